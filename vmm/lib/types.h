@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The types and small macros that every file of the VMM uses. Nothing here
+ * touches hardware, so the host's unit tests include it unchanged.
+ */
+#ifndef GANDALF_TYPES_H
+#define GANDALF_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int32_t s32;
+typedef int64_t s64;
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define ALIGN_UP(value, to) (((value) + (to) - 1) & ~((to) - 1))
+#define ALIGN_DOWN(value, to) ((value) & ~((to) - 1))
+
+/* A time that never comes, in ticks of the time stamp counter. */
+#define TIME_NEVER UINT64_MAX
+
+#endif
