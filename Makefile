@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The entry to the tree. Each target sets up what it needs (tools/setup), does
+# nothing twice, and leaves everything it makes under build/.
+
+SYSTEM ?= systems/default.toml
+ARGS ?=
+
+VENV := build/venv/bin
+GANDALF := $(VENV)/gandalf
+SUITE := $(VENV)/python -m gandalf.suite
+
+# Python's compiled files stay out of the source folders.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/build/cache/python
+
+SUITES := unit asan fuzz python boot isolation
+
+.DEFAULT_GOAL := help
+.PHONY: help run build image size check test clean setup-run setup-test setup-image $(SUITES)
+
+help:
+	@echo 'make run      build a system and run it on this terminal'
+	@echo '                SYSTEM=systems/NAME.toml  which system (default: $(SYSTEM))'
+	@echo '                ARGS="--for 20"           options of `gandalf run`'
+	@echo 'make build    build a system'
+	@echo 'make image    make a bootable ISO image of a system'
+	@echo 'make test     run everything that proves it; the last line counts tests'
+	@echo 'make check    compile without warnings, analyse, check style, types and budgets'
+	@echo 'make NAME     one suite of `make test`: $(SUITES)'
+	@echo 'make size     compare sizes with their budgets'
+	@echo 'make clean    remove everything that was built, but not what was fetched'
+	@echo
+	@echo 'The command behind it is $(GANDALF); `$(GANDALF) --help` lists its verbs.'
+
+setup-run:
+	@tools/setup run
+setup-test:
+	@tools/setup run test
+setup-image:
+	@tools/setup run image
+
+run: setup-run
+	@$(GANDALF) run $(SYSTEM) $(ARGS)
+
+build: setup-run
+	@$(GANDALF) build $(SYSTEM)
+
+image: setup-image
+	@$(GANDALF) image $(SYSTEM)
+
+size: setup-run
+	@$(GANDALF) size
+
+check: setup-test
+	@$(SUITE) --check
+
+test: setup-test
+	@$(SUITE)
+
+$(SUITES): setup-test
+	@$(SUITE) $@
+
+# What was fetched and the Python environment cost minutes and the network.
+clean:
+	rm -rf build/vmm build/systems build/tests build/test build/check build/unit build/fuzz \
+		build/freertos build/rootfs build/setup.log build/cache

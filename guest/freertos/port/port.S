@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * FreeRTOS on the Gandalf VMM: the context switch. Interrupt and yield leave
+ * the same frame on the stack of the task, so that one path restores both:
+ *
+ *	+48	EFLAGS		by the VMM, or by portYIELD()
+ *	+44	CS
+ *	+40	EIP
+ *	 +8	EAX ECX EDX EBX ESP EBP ESI EDI (top to bottom; PUSHA)
+ *	 +4	interrupt flag of the task
+ *	ESP	its struct port_floating_point, or 0
+ */
+#include "gandalf.h"
+
+#define SHARED_INTERRUPT_FLAG 0
+#define SHARED_PENDING 8
+#define PORT_VECTORS (GANDALF_VECTOR_CONSOLE - GANDALF_VECTOR_IRQ + 1)
+
+/* Completes the frame above from the interrupt flag down, in EAX, and stores
+ * ESP in the first field of the task's control block. */
+.macro save_context
+	pushl	%eax
+	movl	port_floating_point, %eax
+	pushl	%eax
+	testl	%eax, %eax
+	jz	9f
+	fxsave	(%eax)
+9:	movl	pxCurrentTCB, %eax
+	movl	%esp, (%eax)
+.endm
+
+	.text
+/* One entry of 16 bytes for each vector; the VMM has set the flag to 0. */
+	.balign	16
+	.globl	port_interrupt_entries
+port_interrupt_entries:
+	.set	index, 0
+	.rept	PORT_VECTORS
+	.balign	16
+	pushal
+	movl	$index, %ebx
+	jmp	port_interrupt_common
+	.set	index, index + 1
+	.endr
+
+port_interrupt_common:
+	cld
+	movl	$GANDALF_INTERRUPT_FLAG, %eax	/* it was set, or we were not here */
+	save_context
+	movl	port_stack_top, %esp
+	subl	$12, %esp		/* the argument on a multiple of 16 */
+	pushl	%ebx
+	call	port_interrupt
+	jmp	port_restore_context
+
+	.globl	port_yield
+	.type	port_yield, @function
+port_yield:
+	pushal
+	movl	shared_page, %ebx
+	movl	SHARED_INTERRUPT_FLAG(%ebx), %eax
+	movl	$0, SHARED_INTERRUPT_FLAG(%ebx)
+	save_context
+	call	vTaskSwitchContext
+
+	.globl	port_restore_context
+	.type	port_restore_context, @function
+port_restore_context:
+	movl	pxCurrentTCB, %eax
+	movl	(%eax), %esp
+	popl	%eax
+	movl	%eax, port_floating_point
+	testl	%eax, %eax
+	jz	1f
+	fxrstor	(%eax)
+1:	popl	%ebx
+	movl	shared_page, %ecx
+	movl	%ebx, SHARED_INTERRUPT_FLAG(%ecx)
+	testl	%ebx, %ebx
+	jz	2f
+	cmpl	$0, SHARED_PENDING(%ecx)
+	jne	3f
+2:	popal
+	iret
+	/* What waits interrupts the task here, or behind the IRET. */
+3:	movl	$GANDALF_HYPERCALL_INTERRUPT_FLAG, %eax
+	int	$GANDALF_HYPERCALL_VECTOR
+	jmp	2b
+
+	.section .note.GNU-stack, "", @progbits

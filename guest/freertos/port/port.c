@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * FreeRTOS on the Gandalf VMM: first stack of a task, interrupt handlers and
+ * tick. It needs the hypercalls for handlers, interrupt flag and timer; the
+ * idle hook of the application calls the one that halts. port.S has the
+ * context switch.
+ */
+#include <string.h>
+
+#include "FreeRTOS.h"
+#include "task.h"
+
+/* From the first interrupt of the 8259 pair to the VMM's console. */
+#define PORT_VECTORS (GANDALF_VECTOR_CONSOLE - GANDALF_VECTOR_IRQ + 1)
+/* Bytes from one entry in port.S to the next. */
+#define PORT_ENTRY_SIZE 16
+/* Bit 1 of EFLAGS is always set. IF is not here: it is the VMM's. */
+#define PORT_INITIAL_EFLAGS 0x2
+/* Of the area that FXSAVE writes; all exceptions masked. */
+#define PORT_MXCSR_OFFSET 24
+#define PORT_MXCSR_INITIAL 0x1f80
+/* In words; the deepest handler is a tick that wakes tasks, some 200 bytes. */
+#define PORT_STACK_SIZE 512
+
+_Static_assert(offsetof(struct gandalf_shared, interrupt_flag) == 0, "port.S relies on it");
+_Static_assert(offsetof(struct gandalf_shared, pending) == 8, "port.S relies on it");
+
+/* port.S */
+extern const char port_interrupt_entries[];
+void port_restore_context(void) __attribute__((noreturn));
+void port_interrupt(uint32_t index);
+
+BaseType_t port_switch_wanted;
+/* Where the running task's floating-point state goes; NULL: it has none. */
+struct port_floating_point *port_floating_point;
+StackType_t port_stack[PORT_STACK_SIZE] __attribute__((aligned(16)));
+StackType_t *const port_stack_top = port_stack + PORT_STACK_SIZE;
+
+static void (*port_handlers[PORT_VECTORS])(void);
+/* Expiries that were merged into later ones and have been made up for. */
+static uint32_t port_overruns;
+
+static void port_task_returned(void)
+{
+	__builtin_trap(); /* a task must not return; the VMM reports the #UD */
+}
+
+StackType_t *pxPortInitialiseStack(StackType_t *top, TaskFunction_t code, void *parameters)
+{
+	uint16_t code_selector;
+
+	__asm__("movw %%cs, %0" : "=r"(code_selector));
+	/* The task is entered as if called with ESP + 4 a multiple of 16. */
+	top = (StackType_t *)((uint32_t)top & ~15U) - 4;
+	*top = (StackType_t)parameters;
+	*--top = (StackType_t)port_task_returned;
+	*--top = PORT_INITIAL_EFLAGS;
+	*--top = code_selector;
+	*--top = (StackType_t)code;
+	for (unsigned int registers = 8; registers; registers--)
+		*--top = 0;
+	*--top = GANDALF_INTERRUPT_FLAG;
+	*--top = 0; /* no floating point yet */
+	return top;
+}
+
+/* The tick: a guest that was kept from its CPU gets all ticks it missed at
+ * once, so that the kernel's clock stays right. */
+static void port_tick(void)
+{
+	uint32_t overruns = shared_page->timer_overruns;
+
+	port_switch_wanted |= xTaskIncrementTick();
+	for (; port_overruns != overruns; port_overruns++)
+		port_switch_wanted |= xTaskIncrementTick();
+}
+
+/* Called by port.S on the port's own stack, the task's context saved. */
+void port_interrupt(uint32_t index)
+{
+	port_switch_wanted = pdFALSE;
+	port_handlers[index]();
+	if (port_switch_wanted)
+		vTaskSwitchContext();
+}
+
+void vPortSetInterruptHandler(uint32_t vector, void (*handler)(void))
+{
+	configASSERT(vector - GANDALF_VECTOR_IRQ < PORT_VECTORS);
+	port_handlers[vector - GANDALF_VECTOR_IRQ] = handler;
+}
+
+void vPortTaskUsesFloatingPoint(struct port_floating_point *area)
+{
+	taskENTER_CRITICAL();
+	__asm__ volatile("fninit\n\tfxsave %0" : "=m"(*area));
+	/* FNINIT leaves MXCSR as the last task had it. */
+	memcpy(area->state + PORT_MXCSR_OFFSET, &(uint32_t){ PORT_MXCSR_INITIAL }, 4);
+	__asm__ volatile("fxrstor %0" : : "m"(*area));
+	port_floating_point = area;
+	taskEXIT_CRITICAL();
+}
+
+BaseType_t xPortStartScheduler(void)
+{
+	static struct gandalf_handlers table;
+
+	vPortSetInterruptHandler(GANDALF_VECTOR_TIMER, port_tick);
+	for (uint32_t i = 0; i < PORT_VECTORS; i++)
+		if (port_handlers[i])
+			table.entry[GANDALF_VECTOR_IRQ + i] =
+				(uint32_t)port_interrupt_entries + i * PORT_ENTRY_SIZE;
+	handlers_register(&table);
+	timer_start(1000000 / configTICK_RATE_HZ);
+	port_restore_context();
+}
+
+void vPortEndScheduler(void)
+{
+	guest_halt(); /* there is nothing to go back to */
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The demo's figures: how long after its timer's expiry a periodic task ran.
+ */
+#ifndef STATISTICS_H
+#define STATISTICS_H
+
+#include <stdint.h>
+
+/*
+ * Buckets of the histogram: below 128 one for each value, above that 64 for each
+ * power of two, so that a percentile is at most 1/64 too large.
+ */
+#define STATISTICS_LINEAR 128
+#define STATISTICS_PER_OCTAVE 64
+#define STATISTICS_BUCKETS (STATISTICS_LINEAR + 25 * STATISTICS_PER_OCTAVE)
+
+struct statistics {
+	uint32_t activations;
+	uint32_t missed;
+	uint32_t minimum; /* cycles, like all that follow */
+	uint32_t maximum;
+	double sum;
+	uint32_t bucket[STATISTICS_BUCKETS];
+};
+
+void statistics_reset(struct statistics *statistics);
+
+/* One activation, latency in cycles, before which `missed` did not happen. */
+void statistics_add(struct statistics *statistics, uint32_t latency, uint32_t missed);
+
+/* 0 without activations. Uses floating point. */
+uint32_t statistics_mean(const struct statistics *statistics);
+
+/* The latency that at least permille/1000 of all activations kept, permille at
+ * most 1000; 0 without activations. */
+uint32_t statistics_percentile(const struct statistics *statistics, uint32_t permille);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Floating-point patterns; see float_check.h. The image of FXSAVE (SDM vol. 1,
+ * section 10.5.1) is written by hand and loaded whole, so no arithmetic and
+ * no rounding stands between the pattern and the registers.
+ */
+#include "float_check.h"
+
+#include <string.h>
+
+#define CONTROL 0	/* offsets in the image; 2 bytes */
+#define TAGS 4		/* 1 byte, bit n: register n is in use */
+#define MXCSR 24	/* 4 bytes */
+#define REGISTER_X87 32 /* 8 of 10 bytes, 16 apart */
+#define REGISTER_SSE 160 /* 8 of 16 bytes */
+
+#define CONTROL_MASKED 0x033f /* all exceptions masked, 64-bit precision */
+#define CONTROL_ROUNDING_SHIFT 10
+#define MXCSR_MASKED 0x1f80
+#define MXCSR_ROUNDING_SHIFT 13
+#define CPUID_SSE (1U << 25)
+
+static bool sse_present(void)
+{
+	uint32_t a = 1, b, c, d;
+
+	__asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+	return d & CPUID_SSE;
+}
+
+/* A step of a linear congruential generator; the upper bits are good enough. */
+static uint8_t pattern_next(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return (uint8_t)(*state >> 24);
+}
+
+void float_load(struct float_state *state, uint32_t seed)
+{
+	uint32_t random = seed;
+	uint16_t control = (uint16_t)(CONTROL_MASKED | (seed & 3) << CONTROL_ROUNDING_SHIFT);
+	uint32_t mxcsr = MXCSR_MASKED | (seed & 3) << MXCSR_ROUNDING_SHIFT;
+
+	memset(state, 0, sizeof(*state));
+	memcpy(state->bytes + CONTROL, &control, sizeof(control));
+	memcpy(state->bytes + MXCSR, &mxcsr, sizeof(mxcsr));
+	state->bytes[TAGS] = 0xff;
+	for (unsigned int i = 0; i < 8; i++) {
+		uint8_t *x87 = state->bytes + REGISTER_X87 + i * 16;
+		uint8_t *sse = state->bytes + REGISTER_SSE + i * 16;
+
+		for (unsigned int j = 0; j < 8; j++)
+			x87[j] = pattern_next(&random);
+		x87[7] |= 0x80; /* a normal number, so that its tag stays "valid" */
+		x87[8] = (uint8_t)(i + 1);
+		x87[9] = 0x3f;
+		for (unsigned int j = 0; j < 16; j++)
+			sse[j] = pattern_next(&random);
+	}
+	__asm__ volatile("fxrstor %0" : : "m"(*state));
+}
+
+bool float_check(const struct float_state *state)
+{
+	struct float_state now;
+
+	__asm__ volatile("fxsave %0" : "=m"(now));
+	if (memcmp(now.bytes + CONTROL, state->bytes + CONTROL, 5))
+		return false;
+	for (unsigned int i = 0; i < 8; i++)
+		if (memcmp(now.bytes + REGISTER_X87 + i * 16,
+			   state->bytes + REGISTER_X87 + i * 16, 10))
+			return false;
+	if (!sse_present())
+		return true;
+	return !memcmp(now.bytes + MXCSR, state->bytes + MXCSR, 4) &&
+	       !memcmp(now.bytes + REGISTER_SSE, state->bytes + REGISTER_SSE, 8 * 16);
+}

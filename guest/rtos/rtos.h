@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a small RTOS guest starts with: the hypercalls of abi/gandalf.h as C
+ * functions, the shared page, the interrupt flag and the time stamp counter.
+ * FreeRTOS's port and the self-checking guests stand on it.
+ */
+#ifndef RTOS_H
+#define RTOS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gandalf.h"
+
+/* Set before main() runs; points into the last page of the guest's memory. */
+extern volatile struct gandalf_shared *shared_page;
+
+/* The guest's program. Runs with the interrupt flag 0; may return, whereupon
+ * the guest waits for interrupts for ever. */
+void main(void);
+
+static inline int32_t hypercall(uint32_t number, uint32_t first, uint32_t second)
+{
+	int32_t result;
+
+	__asm__ volatile("int %1"
+			 : "=a"(result)
+			 : "i"(GANDALF_HYPERCALL_VECTOR), "a"(number), "b"(first), "c"(second)
+			 : "memory");
+	return result;
+}
+
+static inline void interrupt_disable(void)
+{
+	shared_page->interrupt_flag = 0;
+	__asm__ volatile("" ::: "memory");
+}
+
+/* The store must come before the test: an interrupt that arrives between them
+ * is then delivered by the VMM itself, and none can stay behind. */
+static inline void interrupt_enable(void)
+{
+	__asm__ volatile("" ::: "memory");
+	shared_page->interrupt_flag = GANDALF_INTERRUPT_FLAG;
+	if (shared_page->pending)
+		hypercall(GANDALF_HYPERCALL_INTERRUPT_FLAG, GANDALF_INTERRUPT_FLAG, 0);
+}
+
+/* Waits, with the flag set, until an interrupt has been handled. */
+static inline void interrupt_wait(void)
+{
+	hypercall(GANDALF_HYPERCALL_HALT, 0, 0);
+}
+
+/* period in microseconds, GANDALF_TIMER_MINIMUM..1,000,000, or 0 to stop.
+ * Returns 0 or GANDALF_ERROR_ARGUMENT. */
+static inline int32_t timer_start(uint32_t period)
+{
+	return hypercall(GANDALF_HYPERCALL_TIMER, period, 0);
+}
+
+static inline void handlers_register(const struct gandalf_handlers *handlers)
+{
+	hypercall(GANDALF_HYPERCALL_HANDLERS, (uint32_t)handlers, 0);
+}
+
+static inline uint64_t time_stamp(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+/* Ticks of the time stamp counter in a number of microseconds; at most 2^32
+ * ticks, which is a second at 4 GHz. */
+static inline uint32_t time_ticks(uint32_t microseconds)
+{
+	uint32_t khz = shared_page->tsc_khz;
+
+	return khz / 1000 * microseconds + khz % 1000 * microseconds / 1000;
+}
+
+/* Reads what was typed, at most GANDALF_CONSOLE_CHUNK bytes. Returns how many. */
+static inline size_t console_read(char *to, size_t size)
+{
+	return (size_t)hypercall(GANDALF_HYPERCALL_CONSOLE_READ, (uint32_t)to, size);
+}
+
+/* Called while the console is full: console_spin(), unless the guest has a
+ * scheduler and replaces it. */
+extern void (*console_wait)(void);
+void console_spin(void);
+
+/* Disables interrupts and waits for ever. */
+void __attribute__((noreturn)) guest_halt(void);
+
+#endif

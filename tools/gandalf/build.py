@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds a system: the guests that its description names, the VMM, and the module.
+
+What is already built costs next to nothing: every builder keeps stamps of its
+own, and the module is written only if it changes.
+"""
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from gandalf import emulator, guest_freertos, guest_linux
+from gandalf.check import Checked, checked_or_fail
+from gandalf.compose import compose
+from gandalf.description import COM1, COM2
+from gandalf.guests import builder, image_names
+from gandalf.images import ImageError, read_vmm
+from gandalf.layout import VMM_END, VMM_START
+from gandalf.paths import BUILD, ROOT, VMM_IMAGE, UserError, shown, system_folder
+
+Log = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A system that is ready to run."""
+
+    checked: Checked
+    vmm: Path
+    module: Path
+
+    @property
+    def names(self) -> list[str]:
+        return [guest.name for _, guest in self.checked.system.guests]
+
+    @property
+    def focus(self) -> str:
+        return self.names[self.checked.system.focus()]
+
+
+def make(folder: Path, *arguments: str) -> None:
+    """Run make in a folder; raises UserError with its last lines if it fails."""
+    command = ["make", "--no-print-directory", "-C", str(folder), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = (done.stdout + done.stderr).strip().splitlines()[-20:]
+        raise UserError("\n".join([*lines, f"Building {shown(folder)} failed; see above."]))
+
+
+def build_vmm() -> Path:
+    """Build the VMM; returns its image. Raises UserError if it is too large for its place."""
+    make(ROOT / "vmm")
+    try:
+        image = read_vmm(VMM_IMAGE)
+    except (OSError, ImageError) as error:
+        raise UserError(f"The VMM's image {shown(VMM_IMAGE)} cannot be used: {error}.") from error
+    if image.start < VMM_START or image.end > VMM_END:
+        raise UserError(
+            f"The VMM's image occupies {image.start:#x} to {image.end:#x}; its place is "
+            f"{VMM_START:#x} to {VMM_END:#x}."
+        )
+    return VMM_IMAGE
+
+
+def _build_image(path: Path, log: Log) -> None:
+    """Build one file that a description names. Raises UserError with the reason if it fails."""
+    match builder(path):
+        case "kernel":
+            name = path.relative_to(BUILD / "linux").parts[0]
+            variant = next(known for known in get_args(guest_linux.Variant) if known == name)
+            guest_linux.build_kernel(variant, ROOT, log)
+        case "rootfs":
+            guest_linux.build_rootfs(ROOT, log)
+        case "freertos":
+            guest_freertos.build(ROOT, log)
+        case "tests":
+            log(f"building the test guest {path.stem}")
+            make(ROOT / "guest" / "tests", str(path))
+    if not path.is_file():
+        raise UserError(f"Building {shown(path)} did not produce it.")
+
+
+def build(description: Path, log: Log, deterministic: bool = False) -> Built:
+    """Build a system. Raises UserError with every mistake in it before anything is built."""
+    checked = checked_or_fail(description, deterministic)
+    system = checked.system
+    for _, guest in system.guests:
+        for _, name in image_names(guest):
+            _build_image(system.resolve(name), log)
+    log("building the VMM")
+    vmm = build_vmm()
+    content = compose(checked_or_fail(description, deterministic))
+    folder = system_folder(description)
+    folder.mkdir(parents=True, exist_ok=True)
+    module = folder / ("system-deterministic.bin" if deterministic else "system.bin")
+    if not module.exists() or module.read_bytes() != content:
+        module.write_bytes(content)
+    return Built(checked, vmm, module)
+
+
+def options_for(
+    built: Built,
+    deterministic: bool,
+    memory: int | None = None,
+    arguments: tuple[str, ...] = (),
+    iso: Path | None = None,
+    ips: int = 100_000_000,
+    gdb: bool = False,
+) -> emulator.Options:
+    """Return how an emulator runs a system. memory: MiB, instead of the description's."""
+    machine, console = built.checked.system.machine, built.checked.system.console
+    ports = {COM1.port: "com1", COM2.port: "com2"}
+    if console.uart is None or console.uart.port not in ports:
+        raise UserError(
+            'The emulators have their serial ports at "com1" and "com2"; set `uart` to one of '
+            "them, or run the system on a real machine (`gandalf image`)."
+        )
+    return emulator.Options(
+        memory=memory or machine.memory >> 20,
+        kernel=built.vmm,
+        module=built.module,
+        iso=iso,
+        uart=ports[console.uart.port],
+        deterministic=deterministic,
+        gdb=gdb,
+        ips=ips,
+        arguments=arguments,
+    )

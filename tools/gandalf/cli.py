@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `gandalf`: one verb for each step of a system's life."""
+
+import os
+import socket
+import stat
+import sys
+import termios
+import tty
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console as RichConsole
+
+from gandalf import __version__
+from gandalf import check as checking
+from gandalf import size as sizing
+from gandalf.build import Built, build_vmm, options_for
+from gandalf.build import build as build_system
+from gandalf.console import KEYS, Ending, connect, read_line
+from gandalf.description import parse_size, read_description
+from gandalf.emulator import start
+from gandalf.iso import make_iso
+from gandalf.paths import VMM_IMAGE, UserError, shown
+
+app = typer.Typer(
+    help="Checks, builds and runs systems of guests on the Gandalf virtual machine monitor.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+SystemFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SYSTEM.toml", help="System description; see docs/system-description.md."
+    ),
+]
+Deterministic = Annotated[
+    bool,
+    typer.Option(
+        help="Count instructions as time and start at a fixed date: every run is the same."
+    ),
+]
+
+
+def _say(line: str) -> None:
+    print(f"gandalf: {line}", file=sys.stderr, flush=True)
+
+
+@app.command()
+def check(system: SystemFile) -> None:
+    """Check a description; show the memory map and who owns what.
+
+    All mistakes are shown at once, each as FILE:LINE: SENTENCE. Nothing is built.
+    """
+    result = checking.check(system)
+    if result.system.mistakes:
+        raise UserError("\n".join(result.system.messages()))
+    checking.show(result, RichConsole())
+
+
+@app.command()
+def build(system: SystemFile, deterministic: Deterministic = False) -> None:
+    """Build the guests, the VMM and the module that it boots from."""
+    built = build_system(system, _say, deterministic)
+    _say(f"built {shown(built.vmm)} and {shown(built.module)}")
+
+
+@app.command()
+def run(
+    system: SystemFile,
+    seconds: Annotated[
+        float | None, typer.Option("--for", metavar="SECONDS", min=0, help="End after this time.")
+    ] = None,
+    deterministic: Deterministic = False,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help='RAM of the machine ("512M") instead of the description\'s.'
+        ),
+    ] = None,
+    emulator: Annotated[str, typer.Option(help='"qemu" or "bochs".')] = "qemu",
+    gdb: Annotated[
+        bool, typer.Option("--gdb", help="Wait for a debugger on TCP port 1234 (QEMU).")
+    ] = False,
+    argument: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--qemu-arg", metavar="WORD", help="One more word for the emulator's command."
+        ),
+    ] = None,
+) -> None:
+    """Build a system and run it in an emulator, on this terminal.
+
+    Without a terminal the consoles go to standard output. The exit status is 0 if the machine
+    switched itself off, the time given with --for was over, or you left with Ctrl-A x.
+    """
+    if emulator not in ("qemu", "bochs"):
+        raise UserError(f'--emulator must be "qemu" or "bochs", not "{emulator}".')
+    if gdb and emulator == "bochs":
+        raise UserError("Bochs has no interface for gdb here; use --emulator qemu.")
+    built = build_system(system, _say, deterministic)
+    iso = make_iso(built) if emulator == "bochs" else None
+    extra = tuple(argument or ())
+    mebibytes = _mebibytes(memory) if memory else None
+    options = options_for(built, deterministic, mebibytes, extra, iso, gdb=gdb)
+    machine = start(emulator, options)
+    try:
+        if gdb:
+            _say(f"waiting: gdb {shown(built.vmm)} -ex 'target remote :1234'")
+        _say(f"{system.stem} in {emulator}; the keyboard goes to {built.focus}")
+        if sys.stdin.isatty():
+            _say(KEYS)
+        ending = connect(machine.line, machine.read, _console_names(built), seconds, machine.alive)
+        if ending is Ending.CLOSED:
+            outcome = machine.outcome()
+            if not outcome.clean:
+                raise UserError(outcome.sentence)
+            _say(outcome.sentence)
+        else:
+            _say(f"{ending.value}; the machine is switched off")
+    finally:
+        machine.stop()
+
+
+def _mebibytes(size: str) -> int:
+    try:
+        return max(parse_size(size) >> 20, 1)
+    except ValueError as error:
+        raise UserError(f"--memory {error}.") from error
+
+
+def _console_names(built: Built) -> list[str]:
+    return [*built.names, "vmm"]
+
+
+@app.command()
+def image(system: SystemFile) -> None:
+    """Make a bootable ISO image with GRUB, for a PC with a BIOS.
+
+    Write it to a USB stick with dd, or burn it. The serial port of the description carries the
+    consoles; `gandalf console` attaches to its other end.
+    """
+    built = build_system(system, _say)
+    _say(f"made {shown(make_iso(built))}")
+
+
+def _open_line(port: Path, baud: int) -> int:
+    """Open a serial port, pseudoterminal or Unix socket; returns its descriptor."""
+    speed = getattr(termios, f"B{baud}", None)
+    if speed is None:
+        raise UserError(f"A serial port cannot run at {baud} baud here; 115200 is usual.")
+    if stat.S_ISSOCK(port.stat().st_mode):
+        line = socket.socket(socket.AF_UNIX)
+        line.connect(str(port))
+        return line.detach()
+    descriptor = os.open(port, os.O_RDWR | os.O_NOCTTY)
+    if not os.isatty(descriptor):
+        raise UserError(f"{port} is neither a serial port nor a socket.")
+    tty.setraw(descriptor)
+    modes = termios.tcgetattr(descriptor)
+    modes[2] |= termios.CLOCAL | termios.CREAD
+    modes[4] = modes[5] = speed
+    termios.tcsetattr(descriptor, termios.TCSANOW, modes)
+    return descriptor
+
+
+@app.command()
+def console(
+    port: Annotated[Path, typer.Argument(help="/dev/ttyUSB0, a pseudoterminal or a Unix socket.")],
+    baud: Annotated[int, typer.Option(help="Speed, as in the description's [console].")] = 115200,
+    system: Annotated[
+        Path | None, typer.Option(metavar="SYSTEM.toml", help="Colours this system's consoles.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option("--for", metavar="SECONDS", min=0, help="End after this time.")
+    ] = None,
+) -> None:
+    """Attach this terminal to a machine's serial port."""
+    names = [guest.name for _, guest in read_description(system).guests] if system else []
+    try:
+        descriptor = _open_line(port, baud)
+    except OSError as error:
+        raise UserError(f"{port} cannot be opened: {error.strerror}.") from error
+    _say(f"attached to {port}")
+    if sys.stdin.isatty():
+        _say(KEYS)
+    ending = connect(
+        descriptor, lambda: read_line(descriptor), [*names, "vmm"], seconds, lambda: True
+    )
+    os.close(descriptor)
+    _say(f"{ending.value}; the machine runs on")
+
+
+@app.command()
+def size(
+    build_first: Annotated[
+        bool, typer.Option("--build/--no-build", help="Bring the VMM up to date first.")
+    ] = True,
+) -> None:
+    """Compare the VMM's size, its lines and the lines changed in Linux with the budgets.
+
+    The exit status is 1 if a budget is broken.
+    """
+    sections, measures = sizing.measure(build_vmm() if build_first else VMM_IMAGE)
+    sizing.show(sections, measures, RichConsole())
+    if not all(item.kept for item in measures):
+        raise typer.Exit(1)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"gandalf {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Checks, builds and runs systems of guests on the Gandalf virtual machine monitor."""
+
+
+def main() -> None:
+    """Run the command; a mistake of the user is shown as it is, without a traceback."""
+    try:
+        app()
+    except UserError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("gandalf: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

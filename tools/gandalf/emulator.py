@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts QEMU or Bochs with a system and gives access to its serial port.
+
+QEMU gets both ends of its serial port and its monitor as sockets it inherits, so
+no names in a file system can clash. Bochs' serial port is a pseudoterminal; Bochs
+itself has a terminal interface only, so it runs on another pseudoterminal whose
+output is thrown away. Both end with this process (setpriv --pdeathsig).
+"""
+
+import os
+import pty
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import tty
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pexpect
+from qemu.qmp.legacy import QEMUMonitorProtocol
+
+from gandalf.console import read_line
+from gandalf.paths import UserError
+
+# The VMM writes 0x10 or 0x11 to QEMU's isa-debug-exit, which exits with twice that plus 1.
+QEMU_POWERED_OFF = 33
+QEMU_VMM_FAILED = 35
+_START_OF_TIME = "2024-01-01T00:00:00"
+_START_OF_TIME_SECONDS = 1704067200
+# What the VMM says before it switches the machine off, and how far from the end at most.
+_POWERED_OFF = b"all guests are off"
+_TAIL = 4096
+_BOCHS_ROMS = Path("/usr/share/bochs")
+
+_BOCHS_CONFIGURATION = """\
+config_interface: textconfig
+display_library: term
+plugin_ctrl: unmapped=1, biosdev=1, extfpuirq=1, serial=1
+memory: guest={memory}, host={memory}
+romimage: file={roms}/BIOS-bochs-latest
+vgaromimage: file={roms}/VGABIOS-lgpl-latest
+cpu: model=p3_katmai, count=1, ips={ips}, reset_on_triple_fault=0
+clock: sync=none, time0={time}
+ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14
+ata0-master: type=cdrom, path={iso}, status=inserted
+boot: cdrom
+{serial}: enabled=1, mode=term, dev={pty}
+log: {folder}/bochs.log
+panic: action=fatal
+error: action=report
+info: action=report
+debug: action=ignore
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run a machine.
+
+    memory: MiB. uart: "com1" or "com2". iso: boot from this image instead of loading kernel and
+    module (Bochs always does). gdb: wait for a debugger on TCP port 1234. ips: Bochs'
+    instructions per virtual second, which is also the frequency of its time stamp counter.
+    """
+
+    memory: int
+    kernel: Path | None = None
+    module: Path | None = None
+    iso: Path | None = None
+    uart: str = "com1"
+    deterministic: bool = False
+    gdb: bool = False
+    ips: int = 100_000_000
+    arguments: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a machine ended; clean: all guests had powered off."""
+
+    clean: bool
+    sentence: str
+
+
+_SWITCHED_OFF = Outcome(True, "The machine has switched itself off.")
+_VMM_FAILED = Outcome(False, "The VMM has stopped the machine; its last line says why.")
+
+
+def _program(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise UserError(f"There is no {name}; run `tools/setup run test` to install it.")
+    return path
+
+
+class Emulator(ABC):
+    """A running machine. line: descriptor of its serial port."""
+
+    line: int
+    # The last bytes read from it.
+    tail = b""
+
+    def read(self) -> bytes:
+        """Return what has arrived at the serial port; nothing when it is closed."""
+        data = read_line(self.line)
+        self.tail = (self.tail + data)[-_TAIL:]
+        return data
+
+    @abstractmethod
+    def alive(self) -> bool:
+        """Tell whether the machine still runs."""
+
+    @abstractmethod
+    def outcome(self) -> Outcome:
+        """Wait for the machine's end and return how it ended."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End the machine if it still runs, and free what it used."""
+
+
+class Qemu(Emulator):
+    """QEMU. monitor: its QMP connection."""
+
+    def __init__(self, options: Options) -> None:
+        ours, theirs = socket.socketpair()
+        monitor, monitor_theirs = socket.socketpair()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the machine
+        inherited = (theirs.fileno(), monitor_theirs.fileno())
+        command = qemu_command(options, *inherited)
+        self._process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "TERM", *command],
+            pass_fds=inherited, stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors,
+        )  # fmt: skip
+        theirs.close()
+        monitor_theirs.close()
+        self.line = ours.detach()
+        self._monitor_socket = monitor
+        self._monitor: QEMUMonitorProtocol | None = None
+
+    @property
+    def monitor(self) -> QEMUMonitorProtocol:
+        """The QMP connection, made when it is first used."""
+        if self._monitor is None:
+            self._monitor = QEMUMonitorProtocol(self._monitor_socket)
+            self._monitor.connect()
+        return self._monitor
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def outcome(self) -> Outcome:
+        status = self._process.wait()
+        if status in (QEMU_POWERED_OFF, QEMU_VMM_FAILED):
+            return _SWITCHED_OFF if status == QEMU_POWERED_OFF else _VMM_FAILED
+        self._errors.seek(0)
+        words = self._errors.read().decode(errors="replace").strip()
+        if status == 0:
+            return Outcome(False, "The machine was reset: the VMM or its boot failed.")
+        return Outcome(False, f"QEMU ended with status {status}. {words}".strip())
+
+    def stop(self) -> None:
+        if self._monitor is not None:
+            self._monitor.close()
+            self._monitor = None
+        self._monitor_socket.close()
+        if self.alive():
+            self._process.terminate()
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        if self.line >= 0:
+            os.close(self.line)
+            self.line = -1
+        self._errors.close()
+
+
+def qemu_command(options: Options, serial: int, monitor: int) -> list[str]:
+    """Return QEMU's command line; serial, monitor: descriptors of sockets."""
+    clock = (
+        ["-icount", "shift=0,sleep=off", "-rtc", f"base={_START_OF_TIME},clock=vm", "-seed", "1"]
+        if options.deterministic
+        else ["-icount", "shift=0,sleep=on"]
+    )
+    if options.iso:
+        boot = ["-cdrom", str(options.iso)]
+    else:
+        module = ["-initrd", str(options.module)] if options.module else []
+        boot = ["-kernel", str(options.kernel), *module]
+    ports = ["chardev:uart"] if options.uart == "com1" else ["null", "chardev:uart"]
+    return [
+        _program("qemu-system-i386"), "-cpu", "pentium3", "-m", str(options.memory), *boot,
+        "-display", "none", "-no-reboot", "-nic", "none",
+        "-device", "isa-debug-exit,iobase=0xf4,iosize=4", *clock,
+        "-chardev", f"socket,id=uart,fd={serial}",
+        *(word for port in ports for word in ("-serial", port)),
+        "-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control",
+        *(["-s", "-S"] if options.gdb else []), *options.arguments,
+    ]  # fmt: skip
+
+
+class Bochs(Emulator):
+    """Bochs. It boots from an ISO image. log: what Bochs itself has to say."""
+
+    def __init__(self, options: Options) -> None:
+        if options.iso is None:
+            raise ValueError("Bochs boots from an ISO image only")
+        program = _program("bochs-bin")
+        if not (_BOCHS_ROMS / "VGABIOS-lgpl-latest").exists():
+            raise UserError("Bochs' ROMs are missing; run `tools/setup test` to install them.")
+        self._folder = Path(tempfile.mkdtemp(prefix="gandalf-bochs-"))
+        self.log = self._folder / "bochs.log"
+        self.line, self._far_end = pty.openpty()
+        tty.setraw(self._far_end)
+        configuration, script = self._folder / "bochsrc", self._folder / "commands"
+        configuration.write_text(
+            _BOCHS_CONFIGURATION.format(
+                memory=options.memory, ips=options.ips, time=_START_OF_TIME_SECONDS,
+                iso=options.iso, serial=options.uart, pty=os.ttyname(self._far_end),
+                folder=self._folder, roms=_BOCHS_ROMS,
+            )
+        )  # fmt: skip
+        script.write_text("c\nq\n")
+        command = ["--pdeathsig", "TERM", program, "-q", "-f", str(configuration)]
+        self._process: pexpect.spawn[bytes] = pexpect.spawn(
+            "setpriv", [*command, "-rc", str(script), *options.arguments],
+            env={**os.environ, "TERM": "xterm"}, dimensions=(50, 120), timeout=None,
+        )  # fmt: skip
+        # Bochs stops when nobody reads its screen.
+        self._drain = threading.Thread(target=self._read_screen, daemon=True)
+        self._drain.start()
+
+    def _read_screen(self) -> None:
+        while True:
+            try:
+                self._process.read_nonblocking(65536, timeout=None)
+            except (pexpect.EOF, OSError, ValueError):
+                return
+
+    def alive(self) -> bool:
+        return self._drain.is_alive() and bool(self._process.isalive())
+
+    def outcome(self) -> Outcome:
+        self._drain.join()
+        self._process.wait()
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        if "Shutdown port: shutdown requested" in text:
+            # Bochs knows one way to end; the VMM uses it for its own errors as well.
+            clean = _POWERED_OFF in self.tail
+            return _SWITCHED_OFF if clean else _VMM_FAILED
+        panics = [line for line in text.splitlines() if line[11:12] == "p"]
+        return Outcome(False, f"Bochs ended. {panics[-1] if panics else ''}".strip())
+
+    def stop(self) -> None:
+        if self._process.isalive():
+            self._process.kill(signal.SIGKILL)
+        self._drain.join(10)
+        self._process.close(force=True)
+        if self.line >= 0:
+            os.close(self.line)
+            os.close(self._far_end)
+            self.line = -1
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def start(name: str, options: Options) -> Emulator:
+    """Start a machine. name: "qemu" or "bochs". Raises UserError if there is no such program."""
+    return Bochs(options) if name == "bochs" else Qemu(options)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns a guest of a description into what its memory holds at the start.
+
+Reading images and checking that they fit go together: what check.py reports and
+what compose.py writes come from the same load.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gandalf import linux_boot
+from gandalf.abi import abi
+from gandalf.description import Guest, LinuxGuest, RtosGuest, System, size_text
+from gandalf.images import Image, ImageError, Segment, read_kernel, read_rtos
+from gandalf.paths import BUILD, ROOT, UserError, shown
+from gandalf.toml_lines import Location
+
+_PAGE = 0x1000
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A guest's memory at its start, and where it begins to run."""
+
+    segments: tuple[tuple[str, Segment], ...]
+    entry: int
+    is_linux: bool
+
+    @property
+    def module_bytes(self) -> int:
+        """Bytes that the guest takes in the module, with what alignment may add."""
+        return sum(len(segment.content) + 15 for _, segment in self.segments)
+
+
+def image_names(guest: Guest) -> list[tuple[str, str]]:
+    """Return the fields of a guest that name files, with the names."""
+    if isinstance(guest, RtosGuest):
+        return [("image", guest.image)]
+    initrd = [("initrd", guest.initrd)] if guest.initrd is not None else []
+    return [("kernel", guest.kernel), *initrd]
+
+
+def builder(path: Path) -> str | None:
+    """Return what the tool can build a file with, by its path; None if it must be there."""
+    try:
+        parts = path.relative_to(BUILD).parts
+    except ValueError:
+        return None
+    match parts:
+        case ("linux", "patched" | "native" | "attack", "vmlinux"):
+            return "kernel"
+        case ("linux", "patched" | "native" | "attack", "arch", "x86", "boot", "bzImage"):
+            return "kernel"
+        case ("rootfs", "initramfs.cpio"):
+            return "rootfs"
+        case ("freertos", "demo.elf"):
+            return "freertos"
+        case ("tests", name) if name.endswith(".elf"):
+            source = ROOT / "guest" / "tests"
+            return "tests" if any(source.glob(f"{Path(name).stem}.[cS]")) else None
+    return None
+
+
+def _does_not_fit(what: str, guest: Guest, end: int, room: int) -> str:
+    return (
+        f"{what} does not fit: it ends at {size_text(end)} of {guest.name}'s memory, and only "
+        f"{size_text(max(room, 0))} can be used; raise `memory`."
+    )
+
+
+class _Loader:
+    """Loads one guest; notes mistakes at the fields that they come from."""
+
+    def __init__(self, system: System, index: int, guest: Guest) -> None:
+        self._system, self._guest = system, guest
+        self._base: Location = ("guest", index)
+
+    def _mistake(self, sentence: str, name: str, *others: str) -> None:
+        places = [(*self._base, other) for other in (*others, "kind")]
+        self._system.mistake(sentence, (*self._base, name), *places)
+
+    def _path(self, name: str, value: str) -> Path | None:
+        """Return the file if it is there; note a mistake if it never will be."""
+        path = self._system.resolve(value)
+        if path.is_file():
+            return path
+        if builder(path) is None:
+            self._mistake(f"`{name}`: there is no file {shown(path)}.", name)
+        return None
+
+    def _read(self, name: str, value: str, is_kernel: bool) -> Image | None:
+        path = self._path(name, value)
+        if path is None:
+            return None
+        try:
+            return read_kernel(path) if is_kernel else read_rtos(path)
+        except ImageError as error:
+            self._mistake(f"`{name}`: {shown(path)} {error}.", name)
+        except OSError as error:
+            self._mistake(f"`{name}`: {shown(path)} cannot be read: {error.strerror}.", name)
+        return None
+
+    def rtos(self, guest: RtosGuest) -> Loaded | None:
+        image = self._read("image", guest.image, is_kernel=False)
+        if image is None:
+            return None
+        room = guest.memory - abi()["PAGE_SIZE"]
+        if image.end > room:
+            what = f"The image {guest.image}"
+            self._mistake(_does_not_fit(what, guest, image.end, room), "memory", "image")
+            return None
+        return Loaded(tuple(("image", part) for part in image.segments), image.entry, False)
+
+    def linux(self, guest: LinuxGuest, deterministic: bool) -> Loaded | None:
+        words = linux_boot.command_line(guest.command_line, deterministic)
+        room = linux_boot.COMMAND_LINE_SIZE - linux_boot.VMM_ROOM
+        if len(words) > room:
+            self._mistake(
+                f"`command_line` is too long: with what Gandalf adds it has {len(words)} bytes, "
+                f"and Linux takes {room}.",
+                "command_line",
+            )
+        kernel = self._read("kernel", guest.kernel, is_kernel=True)
+        ramdisk = self._ramdisk(guest, kernel)
+        if kernel is None or (guest.initrd is not None and ramdisk is None):
+            return None
+        if not self._kernel_fits(guest, kernel):
+            return None
+        return self._linux_memory(guest, kernel, ramdisk, words)
+
+    def _ramdisk(self, guest: LinuxGuest, kernel: Image | None) -> Segment | None:
+        path = self._path("initrd", guest.initrd) if guest.initrd is not None else None
+        if path is None:
+            return None
+        content = path.read_bytes()
+        start = (guest.memory - len(content)) // _PAGE * _PAGE
+        if kernel is not None and start < kernel.end <= guest.memory:
+            what = (
+                f"The initial RAM disk {guest.initrd} ({size_text(len(content))} behind the kernel)"
+            )
+            end = kernel.end + len(content)
+            self._mistake(_does_not_fit(what, guest, end, guest.memory), "memory", "initrd")
+            return None
+        return Segment(start, content, len(content))
+
+    def _kernel_fits(self, guest: LinuxGuest, kernel: Image) -> bool:
+        if kernel.start < linux_boot.LOWEST_KERNEL:
+            self._mistake(
+                f"`kernel`: {guest.kernel} is linked below 1 MiB, where its boot parameters are.",
+                "kernel",
+            )
+            return False
+        if kernel.end > guest.memory:
+            what = f"The kernel {guest.kernel}"
+            self._mistake(_does_not_fit(what, guest, kernel.end, guest.memory), "memory", "kernel")
+            return False
+        return True
+
+    def _linux_memory(
+        self, guest: LinuxGuest, kernel: Image, ramdisk: Segment | None, words: bytes
+    ) -> Loaded:
+        parameters = linux_boot.boot_parameters(
+            kernel.setup_header,
+            kernel.entry,
+            guest.memory,
+            ramdisk.address if ramdisk else 0,
+            len(ramdisk.content) if ramdisk else 0,
+        )
+        page = Segment(linux_boot.BOOT_PARAMETERS, parameters, linux_boot.BOOT_PARAMETERS_SIZE)
+        line = Segment(linux_boot.COMMAND_LINE, words + b"\0", linux_boot.COMMAND_LINE_SIZE)
+        parts = [("kernel", part) for part in kernel.segments]
+        parts += [("boot parameters", page), ("command line", line)]
+        parts += [("initrd", ramdisk)] if ramdisk else []
+        return Loaded(tuple(parts), kernel.entry, True)
+
+
+def load_guest(system: System, index: int, guest: Guest, deterministic: bool) -> Loaded | None:
+    """Load a guest's images; None if one is missing or wrong, which is noted as a mistake.
+
+    An image that the tool can build and that is not there yet is no mistake.
+    """
+    loader = _Loader(system, index, guest)
+    if isinstance(guest, RtosGuest):
+        return loader.rtos(guest)
+    return loader.linux(guest, deterministic)
+
+
+def load_all(system: System, deterministic: bool) -> list[Loaded | None]:
+    """Load every guest of a system."""
+    try:
+        return [load_guest(system, index, guest, deterministic) for index, guest in system.guests]
+    except MemoryError as error:
+        raise UserError("The images are larger than this computer's memory.") from error

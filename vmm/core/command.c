@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The VMM's command line: looks at guests, starts and stops them. It works
+ * while no guest does. Lines are edited at interrupt time and executed by the
+ * idle vCPU, where guests can be stopped without standing on their stacks.
+ */
+#include "core/command.h"
+
+#include "core/core.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/schedule.h"
+#include "core/time.h"
+#include "core/trace.h"
+#include "ia32/cpu.h"
+#include "lib/format.h"
+#include "lib/string.h"
+
+#define LINE_SIZE 64
+#define TRACE_LINES 40u
+
+static char line[LINE_SIZE];
+static u32 length;
+static bool complete;
+
+static const char *const counter_names[COUNTERS] = {
+#define X(name, text) text,
+	COUNTER_LIST(X)
+#undef X
+};
+
+static void command_help(struct vm *vm);
+
+static void command_status(struct vm *vm)
+{
+	u64 now = rdtsc();
+	u32 i;
+
+	(void)vm;
+	for (i = 0; i < core.vcpu_count; i++) {
+		const struct vm *each = &vms[i];
+
+		log_line("%s: %s, priority %u, %u KiB, ran %llu ms, up %llu ms, %u restarts",
+			 each->guest->name, vm_state_name(each), each->guest->priority,
+			 each->guest->memory_size >> 10,
+			 (unsigned long long)time_milliseconds(each->vcpu->ran),
+			 (unsigned long long)time_milliseconds(now - each->started),
+			 each->vcpu->counters[COUNTER_restarts]);
+	}
+	log_line("pool: %u of %u frames free", pool_free_count(), pool_size());
+}
+
+static void command_counters(struct vm *vm)
+{
+	u32 i;
+
+	for (i = 0; i < COUNTERS; i++)
+		if (vm->vcpu->counters[i] != 0)
+			log_line("%s: %u %s", vm->guest->name, vm->vcpu->counters[i],
+				 counter_names[i]);
+	log_line("%s: end of counters", vm->guest->name);
+}
+
+static void command_trace(struct vm *vm)
+{
+	trace_log(vm->vcpu->id, TRACE_LINES);
+}
+
+static void command_start(struct vm *vm)
+{
+	if (vm->state == VM_RUNNING || vm->state == VM_STARTING)
+		log_line("guest %s is %s already", vm->guest->name, vm_state_name(vm));
+	else
+		vm_request_start(vm);
+}
+
+static void command_stop(struct vm *vm)
+{
+	if (vm->state == VM_RUNNING)
+		vm_halt(vm, "by command");
+	else
+		log_line("guest %s is not running", vm->guest->name);
+}
+
+static const struct command {
+	const char *name;
+	bool needs_guest;
+	void (*execute)(struct vm *vm);
+	const char *help;
+} commands[] = {
+	{"help", false, command_help, "this list"},
+	{"status", false, command_status, "guests and memory"},
+	{"counters", true, command_counters, "what the VMM did for a guest"},
+	{"trace", true, command_trace, "its last events"},
+	{"start", true, command_start, "loads and starts a guest that is off"},
+	{"stop", true, command_stop, "switches a guest off"},
+};
+
+static void command_help(struct vm *vm)
+{
+	u32 i;
+
+	(void)vm;
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		log_line("%s%s: %s", commands[i].name, commands[i].needs_guest ? " GUEST" : "",
+			 commands[i].help);
+}
+
+static void edit(char character)
+{
+	char echo[2] = {character, '\0'};
+
+	if (character == '\r' || character == '\n') {
+		log_text("\r\n");
+		line[length] = '\0';
+		complete = true;
+		schedule_housekeeping(HOUSEKEEPING_COMMAND);
+	} else if ((character == '\b' || character == 0x7f) && length != 0) {
+		length--;
+		log_text("\b \b");
+	} else if (character >= ' ' && length < LINE_SIZE - 1) {
+		line[length++] = character;
+		log_text(echo);
+	}
+}
+
+void command_input(void)
+{
+	int character;
+
+	while (!complete && (character = console_get(&consoles, log_console())) >= 0)
+		edit((char)character);
+}
+
+/* Ends the first word and returns the second. */
+static char *command_argument(void)
+{
+	char *at = line;
+
+	while (*at != '\0' && *at != ' ')
+		at++;
+	while (*at == ' ')
+		*at++ = '\0';
+	return at;
+}
+
+static bool command_is(const struct command *command)
+{
+	return strlen(command->name) == strlen(line) &&
+	       memcmp(command->name, line, strlen(line)) == 0;
+}
+
+static void command_execute(void)
+{
+	const char *argument = command_argument();
+	struct vm *vm = vm_find(argument);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (!command_is(&commands[i]))
+			continue;
+		if (commands[i].needs_guest && vm == NULL)
+			log_line("%s needs the name of a guest; status lists them", line);
+		else
+			commands[i].execute(vm);
+		return;
+	}
+	if (line[0] != '\0')
+		log_line("no such command; help lists them");
+}
+
+void command_serve(void)
+{
+	if (complete)
+		command_execute();
+	length = 0;
+	complete = false;
+	command_input();
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One processor core and everything that its instance of the VMM may change.
+ * Nothing in it is shared with another core, so nothing needs a lock.
+ */
+#ifndef GANDALF_CORE_CORE_H
+#define GANDALF_CORE_CORE_H
+
+#include "abi/table.h"
+#include "core/vcpu.h"
+#include "core/vm.h"
+
+struct core {
+	struct vcpu *current;
+	u32 cr3;                  /* as loaded */
+	struct vcpu *fpu_owner;   /* whose state is in the FPU; NULL: nobody's */
+	struct vcpu *direct;      /* takes the core's interrupts itself; NULL: none */
+	u32 vcpu_count;           /* guests only */
+	u32 housekeeping;         /* work for the idle vCPU: HOUSEKEEPING_... */
+	bool guests_started;      /* interrupts drain the console from here on */
+};
+
+extern struct core core;
+extern struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+extern struct vm vms[GANDALF_GUESTS_MAXIMUM];
+/* Owns the boot stack; restarts guests, serves commands, sleeps. */
+extern struct vcpu idle_vcpu;
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * RTOS guests. All of an RTOS's memory is mapped in every address space, and
+ * its segments begin there, so the VMM reads and writes it with plain pointers
+ * after one comparison with its size.
+ */
+#include "core/guest_rtos.h"
+
+#include "core/core.h"
+#include "core/hypercall.h"
+#include "core/interrupt.h"
+#include "core/memory.h"
+#include "core/report.h"
+#include "core/time.h"
+#include "core/trace.h"
+#include "ia32/cpu.h"
+#include "ia32/debug.h"
+#include "ia32/entry.h"
+#include "ia32/fpu.h"
+#include "ia32/segment.h"
+#include "ia32/switch.h"
+#include "lib/math.h"
+#include "lib/string.h"
+
+#define TYPE_CODE_RING_1 0xbb
+#define TYPE_DATA_RING_1 0xb3
+#define OPCODE_IRET 0xcf
+#define TIMER_BIT (1ull << GANDALF_VECTOR_TIMER)
+#define CONSOLE_BIT (1ull << GANDALF_VECTOR_CONSOLE)
+
+struct rtos {
+	u32 handlers[GANDALF_VECTORS];
+	struct deadline timer;
+	struct vcpu *vcpu;
+	u64 start;      /* of the timer, time stamp */
+	u64 expiries;   /* since then */
+	u64 due;        /* the expiry that waits to be delivered */
+	u32 period;     /* microseconds; 0: stopped */
+	u32 overruns;
+};
+
+__attribute__((section(".vcpu"))) static struct rtos rtoses[GANDALF_GUESTS_MAXIMUM];
+
+static const struct vcpu_operations rtos_operations;
+
+/* A pointer to size bytes of the guest's memory, or NULL. */
+static void *rtos_memory(const struct vm *vm, u32 address, u32 size)
+{
+	u32 total = vm->guest->memory_size;
+
+	if (size > total || address > total - size)
+		return NULL;
+	return (void *)(vm->linear + address);
+}
+
+/* The timer */
+
+static u64 timer_expiry(const struct rtos *rtos, u64 number)
+{
+	return rtos->start + multiply_divide(number * rtos->period, time_tsc_khz, 1000);
+}
+
+static void timer_overrun(struct rtos *rtos, u64 count)
+{
+	rtos->overruns += (u32)count;
+	rtos->vcpu->counters[COUNTER_timer_overruns] += (u32)count;
+}
+
+/* Expiries that are over already were merged into this one. */
+static void timer_skip(struct rtos *rtos, u64 now)
+{
+	u64 elapsed = multiply_divide(now - rtos->start, 1000, time_tsc_khz);
+	u64 number = divide_u64(elapsed, rtos->period, NULL);
+
+	timer_overrun(rtos, number - rtos->expiries);
+	rtos->expiries = number;
+}
+
+static void timer_expire(struct deadline *deadline, u64 now)
+{
+	struct rtos *rtos = (struct rtos *)((u8 *)deadline - offsetof(struct rtos, timer));
+	struct vcpu *vcpu = rtos->vcpu;
+
+	rtos->expiries++;
+	vcpu_count(vcpu, COUNTER_timer_expiries);
+	if (vcpu->pending & TIMER_BIT)
+		timer_overrun(rtos, 1);
+	else
+		rtos->due = deadline->time;
+	vcpu->pending |= TIMER_BIT;
+	if (timer_expiry(rtos, rtos->expiries + 1) <= now)
+		timer_skip(rtos, now);
+	deadline_set(deadline, timer_expiry(rtos, rtos->expiries + 1));
+}
+
+static u32 hypercall_timer(struct vcpu *vcpu, const struct frame *frame)
+{
+	struct rtos *rtos = vcpu->vm->rtos;
+	u32 period = frame->ebx;
+
+	if (period != 0 && (period < GANDALF_TIMER_MINIMUM || period > 1000000))
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	vcpu->pending &= ~TIMER_BIT;
+	rtos->period = period;
+	rtos->start = rdtsc();
+	rtos->expiries = 0;
+	rtos->overruns = 0;
+	deadline_set(&rtos->timer, period != 0 ? timer_expiry(rtos, 1) : TIME_NEVER);
+	return 0;
+}
+
+/* Interrupts and exceptions */
+
+/* Pushes a handler's frame; false if the stack is not in the guest's memory. */
+static bool rtos_enter(struct vcpu *vcpu, u32 handler, const u32 *error)
+{
+	struct frame *frame = vcpu->frame;
+	u32 size = error != NULL ? 16 : 12;
+	u32 *stack = frame->esp < size ? NULL : rtos_memory(vcpu->vm, frame->esp - size, size);
+
+	if (stack == NULL) {
+		vm_stop(vcpu->vm, "its stack is outside its memory");
+		return false;
+	}
+	frame->esp -= size;
+	if (error != NULL)
+		*stack++ = *error;
+	stack[0] = frame->eip;
+	stack[1] = frame->cs;
+	stack[2] = frame->eflags;
+	frame->eip = handler;
+	frame->eflags &= ~(EFLAGS_TF | EFLAGS_NT | EFLAGS_RF);
+	vcpu->shared->interrupt_flag = 0;
+	return true;
+}
+
+static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
+{
+	u32 handler = vector < EXCEPTIONS ? vcpu->vm->rtos->handlers[vector] : 0;
+	bool has_error = vector < EXCEPTIONS && (EXCEPTION_ERROR_CODES >> vector & 1) != 0;
+
+	trace(TRACE_exception, vector, vcpu->frame->eip);
+	if (handler == 0) {
+		vm_stop(vcpu->vm, "%s without a handler", report_exception_name(vector));
+		return;
+	}
+	vcpu_count(vcpu, COUNTER_exceptions);
+	rtos_enter(vcpu, handler, has_error ? &error : NULL);
+}
+
+/* The guest has set its flag and is about to return from a handler: the IRET
+ * is done here, so that the next handler's frame replaces the old one. */
+static void rtos_finish_return(struct vcpu *vcpu)
+{
+	struct frame *frame = vcpu->frame;
+	const u8 *code = rtos_memory(vcpu->vm, frame->eip, 1);
+	const u32 *stack = rtos_memory(vcpu->vm, frame->esp, 12);
+
+	if (code == NULL || *code != OPCODE_IRET || stack == NULL ||
+	    (stack[1] & 0xffff) != GANDALF_RTOS_CODE)
+		return;
+	vcpu_count(vcpu, COUNTER_returns);
+	frame->eip = stack[0];
+	frame->eflags = (stack[2] & EFLAGS_GUEST) | EFLAGS_FIXED | EFLAGS_IF;
+	frame->esp += 12;
+}
+
+/* The timer goes first, then the lower vector. */
+static unsigned rtos_next_vector(u64 pending)
+{
+	if (pending & TIMER_BIT)
+		return GANDALF_VECTOR_TIMER;
+	return (u32)pending != 0 ? (unsigned)__builtin_ctz((u32)pending)
+				 : 32 + (unsigned)__builtin_ctz((u32)(pending >> 32));
+}
+
+static void rtos_deliver_vector(struct vcpu *vcpu, unsigned vector)
+{
+	struct rtos *rtos = vcpu->vm->rtos;
+
+	vcpu->pending &= ~(1ull << vector);
+	if (rtos->handlers[vector] == 0) {
+		vcpu_count(vcpu, COUNTER_dropped_interrupts);
+		return;
+	}
+	if (vector == GANDALF_VECTOR_TIMER) {
+		vcpu->shared->timer_expiry = rtos->due;
+		vcpu->shared->timer_overruns = rtos->overruns;
+	}
+	trace(TRACE_deliver, vector, vcpu->frame->eip);
+	vcpu_count(vcpu, COUNTER_deliveries);
+	rtos_finish_return(vcpu);
+	rtos_enter(vcpu, rtos->handlers[vector], NULL);
+}
+
+static void rtos_deliver(struct vcpu *vcpu)
+{
+	while (vcpu->pending != 0 && vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG &&
+	       vcpu->state != VCPU_OFF)
+		rtos_deliver_vector(vcpu, rtos_next_vector(vcpu->pending));
+	if (vcpu->pending != 0)
+		vcpu_count(vcpu, COUNTER_deferrals);
+	vcpu->shared->pending = vcpu->pending != 0;
+}
+
+static bool rtos_wakes(const struct vcpu *vcpu)
+{
+	return vcpu->pending != 0;
+}
+
+static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
+{
+	vcpu->pending |= 1ull << (GANDALF_VECTOR_IRQ + irq);
+}
+
+static void rtos_console(struct vcpu *vcpu)
+{
+	if (console_has_input(vcpu->vm->console))
+		vcpu->pending |= CONSOLE_BIT;
+}
+
+/* Hypercalls */
+
+static u32 hypercall_handlers(struct vcpu *vcpu, const struct frame *frame)
+{
+	const struct gandalf_handlers *handlers =
+		rtos_memory(vcpu->vm, frame->ebx, sizeof(*handlers));
+
+	if (handlers == NULL) {
+		hypercall_bad_address(vcpu, frame->ebx);
+		return 0;
+	}
+	memcpy(vcpu->vm->rtos->handlers, handlers->entry, sizeof(handlers->entry));
+	return 0;
+}
+
+static u32 hypercall_interrupt_flag(struct vcpu *vcpu, const struct frame *frame)
+{
+	u32 old = vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG;
+
+	if ((frame->ebx & ~(u32)GANDALF_INTERRUPT_FLAG) != 0)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	vcpu->shared->interrupt_flag = frame->ebx;
+	return old;
+}
+
+static u32 hypercall_halt(struct vcpu *vcpu, const struct frame *frame)
+{
+	trace(TRACE_halt, frame->eip, 0);
+	vcpu_count(vcpu, COUNTER_halts);
+	vcpu->shared->interrupt_flag = GANDALF_INTERRUPT_FLAG;
+	if (vcpu->pending == 0)
+		vcpu->state = VCPU_HALTED;
+	return 0;
+}
+
+static u32 hypercall_console_write(struct vcpu *vcpu, const struct frame *frame)
+{
+	const u8 *bytes = rtos_memory(vcpu->vm, frame->ebx, frame->ecx);
+	u32 done = 0;
+
+	if (frame->ecx > GANDALF_CONSOLE_CHUNK)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	if (bytes == NULL) {
+		hypercall_bad_address(vcpu, frame->ebx);
+		return 0;
+	}
+	while (done < frame->ecx &&
+	       console_put(&consoles, vcpu->vm->console, (char)bytes[done]))
+		done++;
+	log_pump();
+	return done;
+}
+
+static u32 hypercall_console_read(struct vcpu *vcpu, const struct frame *frame)
+{
+	u8 *bytes = rtos_memory(vcpu->vm, frame->ebx, frame->ecx);
+	u32 done = 0;
+	int byte;
+
+	if (frame->ecx > GANDALF_CONSOLE_CHUNK)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	if (bytes == NULL) {
+		hypercall_bad_address(vcpu, frame->ebx);
+		return 0;
+	}
+	while (done < frame->ecx && (byte = console_get(&consoles, vcpu->vm->console)) >= 0)
+		bytes[done++] = (u8)byte;
+	return done;
+}
+
+static u32 hypercall_null(struct vcpu *vcpu, const struct frame *frame)
+{
+	(void)vcpu;
+	(void)frame;
+	return 0;
+}
+
+static const hypercall_function hypercalls[HYPERCALLS] = {
+	[GANDALF_HYPERCALL_HANDLERS] = hypercall_handlers,
+	[GANDALF_HYPERCALL_INTERRUPT_FLAG] = hypercall_interrupt_flag,
+	[GANDALF_HYPERCALL_HALT] = hypercall_halt,
+	[GANDALF_HYPERCALL_TIMER] = hypercall_timer,
+	[GANDALF_HYPERCALL_CONSOLE_WRITE] = hypercall_console_write,
+	[GANDALF_HYPERCALL_CONSOLE_READ] = hypercall_console_read,
+	[GANDALF_HYPERCALL_NULL] = hypercall_null,
+};
+
+static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
+{
+	if (frame->vector == GANDALF_HYPERCALL_VECTOR) {
+		hypercall(vcpu, frame, hypercalls);
+	} else if (frame->vector == EXCEPTION_NM && fpu_is_foreign(vcpu)) {
+		fpu_take(vcpu);
+	} else if (frame->vector == VECTOR_RETURN_FAULT) {
+		vm_stop(vcpu->vm, "it cannot go on at its EIP");
+	} else {
+		if (frame->vector == EXCEPTION_DB)
+			debug_exception(vcpu);
+		rtos_exception(vcpu, frame->vector, frame->error);
+	}
+}
+
+static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+{
+	u32 total = vcpu->vm->guest->memory_size;
+	u32 eip = vcpu->frame->eip;
+
+	if (eip >= total)
+		return 0;
+	if (size > total - eip)
+		size = total - eip;
+	memcpy(bytes, rtos_memory(vcpu->vm, eip, size), size);
+	return size;
+}
+
+static void rtos_segments(struct vcpu *vcpu)
+{
+	u32 base = vcpu->vm->linear;
+	u32 limit = vcpu->vm->guest->memory_size - 1;
+
+	vcpu->tables->gdt[GANDALF_RTOS_CODE / 8] =
+		segment_descriptor(base, limit, TYPE_CODE_RING_1, true);
+	vcpu->tables->gdt[GANDALF_RTOS_DATA / 8] =
+		segment_descriptor(base, limit, TYPE_DATA_RING_1, true);
+}
+
+static void rtos_shared_init(struct vcpu *vcpu)
+{
+	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
+	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
+	vcpu->shared->memory_size = vcpu->vm->guest->memory_size;
+	vcpu->shared->tsc_khz = time_tsc_khz;
+}
+
+static void rtos_start(struct vcpu *vcpu)
+{
+	const struct gandalf_guest *guest = vcpu->vm->guest;
+	struct frame *frame = switch_prepare(vcpu);
+	u32 i;
+
+	memset(vcpu->vm->rtos->handlers, 0, sizeof(vcpu->vm->rtos->handlers));
+	rtos_segments(vcpu);
+	rtos_shared_init(vcpu);
+	for (i = 0; i < guest->port_range_count; i++)
+		segment_allow_ports(vcpu, guest->port_ranges[i].first, guest->port_ranges[i].last);
+	frame->cs = GANDALF_RTOS_CODE;
+	frame->ds = frame->es = frame->fs = frame->gs = frame->ss = GANDALF_RTOS_DATA;
+	frame->eip = guest->entry;
+	frame->esp = frame->ebx = guest->memory_size - GANDALF_PAGE_SIZE;
+	frame->eax = GANDALF_ENTRY_MAGIC;
+	frame->eflags = EFLAGS_FIXED | EFLAGS_IF;
+}
+
+static void rtos_stop(struct vcpu *vcpu)
+{
+	vcpu->vm->rtos->period = 0;
+	deadline_set(&vcpu->vm->rtos->timer, TIME_NEVER);
+}
+
+static const struct vcpu_operations rtos_operations = {
+	.trap = rtos_trap,
+	.interrupt = rtos_interrupt,
+	.deliver = rtos_deliver,
+	.wakes = rtos_wakes,
+	.console = rtos_console,
+	.start = rtos_start,
+	.stop = rtos_stop,
+	.instruction = rtos_instruction,
+};
+
+bool rtos_create(struct vm *vm)
+{
+	struct vcpu *vcpu = vm->vcpu;
+	struct rtos *rtos = &rtoses[vm->index];
+	unsigned irq;
+
+	vm->rtos = rtos;
+	vm->linear = memory_map_rtos(vm->guest->memory_base, vm->guest->memory_size);
+	vcpu->operations = &rtos_operations;
+	vcpu->cr0_guest = CR0_PG | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
+	vcpu->shared = rtos_memory(vm, vm->guest->memory_size - GANDALF_PAGE_SIZE,
+				   sizeof(*vcpu->shared));
+	rtos->vcpu = vcpu;
+	rtos->timer.expire = timer_expire;
+	deadline_add(&rtos->timer);
+	for (irq = 0; irq < 16; irq++)
+		if (vm->guest->interrupts & 1u << irq)
+			interrupt_assign(irq, vcpu);
+	return true;
+}

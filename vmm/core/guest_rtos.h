@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* RTOS guests: their segments, hypercalls, timer and interrupts. */
+#ifndef GANDALF_CORE_GUEST_RTOS_H
+#define GANDALF_CORE_GUEST_RTOS_H
+
+#include "core/vm.h"
+
+/* false if memory for it is lacking. */
+bool rtos_create(struct vm *vm);
+
+#endif

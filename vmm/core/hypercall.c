@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The dispatcher of hypercalls. */
+#include "core/hypercall.h"
+
+#include "core/trace.h"
+
+void hypercall(struct vcpu *vcpu, struct frame *frame,
+	       const hypercall_function functions[HYPERCALLS])
+{
+	u32 number = frame->eax;
+
+	trace(TRACE_hypercall, number, frame->ebx);
+	vcpu_count(vcpu, COUNTER_hypercalls);
+	if (number >= HYPERCALLS || functions[number] == NULL) {
+		vm_stop(vcpu->vm, "unknown hypercall %u", number);
+		return;
+	}
+	frame->eax = functions[number](vcpu, frame);
+}
+
+void hypercall_bad_address(struct vcpu *vcpu, u32 address)
+{
+	vm_stop(vcpu->vm, "hypercall %u with bad address %x", vcpu->frame->eax, address);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The start of the VMM, in the order in which things come to life. */
+#include "core/init.h"
+
+#include "core/core.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/module.h"
+#include "core/schedule.h"
+#include "ia32/cpu.h"
+#include "ia32/fpu.h"
+#include "ia32/segment.h"
+
+#define VERSION "0.1"
+#define CPUID_PGE (1u << 13)
+#define UART_DEFAULT_PORT 0x3f8
+#define UART_DEFAULT_BAUD 115200
+
+static struct gandalf_table table;
+
+const struct gandalf_table *init_table(void)
+{
+	return &table;
+}
+
+u32 init_module(void)
+{
+	return module_address();
+}
+
+static void init_processor(void)
+{
+	segment_init();
+	core.cr3 = cr3_read();
+	if (cpuid(1).edx & CPUID_PGE)
+		cr4_write(cr4_read() | CR4_PGE);
+	fpu_init();
+}
+
+static void init_pool(void)
+{
+	pool_init(table.pool_base, table.pool_size);
+}
+
+static void init_guests(void)
+{
+	const char *error = vm_create_all();
+	u32 i;
+
+	if (error != NULL)
+		panic("%s", error);
+	for (i = 0; i < table.guest_count; i++)
+		vm_request_start(&vms[i]);
+}
+
+_Noreturn void init(u32 magic, u32 information)
+{
+	log_init(UART_DEFAULT_PORT, UART_DEFAULT_BAUD);
+	memory_init();
+	init_processor();
+	schedule_init();
+	module_load(&table, magic, information);
+	log_init(table.console_port, table.console_baud);
+	log_line("Gandalf " VERSION ": %u guests", table.guest_count);
+	interrupt_init(table.console_port != 0 ? (int)table.console_interrupt : -1);
+	init_pool();
+	init_guests();
+	log_start();
+	schedule_idle();
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Physical interrupts on a core. Each is ended at the controller at once, then
+ * handed to its owner, who keeps it pending until the guest takes it.
+ */
+#include "core/interrupt.h"
+
+#include "core/command.h"
+#include "core/core.h"
+#include "core/layout.h"
+#include "core/log.h"
+#include "core/time.h"
+#include "hardware/apic.h"
+#include "hardware/i8254.h"
+#include "hardware/i8259.h"
+#include "hardware/serial.h"
+
+#define IRQS 16
+
+static struct vcpu *owners[IRQS];
+static int console_line = -1;
+
+void interrupt_init(int console_irq)
+{
+	console_line = console_irq;
+	i8259_init();
+	time_init();
+	if (time_irq() >= 0)
+		i8259_enable((unsigned)time_irq());
+	if (console_irq >= 0)
+		i8259_enable((unsigned)console_irq);
+}
+
+void interrupt_assign(unsigned irq, struct vcpu *vcpu)
+{
+	owners[irq] = vcpu;
+	i8259_enable(irq);
+}
+
+void interrupt_release(struct vcpu *vcpu)
+{
+	core.direct = vcpu;
+	console_line = -1;
+	apic_release();
+	i8254_release();
+	i8259_release();
+}
+
+static void console_interrupt(void)
+{
+	u32 i;
+
+	log_pump();
+	command_input();
+	for (i = 0; i < core.vcpu_count; i++)
+		if (vcpus[i].state != VCPU_OFF)
+			vcpus[i].operations->console(&vcpus[i]);
+	log_pump();
+}
+
+static void line_interrupt(unsigned irq)
+{
+	if (!i8259_acknowledge(irq))
+		return;
+	if ((int)irq == time_irq())
+		time_interrupt();
+	else if ((int)irq == console_line)
+		console_interrupt();
+	else if (owners[irq] != NULL && owners[irq]->state != VCPU_OFF)
+		owners[irq]->operations->interrupt(owners[irq], irq);
+}
+
+void interrupt(unsigned vector)
+{
+	if (core.direct != NULL) {
+		core.direct->operations->interrupt(core.direct, vector);
+	} else if (vector == VECTOR_APIC_TIMER) {
+		apic_end_of_interrupt();
+		time_interrupt();
+	} else if (vector < VECTOR_PIC + IRQS) {
+		line_interrupt(vector - VECTOR_PIC);
+	}
+}

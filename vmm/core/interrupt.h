@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Physical interrupts: to the VMM's own devices and to the guests that own the
+ * lines. */
+#ifndef GANDALF_CORE_INTERRUPT_H
+#define GANDALF_CORE_INTERRUPT_H
+
+#include "core/vm.h"
+
+/* Takes over the controllers; console_irq < 0: there is no UART. */
+void interrupt_init(int console_irq);
+/* Gives an IRQ to a guest. */
+void interrupt_assign(unsigned irq, struct vcpu *vcpu);
+/* Leaves controllers and timer to a guest that has the CPU to itself. */
+void interrupt_release(struct vcpu *vcpu);
+/* Serves a vector; real IF is 0. */
+void interrupt(unsigned vector);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The log and the pump between consoles and UART. During boot, when nothing
+ * interrupts yet, lines are sent at once; later the UART's interrupt drains
+ * them, sixteen bytes at a time.
+ */
+#include "core/log.h"
+
+#include "core/core.h"
+#include "core/schedule.h"
+#include "hardware/power.h"
+#include "hardware/serial.h"
+#include "hardware/vga.h"
+#include "lib/format.h"
+
+#define LINE_SIZE 160
+
+__attribute__((section(".vcpu"))) struct console_mux consoles;
+static struct console *console;
+static bool has_uart;
+
+void log_init(u16 port, u32 baud)
+{
+	console_mux_init(&consoles);
+	console = console_add(&consoles, "vmm");
+	console_set_drops_oldest(console);
+	has_uart = port != 0 && serial_init(port, baud);
+}
+
+struct console *log_console(void)
+{
+	return console;
+}
+
+void log_text(const char *text)
+{
+	while (*text != '\0')
+		console_put(&consoles, console, *text++);
+	if (core.guests_started)
+		log_pump();
+	else
+		log_flush();
+}
+
+static void log_list(const char *pattern, va_list arguments)
+{
+	char line[LINE_SIZE];
+
+	format_list(line, sizeof(line) - 2, pattern, arguments);
+	log_text(line);
+	log_text("\r\n");
+}
+
+void log_line(const char *pattern, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, pattern);
+	log_list(pattern, arguments);
+	va_end(arguments);
+}
+
+_Noreturn void panic(const char *pattern, ...)
+{
+	va_list arguments;
+
+	log_text("the VMM stops: ");
+	va_start(arguments, pattern);
+	log_list(pattern, arguments);
+	va_end(arguments);
+	power_stop_machine();
+}
+
+static void uart_pump(void)
+{
+	int byte;
+	unsigned room;
+
+	while (console_can_input(&consoles) && (byte = serial_read()) >= 0)
+		console_input(&consoles, (u8)byte);
+	for (room = serial_room(); room != 0; room--) {
+		byte = console_output(&consoles);
+		if (byte < 0)
+			break;
+		serial_write((u8)byte);
+	}
+	serial_expect_room(core.guests_started && console_has_output(&consoles));
+}
+
+static void screen_pump(void)
+{
+	int byte;
+
+	while ((byte = console_output(&consoles)) >= 0)
+		vga_write((u8)byte);
+}
+
+void log_pump(void)
+{
+	if (has_uart)
+		uart_pump();
+	else
+		screen_pump();
+}
+
+void log_flush(void)
+{
+	do
+		log_pump();
+	while (console_has_output(&consoles));
+	while (has_uart && !serial_idle())
+		;
+}
+
+void log_start(void)
+{
+	core.guests_started = true;
+	if (has_uart)
+		serial_enable_interrupts();
+	log_pump();
+}

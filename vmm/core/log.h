@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The VMM's log, a console of its own beside those of the guests, and the way
+ * from all consoles to the outside: the UART, or VGA text where there is none.
+ */
+#ifndef GANDALF_CORE_LOG_H
+#define GANDALF_CORE_LOG_H
+
+#include "abi/table.h"
+#include "device/console.h"
+#include "lib/types.h"
+
+extern struct console_mux consoles;
+
+/* port: of the UART, 0 for none; then lines go to VGA text. */
+void log_init(u16 port, u32 baud);
+/* One line, without its line feed. */
+void log_line(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
+/* Text that continues or ends a line; for the VMM's command line. */
+void log_text(const char *text);
+
+struct console *log_console(void);
+/* Moves what the consoles hold to the outside, and what came in to them. Called
+ * at the UART's interrupt and whenever a console got output. */
+void log_pump(void);
+/* From here on interrupts move the bytes, and nothing waits for the UART. */
+void log_start(void);
+/* Waits until all output has left; only for boot and power-off. */
+void log_flush(void);
+
+/* Logs why and stops the machine: only for the VMM's own errors and for a table
+ * that cannot be used. */
+_Noreturn void panic(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

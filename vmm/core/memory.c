@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windows on physical memory and the pool of frames. The windows are a
+ * direct-mapped cache of 1024 page mappings: guest page tables are read
+ * through them on every shadow fill, so a hit must be a compare and an add.
+ */
+#include "core/memory.h"
+
+#include "ia32/cpu.h"
+#include "lib/crc32.h"
+#include "lib/string.h"
+
+#define WINDOWS 1024u
+
+__attribute__((aligned(4096))) u32 memory_directory[1024];
+__attribute__((aligned(4096))) static u32 window_table[WINDOWS];
+__attribute__((aligned(4096))) static u32 fixed_table[1024];
+
+static u32 rtos_mapped;
+static u32 pool_base, pool_bytes, pool_first, pool_available;
+
+static u32 image_physical(const void *pointer)
+{
+	return (u32)pointer - LAYOUT_IMAGE;
+}
+
+void memory_init(void)
+{
+	memory_directory[LAYOUT_WINDOWS >> LARGE_PAGE_SHIFT] =
+		image_physical(window_table) | PTE_P | PTE_W | PTE_A;
+	memory_directory[LAYOUT_FIXED >> LARGE_PAGE_SHIFT] =
+		image_physical(fixed_table) | PTE_P | PTE_W | PTE_A;
+	memory_directory[LAYOUT_IMAGE >> LARGE_PAGE_SHIFT] =
+		PTE_P | PTE_PS | PTE_A | PTE_D | PTE_G;
+	memory_directory[0] = 0;
+	cr3_write(cr3_read());
+}
+
+void *memory_window(u32 physical)
+{
+	u32 slot = (physical >> PAGE_SHIFT) % WINDOWS;
+	u32 entry = (physical & PTE_FRAME) | PTE_P | PTE_A | PTE_D;
+	u32 linear = LAYOUT_WINDOWS + (slot << PAGE_SHIFT);
+
+	if (window_table[slot] != entry) {
+		window_table[slot] = entry;
+		invlpg(linear);
+	}
+	return (void *)(linear + (physical & (PAGE_SIZE - 1)));
+}
+
+static void *fixed_window(u32 linear, u32 physical)
+{
+	fixed_table[(linear - LAYOUT_FIXED) >> PAGE_SHIFT] =
+		(physical & PTE_FRAME) | PTE_P | PTE_A | PTE_D;
+	invlpg(linear);
+	return (void *)(linear + (physical & (PAGE_SIZE - 1)));
+}
+
+static u32 minimum(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+static u32 page_rest(u32 physical)
+{
+	return PAGE_SIZE - (physical & (PAGE_SIZE - 1));
+}
+
+static void copy_forward(u32 to, u32 from, u32 size)
+{
+	while (size != 0) {
+		u32 chunk = minimum(size, minimum(page_rest(to), page_rest(from)));
+
+		memcpy(fixed_window(LAYOUT_COPY_TO, to), fixed_window(LAYOUT_COPY_FROM, from),
+		       chunk);
+		to += chunk;
+		from += chunk;
+		size -= chunk;
+	}
+}
+
+/* Page by page from the end; both ranges begin at the same offset in a page,
+ * which holds for the one caller, the boot module. */
+static void copy_backward(u32 to, u32 from, u32 size)
+{
+	while (size != 0) {
+		u32 chunk = (from + size) & (PAGE_SIZE - 1);
+
+		if (chunk == 0)
+			chunk = PAGE_SIZE;
+		chunk = minimum(chunk, size);
+		size -= chunk;
+		memmove(fixed_window(LAYOUT_COPY_TO, to + size),
+			fixed_window(LAYOUT_COPY_FROM, from + size), chunk);
+	}
+}
+
+void memory_copy(u32 to, u32 from, u32 size)
+{
+	if (to > from && to - from < size)
+		copy_backward(to, from, size);
+	else
+		copy_forward(to, from, size);
+}
+
+void memory_copy_in(void *to, u32 from, u32 size)
+{
+	u8 *bytes = to;
+
+	while (size != 0) {
+		u32 chunk = minimum(size, page_rest(from));
+
+		memcpy(bytes, fixed_window(LAYOUT_COPY_FROM, from), chunk);
+		bytes += chunk;
+		from += chunk;
+		size -= chunk;
+	}
+}
+
+void memory_zero(u32 physical, u32 size)
+{
+	while (size != 0) {
+		u32 chunk = minimum(size, page_rest(physical));
+
+		memset(fixed_window(LAYOUT_COPY_TO, physical), 0, chunk);
+		physical += chunk;
+		size -= chunk;
+	}
+}
+
+u32 memory_checksum(u32 physical, u32 size)
+{
+	u32 crc = 0;
+
+	while (size != 0) {
+		u32 chunk = minimum(size, page_rest(physical));
+
+		crc = crc32_update(crc, fixed_window(LAYOUT_COPY_FROM, physical), chunk);
+		physical += chunk;
+		size -= chunk;
+	}
+	return crc;
+}
+
+u32 memory_map_rtos(u32 physical, u32 size)
+{
+	u32 linear = LAYOUT_RTOS + rtos_mapped;
+	u32 offset;
+
+	for (offset = 0; offset < size; offset += PAGE_SIZE) {
+		u32 address = linear + offset;
+		u32 *directory_entry = &memory_directory[address >> LARGE_PAGE_SHIFT];
+		u32 *table;
+
+		if (*directory_entry == 0)
+			*directory_entry = pool_allocate() | PTE_P | PTE_W | PTE_A;
+		table = pool_pointer(*directory_entry & PTE_FRAME);
+		/* Read-only: Linux's ring 1 is a supervisor too. */
+		table[(address >> PAGE_SHIFT) % 1024] =
+			(physical + offset) | PTE_P | PTE_A | PTE_D | PTE_G;
+	}
+	rtos_mapped += size;
+	return linear;
+}
+
+void memory_map_device(u32 linear, u32 physical)
+{
+	fixed_window(linear, physical);
+	fixed_table[(linear - LAYOUT_FIXED) >> PAGE_SHIFT] |= PTE_PCD;
+	invlpg(linear);
+}
+
+void pool_init(u32 base, u32 size)
+{
+	u32 offset;
+
+	pool_base = base;
+	pool_bytes = size;
+	for (offset = 0; offset < size; offset += LARGE_PAGE_SIZE)
+		memory_directory[(LAYOUT_POOL + offset) >> LARGE_PAGE_SHIFT] =
+			(base + offset) | PTE_P | PTE_PS | PTE_A | PTE_D | PTE_G;
+	for (offset = size; offset != 0; offset -= PAGE_SIZE)
+		pool_free(base + offset - PAGE_SIZE);
+}
+
+void *pool_pointer(u32 frame)
+{
+	return (void *)(LAYOUT_POOL + (frame - pool_base));
+}
+
+u32 pool_allocate(void)
+{
+	u32 frame = pool_first;
+	u32 *contents;
+
+	if (frame == 0)
+		return 0;
+	contents = pool_pointer(frame);
+	pool_first = contents[0];
+	pool_available--;
+	memset(contents, 0, PAGE_SIZE);
+	return frame;
+}
+
+void pool_free(u32 frame)
+{
+	u32 *contents = pool_pointer(frame);
+
+	contents[0] = pool_first;
+	pool_first = frame;
+	pool_available++;
+}
+
+u32 pool_free_count(void)
+{
+	return pool_available;
+}
+
+u32 pool_size(void)
+{
+	return pool_bytes / PAGE_SIZE;
+}

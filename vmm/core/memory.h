@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Physical memory as the VMM reaches it: windows on any frame, copies, and the
+ * pool of frames from which shadow page tables, stacks and descriptor tables
+ * are made. All physical addresses are machine addresses in bytes.
+ */
+#ifndef GANDALF_CORE_MEMORY_H
+#define GANDALF_CORE_MEMORY_H
+
+#include "core/layout.h"
+#include "lib/types.h"
+
+/* The VMM's own page directory, which maps itself, the pool and the RTOSes; in
+ * use whenever no Linux guest's shadow is. */
+extern u32 memory_directory[1024];
+
+/* Turns the boot page directory into memory_directory as it stays: removes the
+ * identity mapping, installs the windows. */
+void memory_init(void);
+
+/* A pointer to physical memory; valid until the next window on another frame
+ * whose number is equal modulo 1024, so not kept across calls. A hit costs
+ * about ten instructions, a miss an INVLPG more. */
+void *memory_window(u32 physical);
+
+/* Copies or zeroes any number of bytes; the ranges of a copy may overlap. */
+void memory_copy(u32 to, u32 from, u32 size);
+void memory_copy_in(void *to, u32 from, u32 size);
+void memory_zero(u32 physical, u32 size);
+/* CRC-32 of a physical range, as lib/crc32.h computes it. */
+u32 memory_checksum(u32 physical, u32 size);
+
+/* Maps the memory of an RTOS at LAYOUT_RTOS + offset, in all address spaces.
+ * Returns its linear address. */
+u32 memory_map_rtos(u32 physical, u32 size);
+/* Maps one page of device registers, uncached. */
+void memory_map_device(u32 linear, u32 physical);
+
+/* Gives the pool its frames; base and size are multiples of a large page. */
+void pool_init(u32 base, u32 size);
+/* A zeroed frame, its physical address, or 0 when none is left. */
+u32 pool_allocate(void);
+void pool_free(u32 frame);
+u32 pool_free_count(void);
+u32 pool_size(void);
+/* The contents of a frame of the pool. */
+void *pool_pointer(u32 frame);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The boot module (Multiboot Specification 0.6.96, 3.3). It stays in memory as
+ * it was loaded, so that guests can be started again from it. While it is
+ * checked it is mapped where the memory of the RTOSes will be.
+ */
+#include "core/module.h"
+
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/table.h"
+#include "ia32/cpu.h"
+#include "lib/string.h"
+
+#define MULTIBOOT_LOADED 0x2BADB002
+#define INFORMATION_MODULES 0x08u
+#define INFORMATION_MEMORY_MAP 0x40u
+#define MEMORY_AVAILABLE 1
+#define MESSAGE_SIZE 120
+#define MEMORY_ENTRIES_MAXIMUM 32
+
+struct multiboot_information {
+	u32 flags;
+	u32 memory_lower, memory_upper;
+	u32 boot_device, command_line;
+	u32 module_count, modules;
+	u32 symbols[4];
+	u32 memory_map_length, memory_map;
+};
+
+struct multiboot_module {
+	u32 start, end, string, reserved;
+};
+
+/* Entries follow each other at size + 4 bytes. */
+struct multiboot_memory {
+	u32 size;
+	u64 base, length;
+	u32 type;
+} __attribute__((packed));
+
+struct range {
+	u32 base, size;
+};
+
+extern const u8 image_end[];
+
+static u32 module_base, module_bytes;
+static struct range memory[MEMORY_ENTRIES_MAXIMUM];
+static u32 memory_count;
+
+u32 module_address(void)
+{
+	return module_base;
+}
+
+static u32 vmm_end(void)
+{
+	return (u32)image_end - LAYOUT_IMAGE;
+}
+
+static bool ranges_overlap(u32 a, u32 a_size, u32 b, u32 b_size)
+{
+	return a < b + b_size && b < a + a_size;
+}
+
+static void memory_add(const struct multiboot_memory *entry)
+{
+	u64 end = entry->base + entry->length;
+
+	if (entry->type != MEMORY_AVAILABLE || entry->base > 0xffffffff ||
+	    memory_count == MEMORY_ENTRIES_MAXIMUM)
+		return;
+	if (end > PTE_FRAME)
+		end = PTE_FRAME;
+	memory[memory_count].base = (u32)entry->base;
+	memory[memory_count++].size = (u32)(end - entry->base);
+}
+
+static void memory_read(const struct multiboot_information *information)
+{
+	u32 at = information->memory_map;
+	u32 end = at + information->memory_map_length;
+
+	if ((information->flags & INFORMATION_MEMORY_MAP) == 0)
+		panic("the boot loader gives no memory map");
+	while (at + sizeof(struct multiboot_memory) <= end) {
+		struct multiboot_memory entry;
+
+		memory_copy_in(&entry, at, sizeof(entry));
+		memory_add(&entry);
+		at += entry.size + sizeof(entry.size);
+	}
+}
+
+static bool memory_exists(u32 base, u32 size)
+{
+	u32 i;
+
+	for (i = 0; i < memory_count; i++)
+		if (base >= memory[i].base && base - memory[i].base <= memory[i].size &&
+		    size <= memory[i].size - (base - memory[i].base))
+			return true;
+	return false;
+}
+
+static const void *module_map(void)
+{
+	u32 first = module_base & PTE_LARGE_FRAME;
+	u32 offset;
+
+	if (module_base + module_bytes - first > GANDALF_RTOS_MEMORY_MAXIMUM)
+		panic("the boot module is larger than %u MiB", GANDALF_RTOS_MEMORY_MAXIMUM >> 20);
+	for (offset = 0; first + offset < module_base + module_bytes; offset += LARGE_PAGE_SIZE)
+		memory_directory[(LAYOUT_RTOS + offset) >> LARGE_PAGE_SHIFT] =
+			(first + offset) | PTE_P | PTE_PS | PTE_A;
+	cr3_write(cr3_read());
+	return (const void *)(LAYOUT_RTOS + (module_base - first));
+}
+
+static void module_unmap(void)
+{
+	memset(&memory_directory[LAYOUT_RTOS >> LARGE_PAGE_SHIFT], 0,
+	       (LAYOUT_POOL - LAYOUT_RTOS) / LARGE_PAGE_SIZE * sizeof(u32));
+	cr3_write(cr3_read());
+}
+
+static void memory_check(const struct gandalf_table *table)
+{
+	u32 i;
+
+	for (i = 0; i < table->guest_count; i++)
+		if (!memory_exists(table->guests[i].memory_base, table->guests[i].memory_size))
+			panic("this machine lacks the memory of guest %s, %u MiB at %u MiB",
+			      table->guests[i].name, table->guests[i].memory_size >> 20,
+			      table->guests[i].memory_base >> 20);
+	if (!memory_exists(table->pool_base, table->pool_size))
+		panic("this machine lacks the memory of the pool, %u MiB at %u MiB",
+		      table->pool_size >> 20, table->pool_base >> 20);
+}
+
+static bool module_in_the_way(const struct gandalf_table *table, u32 at)
+{
+	u32 i;
+
+	for (i = 0; i < table->guest_count; i++)
+		if (ranges_overlap(at, module_bytes, table->guests[i].memory_base,
+				   table->guests[i].memory_size))
+			return true;
+	return ranges_overlap(at, module_bytes, table->pool_base, table->pool_size) ||
+	       ranges_overlap(at, module_bytes, LAYOUT_PHYSICAL, vmm_end() - LAYOUT_PHYSICAL);
+}
+
+/* To the highest end of memory that no guest has. */
+static void module_move(const struct gandalf_table *table)
+{
+	u32 best = 0;
+	u32 i;
+
+	for (i = 0; i < memory_count; i++) {
+		u32 end = (memory[i].base + memory[i].size) & PTE_FRAME;
+		u32 at = (end - module_bytes) & PTE_FRAME;
+
+		if (memory[i].size > module_bytes + PAGE_SIZE && at > best &&
+		    !module_in_the_way(table, at))
+			best = at;
+	}
+	if (best == 0)
+		panic("there is no room for the boot module, %u KiB, beside the guests",
+		      module_bytes >> 10);
+	memory_copy(best, module_base, module_bytes);
+	module_base = best;
+}
+
+static void images_check(const struct gandalf_table *table)
+{
+	char message[MESSAGE_SIZE];
+	const struct gandalf_table *mapped = module_map();
+	u32 i;
+
+	for (i = 0; i < table->image_count; i++)
+		if (table_image_check(mapped, i, message, sizeof(message)) != NULL)
+			panic("%s", message);
+	module_unmap();
+}
+
+static void module_find(u32 magic, const struct multiboot_information *information)
+{
+	struct multiboot_module module;
+
+	if (magic != MULTIBOOT_LOADED)
+		panic("not started by a multiboot loader");
+	if ((information->flags & INFORMATION_MODULES) == 0 || information->module_count != 1)
+		panic("the boot loader must load one module, the compiled system");
+	memory_copy_in(&module, information->modules, sizeof(module));
+	module_base = module.start;
+	module_bytes = module.end - module.start;
+}
+
+void module_load(struct gandalf_table *table, u32 magic, u32 information_at)
+{
+	struct multiboot_information information;
+	char message[MESSAGE_SIZE];
+	const struct gandalf_table *mapped;
+
+	memory_copy_in(&information, information_at, sizeof(information));
+	module_find(magic, &information);
+	mapped = module_map();
+	if (table_check(mapped, module_bytes, LAYOUT_PHYSICAL, vmm_end(), message,
+			sizeof(message)) != NULL)
+		panic("%s", message);
+	memcpy(table, mapped, sizeof(*table));
+	module_unmap();
+	memory_read(&information);
+	memory_check(table);
+	if (module_in_the_way(table, module_base))
+		module_move(table);
+	images_check(table);
+}

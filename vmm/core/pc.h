@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The PC that a Linux guest sees: the processor's system registers as it set
+ * them, and on a shared CPU the chips of the mainboard. One frame of the pool.
+ */
+#ifndef GANDALF_CORE_PC_H
+#define GANDALF_CORE_PC_H
+
+#include "core/time.h"
+#include "core/vm.h"
+#include "device/pic.h"
+#include "device/pit.h"
+#include "device/rtc.h"
+#include "device/uart.h"
+#include "ia32/decode.h"
+#include "ia32/shadow.h"
+
+/* Vectors that came in while a guest with direct gates slept; the controller's
+ * priorities let few nest. */
+#define PC_DIRECT_VECTORS 8
+
+struct pc {
+	struct vm *vm;
+	struct vcpu *vcpu;
+	bool dedicated;          /* IOPL 1, real IF, interrupts without the VMM */
+
+	/* The guest's system registers; CR2 is in the shared page. */
+	u32 cr0, cr3, cr4;
+	u32 gdt_base, idt_base;
+	u16 gdt_limit, idt_limit;
+	u16 tr, ldtr;
+	u32 tss_base;            /* linear; 0: no TSS loaded */
+	bool tls_hook;           /* LOAD_TLS has been seen */
+	struct shadow shadow;
+
+	/* Shared CPU: an interrupt waits, the traps for it are laid. */
+	bool armed;
+	/* Shared CPU: pic_pending() >= 0. */
+	bool interrupt_waits;
+	struct pic_pair pic;
+	struct pit pit;
+	struct rtc rtc;
+	struct uart uart;
+	struct deadline pit_deadline;
+	struct deadline rtc_deadline;
+	u32 direct_count;
+	u8 direct_vectors[PC_DIRECT_VECTORS];
+};
+
+_Static_assert(sizeof(struct pc) <= 4096, "one frame of the pool");
+
+/* ports.c: the mainboard. */
+void pc_devices_create(struct pc *pc);
+void pc_devices_reset(struct pc *pc);
+void pc_devices_stop(struct pc *pc);
+/* After input came or output went. */
+void pc_console(struct pc *pc);
+/* Size 1, 2 or 4 bytes. */
+u32 pc_port_read(struct pc *pc, u16 port, u32 size);
+void pc_port_write(struct pc *pc, u16 port, u32 size, u32 value);
+/* The vector to deliver now; the controller regards it as taken. */
+unsigned pc_interrupt_acknowledge(struct pc *pc);
+/* A physical interrupt that the guest owns. */
+void pc_interrupt(struct pc *pc, unsigned irq);
+
+static inline unsigned pc_cpl(const struct vcpu *vcpu)
+{
+	return vcpu->frame->cs & 3;
+}
+
+#endif

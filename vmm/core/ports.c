@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mainboard of a Linux guest on a shared CPU: which chip answers at which
+ * port, and how the chips' lines reach the interrupt controller.
+ */
+#include "core/core.h"
+#include "core/init.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "core/pc.h"
+#include "core/schedule.h"
+#include "core/trace.h"
+#include "hardware/cmos.h"
+#include "ia32/cpu.h"
+
+#define IRQ_PIT 0
+#define IRQ_UART 4
+#define IRQ_RTC 8
+#define UART_PORT 0x3f8
+
+static void lines_update(struct pc *pc)
+{
+	pic_set_line(&pc->pic, IRQ_UART, uart_interrupt(&pc->uart));
+	pic_set_line(&pc->pic, IRQ_RTC, rtc_line(&pc->rtc));
+	pc->interrupt_waits = pic_pending(&pc->pic) >= 0;
+}
+
+static void uart_drain(struct pc *pc)
+{
+	struct console *console = pc->vm->console;
+	bool any = false;
+
+	while (uart_has_output(&pc->uart) && console_room(console) != 0) {
+		console_put(&consoles, console, (char)uart_transmit(&pc->uart));
+		any = true;
+	}
+	if (any)
+		log_pump();
+}
+
+void pc_console(struct pc *pc)
+{
+	while (uart_can_receive(&pc->uart)) {
+		int byte = console_get(&consoles, pc->vm->console);
+
+		if (byte < 0)
+			break;
+		uart_receive(&pc->uart, (u8)byte);
+	}
+	uart_drain(pc);
+	lines_update(pc);
+}
+
+static void pit_rearm(struct pc *pc)
+{
+	deadline_set(&pc->pit_deadline, pit_deadline(&pc->pit));
+}
+
+static void rtc_rearm(struct pc *pc)
+{
+	deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
+}
+
+static void pit_due(struct deadline *deadline, u64 now)
+{
+	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, pit_deadline));
+
+	if (pit_expire(&pc->pit, now) != 0) {
+		vcpu_count(pc->vcpu, COUNTER_timer_expiries);
+		pic_set_line(&pc->pic, IRQ_PIT, false);
+		pic_set_line(&pc->pic, IRQ_PIT, true);
+		lines_update(pc);
+	}
+	pit_rearm(pc);
+}
+
+static void rtc_due(struct deadline *deadline, u64 now)
+{
+	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, rtc_deadline));
+
+	rtc_expire(&pc->rtc, now);
+	lines_update(pc);
+	rtc_rearm(pc);
+}
+
+/* One byte-wide chip. */
+
+static u32 port_pic_read(struct pc *pc, u16 port)
+{
+	u8 value = pic_read(&pc->pic, port);
+
+	lines_update(pc);
+	return value;
+}
+
+static void port_pic_write(struct pc *pc, u16 port, u8 value)
+{
+	pic_write(&pc->pic, port, value);
+	lines_update(pc);
+}
+
+static u32 port_pit_read(struct pc *pc, u16 port)
+{
+	return pit_read(&pc->pit, port, rdtsc());
+}
+
+static void port_pit_write(struct pc *pc, u16 port, u8 value)
+{
+	pit_write(&pc->pit, port, value, rdtsc());
+	pit_rearm(pc);
+}
+
+static u32 port_rtc_read(struct pc *pc, u16 port)
+{
+	u8 value = rtc_read(&pc->rtc, port, rdtsc());
+
+	lines_update(pc);
+	rtc_rearm(pc);
+	return value;
+}
+
+static void port_rtc_write(struct pc *pc, u16 port, u8 value)
+{
+	rtc_write(&pc->rtc, port, value, rdtsc());
+	lines_update(pc);
+	rtc_rearm(pc);
+}
+
+static u32 port_uart_read(struct pc *pc, u16 port)
+{
+	u8 value = uart_read(&pc->uart, port & 7);
+
+	pc_console(pc);
+	return value;
+}
+
+static void port_uart_write(struct pc *pc, u16 port, u8 value)
+{
+	uart_write(&pc->uart, port & 7, value);
+	pc_console(pc);
+}
+
+/* The keyboard controller: no keyboard, an empty buffer, and the reset line. */
+#define KEYBOARD_PULSE_RESET 0xfe
+
+static u32 port_keyboard_read(struct pc *pc, u16 port)
+{
+	(void)pc;
+	(void)port;
+	return 0;
+}
+
+static void port_keyboard_write(struct pc *pc, u16 port, u8 value)
+{
+	if (port == 0x64 && value == KEYBOARD_PULSE_RESET)
+		vm_reboot(pc->vm);
+}
+
+/* The chip set's reset register: bit 2 resets. */
+#define RESET_CPU 0x04
+
+static void port_reset_write(struct pc *pc, u16 port, u8 value)
+{
+	(void)port;
+	if (value & RESET_CPU)
+		vm_reboot(pc->vm);
+}
+
+static u32 port_zero_read(struct pc *pc, u16 port)
+{
+	(void)pc;
+	(void)port;
+	return 0;
+}
+
+/* Diagnostics, DMA page registers, coprocessor reset: nothing to do. */
+static void port_ignored_write(struct pc *pc, u16 port, u8 value)
+{
+	(void)pc;
+	(void)port;
+	(void)value;
+}
+
+static const struct chip {
+	u16 first, last;
+	u32 (*read)(struct pc *pc, u16 port);
+	void (*write)(struct pc *pc, u16 port, u8 value);
+} chips[] = {
+	{UART_PORT, UART_PORT + 7, port_uart_read, port_uart_write},
+	{0x20, 0x21, port_pic_read, port_pic_write},
+	{0xa0, 0xa1, port_pic_read, port_pic_write},
+	{0x40, 0x43, port_pit_read, port_pit_write},
+	{0x61, 0x61, port_pit_read, port_pit_write},
+	{0x70, 0x71, port_rtc_read, port_rtc_write},
+	{0x4d0, 0x4d1, port_pic_read, port_pic_write},
+	{0x60, 0x60, port_keyboard_read, port_keyboard_write},
+	{0x64, 0x64, port_keyboard_read, port_keyboard_write},
+	{0xcf9, 0xcf9, port_zero_read, port_reset_write},
+	{0x80, 0x8f, port_zero_read, port_ignored_write},
+	{0xf0, 0xf1, port_zero_read, port_ignored_write},
+	{0x00, 0x0f, port_zero_read, port_ignored_write},
+	{0xc0, 0xdf, port_zero_read, port_ignored_write},
+};
+
+static const struct chip *chip_find(u16 port)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(chips); i++)
+		if (port >= chips[i].first && port <= chips[i].last)
+			return &chips[i];
+	return NULL;
+}
+
+/* Ports of real devices that the description gives to the guest: the access is
+ * made for it, so that its processes cannot make it themselves. */
+static bool port_is_own(const struct pc *pc, u16 port, u32 size)
+{
+	const struct gandalf_guest *guest = pc->vm->guest;
+	u32 i;
+
+	for (i = 0; i < guest->port_range_count; i++)
+		if (port >= guest->port_ranges[i].first &&
+		    port + size - 1 <= guest->port_ranges[i].last)
+			return true;
+	return false;
+}
+
+u32 pc_port_read(struct pc *pc, u16 port, u32 size)
+{
+	u32 value = 0;
+	u32 i;
+
+	vcpu_count(pc->vcpu, COUNTER_port_accesses);
+	if (port_is_own(pc, port, size))
+		return port_in(port, size);
+	for (i = 0; i < size; i++) {
+		const struct chip *chip = chip_find((u16)(port + i));
+
+		if (chip == NULL)
+			vcpu_count(pc->vcpu, COUNTER_unknown_ports);
+		value |= (chip != NULL ? chip->read(pc, (u16)(port + i)) : 0xff) << 8 * i;
+	}
+	trace(TRACE_port, port, value);
+	return value;
+}
+
+void pc_port_write(struct pc *pc, u16 port, u32 size, u32 value)
+{
+	u32 i;
+
+	vcpu_count(pc->vcpu, COUNTER_port_accesses);
+	trace(TRACE_port, port | 0x10000, value);
+	if (port_is_own(pc, port, size)) {
+		port_out(port, size, value);
+		return;
+	}
+	for (i = 0; i < size; i++) {
+		const struct chip *chip = chip_find((u16)(port + i));
+
+		if (chip != NULL)
+			chip->write(pc, (u16)(port + i), (u8)(value >> 8 * i));
+		else
+			vcpu_count(pc->vcpu, COUNTER_unknown_ports);
+	}
+}
+
+unsigned pc_interrupt_acknowledge(struct pc *pc)
+{
+	unsigned vector = (unsigned)pic_acknowledge(&pc->pic);
+
+	pc->interrupt_waits = pic_pending(&pc->pic) >= 0;
+	return vector;
+}
+
+void pc_interrupt(struct pc *pc, unsigned irq)
+{
+	pic_set_line(&pc->pic, irq, false);
+	pic_set_line(&pc->pic, irq, true);
+	lines_update(pc);
+}
+
+void pc_devices_create(struct pc *pc)
+{
+	unsigned irq;
+
+	pc->pit_deadline.expire = pit_due;
+	pc->rtc_deadline.expire = rtc_due;
+	deadline_add(&pc->pit_deadline);
+	deadline_add(&pc->rtc_deadline);
+	for (irq = 0; irq < 16; irq++)
+		if (pc->vm->guest->interrupts & 1u << irq)
+			interrupt_assign(irq, pc->vcpu);
+}
+
+void pc_devices_reset(struct pc *pc)
+{
+	u64 now = rdtsc();
+
+	pic_reset(&pc->pic);
+	pit_reset(&pc->pit, time_tsc_khz, now);
+	rtc_reset(&pc->rtc, time_tsc_khz, now, cmos_seconds());
+	uart_reset(&pc->uart);
+	pc->interrupt_waits = false;
+	pit_rearm(pc);
+	rtc_rearm(pc);
+}
+
+void pc_devices_stop(struct pc *pc)
+{
+	deadline_set(&pc->pit_deadline, TIME_NEVER);
+	deadline_set(&pc->rtc_deadline, TIME_NEVER);
+}

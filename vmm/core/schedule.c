@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scheduler: a list in the order of priority, searched from the front. With
+ * at most nine vCPUs a search costs less than the upkeep of a run queue.
+ */
+#include "core/schedule.h"
+
+#include "core/command.h"
+#include "core/core.h"
+#include "core/log.h"
+#include "core/time.h"
+#include "core/trace.h"
+#include "hardware/power.h"
+#include "ia32/cpu.h"
+#include "ia32/switch.h"
+
+#define STARVATION_SECONDS 10u
+
+struct core core;
+struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING, .cr0 = CR0_PG | CR0_NE | CR0_PE};
+
+static struct vcpu *order[GANDALF_GUESTS_MAXIMUM];
+static struct deadline starvation;
+
+static void starvation_expire(struct deadline *deadline, u64 now)
+{
+	(void)now;
+	deadline->time = TIME_NEVER;
+	log_line("%s has held the CPU for %u seconds; guests of lower priority wait",
+		 core.current->vm != NULL ? core.current->vm->guest->name : "the VMM",
+		 STARVATION_SECONDS);
+}
+
+void schedule_init(void)
+{
+	core.current = &idle_vcpu;
+	starvation.expire = starvation_expire;
+	deadline_add(&starvation);
+}
+
+void schedule_add(struct vcpu *vcpu)
+{
+	order[core.vcpu_count++] = vcpu;
+}
+
+void schedule_housekeeping(u32 work)
+{
+	core.housekeeping |= work;
+}
+
+static bool vcpu_runnable(struct vcpu *vcpu)
+{
+	if (vcpu->state == VCPU_HALTED && vcpu->operations->wakes(vcpu))
+		vcpu->state = VCPU_RUNNING;
+	return vcpu->state == VCPU_RUNNING;
+}
+
+static struct vcpu *schedule_pick(void)
+{
+	u32 i;
+
+	for (i = 0; i < core.vcpu_count; i++) {
+		if (core.housekeeping != 0 && order[i]->priority == 0)
+			break;
+		if (vcpu_runnable(order[i]))
+			return order[i];
+	}
+	return &idle_vcpu;
+}
+
+/* An RTOS that takes the core from Linux starts the watch; it ends when Linux
+ * has the core again or nobody needs it. */
+static void starvation_watch(const struct vcpu *from, const struct vcpu *to, u64 now)
+{
+	if (to->priority == 0)
+		starvation.time = TIME_NEVER;
+	else if (from->priority == 0)
+		starvation.time = now + (u64)time_tsc_khz * 1000 * STARVATION_SECONDS;
+}
+
+void schedule(void)
+{
+	struct vcpu *from = core.current;
+	struct vcpu *to = schedule_pick();
+	u64 now;
+
+	if (to == from)
+		return;
+	now = rdtsc();
+	from->ran += now - from->since;
+	to->since = now;
+	starvation_watch(from, to, now);
+	vcpu_count(to, COUNTER_switches_in);
+	trace(TRACE_switch_to, to->id, to->state);
+	switch_vcpu(from, to);
+}
+
+void schedule_breathe(void)
+{
+	__asm__ volatile("sti; nop; cli" : : : "memory");
+	schedule();
+}
+
+void schedule_idle(void)
+{
+	for (;;) {
+		if (core.housekeeping & HOUSEKEEPING_START) {
+			core.housekeeping &= ~HOUSEKEEPING_START;
+			vm_start_requested();
+		}
+		if (core.housekeeping & HOUSEKEEPING_COMMAND) {
+			core.housekeeping &= ~HOUSEKEEPING_COMMAND;
+			command_serve();
+		}
+		schedule();
+		if (core.housekeeping != 0)
+			continue;
+		if (!vm_any_alive())
+			power_off_machine();
+		sti_hlt_cli();
+	}
+}

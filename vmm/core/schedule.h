@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which vCPU has the core: the runnable one of the highest priority, always.
+ * Linux has priority 0; the idle vCPU comes before Linux when it has work, and
+ * last otherwise.
+ */
+#ifndef GANDALF_CORE_SCHEDULE_H
+#define GANDALF_CORE_SCHEDULE_H
+
+#include "core/vcpu.h"
+
+#define HOUSEKEEPING_START 1u
+#define HOUSEKEEPING_COMMAND 2u
+
+void schedule_init(void);
+/* Adds a vCPU; called in the order of priority, highest first. */
+void schedule_add(struct vcpu *vcpu);
+/* Returns when the caller's vCPU is the one to run; others run meanwhile. */
+void schedule(void);
+/* The life of the idle vCPU. */
+_Noreturn void schedule_idle(void);
+/* Lets interrupts in and more urgent vCPUs run; for long work of the idle vCPU. */
+void schedule_breathe(void);
+/* Asks the idle vCPU for work. */
+void schedule_housekeeping(u32 work);
+
+#endif

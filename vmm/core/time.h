@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Time: one queue of deadlines drives the timers of the RTOSes, Linux's virtual
+ * PIT and RTC, and the VMM's own watches. The unit is the tick of the time
+ * stamp counter, also between guests.
+ */
+#ifndef GANDALF_CORE_TIME_H
+#define GANDALF_CORE_TIME_H
+
+#include "lib/types.h"
+
+struct deadline {
+	u64 time; /* TIME_NEVER: not set */
+	void (*expire)(struct deadline *deadline, u64 now);
+};
+
+extern u32 time_tsc_khz;
+
+/* Measures the TSC and takes the local APIC's timer, or the PIT without one. */
+void time_init(void);
+/* The owner calls it once; deadlines are never removed. */
+void deadline_add(struct deadline *deadline);
+void deadline_set(struct deadline *deadline, u64 time);
+/* The timer interrupt: expires what is due, programs what is next. */
+void time_interrupt(void);
+u64 time_microseconds(u64 ticks);
+u64 time_milliseconds(u64 ticks);
+/* The IRQ of the timer, or -1 when it is the local APIC's. */
+int time_irq(void);
+
+/* What a timer of the hardware offers: hardware/apic.c, hardware/i8254.c. */
+struct timer_hardware {
+	const char *name;
+	int irq;
+	/* Interrupts once, ticks from now (TSC), or earlier if it cannot wait
+	 * that long. */
+	void (*program)(u64 ticks);
+};
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A virtual CPU: the registers of a guest while the VMM or another guest runs,
+ * its descriptor tables, its VMM stack, and its place in the schedule.
+ */
+#ifndef GANDALF_CORE_VCPU_H
+#define GANDALF_CORE_VCPU_H
+
+/* Offsets that entry.S uses; vcpu.c asserts them. */
+#define VCPU_CR0 0
+#define VCPU_SAVED_ESP 4
+
+#ifndef __ASSEMBLER__
+
+#include "abi/gandalf.h"
+#include "core/counter.h"
+#include "lib/types.h"
+
+/*
+ * What an entry into the VMM leaves on the VMM stack, lowest address first. The
+ * last two fields exist only when the entry came from ring 1 or 3.
+ */
+struct frame {
+	u32 edi, esi, ebp, unused, ebx, edx, ecx, eax; /* PUSHA */
+	u32 gs, fs, es, ds;
+	u32 vector;
+	u32 error; /* 0 where the CPU gives none */
+	u32 eip, cs, eflags;
+	u32 esp, ss;
+};
+
+enum vcpu_state {
+	VCPU_OFF,     /* never started, powered off, or stopped */
+	VCPU_RUNNING, /* runs or could run */
+	VCPU_HALTED,  /* waits for an interrupt */
+};
+
+struct vcpu;
+struct vm;
+struct segment_tables;
+
+/* What differs between the kinds of guests: guest_rtos.c, guest_linux.c. */
+struct vcpu_operations {
+	/* An exception or hypercall trapped; the registers are in *frame. */
+	void (*trap)(struct vcpu *vcpu, struct frame *frame);
+	/* An interrupt that the VMM owns for this guest came in. */
+	void (*interrupt)(struct vcpu *vcpu, unsigned irq);
+	/* Delivers what waits, if the guest's flag lets it. Called before every
+	 * return to the guest. */
+	void (*deliver)(struct vcpu *vcpu);
+	/* Whether a halted vCPU has something to wake up for. */
+	bool (*wakes)(const struct vcpu *vcpu);
+	/* Its console has input for it, or room again for its output. */
+	void (*console)(struct vcpu *vcpu);
+	/* Puts the vCPU into the state of a guest's first instruction; the
+	 * images are in its memory. */
+	void (*start)(struct vcpu *vcpu);
+	/* Takes back what only a running guest needs. */
+	void (*stop)(struct vcpu *vcpu);
+	/* Copies instruction bytes at EIP; returns how many could be read. */
+	u32 (*instruction)(struct vcpu *vcpu, u8 *bytes, u32 size);
+};
+
+struct vcpu {
+	u32 cr0;       /* real CR0 for the next return: cr0_guest, lazy TS */
+	u32 saved_esp; /* VMM stack pointer while switched out */
+	u32 cr0_guest; /* real CR0 but for the lazy switch of the FPU */
+	u32 cr3;       /* real CR3, 0: runs in any address space */
+	struct frame *frame; /* its registers, at the top of its VMM stack */
+	struct vm *vm;
+	const struct vcpu_operations *operations;
+	u16 id;
+	u16 priority;
+	enum vcpu_state state;
+	struct gandalf_shared *shared;
+	struct segment_tables *tables;
+	u32 tables_frame;
+	u32 stack_frames[2]; /* pool frames of its VMM stack */
+	u32 table_frame;     /* pool frame of the page table at LAYOUT_VCPU */
+	u64 pending;         /* RTOS: vectors that wait, by number */
+	u32 dr[8];           /* as the guest sees them */
+	u64 ran;             /* time stamps spent running */
+	u64 since;           /* when it was last switched in */
+	u32 counters[COUNTERS];
+	_Alignas(16) u8 fpu[512]; /* FXSAVE or FNSAVE image */
+};
+
+_Static_assert(offsetof(struct vcpu, cr0) == VCPU_CR0, "entry.S");
+_Static_assert(offsetof(struct vcpu, saved_esp) == VCPU_SAVED_ESP, "entry.S");
+
+static inline void vcpu_count(struct vcpu *vcpu, enum counter counter)
+{
+	vcpu->counters[counter]++;
+}
+
+#endif
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several consoles on one UART. The console with the focus has the keyboard and
+ * its bytes go out as they are; complete lines of the others are inserted, with
+ * their name in front, and the focused console's unfinished line is drawn again
+ * behind them. Two consoles never share a line.
+ *
+ * Guests, the VMM's log and the driver of the physical UART all call in here;
+ * the caller keeps them from doing so at the same time. A call takes bounded
+ * time: at most one line is looked at.
+ */
+#ifndef GANDALF_CONSOLE_H
+#define GANDALF_CONSOLE_H
+
+#include "abi/table.h"
+#include "lib/types.h"
+
+/* Every guest and the VMM's log. */
+#define CONSOLES_MAXIMUM (GANDALF_GUESTS_MAXIMUM + 1)
+#define CONSOLE_OUTPUT_SIZE 4096
+#define CONSOLE_INPUT_SIZE 256
+/* Longer lines of a console without the focus are broken here. */
+#define CONSOLE_LINE_SIZE 200
+/* Room for what is inserted: prefixes and notices, the help text the longest. */
+#define CONSOLE_INSERT_SIZE 512
+
+struct console {
+	char name[GANDALF_NAME_SIZE];
+	u8 output[CONSOLE_OUTPUT_SIZE];
+	u16 output_first;
+	u16 output_count;
+	u16 output_lines; /* line feeds among them */
+	u8 input[CONSOLE_INPUT_SIZE];
+	u16 input_first;
+	u16 input_count;
+	/* What has been shown since the last line feed, to draw it again. */
+	u8 line[CONSOLE_LINE_SIZE];
+	u16 line_length;
+	bool line_cut;      /* longer than that: cannot be drawn again */
+	bool continued;     /* the line has been shown as far as it was written */
+	u8 escape;          /* state of the escape sequence in the line */
+	u16 escape_start;   /* where in the line it began */
+	bool drops_oldest;  /* a full buffer drops its oldest line */
+	u32 lost;           /* characters dropped and not yet announced */
+	u32 input_lost;     /* characters typed without room for them */
+};
+
+struct console_mux {
+	struct console consoles[CONSOLES_MAXIMUM];
+	u32 count;
+	u32 focus;          /* has the keyboard */
+	u32 shown;          /* whose line is on the screen; follows focus */
+	u32 source;         /* whose line is being inserted */
+	u32 turn;           /* without focus, last served */
+	u8 phase;
+	bool fresh;         /* an inserted line came last: the focused has its turn */
+	bool command;       /* Ctrl-A was typed */
+	bool notice_focus;
+	bool notice_help;
+	u8 filter;          /* state of an escape sequence that is left out */
+	u32 run;            /* bytes of the focused console since its turn began */
+	char insert[CONSOLE_INSERT_SIZE];
+	u32 insert_first;
+	u32 insert_count;
+	u32 redraw;         /* bytes of the line drawn again so far */
+	u32 taken;          /* characters of the inserted line so far */
+};
+
+void console_mux_init(struct console_mux *mux);
+
+/*
+ * Adds a console; the first one has the focus. NULL if there are
+ * CONSOLES_MAXIMUM already. The name is copied.
+ */
+struct console *console_add(struct console_mux *mux, const char *name);
+
+/*
+ * For the VMM's log: a full buffer drops its oldest line instead of refusing a
+ * byte, and the number of characters lost is shown in its place.
+ */
+void console_set_drops_oldest(struct console *console);
+
+/* A byte of output. false, and nothing kept, if there is no room. */
+bool console_put(struct console_mux *mux, struct console *console, char character);
+
+/* The bytes that console_put() would take now without dropping any. */
+u32 console_room(const struct console *console);
+
+/* Ends an unfinished line, so that it is shown: the guest has stopped. */
+void console_finish_line(struct console_mux *mux, struct console *console);
+
+/* The next byte for the physical UART or -1. */
+int console_output(struct console_mux *mux);
+bool console_has_output(const struct console_mux *mux);
+
+/*
+ * A byte from the physical UART. Ctrl-A n moves the focus, Ctrl-A h shows help,
+ * Ctrl-A a is a literal Ctrl-A, Ctrl-A x is the host tool's. Others go to the
+ * focused console; without room they are lost and counted: a caller that can
+ * leave bytes where they are asks console_can_input() first.
+ */
+void console_input(struct console_mux *mux, u8 byte);
+
+/* Whether the focused console has room for a byte that is typed. */
+bool console_can_input(const struct console_mux *mux);
+
+/* The next byte typed for this console or -1. */
+int console_get(struct console_mux *mux, struct console *console);
+bool console_has_input(const struct console *console);
+
+/* Gives the keyboard to a console and announces it. */
+void console_set_focus(struct console_mux *mux, struct console *console);
+struct console *console_focus(struct console_mux *mux);
+
+#endif

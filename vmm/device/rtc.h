@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The virtual MC146818 real-time clock of one guest, with 114 bytes of memory.
+ * As in the virtual PIT, time is the time stamp counter and nothing runs in
+ * between: date, flags and interrupt are worked out when they are asked for.
+ */
+#ifndef GANDALF_RTC_H
+#define GANDALF_RTC_H
+
+#include "lib/types.h"
+
+#define RTC_REGISTERS 128
+
+struct rtc {
+	u8 registers[RTC_REGISTERS]; /* time registers: only while it is stopped */
+	u64 origin;       /* time at which second 0 below began */
+	u64 checked;      /* events up to this time are in register C */
+	u32 tsc_khz;
+	u32 days;         /* date of second 0, in days since 0000-03-01 */
+	u32 second_of_day; /* of second 0 */
+	u8 weekday_shift; /* what the guest's day of the week is ahead of the date's */
+	u8 index;         /* port 0x70 */
+	bool running;     /* divider on and SET clear */
+};
+
+/*
+ * Starts with seconds since 1970-01-01 00:00 (read from the real clock), 24 h,
+ * BCD, no interrupt. tsc_khz: 2,000..8,000,000. now: the time stamp counter,
+ * here and below.
+ */
+void rtc_reset(struct rtc *rtc, u32 tsc_khz, u64 now, u32 seconds);
+
+/* Ports 0x70 and 0x71; bit 7 of 0x70 (NMI mask) is ignored. */
+u8 rtc_read(struct rtc *rtc, u16 port, u64 now);
+void rtc_write(struct rtc *rtc, u16 port, u8 value, u64 now);
+
+/*
+ * When the interrupt line will rise; TIME_NEVER if it is high or no interrupt
+ * is enabled. To be asked again after each rtc_read(), rtc_write() and
+ * rtc_expire(): reading register C lowers the line.
+ */
+u64 rtc_deadline(const struct rtc *rtc);
+
+/* Brings the flags up to now. */
+void rtc_expire(struct rtc *rtc, u64 now);
+
+/* The level of IRQ 8. */
+bool rtc_line(const struct rtc *rtc);
+
+/*
+ * Seconds since 1970 of a date: year 1970..2105, month 1..12, day 1..31. For
+ * the VMM, which reads the real clock at boot.
+ */
+u32 rtc_seconds(u32 year, u32 month, u32 day, u32 hour, u32 minute, u32 second);
+
+#endif

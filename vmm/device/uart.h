@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The virtual 16550A of one guest. It knows no baud rate: a byte has left as
+ * soon as the VMM takes it, and the guest waits as long as the VMM does not. The
+ * modem lines say that the other end is connected and ready.
+ */
+#ifndef GANDALF_UART_H
+#define GANDALF_UART_H
+
+#include "lib/types.h"
+
+#define UART_FIFO_SIZE 16
+
+struct uart_fifo {
+	u8 bytes[UART_FIFO_SIZE];
+	u8 first;
+	u8 count;
+};
+
+struct uart {
+	struct uart_fifo receive;
+	struct uart_fifo transmit;
+	u8 interrupt_enable; /* IER */
+	u8 fifo_control;     /* FCR: enable bit and trigger level */
+	u8 line_control;     /* LCR */
+	u8 modem_control;    /* MCR */
+	u8 modem_status;     /* MSR */
+	u8 scratch;
+	u8 divisor[2];
+	bool overrun;        /* LSR bit 1, until LSR is read */
+	bool transmit_event; /* THR became empty; until IIR is read or THR written */
+};
+
+void uart_reset(struct uart *uart);
+
+/* Register 0..7, the offset from the first port. */
+u8 uart_read(struct uart *uart, unsigned offset);
+void uart_write(struct uart *uart, unsigned offset, u8 value);
+
+/* The level of the interrupt line (with the PC's gate, OUT2). */
+bool uart_interrupt(const struct uart *uart);
+
+/* Whether uart_receive() would keep a byte. */
+bool uart_can_receive(const struct uart *uart);
+
+/* A byte from the outside. Without room it is lost, and the guest is told so. */
+void uart_receive(struct uart *uart, u8 byte);
+
+/* Whether the guest has written a byte that uart_transmit() has not taken. */
+bool uart_has_output(const struct uart *uart);
+
+/* The next byte for the outside or -1. */
+int uart_transmit(struct uart *uart);
+
+#endif

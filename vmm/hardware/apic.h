@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The local APIC's timer (SDM vol. 3, chapter 11). */
+#ifndef GANDALF_HARDWARE_APIC_H
+#define GANDALF_HARDWARE_APIC_H
+
+#include "core/time.h"
+
+extern const struct timer_hardware apic_timer;
+
+/* Enables the local APIC, passes the 8259s' interrupts through, measures the
+ * timer. false if the CPU has none. */
+bool apic_init(void);
+void apic_end_of_interrupt(void);
+/* Stops the timer. */
+void apic_release(void);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The real 8259A pair, owned by the VMM on a shared CPU. Interrupts are ended
+ * as soon as they are known, so that no guest can hold another's back.
+ */
+#include "hardware/i8259.h"
+
+#include "core/layout.h"
+#include "ia32/cpu.h"
+
+#define MASTER 0x20
+#define SLAVE 0xa0
+#define ICW1_INIT_ICW4 0x11
+#define ICW4_8086 0x01
+#define OCW2_EOI 0x20
+#define OCW3_READ_SERVICE 0x0b
+#define CASCADE 2
+
+static u16 mask = 0xffff & ~(1u << CASCADE);
+
+static void mask_write(void)
+{
+	outb(MASTER + 1, (u8)mask);
+	outb(SLAVE + 1, (u8)(mask >> 8));
+}
+
+static void vectors_write(u8 master, u8 slave)
+{
+	outb(MASTER, ICW1_INIT_ICW4);
+	outb(SLAVE, ICW1_INIT_ICW4);
+	outb(MASTER + 1, master);
+	outb(SLAVE + 1, slave);
+	outb(MASTER + 1, 1u << CASCADE);
+	outb(SLAVE + 1, CASCADE);
+	outb(MASTER + 1, ICW4_8086);
+	outb(SLAVE + 1, ICW4_8086);
+}
+
+void i8259_init(void)
+{
+	vectors_write(VECTOR_PIC, VECTOR_PIC + 8);
+	mask_write();
+}
+
+void i8259_release(void)
+{
+	vectors_write(0x08, 0x70);
+	outb(MASTER + 1, 0xff);
+	outb(SLAVE + 1, 0xff);
+}
+
+void i8259_enable(unsigned irq)
+{
+	mask &= (u16)~(1u << irq);
+	mask_write();
+}
+
+static bool in_service(u16 port)
+{
+	outb(port, OCW3_READ_SERVICE);
+	return (inb(port) & 0x80) != 0;
+}
+
+bool i8259_acknowledge(unsigned irq)
+{
+	if (irq == 7 && !in_service(MASTER))
+		return false;
+	if (irq == 15 && !in_service(SLAVE)) {
+		outb(MASTER, OCW2_EOI);
+		return false;
+	}
+	if (irq >= 8)
+		outb(SLAVE, OCW2_EOI);
+	outb(MASTER, OCW2_EOI);
+	return true;
+}

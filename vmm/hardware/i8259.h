@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The real pair of 8259A interrupt controllers (Intel 8259A data sheet). */
+#ifndef GANDALF_HARDWARE_I8259_H
+#define GANDALF_HARDWARE_I8259_H
+
+#include "lib/types.h"
+
+/* Vectors VECTOR_PIC to VECTOR_PIC + 15, all inputs masked. */
+void i8259_init(void);
+void i8259_enable(unsigned irq);
+/* Tells whether input irq really asks (7 and 15 may be spurious) and, if so,
+ * ends the interrupt. */
+bool i8259_acknowledge(unsigned irq);
+/* The state that the PC's firmware leaves, for a guest that takes them over. */
+void i8259_release(void);
+
+#endif

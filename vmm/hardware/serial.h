@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The real UART (16450 or better) that carries all consoles. */
+#ifndef GANDALF_HARDWARE_SERIAL_H
+#define GANDALF_HARDWARE_SERIAL_H
+
+#include "lib/types.h"
+
+/* 8N1 at baud, interrupts off; false if there is no UART at port. */
+bool serial_init(u16 port, u32 baud);
+/* Switches the receive interrupt on; transmit follows the demand. */
+void serial_enable_interrupts(void);
+/* How many bytes may be written now; 0 while the UART sends. */
+unsigned serial_room(void);
+void serial_write(u8 byte);
+/* Whether more output waits: asks for an interrupt when there is room. */
+void serial_expect_room(bool wanted);
+/* The next byte received or -1. */
+int serial_read(void);
+/* Whether everything has left the wire. */
+bool serial_idle(void);
+
+#endif

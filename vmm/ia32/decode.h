@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decodes the instructions that the VMM emulates for its guests, and no others:
+ * those that trap in ring 1, and the plain moves that a guest may use on a page
+ * that the VMM has write-protected. The code segment is a 32-bit one.
+ */
+#ifndef GANDALF_DECODE_H
+#define GANDALF_DECODE_H
+
+#include "lib/types.h"
+
+enum decoded_operation {
+	DECODED_UNKNOWN,
+	/* Memory operand: 6 bytes, limit and base. */
+	DECODED_LGDT,
+	DECODED_LIDT,
+	DECODED_SGDT,
+	DECODED_SIDT,
+	/* 16-bit operand: register rm (SLDT, STR, SMSW: operand_size bytes of it
+	 * are written) or memory. */
+	DECODED_LLDT,
+	DECODED_LTR,
+	DECODED_SLDT,
+	DECODED_STR,
+	DECODED_SMSW,
+	DECODED_LMSW,
+	/* CR or DR number in reg, general register in rm. */
+	DECODED_MOV_FROM_CR,
+	DECODED_MOV_TO_CR,
+	DECODED_MOV_FROM_DR,
+	DECODED_MOV_TO_DR,
+	DECODED_INVLPG, /* memory operand */
+	DECODED_CLTS,
+	DECODED_INVD,
+	DECODED_WBINVD,
+	DECODED_HLT,
+	DECODED_CLI,
+	DECODED_STI,
+	DECODED_PUSHF, /* operand_size: 2 or 4 */
+	DECODED_POPF,
+	DECODED_IRET,
+	/* size 1, 2 or 4; port in immediate if has_immediate, else in DX. */
+	DECODED_IN,
+	DECODED_OUT,
+	/* size 1, 2 or 4; repeat; address_size; OUTS: segment. */
+	DECODED_INS,
+	DECODED_OUTS,
+	DECODED_RDMSR,
+	DECODED_WRMSR,
+	DECODED_RDTSC,
+	DECODED_RDPMC,
+	DECODED_XSETBV,
+	DECODED_MONITOR,
+	DECODED_MWAIT,
+	DECODED_SYSENTER,
+	DECODED_SYSEXIT,
+	DECODED_SYSCALL,
+	DECODED_SYSRET,
+	DECODED_UD2,
+	DECODED_INT,         /* vector in immediate */
+	DECODED_INT3,
+	DECODED_INTO,
+	/* Segment register in reg (SEGMENT_..., never CS). */
+	DECODED_MOV_TO_SREG, /* 16 bits from register rm or memory */
+	DECODED_POP_SREG,    /* pops operand_size bytes */
+	DECODED_LOAD_FAR,    /* LDS and so on: segment register in reg,
+	                        general register in target, memory operand */
+	/* has_memory: through memory, else selector:immediate. */
+	DECODED_JMP_FAR,
+	DECODED_CALL_FAR,
+	DECODED_RETF,        /* has_immediate: bytes of parameters to drop */
+	/* size 1, 2 or 4. */
+	DECODED_MOV_STORE,   /* to register rm or memory, from register reg or,
+	                        with has_immediate, from immediate */
+	DECODED_MOV_LOAD,    /* to register reg, from register rm or memory */
+	DECODED_OPERATIONS
+};
+
+/* The CPU's numbers of the segment registers. */
+enum decoded_segment {
+	SEGMENT_ES,
+	SEGMENT_CS,
+	SEGMENT_SS,
+	SEGMENT_DS,
+	SEGMENT_FS,
+	SEGMENT_GS
+};
+
+/* The CPU's numbers of the general registers: indices into registers[] below. */
+enum decoded_register {
+	REGISTER_EAX,
+	REGISTER_ECX,
+	REGISTER_EDX,
+	REGISTER_EBX,
+	REGISTER_ESP,
+	REGISTER_EBP,
+	REGISTER_ESI,
+	REGISTER_EDI,
+	REGISTER_NONE
+};
+
+enum decode_result {
+	DECODE_OK,
+	DECODE_UNKNOWN,  /* not one of ours, or not an instruction at all */
+	DECODE_TRUNCATED /* could be one, but goes on behind the bytes given */
+};
+
+#define DECODE_LENGTH_MAXIMUM 15
+
+struct decoded {
+	u8 operation;    /* enum decoded_operation */
+	u8 length;       /* bytes, 1..15 */
+	u8 operand_size; /* 2 or 4 */
+	u8 address_size; /* 2 or 4 */
+	u8 size;         /* of the data moved: 1, 2 or 4 */
+	u8 segment;      /* of the memory operand, default or overridden */
+	u8 repeat;       /* 0, 0xf2 or 0xf3 */
+	bool lock;       /* no instruction here takes it: a #UD on the CPU */
+	u8 mod;          /* fields of the ModR/M byte, 0 without one */
+	u8 reg;
+	u8 rm;
+	u8 target;       /* DECODED_LOAD_FAR */
+	bool has_memory;
+	bool has_immediate;
+	u8 base;         /* REGISTER_NONE: none */
+	u8 index;        /* REGISTER_NONE: none */
+	u8 scale;        /* 0..3: index << scale */
+	u16 selector;    /* far pointer in the instruction */
+	u32 displacement;
+	u32 immediate;
+};
+
+/*
+ * Decodes the instruction at bytes, of which available may be read (more than
+ * 15 are of no use). The fields of *decoded mean something for DECODE_OK only.
+ * Segment registers are selected by the instruction, so reg is checked for them.
+ */
+enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 available);
+
+/*
+ * The offset of the memory operand in decoded->segment. registers: the eight
+ * general registers in the CPU's order, EAX ECX EDX EBX ESP EBP ESI EDI.
+ */
+u32 decode_effective_address(const struct decoded *decoded, const u32 registers[8]);
+
+/* The mnemonic, for reports and traces. */
+const char *decode_name(u8 operation);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every way into the VMM and out of it. The stubs bring all vectors to one
+ * frame (struct frame in core/vcpu.h) and call trap().
+ */
+#include "core/layout.h"
+#include "core/vcpu.h"
+#include "ia32/entry.h"
+
+#define CR0_WP 0x10000
+/* Vectors 8, 10 to 14 and 17: the CPU has pushed an error code. */
+#define ERROR_CODES 0x00027d00
+
+/* Where a fault at address \at goes on: read by trap_vmm() in trap.c. */
+.macro FIXUP at, to
+	.section .fixups, "a"
+	.long	\at, \to
+	.previous
+.endm
+
+	.text
+	.altmacro
+.macro STUB vector
+	.balign 4
+stub_\vector:
+	.if (\vector >= 32) || (((ERROR_CODES >> \vector) & 1) == 0)
+	push	$0
+	.endif
+	push	$\vector
+	jmp	entry_common
+	.section .rodata
+	.long	stub_\vector
+	.previous
+.endm
+
+	.section .rodata
+	.balign 4
+	.globl entry_stubs
+entry_stubs:
+	.text
+	.set i, 0
+	.rept 256
+	STUB %i
+	.set i, i + 1
+	.endr
+
+/*
+ * The VMM stack here, highest address first:
+ *	ss, esp			only from ring 1 and 3
+ *	eflags, cs, eip
+ *	error code, vector
+ *	ds, es, fs, gs
+ *	eax ecx edx ebx (CR0 at entry) ebp esi edi	<- esp after PUSHA
+ */
+	.balign 16
+entry_common:
+	push	%ds
+	push	%es
+	push	%fs
+	push	%gs
+	pusha
+	mov	$SELECTOR_VMM_DATA, %eax
+	mov	%eax, %ds
+	mov	%eax, %es
+	cld
+	/* From here on the VMM may write its own memory: WP 0. */
+	mov	%cr0, %eax
+	mov	%eax, 12(%esp)
+	test	$CR0_WP, %eax
+	jz	1f
+	and	$~CR0_WP, %eax
+	mov	%eax, %cr0
+1:	mov	%esp, %eax
+	push	%eax
+	call	trap
+	add	$4, %esp
+	.globl entry_return
+entry_return:
+	testb	$3, 60(%esp)
+	jz	return_vmm
+	/* To a guest: its CR0 (WP for Linux, TS). Reloaded only if it differs,
+	 * since a MOV to CR0 is slow and serialising. */
+	mov	core, %eax
+	mov	VCPU_CR0(%eax), %ecx
+	mov	%cr0, %eax
+	cmp	%eax, %ecx
+	je	return_pop
+	mov	%ecx, %cr0
+return_pop:
+	popa
+pop_gs:	pop	%gs
+pop_fs:	pop	%fs
+pop_es:	pop	%es
+pop_ds:	pop	%ds
+	add	$8, %esp
+return_iret:
+	iret
+
+	/* To the VMM itself: with the CR0 that it had. */
+return_vmm:
+	mov	12(%esp), %eax
+	mov	%eax, %cr0
+	popa
+	pop	%gs
+	pop	%fs
+	pop	%es
+	pop	%ds
+	add	$8, %esp
+	iret
+
+	/* A selector that the guest's tables no longer hold: the null selector
+	 * stands in for it. */
+.macro POP_FIXUP at
+	FIXUP	\at, fix_\at
+fix_\at:
+	movl	$0, (%esp)
+	jmp	\at
+.endm
+	POP_FIXUP pop_gs
+	POP_FIXUP pop_fs
+	POP_FIXUP pop_es
+	POP_FIXUP pop_ds
+
+	/* The guest cannot be entered as its frame says. ESP points at EIP, CS,
+	 * EFLAGS, ESP, SS, as after the CPU's own pushes. */
+	FIXUP	return_iret, fix_iret
+fix_iret:
+	push	$0
+	push	$VECTOR_RETURN_FAULT
+	jmp	entry_common
+
+/*
+ * void switch_stack(struct vcpu *from, struct vcpu *to, u32 cr3)
+ * Leaves on from's stack: return address, ebp, ebx, esi, edi <- saved_esp.
+ */
+	.globl switch_stack
+switch_stack:
+	mov	4(%esp), %eax
+	mov	8(%esp), %ecx
+	mov	12(%esp), %edx
+	push	%ebp
+	push	%ebx
+	push	%esi
+	push	%edi
+	mov	%esp, VCPU_SAVED_ESP(%eax)
+	test	%edx, %edx
+	jz	1f
+	mov	%edx, %cr3
+1:	mov	VCPU_SAVED_ESP(%ecx), %esp
+	pop	%edi
+	pop	%esi
+	pop	%ebx
+	pop	%ebp
+	ret
+
+/* u32 entry_copy(void *to, const void *from, u32 size) */
+	.globl entry_copy
+entry_copy:
+	push	%esi
+	push	%edi
+	mov	12(%esp), %edi
+	mov	16(%esp), %esi
+	mov	20(%esp), %ecx
+	mov	%ecx, %edx
+	shr	$2, %ecx
+copy_long:
+	rep movsl
+	and	$3, %edx
+	mov	%edx, %ecx
+copy_byte:
+	rep movsb
+	mov	%ecx, %eax
+	pop	%edi
+	pop	%esi
+	ret
+	FIXUP	copy_long, fix_copy_long
+	FIXUP	copy_byte, fix_copy
+fix_copy_long:
+	and	$3, %edx
+	lea	(%edx, %ecx, 4), %ecx
+fix_copy:
+	mov	%ecx, %eax
+	pop	%edi
+	pop	%esi
+	ret
+
+/* bool entry_rdmsr(u32 index, u64 *value) */
+	.globl entry_rdmsr
+entry_rdmsr:
+	mov	4(%esp), %ecx
+rdmsr_at:
+	rdmsr
+	mov	8(%esp), %ecx
+	mov	%eax, (%ecx)
+	mov	%edx, 4(%ecx)
+	mov	$1, %eax
+	ret
+	FIXUP	rdmsr_at, fix_rdmsr
+fix_rdmsr:
+	xor	%eax, %eax
+	ret
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What entry.S offers to C: the stubs of all vectors, the way back to a guest,
+ * and accesses to guest memory that may fault.
+ */
+#ifndef GANDALF_IA32_ENTRY_H
+#define GANDALF_IA32_ENTRY_H
+
+/* A fault of the IRET or the segment loads that lead back to a guest arrives
+ * with this vector, and with the guest's frame. */
+#define VECTOR_RETURN_FAULT 0x100
+
+#ifndef __ASSEMBLER__
+
+#include "lib/types.h"
+
+struct frame;
+
+/* Addresses of the stubs of vectors 0 to 255. */
+extern const u32 entry_stubs[256];
+
+/* Restores *ESP as a frame; never called, only put on stacks. */
+void entry_return(void);
+
+/* C's side: every entry ends here. */
+void trap(struct frame *frame);
+
+/*
+ * Copies between the VMM and linear addresses of the current guest, through its
+ * shadow. Return 0, or the number of bytes not copied after a fault. The caller
+ * has checked that the range ends below GANDALF_BASE.
+ */
+u32 entry_copy(void *to, const void *from, u32 size);
+
+/* Reads an MSR; false if the CPU refuses. */
+bool entry_rdmsr(u32 index, u64 *value);
+
+#endif
+#endif

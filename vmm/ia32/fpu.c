@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lazy switch of floating-point state. Guests that do not use the FPU in
+ * turn pay nothing; one that takes it over pays a #NM, a save and a load.
+ */
+#include "ia32/fpu.h"
+
+#include "core/core.h"
+#include "ia32/cpu.h"
+#include "lib/string.h"
+
+#define CPUID_FXSR (1u << 24)
+#define CPUID_SSE (1u << 25)
+#define MXCSR_DEFAULT 0x1f80u
+#define FCW_DEFAULT 0x37fu
+
+static bool has_fxsr;
+static u32 cr4_bits;
+
+void fpu_init(void)
+{
+	u32 features = cpuid(1).edx;
+
+	has_fxsr = (features & CPUID_FXSR) != 0;
+	if (has_fxsr)
+		cr4_bits = CR4_OSFXSR;
+	if (features & CPUID_SSE)
+		cr4_bits |= CR4_OSXMMEXCPT;
+	cr4_write(cr4_read() | cr4_bits);
+}
+
+u32 fpu_cr4(void)
+{
+	return cr4_bits;
+}
+
+void fpu_reset(struct vcpu *vcpu)
+{
+	if (core.fpu_owner == vcpu)
+		core.fpu_owner = NULL;
+	memset(vcpu->fpu, 0, sizeof(vcpu->fpu));
+	/* FXSAVE: FCW at 0, abridged tags (0: all empty) at 4, MXCSR at 24.
+	 * FNSAVE: FCW at 0, full tags (all ones: empty) at 8. */
+	vcpu->fpu[0] = FCW_DEFAULT & 0xff;
+	vcpu->fpu[1] = FCW_DEFAULT >> 8;
+	if (has_fxsr) {
+		vcpu->fpu[24] = MXCSR_DEFAULT & 0xff;
+		vcpu->fpu[25] = MXCSR_DEFAULT >> 8;
+	} else {
+		vcpu->fpu[8] = 0xff;
+		vcpu->fpu[9] = 0xff;
+	}
+}
+
+bool fpu_is_foreign(const struct vcpu *vcpu)
+{
+	return core.fpu_owner != vcpu;
+}
+
+void fpu_take(struct vcpu *vcpu)
+{
+	if (core.fpu_owner == vcpu)
+		return;
+	clts();
+	if (core.fpu_owner != NULL) {
+		if (has_fxsr)
+			__asm__ volatile("fxsave %0" : "=m"(core.fpu_owner->fpu));
+		else
+			__asm__ volatile("fnsave %0" : "=m"(core.fpu_owner->fpu));
+	}
+	if (has_fxsr)
+		__asm__ volatile("fxrstor %0" : : "m"(vcpu->fpu));
+	else
+		__asm__ volatile("frstor %0" : : "m"(vcpu->fpu));
+	core.fpu_owner = vcpu;
+	vcpu_count(vcpu, COUNTER_fpu_switches);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * x87 and SSE state, switched lazily: CR0.TS is set while the FPU holds another
+ * vCPU's state, and the #NM of the first use loads the right one.
+ */
+#ifndef GANDALF_IA32_FPU_H
+#define GANDALF_IA32_FPU_H
+
+#include "core/vcpu.h"
+
+/* Finds out what the CPU has and enables it in CR4. */
+void fpu_init(void);
+/* CR4 bits that fpu_init() set; a guest sees its own instead. */
+u32 fpu_cr4(void);
+/* The state after FNINIT, for a guest that starts. */
+void fpu_reset(struct vcpu *vcpu);
+/* Whether the vCPU needs CR0.TS on its next entry. */
+bool fpu_is_foreign(const struct vcpu *vcpu);
+/* Brings the vCPU's state into the FPU. */
+void fpu_take(struct vcpu *vcpu);
+
+#endif

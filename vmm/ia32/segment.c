@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Real descriptor tables. All accessed bits are set beforehand, since the CPU
+ * could not write them: guests see these pages read-only with WP 1.
+ */
+#include "ia32/segment.h"
+
+#include "core/layout.h"
+#include "core/memory.h"
+#include "ia32/cpu.h"
+#include "ia32/entry.h"
+#include "lib/string.h"
+
+/* Type and DPL as in bits 40 to 47: P, DPL, S, type. */
+#define TYPE_VMM_CODE 0x9b
+#define TYPE_VMM_DATA 0x93
+#define TYPE_TSS 0x89
+#define TSS_BUSY (1ull << 41)
+
+/* The first address that no guest segment may reach: behind the alias. */
+#define GUEST_END (GANDALF_SHARED_ALIAS + PAGE_SIZE)
+
+static struct segment_tables host_tables;
+
+struct table_register {
+	u16 limit;
+	u32 base;
+} __attribute__((packed));
+
+u64 segment_descriptor(u32 base, u32 limit, u32 type, bool big)
+{
+	u64 descriptor = 0;
+	u32 field = limit;
+
+	if (limit > 0xfffff) {
+		field = limit >> PAGE_SHIFT;
+		descriptor |= DESCRIPTOR_GRANULARITY;
+	}
+	descriptor |= (u64)(field & 0xffff) | (u64)(field >> 16) << 48;
+	descriptor |= (u64)(base & 0xffffff) << 16 | (u64)(base >> 24) << 56;
+	descriptor |= (u64)type << 40;
+	return big ? descriptor | DESCRIPTOR_BIG : descriptor;
+}
+
+u32 descriptor_base(u64 descriptor)
+{
+	return (u32)(descriptor >> 16 & 0xffffff) | (u32)(descriptor >> 56) << 24;
+}
+
+u32 descriptor_limit(u64 descriptor)
+{
+	u32 limit = (u32)(descriptor & 0xffff) | (u32)(descriptor >> 32 & 0xf0000);
+
+	if (descriptor & DESCRIPTOR_GRANULARITY)
+		limit = limit << PAGE_SHIFT | (PAGE_SIZE - 1);
+	return limit;
+}
+
+static u64 gate(u32 offset, u32 selector, unsigned type, unsigned dpl)
+{
+	return (u64)(offset & 0xffff) | (u64)selector << 16 |
+	       (u64)(0x80u | dpl << 5 | type) << 40 | (u64)(offset >> 16) << 48;
+}
+
+/* int3 and into work from all rings, the hypercall from ring 1. */
+static unsigned stub_dpl(unsigned vector)
+{
+	if (vector == EXCEPTION_BP || vector == EXCEPTION_OF)
+		return 3;
+	return vector == GANDALF_HYPERCALL_VECTOR ? 1 : 0;
+}
+
+static void tables_init(struct segment_tables *tables)
+{
+	unsigned vector;
+
+	memset(tables->gdt, 0, sizeof(tables->gdt));
+	tables->gdt[SELECTOR_VMM_CODE / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_CODE, true);
+	tables->gdt[SELECTOR_VMM_DATA / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_DATA, true);
+	tables->gdt[SELECTOR_TSS / 8] =
+		segment_descriptor((u32)&tables->tss, sizeof(tables->tss) - 1, TYPE_TSS, false);
+	for (vector = 0; vector < ARRAY_SIZE(tables->idt); vector++)
+		tables->idt[vector] = gate(entry_stubs[vector], SELECTOR_VMM_CODE, GATE_INTERRUPT,
+					   stub_dpl(vector));
+	tables->tss.ss0 = SELECTOR_VMM_DATA;
+	tables->tss.bitmap_offset = offsetof(struct tss, bitmap);
+	memset(tables->tss.bitmap, 0xff, sizeof(tables->tss.bitmap));
+}
+
+static void tables_load(struct segment_tables *tables)
+{
+	struct table_register gdt = {sizeof(tables->gdt) - 1, (u32)tables->gdt};
+	struct table_register idt = {sizeof(tables->idt) - 1, (u32)tables->idt};
+
+	tables->gdt[SELECTOR_TSS / 8] &= ~TSS_BUSY;
+	__asm__ volatile("lgdt %0; lidt %1; ltr %w2; lldt %w3"
+			 :
+			 : "m"(gdt), "m"(idt), "r"(SELECTOR_TSS), "r"(0)
+			 : "memory");
+}
+
+void segment_init(void)
+{
+	tables_init(&host_tables);
+	tables_load(&host_tables);
+	__asm__ volatile("ljmp %0, $1f; 1:\n\t"
+			 "mov %1, %%ds; mov %1, %%es; mov %1, %%ss; mov %2, %%fs; mov %2, %%gs"
+			 :
+			 : "i"(SELECTOR_VMM_CODE), "r"(SELECTOR_VMM_DATA), "r"(0)
+			 : "memory");
+}
+
+bool segment_create(struct vcpu *vcpu)
+{
+	vcpu->tables_frame = pool_allocate();
+	if (vcpu->tables_frame == 0)
+		return false;
+	vcpu->tables = pool_pointer(vcpu->tables_frame);
+	tables_init(vcpu->tables);
+	return true;
+}
+
+void segment_reset(struct vcpu *vcpu)
+{
+	u32 esp = vcpu->tables->tss.esp0;
+
+	memset(vcpu->tables, 0, sizeof(*vcpu->tables));
+	tables_init(vcpu->tables);
+	vcpu->tables->tss.esp0 = esp;
+}
+
+void segment_load(struct vcpu *vcpu)
+{
+	tables_load(vcpu->tables);
+}
+
+void segment_load_host(void)
+{
+	tables_load(&host_tables);
+}
+
+void segment_set_stack(struct vcpu *vcpu, u32 esp)
+{
+	vcpu->tables->tss.esp0 = esp;
+}
+
+void segment_set_guest_stack(struct vcpu *vcpu, u32 ss, u32 esp)
+{
+	vcpu->tables->tss.ss1 = ss | 1;
+	vcpu->tables->tss.esp1 = esp;
+}
+
+void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned type, unsigned dpl)
+{
+	vcpu->tables->idt[vector] = gate(offset, GANDALF_RTOS_CODE, type, dpl);
+}
+
+void segment_clear_gate(struct vcpu *vcpu, unsigned vector)
+{
+	vcpu->tables->idt[vector] =
+		gate(entry_stubs[vector], SELECTOR_VMM_CODE, GATE_INTERRUPT, stub_dpl(vector));
+}
+
+void segment_allow_ports(struct vcpu *vcpu, u16 first, u16 last)
+{
+	u32 port;
+
+	for (port = first; port <= last && port < GANDALF_PORT_LIMIT; port++)
+		vcpu->tables->tss.bitmap[port / 8] &= (u8)~(1u << port % 8);
+}
+
+/* The same descriptor with a limit of at most limit, rounded down to pages if
+ * it needs them. */
+static u64 descriptor_truncate(u64 descriptor, u32 limit)
+{
+	u32 base = descriptor_base(descriptor);
+	u64 flags = descriptor & (DESCRIPTOR_BIG | 1ull << 52 | 1ull << 53);
+
+	if (descriptor_limit(descriptor) <= limit)
+		return descriptor;
+	if (limit > 0xfffff)
+		limit = ((limit + 1) & PTE_FRAME) - 1;
+	return segment_descriptor(base, limit, (u32)(descriptor >> 40) & 0xff, false) | flags;
+}
+
+u64 segment_restrict(u64 descriptor, bool flat)
+{
+	bool code = (descriptor & DESCRIPTOR_CODE) != 0;
+	u32 base = descriptor_base(descriptor);
+
+	if ((descriptor & DESCRIPTOR_USER) == 0)
+		return 0;
+	descriptor |= DESCRIPTOR_ACCESSED;
+	if (descriptor_dpl(descriptor) == 0)
+		descriptor |= 1ull << 45;
+	if (flat && !code)
+		return descriptor;
+	if (base >= GUEST_END || (!code && (descriptor & DESCRIPTOR_EXPAND_DOWN)))
+		return descriptor & ~DESCRIPTOR_PRESENT;
+	return descriptor_truncate(descriptor, GUEST_END - 1 - base);
+}
+
+void segment_set_guest(struct vcpu *vcpu, unsigned index, u64 descriptor)
+{
+	bool flat = index >= SEGMENT_TLS_FIRST && index < SEGMENT_TLS_FIRST + SEGMENT_TLS_ENTRIES &&
+		    descriptor_dpl(descriptor) == 3;
+
+	if (index != 0 && index < SEGMENT_GUEST_ENTRIES)
+		vcpu->tables->gdt[index] = segment_restrict(descriptor, flat);
+}
+
+void segment_set_user_code(struct vcpu *vcpu, bool present)
+{
+	const u64 kind = DESCRIPTOR_USER | DESCRIPTOR_CODE | 3ull << 45;
+	unsigned i;
+
+	for (i = 0; i < SEGMENT_GUEST_ENTRIES; i++) {
+		u64 *descriptor = &vcpu->tables->gdt[i];
+
+		if ((*descriptor & kind) != kind)
+			continue;
+		if (present)
+			*descriptor |= DESCRIPTOR_PRESENT;
+		else
+			*descriptor &= ~DESCRIPTOR_PRESENT;
+	}
+}

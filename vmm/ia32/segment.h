@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The real descriptor tables of a vCPU: its own GDT entries, checked and
+ * truncated so that they end below the VMM, the VMM's entries behind them, the
+ * IDT and the TSS with its I/O bitmap. One page per vCPU, from the pool.
+ * Descriptors: SDM vol. 3, 3.4.5; gates: 6.11; TSS: 7.2.1.
+ */
+#ifndef GANDALF_IA32_SEGMENT_H
+#define GANDALF_IA32_SEGMENT_H
+
+#include "abi/table.h"
+#include "core/vcpu.h"
+
+#define SEGMENT_GUEST_ENTRIES 32u
+#define SEGMENT_ENTRIES 36u
+/* Linux's flat segments for thread-local storage (GDT_ENTRY_TLS_MIN, 6.1). */
+#define SEGMENT_TLS_FIRST 6u
+#define SEGMENT_TLS_ENTRIES 3u
+
+#define DESCRIPTOR_CODE (1ull << 43)
+#define DESCRIPTOR_EXPAND_DOWN (1ull << 42)
+#define DESCRIPTOR_CONFORMING (1ull << 42)
+#define DESCRIPTOR_WRITABLE (1ull << 41)
+#define DESCRIPTOR_ACCESSED (1ull << 40)
+#define DESCRIPTOR_USER (1ull << 44) /* code or data, not system */
+#define DESCRIPTOR_PRESENT (1ull << 47)
+#define DESCRIPTOR_BIG (1ull << 54)
+#define DESCRIPTOR_GRANULARITY (1ull << 55)
+
+#define GATE_INTERRUPT 0xe
+#define GATE_TRAP 0xf
+
+struct tss {
+	u32 link;
+	u32 esp0, ss0, esp1, ss1, esp2, ss2;
+	u32 cr3, eip, eflags, registers[8];
+	u32 es, cs, ss, ds, fs, gs, ldt;
+	u16 trap, bitmap_offset;
+	u8 bitmap[GANDALF_PORT_LIMIT / 8 + 1]; /* 1: not allowed */
+} __attribute__((packed));
+
+struct segment_tables {
+	u64 gdt[SEGMENT_ENTRIES];
+	u64 idt[256];
+	struct tss tss;
+};
+
+/* Loads the host's tables and the VMM's segments; at boot. */
+void segment_init(void);
+/* Tables of a new vCPU, all vectors to the VMM; false if the pool is empty. */
+bool segment_create(struct vcpu *vcpu);
+/* Takes all guest entries and gates out again; for a restart. */
+void segment_reset(struct vcpu *vcpu);
+/* Loads GDTR, IDTR, TR and LDTR for a vCPU, or the VMM's own. */
+void segment_load(struct vcpu *vcpu);
+void segment_load_host(void);
+
+/* ESP0. */
+void segment_set_stack(struct vcpu *vcpu, u32 esp);
+/* SS1 and ESP1: where gates to ring 1 find the guest's stack. */
+void segment_set_guest_stack(struct vcpu *vcpu, u32 ss, u32 esp);
+/* A gate straight into ring 1. */
+void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned type,
+		      unsigned dpl);
+/* The gate back to the VMM's stub. */
+void segment_clear_gate(struct vcpu *vcpu, unsigned vector);
+void segment_allow_ports(struct vcpu *vcpu, u16 first, u16 last);
+
+/* Puts a guest's descriptor into its real GDT, as far as it may have it. */
+void segment_set_guest(struct vcpu *vcpu, unsigned index, u64 descriptor);
+/* What of the descriptor a guest may have: DPL 0 becomes 1, the limit ends
+ * below the VMM, system descriptors vanish. flat: the segment may cover all 4
+ * GiB (TLS); pages protect the VMM from it. */
+u64 segment_restrict(u64 descriptor, bool flat);
+/* Marks the guest's ring 3 code segments present or not. */
+void segment_set_user_code(struct vcpu *vcpu, bool present);
+
+u64 segment_descriptor(u32 base, u32 limit, u32 type_and_dpl, bool big);
+u32 descriptor_base(u64 descriptor);
+u32 descriptor_limit(u64 descriptor);
+static inline unsigned descriptor_dpl(u64 descriptor)
+{
+	return (unsigned)(descriptor >> 45) & 3;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The switch between vCPUs. An RTOS runs in whatever address space is loaded,
+ * since all of them map it: switching to it costs no CR3 load.
+ */
+#include "ia32/switch.h"
+
+#include "core/core.h"
+#include "core/memory.h"
+#include "ia32/cpu.h"
+#include "ia32/debug.h"
+#include "ia32/entry.h"
+#include "ia32/segment.h"
+#include "lib/string.h"
+
+/* entry.S: pushes the callee-saved registers, stores ESP in *save, loads CR3
+ * unless it is 0, loads ESP from the other vCPU. */
+void switch_stack(struct vcpu *from, struct vcpu *to, u32 cr3);
+
+/* The linear address behind the stack: a Linux vCPU's own pages are at the same
+ * address in its own spaces, an RTOS's are the pool's, the same everywhere. */
+static u32 stack_top(const struct vcpu *vcpu)
+{
+	if (vcpu->table_frame != 0)
+		return LAYOUT_STACK_TOP;
+	return (u32)pool_pointer(vcpu->stack_frames[1]) + PAGE_SIZE;
+}
+
+bool switch_create(struct vcpu *vcpu)
+{
+	u32 i;
+	u32 *table;
+
+	for (i = 0; i < ARRAY_SIZE(vcpu->stack_frames); i++) {
+		vcpu->stack_frames[i] = pool_allocate();
+		if (vcpu->stack_frames[i] == 0)
+			return false;
+	}
+	if (vcpu->table_frame == 0)
+		return vcpu->stack_frames[1] == vcpu->stack_frames[0] + PAGE_SIZE;
+	table = pool_pointer(vcpu->table_frame);
+	for (i = 0; i < ARRAY_SIZE(vcpu->stack_frames); i++)
+		table[((LAYOUT_STACK - LAYOUT_VCPU) >> PAGE_SHIFT) + i] =
+			vcpu->stack_frames[i] | PTE_P | PTE_W | PTE_A | PTE_D;
+	return true;
+}
+
+struct frame *switch_prepare(struct vcpu *vcpu)
+{
+	u32 top = stack_top(vcpu);
+	/* What switch_stack() pops: EDI, ESI, EBX, EBP, then its return address. */
+	u8 *page_top = (u8 *)pool_pointer(vcpu->stack_frames[1]) + PAGE_SIZE;
+	u8 *frame = page_top - sizeof(struct frame);
+	u32 *stack = (u32 *)frame - 5;
+
+	memset(stack, 0, (u32)(page_top - (u8 *)stack));
+	stack[4] = (u32)entry_return;
+	vcpu->saved_esp = top - (u32)(page_top - (u8 *)stack);
+	vcpu->frame = (struct frame *)(top - sizeof(struct frame));
+	segment_set_stack(vcpu, top);
+	return (struct frame *)frame;
+}
+
+void switch_vcpu(struct vcpu *from, struct vcpu *to)
+{
+	u32 cr3 = 0;
+
+	if (to->cr3 != 0 && to->cr3 != core.cr3) {
+		cr3 = to->cr3;
+		core.cr3 = cr3;
+	}
+	core.current = to;
+	if (to != &idle_vcpu)
+		segment_load(to);
+	else
+		segment_load_host();
+	debug_switch(from, to);
+	switch_stack(from, to, cr3);
+}
+
+void switch_leave_space(const struct vcpu *vcpu)
+{
+	if (vcpu->cr3 != 0 && core.cr3 == vcpu->cr3) {
+		core.cr3 = (u32)memory_directory - LAYOUT_IMAGE;
+		cr3_write(core.cr3);
+	}
+}

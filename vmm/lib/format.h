@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Text for the log, for reports and for messages: a small printf.
+ */
+#ifndef GANDALF_FORMAT_H
+#define GANDALF_FORMAT_H
+
+#include <stdarg.h>
+
+#include "lib/types.h"
+
+/*
+ * Conversions: %s %c %d %u %x %% with an optional '-' (left) or '0' (zeroes),
+ * a width, and ll for 64 bits. Any other conversion is copied as it stands. The
+ * result always ends with a 0 byte (size > 0) and is cut off where the buffer
+ * ends. Returns the characters written without the 0 byte: at most size - 1.
+ */
+u32 format(char *buffer, u32 size, const char *pattern, ...)
+	__attribute__((format(printf, 3, 4)));
+u32 format_list(char *buffer, u32 size, const char *pattern, va_list arguments)
+	__attribute__((format(printf, 3, 0)));
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The string instructions of the CPU are small, and fast enough for pages. They
+ * rely on a clear direction flag, which every entry into the VMM provides.
+ */
+#include "lib/string.h"
+
+#include "lib/types.h"
+
+void *memcpy(void *restrict to, const void *restrict from, size_t size)
+{
+	void *position = to;
+	size_t words = size / 4;
+
+	__asm__ volatile("rep movsl" : "+D"(position), "+S"(from), "+c"(words) : : "memory");
+	size %= 4;
+	__asm__ volatile("rep movsb" : "+D"(position), "+S"(from), "+c"(size) : : "memory");
+	return to;
+}
+
+void *memmove(void *to, const void *from, size_t size)
+{
+	u8 *target = to;
+	const u8 *source = from;
+
+	if ((uintptr_t)to - (uintptr_t)from >= size)
+		return memcpy(to, from, size);
+	while (size-- > 0)
+		target[size] = source[size];
+	return to;
+}
+
+void *memset(void *to, int value, size_t size)
+{
+	void *position = to;
+	size_t words = size / 4;
+	u32 pattern = (u8)value * 0x01010101u;
+
+	__asm__ volatile("rep stosl" : "+D"(position), "+c"(words) : "a"(pattern) : "memory");
+	size %= 4;
+	__asm__ volatile("rep stosb" : "+D"(position), "+c"(size) : "a"(pattern) : "memory");
+	return to;
+}
+
+int memcmp(const void *a, const void *b, size_t size)
+{
+	const u8 *left = a;
+	const u8 *right = b;
+
+	for (size_t i = 0; i < size; i++)
+		if (left[i] != right[i])
+			return left[i] - right[i];
+	return 0;
+}
+
+/* The loop has two ends so that GCC does not make a call of strlen() of it. */
+size_t strnlen(const char *string, size_t limit)
+{
+	size_t length = 0;
+
+	while (length < limit && string[length] != '\0')
+		length++;
+	return length;
+}
+
+size_t strlen(const char *string)
+{
+	return strnlen(string, SIZE_MAX);
+}
