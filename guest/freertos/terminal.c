@@ -34,7 +34,7 @@ static void output(const char *text)
 static void typed_show(void)
 {
 	if (typed_length) {
-		output(CLEAR_LINE PROMPT);
+		output(PROMPT);
 		console_write(typed, typed_length);
 	}
 }
@@ -45,7 +45,7 @@ static void typed_add(char c)
 		return;
 	typed[typed_length++] = c;
 	if (typed_length == 1)
-		typed_show();
+		typed_show(); /* the prompt comes with the first key */
 	else
 		console_write(&c, 1);
 }

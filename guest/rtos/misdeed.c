@@ -11,8 +11,8 @@
 
 /* A hypercall number that no version of the interface uses. */
 #define HYPERCALL_UNKNOWN 0x7777
-/* Selector of a code segment that is not a guest's: the first of any GDT. */
-#define SELECTOR_FOREIGN 0x08
+/* The VMM's code segment (vmm/core/layout.h); whatever it is, not a guest's. */
+#define SELECTOR_FOREIGN 0x100
 /* What lies below the guest's segment: the offset wraps around 4 GiB. */
 #define OFFSET_BELOW 0xfffff000
 /* The leaf in which an emulator gives its name, and the beginning of QEMU's

@@ -133,8 +133,13 @@ def _check_sharing(system: System) -> None:
                 kind, (*base, "cpu"),
             )  # fmt: skip
         first.setdefault(guest.cpu, guest.name)
-        others = [other for _, other in system.guests if other is not guest]
-        beside = [other.name for other in others if other.cpu == guest.cpu]
+        beside = [
+            other.name
+            for place, other in _fields(system)
+            if other is not guest
+            and other.cpu == guest.cpu
+            and not any(system.is_doubtful((*place, name)) for name in ("name", "kind", "cpu"))
+        ]
         if guest.mode == "dedicated" and beside:
             system.mistake(
                 f'{guest.name} has mode "dedicated" and {", ".join(beside)} on the same CPU: a '
@@ -166,6 +171,7 @@ def _check_memory(system: System) -> None:
                 f"`memory` of {guest.name} must be at least {size_text(least)}, "
                 f"not {size_text(guest.memory)}.", (*base, "memory"), kind,
             )  # fmt: skip
+            system.doubtful.add((*base, "memory"))
         for name, value in (("memory", guest.memory), ("memory_base", guest.memory_base or 0)):
             if value % unit:
                 system.mistake(
@@ -179,7 +185,7 @@ def _check_interrupts(system: System) -> None:
     reserved = owners.vmm_interrupts(system)
     for base, guest in _fields(system):
         for position, number in enumerate(guest.interrupts):
-            where = (*base, "interrupts", position)
+            where = system.item((*base, "interrupts"), position)
             if number in reserved:
                 system.mistake(
                     f"IRQ {number}, the {reserved[number]}, belongs to the VMM and cannot be "
@@ -199,9 +205,9 @@ def _check_ports(system: System) -> None:
     for base, guest in _fields(system):
         if len(guest.ports) > most:
             system.mistake(f"{guest.name} has too many port ranges: {most} is the most.",
-                           (*base, "ports", most))  # fmt: skip
+                           system.item((*base, "ports"), most))  # fmt: skip
         for position, ports in enumerate(guest.ports):
-            where = (*base, "ports", position)
+            where = system.item((*base, "ports"), position)
             if ports.last >= limit:
                 system.mistake(
                     f"Ports {ports} cannot be given to a guest: {limit - 1:#x} is the last that "

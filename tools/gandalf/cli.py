@@ -41,7 +41,8 @@ SystemFile = Annotated[
 Deterministic = Annotated[
     bool,
     typer.Option(
-        help="Count instructions as time and start at a fixed date: every run is the same."
+        "--deterministic",
+        help="Count instructions as time and start at a fixed date: every run is the same.",
     ),
 ]
 

@@ -185,13 +185,21 @@ class System:
     guests: list[tuple[int, Guest]] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     doubtful: set[Location] = field(default_factory=set)
+    # Where the items of a list stand in the file, if wrong ones were left out.
+    positions: dict[Location, list[int]] = field(default_factory=dict)
 
     def mistake(self, sentence: str, location: Location, *others: Location) -> None:
         """Note a mistake at a location, unless it follows from an earlier one."""
-        if not any(self._is_doubtful(place) for place in (location, *others)):
+        if not any(self.is_doubtful(place) for place in (location, *others)):
             self.mistakes.append(Mistake(self.document.line(location), sentence))
 
-    def _is_doubtful(self, location: Location) -> bool:
+    def item(self, location: Location, index: int) -> Location:
+        """Return the location of a list's item, by its index among the items that are right."""
+        positions = self.positions.get(location)
+        return (*location, positions[index] if positions else index)
+
+    def is_doubtful(self, location: Location) -> bool:
+        """Tell whether a value was missing or wrong and has a stand-in."""
         return any(location[:length] in self.doubtful for length in range(1, len(location) + 1))
 
     def messages(self) -> list[str]:
@@ -239,7 +247,8 @@ _EXPECTED = {
 def _sentence(error: Any, model: type[BaseModel]) -> str:
     """Turn one of Pydantic's errors into a sentence in the words of the description."""
     names = [part for part in error["loc"] if isinstance(part, str)]
-    name = names[-1] if names else ""
+    is_item = isinstance(error["loc"][-1], int)
+    name = f"{names[-1]}[{error['loc'][-1]}]" if is_item else names[-1]
     value, context, kind = error["input"], error.get("ctx", {}), error["type"]
     if kind == "missing":
         return f"The field `{name}` is missing; docs/system-description.md explains it."
@@ -272,15 +281,24 @@ def _validate(system: System, model: type[BaseModel], data: dict[str, Any], base
     except ValidationError as failure:
         errors = failure.errors()
     good = dict(data)
+    left_out: dict[str, set[int]] = {}
+    unsure: set[Location] = set()
     for error in errors:
-        location = base + error["loc"]
-        line = system.document.line(location)
-        system.mistakes.append(Mistake(line, _sentence(error, model)))
-        system.doubtful.add((*base, error["loc"][0]))
-        name = str(error["loc"][0])
-        good.pop(name, None)
-        if name in _STAND_INS and model.model_fields[name].is_required():
-            good[name] = _STAND_INS[name]
+        name, *inner = error["loc"]
+        system.mistake(_sentence(error, model), base + error["loc"])
+        if inner and isinstance(inner[0], int):
+            left_out.setdefault(str(name), set()).add(inner[0])
+            continue
+        unsure.add((*base, name))
+        good.pop(str(name), None)
+        known = model.model_fields.get(str(name))
+        if name in _STAND_INS and known is not None and known.is_required():
+            good[str(name)] = _STAND_INS[str(name)]
+    system.doubtful |= unsure
+    for name, wrong in left_out.items():
+        kept = [index for index in range(len(data[name])) if index not in wrong]
+        system.positions[(*base, name)] = kept
+        good[name] = [data[name][index] for index in kept]
     return model.model_validate(good)
 
 

@@ -191,11 +191,12 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
     places = Places(root)
     package = _kernel_package(places)
     output = places.linux / variant
+    vmlinux = output / "vmlinux"
     stamp = _digest(*_kernel_inputs(variant, places, package))
     if variant == "attack":
         build_kernel("patched", root, log)
     with _exclusive(places.linux):
-        if not _is_stamped(output, stamp):
+        if not (_is_stamped(output, stamp) and vmlinux.exists()):
             _require_tools(KERNEL_TOOLS)
             _require_space(places.linux, KERNEL_SPACE)
             start = time.monotonic()
@@ -207,7 +208,7 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
             _compile(variant, source, output, log)
             _write_stamp(output, stamp)
             log(f"guest kernel ({variant}) built in {elapsed(start)}")
-    return output / "vmlinux"
+    return vmlinux
 
 
 def _kernel_package(places: Places) -> Package:

@@ -122,14 +122,16 @@ def check_layout(system: System, layout: Layout) -> None:
             f"machine has {size_text(system.machine.memory)}.",
             *fields,
         )
-    rtos = sum(guest.memory for _, guest in system.guests if guest.kind == "rtos")
     limit = abi()["RTOS_MEMORY_MAXIMUM"]
+    rtoses = [(guest.memory, index) for index, guest in system.guests if guest.kind == "rtos"]
+    rtos = sum(size for size, _ in rtoses)
     if rtos > limit:
+        places: list[Location] = [("guest", index, "memory") for _, index in rtoses]
         system.mistake(
             f"All RTOSes together have {size_text(rtos)} of memory; the VMM can map "
             f"{size_text(limit)}.",
-            *fields[2:],
-        )
+            ("guest", max(rtoses)[1], "memory"), *places,
+        )  # fmt: skip
     most = limit - abi()["MEMORY_ALIGNMENT"]
     if layout.module.size > most:
         system.mistake(

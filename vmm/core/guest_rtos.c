@@ -9,6 +9,7 @@
 #include "core/core.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
+#include "core/log.h"
 #include "core/memory.h"
 #include "core/report.h"
 #include "core/time.h"

@@ -52,6 +52,7 @@ static void init_guests(void)
 		panic("%s", error);
 	for (i = 0; i < table.guest_count; i++)
 		vm_request_start(&vms[i]);
+	console_set_focus(&consoles, vms[table.focus].console);
 }
 
 _Noreturn void init(u32 magic, u32 information)
@@ -61,7 +62,7 @@ _Noreturn void init(u32 magic, u32 information)
 	init_processor();
 	schedule_init();
 	module_load(&table, magic, information);
-	log_init(table.console_port, table.console_baud);
+	log_init((u16)table.console_port, table.console_baud);
 	log_line("Gandalf " VERSION ": %u guests", table.guest_count);
 	interrupt_init(table.console_port != 0 ? (int)table.console_interrupt : -1);
 	init_pool();

@@ -40,10 +40,17 @@ void interrupt_assign(unsigned irq, struct vcpu *vcpu)
 void interrupt_release(struct vcpu *vcpu)
 {
 	core.direct = vcpu;
-	console_line = -1;
+	log_flush();
 	apic_release();
 	i8254_release();
 	i8259_release();
+}
+
+void interrupt_take_back(void)
+{
+	core.direct = NULL;
+	interrupt_init(console_line);
+	log_take_back();
 }
 
 static void console_interrupt(void)

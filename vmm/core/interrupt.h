@@ -12,6 +12,8 @@ void interrupt_init(int console_irq);
 void interrupt_assign(unsigned irq, struct vcpu *vcpu);
 /* Leaves controllers and timer to a guest that has the CPU to itself. */
 void interrupt_release(struct vcpu *vcpu);
+/* Takes them over again when it has stopped. */
+void interrupt_take_back(void);
 /* Serves a vector; real IF is 0. */
 void interrupt(unsigned vector);
 

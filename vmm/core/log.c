@@ -18,12 +18,16 @@
 __attribute__((section(".vcpu"))) struct console_mux consoles;
 static struct console *console;
 static bool has_uart;
+static u16 uart_port;
+static u32 uart_baud;
 
 void log_init(u16 port, u32 baud)
 {
 	console_mux_init(&consoles);
 	console = console_add(&consoles, "vmm");
 	console_set_drops_oldest(console);
+	uart_port = port;
+	uart_baud = baud;
 	has_uart = port != 0 && serial_init(port, baud);
 }
 
@@ -97,6 +101,8 @@ static void screen_pump(void)
 
 void log_pump(void)
 {
+	if (core.direct != NULL)
+		return;
 	if (has_uart)
 		uart_pump();
 	else
@@ -118,4 +124,10 @@ void log_start(void)
 	if (has_uart)
 		serial_enable_interrupts();
 	log_pump();
+}
+
+void log_take_back(void)
+{
+	has_uart = uart_port != 0 && serial_init(uart_port, uart_baud);
+	log_start();
 }

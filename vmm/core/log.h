@@ -25,6 +25,8 @@ struct console *log_console(void);
 void log_pump(void);
 /* From here on interrupts move the bytes, and nothing waits for the UART. */
 void log_start(void);
+/* After a guest that had the UART for itself: sets it up again. */
+void log_take_back(void);
 /* Waits until all output has left; only for boot and power-off. */
 void log_flush(void);
 

@@ -7,7 +7,6 @@
 #include "core/memory.h"
 
 #include "ia32/cpu.h"
-#include "lib/crc32.h"
 #include "lib/string.h"
 
 #define WINDOWS 1024u
@@ -118,6 +117,20 @@ void memory_copy_in(void *to, u32 from, u32 size)
 	}
 }
 
+void memory_copy_out(u32 to, const void *from, u32 size)
+{
+	const u8 *bytes = from;
+
+	while (size != 0) {
+		u32 chunk = minimum(size, page_rest(to));
+
+		memcpy(fixed_window(LAYOUT_COPY_TO, to), bytes, chunk);
+		bytes += chunk;
+		to += chunk;
+		size -= chunk;
+	}
+}
+
 void memory_zero(u32 physical, u32 size)
 {
 	while (size != 0) {
@@ -127,20 +140,6 @@ void memory_zero(u32 physical, u32 size)
 		physical += chunk;
 		size -= chunk;
 	}
-}
-
-u32 memory_checksum(u32 physical, u32 size)
-{
-	u32 crc = 0;
-
-	while (size != 0) {
-		u32 chunk = minimum(size, page_rest(physical));
-
-		crc = crc32_update(crc, fixed_window(LAYOUT_COPY_FROM, physical), chunk);
-		physical += chunk;
-		size -= chunk;
-	}
-	return crc;
 }
 
 u32 memory_map_rtos(u32 physical, u32 size)

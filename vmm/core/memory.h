@@ -26,9 +26,8 @@ void *memory_window(u32 physical);
 /* Copies or zeroes any number of bytes; the ranges of a copy may overlap. */
 void memory_copy(u32 to, u32 from, u32 size);
 void memory_copy_in(void *to, u32 from, u32 size);
+void memory_copy_out(u32 to, const void *from, u32 size);
 void memory_zero(u32 physical, u32 size);
-/* CRC-32 of a physical range, as lib/crc32.h computes it. */
-u32 memory_checksum(u32 physical, u32 size);
 
 /* Maps the memory of an RTOS at LAYOUT_RTOS + offset, in all address spaces.
  * Returns its linear address. */

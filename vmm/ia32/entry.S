@@ -74,7 +74,6 @@ entry_common:
 	push	%eax
 	call	trap
 	add	$4, %esp
-	.globl entry_return
 entry_return:
 	testb	$3, 60(%esp)
 	jz	return_vmm
@@ -96,13 +95,13 @@ pop_ds:	pop	%ds
 return_iret:
 	iret
 
-	/* To the VMM itself: with the CR0 that it had. */
+	/* To the VMM itself: with the CR0 that it had. FS and GS still hold what
+	 * they held, perhaps selectors of a guest whose GDT is not loaded. */
 return_vmm:
 	mov	12(%esp), %eax
 	mov	%eax, %cr0
 	popa
-	pop	%gs
-	pop	%fs
+	add	$8, %esp
 	pop	%es
 	pop	%ds
 	add	$8, %esp
@@ -152,6 +151,12 @@ switch_stack:
 	pop	%ebx
 	pop	%ebp
 	ret
+
+/* The first run of a vCPU: switch_stack() returns here, ESP at its frame. */
+	.globl entry_start
+entry_start:
+	call	trap_start
+	jmp	entry_return
 
 /* u32 entry_copy(void *to, const void *from, u32 size) */
 	.globl entry_copy

@@ -19,11 +19,13 @@ struct frame;
 /* Addresses of the stubs of vectors 0 to 255. */
 extern const u32 entry_stubs[256];
 
-/* Restores *ESP as a frame; never called, only put on stacks. */
-void entry_return(void);
+/* Where a new vCPU begins: never called, only put on stacks below a frame. */
+void entry_start(void);
 
 /* C's side: every entry ends here. */
 void trap(struct frame *frame);
+/* What comes before the first return to a guest. */
+void trap_start(void);
 
 /*
  * Copies between the VMM and linear addresses of the current guest, through its

@@ -54,7 +54,7 @@ struct frame *switch_prepare(struct vcpu *vcpu)
 	u32 *stack = (u32 *)frame - 5;
 
 	memset(stack, 0, (u32)(page_top - (u8 *)stack));
-	stack[4] = (u32)entry_return;
+	stack[4] = (u32)entry_start;
 	vcpu->saved_esp = top - (u32)(page_top - (u8 *)stack);
 	vcpu->frame = (struct frame *)(top - sizeof(struct frame));
 	segment_set_stack(vcpu, top);

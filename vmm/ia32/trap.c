@@ -70,6 +70,11 @@ static void trap_return(struct vcpu *vcpu)
 	vcpu->cr0 = vcpu->cr0_guest | (fpu_is_foreign(vcpu) ? CR0_TS : 0);
 }
 
+void trap_start(void)
+{
+	trap_return(core.current);
+}
+
 void trap(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;

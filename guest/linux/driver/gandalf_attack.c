@@ -136,24 +136,18 @@ static u32 write_segment(const char *segment, u32 address, u32 value)
 	return faulted;
 }
 
-/* FS is the kernel's per-CPU segment, the only one whose base is not 0. */
-static u32 segment_offset(const char *segment, u32 address)
-{
-	return strcmp(segment, "fs") ? address : address - this_cpu_read(this_cpu_off);
-}
-
 static enum outcome attack_read(struct request *request)
 {
-	u32 offset = segment_offset(request->segment, request->argument[0]);
+	u32 faulted = read_segment(request->segment, request->argument[0], &request->value);
 
-	return outcome_of(read_segment(request->segment, offset, &request->value), OUTCOME_READ);
+	return outcome_of(faulted, OUTCOME_READ);
 }
 
 static enum outcome attack_write(struct request *request)
 {
-	u32 offset = segment_offset(request->segment, request->argument[0]);
+	u32 faulted = write_segment(request->segment, request->argument[0], request->argument[1]);
 
-	return outcome_of(write_segment(request->segment, offset, request->argument[1]), OUTCOME_WROTE);
+	return outcome_of(faulted, OUTCOME_WROTE);
 }
 
 /*
@@ -216,7 +210,7 @@ static u32 access_flat(struct request *request, u32 *value, u32 store)
 {
 	struct thread_struct *thread = &current->thread;
 	struct desc_struct kept = thread->tls_array[0];
-	u32 faulted;
+	u32 faulted, selector;
 
 	preempt_disable();
 	thread->tls_array[0] = flat_descriptor(0);
@@ -225,6 +219,9 @@ static u32 access_flat(struct request *request, u32 *value, u32 store)
 				 store);
 	thread->tls_array[0] = kept;
 	load_TLS(thread, smp_processor_id());
+	/* The process's own GS still has the flat descriptor in it. */
+	savesegment(gs, selector);
+	loadsegment(gs, selector);
 	preempt_enable();
 	return faulted;
 }
@@ -239,10 +236,25 @@ static enum outcome attack_flat_write(struct request *request)
 	return outcome_of(access_flat(request, &request->argument[1], 1), OUTCOME_WROTE);
 }
 
-/* Every selector value in every segment register: does any of them reach the address? */
+static enum outcome attack_through(struct request *request)
+{
+	u32 store = request->arguments > 2;
+	u32 faulted;
+
+	request->value = request->argument[2];
+	faulted = access_through(request->segment, request->argument[0], request->argument[1],
+				 &request->value, store);
+	return outcome_of(faulted, store ? OUTCOME_WROTE : OUTCOME_READ);
+}
+
+/*
+ * Every selector value in every data segment register: does any of them reach
+ * the address? Not in SS, where the 16-bit segments of the guest's own GDT
+ * would leave the exception without a stack.
+ */
 static enum outcome attack_selectors(struct request *request)
 {
-	static const char *const segments[] = { "ds", "es", "fs", "gs", "ss" };
+	static const char *const segments[] = { "ds", "es", "fs", "gs" };
 	enum outcome outcome = OUTCOME_FAULT;
 	unsigned int i;
 	u32 selector, value;
@@ -690,11 +702,8 @@ static enum outcome attack_jump(struct request *request)
 	return outcome_of(faulted, OUTCOME_WROTE);
 }
 
-/*
- * Room for one instruction in writable memory, which two-level page tables
- * also execute.
- */
-asm(".pushsection .data\n"
+/* Room for one instruction, written through a second mapping of its page. */
+asm(".pushsection .text\n"
     ".balign 16\n"
     "gandalf_attack_slot:\n"
     "1:	.fill " __stringify(OPCODE_SIZE) ", 1, 0x90\n\t"
@@ -706,15 +715,28 @@ asm(".pushsection .data\n"
     ".popsection\n");
 extern u8 gandalf_attack_slot[];
 
+static bool fill_slot(const u32 *words, u32 length)
+{
+	struct page *page = virt_to_page(gandalf_attack_slot);
+	u8 *alias = vmap(&page, 1, VM_MAP, PAGE_KERNEL);
+
+	if (!alias)
+		return false;
+	memset(alias + offset_in_page(gandalf_attack_slot), 0x90, OPCODE_SIZE);
+	memcpy(alias + offset_in_page(gandalf_attack_slot), words, length);
+	vunmap(alias);
+	sync_core();
+	return true;
+}
+
 /* Runs one instruction, given as bytes in words: opcode LENGTH LOW [HIGH...]. */
 static enum outcome attack_opcode(struct request *request)
 {
 	u32 length = min_t(u32, request->argument[0], sizeof(u32) * (ARGUMENTS_MAXIMUM - 1));
 	u32 faulted;
 
-	memset(gandalf_attack_slot, 0x90, OPCODE_SIZE);
-	memcpy(gandalf_attack_slot, &request->argument[1], length);
-	sync_core();
+	if (!fill_slot(&request->argument[1], length))
+		return OUTCOME_FAULT;
 	asm volatile("pushl %%ebp\n\t"
 		     "call gandalf_attack_slot\n\t"
 		     "popl %%ebp"
@@ -799,6 +821,7 @@ static const struct attack attacks[] = {
 	{ "write", "SEGMENT ADDRESS VALUE", true, 2, attack_write },
 	{ "flat-read", "SEGMENT ADDRESS", true, 1, attack_flat_read },
 	{ "flat-write", "SEGMENT ADDRESS VALUE", true, 2, attack_flat_write },
+	{ "through", "SEGMENT SELECTOR ADDRESS [VALUE]", true, 2, attack_through },
 	{ "selectors", "ADDRESS", false, 1, attack_selectors },
 	{ "far-call", "SELECTOR [OFFSET]", false, 1, attack_far_call },
 	{ "far-jump", "SELECTOR [OFFSET]", false, 1, attack_far_jump },

@@ -1,0 +1,426 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The builder of the Linux guest, as far as it can be tested without network and compiler."""
+
+import gzip
+import hashlib
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from gandalf import debian, guest_linux
+from gandalf.debian import Package
+from gandalf.guest_linux import Places
+from gandalf.paths import ROOT, UserError
+from unidiff.patch import PatchSet
+
+PLACES = Places(ROOT)
+# The budget of the design for a uniprocessor guest.
+PATCH_LINES = 6
+PATCH_FILES = 4
+
+
+def abi_numbers() -> dict[str, int]:
+    """Return the plain numbers of the guests' interface."""
+    found = re.findall(
+        r"^#define (\w+) (0x[0-9a-fA-F]+|\d+)\b", PLACES.abi.read_text(encoding="utf-8"), re.M
+    )
+    return {name: int(value, 0) for name, value in found}
+
+
+def added_lines() -> dict[str, list[str]]:
+    """Return what the patch adds, by the last part of the file's name."""
+    patch = PatchSet(PLACES.patch.read_text(encoding="utf-8"))
+    return {
+        Path(file.path).name: [line.value for hunk in file for line in hunk if line.is_added]
+        for file in patch
+    }
+
+
+def package(**changes: object) -> Package:
+    """Return a package with some fields changed."""
+    fields: dict[str, object] = {
+        "group": "rootfs",
+        "name": "hello",
+        "version": "1:2.0-1",
+        "architecture": "i386",
+        "path": "pool/main/h/hello/hello_2.0-1_i386.deb",
+        "size": 5,
+        "sha256": hashlib.sha256(b"hello").hexdigest(),
+    }
+    return Package(**(fields | changes))  # type: ignore[arg-type]
+
+
+def quiet(_: str) -> None:
+    """Take a line of progress and drop it."""
+
+
+# The patch
+
+
+def test_patch_keeps_to_its_budget() -> None:
+    patch = PatchSet(PLACES.patch.read_text(encoding="utf-8"))
+    assert len(patch) == PATCH_FILES
+    assert not patch.added_files
+    assert not patch.removed_files
+    assert sum(max(file.added, file.removed) for file in patch) == PATCH_LINES
+
+
+def test_patch_adds_no_line_breaks_in_disguise() -> None:
+    for lines in added_lines().values():
+        for line in lines:
+            assert line.count(";") <= 2, line
+
+
+def test_patch_uses_the_interrupt_flag_of_the_interface() -> None:
+    abi = abi_numbers()
+    page, alias = abi["GANDALF_SHARED_PAGE"], abi["GANDALF_SHARED_ALIAS"]
+    save, disable, enable = added_lines()["irqflags.h"]
+    assert f"pushl {page:#x} ; pop" in save
+    assert f"movl $0, {page:#x}" in disable
+    assert f"movl ${abi['GANDALF_INTERRUPT_FLAG']:#x}, {alias:#x}" in enable
+
+
+def test_patch_reads_cr2_where_the_interface_has_it() -> None:
+    header = PLACES.abi.read_text(encoding="utf-8")
+    structure = header[header.index("struct gandalf_shared {") :]
+    fields = re.findall(r"^\tuint32_t (\w+);", structure, re.M)
+    address = abi_numbers()["GANDALF_SHARED_PAGE"] + 4 * fields.index("cr2")
+    (line,) = added_lines()["special_insns.h"]
+    assert f"mov {address:#x},%0" in line
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("desc.h", "GANDALF_HYPERCALL_LOAD_TLS"), ("tlb.c", "GANDALF_HYPERCALL_FLUSH")],
+)
+def test_patch_makes_the_hypercalls_of_the_interface(file: str, name: str) -> None:
+    abi = abi_numbers()
+    (line,) = added_lines()[file]
+    assert f"int ${abi['GANDALF_HYPERCALL_VECTOR']:#x}" in line
+    assert f'"0" ({abi[name]})' in line
+    assert '"memory"' in line
+
+
+# The configuration
+
+
+def test_fragment_says_each_option_once() -> None:
+    text = PLACES.fragment.read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if "CONFIG_" in line]
+    assert len(guest_linux.read_configuration(PLACES.fragment)) == len(lines)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["SMP", "X86_PAE", "MODULES", "VMAP_STACK", "PAGE_TABLE_ISOLATION", "X86_16BIT", "JUMP_LABEL"],
+)
+def test_fragment_leaves_out_what_ring_1_cannot_have(option: str) -> None:
+    assert guest_linux.read_configuration(PLACES.fragment)[f"CONFIG_{option}"] == "n"
+
+
+@pytest.mark.parametrize(
+    ("configuration", "lost"),
+    [
+        ("CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C=5\n", []),
+        ("CONFIG_A=y\nCONFIG_C=5\nCONFIG_D=y\n", []),
+        ("CONFIG_A=m\nCONFIG_C=5\n", ["CONFIG_A"]),
+        ("CONFIG_A=y\nCONFIG_B=y\nCONFIG_C=5\n", ["CONFIG_B"]),
+        ("CONFIG_B=y\n", ["CONFIG_A", "CONFIG_B", "CONFIG_C"]),
+    ],
+)
+def test_lost_options_are_named(tmp_path: Path, configuration: str, lost: list[str]) -> None:
+    fragment = tmp_path / "config.fragment"
+    fragment.write_text("CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C=5\n", encoding="utf-8")
+    actual = tmp_path / ".config"
+    actual.write_text(configuration, encoding="utf-8")
+    if not lost:
+        guest_linux.check_configuration(fragment, actual)
+        return
+    with pytest.raises(UserError) as error:
+        guest_linux.check_configuration(fragment, actual)
+    assert re.findall(r"CONFIG_\w", str(error.value)) == lost
+
+
+# The lock
+
+
+def test_lock_pins_one_kernel_and_every_package_of_the_root_file_system() -> None:
+    packages = debian.read_lock(PLACES.lock)
+    kernels = [entry.name for entry in packages if entry.group == "kernel"]
+    rootfs = {entry.name for entry in packages if entry.group == "rootfs"}
+    assert kernels == [guest_linux.KERNEL_PACKAGE]
+    assert rootfs == {*guest_linux.ROOTFS_PROGRAMS, *guest_linux.ROOTFS_LIBRARIES}
+    for entry in packages:
+        assert re.fullmatch(r"[0-9a-f]{64}", entry.sha256)
+        assert entry.path.startswith("pool/")
+        assert entry.size > 0
+
+
+def test_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
+    packages = [package(), package(name="other", version="3")]
+    debian.write_lock(tmp_path / "lock", packages, "One line\nand another")
+    assert debian.read_lock(tmp_path / "lock") == packages
+
+
+@pytest.mark.parametrize("text", ["[[package]\n", "", "[[package]]\nname = 'x'\n"])
+def test_damaged_lock_is_one_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "lock").write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=r"is not a list of packages .* restore it"):
+        debian.read_lock(tmp_path / "lock")
+
+
+def test_missing_lock_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is missing: restore it"):
+        debian.read_lock(tmp_path / "lock")
+
+
+# Mirrors and downloads
+
+
+def test_mirrors_are_the_debian_ones() -> None:
+    listing = (
+        "'http://mirror.test/debian/dists/bookworm/InRelease' mirror.test_x 0\n"
+        "'http://mirror.test/debian/dists/bookworm-updates/InRelease' mirror.test_y 0\n"
+        "'http://other.test/tools/dists/stable/InRelease' other.test_z 0\n"
+        "'http://mirror.test/debian-security/dists/bookworm-security/InRelease' mirror.test_s 0\n"
+    )
+    assert debian.parse_mirrors(listing) == [
+        "http://mirror.test/debian",
+        "http://mirror.test/debian-security",
+    ]
+
+
+def test_no_debian_mirror_is_one_sentence() -> None:
+    with pytest.raises(UserError, match="knows no Debian mirror: add one"):
+        debian.parse_mirrors("'http://other.test/tools/dists/stable/InRelease' other.test_z 0\n")
+
+
+class Helper:
+    """Stands in for apt's downloader: writes what the mirror has, says what apt would say."""
+
+    def __init__(self, content: bytes | None, output: str) -> None:
+        """Take the content of every file, None for no file, and apt's words."""
+        self.content = content
+        self.output = output
+        self.calls = 0
+
+    def __call__(self, _mirror: str, parts: dict[Package, Path], _log: debian.Log) -> str:
+        """Download the parts."""
+        self.calls += 1
+        for part in parts.values():
+            if self.content is not None:
+                part.write_bytes(self.content)
+        return self.output
+
+
+def use_helper(monkeypatch: pytest.MonkeyPatch, helper: Helper) -> None:
+    """Replace the downloader, and the mirrors by one."""
+    monkeypatch.setattr(debian, "mirrors", lambda: ["http://mirror.test/debian"])
+    monkeypatch.setattr(debian, "_run_helper", helper)
+
+
+def test_fetched_packages_are_not_fetched_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helper = Helper(b"hello", "")
+    use_helper(monkeypatch, helper)
+    for _ in range(2):
+        assert debian.fetch([package()], tmp_path, quiet) == [tmp_path / "hello_2.0-1_i386.deb"]
+    assert helper.calls == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["hello_2.0-1_i386.deb"]
+
+
+@pytest.mark.parametrize(
+    ("content", "output", "sentence"),
+    [
+        (None, "Err:1 ... 404  Not Found", r"no longer has hello 1:2\.0-1: run .* update-lock"),
+        (b"HELLO", "E: Hash Sum mismatch", r"does not have the pinned checksum"),
+        (None, "E: Could not resolve 'mirror.test'", r"Could not resolve .* network connection"),
+        (b"hell", "", r"apt gave no reason"),
+    ],
+)
+def test_failed_download_is_one_sentence(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes | None,
+    output: str,
+    sentence: str,
+) -> None:
+    use_helper(monkeypatch, Helper(content, output))
+    with pytest.raises(UserError, match=sentence):
+        debian.fetch([package()], tmp_path, quiet)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_archive_that_is_no_package_is_one_sentence(tmp_path: Path) -> None:
+    archive = tmp_path / "broken.deb"
+    archive.write_bytes(b"no archive")
+    with pytest.raises(UserError, match="cannot be unpacked"):
+        debian.unpack(archive, tmp_path / "out")
+
+
+# The host
+
+
+def test_missing_tools_are_named_by_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda tool: None if tool in ("xz", "bc") else "/bin/x")
+    with pytest.raises(UserError, match=r"install bc, xz-utils \(Debian's names\)"):
+        guest_linux._require_tools(guest_linux.KERNEL_TOOLS)
+
+
+def test_too_small_a_disk_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"needs .* GB of disk .* make room"):
+        guest_linux._require_space(tmp_path, 10**18)
+
+
+def test_source_that_is_no_package_is_one_sentence(tmp_path: Path) -> None:
+    archive = tmp_path / "linux.deb"
+    archive.write_bytes(gzip.compress(b"no archive"))
+    with pytest.raises(UserError, match="cannot be unpacked"):
+        guest_linux._unpack_source(archive, tmp_path / "out")
+
+
+def small_tree(folder: Path) -> Path:
+    """Make a folder that has what the patch step touches."""
+    (folder / "drivers" / "misc").mkdir(parents=True)
+    (folder / "drivers" / "misc" / "Makefile").write_text("# misc\n", encoding="utf-8")
+    (folder / "file").write_text("one\n", encoding="utf-8")
+    (folder / guest_linux.STAMP).write_text("stamp", encoding="utf-8")
+    return folder
+
+
+def test_patching_leaves_the_original_alone(tmp_path: Path) -> None:
+    native = small_tree(tmp_path / "native")
+    patch = tmp_path / "change.patch"
+    patch.write_text("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-one\n+two\n", encoding="utf-8")
+    guest_linux._patch_source(native, tmp_path / "patched", patch)
+    assert (native / "file").read_text(encoding="utf-8") == "one\n"
+    assert (tmp_path / "patched" / "file").read_text(encoding="utf-8") == "two\n"
+    assert (native / "drivers" / "misc" / "Makefile").read_text(encoding="utf-8") == "# misc\n"
+    makefile = (tmp_path / "patched" / "drivers" / "misc" / "Makefile").read_text(encoding="utf-8")
+    assert "gandalf_attack.o" in makefile
+
+
+def test_patch_that_does_not_apply_is_one_sentence(tmp_path: Path) -> None:
+    native = small_tree(tmp_path / "native")
+    patch = tmp_path / "change.patch"
+    patch.write_text("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-three\n+two\n", encoding="utf-8")
+    with pytest.raises(UserError, match="does not apply to the pinned kernel"):
+        guest_linux._patch_source(native, tmp_path / "patched", patch)
+
+
+@pytest.mark.parametrize("variant", ["native", "patched", "attack"])
+def test_stamp_follows_the_inputs_of_the_variant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: guest_linux.Variant
+) -> None:
+    monkeypatch.setattr(guest_linux, "_compiler_version", lambda: b"gcc 12")
+    places = Places(tmp_path)
+    inputs = {
+        "fragment": places.fragment,
+        "patch": places.patch,
+        "driver": places.driver,
+        "abi": places.abi,
+    }
+    for path in inputs.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("first", encoding="utf-8")
+
+    def stamp() -> str:
+        return guest_linux._digest(*guest_linux._kernel_inputs(variant, places, package()))
+
+    changing = set()
+    for name, path in inputs.items():
+        before = stamp()
+        path.write_text("second", encoding="utf-8")
+        if stamp() != before:
+            changing.add(name)
+    assert (
+        changing
+        == {
+            "native": {"fragment"},
+            "patched": {"fragment", "patch"},
+            "attack": {"fragment", "patch", "driver", "abi"},
+        }[variant]
+    )
+
+
+# The root file system
+
+
+def test_listing_has_parents_first_and_fixed_owners(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(b"x")
+    program.chmod(0o750)
+    lines = guest_linux.image_lines({"usr/lib/gandalf/probe": program, "etc/text": program})
+    made = {"/"}
+    for line in lines:
+        kind, name, *_ = line.split()
+        assert str(Path(name).parent) in made, line
+        if kind == "dir":
+            made.add(name)
+    assert f"file /usr/lib/gandalf/probe {program} 755 0 0" in lines
+    assert "nod /dev/console 600 0 0 c 5 1" in lines
+    assert "slink /init bin/busybox 777 0 0" in lines
+
+
+def compile_library(folder: Path, name: str, *needed: str) -> Path:
+    """Compile an empty shared library that names others."""
+    path = folder / name
+    named = [f"-l:{other}" for other in needed]
+    link = ["-shared", "-nostdlib", "-Wl,--no-as-needed", f"-Wl,-soname={name}", f"-L{folder}"]
+    source = ["-x", "c", "/dev/null", "-x", "none"]
+    subprocess.run(["gcc", *link, *source, *named, "-o", str(path)], check=True)
+    return path
+
+
+def test_libraries_are_found_through_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guest_linux, "ROOTFS_LOADED_LATE", ())
+    compile_library(tmp_path, "libc.so.1")
+    compile_library(tmp_path, "libb.so.1", "libc.so.1")
+    compile_library(tmp_path, "libunused.so.1")
+    program = compile_library(tmp_path, "program", "libb.so.1")
+    found = guest_linux._libraries([program], tmp_path)
+    assert {Path(name).name for name in found} == {"libb.so.1", "libc.so.1"}
+
+
+def test_missing_library_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest_linux, "ROOTFS_LOADED_LATE", ())
+    library = compile_library(tmp_path, "libb.so.1")
+    program = compile_library(tmp_path, "program", "libb.so.1")
+    library.unlink()
+    with pytest.raises(UserError, match=r"program needs libb\.so\.1, which no pinned package has"):
+        guest_linux._libraries([program], tmp_path)
+
+
+def test_scripts_name_no_libraries(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\n", encoding="utf-8")
+    assert guest_linux.needed_libraries(script) is None
+
+
+def test_extra_files_change_the_stamp(tmp_path: Path) -> None:
+    places = Places(tmp_path)
+    before = guest_linux._digest(*guest_linux._rootfs_inputs(places, []))
+    extra = places.rootfs_extra / "usr" / "lib" / "gandalf" / "probe"
+    extra.parent.mkdir(parents=True)
+    extra.write_bytes(b"x")
+    with_file = guest_linux._digest(*guest_linux._rootfs_inputs(places, []))
+    extra.chmod(0o755)
+    with_mode = guest_linux._digest(*guest_linux._rootfs_inputs(places, []))
+    assert len({before, with_file, with_mode}) == 3
+
+
+# The attack driver
+
+
+def test_every_attack_is_listed_once() -> None:
+    text = PLACES.driver.read_text(encoding="utf-8")
+    listed = re.findall(r"^\t\{ \"([a-z0-9-]+)\", .*, (attack_\w+) \},$", text, re.M)
+    written = re.findall(
+        r"^static enum outcome (attack_\w+)\(struct request \*request\)$", text, re.M
+    )
+    assert len({name for name, _ in listed}) == len(listed)
+    assert {function for _, function in listed} == set(written)

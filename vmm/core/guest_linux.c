@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Linux guests. On a shared CPU the real IF stays 1 while they run; what they
+ * take for IF is a word in the shared page, set through an alias. While an
+ * interrupt waits for it, the alias is read-only and ring 3's code segment
+ * absent: whichever way Linux enables interrupts then, the VMM is told.
+ */
+#include "core/guest_linux.h"
+
+#include "core/core.h"
+#include "core/hypercall.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/pc.h"
+#include "core/trace.h"
+#include "ia32/cpu.h"
+#include "ia32/debug.h"
+#include "ia32/emulate.h"
+#include "ia32/fpu.h"
+#include "ia32/guest_access.h"
+#include "ia32/inject.h"
+#include "ia32/segment.h"
+#include "ia32/switch.h"
+#include "lib/format.h"
+#include "lib/string.h"
+
+/* Linux's 32-bit boot protocol (Documentation/x86/boot.rst): flat segments,
+ * paging off, ESI the boot parameters. */
+#define BOOT_CODE 0x10
+#define BOOT_DATA 0x18
+#define TYPE_FLAT_CODE 0x9b
+#define TYPE_FLAT_DATA 0x93
+#define COMMAND_LINE_ADDITION 32
+#define POST_PORT 0x80
+
+static u32 *alias_entry(const struct vcpu *vcpu)
+{
+	u32 *table = pool_pointer(vcpu->table_frame);
+
+	return &table[(GANDALF_SHARED_ALIAS - LAYOUT_VCPU) >> PAGE_SHIFT];
+}
+
+static void arm(struct pc *pc)
+{
+	pc->armed = true;
+	*alias_entry(pc->vcpu) &= ~PTE_W;
+	invlpg(GANDALF_SHARED_ALIAS);
+	segment_set_user_code(pc->vcpu, false);
+}
+
+static void disarm(struct pc *pc)
+{
+	pc->armed = false;
+	*alias_entry(pc->vcpu) |= PTE_W;
+	invlpg(GANDALF_SHARED_ALIAS);
+	segment_set_user_code(pc->vcpu, true);
+}
+
+bool linux_interrupts_enabled(const struct pc *pc)
+{
+	if (pc_cpl(pc->vcpu) == 3)
+		return true;
+	if (pc->dedicated)
+		return (pc->vcpu->frame->eflags & EFLAGS_IF) != 0;
+	return (pc->vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG) != 0;
+}
+
+void linux_set_interrupts(struct pc *pc, bool enabled)
+{
+	if (!pc->dedicated)
+		pc->vcpu->shared->interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
+	else if (enabled)
+		pc->vcpu->frame->eflags |= EFLAGS_IF;
+	else
+		pc->vcpu->frame->eflags &= ~EFLAGS_IF;
+}
+
+/* Delivery */
+
+static void deliver_direct(struct pc *pc)
+{
+	u32 i;
+
+	for (i = 0; i < pc->direct_count && pc->vcpu->state != VCPU_OFF; i++) {
+		trace(TRACE_deliver, pc->direct_vectors[i], pc->vcpu->frame->eip);
+		inject(pc, pc->direct_vectors[i], false, 0);
+	}
+	pc->direct_count = 0;
+}
+
+static void linux_deliver(struct vcpu *vcpu)
+{
+	struct pc *pc = vcpu->vm->pc;
+
+	if (pc->direct_count != 0)
+		deliver_direct(pc);
+	while (pc->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupts_enabled(pc)) {
+		unsigned vector = pc_interrupt_acknowledge(pc);
+
+		trace(TRACE_deliver, vector, vcpu->frame->eip);
+		inject(pc, vector, false, 0);
+	}
+	if (vcpu->state == VCPU_OFF || pc->interrupt_waits == pc->armed)
+		return;
+	if (pc->interrupt_waits) {
+		trace(TRACE_defer, 0, vcpu->frame->eip);
+		vcpu_count(vcpu, COUNTER_deferrals);
+		arm(pc);
+	} else {
+		disarm(pc);
+	}
+}
+
+static bool linux_wakes(const struct vcpu *vcpu)
+{
+	return vcpu->vm->pc->interrupt_waits || vcpu->vm->pc->direct_count != 0;
+}
+
+static void linux_interrupt(struct vcpu *vcpu, unsigned number)
+{
+	struct pc *pc = vcpu->vm->pc;
+
+	if (!pc->dedicated)
+		pc_interrupt(pc, number);
+	else if (pc->direct_count < PC_DIRECT_VECTORS)
+		pc->direct_vectors[pc->direct_count++] = (u8)number;
+}
+
+static void linux_console(struct vcpu *vcpu)
+{
+	if (!vcpu->vm->pc->dedicated)
+		pc_console(vcpu->vm->pc);
+}
+
+/* Hypercalls */
+
+static u32 hypercall_flush(struct vcpu *vcpu, const struct frame *frame)
+{
+	shadow_flush(vcpu->vm->pc, frame->ebx, frame->ecx, frame->edx);
+	return 0;
+}
+
+static u32 hypercall_load_tls(struct vcpu *vcpu, const struct frame *frame)
+{
+	struct pc *pc = vcpu->vm->pc;
+	u64 descriptors[SEGMENT_TLS_ENTRIES];
+	u32 i;
+
+	vcpu_count(vcpu, COUNTER_tls_loads);
+	if (!pc->tls_hook) {
+		pc->tls_hook = true;
+		shadow_protect(pc, 0);
+	}
+	if (!guest_read(frame->ebx, descriptors, sizeof(descriptors)) ||
+	    !guest_write(pc->gdt_base + SEGMENT_TLS_FIRST * 8, descriptors, sizeof(descriptors))) {
+		hypercall_bad_address(vcpu, frame->ebx);
+		return 0;
+	}
+	for (i = 0; i < SEGMENT_TLS_ENTRIES; i++)
+		segment_set_guest(vcpu, SEGMENT_TLS_FIRST + i, descriptors[i]);
+	return 0;
+}
+
+static u32 hypercall_null(struct vcpu *vcpu, const struct frame *frame)
+{
+	(void)vcpu;
+	(void)frame;
+	return 0;
+}
+
+static const hypercall_function hypercalls[HYPERCALLS] = {
+	[GANDALF_HYPERCALL_FLUSH] = hypercall_flush,
+	[GANDALF_HYPERCALL_LOAD_TLS] = hypercall_load_tls,
+	[GANDALF_HYPERCALL_NULL] = hypercall_null,
+};
+
+/* Traps */
+
+static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
+{
+	if (pc->armed && (linear & PTE_FRAME) == GANDALF_SHARED_ALIAS && (error & PF_W) &&
+	    pc_cpl(pc->vcpu) == 1 && emulate_alias_store(pc))
+		return;
+	inject_page_fault(pc, linear, error & (PF_W | PF_U));
+}
+
+static void page_fault(struct pc *pc, u32 error)
+{
+	u32 linear = cr2_read();
+
+	trace(TRACE_page_fault, linear, error);
+	vcpu_count(pc->vcpu, COUNTER_page_faults);
+	if (linear >= GANDALF_BASE) {
+		access_beyond_base(pc, linear, error);
+		return;
+	}
+	switch (shadow_fill(pc, linear, &error)) {
+	case SHADOW_FILLED:
+		break;
+	case SHADOW_FAULT:
+		inject_page_fault(pc, linear, error);
+		break;
+	case SHADOW_PROTECTED:
+		emulate_gdt_store(pc, linear);
+		break;
+	case SHADOW_OUTSIDE:
+		vm_stop(pc->vm, "it writes physical memory that it lacks");
+		break;
+	case SHADOW_FULL:
+		vm_stop(pc->vm, "the pool has no frame left for its page tables");
+		break;
+	}
+}
+
+static void no_fpu(struct pc *pc)
+{
+	if ((pc->cr0 & (CR0_TS | CR0_EM)) == 0 && fpu_is_foreign(pc->vcpu))
+		fpu_take(pc->vcpu);
+	else
+		inject(pc, EXCEPTION_NM, false, 0);
+}
+
+static void exception(struct pc *pc, unsigned vector, u32 error)
+{
+	trace(TRACE_exception, vector, pc->vcpu->frame->eip);
+	inject(pc, vector, (EXCEPTION_ERROR_CODES >> vector & 1) != 0, error);
+}
+
+static void linux_trap(struct vcpu *vcpu, struct frame *frame)
+{
+	struct pc *pc = vcpu->vm->pc;
+	bool kernel = pc_cpl(vcpu) == 1;
+
+	if (frame->vector == EXCEPTION_PF) {
+		page_fault(pc, frame->error);
+	} else if (frame->vector == EXCEPTION_GP && kernel) {
+		emulate_general_protection(pc, frame->error);
+	} else if (frame->vector == GANDALF_HYPERCALL_VECTOR) {
+		hypercall(vcpu, frame, hypercalls);
+	} else if (frame->vector == EXCEPTION_NM) {
+		no_fpu(pc);
+	} else if (frame->vector == VECTOR_RETURN_FAULT) {
+		vm_stop(vcpu->vm, "it cannot go on at its EIP");
+	} else if (frame->vector == EXCEPTION_DF) {
+		vm_stop(vcpu->vm, "double fault");
+	} else if (frame->vector != EXCEPTION_NP || !kernel || !emulate_blocked_return(pc)) {
+		if (frame->vector == EXCEPTION_DB)
+			debug_exception(vcpu);
+		exception(pc, frame->vector, frame->error);
+	}
+}
+
+static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+{
+	return guest_fetch(vcpu->frame->eip, bytes, size);
+}
+
+/* Start and stop */
+
+static void command_line_complete(struct pc *pc)
+{
+	const struct gandalf_guest *guest = pc->vm->guest;
+	char addition[COMMAND_LINE_ADDITION];
+	u32 size = format(addition, sizeof(addition), " tsc_early_khz=%u", time_tsc_khz);
+	u32 length = 0;
+	char *at = shadow_guest_memory(pc, guest->command_line);
+
+	if (at == NULL)
+		return;
+	while (length < guest->command_line_size &&
+	       *(char *)shadow_guest_memory(pc, guest->command_line + length) != '\0')
+		length++;
+	if (length + size + 1 > guest->command_line_size) {
+		log_line("guest %s: no room in its command line for%s", guest->name, addition);
+		return;
+	}
+	memory_copy_out(guest->memory_base + guest->command_line + length, addition, size + 1);
+}
+
+static void shared_init(struct vcpu *vcpu)
+{
+	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
+	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
+	vcpu->shared->memory_size = vcpu->vm->guest->memory_size;
+	vcpu->shared->tsc_khz = time_tsc_khz;
+}
+
+static void linux_start(struct vcpu *vcpu)
+{
+	struct pc *pc = vcpu->vm->pc;
+	const struct gandalf_guest *guest = vcpu->vm->guest;
+	struct frame *frame = switch_prepare(vcpu);
+
+	command_line_complete(pc);
+	shared_init(vcpu);
+	pc->cr0 = CR0_PE | CR0_ET;
+	pc->cr3 = pc->cr4 = 0;
+	pc->gdt_limit = pc->idt_limit = 0;
+	pc->tr = pc->ldtr = 0;
+	pc->tss_base = 0;
+	pc->tls_hook = pc->armed = false;
+	pc->direct_count = 0;
+	vcpu->cr0_guest = CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
+	*alias_entry(vcpu) |= PTE_W;
+	shadow_reset(pc);
+	segment_set_guest(vcpu, BOOT_CODE / 8,
+			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_CODE, true));
+	segment_set_guest(vcpu, BOOT_DATA / 8,
+			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_DATA, true));
+	segment_allow_ports(vcpu, POST_PORT, POST_PORT);
+	pc_devices_reset(pc);
+	if (pc->dedicated)
+		interrupt_release(vcpu);
+	frame->cs = BOOT_CODE | 1;
+	frame->ss = BOOT_DATA | 1;
+	frame->ds = frame->es = BOOT_DATA;
+	frame->eip = guest->entry;
+	frame->esi = guest->boot_parameters;
+	frame->eflags = EFLAGS_FIXED | (pc->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);
+}
+
+static void linux_stop(struct vcpu *vcpu)
+{
+	pc_devices_stop(vcpu->vm->pc);
+	shadow_destroy(vcpu->vm->pc);
+	if (vcpu->vm->pc->dedicated)
+		interrupt_take_back();
+}
+
+static const struct vcpu_operations linux_operations = {
+	.trap = linux_trap,
+	.interrupt = linux_interrupt,
+	.deliver = linux_deliver,
+	.wakes = linux_wakes,
+	.console = linux_console,
+	.start = linux_start,
+	.stop = linux_stop,
+	.instruction = linux_instruction,
+};
+
+static bool vcpu_pages_create(struct vcpu *vcpu)
+{
+	u32 shared = pool_allocate();
+	u32 *table;
+
+	vcpu->table_frame = pool_allocate();
+	if (shared == 0 || vcpu->table_frame == 0)
+		return false;
+	vcpu->shared = pool_pointer(shared);
+	table = pool_pointer(vcpu->table_frame);
+	table[(GANDALF_SHARED_PAGE - LAYOUT_VCPU) >> PAGE_SHIFT] =
+		shared | PTE_P | PTE_W | PTE_A | PTE_D;
+	table[(GANDALF_SHARED_ALIAS - LAYOUT_VCPU) >> PAGE_SHIFT] =
+		shared | PTE_P | PTE_W | PTE_A | PTE_D;
+	return true;
+}
+
+bool linux_create(struct vm *vm)
+{
+	u32 frame = pool_allocate();
+	struct pc *pc;
+
+	if (frame == 0 || !vcpu_pages_create(vm->vcpu))
+		return false;
+	pc = pool_pointer(frame);
+	pc->vm = vm;
+	pc->vcpu = vm->vcpu;
+	pc->dedicated = vm->guest->kind == GANDALF_KIND_LINUX_DEDICATED;
+	vm->pc = pc;
+	vm->vcpu->operations = &linux_operations;
+	pc_devices_create(pc);
+	return shadow_create(pc);
+}

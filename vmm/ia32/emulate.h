@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The privileged instructions that Linux executes in ring 1, one function each,
+ * in a table.
+ */
+#ifndef GANDALF_IA32_EMULATE_H
+#define GANDALF_IA32_EMULATE_H
+
+#include "core/pc.h"
+
+/* A #GP in ring 1: emulates the instruction at EIP, or gives the exception to
+ * the guest, or stops it. */
+void emulate_general_protection(struct pc *pc, u32 error);
+/* An IRET that faulted since a waiting interrupt had made ring 3's code segment
+ * absent; false if the instruction is something else. */
+bool emulate_blocked_return(struct pc *pc);
+/* A store to the page of the guest's GDT, which is kept read-only. */
+void emulate_gdt_store(struct pc *pc, u32 linear);
+/* The store that enables interrupts while one waits; false if it is another. */
+bool emulate_alias_store(struct pc *pc);
+
+/* Reads the guest's descriptors, and the stack of its TSS, again. */
+void emulate_reload_gdt(struct pc *pc);
+void emulate_reload_stack(struct pc *pc);
+
+#endif

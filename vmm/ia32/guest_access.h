@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The VMM's accesses to linear addresses of the Linux guest that runs. */
+#ifndef GANDALF_IA32_GUEST_ACCESS_H
+#define GANDALF_IA32_GUEST_ACCESS_H
+
+#include "ia32/entry.h"
+#include "lib/types.h"
+
+/* false if any byte is not the guest's; then some may have been copied. A write
+ * does not look at the guest's read-only bits: it is for stacks and descriptor
+ * tables, where a wrong address hurts the guest only. */
+bool guest_read(u32 linear, void *to, u32 size);
+bool guest_write(u32 linear, const void *from, u32 size);
+/* Copies instruction bytes up to the first that cannot be read. */
+u32 guest_fetch(u32 linear, u8 *to, u32 size);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Interrupts and exceptions into a Linux guest, through its own IDT. */
+#ifndef GANDALF_IA32_INJECT_H
+#define GANDALF_IA32_INJECT_H
+
+#include "core/pc.h"
+
+/* The frame that the CPU would have built, on the guest's stack; the guest goes
+ * on at its handler. An IDT or a stack that cannot be used stops the guest. */
+void inject(struct pc *pc, unsigned vector, bool has_error, u32 error);
+/* A page fault: CR2 as well. */
+void inject_page_fault(struct pc *pc, u32 linear, u32 error);
+/* A #GP with this error code. */
+void inject_general_protection(struct pc *pc, u32 error);
+
+#endif

@@ -1,0 +1,808 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shadow page tables. An entry here is never more permissive than the guest's
+ * at some time since its last flush, names only memory of the guest, and is
+ * writable only after the guest's dirty bit has been set.
+ */
+#include "ia32/shadow.h"
+
+#include "core/core.h"
+#include "core/memory.h"
+#include "core/pc.h"
+#include "core/trace.h"
+#include "ia32/cpu.h"
+#include "ia32/switch.h"
+#include "lib/string.h"
+
+#define ENTRIES 1024u
+/* Directory entries of the kernel half: first, and behind the last. */
+#define KERNEL_FIRST 0x300u
+#define KERNEL_END LAYOUT_DIRECTORY_FIRST
+/* How many entries around a page fault are filled with it; a power of two. */
+#define PREFILL 16u
+/* Up to here pages are invalidated one by one, beyond it the TLB is flushed. */
+#define FLUSH_SINGLE_PAGES 8u
+
+static u32 directory_index(u32 linear)
+{
+	return linear >> LARGE_PAGE_SHIFT;
+}
+
+static u32 table_index(u32 linear)
+{
+	return (linear >> PAGE_SHIFT) % ENTRIES;
+}
+
+void *shadow_guest_memory(struct pc *pc, u32 address)
+{
+	if (address >= pc->shadow.memory_size)
+		return NULL;
+	return memory_window(pc->shadow.memory_base + address);
+}
+
+/* Spaces */
+
+static struct space *space_at(const struct shadow *shadow, u32 index)
+{
+	struct space *spaces = pool_pointer(shadow->space_frames[index / SHADOW_SPACES_PER_FRAME]);
+
+	return &spaces[index % SHADOW_SPACES_PER_FRAME];
+}
+
+static u32 space_count(void)
+{
+	return SHADOW_SPACES_PER_FRAME * SHADOW_SPACE_FRAMES;
+}
+
+static u32 space_hash(u32 guest)
+{
+	return (guest >> PAGE_SHIFT) % SHADOW_HASH;
+}
+
+static struct space *space_find(const struct shadow *shadow, u32 guest)
+{
+	u32 index = shadow->hash[space_hash(guest)];
+
+	while (index != 0) {
+		struct space *space = space_at(shadow, index - 1);
+
+		if (space->guest == guest)
+			return space;
+		index = space->next;
+	}
+	return NULL;
+}
+
+/* Frees the shadow page tables of the lower three quarters. */
+static void space_drop(struct space *space)
+{
+	u32 *directory = pool_pointer(space->directory);
+	u32 i;
+
+	for (i = space->first; i <= space->last && space->tables != 0; i++) {
+		if (directory[i] == 0)
+			continue;
+		if ((directory[i] & PTE_PS) == 0) {
+			pool_free(directory[i] & PTE_FRAME);
+			space->tables--;
+		}
+		directory[i] = 0;
+	}
+	for (; i <= space->last; i++)
+		directory[i] = 0;
+	space->first = KERNEL_FIRST;
+	space->last = 0;
+}
+
+static void space_hash_remove(struct shadow *shadow, struct space *space)
+{
+	u16 *link = &shadow->hash[space_hash(space->guest)];
+
+	while (space_at(shadow, *link - 1u) != space)
+		link = &space_at(shadow, *link - 1u)->next;
+	*link = space->next;
+}
+
+static void space_hash_insert(struct shadow *shadow, struct space *space, u32 index, u32 guest)
+{
+	space->guest = guest;
+	space->next = shadow->hash[space_hash(guest)];
+	shadow->hash[space_hash(guest)] = (u16)(index + 1);
+}
+
+static void space_free(struct shadow *shadow, struct space *space)
+{
+	space_hash_remove(shadow, space);
+	space_drop(space);
+	pool_free(space->directory);
+	space->directory = 0;
+}
+
+/* One space serves all directories while nothing is cached. */
+static struct space *space_reuse(struct shadow *shadow, u32 guest)
+{
+	struct space *space = shadow->current;
+	u32 index = shadow->hash[space_hash(space->guest)] - 1u;
+
+	space_hash_remove(shadow, space);
+	space_hash_insert(shadow, space, index, guest);
+	return space;
+}
+
+/* The space that was loaded longest ago goes; false if there is only one. */
+static bool space_evict(struct pc *pc)
+{
+	struct shadow *shadow = &pc->shadow;
+	struct space *oldest = NULL;
+	u32 i;
+
+	for (i = 0; i < space_count(); i++) {
+		struct space *space = space_at(shadow, i);
+
+		if (space->directory != 0 && space != shadow->current &&
+		    (oldest == NULL || shadow->clock - space->used > shadow->clock - oldest->used))
+			oldest = space;
+	}
+	if (oldest == NULL)
+		return false;
+	vcpu_count(pc->vcpu, COUNTER_space_evictions);
+	space_free(shadow, oldest);
+	return true;
+}
+
+static u32 frame_allocate(struct pc *pc)
+{
+	u32 frame;
+
+	while ((frame = pool_allocate()) == 0)
+		if (!space_evict(pc))
+			return 0;
+	return frame;
+}
+
+static u32 space_free_index(struct pc *pc)
+{
+	u32 i;
+
+	for (;;) {
+		for (i = 0; i < space_count(); i++)
+			if (space_at(&pc->shadow, i)->directory == 0)
+				return i;
+		space_evict(pc);
+	}
+}
+
+static struct space *space_create(struct pc *pc, u32 guest)
+{
+	struct shadow *shadow = &pc->shadow;
+	u32 frame = frame_allocate(pc);
+	u32 index = space_free_index(pc);
+	struct space *space = space_at(shadow, index);
+	u32 *master = pool_pointer(shadow->master);
+	u32 *directory;
+
+	if (frame == 0)
+		return NULL;
+	directory = pool_pointer(frame);
+	memcpy(&directory[KERNEL_FIRST], &master[KERNEL_FIRST],
+	       (ENTRIES - KERNEL_FIRST) * sizeof(u32));
+	space->directory = frame;
+	space->tables = 0;
+	space->first = KERNEL_FIRST;
+	space->last = 0;
+	space_hash_insert(shadow, space, index, guest);
+	return space;
+}
+
+static void space_load(struct pc *pc, struct space *space)
+{
+	space->used = ++pc->shadow.clock;
+	pc->shadow.current = space;
+	pc->vcpu->cr3 = space->directory;
+	core.cr3 = space->directory;
+	cr3_write(space->directory);
+}
+
+/* Drops what the CPU itself has cached, but for global entries. */
+static void tlb_flush(void)
+{
+	cr3_write(cr3_read());
+}
+
+static void tlb_flush_global(void)
+{
+	u32 cr4 = cr4_read();
+
+	if (cr4 & CR4_PGE) {
+		cr4_write(cr4 & ~CR4_PGE);
+		cr4_write(cr4);
+	} else {
+		tlb_flush();
+	}
+}
+
+/* Translation of one address by the guest's own tables. */
+
+struct translation {
+	u32 frame;     /* guest-physical page */
+	bool user, writable, dirty, global, accessed, large, beyond_large;
+};
+
+static u32 *guest_table_entry(struct pc *pc, u32 table, u32 index)
+{
+	return shadow_guest_memory(pc, (table & PTE_FRAME) + index * sizeof(u32));
+}
+
+static bool pde_is_large(const struct pc *pc, u32 entry)
+{
+	return (entry & PTE_PS) != 0 && (pc->cr4 & CR4_PSE) != 0;
+}
+
+/* What a 4 KiB page inside a large one looks like. */
+static u32 large_as_small(u32 pde, u32 linear)
+{
+	return (pde & (PAGE_SIZE - 1) & ~PTE_PS) | (pde & PTE_LARGE_FRAME) |
+	       (linear & (LARGE_PAGE_SIZE - 1) & PTE_FRAME);
+}
+
+/* Whether an access with this error code is allowed by an entry; CR0.WP is
+ * always taken as 1, as Linux sets it. */
+static bool entry_allows(u32 entry, u32 error)
+{
+	if ((entry & PTE_P) == 0)
+		return false;
+	if ((error & PF_U) && (entry & PTE_U) == 0)
+		return false;
+	return (error & PF_W) == 0 || (entry & PTE_W) != 0;
+}
+
+/* Shadow entry for a guest entry whose U and W hold for both levels. */
+static u32 shadow_entry(struct pc *pc, u32 entry, bool kernel)
+{
+	struct shadow *shadow = &pc->shadow;
+	u32 frame = entry & PTE_FRAME;
+	u32 result = PTE_P | PTE_A | PTE_D | (entry & PTE_U);
+
+	if (frame >= shadow->memory_size)
+		return result | shadow->nothing;
+	if ((entry & PTE_W) && (entry & PTE_D) &&
+	    (frame != shadow->protected_frame || frame == 0))
+		result |= PTE_W;
+	if (kernel && (entry & PTE_G) && (pc->cr4 & CR4_PGE))
+		result |= PTE_G;
+	else if (kernel)
+		shadow->local_kernel = true;
+	return result | (shadow->memory_base + frame);
+}
+
+/* Whether a guest's large page can be one in the shadow. */
+static bool large_fits(const struct shadow *shadow, u32 pde)
+{
+	u32 frame = pde & PTE_LARGE_FRAME;
+
+	return frame < shadow->memory_size &&
+	       (shadow->protected_frame == 0 ||
+		(shadow->protected_frame & PTE_LARGE_FRAME) != frame);
+}
+
+static u32 shadow_large_entry(struct pc *pc, u32 pde, bool kernel)
+{
+	u32 result = PTE_P | PTE_A | PTE_D | PTE_PS | (pde & (PTE_U | PTE_W));
+
+	if (kernel && (pde & PTE_G) && (pc->cr4 & CR4_PGE))
+		result |= PTE_G;
+	else if (kernel)
+		pc->shadow.local_kernel = true;
+	return result | (pc->shadow.memory_base + (pde & PTE_LARGE_FRAME));
+}
+
+/* Directories */
+
+static u32 *current_directory(const struct shadow *shadow)
+{
+	return pool_pointer(shadow->current->directory);
+}
+
+/* A directory entry of the kernel half is the same in all spaces. */
+static void kernel_set_pde(struct shadow *shadow, u32 index, u32 entry)
+{
+	u32 *master = pool_pointer(shadow->master);
+	u32 i;
+
+	if (master[index] == entry)
+		return;
+	master[index] = entry;
+	for (i = 0; i < space_count(); i++) {
+		const struct space *space = space_at(shadow, i);
+
+		if (space->directory != 0)
+			((u32 *)pool_pointer(space->directory))[index] = entry;
+	}
+}
+
+static void set_pde(struct shadow *shadow, u32 index, u32 entry)
+{
+	struct space *space = shadow->current;
+
+	if (index >= KERNEL_FIRST) {
+		kernel_set_pde(shadow, index, entry);
+		return;
+	}
+	current_directory(shadow)[index] = entry;
+	if (index < space->first)
+		space->first = (u16)index;
+	if (index > space->last)
+		space->last = (u16)index;
+}
+
+/* The shadow page table for an address, made if it does not exist; NULL: no
+ * frame left. A large page in its place is replaced. */
+static u32 *shadow_table(struct pc *pc, u32 index)
+{
+	struct shadow *shadow = &pc->shadow;
+	u32 entry = current_directory(shadow)[index];
+	u32 frame;
+
+	if (entry != 0 && (entry & PTE_PS) == 0)
+		return pool_pointer(entry & PTE_FRAME);
+	frame = frame_allocate(pc);
+	if (frame == 0)
+		return NULL;
+	if (index < KERNEL_FIRST)
+		shadow->current->tables++;
+	set_pde(shadow, index, frame | PTE_P | PTE_W | PTE_U | PTE_A);
+	if (entry != 0)
+		tlb_flush_global();
+	return pool_pointer(frame);
+}
+
+static void shadow_drop_pde(struct shadow *shadow, u32 index)
+{
+	u32 entry = current_directory(shadow)[index];
+
+	if (entry == 0)
+		return;
+	set_pde(shadow, index, 0);
+	if (entry & PTE_PS)
+		return;
+	pool_free(entry & PTE_FRAME);
+	if (index < KERNEL_FIRST)
+		shadow->current->tables--;
+}
+
+/* The kernel half */
+
+static bool kernel_sync_table(struct pc *pc, u32 index, u32 pde)
+{
+	u32 *table = shadow_table(pc, index);
+	const u32 *guest = guest_table_entry(pc, pde, 0);
+	u32 i;
+
+	if (table == NULL || (guest == NULL && !pde_is_large(pc, pde)))
+		return false;
+	for (i = 0; i < ENTRIES; i++) {
+		u32 entry = pde_is_large(pc, pde) ? large_as_small(pde, i << PAGE_SHIFT)
+						  : guest[i] & (pde | ~(PTE_U | PTE_W));
+
+		table[i] = entry & PTE_P ? shadow_entry(pc, entry, true) : 0;
+	}
+	return true;
+}
+
+/* Rebuilds one directory entry of the kernel half from the current space. */
+static void kernel_sync_pde(struct pc *pc, u32 index)
+{
+	struct shadow *shadow = &pc->shadow;
+	u32 *guest = guest_table_entry(pc, pc->cr3, index);
+	u32 pde = guest != NULL ? *guest : 0;
+
+	if ((pde & PTE_P) == 0) {
+		shadow_drop_pde(shadow, index);
+		return;
+	}
+	*guest = pde | PTE_A;
+	if (!pde_is_large(pc, pde)) {
+		if (!kernel_sync_table(pc, index, pde))
+			shadow_drop_pde(shadow, index);
+	} else if (large_fits(shadow, pde)) {
+		*guest |= PTE_D;
+		shadow_drop_pde(shadow, index);
+		set_pde(shadow, index, shadow_large_entry(pc, pde, true));
+	} else {
+		*guest |= PTE_D;
+		kernel_sync_table(pc, index, pde | PTE_D);
+	}
+}
+
+static void kernel_sync(struct pc *pc)
+{
+	u32 index;
+
+	vcpu_count(pc->vcpu, COUNTER_kernel_syncs);
+	pc->shadow.local_kernel = false;
+	for (index = KERNEL_FIRST; index < KERNEL_END; index++)
+		kernel_sync_pde(pc, index);
+}
+
+/* Filling */
+
+/* Guest entries near the one that faulted, which the guest has used before. */
+static void prefill(struct pc *pc, u32 *table, const u32 *guest, u32 pde, u32 index)
+{
+	u32 i = index & ~(PREFILL - 1);
+	u32 end = i + PREFILL;
+
+	for (; i < end; i++) {
+		if (table[i] != 0 || (guest[i] & (PTE_P | PTE_A)) != (PTE_P | PTE_A) ||
+		    (guest[i] & PTE_FRAME) >= pc->shadow.memory_size)
+			continue;
+		table[i] = shadow_entry(pc, guest[i] & (pde | ~(PTE_U | PTE_W)), false);
+		vcpu_count(pc->vcpu, COUNTER_shadow_prefills);
+	}
+}
+
+static enum shadow_result write_target(const struct shadow *shadow, u32 frame, u32 error)
+{
+	if ((error & PF_W) == 0)
+		return SHADOW_FILLED;
+	if (frame >= shadow->memory_size)
+		return SHADOW_OUTSIDE;
+	return frame == shadow->protected_frame && frame != 0 ? SHADOW_PROTECTED : SHADOW_FILLED;
+}
+
+static enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, u32 *error)
+{
+	bool kernel = directory_index(linear) >= KERNEL_FIRST;
+	u32 index = table_index(linear);
+	u32 *guest = guest_table_entry(pc, pde, 0);
+	enum shadow_result result;
+	u32 entry;
+	u32 *table;
+
+	if (guest == NULL)
+		return SHADOW_FAULT;
+	entry = guest[index];
+	if (entry & PTE_P)
+		*error |= PF_P;
+	entry &= pde | ~(PTE_U | PTE_W);
+	if (!entry_allows(entry, *error))
+		return SHADOW_FAULT;
+	guest[index] |= PTE_A | (*error & PF_W ? PTE_D : 0);
+	entry |= *error & PF_W ? PTE_D : 0;
+	result = write_target(&pc->shadow, entry & PTE_FRAME, *error);
+	if (result != SHADOW_FILLED)
+		return result;
+	table = shadow_table(pc, directory_index(linear));
+	if (table == NULL)
+		return SHADOW_FULL;
+	/* The window may have moved while a space was evicted. */
+	guest = guest_table_entry(pc, pde, 0);
+	table[index] = shadow_entry(pc, entry, kernel);
+	if (!kernel)
+		prefill(pc, table, guest, pde, index);
+	return SHADOW_FILLED;
+}
+
+static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest, u32 *error)
+{
+	struct shadow *shadow = &pc->shadow;
+	bool kernel = directory_index(linear) >= KERNEL_FIRST;
+	u32 pde = *guest | PTE_A | PTE_D;
+	u32 small = large_as_small(pde, linear);
+	enum shadow_result result;
+	u32 *table;
+
+	*error |= PF_P;
+	if (!entry_allows(pde, *error))
+		return SHADOW_FAULT;
+	*guest = pde;
+	result = write_target(shadow, small & PTE_FRAME, *error);
+	if (result != SHADOW_FILLED)
+		return result;
+	if (large_fits(shadow, pde)) {
+		shadow_drop_pde(shadow, directory_index(linear));
+		set_pde(shadow, directory_index(linear), shadow_large_entry(pc, pde, kernel));
+		return SHADOW_FILLED;
+	}
+	table = shadow_table(pc, directory_index(linear));
+	if (table == NULL)
+		return SHADOW_FULL;
+	table[table_index(linear)] = shadow_entry(pc, small, kernel);
+	return SHADOW_FILLED;
+}
+
+/* Paging off: physical memory as it is, and reads of nothing behind it. */
+static enum shadow_result fill_identity(struct pc *pc, u32 linear, const u32 *error)
+{
+	u32 *directory = pool_pointer(pc->shadow.identity);
+	u32 *entry = &directory[directory_index(linear)];
+	u32 *table;
+
+	if (*error & PF_W)
+		return SHADOW_OUTSIDE;
+	if (*entry == 0) {
+		u32 frame = frame_allocate(pc);
+
+		if (frame == 0)
+			return SHADOW_FULL;
+		*entry = frame | PTE_P | PTE_A;
+	}
+	table = pool_pointer(*entry & PTE_FRAME);
+	table[table_index(linear)] = pc->shadow.nothing | PTE_P | PTE_A | PTE_D;
+	return SHADOW_FILLED;
+}
+
+enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error)
+{
+	u32 *guest;
+
+	*error &= PF_W | PF_U;
+	if (pc->shadow.current == NULL)
+		return fill_identity(pc, linear, error);
+	guest = guest_table_entry(pc, pc->cr3, directory_index(linear));
+	if (guest == NULL || (*guest & PTE_P) == 0)
+		return SHADOW_FAULT;
+	vcpu_count(pc->vcpu, COUNTER_shadow_fills);
+	if (pde_is_large(pc, *guest))
+		return fill_large(pc, linear, guest, error);
+	*guest |= PTE_A;
+	return fill_small(pc, linear, *guest, error);
+}
+
+bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
+{
+	u32 error = 0;
+
+	if (vcpu->vm == NULL || vcpu->vm->pc == NULL || linear >= GANDALF_BASE)
+		return false;
+	return shadow_fill(vcpu->vm->pc, linear, &error) == SHADOW_FILLED;
+}
+
+/* Flushing */
+
+static void space_zap_page(struct space *space, u32 linear)
+{
+	u32 *directory = pool_pointer(space->directory);
+	u32 *entry = &directory[directory_index(linear)];
+
+	if (*entry == 0)
+		return;
+	if (*entry & PTE_PS)
+		*entry = 0;
+	else
+		((u32 *)pool_pointer(*entry & PTE_FRAME))[table_index(linear)] = 0;
+}
+
+/* A kernel page is filled again at once: the stack of an interrupt must never
+ * be absent. */
+static void kernel_resync_page(struct pc *pc, u32 linear)
+{
+	u32 index = directory_index(linear);
+	const u32 *pde = guest_table_entry(pc, pc->cr3, index);
+	u32 entry = current_directory(&pc->shadow)[index];
+	u32 *guest;
+	u32 *table;
+
+	if (index >= KERNEL_END)
+		return;
+	if (pde == NULL || (*pde & PTE_P) == 0 || pde_is_large(pc, *pde) || entry == 0 ||
+	    (entry & PTE_PS) != 0) {
+		kernel_sync_pde(pc, index);
+		return;
+	}
+	table = pool_pointer(entry & PTE_FRAME);
+	entry = *pde;
+	guest = guest_table_entry(pc, entry, table_index(linear));
+	if (guest == NULL || (*guest & PTE_P) == 0)
+		table[table_index(linear)] = 0;
+	else
+		table[table_index(linear)] =
+			shadow_entry(pc, *guest & (entry | ~(PTE_U | PTE_W)), true);
+}
+
+void shadow_invalidate(struct pc *pc, u32 linear)
+{
+	vcpu_count(pc->vcpu, COUNTER_invalidations);
+	if (pc->shadow.current == NULL)
+		return;
+	if (directory_index(linear) >= KERNEL_FIRST)
+		kernel_resync_page(pc, linear);
+	else
+		space_zap_page(pc->shadow.current, linear);
+	if (linear < GANDALF_BASE)
+		invlpg(linear);
+}
+
+static void space_flush_range(struct pc *pc, struct space *space, u32 start, u32 end)
+{
+	bool loaded = space == pc->shadow.current;
+	u32 linear = start & PTE_FRAME;
+	bool single = end - linear <= FLUSH_SINGLE_PAGES * PAGE_SIZE;
+
+	while (linear < end) {
+		u32 next = (linear & PTE_LARGE_FRAME) + LARGE_PAGE_SIZE;
+		const u32 *directory = pool_pointer(space->directory);
+
+		if (directory[directory_index(linear)] == 0) {
+			linear = next;
+			continue;
+		}
+		space_zap_page(space, linear);
+		if (loaded && single)
+			invlpg(linear);
+		linear += PAGE_SIZE;
+	}
+	if (loaded && !single)
+		tlb_flush();
+}
+
+void shadow_flush(struct pc *pc, u32 guest_directory, u32 start, u32 end)
+{
+	struct shadow *shadow = &pc->shadow;
+	struct space *space;
+
+	vcpu_count(pc->vcpu, COUNTER_flushes);
+	shadow->caching = true;
+	space = space_find(shadow, guest_directory & PTE_FRAME);
+	if (space == NULL) {
+		vcpu_count(pc->vcpu, COUNTER_flush_misses);
+		return;
+	}
+	if (end > KERNEL_FIRST << LARGE_PAGE_SHIFT) {
+		space_drop(space);
+		if (space == shadow->current)
+			tlb_flush();
+	} else if (start < end) {
+		space_flush_range(pc, space, start, end);
+	}
+}
+
+void shadow_flush_all(struct pc *pc)
+{
+	if (pc->shadow.current == NULL)
+		return;
+	space_drop(pc->shadow.current);
+	kernel_sync(pc);
+	tlb_flush_global();
+}
+
+void shadow_protect(struct pc *pc, u32 guest_frame)
+{
+	if (pc->shadow.protected_frame == guest_frame)
+		return;
+	pc->shadow.protected_frame = guest_frame;
+	shadow_flush_all(pc);
+}
+
+/* CR3 and paging */
+
+static void spaces_free(struct shadow *shadow)
+{
+	u32 i;
+
+	for (i = 0; i < space_count(); i++)
+		if (space_at(shadow, i)->directory != 0)
+			space_free(shadow, space_at(shadow, i));
+}
+
+static struct space *space_for_load(struct pc *pc, u32 guest)
+{
+	struct shadow *shadow = &pc->shadow;
+	struct space *space = space_find(shadow, guest);
+
+	trace(TRACE_cr3, guest, space != NULL);
+	if (space != NULL) {
+		vcpu_count(pc->vcpu, COUNTER_space_hits);
+		return space;
+	}
+	vcpu_count(pc->vcpu, COUNTER_space_misses);
+	if (!shadow->caching && shadow->current != NULL)
+		return space_reuse(shadow, guest);
+	return space_create(pc, guest);
+}
+
+void shadow_load(struct pc *pc, bool same)
+{
+	struct shadow *shadow = &pc->shadow;
+	struct space *space;
+
+	vcpu_count(pc->vcpu, COUNTER_cr3_loads);
+	if ((pc->cr0 & CR0_PG) == 0)
+		return;
+	space = space_for_load(pc, pc->cr3 & PTE_FRAME);
+	if (space == NULL) {
+		vm_stop(pc->vm, "the pool has no frame left for its page tables");
+		return;
+	}
+	if (same || !shadow->caching)
+		space_drop(space);
+	space_load(pc, space);
+	if ((pc->cr4 & CR4_PGE) == 0 || shadow->local_kernel) {
+		kernel_sync(pc);
+		tlb_flush_global();
+	}
+}
+
+static void identity_load(struct pc *pc)
+{
+	pc->shadow.current = NULL;
+	pc->vcpu->cr3 = pc->shadow.identity;
+	core.cr3 = pc->shadow.identity;
+	cr3_write(pc->shadow.identity);
+	tlb_flush_global();
+}
+
+void shadow_set_paging(struct pc *pc)
+{
+	if (pc->cr0 & CR0_PG) {
+		shadow_load(pc, true);
+		kernel_sync(pc);
+		tlb_flush_global();
+	} else if (pc->shadow.current != NULL) {
+		identity_load(pc);
+	}
+}
+
+/* Life */
+
+static void master_fill(struct pc *pc)
+{
+	u32 *master = pool_pointer(pc->shadow.master);
+	u32 *identity = pool_pointer(pc->shadow.identity);
+	u32 i;
+
+	memcpy(&master[KERNEL_END], &memory_directory[KERNEL_END],
+	       (ENTRIES - KERNEL_END) * sizeof(u32));
+	master[KERNEL_END] = pc->vcpu->table_frame | PTE_P | PTE_W | PTE_A;
+	memcpy(&identity[KERNEL_END], &master[KERNEL_END], (ENTRIES - KERNEL_END) * sizeof(u32));
+	for (i = 0; i < pc->shadow.memory_size >> LARGE_PAGE_SHIFT; i++)
+		identity[i] = (pc->shadow.memory_base + (i << LARGE_PAGE_SHIFT)) | PTE_P | PTE_W |
+			      PTE_PS | PTE_A | PTE_D;
+}
+
+bool shadow_create(struct pc *pc)
+{
+	struct shadow *shadow = &pc->shadow;
+	u32 *frames[] = {&shadow->master, &shadow->identity, &shadow->nothing,
+			 &shadow->space_frames[0], &shadow->space_frames[1]};
+	u32 i;
+
+	shadow->memory_base = pc->vm->guest->memory_base;
+	shadow->memory_size = pc->vm->guest->memory_size;
+	for (i = 0; i < ARRAY_SIZE(frames); i++) {
+		*frames[i] = pool_allocate();
+		if (*frames[i] == 0)
+			return false;
+	}
+	memset(pool_pointer(shadow->nothing), 0xff, PAGE_SIZE);
+	return true;
+}
+
+void shadow_reset(struct pc *pc)
+{
+	master_fill(pc);
+	pc->shadow.current = NULL;
+	pc->shadow.caching = false;
+	pc->shadow.protected_frame = 0;
+	pc->vcpu->cr3 = pc->shadow.identity;
+}
+
+void shadow_destroy(struct pc *pc)
+{
+	struct shadow *shadow = &pc->shadow;
+	u32 *master = pool_pointer(shadow->master);
+	u32 *identity = pool_pointer(shadow->identity);
+	u32 i;
+
+	switch_leave_space(pc->vcpu);
+	shadow->current = NULL;
+	spaces_free(shadow);
+	for (i = 0; i < KERNEL_END; i++) {
+		if (i >= KERNEL_FIRST && master[i] != 0 && (master[i] & PTE_PS) == 0)
+			pool_free(master[i] & PTE_FRAME);
+		if (identity[i] != 0 && (identity[i] & PTE_PS) == 0)
+			pool_free(identity[i] & PTE_FRAME);
+		master[i] = 0;
+		identity[i] = 0;
+	}
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shadow page tables of one vCPU: two levels, filled from the guest's tables on
+ * faults, kept while the guest's own TLB would be allowed to keep them.
+ *
+ * The upper quarter of the address space (Linux's kernel) is shared by all
+ * shadows and never evicted; the lower three quarters exist once per guest page
+ * directory ("space"), cached by its address as soon as the guest reports
+ * downgrades by GANDALF_HYPERCALL_FLUSH, and dropped at every CR3 load before.
+ */
+#ifndef GANDALF_IA32_SHADOW_H
+#define GANDALF_IA32_SHADOW_H
+
+#include "lib/types.h"
+
+struct vcpu;
+struct frame;
+struct pc;
+
+/* Shadows of page directories that are kept, and how many fit in a frame. */
+#define SHADOW_SPACES_PER_FRAME 128u
+#define SHADOW_SPACE_FRAMES 2u
+#define SHADOW_HASH 128u
+
+struct space {
+	u32 guest;     /* guest-physical address of the page directory */
+	u32 directory; /* frame of the shadow; 0: this space is free */
+	u32 used;      /* value of shadow.clock when it was last loaded */
+	u16 tables;    /* shadow page tables below the kernel half */
+	u16 next;      /* in the hash chain, index + 1 */
+	u16 first;     /* no directory entry below this one is used */
+	u16 last;      /* none above this one */
+	u32 reserved[3];
+};
+
+_Static_assert(sizeof(struct space) * SHADOW_SPACES_PER_FRAME <= 4096, "one frame");
+
+struct shadow {
+	u32 memory_base;  /* machine address of guest-physical 0 */
+	u32 memory_size;
+	u32 master;       /* frame: kernel half and the VMM's part, for all spaces */
+	u32 identity;     /* frame: directory while the guest's paging is off */
+	u32 nothing;      /* frame of ones: what is read where no memory is */
+	u32 space_frames[SHADOW_SPACE_FRAMES];
+	u16 hash[SHADOW_HASH]; /* index + 1 of the first space */
+	struct space *current; /* NULL while paging is off */
+	u32 clock;
+	u32 protected_frame; /* guest-physical page kept read-only; 0: none */
+	bool caching;        /* the flush hypercall has been seen */
+	bool local_kernel;   /* kernel entries exist that are not global */
+};
+
+enum shadow_result {
+	SHADOW_FILLED,    /* the access can be repeated */
+	SHADOW_FAULT,     /* the guest's own tables forbid it */
+	SHADOW_OUTSIDE,   /* a write to memory that the guest does not have */
+	SHADOW_PROTECTED, /* a write to the protected page */
+	SHADOW_FULL,      /* no frame left */
+};
+
+/* Allocates what every guest needs; false if the pool is empty. */
+bool shadow_create(struct pc *pc);
+/* Paging off, nothing shadowed, the identity loaded on the next switch. */
+void shadow_reset(struct pc *pc);
+/* Gives all frames of spaces and tables back. */
+void shadow_destroy(struct pc *pc);
+
+/* CR0.PG or CR4 changed, or CR3 was loaded; pc->cr0, cr3, cr4 hold the new
+ * values. same: the CR3 value was the old one, which is a request to flush. */
+void shadow_set_paging(struct pc *pc);
+void shadow_load(struct pc *pc, bool same);
+void shadow_flush_all(struct pc *pc);
+void shadow_invalidate(struct pc *pc, u32 linear);
+/* The flush hypercall: linear addresses start..end - 1 of one space. */
+void shadow_flush(struct pc *pc, u32 guest_directory, u32 start, u32 end);
+/* Keeps a guest-physical page read-only from now on; 0 for none. */
+void shadow_protect(struct pc *pc, u32 guest_frame);
+
+/* Makes one page accessible as the guest's tables allow. error: as the CPU's
+ * page fault error code; gets its P bit as the guest's tables have it. */
+enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error);
+/* The same for the VMM's own access; false: not its fault. */
+bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear);
+
+/* A pointer to guest-physical memory, valid as memory_window() says, or NULL. */
+void *shadow_guest_memory(struct pc *pc, u32 address);
+
+#endif
