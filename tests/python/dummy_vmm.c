@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A multiboot program that behaves on the serial port as the VMM does: two
+ * A multiboot program that behaves on the serial port as the VMM does: three
  * consoles, Ctrl-A n, inserted lines. It lets the host tool's tests run a real
- * emulator without a guest. "q" switches the machine off, "r" resets it.
+ * emulator without a guest. "q" switches the machine off, "e" as after an error
+ * of the VMM, "r" resets it.
  */
 #include <stdint.h>
 
@@ -12,7 +13,7 @@ __attribute__((section(".multiboot"), used)) static const uint32_t header[] = {
 	0x1BADB002, 0x3, -(0x1BADB002 + 0x3),
 };
 
-static const char *const names[] = { "alpha", "beta" };
+static const char *const names[] = { "alpha", "beta", "vmm" };
 
 static void outb(uint16_t port, uint8_t value)
 {
@@ -47,14 +48,14 @@ static char get(void)
 	return (char)inb(COM1);
 }
 
-static void power_off(void)
+static void power_off(const char *text, uint8_t status)
 {
 	static const char shutdown[] = "Shutdown";
 
-	print("\r\n[vmm] all guests are off\r\n");
+	print(text);
 	while (!(inb(COM1 + 5) & 0x40))
 		;
-	outb(0xf4, 0x10);
+	outb(0xf4, status);
 	for (int i = 0; shutdown[i]; i++)
 		outb(0x8900, (uint8_t)shutdown[i]);
 }
@@ -66,7 +67,7 @@ static void command(char byte, int focus)
 	put(byte);
 	print("\r\n");
 	print("[");
-	print(names[!focus]);
+	print(names[(focus + 1) % 3]);
 	print("] saw it\r\n");
 	print("$ ");
 }
@@ -78,17 +79,19 @@ void start(void)
 	int focus = 0;
 
 	outb(COM1 + 3, 3);
-	print("[vmm] dummy ready\r\n$ ");
+	print("dummy ready\r\n[console alpha has the keyboard]\r\n$ ");
 	for (;;) {
 		char byte = get();
 
 		if (byte == 1 && get() == 'n') {
-			focus = !focus;
-			print("\r\033[K[console ");
+			focus = (focus + 1) % 3;
+			print("\r\n[console ");
 			print(names[focus]);
 			print(" has the keyboard]\r\n$ ");
 		} else if (byte == 'q') {
-			power_off();
+			power_off("\r\x1b[K[vmm] all guests are off\r\n$ ", 0x10);
+		} else if (byte == 'e') {
+			power_off("\r\x1b[K[vmm] the VMM stops: a test\r\n$ ", 0x11);
 		} else if (byte == 'r') {
 			outb(0x64, 0xfe);
 		} else if (byte > ' ') {

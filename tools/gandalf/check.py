@@ -15,6 +15,7 @@ from rich.table import Table as RichTable
 
 from gandalf import linux_boot, owners
 from gandalf.abi import abi
+from gandalf.demultiplex import VMM_CONSOLE
 from gandalf.description import Guest, LinuxGuest, PortRange, System, read_description, size_text
 from gandalf.guests import Loaded, load_all
 from gandalf.layout import Layout, check_layout, place
@@ -23,7 +24,6 @@ from gandalf.toml_lines import Location
 
 _SMALLEST_MACHINE = 16 << 20
 _LARGEST_MACHINE = 3 << 30
-_RESERVED_NAMES = ("vmm",)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _check_names(system: System) -> None:
     seen: dict[str, Location] = {}
     for base, guest in _fields(system):
         where = (*base, "name")
-        if guest.name in _RESERVED_NAMES:
+        if guest.name == VMM_CONSOLE:
             system.mistake(f'The name "{guest.name}" is taken by the VMM\'s own console.', where)
         elif guest.name in seen:
             line = system.document.line(seen[guest.name])

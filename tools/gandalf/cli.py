@@ -20,6 +20,7 @@ from gandalf import size as sizing
 from gandalf.build import Built, build_vmm, options_for
 from gandalf.build import build as build_system
 from gandalf.console import KEYS, Ending, connect, read_line
+from gandalf.demultiplex import VMM_CONSOLE
 from gandalf.description import parse_size, read_description
 from gandalf.emulator import start
 from gandalf.iso import make_iso
@@ -135,7 +136,7 @@ def _mebibytes(size: str) -> int:
 
 
 def _console_names(built: Built) -> list[str]:
-    return [*built.names, "vmm"]
+    return [*built.names, VMM_CONSOLE]
 
 
 @app.command()
@@ -190,7 +191,7 @@ def console(
     if sys.stdin.isatty():
         _say(KEYS)
     ending = connect(
-        descriptor, lambda: read_line(descriptor), [*names, "vmm"], seconds, lambda: True
+        descriptor, lambda: read_line(descriptor), [*names, VMM_CONSOLE], seconds, lambda: True
     )
     os.close(descriptor)
     _say(f"{ending.value}; the machine runs on")

@@ -117,7 +117,7 @@ def check_layout(system: System, layout: Layout) -> None:
     if top > layout.module.start:
         needed = size_text(align_up(top + layout.module.size + FIRMWARE, 1 << 20))
         system.mistake(
-            f"The guests, the shadow pool, {size_text(layout.module.size)} of guest images and "
+            f"The guests, the shadow pool, the guests' images ({layout.module.size >> 10}K) and "
             f"{size_text(VMM_END + FIRMWARE)} for the VMM and the firmware need {needed}, but the "
             f"machine has {size_text(system.machine.memory)}.",
             *fields,

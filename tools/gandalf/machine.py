@@ -23,10 +23,9 @@ from typing import Self
 from gandalf import emulator as emulators
 from gandalf.build import Built, build, options_for
 from gandalf.console import CTRL_A
-from gandalf.demultiplex import Demultiplexer
+from gandalf.demultiplex import VMM_CONSOLE, Demultiplexer
 from gandalf.iso import make_iso
 
-VMM_CONSOLE = "vmm"
 _SHOWN_LINES = 15
 
 
@@ -75,7 +74,7 @@ class Machine:
     def _run(self, built: Built, emulator: emulators.Emulator) -> None:
         self.emulator = emulator
         self.names = [*built.names, VMM_CONSOLE]
-        self._demultiplexer = Demultiplexer(self.names, built.focus)
+        self._demultiplexer = Demultiplexer(self.names)
         self._consoles = {name: _Console() for name in self.names}
         self._changed = threading.Condition()
         self._stopping = False

@@ -112,7 +112,7 @@ def _files(folders: list[str]) -> list[str]:
 
 
 def _vmm_build(folder: str, *arguments: str) -> list[str]:
-    return _make("vmm", "-j2", f"OUT={BUILD / 'check' / folder}", *arguments)
+    return _make("vmm", "-j2", f"BUILD={BUILD / 'check' / folder}", *arguments)
 
 
 def _identical() -> str:

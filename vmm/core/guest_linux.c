@@ -323,9 +323,13 @@ static void linux_start(struct vcpu *vcpu)
 static void linux_stop(struct vcpu *vcpu)
 {
 	pc_devices_stop(vcpu->vm->pc);
-	shadow_destroy(vcpu->vm->pc);
 	if (vcpu->vm->pc->dedicated)
 		interrupt_take_back();
+}
+
+static void linux_release(struct vcpu *vcpu)
+{
+	shadow_destroy(vcpu->vm->pc);
 }
 
 static const struct vcpu_operations linux_operations = {
@@ -336,6 +340,7 @@ static const struct vcpu_operations linux_operations = {
 	.console = linux_console,
 	.start = linux_start,
 	.stop = linux_stop,
+	.release = linux_release,
 	.instruction = linux_instruction,
 };
 

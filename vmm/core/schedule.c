@@ -101,17 +101,31 @@ void schedule_breathe(void)
 	schedule();
 }
 
+static const struct {
+	u32 work;
+	void (*perform)(void);
+} housekeeping[] = {
+	{HOUSEKEEPING_RELEASE, vm_release_stopped},
+	{HOUSEKEEPING_START, vm_start_requested},
+	{HOUSEKEEPING_COMMAND, command_serve},
+};
+
+static void housekeeping_perform(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(housekeeping); i++) {
+		if ((core.housekeeping & housekeeping[i].work) == 0)
+			continue;
+		core.housekeeping &= ~housekeeping[i].work;
+		housekeeping[i].perform();
+	}
+}
+
 void schedule_idle(void)
 {
 	for (;;) {
-		if (core.housekeeping & HOUSEKEEPING_START) {
-			core.housekeeping &= ~HOUSEKEEPING_START;
-			vm_start_requested();
-		}
-		if (core.housekeeping & HOUSEKEEPING_COMMAND) {
-			core.housekeeping &= ~HOUSEKEEPING_COMMAND;
-			command_serve();
-		}
+		housekeeping_perform();
 		schedule();
 		if (core.housekeeping != 0)
 			continue;

@@ -9,8 +9,9 @@
 
 #include "core/vcpu.h"
 
-#define HOUSEKEEPING_START 1u
-#define HOUSEKEEPING_COMMAND 2u
+#define HOUSEKEEPING_RELEASE 1u
+#define HOUSEKEEPING_START 2u
+#define HOUSEKEEPING_COMMAND 4u
 
 void schedule_init(void);
 /* Adds a vCPU; called in the order of priority, highest first. */

@@ -80,7 +80,7 @@ static bool name_is_good(const char *name)
 	if (length == 0 || length == GANDALF_NAME_SIZE)
 		return false;
 	for (size_t i = 0; i < length; i++)
-		if (name[i] <= ' ' || name[i] > '~')
+		if (name[i] < ' ' || name[i] > '~')
 			return false;
 	return true;
 }

@@ -55,8 +55,11 @@ struct vcpu_operations {
 	/* Puts the vCPU into the state of a guest's first instruction; the
 	 * images are in its memory. */
 	void (*start)(struct vcpu *vcpu);
-	/* Takes back what only a running guest needs. */
+	/* Silences its timers and devices. */
 	void (*stop)(struct vcpu *vcpu);
+	/* Frees its shadow page tables; on the idle vCPU, since the VMM stack
+	 * of a vCPU is mapped in its own spaces only. May be NULL. */
+	void (*release)(struct vcpu *vcpu);
 	/* Copies instruction bytes at EIP; returns how many could be read. */
 	u32 (*instruction)(struct vcpu *vcpu, u8 *bytes, u32 size);
 };

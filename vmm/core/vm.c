@@ -147,6 +147,21 @@ static void vm_start(struct vm *vm)
 	vcpu->state = VCPU_RUNNING;
 }
 
+void vm_release_stopped(void)
+{
+	u32 i;
+
+	for (i = 0; i < core.vcpu_count; i++) {
+		struct vm *vm = &vms[i];
+
+		if (!vm->unreleased)
+			continue;
+		if (vm->vcpu->operations->release != NULL)
+			vm->vcpu->operations->release(vm->vcpu);
+		vm->unreleased = false;
+	}
+}
+
 void vm_start_requested(void)
 {
 	u32 i;
@@ -166,6 +181,8 @@ static void vm_take_down(struct vm *vm, enum vm_state state)
 	if (core.fpu_owner == vcpu)
 		core.fpu_owner = NULL;
 	vcpu->operations->stop(vcpu);
+	vm->unreleased = true;
+	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 	console_finish_line(&consoles, vm->console);
 }
 

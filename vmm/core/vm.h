@@ -28,6 +28,7 @@ struct vm {
 	struct pc *pc;       /* Linux: the PC that it sees */
 	struct rtos *rtos;   /* RTOS: its handlers and timer */
 	u32 linear;          /* RTOS: where its memory is mapped */
+	bool unreleased;     /* its shadow page tables still exist */
 	u32 fault_restarts;
 	u64 started;         /* time stamp */
 	char reason[48];     /* why it was stopped */
@@ -39,6 +40,8 @@ const char *vm_create_all(void);
 
 /* Asks the idle vCPU to load and start the guest. */
 void vm_request_start(struct vm *vm);
+/* Frees what stopped guests have left; on the idle vCPU. */
+void vm_release_stopped(void);
 /* Loads and starts what was asked for; runs on the idle vCPU's stack and lets
  * more urgent guests run between pages. */
 void vm_start_requested(void);

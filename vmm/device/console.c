@@ -489,6 +489,8 @@ void console_finish_line(struct console_mux *mux, struct console *console)
 	/* The last two characters make way where there is no room for the end. */
 	while (console->output_count > CONSOLE_OUTPUT_SIZE - 2) {
 		console->output_count--;
+		if (output_peek(console, console->output_count) == '\n')
+			console->output_lines--;
 		console->lost++;
 	}
 	console_put(mux, console, '\r');

@@ -80,6 +80,19 @@ static bool operand_16(struct pc *pc, struct frame *frame, const struct decoded 
 
 /* Descriptor tables */
 
+/* A segment that is loaded stays usable after LGDT, whatever the new table has
+ * in its place, until the guest loads it again: Linux's first LGDT relies on
+ * that. The real entry stays instead of the CPU's hidden part. */
+static bool entry_is_loaded(const struct frame *frame, u32 index)
+{
+	unsigned segment;
+
+	for (segment = SEGMENT_ES; segment <= SEGMENT_GS; segment++)
+		if (segment_selector(frame, segment) / 8 == index)
+			return true;
+	return false;
+}
+
 void emulate_reload_gdt(struct pc *pc)
 {
 	u32 entries = (pc->gdt_limit + 1u) / 8;
@@ -92,6 +105,8 @@ void emulate_reload_gdt(struct pc *pc)
 			vm_stop(pc->vm, "its GDT at %x cannot be read", pc->gdt_base);
 			return;
 		}
+		if ((descriptor & DESCRIPTOR_PRESENT) == 0 && entry_is_loaded(pc->vcpu->frame, i))
+			continue;
 		segment_set_guest(pc->vcpu, i, descriptor);
 	}
 	if (pc->armed)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Linux finds in memory is what its boot protocol asks for."""
+
+import struct
+
+from gandalf import linux_boot
+
+
+def e820(page: bytes) -> list[tuple[int, int, int]]:
+    return [struct.unpack_from("<QQI", page, 0x2D0 + 20 * n) for n in range(page[0x1E8])]  # type: ignore[misc]
+
+
+def test_parameters_of_a_vmlinux() -> None:
+    page = linux_boot.boot_parameters(b"", 0x1000000, 192 << 20, 0xB000000, 12345)
+    assert len(page) == 4096
+    assert e820(page) == [
+        (0, 0x9F000, 1),
+        (0x9F000, 0x61000, 2),
+        (0x100000, (192 << 20) - 0x100000, 1),
+    ]
+    assert struct.unpack_from("<H", page, 0x1FE)[0] == 0xAA55
+    assert page[0x202:0x206] == b"HdrS"
+    assert struct.unpack_from("<H", page, 0x206)[0] >= 0x20C
+    assert page[0x210] == 0xFF
+    assert page[0x211] & 1
+    assert struct.unpack_from("<III", page, 0x214) == (0x1000000, 0xB000000, 12345)
+    assert struct.unpack_from("<I", page, 0x228)[0] == linux_boot.COMMAND_LINE
+    assert struct.unpack_from("<I", page, 0x1E0)[0] == 191 << 10
+    assert page[0x1EF] == 0  # the sentinel of a loader that clears what it does not know
+
+
+def test_places_do_not_overlap_and_are_ram() -> None:
+    parameters = linux_boot.BOOT_PARAMETERS
+    assert parameters + linux_boot.BOOT_PARAMETERS_SIZE <= linux_boot.COMMAND_LINE
+    assert linux_boot.COMMAND_LINE + linux_boot.COMMAND_LINE_SIZE <= 0x9F000
+
+
+def test_command_line() -> None:
+    line = linux_boot.command_line('console=ttyS0 x="a  b"', deterministic=False).decode()
+    assert line.startswith('console=ttyS0 x="a  b" ')
+    for option in ("reservetop=64M", "clearcpuid=sep,smap,smep,umip", "noapic", "tsc=reliable"):
+        assert option in line.split()
+    assert "tsc_early_khz" not in line
+    assert "nokaslr" not in line
+    assert "nokaslr norandmaps" in linux_boot.command_line("", deterministic=True).decode()
+
+
+def test_options_that_clash() -> None:
+    assert linux_boot.clashing_options("console=ttyS0 quiet panic=1") == []
+    assert linux_boot.clashing_options("idle=poll reservetop=1M nolapic x") == [
+        "idle=poll", "reservetop=1M", "nolapic",
+    ]  # fmt: skip

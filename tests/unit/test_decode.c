@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The instruction decoder against the assembler: GNU as assembles the forms of
+ * decode_forms.h into this program, and their operations and lengths must come out
+ * again. Then operands, byte by byte, and what must not be decoded.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "ia32/decode.h"
+
+/* The bytes of all forms one behind the other, and the length of each. */
+__asm__(".pushsection .rodata.forms, \"a\"\n"
+	"form_bytes:\n"
+	".popsection\n"
+	".pushsection .rodata.form_lengths, \"a\"\n"
+	"form_lengths:\n"
+	".popsection\n"
+#define FORM(operation, text)                                  \
+	".pushsection .rodata.forms\n"                         \
+	".code32\n"                                            \
+	"771: " text "\n"                                      \
+	"772:\n"                                               \
+	".code64\n"                                            \
+	".popsection\n"                                        \
+	".pushsection .rodata.form_lengths\n"                  \
+	".byte 772b - 771b\n"                                  \
+	".popsection\n"
+#include "decode_forms.h"
+#undef FORM
+);
+
+extern const u8 form_bytes[];
+extern const u8 form_lengths[];
+
+static const struct {
+	u8 operation;
+	const char *text;
+} forms[] = {
+#define FORM(operation, text) { DECODED_##operation, text },
+#include "decode_forms.h"
+#undef FORM
+};
+
+static const u32 registers[8] = { 0x11111111, 0x22222222, 0x33333333, 0x44444444,
+				  0x55555555, 0x66666666, 0x77777777, 0x88888888 };
+
+static void every_form_decodes(void **state)
+{
+	const u8 *bytes = form_bytes;
+	struct decoded decoded;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		u32 length = form_lengths[i];
+
+		print_message("%s\n", forms[i].text);
+		assert_int_equal(decode(&decoded, bytes, 15), DECODE_OK);
+		assert_int_equal(decoded.operation, forms[i].operation);
+		assert_int_equal(decoded.length, length);
+		/* Exactly its own bytes are enough, and no less. */
+		assert_int_equal(decode(&decoded, bytes, length), DECODE_OK);
+		assert_int_equal(decoded.operation, forms[i].operation);
+		for (u32 less = 0; less < length; less++)
+			assert_int_equal(decode(&decoded, bytes, less), DECODE_TRUNCATED);
+		bytes += length;
+	}
+}
+
+static void every_operation_has_a_form_and_a_name(void **state)
+{
+	bool seen[DECODED_OPERATIONS] = { [DECODED_UNKNOWN] = true };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+		seen[forms[i].operation] = true;
+	for (u8 i = 0; i < DECODED_OPERATIONS; i++) {
+		assert_true(seen[i]);
+		assert_true(strlen(decode_name(i)) >= 2);
+	}
+	assert_string_equal(decode_name(DECODED_LGDT), "lgdt");
+	assert_string_equal(decode_name(DECODED_SYSENTER), "sysenter");
+	assert_string_equal(decode_name(DECODED_OPERATIONS), "unknown");
+	assert_string_equal(decode_name(255), "unknown");
+}
+
+struct bytes {
+	u8 bytes[15];
+	u8 length;
+};
+
+#define BYTES(...) { { __VA_ARGS__ }, sizeof((u8[]){ __VA_ARGS__ }) }
+
+static struct decoded good(const struct bytes *bytes)
+{
+	struct decoded decoded;
+
+	assert_int_equal(decode(&decoded, bytes->bytes, bytes->length), DECODE_OK);
+	assert_int_equal(decoded.length, bytes->length);
+	return decoded;
+}
+
+/* With mov %eax,MEMORY: 89 and ModR/M with reg 0. */
+static void memory_operands(void **state)
+{
+	static const struct {
+		struct bytes code;
+		u32 address;
+		u8 segment;
+	} cases[] = {
+		{ BYTES(0x89, 0x00), 0x11111111, SEGMENT_DS },
+		{ BYTES(0x89, 0x07), 0x88888888, SEGMENT_DS },
+		{ BYTES(0x89, 0x05, 0x78, 0x56, 0x34, 0x12), 0x12345678, SEGMENT_DS },
+		{ BYTES(0x89, 0x41, 0xff), 0x22222221, SEGMENT_DS },
+		{ BYTES(0x89, 0x45, 0x7f), 0x666666e5, SEGMENT_SS },
+		{ BYTES(0x89, 0x83, 0x01, 0x00, 0x00, 0xff), 0x43444445, SEGMENT_DS },
+		{ BYTES(0x89, 0x04, 0x24), 0x55555555, SEGMENT_SS },
+		{ BYTES(0x89, 0x44, 0x24, 0x08), 0x5555555d, SEGMENT_SS },
+		{ BYTES(0x89, 0x04, 0xe0), 0x11111111, SEGMENT_DS },
+		{ BYTES(0x89, 0x04, 0x88), 0x99999999, SEGMENT_DS },
+		{ BYTES(0x89, 0x04, 0xc9), 0x33333332, SEGMENT_DS },
+		{ BYTES(0x89, 0x04, 0x8d, 0x01, 0x00, 0x00, 0x00), 0x88888889, SEGMENT_DS },
+		{ BYTES(0x89, 0x04, 0x25, 0x01, 0x00, 0x00, 0x00), 0x00000001, SEGMENT_DS },
+		{ BYTES(0x89, 0x44, 0x4d, 0x00), 0xaaaaaaaa, SEGMENT_SS },
+		{ BYTES(0x89, 0x84, 0x29, 0x10, 0x00, 0x00, 0x00), 0x88888898, SEGMENT_DS },
+		{ BYTES(0xa3, 0x78, 0x56, 0x34, 0x12), 0x12345678, SEGMENT_DS },
+		/* 16-bit addressing */
+		{ BYTES(0x67, 0x89, 0x00), 0xbbbb, SEGMENT_DS },
+		{ BYTES(0x67, 0x89, 0x01), 0xcccc, SEGMENT_DS },
+		{ BYTES(0x67, 0x89, 0x02), 0xdddd, SEGMENT_SS },
+		{ BYTES(0x67, 0x89, 0x03), 0xeeee, SEGMENT_SS },
+		{ BYTES(0x67, 0x89, 0x04), 0x7777, SEGMENT_DS },
+		{ BYTES(0x67, 0x89, 0x05), 0x8888, SEGMENT_DS },
+		{ BYTES(0x67, 0x89, 0x06, 0x34, 0x12), 0x1234, SEGMENT_DS },
+		{ BYTES(0x67, 0x89, 0x07), 0x4444, SEGMENT_DS },
+		{ BYTES(0x67, 0x89, 0x46, 0xfe), 0x6664, SEGMENT_SS },
+		{ BYTES(0x67, 0x89, 0x85, 0xff, 0xff), 0x8887, SEGMENT_DS },
+		{ BYTES(0x67, 0xa3, 0x34, 0x12), 0x1234, SEGMENT_DS },
+		/* overrides; the last one counts */
+		{ BYTES(0x26, 0x89, 0x00), 0x11111111, SEGMENT_ES },
+		{ BYTES(0x2e, 0x89, 0x00), 0x11111111, SEGMENT_CS },
+		{ BYTES(0x36, 0x89, 0x00), 0x11111111, SEGMENT_SS },
+		{ BYTES(0x3e, 0x89, 0x45, 0x00), 0x66666666, SEGMENT_DS },
+		{ BYTES(0x64, 0x89, 0x00), 0x11111111, SEGMENT_FS },
+		{ BYTES(0x64, 0x65, 0x89, 0x04, 0x24), 0x55555555, SEGMENT_GS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct decoded decoded = good(&cases[i].code);
+
+		assert_true(decoded.has_memory);
+		assert_int_equal(decode_effective_address(&decoded, registers),
+				 cases[i].address);
+		assert_int_equal(decoded.segment, cases[i].segment);
+		assert_int_equal(decoded.reg, REGISTER_EAX);
+	}
+}
+
+static void data_sizes(void **state)
+{
+	static const struct {
+		struct bytes code;
+		u8 operation, size, operand_size;
+	} cases[] = {
+		{ BYTES(0x88, 0x00), DECODED_MOV_STORE, 1, 4 },
+		{ BYTES(0x89, 0x00), DECODED_MOV_STORE, 4, 4 },
+		{ BYTES(0x66, 0x89, 0x00), DECODED_MOV_STORE, 2, 2 },
+		{ BYTES(0x66, 0x66, 0x89, 0x00), DECODED_MOV_STORE, 2, 2 },
+		{ BYTES(0xec), DECODED_IN, 1, 4 },
+		{ BYTES(0x66, 0xed), DECODED_IN, 2, 2 },
+		{ BYTES(0xed), DECODED_IN, 4, 4 },
+		{ BYTES(0x6c), DECODED_INS, 1, 4 },
+		{ BYTES(0x66, 0x6d), DECODED_INS, 2, 2 },
+		{ BYTES(0x8e, 0xd8), DECODED_MOV_TO_SREG, 2, 4 },
+		{ BYTES(0x0f, 0x00, 0xd0), DECODED_LLDT, 2, 4 },
+		{ BYTES(0x0f, 0x01, 0xe0), DECODED_SMSW, 2, 4 },
+		{ BYTES(0x66, 0x0f, 0x01, 0x10), DECODED_LGDT, 2, 2 },
+		{ BYTES(0xcf), DECODED_IRET, 4, 4 },
+		{ BYTES(0x66, 0xcf), DECODED_IRET, 2, 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct decoded decoded = good(&cases[i].code);
+
+		assert_int_equal(decoded.operation, cases[i].operation);
+		assert_int_equal(decoded.size, cases[i].size);
+		assert_int_equal(decoded.operand_size, cases[i].operand_size);
+	}
+}
+
+static void immediates_and_selectors(void **state)
+{
+	static const struct {
+		struct bytes code;
+		u32 immediate;
+		u16 selector;
+		bool has_immediate;
+	} cases[] = {
+		{ BYTES(0xcd, 0x80), 0x80, 0, true },
+		{ BYTES(0xe4, 0xff), 0xff, 0, true },
+		{ BYTES(0xec), 0, 0, false },
+		{ BYTES(0xca, 0x34, 0x12), 0x1234, 0, true },
+		{ BYTES(0xcb), 0, 0, false },
+		{ BYTES(0xea, 0x78, 0x56, 0x34, 0x12, 0x10, 0x20), 0x12345678, 0x2010, true },
+		{ BYTES(0x66, 0x9a, 0x34, 0x12, 0x10, 0x20), 0x1234, 0x2010, true },
+		{ BYTES(0xff, 0x28), 0, 0, false },
+		{ BYTES(0xc7, 0x05, 0, 0, 0, 0xfc, 0x00, 0x02, 0, 0), 0x200, 0, true },
+		{ BYTES(0x66, 0xc7, 0x00, 0x34, 0x12), 0x1234, 0, true },
+		{ BYTES(0xc6, 0x40, 0x01, 0xfe), 0xfe, 0, true },
+		{ BYTES(0xa1, 0x78, 0x56, 0x34, 0x12), 0, 0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct decoded decoded = good(&cases[i].code);
+
+		assert_int_equal(decoded.has_immediate, cases[i].has_immediate);
+		assert_int_equal(decoded.immediate, cases[i].immediate);
+		assert_int_equal(decoded.selector, cases[i].selector);
+	}
+}
+
+static void register_fields(void **state)
+{
+	static const struct {
+		struct bytes code;
+		u8 operation, reg, rm, target;
+		bool has_memory;
+	} cases[] = {
+		{ BYTES(0x0f, 0x22, 0xd9), DECODED_MOV_TO_CR, 3, REGISTER_ECX, 0, false },
+		/* mod is ignored there: no displacement follows */
+		{ BYTES(0x0f, 0x20, 0x06), DECODED_MOV_FROM_CR, 0, REGISTER_ESI, 0, false },
+		{ BYTES(0x0f, 0x23, 0x45), DECODED_MOV_TO_DR, 0, REGISTER_EBP, 0, false },
+		{ BYTES(0x0f, 0x21, 0xf8), DECODED_MOV_FROM_DR, 7, REGISTER_EAX, 0, false },
+		{ BYTES(0x8e, 0xe3), DECODED_MOV_TO_SREG, SEGMENT_FS, REGISTER_EBX, 0, false },
+		{ BYTES(0x07), DECODED_POP_SREG, SEGMENT_ES, 0, 0, false },
+		{ BYTES(0x17), DECODED_POP_SREG, SEGMENT_SS, 0, 0, false },
+		{ BYTES(0x1f), DECODED_POP_SREG, SEGMENT_DS, 0, 0, false },
+		{ BYTES(0x0f, 0xa1), DECODED_POP_SREG, SEGMENT_FS, 0, 0, false },
+		{ BYTES(0x0f, 0xa9), DECODED_POP_SREG, SEGMENT_GS, 0, 0, false },
+		{ BYTES(0xc4, 0x18), DECODED_LOAD_FAR, SEGMENT_ES, 0, REGISTER_EBX, true },
+		{ BYTES(0xc5, 0x18), DECODED_LOAD_FAR, SEGMENT_DS, 0, REGISTER_EBX, true },
+		{ BYTES(0x0f, 0xb2, 0x20), DECODED_LOAD_FAR, SEGMENT_SS, 0, REGISTER_ESP, true },
+		{ BYTES(0x0f, 0xb4, 0x38), DECODED_LOAD_FAR, SEGMENT_FS, 0, REGISTER_EDI, true },
+		{ BYTES(0x0f, 0xb5, 0x00), DECODED_LOAD_FAR, SEGMENT_GS, 0, REGISTER_EAX, true },
+		{ BYTES(0x8b, 0xf9), DECODED_MOV_LOAD, REGISTER_EDI, REGISTER_ECX, 0, false },
+		{ BYTES(0x0f, 0x01, 0xf1), DECODED_LMSW, 6, REGISTER_ECX, 0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct decoded decoded = good(&cases[i].code);
+
+		assert_int_equal(decoded.operation, cases[i].operation);
+		assert_int_equal(decoded.reg, cases[i].reg);
+		assert_int_equal(decoded.rm, cases[i].rm);
+		assert_int_equal(decoded.target, cases[i].target);
+		assert_int_equal(decoded.has_memory, cases[i].has_memory);
+	}
+}
+
+static void prefixes(void **state)
+{
+	static const struct bytes rep = BYTES(0xf3, 0x66, 0x6d);
+	static const struct bytes repne = BYTES(0xf2, 0x67, 0x64, 0x6f);
+	static const struct bytes lock = BYTES(0xf0, 0x89, 0x00);
+	struct decoded decoded = good(&rep);
+
+	(void)state;
+	assert_int_equal(decoded.repeat, 0xf3);
+	assert_int_equal(decoded.size, 2);
+	assert_int_equal(decoded.segment, SEGMENT_DS);
+	assert_false(decoded.lock);
+	decoded = good(&repne);
+	assert_int_equal(decoded.repeat, 0xf2);
+	assert_int_equal(decoded.address_size, 2);
+	assert_int_equal(decoded.segment, SEGMENT_FS);
+	decoded = good(&lock);
+	assert_true(decoded.lock);
+	assert_int_equal(decoded.repeat, 0);
+}
+
+static void what_is_not_ours_is_unknown(void **state)
+{
+	static const struct bytes cases[] = {
+		BYTES(0x00, 0x00),             /* add */
+		BYTES(0x90),                   /* nop */
+		BYTES(0x0f, 0x0b + 1),
+		BYTES(0x0f, 0xa2),             /* cpuid */
+		BYTES(0x0f, 0xff, 0xc0),
+		BYTES(0x0f, 0x00, 0x20),       /* verr */
+		BYTES(0x0f, 0x01, 0xc1),       /* vmcall */
+		BYTES(0x0f, 0x01, 0xd0),       /* xgetbv */
+		BYTES(0x0f, 0x01, 0xf8),       /* swapgs */
+		BYTES(0x0f, 0x01, 0x28),       /* 0F 01 /5 */
+		BYTES(0x8e, 0xc8),             /* mov %eax,%cs */
+		BYTES(0x8e, 0xf0),             /* no such segment register */
+		BYTES(0x8e, 0xf8),
+		BYTES(0xc4, 0xc0),             /* VEX, not LES */
+		BYTES(0xc5, 0xc0),
+		BYTES(0x0f, 0xb2, 0xc0),       /* lss from a register */
+		BYTES(0xc6, 0xf8, 0x00),       /* xabort */
+		BYTES(0xc7, 0x08, 0, 0, 0, 0), /* C7 /1 */
+		BYTES(0xff, 0x10),             /* near call */
+		BYTES(0xff, 0xe8),             /* far jump through a register */
+		BYTES(0xff, 0x30),             /* push */
+	};
+	struct decoded decoded;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(decode(&decoded, cases[i].bytes, 15), DECODE_UNKNOWN);
+}
+
+static void fifteen_bytes_are_the_most(void **state)
+{
+	u8 bytes[20];
+	struct decoded decoded;
+
+	(void)state;
+	memset(bytes, 0x66, sizeof(bytes));
+	bytes[14] = 0xf4;
+	assert_int_equal(decode(&decoded, bytes, 20), DECODE_OK);
+	assert_int_equal(decoded.length, 15);
+	assert_int_equal(decode(&decoded, bytes, 14), DECODE_TRUNCATED);
+	bytes[14] = 0x66;
+	bytes[15] = 0xf4;
+	assert_int_equal(decode(&decoded, bytes, 20), DECODE_UNKNOWN);
+	/* Too long by its immediate. */
+	bytes[11] = 0xc7;
+	bytes[12] = 0x00;
+	assert_int_equal(decode(&decoded, bytes, 15), DECODE_OK);
+	memmove(bytes + 1, bytes, 15);
+	assert_int_equal(decode(&decoded, bytes, 20), DECODE_UNKNOWN);
+	assert_int_equal(decode(&decoded, bytes, 0), DECODE_TRUNCATED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_form_decodes),
+		cmocka_unit_test(every_operation_has_a_form_and_a_name),
+		cmocka_unit_test(memory_operands),
+		cmocka_unit_test(data_sizes),
+		cmocka_unit_test(immediates_and_selectors),
+		cmocka_unit_test(register_fields),
+		cmocka_unit_test(prefixes),
+		cmocka_unit_test(what_is_not_ours_is_unknown),
+		cmocka_unit_test(fifteen_bytes_are_the_most),
+	};
+
+	return RUN_TESTS(tests);
+}
