@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "emulator.h"
 #include "rtos.h"
 
 /* A hypercall number that no version of the interface uses. */
@@ -15,11 +16,6 @@
 #define SELECTOR_FOREIGN 0x100
 /* What lies below the guest's segment: the offset wraps around 4 GiB. */
 #define OFFSET_BELOW 0xfffff000
-/* The leaf in which an emulator gives its name, and the beginning of QEMU's
- * "TCGTCGTCGTCG". Without one EBX is something else. */
-#define CPUID_HYPERVISOR 0x40000000
-#define CPUID_TCG 0x54474354
-
 static struct gandalf_handlers handlers;
 
 static void no_handlers(void)
@@ -209,10 +205,7 @@ const struct misdeed misdeeds[] = {
 
 bool misdeed_possible(const struct misdeed *misdeed)
 {
-	uint32_t a = CPUID_HYPERVISOR, b, c, d;
-
-	__asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
-	return !misdeed->needs_limits || b != CPUID_TCG;
+	return !misdeed->needs_limits || !emulator_is_qemu();
 }
 
 const struct misdeed *misdeed_find(const char *name)

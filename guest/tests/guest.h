@@ -6,6 +6,7 @@
 #ifndef GUEST_H
 #define GUEST_H
 
+#include "emulator.h"
 #include "rtos.h"
 #include "tap.h"
 
@@ -53,8 +54,5 @@ void time_spin(uint32_t microseconds);
 
 /* Prints the verdict of a guest that cannot go on, and halts. */
 void __attribute__((noreturn)) guest_fail(const char *guest, const char *reason);
-
-/* QEMU's TCG, which does not enforce segment limits? */
-bool emulator_lacks_limits(void);
 
 #endif

@@ -12,7 +12,8 @@
 #define LONG_LINES 100
 #define LONG_LINE_SIZE 60
 
-static struct {
+/* Written by the handler. */
+static volatile struct {
 	uint64_t expiry;
 	uint32_t overruns;
 } last;
@@ -28,7 +29,7 @@ static void timer_wait(uint32_t interrupts)
 {
 	uint32_t until = interrupt_count[GANDALF_VECTOR_TIMER] + interrupts;
 
-	while (interrupt_count[GANDALF_VECTOR_TIMER] != until)
+	while ((int32_t)(until - interrupt_count[GANDALF_VECTOR_TIMER]) > 0)
 		interrupt_wait();
 }
 

@@ -105,15 +105,13 @@ static void test_call(void)
 /* INT n: the hypercall, breakpoint and overflow apart, no gate opens. */
 static void test_gates(void)
 {
-	static uint8_t code[3] = { 0xcd, 0, 0xc3 }; /* int; ret */
+	static uint8_t code[4] = { 0xcd, 0, 0xff, 0xe6 }; /* int; jmp *%esi */
 
 	for (uint32_t vector = 0; vector < 256; vector++) {
 		if (vector == GANDALF_HYPERCALL_VECTOR || vector == 3 || vector == 4)
 			continue;
 		code[1] = (uint8_t)vector;
-		EXCEPTION_PROVOKE("movl %%esp, %%esi\n\tcall *%0", : : "r"(code)
-				  : "esi", "memory");
-		__asm__ volatile("" : : : "memory");
+		EXCEPTION_PROVOKE("movl $1f, %%esi\n\tjmp *%0", : : "r"(code) : "esi", "memory");
 		if (!expect_equal(exception.count, 1))
 			print("# vector %u\n", vector);
 		expect_equal(exception.vector, GP);

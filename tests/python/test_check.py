@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import GOOD, RTOS_ELF, elf_bytes
+from fakes import GOOD, RTOS_ELF, elf_bytes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
@@ -31,6 +31,7 @@ def test_the_systems_of_the_tree_are_right(path: Path) -> None:
     assert check(path).system.messages() == []
 
 
+NINE_PORTS = [str(port) for port in range(784, 793)]
 # What is replaced in GOOD, by what, the line of the mistake, and part of its sentence.
 SINGLE = [
     ('memory = "128M"', 'memory = "128M"\nmemroy = 1', 3, "did you mean `memory`?"),
@@ -56,7 +57,7 @@ SINGLE = [
     ('name = "linux"', 'name = "rtos"', 12, "already taken in line 5"),
     ('kind = "linux"', 'kind = "bsd"', 6, '`kind` must be "linux" or "rtos", not "bsd"'),
     ('kind = "linux"\n', "", 4, '`kind` must be "linux" or "rtos", and is missing here'),
-    ('kind = "linux"', 'kind = "linux"\nmode = "both"', 7, '`mode` must be "shared" or "dedicated"'),
+    ('kind = "linux"', 'kind = "linux"\nmode = "both"', 7, '`mode` must be "shared" or'),
     ('kind = "linux"', 'kind = "linux"\nmode = "dedicated"', 7, "rtos on the same CPU"),
     ('kind = "linux"', 'kind = "linux"\ncpu = 1', 7, "CPU 1 does not exist: the machine has CPU 0"),
     ('kind = "linux"', 'kind = "linux"\npriority = 1', 7, "`priority` of a Linux guest is 0"),
@@ -77,8 +78,7 @@ SINGLE = [
     ('kind = "linux"', 'kind = "linux"\nports = ["0x310-0x300"]', 7, "ends before it begins"),
     ('kind = "linux"', 'kind = "linux"\nports = [5]', 7, "must be ports in quotation marks"),
     ('kind = "linux"', 'kind = "linux"\nports = ["0x300", "0x300"]', 7, "has 0x300 already"),
-    ('kind = "linux"', 'kind = "linux"\nports = [' + ",".join(f'"{n}"' for n in range(784, 793)) + "]",
-     7, "8 is the most"),
+    ('kind = "linux"', f'kind = "linux"\nports = {NINE_PORTS}', 7, "8 is the most"),
     ('kind = "linux"', 'kind = "linux"\nmemory_base = "1M"', 7, "must be a multiple of 4M"),
     ('kind = "linux"', 'kind = "linux"\nmemory_base = "0x0"', 7, "overlaps that of BIOS"),
     ('kind = "linux"', 'kind = "linux"\nrestart_limit = -1', 7, "must be at least 0"),
@@ -105,11 +105,11 @@ SINGLE = [
     ("priority = 10", "priority = 1.5", 16, "must be a whole number"),
     ("priority = 10", 'priority = 10\n[console]\nfocus = "x"', 18, 'names "x"'),
     ("priority = 10", 'priority = 10\n[console]\nuart = "com9"', 18, '"com1", "com2", "none"'),
-    ("priority = 10", "priority = 10\n[console]\nuart = {port = 0x3f8}", 18, "`interrupt` is missing"),
-    ("priority = 10", "priority = 10\n[console]\nuart = {port = 0x60, interrupt = 4}", 18, "overlap"),
-    ("priority = 10", "priority = 10\n[console]\nuart = {port = 0x3f8, interrupt = 8}", 18, "IRQ 8"),
+    ("priority = 10", "priority = 10\n[console]\nuart = {port = 0x3f8}", 18, "interrupt` is m"),
+    ("priority = 10", "priority = 10\n[console]\nuart = {port = 0x60, interrupt=4}", 18, "overlap"),
+    ("priority = 10", "priority = 10\n[console]\nuart = {port = 1000, interrupt=8}", 18, "IRQ 8"),
     ("priority = 10",
-     "priority = 10\n[console]\nuart = {port = 0x3f8, interrupt = 4, baud = 1}", 18, "one of 115200"),
+     "priority = 10\n[console]\nuart = {port = 1000, interrupt=4, baud=1}", 18, "one of 1152"),
 ]  # fmt: skip
 
 
@@ -304,9 +304,8 @@ def test_ports_round_trip(first: int, last: int) -> None:
     )
 )
 def test_no_description_upsets_the_checker(describe: Describe, fields: dict[str, str]) -> None:
-    text = "[machine]\nmemory = \"64M\"\n[[guest]]\n"
+    text = '[machine]\nmemory = "64M"\n[[guest]]\n'
     text += "".join(f"{name} = {value}\n" for name, value in fields.items())
     for line, sentence in mistakes(describe(text)):
         assert 1 <= line <= text.count("\n")
         assert sentence.strip()
-

@@ -3,10 +3,11 @@
 
 import zlib
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from conftest import GOOD, elf_bytes
+from fakes import GOOD, elf_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -108,7 +109,7 @@ def test_nothing_overlaps_in_memory(describe: Describe) -> None:
     table = unpack(compose(check(describe(GOOD))))
     regions = sorted((guest.memory_base, guest.memory_size) for guest in table.guests)
     regions = sorted([*regions, (table.pool_base, table.pool_size), (0x100000, 0x300000)])
-    for (start, size), (following, _) in zip(regions, regions[1:], strict=False):
+    for (start, size), (following, _) in pairwise(regions):
         assert start + size <= following
 
 

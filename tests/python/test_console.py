@@ -42,7 +42,8 @@ def test_names_get_colours() -> None:
     colours = Colouring(["linux", "rtos"])
     output = colours.feed(b"[rtos] a\r\nx [rtos] b\r\n\r\x1b[K[linux] c\r\n[other] d\r\n[li")
     assert output == (
-        b"\x1b[33m[rtos]\x1b[0m a\r\nx [rtos] b\r\n\r\x1b[K\x1b[36m[linux]\x1b[0m c\r\n[other] d\r\n"
+        b"\x1b[33m[rtos]\x1b[0m a\r\nx [rtos] b\r\n"
+        b"\r\x1b[K\x1b[36m[linux]\x1b[0m c\r\n[other] d\r\n"
     )
     assert colours.feed(b"nux] e") == b"\x1b[36m[linux]\x1b[0m e"
 
@@ -54,8 +55,10 @@ def test_what_is_held_back_is_shown_in_the_end() -> None:
     assert colours.feed(b"nux] x\r\n") == b"nux] x\r\n"
 
 
-@given(st.lists(st.sampled_from([b"\r", b"\n", b"\x1b[K", b"[", b"linux", b"] ", b"x"]), max_size=30),
-       st.integers(1, 7))  # fmt: skip
+PARTS = st.sampled_from([b"\r", b"\n", b"\x1b[K", b"[", b"linux", b"] ", b"x"])
+
+
+@given(st.lists(PARTS, max_size=30), st.integers(1, 7))
 def test_colours_add_and_lose_nothing(parts: list[bytes], piece: int) -> None:
     data = b"".join(parts)
     colours = Colouring(["linux"])
@@ -87,11 +90,10 @@ class Terminal:
         self.machine, self.far_end = pty.openpty()
         tty.setraw(self.far_end)
         name = os.ttyname(self.far_end)
+        command = f"{sys.executable} {script} {name} {' '.join(arguments)}"
         self.child: pexpect.spawn[bytes] = pexpect.spawn(
-            "/bin/sh",
-            ["-c", f"{sys.executable} {script} {name} {' '.join(arguments)}; echo status $?; read x"],
-            timeout=20,
-        )  # fmt: skip
+            "/bin/sh", ["-c", f"{command}; echo status $?; read x"], timeout=20
+        )
         self.child.expect(b"started")
 
     def wait_for_raw(self) -> None:

@@ -6,7 +6,6 @@ The stream comes from vmm/device/console.c itself, built for the host.
 
 import ctypes
 import subprocess
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -152,7 +151,7 @@ def without_controls(text: bytes) -> bytes:
 
 @given(st.lists(EVENTS, max_size=60), st.integers(1, 40))
 def test_everything_arrives_where_it_was_written(
-    library: ctypes.CDLL, events: list[object], piece: int
+    library: ctypes.CDLL, events: list[str | int | tuple[str, bytes, int]], piece: int
 ) -> None:
     mux = Multiplexer(library)
     written = dict.fromkeys(NAMES, b"")
@@ -164,8 +163,8 @@ def test_everything_arrives_where_it_was_written(
             mux.type(b"\x01h")
         elif isinstance(event, int):
             stream += mux.read(event)
-        else:
-            name, end, length = event  # type: ignore[misc]
+        elif isinstance(event, tuple):
+            name, end, length = event
             # Numbered, so that no two lines are the same.
             text = b"%d:" % number + b"x" * length + end
             mux.write(name, text)
@@ -192,7 +191,9 @@ def test_any_bytes_arrive_whatever_the_pieces(data: bytes, piece: int) -> None:
 def test_a_console_alone_arrives_to_the_byte(library: ctypes.CDLL, lines: list[bytes]) -> None:
     mux = Multiplexer(library)
     mux.type(b"\x01n")
-    text = b"".join(b"|" + line.replace(b"\x18", b"").replace(b"\n", b"") + b"\r\n" for line in lines)
+    text = b"".join(
+        b"|" + line.replace(b"\x18", b"").replace(b"\n", b"") + b"\r\n" for line in lines
+    )
     if len(text) > LINE_SIZE or b"\x1b[K" in text:
         return
     mux.write("linux", text)

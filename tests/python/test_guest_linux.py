@@ -8,11 +8,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from unidiff.patch import PatchSet
+
 from gandalf import debian, guest_linux
 from gandalf.debian import Package
 from gandalf.guest_linux import Places
 from gandalf.paths import ROOT, UserError
-from unidiff.patch import PatchSet
 
 PLACES = Places(ROOT)
 # The budget of the design for a uniprocessor guest.

@@ -7,7 +7,7 @@ from gandalf import linux_boot
 
 
 def e820(page: bytes) -> list[tuple[int, int, int]]:
-    return [struct.unpack_from("<QQI", page, 0x2D0 + 20 * n) for n in range(page[0x1E8])]  # type: ignore[misc]
+    return list(struct.iter_unpack("<QQI", page[0x2D0 : 0x2D0 + 20 * page[0x1E8]]))
 
 
 def test_parameters_of_a_vmlinux() -> None:

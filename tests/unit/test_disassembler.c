@@ -38,7 +38,8 @@ static void slot_fill(u8 *slot, unsigned opcode, u8 modrm, u8 prefix)
 	unsigned length = 0;
 
 	memset(slot, NOP, SLOT);
-	if (prefix != 0)
+	/* Later processors have another meaning for a prefix before WBINVD. */
+	if (prefix != 0 && opcode != 0x109)
 		slot[length++] = prefix;
 	if (opcode >= 256)
 		slot[length++] = 0x0f;
@@ -60,7 +61,8 @@ static void slots_fill(void)
 static bool is_prefix_word(const char *word)
 {
 	static const char *const words[] = { "rep", "repz", "repnz", "cs", "ds", "es", "fs",
-					     "gs", "ss", "data16", "addr16", "lock", "addr32" };
+					     "gs", "ss", "data16", "addr16", "lock", "addr32",
+					     "xrelease", "xacquire" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strcmp(word, words[i]) == 0)
@@ -90,7 +92,7 @@ static bool is_name(const char *mnemonic, const char *name)
 	size_t length = strlen(name);
 
 	return strncmp(mnemonic, name, length) == 0 &&
-	       (mnemonic[length] == '\0' || (strchr("bwld", mnemonic[length]) != NULL &&
+	       (mnemonic[length] == '\0' || (strchr("bwl", mnemonic[length]) != NULL &&
 					     mnemonic[length + 1] == '\0'));
 }
 
@@ -109,14 +111,14 @@ static bool is_our_mov(const u8 *slot)
 {
 	const u8 *opcode = slot;
 
-	while (*opcode == 0x66 || *opcode == 0x67 || *opcode == 0xf3 || *opcode == 0x64)
+	while (strchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3", *opcode) != NULL)
 		opcode++;
 	if ((*opcode >= 0xb0 && *opcode <= 0xbf) || *opcode == 0x8c)
 		return false;
 	if (opcode[0] == 0x0f && (opcode[1] == 0x24 || opcode[1] == 0x26))
 		return false;
-	/* MOV to CS is an invalid opcode that the disassembler shows all the same. */
-	return *opcode != 0x8e || (opcode[1] & 0x38) != 0x08;
+	/* Opcodes for which there is no segment register are shown all the same. */
+	return *opcode != 0x8e || ((opcode[1] & 0x38) != 0x08 && (opcode[1] & 0x30) != 0x30);
 }
 
 /* Whether an instruction of the disassembler's is one that we must know. */
@@ -126,7 +128,8 @@ static bool is_ours(const char *mnemonic, const char *operands, const u8 *slot)
 		return false;
 	if (strcmp(mnemonic, "pop") == 0 || strcmp(mnemonic, "popw") == 0 ||
 	    strcmp(mnemonic, "popl") == 0)
-		return operands[0] == '%' && operands[1] != '\0' && operands[2] == 's';
+		return operands[0] == '%' && operands[1] != '\0' && operands[2] == 's' &&
+		       operands[3] == '\0';
 	if (is_name(mnemonic, "mov"))
 		return is_our_mov(slot);
 	if (is_load_far(mnemonic))

@@ -22,7 +22,7 @@ static struct pit reset(void)
 /* Programs a counter with both bytes. */
 static void program(struct pit *pit, unsigned number, u8 mode, u16 count, u64 now)
 {
-	pit_write(pit, 0x43, (u8)(number << 6 | 0x30 | mode << 1), now);
+	pit_write(pit, 0x43, (u8)(number << 6 | 0x30u | (unsigned)mode << 1), now);
 	pit_write(pit, (u16)(0x40 + number), (u8)count, now);
 	pit_write(pit, (u16)(0x40 + number), (u8)(count >> 8), now);
 }

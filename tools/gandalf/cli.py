@@ -7,7 +7,6 @@ import stat
 import sys
 import termios
 import tty
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -162,7 +161,7 @@ def _open_line(port: Path, baud: int) -> int:
     descriptor = os.open(port, os.O_RDWR | os.O_NOCTTY)
     if not os.isatty(descriptor):
         raise UserError(f"{port} is neither a serial port nor a socket.")
-    tty.setraw(descriptor)
+    tty.setraw(descriptor, termios.TCSANOW)  # what has arrived is not thrown away
     modes = termios.tcgetattr(descriptor)
     modes[2] |= termios.CLOCAL | termios.CREAD
     modes[4] = modes[5] = speed

@@ -75,18 +75,20 @@ class Colouring:
         self._before = b"\n"
         self.held = b""
 
-    def _colour(self, match: re.Match[bytes]) -> bytes:
-        return b"\x1b[%dm%s\x1b[0m" % (self._codes[match[1]], match[0])
-
     def feed(self, data: bytes) -> bytes:
         """Return the data with colours. The start of what may be a name is held back."""
+        start = len(self._before)
         data = self._before + self.held + data
-        undecided = self._UNDECIDED.search(data, len(self._before))
+        undecided = self._UNDECIDED.search(data, start)
         self.held = undecided[0] if undecided else b""
         decided = data[: len(data) - len(self.held)]
-        output = self._name.sub(self._colour, decided)[len(self._before) :]
+        output = b""
+        for match in self._name.finditer(decided, start):
+            colour = b"\x1b[%dm%s\x1b[0m" % (self._codes[match[1]], match[0])
+            output += decided[start : match.start()] + colour
+            start = match.end()
         self._before = decided[-4:]
-        return output
+        return output + decided[start:]
 
     def flush(self) -> bytes:
         """Return what is held back, as it is."""

@@ -164,18 +164,19 @@ def _run_helper(mirror: str, parts: dict[Package, Path], log: Log) -> str:
 def _download_error(package: Package, output: str) -> UserError:
     """Say in a sentence why a package did not arrive, from what apt printed."""
     name = f"{package.name} {package.version}"
-    if "404" in output:
-        return UserError(
-            f"Debian's mirror no longer has {name}: run `python -m gandalf.guest_linux "
-            "update-lock`, look at the change of guest/linux/packages.lock, and build again."
-        )
     if "Hash Sum mismatch" in output or "unexpected size" in output:
         return UserError(
             f"What Debian's mirror sent as {name} does not have the pinned checksum: run the "
             "command again, or update guest/linux/packages.lock if it keeps failing."
         )
-    errors = [line for line in output.splitlines() if line.startswith(("E:", "Err:"))]
-    reason = errors[-1].removeprefix("E:").strip() if errors else "apt gave no reason"
+    if "404" in output:
+        return UserError(
+            f"Debian's mirror no longer has {name}: run `build/venv/bin/python -m "
+            "gandalf.guest_linux update-lock`, look at the change of guest/linux/packages.lock, "
+            "and build again."
+        )
+    errors = [line for line in output.splitlines() if line.startswith("E: ")]
+    reason = errors[0].removeprefix("E: ").strip() if errors else "apt gave no reason"
     return UserError(
         f"{name} could not be fetched ({reason}): check the network connection and free space, "
         "and run the command again."

@@ -22,7 +22,9 @@ _HELP = (b"[Ctrl-A n: ", b"[consoles:")
 # As much of a line as the VMM draws again, and what it leaves out: bells, and sequences that
 # ask the terminal something or set titles.
 _LINE_SIZE = 200
-_SENT_ONCE = re.compile(rb"\x07|\x1b\[[0-?]*[ -/]*[nc]|\x1b[Zc]|\x1b[\]P^_][^\x07\x1b]*(?:\x07|\x1b.)?")
+_SENT_ONCE = re.compile(
+    rb"\x07|\x1b\[[0-?]*[ -/]*[nc]|\x1b[Zc]|\x1b[\]P^_][^\x07\x1b]*(?:\x07|\x1b.)?"
+)
 
 
 class Demultiplexer:

@@ -482,7 +482,7 @@ def _libraries(programs: list[Path], unpacked: Path) -> dict[str, Path]:
             raise UserError(
                 f"{user} needs {name}, which no pinned package has: add its package to "
                 "ROOTFS_LIBRARIES in tools/gandalf/guest_linux.py and run "
-                "`python -m gandalf.guest_linux update-lock`."
+                "`build/venv/bin/python -m gandalf.guest_linux update-lock`."
             )
         found[name] = available[name]
         queue += [(needed, name) for needed in needed_libraries(available[name]) or ()]
@@ -535,7 +535,7 @@ def image_lines(entries: dict[str, Path]) -> list[str]:
 
 LOCK_HEADING = """SPDX-License-Identifier: GPL-2.0-only
 The Debian packages that the Linux guest is made from. Written by
-`python -m gandalf.guest_linux update-lock`; path is relative to a Debian mirror.
+`build/venv/bin/python -m gandalf.guest_linux update-lock`; path is relative to a Debian mirror.
 They are of the release itself, whose versions stay: those of its security
 archive leave the mirrors with each update."""
 

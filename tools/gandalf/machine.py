@@ -27,6 +27,7 @@ from gandalf.demultiplex import VMM_CONSOLE, Demultiplexer
 from gandalf.iso import make_iso
 
 _SHOWN_LINES = 15
+_NOTICE = b" has the keyboard]\r\n"
 
 
 class MachineError(AssertionError):
@@ -161,17 +162,22 @@ class Machine:
             keys = keys[os.write(self.emulator.line, keys) :]
 
     def select(self, console: str, timeout: float = 60) -> None:
-        """Give a console the keyboard, with Ctrl-A n as often as it takes."""
+        """Give a console the keyboard, with Ctrl-A n as often as it takes.
+
+        At the start the keyboard goes to the console that the description says; that comes first.
+        """
+        with self._changed:
+            self._wait("the keyboard's going to a guest", lambda: _NOTICE in self.stream, timeout)
         for _ in self.names:
             if self.focus == console:
                 return
             with self._changed:
-                before = self.stream.count(b" has the keyboard]\r\n")
+                before = self.stream.count(_NOTICE)
             self.send_raw(CTRL_A + b"n")
             with self._changed:
                 self._wait(
                     "the keyboard's going to the next console",
-                    lambda before=before: self.stream.count(b" has the keyboard]\r\n") > before,  # type: ignore[misc]
+                    lambda before=before: self.stream.count(_NOTICE) > before,  # type: ignore[misc]
                     timeout,
                 )
         if self.focus != console:

@@ -566,7 +566,7 @@ bool console_has_input(const struct console *console)
 	return console->input_count > 0;
 }
 
-void console_set_focus(struct console_mux *mux, struct console *console)
+void console_set_focus(struct console_mux *mux, const struct console *console)
 {
 	mux->focus = (u32)(console - mux->consoles);
 	mux->notice_focus = true;

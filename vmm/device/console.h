@@ -109,7 +109,7 @@ int console_get(struct console_mux *mux, struct console *console);
 bool console_has_input(const struct console *console);
 
 /* Gives the keyboard to a console and announces it. */
-void console_set_focus(struct console_mux *mux, struct console *console);
+void console_set_focus(struct console_mux *mux, const struct console *console);
 struct console *console_focus(struct console_mux *mux);
 
 #endif

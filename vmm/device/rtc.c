@@ -203,7 +203,6 @@ static u32 alarm_distance(const struct rtc *rtc, u32 second_of_day)
 	bool any_minute = (minute & ALARM_ANY) == ALARM_ANY;
 	bool any_hour = (hour & ALARM_ANY) == ALARM_ANY;
 	u32 distance = 1;
-	u32 time;
 
 	if ((!any_second && decode_register(rtc, second) > 59) ||
 	    (!any_minute && decode_register(rtc, minute) > 59) ||
@@ -211,7 +210,8 @@ static u32 alarm_distance(const struct rtc *rtc, u32 second_of_day)
 		return 0;
 	/* Every hour, then minute, then second is tried at most twice: some 200 rounds. */
 	for (;;) {
-		time = (second_of_day + distance) % DAY_SECONDS;
+		u32 time = (second_of_day + distance) % DAY_SECONDS;
+
 		if (!any_hour && decode_hour(rtc, hour) != time / 3600)
 			distance += 3600 - time % 3600;
 		else if (!any_minute && decode_register(rtc, minute) != time / 60 % 60)

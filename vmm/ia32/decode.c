@@ -227,11 +227,10 @@ static void decode_address_16(struct decoded *decoded, struct cursor *cursor)
 
 static void decode_address_32(struct decoded *decoded, struct cursor *cursor)
 {
-	u8 sib;
-
 	decoded->base = decoded->rm;
 	if (decoded->rm == REGISTER_ESP) {
-		sib = cursor_byte(cursor);
+		u8 sib = cursor_byte(cursor);
+
 		decoded->base = sib & 7;
 		decoded->scale = sib >> 6;
 		if ((sib >> 3 & 7) != REGISTER_ESP)

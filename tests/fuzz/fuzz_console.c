@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzzes the console multiplexer with what guests write and the user types. Two
+ * bytes of input are one step. Its state must stay sound, and it must come to an
+ * end when nothing is added any more.
+ */
+#include <stdlib.h>
+
+#include "device/console.h"
+
+#define CONSOLES 3
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+static struct console_mux mux;
+static struct console *consoles[CONSOLES];
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static bool output(void)
+{
+	bool expected = console_has_output(&mux);
+
+	require((console_output(&mux) >= 0) == expected);
+	return expected;
+}
+
+static void put(struct console *console, u8 value, unsigned times)
+{
+	while (times-- > 0) {
+		bool room = console_room(console) > 0 || console->drops_oldest;
+
+		require(console_put(&mux, console, (char)value) == room);
+	}
+}
+
+static void step(u8 what, u8 value)
+{
+	struct console *console = consoles[what % CONSOLES];
+
+	switch (what >> 5) {
+	case 0:
+		console_input(&mux, value);
+		break;
+	case 1:
+		console_get(&mux, console);
+		console_finish_line(&mux, console);
+		break;
+	case 2:
+		console_set_focus(&mux, console);
+		break;
+	case 3:
+		put(console, value, 300);
+		break;
+	case 4:
+		for (unsigned i = 0; i < value; i++)
+			output();
+		break;
+	default:
+		put(console, value, 1);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	unsigned bytes = 0;
+
+	console_mux_init(&mux);
+	for (unsigned i = 0; i < CONSOLES; i++)
+		consoles[i] = console_add(&mux, i == 0 ? "linux" : i == 1 ? "rtos" : "vmm");
+	console_set_drops_oldest(consoles[2]);
+	for (; size >= 2; data += 2, size -= 2)
+		step(data[0], data[1]);
+	while (output())
+		require(++bytes < 20 * CONSOLES * CONSOLE_OUTPUT_SIZE);
+	for (unsigned i = 0; i < CONSOLES; i++) {
+		require(consoles[i]->output_lines == 0);
+		require(consoles[i]->output_count < CONSOLE_LINE_SIZE);
+		require(consoles[i]->lost == 0);
+	}
+	return 0;
+}

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The test driver and `gandalf run` with real emulators, and a stand-in for the VMM."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from gandalf.build import Built, options_for
+from gandalf.check import check
+from gandalf.emulator import Options, qemu_command
+from gandalf.machine import Machine, MachineError
+from gandalf.paths import UserError
+
+SYSTEM = """\
+[machine]
+memory = "32M"
+[[guest]]
+name = "alpha"
+kind = "rtos"
+image = "./rtos.elf"
+memory = "64K"
+priority = 1
+[[guest]]
+name = "beta"
+kind = "rtos"
+image = "./rtos.elf"
+memory = "64K"
+priority = 2
+"""
+
+# Runs the command with the stand-in for the VMM.
+RUN = """\
+import sys
+from pathlib import Path
+from gandalf import build, cli, paths
+build.build_vmm = lambda: Path({vmm!r})
+for module in (paths, build): module.BUILD = Path({folder!r})
+build.system_folder = lambda path: Path({folder!r})
+cli.main()
+"""
+
+
+@pytest.fixture
+def system(
+    describe: Callable[[str], Path], folder: Path, dummy_vmm: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A description whose VMM is the stand-in; everything built lands in a scratch folder."""
+    monkeypatch.setattr("gandalf.build.build_vmm", lambda: dummy_vmm)
+    monkeypatch.setattr("gandalf.build.system_folder", lambda _: folder)
+    monkeypatch.setattr("gandalf.iso.system_folder", lambda _: folder)
+    return describe(SYSTEM)
+
+
+@pytest.fixture(params=["qemu", "bochs"])
+def machine(system: Path, request: pytest.FixtureRequest) -> Iterator[Machine]:
+    """The stand-in in each emulator."""
+    with Machine(system, emulator=request.param) as running:
+        running.expect("vmm", r"dummy ready\n", 120)
+        yield running
+
+
+def test_both_consoles_can_be_driven(machine: Machine) -> None:
+    machine.send("alpha", "a")
+    machine.expect("alpha", r"alpha got a\n")
+    machine.expect("beta", r"^saw it\n")
+    assert machine.focus == "alpha"
+    machine.send("beta", "b")
+    machine.expect("beta", r"beta got b\n")
+    machine.expect("vmm", r"saw it")
+    machine.send("alpha", "c")
+    match = machine.expect("alpha", r"got (\w)\n")
+    assert match[1] == "c"
+    assert machine.text("beta").count("got") == 1
+    machine.send("vmm", "q")
+    assert machine.wait_off().clean
+    assert machine.text("vmm").endswith("all guests are off\n$ ")
+
+
+def test_an_error_of_the_vmm_is_not_a_clean_end(machine: Machine) -> None:
+    machine.send("alpha", "e")
+    machine.expect("vmm", r"the VMM stops: a test\n")
+    outcome = machine.wait_off()
+    assert not outcome.clean
+    assert "last line says why" in outcome.sentence
+
+
+def test_waiting_in_vain_shows_the_consoles(system: Path) -> None:
+    with Machine(system) as machine:
+        with pytest.raises(MachineError, match=r"(?s)went by.*--- vmm, last lines:.*dummy ready"):
+            machine.expect("alpha", "never", timeout=1)
+        machine.send("alpha", "q")
+        with pytest.raises(MachineError, match="machine ended before"):
+            machine.expect("alpha", "never", timeout=60)
+
+
+def test_a_reset_is_not_a_clean_end(system: Path) -> None:
+    with Machine(system) as machine:
+        machine.send("alpha", "r")
+        assert "was reset" in machine.wait_off().sentence
+
+
+def test_the_monitor_and_memory(system: Path) -> None:
+    with Machine(system) as machine:
+        machine.expect("vmm", "ready")
+        assert "EIP=" in machine.hmp("info registers")
+        assert machine.memory(0x100000, 4) == (0x1BADB002).to_bytes(4, "little")
+        assert len(machine.memory(0x100000, 100)) == 100
+
+
+def test_the_module_is_passed_on(system: Path, folder: Path) -> None:
+    with Machine(system) as machine:
+        machine.expect("vmm", "ready")
+        content = (folder / "system-deterministic.bin").read_bytes()
+        assert content.startswith(b"GDFT")
+
+
+def run(folder: Path, dummy_vmm: Path, *arguments: str) -> tuple[str, list[str]]:
+    script = folder / "run.py"
+    script.write_text(RUN.format(vmm=str(dummy_vmm), folder=str(folder)))
+    return sys.executable, [str(script), *arguments]
+
+
+def test_run_on_a_terminal(system: Path, folder: Path, dummy_vmm: Path) -> None:
+    program, arguments = run(folder, dummy_vmm, "run", str(system))
+    child: pexpect.spawn[str] = pexpect.spawn(program, arguments, encoding="utf-8", timeout=60)
+    child.expect(r"Ctrl-A x: leave")
+    child.expect(r"dummy ready")
+    child.send("a")
+    child.expect(r"alpha got a")
+    child.expect(r"\[beta\].*saw it")
+    child.send("\x01n")
+    child.expect(r"\[console beta has the keyboard\]")
+    child.send("\x01x")
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == 0
+
+
+@pytest.mark.parametrize(("key", "status"), [("q", 0), ("e", 1), ("r", 1)])
+def test_run_ends_with_the_machine(
+    system: Path, folder: Path, dummy_vmm: Path, key: str, status: int
+) -> None:
+    program, arguments = run(folder, dummy_vmm, "run", str(system))
+    child: pexpect.spawn[str] = pexpect.spawn(program, arguments, encoding="utf-8", timeout=60)
+    child.expect(r"dummy ready")
+    child.send(key)
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == status
+
+
+def test_run_for_a_time_without_a_terminal(system: Path, folder: Path, dummy_vmm: Path) -> None:
+    program, arguments = run(folder, dummy_vmm, "run", str(system), "--for", "3")
+    done = subprocess.run(
+        [program, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(b"dummy ready\r\n")
+    assert b"the time is over" in done.stderr
+
+
+def test_an_image_for_a_real_machine(system: Path, folder: Path, dummy_vmm: Path) -> None:
+    program, arguments = run(folder, dummy_vmm, "image", str(system))
+    script = folder / "run.py"
+    script.write_text(
+        script.read_text().replace("cli.main()", "from gandalf import iso\n"
+        "iso.system_folder = build.system_folder\ncli.main()")
+    )  # fmt: skip
+    subprocess.run([program, *arguments], check=True, capture_output=True, timeout=60)
+    image = folder / "gandalf.iso"
+    assert image.read_bytes()[0x8001:0x8006] == b"CD001"
+    made = image.stat().st_mtime_ns
+    subprocess.run([program, *arguments], check=True, capture_output=True, timeout=60)
+    assert image.stat().st_mtime_ns == made
+
+
+def test_the_emulators_have_no_other_serial_ports(describe: Callable[[str], Path]) -> None:
+    text = SYSTEM + "[console]\nuart = {port = 0x3e8, interrupt = 5}\n"
+    built = Built(check(describe(text)), Path("vmm"), Path("module"))
+    with pytest.raises(UserError, match='"com1" and "com2"'):
+        options_for(built, deterministic=False)
+
+
+def test_command_line_of_qemu() -> None:
+    options = Options(memory=64, kernel=Path("k"), module=Path("m"), uart="com2", gdb=True)
+    command = " ".join(qemu_command(options, 3, 4))
+    assert "-m 64 -kernel k -initrd m" in command
+    assert "-serial null -serial chardev:uart" in command
+    assert "-icount shift=0,sleep=on" in command
+    assert "-s -S" in command
+    fixed = " ".join(qemu_command(Options(64, Path("k"), deterministic=True), 3, 4))
+    assert "-icount shift=0,sleep=off -rtc base=2024-01-01T00:00:00,clock=vm -seed 1" in fixed
+
+
+def test_a_missing_emulator_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(os.environ, "PATH", "/nowhere")
+    with pytest.raises(UserError, match=r"There is no qemu-system-i386; run `tools/setup"):
+        qemu_command(Options(64, Path("k")), 3, 4)

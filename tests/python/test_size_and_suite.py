@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured and counted is measured and counted right."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gandalf.size import Measure, changed_in_linux, count_lines, read_sections
+from gandalf.suite import Count, parse_count
+
+CODE = """\
+/* a comment
+ * over lines */
+#include <x.h> /* code */
+
+int f(void) // code
+{
+\t/* comment */
+\treturn "/* no comment */"[0]; /* code
+\tcomment */
+}
+"""
+
+PATCH = """\
+--- a/arch/x86/include/asm/irqflags.h
++++ b/arch/x86/include/asm/irqflags.h
+@@ -1,7 +1,6 @@
+ a
+-b
++c
+ d
+-e
+-f
++g
+ h
+ i
+--- a/mm/tlb.c
++++ b/mm/tlb.c
+@@ -1,2 +1,3 @@
+ a
++b
+ c
+--- /dev/null
++++ b/drivers/new.c
+@@ -0,0 +1,2 @@
++x
++y
+"""
+
+
+def test_lines_of_code() -> None:
+    assert count_lines(CODE) == 5
+    assert count_lines("") == 0
+    assert count_lines("/* only */\n\n\n") == 0
+    assert count_lines("movl $1, %eax /* it's */\n\n\tint $0x1e\n# define X 1\n") == 3
+
+
+def test_lines_changed_in_linux() -> None:
+    assert changed_in_linux(PATCH) == (4, 2)
+
+
+def test_sections_by_what_they_count_as(tmp_path: Path) -> None:
+    source = tmp_path / "x.c"
+    source.write_text(
+        "const int text[25] = {1}; int data[10] = {1}; int bss[5];"
+        '__attribute__((section(".vcpu"))) int vcpu[50];'
+        '__attribute__((section(".trace"))) int trace[100];'
+    )
+    output = tmp_path / "x.o"
+    subprocess.run(
+        ["gcc", "-m32", "-ffreestanding", "-c", str(source), "-o", str(output)], check=True
+    )
+    sections = read_sections(output)
+    assert sections.total("data") == 60
+    assert sections.total("per vCPU") == 200
+    assert sections.total("trace ring") == 400
+    assert sections.total("text") == 100
+
+
+def test_budgets() -> None:
+    assert Measure("x", 10, 10, "lines").kept
+    assert not Measure("x", 11, 10, "lines").kept
+
+
+@pytest.mark.parametrize(
+    ("output", "status", "count"),
+    [
+        ("x\n3 passed, 0 failed\n", 0, Count(3, 0)),
+        ("x\n3 passed, 2 failed\n", 1, Count(3, 2)),
+        ("=== 1 failed, 12 passed, 2 skipped in 3.1s ===\n", 1, Count(12, 1)),
+        ("=== 5 passed, 1 error in 3.1s ===\n", 1, Count(5, 1)),
+        ("=== 5 passed in 3.1s ===\nwarning\n", 0, Count(5, 0)),
+        ("3 passed, 0 failed\n", 2, Count(3, 1)),
+        ("no tests ran in 0.01s\n", 5, Count(0, 1)),
+        ("0 passed, 0 failed\n", 0, Count(0, 1)),
+        ("", 0, Count(0, 1)),
+    ],
+)
+def test_counts(output: str, status: int, count: Count) -> None:
+    assert parse_count(output, status) == count
+
+
+def test_sums() -> None:
+    assert str(Count(3, 1) + Count(2, 0)) == "5 passed, 1 failed"

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A compiled system that is right in every respect, to be spoilt by the unit test
+ * and the fuzzer of the table's check.
+ */
+#ifndef GANDALF_MODULE_H
+#define GANDALF_MODULE_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "abi/table.h"
+#include "lib/crc32.h"
+#include "lib/types.h"
+
+#define VMM_BASE 0x00100000u
+#define VMM_END 0x00180000u
+#define MEBI 0x100000u
+#define IMAGE_SIZE 0x1000u
+
+struct module {
+	struct gandalf_table table;
+	u8 bytes[4 * IMAGE_SIZE];
+};
+
+static struct module module;
+static void seal(void)
+{
+	module.table.checksum = 0;
+	module.table.checksum = crc32_update(0, &module.table, sizeof(module.table));
+}
+
+static void image_add(u32 guest, u32 address, u32 memory_size, const char *name)
+{
+	struct gandalf_image *image = &module.table.images[module.table.image_count];
+
+	*image = (struct gandalf_image){
+		.guest = guest,
+		.offset = (u32)sizeof(module.table) + module.table.image_count * IMAGE_SIZE,
+		.file_size = IMAGE_SIZE,
+		.load_address = address,
+		.memory_size = memory_size,
+	};
+	image->checksum = crc32_update(0, (u8 *)&module + image->offset, IMAGE_SIZE);
+	snprintf(image->name, sizeof(image->name), "%s", name);
+	module.table.image_count++;
+}
+
+/* Guest 0: Linux at 64 MiB, guests 1 and 2: RTOSes. */
+static void module_make(void)
+{
+	struct gandalf_table *table = &module.table;
+
+	memset(&module, 0, sizeof(module));
+	for (unsigned i = 0; i < sizeof(module.bytes); i++)
+		module.bytes[i] = (u8)(i * 7);
+	table->magic = GANDALF_TABLE_MAGIC;
+	table->version = GANDALF_TABLE_VERSION;
+	table->table_size = sizeof(*table);
+	table->module_size = sizeof(module);
+	table->guest_count = 3;
+	table->pool_base = 8 * MEBI;
+	table->pool_size = 8 * MEBI;
+	table->console_port = 0x3f8;
+	table->console_interrupt = 4;
+	table->console_baud = 115200;
+	table->guests[0] = (struct gandalf_guest){
+		.name = "linux",
+		.kind = GANDALF_KIND_LINUX_SHARED,
+		.memory_base = 64 * MEBI,
+		.memory_size = 128 * MEBI,
+		.entry = MEBI + 0x100,
+		.boot_parameters = 0x90000,
+		.command_line = 0x91000,
+		.command_line_size = 0x800,
+		.on_reboot = GANDALF_POLICY_RESTART,
+		.restart_limit = 3,
+		.interrupts = 0x4000,
+		.flags = GANDALF_GUEST_STRICT_TLS,
+		.port_range_count = 2,
+		.port_ranges = { { 0x1f0, 0x1f7 }, { 0x3f6, 0x3f6 } },
+	};
+	table->guests[1] = (struct gandalf_guest){
+		.name = "control",
+		.kind = GANDALF_KIND_RTOS,
+		.priority = 2,
+		.memory_base = 32 * MEBI,
+		.memory_size = 0x5000,
+		.entry = 0x100,
+		.interrupts = 0x00a0,
+		.port_range_count = 1,
+		.port_ranges = { { 0x300, 0x31f } },
+	};
+	table->guests[2] = (struct gandalf_guest){
+		.name = "fifteen-letters",
+		.kind = GANDALF_KIND_RTOS,
+		.priority = 1,
+		.memory_base = 32 * MEBI + 0x5000,
+		.memory_size = MEBI,
+	};
+	image_add(0, MEBI, 4 * MEBI, "kernel");
+	image_add(0, 0x90000, IMAGE_SIZE, "parameters");
+	image_add(1, 0, 2 * IMAGE_SIZE, "text");
+	image_add(2, 0, MEBI - IMAGE_SIZE, "all");
+	seal();
+}
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The check of the compiled system description: one good module, and every way to
+ * spoil it, each with the words that the message must hold.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "core/table.h"
+#include "module.h"
+
+static char message[120];
+
+static const char *check(void)
+{
+	memset(message, '?', sizeof(message));
+	return table_check(&module.table, sizeof(module), VMM_BASE, VMM_END, message,
+			   sizeof(message));
+}
+
+static void expect_fault(const char *words)
+{
+	const char *answer = check();
+
+	if (answer == NULL)
+		fail_msg("accepted instead of \"%s\"", words);
+	assert_ptr_equal(answer, message);
+	assert_int_equal(strnlen(message, sizeof(message)) < sizeof(message), 1);
+	assert_int_equal(message[strlen(message) - 1], '.');
+	if (strstr(message, words) == NULL)
+		fail_msg("\"%s\" instead of \"%s\"", message, words);
+}
+
+static void a_good_module_passes(void **state)
+{
+	(void)state;
+	module_make();
+	assert_null(check());
+	for (u32 i = 0; i < module.table.image_count; i++)
+		assert_null(table_image_check(&module.table, i, message, sizeof(message)));
+}
+
+static void a_dedicated_linux_has_the_machine(void **state)
+{
+	struct gandalf_guest *guest = &module.table.guests[0];
+
+	(void)state;
+	module_make();
+	module.table.guest_count = 1;
+	module.table.image_count = 2;
+	module.table.console_port = 0;
+	guest->kind = GANDALF_KIND_LINUX_DEDICATED;
+	guest->interrupts = 0xffff;
+	guest->port_ranges[0] = (struct gandalf_port_range){ 0, 0xfff };
+	seal();
+	assert_null(check());
+}
+
+/* The value that a field is given, and what the message then says. */
+struct fault {
+	size_t offset;
+	u32 value;
+	const char *words;
+};
+
+#define TABLE(field) offsetof(struct gandalf_table, field)
+#define GUEST(number, field) \
+	(TABLE(guests[0]) + number * sizeof(struct gandalf_guest) + \
+	 offsetof(struct gandalf_guest, field))
+#define IMAGE(number, field) \
+	(TABLE(images[0]) + number * sizeof(struct gandalf_image) + \
+	 offsetof(struct gandalf_image, field))
+#define SIZE ((u32)sizeof(struct gandalf_table))
+
+static const struct fault faults[] = {
+	{ TABLE(magic), 0, "not a compiled system" },
+	{ TABLE(version), 0, "version 0" },
+	{ TABLE(version), GANDALF_TABLE_VERSION + 1, "version 2, this VMM needs 1" },
+	{ TABLE(table_size), SIZE - 4, "gives its size as" },
+	{ TABLE(table_size), UINT32_MAX, "gives its size as" },
+	{ TABLE(module_size), SIZE - 1, "boot module is truncated" },
+	{ TABLE(module_size), sizeof(struct module) + 1, "boot module is truncated" },
+	{ TABLE(module_size), UINT32_MAX, "boot module is truncated" },
+	{ TABLE(guest_count), 0, "has 0 guests" },
+	{ TABLE(guest_count), GANDALF_GUESTS_MAXIMUM + 1, "has 10 guests" },
+	{ TABLE(guest_count), UINT32_MAX, "has 4294967295 guests" },
+	{ TABLE(guest_count), 4, "name of guest 3" },
+	{ TABLE(guest_count), 2, "Image all belongs to guest 2 of 2" },
+	{ TABLE(image_count), GANDALF_IMAGES_MAXIMUM + 1, "has 49 images" },
+	{ TABLE(image_count), 0x80000001, "images" },
+	{ TABLE(image_count), 0, "Guest linux: no image holds its entry" },
+	{ TABLE(image_count), 3, "Guest fifteen-letters: no image holds its entry 0x0" },
+	{ TABLE(image_count), 5, "name of image 4" },
+	{ TABLE(focus), 3, "guest 3 of 3" },
+	{ TABLE(flags), 1, "unknown flags 0x1" },
+	{ TABLE(console_port), 0x1000, "port 0x1000" },
+	{ TABLE(console_port), 0xff9, "port 0xff9" },
+	{ TABLE(console_port), UINT32_MAX, "port 0xffffffff" },
+	{ TABLE(console_port), 0x300, "ports 0x300 to 0x31f belong to another" },
+	{ TABLE(console_interrupt), 0, "cannot have interrupt 0" },
+	{ TABLE(console_interrupt), 2, "cannot have interrupt 2" },
+	{ TABLE(console_interrupt), 16, "cannot have interrupt 16" },
+	{ TABLE(console_interrupt), 36, "cannot have interrupt 36" },
+	{ TABLE(console_interrupt), 5, "Guest control: interrupt 5 belongs to another" },
+	{ TABLE(console_baud), 0, "0 baud" },
+	{ TABLE(console_baud), 115201, "115201 baud" },
+	{ TABLE(pool_base), 8 * MEBI + 0x1000, "is not aligned" },
+	{ TABLE(pool_size), 7 * MEBI, "is not aligned" },
+	{ TABLE(pool_size), 0, "pool has 0x0 bytes" },
+	{ TABLE(pool_size), 16 * MEBI, "pool has 0x1000000 bytes" },
+	{ TABLE(pool_base), 0xfffu << 20 & ~0x3fffffu, "pool goes beyond 4 GiB" },
+	{ TABLE(pool_base), 0, "pool overlaps the VMM" },
+	{ TABLE(pool_base), 64 * MEBI, "Guest linux: its memory overlaps the pool" },
+	{ GUEST(0, name), 0, "name of guest 0" },
+	{ GUEST(1, name), 0x1b, "name of guest 1" },
+	{ GUEST(1, name), 0x7f6b, "name of guest 1" },
+	{ GUEST(1, name), 0x6d6d76, "Guest 1 has the VMM's name" },
+	{ GUEST(2, name) + 12, 0x78787878, "name of guest 2" },
+	{ GUEST(0, kind), 0, "unknown kind 0" },
+	{ GUEST(0, kind), 4, "unknown kind 4" },
+	{ GUEST(0, kind), UINT32_MAX, "unknown kind" },
+	{ GUEST(0, kind), GANDALF_KIND_LINUX_DEDICATED, "is not alone" },
+	{ GUEST(0, kind), GANDALF_KIND_RTOS, "Guest linux cannot have priority 0" },
+	{ GUEST(0, priority), 1, "Guest linux cannot have priority 1" },
+	{ GUEST(1, priority), 0, "Guest control cannot have priority 0" },
+	{ GUEST(0, memory_base), 64 * MEBI + 0x1000, "is not aligned to 0x400000" },
+	{ GUEST(0, memory_size), 126 * MEBI, "is not aligned to 0x400000" },
+	{ GUEST(0, memory_size), 0, "is not aligned" },
+	{ GUEST(1, memory_base), 32 * MEBI + 1, "is not aligned to 0x1000" },
+	{ GUEST(1, memory_size), 0x5001, "is not aligned to 0x1000" },
+	{ GUEST(0, memory_base), 0xf8000000, "its memory goes beyond 4 GiB" },
+	{ GUEST(0, memory_size), 0xfc000000, "its memory goes beyond 4 GiB" },
+	{ GUEST(1, memory_size), 0xfffff000, "its memory goes beyond 4 GiB" },
+	{ GUEST(1, memory_base), VMM_END - 0x1000, "memory overlaps the VMM" },
+	{ GUEST(1, memory_base), VMM_BASE - 0x1000, "memory overlaps the VMM" },
+	{ GUEST(0, memory_base), 0, "memory overlaps the VMM" },
+	{ GUEST(1, memory_base), 16 * MEBI - 0x1000, "memory overlaps the pool" },
+	{ GUEST(1, memory_base), 64 * MEBI - 0x1000, "overlaps that of guest linux" },
+	{ GUEST(2, memory_base), 32 * MEBI + 0x4000, "overlaps that of guest control" },
+	{ GUEST(2, memory_size), 32 * MEBI, "Guest fifteen-letters: its memory overlaps" },
+	{ GUEST(2, memory_size), 0x1ff0000, "have more than 0x2000000 bytes" },
+	{ GUEST(0, entry), MEBI - 1, "no image holds its entry 0xfffff" },
+	{ GUEST(0, entry), MEBI + IMAGE_SIZE, "no image holds its entry 0x101000" },
+	{ GUEST(0, entry), UINT32_MAX, "no image holds its entry" },
+	{ GUEST(1, entry), IMAGE_SIZE, "no image holds its entry" },
+	{ GUEST(0, boot_parameters), 128 * MEBI - 0xfff, "boot parameters at" },
+	{ GUEST(0, boot_parameters), UINT32_MAX, "boot parameters at" },
+	{ GUEST(0, command_line), 128 * MEBI - 0x7ff, "command line at" },
+	{ GUEST(0, command_line), UINT32_MAX - 0x800, "command line at" },
+	{ GUEST(0, command_line_size), UINT32_MAX, "command line at" },
+	{ GUEST(0, command_line_size), 0, "command line at" },
+	{ GUEST(0, on_reboot), 2, "unknown policy" },
+	{ GUEST(1, on_fault), UINT32_MAX, "unknown policy" },
+	{ GUEST(0, flags), 2, "unknown flags 0x2" },
+	{ GUEST(0, interrupts), 0x10000, "interrupts above 15" },
+	{ GUEST(0, interrupts), 0x80000000, "interrupts above 15" },
+	{ GUEST(1, interrupts), 0x0001, "Guest control: interrupt 0 belongs to another" },
+	{ GUEST(1, interrupts), 0x0004, "interrupt 2 belongs to another" },
+	{ GUEST(1, interrupts), 0x0100, "interrupt 8 belongs to another" },
+	{ GUEST(1, interrupts), 0x0010, "interrupt 4 belongs to another" },
+	{ GUEST(2, interrupts), 0x4000, "letters: interrupt 14 belongs to another" },
+	{ GUEST(2, interrupts), 0x0080, "letters: interrupt 7 belongs to another" },
+	{ GUEST(0, port_range_count), 9, "has 9 port ranges" },
+	{ GUEST(0, port_range_count), UINT32_MAX, "port ranges" },
+	{ GUEST(0, port_range_count), 3, "ports 0x0 to 0x0 belong to another" },
+	{ GUEST(0, port_ranges), 0x1f001f7, "ports 0x1f7 to 0x1f0 are not below" },
+	{ GUEST(0, port_ranges), 0x100001f0, "ports 0x1f0 to 0x1000 are not below" },
+	{ GUEST(0, port_ranges), 0xffff0000, "are not below 0x1000" },
+	{ GUEST(0, port_ranges), 0x0020001f, "ports 0x1f to 0x20 belong to another" },
+	{ GUEST(0, port_ranges), 0x003d0043, "are not below" },
+	{ GUEST(0, port_ranges), 0x04d104d1, "belong to another" },
+	{ GUEST(0, port_ranges), 0x0cf90cf9, "belong to another" },
+	{ GUEST(0, port_ranges), 0x03f803f0, "ports 0x3f0 to 0x3f8 belong to another" },
+	{ GUEST(1, port_ranges), 0x01f701f7, "Guest control: ports 0x1f7 to 0x1f7 belong" },
+	{ IMAGE(0, name), 0, "name of image 0" },
+	{ IMAGE(1, guest), 3, "Image parameters belongs to guest 3 of 3" },
+	{ IMAGE(1, guest), UINT32_MAX, "Image parameters belongs to guest" },
+	{ IMAGE(0, offset), SIZE - 1, "Guest linux, image kernel: it is not inside" },
+	{ IMAGE(0, offset), 0, "is not inside the boot module" },
+	{ IMAGE(3, offset), sizeof(struct module) - IMAGE_SIZE + 1, "is not inside" },
+	{ IMAGE(3, offset), UINT32_MAX - 0x100, "is not inside" },
+	{ IMAGE(3, file_size), UINT32_MAX, "is not inside" },
+	{ IMAGE(2, memory_size), IMAGE_SIZE - 1, "0x1000 bytes do not fit 0xfff" },
+	{ IMAGE(2, memory_size), 0, "do not fit 0x0" },
+	{ IMAGE(2, memory_size), 0x4001, "does not fit the guest's memory" },
+	{ IMAGE(2, memory_size), UINT32_MAX, "does not fit the guest's memory" },
+	{ IMAGE(2, load_address), 0x3000, "does not fit the guest's memory" },
+	{ IMAGE(2, load_address), 0xfffff000, "does not fit the guest's memory" },
+	{ IMAGE(0, memory_size), 128 * MEBI, "Guest linux, image kernel: it does not fit" },
+	{ IMAGE(1, load_address), MEBI + 0x1000, "image parameters: it overlaps image kernel" },
+	{ IMAGE(1, load_address), MEBI - 1, "overlaps image kernel" },
+};
+
+static void every_fault_is_told(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
+		module_make();
+		memcpy((u8 *)&module + faults[i].offset, &faults[i].value, sizeof(u32));
+		seal();
+		expect_fault(faults[i].words);
+	}
+}
+
+static void neighbours_are_no_overlap(void **state)
+{
+	static const struct fault changes[] = {
+		{ GUEST(0, memory_base), 36 * MEBI, "" },
+		{ GUEST(1, memory_base), VMM_END, "" },
+		{ GUEST(1, memory_base), VMM_BASE - 0x5000, "" },
+		{ GUEST(1, memory_base), 8 * MEBI - 0x5000, "" },
+		{ GUEST(1, memory_base), 0xffffa000, "" },
+		{ TABLE(console_port), 0x320, "" },
+		{ TABLE(console_port), 0x2f8, "" },
+		{ TABLE(console_port), 0, "" },
+		{ IMAGE(1, load_address), MEBI - IMAGE_SIZE, "" },
+		{ IMAGE(1, load_address), 5 * MEBI, "" },
+		{ GUEST(0, boot_parameters), 128 * MEBI - 0x1000, "" },
+		{ GUEST(0, command_line), 128 * MEBI - 0x800, "" },
+		{ GUEST(0, entry), MEBI + IMAGE_SIZE - 1, "" },
+		{ GUEST(2, interrupts), 0xbf0a & ~0x0100u, "" },
+		{ IMAGE(1, file_size), 0, "" },
+		{ IMAGE(1, name), 0x622061, "" },
+		{ GUEST(0, port_ranges), 0x02ff02ff, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		module_make();
+		memcpy((u8 *)&module + changes[i].offset, &changes[i].value, sizeof(u32));
+		seal();
+		if (check() != NULL)
+			fail_msg("change %u: %s", (unsigned)i, message);
+	}
+}
+
+static void a_truncated_module_is_told(void **state)
+{
+	(void)state;
+	module_make();
+	assert_non_null(table_check(&module.table, 3, VMM_BASE, VMM_END, message, sizeof(message)));
+	assert_non_null(strstr(message, "truncated: it has 3 bytes of"));
+	assert_non_null(table_check(&module.table, sizeof(module.table) - 1, VMM_BASE, VMM_END,
+				    message, sizeof(message)));
+	assert_non_null(table_check(&module.table, sizeof(module) - 1, VMM_BASE, VMM_END, message,
+				    sizeof(message)));
+	assert_non_null(strstr(message, "The boot module is truncated"));
+}
+
+static void each_damaged_byte_of_the_table_is_found(void **state)
+{
+	(void)state;
+	module_make();
+	for (size_t i = 0; i < sizeof(module.table); i++) {
+		((u8 *)&module)[i] ^= 0x10;
+		assert_non_null(check());
+		((u8 *)&module)[i] ^= 0x10;
+	}
+	assert_null(check());
+}
+
+static void a_damaged_image_is_told(void **state)
+{
+	(void)state;
+	module_make();
+	module.bytes[2 * IMAGE_SIZE + 5] ^= 1;
+	assert_null(check());
+	for (u32 i = 0; i < 4; i++) {
+		const char *answer = table_image_check(&module.table, i, message, sizeof(message));
+
+		if (i != 2)
+			assert_null(answer);
+		else
+			assert_string_equal(answer, "Guest control, image text: it is damaged: "
+						    "wrong checksum.");
+	}
+}
+
+static void equal_names_are_told(void **state)
+{
+	(void)state;
+	module_make();
+	memcpy(module.table.guests[2].name, "linux", 6);
+	seal();
+	expect_fault("Two guests have the name linux.");
+	module_make();
+	memcpy(module.table.guests[2].name, "linux2", 7);
+	seal();
+	assert_null(check());
+	memcpy(module.table.guests[2].name, "lin", 4);
+	seal();
+	assert_null(check());
+}
+
+static void a_short_message_is_cut_off(void **state)
+{
+	char little[10] = "123456789";
+
+	(void)state;
+	module_make();
+	module.table.magic = 0;
+	assert_ptr_equal(table_check(&module.table, sizeof(module), VMM_BASE, VMM_END, little, 8),
+			 little);
+	assert_string_equal(little, "The boo");
+	assert_int_equal(little[8], '9');
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_good_module_passes),
+		cmocka_unit_test(a_dedicated_linux_has_the_machine),
+		cmocka_unit_test(every_fault_is_told),
+		cmocka_unit_test(neighbours_are_no_overlap),
+		cmocka_unit_test(a_truncated_module_is_told),
+		cmocka_unit_test(each_damaged_byte_of_the_table_is_found),
+		cmocka_unit_test(a_damaged_image_is_told),
+		cmocka_unit_test(equal_names_are_told),
+		cmocka_unit_test(a_short_message_is_cut_off),
+	};
+
+	return RUN_TESTS(tests);
+}
