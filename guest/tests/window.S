@@ -27,6 +27,9 @@ window_delay:	.long 0		/* ticks after the expiry at which to return */
 	jbe	9f
 	movl	%esp, window_lowest
 9:	movl	shared_page, %ebx
+	/* Enough of them: the loop must have its turn. */
+	cmpl	%ecx, window_count
+	jae	2f
 .endm
 
 /* Sets the flag by a store when the next expiry is about to come. */
@@ -37,7 +40,7 @@ window_store:
 	subl	SHARED_TIMER_EXPIRY(%ebx), %eax
 	cmpl	window_delay, %eax
 	jb	1b
-	movl	$GANDALF_INTERRUPT_FLAG, (%ebx)
+2:	movl	$GANDALF_INTERRUPT_FLAG, (%ebx)
 	iret
 
 /* Sets it by the hypercall when the next interrupt waits already. */
@@ -47,7 +50,7 @@ window_hypercall:
 1:	pause
 	cmpl	$0, SHARED_PENDING(%ebx)
 	je	1b
-	movl	$GANDALF_HYPERCALL_INTERRUPT_FLAG, %eax
+2:	movl	$GANDALF_HYPERCALL_INTERRUPT_FLAG, %eax
 	movl	$GANDALF_INTERRUPT_FLAG, %ebx
 	int	$GANDALF_HYPERCALL_VECTOR
 	iret

@@ -104,6 +104,12 @@ def test_a_reset_is_not_a_clean_end(system: Path) -> None:
         assert "was reset" in machine.wait_off().sentence
 
 
+def test_qemu_boots_from_the_image(system: Path) -> None:
+    with Machine(system, from_iso=True) as machine:
+        machine.send("alpha", "q")
+        assert machine.wait_off().clean
+
+
 def test_the_monitor_and_memory(system: Path) -> None:
     with Machine(system) as machine:
         machine.expect("vmm", "ready")

@@ -106,7 +106,7 @@ def options_for(
     memory: int | None = None,
     arguments: tuple[str, ...] = (),
     iso: Path | None = None,
-    ips: int = 100_000_000,
+    ips: int = 1_000_000_000,
     gdb: bool = False,
 ) -> emulator.Options:
     """Return how an emulator runs a system. memory: MiB, instead of the description's."""

@@ -84,6 +84,9 @@ def run(
         ),
     ] = None,
     emulator: Annotated[str, typer.Option(help='"qemu" or "bochs".')] = "qemu",
+    from_iso: Annotated[
+        bool, typer.Option("--iso", help="Boot from the ISO image with GRUB, as Bochs always does.")
+    ] = False,
     gdb: Annotated[
         bool, typer.Option("--gdb", help="Wait for a debugger on TCP port 1234 (QEMU).")
     ] = False,
@@ -104,7 +107,7 @@ def run(
     if gdb and emulator == "bochs":
         raise UserError("Bochs has no interface for gdb here; use --emulator qemu.")
     built = build_system(system, _say, deterministic)
-    iso = make_iso(built) if emulator == "bochs" else None
+    iso = make_iso(built) if from_iso or emulator == "bochs" else None
     extra = tuple(argument or ())
     mebibytes = _mebibytes(memory) if memory else None
     options = options_for(built, deterministic, mebibytes, extra, iso, gdb=gdb)

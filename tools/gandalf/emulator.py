@@ -73,7 +73,7 @@ class Options:
     uart: str = "com1"
     deterministic: bool = False
     gdb: bool = False
-    ips: int = 100_000_000
+    ips: int = 1_000_000_000
     arguments: tuple[str, ...] = field(default=())
 
 

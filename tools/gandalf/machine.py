@@ -52,16 +52,18 @@ class Machine:
         deterministic: bool = True,
         arguments: tuple[str, ...] = (),
         memory: int | None = None,
-        ips: int = 100_000_000,
+        ips: int = 1_000_000_000,
+        from_iso: bool = False,
         log: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Build and start a system.
 
         emulator: "qemu" or "bochs". arguments: further ones for the emulator. memory: MiB,
-        instead of what the description says. ips: of Bochs. log: gets lines about the build.
+        instead of what the description says. ips: of Bochs. from_iso: boot from the ISO image
+        with GRUB, as Bochs always does. log: gets lines about the build.
         """
         built = build(system, log, deterministic)
-        iso = make_iso(built) if emulator == "bochs" else None
+        iso = make_iso(built) if from_iso or emulator == "bochs" else None
         options = options_for(built, deterministic, memory, arguments, iso, ips)
         self._run(built, emulators.start(emulator, options))
 

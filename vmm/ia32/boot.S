@@ -44,16 +44,11 @@ boot_entry:
 
 	.text
 boot_high:
-	/*
-	 * The boot stack, also the one of the core when no guest runs:
-	 *	[esp + 8]  physical address of the multiboot information
-	 *	[esp + 4]  magic number that the loader left
-	 *	[esp + 0]  return address; init() never returns
-	 */
+	/* The boot stack, empty but for the return address that init() never
+	 * uses, is also the one of the core when no guest runs. */
 	mov	$boot_stack_top, %esp
-	push	%esi
-	push	%ebp
-	xor	%ebp, %ebp
+	mov	%ebp, %eax
+	mov	%esi, %edx
 	call	init
 
 	.bss

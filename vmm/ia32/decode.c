@@ -36,76 +36,113 @@ struct decode_entry {
 	u8 format;
 };
 
-static const struct decode_entry one_byte[256] = {
-	[0x07] = { DECODED_POP_SREG, 0 },
-	[0x17] = { DECODED_POP_SREG, 0 },
-	[0x1f] = { DECODED_POP_SREG, 0 },
-	[0x6c] = { DECODED_INS, F_BYTE },
-	[0x6d] = { DECODED_INS, 0 },
-	[0x6e] = { DECODED_OUTS, F_BYTE },
-	[0x6f] = { DECODED_OUTS, 0 },
-	[0x88] = { DECODED_MOV_STORE, F_MODRM | F_BYTE },
-	[0x89] = { DECODED_MOV_STORE, F_MODRM },
-	[0x8a] = { DECODED_MOV_LOAD, F_MODRM | F_BYTE },
-	[0x8b] = { DECODED_MOV_LOAD, F_MODRM },
-	[0x8e] = { DECODED_MOV_TO_SREG, F_MODRM | F_WORD },
-	[0x9a] = { DECODED_CALL_FAR, F_FAR },
-	[0x9c] = { DECODED_PUSHF, 0 },
-	[0x9d] = { DECODED_POPF, 0 },
-	[0xa0] = { DECODED_MOV_LOAD, F_OFFSET | F_BYTE },
-	[0xa1] = { DECODED_MOV_LOAD, F_OFFSET },
-	[0xa2] = { DECODED_MOV_STORE, F_OFFSET | F_BYTE },
-	[0xa3] = { DECODED_MOV_STORE, F_OFFSET },
-	[0xc4] = { DECODED_LOAD_FAR, F_MEMORY },
-	[0xc5] = { DECODED_LOAD_FAR, F_MEMORY },
-	[0xc6] = { GROUP_MOV, F_GROUP | F_BYTE | F_IMMEDIATE_8 },
-	[0xc7] = { GROUP_MOV, F_GROUP | F_IMMEDIATE },
-	[0xca] = { DECODED_RETF, F_IMMEDIATE_16 },
-	[0xcb] = { DECODED_RETF, 0 },
-	[0xcc] = { DECODED_INT3, 0 },
-	[0xcd] = { DECODED_INT, F_IMMEDIATE_8 },
-	[0xce] = { DECODED_INTO, 0 },
-	[0xcf] = { DECODED_IRET, 0 },
-	[0xe4] = { DECODED_IN, F_BYTE | F_IMMEDIATE_8 },
-	[0xe5] = { DECODED_IN, F_IMMEDIATE_8 },
-	[0xe6] = { DECODED_OUT, F_BYTE | F_IMMEDIATE_8 },
-	[0xe7] = { DECODED_OUT, F_IMMEDIATE_8 },
-	[0xea] = { DECODED_JMP_FAR, F_FAR },
-	[0xec] = { DECODED_IN, F_BYTE },
-	[0xed] = { DECODED_IN, 0 },
-	[0xee] = { DECODED_OUT, F_BYTE },
-	[0xef] = { DECODED_OUT, 0 },
-	[0xf4] = { DECODED_HLT, 0 },
-	[0xfa] = { DECODED_CLI, 0 },
-	[0xfb] = { DECODED_STI, 0 },
-	[0xff] = { GROUP_FF, F_GROUP },
+/*
+ * Most opcodes are not ours, so the tables hold runs of neighbours; the runs that
+ * guests execute most come first, since they are looked through in turn.
+ */
+struct decode_run {
+	u8 first; /* opcode */
+	u8 count;
+	u8 start; /* index of its entries */
 };
 
-/* Behind 0F; nothing above B5 is ours. */
+static const struct decode_run one_byte_runs[] = {
+	{ 0xec, 4, 0 },	 { 0xe4, 4, 4 },  { 0xcf, 1, 8 },  { 0xf4, 1, 9 },  { 0xfa, 2, 10 },
+	{ 0x88, 4, 12 }, { 0xc4, 4, 16 }, { 0xa0, 4, 20 }, { 0x8e, 1, 24 }, { 0x9c, 2, 25 },
+	{ 0x07, 1, 27 }, { 0x17, 1, 27 }, { 0x1f, 1, 27 }, { 0x6c, 4, 28 }, { 0x9a, 1, 32 },
+	{ 0xca, 5, 33 }, { 0xea, 1, 38 }, { 0xff, 1, 39 },
+};
+
+static const struct decode_entry one_byte[] = {
+	/* EC */
+	{ DECODED_IN, F_BYTE },
+	{ DECODED_IN, 0 },
+	{ DECODED_OUT, F_BYTE },
+	{ DECODED_OUT, 0 },
+	/* E4 */
+	{ DECODED_IN, F_BYTE | F_IMMEDIATE_8 },
+	{ DECODED_IN, F_IMMEDIATE_8 },
+	{ DECODED_OUT, F_BYTE | F_IMMEDIATE_8 },
+	{ DECODED_OUT, F_IMMEDIATE_8 },
+	/* CF, F4, FA */
+	{ DECODED_IRET, 0 },
+	{ DECODED_HLT, 0 },
+	{ DECODED_CLI, 0 },
+	{ DECODED_STI, 0 },
+	/* 88 */
+	{ DECODED_MOV_STORE, F_MODRM | F_BYTE },
+	{ DECODED_MOV_STORE, F_MODRM },
+	{ DECODED_MOV_LOAD, F_MODRM | F_BYTE },
+	{ DECODED_MOV_LOAD, F_MODRM },
+	/* C4 */
+	{ DECODED_LOAD_FAR, F_MEMORY },
+	{ DECODED_LOAD_FAR, F_MEMORY },
+	{ GROUP_MOV, F_GROUP | F_BYTE | F_IMMEDIATE_8 },
+	{ GROUP_MOV, F_GROUP | F_IMMEDIATE },
+	/* A0 */
+	{ DECODED_MOV_LOAD, F_OFFSET | F_BYTE },
+	{ DECODED_MOV_LOAD, F_OFFSET },
+	{ DECODED_MOV_STORE, F_OFFSET | F_BYTE },
+	{ DECODED_MOV_STORE, F_OFFSET },
+	/* 8E, 9C */
+	{ DECODED_MOV_TO_SREG, F_MODRM | F_WORD },
+	{ DECODED_PUSHF, 0 },
+	{ DECODED_POPF, 0 },
+	/* 07, 17, 1F */
+	{ DECODED_POP_SREG, 0 },
+	/* 6C */
+	{ DECODED_INS, F_BYTE },
+	{ DECODED_INS, 0 },
+	{ DECODED_OUTS, F_BYTE },
+	{ DECODED_OUTS, 0 },
+	/* 9A */
+	{ DECODED_CALL_FAR, F_FAR },
+	/* CA */
+	{ DECODED_RETF, F_IMMEDIATE_16 },
+	{ DECODED_RETF, 0 },
+	{ DECODED_INT3, 0 },
+	{ DECODED_INT, F_IMMEDIATE_8 },
+	{ DECODED_INTO, 0 },
+	/* EA, FF */
+	{ DECODED_JMP_FAR, F_FAR },
+	{ GROUP_FF, F_GROUP },
+};
+
+static const struct decode_run two_byte_runs[] = {
+	{ 0x20, 4, 0 },	 { 0x00, 2, 4 },  { 0x30, 6, 6 },  { 0x05, 5, 12 }, { 0x0b, 1, 17 },
+	{ 0xa1, 1, 18 }, { 0xa9, 1, 18 }, { 0xb2, 1, 19 }, { 0xb4, 2, 19 },
+};
+
+/* Behind 0F. */
 static const struct decode_entry two_byte[] = {
-	[0x00] = { GROUP_0F00, F_GROUP | F_WORD },
-	[0x01] = { GROUP_0F01, F_GROUP },
-	[0x05] = { DECODED_SYSCALL, 0 },
-	[0x06] = { DECODED_CLTS, 0 },
-	[0x07] = { DECODED_SYSRET, 0 },
-	[0x08] = { DECODED_INVD, 0 },
-	[0x09] = { DECODED_WBINVD, 0 },
-	[0x0b] = { DECODED_UD2, 0 },
-	[0x20] = { DECODED_MOV_FROM_CR, F_REGISTER },
-	[0x21] = { DECODED_MOV_FROM_DR, F_REGISTER },
-	[0x22] = { DECODED_MOV_TO_CR, F_REGISTER },
-	[0x23] = { DECODED_MOV_TO_DR, F_REGISTER },
-	[0x30] = { DECODED_WRMSR, 0 },
-	[0x31] = { DECODED_RDTSC, 0 },
-	[0x32] = { DECODED_RDMSR, 0 },
-	[0x33] = { DECODED_RDPMC, 0 },
-	[0x34] = { DECODED_SYSENTER, 0 },
-	[0x35] = { DECODED_SYSEXIT, 0 },
-	[0xa1] = { DECODED_POP_SREG, 0 },
-	[0xa9] = { DECODED_POP_SREG, 0 },
-	[0xb2] = { DECODED_LOAD_FAR, F_MEMORY },
-	[0xb4] = { DECODED_LOAD_FAR, F_MEMORY },
-	[0xb5] = { DECODED_LOAD_FAR, F_MEMORY },
+	/* 20 */
+	{ DECODED_MOV_FROM_CR, F_REGISTER },
+	{ DECODED_MOV_FROM_DR, F_REGISTER },
+	{ DECODED_MOV_TO_CR, F_REGISTER },
+	{ DECODED_MOV_TO_DR, F_REGISTER },
+	/* 00 */
+	{ GROUP_0F00, F_GROUP | F_WORD },
+	{ GROUP_0F01, F_GROUP },
+	/* 30 */
+	{ DECODED_WRMSR, 0 },
+	{ DECODED_RDTSC, 0 },
+	{ DECODED_RDMSR, 0 },
+	{ DECODED_RDPMC, 0 },
+	{ DECODED_SYSENTER, 0 },
+	{ DECODED_SYSEXIT, 0 },
+	/* 05 */
+	{ DECODED_SYSCALL, 0 },
+	{ DECODED_CLTS, 0 },
+	{ DECODED_SYSRET, 0 },
+	{ DECODED_INVD, 0 },
+	{ DECODED_WBINVD, 0 },
+	/* 0B */
+	{ DECODED_UD2, 0 },
+	/* A1, A9 */
+	{ DECODED_POP_SREG, 0 },
+	/* B2, B4, B5 */
+	{ DECODED_LOAD_FAR, F_MEMORY },
+	{ DECODED_LOAD_FAR, F_MEMORY },
 };
 
 /* Told apart by the reg field; F_WORD comes on top of the opcode's own format. */
@@ -345,20 +382,32 @@ static enum decode_result cursor_result(const struct cursor *cursor)
 	return cursor->end >= DECODE_LENGTH_MAXIMUM ? DECODE_UNKNOWN : DECODE_TRUNCATED;
 }
 
+/* The entry of an opcode, or NULL. */
+static const struct decode_entry *run_find(const struct decode_run *run, u32 runs,
+					   const struct decode_entry *entries, u8 opcode)
+{
+	for (; runs-- > 0; run++)
+		if ((u8)(opcode - run->first) < run->count)
+			return &entries[run->start + (u8)(opcode - run->first)];
+	return NULL;
+}
+
 static enum decode_result decode_opcode(struct decoded *decoded, struct cursor *cursor, u8 opcode)
 {
-	struct decode_entry entry = one_byte[opcode];
+	const struct decode_entry *found;
+	struct decode_entry entry;
 
 	if (opcode == 0x0f) {
 		opcode = cursor_byte(cursor);
-		entry = (struct decode_entry){ 0 };
-		if (opcode < ARRAY_SIZE(two_byte))
-			entry = two_byte[opcode];
+		found = run_find(two_byte_runs, ARRAY_SIZE(two_byte_runs), two_byte, opcode);
+	} else {
+		found = run_find(one_byte_runs, ARRAY_SIZE(one_byte_runs), one_byte, opcode);
 	}
 	if (cursor->ended)
 		return cursor_result(cursor);
-	if (entry.operation == DECODED_UNKNOWN && entry.format == 0)
+	if (found == NULL)
 		return DECODE_UNKNOWN;
+	entry = *found;
 	if (entry.format & F_OPERAND && !decode_modrm(decoded, cursor, &entry))
 		return DECODE_UNKNOWN;
 	decode_immediate(decoded, cursor, entry.format);
@@ -409,63 +458,25 @@ u32 decode_effective_address(const struct decoded *decoded, const u32 registers[
 	return decoded->address_size == 2 ? address & 0xffff : address;
 }
 
-/* Fixed width: shorter than pointers to strings. */
-static const char names[DECODED_OPERATIONS][9] = {
-	[DECODED_UNKNOWN] = "unknown",
-	[DECODED_LGDT] = "lgdt",
-	[DECODED_LIDT] = "lidt",
-	[DECODED_SGDT] = "sgdt",
-	[DECODED_SIDT] = "sidt",
-	[DECODED_LLDT] = "lldt",
-	[DECODED_LTR] = "ltr",
-	[DECODED_SLDT] = "sldt",
-	[DECODED_STR] = "str",
-	[DECODED_SMSW] = "smsw",
-	[DECODED_LMSW] = "lmsw",
-	[DECODED_MOV_FROM_CR] = "mov",
-	[DECODED_MOV_TO_CR] = "mov",
-	[DECODED_MOV_FROM_DR] = "mov",
-	[DECODED_MOV_TO_DR] = "mov",
-	[DECODED_INVLPG] = "invlpg",
-	[DECODED_CLTS] = "clts",
-	[DECODED_INVD] = "invd",
-	[DECODED_WBINVD] = "wbinvd",
-	[DECODED_HLT] = "hlt",
-	[DECODED_CLI] = "cli",
-	[DECODED_STI] = "sti",
-	[DECODED_PUSHF] = "pushf",
-	[DECODED_POPF] = "popf",
-	[DECODED_IRET] = "iret",
-	[DECODED_IN] = "in",
-	[DECODED_OUT] = "out",
-	[DECODED_INS] = "ins",
-	[DECODED_OUTS] = "outs",
-	[DECODED_RDMSR] = "rdmsr",
-	[DECODED_WRMSR] = "wrmsr",
-	[DECODED_RDTSC] = "rdtsc",
-	[DECODED_RDPMC] = "rdpmc",
-	[DECODED_XSETBV] = "xsetbv",
-	[DECODED_MONITOR] = "monitor",
-	[DECODED_MWAIT] = "mwait",
-	[DECODED_SYSENTER] = "sysenter",
-	[DECODED_SYSEXIT] = "sysexit",
-	[DECODED_SYSCALL] = "syscall",
-	[DECODED_SYSRET] = "sysret",
-	[DECODED_UD2] = "ud2",
-	[DECODED_INT] = "int",
-	[DECODED_INT3] = "int3",
-	[DECODED_INTO] = "into",
-	[DECODED_MOV_TO_SREG] = "mov",
-	[DECODED_POP_SREG] = "pop",
-	[DECODED_LOAD_FAR] = "lds",
-	[DECODED_JMP_FAR] = "ljmp",
-	[DECODED_CALL_FAR] = "lcall",
-	[DECODED_RETF] = "lret",
-	[DECODED_MOV_STORE] = "mov",
-	[DECODED_MOV_LOAD] = "mov",
-};
+/* In the order of the operations, each with a 0 byte behind it: 4 bytes less than
+ * a table of pointers for each. */
+static const char names[] =
+	"unknown\0"
+	"lgdt\0" "lidt\0" "sgdt\0" "sidt\0" "lldt\0" "ltr\0" "sldt\0" "str\0" "smsw\0" "lmsw\0"
+	"mov\0" "mov\0" "mov\0" "mov\0" "invlpg\0" "clts\0" "invd\0" "wbinvd\0" "hlt\0" "cli\0"
+	"sti\0" "pushf\0" "popf\0" "iret\0" "in\0" "out\0" "ins\0" "outs\0" "rdmsr\0" "wrmsr\0"
+	"rdtsc\0" "rdpmc\0" "xsetbv\0" "monitor\0" "mwait\0" "sysenter\0" "sysexit\0"
+	"syscall\0" "sysret\0" "ud2\0" "int\0" "int3\0" "into\0" "mov\0" "pop\0" "lds\0"
+	"ljmp\0" "lcall\0" "lret\0" "mov\0" "mov";
 
 const char *decode_name(u8 operation)
 {
-	return names[operation < DECODED_OPERATIONS ? operation : DECODED_UNKNOWN];
+	const char *name = names;
+
+	if (operation >= DECODED_OPERATIONS)
+		operation = DECODED_UNKNOWN;
+	while (operation-- > 0)
+		while (*name++ != '\0')
+			continue;
+	return name;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * C functions take their first three arguments in EAX, EDX and ECX
+ * (-mregparm=3).
+ *
  * Every way into the VMM and out of it. The stubs bring all vectors to one
  * frame (struct frame in core/vcpu.h) and call trap().
  */
@@ -20,29 +23,45 @@
 
 	.text
 	.altmacro
-.macro STUB vector
-	.balign 4
-stub_\vector:
-	.if (\vector >= 32) || (((ERROR_CODES >> \vector) & 1) == 0)
+/* An exception: the CPU has pushed an error code, or 0 stands in for it. */
+.macro EXCEPTION vector
+	.balign ENTRY_EXCEPTION_SIZE
+	.if ((ERROR_CODES >> \vector) & 1) == 0
 	push	$0
 	.endif
 	push	$\vector
 	jmp	entry_common
-	.section .rodata
-	.long	stub_\vector
-	.previous
 .endm
 
-	.section .rodata
-	.balign 4
-	.globl entry_stubs
-entry_stubs:
-	.text
+/* An interrupt: its vector less 128, which takes two bytes, in the place of the
+ * error code. */
+.macro INTERRUPT vector
+	.balign ENTRY_INTERRUPT_SIZE
+	push	$(\vector - 128)
+	jmp	entry_interrupt
+.endm
+
+	.globl entry_exceptions
+	.balign ENTRY_EXCEPTION_SIZE
+entry_exceptions:
 	.set i, 0
-	.rept 256
-	STUB %i
+	.rept 32
+	EXCEPTION %i
 	.set i, i + 1
 	.endr
+	.globl entry_interrupts
+	.balign ENTRY_INTERRUPT_SIZE
+entry_interrupts:
+	.rept 224
+	INTERRUPT %i
+	.set i, i + 1
+	.endr
+
+	.balign 16
+entry_interrupt:
+	push	(%esp)
+	add	$128, (%esp)
+	movl	$0, 4(%esp)
 
 /*
  * The VMM stack here, highest address first:
@@ -52,7 +71,6 @@ entry_stubs:
  *	ds, es, fs, gs
  *	eax ecx edx ebx (CR0 at entry) ebp esi edi	<- esp after PUSHA
  */
-	.balign 16
 entry_common:
 	push	%ds
 	push	%es
@@ -71,9 +89,7 @@ entry_common:
 	and	$~CR0_WP, %eax
 	mov	%eax, %cr0
 1:	mov	%esp, %eax
-	push	%eax
 	call	trap
-	add	$4, %esp
 entry_return:
 	testb	$3, 60(%esp)
 	jz	return_vmm
@@ -134,18 +150,15 @@ fix_iret:
  */
 	.globl switch_stack
 switch_stack:
-	mov	4(%esp), %eax
-	mov	8(%esp), %ecx
-	mov	12(%esp), %edx
 	push	%ebp
 	push	%ebx
 	push	%esi
 	push	%edi
 	mov	%esp, VCPU_SAVED_ESP(%eax)
-	test	%edx, %edx
+	test	%ecx, %ecx
 	jz	1f
-	mov	%edx, %cr3
-1:	mov	VCPU_SAVED_ESP(%ecx), %esp
+	mov	%ecx, %cr3
+1:	mov	VCPU_SAVED_ESP(%edx), %esp
 	pop	%edi
 	pop	%esi
 	pop	%ebx
@@ -163,9 +176,8 @@ entry_start:
 entry_copy:
 	push	%esi
 	push	%edi
-	mov	12(%esp), %edi
-	mov	16(%esp), %esi
-	mov	20(%esp), %ecx
+	mov	%eax, %edi
+	mov	%edx, %esi
 	mov	%ecx, %edx
 	shr	$2, %ecx
 copy_long:
@@ -187,22 +199,6 @@ fix_copy:
 	mov	%ecx, %eax
 	pop	%edi
 	pop	%esi
-	ret
-
-/* bool entry_rdmsr(u32 index, u64 *value) */
-	.globl entry_rdmsr
-entry_rdmsr:
-	mov	4(%esp), %ecx
-rdmsr_at:
-	rdmsr
-	mov	8(%esp), %ecx
-	mov	%eax, (%ecx)
-	mov	%edx, 4(%ecx)
-	mov	$1, %eax
-	ret
-	FIXUP	rdmsr_at, fix_rdmsr
-fix_rdmsr:
-	xor	%eax, %eax
 	ret
 
 	.section .note.GNU-stack, "", @progbits

@@ -10,14 +10,19 @@
  * with this vector, and with the guest's frame. */
 #define VECTOR_RETURN_FAULT 0x100
 
+/* Bytes of a stub. */
+#define ENTRY_EXCEPTION_SIZE 16
+#define ENTRY_INTERRUPT_SIZE 8
+
 #ifndef __ASSEMBLER__
 
 #include "lib/types.h"
 
 struct frame;
 
-/* Addresses of the stubs of vectors 0 to 255. */
-extern const u32 entry_stubs[256];
+/* The stubs of vectors 0 to 31, and of 32 to 255. */
+extern const u8 entry_exceptions[32][ENTRY_EXCEPTION_SIZE];
+extern const u8 entry_interrupts[224][ENTRY_INTERRUPT_SIZE];
 
 /* Where a new vCPU begins: never called, only put on stacks below a frame. */
 void entry_start(void);
@@ -33,9 +38,6 @@ void trap_start(void);
  * has checked that the range ends below GANDALF_BASE.
  */
 u32 entry_copy(void *to, const void *from, u32 size);
-
-/* Reads an MSR; false if the CPU refuses. */
-bool entry_rdmsr(u32 index, u64 *value);
 
 #endif
 #endif

@@ -62,6 +62,14 @@ static u64 gate(u32 offset, u32 selector, unsigned type, unsigned dpl)
 	       (u64)(0x80u | dpl << 5 | type) << 40 | (u64)(offset >> 16) << 48;
 }
 
+static u64 stub_gate(unsigned vector, unsigned dpl)
+{
+	u32 stub = vector < EXCEPTIONS ? (u32)entry_exceptions[vector]
+				       : (u32)entry_interrupts[vector - EXCEPTIONS];
+
+	return gate(stub, SELECTOR_VMM_CODE, GATE_INTERRUPT, dpl);
+}
+
 /* int3 and into work from all rings, the hypercall from ring 1. */
 static unsigned stub_dpl(unsigned vector)
 {
@@ -80,8 +88,7 @@ static void tables_init(struct segment_tables *tables)
 	tables->gdt[SELECTOR_TSS / 8] =
 		segment_descriptor((u32)&tables->tss, sizeof(tables->tss) - 1, TYPE_TSS, false);
 	for (vector = 0; vector < ARRAY_SIZE(tables->idt); vector++)
-		tables->idt[vector] = gate(entry_stubs[vector], SELECTOR_VMM_CODE, GATE_INTERRUPT,
-					   stub_dpl(vector));
+		tables->idt[vector] = stub_gate(vector, stub_dpl(vector));
 	tables->tss.ss0 = SELECTOR_VMM_DATA;
 	tables->tss.bitmap_offset = offsetof(struct tss, bitmap);
 	memset(tables->tss.bitmap, 0xff, sizeof(tables->tss.bitmap));
@@ -157,8 +164,7 @@ void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned t
 
 void segment_clear_gate(struct vcpu *vcpu, unsigned vector)
 {
-	vcpu->tables->idt[vector] =
-		gate(entry_stubs[vector], SELECTOR_VMM_CODE, GATE_INTERRUPT, stub_dpl(vector));
+	vcpu->tables->idt[vector] = stub_gate(vector, stub_dpl(vector));
 }
 
 void segment_allow_ports(struct vcpu *vcpu, u16 first, u16 last)
