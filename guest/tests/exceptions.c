@@ -193,8 +193,10 @@ static const struct tap_test tests[] = {
 	{ "flag", test_flag },
 };
 
+static const struct tap_group group = TAP_GROUP(tests);
+
 void main(void)
 {
 	handlers_install();
-	tap_run("exceptions", tests, sizeof(tests) / sizeof(tests[0]));
+	tap_run("exceptions", &group, 1);
 }

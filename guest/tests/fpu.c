@@ -66,10 +66,12 @@ static const struct tap_test tests[] = {
 	{ "preempted", test_preempted },
 };
 
+static const struct tap_group group = TAP_GROUP(tests);
+
 void main(void)
 {
 	handlers_install();
 	timer_start(PERIOD);
 	interrupt_enable();
-	tap_run("fpu", tests, sizeof(tests) / sizeof(tests[0]));
+	tap_run("fpu", &group, 1);
 }

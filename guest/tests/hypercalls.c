@@ -309,9 +309,11 @@ static const struct tap_test tests[] = {
 	{ "handlers-copied", test_handlers_copied },
 };
 
+static const struct tap_group group = TAP_GROUP(tests);
+
 void main(void)
 {
 	handlers_install();
 	interrupt_hook[GANDALF_VECTOR_TIMER] = timer_note;
-	tap_run("hypercalls", tests, sizeof(tests) / sizeof(tests[0]));
+	tap_run("hypercalls", &group, 1);
 }

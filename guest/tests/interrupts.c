@@ -87,7 +87,7 @@ static void test_frame(void)
 
 	timer_begin();
 	__asm__ volatile("movl $1f, %0\n\tmovl $2f, %1\n\tmovl %4, (%3)\n"
-			 "1:\tpause\n\tcmpl $0, %2\n\tje 1b\n2:"
+			 "1:\tcmpl $0, %2\n\tje 1b\n2:"
 			 : "=&r"(start), "=&r"(end)
 			 : "m"(interrupt_count[TIMER]), "r"(shared_page),
 			   "i"(GANDALF_INTERRUPT_FLAG)
@@ -178,7 +178,7 @@ static void test_registers(void)
 			 "1:\tmovl $0x11111111, %%eax\n\tmovl $0x22222222, %%ebx\n\t"
 			 "movl $0x33333333, %%edx\n\tmovl $0x44444444, %%esi\n\t"
 			 "movl $0x55555555, %%edi\n\tstc\n\tmovl $100, %%ecx\n"
-			 "2:\tpause\n\tjnc 3f\n\tdecl %%ecx\n\tjnz 2b\n\t"
+			 "2:\tjnc 3f\n\tdecl %%ecx\n\tjnz 2b\n\t"
 			 "cmpl $0x11111111, %%eax\n\tjne 3f\n\tcmpl $0x22222222, %%ebx\n\tjne 3f\n\t"
 			 "cmpl $0x33333333, %%edx\n\tjne 3f\n\tcmpl $0x44444444, %%esi\n\tjne 3f\n\t"
 			 "cmpl $0x55555555, %%edi\n\tjne 3f\n\t"
@@ -198,18 +198,18 @@ static void window_test(void (*handler)(void), uint32_t rounds)
 
 	handlers.entry[TIMER] = (uint32_t)handler;
 	handlers_register(&handlers);
-	timer_start(PERIOD / 5);
+	timer_start(GANDALF_TIMER_MINIMUM);
 	esp = window_loop(rounds);
 	timer_start(0);
 	handlers_install();
 	expect_equal(window_lowest, esp - 12);
 }
 
-/* The store comes once at each of 200 distances from the expiry that follows. */
+/* The store comes once at each of 120 distances from the expiry that follows. */
 static void test_window_store(void)
 {
-	for (uint32_t i = 0; i < 200; i++) {
-		window_delay = time_ticks(PERIOD / 5) - 100 + i;
+	for (uint32_t i = 0; i < 120; i++) {
+		window_delay = time_ticks(GANDALF_TIMER_MINIMUM) - 60 + i;
 		window_test(window_store, 3);
 	}
 }
@@ -234,8 +234,10 @@ static const struct tap_test tests[] = {
 	{ "window-hypercall", test_window_hypercall },
 };
 
+static const struct tap_group group = TAP_GROUP(tests);
+
 void main(void)
 {
 	handlers_install();
-	tap_run("interrupts", tests, sizeof(tests) / sizeof(tests[0]));
+	tap_run("interrupts", &group, 1);
 }

@@ -129,8 +129,10 @@ static const struct tap_test tests[] = {
 	{ "gates", test_gates },
 };
 
+static const struct tap_group group = TAP_GROUP(tests);
+
 void main(void)
 {
 	handlers_install();
-	tap_run("selectors", tests, sizeof(tests) / sizeof(tests[0]));
+	tap_run("selectors", &group, 1);
 }

@@ -37,21 +37,28 @@ void tap_skip(const char *reason)
 	skipped = reason;
 }
 
-bool tap_run(const char *guest, const struct tap_test *tests, unsigned int count)
+static bool test_run(const struct tap_test *test, unsigned int number)
 {
-	unsigned int failed = 0;
+	failures = 0;
+	skipped = NULL;
+	test->run();
+	print("%s %u %s%s%s\n", failures ? "not ok" : "ok", number, test->name,
+	      skipped ? " # skip " : "", skipped ? skipped : "");
+	return !failures;
+}
 
-	print("1..%u\n", count);
-	for (unsigned int i = 0; i < count; i++) {
-		failures = 0;
-		skipped = NULL;
-		tests[i].run();
-		print("%s %u %s%s%s\n", failures ? "not ok" : "ok", i + 1, tests[i].name,
-		      skipped ? " # skip " : "", skipped ? skipped : "");
-		failed += failures != 0;
-	}
+bool tap_run(const char *guest, const struct tap_group *groups, unsigned int count)
+{
+	unsigned int total = 0, number = 0, failed = 0;
+
+	for (unsigned int i = 0; i < count; i++)
+		total += groups[i].count;
+	print("1..%u\n", total);
+	for (unsigned int i = 0; i < count; i++)
+		for (unsigned int j = 0; j < groups[i].count; j++)
+			failed += !test_run(&groups[i].tests[j], ++number);
 	if (failed)
-		print("FAIL %s: %u of %u\n", guest, failed, count);
+		print("FAIL %s: %u of %u\n", guest, failed, total);
 	else
 		print("PASS %s\n", guest);
 	return !failed;

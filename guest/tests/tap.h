@@ -21,8 +21,14 @@ struct tap_test {
 	void (*run)(void);
 };
 
-/* Runs the tests in order. Returns whether all passed. */
-bool tap_run(const char *guest, const struct tap_test *tests, unsigned int count);
+struct tap_group {
+	const struct tap_test *tests;
+	unsigned int count;
+};
+#define TAP_GROUP(tests) { (tests), sizeof(tests) / sizeof((tests)[0]) }
+
+/* Runs the tests of the groups in order. Returns whether all passed. */
+bool tap_run(const char *guest, const struct tap_group *groups, unsigned int count);
 
 /* The test cannot be made here; what it has expected so far does count. */
 void tap_skip(const char *reason);

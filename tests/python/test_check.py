@@ -242,6 +242,12 @@ def test_images_to_be_built_may_be_missing(
     assert checked.loaded == [None, None]
 
 
+def test_only_test_guests_that_exist_can_be_built(describe: Describe) -> None:
+    text = GOOD.replace("./rtos.elf", "build/tests/heartbeat.elf")
+    assert mistakes(describe(text)) == []
+    assert "there is no file" in mistakes(describe(text.replace("heartbeat", "nothing")))[0][1]
+
+
 def test_unreadable_description(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read: No such file"):
         check(tmp_path / "none.toml")

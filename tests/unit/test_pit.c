@@ -37,7 +37,7 @@ static u16 read_both(struct pit *pit, unsigned number, u64 now)
 static u16 read_latched(struct pit *pit, unsigned number, u64 now)
 {
 	pit_write(pit, 0x43, (u8)(number << 6), now);
-	return read_both(pit, number, now + 777 * CLOCK);
+	return read_both(pit, number, now);
 }
 
 static u8 read_status(struct pit *pit, unsigned number, u64 now)

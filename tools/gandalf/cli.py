@@ -237,6 +237,8 @@ def main() -> None:
     except UserError as error:
         print(error, file=sys.stderr)
         sys.exit(1)
+    except BrokenPipeError:  # the reader of the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         print("gandalf: interrupted", file=sys.stderr)
         sys.exit(130)

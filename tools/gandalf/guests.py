@@ -5,7 +5,9 @@ Reading images and checking that they fit go together: what check.py reports and
 what compose.py writes come from the same load.
 """
 
+import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from gandalf import linux_boot
@@ -40,6 +42,14 @@ def image_names(guest: Guest) -> list[tuple[str, str]]:
     return [("kernel", guest.kernel), *initrd]
 
 
+@cache
+def test_guests() -> frozenset[str]:
+    """Return the names of the test guests that guest/tests can build."""
+    command = ["make", "--no-print-directory", "-s", "-C", str(ROOT / "guest" / "tests"), "list"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return frozenset(done.stdout.split())
+
+
 def builder(path: Path) -> str | None:
     """Return what the tool can build a file with, by its path; None if it must be there."""
     try:
@@ -56,8 +66,7 @@ def builder(path: Path) -> str | None:
         case ("freertos", "demo.elf"):
             return "freertos"
         case ("tests", name) if name.endswith(".elf"):
-            source = ROOT / "guest" / "tests"
-            return "tests" if any(source.glob(f"{Path(name).stem}.[cS]")) else None
+            return "tests" if Path(name).stem in test_guests() else None
     return None
 
 

@@ -158,7 +158,7 @@ static u32 hypercall_load_tls(struct vcpu *vcpu, const struct frame *frame)
 		return 0;
 	}
 	for (i = 0; i < SEGMENT_TLS_ENTRIES; i++)
-		segment_set_guest(vcpu, SEGMENT_TLS_FIRST + i, descriptors[i]);
+		pc_set_descriptor(pc, SEGMENT_TLS_FIRST + i, descriptors[i]);
 	return 0;
 }
 
@@ -234,6 +234,8 @@ static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 
 	if (frame->vector == EXCEPTION_PF) {
 		page_fault(pc, frame->error);
+	} else if (frame->vector == EXCEPTION_GP && frame->error == 0 && pc_flip_tls(pc)) {
+		return;
 	} else if (frame->vector == EXCEPTION_GP && kernel) {
 		emulate_general_protection(pc, frame->error);
 	} else if (frame->vector == GANDALF_HYPERCALL_VECTOR) {

@@ -11,7 +11,6 @@
 #include "core/log.h"
 #include "core/time.h"
 #include "hardware/apic.h"
-#include "hardware/i8254.h"
 #include "hardware/i8259.h"
 #include "hardware/serial.h"
 
@@ -20,15 +19,21 @@
 static struct vcpu *owners[IRQS];
 static int console_line = -1;
 
+static void lines_enable(void)
+{
+	i8259_init();
+	if (time_irq() >= 0)
+		i8259_enable((unsigned)time_irq());
+	if (console_line >= 0)
+		i8259_enable((unsigned)console_line);
+}
+
 void interrupt_init(int console_irq)
 {
 	console_line = console_irq;
 	i8259_init();
 	time_init();
-	if (time_irq() >= 0)
-		i8259_enable((unsigned)time_irq());
-	if (console_irq >= 0)
-		i8259_enable((unsigned)console_irq);
+	lines_enable();
 }
 
 void interrupt_assign(unsigned irq, struct vcpu *vcpu)
@@ -39,17 +44,17 @@ void interrupt_assign(unsigned irq, struct vcpu *vcpu)
 
 void interrupt_release(struct vcpu *vcpu)
 {
-	core.direct = vcpu;
 	log_flush();
-	apic_release();
-	i8254_release();
+	core.direct = vcpu;
+	time_stop();
 	i8259_release();
 }
 
 void interrupt_take_back(void)
 {
 	core.direct = NULL;
-	interrupt_init(console_line);
+	lines_enable();
+	time_start();
 	log_take_back();
 }
 

@@ -13,6 +13,7 @@
 #include "device/rtc.h"
 #include "device/uart.h"
 #include "ia32/decode.h"
+#include "ia32/segment.h"
 #include "ia32/shadow.h"
 
 /* Vectors that came in while a guest with direct gates slept; the controller's
@@ -31,6 +32,9 @@ struct pc {
 	u16 tr, ldtr;
 	u32 tss_base;            /* linear; 0: no TSS loaded */
 	bool tls_hook;           /* LOAD_TLS has been seen */
+	u8 tls_down;             /* strict TLS: bit n, segment n shows its lower half */
+	struct frame tls_frame;  /* at the last flip: a fault again is the guest's */
+	u64 tls[SEGMENT_TLS_ENTRIES]; /* strict TLS: descriptors as the guest set them */
 	struct shadow shadow;
 
 	/* Shared CPU: an interrupt waits, the traps for it are laid. */
@@ -39,6 +43,7 @@ struct pc {
 	bool interrupt_waits;
 	struct pic_pair pic;
 	struct pit pit;
+	u64 pit_served;          /* when it last expired */
 	struct rtc rtc;
 	struct uart uart;
 	struct deadline pit_deadline;
@@ -62,6 +67,12 @@ void pc_port_write(struct pc *pc, u16 port, u32 size, u32 value);
 unsigned pc_interrupt_acknowledge(struct pc *pc);
 /* A physical interrupt that the guest owns. */
 void pc_interrupt(struct pc *pc, unsigned irq);
+
+/* Puts a descriptor of the guest into its real GDT; strict TLS: half of it. */
+void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor);
+/* Strict TLS, a #GP: shows the other half of the segments that are loaded.
+ * false: that has been tried, or there is none. */
+bool pc_flip_tls(struct pc *pc);
 
 static inline unsigned pc_cpl(const struct vcpu *vcpu)
 {

@@ -51,9 +51,14 @@ void pc_console(struct pc *pc)
 	lines_update(pc);
 }
 
+/* A PIT with a tiny count would be served more often than anything else runs:
+ * its expiries are merged to at most twenty in a millisecond. */
 static void pit_rearm(struct pc *pc)
 {
-	deadline_set(&pc->pit_deadline, pit_deadline(&pc->pit));
+	u64 earliest = pc->pit_served + time_tsc_khz / 20;
+	u64 deadline = pit_deadline(&pc->pit);
+
+	deadline_set(&pc->pit_deadline, deadline < earliest ? earliest : deadline);
 }
 
 static void rtc_rearm(struct pc *pc)
@@ -65,6 +70,7 @@ static void pit_due(struct deadline *deadline, u64 now)
 {
 	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, pit_deadline));
 
+	pc->pit_served = now;
 	if (pit_expire(&pc->pit, now) != 0) {
 		vcpu_count(pc->vcpu, COUNTER_timer_expiries);
 		pic_set_line(&pc->pic, IRQ_PIT, false);

@@ -25,6 +25,45 @@ struct check {
 	u32 vmm_end;
 	char *message;
 	u32 size;
+	const char *subject; /* with name: what is looked at */
+	const char *name;
+	const char *image;   /* NULL, or of which image */
+};
+
+/* The values that a field may have. */
+struct bounds {
+	const char *field;
+	u32 offset; /* in its record */
+	u32 first;
+	u32 last;
+};
+
+#define TABLE_BOUNDS(field, first, last) \
+	{ #field, offsetof(struct gandalf_table, field), first, last }
+#define GUEST_BOUNDS(field, first, last) \
+	{ #field, offsetof(struct gandalf_guest, field), first, last }
+
+static const struct bounds table_bounds[] = {
+	TABLE_BOUNDS(table_size, sizeof(struct gandalf_table), sizeof(struct gandalf_table)),
+	TABLE_BOUNDS(guest_count, 1, GANDALF_GUESTS_MAXIMUM),
+	TABLE_BOUNDS(image_count, 1, GANDALF_IMAGES_MAXIMUM),
+	TABLE_BOUNDS(pool_size, GANDALF_POOL_MINIMUM, GANDALF_POOL_MAXIMUM),
+	TABLE_BOUNDS(flags, 0, 0),
+};
+
+static const struct bounds console_bounds[] = {
+	TABLE_BOUNDS(console_port, 1, GANDALF_PORT_LIMIT - UART_PORTS),
+	TABLE_BOUNDS(console_interrupt, 1, INTERRUPTS - 1),
+	TABLE_BOUNDS(console_baud, 1, BAUD_MAXIMUM),
+};
+
+static const struct bounds guest_bounds[] = {
+	GUEST_BOUNDS(kind, GANDALF_KIND_RTOS, GANDALF_KIND_LINUX_DEDICATED),
+	GUEST_BOUNDS(on_reboot, GANDALF_POLICY_STOP, GANDALF_POLICY_RESTART),
+	GUEST_BOUNDS(on_fault, GANDALF_POLICY_STOP, GANDALF_POLICY_RESTART),
+	GUEST_BOUNDS(flags, 0, GANDALF_GUEST_STRICT_TLS),
+	GUEST_BOUNDS(interrupts, 0, (1u << INTERRUPTS) - 1),
+	GUEST_BOUNDS(port_range_count, 0, GANDALF_PORT_RANGES_MAXIMUM),
 };
 
 /* Ports with which a guest could take the machine from the VMM. */
@@ -44,21 +83,39 @@ static const struct gandalf_port_range ports_of_vmm[] = {
 	{ 0xcf8, 0xcff }, /* PCI configuration, reset */
 };
 
-__attribute__((format(printf, 2, 3))) static bool fail(const struct check *check,
-							const char *pattern, ...)
+/* Writes the sentence; text may hold one conversion, for value. Returns false. */
+static bool fail(const struct check *check, const char *text, u32 value)
 {
-	va_list arguments;
+	u32 length = format(check->message, check->size, "%s %s: ", check->subject, check->name);
 
-	va_start(arguments, pattern);
-	format_list(check->message, check->size, pattern, arguments);
-	va_end(arguments);
+	if (check->image != NULL)
+		length += format(check->message + length, check->size - length, "image %s: ",
+				 check->image);
+	format(check->message + length, check->size - length, text, value);
 	return false;
+}
+
+static bool check_bounds(const struct check *check, const void *record,
+			 const struct bounds *bounds, u32 count)
+{
+	char text[80];
+	u32 value;
+
+	for (; count-- > 0; bounds++) {
+		memcpy(&value, (const u8 *)record + bounds->offset, sizeof(value));
+		if (value >= bounds->first && value <= bounds->last)
+			continue;
+		format(text, sizeof(text), "%s is 0x%x, not 0x%x to 0x%x.", bounds->field, value,
+		       bounds->first, bounds->last);
+		return fail(check, text, 0);
+	}
+	return true;
 }
 
 /* Whether base1, size1 and base2, size2 have a byte in common. */
 static bool overlaps(u32 base1, u32 size1, u32 base2, u32 size2)
 {
-	return base1 < (u64)base2 + size2 && base2 < (u64)base1 + size1;
+	return base1 - base2 < size2 || base2 - base1 < size1;
 }
 
 /* Whether size bytes at offset lie within limit bytes. */
@@ -85,6 +142,12 @@ static bool name_is_good(const char *name)
 	return true;
 }
 
+/* a has room for a name, and b ends within as much. */
+static bool names_equal(const char *a, const char *b)
+{
+	return memcmp(a, b, strlen(b) + 1) == 0;
+}
+
 static u32 table_checksum(const struct gandalf_table *table)
 {
 	static const u32 zero;
@@ -101,39 +164,22 @@ static bool check_header(const struct check *check, u32 available)
 	const struct gandalf_table *table = check->table;
 
 	if (available < sizeof(*table))
-		return fail(check, "The system description is truncated: it has %u bytes of %u.",
-			    available, (u32)sizeof(*table));
+		return fail(check, "the boot module is truncated to %u bytes.", available);
 	if (table->magic != GANDALF_TABLE_MAGIC)
-		return fail(check, "The boot module is not a compiled system description.");
+		return fail(check, "the boot module is not a compiled system description.", 0);
 	if (table->version != GANDALF_TABLE_VERSION)
-		return fail(check, "The system description has version %u, this VMM needs %u.",
-			    table->version, GANDALF_TABLE_VERSION);
-	if (table->table_size != sizeof(*table))
-		return fail(check, "The system description gives its size as %u, not %u.",
-			    table->table_size, (u32)sizeof(*table));
+		return fail(check, "it is compiled for another VMM: version %u.",
+			    table->version);
 	if (table->module_size < sizeof(*table) || table->module_size > available)
-		return fail(check, "The boot module is truncated: it has %u bytes of %u.",
-			    available, table->module_size);
+		return fail(check, "the boot module is truncated: it had %u bytes.",
+			    table->module_size);
 	if (table_checksum(table) != table->checksum)
-		return fail(check, "The system description is damaged: wrong checksum.");
-	return true;
-}
-
-static bool check_counts(const struct check *check)
-{
-	const struct gandalf_table *table = check->table;
-
-	if (table->guest_count == 0 || table->guest_count > GANDALF_GUESTS_MAXIMUM)
-		return fail(check, "The system has %u guests, not 1 to %u.", table->guest_count,
-			    GANDALF_GUESTS_MAXIMUM);
-	if (table->image_count > GANDALF_IMAGES_MAXIMUM)
-		return fail(check, "The system has %u images, more than %u.",
-			    table->image_count, GANDALF_IMAGES_MAXIMUM);
+		return fail(check, "its description is damaged: wrong checksum.", 0);
+	if (!check_bounds(check, table, table_bounds, ARRAY_SIZE(table_bounds)))
+		return false;
 	if (table->focus >= table->guest_count)
-		return fail(check, "The keyboard belongs to guest %u of %u.", table->focus,
-			    table->guest_count);
-	if (table->flags != 0)
-		return fail(check, "The system has unknown flags 0x%x.", table->flags);
+		return fail(check, "the keyboard belongs to guest %u, which is missing.",
+			    table->focus);
 	return true;
 }
 
@@ -143,34 +189,52 @@ static bool check_console(const struct check *check)
 
 	if (table->console_port == 0)
 		return true;
-	if (!fits(table->console_port, UART_PORTS, GANDALF_PORT_LIMIT))
-		return fail(check, "The console's port 0x%x is out of range.",
-			    table->console_port);
-	if (table->console_interrupt >= INTERRUPTS ||
-	    INTERRUPTS_OF_VMM & (1u << table->console_interrupt))
-		return fail(check, "The console cannot have interrupt %u.",
+	if (!check_bounds(check, table, console_bounds, ARRAY_SIZE(console_bounds)))
+		return false;
+	if (INTERRUPTS_OF_VMM & (1u << table->console_interrupt))
+		return fail(check, "the console cannot have interrupt %u.",
 			    table->console_interrupt);
-	if (table->console_baud == 0 || table->console_baud > BAUD_MAXIMUM)
-		return fail(check, "The console cannot have %u baud.", table->console_baud);
 	return true;
 }
 
-static bool check_pool(const struct check *check)
+/* What guests and pool have in common. */
+static bool check_memory(const struct check *check, u32 base, u32 size, u32 alignment)
 {
-	const struct gandalf_table *table = check->table;
+	if ((base | size) % alignment != 0 || size == 0)
+		return fail(check, "its memory is not aligned to 0x%x.", alignment);
+	if (size > UINT32_MAX - base)
+		return fail(check, "its memory goes beyond 4 GiB.", 0);
+	if (overlaps(base, size, check->vmm_base, check->vmm_end - check->vmm_base))
+		return fail(check, "its memory overlaps the VMM.", 0);
+	return true;
+}
 
-	if (table->pool_base % GANDALF_MEMORY_ALIGNMENT != 0 ||
-	    table->pool_size % GANDALF_MEMORY_ALIGNMENT != 0)
-		return fail(check, "The pool at 0x%x, 0x%x bytes, is not aligned to 0x%x.",
-			    table->pool_base, table->pool_size, GANDALF_MEMORY_ALIGNMENT);
-	if (table->pool_size < GANDALF_POOL_MINIMUM || table->pool_size > GANDALF_POOL_MAXIMUM)
-		return fail(check, "The pool has 0x%x bytes, not 0x%x to 0x%x.",
-			    table->pool_size, GANDALF_POOL_MINIMUM, GANDALF_POOL_MAXIMUM);
-	if (table->pool_size > UINT32_MAX - table->pool_base)
-		return fail(check, "The pool goes beyond 4 GiB.");
-	if (overlaps(table->pool_base, table->pool_size, check->vmm_base,
-		     check->vmm_end - check->vmm_base))
-		return fail(check, "The pool overlaps the VMM.");
+static bool check_pool(struct check *check)
+{
+	bool good;
+
+	check->name = "pool";
+	good = check_memory(check, check->table->pool_base, check->table->pool_size,
+			    GANDALF_MEMORY_ALIGNMENT);
+	check->name = "system";
+	return good;
+}
+
+static bool check_guest_memory(const struct check *check, u32 index)
+{
+	const struct gandalf_guest *guests = check->table->guests;
+	const struct gandalf_guest *guest = &guests[index];
+
+	if (!check_memory(check, guest->memory_base, guest->memory_size,
+			  is_linux(guest) ? GANDALF_MEMORY_ALIGNMENT : GANDALF_PAGE_SIZE))
+		return false;
+	if (overlaps(guest->memory_base, guest->memory_size, check->table->pool_base,
+		     check->table->pool_size))
+		return fail(check, "its memory overlaps the pool.", 0);
+	for (u32 i = 0; i < index; i++)
+		if (overlaps(guest->memory_base, guest->memory_size, guests[i].memory_base,
+			     guests[i].memory_size))
+			return fail(check, "its memory overlaps that of guest %u.", i);
 	return true;
 }
 
@@ -179,62 +243,15 @@ static bool check_guest_identity(const struct check *check, u32 index)
 	const struct gandalf_guest *guests = check->table->guests;
 	const struct gandalf_guest *guest = &guests[index];
 
-	if (!name_is_good(guest->name))
-		return fail(check, "The name of guest %u is empty, unfinished or not printable.",
-			    index);
-	if (memcmp(guest->name, VMM_CONSOLE_NAME, sizeof(VMM_CONSOLE_NAME)) == 0)
-		return fail(check, "Guest %u has the VMM's name %s.", index, guest->name);
 	for (u32 i = 0; i < index; i++)
-		if (strnlen(guests[i].name, GANDALF_NAME_SIZE) == strlen(guest->name) &&
-		    memcmp(guests[i].name, guest->name, strlen(guest->name)) == 0)
-			return fail(check, "Two guests have the name %s.", guest->name);
-	if (guest->kind < GANDALF_KIND_RTOS || guest->kind > GANDALF_KIND_LINUX_DEDICATED)
-		return fail(check, "Guest %s is of the unknown kind %u.", guest->name,
-			    guest->kind);
+		if (names_equal(guests[i].name, guest->name))
+			return fail(check, "two guests have this name.", 0);
+	if (names_equal(guest->name, VMM_CONSOLE_NAME))
+		return fail(check, "the VMM has this name.", 0);
 	if (guest->kind == GANDALF_KIND_LINUX_DEDICATED && check->table->guest_count != 1)
-		return fail(check, "Guest %s needs the machine for itself but is not alone.",
-			    guest->name);
+		return fail(check, "it needs the machine for itself but is not alone.", 0);
 	if (is_linux(guest) != (guest->priority == 0))
-		return fail(check, "Guest %s cannot have priority %u.", guest->name,
-			    guest->priority);
-	return true;
-}
-
-static bool check_guest_policy(const struct check *check, u32 index)
-{
-	const struct gandalf_guest *guest = &check->table->guests[index];
-
-	if (guest->on_reboot > GANDALF_POLICY_RESTART ||
-	    guest->on_fault > GANDALF_POLICY_RESTART)
-		return fail(check, "Guest %s has an unknown policy.", guest->name);
-	if (guest->flags & ~(u32)GANDALF_GUEST_STRICT_TLS)
-		return fail(check, "Guest %s has unknown flags 0x%x.", guest->name,
-			    guest->flags);
-	return true;
-}
-
-static bool check_guest_memory(const struct check *check, u32 index)
-{
-	const struct gandalf_table *table = check->table;
-	const struct gandalf_guest *guest = &table->guests[index];
-	u32 alignment = is_linux(guest) ? GANDALF_MEMORY_ALIGNMENT : GANDALF_PAGE_SIZE;
-	u32 base = guest->memory_base;
-	u32 size = guest->memory_size;
-
-	if (base % alignment != 0 || size % alignment != 0 || size == 0)
-		return fail(check, "Guest %s: memory at 0x%x, 0x%x bytes, is not aligned to 0x%x.",
-			    guest->name, base, size, alignment);
-	if (size > UINT32_MAX - base)
-		return fail(check, "Guest %s: its memory goes beyond 4 GiB.", guest->name);
-	if (overlaps(base, size, check->vmm_base, check->vmm_end - check->vmm_base))
-		return fail(check, "Guest %s: its memory overlaps the VMM.", guest->name);
-	if (overlaps(base, size, table->pool_base, table->pool_size))
-		return fail(check, "Guest %s: its memory overlaps the pool.", guest->name);
-	for (u32 i = 0; i < index; i++)
-		if (overlaps(base, size, table->guests[i].memory_base,
-			     table->guests[i].memory_size))
-			return fail(check, "Guest %s: its memory overlaps that of guest %s.",
-				    guest->name, table->guests[i].name);
+		return fail(check, "it cannot have priority %u.", guest->priority);
 	return true;
 }
 
@@ -250,23 +267,19 @@ static bool check_guest_start(const struct check *check, u32 index)
 	const struct gandalf_image *image = check->table->images;
 	u32 left = check->table->image_count;
 
-	while (left > 0 && (image->guest != index || guest->entry < image->load_address ||
+	while (left > 0 && (image->guest != index ||
 			    guest->entry - image->load_address >= image->file_size)) {
 		image++;
 		left--;
 	}
 	if (left == 0)
-		return fail(check, "Guest %s: no image holds its entry 0x%x.", guest->name,
-			    guest->entry);
+		return fail(check, "no image holds its entry 0x%x.", guest->entry);
 	if (!is_linux(guest))
 		return true;
-	if (!fits(guest->boot_parameters, GANDALF_PAGE_SIZE, guest->memory_size))
-		return fail(check, "Guest %s: boot parameters at 0x%x are outside its memory.",
-			    guest->name, guest->boot_parameters);
-	if (guest->command_line_size == 0 ||
+	if (!fits(guest->boot_parameters, GANDALF_PAGE_SIZE, guest->memory_size) ||
+	    guest->command_line_size == 0 ||
 	    !fits(guest->command_line, guest->command_line_size, guest->memory_size))
-		return fail(check, "Guest %s: the command line at 0x%x is outside its memory.",
-			    guest->name, guest->command_line);
+		return fail(check, "boot parameters or command line are outside its memory.", 0);
 	return true;
 }
 
@@ -277,24 +290,24 @@ static bool check_interrupts(const struct check *check, u32 index)
 	u32 taken = INTERRUPTS_OF_VMM;
 
 	if (guest->kind == GANDALF_KIND_LINUX_DEDICATED)
-		taken = 0;
-	else if (table->console_port != 0)
+		return true;
+	if (table->console_port != 0)
 		taken |= 1u << table->console_interrupt;
-	if (guest->interrupts >> INTERRUPTS != 0)
-		return fail(check, "Guest %s has interrupts above %u.", guest->name,
-			    INTERRUPTS - 1);
 	for (u32 i = 0; i < index; i++)
 		taken |= table->guests[i].interrupts;
-	for (u32 i = 0; i < INTERRUPTS; i++)
-		if (guest->interrupts & taken & (1u << i))
-			return fail(check, "Guest %s: interrupt %u belongs to another.",
-				    guest->name, i);
+	if (guest->interrupts & taken)
+		return fail(check, "interrupts belong to another: mask 0x%x.",
+			    guest->interrupts & taken);
 	return true;
 }
 
-static bool ranges_overlap(const struct gandalf_port_range *a, u32 first, u32 last)
+static bool ranges_overlap(const struct gandalf_port_range *range,
+			   const struct gandalf_port_range *others, u32 count)
 {
-	return a->first <= last && first <= a->last;
+	for (; count-- > 0; others++)
+		if (range->first <= others->last && others->first <= range->last)
+			return true;
+	return false;
 }
 
 /* Whether the VMM, or an earlier guest, has a port of the range. */
@@ -302,18 +315,16 @@ static bool range_is_taken(const struct check *check, u32 index,
 			   const struct gandalf_port_range *range)
 {
 	const struct gandalf_table *table = check->table;
+	u32 port = table->console_port;
+	struct gandalf_port_range console = { (u16)port, (u16)(port + UART_PORTS - 1) };
 
-	for (u32 i = 0; i < ARRAY_SIZE(ports_of_vmm); i++)
-		if (ranges_overlap(range, ports_of_vmm[i].first, ports_of_vmm[i].last))
-			return true;
-	if (table->console_port != 0 &&
-	    ranges_overlap(range, table->console_port, table->console_port + UART_PORTS - 1))
+	if (ranges_overlap(range, ports_of_vmm, ARRAY_SIZE(ports_of_vmm)) ||
+	    (port != 0 && ranges_overlap(range, &console, 1)))
 		return true;
 	for (u32 i = 0; i < index; i++)
-		for (u32 j = 0; j < table->guests[i].port_range_count; j++)
-			if (ranges_overlap(range, table->guests[i].port_ranges[j].first,
-					   table->guests[i].port_ranges[j].last))
-				return true;
+		if (ranges_overlap(range, table->guests[i].port_ranges,
+				   table->guests[i].port_range_count))
+			return true;
 	return false;
 }
 
@@ -321,19 +332,15 @@ static bool check_ports(const struct check *check, u32 index)
 {
 	const struct gandalf_guest *guest = &check->table->guests[index];
 
-	if (guest->port_range_count > GANDALF_PORT_RANGES_MAXIMUM)
-		return fail(check, "Guest %s has %u port ranges, more than %u.", guest->name,
-			    guest->port_range_count, GANDALF_PORT_RANGES_MAXIMUM);
 	for (u32 i = 0; i < guest->port_range_count; i++) {
 		const struct gandalf_port_range *range = &guest->port_ranges[i];
 
 		if (range->first > range->last || range->last >= GANDALF_PORT_LIMIT)
-			return fail(check, "Guest %s: ports 0x%x to 0x%x are not below 0x%x.",
-				    guest->name, range->first, range->last, GANDALF_PORT_LIMIT);
+			return fail(check, "ports from 0x%x up to no good end.", range->first);
 		if (guest->kind != GANDALF_KIND_LINUX_DEDICATED &&
 		    range_is_taken(check, index, range))
-			return fail(check, "Guest %s: ports 0x%x to 0x%x belong to another.",
-				    guest->name, range->first, range->last);
+			return fail(check, "ports from 0x%x up belong to another.",
+				    range->first);
 	}
 	return true;
 }
@@ -342,32 +349,20 @@ static bool check_image(const struct check *check, u32 index)
 {
 	const struct gandalf_table *table = check->table;
 	const struct gandalf_image *image = &table->images[index];
-	const struct gandalf_guest *guest;
 
-	if (!name_is_good(image->name))
-		return fail(check, "The name of image %u is empty, unfinished or not printable.",
-			    index);
-	if (image->guest >= table->guest_count)
-		return fail(check, "Image %s belongs to guest %u of %u.", image->name,
-			    image->guest, table->guest_count);
-	guest = &table->guests[image->guest];
 	if (image->file_size > 0 &&
 	    (image->offset < table->table_size ||
 	     !fits(image->offset, image->file_size, table->module_size)))
-		return fail(check, "Guest %s, image %s: it is not inside the boot module.",
-			    guest->name, image->name);
-	if (image->memory_size == 0 || image->file_size > image->memory_size)
-		return fail(check, "Guest %s, image %s: 0x%x bytes do not fit 0x%x.",
-			    guest->name, image->name, image->file_size, image->memory_size);
-	if (!fits(image->load_address, image->memory_size, guest_usable(guest)))
-		return fail(check, "Guest %s, image %s: it does not fit the guest's memory.",
-			    guest->name, image->name);
+		return fail(check, "it is not inside the boot module.", 0);
+	if (image->memory_size == 0 || image->file_size > image->memory_size ||
+	    !fits(image->load_address, image->memory_size,
+		  guest_usable(&table->guests[image->guest])))
+		return fail(check, "it does not fit the guest's memory.", 0);
 	for (u32 i = 0; i < index; i++)
 		if (table->images[i].guest == image->guest &&
 		    overlaps(image->load_address, image->memory_size,
 			     table->images[i].load_address, table->images[i].memory_size))
-			return fail(check, "Guest %s, image %s: it overlaps image %s.",
-				    guest->name, image->name, table->images[i].name);
+			return fail(check, "it overlaps image %u.", i);
 	return true;
 }
 
@@ -375,47 +370,89 @@ static bool check_image(const struct check *check, u32 index)
 static bool check_mapped_memory(const struct check *check)
 {
 	const struct gandalf_table *table = check->table;
-	u64 total = (u64)(check->vmm_end - check->vmm_base) + table->module_size;
+	u32 room = GANDALF_RTOS_MEMORY_MAXIMUM;
+	u32 used = check->vmm_end - check->vmm_base;
 
-	for (u32 i = 0; i < table->guest_count; i++)
-		if (!is_linux(&table->guests[i]))
-			total += table->guests[i].memory_size;
-	if (total > GANDALF_RTOS_MEMORY_MAXIMUM)
-		return fail(check, "VMM, boot module and RTOS memory have more than 0x%x bytes.",
-			    GANDALF_RTOS_MEMORY_MAXIMUM);
-	return true;
+	for (u32 i = 0; used <= room; i++) {
+		room -= used;
+		if (i > table->guest_count)
+			return true;
+		used = table->module_size;
+		if (i < table->guest_count)
+			used = is_linux(&table->guests[i]) ? 0 : table->guests[i].memory_size;
+	}
+	return fail(check, "VMM, boot module and RTOS memory have more than 0x%x bytes.",
+		    GANDALF_RTOS_MEMORY_MAXIMUM);
 }
 
-static bool check_guest(const struct check *check, u32 index)
+static void check_system(struct check *check)
 {
-	return check_guest_identity(check, index) && check_guest_policy(check, index) &&
-	       check_guest_memory(check, index) && check_interrupts(check, index) &&
-	       check_ports(check, index);
+	check->subject = "The";
+	check->name = "system";
+	check->image = NULL;
 }
 
-static bool check_guests_and_images(const struct check *check)
+static bool check_guests(struct check *check)
 {
 	const struct gandalf_table *table = check->table;
 
-	for (u32 i = 0; i < table->guest_count; i++)
-		if (!check_guest(check, i))
+	for (u32 i = 0; i < table->guest_count; i++) {
+		const struct gandalf_guest *guest = &table->guests[i];
+
+		if (!name_is_good(guest->name))
+			return fail(check, "guest %u has no proper name.", i);
+		check->subject = "Guest";
+		check->name = guest->name;
+		if (!check_bounds(check, guest, guest_bounds, ARRAY_SIZE(guest_bounds)) ||
+		    !check_guest_identity(check, i) || !check_guest_memory(check, i) ||
+		    !check_interrupts(check, i) || !check_ports(check, i))
 			return false;
-	for (u32 i = 0; i < table->image_count; i++)
+		check_system(check);
+	}
+	return true;
+}
+
+static bool check_images(struct check *check)
+{
+	const struct gandalf_table *table = check->table;
+
+	for (u32 i = 0; i < table->image_count; i++) {
+		const struct gandalf_image *image = &table->images[i];
+
+		if (!name_is_good(image->name))
+			return fail(check, "image %u has no proper name.", i);
+		check->image = image->name;
+		if (image->guest >= table->guest_count)
+			return fail(check, "it belongs to guest %u, which is missing.",
+				    image->guest);
+		check->subject = "Guest";
+		check->name = table->guests[image->guest].name;
 		if (!check_image(check, i))
 			return false;
-	for (u32 i = 0; i < table->guest_count; i++)
+		check_system(check);
+	}
+	for (u32 i = 0; i < table->guest_count; i++) {
+		check->subject = "Guest";
+		check->name = table->guests[i].name;
 		if (!check_guest_start(check, i))
 			return false;
-	return check_mapped_memory(check);
+	}
+	check_system(check);
+	return true;
 }
 
 const char *table_check(const struct gandalf_table *table, u32 available, u32 vmm_base,
 			u32 vmm_end, char *message, u32 message_size)
 {
-	struct check check = { table, vmm_base, vmm_end, message, message_size };
+	struct check check = { .table = table,
+			       .vmm_base = vmm_base,
+			       .vmm_end = vmm_end,
+			       .message = message,
+			       .size = message_size };
 
-	if (check_header(&check, available) && check_counts(&check) && check_console(&check) &&
-	    check_pool(&check) && check_guests_and_images(&check))
+	check_system(&check);
+	if (check_header(&check, available) && check_console(&check) && check_pool(&check) &&
+	    check_guests(&check) && check_images(&check) && check_mapped_memory(&check))
 		return NULL;
 	return message;
 }
@@ -424,12 +461,15 @@ const char *table_image_check(const struct gandalf_table *table, u32 index, char
 			      u32 message_size)
 {
 	const struct gandalf_image *image = &table->images[index];
-	struct check check = { .table = table, .message = message, .size = message_size };
+	struct check check = { .message = message,
+			       .size = message_size,
+			       .subject = "Guest",
+			       .name = table->guests[image->guest].name,
+			       .image = image->name };
 
 	if (crc32_update(0, (const u8 *)table + image->offset, image->file_size) ==
 	    image->checksum)
 		return NULL;
-	fail(&check, "Guest %s, image %s: it is damaged: wrong checksum.",
-	     table->guests[image->guest].name, image->name);
+	fail(&check, "it is damaged: wrong checksum.", 0);
 	return message;
 }

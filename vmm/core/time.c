@@ -24,7 +24,19 @@ void time_init(void)
 {
 	time_tsc_khz = i8254_measure_tsc();
 	hardware = apic_init() ? &apic_timer : &i8254_timer;
+	hardware->start();
 	log_line("TSC %u kHz, timer: %s", time_tsc_khz, hardware->name);
+}
+
+void time_stop(void)
+{
+	hardware->stop();
+}
+
+void time_start(void)
+{
+	programmed = TIME_NEVER;
+	hardware->start();
 }
 
 int time_irq(void)

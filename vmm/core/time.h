@@ -18,6 +18,9 @@ extern u32 time_tsc_khz;
 
 /* Measures the TSC and takes the local APIC's timer, or the PIT without one. */
 void time_init(void);
+/* Leaves the timer to a guest that has the CPU to itself, and takes it back. */
+void time_stop(void);
+void time_start(void);
 /* The owner calls it once; deadlines are never removed. */
 void deadline_add(struct deadline *deadline);
 void deadline_set(struct deadline *deadline, u64 time);
@@ -32,6 +35,9 @@ int time_irq(void);
 struct timer_hardware {
 	const char *name;
 	int irq;
+	/* Makes it interrupt as programmed, and stops it. */
+	void (*start)(void);
+	void (*stop)(void);
 	/* Interrupts once, ticks from now (TSC), or earlier if it cannot wait
 	 * that long. */
 	void (*program)(u64 ticks);

@@ -113,7 +113,7 @@ static u8 output_pop(struct console *console)
 {
 	u8 byte = output_peek(console, 0);
 
-	console->output_first = (u16)((console->output_first + 1) % CONSOLE_OUTPUT_SIZE);
+	console->output_first = (console->output_first + 1) % CONSOLE_OUTPUT_SIZE;
 	console->output_count--;
 	if (byte == '\n')
 		console->output_lines--;
@@ -122,7 +122,7 @@ static u8 output_pop(struct console *console)
 
 static void output_push(struct console *console, u8 byte)
 {
-	u32 last = (u32)console->output_first + console->output_count;
+	u32 last = console->output_first + console->output_count;
 
 	console->output[last % CONSOLE_OUTPUT_SIZE] = byte;
 	console->output_count++;
@@ -130,17 +130,12 @@ static void output_push(struct console *console, u8 byte)
 		console->output_lines++;
 }
 
-static bool is_shown(const struct console_mux *mux, const struct console *console)
-{
-	return console == &mux->consoles[mux->shown];
-}
-
 /* The end of a line that has been shown already is not a line of its own. */
 static void output_skip_line_end(struct console_mux *mux, struct console *console)
 {
 	u32 length = 1;
 
-	if (!console->continued || is_shown(mux, console))
+	if (!console->continued || console == mux->shown)
 		return;
 	if (console->output_count > 0 && output_peek(console, 0) == '\r')
 		length = 2;
@@ -161,8 +156,10 @@ static bool console_is_ready(const struct console *console)
 
 static bool other_is_ready(const struct console_mux *mux)
 {
-	for (u32 i = 0; i < mux->count; i++)
-		if (i != mux->shown && console_is_ready(&mux->consoles[i]))
+	const struct console *console = mux->consoles;
+
+	for (u32 i = 0; i < mux->count; i++, console++)
+		if (console != mux->shown && console_is_ready(console))
 			return true;
 	return false;
 }
@@ -189,7 +186,7 @@ static void insert_begin(struct console_mux *mux, u8 phase)
 /* Takes the unfinished line from the screen if it can be drawn again. */
 static void insert_clear_line(struct console_mux *mux)
 {
-	struct console *shown = &mux->consoles[mux->shown];
+	struct console *shown = mux->shown;
 
 	if (line_is_empty(shown))
 		return;
@@ -217,16 +214,20 @@ static void line_end_insertion(struct console_mux *mux, struct console *console)
 	output_skip_line_end(mux, console);
 }
 
+static struct console *console_next(struct console_mux *mux, struct console *console)
+{
+	return ++console == &mux->consoles[mux->count] ? mux->consoles : console;
+}
+
 /* Begins with a line of the next console, in turn, that has one. */
 static void line_begin_insertion(struct console_mux *mux)
 {
-	struct console *console;
+	struct console *console = mux->source;
 
-	do {
-		mux->turn = (mux->turn + 1) % mux->count;
-		console = &mux->consoles[mux->turn];
-	} while (mux->turn == mux->shown || !console_is_ready(console));
-	mux->source = mux->turn;
+	do
+		console = console_next(mux, console);
+	while (console == mux->shown || !console_is_ready(console));
+	mux->source = console;
 	mux->fresh = true;
 	mux->run = 0;
 	mux->taken = 0;
@@ -244,7 +245,7 @@ static void line_begin_insertion(struct console_mux *mux)
 
 static void notice_begin_focus(struct console_mux *mux)
 {
-	struct console *old = &mux->consoles[mux->shown];
+	struct console *old = mux->shown;
 
 	mux->notice_focus = false;
 	mux->fresh = true;
@@ -257,20 +258,22 @@ static void notice_begin_focus(struct console_mux *mux)
 	old->continued = !line_is_empty(old);
 	mux->shown = mux->focus;
 	output_skip_line_end(mux, old);
-	mux->consoles[mux->shown].continued = false;
-	insert_add(mux, "[console %s has the keyboard]\r\n", mux->consoles[mux->shown].name);
+	mux->shown->continued = false;
+	insert_add(mux, "[console %s has the keyboard]\r\n", mux->shown->name);
 }
 
 static void notice_begin_help(struct console_mux *mux)
 {
+	const struct console *console = mux->consoles;
+
 	mux->notice_help = false;
 	insert_begin(mux, PHASE_INSERT);
 	insert_clear_line(mux);
 	insert_add(mux, "[Ctrl-A n: next console, Ctrl-A a: Ctrl-A itself, Ctrl-A x: leave, "
 			"Ctrl-A h: this]\r\n[consoles:");
-	for (u32 i = 0; i < mux->count; i++)
-		insert_add(mux, " %s%s", mux->consoles[i].name,
-			   i == mux->focus ? " (keyboard)" : "");
+	for (u32 i = 0; i < mux->count; i++, console++)
+		insert_add(mux, " %s%s", console->name,
+			   console == mux->focus ? " (keyboard)" : "");
 	insert_add(mux, "]\r\n");
 }
 
@@ -309,7 +312,7 @@ static int shown_byte(struct console_mux *mux, struct console *shown)
 /* The next byte of the focused console, or -1 and another phase or nothing at all. */
 static int output_pass(struct console_mux *mux)
 {
-	struct console *shown = &mux->consoles[mux->shown];
+	struct console *shown = mux->shown;
 
 	if (mux->notice_focus) {
 		notice_begin_focus(mux);
@@ -346,7 +349,7 @@ static bool line_is_full(const struct console_mux *mux, u8 byte)
  */
 static int output_text(struct console_mux *mux)
 {
-	struct console *console = &mux->consoles[mux->source];
+	struct console *console = mux->source;
 
 	while (console->output_count > 0) {
 		u8 byte = output_peek(console, 0);
@@ -374,7 +377,7 @@ static int output_text(struct console_mux *mux)
 
 static int output_insert(struct console_mux *mux)
 {
-	struct console *shown = &mux->consoles[mux->shown];
+	struct console *shown = mux->shown;
 	u8 byte = (u8)mux->insert[mux->insert_first++];
 
 	if (mux->insert_first < mux->insert_count)
@@ -390,7 +393,7 @@ static int output_insert(struct console_mux *mux)
 
 static int output_redraw(struct console_mux *mux)
 {
-	struct console *shown = &mux->consoles[mux->shown];
+	struct console *shown = mux->shown;
 	u8 byte = shown->line[mux->redraw++];
 
 	if (mux->redraw == shown->line_length)
@@ -421,7 +424,7 @@ int console_output(struct console_mux *mux)
 
 bool console_has_output(const struct console_mux *mux)
 {
-	const struct console *shown = &mux->consoles[mux->shown];
+	const struct console *shown = mux->shown;
 
 	return mux->phase != PHASE_PASS || mux->notice_focus || mux->notice_help ||
 	       shown->lost > 0 || shown->output_count > 0 || other_is_ready(mux);
@@ -430,6 +433,9 @@ bool console_has_output(const struct console_mux *mux)
 void console_mux_init(struct console_mux *mux)
 {
 	memset(mux, 0, sizeof(*mux));
+	mux->focus = mux->consoles;
+	mux->shown = mux->consoles;
+	mux->source = mux->consoles;
 }
 
 struct console *console_add(struct console_mux *mux, const char *name)
@@ -457,7 +463,7 @@ static void output_drop_line(struct console_mux *mux, struct console *console)
 		byte = output_pop(console);
 		console->lost++;
 	} while (byte != '\n' && console->output_lines > 0);
-	if (mux->phase == PHASE_TEXT && console == &mux->consoles[mux->source])
+	if (mux->phase == PHASE_TEXT && console == mux->source)
 		line_end_insertion(mux, console);
 }
 
@@ -482,7 +488,7 @@ void console_finish_line(struct console_mux *mux, struct console *console)
 {
 	u32 count = console->output_count;
 
-	if (count == 0 && (!is_shown(mux, console) || line_is_empty(console)))
+	if (count == 0 && (console != mux->shown || line_is_empty(console)))
 		return;
 	if (count > 0 && output_peek(console, count - 1) == '\n')
 		return;
@@ -497,14 +503,9 @@ void console_finish_line(struct console_mux *mux, struct console *console)
 	console_put(mux, console, '\n');
 }
 
-static struct console *focused(struct console_mux *mux)
-{
-	return &mux->consoles[mux->focus];
-}
-
 static void input_push(struct console *console, u8 byte)
 {
-	u32 last = (u32)console->input_first + console->input_count;
+	u32 last = console->input_first + console->input_count;
 
 	if (console->input_count == CONSOLE_INPUT_SIZE) {
 		console->input_lost++;
@@ -518,11 +519,10 @@ static void input_command(struct console_mux *mux, u8 byte)
 {
 	switch (byte) {
 	case 'n':
-		mux->focus = (mux->focus + 1) % mux->count;
-		mux->notice_focus = true;
+		console_set_focus(mux, console_next(mux, mux->focus));
 		break;
 	case 'a':
-		input_push(focused(mux), CONTROL_A);
+		input_push(mux->focus, CONTROL_A);
 		break;
 	case 'x':
 		/* The host's tool leaves before it gets here. */
@@ -540,13 +540,13 @@ void console_input(struct console_mux *mux, u8 byte)
 	} else if (byte == CONTROL_A) {
 		mux->command = true;
 	} else {
-		input_push(focused(mux), byte);
+		input_push(mux->focus, byte);
 	}
 }
 
 bool console_can_input(const struct console_mux *mux)
 {
-	return mux->consoles[mux->focus].input_count < CONSOLE_INPUT_SIZE;
+	return mux->focus->input_count < CONSOLE_INPUT_SIZE;
 }
 
 int console_get(struct console_mux *mux, struct console *console)
@@ -556,7 +556,7 @@ int console_get(struct console_mux *mux, struct console *console)
 	(void)mux;
 	if (console->input_count == 0)
 		return -1;
-	console->input_first = (u16)((console->input_first + 1) % CONSOLE_INPUT_SIZE);
+	console->input_first = (console->input_first + 1) % CONSOLE_INPUT_SIZE;
 	console->input_count--;
 	return byte;
 }
@@ -566,13 +566,13 @@ bool console_has_input(const struct console *console)
 	return console->input_count > 0;
 }
 
-void console_set_focus(struct console_mux *mux, const struct console *console)
+void console_set_focus(struct console_mux *mux, struct console *console)
 {
-	mux->focus = (u32)(console - mux->consoles);
+	mux->focus = console;
 	mux->notice_focus = true;
 }
 
 struct console *console_focus(struct console_mux *mux)
 {
-	return focused(mux);
+	return mux->focus;
 }

@@ -27,19 +27,19 @@
 struct console {
 	char name[GANDALF_NAME_SIZE];
 	u8 output[CONSOLE_OUTPUT_SIZE];
-	u16 output_first;
-	u16 output_count;
-	u16 output_lines; /* line feeds among them */
+	u32 output_first;
+	u32 output_count;
+	u32 output_lines; /* line feeds among them */
 	u8 input[CONSOLE_INPUT_SIZE];
-	u16 input_first;
-	u16 input_count;
+	u32 input_first;
+	u32 input_count;
 	/* What has been shown since the last line feed, to draw it again. */
 	u8 line[CONSOLE_LINE_SIZE];
-	u16 line_length;
+	u32 line_length;
 	bool line_cut;      /* longer than that: cannot be drawn again */
 	bool continued;     /* the line has been shown as far as it was written */
 	u8 escape;          /* state of the escape sequence in the line */
-	u16 escape_start;   /* where in the line it began */
+	u32 escape_start;   /* where in the line it began */
 	bool drops_oldest;  /* a full buffer drops its oldest line */
 	u32 lost;           /* characters dropped and not yet announced */
 	u32 input_lost;     /* characters typed without room for them */
@@ -48,10 +48,9 @@ struct console {
 struct console_mux {
 	struct console consoles[CONSOLES_MAXIMUM];
 	u32 count;
-	u32 focus;          /* has the keyboard */
-	u32 shown;          /* whose line is on the screen; follows focus */
-	u32 source;         /* whose line is being inserted */
-	u32 turn;           /* without focus, last served */
+	struct console *focus;  /* has the keyboard */
+	struct console *shown;  /* whose line is on the screen; follows focus */
+	struct console *source; /* whose line is, or was last, inserted */
 	u8 phase;
 	bool fresh;         /* an inserted line came last: the focused has its turn */
 	bool command;       /* Ctrl-A was typed */
@@ -109,7 +108,7 @@ int console_get(struct console_mux *mux, struct console *console);
 bool console_has_input(const struct console *console);
 
 /* Gives the keyboard to a console and announces it. */
-void console_set_focus(struct console_mux *mux, const struct console *console);
+void console_set_focus(struct console_mux *mux, struct console *console);
 struct console *console_focus(struct console_mux *mux);
 
 #endif

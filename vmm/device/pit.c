@@ -29,32 +29,25 @@
 #define STATUS_OUTPUT 0x80
 #define STATUS_NULL_COUNT 0x40
 
-static u64 clocks_of(const struct pit *pit, u64 tsc)
-{
-	return multiply_divide(tsc, PIT_HALF_HZ, pit->tsc_khz * TSC_HALF_PER_KHZ);
-}
-
 /* The first moment at which so many clocks have passed. */
 static u64 tsc_of(const struct pit *pit, u64 clocks)
 {
 	return multiply_divide_up(clocks, pit->tsc_khz * TSC_HALF_PER_KHZ, PIT_HALF_HZ);
 }
 
-static bool counter_is_periodic(const struct pit_counter *counter)
+static u64 clocks_of(const struct pit *pit, u64 tsc)
+{
+	return multiply_divide(tsc, PIT_HALF_HZ, pit->tsc_khz * TSC_HALF_PER_KHZ);
+}
+
+static bool is_periodic(const struct pit_counter *counter)
 {
 	return counter->mode == 2 || counter->mode == 3;
 }
 
-static bool counter_needs_trigger(const struct pit_counter *counter)
+static bool is_triggered(const struct pit_counter *counter)
 {
 	return counter->mode == 1 || counter->mode == 5;
-}
-
-static u64 counter_clocks(const struct pit *pit, const struct pit_counter *counter, u64 now)
-{
-	if (!counter->gate && !counter_needs_trigger(counter))
-		return counter->stopped_tick;
-	return now > counter->start ? clocks_of(pit, now - counter->start) : 0;
 }
 
 static u32 counter_modulus(const struct pit_counter *counter)
@@ -64,34 +57,33 @@ static u32 counter_modulus(const struct pit_counter *counter)
 
 static bool counter_counts(const struct pit_counter *counter)
 {
-	return counter->loaded && (!counter_needs_trigger(counter) || counter->triggered);
+	return counter->loaded && (!is_triggered(counter) || counter->triggered);
 }
 
-/* Clocks into the period of a periodic counter. */
-static u32 counter_phase(const struct pit_counter *counter, u64 clocks)
+/* Clocks into the period of a periodic counter, at once or twice its speed. */
+static u32 counter_phase(const struct pit_counter *counter, unsigned speed)
 {
 	u32 phase;
 
-	divide_u64(clocks, counter->count, &phase);
+	divide_u64(counter->clocks * speed, counter->count, &phase);
 	return phase;
 }
 
-static bool counter_output(const struct pit_counter *counter, u64 clocks)
+static bool counter_output(const struct pit_counter *counter)
 {
+	u32 count = counter->count;
+
 	if (!counter_counts(counter))
 		return counter->mode != 0;
-	switch (counter->mode) {
-	case 0:
-	case 1:
-		return clocks >= counter->count;
-	case 2:
-		return !counter->gate || counter_phase(counter, clocks) != counter->count - 1;
-	case 3:
-		return !counter->gate ||
-		       counter_phase(counter, clocks) < (counter->count + 1) / 2;
-	default:
-		return clocks != counter->count;
-	}
+	if (counter->mode < 2)
+		return counter->clocks >= count;
+	if (!is_periodic(counter))
+		return counter->clocks != count;
+	if (!counter->gate)
+		return true;
+	if (counter->mode == 2)
+		return counter_phase(counter, 1) != count - 1;
+	return counter_phase(counter, 1) < (count + 1) / 2;
 }
 
 static u16 to_bcd(u32 value)
@@ -107,11 +99,15 @@ static u16 to_bcd(u32 value)
 
 static u32 from_bcd(u32 bcd)
 {
-	return (bcd >> 12) * 1000 + (bcd >> 8 & 15) * 100 + (bcd >> 4 & 15) * 10 + (bcd & 15);
+	u32 value = 0;
+
+	for (unsigned shift = 16; shift > 0; shift -= 4)
+		value = value * 10 + (bcd >> (shift - 4) & 15);
+	return value;
 }
 
 /* What the counting element shows, as the guest reads it. */
-static u16 counter_value(const struct pit_counter *counter, u64 clocks)
+static u16 counter_value(const struct pit_counter *counter)
 {
 	u32 modulus = counter_modulus(counter);
 	u32 value = counter->count;
@@ -119,13 +115,13 @@ static u16 counter_value(const struct pit_counter *counter, u64 clocks)
 
 	if (!counter->loaded)
 		return 0;
-	if (counter->mode == 2) {
-		value -= counter_phase(counter, clocks);
-	} else if (counter->mode == 3) {
-		value -= counter_phase(counter, clocks * 2);
-		value &= ~1u;
+	if (is_periodic(counter)) {
+		value -= counter_phase(counter, counter->mode - 1u);
+		/* Mode 3 counts by twos. */
+		if (counter->mode == 3)
+			value &= ~1u;
 	} else if (counter_counts(counter)) {
-		divide_u64(clocks, modulus, &passed);
+		divide_u64(counter->clocks, modulus, &passed);
 		value += modulus - passed;
 	}
 	value %= modulus;
@@ -133,87 +129,88 @@ static u16 counter_value(const struct pit_counter *counter, u64 clocks)
 }
 
 /* Rising edges of the output since the counter was loaded. */
-static u64 counter_edges(const struct pit_counter *counter, u64 clocks)
+static u64 counter_edges(const struct pit_counter *counter)
 {
 	if (!counter_counts(counter))
 		return 0;
-	if (counter_is_periodic(counter))
-		return divide_u64(clocks, counter->count, NULL);
+	if (is_periodic(counter))
+		return divide_u64(counter->clocks, counter->count, NULL);
 	/* Modes 4 and 5 give a low pulse of one clock. */
-	return clocks >= counter->count + (counter->mode >= 4);
+	return counter->clocks >= counter->count + (counter->mode >= 4);
 }
 
 /* Edges not reported outlive a new count: the interrupt has been requested. */
-static void counter_keep_edges(struct pit_counter *counter, u64 clocks)
+static void counter_keep_edges(struct pit_counter *counter)
 {
-	u64 edges = counter->edges_kept + counter_edges(counter, clocks) - counter->edges_taken;
+	u64 edges = counter->edges_kept + counter_edges(counter) - counter->edges_taken;
 
 	counter->edges_kept = edges < UINT32_MAX ? (u32)edges : UINT32_MAX;
 	counter->edges_taken = 0;
 }
 
-/* Lets a new count take over if its time has come; returns the clocks so far. */
-static u64 counter_settle(const struct pit *pit, struct pit_counter *counter, u64 now)
+/* Counts the clocks up to now, and lets a new count take over if it is due. */
+static void counter_settle(const struct pit *pit, struct pit_counter *counter, u64 now)
 {
-	u64 clocks = counter_clocks(pit, counter, now);
-
-	if (counter->next_count == 0 || clocks < counter->switch_tick)
-		return clocks;
-	counter_keep_edges(counter, counter->switch_tick);
-	counter->start += tsc_of(pit, counter->switch_tick);
+	if (!counter->gate && !is_triggered(counter))
+		return;
+	counter->clocks = clocks_of(pit, now - counter->start);
+	if (counter->next_count == 0 || counter->clocks < counter->switch_clock)
+		return;
+	counter->clocks = counter->switch_clock;
+	counter_keep_edges(counter);
+	counter->start += tsc_of(pit, counter->switch_clock);
 	counter->count = counter->next_count;
 	counter->next_count = 0;
-	return counter_clocks(pit, counter, now);
+	counter->clocks = clocks_of(pit, now - counter->start);
 }
 
-static void counter_load(const struct pit *pit, struct pit_counter *counter, u16 raw, u64 now)
+/* From here on counters have been brought up to now. */
+
+static void counter_load(struct pit_counter *counter, u16 raw, u64 now)
 {
 	u32 count = counter->bcd ? from_bcd(raw) : raw;
-	u64 clocks = counter_settle(pit, counter, now);
 
 	if (count == 0)
 		count = counter_modulus(counter);
-	if (counter->loaded && counter_needs_trigger(counter)) {
+	if (counter->loaded && (is_triggered(counter) || (is_periodic(counter) && counter->gate))) {
+		/* Waits for the trigger or the end of the period. */
 		counter->next_count = count;
-		counter->switch_tick = UINT64_MAX;
-	} else if (counter->loaded && counter_is_periodic(counter) && counter->gate) {
-		counter->next_count = count;
-		counter->switch_tick =
-			(divide_u64(clocks, counter->count, NULL) + 1) * counter->count;
-	} else {
-		counter_keep_edges(counter, clocks);
-		counter->start = now;
-		counter->count = count;
-		counter->stopped_tick = 0;
-		counter->loaded = true;
+		counter->switch_clock = UINT64_MAX;
+		if (is_periodic(counter))
+			counter->switch_clock = counter->clocks + counter->count -
+						counter_phase(counter, 1);
+		return;
 	}
+	counter_keep_edges(counter);
+	counter->start = now;
+	counter->clocks = 0;
+	counter->count = count;
+	counter->loaded = true;
 }
 
-static void counter_write(const struct pit *pit, struct pit_counter *counter, u8 value, u64 now)
+static void counter_write(struct pit_counter *counter, u8 value, u64 now)
 {
-	switch (counter->access) {
-	case ACCESS_LOW:
-		counter_load(pit, counter, value, now);
-		break;
-	case ACCESS_HIGH:
-		counter_load(pit, counter, (u16)(value << 8), now);
-		break;
-	default:
+	u16 raw = value;
+
+	if (counter->access == ACCESS_BOTH) {
+		counter->write_high = !counter->write_high;
 		if (counter->write_high) {
-			counter_load(pit, counter, (u16)(value << 8 | counter->write_low), now);
-		} else {
 			counter->write_low = value;
 			/* The first byte stops a counter in mode 0. */
 			if (counter->mode == 0) {
-				counter_keep_edges(counter, counter_settle(pit, counter, now));
+				counter_keep_edges(counter);
 				counter->loaded = false;
 			}
+			return;
 		}
-		counter->write_high = !counter->write_high;
+		raw = (u16)(value << 8 | counter->write_low);
+	} else if (counter->access == ACCESS_HIGH) {
+		raw = (u16)(value << 8);
 	}
+	counter_load(counter, raw, now);
 }
 
-static u8 counter_read(const struct pit *pit, struct pit_counter *counter, u64 now)
+static u8 counter_read(struct pit_counter *counter)
 {
 	bool high = counter->access == ACCESS_HIGH;
 	u16 value = counter->latch;
@@ -223,7 +220,7 @@ static u8 counter_read(const struct pit *pit, struct pit_counter *counter, u64 n
 		return counter->status;
 	}
 	if (!counter->latched)
-		value = counter_value(counter, counter_settle(pit, counter, now));
+		value = counter_value(counter);
 	if (counter->access == ACCESS_BOTH) {
 		high = counter->read_high;
 		counter->read_high = !high;
@@ -233,102 +230,99 @@ static u8 counter_read(const struct pit *pit, struct pit_counter *counter, u64 n
 	return (u8)(high ? value >> 8 : value);
 }
 
-static void counter_latch(const struct pit *pit, struct pit_counter *counter, u64 now)
+static void counter_latch(struct pit_counter *counter)
 {
-	if (counter->latched)
-		return;
-	counter->latch = counter_value(counter, counter_settle(pit, counter, now));
+	if (!counter->latched)
+		counter->latch = counter_value(counter);
 	counter->latched = true;
 }
 
-static void counter_latch_status(const struct pit *pit, struct pit_counter *counter, u64 now)
+static void counter_latch_status(struct pit_counter *counter)
 {
-	u64 clocks = counter_settle(pit, counter, now);
 	unsigned status = (unsigned)counter->access << 4 | (unsigned)counter->mode << 1 |
 			  counter->bcd;
 
-	if (counter->status_latched)
-		return;
-	if (counter_output(counter, clocks))
+	if (counter_output(counter))
 		status |= STATUS_OUTPUT;
 	if (!counter->loaded || counter->next_count != 0)
 		status |= STATUS_NULL_COUNT;
-	counter->status = (u8)status;
+	if (!counter->status_latched)
+		counter->status = (u8)status;
 	counter->status_latched = true;
 }
 
-static void counter_control(const struct pit *pit, struct pit_counter *counter, u8 value, u64 now)
+/* A control word stops the counter and clears all but its wiring and its edges. */
+static void counter_control(struct pit_counter *counter, u8 value)
 {
 	u8 mode = value >> 1 & 7;
 
-	counter_keep_edges(counter, counter_settle(pit, counter, now));
-	counter->mode = mode > 5 ? mode & 3 : mode;
-	counter->access = value >> 4 & 3;
-	counter->bcd = value & 1;
-	counter->loaded = false;
-	counter->triggered = false;
-	counter->next_count = 0;
-	counter->stopped_tick = 0;
-	counter->latched = false;
-	counter->status_latched = false;
-	counter->read_high = false;
-	counter->write_high = false;
+	counter_keep_edges(counter);
+	*counter = (struct pit_counter){
+		.start = counter->start,
+		.edges_kept = counter->edges_kept,
+		.mode = mode > 5 ? mode & 3 : mode,
+		.access = value >> 4 & 3,
+		.bcd = value & 1,
+		.gate = counter->gate,
+	};
 }
 
-static void pit_read_back(struct pit *pit, u8 value, u64 now)
+static void counter_read_back(struct pit_counter *counter, u8 value)
 {
-	for (unsigned i = 0; i < PIT_COUNTERS; i++) {
-		if (!(value & (2u << i)))
-			continue;
-		if (!(value & READ_BACK_NO_COUNT))
-			counter_latch(pit, &pit->counter[i], now);
-		if (!(value & READ_BACK_NO_STATUS))
-			counter_latch_status(pit, &pit->counter[i], now);
-	}
+	if (!(value & READ_BACK_NO_COUNT))
+		counter_latch(counter);
+	if (!(value & READ_BACK_NO_STATUS))
+		counter_latch_status(counter);
 }
 
 static void pit_write_control(struct pit *pit, u8 value, u64 now)
 {
-	unsigned number = value >> 6;
+	struct pit_counter *counter = pit->counter;
+	unsigned command = value >> 6;
 
-	if (number == COMMAND_READ_BACK)
-		pit_read_back(pit, value, now);
-	else if (value & 0x30)
-		counter_control(pit, &pit->counter[number], value, now);
-	else
-		counter_latch(pit, &pit->counter[number], now);
+	for (unsigned i = 0; i < PIT_COUNTERS; i++, counter++) {
+		if (command == COMMAND_READ_BACK ? !(value & 2u << i) : command != i)
+			continue;
+		counter_settle(pit, counter, now);
+		if (command == COMMAND_READ_BACK)
+			counter_read_back(counter, value);
+		else if (value & 0x30)
+			counter_control(counter, value);
+		else
+			counter_latch(counter);
+	}
 }
 
 /* A rising gate starts modes 1, 2, 3, 5 afresh; modes 0 and 4 go on counting. */
 static void counter_set_gate(const struct pit *pit, struct pit_counter *counter, bool gate,
 			     u64 now)
 {
-	u64 clocks = counter_settle(pit, counter, now);
+	bool rises = gate && !counter->gate;
 
-	if (gate == counter->gate)
-		return;
-	if (!gate) {
-		counter->stopped_tick = counter_is_periodic(counter) ? 0 : clocks;
-	} else if (counter->mode == 0 || counter->mode == 4) {
-		counter->start = now - tsc_of(pit, counter->stopped_tick);
-	} else {
-		counter->start = now;
-		counter->triggered = counter->loaded;
-		if (counter->next_count != 0)
-			counter->count = counter->next_count;
-		counter->next_count = 0;
-	}
 	counter->gate = gate;
+	if (!gate && is_periodic(counter))
+		counter->clocks = 0;
+	if (!rises)
+		return;
+	counter->start = now;
+	if (counter->mode == 0 || counter->mode == 4) {
+		counter->start -= tsc_of(pit, counter->clocks);
+		return;
+	}
+	counter->clocks = 0;
+	counter->triggered = counter->loaded;
+	if (counter->next_count != 0)
+		counter->count = counter->next_count;
+	counter->next_count = 0;
 }
 
-static u8 pit_read_port_61(struct pit *pit, u64 now)
+static u8 pit_read_port_61(const struct pit *pit, u64 now)
 {
-	struct pit_counter *counter = &pit->counter[2];
 	u8 value = pit->port_61;
 
 	if (divide_u64(clocks_of(pit, now), REFRESH_CLOCKS, NULL) & 1)
 		value |= PORT_61_REFRESH;
-	if (counter_output(counter, counter_settle(pit, counter, now)))
+	if (counter_output(&pit->counter[2]))
 		value |= PORT_61_OUTPUT;
 	return value;
 }
@@ -343,35 +337,37 @@ void pit_reset(struct pit *pit, u32 tsc_khz, u64 now)
 	}
 }
 
+/* The counter that a port belongs to, brought up to now, or NULL. */
+static struct pit_counter *pit_select(struct pit *pit, u16 port, u64 now)
+{
+	struct pit_counter *counter = &pit->counter[port == 0x61 ? 2 : port & 3];
+
+	if ((port < 0x40 || port > 0x42) && port != 0x61)
+		return NULL;
+	counter_settle(pit, counter, now);
+	return counter;
+}
+
 u8 pit_read(struct pit *pit, u16 port, u64 now)
 {
-	switch (port) {
-	case 0x40:
-	case 0x41:
-	case 0x42:
-		return counter_read(pit, &pit->counter[port - 0x40], now);
-	case 0x61:
-		return pit_read_port_61(pit, now);
-	default:
+	struct pit_counter *counter = pit_select(pit, port, now);
+
+	if (counter == NULL)
 		return 0xff;
-	}
+	return port == 0x61 ? pit_read_port_61(pit, now) : counter_read(counter);
 }
 
 void pit_write(struct pit *pit, u16 port, u8 value, u64 now)
 {
-	switch (port) {
-	case 0x40:
-	case 0x41:
-	case 0x42:
-		counter_write(pit, &pit->counter[port - 0x40], value, now);
-		break;
-	case 0x43:
+	struct pit_counter *counter = pit_select(pit, port, now);
+
+	if (port == 0x43) {
 		pit_write_control(pit, value, now);
-		break;
-	case 0x61:
+	} else if (port == 0x61) {
 		pit->port_61 = value & PORT_61_KEPT;
-		counter_set_gate(pit, &pit->counter[2], value & PORT_61_GATE, now);
-		break;
+		counter_set_gate(pit, counter, value & PORT_61_GATE, now);
+	} else if (counter != NULL) {
+		counter_write(counter, value, now);
 	}
 }
 
@@ -382,12 +378,10 @@ u64 pit_deadline(const struct pit *pit)
 
 	if (counter->edges_kept > 0)
 		return 0;
-	if (!counter_counts(counter))
+	if (!counter_counts(counter) || (!is_periodic(counter) && counter->edges_taken > 0))
 		return TIME_NEVER;
-	if (counter_is_periodic(counter))
+	if (is_periodic(counter))
 		clocks *= counter->edges_taken + 1;
-	else if (counter->edges_taken > 0)
-		return TIME_NEVER;
 	else
 		clocks += counter->mode >= 4;
 	return counter->start + tsc_of(pit, clocks);
@@ -398,9 +392,10 @@ unsigned pit_expire(struct pit *pit, u64 now)
 	struct pit_counter *counter = &pit->counter[0];
 	unsigned edges;
 
-	counter_keep_edges(counter, counter_settle(pit, counter, now));
+	counter_settle(pit, counter, now);
+	counter_keep_edges(counter);
 	edges = counter->edges_kept;
 	counter->edges_kept = 0;
-	counter->edges_taken = counter_edges(counter, counter_clocks(pit, counter, now));
+	counter->edges_taken = counter_edges(counter);
 	return edges;
 }

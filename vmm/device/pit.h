@@ -17,11 +17,11 @@
 
 struct pit_counter {
 	u64 start;        /* time at which the count was loaded */
+	u64 clocks;       /* since start, when last looked at; stopped by the gate */
 	u32 count;        /* as loaded: 1..65536, BCD: 1..10000 */
-	u32 next_count;   /* modes 2, 3: takes over at switch_tick; 0: none */
-	u64 switch_tick;  /* clocks after start */
+	u32 next_count;   /* modes 2, 3: takes over at switch_clock; 0: none */
+	u64 switch_clock; /* in clocks since start */
 	u64 edges_taken;  /* counter 0: since start, already reported */
-	u64 stopped_tick; /* clocks counted when the gate went low */
 	u32 edges_kept;   /* counter 0: before start, not yet reported */
 	u16 latch;
 	bool latched;     /* reads give latch */

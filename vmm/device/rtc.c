@@ -46,45 +46,67 @@
 #define HOUR_PM 0x80
 #define ALARM_ANY 0xc0 /* both bits set: every value matches */
 
-/* The clock's 32,768 Hz, as clocks = ticks * 4096 / (kHz * 125). */
+/* The clock's 32,768 Hz: clocks = ticks * 4096 / (kHz * 125), shifted for seconds. */
 #define CLOCK_NUMERATOR 4096u
 #define TSC_PER_KHZ 125u
+#define SECOND_SHIFT 15
+#define SECOND_CLOCKS (1u << SECOND_SHIFT)
+#define WARNING_CLOCKS 8 /* 244 microseconds before an update */
 
 #define DAY_SECONDS 86400u
 #define DAYS_TO_1970 719468u /* since 0000-03-01 */
 #define WEEKDAY_OF_DAY_0 3u  /* a Wednesday */
 
+enum {
+	FIELD_SECOND,
+	FIELD_MINUTE,
+	FIELD_HOUR,
+	FIELD_DAY,
+	FIELD_MONTH,
+	FIELD_YEAR,
+	FIELD_CENTURY,
+	FIELDS
+};
+
+/* The time registers but for the day of the week, and what they can hold. */
+static const struct {
+	u8 index;
+	u8 low;
+	u8 high;
+} fields[FIELDS] = {
+	{ REGISTER_SECOND, 0, 59 }, { REGISTER_MINUTE, 0, 59 }, { REGISTER_HOUR, 0, 23 },
+	{ REGISTER_DAY, 1, 31 },    { REGISTER_MONTH, 1, 12 },	{ REGISTER_YEAR, 0, 99 },
+	{ REGISTER_CENTURY, 1, 99 },
+};
+
+/* The alarm registers from the largest unit down. */
+static const struct {
+	u8 index;
+	u8 modulus;
+	u16 seconds;
+} alarms[] = {
+	{ REGISTER_HOUR_ALARM, 24, 3600 },
+	{ REGISTER_MINUTE_ALARM, 60, 60 },
+	{ REGISTER_SECOND_ALARM, 60, 1 },
+};
+
+/* Time registers, which count; the alarms between them do not. */
 static bool is_time(u8 index)
 {
-	return index <= REGISTER_YEAR || index == REGISTER_CENTURY;
-}
-
-static bool is_alarm(u8 index)
-{
-	return index == REGISTER_SECOND_ALARM || index == REGISTER_MINUTE_ALARM ||
-	       index == REGISTER_HOUR_ALARM;
+	return index == REGISTER_CENTURY ||
+	       (index <= REGISTER_YEAR && (index > REGISTER_HOUR_ALARM || index % 2 == 0));
 }
 
 /* Years begin in March here, so that the leap day is the last one. */
 static u32 days_from_date(u32 year, u32 month, u32 day)
 {
-	u32 march_year = month > 2 ? year : year - 1;
-	u32 month_from_march = month > 2 ? month - 3 : month + 9;
-
-	return march_year * 365 + march_year / 4 - march_year / 100 + march_year / 400 +
-	       (153 * month_from_march + 2) / 5 + day - 1;
-}
-
-static void date_from_days(u32 days, u32 *year, u32 *month, u32 *day)
-{
-	u32 of_era = days % 146097;
-	u32 year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-	u32 of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-	u32 month_from_march = (5 * of_year + 2) / 153;
-
-	*day = of_year - (153 * month_from_march + 2) / 5 + 1;
-	*month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
-	*year = days / 146097 * 400 + year_of_era + (*month <= 2);
+	if (month > 2) {
+		month -= 3;
+	} else {
+		month += 9;
+		year--;
+	}
+	return year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
 }
 
 u32 rtc_seconds(u32 year, u32 month, u32 day, u32 hour, u32 minute, u32 second)
@@ -93,25 +115,24 @@ u32 rtc_seconds(u32 year, u32 month, u32 day, u32 hour, u32 minute, u32 second)
 	       minute * 60 + second;
 }
 
-static u64 second_length(const struct rtc *rtc)
+static void date_from_days(u32 days, u32 values[FIELDS])
 {
-	return (u64)rtc->tsc_khz * 1000;
-}
+	u32 of_era = days % 146097;
+	u32 year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	u32 of_year = of_era - (365 * year + year / 4 - year / 100);
+	u32 month = (5 * of_year + 2) / 153;
 
-/* Whole seconds since second 0. */
-static u64 seconds_at(const struct rtc *rtc, u64 time)
-{
-	return divide_u64(divide_u64(time - rtc->origin, rtc->tsc_khz, NULL), 1000, NULL);
-}
-
-static u64 second_start(const struct rtc *rtc, u64 second)
-{
-	return rtc->origin + second * second_length(rtc);
-}
-
-static u64 clocks_at(const struct rtc *rtc, u64 time)
-{
-	return multiply_divide(time - rtc->origin, CLOCK_NUMERATOR, rtc->tsc_khz * TSC_PER_KHZ);
+	values[FIELD_DAY] = of_year - (153 * month + 2) / 5 + 1;
+	year += days / 146097 * 400;
+	if (month < 10) {
+		month += 3;
+	} else {
+		month -= 9;
+		year++;
+	}
+	values[FIELD_MONTH] = month;
+	values[FIELD_YEAR] = year % 100;
+	values[FIELD_CENTURY] = year / 100;
 }
 
 static bool divider_runs(const struct rtc *rtc)
@@ -119,117 +140,120 @@ static bool divider_runs(const struct rtc *rtc)
 	return (rtc->registers[REGISTER_A] & A_DIVIDER_RESET) != A_DIVIDER_RESET;
 }
 
-static u8 encode(const struct rtc *rtc, u32 value)
+/* Whether the register holds an hour of twelve, with a bit for the afternoon. */
+static bool is_half_day(const struct rtc *rtc, u8 index)
 {
-	if (rtc->registers[REGISTER_B] & B_BINARY)
-		return (u8)value;
-	return (u8)(value / 10 % 10 << 4 | value % 10);
+	return (index == REGISTER_HOUR || index == REGISTER_HOUR_ALARM) &&
+	       !(rtc->registers[REGISTER_B] & B_24_HOURS);
 }
 
-static u32 decode_register(const struct rtc *rtc, u8 value)
+static u8 encode(const struct rtc *rtc, u8 index, u32 value)
 {
-	if (rtc->registers[REGISTER_B] & B_BINARY)
-		return value;
-	return (value >> 4) * 10u + (value & 15);
+	u32 afternoon = 0;
+
+	if (is_half_day(rtc, index)) {
+		afternoon = value >= 12 ? HOUR_PM : 0;
+		value = value % 12 == 0 ? 12 : value % 12;
+	}
+	if (!(rtc->registers[REGISTER_B] & B_BINARY))
+		value += value / 10 * 6;
+	return (u8)(value | afternoon);
 }
 
-static u8 encode_hour(const struct rtc *rtc, u32 hour)
+static u32 decode(const struct rtc *rtc, u8 index)
 {
-	if (rtc->registers[REGISTER_B] & B_24_HOURS)
-		return encode(rtc, hour);
-	return encode(rtc, hour % 12 == 0 ? 12 : hour % 12) | (hour >= 12 ? HOUR_PM : 0);
+	u32 value = rtc->registers[index];
+	bool half_day = is_half_day(rtc, index);
+	bool afternoon = half_day && value & HOUR_PM;
+
+	if (half_day)
+		value &= ~(u32)HOUR_PM;
+	if (!(rtc->registers[REGISTER_B] & B_BINARY))
+		value -= (value >> 4) * 6;
+	return half_day ? value % 12 + (afternoon ? 12 : 0) : value;
 }
 
-static u32 decode_hour(const struct rtc *rtc, u8 value)
+static u32 seconds_of(const struct rtc *rtc)
 {
-	if (rtc->registers[REGISTER_B] & B_24_HOURS)
-		return decode_register(rtc, value);
-	return decode_register(rtc, value & (u8)~HOUR_PM) % 12 + (value & HOUR_PM ? 12 : 0);
+	return (u32)(rtc->clocks >> SECOND_SHIFT);
 }
 
-/* Fills the time registers with the time of a whole second since second 0. */
-static void rtc_show(struct rtc *rtc, u64 second)
+/* The day that a number of seconds from second 0 falls on, and the seconds of it. */
+static u32 day_of(const struct rtc *rtc, u32 second, u32 *of_day)
 {
-	u8 *registers = rtc->registers;
+	return rtc->days + (u32)divide_u64((u64)rtc->second_of_day + second, DAY_SECONDS, of_day);
+}
+
+static u32 weekday_of(u32 days, u32 shift)
+{
+	return (days + WEEKDAY_OF_DAY_0 + shift) % 7;
+}
+
+/* Fills the time registers. */
+static void rtc_show(struct rtc *rtc)
+{
+	u32 values[FIELDS];
 	u32 of_day;
-	u32 days = rtc->days +
-		   (u32)divide_u64(rtc->second_of_day + second, DAY_SECONDS, &of_day);
-	u32 year;
-	u32 month;
-	u32 day;
+	u32 days = day_of(rtc, seconds_of(rtc), &of_day);
 
-	date_from_days(days, &year, &month, &day);
-	registers[REGISTER_SECOND] = encode(rtc, of_day % 60);
-	registers[REGISTER_MINUTE] = encode(rtc, of_day / 60 % 60);
-	registers[REGISTER_HOUR] = encode_hour(rtc, of_day / 3600);
-	registers[REGISTER_WEEKDAY] =
-		(u8)((days + WEEKDAY_OF_DAY_0 + rtc->weekday_shift) % 7 + 1);
-	registers[REGISTER_DAY] = encode(rtc, day);
-	registers[REGISTER_MONTH] = encode(rtc, month);
-	registers[REGISTER_YEAR] = encode(rtc, year % 100);
-	registers[REGISTER_CENTURY] = encode(rtc, year / 100);
-}
-
-static u32 clamp(u32 value, u32 low, u32 high)
-{
-	return value < low ? low : value > high ? high : value;
+	date_from_days(days, values);
+	values[FIELD_SECOND] = of_day % 60;
+	values[FIELD_MINUTE] = of_day / 60 % 60;
+	values[FIELD_HOUR] = of_day / 3600;
+	for (u32 i = 0; i < FIELDS; i++)
+		rtc->registers[fields[i].index] = encode(rtc, fields[i].index, values[i]);
+	rtc->registers[REGISTER_WEEKDAY] = (u8)(weekday_of(days, rtc->weekday_shift) + 1);
 }
 
 /* Makes the time registers second 0. Impossible values become the nearest one. */
 static void rtc_parse(struct rtc *rtc)
 {
-	const u8 *registers = rtc->registers;
-	u32 century = clamp(decode_register(rtc, registers[REGISTER_CENTURY]), 1, 99);
-	u32 year = clamp(decode_register(rtc, registers[REGISTER_YEAR]), 0, 99);
-	u32 month = clamp(decode_register(rtc, registers[REGISTER_MONTH]), 1, 12);
-	u32 day = clamp(decode_register(rtc, registers[REGISTER_DAY]), 1, 31);
+	u32 values[FIELDS];
 
-	rtc->days = days_from_date(century * 100 + year, month, day);
+	for (u32 i = 0; i < FIELDS; i++) {
+		values[i] = decode(rtc, fields[i].index);
+		if (values[i] < fields[i].low)
+			values[i] = fields[i].low;
+		if (values[i] > fields[i].high)
+			values[i] = fields[i].high;
+	}
+	rtc->days = days_from_date(values[FIELD_CENTURY] * 100 + values[FIELD_YEAR],
+				   values[FIELD_MONTH], values[FIELD_DAY]);
 	rtc->second_of_day =
-		clamp(decode_hour(rtc, registers[REGISTER_HOUR]), 0, 23) * 3600 +
-		clamp(decode_register(rtc, registers[REGISTER_MINUTE]), 0, 59) * 60 +
-		clamp(decode_register(rtc, registers[REGISTER_SECOND]), 0, 59);
-	rtc->weekday_shift = (u8)((clamp(registers[REGISTER_WEEKDAY], 1, 7) - 1 + 7 -
-				   (rtc->days + WEEKDAY_OF_DAY_0) % 7) % 7);
+		(values[FIELD_HOUR] * 60 + values[FIELD_MINUTE]) * 60 + values[FIELD_SECOND];
+	/* Two weeks, so that it stays positive, less one day: the register counts from 1. */
+	rtc->weekday_shift =
+		(u8)((rtc->registers[REGISTER_WEEKDAY] + 13u - weekday_of(rtc->days, 0)) % 7);
 }
 
 /* The seconds, 1..86400, until the alarm's next match; 0 if it never matches. */
-static u32 alarm_distance(const struct rtc *rtc, u32 second_of_day)
+static u32 alarm_distance(const struct rtc *rtc)
 {
-	u8 second = rtc->registers[REGISTER_SECOND_ALARM];
-	u8 minute = rtc->registers[REGISTER_MINUTE_ALARM];
-	u8 hour = rtc->registers[REGISTER_HOUR_ALARM];
-	bool any_second = (second & ALARM_ANY) == ALARM_ANY;
-	bool any_minute = (minute & ALARM_ANY) == ALARM_ANY;
-	bool any_hour = (hour & ALARM_ANY) == ALARM_ANY;
+	u32 wanted[ARRAY_SIZE(alarms)];
 	u32 distance = 1;
+	u32 now;
+	u32 i;
 
-	if ((!any_second && decode_register(rtc, second) > 59) ||
-	    (!any_minute && decode_register(rtc, minute) > 59) ||
-	    (!any_hour && decode_hour(rtc, hour) > 23))
-		return 0;
-	/* Every hour, then minute, then second is tried at most twice: some 200 rounds. */
-	for (;;) {
-		u32 time = (second_of_day + distance) % DAY_SECONDS;
-
-		if (!any_hour && decode_hour(rtc, hour) != time / 3600)
-			distance += 3600 - time % 3600;
-		else if (!any_minute && decode_register(rtc, minute) != time / 60 % 60)
-			distance += 60 - time % 60;
-		else if (!any_second && decode_register(rtc, second) != time % 60)
-			distance++;
-		else
-			return distance;
+	day_of(rtc, seconds_of(rtc), &now);
+	for (i = 0; i < ARRAY_SIZE(alarms); i++) {
+		wanted[i] = UINT32_MAX;
+		if ((rtc->registers[alarms[i].index] & ALARM_ANY) == ALARM_ANY)
+			continue;
+		wanted[i] = decode(rtc, alarms[i].index);
+		if (wanted[i] >= alarms[i].modulus)
+			return 0;
 	}
-}
+	/* Skips to the next hour, minute, second until all match: some 200 rounds. */
+	for (i = 0; i < ARRAY_SIZE(alarms); i++) {
+		u32 time = (now + distance) % DAY_SECONDS;
+		u32 unit = alarms[i].seconds;
 
-/* The same, from a whole second since second 0. */
-static u32 alarm_distance_from(const struct rtc *rtc, u64 second)
-{
-	u32 of_day;
-
-	divide_u64(rtc->second_of_day + second, DAY_SECONDS, &of_day);
-	return alarm_distance(rtc, of_day);
+		if (wanted[i] == UINT32_MAX || wanted[i] == time / unit % alarms[i].modulus)
+			continue;
+		distance += unit - time % unit;
+		i = UINT32_MAX;
+	}
+	return distance;
 }
 
 /* The periodic interrupt's period is 2 to the power of this, in clocks; 0: off. */
@@ -244,22 +268,23 @@ void rtc_expire(struct rtc *rtc, u64 now)
 {
 	u8 *flags = &rtc->registers[REGISTER_C];
 	unsigned shift = periodic_shift(rtc);
-	u64 before = rtc->checked;
-	u64 second = seconds_at(rtc, before);
-	u64 passed = seconds_at(rtc, now) - second;
 	u32 distance;
+	u32 passed;
+	u64 clocks = multiply_divide(now - rtc->origin, CLOCK_NUMERATOR,
+				     rtc->tsc_khz * TSC_PER_KHZ);
 
 	if (!divider_runs(rtc))
 		return;
-	rtc->checked = now;
-	if (shift != 0 && clocks_at(rtc, now) >> shift != clocks_at(rtc, before) >> shift)
+	if (shift != 0 && clocks >> shift != rtc->clocks >> shift)
 		*flags |= C_PERIODIC;
-	if (!rtc->running || passed == 0)
-		return;
-	*flags |= C_UPDATE;
-	distance = alarm_distance_from(rtc, second);
-	if (distance != 0 && distance <= passed)
-		*flags |= C_ALARM;
+	passed = (u32)(clocks >> SECOND_SHIFT) - seconds_of(rtc);
+	if (rtc->running && passed != 0) {
+		*flags |= C_UPDATE;
+		distance = alarm_distance(rtc);
+		if (distance != 0 && distance <= passed)
+			*flags |= C_ALARM;
+	}
+	rtc->clocks = clocks;
 }
 
 bool rtc_line(const struct rtc *rtc)
@@ -271,47 +296,48 @@ u64 rtc_deadline(const struct rtc *rtc)
 {
 	u8 enabled = rtc->registers[REGISTER_B];
 	unsigned shift = periodic_shift(rtc);
-	u64 second = seconds_at(rtc, rtc->checked);
-	u64 deadline = TIME_NEVER;
+	u64 deadline = UINT64_MAX;
 	u32 distance = 0;
-	u64 time;
+	u64 clocks;
 
 	if (rtc_line(rtc) || !divider_runs(rtc))
 		return TIME_NEVER;
-	if (enabled & C_PERIODIC && shift != 0) {
-		time = ((clocks_at(rtc, rtc->checked) >> shift) + 1) << shift;
-		deadline = rtc->origin + multiply_divide_up(time, rtc->tsc_khz * TSC_PER_KHZ,
-							    CLOCK_NUMERATOR);
-	}
-	if (!rtc->running)
-		return deadline;
-	if (enabled & C_UPDATE)
+	if (enabled & C_PERIODIC && shift != 0)
+		deadline = ((rtc->clocks >> shift) + 1) << shift;
+	if (rtc->running && enabled & C_UPDATE)
 		distance = 1;
-	else if (enabled & C_ALARM)
-		distance = alarm_distance_from(rtc, second);
-	time = second_start(rtc, second + distance);
-	return distance != 0 && time < deadline ? time : deadline;
+	else if (rtc->running && enabled & C_ALARM)
+		distance = alarm_distance(rtc);
+	clocks = (u64)(seconds_of(rtc) + distance) << SECOND_SHIFT;
+	if (distance != 0 && clocks < deadline)
+		deadline = clocks;
+	if (deadline == UINT64_MAX)
+		return TIME_NEVER;
+	return rtc->origin +
+	       multiply_divide_up(deadline, rtc->tsc_khz * TSC_PER_KHZ, CLOCK_NUMERATOR);
+}
+
+/* Makes the present second the one that is counted from; its phase is kept. */
+static void rtc_rebase(struct rtc *rtc)
+{
+	rtc->origin += (u64)seconds_of(rtc) * rtc->tsc_khz * 1000;
+	rtc->clocks %= SECOND_CLOCKS;
 }
 
 /* Turns the running clock into registers that the guest can write. */
-static void rtc_stop(struct rtc *rtc, u64 now)
+static void rtc_stop(struct rtc *rtc)
 {
-	u64 second = seconds_at(rtc, now);
-
-	if (!rtc->running)
-		return;
-	rtc_show(rtc, second);
-	/* The phase of the second is kept: setting the time does not touch it. */
-	rtc->origin = second_start(rtc, second);
+	if (rtc->running)
+		rtc_show(rtc);
 	rtc->running = false;
 }
 
 /* Goes on from the registers if neither SET nor the divider forbids it. */
-static void rtc_start(struct rtc *rtc, u64 now)
+static void rtc_start(struct rtc *rtc)
 {
-	if (rtc->registers[REGISTER_B] & B_SET || !divider_runs(rtc))
+	if (rtc->running || rtc->registers[REGISTER_B] & B_SET || !divider_runs(rtc))
 		return;
-	rtc->origin = second_start(rtc, seconds_at(rtc, now));
+	rtc_rebase(rtc);
 	rtc_parse(rtc);
 	rtc->running = true;
 }
@@ -321,85 +347,51 @@ static void rtc_write_a(struct rtc *rtc, u8 value, u64 now)
 	bool ran = divider_runs(rtc);
 
 	if ((value & A_DIVIDER_RESET) == A_DIVIDER_RESET)
-		rtc_stop(rtc, now);
+		rtc_stop(rtc);
 	rtc->registers[REGISTER_A] = value & (u8)~A_UPDATING;
-	if (ran || !divider_runs(rtc))
-		return;
 	/* Released from reset, the divider ends its first second after half of it. */
-	rtc->origin = now - second_length(rtc) / 2;
-	rtc->checked = now;
-	rtc_start(rtc, now);
-}
-
-/* A change of the data mode takes effect on the registers as they are read. */
-static void rtc_write_b(struct rtc *rtc, u8 value, u64 now)
-{
-	if (value & B_SET) {
-		rtc_stop(rtc, now);
-		value &= (u8)~B_UPDATE;
+	if (!ran) {
+		rtc->origin = now - (u64)rtc->tsc_khz * 500;
+		rtc->clocks = SECOND_CLOCKS / 2;
 	}
-	rtc->registers[REGISTER_B] = value;
-	if (!rtc->running)
-		rtc_start(rtc, now);
 }
 
+/* The clock is brought up to now, so the rest does not need to know the time. */
 static void rtc_write_register(struct rtc *rtc, u8 value, u64 now)
 {
 	u8 index = rtc->index;
 
 	rtc_expire(rtc, now);
-	switch (index) {
-	case REGISTER_A:
-		rtc_write_a(rtc, value, now);
-		break;
-	case REGISTER_B:
-		rtc_write_b(rtc, value, now);
-		break;
-	case REGISTER_C:
-	case REGISTER_D:
-		break;
-	default:
-		if (!is_time(index) || is_alarm(index)) {
-			rtc->registers[index] = value;
-			break;
-		}
-		rtc_stop(rtc, now);
-		rtc->registers[index] = value;
-		rtc_start(rtc, now);
+	if (is_time(index) || (index == REGISTER_B && value & B_SET)) {
+		rtc_stop(rtc);
+		if (index == REGISTER_B)
+			value &= (u8)~B_UPDATE;
 	}
-}
-
-static u8 rtc_read_a(const struct rtc *rtc, u64 now)
-{
-	u64 end = second_start(rtc, seconds_at(rtc, now) + 1);
-
-	/* The chip warns 244 microseconds before an update. */
-	if (rtc->running && end - now <= rtc->tsc_khz / 4)
-		return rtc->registers[REGISTER_A] | A_UPDATING;
-	return rtc->registers[REGISTER_A];
-}
-
-static u8 rtc_read_c(struct rtc *rtc, u64 now)
-{
-	u8 value;
-
-	rtc_expire(rtc, now);
-	value = rtc->registers[REGISTER_C] | (rtc_line(rtc) ? C_REQUEST : 0);
-	rtc->registers[REGISTER_C] = 0;
-	return value;
+	if (index == REGISTER_A)
+		rtc_write_a(rtc, value, now);
+	else if (index != REGISTER_C && index != REGISTER_D)
+		rtc->registers[index] = value;
+	rtc_start(rtc);
 }
 
 u8 rtc_read(struct rtc *rtc, u16 port, u64 now)
 {
+	u8 value;
+
 	if (port != 0x71)
 		return 0xff;
-	if (rtc->index == REGISTER_A)
-		return rtc_read_a(rtc, now);
-	if (rtc->index == REGISTER_C)
-		return rtc_read_c(rtc, now);
-	if (rtc->running && is_time(rtc->index) && !is_alarm(rtc->index))
-		rtc_show(rtc, seconds_at(rtc, now));
-	return rtc->registers[rtc->index];
+	rtc_expire(rtc, now);
+	if (rtc->running && is_time(rtc->index))
+		rtc_show(rtc);
+	value = rtc->registers[rtc->index];
+	if (rtc->index == REGISTER_A && rtc->running &&
+	    rtc->clocks % SECOND_CLOCKS >= SECOND_CLOCKS - WARNING_CLOCKS)
+		value |= A_UPDATING;
+	if (rtc->index == REGISTER_C) {
+		value |= rtc_line(rtc) ? C_REQUEST : 0;
+		rtc->registers[REGISTER_C] = 0;
+	}
+	return value;
 }
 
 void rtc_write(struct rtc *rtc, u16 port, u8 value, u64 now)
@@ -414,7 +406,6 @@ void rtc_reset(struct rtc *rtc, u32 tsc_khz, u64 now, u32 seconds)
 {
 	*rtc = (struct rtc){
 		.origin = now,
-		.checked = now,
 		.tsc_khz = tsc_khz,
 		.days = DAYS_TO_1970 + seconds / DAY_SECONDS,
 		.second_of_day = seconds % DAY_SECONDS,

@@ -14,7 +14,7 @@
 struct rtc {
 	u8 registers[RTC_REGISTERS]; /* time registers: only while it is stopped */
 	u64 origin;       /* time at which second 0 below began */
-	u64 checked;      /* events up to this time are in register C */
+	u64 clocks;       /* of 32,768 Hz since then, as far as register C tells */
 	u32 tsc_khz;
 	u32 days;         /* date of second 0, in days since 0000-03-01 */
 	u32 second_of_day; /* of second 0 */

@@ -72,8 +72,6 @@ bool apic_init(void)
 	timer_khz = timer_measure();
 	if (timer_khz == 0)
 		return false;
-	apic_write(REGISTER_LVT_TIMER, VECTOR_APIC_TIMER);
-	apic_write(REGISTER_INITIAL_COUNT, 0);
 	return true;
 }
 
@@ -91,10 +89,16 @@ static void apic_program(u64 ticks)
 	apic_write(REGISTER_INITIAL_COUNT, count == 0 ? 1 : (u32)count);
 }
 
-void apic_release(void)
+static void apic_start(void)
+{
+	apic_write(REGISTER_INITIAL_COUNT, 0);
+	apic_write(REGISTER_LVT_TIMER, VECTOR_APIC_TIMER);
+}
+
+static void apic_stop(void)
 {
 	apic_write(REGISTER_LVT_TIMER, LVT_MASKED | VECTOR_APIC_TIMER);
 	apic_write(REGISTER_INITIAL_COUNT, 0);
 }
 
-const struct timer_hardware apic_timer = {"local APIC", -1, apic_program};
+const struct timer_hardware apic_timer = {"local APIC", -1, apic_start, apic_stop, apic_program};

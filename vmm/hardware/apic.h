@@ -11,7 +11,5 @@ extern const struct timer_hardware apic_timer;
  * timer. false if the CPU has none. */
 bool apic_init(void);
 void apic_end_of_interrupt(void);
-/* Stops the timer. */
-void apic_release(void);
 
 #endif

@@ -60,9 +60,10 @@ static void i8254_program(u64 ticks)
 	outb(COUNTER_0, (u8)(count >> 8));
 }
 
-void i8254_release(void)
+/* Mode 0 without a count: no interrupt. */
+static void i8254_quiet(void)
 {
 	outb(CONTROL, COUNTER_0_MODE_0);
 }
 
-const struct timer_hardware i8254_timer = {"8254", 0, i8254_program};
+const struct timer_hardware i8254_timer = {"8254", 0, i8254_quiet, i8254_quiet, i8254_program};

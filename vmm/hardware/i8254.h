@@ -13,7 +13,5 @@ extern const struct timer_hardware i8254_timer;
 u32 i8254_measure_tsc(void);
 /* Waits the given number of 8254 clocks (1,193,182 per second), at most 65,535. */
 void i8254_wait(u32 clocks);
-/* Stops it, for a guest that takes it over. */
-void i8254_release(void);
 
 #endif

@@ -107,7 +107,7 @@ void emulate_reload_gdt(struct pc *pc)
 		}
 		if ((descriptor & DESCRIPTOR_PRESENT) == 0 && entry_is_loaded(pc->vcpu->frame, i))
 			continue;
-		segment_set_guest(pc->vcpu, i, descriptor);
+		pc_set_descriptor(pc, i, descriptor);
 	}
 	if (pc->armed)
 		segment_set_user_code(pc->vcpu, false);

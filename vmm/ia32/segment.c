@@ -206,6 +206,17 @@ u64 segment_restrict(u64 descriptor, bool flat)
 	return descriptor_truncate(descriptor, GUEST_END - 1 - base);
 }
 
+u64 segment_half(u64 descriptor, bool down)
+{
+	u32 base = descriptor_base(descriptor);
+	u32 type = (u32)(descriptor >> 40) & 0xff;
+
+	if (!down || base == 0)
+		return segment_restrict(descriptor, false);
+	/* Offsets above the limit are valid, those that wrap to 0..base - 1. */
+	return segment_descriptor(base, (0 - base - 1) | (PAGE_SIZE - 1), type | 5, true);
+}
+
 void segment_set_guest(struct vcpu *vcpu, unsigned index, u64 descriptor)
 {
 	bool flat = index >= SEGMENT_TLS_FIRST && index < SEGMENT_TLS_FIRST + SEGMENT_TLS_ENTRIES &&

@@ -72,6 +72,10 @@ void segment_set_guest(struct vcpu *vcpu, unsigned index, u64 descriptor);
  * below the VMM, system descriptors vanish. flat: the segment may cover all 4
  * GiB (TLS); pages protect the VMM from it. */
 u64 segment_restrict(u64 descriptor, bool flat);
+/* One half of a flat segment, for guests that may not even read the VMM: the
+ * part from its base up to the VMM, or, expanding down, the part from 0 to the
+ * base, which negative offsets reach. */
+u64 segment_half(u64 descriptor, bool down);
 /* Marks the guest's ring 3 code segments present or not. */
 void segment_set_user_code(struct vcpu *vcpu, bool present);
 

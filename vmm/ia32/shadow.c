@@ -136,7 +136,7 @@ static bool space_evict(struct pc *pc)
 	struct space *oldest = NULL;
 	u32 i;
 
-	for (i = 0; i < space_count(); i++) {
+	for (i = 0; i < shadow->space_limit; i++) {
 		struct space *space = space_at(shadow, i);
 
 		if (space->directory != 0 && space != shadow->current &&
@@ -186,6 +186,8 @@ static struct space *space_create(struct pc *pc, u32 guest)
 	directory = pool_pointer(frame);
 	memcpy(&directory[KERNEL_FIRST], &master[KERNEL_FIRST],
 	       (ENTRIES - KERNEL_FIRST) * sizeof(u32));
+	if (index >= shadow->space_limit)
+		shadow->space_limit = index + 1;
 	space->directory = frame;
 	space->tables = 0;
 	space->first = KERNEL_FIRST;
@@ -312,7 +314,7 @@ static void kernel_set_pde(struct shadow *shadow, u32 index, u32 entry)
 	if (master[index] == entry)
 		return;
 	master[index] = entry;
-	for (i = 0; i < space_count(); i++) {
+	for (i = 0; i < shadow->space_limit; i++) {
 		const struct space *space = space_at(shadow, i);
 
 		if (space->directory != 0)
@@ -370,6 +372,17 @@ static void shadow_drop_pde(struct shadow *shadow, u32 index)
 		shadow->current->tables--;
 }
 
+static void shadow_set_large(struct pc *pc, u32 index, u32 pde)
+{
+	struct shadow *shadow = &pc->shadow;
+	u32 entry = shadow_large_entry(pc, pde, index >= KERNEL_FIRST);
+
+	if (current_directory(shadow)[index] == entry)
+		return;
+	shadow_drop_pde(shadow, index);
+	set_pde(shadow, index, entry);
+}
+
 /* The kernel half */
 
 static bool kernel_sync_table(struct pc *pc, u32 index, u32 pde)
@@ -406,8 +419,7 @@ static void kernel_sync_pde(struct pc *pc, u32 index)
 			shadow_drop_pde(shadow, index);
 	} else if (large_fits(shadow, pde)) {
 		*guest |= PTE_D;
-		shadow_drop_pde(shadow, index);
-		set_pde(shadow, index, shadow_large_entry(pc, pde, true));
+		shadow_set_large(pc, index, pde);
 	} else {
 		*guest |= PTE_D;
 		kernel_sync_table(pc, index, pde | PTE_D);
@@ -500,8 +512,7 @@ static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest, u32 
 	if (result != SHADOW_FILLED)
 		return result;
 	if (large_fits(shadow, pde)) {
-		shadow_drop_pde(shadow, directory_index(linear));
-		set_pde(shadow, directory_index(linear), shadow_large_entry(pc, pde, kernel));
+		shadow_set_large(pc, directory_index(linear), pde);
 		return SHADOW_FILLED;
 	}
 	table = shadow_table(pc, directory_index(linear));
@@ -680,9 +691,10 @@ static void spaces_free(struct shadow *shadow)
 {
 	u32 i;
 
-	for (i = 0; i < space_count(); i++)
+	for (i = 0; i < shadow->space_limit; i++)
 		if (space_at(shadow, i)->directory != 0)
 			space_free(shadow, space_at(shadow, i));
+	shadow->space_limit = 0;
 }
 
 static struct space *space_for_load(struct pc *pc, u32 guest)
@@ -735,9 +747,8 @@ static void identity_load(struct pc *pc)
 void shadow_set_paging(struct pc *pc)
 {
 	if (pc->cr0 & CR0_PG) {
+		pc->shadow.local_kernel = true; /* so that the load rebuilds it */
 		shadow_load(pc, true);
-		kernel_sync(pc);
-		tlb_flush_global();
 	} else if (pc->shadow.current != NULL) {
 		identity_load(pc);
 	}

@@ -44,6 +44,7 @@ struct shadow {
 	u32 space_frames[SHADOW_SPACE_FRAMES];
 	u16 hash[SHADOW_HASH]; /* index + 1 of the first space */
 	struct space *current; /* NULL while paging is off */
+	u32 space_limit;       /* no space from this index on has been used */
 	u32 clock;
 	u32 protected_frame; /* guest-physical page kept read-only; 0: none */
 	bool caching;        /* the flush hypercall has been seen */

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Strict TLS. Linux's segments for thread-local storage are flat, since their
+ * users reach down from the base with offsets that wrap. Where a guest may not
+ * even read the VMM, such a segment is shown as one of two halves, and flipped
+ * when an access to the other half faults. Each flip costs a trap.
+ */
+#include "core/pc.h"
+#include "ia32/guest_access.h"
+#include "lib/string.h"
+
+#define PREFIX_FS 0x64
+#define PREFIX_GS 0x65
+#define PREFIX_OPERAND_SIZE 0x66
+#define PREFIX_LOCK 0xf0
+#define PREFIX_REPEAT_NOT 0xf2
+#define PREFIX_REPEAT 0xf3
+
+static bool is_strict(const struct pc *pc, u32 index)
+{
+	return (pc->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0 &&
+	       index >= SEGMENT_TLS_FIRST && index < SEGMENT_TLS_FIRST + SEGMENT_TLS_ENTRIES;
+}
+
+static void half_show(struct pc *pc, u32 number)
+{
+	bool down = (pc->tls_down >> number & 1) != 0;
+	u64 *entry = &pc->vcpu->tables->gdt[SEGMENT_TLS_FIRST + number];
+
+	*entry = segment_half(pc->tls[number], down);
+}
+
+void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor)
+{
+	u32 number = index - SEGMENT_TLS_FIRST;
+
+	if (!is_strict(pc, index)) {
+		segment_set_guest(pc->vcpu, index, descriptor);
+		return;
+	}
+	pc->tls[number] = segment_restrict(descriptor, true);
+	half_show(pc, number);
+}
+
+/* The selector that an override prefix of the instruction names, or DS. */
+static u32 data_selector(const struct frame *frame)
+{
+	u8 bytes[4];
+	u32 count = guest_fetch(frame->eip, bytes, sizeof(bytes));
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		if (bytes[i] == PREFIX_GS)
+			return frame->gs;
+		if (bytes[i] == PREFIX_FS)
+			return frame->fs;
+		if (bytes[i] != PREFIX_LOCK && bytes[i] != PREFIX_OPERAND_SIZE &&
+		    bytes[i] != PREFIX_REPEAT && bytes[i] != PREFIX_REPEAT_NOT)
+			break;
+	}
+	return frame->ds;
+}
+
+bool pc_flip_tls(struct pc *pc)
+{
+	const struct frame *frame = pc->vcpu->frame;
+	u32 selectors[2];
+	u8 flips = 0;
+	u32 i;
+
+	if ((pc->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) == 0)
+		return false;
+	selectors[0] = data_selector(frame);
+	selectors[1] = frame->es;
+	for (i = 0; i < ARRAY_SIZE(selectors); i++) {
+		u32 index = (selectors[i] & 0xffff) / 8;
+
+		if (is_strict(pc, index))
+			flips |= (u8)(1u << (index - SEGMENT_TLS_FIRST));
+	}
+	if (flips == 0 || memcmp(&pc->tls_frame, frame, sizeof(*frame)) == 0)
+		return false;
+	memcpy(&pc->tls_frame, frame, sizeof(*frame));
+	pc->tls_down ^= flips;
+	for (i = 0; i < SEGMENT_TLS_ENTRIES; i++)
+		if (flips >> i & 1)
+			half_show(pc, i);
+	vcpu_count(pc->vcpu, COUNTER_tls_flips);
+	return true;
+}
