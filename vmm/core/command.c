@@ -24,7 +24,7 @@ static u32 length;
 static bool complete;
 
 static const char *const counter_names[COUNTERS] = {
-#define X(name, text) text,
+#define X(name, text) #name,
 	COUNTER_LIST(X)
 #undef X
 };
@@ -56,8 +56,8 @@ static void command_counters(struct vm *vm)
 
 	for (i = 0; i < COUNTERS; i++)
 		if (vm->vcpu->counters[i] != 0)
-			log_line("%s: %u %s", vm->guest->name, vm->vcpu->counters[i],
-				 counter_names[i]);
+			log_line("%s: %s=%u", vm->guest->name, counter_names[i],
+				 vm->vcpu->counters[i]);
 	log_line("%s: end of counters", vm->guest->name);
 }
 

@@ -135,14 +135,16 @@ static void linux_console(struct vcpu *vcpu)
 
 /* Hypercalls */
 
-static u32 hypercall_flush(struct vcpu *vcpu, const struct frame *frame)
+static u32 hypercall_flush(struct vcpu *vcpu)
 {
+	const struct frame *frame = vcpu->frame;
 	shadow_flush(vcpu->vm->pc, frame->ebx, frame->ecx, frame->edx);
 	return 0;
 }
 
-static u32 hypercall_load_tls(struct vcpu *vcpu, const struct frame *frame)
+static u32 hypercall_load_tls(struct vcpu *vcpu)
 {
+	const struct frame *frame = vcpu->frame;
 	struct pc *pc = vcpu->vm->pc;
 	u64 descriptors[SEGMENT_TLS_ENTRIES];
 	u32 i;
@@ -159,13 +161,6 @@ static u32 hypercall_load_tls(struct vcpu *vcpu, const struct frame *frame)
 	}
 	for (i = 0; i < SEGMENT_TLS_ENTRIES; i++)
 		pc_set_descriptor(pc, SEGMENT_TLS_FIRST + i, descriptors[i]);
-	return 0;
-}
-
-static u32 hypercall_null(struct vcpu *vcpu, const struct frame *frame)
-{
-	(void)vcpu;
-	(void)frame;
 	return 0;
 }
 
@@ -239,7 +234,7 @@ static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 	} else if (frame->vector == EXCEPTION_GP && kernel) {
 		emulate_general_protection(pc, frame->error);
 	} else if (frame->vector == GANDALF_HYPERCALL_VECTOR) {
-		hypercall(vcpu, frame, hypercalls);
+		hypercall(vcpu, hypercalls);
 	} else if (frame->vector == EXCEPTION_NM) {
 		no_fpu(pc);
 	} else if (frame->vector == VECTOR_RETURN_FAULT) {
@@ -299,7 +294,7 @@ static void linux_start(struct vcpu *vcpu)
 	pc->cr0 = CR0_PE | CR0_ET;
 	pc->cr3 = pc->cr4 = 0;
 	pc->gdt_limit = pc->idt_limit = 0;
-	pc->tr = pc->ldtr = 0;
+	pc->tr = 0;
 	pc->tss_base = 0;
 	pc->tls_hook = pc->armed = false;
 	pc->direct_count = 0;

@@ -94,8 +94,9 @@ static void timer_expire(struct deadline *deadline, u64 now)
 	deadline_set(deadline, timer_expiry(rtos, rtos->expiries + 1));
 }
 
-static u32 hypercall_timer(struct vcpu *vcpu, const struct frame *frame)
+static u32 hypercall_timer(struct vcpu *vcpu)
 {
+	const struct frame *frame = vcpu->frame;
 	struct rtos *rtos = vcpu->vm->rtos;
 	u32 period = frame->ebx;
 
@@ -222,8 +223,9 @@ static void rtos_console(struct vcpu *vcpu)
 
 /* Hypercalls */
 
-static u32 hypercall_handlers(struct vcpu *vcpu, const struct frame *frame)
+static u32 hypercall_handlers(struct vcpu *vcpu)
 {
+	const struct frame *frame = vcpu->frame;
 	const struct gandalf_handlers *handlers =
 		rtos_memory(vcpu->vm, frame->ebx, sizeof(*handlers));
 
@@ -235,8 +237,9 @@ static u32 hypercall_handlers(struct vcpu *vcpu, const struct frame *frame)
 	return 0;
 }
 
-static u32 hypercall_interrupt_flag(struct vcpu *vcpu, const struct frame *frame)
+static u32 hypercall_interrupt_flag(struct vcpu *vcpu)
 {
+	const struct frame *frame = vcpu->frame;
 	u32 old = vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG;
 
 	if ((frame->ebx & ~(u32)GANDALF_INTERRUPT_FLAG) != 0)
@@ -245,8 +248,9 @@ static u32 hypercall_interrupt_flag(struct vcpu *vcpu, const struct frame *frame
 	return old;
 }
 
-static u32 hypercall_halt(struct vcpu *vcpu, const struct frame *frame)
+static u32 hypercall_halt(struct vcpu *vcpu)
 {
+	const struct frame *frame = vcpu->frame;
 	trace(TRACE_halt, frame->eip, 0);
 	vcpu_count(vcpu, COUNTER_halts);
 	vcpu->shared->interrupt_flag = GANDALF_INTERRUPT_FLAG;
@@ -255,8 +259,9 @@ static u32 hypercall_halt(struct vcpu *vcpu, const struct frame *frame)
 	return 0;
 }
 
-static u32 hypercall_console_write(struct vcpu *vcpu, const struct frame *frame)
+static u32 hypercall_console_write(struct vcpu *vcpu)
 {
+	const struct frame *frame = vcpu->frame;
 	const u8 *bytes = rtos_memory(vcpu->vm, frame->ebx, frame->ecx);
 	u32 done = 0;
 
@@ -273,8 +278,9 @@ static u32 hypercall_console_write(struct vcpu *vcpu, const struct frame *frame)
 	return done;
 }
 
-static u32 hypercall_console_read(struct vcpu *vcpu, const struct frame *frame)
+static u32 hypercall_console_read(struct vcpu *vcpu)
 {
+	const struct frame *frame = vcpu->frame;
 	u8 *bytes = rtos_memory(vcpu->vm, frame->ebx, frame->ecx);
 	u32 done = 0;
 	int byte;
@@ -290,13 +296,6 @@ static u32 hypercall_console_read(struct vcpu *vcpu, const struct frame *frame)
 	return done;
 }
 
-static u32 hypercall_null(struct vcpu *vcpu, const struct frame *frame)
-{
-	(void)vcpu;
-	(void)frame;
-	return 0;
-}
-
 static const hypercall_function hypercalls[HYPERCALLS] = {
 	[GANDALF_HYPERCALL_HANDLERS] = hypercall_handlers,
 	[GANDALF_HYPERCALL_INTERRUPT_FLAG] = hypercall_interrupt_flag,
@@ -310,7 +309,7 @@ static const hypercall_function hypercalls[HYPERCALLS] = {
 static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
 {
 	if (frame->vector == GANDALF_HYPERCALL_VECTOR) {
-		hypercall(vcpu, frame, hypercalls);
+		hypercall(vcpu, hypercalls);
 	} else if (frame->vector == EXCEPTION_NM && fpu_is_foreign(vcpu)) {
 		fpu_take(vcpu);
 	} else if (frame->vector == VECTOR_RETURN_FAULT) {

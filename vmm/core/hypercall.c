@@ -4,18 +4,23 @@
 
 #include "core/trace.h"
 
-void hypercall(struct vcpu *vcpu, struct frame *frame,
-	       const hypercall_function functions[HYPERCALLS])
+void hypercall(struct vcpu *vcpu, const hypercall_function functions[HYPERCALLS])
 {
-	u32 number = frame->eax;
+	u32 number = vcpu->frame->eax;
 
-	trace(TRACE_hypercall, number, frame->ebx);
+	trace(TRACE_hypercall, number, vcpu->frame->ebx);
 	vcpu_count(vcpu, COUNTER_hypercalls);
 	if (number >= HYPERCALLS || functions[number] == NULL) {
 		vm_stop(vcpu->vm, "unknown hypercall %u", number);
 		return;
 	}
-	frame->eax = functions[number](vcpu, frame);
+	vcpu->frame->eax = functions[number](vcpu);
+}
+
+u32 hypercall_null(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	return 0;
 }
 
 void hypercall_bad_address(struct vcpu *vcpu, u32 address)

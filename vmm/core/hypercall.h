@@ -7,11 +7,12 @@
 
 #define HYPERCALLS 33
 
-/* Arguments in the frame; what it returns goes to EAX. */
-typedef u32 (*hypercall_function)(struct vcpu *vcpu, const struct frame *frame);
+/* Arguments in vcpu->frame; what it returns goes to EAX. */
+typedef u32 (*hypercall_function)(struct vcpu *vcpu);
 
-void hypercall(struct vcpu *vcpu, struct frame *frame,
-	       const hypercall_function functions[HYPERCALLS]);
+void hypercall(struct vcpu *vcpu, const hypercall_function functions[HYPERCALLS]);
+/* GANDALF_HYPERCALL_NULL, the same for all guests. */
+u32 hypercall_null(struct vcpu *vcpu);
 /* Stops the guest: the pointer of its hypercall leads outside its memory. */
 void hypercall_bad_address(struct vcpu *vcpu, u32 address);
 

@@ -29,6 +29,8 @@ void log_init(u16 port, u32 baud)
 	uart_port = port;
 	uart_baud = baud;
 	has_uart = port != 0 && serial_init(port, baud);
+	if (!has_uart)
+		vga_clear();
 }
 
 struct console *log_console(void)
@@ -80,7 +82,9 @@ static void uart_pump(void)
 	int byte;
 	unsigned room;
 
-	while (console_can_input(&consoles) && (byte = serial_read()) >= 0)
+	/* Always all of them: a guest that does not read must not keep the keys
+	 * of the multiplexer from working. */
+	while ((byte = serial_read()) >= 0)
 		console_input(&consoles, (u8)byte);
 	for (room = serial_room(); room != 0; room--) {
 		byte = console_output(&consoles);

@@ -29,7 +29,7 @@ struct pc {
 	u32 cr0, cr3, cr4;
 	u32 gdt_base, idt_base;
 	u16 gdt_limit, idt_limit;
-	u16 tr, ldtr;
+	u16 tr;
 	u32 tss_base;            /* linear; 0: no TSS loaded */
 	bool tls_hook;           /* LOAD_TLS has been seen */
 	u8 tls_down;             /* strict TLS: bit n, segment n shows its lower half */

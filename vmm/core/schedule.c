@@ -97,7 +97,7 @@ void schedule(void)
 
 void schedule_breathe(void)
 {
-	__asm__ volatile("sti; nop; cli" : : : "memory");
+	sti_nop_cli();
 	schedule();
 }
 

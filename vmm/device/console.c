@@ -544,11 +544,6 @@ void console_input(struct console_mux *mux, u8 byte)
 	}
 }
 
-bool console_can_input(const struct console_mux *mux)
-{
-	return mux->focus->input_count < CONSOLE_INPUT_SIZE;
-}
-
 int console_get(struct console_mux *mux, struct console *console)
 {
 	u8 byte = console->input[console->input_first];

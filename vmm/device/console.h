@@ -18,7 +18,7 @@
 /* Every guest and the VMM's log. */
 #define CONSOLES_MAXIMUM (GANDALF_GUESTS_MAXIMUM + 1)
 #define CONSOLE_OUTPUT_SIZE 4096
-#define CONSOLE_INPUT_SIZE 256
+#define CONSOLE_INPUT_SIZE 1024
 /* Longer lines of a console without the focus are broken here. */
 #define CONSOLE_LINE_SIZE 200
 /* Room for what is inserted: prefixes and notices, the help text the longest. */
@@ -95,13 +95,9 @@ bool console_has_output(const struct console_mux *mux);
 /*
  * A byte from the physical UART. Ctrl-A n moves the focus, Ctrl-A h shows help,
  * Ctrl-A a is a literal Ctrl-A, Ctrl-A x is the host tool's. Others go to the
- * focused console; without room they are lost and counted: a caller that can
- * leave bytes where they are asks console_can_input() first.
+ * focused console; without room they are lost and counted.
  */
 void console_input(struct console_mux *mux, u8 byte);
-
-/* Whether the focused console has room for a byte that is typed. */
-bool console_can_input(const struct console_mux *mux);
 
 /* The next byte typed for this console or -1. */
 int console_get(struct console_mux *mux, struct console *console);

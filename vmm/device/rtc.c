@@ -268,7 +268,6 @@ void rtc_expire(struct rtc *rtc, u64 now)
 {
 	u8 *flags = &rtc->registers[REGISTER_C];
 	unsigned shift = periodic_shift(rtc);
-	u32 distance;
 	u32 passed;
 	u64 clocks = multiply_divide(now - rtc->origin, CLOCK_NUMERATOR,
 				     rtc->tsc_khz * TSC_PER_KHZ);
@@ -279,8 +278,9 @@ void rtc_expire(struct rtc *rtc, u64 now)
 		*flags |= C_PERIODIC;
 	passed = (u32)(clocks >> SECOND_SHIFT) - seconds_of(rtc);
 	if (rtc->running && passed != 0) {
+		u32 distance = alarm_distance(rtc);
+
 		*flags |= C_UPDATE;
-		distance = alarm_distance(rtc);
 		if (distance != 0 && distance <= passed)
 			*flags |= C_ALARM;
 	}

@@ -24,6 +24,13 @@ static void line_clear(u32 at_line, u32 from)
 		*cell(at_line, from) = ATTRIBUTE | ' ';
 }
 
+void vga_clear(void)
+{
+	for (line = LINES; line != 0; line--)
+		line_clear(line - 1, 0);
+	column = 0;
+}
+
 static void line_feed(void)
 {
 	if (++line < LINES)

@@ -5,6 +5,8 @@
 
 #include "lib/types.h"
 
+/* Empties the screen. */
+void vga_clear(void);
 /* Writes behind what is there, and scrolls. Understands CR, LF, and the erase
  * sequence of the console multiplexer; other escape sequences are left out. */
 void vga_write(u8 byte);

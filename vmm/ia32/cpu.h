@@ -2,87 +2,13 @@
 /*
  * The processor as C sees it: control registers, ports, MSRs, TLB. One inline
  * function per instruction, named after it; nothing here knows about guests.
+ * The unit tests put a simulated processor in the place of this file.
  */
 #ifndef GANDALF_IA32_CPU_H
 #define GANDALF_IA32_CPU_H
 
+#include "ia32/register.h"
 #include "lib/types.h"
-
-#define PAGE_SIZE 4096u
-#define PAGE_SHIFT 12
-#define LARGE_PAGE_SIZE 0x400000u
-#define LARGE_PAGE_SHIFT 22
-
-/* EFLAGS (SDM vol. 1, figure 3-8). */
-#define EFLAGS_FIXED 0x2u
-#define EFLAGS_TF 0x100u
-#define EFLAGS_IF 0x200u
-#define EFLAGS_IOPL 0x3000u
-#define EFLAGS_IOPL_1 0x1000u
-#define EFLAGS_NT 0x4000u
-#define EFLAGS_RF 0x10000u
-#define EFLAGS_VM 0x20000u
-/* What a guest may set for itself: CF PF AF ZF SF TF DF OF NT RF AC ID. */
-#define EFLAGS_GUEST 0x254dd5u
-
-/* Control registers (SDM vol. 3, 2.5). */
-#define CR0_PE 0x1u
-#define CR0_MP 0x2u
-#define CR0_EM 0x4u
-#define CR0_TS 0x8u
-#define CR0_ET 0x10u
-#define CR0_NE 0x20u
-#define CR0_WP 0x10000u
-#define CR0_AM 0x40000u
-#define CR0_PG 0x80000000u
-#define CR4_PSE 0x10u
-#define CR4_PGE 0x80u
-#define CR4_OSFXSR 0x200u
-#define CR4_OSXMMEXCPT 0x400u
-
-/* Page-table entries (SDM vol. 3, 4.3). */
-#define PTE_P 0x1u
-#define PTE_W 0x2u
-#define PTE_U 0x4u
-#define PTE_PCD 0x10u
-#define PTE_A 0x20u
-#define PTE_D 0x40u
-#define PTE_PS 0x80u
-#define PTE_G 0x100u
-#define PTE_FRAME 0xfffff000u
-#define PTE_LARGE_FRAME 0xffc00000u
-
-/* Exceptions (SDM vol. 3, table 6-1). */
-enum exception {
-	EXCEPTION_DE = 0,
-	EXCEPTION_DB = 1,
-	EXCEPTION_NMI = 2,
-	EXCEPTION_BP = 3,
-	EXCEPTION_OF = 4,
-	EXCEPTION_BR = 5,
-	EXCEPTION_UD = 6,
-	EXCEPTION_NM = 7,
-	EXCEPTION_DF = 8,
-	EXCEPTION_TS = 10,
-	EXCEPTION_NP = 11,
-	EXCEPTION_SS = 12,
-	EXCEPTION_GP = 13,
-	EXCEPTION_PF = 14,
-	EXCEPTION_MF = 16,
-	EXCEPTION_AC = 17,
-	EXCEPTION_MC = 18,
-	EXCEPTION_XM = 19,
-	EXCEPTIONS = 32,
-};
-
-/* Vectors whose exception pushes an error code: 8, 10 to 14, 17. */
-#define EXCEPTION_ERROR_CODES 0x00027d00u
-
-/* Error code of a page fault (SDM vol. 3, figure 4-12). */
-#define PF_P 0x1u
-#define PF_W 0x2u
-#define PF_U 0x4u
-#define PF_RESERVED 0x8u
 
 #define CONTROL_REGISTER(name)                                                \
 	static inline u32 name##_read(void)                                   \
@@ -193,9 +119,41 @@ static inline void sti_hlt_cli(void)
 	__asm__ volatile("sti; hlt; cli" : : : "memory");
 }
 
+/* Lets interrupts in for the length of one instruction. */
+static inline void sti_nop_cli(void)
+{
+	__asm__ volatile("sti; nop; cli" : : : "memory");
+}
+
 static inline void clts(void)
 {
 	__asm__ volatile("clts" : : : "memory");
+}
+
+/* The operand of LGDT and LIDT. */
+struct table_register {
+	u16 limit;
+	u32 base;
+} __attribute__((packed));
+
+/* No local descriptor table goes with them. */
+static inline void lgdt_lidt_ltr(const struct table_register *gdt,
+				 const struct table_register *idt, u32 task)
+{
+	__asm__ volatile("lgdt %0; lidt %1; ltr %w2; lldt %w3"
+			 :
+			 : "m"(*gdt), "m"(*idt), "r"(task), "r"(0)
+			 : "memory");
+}
+
+/* All segment registers; FS and GS become null. */
+static inline void load_segments(u32 code, u32 data)
+{
+	__asm__ volatile("ljmp %0, $1f; 1:\n\t"
+			 "mov %1, %%ds; mov %1, %%es; mov %1, %%ss; mov %2, %%fs; mov %2, %%gs"
+			 :
+			 : "i"(code), "r"(data), "r"(0)
+			 : "memory");
 }
 
 #endif

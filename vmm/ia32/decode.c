@@ -6,6 +6,8 @@
  */
 #include "ia32/decode.h"
 
+#include "lib/string.h"
+
 /* What follows the opcode: bits 0..2 of the format. */
 #define F_MODRM 1    /* ModR/M, register or memory */
 #define F_MEMORY 2   /* ModR/M, memory only */
@@ -458,8 +460,8 @@ u32 decode_effective_address(const struct decoded *decoded, const u32 registers[
 	return decoded->address_size == 2 ? address & 0xffff : address;
 }
 
-/* In the order of the operations, each with a 0 byte behind it: 4 bytes less than
- * a table of pointers for each. */
+/* In the order of the operations, each with a 0 byte behind it: half the size of a
+ * table of pointers. */
 static const char names[] =
 	"unknown\0"
 	"lgdt\0" "lidt\0" "sgdt\0" "sidt\0" "lldt\0" "ltr\0" "sldt\0" "str\0" "smsw\0" "lmsw\0"
@@ -476,7 +478,6 @@ const char *decode_name(u8 operation)
 	if (operation >= DECODED_OPERATIONS)
 		operation = DECODED_UNKNOWN;
 	while (operation-- > 0)
-		while (*name++ != '\0')
-			continue;
+		name += strlen(name) + 1;
 	return name;
 }

@@ -19,14 +19,19 @@
 #define SYSTEM_SELECTOR_MASK 0xfff8u
 
 enum emulated {
-	EMULATED_NEXT,  /* go on behind the instruction */
-	EMULATED_JUMP,  /* EIP is set */
-	EMULATED_FAULT, /* #GP(0) to the guest */
-	EMULATED_FAULTED, /* an exception has been given to the guest */
+	EMULATED_NEXT,    /* go on behind the instruction */
+	EMULATED_JUMP,    /* EIP is set, or an exception has been given */
+	EMULATED_FAULT,   /* #GP(0) to the guest */
 };
 
-typedef enum emulated (*emulate_function)(struct pc *pc, struct frame *frame,
-					  const struct decoded *decoded);
+/* One instruction of a guest. */
+struct emulation {
+	struct pc *pc;
+	struct frame *frame;
+	struct decoded decoded;
+};
+
+typedef enum emulated (*emulate_function)(const struct emulation *e);
 
 /* Operands */
 
@@ -34,6 +39,11 @@ typedef enum emulated (*emulate_function)(struct pc *pc, struct frame *frame,
 static u32 *register_pointer(struct frame *frame, unsigned number)
 {
 	return number == REGISTER_ESP ? &frame->esp : &frame->edi + (7 - number);
+}
+
+static u32 *operand_register(const struct emulation *e)
+{
+	return register_pointer(e->frame, e->decoded.rm);
 }
 
 static u32 segment_selector(const struct frame *frame, unsigned segment)
@@ -44,37 +54,50 @@ static u32 segment_selector(const struct frame *frame, unsigned segment)
 	return selectors[segment] & 0xffff;
 }
 
-static u32 operand_address(const struct pc *pc, struct frame *frame,
-			   const struct decoded *decoded)
+static u32 operand_address(const struct emulation *e)
 {
 	u32 registers[8];
-	u32 index = segment_selector(frame, decoded->segment) / 8;
+	u32 index = segment_selector(e->frame, e->decoded.segment) / 8;
 	unsigned i;
 
 	for (i = 0; i < 8; i++)
-		registers[i] = *register_pointer(frame, i);
-	return decode_effective_address(decoded, registers) +
-	       (index < SEGMENT_GUEST_ENTRIES ? descriptor_base(pc->vcpu->tables->gdt[index]) : 0);
+		registers[i] = *register_pointer(e->frame, i);
+	return decode_effective_address(&e->decoded, registers) +
+	       (index < SEGMENT_GUEST_ENTRIES ? descriptor_base(e->pc->vcpu->tables->gdt[index])
+					      : 0);
 }
 
 /* Reads a memory operand; a page fault goes to the guest. */
-static bool operand_read(struct pc *pc, struct frame *frame, const struct decoded *decoded,
-			 void *to, u32 size)
+static bool operand_read(const struct emulation *e, void *to, u32 size)
 {
-	u32 address = operand_address(pc, frame, decoded);
+	u32 address = operand_address(e);
 
 	if (guest_read(address, to, size))
 		return true;
-	inject_page_fault(pc, address, 0);
+	inject_page_fault(e->pc, address, 0);
 	return false;
 }
 
-static bool operand_16(struct pc *pc, struct frame *frame, const struct decoded *decoded,
-		       u16 *value)
+static bool operand_16(const struct emulation *e, u16 *value)
 {
-	if (decoded->has_memory)
-		return operand_read(pc, frame, decoded, value, sizeof(*value));
-	*value = (u16)*register_pointer(frame, decoded->rm);
+	if (e->decoded.has_memory)
+		return operand_read(e, value, sizeof(*value));
+	*value = (u16)*operand_register(e);
+	return true;
+}
+
+/* The operand of LGDT and LIDT. */
+static bool operand_table(const struct emulation *e, u16 *limit, u32 *base)
+{
+	struct {
+		u16 limit;
+		u32 base;
+	} __attribute__((packed)) operand;
+
+	if (!operand_read(e, &operand, sizeof(operand)))
+		return false;
+	*limit = operand.limit;
+	*base = operand.base;
 	return true;
 }
 
@@ -124,43 +147,19 @@ void emulate_reload_stack(struct pc *pc)
 /* Without the hypercall for TLS, stores to the GDT must not pass unseen. */
 static void protect_gdt(struct pc *pc)
 {
-	u32 error = PF_P;
-	u32 pde, pte, frame;
-	u32 *entry;
+	u32 frame;
 
-	if (pc->tls_hook || pc->shadow.current == NULL ||
-	    shadow_fill(pc, pc->gdt_base, &error) != SHADOW_FILLED)
-		return;
-	entry = shadow_guest_memory(pc, (pc->cr3 & PTE_FRAME) + (pc->gdt_base >> 22) * 4);
-	if (entry == NULL)
-		return;
-	pde = *entry;
-	if (pde & PTE_PS) {
-		frame = (pde & PTE_LARGE_FRAME) | (pc->gdt_base & (LARGE_PAGE_SIZE - 1) & PTE_FRAME);
-	} else {
-		entry = shadow_guest_memory(pc, (pde & PTE_FRAME) +
-							(pc->gdt_base >> 12) % 1024 * 4);
-		if (entry == NULL)
-			return;
-		pte = *entry;
-		frame = pte & PTE_FRAME;
-	}
-	shadow_protect(pc, frame);
+	if (!pc->tls_hook && shadow_translate(pc, pc->gdt_base, &frame))
+		shadow_protect(pc, frame);
 }
 
-static enum emulated emulate_lgdt(struct pc *pc, struct frame *frame,
-				  const struct decoded *decoded)
+static enum emulated emulate_lgdt(const struct emulation *e)
 {
-	u8 operand[6];
-
-	if (!operand_read(pc, frame, decoded, operand, sizeof(operand)))
-		return EMULATED_FAULTED;
-	pc->gdt_limit = (u16)(operand[0] | operand[1] << 8);
-	pc->gdt_base = operand[2] | (u32)operand[3] << 8 | (u32)operand[4] << 16 |
-		       (u32)operand[5] << 24;
-	emulate_reload_gdt(pc);
-	emulate_reload_stack(pc);
-	protect_gdt(pc);
+	if (!operand_table(e, &e->pc->gdt_limit, &e->pc->gdt_base))
+		return EMULATED_JUMP;
+	emulate_reload_gdt(e->pc);
+	emulate_reload_stack(e->pc);
+	protect_gdt(e->pc);
 	return EMULATED_NEXT;
 }
 
@@ -189,27 +188,22 @@ static void reload_gates(struct pc *pc)
 	}
 }
 
-static enum emulated emulate_lidt(struct pc *pc, struct frame *frame,
-				  const struct decoded *decoded)
+static enum emulated emulate_lidt(const struct emulation *e)
 {
-	u8 operand[6];
-
-	if (!operand_read(pc, frame, decoded, operand, sizeof(operand)))
-		return EMULATED_FAULTED;
-	pc->idt_limit = (u16)(operand[0] | operand[1] << 8);
-	pc->idt_base = operand[2] | (u32)operand[3] << 8 | (u32)operand[4] << 16 |
-		       (u32)operand[5] << 24;
-	reload_gates(pc);
+	if (!operand_table(e, &e->pc->idt_limit, &e->pc->idt_base))
+		return EMULATED_JUMP;
+	reload_gates(e->pc);
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_ltr(struct pc *pc, struct frame *frame, const struct decoded *decoded)
+static enum emulated emulate_ltr(const struct emulation *e)
 {
+	struct pc *pc = e->pc;
 	u64 descriptor;
 	u16 selector;
 
-	if (!operand_16(pc, frame, decoded, &selector))
-		return EMULATED_FAULTED;
+	if (!operand_16(e, &selector))
+		return EMULATED_JUMP;
 	if ((selector & SYSTEM_SELECTOR_MASK) == 0 || (selector | 7u) > pc->gdt_limit ||
 	    !guest_read(pc->gdt_base + (selector & SYSTEM_SELECTOR_MASK), &descriptor, 8))
 		return EMULATED_FAULT;
@@ -222,18 +216,16 @@ static enum emulated emulate_ltr(struct pc *pc, struct frame *frame, const struc
 
 /* A local descriptor table is not offered: Linux uses one only for
  * modify_ldt(), which its configuration leaves out. */
-static enum emulated emulate_lldt(struct pc *pc, struct frame *frame,
-				  const struct decoded *decoded)
+static enum emulated emulate_lldt(const struct emulation *e)
 {
 	u16 selector;
 
-	if (!operand_16(pc, frame, decoded, &selector))
-		return EMULATED_FAULTED;
+	if (!operand_16(e, &selector))
+		return EMULATED_JUMP;
 	if ((selector & SYSTEM_SELECTOR_MASK) != 0)
 		return EMULATED_FAULT;
-	pc->ldtr = selector;
-	emulate_reload_gdt(pc);
-	emulate_reload_stack(pc);
+	emulate_reload_gdt(e->pc);
+	emulate_reload_stack(e->pc);
 	return EMULATED_NEXT;
 }
 
@@ -250,93 +242,89 @@ static void cr0_set(struct pc *pc, u32 value)
 		shadow_set_paging(pc);
 }
 
-static enum emulated emulate_mov_to_cr(struct pc *pc, struct frame *frame,
-				       const struct decoded *decoded)
+static void cr3_set(struct pc *pc, u32 value)
 {
-	u32 value = *register_pointer(frame, decoded->rm);
-	u32 old;
+	bool same = pc->cr3 == value;
 
-	switch (decoded->reg) {
-	case 0:
-		cr0_set(pc, value);
-		return EMULATED_NEXT;
-	case 2:
-		pc->vcpu->shared->cr2 = value;
-		return EMULATED_NEXT;
-	case 3:
-		old = pc->cr3;
-		pc->cr3 = value;
-		shadow_load(pc, old == value);
-		return EMULATED_NEXT;
-	case 4:
-		old = pc->cr4;
-		pc->cr4 = value;
-		if ((old ^ value) & (CR4_PGE | CR4_PSE))
-			shadow_flush_all(pc);
-		return EMULATED_NEXT;
-	default:
+	pc->cr3 = value;
+	shadow_load(pc, same);
+}
+
+static void cr4_set(struct pc *pc, u32 value)
+{
+	u32 changed = pc->cr4 ^ value;
+
+	pc->cr4 = value;
+	if (changed & (CR4_PGE | CR4_PSE))
+		shadow_flush_all(pc);
+}
+
+static enum emulated emulate_mov_to_cr(const struct emulation *e)
+{
+	u32 value = *operand_register(e);
+
+	if (e->decoded.reg == 0)
+		cr0_set(e->pc, value);
+	else if (e->decoded.reg == 2)
+		e->pc->vcpu->shared->cr2 = value;
+	else if (e->decoded.reg == 3)
+		cr3_set(e->pc, value);
+	else if (e->decoded.reg == 4)
+		cr4_set(e->pc, value);
+	else
 		return EMULATED_FAULT;
-	}
+	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_mov_from_cr(struct pc *pc, struct frame *frame,
-					 const struct decoded *decoded)
+static enum emulated emulate_mov_from_cr(const struct emulation *e)
 {
-	const u32 values[] = {pc->cr0, 0, pc->vcpu->shared->cr2, pc->cr3, pc->cr4};
+	const u32 values[] = {e->pc->cr0, 0, e->pc->vcpu->shared->cr2, e->pc->cr3, e->pc->cr4};
 
-	if (decoded->reg >= ARRAY_SIZE(values) || decoded->reg == 1)
+	if (e->decoded.reg >= ARRAY_SIZE(values) || e->decoded.reg == 1)
 		return EMULATED_FAULT;
-	*register_pointer(frame, decoded->rm) = values[decoded->reg];
+	*operand_register(e) = values[e->decoded.reg];
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_mov_to_dr(struct pc *pc, struct frame *frame,
-				       const struct decoded *decoded)
+static enum emulated emulate_mov_to_dr(const struct emulation *e)
 {
-	debug_write(pc->vcpu, decoded->reg, *register_pointer(frame, decoded->rm));
+	debug_write(e->pc->vcpu, e->decoded.reg, *operand_register(e));
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_mov_from_dr(struct pc *pc, struct frame *frame,
-					 const struct decoded *decoded)
+static enum emulated emulate_mov_from_dr(const struct emulation *e)
 {
-	*register_pointer(frame, decoded->rm) = debug_read(pc->vcpu, decoded->reg);
+	*operand_register(e) = debug_read(e->pc->vcpu, e->decoded.reg);
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_lmsw(struct pc *pc, struct frame *frame,
-				  const struct decoded *decoded)
+static enum emulated emulate_lmsw(const struct emulation *e)
 {
 	u16 value;
 
-	if (!operand_16(pc, frame, decoded, &value))
-		return EMULATED_FAULTED;
-	cr0_set(pc, (pc->cr0 & ~0xeu) | (value & 0xfu));
+	if (!operand_16(e, &value))
+		return EMULATED_JUMP;
+	/* PE can be set but not cleared. */
+	cr0_set(e->pc, (e->pc->cr0 & ~0xeu) | (value & 0xfu));
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_clts(struct pc *pc, struct frame *frame,
-				  const struct decoded *decoded)
+static enum emulated emulate_clts(const struct emulation *e)
 {
-	(void)frame;
-	(void)decoded;
-	cr0_set(pc, pc->cr0 & ~CR0_TS);
+	cr0_set(e->pc, e->pc->cr0 & ~CR0_TS);
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_invlpg(struct pc *pc, struct frame *frame,
-				    const struct decoded *decoded)
+static enum emulated emulate_invlpg(const struct emulation *e)
 {
-	shadow_invalidate(pc, operand_address(pc, frame, decoded));
+	shadow_invalidate(e->pc, operand_address(e));
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_nothing(struct pc *pc, struct frame *frame,
-				     const struct decoded *decoded)
+/* Caches are written back by the hardware; a guest has no say in that. */
+static enum emulated emulate_cache(const struct emulation *e)
 {
-	(void)pc;
-	(void)frame;
-	(void)decoded;
+	(void)e;
 	return EMULATED_NEXT;
 }
 
@@ -346,14 +334,14 @@ static enum emulated emulate_nothing(struct pc *pc, struct frame *frame,
 
 #define MSR_TSC 0x10
 
-static const u32 msrs_of_zeroes[] = {
+static const u16 msrs_of_zeroes[] = {
 	0x17,  /* PLATFORM_ID */
 	0x1b,  /* APIC_BASE: disabled */
 	0x2a,  /* EBL_CR_POWERON */
 	0x3a,  /* FEATURE_CONTROL */
 	0x79,  /* BIOS_UPDT_TRIG */
 	0x8b,  /* BIOS_SIGN_ID */
-	0x174, /* SYSENTER_CS */
+	0x174, /* SYSENTER_CS, ESP, EIP */
 	0x175, 0x176,
 	0x186, /* PERFEVTSEL0, 1 and the counters */
 	0x187, 0xc1, 0xc2,
@@ -371,68 +359,56 @@ static bool msr_is_zero(u32 index)
 	return false;
 }
 
-static enum emulated emulate_rdmsr(struct pc *pc, struct frame *frame,
-				   const struct decoded *decoded)
+static enum emulated emulate_rdmsr(const struct emulation *e)
 {
 	u64 value = 0;
 
-	(void)pc;
-	(void)decoded;
-	if (frame->ecx == MSR_TSC)
+	if (e->frame->ecx == MSR_TSC)
 		value = rdtsc();
-	else if (!msr_is_zero(frame->ecx))
+	else if (!msr_is_zero(e->frame->ecx))
 		return EMULATED_FAULT;
-	frame->eax = (u32)value;
-	frame->edx = (u32)(value >> 32);
+	e->frame->eax = (u32)value;
+	e->frame->edx = (u32)(value >> 32);
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_wrmsr(struct pc *pc, struct frame *frame,
-				   const struct decoded *decoded)
+static enum emulated emulate_wrmsr(const struct emulation *e)
 {
-	(void)pc;
-	(void)decoded;
-	return msr_is_zero(frame->ecx) ? EMULATED_NEXT : EMULATED_FAULT;
+	return msr_is_zero(e->frame->ecx) ? EMULATED_NEXT : EMULATED_FAULT;
 }
 
 /* The interrupt flag */
 
-static enum emulated emulate_cli(struct pc *pc, struct frame *frame, const struct decoded *decoded)
+static enum emulated emulate_cli(const struct emulation *e)
 {
-	(void)frame;
-	(void)decoded;
-	linux_set_interrupts(pc, false);
+	linux_set_interrupts(e->pc, false);
 	return EMULATED_NEXT;
 }
 
-static void halt(struct pc *pc)
+static enum emulated emulate_hlt(const struct emulation *e)
 {
-	trace(TRACE_halt, pc->vcpu->frame->eip, pc->vcpu->shared->interrupt_flag);
+	struct pc *pc = e->pc;
+
+	e->frame->eip += e->decoded.length;
+	trace(TRACE_halt, e->frame->eip, pc->vcpu->shared->interrupt_flag);
 	vcpu_count(pc->vcpu, COUNTER_halts);
 	if (!linux_interrupts_enabled(pc))
 		vm_power_off(pc->vm);
 	else if (!pc->interrupt_waits)
 		pc->vcpu->state = VCPU_HALTED;
+	return EMULATED_JUMP;
 }
 
 /* STI; HLT is one: an interrupt between the two would be slept over. */
-static enum emulated emulate_sti(struct pc *pc, struct frame *frame, const struct decoded *decoded)
+static enum emulated emulate_sti(const struct emulation *e)
 {
 	u8 next = 0;
 
-	linux_set_interrupts(pc, true);
-	if (!guest_read(frame->eip + decoded->length, &next, 1) || next != OPCODE_HLT)
+	linux_set_interrupts(e->pc, true);
+	if (!guest_read(e->frame->eip + e->decoded.length, &next, 1) || next != OPCODE_HLT)
 		return EMULATED_NEXT;
-	frame->eip += decoded->length + 1u;
-	halt(pc);
-	return EMULATED_JUMP;
-}
-
-static enum emulated emulate_hlt(struct pc *pc, struct frame *frame, const struct decoded *decoded)
-{
-	frame->eip += decoded->length;
-	halt(pc);
-	return EMULATED_JUMP;
+	e->frame->eip++;
+	return emulate_hlt(e);
 }
 
 /* Returns */
@@ -458,63 +434,63 @@ static void return_to(struct pc *pc, struct frame *frame, const u32 *words)
 	}
 }
 
-static enum emulated emulate_iret(struct pc *pc, struct frame *frame,
-				  const struct decoded *decoded)
+static enum emulated emulate_iret(const struct emulation *e)
 {
 	u32 words[5]; /* EIP, CS, EFLAGS, and to ring 3 ESP, SS */
+	u32 esp = e->frame->esp;
 
-	if (decoded->operand_size != 4 || !guest_read(frame->esp, words, 3 * sizeof(u32)))
+	if (e->decoded.operand_size != 4 || !guest_read(esp, words, 3 * sizeof(u32)))
 		return EMULATED_FAULT;
 	if ((words[2] & EFLAGS_VM) || (words[1] & 0xfffcu) == 0 ||
 	    (words[1] & 0xfffcu) >= SEGMENT_GUEST_ENTRIES * 8)
 		return EMULATED_FAULT;
-	if ((words[1] & 3) == 3 && !guest_read(frame->esp, words, sizeof(words)))
+	if ((words[1] & 3) == 3 && !guest_read(esp, words, sizeof(words)))
 		return EMULATED_FAULT;
-	vcpu_count(pc->vcpu, COUNTER_returns);
-	return_to(pc, frame, words);
+	vcpu_count(e->pc->vcpu, COUNTER_returns);
+	return_to(e->pc, e->frame, words);
 	return EMULATED_JUMP;
 }
 
 /* A stack segment with RPL 0, as ring 0 loads it. */
-static enum emulated emulate_mov_to_sreg(struct pc *pc, struct frame *frame,
-					 const struct decoded *decoded)
+static enum emulated emulate_mov_to_sreg(const struct emulation *e)
 {
 	u16 selector;
 	u64 descriptor;
 
-	if (decoded->reg != SEGMENT_SS)
+	if (e->decoded.reg != SEGMENT_SS)
 		return EMULATED_FAULT;
-	if (!operand_16(pc, frame, decoded, &selector))
-		return EMULATED_FAULTED;
+	if (!operand_16(e, &selector))
+		return EMULATED_JUMP;
 	if ((selector & 3) != 0 || selector < 8 || selector / 8u >= SEGMENT_GUEST_ENTRIES)
 		return EMULATED_FAULT;
-	descriptor = pc->vcpu->tables->gdt[selector / 8];
+	descriptor = e->pc->vcpu->tables->gdt[selector / 8];
 	if ((descriptor & DESCRIPTOR_PRESENT) == 0 || (descriptor & DESCRIPTOR_CODE) != 0 ||
 	    (descriptor & DESCRIPTOR_WRITABLE) == 0 || descriptor_dpl(descriptor) != 1)
 		return EMULATED_FAULT;
-	frame->ss = selector | 1u;
+	e->frame->ss = selector | 1u;
 	return EMULATED_NEXT;
 }
 
 /* Ports */
 
-static u16 port_operand(const struct frame *frame, const struct decoded *decoded)
+static u16 port_operand(const struct emulation *e)
 {
-	return (u16)(decoded->has_immediate ? decoded->immediate : frame->edx);
+	return (u16)(e->decoded.has_immediate ? e->decoded.immediate : e->frame->edx);
 }
 
-static enum emulated emulate_in(struct pc *pc, struct frame *frame, const struct decoded *decoded)
+static enum emulated emulate_in(const struct emulation *e)
 {
-	u32 value = pc_port_read(pc, port_operand(frame, decoded), decoded->size);
-	u32 mask = decoded->size == 4 ? 0xffffffff : (1u << 8 * decoded->size) - 1;
+	u32 size = e->decoded.size;
+	u32 mask = size == 4 ? 0xffffffff : (1u << 8 * size) - 1;
+	u32 value = pc_port_read(e->pc, port_operand(e), size);
 
-	frame->eax = (frame->eax & ~mask) | (value & mask);
+	e->frame->eax = (e->frame->eax & ~mask) | (value & mask);
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_out(struct pc *pc, struct frame *frame, const struct decoded *decoded)
+static enum emulated emulate_out(const struct emulation *e)
 {
-	pc_port_write(pc, port_operand(frame, decoded), decoded->size, frame->eax);
+	pc_port_write(e->pc, port_operand(e), e->decoded.size, e->frame->eax);
 	return EMULATED_NEXT;
 }
 
@@ -530,8 +506,8 @@ static const emulate_function functions[DECODED_OPERATIONS] = {
 	[DECODED_MOV_TO_DR] = emulate_mov_to_dr,
 	[DECODED_INVLPG] = emulate_invlpg,
 	[DECODED_CLTS] = emulate_clts,
-	[DECODED_INVD] = emulate_nothing,
-	[DECODED_WBINVD] = emulate_nothing,
+	[DECODED_INVD] = emulate_cache,
+	[DECODED_WBINVD] = emulate_cache,
 	[DECODED_HLT] = emulate_hlt,
 	[DECODED_CLI] = emulate_cli,
 	[DECODED_STI] = emulate_sti,
@@ -543,8 +519,8 @@ static const emulate_function functions[DECODED_OPERATIONS] = {
 	[DECODED_MOV_TO_SREG] = emulate_mov_to_sreg,
 };
 
-/* Instructions that fault for a selector in ring 0 as well, or that do not
- * exist on the CPUs that Gandalf is for: the guest's own business. */
+/* Instructions that fault for a selector or an address in ring 0 as well, or
+ * that do not exist on the CPUs that Gandalf is for: the guest's own business. */
 static bool is_guests_business(unsigned operation)
 {
 	switch (operation) {
@@ -564,101 +540,98 @@ static bool is_guests_business(unsigned operation)
 	}
 }
 
-static bool fetch_and_decode(struct pc *pc, struct decoded *decoded)
+static bool emulation_begin(struct emulation *e, struct pc *pc)
 {
 	u8 bytes[DECODE_LENGTH_MAXIMUM];
 	u32 count = guest_fetch(pc->vcpu->frame->eip, bytes, sizeof(bytes));
 
-	return decode(decoded, bytes, count) == DECODE_OK;
+	e->pc = pc;
+	e->frame = pc->vcpu->frame;
+	return decode(&e->decoded, bytes, count) == DECODE_OK;
 }
 
-static void emulate(struct pc *pc, const struct decoded *decoded)
+static void emulate(const struct emulation *e)
 {
-	struct frame *frame = pc->vcpu->frame;
+	enum emulated result;
 
-	vcpu_count(pc->vcpu, COUNTER_emulations);
-	trace(TRACE_emulate, decoded->operation, frame->eip);
-	switch (functions[decoded->operation](pc, frame, decoded)) {
-	case EMULATED_NEXT:
-		frame->eip += decoded->length;
-		break;
-	case EMULATED_FAULT:
-		inject_general_protection(pc, 0);
-		break;
-	case EMULATED_JUMP:
-	case EMULATED_FAULTED:
-		break;
-	}
+	vcpu_count(e->pc->vcpu, COUNTER_emulations);
+	trace(TRACE_emulate, e->decoded.operation, e->frame->eip);
+	result = functions[e->decoded.operation](e);
+	if (result == EMULATED_NEXT)
+		e->frame->eip += e->decoded.length;
+	else if (result == EMULATED_FAULT)
+		inject_general_protection(e->pc, 0);
+}
+
+/* The error code is a selector where the instruction names one. */
+static bool may_emulate(const struct emulation *e, u32 error)
+{
+	return functions[e->decoded.operation] != NULL && !e->decoded.lock &&
+	       (error == 0 || e->decoded.operation == DECODED_IRET ||
+		e->decoded.operation == DECODED_MOV_TO_SREG);
 }
 
 void emulate_general_protection(struct pc *pc, u32 error)
 {
-	struct decoded decoded;
+	struct emulation e;
 
-	if (!fetch_and_decode(pc, &decoded)) {
-		/* Not an instruction that is privileged: a bad address. */
+	if (!emulation_begin(&e, pc))
+		inject_general_protection(pc, error); /* a bad address, for example */
+	else if (may_emulate(&e, error))
+		emulate(&e);
+	else if (is_guests_business(e.decoded.operation) || error != 0)
 		inject_general_protection(pc, error);
-	} else if (functions[decoded.operation] != NULL && !decoded.lock &&
-		   (error == 0 || decoded.operation == DECODED_IRET ||
-		    decoded.operation == DECODED_MOV_TO_SREG)) {
-		emulate(pc, &decoded);
-	} else if (is_guests_business(decoded.operation) || error != 0) {
-		inject_general_protection(pc, error);
-	} else {
+	else
 		vm_stop(pc->vm, "%s is not an instruction for a guest",
-			decode_name(decoded.operation));
-	}
+			decode_name(e.decoded.operation));
 }
 
 bool emulate_blocked_return(struct pc *pc)
 {
-	struct decoded decoded;
+	struct emulation e;
 
-	if (!pc->armed || !fetch_and_decode(pc, &decoded) || decoded.operation != DECODED_IRET)
+	if (!pc->armed || !emulation_begin(&e, pc) || e.decoded.operation != DECODED_IRET)
 		return false;
 	vcpu_count(pc->vcpu, COUNTER_return_faults);
-	emulate(pc, &decoded);
+	emulate(&e);
 	return true;
 }
 
 /* Stores */
 
-static bool store_decode(struct pc *pc, struct decoded *decoded, u32 *value)
+static bool store_begin(struct emulation *e, struct pc *pc, u32 *value)
 {
-	struct frame *frame = pc->vcpu->frame;
-
-	if (!fetch_and_decode(pc, decoded) || decoded->operation != DECODED_MOV_STORE)
+	if (!emulation_begin(e, pc) || e->decoded.operation != DECODED_MOV_STORE)
 		return false;
-	*value = decoded->has_immediate ? decoded->immediate
-					: *register_pointer(frame, decoded->reg);
-	return decoded->size == 4;
+	*value = e->decoded.has_immediate ? e->decoded.immediate
+					  : *register_pointer(e->frame, e->decoded.reg);
+	return e->decoded.size == 4;
 }
 
 bool emulate_alias_store(struct pc *pc)
 {
-	struct decoded decoded;
+	struct emulation e;
 	u32 value;
 
-	if (!store_decode(pc, &decoded, &value) ||
-	    operand_address(pc, pc->vcpu->frame, &decoded) != GANDALF_SHARED_ALIAS)
+	if (!store_begin(&e, pc, &value) || operand_address(&e) != GANDALF_SHARED_ALIAS)
 		return false;
 	vcpu_count(pc->vcpu, COUNTER_alias_faults);
-	pc->vcpu->frame->eip += decoded.length;
+	e.frame->eip += e.decoded.length;
 	linux_set_interrupts(pc, (value & GANDALF_INTERRUPT_FLAG) != 0);
 	return true;
 }
 
 void emulate_gdt_store(struct pc *pc, u32 linear)
 {
-	struct decoded decoded;
+	struct emulation e;
 	u32 value;
 
 	vcpu_count(pc->vcpu, COUNTER_gdt_writes);
-	if (!store_decode(pc, &decoded, &value)) {
+	if (!store_begin(&e, pc, &value)) {
 		vm_stop(pc->vm, "it writes its GDT at %x in an unknown way", linear);
 		return;
 	}
 	guest_write(linear, &value, sizeof(value));
-	pc->vcpu->frame->eip += decoded.length;
+	e.frame->eip += e.decoded.length;
 	emulate_reload_gdt(pc);
 }

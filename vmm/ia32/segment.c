@@ -22,11 +22,6 @@
 
 static struct segment_tables host_tables;
 
-struct table_register {
-	u16 limit;
-	u32 base;
-} __attribute__((packed));
-
 u64 segment_descriptor(u32 base, u32 limit, u32 type, bool big)
 {
 	u64 descriptor = 0;
@@ -100,21 +95,14 @@ static void tables_load(struct segment_tables *tables)
 	struct table_register idt = {sizeof(tables->idt) - 1, (u32)tables->idt};
 
 	tables->gdt[SELECTOR_TSS / 8] &= ~TSS_BUSY;
-	__asm__ volatile("lgdt %0; lidt %1; ltr %w2; lldt %w3"
-			 :
-			 : "m"(gdt), "m"(idt), "r"(SELECTOR_TSS), "r"(0)
-			 : "memory");
+	lgdt_lidt_ltr(&gdt, &idt, SELECTOR_TSS);
 }
 
 void segment_init(void)
 {
 	tables_init(&host_tables);
 	tables_load(&host_tables);
-	__asm__ volatile("ljmp %0, $1f; 1:\n\t"
-			 "mov %1, %%ds; mov %1, %%es; mov %1, %%ss; mov %2, %%fs; mov %2, %%gs"
-			 :
-			 : "i"(SELECTOR_VMM_CODE), "r"(SELECTOR_VMM_DATA), "r"(0)
-			 : "memory");
+	load_segments(SELECTOR_VMM_CODE, SELECTOR_VMM_DATA);
 }
 
 bool segment_create(struct vcpu *vcpu)

@@ -223,12 +223,7 @@ static void tlb_flush_global(void)
 	}
 }
 
-/* Translation of one address by the guest's own tables. */
-
-struct translation {
-	u32 frame;     /* guest-physical page */
-	bool user, writable, dirty, global, accessed, large, beyond_large;
-};
+/* The guest's own tables */
 
 static u32 *guest_table_entry(struct pc *pc, u32 table, u32 index)
 {
@@ -245,6 +240,27 @@ static u32 large_as_small(u32 pde, u32 linear)
 {
 	return (pde & (PAGE_SIZE - 1) & ~PTE_PS) | (pde & PTE_LARGE_FRAME) |
 	       (linear & (LARGE_PAGE_SIZE - 1) & PTE_FRAME);
+}
+
+bool shadow_translate(struct pc *pc, u32 linear, u32 *frame)
+{
+	const u32 *entry;
+	u32 pde;
+
+	if (pc->shadow.current == NULL)
+		return false;
+	entry = guest_table_entry(pc, pc->cr3, directory_index(linear));
+	if (entry == NULL || (*entry & PTE_P) == 0)
+		return false;
+	pde = *entry;
+	*frame = large_as_small(pde, linear) & PTE_FRAME;
+	if (pde_is_large(pc, pde))
+		return true;
+	entry = guest_table_entry(pc, pde, table_index(linear));
+	if (entry == NULL || (*entry & PTE_P) == 0)
+		return false;
+	*frame = *entry & PTE_FRAME;
+	return true;
 }
 
 /* Whether an access with this error code is allowed by an entry; CR0.WP is

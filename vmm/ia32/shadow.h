@@ -83,6 +83,10 @@ enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error);
 /* The same for the VMM's own access; false: not its fault. */
 bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear);
 
+/* The guest-physical page at a linear address by the guest's tables; false if
+ * there is none, or paging is off. */
+bool shadow_translate(struct pc *pc, u32 linear, u32 *frame);
+
 /* A pointer to guest-physical memory, valid as memory_window() says, or NULL. */
 void *shadow_guest_memory(struct pc *pc, u32 address);
 

@@ -146,7 +146,9 @@ struct descriptor descriptor_make(uint32_t base, uint32_t limit, uint8_t type, u
 #define DESCRIPTOR_BYTES 0x4 /* flags: 32-bit, limit in bytes */
 #define DESCRIPTOR_PAGES 0xc /* flags: 32-bit, limit in pages */
 
+/* Fills the GDT and loads it; or loads it as it is. */
 void gdt_load(void);
+void gdt_register_load(void);
 void idt_load(void);
 void task_load(void);
 /* Loads every segment register from the new GDT. */

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The misdeeds of kernels in ring 1, and the test guests pc-NAME.elf that commit
+ * them; the Makefile defines MISDEED. The guest must be stopped with a report,
+ * or restarted where a PC would be, and nobody else notices.
+ */
+#include <string.h>
+
+#include "machine.h"
+#include "print.h"
+#include "suite.h"
+
+struct misdeed {
+	const char *name;
+	const char *text;
+	void (*commit)(void);
+};
+
+static const struct {
+	uint16_t limit;
+	uint32_t base;
+} __attribute__((packed)) empty = { 0, 0 };
+
+static void commit_triple_fault(void)
+{
+	__asm__ volatile("lidt %0\n\tint3" : : "m"(empty));
+}
+
+static void commit_reset(void)
+{
+	port_out(0x64, 0xfe);
+}
+
+static void commit_power_off(void)
+{
+	__asm__ volatile("cli\n\thlt");
+}
+
+static void commit_unknown_instruction(void)
+{
+	__asm__ volatile("invd\n\t.byte 0x0f, 0x01, 0xd1"); /* INVD; XSETBV */
+}
+
+static void commit_bad_hypercall(void)
+{
+	hypercall(0x7777, 0, 0, 0);
+}
+
+static void commit_rtos_hypercall(void)
+{
+	hypercall(GANDALF_HYPERCALL_CONSOLE_WRITE, 0, 0, 0);
+}
+
+static void commit_bad_pointer(void)
+{
+	hypercall(GANDALF_HYPERCALL_LOAD_TLS, 0x70000000, 0, 0);
+}
+
+static void commit_pointer_to_vmm(void)
+{
+	hypercall(GANDALF_HYPERCALL_LOAD_TLS, 0xfc400000, 0, 0);
+}
+
+static void commit_jump_vmm(void)
+{
+	__asm__ volatile("lidt %0\n\tjmp *%1" : : "m"(empty), "r"(0xfc400000));
+}
+
+static void commit_far_jump_vmm(void)
+{
+	__asm__ volatile("lidt %0\n\tljmp $0x100, $0" : : "m"(empty));
+}
+
+static void commit_write_vmm(void)
+{
+	__asm__ volatile("lidt %0\n\tmovl %%eax, (%1)" : : "m"(empty), "r"(0xfc400000));
+}
+
+static void commit_bad_stack(void)
+{
+	__asm__ volatile("movl $0x70000000, %esp\n\tud2");
+}
+
+static void commit_stack_in_vmm(void)
+{
+	__asm__ volatile("movl $0xfc401000, %esp\n\tud2");
+}
+
+static void commit_missing_gate(void)
+{
+	__asm__ volatile("int $0x60");
+}
+
+static void commit_bad_gdt(void)
+{
+	const struct {
+		uint16_t limit;
+		uint32_t base;
+	} __attribute__((packed)) table = { 0xff, 0x70000000 };
+
+	__asm__ volatile("lgdt %0" : : "m"(table));
+}
+
+static void commit_directory_outside(void)
+{
+	cr3_write(0xf0000000);
+	__asm__ volatile("int3");
+}
+
+/* Memory that the guest does not have, by way of its page tables. */
+static void commit_write_outside(void)
+{
+	scratch_map(0, (void *)0xf0000000, PAGE_P | PAGE_W);
+	invlpg(SCRATCH);
+	*(volatile uint32_t *)SCRATCH = 0x21646162;
+}
+
+static void commit_hang(void)
+{
+	irq_disable();
+	for (;;)
+		__asm__ volatile("pause");
+}
+
+static const struct misdeed misdeeds[] = {
+	{ "triple-fault", "an exception without an IDT", commit_triple_fault },
+	{ "reset", "the keyboard controller's reset", commit_reset },
+	{ "power-off", "halts with interrupts disabled", commit_power_off },
+	{ "unknown-instruction", "a privileged instruction that no guest needs",
+	  commit_unknown_instruction },
+	{ "bad-hypercall", "a hypercall of an unknown number", commit_bad_hypercall },
+	{ "rtos-hypercall", "a hypercall that is an RTOS's", commit_rtos_hypercall },
+	{ "bad-pointer", "a hypercall with an address that is not mapped", commit_bad_pointer },
+	{ "pointer-to-vmm", "a hypercall with an address of the VMM", commit_pointer_to_vmm },
+	{ "jump-vmm", "a jump into the VMM, without an IDT", commit_jump_vmm },
+	{ "far-jump-vmm", "a far jump by the VMM's selector, without an IDT",
+	  commit_far_jump_vmm },
+	{ "write-vmm", "a write to the VMM, without an IDT", commit_write_vmm },
+	{ "bad-stack", "an exception with its stack not mapped", commit_bad_stack },
+	{ "stack-in-vmm", "an exception with its stack in the VMM", commit_stack_in_vmm },
+	{ "missing-gate", "an INT without a gate", commit_missing_gate },
+	{ "bad-gdt", "a GDT that is not mapped", commit_bad_gdt },
+	{ "directory-outside", "a page directory outside its memory", commit_directory_outside },
+	{ "write-outside", "writes memory that it does not have", commit_write_outside },
+	{ "hang", "disables interrupts and loops for ever", commit_hang },
+	{ 0 },
+};
+
+void suite_run(void)
+{
+	const struct misdeed *misdeed = misdeeds;
+
+	gdt_load();
+	segments_load();
+	idt_load();
+	task_load();
+	paging_enable();
+	while (strcmp(misdeed->name, MISDEED))
+		misdeed++;
+	print("pc-%s: %s\n", misdeed->name, misdeed->text);
+	misdeed->commit();
+	print("not ok 1 %s\n", misdeed->name);
+	print("FAIL pc-%s: it was let pass\n", misdeed->name);
+	machine_off(false);
+}

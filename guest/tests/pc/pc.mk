@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The test guests that take the place of a Linux kernel: pc.elf, which tests
+# itself, and pc-NAME.elf for each misdeed of misdeed.c. Included by ../Makefile.
+
+PC_OBJECTS := $(addprefix $(OBJECTS)/pc/,entry.o machine.o tables.o trap.o chips.o pages.o user.o)
+PC_TESTS := $(addprefix $(OBJECTS)/pc/,suite.o test_boot.o test_exceptions.o test_control.o \
+	test_ports.o test_interrupts.o test_paging.o test_descriptors.o test_user.o test_float.o \
+	test_hypercalls.o)
+PC_SHARED := $(OBJECTS)/tap.o $(OBJECTS)/rtos/emulator.o $(OBJECTS)/rtos/float_check.o \
+	$(BUILD)/rtos/print.o $(BUILD)/rtos/string.o
+PC_LDFLAGS := $(filter-out --gc-sections,$(GUEST_LDFLAGS)) --no-warn-rwx-segments -T pc/pc.ld
+
+$(PC:%=$(OBJECTS)/pc/%.o): $(OBJECTS)/pc/pc-%.o: pc/misdeed.c Makefile pc/pc.mk
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) -Ipc -DMISDEED='"$*"' -c $< -o $@
+
+$(BUILD)/pc.elf: $(PC_TESTS) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
+	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
+
+$(PC:%=$(BUILD)/%.elf): $(BUILD)/%.elf: $(OBJECTS)/pc/%.o $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
+	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)

@@ -35,10 +35,15 @@ static void flat(uint32_t selector, uint8_t type)
 	gdt[selector / 8] = descriptor_make(0, 0xfffff, type, DESCRIPTOR_PAGES);
 }
 
-void gdt_load(void)
+void gdt_register_load(void)
 {
 	const struct table_register gdtr = { sizeof(gdt) - 1, (uint32_t)gdt };
 
+	__asm__ volatile("lgdt %0" : : "m"(gdtr) : "memory");
+}
+
+void gdt_load(void)
+{
 	flat(BOOT_CODE, DESCRIPTOR_CODE(0));
 	flat(BOOT_DATA, DESCRIPTOR_DATA(0));
 	flat(KERNEL_CODE, DESCRIPTOR_CODE(0));
@@ -47,7 +52,7 @@ void gdt_load(void)
 	flat(USER_DATA, DESCRIPTOR_DATA(3));
 	flat(ABSENT_DATA, DESCRIPTOR_DATA(0) & 0x7f);
 	flat(PER_CPU, DESCRIPTOR_DATA(0));
-	__asm__ volatile("lgdt %0" : : "m"(gdtr) : "memory");
+	gdt_register_load();
 }
 
 void segments_load(void)

@@ -153,8 +153,11 @@ static uint64_t msr_read(uint32_t number)
 
 static void test_msr_tsc(void)
 {
-	uint64_t before = time_stamp(), value = msr_read(MSR_TSC);
+	uint64_t before, value;
 
+	SKIP_NATIVE("QEMU answers with 0");
+	before = time_stamp();
+	value = msr_read(MSR_TSC);
 	expect_equal(trap.count, 0);
 	expect(before <= value);
 	expect(value <= time_stamp());

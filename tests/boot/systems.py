@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the boot tests share: a machine that knows the shell, the demo and the VMM's console.
+
+Everything runs in QEMU's virtual time with its deterministic options. Timeouts are seconds of the
+host and there for hangs only.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Self
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from gandalf import emulator as emulators
+from gandalf.build import Built, build, options_for
+from gandalf.console import CTRL_A
+from gandalf.machine import Machine
+from gandalf.paths import BUILD, ROOT
+
+PROMPT = r"gandalf:\S*# "
+# For a whole boot or a heavy workload while the other CPU compiles something.
+PATIENCE = 300
+HACKBENCH = "hackbench -g 2 -l 20"
+DEFAULT = ROOT / "systems" / "default.toml"
+
+DEMO = """\
+[[guest]]
+name = "rtos"
+kind = "rtos"
+image = "build/freertos/demo.elf"
+memory = "1M"
+priority = 10
+"""
+
+_LINE = re.compile(
+    r"^activations=(\d+) minimum=(\d+) mean=(\d+) p99\.9=(\d+) maximum=(\d+) missed=(\d+)$", re.M
+)
+# Offsets in struct gandalf_shared.
+_TSC_KHZ, _TIMER_EXPIRY = 20, 24
+
+
+def linux(
+    mode: str = "shared",
+    kernel: str = "build/linux/patched/vmlinux",
+    initrd: str = "build/rootfs/initramfs.cpio",
+    command_line: str = "console=ttyS0",
+    memory: str = "192M",
+    more: str = "",
+) -> str:
+    """Return a Linux guest's part of a description. more: further lines."""
+    return f"""\
+[[guest]]
+name = "linux"
+kind = "linux"
+mode = "{mode}"
+kernel = "{kernel}"
+initrd = "{initrd}"
+command_line = "{command_line}"
+memory = "{memory}"
+{more}
+"""
+
+
+def test_guest(image: str, name: str | None = None, priority: int = 10, more: str = "") -> str:
+    """Return the part of a description for an RTOS guest of guest/tests."""
+    return f"""\
+[[guest]]
+name = "{name or image[:15]}"
+kind = "rtos"
+image = "build/tests/{image}.elf"
+memory = "256K"
+priority = {priority}
+{more}
+"""
+
+
+# Its name is not meant for pytest.
+test_guest.__test__ = False  # type: ignore[attr-defined]
+
+
+def describe(name: str, *guests: str, memory: str = "256M") -> Path:
+    """Write a description under build/ and return its path."""
+    path = BUILD / "boot" / f"boot-{name}.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([f'[machine]\nmemory = "{memory}"\n', *guests]))
+    return path
+
+
+@dataclass(frozen=True)
+class Latency:
+    """A line of the demo: from the timer's expiry to the task's first instruction, in cycles."""
+
+    activations: int
+    minimum: int
+    mean: int
+    most: int
+    maximum: int
+    missed: int
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A FreeRTOS guest's tick count, and the expiry (time stamp) of its last timer interrupt."""
+
+    ticks: int
+    expiry: int
+    tsc_khz: int
+
+
+@cache
+def _symbol(image: Path, name: str) -> int:
+    """Return the address of a variable in an ELF image."""
+    with image.open("rb") as file:
+        for section in ELFFile(file).iter_sections():
+            if isinstance(section, SymbolTableSection):
+                for symbol in section.get_symbol_by_name(name) or ():
+                    return int(symbol["st_value"])
+    raise AssertionError(f"{image.name} has no symbol {name}")
+
+
+class Boot(Machine):
+    """A machine whose Linux has a BusyBox shell and whose RTOS is the FreeRTOS demo."""
+
+    built: Built
+
+    @classmethod
+    def start(
+        cls, description: Path, arguments: tuple[str, ...] = (), module: Path | None = None
+    ) -> Self:
+        """Build and start a system. module: instead of the one that was built."""
+        built = build(description, lambda _: None, deterministic=True)
+        if module is not None:
+            built = Built(built.checked, built.vmm, module)
+        options = options_for(built, True, None, arguments)
+        machine = cls.attach(built, emulators.start("qemu", options))
+        machine.built = built
+        return machine
+
+    # --- Linux ---
+
+    def wait_for_shell(self) -> None:
+        """Wait for Linux's prompt, and have the shell not break long lines."""
+        self.expect("linux", PROMPT, PATIENCE)
+        self.shell("stty columns 500")
+
+    def shell(self, line: str, status: int = 0, timeout: float = PATIENCE) -> str:
+        """Run a command in Linux, check its exit status, and return its output."""
+        start = len(self.text("linux"))
+        self.skip("linux")
+        self.send("linux", f'{line}; echo "status:$?"\n')
+        match = self.expect("linux", rf"status:(\d+)\n(?:[^\n]*\n)*?[^\n]*?{PROMPT}", timeout)
+        echo, _, output = self.text("linux")[start : match.start()].partition("\n")
+        assert int(match[1]) == status, f"{line}: status {match[1]}\n{echo}\n{output}"
+        return output
+
+    def hackbench(self) -> None:
+        """Run hackbench; it counts when it has said how long all its messages took."""
+        assert re.search(r"^Time: \d+\.\d+$", self.shell(HACKBENCH), re.M)
+
+    def kernel_is_sane(self) -> None:
+        """Check that Linux's log tells of no crash. That memory runs out is none."""
+        found = self.shell("dmesg | grep -E 'Oops|BUG:|WARNING:|INFO: |general protection' || true")
+        assert not found.strip(), found
+
+    def uptime(self) -> float:
+        """Return Linux's time since its boot in seconds."""
+        return float(self.shell("cat /proc/uptime").split()[0])
+
+    # --- The demo ---
+
+    def latencies(self, name: str = "rtos") -> list[Latency]:
+        """Return the demo's lines so far."""
+        found = _LINE.findall(self.text(name))
+        return [Latency(*(int(number) for number in line)) for line in found]
+
+    def next_latency(self, name: str = "rtos") -> Latency:
+        """Wait for the demo's next line."""
+        before = len(self.latencies(name))
+        self.skip(name)
+        self.expect(name, _LINE.pattern, PATIENCE)
+        return self.latencies(name)[before]
+
+    def demo(self, line: str, answer: str, timeout: float = PATIENCE) -> re.Match[str]:
+        """Type a command of the demo and wait for what it prints."""
+        self.skip("rtos")
+        self.send("rtos", line + "\n")
+        return self.expect("rtos", answer, timeout)
+
+    def clock(self, name: str = "rtos") -> Clock:
+        """Look from outside at the time that a FreeRTOS guest has."""
+        index = self.built.names.index(name)
+        region = self.built.checked.layout.guests[index]
+        tick = _symbol(BUILD / "freertos" / "demo.elf", "xTickCount")
+        self._qemu().monitor.cmd("stop")
+        ticks = self._words(region.start + tick, 1)[0]
+        tsc_khz, low, high = self._words(region.end - 0x1000 + _TSC_KHZ, 3)
+        self._qemu().monitor.cmd("cont")
+        return Clock(ticks, low | high << 32, tsc_khz)
+
+    def _words(self, address: int, count: int) -> list[int]:
+        data = self.memory(address, 4 * count)
+        return [int.from_bytes(data[i : i + 4], "little") for i in range(0, 4 * count, 4)]
+
+    @contextmanager
+    def rtos_undisturbed(self, name: str = "rtos") -> Iterator[None]:
+        """Check that the demo misses no activation, and that its clock loses nothing.
+
+        Its ticks are compared with the expiries of its timer, whose phase the VMM keeps, and its
+        lines, one for each 1000 ticks, must each have 1000 activations more.
+        """
+        before, first = self.clock(name), len(self.latencies(name))
+        yield
+        self.next_latency(name)
+        self.next_latency(name)
+        after, lines = self.clock(name), self.latencies(name)[max(first - 1, 0) :]
+        expiries = round((after.expiry - before.expiry) / after.tsc_khz)
+        assert abs(after.ticks - before.ticks - expiries) <= 1, (before, after)
+        for line, following in zip(lines, lines[1:], strict=False):
+            assert following.missed == line.missed, following
+            assert following.activations == line.activations + 1000, (line, following)
+
+    # --- The VMM's console ---
+
+    def vmm(self, line: str, answer: str, timeout: float = PATIENCE) -> re.Match[str]:
+        """Type a command on the VMM's console and wait for what it prints."""
+        self.skip("vmm")
+        self.send("vmm", line + "\n")
+        return self.expect("vmm", answer, timeout)
+
+    def counters(self, name: str = "linux") -> dict[str, int]:
+        """Return the VMM's counters of a guest, by name (vmm/core/counter.h)."""
+        start = len(self.text("vmm"))
+        self.vmm(f"counters {name}", rf"^{name}: end of counters\n")
+        found = re.findall(rf"^{name}: (\w+)=(\d+)$", self.text("vmm")[start:], re.M)
+        return {what: int(number) for what, number in found}
+
+    def stop_report(self, name: str, timeout: float = PATIENCE) -> str:
+        """Wait for a guest's stop; check that the report is complete, and return its reason."""
+        stopped = self.expect("vmm", rf"^guest {name} stopped: (.+)\n", timeout)
+        self.expect("vmm", r"\A  at cs:eip [0-9a-f]{4}:[0-9a-f]{8}, ss:esp .*, eflags .*\n")
+        self.expect("vmm", r"\A  (instruction: ([0-9a-f]{2} )+.*|no instruction can be .*)\n")
+        for registers in ("eax", "esi", "ds"):
+            self.expect("vmm", rf"\A  {registers} [0-9a-f]{{4,8}} .*\n")
+        self.expect("vmm", r"\A  its last events:\n(  \d+ us, vCPU \d+: \w+ [0-9a-f]+, \w+\n)+")
+        return stopped[1]
+
+    # --- All ---
+
+    def next_console(self) -> str:
+        """Press Ctrl-A n once; returns who has the keyboard then."""
+        notice = b" has the keyboard]\r\n"
+        with self._changed:
+            before = self.stream.count(notice)
+        self.send_raw(CTRL_A + b"n")
+        with self._changed:
+            changed = lambda: self.stream.count(notice) > before  # noqa: E731
+            self._wait("the keyboard's going to the next console", changed, PATIENCE)
+        return self.focus
+
+    def skip(self, console: str) -> None:
+        """Have the next expect() begin with what is printed from now on."""
+        with self._changed:
+            state = self._consoles[console]
+            state.position = len(state.text)

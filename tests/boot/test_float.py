@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Floating point in Linux and in RTOSes at once: nobody sees another's registers."""
+
+import re
+
+from .systems import DEMO, Boot, describe, linux, test_guest
+
+# Adds up what is not exact, so that one wrong bit of one register shows in the sum.
+SUM = (
+    "awk 'BEGIN { for (i = 1; i <= 60000; i++) s += sin(i) / (i * 1.1); printf \"%.17g\\n\", s }'"
+)
+
+
+def test_registers_stay_with_their_owners() -> None:
+    """Three owners beside Linux, which has two processes that compute."""
+    system = describe(
+        "float", linux(), DEMO, test_guest("fpu", "fpu-a", 11), test_guest("fpu", "fpu-b", 12)
+    )
+    with Boot.start(system) as machine:
+        machine.wait_for_shell()
+        for name in ("fpu-a", "fpu-b"):
+            machine.expect(name, r"^PASS fpu\n", 300)
+        alone = machine.shell(SUM)
+        assert re.fullmatch(r"-?\d+\.\d{12,}\n", alone)
+        switches = machine.counters()["loads of the floating-point state"]
+        with machine.rtos_undisturbed():
+            machine.demo("float on", r"^float: ok \d+\n")
+            together = machine.shell(f"{SUM} & {SUM}; wait; for i in 1 2 3; do {SUM}; done")
+            machine.demo("float off", r"^float: off\n")
+        assert re.findall(r"^-?\d+\.\d+$", together, re.M) == [alone.strip()] * 5
+        assert "WRONG" not in machine.text("rtos")
+        assert machine.counters()["loads of the floating-point state"] > switches + 100

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reboot, power-off and panic of Linux concern Linux alone; the last guest's end is the machine's.
+
+The RTOS beside it misses no activation.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from .systems import DEMO, PATIENCE, PROMPT, Boot, describe, linux
+
+PANIC = "echo c > /proc/sysrq-trigger"
+
+
+def start(name: str, more: str = "") -> Boot:
+    machine = Boot.start(describe(name, linux(more=more), DEMO))
+    machine.wait_for_shell()
+    return machine
+
+
+@pytest.fixture(scope="module")
+def restarting() -> Iterator[Boot]:
+    """Linux starts again after a reset."""
+    with start("restarts", 'on_reboot = "restart"') as machine:
+        yield machine
+
+
+@pytest.mark.parametrize("command", ["reboot", "reboot -f", PANIC])
+def test_linux_restarts(restarting: Boot, command: str) -> None:
+    machine = restarting
+    with machine.rtos_undisturbed():
+        machine.hackbench()
+        machine.skip("vmm")
+        start = len(machine.text("linux"))
+        machine.send("linux", command + "\n")
+        machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
+        machine.expect("linux", r"Linux version 6\.1", PATIENCE)
+        machine.wait_for_shell()
+        assert machine.uptime() < 60
+        machine.hackbench()
+    if command == PANIC:
+        assert "sysrq triggered crash" in machine.text("linux")[start:]
+
+
+def test_restarts_are_counted(restarting: Boot) -> None:
+    status = restarting.vmm("status", r"^linux: running, .*, (\d+) restarts\n")
+    assert int(status[1]) == restarting.counters()["restarts of the guest"] == 3
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("reboot", "guest linux asked for a reset and stays off"),
+        ("poweroff", "guest linux is off"),
+        ("halt", "guest linux is off"),
+        (PANIC, "guest linux asked for a reset and stays off"),
+    ],
+)
+def test_linux_stays_down_and_the_machine_ends_with_its_last_guest(
+    command: str, sentence: str
+) -> None:
+    with start("stays", 'on_reboot = "stop"') as machine:
+        with machine.rtos_undisturbed():
+            machine.hackbench()
+            machine.skip("vmm")
+            machine.send("linux", command + "\n")
+            machine.expect("vmm", rf"^{sentence}\n", PATIENCE)
+            silent = len(machine.text("linux"))
+            for _ in range(3):
+                machine.next_latency()
+        assert len(machine.text("linux")) == silent
+        machine.vmm("status", r"^linux: off, ")
+        machine.vmm("start linux", r"(?s).*")
+        machine.expect("linux", PROMPT, PATIENCE)
+        machine.send("linux", "poweroff\n")
+        machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
+        machine.vmm("stop rtos", r"^guest rtos stopped: by command\n(?s:.*)^all guests are off\n")
+        outcome = machine.wait_off()
+    assert outcome.clean, outcome
+
+
+@pytest.mark.parametrize("mode", ["shared", "dedicated"])
+def test_linux_alone_switches_the_machine_off(mode: str) -> None:
+    kernel = "build/linux/" + ("native" if mode == "dedicated" else "patched") + "/vmlinux"
+    with Boot.start(describe(f"alone-{mode}", linux(mode, kernel))) as machine:
+        machine.wait_for_shell()
+        machine.hackbench()
+        machine.send("linux", "reboot\n")
+        machine.expect("linux", r"Linux version 6\.1", PATIENCE)
+        machine.wait_for_shell()
+        machine.hackbench()
+        machine.send("linux", "poweroff\n")
+        outcome = machine.wait_off()
+        assert outcome.clean, outcome
+        assert re.search(r"^guest linux is off\nall guests are off\n", machine.text("vmm"), re.M)

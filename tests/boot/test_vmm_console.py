@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of the VMM's own console."""
+
+import re
+
+from .systems import PATIENCE, PROMPT, Boot
+
+
+def test_help_lists_the_commands(machine: Boot) -> None:
+    for command in ("help", "status", "counters GUEST", "trace GUEST", "start GUEST"):
+        machine.vmm("help", rf"^{command}: \w")
+    assert machine.vmm("help", r"^stop GUEST: .*\n")
+
+
+def test_status_lists_the_guests(machine: Boot) -> None:
+    for name, priority, size in (("linux", 0, 196608), ("rtos", 10, 1024)):
+        pattern = rf"^{name}: running, priority {priority}, {size} KiB, ran (\d+) ms, up (\d+) ms"
+        match = machine.vmm("status", pattern)
+        assert 0 < int(match[1]) <= int(match[2])
+    pool = machine.vmm("status", r"^pool: (\d+) of (\d+) frames free\n")
+    assert 0 < int(pool[1]) < int(pool[2])
+
+
+def test_counters_of_each_path_move(machine: Boot) -> None:
+    before = machine.counters()
+    machine.hackbench()
+    machine.shell("sleep 1")
+    machine.shell("for i in $(seq 50); do /bin/true; done; usleep 1000")
+    after = machine.counters()
+    moved = {
+        "entries into the VMM", "physical interrupts while it ran", "switches to this vCPU",
+        "exceptions given to the guest", "interrupts delivered at once",
+        "interrupts that had to wait for the flag", "waiting interrupts delivered by the alias page",
+        "IRETs emulated", "hypercalls", "halts", "instructions emulated",
+        "I/O instructions emulated", "CR3 loads by the guest", "flush hypercalls", "page faults",
+        "page faults given to the guest", "shadow entries filled on a fault",
+        "shadow entries filled ahead", "CR3 loads that found a cached shadow",
+        "CR3 loads that made a shadow", "TLS hypercalls", "expiries of the guest's timer",
+    }  # fmt: skip
+    still = {name for name in moved if after.get(name, 0) <= before.get(name, 0)}
+    assert not still
+
+
+def test_a_wait_can_end_at_a_return_to_ring_3(machine: Boot) -> None:
+    """The return fault is rare: an interrupt must come between Linux's last look and its IRET."""
+    name = "waiting interrupts delivered at a return to ring 3"
+    for _ in range(20):
+        if machine.counters().get(name, 0):
+            break
+        machine.shell("hackbench -g 2 -l 100 > /dev/null")
+    assert machine.counters().get(name, 0) > 0
+
+
+def test_counters_of_an_rtos_move(machine: Boot) -> None:
+    before = machine.counters("rtos")
+    machine.next_latency()
+    machine.next_latency()
+    after = machine.counters("rtos")
+    for name in ("entries into the VMM", "hypercalls", "halts", "expiries of the guest's timer"):
+        assert after[name] >= before[name] + 1000, name
+    assert "timer expiries merged into a later one" not in after
+
+
+def test_trace_shows_the_last_events(machine: Boot) -> None:
+    for name in ("linux", "rtos"):
+        start = len(machine.text("vmm"))
+        machine.vmm(f"trace {name}", r"(^  \d+ us, vCPU \d+: \w+ [0-9a-f]+, [0-9a-f]+\n){40}")
+        events = re.findall(r"^  (\d+) us, vCPU (\d+): ", machine.text("vmm")[start:], re.M)
+        times = [int(time) for time, _ in events]
+        assert times == sorted(times)
+        assert len({vcpu for _, vcpu in events}) == 1
+
+
+def test_mistakes_are_answered(machine: Boot) -> None:
+    machine.vmm("dance", r"^no such command; help lists them\n")
+    machine.vmm("counters", r"^counters needs the name of a guest; status lists them\n")
+    machine.vmm("stop nobody", r"^stop needs the name of a guest; status lists them\n")
+    machine.vmm("start rtos", r"^guest rtos is running already\n")
+    machine.vmm("x" * 200, r"no such command; help lists them\n")
+    machine.vmm("sta\x7f\x7fo\x7ftatus", r"^pool: ")
+
+
+def test_linux_can_be_stopped_and_started(machine: Boot) -> None:
+    with machine.rtos_undisturbed():
+        machine.vmm("stop linux", r"^guest linux stopped: by command\n")
+        machine.vmm("status", r"^linux: off, ")
+        machine.vmm("stop linux", r"^guest linux is not running\n")
+        machine.next_latency()
+        machine.vmm("start linux", r"start linux")
+        machine.expect("linux", r"Linux version 6\.1", PATIENCE)
+        machine.expect("linux", PROMPT, PATIENCE)
+        machine.shell("stty columns 500")
+        machine.hackbench()
+
+
+def test_the_rtos_can_be_stopped_and_started(machine: Boot) -> None:
+    machine.vmm("stop rtos", r"^guest rtos stopped: by command\n")
+    machine.hackbench()
+    machine.skip("rtos")
+    machine.vmm("start rtos", r"start rtos")
+    machine.expect("rtos", r"^FreeRTOS V", PATIENCE)
+    machine.hackbench()
+    line = machine.next_latency()
+    assert line.missed == 0
+
+
+def test_frames_come_back(machine: Boot) -> None:
+    """Restarts lose no frame of the pool."""
+
+    def restart() -> int:
+        machine.vmm("stop linux", r"^guest linux stopped: by command\n")
+        free = machine.vmm("status", r"^pool: (\d+) of \d+ frames free\n")
+        machine.vmm("start linux", r"start linux")
+        machine.expect("linux", PROMPT, PATIENCE)
+        return int(free[1])
+
+    first = restart()
+    assert [restart() for _ in range(2)] == [first, first]

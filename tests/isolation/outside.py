@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks at a running machine from outside: its physical memory and the VMM's own state.
+
+QEMU and Bochs keep the machine's memory in one block of their own, which the
+kernel shows to whoever started them (/proc/PID/mem). So a test can compare memory
+before and after an attack without asking any guest, and take a protection away
+without a switch for it in the VMM. Both emulators run on meanwhile; what they
+cache of memory (TLB, descriptors) is the caller's business, as on a real CPU.
+"""
+
+import re
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from elftools.elf.elffile import ELFFile
+from gandalf.emulator import Bochs, Emulator, Qemu
+from gandalf.paths import ROOT, VMM_IMAGE
+
+PAGE = 0x1000
+PTE_P, PTE_W, PTE_PS = 0x1, 0x2, 0x80
+CR0_WP = 0x10000
+_LAYOUT = ROOT / "vmm" / "core" / "layout.h"
+
+
+class VmmImage:
+    """Symbols and structures of the VMM, from its symbol table and debug information."""
+
+    def __init__(self, path: Path = VMM_IMAGE) -> None:
+        with path.open("rb") as stream:
+            elf = ELFFile(stream)
+            table = elf.get_section_by_name(".symtab")
+            self.symbols = {symbol.name: int(symbol["st_value"]) for symbol in table.iter_symbols()}
+            self._structures: dict[str, Any] = {}
+            for unit in elf.get_dwarf_info().iter_CUs():
+                for die in unit.iter_DIEs():
+                    name = die.attributes.get("DW_AT_name")
+                    if die.tag == "DW_TAG_structure_type" and name and die.has_children:
+                        self._structures.setdefault(name.value.decode(), self._fields(die))
+            self.text = self._text(elf)
+
+    @staticmethod
+    def _fields(structure: Any) -> dict[str, tuple[int, str | None]]:
+        """Return offset and, of a structure inside, the name of its type, by field."""
+        fields = {}
+        for member in structure.iter_children():
+            if member.tag != "DW_TAG_member" or "DW_AT_name" not in member.attributes:
+                continue
+            kind = member.get_DIE_from_attribute("DW_AT_type")
+            inner = kind.attributes.get("DW_AT_name") if "structure" in kind.tag else None
+            fields[member.attributes["DW_AT_name"].value.decode()] = (
+                int(member.attributes["DW_AT_data_member_location"].value),
+                inner.value.decode() if inner else None,
+            )
+        fields["sizeof"] = (int(structure.attributes["DW_AT_byte_size"].value), None)
+        return fields
+
+    @staticmethod
+    def _text(elf: Any) -> tuple[int, bytes]:
+        """Return the physical address and the bytes of the code, which never change."""
+        section = elf.get_section_by_name(".text")
+        for segment in elf.iter_segments():
+            start = section["sh_addr"] - segment["p_vaddr"]
+            if segment["p_type"] == "PT_LOAD" and 0 <= start < segment["p_filesz"]:
+                return int(segment["p_paddr"] + start), bytes(section.data())
+        raise AssertionError("The VMM's image has no code.")
+
+    def offset(self, structure: str, path: str) -> int:
+        """Return the offset of a field ("shadow.master") in a structure."""
+        total = 0
+        for name in path.split("."):
+            offset, inner = self._structures[structure][name]
+            total += offset
+            structure = inner or ""
+        return total
+
+    def size(self, structure: str) -> int:
+        """Return the bytes of a structure."""
+        return int(self._structures[structure]["sizeof"][0])
+
+
+@cache
+def layout() -> dict[str, int]:
+    """Return the numbers of vmm/core/layout.h that are plain."""
+    found = re.findall(r"^#define (\w+) (0x[0-9a-fA-F]+)$", _LAYOUT.read_text(), re.MULTILINE)
+    return {name: int(value, 16) for name, value in found}
+
+
+def emulator_process(emulator: Emulator) -> int:
+    """Return the process id of an emulator."""
+    assert isinstance(emulator, Qemu | Bochs)
+    return int(emulator._process.pid)
+
+
+class PhysicalMemory:
+    """The memory of a machine, by physical address."""
+
+    def __init__(self, process: int, size: int, address: int, known: bytes) -> None:
+        """Find the memory in the emulator; known: bytes that must be at the address."""
+        self._path = Path(f"/proc/{process}/mem")
+        self._base = self._find(process, size, address, known)
+
+    def _find(self, process: int, size: int, address: int, known: bytes) -> int:
+        for line in Path(f"/proc/{process}/maps").read_text().splitlines():
+            start, end = (int(word, 16) for word in line.split()[0].split("-"))
+            if end - start < size:
+                continue
+            # The block may begin a little behind the mapping, on a page boundary.
+            for base in range(start, min(start + 16 * PAGE, end - size + 1), PAGE):
+                if self._raw(base + address, len(known)) == known:
+                    return base
+        raise AssertionError("The emulator's memory cannot be found; has the VMM started?")
+
+    def _raw(self, address: int, size: int) -> bytes:
+        with self._path.open("rb", buffering=0) as memory:
+            try:
+                memory.seek(address)
+                return memory.read(size) or b""
+            except OSError:
+                return b""
+
+    def read(self, address: int, size: int) -> bytes:
+        data = self._raw(self._base + address, size)
+        assert len(data) == size, f"no memory at physical address {address:#x}"
+        return data
+
+    def write(self, address: int, data: bytes) -> None:
+        with self._path.open("r+b", buffering=0) as memory:
+            memory.seek(self._base + address)
+            assert memory.write(data) == len(data)
+
+    def word(self, address: int) -> int:
+        return int(struct.unpack("<I", self.read(address, 4))[0])
+
+    def set_word(self, address: int, value: int) -> None:
+        self.write(address, struct.pack("<I", value & 0xFFFFFFFF))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A word of memory that an attack aims at: where guests would reach it, and where it is."""
+
+    name: str
+    linear: int
+    physical: int
+
+
+class Vmm:
+    """The VMM of a running machine."""
+
+    def __init__(self, emulator: Emulator, megabytes: int, image: VmmImage) -> None:
+        self.image = image
+        address, text = image.text
+        process = emulator_process(emulator)
+        self.memory = PhysicalMemory(process, megabytes << 20, address, text[:4096])
+
+    def physical(self, linear: int) -> int:
+        """Return the physical address behind one of the VMM's linear addresses."""
+        directory = self.image.symbols["memory_directory"] - layout()["LAYOUT_IMAGE"]
+        entry = self.memory.word(directory + (linear >> 22) * 4)
+        if entry & PTE_PS:
+            return (entry & 0xFFC00000) + (linear & 0x3FFFFF)
+        table = (entry & ~0xFFF) + (linear >> 12 & 0x3FF) * 4
+        return int((self.memory.word(table) & ~0xFFF) + (linear & 0xFFF))
+
+    def pte(self, linear: int) -> int:
+        """Return the physical address of the page-table entry of a linear address."""
+        directory = self.image.symbols["memory_directory"] - layout()["LAYOUT_IMAGE"]
+        entry = self.memory.word(directory + (linear >> 22) * 4)
+        assert entry & PTE_P
+        assert not entry & PTE_PS
+        return int((entry & ~0xFFF) + (linear >> 12 & 0x3FF) * 4)
+
+    def word(self, linear: int) -> int:
+        return self.memory.word(self.physical(linear))
+
+    def field(self, structure: str, linear: int, path: str) -> int:
+        """Return the linear address of a field of a structure at an address."""
+        return linear + self.image.offset(structure, path)
+
+    def vm(self, index: int) -> "Guest":
+        """Return a guest by its place in the description."""
+        return Guest(self, self.image.symbols["vms"] + index * self.image.size("vm"))
+
+    def place(self, name: str, linear: int) -> Place:
+        return Place(name, linear, self.physical(linear))
+
+    @contextmanager
+    def changed(self, physical: int, value: int) -> Iterator[None]:
+        """Have another word at a physical address meanwhile."""
+        kept = self.memory.word(physical)
+        self.memory.set_word(physical, value)
+        try:
+            yield
+        finally:
+            self.memory.set_word(physical, kept)
+
+
+class Guest:
+    """What the VMM keeps about a guest, and the protections that hold for it."""
+
+    def __init__(self, vmm: Vmm, address: int) -> None:
+        self.vmm = vmm
+        self._vm = address
+        self._vcpu = vmm.word(vmm.field("vm", address, "vcpu"))
+        self.tables = vmm.word(vmm.field("vcpu", self._vcpu, "tables"))
+        self.linear = vmm.word(vmm.field("vm", address, "linear"))
+        description = vmm.word(vmm.field("vm", address, "guest"))
+        self.memory_base = vmm.word(vmm.field("gandalf_guest", description, "memory_base"))
+        self.memory_size = vmm.word(vmm.field("gandalf_guest", description, "memory_size"))
+
+    def descriptor_address(self, selector: int) -> int:
+        """Return the physical address of the real descriptor of a selector."""
+        return self.vmm.physical(self.tables + (selector & ~7))
+
+    def descriptor(self, selector: int) -> int:
+        data = self.vmm.memory.read(self.descriptor_address(selector), 8)
+        return int(struct.unpack("<Q", data)[0])
+
+    @contextmanager
+    def with_descriptor(self, selector: int, descriptor: int) -> Iterator[None]:
+        """Have another descriptor in the real GDT: what the VMM would never put there."""
+        address = self.descriptor_address(selector)
+        kept = self.vmm.memory.read(address, 8)
+        self.vmm.memory.write(address, struct.pack("<Q", descriptor))
+        try:
+            yield
+        finally:
+            self.vmm.memory.write(address, kept)
+
+    def without_limit(self, *selectors: int) -> "_All":
+        """Have no limits in these segments: 4 GiB each."""
+        return _All(
+            self.with_descriptor(selector, self.descriptor(selector) | 0x008F_0000_0000_FFFF)
+            for selector in selectors
+        )
+
+    def without_write_protection(self) -> Any:
+        """Have CR0.WP 0 while the guest runs, from its next return from the VMM on."""
+        address = self.vmm.physical(self.vmm.field("vcpu", self._vcpu, "cr0_guest"))
+        return self.vmm.changed(address, self.vmm.memory.word(address) & ~CR0_WP)
+
+    def without_memory_bound(self) -> Any:
+        """Have the shadow believe that all physical memory is the guest's."""
+        pc = self.vmm.word(self.vmm.field("vm", self._vm, "pc"))
+        address = self.vmm.physical(self.vmm.field("pc", pc, "shadow.memory_size"))
+        return self.vmm.changed(address, 0xFFFFFFFF)
+
+    def with_gate_for_all(self, vector: int) -> Any:
+        """Have DPL 3 in a gate of the real IDT."""
+        gdt = self.vmm.image.offset("segment_tables", "idt")
+        address = self.vmm.physical(self.tables + gdt + vector * 8 + 4)
+        return self.vmm.changed(address, self.vmm.memory.word(address) | 3 << 13)
+
+    def with_port(self, port: int) -> Any:
+        """Have a port (and its neighbours) allowed in the real I/O bitmap."""
+        tss = self.vmm.image.offset("segment_tables", "tss")
+        bitmap = self.vmm.image.offset("tss", "bitmap") + port // 8
+        return self.vmm.changed(self.vmm.physical((self.tables + tss + bitmap) & ~3), 0)
+
+    def guest_physical(self, physical: int) -> int:
+        """Return the address by which a guest would name physical memory, modulo 4 GiB."""
+        return (physical - self.memory_base) & 0xFFFFFFFF
+
+
+class _All:
+    """Several context managers as one."""
+
+    def __init__(self, managers: Iterator[Any]) -> None:
+        self._managers = list(managers)
+
+    def __enter__(self) -> None:
+        for manager in self._managers:
+            manager.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        for manager in reversed(self._managers):
+            manager.__exit__(*error)
