@@ -14,7 +14,7 @@
 #define REGISTER_X87 32 /* 8 of 10 bytes, 16 apart */
 #define REGISTER_SSE 160 /* 8 of 16 bytes */
 
-#define CONTROL_MASKED 0x033f /* all exceptions masked, 64-bit precision */
+#define CONTROL_MASKED 0x037f /* all exceptions masked, 64-bit precision; bit 6 is always 1 */
 #define CONTROL_ROUNDING_SHIFT 10
 #define MXCSR_MASKED 0x1f80
 #define MXCSR_ROUNDING_SHIFT 13

@@ -6,6 +6,7 @@ host and there for hangs only.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -196,10 +197,9 @@ class Boot(Machine):
         index = self.built.names.index(name)
         region = self.built.checked.layout.guests[index]
         tick = _symbol(BUILD / "freertos" / "demo.elf", "xTickCount")
-        self._qemu().monitor.cmd("stop")
+        self.pause()
         ticks = self._words(region.start + tick, 1)[0]
         tsc_khz, low, high = self._words(region.end - 0x1000 + _TSC_KHZ, 3)
-        self._qemu().monitor.cmd("cont")
         return Clock(ticks, low | high << 32, tsc_khz)
 
     def _words(self, address: int, count: int) -> list[int]:
@@ -232,7 +232,7 @@ class Boot(Machine):
         self.send("vmm", line + "\n")
         return self.expect("vmm", answer, timeout)
 
-    def counters(self, name: str = "linux") -> dict[str, int]:
+    def counters(self, name: str = "linux") -> Counter[str]:
         """Return the VMM's counters of a guest, by name (vmm/core/counter.h)."""
         start = len(self.text("vmm"))
         self.vmm(f"counters {name}", rf"^{name}: end of counters\n")

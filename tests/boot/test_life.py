@@ -81,10 +81,8 @@ def test_linux_stays_down_and_the_machine_ends_with_its_last_guest(
     assert outcome.clean, outcome
 
 
-@pytest.mark.parametrize("mode", ["shared", "dedicated"])
-def test_linux_alone_switches_the_machine_off(mode: str) -> None:
-    kernel = "build/linux/" + ("native" if mode == "dedicated" else "patched") + "/vmlinux"
-    with Boot.start(describe(f"alone-{mode}", linux(mode, kernel))) as machine:
+def test_a_lonely_linux_restarts_and_switches_the_machine_off() -> None:
+    with Boot.start(describe("alone", linux(more='on_reboot = "restart"'))) as machine:
         machine.wait_for_shell()
         machine.hackbench()
         machine.send("linux", "reboot\n")
@@ -95,3 +93,28 @@ def test_linux_alone_switches_the_machine_off(mode: str) -> None:
         outcome = machine.wait_off()
         assert outcome.clean, outcome
         assert re.search(r"^guest linux is off\nall guests are off\n", machine.text("vmm"), re.M)
+
+
+def dedicated() -> Boot:
+    kernel = "build/linux/native/vmlinux"
+    machine = Boot.start(describe("dedicated", linux("dedicated", kernel)))
+    machine.wait_for_shell()
+    machine.hackbench()
+    return machine
+
+
+def test_a_dedicated_linux_switches_the_machine_off() -> None:
+    with dedicated() as machine:
+        machine.shell("cyclictest -q -p 80 -l 200")
+        machine.kernel_is_sane()
+        machine.send("linux", "poweroff\n")
+        outcome = machine.wait_off()
+        assert outcome.clean, outcome
+        assert re.search(r"^guest linux is off\nall guests are off\n", machine.text("vmm"), re.M)
+
+
+def test_a_dedicated_linux_resets_the_machine_itself() -> None:
+    """It has the ports of the hardware's reset; QEMU runs with -no-reboot."""
+    with dedicated() as machine:
+        machine.send("linux", "reboot\n")
+        assert "reset" in machine.wait_off().sentence

@@ -57,7 +57,7 @@ static void step_pit(struct board *board, u8 what, u8 value)
 	else
 		pit_write(&board->pit, port, value, board->now);
 	due = pit_deadline(&board->pit);
-	require((pit_expire(&board->pit, board->now) > 0) == (due <= board->now));
+	require(pit_expire(&board->pit, board->now) == (due <= board->now));
 	require(pit_deadline(&board->pit) > board->now);
 }
 

@@ -3,20 +3,21 @@
 
 import re
 import secrets
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
+from gandalf import emulator as emulators
+from gandalf.build import build, make, options_for
+from gandalf.iso import make_iso
 from gandalf.machine import Machine
+from gandalf.paths import VMM_IMAGE
 
 from .outside import Guest, Place, Vmm, VmmImage
 
 HERE = Path(__file__).parent
-_MEGABYTES = 128
 _SHELL = r"gandalf:[^\n]*# "
-# Bochs spends one nanosecond of the guests' time on an instruction, or ten.
-_BOCHS_SPEED = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -35,20 +36,35 @@ def read_value(value: int) -> Result:
     return Result("read", value)
 
 
+def _answer(name: str) -> str:
+    """Return the pattern of an attacker's answer."""
+    return rf"^{name}: (?:(fault|wrote)$|read (0x[0-9a-f]{{8}})$)"
+
+
+def _result(match: re.Match[str]) -> Result:
+    return Result(match[1]) if match[1] else read_value(int(match[2], 16))
+
+
 class Hostile:
     """A system with a guest that attacks on demand, seen from outside as well."""
 
-    def __init__(self, description: str, emulator: str, attacker: str) -> None:
+    def __init__(self, description: str, emulator: str, vmm: Path = VMM_IMAGE) -> None:
+        """Start it; vmm: the image of a VMM without one of its checks, QEMU only."""
         self.emulator = emulator
-        self.machine = Machine(HERE / description, emulator, ips=_BOCHS_SPEED)
-        self.attacker = attacker
+        self.attacker = ""
+        built = replace(build(HERE / description, lambda _: None), vmm=vmm)
+        iso = make_iso(built) if emulator == "bochs" else None
+        options = options_for(built, deterministic=True, iso=iso)
+        self.machine = Machine.attach(built, emulators.start(emulator, options))
+        self._megabytes = options.memory
+        self._image = VmmImage()
         self._vmm: Vmm | None = None
 
     @property
     def vmm(self) -> Vmm:
         """The VMM from outside; not before a guest runs."""
         if self._vmm is None:
-            self._vmm = Vmm(self.machine.emulator, _MEGABYTES, VmmImage())
+            self._vmm = Vmm(self.machine.emulator, self._megabytes, self._image)
         return self._vmm
 
     def guest(self, name: str) -> Guest:
@@ -126,7 +142,7 @@ class HostileLinux(Hostile):
     """Linux with the driver guest/linux/driver/gandalf_attack.c."""
 
     def __init__(self, emulator: str) -> None:
-        super().__init__("linux.toml", emulator, "linux")
+        super().__init__("linux.toml", emulator)
 
     def wait(self) -> Self:
         self.machine.expect("linux", _SHELL, 240)
@@ -139,9 +155,35 @@ class HostileLinux(Hostile):
         name = line.split()[0]
         device = "/dev/gandalf-attack"
         output = self.shell(f"sh -c 'echo {line} >{device}'; cat {device}")
-        match = re.search(rf"^{name}: (fault|wrote|read) ?(0x[0-9a-f]+)?$", output, re.MULTILINE)
+        match = re.search(_answer(name), output, re.MULTILINE)
         assert match, f"no answer to {line!r}: {output!r}"
-        return Result(match[1], int(match[2], 16) if match[2] else None)
+        return _result(match)
 
 
-nothing_removed = nullcontext()
+class HostileSmall(Hostile):
+    """A hostile RTOS and a hostile ring-1 kernel (guests/) beside the RTOS that counts."""
+
+    def __init__(self, emulator: str, description: str = "small.toml", vmm: Path = VMM_IMAGE):
+        make(HERE / "guests")
+        super().__init__(description, emulator, vmm)
+
+    def wait(self) -> Self:
+        for name in ("pc", "hostile"):
+            self.machine.expect(name, "^ready$", 120)
+        return self
+
+    def attack(self, line: str) -> Result:
+        self.machine.send(self.attacker, line + "\n")
+        name = line.split()[0]
+        return _result(self.machine.expect(self.attacker, _answer(name), 60))
+
+    def attack_to_death(self, line: str, reason: str) -> None:
+        """Have the ring-1 kernel try what it is stopped for, and wait for its restart."""
+        self.machine.send(self.attacker, line + "\n")
+        self.machine.expect("vmm", f"guest {self.attacker} stopped: {reason}", 60)
+        self.machine.expect(self.attacker, "^ready$", 60)
+
+    def by(self, attacker: str) -> Self:
+        """Have this guest attack from now on."""
+        self.attacker = attacker
+        return self

@@ -10,6 +10,7 @@ cache of memory (TLB, descriptors) is the caller's business, as on a real CPU.
 
 import re
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -90,54 +91,120 @@ def layout() -> dict[str, int]:
     return {name: int(value, 16) for name, value in found}
 
 
-def emulator_process(emulator: Emulator) -> int:
-    """Return the process id of an emulator."""
-    assert isinstance(emulator, Qemu | Bochs)
-    return int(emulator._process.pid)
+class _Process:
+    """The memory of a process of ours, by its own addresses."""
 
+    def __init__(self, process: int) -> None:
+        self._folder = Path(f"/proc/{process}")
 
-class PhysicalMemory:
-    """The memory of a machine, by physical address."""
-
-    def __init__(self, process: int, size: int, address: int, known: bytes) -> None:
-        """Find the memory in the emulator; known: bytes that must be at the address."""
-        self._path = Path(f"/proc/{process}/mem")
-        self._base = self._find(process, size, address, known)
-
-    def _find(self, process: int, size: int, address: int, known: bytes) -> int:
-        for line in Path(f"/proc/{process}/maps").read_text().splitlines():
-            start, end = (int(word, 16) for word in line.split()[0].split("-"))
-            if end - start < size:
-                continue
-            # The block may begin a little behind the mapping, on a page boundary.
-            for base in range(start, min(start + 16 * PAGE, end - size + 1), PAGE):
-                if self._raw(base + address, len(known)) == known:
-                    return base
-        raise AssertionError("The emulator's memory cannot be found; has the VMM started?")
-
-    def _raw(self, address: int, size: int) -> bytes:
-        with self._path.open("rb", buffering=0) as memory:
+    def read(self, address: int, size: int) -> bytes:
+        """Return what can be read, at most so many bytes."""
+        with (self._folder / "mem").open("rb", buffering=0) as memory:
             try:
                 memory.seek(address)
                 return memory.read(size) or b""
-            except OSError:
+            except (OSError, OverflowError):
                 return b""
 
+    def write(self, address: int, data: bytes) -> None:
+        with (self._folder / "mem").open("r+b", buffering=0) as memory:
+            memory.seek(address)
+            assert memory.write(data) == len(data)
+
+    def writable(self) -> Iterator[tuple[int, int]]:
+        """Return start and end of every mapping that can be written."""
+        for line in (self._folder / "maps").read_text().splitlines():
+            place, permissions = line.split()[:2]
+            if permissions.startswith("rw"):
+                start, end = (int(word, 16) for word in place.split("-"))
+                yield start, end
+
+
+class PhysicalMemory(ABC):
+    """The memory of a machine, by physical address."""
+
+    def __init__(self, process: int) -> None:
+        self._process = _Process(process)
+
+    @abstractmethod
+    def _host(self, address: int) -> int:
+        """Return where the emulator keeps the byte at a physical address."""
+
     def read(self, address: int, size: int) -> bytes:
-        data = self._raw(self._base + address, size)
+        assert address // PAGE == (address + size - 1) // PAGE or isinstance(self, QemuMemory)
+        data = self._process.read(self._host(address), size)
         assert len(data) == size, f"no memory at physical address {address:#x}"
         return data
 
     def write(self, address: int, data: bytes) -> None:
-        with self._path.open("r+b", buffering=0) as memory:
-            memory.seek(self._base + address)
-            assert memory.write(data) == len(data)
+        self._process.write(self._host(address), data)
 
     def word(self, address: int) -> int:
         return int(struct.unpack("<I", self.read(address, 4))[0])
 
     def set_word(self, address: int, value: int) -> None:
         self.write(address, struct.pack("<I", value & 0xFFFFFFFF))
+
+
+class QemuMemory(PhysicalMemory):
+    """QEMU keeps all of it in one piece."""
+
+    def __init__(self, process: int, size: int, address: int, known: bytes) -> None:
+        """Find it; size: bytes of memory, known: what must be at the address."""
+        super().__init__(process)
+        bases = (start for start, end in self._process.writable() if end - start >= size)
+        found = [at for at in bases if self._process.read(at + address, len(known)) == known]
+        assert found, "QEMU's memory cannot be found; has the VMM started?"
+        self._base = found[0]
+
+    def _host(self, address: int) -> int:
+        return self._base + address
+
+
+class BochsMemory(PhysicalMemory):
+    """Bochs keeps blocks in the order of their first use, and an array of pointers to them."""
+
+    _BLOCKS = (0x100000, 0x20000)
+
+    def __init__(self, process: int, size: int, address: int, known: bytes) -> None:
+        """Find the array; size: bytes of memory, known: what must be at the address."""
+        super().__init__(process)
+        self._block, self._array = self._find(size, address, known)
+
+    def _find(self, size: int, address: int, known: bytes) -> tuple[int, int]:
+        contents = {
+            start: self._process.read(start, end - start)
+            for start, end in self._process.writable()
+        }
+        copies = [
+            start + match.start()
+            for start, content in contents.items()
+            for match in re.finditer(re.escape(known), content)
+        ]
+        for block in self._BLOCKS:
+            for pointer in (copy - address % block for copy in copies):
+                packed = struct.pack("<Q", pointer)
+                for start, content in contents.items():
+                    at = content.find(packed)
+                    while at >= 0:
+                        array = at - address // block * 8
+                        if self._is_array(content, array, size // block, block):
+                            return block, start + array
+                        at = content.find(packed, at + 1)
+        raise AssertionError("Bochs' memory cannot be found; has the VMM started?")
+
+    @staticmethod
+    def _is_array(content: bytes, at: int, count: int, block: int) -> bool:
+        """Tell whether there is an array of different blocks' addresses, some of them null."""
+        if at < 0 or at + count * 8 > len(content):
+            return False
+        pointers = [value for value in struct.unpack_from(f"<{count}Q", content, at) if value]
+        apart = all((value - pointers[0]) % block == 0 for value in pointers)
+        return apart and 4 <= len(set(pointers)) == len(pointers)
+
+    def _host(self, address: int) -> int:
+        entry = self._process.read(self._array + address // self._block * 8, 8)
+        return int(struct.unpack("<Q", entry)[0]) + address % self._block
 
 
 @dataclass(frozen=True)
@@ -155,8 +222,10 @@ class Vmm:
     def __init__(self, emulator: Emulator, megabytes: int, image: VmmImage) -> None:
         self.image = image
         address, text = image.text
-        process = emulator_process(emulator)
-        self.memory = PhysicalMemory(process, megabytes << 20, address, text[:4096])
+        assert isinstance(emulator, Qemu | Bochs)
+        kind = QemuMemory if isinstance(emulator, Qemu) else BochsMemory
+        process = emulator._process.pid
+        self.memory: PhysicalMemory = kind(process, megabytes << 20, address, text[:64])
 
     def physical(self, linear: int) -> int:
         """Return the physical address behind one of the VMM's linear addresses."""
@@ -257,10 +326,11 @@ class Guest:
         return self.vmm.changed(address, self.vmm.memory.word(address) | 3 << 13)
 
     def with_port(self, port: int) -> Any:
-        """Have a port (and its neighbours) allowed in the real I/O bitmap."""
+        """Have a port allowed in the real I/O bitmap."""
         tss = self.vmm.image.offset("segment_tables", "tss")
-        bitmap = self.vmm.image.offset("tss", "bitmap") + port // 8
-        return self.vmm.changed(self.vmm.physical((self.tables + tss + bitmap) & ~3), 0)
+        bit = (tss + self.vmm.image.offset("tss", "bitmap")) * 8 + port
+        address = self.vmm.physical(self.tables + bit // 32 * 4)
+        return self.vmm.changed(address, self.vmm.memory.word(address) & ~(1 << bit % 32))
 
     def guest_physical(self, physical: int) -> int:
         """Return the address by which a guest would name physical memory, modulo 4 GiB."""

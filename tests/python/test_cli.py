@@ -20,7 +20,7 @@ VERBS = ["check", "build", "run", "image", "console", "size"]
 def gandalf(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "gandalf.cli", *arguments],
-        capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False,
+        capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300, check=False,
         env={**os.environ, "COLUMNS": "150"},
     )  # fmt: skip
 

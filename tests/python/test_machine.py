@@ -91,11 +91,12 @@ def test_an_error_of_the_vmm_is_not_a_clean_end(machine: Machine) -> None:
 
 def test_waiting_in_vain_shows_the_consoles(system: Path) -> None:
     with Machine(system) as machine:
+        machine.expect("vmm", "dummy ready")
         with pytest.raises(MachineError, match=r"(?s)went by.*--- vmm, last lines:.*dummy ready"):
             machine.expect("alpha", "never", timeout=1)
         machine.send("alpha", "q")
         with pytest.raises(MachineError, match="machine ended before"):
-            machine.expect("alpha", "never", timeout=60)
+            machine.expect("alpha", "never", timeout=300)
 
 
 def test_a_reset_is_not_a_clean_end(system: Path) -> None:
@@ -133,7 +134,7 @@ def run(folder: Path, dummy_vmm: Path, *arguments: str) -> tuple[str, list[str]]
 
 def test_run_on_a_terminal(system: Path, folder: Path, dummy_vmm: Path) -> None:
     program, arguments = run(folder, dummy_vmm, "run", str(system))
-    child: pexpect.spawn[str] = pexpect.spawn(program, arguments, encoding="utf-8", timeout=60)
+    child: pexpect.spawn[str] = pexpect.spawn(program, arguments, encoding="utf-8", timeout=300)
     child.expect(r"Ctrl-A x: leave")
     child.expect(r"dummy ready")
     child.send("a")
@@ -152,7 +153,7 @@ def test_run_ends_with_the_machine(
     system: Path, folder: Path, dummy_vmm: Path, key: str, status: int
 ) -> None:
     program, arguments = run(folder, dummy_vmm, "run", str(system))
-    child: pexpect.spawn[str] = pexpect.spawn(program, arguments, encoding="utf-8", timeout=60)
+    child: pexpect.spawn[str] = pexpect.spawn(program, arguments, encoding="utf-8", timeout=300)
     child.expect(r"dummy ready")
     child.send(key)
     child.expect(pexpect.EOF)
@@ -161,12 +162,12 @@ def test_run_ends_with_the_machine(
 
 
 def test_run_for_a_time_without_a_terminal(system: Path, folder: Path, dummy_vmm: Path) -> None:
-    program, arguments = run(folder, dummy_vmm, "run", str(system), "--for", "3")
+    program, arguments = run(folder, dummy_vmm, "run", str(system), "--for", "10")
     done = subprocess.run(
         [program, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -181,11 +182,11 @@ def test_an_image_for_a_real_machine(system: Path, folder: Path, dummy_vmm: Path
         script.read_text().replace("cli.main()", "from gandalf import iso\n"
         "iso.system_folder = build.system_folder\ncli.main()")
     )  # fmt: skip
-    subprocess.run([program, *arguments], check=True, capture_output=True, timeout=60)
+    subprocess.run([program, *arguments], check=True, capture_output=True, timeout=300)
     image = folder / "gandalf.iso"
     assert image.read_bytes()[0x8001:0x8006] == b"CD001"
     made = image.stat().st_mtime_ns
-    subprocess.run([program, *arguments], check=True, capture_output=True, timeout=60)
+    subprocess.run([program, *arguments], check=True, capture_output=True, timeout=300)
     assert image.stat().st_mtime_ns == made
 
 

@@ -24,7 +24,7 @@ static const u8 modrms[] = { 0x00, 0x05, 0x08, 0x0c, 0x10, 0x14, 0x18, 0x1d, 0x2
 			     0x64, 0x6c, 0x70, 0x7c, 0x84, 0x8d, 0x94, 0x9b, 0xa4, 0xac,
 			     0xb0, 0xbc, 0xc0, 0xc8, 0xc9, 0xd0, 0xd1, 0xd8, 0xe0, 0xe8,
 			     0xf0, 0xf8, 0xf9, 0xff };
-static const u8 prefixes[] = { 0x00, 0x66, 0x67, 0xf3, 0x64 };
+static const u8 prefixes[] = { 0x00, 0x66, 0xf3, 0x64 };
 
 /* 0x25 as SIB: no index, base EBP or, with mod 0, a displacement. */
 static const u8 rest[] = { 0x25, 0x78, 0x56, 0x34, 0x12, 0x21, 0x43, 0x65, 0x07 };
@@ -96,24 +96,15 @@ static bool is_name(const char *mnemonic, const char *name)
 					     mnemonic[length + 1] == '\0'));
 }
 
-static bool is_load_far(const char *mnemonic)
-{
-	static const char *const names[] = { "lds", "les", "lss", "lfs", "lgs" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (is_name(mnemonic, names[i]))
-			return true;
-	return false;
-}
-
-/* MOV has forms that are not ours: immediate to register, from a segment register. */
+/* MOV has forms that are not ours: to registers, from a segment register. */
 static bool is_our_mov(const u8 *slot)
 {
 	const u8 *opcode = slot;
 
 	while (strchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3", *opcode) != NULL)
 		opcode++;
-	if ((*opcode >= 0xb0 && *opcode <= 0xbf) || *opcode == 0x8c)
+	if ((*opcode >= 0xb0 && *opcode <= 0xbf) || *opcode == 0x8a || *opcode == 0x8b ||
+	    *opcode == 0x8c || *opcode == 0xa0 || *opcode == 0xa1)
 		return false;
 	if (opcode[0] == 0x0f && (opcode[1] == 0x24 || opcode[1] == 0x26))
 		return false;
@@ -124,27 +115,15 @@ static bool is_our_mov(const u8 *slot)
 /* Whether an instruction of the disassembler's is one that we must know. */
 static bool is_ours(const char *mnemonic, const char *operands, const u8 *slot)
 {
-	if (strstr(operands, "(bad)") != NULL)
+	/* Nor are 16-bit addresses ours. */
+	if (strstr(operands, "(bad)") != NULL || slot[0] == 0x67 || slot[1] == 0x67)
 		return false;
-	if (strcmp(mnemonic, "pop") == 0 || strcmp(mnemonic, "popw") == 0 ||
-	    strcmp(mnemonic, "popl") == 0)
-		return operands[0] == '%' && operands[1] != '\0' && operands[2] == 's' &&
-		       operands[3] == '\0';
 	if (is_name(mnemonic, "mov"))
 		return is_our_mov(slot);
-	if (is_load_far(mnemonic))
-		return true;
 	for (u8 operation = 1; operation < DECODED_OPERATIONS; operation++)
 		if (is_name(mnemonic, decode_name(operation)))
 			return true;
 	return false;
-}
-
-static bool agrees(const struct decoded *decoded, const char *mnemonic)
-{
-	if (decoded->operation == DECODED_LOAD_FAR)
-		return is_load_far(mnemonic);
-	return is_name(mnemonic, decode_name(decoded->operation));
 }
 
 static unsigned length_of(const char *hex)
@@ -177,7 +156,8 @@ static bool line_check(char *line)
 		operands = "(bad)";
 	if (is_ours(mnemonic, operands, slots[offset / SLOT]) != (result == DECODE_OK) ||
 	    (result == DECODE_OK &&
-	     (!agrees(&decoded, mnemonic) || decoded.length != length_of(hex))))
+	     (!is_name(mnemonic, decode_name(decoded.operation)) ||
+	      decoded.length != length_of(hex))))
 		fail_msg("%s is \"%s\"; we say %s, %s, %u bytes", hex, text,
 			 result == DECODE_OK ? "known" : "unknown",
 			 decode_name(decoded.operation), decoded.length);

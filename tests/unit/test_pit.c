@@ -40,15 +40,14 @@ static u16 read_latched(struct pit *pit, unsigned number, u64 now)
 	return read_both(pit, number, now);
 }
 
-static u8 read_status(struct pit *pit, unsigned number, u64 now)
-{
-	pit_write(pit, 0x43, (u8)(0xe0 | 2u << number), now);
-	return pit_read(pit, (u16)(0x40 + number), now);
-}
-
 static u64 after(u64 clocks)
 {
 	return START + clocks * CLOCK;
+}
+
+static bool speaker_output(struct pit *pit, u64 now)
+{
+	return pit_read(pit, 0x61, now) & 0x20;
 }
 
 static void nothing_happens_unprogrammed(void **state)
@@ -63,6 +62,31 @@ static void nothing_happens_unprogrammed(void **state)
 	pit_write(&pit, 0x43, 0x34, START);
 	pit_write(&pit, 0x40, 1, START);
 	assert_int_equal(pit_deadline(&pit), TIME_NEVER);
+}
+
+static void the_read_back_command_is_ignored(void **state)
+{
+	struct pit pit = reset();
+
+	(void)state;
+	program(&pit, 0, 2, 1000, START);
+	pit_write(&pit, 0x43, 0xc2, after(100));
+	assert_int_equal(read_both(&pit, 0, after(200)), 800);
+}
+
+/* A new count takes effect at once. */
+static void a_new_period_begins_at_once(void **state)
+{
+	struct pit pit = reset();
+
+	(void)state;
+	program(&pit, 0, 2, 100, START);
+	pit_write(&pit, 0x40, 30, after(250));
+	assert_int_equal(pit_deadline(&pit), after(100));
+	pit_write(&pit, 0x40, 0, after(250));
+	assert_true(pit_expire(&pit, after(250)));
+	assert_int_equal(pit_deadline(&pit), after(280));
+	assert_int_equal(read_latched(&pit, 0, after(315)), 25);
 }
 
 /* Count and output after so many clocks, in each mode. */
@@ -89,6 +113,9 @@ static void counts_and_outputs(void **state)
 		{ 3, 5, 3, 4, false },     { 3, 5, 5, 4, true },
 		{ 4, 10, 0, 10, true },    { 4, 10, 10, 0, false },
 		{ 4, 10, 11, 0xffff, true },
+		/* 6 and 7 are 2 and 3; 1 and 5, which need a trigger, are 0 and 4. */
+		{ 6, 10, 109, 1, false },  { 7, 10, 4, 2, true },
+		{ 1, 10, 10, 0, true },    { 5, 10, 10, 0, false },
 	};
 
 	(void)state;
@@ -96,11 +123,11 @@ static void counts_and_outputs(void **state)
 		struct pit pit = reset();
 		u64 now = after(cases[i].clocks);
 
-		program(&pit, 0, cases[i].mode, cases[i].count, START);
-		assert_int_equal(read_latched(&pit, 0, now), cases[i].value);
-		program(&pit, 0, cases[i].mode, cases[i].count, START);
-		assert_int_equal(read_status(&pit, 0, now),
-				 (cases[i].output ? 0x80 : 0) | 0x30 | cases[i].mode << 1);
+		/* The output of counter 2 can be read. */
+		pit_write(&pit, 0x61, 1, START);
+		program(&pit, 2, cases[i].mode, cases[i].count, START);
+		assert_int_equal(read_latched(&pit, 2, now), cases[i].value);
+		assert_int_equal(speaker_output(&pit, now), cases[i].output);
 	}
 }
 
@@ -109,7 +136,7 @@ static void a_one_shot_expires_once(void **state)
 	static const struct {
 		u8 mode;
 		u32 clocks;
-	} cases[] = { { 0, 1000 }, { 4, 1001 } };
+	} cases[] = { { 0, 1000 }, { 4, 1000 } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -130,7 +157,7 @@ static void a_one_shot_expires_once(void **state)
 	}
 }
 
-static void a_periodic_timer_counts_what_was_missed(void **state)
+static void a_late_periodic_timer_keeps_its_rhythm(void **state)
 {
 	(void)state;
 	for (u8 mode = 2; mode <= 3; mode++) {
@@ -142,7 +169,7 @@ static void a_periodic_timer_counts_what_was_missed(void **state)
 		assert_int_equal(pit_expire(&pit, after(100)), 1);
 		assert_int_equal(pit_deadline(&pit), after(200));
 		/* Three periods late: the deadline goes on in the old rhythm. */
-		assert_int_equal(pit_expire(&pit, after(567)), 4);
+		assert_int_equal(pit_expire(&pit, after(567)), 1);
 		assert_int_equal(pit_deadline(&pit), after(600));
 		assert_int_equal(pit_expire(&pit, after(567)), 0);
 	}
@@ -161,7 +188,7 @@ static void a_periodic_timer_does_not_drift(void **state)
 	pit_reset(&pit, khz, 0);
 	program(&pit, 0, 2, count, 0);
 	due = (u64)((unsigned __int128)periods * count * khz * 1000 / 1193182);
-	assert_int_equal(pit_expire(&pit, due), periods - 1);
+	assert_true(pit_expire(&pit, due));
 	assert_int_equal(pit_deadline(&pit), due + 1);
 	assert_int_equal(pit_expire(&pit, due + 1), 1);
 	for (u64 period = periods + 1; period < periods + 1000; period++) {
@@ -169,25 +196,6 @@ static void a_periodic_timer_does_not_drift(void **state)
 		assert_int_equal(pit_expire(&pit, due - 1), 0);
 		assert_int_equal(pit_expire(&pit, due), 1);
 	}
-}
-
-static void a_new_period_waits_for_the_old_one_to_end(void **state)
-{
-	struct pit pit = reset();
-
-	(void)state;
-	program(&pit, 0, 2, 100, START);
-	pit_write(&pit, 0x40, 30, after(250));
-	pit_write(&pit, 0x40, 0, after(250));
-	assert_int_equal(read_status(&pit, 0, after(260)) & 0x40, 0x40);
-	assert_int_equal(read_latched(&pit, 0, after(260)), 40);
-	assert_int_equal(pit_deadline(&pit), after(100));
-	assert_int_equal(pit_expire(&pit, after(299)), 2);
-	assert_int_equal(pit_deadline(&pit), after(300));
-	assert_int_equal(pit_expire(&pit, after(365)), 3);
-	assert_int_equal(pit_deadline(&pit), after(390));
-	assert_int_equal(read_status(&pit, 0, after(365)) & 0x40, 0);
-	assert_int_equal(read_latched(&pit, 0, after(365)), 25);
 }
 
 static void edges_survive_reprogramming(void **state)
@@ -198,7 +206,7 @@ static void edges_survive_reprogramming(void **state)
 	program(&pit, 0, 2, 100, START);
 	program(&pit, 0, 0, 500, after(350));
 	assert_int_equal(pit_deadline(&pit), 0);
-	assert_int_equal(pit_expire(&pit, after(350)), 3);
+	assert_true(pit_expire(&pit, after(350)));
 	assert_int_equal(pit_deadline(&pit), after(850));
 	/* Counted while the first byte had stopped the counter. */
 	pit_write(&pit, 0x40, 100, after(851));
@@ -214,7 +222,7 @@ static void the_first_byte_stops_mode_0_only(void **state)
 	(void)state;
 	program(&pit, 0, 4, 100, START);
 	pit_write(&pit, 0x40, 50, after(10));
-	assert_int_equal(pit_deadline(&pit), after(101));
+	assert_int_equal(pit_deadline(&pit), after(100));
 	program(&pit, 0, 0, 100, START);
 	pit_write(&pit, 0x40, 50, after(10));
 	assert_int_equal(pit_deadline(&pit), TIME_NEVER);
@@ -240,25 +248,6 @@ static void single_byte_access(void **state)
 	assert_int_equal(pit_read(&pit, 0x40, after(257)), 0);
 }
 
-static void decimal_counts(void **state)
-{
-	struct pit pit = reset();
-
-	(void)state;
-	pit_write(&pit, 0x43, 0x35, START);
-	pit_write(&pit, 0x40, 0x34, START);
-	pit_write(&pit, 0x40, 0x12, START);
-	assert_int_equal(pit_deadline(&pit), after(1234));
-	assert_int_equal(read_latched(&pit, 0, after(35)), 0x1199);
-	assert_int_equal(read_status(&pit, 0, after(35)), 0xb5);
-	pit_write(&pit, 0x43, 0x31, START);
-	pit_write(&pit, 0x40, 0, START);
-	pit_write(&pit, 0x40, 0, START);
-	assert_int_equal(pit_deadline(&pit), after(10000));
-	assert_int_equal(read_latched(&pit, 0, after(1)), 0x9999);
-	assert_int_equal(read_latched(&pit, 0, after(10001)), 0x9999);
-}
-
 static void a_latch_holds_until_it_is_read(void **state)
 {
 	struct pit pit = reset();
@@ -270,43 +259,6 @@ static void a_latch_holds_until_it_is_read(void **state)
 	assert_int_equal(pit_read(&pit, 0x40, after(0x200)), 0x00);
 	assert_int_equal(pit_read(&pit, 0x40, after(0x300)), 0x12);
 	assert_int_equal(read_both(&pit, 0, after(0x234)), 0x1000);
-}
-
-static void read_back_latches_several(void **state)
-{
-	struct pit pit = reset();
-
-	(void)state;
-	program(&pit, 0, 2, 1000, START);
-	program(&pit, 1, 2, 500, START);
-	/* Count and status of counters 0 and 1: status comes first. */
-	pit_write(&pit, 0x43, 0xc6, after(100));
-	assert_int_equal(pit_read(&pit, 0x40, after(200)), 0xb4);
-	assert_int_equal(read_both(&pit, 0, after(200)), 900);
-	assert_int_equal(pit_read(&pit, 0x41, after(200)), 0xb4);
-	assert_int_equal(read_both(&pit, 1, after(200)), 400);
-	/* Only the first of two statuses is kept. */
-	pit_write(&pit, 0x43, 0xe2, after(999));
-	pit_write(&pit, 0x43, 0xe2, after(1000));
-	assert_int_equal(pit_read(&pit, 0x40, after(1000)), 0x34);
-	/* A counter without a count. */
-	assert_int_equal(read_status(&pit, 2, START), 0x70);
-}
-
-static void modes_6_and_7_are_2_and_3(void **state)
-{
-	struct pit pit = reset();
-
-	(void)state;
-	program(&pit, 0, 6, 100, START);
-	assert_int_equal(read_status(&pit, 0, START), 0xb4);
-	program(&pit, 0, 7, 100, START);
-	assert_int_equal(read_status(&pit, 0, START), 0xb6);
-}
-
-static bool speaker_output(struct pit *pit, u64 now)
-{
-	return pit_read(pit, 0x61, now) & 0x20;
 }
 
 /* How Linux calibrates the TSC: gate on, mode 0, wait for the output. */
@@ -358,33 +310,6 @@ static void the_gate_restarts_periodic_modes(void **state)
 	assert_false(speaker_output(&pit, after(249)));
 }
 
-static void a_rising_gate_triggers_modes_1_and_5(void **state)
-{
-	struct pit pit = reset();
-
-	(void)state;
-	program(&pit, 2, 1, 100, START);
-	assert_true(speaker_output(&pit, after(1000)));
-	pit_write(&pit, 0x61, 1, after(1000));
-	assert_false(speaker_output(&pit, after(1099)));
-	/* A new count waits for the next trigger. */
-	pit_write(&pit, 0x42, 50, after(1010));
-	pit_write(&pit, 0x42, 0, after(1010));
-	assert_false(speaker_output(&pit, after(1099)));
-	assert_true(speaker_output(&pit, after(1100)));
-	pit_write(&pit, 0x61, 0, after(2000));
-	pit_write(&pit, 0x61, 1, after(2000));
-	assert_false(speaker_output(&pit, after(2049)));
-	assert_true(speaker_output(&pit, after(2050)));
-	program(&pit, 2, 5, 100, after(3000));
-	assert_true(speaker_output(&pit, after(3100)));
-	pit_write(&pit, 0x61, 0, after(4000));
-	pit_write(&pit, 0x61, 1, after(4000));
-	assert_true(speaker_output(&pit, after(4099)));
-	assert_false(speaker_output(&pit, after(4100)));
-	assert_true(speaker_output(&pit, after(4101)));
-}
-
 static void refresh_toggles(void **state)
 {
 	struct pit pit = reset();
@@ -412,8 +337,8 @@ static void extreme_frequencies(void **state)
 		program(&pit, 0, 2, 0, 0);
 		assert_int_equal(pit_deadline(&pit), (65536ull * khz[i] * 1000 + 1193181) / 1193182);
 		/* A year, all unreported. */
-		assert_int_equal(pit_expire(&pit, 31557600ull * khz[i] * 1000),
-				 31557600ull * 1193182 / 65536);
+		assert_true(pit_expire(&pit, 31557600ull * khz[i] * 1000));
+		assert_true(pit_deadline(&pit) > 31557600ull * khz[i] * 1000);
 	}
 }
 
@@ -458,22 +383,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_happens_unprogrammed),
+		cmocka_unit_test(the_read_back_command_is_ignored),
+		cmocka_unit_test(a_new_period_begins_at_once),
 		cmocka_unit_test(counts_and_outputs),
 		cmocka_unit_test(a_one_shot_expires_once),
-		cmocka_unit_test(a_periodic_timer_counts_what_was_missed),
+		cmocka_unit_test(a_late_periodic_timer_keeps_its_rhythm),
 		cmocka_unit_test(a_periodic_timer_does_not_drift),
-		cmocka_unit_test(a_new_period_waits_for_the_old_one_to_end),
 		cmocka_unit_test(edges_survive_reprogramming),
 		cmocka_unit_test(the_first_byte_stops_mode_0_only),
 		cmocka_unit_test(single_byte_access),
-		cmocka_unit_test(decimal_counts),
 		cmocka_unit_test(a_latch_holds_until_it_is_read),
-		cmocka_unit_test(read_back_latches_several),
-		cmocka_unit_test(modes_6_and_7_are_2_and_3),
 		cmocka_unit_test(linux_calibrates_with_counter_2),
 		cmocka_unit_test(the_gate_halts_counting),
 		cmocka_unit_test(the_gate_restarts_periodic_modes),
-		cmocka_unit_test(a_rising_gate_triggers_modes_1_and_5),
 		cmocka_unit_test(refresh_toggles),
 		cmocka_unit_test(extreme_frequencies),
 		cmocka_unit_test(other_ports_are_nobody),

@@ -7,6 +7,7 @@ itself has a terminal interface only, so it runs on another pseudoterminal whose
 output is thrown away. Both end with this process (setpriv --pdeathsig).
 """
 
+import contextlib
 import os
 import pty
 import shutil
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pexpect
+from qemu.qmp import QMPError
 from qemu.qmp.legacy import QEMUMonitorProtocol
 
 from gandalf.console import read_line
@@ -164,7 +166,8 @@ class Qemu(Emulator):
 
     def stop(self) -> None:
         if self._monitor is not None:
-            self._monitor.close()
+            with contextlib.suppress(EOFError, OSError, QMPError):  # it may have ended by itself
+                self._monitor.close()
             self._monitor = None
         self._monitor_socket.close()
         if self.alive():

@@ -6,8 +6,10 @@
         print(machine.command("linux", "uname -r", r"~ # "))
 
 A thread reads the serial port all the time, so that the machine never waits for
-the test. Timeouts are for hangs only: they are seconds of the host's clock, and
-no test may depend on how long something takes.
+the test. QEMU runs only while a test waits for something: an idle machine without
+a real clock would take a whole CPU of the host from its neighbours. Timeouts are
+for hangs only: they are seconds of the host's clock, and no test may depend on how
+long something takes.
 """
 
 import os
@@ -19,6 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from qemu.qmp import QMPError
 
 from gandalf import emulator as emulators
 from gandalf.build import Built, build, options_for
@@ -81,6 +85,7 @@ class Machine:
         self._consoles = {name: _Console() for name in self.names}
         self._changed = threading.Condition()
         self._stopping = False
+        self._paused = False
         # Everything that came out of the serial port, for tests of the multiplexing itself.
         self.stream = b""
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -119,9 +124,29 @@ class Machine:
         with self._changed:
             return self._demultiplexer.focus
 
+    def pause(self) -> None:
+        """Stop QEMU's virtual time until something is waited for; Bochs cannot be stopped."""
+        if isinstance(self.emulator, emulators.Qemu) and not self._paused and not self._stopping:
+            self._paused = self._monitor("stop")
+
+    def resume(self) -> None:
+        """Let virtual time go on."""
+        if self._paused:
+            self._paused = not self._monitor("cont")
+
+    def _monitor(self, command: str) -> bool:
+        """Give QEMU a command; false if it has ended meanwhile."""
+        try:
+            self._qemu().monitor.cmd(command)
+        except (OSError, EOFError, QMPError):
+            return False
+        return True
+
     def _wait(self, what: str, condition: Callable[[], bool], timeout: float) -> None:
         """Wait for a condition on what was printed; the caller holds the lock."""
         end = time.monotonic() + timeout
+        if not condition():
+            self.resume()
         while not condition():
             left = end - time.monotonic()
             if self._stopping:
@@ -129,6 +154,7 @@ class Machine:
             if left <= 0:
                 raise MachineError(f"{timeout} s went by without {what}.\n{self.report()}")
             self._changed.wait(left)
+        self.pause()
 
     def report(self) -> str:
         """Return the last lines of every console, for messages."""
@@ -138,7 +164,7 @@ class Machine:
             parts.append("\n".join([f"--- {name}, last lines:", *lines]))
         return "\n".join(parts)
 
-    def expect(self, console: str, regex: str, timeout: float = 120) -> re.Match[str]:
+    def expect(self, console: str, regex: str, timeout: float = 300) -> re.Match[str]:
         """Wait until a console has printed a match, and consume the text up to its end.
 
         Returns the match. Raises MachineError after timeout seconds or when the machine ends.
@@ -163,7 +189,7 @@ class Machine:
         while keys:
             keys = keys[os.write(self.emulator.line, keys) :]
 
-    def select(self, console: str, timeout: float = 60) -> None:
+    def select(self, console: str, timeout: float = 300) -> None:
         """Give a console the keyboard, with Ctrl-A n as often as it takes.
 
         At the start the keyboard goes to the console that the description says; that comes first.
@@ -190,7 +216,7 @@ class Machine:
         self.select(console)
         self.send_raw(text.encode().replace(CTRL_A, CTRL_A + b"a"))
 
-    def command(self, console: str, line: str, prompt: str, timeout: float = 120) -> str:
+    def command(self, console: str, line: str, prompt: str, timeout: float = 300) -> str:
         """Type a line, wait for the prompt, and return what was printed in between.
 
         prompt: regular expression. The echo of the line is left out of the result.
@@ -204,9 +230,10 @@ class Machine:
         output = self.text(console)[start : match.start()]
         return output.partition("\n")[2] if line in output.partition("\n")[0] else output
 
-    def wait_off(self, timeout: float = 120) -> emulators.Outcome:
+    def wait_off(self, timeout: float = 300) -> emulators.Outcome:
         """Wait until the machine has switched itself off, and return how."""
         end = time.monotonic() + timeout
+        self.resume()
         while self.emulator.alive():
             if time.monotonic() > end:
                 raise MachineError(f"The machine is still on after {timeout} s.\n{self.report()}")

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The VMM's command line: looks at guests, starts and stops them. It works
- * while no guest does. Lines are edited at interrupt time and executed by the
- * idle vCPU, where guests can be stopped without standing on their stacks.
+ * while no guest does and while one holds the CPU, since lines are edited and
+ * executed at the UART's interrupt.
  */
 #include "core/command.h"
 
 #include "core/core.h"
 #include "core/log.h"
 #include "core/memory.h"
-#include "core/schedule.h"
 #include "core/time.h"
 #include "core/trace.h"
 #include "ia32/cpu.h"
@@ -21,7 +20,6 @@
 
 static char line[LINE_SIZE];
 static u32 length;
-static bool complete;
 
 static const char *const counter_names[COUNTERS] = {
 #define X(name, text) #name,
@@ -106,32 +104,6 @@ static void command_help(struct vm *vm)
 			 commands[i].help);
 }
 
-static void edit(char character)
-{
-	char echo[2] = {character, '\0'};
-
-	if (character == '\r' || character == '\n') {
-		log_text("\r\n");
-		line[length] = '\0';
-		complete = true;
-		schedule_housekeeping(HOUSEKEEPING_COMMAND);
-	} else if ((character == '\b' || character == 0x7f) && length != 0) {
-		length--;
-		log_text("\b \b");
-	} else if (character >= ' ' && length < LINE_SIZE - 1) {
-		line[length++] = character;
-		log_text(echo);
-	}
-}
-
-void command_input(void)
-{
-	int character;
-
-	while (!complete && (character = console_get(&consoles, log_console())) >= 0)
-		edit((char)character);
-}
-
 /* Ends the first word and returns the second. */
 static char *command_argument(void)
 {
@@ -169,11 +141,28 @@ static void command_execute(void)
 		log_line("no such command; help lists them");
 }
 
-void command_serve(void)
+static void edit(char character)
 {
-	if (complete)
+	char echo[2] = {character, '\0'};
+
+	if (character == '\r' || character == '\n') {
+		log_text("\r\n");
+		line[length] = '\0';
 		command_execute();
-	length = 0;
-	complete = false;
-	command_input();
+		length = 0;
+	} else if ((character == '\b' || character == 0x7f) && length != 0) {
+		length--;
+		log_text("\b \b");
+	} else if (character >= ' ' && length < LINE_SIZE - 1) {
+		line[length++] = character;
+		log_text(echo);
+	}
+}
+
+void command_input(void)
+{
+	int character;
+
+	while ((character = console_get(&consoles, log_console())) >= 0)
+		edit((char)character);
 }

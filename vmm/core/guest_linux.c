@@ -238,7 +238,7 @@ static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 	} else if (frame->vector == EXCEPTION_NM) {
 		no_fpu(pc);
 	} else if (frame->vector == VECTOR_RETURN_FAULT) {
-		vm_stop(vcpu->vm, "it cannot go on at its EIP");
+		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
 	} else if (frame->vector == EXCEPTION_DF) {
 		vm_stop(vcpu->vm, "double fault");
 	} else if (frame->vector != EXCEPTION_NP || !kernel || !emulate_blocked_return(pc)) {

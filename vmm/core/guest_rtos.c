@@ -313,7 +313,7 @@ static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
 	} else if (frame->vector == EXCEPTION_NM && fpu_is_foreign(vcpu)) {
 		fpu_take(vcpu);
 	} else if (frame->vector == VECTOR_RETURN_FAULT) {
-		vm_stop(vcpu->vm, "it cannot go on at its EIP");
+		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
 	} else {
 		if (frame->vector == EXCEPTION_DB)
 			debug_exception(vcpu);

@@ -13,7 +13,9 @@
 #include "ia32/segment.h"
 
 #define VERSION "0.1"
+#define CPUID_SEP (1u << 11)
 #define CPUID_PGE (1u << 13)
+#define MSR_SYSENTER_CS 0x174
 #define UART_DEFAULT_PORT 0x3f8
 #define UART_DEFAULT_BAUD 115200
 
@@ -24,17 +26,15 @@ const struct gandalf_table *init_table(void)
 	return &table;
 }
 
-u32 init_module(void)
-{
-	return module_address();
-}
-
 static void init_processor(void)
 {
 	segment_init();
 	core.cr3 = cr3_read();
 	if (cpuid(1).edx & CPUID_PGE)
 		cr4_write(cr4_read() | CR4_PGE);
+	/* SYSENTER would enter ring 0: with CS 0 it is a #GP. */
+	if (cpuid(1).edx & CPUID_SEP)
+		wrmsr(MSR_SYSENTER_CS, 0);
 	fpu_init();
 }
 

@@ -10,7 +10,5 @@
 _Noreturn void init(u32 magic, u32 information);
 /* The compiled system description. */
 const struct gandalf_table *init_table(void);
-/* Where its module lies in physical memory. */
-u32 init_module(void);
 
 #endif

@@ -62,12 +62,14 @@ static void console_interrupt(void)
 {
 	u32 i;
 
-	log_pump();
-	command_input();
-	for (i = 0; i < core.vcpu_count; i++)
-		if (vcpus[i].state != VCPU_OFF)
-			vcpus[i].operations->console(&vcpus[i]);
-	log_pump();
+	do {
+		log_pump();
+		command_input();
+		for (i = 0; i < core.vcpu_count; i++)
+			if (vcpus[i].state != VCPU_OFF)
+				vcpus[i].operations->console(&vcpus[i]);
+		log_pump();
+	} while (serial_interrupting());
 }
 
 static void line_interrupt(unsigned irq)

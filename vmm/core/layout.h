@@ -14,11 +14,10 @@
 #define LAYOUT_PHYSICAL 0x00100000
 #define LAYOUT_IMAGE 0xFC400000
 
-/* Private to each vCPU: shared page, alias, and the VMM stack of the vCPU, the
- * only page of the VMM that is writable with WP 1. A hole lies below it. */
+/* Private to each vCPU: shared page, alias, and the two pages of its VMM stack:
+ * all that is writable with WP 1. A hole lies below the stack. */
 #define LAYOUT_VCPU 0xFC000000
 #define LAYOUT_STACK 0xFC011000
-#define LAYOUT_STACK_SIZE 0x2000
 #define LAYOUT_STACK_TOP 0xFC013000
 
 /* Windows of one page each on physical memory (memory.c). */
@@ -35,7 +34,6 @@
 #define LAYOUT_POOL 0xFF000000
 
 #define LAYOUT_DIRECTORY_FIRST 0x3f0
-#define LAYOUT_DIRECTORY_ENTRIES 0x400
 
 /* Real descriptor tables: a guest's own entries keep their indices, the VMM's
  * follow, the same in every guest. */
@@ -48,6 +46,5 @@
 #define VECTOR_PIC 0x20
 #define VECTOR_APIC_TIMER 0x30
 #define VECTOR_APIC_SPURIOUS 0x3f
-#define VECTOR_STUBS 0x40
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "core/memory.h"
 
+#include "core/log.h"
 #include "ia32/cpu.h"
 #include "lib/string.h"
 
@@ -142,6 +143,16 @@ void memory_zero(u32 physical, u32 size)
 	}
 }
 
+/* At boot, when nothing can be evicted. */
+static u32 pool_allocate_or_panic(void)
+{
+	u32 frame = pool_allocate();
+
+	if (frame == 0)
+		panic("the pool is too small for the memory of the RTOSes");
+	return frame;
+}
+
 u32 memory_map_rtos(u32 physical, u32 size)
 {
 	u32 linear = LAYOUT_RTOS + rtos_mapped;
@@ -153,7 +164,7 @@ u32 memory_map_rtos(u32 physical, u32 size)
 		u32 *table;
 
 		if (*directory_entry == 0)
-			*directory_entry = pool_allocate() | PTE_P | PTE_W | PTE_A;
+			*directory_entry = pool_allocate_or_panic() | PTE_P | PTE_W | PTE_A;
 		table = pool_pointer(*directory_entry & PTE_FRAME);
 		/* Read-only: Linux's ring 1 is a supervisor too. */
 		table[(address >> PAGE_SHIFT) % 1024] =

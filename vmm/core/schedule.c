@@ -5,7 +5,6 @@
  */
 #include "core/schedule.h"
 
-#include "core/command.h"
 #include "core/core.h"
 #include "core/log.h"
 #include "core/time.h"
@@ -22,13 +21,26 @@ struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING, .cr0 = CR0_PG | CR
 static struct vcpu *order[GANDALF_GUESTS_MAXIMUM];
 static struct deadline starvation;
 
+static bool vcpu_runnable(struct vcpu *vcpu)
+{
+	if (vcpu->state == VCPU_HALTED && vcpu->operations->wakes(vcpu))
+		vcpu->state = VCPU_RUNNING;
+	return vcpu->state == VCPU_RUNNING;
+}
+
 static void starvation_expire(struct deadline *deadline, u64 now)
 {
+	const struct vcpu *current = core.current;
+	bool waits = false;
+	u32 i;
+
 	(void)now;
 	deadline->time = TIME_NEVER;
-	log_line("%s has held the CPU for %u seconds; guests of lower priority wait",
-		 core.current->vm != NULL ? core.current->vm->guest->name : "the VMM",
-		 STARVATION_SECONDS);
+	for (i = 0; i < core.vcpu_count; i++)
+		waits |= order[i]->priority < current->priority && vcpu_runnable(order[i]);
+	if (waits)
+		log_line("%s has held the CPU for %u seconds; guests of lower priority wait",
+			 current->vm->guest->name, STARVATION_SECONDS);
 }
 
 void schedule_init(void)
@@ -48,13 +60,6 @@ void schedule_housekeeping(u32 work)
 	core.housekeeping |= work;
 }
 
-static bool vcpu_runnable(struct vcpu *vcpu)
-{
-	if (vcpu->state == VCPU_HALTED && vcpu->operations->wakes(vcpu))
-		vcpu->state = VCPU_RUNNING;
-	return vcpu->state == VCPU_RUNNING;
-}
-
 static struct vcpu *schedule_pick(void)
 {
 	u32 i;
@@ -68,14 +73,14 @@ static struct vcpu *schedule_pick(void)
 	return &idle_vcpu;
 }
 
-/* An RTOS that takes the core from Linux starts the watch; it ends when Linux
- * has the core again or nobody needs it. */
+/* An RTOS that takes the core from Linux or the idle vCPU starts the watch; it
+ * ends when one of those has the core again. */
 static void starvation_watch(const struct vcpu *from, const struct vcpu *to, u64 now)
 {
 	if (to->priority == 0)
 		starvation.time = TIME_NEVER;
 	else if (from->priority == 0)
-		starvation.time = now + (u64)time_tsc_khz * 1000 * STARVATION_SECONDS;
+		deadline_set(&starvation, now + (u64)time_tsc_khz * 1000 * STARVATION_SECONDS);
 }
 
 void schedule(void)
@@ -107,19 +112,20 @@ static const struct {
 } housekeeping[] = {
 	{HOUSEKEEPING_RELEASE, vm_release_stopped},
 	{HOUSEKEEPING_START, vm_start_requested},
-	{HOUSEKEEPING_COMMAND, command_serve},
 };
 
 static void housekeeping_perform(void)
 {
 	u32 i;
 
+	core.housekeeping |= HOUSEKEEPING_BUSY;
 	for (i = 0; i < ARRAY_SIZE(housekeeping); i++) {
 		if ((core.housekeeping & housekeeping[i].work) == 0)
 			continue;
 		core.housekeeping &= ~housekeeping[i].work;
 		housekeeping[i].perform();
 	}
+	core.housekeeping &= ~HOUSEKEEPING_BUSY;
 }
 
 void schedule_idle(void)

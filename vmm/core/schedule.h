@@ -11,7 +11,8 @@
 
 #define HOUSEKEEPING_RELEASE 1u
 #define HOUSEKEEPING_START 2u
-#define HOUSEKEEPING_COMMAND 4u
+/* While work goes on: it keeps its place before Linux. */
+#define HOUSEKEEPING_BUSY 4u
 
 void schedule_init(void);
 /* Adds a vCPU; called in the order of priority, highest first. */

@@ -22,28 +22,23 @@ void trace(enum trace_type type, u32 first, u32 second)
 
 	event->time = rdtsc();
 	event->type = (u16)type;
-	event->vcpu = core.current->id;
+	event->vcpu = (u16)core.current->id;
 	event->first = first;
 	event->second = second;
 }
 
-static bool trace_matches(u32 at, int vcpu)
-{
-	return vcpu < 0 || events[at % TRACE_EVENTS].vcpu == (u16)vcpu;
-}
-
-void trace_log(int vcpu, u32 count)
+void trace_log(u32 vcpu, u32 count)
 {
 	u32 end = next;
 	u32 oldest = end > TRACE_EVENTS ? end - TRACE_EVENTS : 0;
 	u32 at = end;
 
 	while (at > oldest && count != 0)
-		count -= trace_matches(--at, vcpu);
+		count -= events[--at % TRACE_EVENTS].vcpu == vcpu;
 	for (; at < end; at++) {
 		const struct trace_event *event = &events[at % TRACE_EVENTS];
 
-		if (trace_matches(at, vcpu))
+		if (event->vcpu == vcpu)
 			log_line("  %llu us, vCPU %u: %s %x, %x",
 				 (unsigned long long)time_microseconds(event->time), event->vcpu,
 				 names[event->type], event->first, event->second);

@@ -44,7 +44,7 @@ struct trace_event {
 
 /* Records an event of the current vCPU. */
 void trace(enum trace_type type, u32 first, u32 second);
-/* Logs the last count events of the vCPU; of all vCPUs if it is negative. */
-void trace_log(int vcpu, u32 count);
+/* Logs the last count events of the vCPU. */
+void trace_log(u32 vcpu, u32 count);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef GANDALF_CORE_VCPU_H
 #define GANDALF_CORE_VCPU_H
 
-/* Offsets that entry.S uses; vcpu.c asserts them. */
+/* Offsets that entry.S uses; asserted below. */
 #define VCPU_CR0 0
 #define VCPU_SAVED_ESP 4
 
@@ -72,8 +72,8 @@ struct vcpu {
 	struct frame *frame; /* its registers, at the top of its VMM stack */
 	struct vm *vm;
 	const struct vcpu_operations *operations;
-	u16 id;
-	u16 priority;
+	u32 id;
+	u32 priority;
 	enum vcpu_state state;
 	struct gandalf_shared *shared;
 	struct segment_tables *tables;

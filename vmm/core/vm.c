@@ -12,6 +12,7 @@
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/module.h"
 #include "core/report.h"
 #include "core/schedule.h"
 #include "core/trace.h"
@@ -38,8 +39,8 @@ static const char *vm_create(struct vm *vm, const struct gandalf_guest *guest, u
 	vm->vcpu = vcpu;
 	vm->console = console_add(&consoles, guest->name);
 	vcpu->vm = vm;
-	vcpu->id = (u16)index;
-	vcpu->priority = (u16)guest->priority;
+	vcpu->id = index;
+	vcpu->priority = guest->priority;
 	if (!segment_create(vcpu))
 		return "the pool is too small for the descriptor tables";
 	if (!(rtos ? rtos_create(vm) : linux_create(vm)) || !switch_create(vcpu))
@@ -48,7 +49,8 @@ static const char *vm_create(struct vm *vm, const struct gandalf_guest *guest, u
 	return NULL;
 }
 
-/* The next guest in the order of priority, highest first, or NULL. */
+/* The next guest in the order of priority, highest first, or
+ * GANDALF_GUESTS_MAXIMUM. */
 static u32 next_guest(const struct gandalf_table *table, u32 done)
 {
 	u32 best = GANDALF_GUESTS_MAXIMUM;
@@ -124,15 +126,31 @@ static void vm_load(struct vm *vm)
 
 		if (image->guest != vm->index)
 			continue;
-		copy_in_steps(to, init_module() + image->offset, image->file_size);
+		copy_in_steps(to, module_address() + image->offset, image->file_size);
 		zero_in_steps(to + image->file_size, image->memory_size - image->file_size);
 	}
+}
+
+static void vm_release(struct vm *vm)
+{
+	if (vm->unreleased && vm->vcpu->operations->release != NULL)
+		vm->vcpu->operations->release(vm->vcpu);
+	vm->unreleased = false;
+}
+
+void vm_release_stopped(void)
+{
+	u32 i;
+
+	for (i = 0; i < core.vcpu_count; i++)
+		vm_release(&vms[i]);
 }
 
 static void vm_start(struct vm *vm)
 {
 	struct vcpu *vcpu = vm->vcpu;
 
+	vm_release(vm);
 	vm_load(vm);
 	if (vm->state != VM_STARTING)
 		return;
@@ -145,21 +163,6 @@ static void vm_start(struct vm *vm)
 	vm->started = rdtsc();
 	trace(TRACE_start, vm->index, vm->guest->entry);
 	vcpu->state = VCPU_RUNNING;
-}
-
-void vm_release_stopped(void)
-{
-	u32 i;
-
-	for (i = 0; i < core.vcpu_count; i++) {
-		struct vm *vm = &vms[i];
-
-		if (!vm->unreleased)
-			continue;
-		if (vm->vcpu->operations->release != NULL)
-			vm->vcpu->operations->release(vm->vcpu);
-		vm->unreleased = false;
-	}
 }
 
 void vm_start_requested(void)

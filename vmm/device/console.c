@@ -2,24 +2,14 @@
 /*
  * The console multiplexer. Nothing is copied into lines beforehand: whenever the
  * physical UART asks for a byte, console_output() decides where it comes from.
- * Most come from the focused console (PASS). Between its lines, or when it has
- * nothing to say, something is inserted: a text of the multiplexer's own (INSERT)
- * or a prefix (PREFIX), a line of another console (TEXT) and the line's end
- * (INSERT), and then what the screen had lost (REDRAW). Every phase but PASS has
- * at least one byte left.
+ * Most come from the focused console. Between its lines, or when it has nothing to
+ * say, something is inserted: a line of another console or a notice, put together
+ * as a whole, and behind it what the screen had lost by it.
  */
 #include "device/console.h"
 
 #include "lib/format.h"
 #include "lib/string.h"
-
-enum {
-	PHASE_PASS,
-	PHASE_PREFIX,
-	PHASE_TEXT,
-	PHASE_INSERT,
-	PHASE_REDRAW
-};
 
 /* Where in an escape sequence (ECMA-48) a console's output stands. */
 enum {
@@ -38,11 +28,6 @@ enum {
 /* Bytes of one character beyond CONSOLE_LINE_SIZE, so that UTF-8 is not cut. */
 #define CHARACTER_REST 4
 
-static bool in_range(u8 byte, u8 first, u8 last)
-{
-	return byte >= first && byte <= last;
-}
-
 static u8 escape_next(u8 state, u8 byte)
 {
 	if (byte == ESCAPE)
@@ -55,9 +40,9 @@ static u8 escape_next(u8 state, u8 byte)
 			return ESCAPE_CONTROL;
 		if (byte == ']' || byte == 'P' || byte == '^' || byte == '_')
 			return ESCAPE_STRING;
-		return in_range(byte, 0x20, 0x2f) ? ESCAPE_START : ESCAPE_NONE;
+		return (byte & 0xf0) == 0x20 ? ESCAPE_START : ESCAPE_NONE;
 	case ESCAPE_CONTROL:
-		return in_range(byte, 0x40, 0x7e) ? ESCAPE_NONE : ESCAPE_CONTROL;
+		return byte >= 0x40 && byte <= 0x7e ? ESCAPE_NONE : ESCAPE_CONTROL;
 	case ESCAPE_STRING:
 		return byte == BELL ? ESCAPE_NONE : ESCAPE_STRING;
 	default:
@@ -74,7 +59,6 @@ static bool escape_is_once(u8 state, u8 final)
 static void line_clear(struct console *console)
 {
 	console->line_length = 0;
-	console->line_cut = false;
 	console->escape = ESCAPE_NONE;
 }
 
@@ -90,18 +74,13 @@ static void line_track(struct console *console, u8 byte)
 	console->escape = escape_next(before, byte);
 	if (before == ESCAPE_NONE && console->escape != ESCAPE_NONE)
 		console->escape_start = console->line_length;
-	if (console->line_length == CONSOLE_LINE_SIZE)
-		console->line_cut = true;
-	else if (byte != BELL || before != ESCAPE_NONE)
-		console->line[console->line_length++] = byte;
+	if (console->line_length < CONSOLE_LINE_SIZE)
+		console->line[console->line_length] = byte;
+	if (byte != BELL || before != ESCAPE_NONE)
+		console->line_length++;
 	if (before != ESCAPE_NONE && console->escape == ESCAPE_NONE &&
-	    escape_is_once(before, byte) && !console->line_cut)
+	    escape_is_once(before, byte))
 		console->line_length = console->escape_start;
-}
-
-static bool line_is_empty(const struct console *console)
-{
-	return console->line_length == 0 && !console->line_cut;
 }
 
 static u8 output_peek(const struct console *console, u32 offset)
@@ -154,14 +133,22 @@ static bool console_is_ready(const struct console *console)
 	       console->lost > 0;
 }
 
-static bool other_is_ready(const struct console_mux *mux)
+static struct console *console_next(struct console_mux *mux, struct console *console)
 {
-	const struct console *console = mux->consoles;
+	return ++console == &mux->consoles[mux->count] ? mux->consoles : console;
+}
 
-	for (u32 i = 0; i < mux->count; i++, console++)
+/* The next console, in turn, that has something to insert, or NULL. */
+static struct console *other_ready(struct console_mux *mux)
+{
+	struct console *console = mux->source;
+
+	do {
+		console = console_next(mux, console);
 		if (console != mux->shown && console_is_ready(console))
-			return true;
-	return false;
+			return console;
+	} while (console != mux->source);
+	return NULL;
 }
 
 __attribute__((format(printf, 2, 3))) static void insert_add(struct console_mux *mux,
@@ -176,28 +163,32 @@ __attribute__((format(printf, 2, 3))) static void insert_add(struct console_mux 
 	va_end(arguments);
 }
 
-static void insert_begin(struct console_mux *mux, u8 phase)
+/* Goes below the unfinished line, or with "\r\x1b[K" into its place. */
+static void insert_leave_line(struct console_mux *mux, const char *sequence)
 {
-	mux->insert_first = 0;
-	mux->insert_count = 0;
-	mux->phase = phase;
+	if (mux->shown->escape != ESCAPE_NONE)
+		insert_add(mux, "\x18"); /* cancels it */
+	if (mux->shown->line_length > 0)
+		insert_add(mux, "%s", sequence);
 }
 
 /* Takes the unfinished line from the screen if it can be drawn again. */
 static void insert_clear_line(struct console_mux *mux)
 {
-	struct console *shown = mux->shown;
-
-	if (line_is_empty(shown))
-		return;
-	if (shown->escape != ESCAPE_NONE)
-		insert_add(mux, "%c", CANCEL);
-	if (shown->line_cut) {
-		insert_add(mux, "\r\n");
-		line_clear(shown);
+	if (mux->shown->line_length <= CONSOLE_LINE_SIZE) {
+		insert_leave_line(mux, "\r\x1b[K");
 	} else {
-		insert_add(mux, "\r\x1b[K");
+		insert_leave_line(mux, "\r\n");
+		line_clear(mux->shown);
 	}
+}
+
+static void insert_redraw_line(struct console_mux *mux)
+{
+	const struct console *shown = mux->shown;
+
+	for (u32 i = 0; i < shown->line_length && i < CONSOLE_LINE_SIZE; i++)
+		mux->insert[mux->insert_count++] = (char)shown->line[i];
 }
 
 static void insert_lost(struct console_mux *mux, struct console *console)
@@ -207,67 +198,74 @@ static void insert_lost(struct console_mux *mux, struct console *console)
 	console->lost = 0;
 }
 
-static void line_end_insertion(struct console_mux *mux, struct console *console)
+static bool is_visible(u8 byte)
 {
-	insert_begin(mux, PHASE_INSERT);
+	return (byte >= ' ' && byte != DELETE) || byte == '\t';
+}
+
+static bool line_is_full(u32 length, u8 byte)
+{
+	bool continuation = (byte & 0xc0) == 0x80;
+
+	return length >= CONSOLE_LINE_SIZE + (continuation ? CHARACTER_REST : 0);
+}
+
+/* The next line of a console without what could move the cursor. */
+static void insert_text(struct console_mux *mux, struct console *console)
+{
+	u32 end = mux->insert_count;
+	u8 escape = ESCAPE_NONE;
+
+	console->continued = true;
+	while (console->output_count > 0 && console->continued) {
+		u8 byte = output_peek(console, 0);
+		u8 next = escape_next(escape, byte);
+		bool visible = escape == ESCAPE_NONE && next == ESCAPE_NONE && is_visible(byte);
+
+		if (visible && line_is_full(mux->insert_count - end, byte))
+			break;
+		if (visible)
+			mux->insert[mux->insert_count++] = (char)byte;
+		output_pop(console);
+		escape = next;
+		console->continued = byte != '\n';
+	}
 	insert_add(mux, "\r\n");
 	output_skip_line_end(mux, console);
 }
 
-static struct console *console_next(struct console_mux *mux, struct console *console)
+static void insert_line(struct console_mux *mux, struct console *console)
 {
-	return ++console == &mux->consoles[mux->count] ? mux->consoles : console;
-}
-
-/* Begins with a line of the next console, in turn, that has one. */
-static void line_begin_insertion(struct console_mux *mux)
-{
-	struct console *console = mux->source;
-
-	do
-		console = console_next(mux, console);
-	while (console == mux->shown || !console_is_ready(console));
 	mux->source = console;
-	mux->fresh = true;
-	mux->run = 0;
-	mux->taken = 0;
-	mux->filter = ESCAPE_NONE;
-	insert_begin(mux, PHASE_PREFIX);
+	mux->turn = CONSOLE_LINE_SIZE;
 	insert_clear_line(mux);
 	insert_lost(mux, console);
-	if (console->output_count == 0) {
-		mux->phase = PHASE_INSERT;
+	if (console->output_count == 0)
 		return;
-	}
 	insert_add(mux, "[%s] ", console->name);
 	line_clear(console);
+	insert_text(mux, console);
 }
 
-static void notice_begin_focus(struct console_mux *mux)
+static void insert_focus_notice(struct console_mux *mux)
 {
 	struct console *old = mux->shown;
 
 	mux->notice_focus = false;
-	mux->fresh = true;
-	mux->run = 0;
-	insert_begin(mux, PHASE_INSERT);
-	if (old->escape != ESCAPE_NONE)
-		insert_add(mux, "%c", CANCEL);
-	if (!line_is_empty(old))
-		insert_add(mux, "\r\n");
-	old->continued = !line_is_empty(old);
+	mux->turn = CONSOLE_LINE_SIZE;
+	insert_leave_line(mux, "\r\n");
+	old->continued = old->line_length > 0;
 	mux->shown = mux->focus;
 	output_skip_line_end(mux, old);
 	mux->shown->continued = false;
 	insert_add(mux, "[console %s has the keyboard]\r\n", mux->shown->name);
 }
 
-static void notice_begin_help(struct console_mux *mux)
+static void insert_help(struct console_mux *mux)
 {
 	const struct console *console = mux->consoles;
 
 	mux->notice_help = false;
-	insert_begin(mux, PHASE_INSERT);
 	insert_clear_line(mux);
 	insert_add(mux, "[Ctrl-A n: next console, Ctrl-A a: Ctrl-A itself, Ctrl-A x: leave, "
 			"Ctrl-A h: this]\r\n[consoles:");
@@ -277,157 +275,65 @@ static void notice_begin_help(struct console_mux *mux)
 	insert_add(mux, "]\r\n");
 }
 
-static void notice_begin_lost(struct console_mux *mux, struct console *shown)
+static void insert_shown_lost(struct console_mux *mux)
 {
-	insert_begin(mux, PHASE_INSERT);
-	insert_clear_line(mux);
-	if (!line_is_empty(shown))
-		insert_add(mux, "\r\n");
-	line_clear(shown);
-	insert_lost(mux, shown);
+	insert_leave_line(mux, "\r\n");
+	line_clear(mux->shown);
+	insert_lost(mux, mux->shown);
 }
 
 /*
- * Whether it is the focused console's turn although others wait: it finishes its
- * line, or has one after each line of the others, but no endless one.
+ * Puts together what is to be inserted now, if anything. It is the focused console's
+ * turn although others wait while it finishes its line, or has one after each line
+ * of the others, but no endless one.
  */
-static bool shown_goes_on(const struct console_mux *mux, const struct console *shown)
+static void insert_next(struct console_mux *mux)
 {
-	return (mux->fresh || !line_is_empty(shown)) && mux->run < CONSOLE_LINE_SIZE;
+	struct console *other = other_ready(mux);
+
+	mux->insert_first = 0;
+	mux->insert_count = 0;
+	if (mux->notice_focus)
+		insert_focus_notice(mux);
+	else if (mux->notice_help)
+		insert_help(mux);
+	else if (mux->shown->lost > 0)
+		insert_shown_lost(mux);
+	else if (other != NULL && (mux->shown->output_count == 0 || mux->turn == 0))
+		insert_line(mux, other);
+	else
+		return;
+	insert_redraw_line(mux);
 }
 
-static int shown_byte(struct console_mux *mux, struct console *shown)
+/* The next byte of the focused console. */
+static u8 shown_byte(struct console_mux *mux)
 {
-	u8 byte = output_pop(shown);
+	u8 byte = output_pop(mux->shown);
 
-	line_track(shown, byte);
-	mux->run++;
-	if (byte == '\n') {
-		mux->fresh = false;
-		mux->run = 0;
-	}
-	return byte;
-}
-
-/* The next byte of the focused console, or -1 and another phase or nothing at all. */
-static int output_pass(struct console_mux *mux)
-{
-	struct console *shown = mux->shown;
-
-	if (mux->notice_focus) {
-		notice_begin_focus(mux);
-	} else if (mux->notice_help) {
-		notice_begin_help(mux);
-	} else if (shown->lost > 0) {
-		notice_begin_lost(mux, shown);
-	} else if (!other_is_ready(mux)) {
-		return shown->output_count > 0 ? shown_byte(mux, shown) : -1;
-	} else if (shown->output_count > 0 && shown_goes_on(mux, shown)) {
-		return shown_byte(mux, shown);
-	} else {
-		line_begin_insertion(mux);
-	}
-	return -1;
-}
-
-static bool is_visible(const struct console_mux *mux, u8 byte, u8 filter)
-{
-	return mux->filter == ESCAPE_NONE && filter == ESCAPE_NONE && byte != DELETE &&
-	       (byte >= ' ' || byte == '\t');
-}
-
-static bool line_is_full(const struct console_mux *mux, u8 byte)
-{
-	bool continuation = (byte & 0xc0) == 0x80;
-
-	return mux->taken >= CONSOLE_LINE_SIZE + (continuation ? CHARACTER_REST : 0);
-}
-
-/*
- * The next byte of the inserted line, without what could move the cursor, or -1
- * at its end.
- */
-static int output_text(struct console_mux *mux)
-{
-	struct console *console = mux->source;
-
-	while (console->output_count > 0) {
-		u8 byte = output_peek(console, 0);
-		u8 filter = escape_next(mux->filter, byte);
-		bool visible = is_visible(mux, byte, filter);
-
-		if (visible && line_is_full(mux, byte))
-			break;
-		output_pop(console);
-		mux->filter = filter;
-		if (byte == '\n') {
-			console->continued = false;
-			line_end_insertion(mux, console);
-			return -1;
-		}
-		if (visible) {
-			mux->taken++;
-			return byte;
-		}
-	}
-	console->continued = true;
-	line_end_insertion(mux, console);
-	return -1;
-}
-
-static int output_insert(struct console_mux *mux)
-{
-	struct console *shown = mux->shown;
-	u8 byte = (u8)mux->insert[mux->insert_first++];
-
-	if (mux->insert_first < mux->insert_count)
-		return byte;
-	if (mux->phase == PHASE_PREFIX) {
-		mux->phase = PHASE_TEXT;
-	} else {
-		mux->redraw = 0;
-		mux->phase = shown->line_length > 0 ? PHASE_REDRAW : PHASE_PASS;
-	}
-	return byte;
-}
-
-static int output_redraw(struct console_mux *mux)
-{
-	struct console *shown = mux->shown;
-	u8 byte = shown->line[mux->redraw++];
-
-	if (mux->redraw == shown->line_length)
-		mux->phase = PHASE_PASS;
+	if (mux->turn > 0)
+		mux->turn--;
+	else if (mux->shown->line_length == 0)
+		mux->turn = CONSOLE_LINE_SIZE - 1;
+	if (byte == '\n')
+		mux->turn = 0;
+	line_track(mux->shown, byte);
 	return byte;
 }
 
 int console_output(struct console_mux *mux)
 {
-	int byte;
-
-	do {
-		switch (mux->phase) {
-		case PHASE_PREFIX:
-		case PHASE_INSERT:
-			return output_insert(mux);
-		case PHASE_REDRAW:
-			return output_redraw(mux);
-		case PHASE_TEXT:
-			byte = output_text(mux);
-			break;
-		default:
-			byte = output_pass(mux);
-		}
-	} while (byte < 0 && mux->phase != PHASE_PASS);
-	return byte;
+	if (mux->insert_first == mux->insert_count)
+		insert_next(mux);
+	if (mux->insert_first < mux->insert_count)
+		return (u8)mux->insert[mux->insert_first++];
+	return mux->shown->output_count > 0 ? shown_byte(mux) : -1;
 }
 
-bool console_has_output(const struct console_mux *mux)
+bool console_has_output(struct console_mux *mux)
 {
-	const struct console *shown = mux->shown;
-
-	return mux->phase != PHASE_PASS || mux->notice_focus || mux->notice_help ||
-	       shown->lost > 0 || shown->output_count > 0 || other_is_ready(mux);
+	return mux->insert_first < mux->insert_count || mux->notice_focus || mux->notice_help ||
+	       mux->shown->lost > 0 || mux->shown->output_count > 0 || other_ready(mux) != NULL;
 }
 
 void console_mux_init(struct console_mux *mux)
@@ -454,8 +360,8 @@ void console_set_drops_oldest(struct console *console)
 	console->drops_oldest = true;
 }
 
-/* Makes room. A line that is just being shown ends where it is. */
-static void output_drop_line(struct console_mux *mux, struct console *console)
+/* Makes room. */
+static void output_drop_line(struct console *console)
 {
 	u8 byte;
 
@@ -463,8 +369,6 @@ static void output_drop_line(struct console_mux *mux, struct console *console)
 		byte = output_pop(console);
 		console->lost++;
 	} while (byte != '\n' && console->output_lines > 0);
-	if (mux->phase == PHASE_TEXT && console == mux->source)
-		line_end_insertion(mux, console);
 }
 
 bool console_put(struct console_mux *mux, struct console *console, char character)
@@ -472,7 +376,7 @@ bool console_put(struct console_mux *mux, struct console *console, char characte
 	if (console->output_count == CONSOLE_OUTPUT_SIZE) {
 		if (!console->drops_oldest)
 			return false;
-		output_drop_line(mux, console);
+		output_drop_line(console);
 	}
 	output_push(console, (u8)character);
 	output_skip_line_end(mux, console);
@@ -487,18 +391,13 @@ u32 console_room(const struct console *console)
 void console_finish_line(struct console_mux *mux, struct console *console)
 {
 	u32 count = console->output_count;
+	bool unfinished = count > 0 ? output_peek(console, count - 1) != '\n'
+				    : console == mux->shown && console->line_length > 0;
 
-	if (count == 0 && (console != mux->shown || line_is_empty(console)))
+	if (!unfinished)
 		return;
-	if (count > 0 && output_peek(console, count - 1) == '\n')
-		return;
-	/* The last two characters make way where there is no room for the end. */
-	while (console->output_count > CONSOLE_OUTPUT_SIZE - 2) {
-		console->output_count--;
-		if (output_peek(console, console->output_count) == '\n')
-			console->output_lines--;
-		console->lost++;
-	}
+	while (console_room(console) < 2)
+		output_drop_line(console);
 	console_put(mux, console, '\r');
 	console_put(mux, console, '\n');
 }
@@ -507,10 +406,8 @@ static void input_push(struct console *console, u8 byte)
 {
 	u32 last = console->input_first + console->input_count;
 
-	if (console->input_count == CONSOLE_INPUT_SIZE) {
-		console->input_lost++;
+	if (console->input_count == CONSOLE_INPUT_SIZE)
 		return;
-	}
 	console->input[last % CONSOLE_INPUT_SIZE] = byte;
 	console->input_count++;
 }
@@ -565,9 +462,4 @@ void console_set_focus(struct console_mux *mux, struct console *console)
 {
 	mux->focus = console;
 	mux->notice_focus = true;
-}
-
-struct console *console_focus(struct console_mux *mux)
-{
-	return mux->focus;
 }

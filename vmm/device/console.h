@@ -7,7 +7,7 @@
  *
  * Guests, the VMM's log and the driver of the physical UART all call in here;
  * the caller keeps them from doing so at the same time. A call takes bounded
- * time: at most one line is looked at.
+ * time: at most one line is looked at, some ten instructions for each character.
  */
 #ifndef GANDALF_CONSOLE_H
 #define GANDALF_CONSOLE_H
@@ -21,8 +21,8 @@
 #define CONSOLE_INPUT_SIZE 1024
 /* Longer lines of a console without the focus are broken here. */
 #define CONSOLE_LINE_SIZE 200
-/* Room for what is inserted: prefixes and notices, the help text the longest. */
-#define CONSOLE_INSERT_SIZE 512
+/* Room for what is inserted, the help text the longest, and a line behind it. */
+#define CONSOLE_INSERT_SIZE 640
 
 struct console {
 	char name[GANDALF_NAME_SIZE];
@@ -35,14 +35,12 @@ struct console {
 	u32 input_count;
 	/* What has been shown since the last line feed, to draw it again. */
 	u8 line[CONSOLE_LINE_SIZE];
-	u32 line_length;
-	bool line_cut;      /* longer than that: cannot be drawn again */
+	u32 line_length;    /* beyond the size: cannot be drawn again */
 	bool continued;     /* the line has been shown as far as it was written */
 	u8 escape;          /* state of the escape sequence in the line */
 	u32 escape_start;   /* where in the line it began */
 	bool drops_oldest;  /* a full buffer drops its oldest line */
 	u32 lost;           /* characters dropped and not yet announced */
-	u32 input_lost;     /* characters typed without room for them */
 };
 
 struct console_mux {
@@ -50,19 +48,14 @@ struct console_mux {
 	u32 count;
 	struct console *focus;  /* has the keyboard */
 	struct console *shown;  /* whose line is on the screen; follows focus */
-	struct console *source; /* whose line is, or was last, inserted */
-	u8 phase;
-	bool fresh;         /* an inserted line came last: the focused has its turn */
-	bool command;       /* Ctrl-A was typed */
+	struct console *source; /* whose line was inserted last */
+	bool command;           /* Ctrl-A was typed */
 	bool notice_focus;
 	bool notice_help;
-	u8 filter;          /* state of an escape sequence that is left out */
-	u32 run;            /* bytes of the focused console since its turn began */
+	u32 turn;               /* bytes that the focused console may still write */
 	char insert[CONSOLE_INSERT_SIZE];
 	u32 insert_first;
 	u32 insert_count;
-	u32 redraw;         /* bytes of the line drawn again so far */
-	u32 taken;          /* characters of the inserted line so far */
 };
 
 void console_mux_init(struct console_mux *mux);
@@ -90,12 +83,12 @@ void console_finish_line(struct console_mux *mux, struct console *console);
 
 /* The next byte for the physical UART or -1. */
 int console_output(struct console_mux *mux);
-bool console_has_output(const struct console_mux *mux);
+bool console_has_output(struct console_mux *mux);
 
 /*
  * A byte from the physical UART. Ctrl-A n moves the focus, Ctrl-A h shows help,
  * Ctrl-A a is a literal Ctrl-A, Ctrl-A x is the host tool's. Others go to the
- * focused console; without room they are lost and counted.
+ * focused console; without room they are lost.
  */
 void console_input(struct console_mux *mux, u8 byte);
 
@@ -105,6 +98,5 @@ bool console_has_input(const struct console *console);
 
 /* Gives the keyboard to a console and announces it. */
 void console_set_focus(struct console_mux *mux, struct console *console);
-struct console *console_focus(struct console_mux *mux);
 
 #endif

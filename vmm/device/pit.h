@@ -5,8 +5,10 @@
  * call works out what the chip would show at the time it is given. Output edges
  * are computed from the moment a counter was started, so they do not drift.
  *
- * Loading a count takes no clock here, one on the chip: edges come one period
- * of 838 ns earlier. An edge that a control word itself causes is not counted.
+ * Of the chip's modes it has those that PC systems use, 0, 2, 3 and 4, in binary;
+ * there is no read-back command. Loading a count takes no clock here, and takes
+ * effect at once: edges come a period of 838 ns, or two, earlier than on the chip.
+ * An edge that a control word itself causes is not counted.
  */
 #ifndef GANDALF_PIT_H
 #define GANDALF_PIT_H
@@ -18,28 +20,22 @@
 struct pit_counter {
 	u64 start;        /* time at which the count was loaded */
 	u64 clocks;       /* since start, when last looked at; stopped by the gate */
-	u32 count;        /* as loaded: 1..65536, BCD: 1..10000 */
-	u32 next_count;   /* modes 2, 3: takes over at switch_clock; 0: none */
-	u64 switch_clock; /* in clocks since start */
 	u64 edges_taken;  /* counter 0: since start, already reported */
-	u32 edges_kept;   /* counter 0: before start, not yet reported */
+	u32 count;        /* as loaded: 1..65536 */
+	u16 written;      /* the bytes of the count as far as they came */
 	u16 latch;
 	bool latched;     /* reads give latch */
-	u8 status;        /* latched by a read-back command */
-	bool status_latched;
-	u8 mode;          /* 0..5 */
+	u8 mode;          /* 0, 2, 3, 4 */
 	u8 access;        /* 1: low byte, 2: high byte, 3: both */
-	bool bcd;
-	bool read_high;   /* access 3: the next read gives the high byte */
-	bool write_high;  /* access 3: the next write is the high byte */
-	u8 write_low;
+	bool read_high;   /* the next read gives the high byte */
+	bool write_high;  /* the next write is the high byte */
 	bool loaded;      /* a count has been written since the control word */
-	bool triggered;   /* modes 1, 5: the gate has risen since */
 	bool gate;
 };
 
 struct pit {
 	struct pit_counter counter[PIT_COUNTERS];
+	bool edge_kept;   /* of counter 0, from before start, not yet reported */
 	u32 tsc_khz;
 	u8 port_61;       /* bits 0 (gate of counter 2) and 1 (speaker) */
 };
@@ -59,7 +55,7 @@ void pit_write(struct pit *pit, u16 port, u8 value, u64 now);
  */
 u64 pit_deadline(const struct pit *pit);
 
-/* The rising edges of output 0 up to now that have not been reported yet. */
-unsigned pit_expire(struct pit *pit, u64 now);
+/* Whether output 0 has risen up to now, once or more, since it was last reported. */
+bool pit_expire(struct pit *pit, u64 now);
 
 #endif

@@ -8,11 +8,7 @@
 
 #include "lib/math.h"
 
-#define REGISTER_SECOND 0x00
-#define REGISTER_SECOND_ALARM 0x01
-#define REGISTER_MINUTE 0x02
-#define REGISTER_MINUTE_ALARM 0x03
-#define REGISTER_HOUR 0x04
+/* Registers 0, 2, 4 are seconds, minutes, hours; behind each is its alarm. */
 #define REGISTER_HOUR_ALARM 0x05
 #define REGISTER_WEEKDAY 0x06
 #define REGISTER_DAY 0x07
@@ -43,7 +39,6 @@
 #define C_CAUSES 0x70
 
 #define D_VALID 0x80
-#define HOUR_PM 0x80
 #define ALARM_ANY 0xc0 /* both bits set: every value matches */
 
 /* The clock's 32,768 Hz: clocks = ticks * 4096 / (kHz * 125), shifted for seconds. */
@@ -74,20 +69,13 @@ static const struct {
 	u8 low;
 	u8 high;
 } fields[FIELDS] = {
-	{ REGISTER_SECOND, 0, 59 }, { REGISTER_MINUTE, 0, 59 }, { REGISTER_HOUR, 0, 23 },
-	{ REGISTER_DAY, 1, 31 },    { REGISTER_MONTH, 1, 12 },	{ REGISTER_YEAR, 0, 99 },
-	{ REGISTER_CENTURY, 1, 99 },
-};
-
-/* The alarm registers from the largest unit down. */
-static const struct {
-	u8 index;
-	u8 modulus;
-	u16 seconds;
-} alarms[] = {
-	{ REGISTER_HOUR_ALARM, 24, 3600 },
-	{ REGISTER_MINUTE_ALARM, 60, 60 },
-	{ REGISTER_SECOND_ALARM, 60, 1 },
+	[FIELD_SECOND] = { 0, 0, 59 },
+	[FIELD_MINUTE] = { 2, 0, 59 },
+	[FIELD_HOUR] = { 4, 0, 23 },
+	[FIELD_DAY] = { REGISTER_DAY, 1, 31 },
+	[FIELD_MONTH] = { REGISTER_MONTH, 1, 12 },
+	[FIELD_YEAR] = { REGISTER_YEAR, 0, 99 },
+	[FIELD_CENTURY] = { REGISTER_CENTURY, 1, 99 },
 };
 
 /* Time registers, which count; the alarms between them do not. */
@@ -140,37 +128,21 @@ static bool divider_runs(const struct rtc *rtc)
 	return (rtc->registers[REGISTER_A] & A_DIVIDER_RESET) != A_DIVIDER_RESET;
 }
 
-/* Whether the register holds an hour of twelve, with a bit for the afternoon. */
-static bool is_half_day(const struct rtc *rtc, u8 index)
+static bool is_binary(const struct rtc *rtc)
 {
-	return (index == REGISTER_HOUR || index == REGISTER_HOUR_ALARM) &&
-	       !(rtc->registers[REGISTER_B] & B_24_HOURS);
+	return rtc->registers[REGISTER_B] & B_BINARY;
 }
 
-static u8 encode(const struct rtc *rtc, u8 index, u32 value)
+static u8 encode(const struct rtc *rtc, u32 value)
 {
-	u32 afternoon = 0;
-
-	if (is_half_day(rtc, index)) {
-		afternoon = value >= 12 ? HOUR_PM : 0;
-		value = value % 12 == 0 ? 12 : value % 12;
-	}
-	if (!(rtc->registers[REGISTER_B] & B_BINARY))
-		value += value / 10 * 6;
-	return (u8)(value | afternoon);
+	return (u8)(is_binary(rtc) ? value : value + value / 10 * 6);
 }
 
 static u32 decode(const struct rtc *rtc, u8 index)
 {
 	u32 value = rtc->registers[index];
-	bool half_day = is_half_day(rtc, index);
-	bool afternoon = half_day && value & HOUR_PM;
 
-	if (half_day)
-		value &= ~(u32)HOUR_PM;
-	if (!(rtc->registers[REGISTER_B] & B_BINARY))
-		value -= (value >> 4) * 6;
-	return half_day ? value % 12 + (afternoon ? 12 : 0) : value;
+	return is_binary(rtc) ? value : value - (value >> 4) * 6;
 }
 
 static u32 seconds_of(const struct rtc *rtc)
@@ -182,11 +154,6 @@ static u32 seconds_of(const struct rtc *rtc)
 static u32 day_of(const struct rtc *rtc, u32 second, u32 *of_day)
 {
 	return rtc->days + (u32)divide_u64((u64)rtc->second_of_day + second, DAY_SECONDS, of_day);
-}
-
-static u32 weekday_of(u32 days, u32 shift)
-{
-	return (days + WEEKDAY_OF_DAY_0 + shift) % 7;
 }
 
 /* Fills the time registers. */
@@ -201,8 +168,8 @@ static void rtc_show(struct rtc *rtc)
 	values[FIELD_MINUTE] = of_day / 60 % 60;
 	values[FIELD_HOUR] = of_day / 3600;
 	for (u32 i = 0; i < FIELDS; i++)
-		rtc->registers[fields[i].index] = encode(rtc, fields[i].index, values[i]);
-	rtc->registers[REGISTER_WEEKDAY] = (u8)(weekday_of(days, rtc->weekday_shift) + 1);
+		rtc->registers[fields[i].index] = encode(rtc, values[i]);
+	rtc->registers[REGISTER_WEEKDAY] = (u8)((days + WEEKDAY_OF_DAY_0) % 7 + 1);
 }
 
 /* Makes the time registers second 0. Impossible values become the nearest one. */
@@ -221,37 +188,31 @@ static void rtc_parse(struct rtc *rtc)
 				   values[FIELD_MONTH], values[FIELD_DAY]);
 	rtc->second_of_day =
 		(values[FIELD_HOUR] * 60 + values[FIELD_MINUTE]) * 60 + values[FIELD_SECOND];
-	/* Two weeks, so that it stays positive, less one day: the register counts from 1. */
-	rtc->weekday_shift =
-		(u8)((rtc->registers[REGISTER_WEEKDAY] + 13u - weekday_of(rtc->days, 0)) % 7);
 }
 
 /* The seconds, 1..86400, until the alarm's next match; 0 if it never matches. */
 static u32 alarm_distance(const struct rtc *rtc)
 {
-	u32 wanted[ARRAY_SIZE(alarms)];
+	static const u32 units[] = { [FIELD_SECOND] = 1, [FIELD_MINUTE] = 60, [FIELD_HOUR] = 3600 };
 	u32 distance = 1;
+	u32 field = FIELD_DAY;
 	u32 now;
-	u32 i;
 
 	day_of(rtc, seconds_of(rtc), &now);
-	for (i = 0; i < ARRAY_SIZE(alarms); i++) {
-		wanted[i] = UINT32_MAX;
-		if ((rtc->registers[alarms[i].index] & ALARM_ANY) == ALARM_ANY)
-			continue;
-		wanted[i] = decode(rtc, alarms[i].index);
-		if (wanted[i] >= alarms[i].modulus)
-			return 0;
-	}
 	/* Skips to the next hour, minute, second until all match: some 200 rounds. */
-	for (i = 0; i < ARRAY_SIZE(alarms); i++) {
+	while (field-- > FIELD_SECOND) {
+		u8 alarm = (u8)(fields[field].index + 1);
+		u32 wanted = decode(rtc, alarm);
 		u32 time = (now + distance) % DAY_SECONDS;
-		u32 unit = alarms[i].seconds;
 
-		if (wanted[i] == UINT32_MAX || wanted[i] == time / unit % alarms[i].modulus)
+		if ((rtc->registers[alarm] & ALARM_ANY) == ALARM_ANY)
 			continue;
-		distance += unit - time % unit;
-		i = UINT32_MAX;
+		if (wanted > fields[field].high)
+			return 0;
+		if (wanted == time / units[field] % (fields[field].high + 1u))
+			continue;
+		distance += units[field] - time % units[field];
+		field = FIELD_DAY;
 	}
 	return distance;
 }
@@ -369,6 +330,8 @@ static void rtc_write_register(struct rtc *rtc, u8 value, u64 now)
 	}
 	if (index == REGISTER_A)
 		rtc_write_a(rtc, value, now);
+	else if (index == REGISTER_B)
+		rtc->registers[REGISTER_B] = value | B_24_HOURS;
 	else if (index != REGISTER_C && index != REGISTER_D)
 		rtc->registers[index] = value;
 	rtc_start(rtc);

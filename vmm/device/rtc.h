@@ -3,6 +3,7 @@
  * The virtual MC146818 real-time clock of one guest, with 114 bytes of memory.
  * As in the virtual PIT, time is the time stamp counter and nothing runs in
  * between: date, flags and interrupt are worked out when they are asked for.
+ * Hours are those of the day, 0 to 23, and the day of the week is the date's.
  */
 #ifndef GANDALF_RTC_H
 #define GANDALF_RTC_H
@@ -18,7 +19,6 @@ struct rtc {
 	u32 tsc_khz;
 	u32 days;         /* date of second 0, in days since 0000-03-01 */
 	u32 second_of_day; /* of second 0 */
-	u8 weekday_shift; /* what the guest's day of the week is ahead of the date's */
 	u8 index;         /* port 0x70 */
 	bool running;     /* divider on and SET clear */
 };

@@ -6,45 +6,49 @@
  */
 #include "device/uart.h"
 
+enum {
+	REGISTER_DATA,
+	REGISTER_INTERRUPT_ENABLE,
+	REGISTER_FIFO_CONTROL, /* reads: the cause of the interrupt */
+	REGISTER_LINE_CONTROL,
+	REGISTER_MODEM_CONTROL,
+	REGISTER_LINE_STATUS,
+	REGISTER_MODEM_STATUS,
+	REGISTER_SCRATCH,
+	REGISTERS
+};
+
+/* The bits that a register keeps of what is written to it. */
+static const u8 register_bits[REGISTERS] = {
+	[REGISTER_INTERRUPT_ENABLE] = 0x0f,
+	[REGISTER_FIFO_CONTROL] = 0xc9,
+	[REGISTER_LINE_CONTROL] = 0xff,
+	[REGISTER_MODEM_CONTROL] = 0x1f,
+	[REGISTER_SCRATCH] = 0xff,
+};
+
 #define IER_RECEIVE 0x01
 #define IER_TRANSMIT 0x02
-#define IER_LINE 0x04
-#define IER_MODEM 0x08
-#define IER_ALL 0x0f
 
 #define IIR_NONE 0x01
-#define IIR_MODEM 0x00
 #define IIR_TRANSMIT 0x02
 #define IIR_RECEIVE 0x04
-#define IIR_LINE 0x06
 #define IIR_TIMEOUT 0x0c
 #define IIR_FIFOS 0xc0
 
 #define FCR_ENABLE 0x01
 #define FCR_CLEAR_RECEIVE 0x02
 #define FCR_CLEAR_TRANSMIT 0x04
-#define FCR_KEPT 0xc9
 
 #define LCR_DIVISOR 0x80
 
 #define MCR_OUT2 0x08
 #define MCR_LOOP 0x10
-#define MCR_ALL 0x1f
 
 #define LSR_DATA 0x01
-#define LSR_OVERRUN 0x02
 #define LSR_TRANSMIT_EMPTY 0x60 /* holding and shift register */
 
-#define MSR_CHANGES 0x0f
-#define MSR_RING_ENDED 0x04
-#define MSR_RING 0x40
 #define MSR_CONNECTED 0xb0 /* DCD, DSR, CTS */
-
-static void fifo_clear(struct uart_fifo *fifo)
-{
-	fifo->first = 0;
-	fifo->count = 0;
-}
 
 static void fifo_push(struct uart_fifo *fifo, u8 byte)
 {
@@ -60,52 +64,42 @@ static u8 fifo_pop(struct uart_fifo *fifo)
 	return byte;
 }
 
+static bool has_fifos(const struct uart *uart)
+{
+	return uart->registers[REGISTER_FIFO_CONTROL] & FCR_ENABLE;
+}
+
 /* Without FIFOs each direction holds one byte. */
-static unsigned uart_capacity(const struct uart *uart)
+static bool has_room(const struct uart *uart, const struct uart_fifo *fifo)
 {
-	return uart->fifo_control & FCR_ENABLE ? UART_FIFO_SIZE : 1;
-}
-
-static unsigned uart_trigger(const struct uart *uart)
-{
-	static const u8 levels[4] = { 1, 4, 8, 14 };
-
-	return uart->fifo_control & FCR_ENABLE ? levels[uart->fifo_control >> 6] : 1;
-}
-
-static void uart_store(struct uart *uart, u8 byte)
-{
-	if (uart->receive.count < uart_capacity(uart))
-		fifo_push(&uart->receive, byte);
-	else
-		uart->overrun = true;
+	return !(uart->registers[REGISTER_MODEM_CONTROL] & MCR_LOOP) &&
+	       fifo->count < (has_fifos(uart) ? UART_FIFO_SIZE : 1);
 }
 
 void uart_reset(struct uart *uart)
 {
-	*uart = (struct uart){ .modem_status = MSR_CONNECTED, .transmit_event = true };
+	*uart = (struct uart){ .transmit_event = true };
 }
 
 /* The interrupt with the highest priority, IIR_NONE without any. */
 static u8 uart_cause(const struct uart *uart)
 {
-	u8 enabled = uart->interrupt_enable;
+	static const u8 triggers[4] = { 1, 4, 8, 14 };
+	u8 enabled = uart->registers[REGISTER_INTERRUPT_ENABLE];
+	u8 trigger = triggers[uart->registers[REGISTER_FIFO_CONTROL] >> 6];
 
-	if (enabled & IER_LINE && uart->overrun)
-		return IIR_LINE;
 	if (enabled & IER_RECEIVE && uart->receive.count > 0)
-		return uart->receive.count >= uart_trigger(uart) ? IIR_RECEIVE : IIR_TIMEOUT;
+		return uart->receive.count >= trigger ? IIR_RECEIVE : IIR_TIMEOUT;
 	if (enabled & IER_TRANSMIT && uart->transmit_event)
 		return IIR_TRANSMIT;
-	if (enabled & IER_MODEM && uart->modem_status & MSR_CHANGES)
-		return IIR_MODEM;
 	return IIR_NONE;
 }
 
 bool uart_interrupt(const struct uart *uart)
 {
-	return (uart->modem_control & (MCR_OUT2 | MCR_LOOP)) == MCR_OUT2 &&
-	       uart_cause(uart) != IIR_NONE;
+	u8 control = uart->registers[REGISTER_MODEM_CONTROL] & (MCR_OUT2 | MCR_LOOP);
+
+	return control == MCR_OUT2 && uart_cause(uart) != IIR_NONE;
 }
 
 static u8 uart_read_cause(struct uart *uart)
@@ -114,147 +108,91 @@ static u8 uart_read_cause(struct uart *uart)
 
 	if (cause == IIR_TRANSMIT)
 		uart->transmit_event = false;
-	return cause | (uart->fifo_control & FCR_ENABLE ? IIR_FIFOS : 0);
+	return cause | (has_fifos(uart) ? IIR_FIFOS : 0);
 }
 
-static u8 uart_read_line_status(struct uart *uart)
+static u8 uart_line_status(const struct uart *uart)
 {
-	u8 status = 0;
-
-	if (uart->receive.count > 0)
-		status |= LSR_DATA;
-	if (uart->overrun)
-		status |= LSR_OVERRUN;
-	if (uart->transmit.count == 0)
-		status |= LSR_TRANSMIT_EMPTY;
-	uart->overrun = false;
-	return status;
-}
-
-static u8 uart_read_modem_status(struct uart *uart)
-{
-	u8 status = uart->modem_status;
-
-	uart->modem_status &= (u8)~MSR_CHANGES;
-	return status;
-}
-
-u8 uart_read(struct uart *uart, unsigned offset)
-{
-	if (uart->line_control & LCR_DIVISOR && offset < 2)
-		return uart->divisor[offset];
-	switch (offset) {
-	case 0:
-		return uart->receive.count > 0 ? fifo_pop(&uart->receive) : 0;
-	case 1:
-		return uart->interrupt_enable;
-	case 2:
-		return uart_read_cause(uart);
-	case 3:
-		return uart->line_control;
-	case 4:
-		return uart->modem_control;
-	case 5:
-		return uart_read_line_status(uart);
-	case 6:
-		return uart_read_modem_status(uart);
-	case 7:
-		return uart->scratch;
-	default:
-		return 0xff;
-	}
-}
-
-static void uart_write_byte(struct uart *uart, u8 byte)
-{
-	uart->transmit_event = false;
-	if (uart->modem_control & MCR_LOOP) {
-		uart_store(uart, byte);
-		uart->transmit_event = true;
-	} else if (uart->transmit.count < uart_capacity(uart)) {
-		fifo_push(&uart->transmit, byte);
-	}
-}
-
-/* Enabling the interrupt while the register is empty raises it (again). */
-static void uart_write_interrupt_enable(struct uart *uart, u8 value)
-{
-	if (value & ~uart->interrupt_enable & IER_TRANSMIT && uart->transmit.count == 0)
-		uart->transmit_event = true;
-	uart->interrupt_enable = value & IER_ALL;
-}
-
-static void uart_write_fifo_control(struct uart *uart, u8 value)
-{
-	/* Switching the FIFOs on or off empties them. */
-	if ((value ^ uart->fifo_control) & FCR_ENABLE)
-		value |= FCR_CLEAR_RECEIVE | FCR_CLEAR_TRANSMIT;
-	if (value & FCR_CLEAR_RECEIVE)
-		fifo_clear(&uart->receive);
-	if (value & FCR_CLEAR_TRANSMIT) {
-		fifo_clear(&uart->transmit);
-		uart->transmit_event = true;
-	}
-	uart->fifo_control = value & FCR_ENABLE ? value & FCR_KEPT : 0;
+	return (u8)((uart->receive.count > 0 ? LSR_DATA : 0) |
+		    (uart->transmit.count == 0 ? LSR_TRANSMIT_EMPTY : 0));
 }
 
 /* In loopback RTS, DTR, OUT1, OUT2 come back as CTS, DSR, RI, DCD. */
-static u8 modem_lines(u8 control)
+static u8 uart_modem_status(const struct uart *uart)
 {
+	u8 control = uart->registers[REGISTER_MODEM_CONTROL];
+
 	if (!(control & MCR_LOOP))
 		return MSR_CONNECTED;
 	return (u8)((control & 0x02) << 3 | (control & 0x01) << 5 | (control & 0x0c) << 4);
 }
 
-static void uart_write_modem_control(struct uart *uart, u8 value)
+u8 uart_read(struct uart *uart, unsigned offset)
 {
-	u8 lines = modem_lines(value & MCR_ALL);
-	u8 changed = (u8)((uart->modem_status ^ lines) >> 4);
+	if (uart->registers[REGISTER_LINE_CONTROL] & LCR_DIVISOR && offset < 2)
+		return uart->divisor[offset];
+	switch (offset) {
+	case REGISTER_DATA:
+		return uart->receive.count > 0 ? fifo_pop(&uart->receive) : 0;
+	case REGISTER_FIFO_CONTROL:
+		return uart_read_cause(uart);
+	case REGISTER_LINE_STATUS:
+		return uart_line_status(uart);
+	case REGISTER_MODEM_STATUS:
+		return uart_modem_status(uart);
+	default:
+		return uart->registers[offset];
+	}
+}
 
-	/* The ring indicator counts when it ends. */
-	if (lines & MSR_RING)
-		changed &= (u8)~MSR_RING_ENDED;
-	uart->modem_status = (u8)(lines | (uart->modem_status & MSR_CHANGES) | changed);
-	uart->modem_control = value & MCR_ALL;
+static void uart_write_fifo_control(struct uart *uart, u8 value)
+{
+	/* Switching the FIFOs on or off empties them. */
+	if ((value ^ uart->registers[REGISTER_FIFO_CONTROL]) & FCR_ENABLE)
+		value |= FCR_CLEAR_RECEIVE | FCR_CLEAR_TRANSMIT;
+	if (value & FCR_CLEAR_RECEIVE)
+		uart->receive.count = 0;
+	if (value & FCR_CLEAR_TRANSMIT) {
+		uart->transmit.count = 0;
+		uart->transmit_event = true;
+	}
 }
 
 void uart_write(struct uart *uart, unsigned offset, u8 value)
 {
-	if (uart->line_control & LCR_DIVISOR && offset < 2) {
+	if (uart->registers[REGISTER_LINE_CONTROL] & LCR_DIVISOR && offset < 2) {
 		uart->divisor[offset] = value;
 		return;
 	}
 	switch (offset) {
-	case 0:
-		uart_write_byte(uart, value);
+	case REGISTER_DATA:
+		if (has_room(uart, &uart->transmit))
+			fifo_push(&uart->transmit, value);
+		uart->transmit_event = uart->transmit.count == 0;
 		break;
-	case 1:
-		uart_write_interrupt_enable(uart, value);
+	case REGISTER_INTERRUPT_ENABLE:
+		/* Enabling it while the register is empty raises it (again). */
+		if (value & ~uart->registers[offset] & IER_TRANSMIT &&
+		    uart->transmit.count == 0)
+			uart->transmit_event = true;
 		break;
-	case 2:
+	case REGISTER_FIFO_CONTROL:
 		uart_write_fifo_control(uart, value);
-		break;
-	case 3:
-		uart->line_control = value;
-		break;
-	case 4:
-		uart_write_modem_control(uart, value);
-		break;
-	case 7:
-		uart->scratch = value;
+		value = value & FCR_ENABLE ? value : 0;
 		break;
 	}
+	uart->registers[offset] = value & register_bits[offset];
 }
 
 bool uart_can_receive(const struct uart *uart)
 {
-	return !(uart->modem_control & MCR_LOOP) && uart->receive.count < uart_capacity(uart);
+	return has_room(uart, &uart->receive);
 }
 
 void uart_receive(struct uart *uart, u8 byte)
 {
-	if (!(uart->modem_control & MCR_LOOP))
-		uart_store(uart, byte);
+	if (uart_can_receive(uart))
+		fifo_push(&uart->receive, byte);
 }
 
 bool uart_has_output(const struct uart *uart)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The virtual 16550A of one guest. It knows no baud rate: a byte has left as
- * soon as the VMM takes it, and the guest waits as long as the VMM does not. The
- * modem lines say that the other end is connected and ready.
+ * soon as the VMM takes it, and the guest waits as long as the VMM does not. No
+ * byte is received without room for it, so there is no line error. The modem lines
+ * say that the other end is connected and ready, and never change; in loopback
+ * they follow the modem control register, and bytes go nowhere.
  */
 #ifndef GANDALF_UART_H
 #define GANDALF_UART_H
@@ -20,14 +22,8 @@ struct uart_fifo {
 struct uart {
 	struct uart_fifo receive;
 	struct uart_fifo transmit;
-	u8 interrupt_enable; /* IER */
-	u8 fifo_control;     /* FCR: enable bit and trigger level */
-	u8 line_control;     /* LCR */
-	u8 modem_control;    /* MCR */
-	u8 modem_status;     /* MSR */
-	u8 scratch;
+	u8 registers[8];     /* as written; the FIFO control register is number 2 */
 	u8 divisor[2];
-	bool overrun;        /* LSR bit 1, until LSR is read */
 	bool transmit_event; /* THR became empty; until IIR is read or THR written */
 };
 
@@ -43,7 +39,7 @@ bool uart_interrupt(const struct uart *uart);
 /* Whether uart_receive() would keep a byte. */
 bool uart_can_receive(const struct uart *uart);
 
-/* A byte from the outside. Without room it is lost, and the guest is told so. */
+/* A byte from the outside. Without room it is lost. */
 void uart_receive(struct uart *uart, u8 byte);
 
 /* Whether the guest has written a byte that uart_transmit() has not taken. */

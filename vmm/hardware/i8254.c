@@ -50,7 +50,7 @@ u32 i8254_measure_tsc(void)
 
 static void i8254_program(u64 ticks)
 {
-	u64 clocks = multiply_divide(ticks, FREQUENCY, time_tsc_khz * 1000);
+	u64 clocks = divide_u64(multiply_divide(ticks, FREQUENCY, time_tsc_khz), 1000, NULL);
 	u32 count = clocks > 0xffff ? 0xffff : (u32)clocks;
 
 	if (count == 0)

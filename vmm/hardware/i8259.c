@@ -10,6 +10,8 @@
 
 #define MASTER 0x20
 #define SLAVE 0xa0
+/* The chip set's edge/level control registers. */
+#define EDGE_LEVEL 0x4d0
 #define ICW1_INIT_ICW4 0x11
 #define ICW4_8086 0x01
 #define OCW2_EOI 0x20
@@ -51,6 +53,9 @@ void i8259_release(void)
 
 void i8259_enable(unsigned irq)
 {
+	u16 edge_level = (u16)(EDGE_LEVEL + irq / 8);
+
+	outb(edge_level, (u8)(inb(edge_level) & ~(1u << irq % 8)));
 	mask &= (u16)~(1u << irq);
 	mask_write();
 }

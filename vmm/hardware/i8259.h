@@ -7,6 +7,8 @@
 
 /* Vectors VECTOR_PIC to VECTOR_PIC + 15, all inputs masked. */
 void i8259_init(void);
+/* Edge triggered: a level that stays would interrupt for ever, since interrupts
+ * are ended before their owners have served them. */
 void i8259_enable(unsigned irq);
 /* Tells whether input irq really asks (7 and 15 may be spurious) and, if so,
  * ends the interrupt. */

@@ -7,6 +7,7 @@
 #define DATA 0
 #define INTERRUPT_ENABLE 1
 #define FIFO_CONTROL 2
+#define INTERRUPT_IDENTIFICATION 2
 #define LINE_CONTROL 3
 #define MODEM_CONTROL 4
 #define LINE_STATUS 5
@@ -14,6 +15,7 @@
 
 #define IER_RECEIVE 0x01
 #define IER_TRANSMIT 0x02
+#define IIR_NONE 0x01
 #define IIR_FIFO_WORKS 0xc0
 #define FCR_ENABLE_CLEAR 0x07
 #define LCR_8N1 0x03
@@ -77,6 +79,11 @@ void serial_expect_room(bool wanted)
 int serial_read(void)
 {
 	return inb(base + LINE_STATUS) & LSR_RECEIVED ? inb(base + DATA) : -1;
+}
+
+bool serial_interrupting(void)
+{
+	return (inb(base + INTERRUPT_IDENTIFICATION) & IIR_NONE) == 0;
 }
 
 bool serial_idle(void)

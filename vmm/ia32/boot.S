@@ -12,7 +12,6 @@
 /* Modules on page boundaries, and memory information. */
 #define MULTIBOOT_FLAGS 0x00000003
 
-#define CPUID_PSE 0x00000008
 #define CR4_PSE 0x00000010
 #define CR0_PG_NE 0x80000020
 #define PDE_LARGE 0x00000083

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decodes the instructions that the VMM emulates for its guests, and no others:
- * those that trap in ring 1, and the plain moves that a guest may use on a page
- * that the VMM has write-protected. The code segment is a 32-bit one.
+ * Decodes the instructions that the VMM emulates for its guests, or names when it
+ * refuses them, and no others: those that trap in ring 1, and the plain stores that
+ * a guest may use on a page that the VMM has write-protected. Code is 32-bit code
+ * with 32-bit addresses.
  */
 #ifndef GANDALF_DECODE_H
 #define GANDALF_DECODE_H
@@ -14,15 +15,9 @@ enum decoded_operation {
 	/* Memory operand: 6 bytes, limit and base. */
 	DECODED_LGDT,
 	DECODED_LIDT,
-	DECODED_SGDT,
-	DECODED_SIDT,
-	/* 16-bit operand: register rm (SLDT, STR, SMSW: operand_size bytes of it
-	 * are written) or memory. */
+	/* 16-bit operand: register rm or memory. */
 	DECODED_LLDT,
 	DECODED_LTR,
-	DECODED_SLDT,
-	DECODED_STR,
-	DECODED_SMSW,
 	DECODED_LMSW,
 	/* CR or DR number in reg, general register in rm. */
 	DECODED_MOV_FROM_CR,
@@ -36,44 +31,33 @@ enum decoded_operation {
 	DECODED_HLT,
 	DECODED_CLI,
 	DECODED_STI,
-	DECODED_PUSHF, /* operand_size: 2 or 4 */
-	DECODED_POPF,
-	DECODED_IRET,
+	DECODED_IRET, /* operand_size: 2 or 4 */
 	/* size 1, 2 or 4; port in immediate if has_immediate, else in DX. */
 	DECODED_IN,
 	DECODED_OUT,
-	/* size 1, 2 or 4; repeat; address_size; OUTS: segment. */
+	/* Known by name only. */
 	DECODED_INS,
 	DECODED_OUTS,
-	DECODED_RDMSR,
-	DECODED_WRMSR,
-	DECODED_RDTSC,
-	DECODED_RDPMC,
-	DECODED_XSETBV,
-	DECODED_MONITOR,
-	DECODED_MWAIT,
 	DECODED_SYSENTER,
 	DECODED_SYSEXIT,
-	DECODED_SYSCALL,
-	DECODED_SYSRET,
 	DECODED_UD2,
-	DECODED_INT,         /* vector in immediate */
-	DECODED_INT3,
-	DECODED_INTO,
-	/* Segment register in reg (SEGMENT_..., never CS). */
-	DECODED_MOV_TO_SREG, /* 16 bits from register rm or memory */
-	DECODED_POP_SREG,    /* pops operand_size bytes */
-	DECODED_LOAD_FAR,    /* LDS and so on: segment register in reg,
-	                        general register in target, memory operand */
-	/* has_memory: through memory, else selector:immediate. */
+	DECODED_RDMSR,
+	DECODED_WRMSR,
+	DECODED_MOV_TO_SREG, /* segment register in reg (SEGMENT_..., never CS), 16
+	                        bits from register rm or memory */
+	DECODED_MOV_STORE,   /* size 1, 2 or 4, to register rm or memory, from
+	                        register reg or, with has_immediate, from immediate */
+	DECODED_OPERATIONS,
+	/* The guest's business whatever they are: not decoded. */
+	DECODED_POP_SREG,
+	DECODED_LOAD_FAR,
 	DECODED_JMP_FAR,
 	DECODED_CALL_FAR,
-	DECODED_RETF,        /* has_immediate: bytes of parameters to drop */
-	/* size 1, 2 or 4. */
-	DECODED_MOV_STORE,   /* to register rm or memory, from register reg or,
-	                        with has_immediate, from immediate */
-	DECODED_MOV_LOAD,    /* to register reg, from register rm or memory */
-	DECODED_OPERATIONS
+	DECODED_RETF,
+	DECODED_INT,
+	DECODED_MOV_LOAD,
+	DECODED_RDPMC,
+	DECODED_XSETBV
 };
 
 /* The CPU's numbers of the segment registers. */
@@ -111,21 +95,16 @@ struct decoded {
 	u8 operation;    /* enum decoded_operation */
 	u8 length;       /* bytes, 1..15 */
 	u8 operand_size; /* 2 or 4 */
-	u8 address_size; /* 2 or 4 */
 	u8 size;         /* of the data moved: 1, 2 or 4 */
 	u8 segment;      /* of the memory operand, default or overridden */
-	u8 repeat;       /* 0, 0xf2 or 0xf3 */
 	bool lock;       /* no instruction here takes it: a #UD on the CPU */
-	u8 mod;          /* fields of the ModR/M byte, 0 without one */
-	u8 reg;
-	u8 rm;
-	u8 target;       /* DECODED_LOAD_FAR */
 	bool has_memory;
 	bool has_immediate;
+	u8 reg;          /* fields of the ModR/M byte, 0 without one */
+	u8 rm;
 	u8 base;         /* REGISTER_NONE: none */
 	u8 index;        /* REGISTER_NONE: none */
 	u8 scale;        /* 0..3: index << scale */
-	u16 selector;    /* far pointer in the instruction */
 	u32 displacement;
 	u32 immediate;
 };
@@ -133,7 +112,6 @@ struct decoded {
 /*
  * Decodes the instruction at bytes, of which available may be read (more than
  * 15 are of no use). The fields of *decoded mean something for DECODE_OK only.
- * Segment registers are selected by the instruction, so reg is checked for them.
  */
 enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 available);
 

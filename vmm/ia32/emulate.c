@@ -254,6 +254,10 @@ static void cr4_set(struct pc *pc, u32 value)
 {
 	u32 changed = pc->cr4 ^ value;
 
+	if (value & CR4_PAE) {
+		vm_stop(pc->vm, "it wants PAE, which is not offered");
+		return;
+	}
 	pc->cr4 = value;
 	if (changed & (CR4_PGE | CR4_PSE))
 		shadow_flush_all(pc);
@@ -434,17 +438,42 @@ static void return_to(struct pc *pc, struct frame *frame, const u32 *words)
 	}
 }
 
+/* Whether the real tables have a segment for this selector at its RPL; ring 3's
+ * code segments may be absent for a while only. */
+static bool selector_is_loadable(const struct pc *pc, u32 selector, bool code)
+{
+	u32 index = (selector & 0xffff) / 8;
+	u64 wanted = DESCRIPTOR_USER | (code ? DESCRIPTOR_CODE : DESCRIPTOR_WRITABLE);
+	u64 mask = DESCRIPTOR_USER | DESCRIPTOR_CODE | (code ? 0 : DESCRIPTOR_WRITABLE);
+	u64 descriptor;
+
+	if (index >= SEGMENT_GUEST_ENTRIES || (selector & 4))
+		return false;
+	descriptor = pc->vcpu->tables->gdt[index];
+	if ((descriptor & DESCRIPTOR_PRESENT) == 0 && !(pc->armed && code))
+		return false;
+	return (descriptor & mask) == wanted &&
+	       descriptor_dpl(descriptor) == ((selector & 3) == 3 ? 3 : 1);
+}
+
+/* What the VMM's own IRET to this frame would refuse, the guest's must. */
+static bool return_is_possible(const struct pc *pc, const u32 *words)
+{
+	if ((words[2] & EFLAGS_VM) || !selector_is_loadable(pc, words[1], true) ||
+	    words[0] > descriptor_limit(pc->vcpu->tables->gdt[(words[1] & 0xffff) / 8]))
+		return false;
+	return (words[1] & 3) != 3 ||
+	       ((words[4] & 3) == 3 && selector_is_loadable(pc, words[4], false));
+}
+
 static enum emulated emulate_iret(const struct emulation *e)
 {
 	u32 words[5]; /* EIP, CS, EFLAGS, and to ring 3 ESP, SS */
 	u32 esp = e->frame->esp;
 
-	if (e->decoded.operand_size != 4 || !guest_read(esp, words, 3 * sizeof(u32)))
-		return EMULATED_FAULT;
-	if ((words[2] & EFLAGS_VM) || (words[1] & 0xfffcu) == 0 ||
-	    (words[1] & 0xfffcu) >= SEGMENT_GUEST_ENTRIES * 8)
-		return EMULATED_FAULT;
-	if ((words[1] & 3) == 3 && !guest_read(esp, words, sizeof(words)))
+	if (e->decoded.operand_size != 4 || !guest_read(esp, words, 3 * sizeof(u32)) ||
+	    ((words[1] & 3) == 3 && !guest_read(esp, words, sizeof(words))) ||
+	    !return_is_possible(e->pc, words))
 		return EMULATED_FAULT;
 	vcpu_count(e->pc->vcpu, COUNTER_returns);
 	return_to(e->pc, e->frame, words);
@@ -455,17 +484,12 @@ static enum emulated emulate_iret(const struct emulation *e)
 static enum emulated emulate_mov_to_sreg(const struct emulation *e)
 {
 	u16 selector;
-	u64 descriptor;
 
 	if (e->decoded.reg != SEGMENT_SS)
 		return EMULATED_FAULT;
 	if (!operand_16(e, &selector))
 		return EMULATED_JUMP;
-	if ((selector & 3) != 0 || selector < 8 || selector / 8u >= SEGMENT_GUEST_ENTRIES)
-		return EMULATED_FAULT;
-	descriptor = e->pc->vcpu->tables->gdt[selector / 8];
-	if ((descriptor & DESCRIPTOR_PRESENT) == 0 || (descriptor & DESCRIPTOR_CODE) != 0 ||
-	    (descriptor & DESCRIPTOR_WRITABLE) == 0 || descriptor_dpl(descriptor) != 1)
+	if ((selector & 3) != 0 || !selector_is_loadable(e->pc, selector, false))
 		return EMULATED_FAULT;
 	e->frame->ss = selector | 1u;
 	return EMULATED_NEXT;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * C functions take their first three arguments in EAX, EDX and ECX
- * (-mregparm=3).
- *
  * Every way into the VMM and out of it. The stubs bring all vectors to one
- * frame (struct frame in core/vcpu.h) and call trap().
+ * frame (struct frame in core/vcpu.h) and call trap(). C functions take their
+ * first three arguments in EAX, EDX and ECX (-mregparm=3).
  */
 #include "core/layout.h"
 #include "core/vcpu.h"

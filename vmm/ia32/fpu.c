@@ -15,11 +15,11 @@
 #define FCW_DEFAULT 0x37fu
 
 static bool has_fxsr;
-static u32 cr4_bits;
 
 void fpu_init(void)
 {
 	u32 features = cpuid(1).edx;
+	u32 cr4_bits = 0;
 
 	has_fxsr = (features & CPUID_FXSR) != 0;
 	if (has_fxsr)
@@ -27,11 +27,6 @@ void fpu_init(void)
 	if (features & CPUID_SSE)
 		cr4_bits |= CR4_OSXMMEXCPT;
 	cr4_write(cr4_read() | cr4_bits);
-}
-
-u32 fpu_cr4(void)
-{
-	return cr4_bits;
 }
 
 void fpu_reset(struct vcpu *vcpu)
@@ -71,7 +66,8 @@ void fpu_take(struct vcpu *vcpu)
 	if (has_fxsr)
 		__asm__ volatile("fxrstor %0" : : "m"(vcpu->fpu));
 	else
-		__asm__ volatile("frstor %0" : : "m"(vcpu->fpu));
+		/* A stopped guest may have left an exception pending. */
+		__asm__ volatile("fninit; frstor %0" : : "m"(vcpu->fpu));
 	core.fpu_owner = vcpu;
 	vcpu_count(vcpu, COUNTER_fpu_switches);
 }

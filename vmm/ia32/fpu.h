@@ -10,8 +10,6 @@
 
 /* Finds out what the CPU has and enables it in CR4. */
 void fpu_init(void);
-/* CR4 bits that fpu_init() set; a guest sees its own instead. */
-u32 fpu_cr4(void);
 /* The state after FNINIT, for a guest that starts. */
 void fpu_reset(struct vcpu *vcpu);
 /* Whether the vCPU needs CR0.TS on its next entry. */

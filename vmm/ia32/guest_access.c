@@ -2,7 +2,9 @@
 /* Guest memory through the guest's own shadow, which a fault fills as usual. */
 #include "ia32/guest_access.h"
 
+#include "core/core.h"
 #include "core/layout.h"
+#include "ia32/shadow.h"
 
 static bool range_is_guests(u32 linear, u32 size)
 {
@@ -14,9 +16,15 @@ bool guest_read(u32 linear, void *to, u32 size)
 	return range_is_guests(linear, size) && entry_copy(to, (const void *)linear, size) == 0;
 }
 
+/* The VMM writes with CR0.WP 0, so it asks first. Writes are shorter than a
+ * page: first and last byte are in all the pages there are. */
 bool guest_write(u32 linear, const void *from, u32 size)
 {
-	return range_is_guests(linear, size) && entry_copy((void *)linear, from, size) == 0;
+	struct pc *pc = core.current->vm->pc;
+
+	return range_is_guests(linear, size) && shadow_make_writable(pc, linear) &&
+	       shadow_make_writable(pc, linear + size - 1) &&
+	       entry_copy((void *)linear, from, size) == 0;
 }
 
 u32 guest_fetch(u32 linear, u8 *to, u32 size)

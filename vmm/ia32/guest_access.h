@@ -6,9 +6,8 @@
 #include "ia32/entry.h"
 #include "lib/types.h"
 
-/* false if any byte is not the guest's; then some may have been copied. A write
- * does not look at the guest's read-only bits: it is for stacks and descriptor
- * tables, where a wrong address hurts the guest only. */
+/* false if any byte is not the guest's, or may not be written by its kernel; then
+ * some may have been copied. */
 bool guest_read(u32 linear, void *to, u32 size);
 bool guest_write(u32 linear, const void *from, u32 size);
 /* Copies instruction bytes up to the first that cannot be read. */

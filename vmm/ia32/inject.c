@@ -91,19 +91,15 @@ void inject(struct pc *pc, unsigned vector, bool has_error, u32 error)
 	bool flag;
 
 	if (!gate_read(pc, vector, &gate)) {
-		if (pc->idt_limit < 8 * EXCEPTIONS - 1)
-			vm_reboot(pc->vm);
-		else
-			vm_stop(pc->vm, "its IDT has no gate for %s",
-				vector < EXCEPTIONS ? report_exception_name(vector)
-						    : "an interrupt");
+		vm_stop(pc->vm, "triple fault: its IDT has no gate for %s",
+			vector < EXCEPTIONS ? report_exception_name(vector) : "an interrupt");
 		return;
 	}
 	count = frame_build(pc, words, has_error, error);
 	flag = linux_interrupts_enabled(pc) && !gate.interrupt;
 	enter_ring_1(pc);
 	if (!guest_write(frame->esp - count * sizeof(u32), words, count * sizeof(u32))) {
-		vm_stop(pc->vm, "its stack cannot take %s",
+		vm_stop(pc->vm, "triple fault: its stack cannot take %s",
 			vector < EXCEPTIONS ? report_exception_name(vector) : "an interrupt");
 		return;
 	}

@@ -34,6 +34,7 @@
 #define CR0_AM 0x40000u
 #define CR0_PG 0x80000000u
 #define CR4_PSE 0x10u
+#define CR4_PAE 0x20u
 #define CR4_PGE 0x80u
 #define CR4_OSFXSR 0x200u
 #define CR4_OSXMMEXCPT 0x400u
@@ -80,6 +81,5 @@ enum exception {
 #define PF_P 0x1u
 #define PF_W 0x2u
 #define PF_U 0x4u
-#define PF_RESERVED 0x8u
 
 #endif

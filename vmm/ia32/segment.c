@@ -15,6 +15,8 @@
 #define TYPE_VMM_CODE 0x9b
 #define TYPE_VMM_DATA 0x93
 #define TYPE_TSS 0x89
+/* Linux's __KERNEL_CS in ring 1; its gates name no other segment. */
+#define GUEST_KERNEL_CODE 0x61
 #define TSS_BUSY (1ull << 41)
 
 /* The first address that no guest segment may reach: behind the alias. */
@@ -147,7 +149,7 @@ void segment_set_guest_stack(struct vcpu *vcpu, u32 ss, u32 esp)
 
 void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned type, unsigned dpl)
 {
-	vcpu->tables->idt[vector] = gate(offset, GANDALF_RTOS_CODE, type, dpl);
+	vcpu->tables->idt[vector] = gate(offset, GUEST_KERNEL_CODE, type, dpl);
 }
 
 void segment_clear_gate(struct vcpu *vcpu, unsigned vector)
@@ -190,7 +192,7 @@ u64 segment_restrict(u64 descriptor, bool flat)
 	if (flat && !code)
 		return descriptor;
 	if (base >= GUEST_END || (!code && (descriptor & DESCRIPTOR_EXPAND_DOWN)))
-		return descriptor & ~DESCRIPTOR_PRESENT;
+		return 0;
 	return descriptor_truncate(descriptor, GUEST_END - 1 - base);
 }
 
@@ -199,7 +201,8 @@ u64 segment_half(u64 descriptor, bool down)
 	u32 base = descriptor_base(descriptor);
 	u32 type = (u32)(descriptor >> 40) & 0xff;
 
-	if (!down || base == 0)
+	/* A base of 0 has no lower half, one beyond the VMM's too large a one. */
+	if (!down || base - 1 >= GUEST_END || (descriptor & DESCRIPTOR_CODE))
 		return segment_restrict(descriptor, false);
 	/* Offsets above the limit are valid, those that wrap to 0..base - 1. */
 	return segment_descriptor(base, (0 - base - 1) | (PAGE_SIZE - 1), type | 5, true);

@@ -19,7 +19,6 @@
 
 #define DESCRIPTOR_CODE (1ull << 43)
 #define DESCRIPTOR_EXPAND_DOWN (1ull << 42)
-#define DESCRIPTOR_CONFORMING (1ull << 42)
 #define DESCRIPTOR_WRITABLE (1ull << 41)
 #define DESCRIPTOR_ACCESSED (1ull << 40)
 #define DESCRIPTOR_USER (1ull << 44) /* code or data, not system */
@@ -69,7 +68,8 @@ void segment_allow_ports(struct vcpu *vcpu, u16 first, u16 last);
 /* Puts a guest's descriptor into its real GDT, as far as it may have it. */
 void segment_set_guest(struct vcpu *vcpu, unsigned index, u64 descriptor);
 /* What of the descriptor a guest may have: DPL 0 becomes 1, the limit ends
- * below the VMM, system descriptors vanish. flat: the segment may cover all 4
+ * below the VMM; system descriptors, and those that begin beyond or grow
+ * down, vanish. flat: the segment may cover all 4
  * GiB (TLS); pages protect the VMM from it. */
 u64 segment_restrict(u64 descriptor, bool flat);
 /* One half of a flat segment, for guests that may not even read the VMM: the

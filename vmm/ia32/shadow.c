@@ -22,6 +22,8 @@
 #define PREFILL 16u
 /* Up to here pages are invalidated one by one, beyond it the TLB is flushed. */
 #define FLUSH_SINGLE_PAGES 8u
+/* A larger range is flushed by dropping the space: a bound for the time. */
+#define FLUSH_RANGE (4 * LARGE_PAGE_SIZE)
 
 static u32 directory_index(u32 linear)
 {
@@ -94,13 +96,17 @@ static void space_drop(struct space *space)
 	space->last = 0;
 }
 
-static void space_hash_remove(struct shadow *shadow, struct space *space)
+/* Returns the space's index. */
+static u32 space_hash_remove(struct shadow *shadow, struct space *space)
 {
 	u16 *link = &shadow->hash[space_hash(space->guest)];
+	u32 index;
 
 	while (space_at(shadow, *link - 1u) != space)
 		link = &space_at(shadow, *link - 1u)->next;
+	index = *link - 1u;
 	*link = space->next;
+	return index;
 }
 
 static void space_hash_insert(struct shadow *shadow, struct space *space, u32 index, u32 guest)
@@ -122,10 +128,8 @@ static void space_free(struct shadow *shadow, struct space *space)
 static struct space *space_reuse(struct shadow *shadow, u32 guest)
 {
 	struct space *space = shadow->current;
-	u32 index = shadow->hash[space_hash(space->guest)] - 1u;
 
-	space_hash_remove(shadow, space);
-	space_hash_insert(shadow, space, index, guest);
+	space_hash_insert(shadow, space, space_hash_remove(shadow, space), guest);
 	return space;
 }
 
@@ -392,11 +396,15 @@ static void shadow_set_large(struct pc *pc, u32 index, u32 pde)
 {
 	struct shadow *shadow = &pc->shadow;
 	u32 entry = shadow_large_entry(pc, pde, index >= KERNEL_FIRST);
+	u32 old = current_directory(shadow)[index];
 
-	if (current_directory(shadow)[index] == entry)
+	if (old == entry)
 		return;
 	shadow_drop_pde(shadow, index);
 	set_pde(shadow, index, entry);
+	/* The CPU may still know the table that was freed. */
+	if (old != 0)
+		tlb_flush();
 }
 
 /* The kernel half */
@@ -429,17 +437,12 @@ static void kernel_sync_pde(struct pc *pc, u32 index)
 		shadow_drop_pde(shadow, index);
 		return;
 	}
-	*guest = pde | PTE_A;
-	if (!pde_is_large(pc, pde)) {
-		if (!kernel_sync_table(pc, index, pde))
-			shadow_drop_pde(shadow, index);
-	} else if (large_fits(shadow, pde)) {
-		*guest |= PTE_D;
+	pde |= PTE_A | (pde_is_large(pc, pde) ? PTE_D : 0);
+	*guest = pde;
+	if (pde_is_large(pc, pde) && large_fits(shadow, pde))
 		shadow_set_large(pc, index, pde);
-	} else {
-		*guest |= PTE_D;
-		kernel_sync_table(pc, index, pde | PTE_D);
-	}
+	else if (!kernel_sync_table(pc, index, pde))
+		shadow_drop_pde(shadow, index);
 }
 
 static void kernel_sync(struct pc *pc)
@@ -545,6 +548,8 @@ static enum shadow_result fill_identity(struct pc *pc, u32 linear, const u32 *er
 	u32 *entry = &directory[directory_index(linear)];
 	u32 *table;
 
+	if (linear < pc->shadow.memory_size)
+		return SHADOW_FILLED;
 	if (*error & PF_W)
 		return SHADOW_OUTSIDE;
 	if (*entry == 0) {
@@ -552,10 +557,10 @@ static enum shadow_result fill_identity(struct pc *pc, u32 linear, const u32 *er
 
 		if (frame == 0)
 			return SHADOW_FULL;
-		*entry = frame | PTE_P | PTE_A;
+		*entry = frame | PTE_P | PTE_U | PTE_A;
 	}
 	table = pool_pointer(*entry & PTE_FRAME);
-	table[table_index(linear)] = pc->shadow.nothing | PTE_P | PTE_A | PTE_D;
+	table[table_index(linear)] = pc->shadow.nothing | PTE_P | PTE_U | PTE_A | PTE_D;
 	return SHADOW_FILLED;
 }
 
@@ -564,6 +569,8 @@ enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error)
 	u32 *guest;
 
 	*error &= PF_W | PF_U;
+	if (linear >= GANDALF_BASE)
+		return SHADOW_FAULT;
 	if (pc->shadow.current == NULL)
 		return fill_identity(pc, linear, error);
 	guest = guest_table_entry(pc, pc->cr3, directory_index(linear));
@@ -580,9 +587,30 @@ bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
 {
 	u32 error = 0;
 
-	if (vcpu->vm == NULL || vcpu->vm->pc == NULL || linear >= GANDALF_BASE)
+	if (vcpu->vm == NULL || vcpu->vm->pc == NULL)
 		return false;
 	return shadow_fill(vcpu->vm->pc, linear, &error) == SHADOW_FILLED;
+}
+
+static bool shadow_is_writable(struct pc *pc, u32 linear)
+{
+	const u32 *directory = pool_pointer(pc->vcpu->cr3);
+	u32 entry = directory[directory_index(linear)];
+
+	if (entry != 0 && (entry & PTE_PS) == 0)
+		entry = ((u32 *)pool_pointer(entry & PTE_FRAME))[table_index(linear)];
+	return (entry & PTE_W) != 0;
+}
+
+bool shadow_make_writable(struct pc *pc, u32 linear)
+{
+	u32 error = PF_W;
+	enum shadow_result result;
+
+	if (shadow_is_writable(pc, linear))
+		return true;
+	result = shadow_fill(pc, linear, &error);
+	return result == SHADOW_FILLED || result == SHADOW_PROTECTED;
 }
 
 /* Flushing */
@@ -675,7 +703,7 @@ void shadow_flush(struct pc *pc, u32 guest_directory, u32 start, u32 end)
 		vcpu_count(pc->vcpu, COUNTER_flush_misses);
 		return;
 	}
-	if (end > KERNEL_FIRST << LARGE_PAGE_SHIFT) {
+	if (end > KERNEL_FIRST << LARGE_PAGE_SHIFT || (start < end && end - start > FLUSH_RANGE)) {
 		space_drop(space);
 		if (space == shadow->current)
 			tlb_flush();
@@ -758,6 +786,8 @@ static void identity_load(struct pc *pc)
 	core.cr3 = pc->shadow.identity;
 	cr3_write(pc->shadow.identity);
 	tlb_flush_global();
+	/* What is not cached must not come back with paging. */
+	spaces_free(&pc->shadow);
 }
 
 void shadow_set_paging(struct pc *pc)
@@ -782,9 +812,10 @@ static void master_fill(struct pc *pc)
 	       (ENTRIES - KERNEL_END) * sizeof(u32));
 	master[KERNEL_END] = pc->vcpu->table_frame | PTE_P | PTE_W | PTE_A;
 	memcpy(&identity[KERNEL_END], &master[KERNEL_END], (ENTRIES - KERNEL_END) * sizeof(u32));
+	/* For ring 3 too, so that nothing faults that is there. */
 	for (i = 0; i < pc->shadow.memory_size >> LARGE_PAGE_SHIFT; i++)
 		identity[i] = (pc->shadow.memory_base + (i << LARGE_PAGE_SHIFT)) | PTE_P | PTE_W |
-			      PTE_PS | PTE_A | PTE_D;
+			      PTE_U | PTE_PS | PTE_A | PTE_D;
 }
 
 bool shadow_create(struct pc *pc)

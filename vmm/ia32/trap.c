@@ -23,17 +23,15 @@ struct fixup {
 
 extern const struct fixup fixup_first[], fixup_last[];
 
-static bool trap_fixup(struct frame *frame)
+/* Where an instruction that may fault goes on, or NULL. */
+static const struct fixup *trap_fixup(u32 eip)
 {
 	const struct fixup *fixup;
 
-	for (fixup = fixup_first; fixup < fixup_last; fixup++) {
-		if (fixup->at == frame->eip) {
-			frame->eip = fixup->to;
-			return true;
-		}
-	}
-	return false;
+	for (fixup = fixup_first; fixup < fixup_last; fixup++)
+		if (fixup->at == eip)
+			return fixup;
+	return NULL;
 }
 
 /*
@@ -43,6 +41,8 @@ static bool trap_fixup(struct frame *frame)
  */
 static void trap_vmm(struct frame *frame)
 {
+	const struct fixup *fixup;
+
 	if (frame->vector >= VECTOR_PIC && frame->vector < VECTOR_RETURN_FAULT) {
 		interrupt(frame->vector);
 		return;
@@ -53,11 +53,12 @@ static void trap_vmm(struct frame *frame)
 		frame->eflags &= ~EFLAGS_TF;
 		return;
 	}
-	if (frame->vector == EXCEPTION_PF && shadow_fill_for_vmm(core.current, cr2_read()))
-		return;
-	if (!trap_fixup(frame))
+	fixup = trap_fixup(frame->eip);
+	if (fixup == NULL)
 		panic("exception %u in the VMM at %x, error code %x, CR2 %x", frame->vector,
 		      frame->eip, frame->error, cr2_read());
+	if (frame->vector != EXCEPTION_PF || !shadow_fill_for_vmm(core.current, cr2_read()))
+		frame->eip = fixup->to;
 }
 
 /* Returns when the vCPU may run its guest again. */

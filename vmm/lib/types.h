@@ -18,8 +18,6 @@ typedef int32_t s32;
 typedef int64_t s64;
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#define ALIGN_UP(value, to) (((value) + (to) - 1) & ~((to) - 1))
-#define ALIGN_DOWN(value, to) ((value) & ~((to) - 1))
 
 /* A time that never comes, in ticks of the time stamp counter. */
 #define TIME_NEVER UINT64_MAX

@@ -136,7 +136,13 @@ struct task_state {
 	uint32_t io_map; /* upper half: offset of the map */
 };
 
-extern struct descriptor gdt[GDT_ENTRIES];
+/* Alone in its page. */
+union gdt_page {
+	struct descriptor entries[GDT_ENTRIES];
+	uint8_t page[4096];
+};
+extern union gdt_page gdt_page;
+#define gdt gdt_page.entries
 extern struct task_state task_state;
 
 struct descriptor descriptor_make(uint32_t base, uint32_t limit, uint8_t type, uint8_t flags);

@@ -38,7 +38,19 @@ static void commit_power_off(void)
 
 static void commit_unknown_instruction(void)
 {
-	__asm__ volatile("invd\n\t.byte 0x0f, 0x01, 0xd1"); /* INVD; XSETBV */
+	__asm__ volatile("rdpmc" : : "c"(0) : "eax", "edx");
+}
+
+/* Its MSRs are the VMM's: what a guest writes there must not take effect. */
+static void commit_sysenter(void)
+{
+	__asm__ volatile("wrmsr" : : "c"(0x174), "a"(KERNEL_CODE), "d"(0));
+	__asm__ volatile("sysenter");
+}
+
+static void commit_string_port(void)
+{
+	__asm__ volatile("rep insb" : : "D"(scratch_frame), "c"(4), "d"(0x3ff) : "memory");
 }
 
 static void commit_bad_hypercall(void)
@@ -86,11 +98,6 @@ static void commit_stack_in_vmm(void)
 	__asm__ volatile("movl $0xfc401000, %esp\n\tud2");
 }
 
-static void commit_missing_gate(void)
-{
-	__asm__ volatile("int $0x60");
-}
-
 static void commit_bad_gdt(void)
 {
 	const struct {
@@ -128,6 +135,8 @@ static const struct misdeed misdeeds[] = {
 	{ "power-off", "halts with interrupts disabled", commit_power_off },
 	{ "unknown-instruction", "a privileged instruction that no guest needs",
 	  commit_unknown_instruction },
+	{ "sysenter", "SYSENTER, after writing its MSR", commit_sysenter },
+	{ "string-port", "INS, which no guest needs", commit_string_port },
 	{ "bad-hypercall", "a hypercall of an unknown number", commit_bad_hypercall },
 	{ "rtos-hypercall", "a hypercall that is an RTOS's", commit_rtos_hypercall },
 	{ "bad-pointer", "a hypercall with an address that is not mapped", commit_bad_pointer },
@@ -138,7 +147,6 @@ static const struct misdeed misdeeds[] = {
 	{ "write-vmm", "a write to the VMM, without an IDT", commit_write_vmm },
 	{ "bad-stack", "an exception with its stack not mapped", commit_bad_stack },
 	{ "stack-in-vmm", "an exception with its stack in the VMM", commit_stack_in_vmm },
-	{ "missing-gate", "an INT without a gate", commit_missing_gate },
 	{ "bad-gdt", "a GDT that is not mapped", commit_bad_gdt },
 	{ "directory-outside", "a page directory outside its memory", commit_directory_outside },
 	{ "write-outside", "writes memory that it does not have", commit_write_outside },

@@ -16,8 +16,7 @@ extern char trap_stack_top[];
 #define GATE_INTERRUPT 0x8e
 #define GATE_DPL_3 0x60
 
-struct descriptor gdt[GDT_ENTRIES] __attribute__((aligned(4096)));
-static uint8_t rest_of_page[4096 - sizeof(gdt)] __attribute__((used));
+union gdt_page gdt_page __attribute__((aligned(4096)));
 static struct descriptor idt[256] __attribute__((aligned(4096)));
 struct task_state task_state __attribute__((aligned(128)));
 

@@ -194,16 +194,6 @@ static void test_msr_unknown(void)
 	expect_equal(trap.vector, VECTOR_GP);
 }
 
-/* A real one would change the rings' way into the VMM. */
-static void test_msr_sysenter(void)
-{
-	SKIP_NATIVE("it is about the VMM's own");
-	TRAP_PROVOKE("wrmsr", : : "c"(0x174), "a"(KERNEL_CODE), "d"(0));
-	TRAP_PROVOKE("sysenter");
-	expect_equal(trap.count, 1);
-	expect(trap.vector == VECTOR_GP || trap.vector == VECTOR_UD);
-}
-
 static const struct tap_test control_tests[] = {
 	{ "control-cr0", test_cr0 },
 	{ "control-registers", test_registers },
@@ -219,7 +209,6 @@ static const struct tap_test control_tests[] = {
 	{ "control-msr-tsc", test_msr_tsc },
 	{ "control-msr-known", test_msr_known },
 	{ "control-msr-unknown", test_msr_unknown },
-	{ "control-msr-sysenter", test_msr_sysenter },
 };
 const struct tap_group group_control = TAP_GROUP(control_tests);
 

@@ -3,6 +3,7 @@
  * Port input and output: every form of the instructions, and the registers of
  * the chips that Linux looks at when it finds out what they are.
  */
+#include "emulator.h"
 #include "machine.h"
 #include "suite.h"
 
@@ -58,12 +59,23 @@ static void test_part_of_register(void)
 	expect_equal(value >> 8, 0x1234cc);
 }
 
+/* A dedicated guest has the ports of the machine itself. */
+static bool ports_are_bochs(void)
+{
+	if (environment == SHARED || emulator_is_qemu())
+		return false;
+	tap_skip("a port of Bochs is one byte wide, and nobody's is 0");
+	return true;
+}
+
 /* A wider access reaches as many ports as it has bytes. */
 static void test_sizes(void)
 {
 	uint16_t word;
 	uint32_t value;
 
+	if (ports_are_bochs())
+		return;
 	__asm__ volatile("outw %0, %1" : : "a"((uint16_t)0x7e00), "d"((uint16_t)UART_MODEM_STATUS));
 	expect_equal(port_in(UART_SCRATCH), 0x7e);
 	__asm__ volatile("inw %1, %0" : "=a"(word) : "d"((uint16_t)UART_MODEM_STATUS));
@@ -77,12 +89,22 @@ static void test_sizes(void)
 	expect_equal(port_in(UART_MODEM_CONTROL), UART_OUT2);
 }
 
+/* Linux uses neither INS nor OUTS on the devices that it has here. */
+static bool string_instructions_missing(void)
+{
+	if (environment == SHARED)
+		tap_skip("the VMM does not emulate INS and OUTS");
+	return environment == SHARED;
+}
+
 static void test_string_input(void)
 {
 	uint8_t bytes[5] = { 0 };
 	uint8_t *to = bytes;
 	uint32_t count = 4;
 
+	if (string_instructions_missing())
+		return;
 	port_out(UART_SCRATCH, 0x3c);
 	__asm__ volatile("cld\n\trep insb"
 			 : "+D"(to), "+c"(count) : "d"((uint16_t)UART_SCRATCH) : "memory");
@@ -99,6 +121,8 @@ static void test_string_output(void)
 	const uint8_t *from = bytes;
 	uint32_t count = sizeof(bytes);
 
+	if (string_instructions_missing())
+		return;
 	__asm__ volatile("cld\n\trep outsb"
 			 : "+S"(from), "+c"(count) : "d"((uint16_t)UART_SCRATCH) : "memory");
 	expect_equal(count, 0);
@@ -110,6 +134,8 @@ static void test_nobody(void)
 {
 	uint32_t value;
 
+	if (ports_are_bochs())
+		return;
 	expect_equal(port_in(NOBODY), 0xff);
 	port_out(NOBODY, 0);
 	__asm__ volatile("inl %1, %0" : "=a"(value) : "d"((uint16_t)NOBODY));

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A simulated processor in the place of vmm/ia32/cpu.h: the same functions, acting
+ * on a structure. What an instruction does beyond that is in machine.h.
+ */
+#ifndef GANDALF_IA32_CPU_H
+#define GANDALF_IA32_CPU_H
+
+#include "ia32/register.h"
+#include "lib/types.h"
+
+/* The operand of LGDT and LIDT. */
+struct table_register {
+	u16 limit;
+	u32 base;
+} __attribute__((packed));
+
+struct processor {
+	u32 cr0, cr2, cr3, cr4;
+	u32 dr0, dr1, dr2, dr3, dr6, dr7;
+	u64 tsc;
+	struct table_register gdt, idt;
+	u32 task, code, data;
+	unsigned cr3_writes, invlpgs, admissions, sleeps;
+};
+
+extern struct processor processor;
+
+void processor_set_cr3(u32 value);
+void processor_set_cr4(u32 value);
+void processor_invlpg(u32 address);
+void processor_sleep(void);
+
+#define REGISTER(name)                                      \
+	static inline u32 name##_read(void)                 \
+	{                                                   \
+		return processor.name;                      \
+	}
+#define REGISTER_WRITE(name)                                \
+	static inline void name##_write(u32 value)          \
+	{                                                   \
+		processor.name = value;                     \
+	}
+
+REGISTER(cr0)
+REGISTER(cr2)
+REGISTER(cr3)
+REGISTER(cr4)
+REGISTER(dr6)
+REGISTER_WRITE(cr0)
+REGISTER_WRITE(dr0)
+REGISTER_WRITE(dr1)
+REGISTER_WRITE(dr2)
+REGISTER_WRITE(dr3)
+REGISTER_WRITE(dr6)
+REGISTER_WRITE(dr7)
+#undef REGISTER
+#undef REGISTER_WRITE
+
+static inline void cr3_write(u32 value)
+{
+	processor_set_cr3(value);
+}
+
+static inline void cr4_write(u32 value)
+{
+	processor_set_cr4(value);
+}
+
+static inline void invlpg(u32 address)
+{
+	processor_invlpg(address);
+}
+
+static inline u64 rdtsc(void)
+{
+	return processor.tsc;
+}
+
+static inline void sti_nop_cli(void)
+{
+	processor.admissions++;
+}
+
+static inline void sti_hlt_cli(void)
+{
+	processor.sleeps++;
+	processor_sleep();
+}
+
+static inline void lgdt_lidt_ltr(const struct table_register *gdt,
+				 const struct table_register *idt, u32 task)
+{
+	processor.gdt = *gdt;
+	processor.idt = *idt;
+	processor.task = task;
+}
+
+static inline void load_segments(u32 code, u32 data)
+{
+	processor.code = code;
+	processor.data = data;
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stand-ins for the parts of the VMM around the one under test, which write down
+ * what was asked of them, and a guest of one vCPU.
+ */
+#ifndef GANDALF_FAKE_VMM_H
+#define GANDALF_FAKE_VMM_H
+
+#include <string.h>
+
+#include "core/core.h"
+#include "core/report.h"
+#include "core/trace.h"
+#include "ia32/cpu.h"
+#include "ia32/entry.h"
+
+struct processor processor;
+struct core core;
+const u8 entry_exceptions[32][ENTRY_EXCEPTION_SIZE];
+const u8 entry_interrupts[224][ENTRY_INTERRUPT_SIZE];
+
+static struct vm vm;
+static struct vcpu vcpu;
+static struct gandalf_guest guest;
+static struct frame frame;
+static struct gandalf_shared shared;
+static char stop_reason[128];
+static unsigned stops, reboots, power_offs;
+
+void trace(enum trace_type type, u32 first, u32 second)
+{
+	(void)type;
+	(void)first;
+	(void)second;
+}
+
+const char *report_exception_name(unsigned vector)
+{
+	static char name[16];
+
+	snprintf(name, sizeof(name), "#%u", vector);
+	return name;
+}
+
+void vm_stop(struct vm *which, const char *pattern, ...)
+{
+	va_list arguments;
+
+	assert_ptr_equal(which, &vm);
+	va_start(arguments, pattern);
+	vsnprintf(stop_reason, sizeof(stop_reason), pattern, arguments);
+	va_end(arguments);
+	vcpu.state = VCPU_OFF;
+	stops++;
+}
+
+void vm_reboot(struct vm *which)
+{
+	assert_ptr_equal(which, &vm);
+	vcpu.state = VCPU_OFF;
+	reboots++;
+}
+
+void vm_power_off(struct vm *which)
+{
+	assert_ptr_equal(which, &vm);
+	vcpu.state = VCPU_OFF;
+	power_offs++;
+}
+
+void processor_set_cr3(u32 value)
+{
+	processor.cr3 = value;
+}
+
+void processor_set_cr4(u32 value)
+{
+	processor.cr4 = value;
+}
+
+void processor_invlpg(u32 address)
+{
+	(void)address;
+	processor.invlpgs++;
+}
+
+u32 pool_allocate(void)
+{
+	return 0;
+}
+
+void *pool_pointer(u32 number)
+{
+	(void)number;
+	return NULL;
+}
+
+static void vmm_reset(void)
+{
+	memset(&processor, 0, sizeof(processor));
+	memset(&core, 0, sizeof(core));
+	memset(&vm, 0, sizeof(vm));
+	memset(&vcpu, 0, sizeof(vcpu));
+	memset(&guest, 0, sizeof(guest));
+	memset(&frame, 0, sizeof(frame));
+	memset(&shared, 0, sizeof(shared));
+	stop_reason[0] = '\0';
+	stops = reboots = power_offs = 0;
+	vm.guest = &guest;
+	vm.vcpu = &vcpu;
+	vcpu.vm = &vm;
+	vcpu.frame = &frame;
+	vcpu.shared = &shared;
+	vcpu.state = VCPU_RUNNING;
+	core.current = &vcpu;
+}
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windows on physical memory, copies, and the pool of frames.
+ */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include "machine.h"
+
+void processor_set_cr3(u32 value)
+{
+	processor.cr3 = value;
+}
+
+void processor_set_cr4(u32 value)
+{
+	processor.cr4 = value;
+}
+
+void processor_invlpg(u32 address)
+{
+	processor.invlpgs++;
+	if (is_window(address))
+		window_follow(address);
+}
+
+void processor_sleep(void)
+{
+	fail();
+}
+
+static int start(void **state)
+{
+	(void)state;
+	machine_start(1024);
+	return 0;
+}
+
+static void windows_show_the_right_memory(void **state)
+{
+	u32 random = 1;
+
+	(void)state;
+	for (u32 address = 0; address < MACHINE_MEMORY; address += PAGE_SIZE)
+		*physical_word(address + 8) = address;
+	for (unsigned i = 0; i < 20000; i++) {
+		u32 address = random_next(&random) % MACHINE_MEMORY & PTE_FRAME;
+
+		assert_int_equal(*(u32 *)memory_window(address + 8), address);
+	}
+}
+
+static void a_window_that_is_open_costs_nothing(void **state)
+{
+	unsigned before;
+
+	(void)state;
+	memory_window(0x5000);
+	before = processor.invlpgs;
+	for (u32 offset = 0; offset < PAGE_SIZE; offset += 4)
+		*(u32 *)memory_window(0x5000 + offset) = offset;
+	assert_int_equal(processor.invlpgs, before);
+	for (u32 offset = 0; offset < PAGE_SIZE; offset += 4)
+		assert_int_equal(*physical_word(0x5000 + offset), offset);
+	/* The same slot, another frame. */
+	memory_window(0x5000 + 1024 * PAGE_SIZE);
+	assert_int_equal(processor.invlpgs, before + 1);
+}
+
+static u8 reference[MACHINE_MEMORY];
+
+static void compare_with_reference(u32 from, u32 size)
+{
+	assert_memory_equal(physical + from, reference + from, size);
+}
+
+static void copies_are_those_of_the_library(void **state)
+{
+	const u32 area = 0x1000000, area_size = 0x20000;
+	u32 random = 7;
+
+	(void)state;
+	for (u32 i = 0; i < area_size; i++)
+		physical[area + i] = (u8)random_next(&random);
+	memcpy(reference + area, physical + area, area_size);
+	for (unsigned i = 0; i < 3000; i++) {
+		u32 to = area + random_next(&random) % (area_size / 2);
+		u32 from = area + random_next(&random) % (area_size / 2);
+		u32 size = random_next(&random) % (area_size / 2);
+
+		/* Ranges that overlap begin at the same offset in a page. */
+		if ((to > from ? to - from : from - to) < size)
+			to = (to & PTE_FRAME) | (from & (PAGE_SIZE - 1));
+		memory_copy(to, from, size);
+		memmove(reference + to, reference + from, size);
+	}
+	compare_with_reference(area, area_size);
+}
+
+static void copies_in_and_out_cross_pages(void **state)
+{
+	static u8 buffer[3 * PAGE_SIZE];
+	const u32 area = 0x1800000, area_size = 0x8000;
+	u32 random = 3;
+
+	(void)state;
+	memset(reference + area, 0, area_size);
+	for (unsigned i = 0; i < 1000; i++) {
+		u32 address = area + random_next(&random) % (area_size - sizeof(buffer));
+		u32 size = random_next(&random) % sizeof(buffer);
+
+		for (u32 j = 0; j < size; j++)
+			buffer[j] = (u8)random_next(&random);
+		memory_copy_out(address, buffer, size);
+		memcpy(reference + address, buffer, size);
+		memset(buffer, 0, sizeof(buffer));
+		memory_copy_in(buffer, address, size);
+		assert_memory_equal(buffer, reference + address, size);
+		address = area + random_next(&random) % (area_size - sizeof(buffer));
+		memory_zero(address, size / 4);
+		memset(reference + address, 0, size / 4);
+	}
+	compare_with_reference(area, area_size);
+}
+
+static void the_pool_gives_each_frame_once(void **state)
+{
+	static bool taken[1024];
+	u32 frame;
+	u32 count = 0;
+
+	(void)state;
+	memset(taken, 0, sizeof(taken));
+	assert_int_equal(pool_size(), 1024);
+	assert_int_equal(pool_free_count(), 1024);
+	while ((frame = pool_allocate()) != 0) {
+		u32 number = (frame - MACHINE_POOL) / PAGE_SIZE;
+
+		assert_int_equal(frame % PAGE_SIZE, 0);
+		assert_true(number < 1024 && !taken[number]);
+		assert_ptr_equal(pool_pointer(frame),
+				 (void *)(uintptr_t)(LAYOUT_POOL + number * PAGE_SIZE));
+		taken[number] = true;
+		count++;
+		memset(pool_pointer(frame), 0xa5, PAGE_SIZE);
+	}
+	assert_int_equal(count, 1024);
+	assert_int_equal(pool_free_count(), 0);
+	assert_int_equal(pool_allocate(), 0);
+	assert_int_equal(pool_free_count(), 0);
+}
+
+static void the_pool_gives_zeroes(void **state)
+{
+	static const u8 zeroes[PAGE_SIZE];
+	u32 random = 9;
+	u32 frames[64];
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(frames); i++)
+		frames[i] = pool_allocate();
+	for (unsigned i = 0; i < 5000; i++) {
+		u32 *frame = &frames[random_next(&random) % ARRAY_SIZE(frames)];
+
+		memset(pool_pointer(*frame), 0xff, PAGE_SIZE);
+		pool_free(*frame);
+		*frame = pool_allocate();
+		assert_memory_equal(pool_pointer(*frame), zeroes, PAGE_SIZE);
+	}
+	for (unsigned i = 0; i < ARRAY_SIZE(frames); i++)
+		pool_free(frames[i]);
+	assert_int_equal(pool_free_count(), 1024);
+}
+
+/* Two guests behind each other, the second across a directory entry. */
+static void rtos_memory_is_mapped_read_only(void **state)
+{
+	const u32 sizes[] = { 0x3000, LARGE_PAGE_SIZE };
+	const u32 bases[] = { 0x801000, 0xc00000 };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		u32 linear = memory_map_rtos(bases[i], sizes[i]);
+
+		for (u32 offset = 0; offset < sizes[i]; offset += PAGE_SIZE) {
+			u32 pde = memory_directory[(linear + offset) >> LARGE_PAGE_SHIFT];
+			const u32 *table = pool_pointer(pde & PTE_FRAME);
+			u32 entry = table[((linear + offset) >> PAGE_SHIFT) % 1024];
+
+			assert_int_equal(pde & (PTE_P | PTE_U | PTE_PS), PTE_P);
+			assert_int_equal(entry & PTE_FRAME, bases[i] + offset);
+			assert_int_equal(entry & (PTE_P | PTE_W | PTE_U), PTE_P);
+		}
+	}
+}
+
+static void device_pages_are_uncached(void **state)
+{
+	const u32 *table;
+
+	(void)state;
+	memory_map_device(LAYOUT_APIC, 0x1ee000);
+	table = (const u32 *)(uintptr_t)(memory_directory[LAYOUT_FIXED >> LARGE_PAGE_SHIFT] &
+					 PTE_FRAME);
+	assert_int_equal(table[(LAYOUT_APIC - LAYOUT_FIXED) >> PAGE_SHIFT],
+			 0x1ee000 | PTE_P | PTE_A | PTE_D | PTE_PCD);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(windows_show_the_right_memory, start),
+		cmocka_unit_test_setup(a_window_that_is_open_costs_nothing, start),
+		cmocka_unit_test_setup(copies_are_those_of_the_library, start),
+		cmocka_unit_test_setup(copies_in_and_out_cross_pages, start),
+		cmocka_unit_test_setup(the_pool_gives_each_frame_once, start),
+		cmocka_unit_test_setup(the_pool_gives_zeroes, start),
+		cmocka_unit_test_setup(rtos_memory_is_mapped_read_only, start),
+		cmocka_unit_test_setup(device_pages_are_uncached, start),
+	};
+
+	return RUN_TESTS(tests);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who has the core: always the runnable vCPU of the highest priority, and the idle
+ * vCPU's work before Linux.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "core/command.h"
+#include "core/core.h"
+#include "core/log.h"
+#include "core/schedule.h"
+#include "core/time.h"
+#include "core/trace.h"
+#include "hardware/power.h"
+#include "ia32/cpu.h"
+#include "ia32/switch.h"
+
+#define GUESTS 3u
+
+struct processor processor;
+struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+u32 time_tsc_khz = 1000000;
+
+static struct vm vms_made[GUESTS];
+static struct gandalf_guest guests[GUESTS];
+static bool wake[GUESTS];
+static struct deadline *watch;
+static char line[128];
+static unsigned lines, releases, starts, commands;
+static u32 alive;
+static jmp_buf idle_end;
+
+void trace(enum trace_type type, u32 first, u32 second)
+{
+	(void)type;
+	(void)first;
+	(void)second;
+}
+
+void log_line(const char *pattern, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, pattern);
+	vsnprintf(line, sizeof(line), pattern, arguments);
+	va_end(arguments);
+	lines++;
+}
+
+void deadline_add(struct deadline *deadline)
+{
+	deadline->time = TIME_NEVER;
+	watch = deadline;
+}
+
+void deadline_set(struct deadline *deadline, u64 time)
+{
+	deadline->time = time;
+}
+
+void switch_vcpu(struct vcpu *from, struct vcpu *to)
+{
+	assert_ptr_equal(from, core.current);
+	assert_ptr_not_equal(from, to);
+	core.current = to;
+}
+
+void vm_release_stopped(void)
+{
+	releases++;
+}
+
+void vm_start_requested(void)
+{
+	starts++;
+}
+
+void command_serve(void)
+{
+	commands++;
+}
+
+bool vm_any_alive(void)
+{
+	return alive != 0;
+}
+
+void power_off_machine(void)
+{
+	longjmp(idle_end, 1);
+}
+
+void processor_set_cr3(u32 value)
+{
+	processor.cr3 = value;
+}
+
+void processor_set_cr4(u32 value)
+{
+	processor.cr4 = value;
+}
+
+void processor_invlpg(u32 address)
+{
+	(void)address;
+}
+
+void processor_sleep(void)
+{
+	assert_int_equal(core.housekeeping, 0);
+	alive--;
+}
+
+static bool wakes(const struct vcpu *vcpu)
+{
+	return wake[vcpu->id];
+}
+
+static const struct vcpu_operations operations = { .wakes = wakes };
+
+/* Two RTOSes and Linux, all off. */
+static int start(void **state)
+{
+	static const u16 priorities[GUESTS] = { 7, 3, 0 };
+	static const char *const names[GUESTS] = { "fast", "slow", "linux" };
+
+	(void)state;
+	memset(&core, 0, sizeof(core));
+	memset(&processor, 0, sizeof(processor));
+	memset(vcpus, 0, sizeof(vcpus));
+	memset(wake, 0, sizeof(wake));
+	lines = releases = starts = commands = 0;
+	schedule_init();
+	for (u16 i = 0; i < GUESTS; i++) {
+		snprintf(guests[i].name, sizeof(guests[i].name), "%s", names[i]);
+		vms_made[i].guest = &guests[i];
+		vcpus[i].vm = &vms_made[i];
+		vcpus[i].id = i;
+		vcpus[i].priority = priorities[i];
+		vcpus[i].operations = &operations;
+		schedule_add(&vcpus[i]);
+	}
+	return 0;
+}
+
+static void every_mixture_of_states_picks_the_most_urgent(void **state)
+{
+	(void)state;
+	/* Per guest: off, running, halted, halted with something to do. */
+	for (u32 mixture = 0; mixture < 64; mixture++) {
+		for (u32 work = 0; work < 2; work++) {
+			struct vcpu *expected = &idle_vcpu;
+
+			core.housekeeping = work;
+			for (u32 i = GUESTS; i-- > 0;) {
+				u32 kind = mixture >> 2 * i & 3;
+
+				vcpus[i].state = kind == 0 ? VCPU_OFF
+						 : kind == 1 ? VCPU_RUNNING : VCPU_HALTED;
+				wake[i] = kind == 3 || kind == 0;
+				if ((kind & 1) && !(work && i == 2))
+					expected = &vcpus[i];
+			}
+			schedule();
+			assert_ptr_equal(core.current, expected);
+			assert_true(core.current == &idle_vcpu ||
+				    core.current->state == VCPU_RUNNING);
+		}
+	}
+}
+
+static void time_is_charged_to_who_ran(void **state)
+{
+	(void)state;
+	vcpus[2].state = VCPU_RUNNING;
+	processor.tsc = 1000;
+	schedule();
+	processor.tsc = 1700;
+	vcpus[0].state = VCPU_RUNNING;
+	schedule();
+	processor.tsc = 1750;
+	schedule();
+	vcpus[0].state = VCPU_OFF;
+	schedule();
+	assert_true(vcpus[2].ran == 700);
+	assert_true(vcpus[0].ran == 50);
+	assert_int_equal(vcpus[0].counters[COUNTER_switches_in], 1);
+	assert_int_equal(vcpus[2].counters[COUNTER_switches_in], 2);
+}
+
+static void starvation_is_told_once_after_ten_seconds(void **state)
+{
+	(void)state;
+	vcpus[2].state = VCPU_RUNNING;
+	schedule();
+	assert_true(watch->time == TIME_NEVER);
+	processor.tsc = 5000;
+	vcpus[1].state = VCPU_RUNNING;
+	schedule();
+	assert_true(watch->time == 5000 + 10000000000);
+	/* A more urgent one takes over: Linux has waited since then all the same. */
+	processor.tsc = 6000;
+	vcpus[0].state = VCPU_RUNNING;
+	schedule();
+	assert_true(watch->time == 5000 + 10000000000);
+	watch->expire(watch, watch->time);
+	assert_int_equal(lines, 1);
+	assert_string_equal(line,
+			    "fast has held the CPU for 10 seconds; guests of lower priority wait");
+	assert_true(watch->time == TIME_NEVER);
+	/* Linux has it again: the watch ends, and begins anew. */
+	vcpus[0].state = vcpus[1].state = VCPU_HALTED;
+	schedule();
+	assert_true(watch->time == TIME_NEVER);
+	vcpus[1].state = VCPU_RUNNING;
+	schedule();
+	assert_true(watch->time == 6000 + 10000000000);
+}
+
+static void breathing_lets_interrupts_in(void **state)
+{
+	(void)state;
+	schedule_breathe();
+	assert_int_equal(processor.admissions, 1);
+	assert_ptr_equal(core.current, &idle_vcpu);
+	vcpus[1].state = VCPU_RUNNING;
+	schedule_breathe();
+	assert_ptr_equal(core.current, &vcpus[1]);
+}
+
+static void the_idle_vcpu_works_sleeps_and_switches_off(void **state)
+{
+	(void)state;
+	schedule_housekeeping(HOUSEKEEPING_START);
+	schedule_housekeeping(HOUSEKEEPING_RELEASE | HOUSEKEEPING_COMMAND);
+	alive = 3;
+	if (setjmp(idle_end) == 0)
+		schedule_idle();
+	assert_int_equal(alive, 0);
+	assert_int_equal(processor.sleeps, 3);
+	assert_int_equal(releases, 1);
+	assert_int_equal(starts, 1);
+	assert_int_equal(commands, 1);
+	assert_int_equal(core.housekeeping, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(every_mixture_of_states_picks_the_most_urgent, start),
+		cmocka_unit_test_setup(time_is_charged_to_who_ran, start),
+		cmocka_unit_test_setup(starvation_is_told_once_after_ten_seconds, start),
+		cmocka_unit_test_setup(breathing_lets_interrupts_in, start),
+		cmocka_unit_test_setup(the_idle_vcpu_works_sleeps_and_switches_off, start),
+	};
+
+	return RUN_TESTS(tests);
+}
