@@ -38,7 +38,7 @@ def read_value(value: int) -> Result:
 
 def _answer(name: str) -> str:
     """Return the pattern of an attacker's answer."""
-    return rf"^{name}: (?:(fault|wrote)$|read (0x[0-9a-f]{{8}})$)"
+    return rf"^(?:\d+ )?{name}: (?:(fault|wrote)$|read (0x[0-9a-f]{{8}})$)"
 
 
 def _result(match: re.Match[str]) -> Result:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The VMM's printf. The patterns are checked by the compiler as well, but for
- * the last test, which needs wrong ones.
+ * The VMM's printf. The patterns are checked by the compiler as well.
  */
 #include "unit.h"
 
@@ -22,10 +21,9 @@ static void plain_conversions(void **state)
 	(void)state;
 	check("", "%s", "");
 	check("text", "text");
-	check("a string, b", "a %s, %c", "string", 'b');
-	check("100%", "%u%%", 100);
-	check("-1 0 2147483647 -2147483648", "%d %d %d %d", -1, 0, INT32_MAX, INT32_MIN);
-	check("4294967295 ffffffff", "%u %x", UINT32_MAX, UINT32_MAX);
+	check("a string, b", "a %s, %s", "string", "b");
+	check("0 1 10 4294967295", "%u %u %u %u", 0, 1, 10, UINT32_MAX);
+	check("0 f 10 ffffffff", "%x %x %x %x", 0, 15, 16, UINT32_MAX);
 }
 
 static void wide_conversions(void **state)
@@ -33,20 +31,16 @@ static void wide_conversions(void **state)
 	(void)state;
 	check("18446744073709551615", "%llu", 18446744073709551615ull);
 	check("ffffffffffffffff", "%llx", 18446744073709551615ull);
-	check("-9223372036854775808", "%lld", -9223372036854775807ll - 1);
-	check("1 100000000 2", "%d %llx %d", 1, 0x100000000ull, 2);
+	check("1 100000000 2", "%u %llx %u", 1, 0x100000000ull, 2);
 }
 
-static void fields(void **state)
+static void zeroes_in_front(void **state)
 {
 	(void)state;
 	check("0000002a", "%08x", 42);
-	check("      2a", "%8x", 42);
-	check("2a      |", "%-8x|", 42);
-	check("-0042 |  -42", "%05d |%5d", -42, -42);
-	check("  abc|abc  |abcdef", "%5s|%-5s|%3s", "abc", "abc", "abcdef");
+	check("12345678", "%04x", 0x12345678);
+	check("0042 00", "%04u %02x", 42, 0);
 	check("0000000000000010", "%016llx", 16ull);
-	check("  x", "%3c", 'x');
 }
 
 static void cut_off_at_the_end(void **state)
@@ -59,17 +53,8 @@ static void cut_off_at_the_end(void **state)
 	assert_int_equal(text[5], '6');
 	assert_int_equal(format(text, 1, "%u", 10), 0);
 	assert_string_equal(text, "");
-	assert_int_equal(format(text, 8, "%200u", 1), 7);
-	assert_string_equal(text, "       ");
-}
-
-#pragma GCC diagnostic ignored "-Wformat"
-#pragma GCC diagnostic ignored "-Wformat-extra-args"
-static void unknown_conversions_are_copied(void **state)
-{
-	(void)state;
-	check("%q 5%", "%q %d%", 5);
-	check("%-7.", "%-7.");
+	assert_int_equal(format(text, 8, "%0200u", 1), 7);
+	assert_string_equal(text, "0000000");
 }
 
 int main(void)
@@ -77,9 +62,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_conversions),
 		cmocka_unit_test(wide_conversions),
-		cmocka_unit_test(fields),
+		cmocka_unit_test(zeroes_in_front),
 		cmocka_unit_test(cut_off_at_the_end),
-		cmocka_unit_test(unknown_conversions_are_copied),
 	};
 
 	return RUN_TESTS(tests);

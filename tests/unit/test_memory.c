@@ -5,7 +5,10 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
+#include "core/log.h"
 #include "machine.h"
+
+static jmp_buf panicked;
 
 void processor_set_cr3(u32 value)
 {
@@ -27,6 +30,12 @@ void processor_invlpg(u32 address)
 void processor_sleep(void)
 {
 	fail();
+}
+
+void panic(const char *pattern, ...)
+{
+	(void)pattern;
+	longjmp(panicked, 1);
 }
 
 static int start(void **state)
@@ -194,6 +203,17 @@ static void rtos_memory_is_mapped_read_only(void **state)
 	}
 }
 
+static void an_empty_pool_ends_the_boot(void **state)
+{
+	(void)state;
+	while (pool_allocate() != 0)
+		continue;
+	if (setjmp(panicked) == 0) {
+		memory_map_rtos(0x800000, LARGE_PAGE_SIZE);
+		fail();
+	}
+}
+
 static void device_pages_are_uncached(void **state)
 {
 	const u32 *table;
@@ -216,6 +236,7 @@ int main(void)
 		cmocka_unit_test_setup(the_pool_gives_each_frame_once, start),
 		cmocka_unit_test_setup(the_pool_gives_zeroes, start),
 		cmocka_unit_test_setup(rtos_memory_is_mapped_read_only, start),
+		cmocka_unit_test_setup(an_empty_pool_ends_the_boot, start),
 		cmocka_unit_test_setup(device_pages_are_uncached, start),
 	};
 

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
+#include "core/log.h"
 #include "core/pc.h"
 #include "core/trace.h"
 #include "ia32/shadow.h"
@@ -55,6 +56,12 @@ void vm_stop(struct vm *which, const char *pattern, ...)
 	(void)which;
 	(void)pattern;
 	stopped = true;
+}
+
+void panic(const char *pattern, ...)
+{
+	(void)pattern;
+	abort();
 }
 
 void switch_leave_space(const struct vcpu *which)
@@ -954,6 +961,7 @@ static void step_hostile(void)
 		break;
 	case 15:
 		shadow_fill_for_vmm(&vcpu, hostile_linear());
+		shadow_make_writable(&pc, random_linear());
 		break;
 	default:
 		hostile_fill();
@@ -1186,6 +1194,31 @@ static void a_page_is_writable_only_after_it_is_dirty(void **state)
 	assert_int_equal(*guest_word(0x8000 + 5 * 4) & (PTE_A | PTE_D), PTE_A | PTE_D);
 }
 
+static void the_vmm_writes_where_the_guests_kernel_could(void **state)
+{
+	bool global;
+
+	(void)state;
+	plain_start(64);
+	entry_set(0x8000 + 5 * 4, 5u << 12 | PTE_P | PTE_W);
+	entry_set(0x8000 + 6 * 4, 6u << 12 | PTE_P | PTE_U);
+	entry_set(0x8000 + 7 * 4, 0x70000000 | PTE_P | PTE_W);
+	entry_set(0x8000 + 8 * 4, 0);
+	assert_true(shadow_make_writable(&pc, 0x5000));
+	assert_true(shadow_walk(processor.cr3, 0x5000, &global).writable);
+	assert_int_equal(*guest_word(0x8000 + 5 * 4) & PTE_D, PTE_D);
+	assert_true(shadow_make_writable(&pc, 0xc0005000));
+	for (u32 linear = 0x6000; linear <= 0x8000; linear += PAGE_SIZE)
+		assert_false(shadow_make_writable(&pc, linear));
+	shadow_protect(&pc, 0x5000);
+	assert_true(shadow_make_writable(&pc, 0x5000));
+	assert_false(shadow_walk(processor.cr3, 0x5000, &global).writable);
+	cr0_load(CR0_PE);
+	assert_true(shadow_make_writable(&pc, GUEST_SIZE - 1));
+	assert_false(shadow_make_writable(&pc, GUEST_SIZE));
+	check_isolation();
+}
+
 static void error_codes_are_those_of_the_guests_tables(void **state)
 {
 	u32 error = PF_U | PF_W | PF_P;
@@ -1301,6 +1334,7 @@ int main(void)
 		cmocka_unit_test(a_load_without_a_frame_stops_the_guest),
 		cmocka_unit_test(a_fault_fills_its_neighbours),
 		cmocka_unit_test(a_page_is_writable_only_after_it_is_dirty),
+		cmocka_unit_test(the_vmm_writes_where_the_guests_kernel_could),
 		cmocka_unit_test(error_codes_are_those_of_the_guests_tables),
 		cmocka_unit_test(memory_that_is_missing_reads_as_ones),
 		cmocka_unit_test(a_protected_page_is_read_only_everywhere),

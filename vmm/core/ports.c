@@ -198,7 +198,6 @@ static const struct chip {
 	{0x40, 0x43, port_pit_read, port_pit_write},
 	{0x61, 0x61, port_pit_read, port_pit_write},
 	{0x70, 0x71, port_rtc_read, port_rtc_write},
-	{0x4d0, 0x4d1, port_pic_read, port_pic_write},
 	{0x60, 0x60, port_keyboard_read, port_keyboard_write},
 	{0x64, 0x64, port_keyboard_read, port_keyboard_write},
 	{0xcf9, 0xcf9, port_zero_read, port_reset_write},

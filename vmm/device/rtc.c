@@ -175,7 +175,7 @@ static void rtc_show(struct rtc *rtc)
 /* Makes the time registers second 0. Impossible values become the nearest one. */
 static void rtc_parse(struct rtc *rtc)
 {
-	u32 values[FIELDS];
+	u32 values[FIELDS] = {0};
 
 	for (u32 i = 0; i < FIELDS; i++) {
 		values[i] = decode(rtc, fields[i].index);

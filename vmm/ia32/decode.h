@@ -47,17 +47,7 @@ enum decoded_operation {
 	                        bits from register rm or memory */
 	DECODED_MOV_STORE,   /* size 1, 2 or 4, to register rm or memory, from
 	                        register reg or, with has_immediate, from immediate */
-	DECODED_OPERATIONS,
-	/* The guest's business whatever they are: not decoded. */
-	DECODED_POP_SREG,
-	DECODED_LOAD_FAR,
-	DECODED_JMP_FAR,
-	DECODED_CALL_FAR,
-	DECODED_RETF,
-	DECODED_INT,
-	DECODED_MOV_LOAD,
-	DECODED_RDPMC,
-	DECODED_XSETBV
+	DECODED_OPERATIONS
 };
 
 /* The CPU's numbers of the segment registers. */

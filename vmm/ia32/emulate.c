@@ -543,27 +543,6 @@ static const emulate_function functions[DECODED_OPERATIONS] = {
 	[DECODED_MOV_TO_SREG] = emulate_mov_to_sreg,
 };
 
-/* Instructions that fault for a selector or an address in ring 0 as well, or
- * that do not exist on the CPUs that Gandalf is for: the guest's own business. */
-static bool is_guests_business(unsigned operation)
-{
-	switch (operation) {
-	case DECODED_POP_SREG:
-	case DECODED_LOAD_FAR:
-	case DECODED_JMP_FAR:
-	case DECODED_CALL_FAR:
-	case DECODED_RETF:
-	case DECODED_INT:
-	case DECODED_MOV_STORE:
-	case DECODED_MOV_LOAD:
-	case DECODED_RDPMC:
-	case DECODED_XSETBV:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static bool emulation_begin(struct emulation *e, struct pc *pc)
 {
 	u8 bytes[DECODE_LENGTH_MAXIMUM];
@@ -599,11 +578,12 @@ void emulate_general_protection(struct pc *pc, u32 error)
 {
 	struct emulation e;
 
-	if (!emulation_begin(&e, pc))
-		inject_general_protection(pc, error); /* a bad address, for example */
+	/* A bad address or selector is the guest's own business. */
+	if (!emulation_begin(&e, pc) || e.decoded.operation == DECODED_MOV_STORE)
+		inject_general_protection(pc, error);
 	else if (may_emulate(&e, error))
 		emulate(&e);
-	else if (is_guests_business(e.decoded.operation) || error != 0)
+	else if (error != 0)
 		inject_general_protection(pc, error);
 	else
 		vm_stop(pc->vm, "%s is not an instruction for a guest",

@@ -411,15 +411,16 @@ static void shadow_set_large(struct pc *pc, u32 index, u32 pde)
 
 static bool kernel_sync_table(struct pc *pc, u32 index, u32 pde)
 {
+	bool large = pde_is_large(pc, pde);
 	u32 *table = shadow_table(pc, index);
-	const u32 *guest = guest_table_entry(pc, pde, 0);
+	const u32 *guest = large ? NULL : guest_table_entry(pc, pde, 0);
 	u32 i;
 
-	if (table == NULL || (guest == NULL && !pde_is_large(pc, pde)))
+	if (table == NULL || (guest == NULL && !large))
 		return false;
 	for (i = 0; i < ENTRIES; i++) {
-		u32 entry = pde_is_large(pc, pde) ? large_as_small(pde, i << PAGE_SHIFT)
-						  : guest[i] & (pde | ~(PTE_U | PTE_W));
+		u32 entry = guest == NULL ? large_as_small(pde, i << PAGE_SHIFT)
+					  : guest[i] & (pde | ~(PTE_U | PTE_W));
 
 		table[i] = entry & PTE_P ? shadow_entry(pc, entry, true) : 0;
 	}

@@ -10,10 +10,10 @@
 #include "lib/types.h"
 
 /*
- * Conversions: %s %c %d %u %x %% with an optional '-' (left) or '0' (zeroes),
- * a width, and ll for 64 bits. Any other conversion is copied as it stands. The
- * result always ends with a 0 byte (size > 0) and is cut off where the buffer
- * ends. Returns the characters written without the 0 byte: at most size - 1.
+ * Conversions: %s %u %x, the numbers with an optional ll for 64 bits and, as in
+ * %08x, the least number of digits. There are no others. The result always ends
+ * with a 0 byte (size > 0) and is cut off where the buffer ends. Returns the
+ * characters written without the 0 byte: at most size - 1.
  */
 u32 format(char *buffer, u32 size, const char *pattern, ...)
 	__attribute__((format(printf, 3, 4)));

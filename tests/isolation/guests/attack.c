@@ -6,7 +6,8 @@
  *	NAME: read VALUE
  *	NAME: wrote
  *	NAME: unknown
- * or nothing, if the VMM stops the guest for it.
+ * after its number (no two answers in a row are the same), or nothing, if the VMM
+ * stops the guest for it.
  */
 #include "attack.h"
 
@@ -291,25 +292,27 @@ static bool request_parse(struct request *request, const struct attack *attack, 
 
 static void line_run(char *line)
 {
+	static uint32_t number;
 	const char *name = word_next(&line);
 	const struct attack *attack = attack_find(attacks, name);
 	struct request request;
 
 	if (!attack)
 		attack = attack_find(platform_attacks, name);
+	number++;
 	if (!attack || !request_parse(&request, attack, line)) {
-		print("%s: unknown\n", name);
+		print("%u %s: unknown\n", number, name);
 		return;
 	}
 	switch (attack->run(&request)) {
 	case OUTCOME_FAULT:
-		print("%s: fault\n", name);
+		print("%u %s: fault\n", number, name);
 		break;
 	case OUTCOME_READ:
-		print("%s: read 0x%08x\n", name, request.value);
+		print("%u %s: read 0x%08x\n", number, name, request.value);
 		break;
 	case OUTCOME_WROTE:
-		print("%s: wrote\n", name);
+		print("%u %s: wrote\n", number, name);
 		break;
 	}
 }

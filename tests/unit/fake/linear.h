@@ -10,12 +10,14 @@
 
 #include "ia32/entry.h"
 #include "ia32/register.h"
+#include "ia32/shadow.h"
 
 #define LINEAR_FIRST 0x10000u
 #define LINEAR_PAGES 16u
 
 static u8 linear_bytes[LINEAR_PAGES * PAGE_SIZE];
 static bool linear_absent[LINEAR_PAGES];
+static bool linear_read_only[LINEAR_PAGES];
 
 static bool linear_is_present(uintptr_t address)
 {
@@ -33,6 +35,14 @@ static void *linear_at(u32 address)
 static void linear_put(u32 address, const void *from, u32 size)
 {
 	memcpy(linear_at(address), from, size);
+}
+
+/* What the VMM asks before it writes. */
+bool shadow_make_writable(struct pc *pc, u32 linear)
+{
+	(void)pc;
+	return linear_is_present(linear) &&
+	       !linear_read_only[(linear - LINEAR_FIRST) / PAGE_SIZE];
 }
 
 /* One of the two is the guest's: the one that lies low enough. */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A Linux guest at work in ring 1, for tests of what the VMM does with its
+ * instructions and its frames: descriptor tables as Linux has them, in linear.h's
+ * memory.
+ */
+#ifndef GANDALF_FAKE_LINUX_H
+#define GANDALF_FAKE_LINUX_H
+
+#include "core/guest_linux.h"
+#include "core/pc.h"
+#include "ia32/inject.h"
+#include "fake/linear.h"
+#include "fake/vmm.h"
+
+#define GDT 0x10000u
+#define IDT 0x11000u
+#define TSS 0x12000u
+#define STACK 0x14800u
+#define CODE 0x15000u
+#define DATA 0x16000u
+#define ENTRY_STACK 0x17800u
+#define HANDLER(vector) (0xc1000000u + 16 * (vector))
+#define KERNEL_CODE 0x60u
+#define KERNEL_STACK 0x68u
+#define USER_CODE 0x73u
+#define USER_DATA 0x7bu
+#define TASK 0x80u
+
+static struct pc pc;
+static struct segment_tables real_tables;
+
+bool linux_interrupts_enabled(const struct pc *which)
+{
+	if (pc_cpl(which->vcpu) == 3)
+		return true;
+	if (which->dedicated)
+		return (frame.eflags & EFLAGS_IF) != 0;
+	return shared.interrupt_flag != 0;
+}
+
+void linux_set_interrupts(struct pc *which, bool enabled)
+{
+	if (!which->dedicated)
+		shared.interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
+	else
+		frame.eflags = (frame.eflags & ~EFLAGS_IF) | (enabled ? EFLAGS_IF : 0);
+}
+
+static void put_descriptor(u32 table, u32 index, u64 value)
+{
+	linear_put(table + index * 8, &value, sizeof(value));
+}
+
+static void put_word(u32 address, u32 value)
+{
+	linear_put(address, &value, sizeof(value));
+}
+
+static u32 word(u32 address)
+{
+	u32 value;
+
+	memcpy(&value, linear_at(address), sizeof(value));
+	return value;
+}
+
+/* type: with P and DPL, as in bits 40 to 47. */
+static void put_gate(u32 vector, u32 type)
+{
+	put_descriptor(IDT, vector, (HANDLER(vector) & 0xffff) | (u64)KERNEL_CODE << 16 |
+					    (u64)type << 40 |
+					    (u64)(HANDLER(vector) >> 16) << 48);
+}
+
+static void linux_reset(void)
+{
+	vmm_reset();
+	memset(&pc, 0, sizeof(pc));
+	memset(&real_tables, 0, sizeof(real_tables));
+	memset(linear_bytes, 0, sizeof(linear_bytes));
+	memset(linear_absent, 0, sizeof(linear_absent));
+	memset(linear_read_only, 0, sizeof(linear_read_only));
+	pc.vm = &vm;
+	pc.vcpu = &vcpu;
+	vm.pc = &pc;
+	vcpu.tables = &real_tables;
+	pc.gdt_base = GDT;
+	pc.gdt_limit = 255;
+	pc.idt_base = IDT;
+	pc.idt_limit = 2047;
+	put_descriptor(GDT, KERNEL_CODE / 8, segment_descriptor(0, 0xffffffff, 0x9a, true));
+	put_descriptor(GDT, KERNEL_STACK / 8, segment_descriptor(0, 0xffffffff, 0x92, true));
+	put_descriptor(GDT, USER_CODE / 8, segment_descriptor(0, 0xffffffff, 0xfa, true));
+	put_descriptor(GDT, USER_DATA / 8, segment_descriptor(0, 0xffffffff, 0xf2, true));
+	put_descriptor(GDT, TASK / 8, segment_descriptor(TSS, 0x67, 0x89, false));
+	for (u32 vector = 0; vector < 256; vector++)
+		put_gate(vector, vector == 0x80 ? 0xef : 0x8e);
+	put_word(TSS + 4, ENTRY_STACK);
+	put_word(TSS + 8, KERNEL_STACK);
+	frame.cs = KERNEL_CODE | 1;
+	frame.ss = KERNEL_STACK | 1;
+	frame.ds = frame.es = USER_DATA;
+	frame.eip = CODE;
+	frame.esp = STACK;
+	frame.eflags = EFLAGS_IF | EFLAGS_FIXED | 0x41;
+}
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The frames that a Linux guest finds on its stack after an injection (SDM vol. 3,
+ * 6.12), and guests that leave no room for one.
+ */
+#include "unit.h"
+
+#include "ia32/emulate.h"
+#include "fake/linux.h"
+
+static unsigned stack_reloads;
+
+void processor_sleep(void)
+{
+	fail();
+}
+
+void emulate_reload_stack(struct pc *which)
+{
+	segment_set_guest_stack(which->vcpu, word(TSS + 8), word(TSS + 4));
+	stack_reloads++;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	linux_reset();
+	stack_reloads = 0;
+	return 0;
+}
+
+static void check_words(u32 address, const u32 *words, u32 count)
+{
+	for (u32 i = 0; i < count; i++)
+		assert_int_equal(word(address + i * 4), words[i]);
+}
+
+static void to_ring_3(void)
+{
+	frame.cs = USER_CODE;
+	frame.ss = USER_DATA;
+	frame.eip = 0x08048123;
+	frame.esp = 0xbffff000;
+}
+
+static void the_kernel_sees_itself_in_ring_0(void **state)
+{
+	const u32 words[] = { CODE, KERNEL_CODE, EFLAGS_IF | 0x43 };
+
+	(void)state;
+	shared.interrupt_flag = GANDALF_INTERRUPT_FLAG;
+	frame.eflags |= EFLAGS_IOPL_1;
+	inject(&pc, 0x20, false, 0);
+	assert_int_equal(frame.esp, STACK - 12);
+	check_words(frame.esp, words, 3);
+	assert_int_equal(frame.eip, HANDLER(0x20));
+	assert_int_equal(frame.cs, KERNEL_CODE | 1);
+	assert_int_equal(frame.ss, KERNEL_STACK | 1);
+	assert_int_equal(shared.interrupt_flag, 0);
+	assert_int_equal(vcpu.counters[COUNTER_deliveries], 1);
+	assert_int_equal(stack_reloads, 0);
+}
+
+static void the_flag_in_the_frame_is_the_virtual_one(void **state)
+{
+	(void)state;
+	inject(&pc, 0x20, false, 0);
+	assert_int_equal(word(frame.esp + 8) & EFLAGS_IF, 0);
+	/* The real one stays set. */
+	assert_int_equal(frame.eflags & EFLAGS_IF, EFLAGS_IF);
+	start(NULL);
+	pc.dedicated = true;
+	frame.eflags |= EFLAGS_IF;
+	inject(&pc, 0x20, false, 0);
+	assert_int_equal(word(frame.esp + 8) & EFLAGS_IF, EFLAGS_IF);
+	assert_int_equal(frame.eflags & EFLAGS_IF, 0);
+}
+
+static void ring_3_changes_to_the_stack_of_the_tss(void **state)
+{
+	const u32 words[] = { 0x6, 0x08048123, USER_CODE, EFLAGS_IF | 0x43, 0xbffff000,
+			      USER_DATA };
+
+	(void)state;
+	to_ring_3();
+	inject(&pc, EXCEPTION_PF, true, 6);
+	assert_int_equal(frame.esp, ENTRY_STACK - 24);
+	check_words(frame.esp, words, 6);
+	assert_int_equal(frame.ss, KERNEL_STACK | 1);
+	assert_int_equal(frame.cs, KERNEL_CODE | 1);
+	assert_int_equal(stack_reloads, 1);
+	assert_int_equal(vcpu.counters[COUNTER_exceptions], 1);
+}
+
+static void every_vector_goes_through_its_gate(void **state)
+{
+	(void)state;
+	for (u32 vector = 0; vector < 256; vector++) {
+		start(NULL);
+		inject(&pc, vector, false, 0);
+		assert_int_equal(frame.eip, HANDLER(vector));
+		assert_int_equal(stops, 0);
+	}
+}
+
+static void trap_gates_keep_the_flag(void **state)
+{
+	(void)state;
+	for (u32 enabled = 0; enabled < 2; enabled++) {
+		start(NULL);
+		shared.interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
+		put_gate(3, 0xef);
+		inject(&pc, 3, false, 0);
+		assert_int_equal(shared.interrupt_flag, enabled ? GANDALF_INTERRUPT_FLAG : 0);
+	}
+}
+
+static void single_step_and_nested_task_end_at_the_handler(void **state)
+{
+	(void)state;
+	frame.eflags |= EFLAGS_TF | EFLAGS_NT | EFLAGS_RF;
+	inject(&pc, 1, false, 0);
+	assert_int_equal(word(frame.esp + 8) & (EFLAGS_TF | EFLAGS_NT | EFLAGS_RF),
+			 EFLAGS_TF | EFLAGS_NT | EFLAGS_RF);
+	assert_int_equal(frame.eflags & (EFLAGS_TF | EFLAGS_NT | EFLAGS_RF | EFLAGS_VM), 0);
+}
+
+/* A dedicated guest returns with its own IRET once it no longer compares CS. */
+static void a_dedicated_guest_sees_ring_1_after_ltr(void **state)
+{
+	(void)state;
+	pc.dedicated = true;
+	inject(&pc, 3, false, 0);
+	assert_int_equal(word(frame.esp + 4), KERNEL_CODE);
+	pc.tr = TASK;
+	inject(&pc, 3, false, 0);
+	assert_int_equal(word(frame.esp + 4), KERNEL_CODE | 1);
+}
+
+static void a_page_fault_brings_its_address(void **state)
+{
+	(void)state;
+	inject_page_fault(&pc, 0xdeadb000, 7);
+	assert_int_equal(shared.cr2, 0xdeadb000);
+	assert_int_equal(word(frame.esp), 7);
+	assert_int_equal(frame.eip, HANDLER(14));
+	assert_int_equal(vcpu.counters[COUNTER_guest_page_faults], 1);
+	inject_general_protection(&pc, 0x1234);
+	assert_int_equal(word(frame.esp), 0x1234);
+	assert_int_equal(frame.eip, HANDLER(13));
+}
+
+static void check_stopped(void)
+{
+	assert_int_equal(stops + reboots, 1);
+	assert_int_equal(vcpu.state, VCPU_OFF);
+	/* The report shows where it was. */
+	assert_int_equal(frame.eip, CODE);
+}
+
+static void without_a_gate_the_guest_ends(void **state)
+{
+	(void)state;
+	static const u32 types[] = { 0x0e, 0x85, 0x8c, 0x86, 0x9e, 0x00 };
+
+	for (unsigned i = 0; i < ARRAY_SIZE(types); i++) {
+		start(NULL);
+		put_gate(13, types[i]);
+		inject(&pc, 13, true, 0);
+		check_stopped();
+	}
+	start(NULL);
+	pc.idt_limit = 13 * 8 + 6;
+	inject(&pc, 13, true, 0);
+	check_stopped();
+	start(NULL);
+	linear_absent[1] = true;
+	inject(&pc, 13, true, 0);
+	check_stopped();
+	start(NULL);
+	pc.idt_base = GANDALF_BASE - 8;
+	inject(&pc, 13, true, 0);
+	check_stopped();
+	start(NULL);
+	pc.idt_limit = 0;
+	inject(&pc, 3, false, 0);
+	check_stopped();
+}
+
+static void a_stack_that_takes_nothing_ends_the_guest(void **state)
+{
+	static const u32 stacks[] = { 0, 4, 11, GANDALF_BASE + 4, 0xffffffff, 0xfc013000,
+				      LINEAR_FIRST + 8 };
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(stacks); i++) {
+		start(NULL);
+		frame.esp = stacks[i];
+		inject(&pc, 0x20, false, 0);
+		check_stopped();
+	}
+	/* A page that the kernel could not write either. */
+	start(NULL);
+	linear_read_only[(STACK - LINEAR_FIRST) / PAGE_SIZE] = true;
+	inject(&pc, 0x20, false, 0);
+	check_stopped();
+}
+
+/* A gate may name any selector: what the VMM loads is one of ring 1 at most. */
+static void selectors_of_gates_lose_their_privilege(void **state)
+{
+	(void)state;
+	for (u32 selector = 0; selector < 0x200; selector++) {
+		start(NULL);
+		put_descriptor(IDT, 3, (u64)selector << 16 | 0x8e0000000000);
+		inject(&pc, 3, false, 0);
+		assert_int_equal(frame.cs & 3, 1);
+		assert_int_equal(frame.cs & ~3u, selector & ~3u);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(the_kernel_sees_itself_in_ring_0, start),
+		cmocka_unit_test_setup(the_flag_in_the_frame_is_the_virtual_one, start),
+		cmocka_unit_test_setup(ring_3_changes_to_the_stack_of_the_tss, start),
+		cmocka_unit_test_setup(every_vector_goes_through_its_gate, start),
+		cmocka_unit_test_setup(trap_gates_keep_the_flag, start),
+		cmocka_unit_test_setup(single_step_and_nested_task_end_at_the_handler, start),
+		cmocka_unit_test_setup(a_dedicated_guest_sees_ring_1_after_ltr, start),
+		cmocka_unit_test_setup(a_page_fault_brings_its_address, start),
+		cmocka_unit_test_setup(without_a_gate_the_guest_ends, start),
+		cmocka_unit_test_setup(a_stack_that_takes_nothing_ends_the_guest, start),
+		cmocka_unit_test_setup(selectors_of_gates_lose_their_privilege, start),
+	};
+
+	return RUN_TESTS(tests);
+}
