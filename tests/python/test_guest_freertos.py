@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import guest_freertos, guest_tests
+from gandalf import guest_freertos, guests
 from gandalf.paths import ROOT, UserError
 
 GUEST = ROOT / "guest"
@@ -249,20 +249,14 @@ def test_building_fails(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_misdeed_has_a_guest() -> None:
-    names = guest_tests.names(ROOT)
-    assert len(names) == len(set(names))
+    names = guests.test_guests()
     for source, prefix in ((RTOS / "misdeed.c", "bad"), (GUEST / "tests/pc/misdeed.c", "pc")):
         table = re.search(r"misdeeds\[\] = \{\n(.*?)\n\};", source.read_text(), flags=re.DOTALL)
         assert table is not None
         misdeeds = re.findall(r'\{ "([a-z0-9-]+)"', table[1])
         assert len(misdeeds) > 15
         images = {f"{prefix}-{name}".replace("bad-bad-", "bad-") for name in misdeeds}
-        assert images <= set(names)
-
-
-def test_a_wrong_guest_name_is_a_sentence() -> None:
-    with pytest.raises(UserError, match="Building the test guests failed"):
-        guest_tests.build(ROOT, "no-such-guest")
+        assert images <= names
 
 
 def header_numbers() -> dict[str, int]:

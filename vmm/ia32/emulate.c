@@ -21,7 +21,7 @@
 enum emulated {
 	EMULATED_NEXT,    /* go on behind the instruction */
 	EMULATED_JUMP,    /* EIP is set, or an exception has been given */
-	EMULATED_FAULT,   /* #GP(0) to the guest */
+	EMULATED_FAULT,   /* the #GP to the guest, with the CPU's error code */
 };
 
 /* One instruction of a guest. */
@@ -29,6 +29,7 @@ struct emulation {
 	struct pc *pc;
 	struct frame *frame;
 	struct decoded decoded;
+	u32 error; /* of the exception that led here */
 };
 
 typedef enum emulated (*emulate_function)(const struct emulation *e);
@@ -550,6 +551,7 @@ static bool emulation_begin(struct emulation *e, struct pc *pc)
 
 	e->pc = pc;
 	e->frame = pc->vcpu->frame;
+	e->error = e->frame->error;
 	return decode(&e->decoded, bytes, count) == DECODE_OK;
 }
 
@@ -563,14 +565,14 @@ static void emulate(const struct emulation *e)
 	if (result == EMULATED_NEXT)
 		e->frame->eip += e->decoded.length;
 	else if (result == EMULATED_FAULT)
-		inject_general_protection(e->pc, 0);
+		inject_general_protection(e->pc, e->error);
 }
 
 /* The error code is a selector where the instruction names one. */
-static bool may_emulate(const struct emulation *e, u32 error)
+static bool may_emulate(const struct emulation *e)
 {
 	return functions[e->decoded.operation] != NULL && !e->decoded.lock &&
-	       (error == 0 || e->decoded.operation == DECODED_IRET ||
+	       (e->error == 0 || e->decoded.operation == DECODED_IRET ||
 		e->decoded.operation == DECODED_MOV_TO_SREG);
 }
 
@@ -581,7 +583,7 @@ void emulate_general_protection(struct pc *pc, u32 error)
 	/* A bad address or selector is the guest's own business. */
 	if (!emulation_begin(&e, pc) || e.decoded.operation == DECODED_MOV_STORE)
 		inject_general_protection(pc, error);
-	else if (may_emulate(&e, error))
+	else if (may_emulate(&e))
 		emulate(&e);
 	else if (error != 0)
 		inject_general_protection(pc, error);

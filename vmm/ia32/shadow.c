@@ -309,8 +309,10 @@ static bool large_fits(const struct shadow *shadow, u32 pde)
 
 static u32 shadow_large_entry(struct pc *pc, u32 pde, bool kernel)
 {
-	u32 result = PTE_P | PTE_A | PTE_D | PTE_PS | (pde & (PTE_U | PTE_W));
+	u32 result = PTE_P | PTE_A | PTE_D | PTE_PS | (pde & PTE_U);
 
+	if (pde & PTE_D)
+		result |= pde & PTE_W;
 	if (kernel && (pde & PTE_G) && (pc->cr4 & CR4_PGE))
 		result |= PTE_G;
 	else if (kernel)
@@ -438,7 +440,7 @@ static void kernel_sync_pde(struct pc *pc, u32 index)
 		shadow_drop_pde(shadow, index);
 		return;
 	}
-	pde |= PTE_A | (pde_is_large(pc, pde) ? PTE_D : 0);
+	pde |= PTE_A;
 	*guest = pde;
 	if (pde_is_large(pc, pde) && large_fits(shadow, pde))
 		shadow_set_large(pc, index, pde);
@@ -519,7 +521,7 @@ static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest, u32 
 {
 	struct shadow *shadow = &pc->shadow;
 	bool kernel = directory_index(linear) >= KERNEL_FIRST;
-	u32 pde = *guest | PTE_A | PTE_D;
+	u32 pde = *guest | PTE_A | (*error & PF_W ? PTE_D : 0);
 	u32 small = large_as_small(pde, linear);
 	enum shadow_result result;
 	u32 *table;
