@@ -23,7 +23,7 @@
 #define GANDALF_PAGE_SIZE 0x1000
 /* The VMM image, the module and all RTOS memory: what the VMM's share of the
  * address space can map. */
-#define GANDALF_RTOS_MEMORY_MAXIMUM 0x2000000
+#define GANDALF_RTOS_MEMORY_MAXIMUM 0x1F00000
 #define GANDALF_POOL_MAXIMUM 0xC00000
 #define GANDALF_POOL_MINIMUM 0x200000
 /* The first I/O port that no guest can be given. */

@@ -97,7 +97,7 @@ SINGLE = [
     ("./rtos.elf", "./vmlinux", 15, "does not fit: it ends at 18M"),
     ('memory = "1M"', 'memory = "12K"', 15, "only 8K can be used"),
     ('memory = "1M"', 'memory = "1000"', 15, "at least 8K"),
-    ('memory = "1M"', 'memory = "40M"', 15, "the VMM can map 32M"),
+    ('memory = "1M"', 'memory = "40M"', 15, "the VMM can map 31M"),
     ('memory = "1M"', 'memory = "1M"\nmemory_base = "0x200000"', 16, "overlaps that of VMM"),
     ("priority = 10\n", "", 11, "The field `priority` is missing"),
     ("priority = 10", "priority = 0", 16, "must be 1 to 255"),

@@ -139,7 +139,7 @@ static const struct fault faults[] = {
 	{ GUEST(1, memory_base), 64 * MEBI - 0x1000, "overlaps that of guest 0" },
 	{ GUEST(2, memory_base), 32 * MEBI + 0x4000, "overlaps that of guest 1" },
 	{ GUEST(2, memory_size), 32 * MEBI, "Guest fifteen-letters: its memory overlaps" },
-	{ GUEST(2, memory_size), 0x1ff0000, "have more than 0x2000000 bytes" },
+	{ GUEST(2, memory_size), 0x1ff0000, "have more than 0x1f00000 bytes" },
 	{ GUEST(0, entry), MEBI - 1, "no image holds its entry 0xfffff" },
 	{ GUEST(0, entry), MEBI + IMAGE_SIZE, "no image holds its entry 0x101000" },
 	{ GUEST(0, entry), UINT32_MAX, "no image holds its entry" },

@@ -155,7 +155,7 @@ static u32 pool_allocate_or_panic(void)
 
 u32 memory_map_rtos(u32 physical, u32 size)
 {
-	u32 linear = LAYOUT_RTOS + rtos_mapped;
+	u32 linear = LAYOUT_RTOS + rtos_mapped + PAGE_SIZE;
 	u32 offset;
 
 	for (offset = 0; offset < size; offset += PAGE_SIZE) {
@@ -170,7 +170,7 @@ u32 memory_map_rtos(u32 physical, u32 size)
 		table[(address >> PAGE_SHIFT) % 1024] =
 			(physical + offset) | PTE_P | PTE_A | PTE_D | PTE_G;
 	}
-	rtos_mapped += size;
+	rtos_mapped += size + PAGE_SIZE;
 	return linear;
 }
 

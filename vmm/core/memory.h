@@ -29,8 +29,9 @@ void memory_copy_in(void *to, u32 from, u32 size);
 void memory_copy_out(u32 to, const void *from, u32 size);
 void memory_zero(u32 physical, u32 size);
 
-/* Maps the memory of an RTOS at LAYOUT_RTOS + offset, in all address spaces.
- * Returns its linear address. */
+/* Maps the memory of an RTOS behind LAYOUT_RTOS, in all address spaces, between
+ * pages that stay unmapped: should segment limits fail, as in QEMU, the next page
+ * does not. Returns its linear address. */
 u32 memory_map_rtos(u32 physical, u32 size);
 /* Maps one page of device registers, uncached. */
 void memory_map_device(u32 linear, u32 physical);
