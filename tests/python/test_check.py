@@ -227,7 +227,7 @@ def test_initrd_that_does_not_fit(describe: Describe, folder: Path) -> None:
 def test_images_that_are_too_large_together(describe: Describe, folder: Path) -> None:
     (folder / "initrd").write_bytes(bytes(30 << 20))
     found = mistakes(describe(GOOD.replace('"128M"', '"256M"')))
-    assert any("the VMM can check 28M" in sentence for _, sentence in found)
+    assert any("the VMM can check 27M" in sentence for _, sentence in found)
 
 
 def test_images_to_be_built_may_be_missing(
