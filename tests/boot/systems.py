@@ -39,7 +39,8 @@ priority = 10
 """
 
 _LINE = re.compile(
-    r"^activations=(\d+) minimum=(\d+) mean=(\d+) p99\.9=(\d+) maximum=(\d+) missed=(\d+)$", re.M
+    r"^activations=(\d+) minimum=(\d+) mean=(\d+) p99\.9=(\d+) maximum=(\d+) missed=(\d+)$",
+    re.M,
 )
 # Offsets in struct gandalf_shared.
 _TSC_KHZ, _TIMER_EXPIRY = 20, 24
@@ -67,7 +68,9 @@ memory = "{memory}"
 """
 
 
-def test_guest(image: str, name: str | None = None, priority: int = 10, more: str = "") -> str:
+def test_guest(
+    image: str, name: str | None = None, priority: int = 10, more: str = ""
+) -> str:
     """Return the part of a description for an RTOS guest of guest/tests."""
     return f"""\
 [[guest]]
@@ -131,7 +134,10 @@ class Boot(Machine):
 
     @classmethod
     def start(
-        cls, description: Path, arguments: tuple[str, ...] = (), module: Path | None = None
+        cls,
+        description: Path,
+        arguments: tuple[str, ...] = (),
+        module: Path | None = None,
     ) -> Self:
         """Build and start a system. module: instead of the one that was built."""
         built = build(description, lambda _: None, deterministic=True)
@@ -145,16 +151,18 @@ class Boot(Machine):
     # --- Linux ---
 
     def wait_for_shell(self) -> None:
-        """Wait for Linux's prompt, and have the shell not break long lines."""
+        """Wait for Linux's prompt; no line is to be broken, nor the kernel to talk in between."""
         self.expect("linux", PROMPT, PATIENCE)
-        self.shell("stty columns 500")
+        self.shell("stty columns 500; dmesg -n 1")
 
     def shell(self, line: str, status: int = 0, timeout: float = PATIENCE) -> str:
         """Run a command in Linux, check its exit status, and return its output."""
         start = len(self.text("linux"))
         self.skip("linux")
         self.send("linux", f'{line}; echo "status:$?"\n')
-        match = self.expect("linux", rf"status:(\d+)\n(?:[^\n]*\n)*?[^\n]*?{PROMPT}", timeout)
+        match = self.expect(
+            "linux", rf"status:(\d+)\n(?:[^\n]*\n)*?[^\n]*?{PROMPT}", timeout
+        )
         echo, _, output = self.text("linux")[start : match.start()].partition("\n")
         assert int(match[1]) == status, f"{line}: status {match[1]}\n{echo}\n{output}"
         return output
@@ -165,7 +173,9 @@ class Boot(Machine):
 
     def kernel_is_sane(self) -> None:
         """Check that Linux's log tells of no crash. That memory runs out is none."""
-        found = self.shell("dmesg | grep -E 'Oops|BUG:|WARNING:|INFO: |general protection' || true")
+        found = self.shell(
+            "dmesg | grep -E 'Oops|BUG:|WARNING:|INFO: |general protection' || true"
+        )
         assert not found.strip(), found
 
     def uptime(self) -> float:
@@ -204,7 +214,9 @@ class Boot(Machine):
 
     def _words(self, address: int, count: int) -> list[int]:
         data = self.memory(address, 4 * count)
-        return [int.from_bytes(data[i : i + 4], "little") for i in range(0, 4 * count, 4)]
+        return [
+            int.from_bytes(data[i : i + 4], "little") for i in range(0, 4 * count, 4)
+        ]
 
     @contextmanager
     def rtos_undisturbed(self, name: str = "rtos") -> Iterator[None]:
@@ -242,11 +254,17 @@ class Boot(Machine):
     def stop_report(self, name: str, timeout: float = PATIENCE) -> str:
         """Wait for a guest's stop; check that the report is complete, and return its reason."""
         stopped = self.expect("vmm", rf"^guest {name} stopped: (.+)\n", timeout)
-        self.expect("vmm", r"\A  at cs:eip [0-9a-f]{4}:[0-9a-f]{8}, ss:esp .*, eflags .*\n")
-        self.expect("vmm", r"\A  (instruction: ([0-9a-f]{2} )+.*|no instruction can be .*)\n")
+        self.expect(
+            "vmm", r"\A  at cs:eip [0-9a-f]{4}:[0-9a-f]{8}, ss:esp .*, eflags .*\n"
+        )
+        self.expect(
+            "vmm", r"\A  (instruction: ([0-9a-f]{2} )+.*|no instruction can be .*)\n"
+        )
         for registers in ("eax", "esi", "ds"):
             self.expect("vmm", rf"\A  {registers} [0-9a-f]{{4,8}} .*\n")
-        self.expect("vmm", r"\A  its last events:\n(  \d+ us, vCPU \d+: \w+ [0-9a-f]+, \w+\n)+")
+        self.expect(
+            "vmm", r"\A  its last events:\n(  \d+ us, vCPU \d+: \w+ [0-9a-f]+, \w+\n)+"
+        )
         return stopped[1]
 
     # --- All ---

@@ -22,7 +22,9 @@ def test_linux_loses_no_time_while_an_rtos_holds_the_cpu(machine: Boot) -> None:
     machine.expect("rtos", r"^spin: done\n", PATIENCE)
     machine.hackbench()
     after = _times(machine)
-    wall, uptime, real = (late - early for early, late in zip(before, after, strict=True))
+    wall, uptime, real = (
+        late - early for early, late in zip(before, after, strict=True)
+    )
     assert real >= 5
     # What passes between one look at a clock and the next; the wall clock shows whole seconds.
     assert abs(uptime - real) < 0.5, (before, after)
@@ -38,7 +40,9 @@ def test_starvation_is_told_once(machine: Boot) -> None:
     machine.expect("rtos", r"^spin: done\n", PATIENCE)
     machine.hackbench()
     told = re.findall(STARVED, machine.text("vmm")[start:], re.M)
-    assert told == ["rtos has held the CPU for 10 seconds; guests of lower priority wait\n"]
+    assert told == [
+        "rtos has held the CPU for 10 seconds; guests of lower priority wait\n"
+    ]
 
 
 def test_a_hung_rtos_is_told_once_and_can_be_stopped(machine: Boot) -> None:

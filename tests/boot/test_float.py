@@ -12,7 +12,11 @@ SUM = "awk 'BEGIN { for (i = 1; i <= 60000; i++) s += 1 / (i * 1.1); printf \"%.
 def test_registers_stay_with_their_owners() -> None:
     """Three owners beside Linux, which has two processes that compute."""
     system = describe(
-        "float", linux(), DEMO, test_guest("fpu", "fpu-a", 11), test_guest("fpu", "fpu-b", 12)
+        "float",
+        linux(),
+        DEMO,
+        test_guest("fpu", "fpu-a", 11),
+        test_guest("fpu", "fpu-b", 12),
     )
     with Boot.start(system) as machine:
         machine.wait_for_shell()
@@ -23,7 +27,9 @@ def test_registers_stay_with_their_owners() -> None:
         switches = machine.counters()["fpu_switches"]
         with machine.rtos_undisturbed():
             machine.demo("float on", r"^float: ok \d+\n")
-            together = machine.shell(f"{SUM} & {SUM}; wait; for i in 1 2 3; do {SUM}; done")
+            together = machine.shell(
+                f"{SUM} & {SUM}; wait; for i in 1 2 3; do {SUM}; done"
+            )
             machine.demo("float off", r"^float: off\n")
         assert re.findall(r"^-?\d+\.\d+$", together, re.M) == [alone.strip()] * 5
         assert "WRONG" not in machine.text("rtos")

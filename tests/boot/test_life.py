@@ -76,7 +76,10 @@ def test_linux_stays_down_and_the_machine_ends_with_its_last_guest(
         machine.expect("linux", PROMPT, PATIENCE)
         machine.send("linux", "poweroff\n")
         machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
-        machine.vmm("stop rtos", r"^guest rtos stopped: by command\n(?s:.*)^all guests are off\n")
+        machine.vmm(
+            "stop rtos",
+            r"^guest rtos stopped: by command\n(?s:.*)^all guests are off\n",
+        )
         outcome = machine.wait_off()
     assert outcome.clean, outcome
 
@@ -92,7 +95,9 @@ def test_a_lonely_linux_restarts_and_switches_the_machine_off() -> None:
         machine.send("linux", "poweroff\n")
         outcome = machine.wait_off()
         assert outcome.clean, outcome
-        assert re.search(r"^guest linux is off\nall guests are off\n", machine.text("vmm"), re.M)
+        assert re.search(
+            r"^guest linux is off\nall guests are off\n", machine.text("vmm"), re.M
+        )
 
 
 def dedicated() -> Boot:
@@ -110,7 +115,9 @@ def test_a_dedicated_linux_switches_the_machine_off() -> None:
         machine.send("linux", "poweroff\n")
         outcome = machine.wait_off()
         assert outcome.clean, outcome
-        assert re.search(r"^guest linux is off\nall guests are off\n", machine.text("vmm"), re.M)
+        assert re.search(
+            r"^guest linux is off\nall guests are off\n", machine.text("vmm"), re.M
+        )
 
 
 def test_a_dedicated_linux_resets_the_machine_itself() -> None:

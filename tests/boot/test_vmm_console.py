@@ -59,8 +59,12 @@ def test_counters_of_an_rtos_move(machine: Boot) -> None:
 def test_trace_shows_the_last_events(machine: Boot) -> None:
     for name in ("linux", "rtos"):
         start = len(machine.text("vmm"))
-        machine.vmm(f"trace {name}", r"(^  \d+ us, vCPU \d+: \w+ [0-9a-f]+, [0-9a-f]+\n){40}")
-        events = re.findall(r"^  (\d+) us, vCPU (\d+): ", machine.text("vmm")[start:], re.M)
+        machine.vmm(
+            f"trace {name}", r"(^  \d+ us, vCPU \d+: \w+ [0-9a-f]+, [0-9a-f]+\n){40}"
+        )
+        events = re.findall(
+            r"^  (\d+) us, vCPU (\d+): ", machine.text("vmm")[start:], re.M
+        )
         times = [int(time) for time, _ in events]
         assert times == sorted(times)
         assert len({vcpu for _, vcpu in events}) == 1

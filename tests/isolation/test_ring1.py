@@ -91,7 +91,7 @@ def test_base_in_vmm(pc: HostileSmall, base: int) -> None:
 def test_expand_down(pc: HostileSmall) -> None:
     """An expand-down segment covers what lies above its limit; it is not offered."""
     guest, place = pc.guest("pc"), pc.vmm_image()
-    wanted = 0x00CF_9600_000F_0000
+    wanted = 0x00C0_9600_0000_0000
     set_gdt(pc, SPARE, wanted)
     line = f"through fs {SPARE * 8 | 1:#x} {place.linear:#x}"
     pc.try_read(line, place, guest.with_descriptor(SPARE * 8, wanted | 1 << 45 | 1 << 40))

@@ -1,26 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CRC-32 half a byte at a time: a table of 64 bytes, about eight instructions
- * per byte of a guest image, once at boot and once per restart.
+ * CRC-32 four bytes at a time ("slicing"): four tables, made at the first use,
+ * and about four instructions per byte of a guest image. Boot waits for it.
  */
 #include "lib/crc32.h"
 
-/* The remainders of the sixteen half bytes for the reversed polynomial. */
-static const u32 remainders[16] = {
-	0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
-	0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-	0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-};
+#include "lib/string.h"
+
+#define POLYNOMIAL 0xedb88320u /* IEEE 802.3, bits reversed */
+#define SLICES 4
+
+/* remainders[n][b]: of byte b with n bytes of zeroes behind it. */
+static u32 remainders[SLICES][256];
+
+static void remainders_make(void)
+{
+	for (u32 byte = 0; byte < 256; byte++) {
+		u32 crc = byte;
+
+		for (u32 bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
+		remainders[0][byte] = crc;
+	}
+	for (u32 slice = 1; slice < SLICES; slice++)
+		for (u32 byte = 0; byte < 256; byte++) {
+			u32 crc = remainders[slice - 1][byte];
+
+			remainders[slice][byte] = crc >> 8 ^ remainders[0][crc & 0xff];
+		}
+}
 
 u32 crc32_update(u32 crc, const void *data, u32 size)
 {
 	const u8 *byte = data;
 
+	if (remainders[0][1] == 0)
+		remainders_make();
 	crc = ~crc;
-	while (size-- > 0) {
-		crc ^= *byte++;
-		crc = crc >> 4 ^ remainders[crc & 15];
-		crc = crc >> 4 ^ remainders[crc & 15];
+	for (; size >= SLICES; size -= SLICES, byte += SLICES) {
+		u32 word;
+
+		memcpy(&word, byte, sizeof(word));
+		crc ^= word;
+		crc = remainders[3][crc & 0xff] ^ remainders[2][crc >> 8 & 0xff] ^
+		      remainders[1][crc >> 16 & 0xff] ^ remainders[0][crc >> 24];
 	}
+	for (; size > 0; size--)
+		crc = crc >> 8 ^ remainders[0][(crc ^ *byte++) & 0xff];
 	return ~crc;
 }

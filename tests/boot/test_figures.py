@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures that the README gives, each against the same kernel on the bare machine.
+
+Time is virtual: one instruction is one nanosecond, and the time stamp counter counts both. What
+was measured is printed and kept in build/figures.json.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from gandalf import emulator as emulators
+from gandalf import guest_linux
+from gandalf.linux_boot import TOOL_OPTIONS
+from gandalf.paths import BUILD, ROOT
+from pexpect.fdpexpect import fdspawn
+
+from .systems import DEMO, PATIENCE, PROMPT, Boot, describe, linux
+from .workload import build_initrd
+
+CALLS = 4000
+_COST = re.compile(r"calls=(\d+) median=(\d+) now=(\d+)")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What /bin/cost prints: instructions of a null system call, and the time stamp then."""
+
+    calls: int
+    median: int
+    now: int
+
+
+def parse(text: str) -> Cost:
+    found = _COST.search(text)
+    assert found, text
+    return Cost(*(int(number) for number in found.groups()))
+
+
+def record(**figures: float) -> None:
+    """Print figures, and add them to those that were measured before."""
+    path = BUILD / "figures.json"
+    known = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps({**known, **figures}, indent=2, sort_keys=True) + "\n")
+    for name, value in figures.items():
+        print(f"{name}: {value:.4g}")
+
+
+@pytest.fixture(scope="module")
+def initrd() -> str:
+    return str(build_initrd().relative_to(ROOT))
+
+
+@pytest.fixture(scope="module")
+def native(initrd: str) -> Cost:
+    """The costs on the bare machine: unpatched kernel, same configuration and command line."""
+    guest_linux.build_kernel("native", ROOT, lambda _: None)
+    kernel = BUILD / "linux" / "native" / "arch" / "x86" / "boot" / "bzImage"
+    line = "console=ttyS0 " + " ".join([*TOOL_OPTIONS, "tsc_early_khz=1000000"])
+    options = emulators.Options(
+        memory=192,
+        kernel=kernel,
+        module=ROOT / initrd,
+        deterministic=True,
+        arguments=("-append", line),
+    )
+    running = emulators.start("qemu", options)
+    try:
+        terminal = fdspawn(running.line, timeout=60, encoding="utf-8")
+        terminal.expect(PROMPT)
+        terminal.send(f"cost {CALLS}\n")
+        terminal.expect(_COST.pattern + r"\r")
+        return parse(terminal.after)
+    finally:
+        running.stop()
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The same beside the RTOS, and what the VMM counted meanwhile."""
+
+    cost: Cost
+    entries: int
+    machine: Boot
+
+
+@pytest.fixture(scope="module")
+def shared(initrd: str) -> Iterator[Shared]:
+    description: Path = describe("figures", linux(initrd=initrd), DEMO)
+    with Boot.start(description) as machine:
+        machine.expect("linux", PROMPT, PATIENCE)
+        cost = parse(machine.shell(f"cost {CALLS}"))
+        before = machine.counters()["entries"]
+        again = parse(machine.shell(f"cost {CALLS}"))
+        entries = machine.counters()["entries"] - before
+        assert again.median == cost.median
+        yield Shared(cost, entries, machine)
+
+
+def test_a_null_system_call_costs_what_it_does_natively(
+    native: Cost, shared: Shared
+) -> None:
+    ratio = shared.cost.median / native.median
+    record(
+        syscall_native=native.median,
+        syscall_shared=shared.cost.median,
+        syscall_ratio=ratio,
+        syscall_entries_per_call=shared.entries / CALLS,
+    )
+    assert ratio <= 1.02
+    # What entries there are belong to the shell, the program's start and the timers.
+    assert shared.entries < CALLS / 2
+
+
+def crossings(machine: Boot, calls: int) -> tuple[int, int]:
+    """Return QEMU's count of system calls, and of all other interrupts, while cost runs."""
+    log = BUILD / "boot" / "interrupts.log"
+    log.unlink(missing_ok=True)
+    machine.hmp(f"logfile {log}")
+    machine.hmp("log int")
+    machine.shell(f"cost {calls}")
+    machine.hmp("log none")
+    found = re.findall(
+        r"^ *\d+: v=([0-9a-f]{2}) e=\w+ i=\d cpl=\d", log.read_text(), re.MULTILINE
+    )
+    return found.count("80"), len(found) - found.count("80")
+
+
+def test_a_system_call_makes_no_transition_to_ring_0(shared: Shared) -> None:
+    """Seen from outside: QEMU logs every interrupt and exception."""
+    machine = shared.machine
+    few_calls, few_others = crossings(machine, 1)
+    many_calls, many_others = crossings(machine, CALLS)
+    per_call = (many_others - few_others) / (many_calls - few_calls)
+    assert many_calls - few_calls >= CALLS - 1
+    # What is left are timer interrupts: each call has none of its own.
+    assert per_call < 0.05
+    record(syscall_other_interrupts_per_call=per_call)
+    # The gate of vector 0x80 leads to ring 1: to the kernel's code segment with RPL 1.
+    idt = re.search(r"IDT= *([0-9a-f]{8}) ", machine.hmp("info registers"))
+    assert idt
+    gate = machine.hmp(f"x /2xw {int(idt[1], 16) + 8 * 0x80:#x}")
+    low, _ = (int(word, 16) for word in re.findall(r"0x([0-9a-f]{8})", gate))
+    assert low >> 16 == 0x61
+
+
+def test_the_shell_comes_within_twice_the_native_time(
+    native: Cost, shared: Shared
+) -> None:
+    ratio = shared.cost.now / native.now
+    record(boot_native=native.now, boot_shared=shared.cost.now, boot_ratio=ratio)
+    assert ratio <= 2
+
+
+def test_the_task_starts_soon_under_hackbench(shared: Shared) -> None:
+    """10,000 activations while Linux runs hackbench, from the programmed expiry to the task."""
+    machine = shared.machine
+    machine.demo("reset", r"^reset: the figures begin anew\n")
+    before = machine.next_latency()
+    while (now := machine.next_latency()).activations - before.activations < 10_000:
+        machine.hackbench()
+    record(
+        dispatch_activations=now.activations,
+        dispatch_minimum=now.minimum,
+        dispatch_mean=now.mean,
+        dispatch_p99_9=now.most,
+        dispatch_maximum=now.maximum,
+        dispatch_missed=now.missed,
+    )
+    assert now.mean <= 2000
+    assert now.missed == 0
