@@ -68,7 +68,7 @@ static void command_spin(const char *argument)
 	interrupt_disable();
 	start = time_stamp();
 	while (time_stamp() - start < ticks)
-		__asm__ volatile("pause");
+		cpu_hold();
 	interrupt_enable();
 	terminal_print("spin: done");
 }
@@ -79,7 +79,7 @@ static void command_hang(const char *argument)
 	terminal_print("hang: holds the CPU for ever");
 	interrupt_disable();
 	for (;;)
-		__asm__ volatile("pause");
+		cpu_hold();
 }
 
 static void command_float(const char *argument)

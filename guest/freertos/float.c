@@ -31,7 +31,7 @@ static void hold(uint32_t round)
 		vTaskDelay(1);
 	else
 		while (time_stamp() - start < time_ticks(HOLD_MICROSECONDS))
-			__asm__ volatile("pause");
+			cpu_hold();
 }
 
 static void check(void)

@@ -10,5 +10,5 @@ void main(void)
 {
 	print("hog: holds the CPU for ever\n");
 	for (;;)
-		__asm__ volatile("pause");
+		cpu_hold();
 }

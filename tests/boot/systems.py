@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
@@ -25,7 +26,7 @@ from gandalf.paths import BUILD, ROOT
 
 PROMPT = r"gandalf:\S*# "
 # For a whole boot or a heavy workload while the other CPU compiles something.
-PATIENCE = 300
+PATIENCE = 150
 HACKBENCH = "hackbench -g 2 -l 20"
 DEFAULT = ROOT / "systems" / "default.toml"
 
@@ -68,9 +69,7 @@ memory = "{memory}"
 """
 
 
-def test_guest(
-    image: str, name: str | None = None, priority: int = 10, more: str = ""
-) -> str:
+def rtos_guest(image: str, name: str | None = None, priority: int = 10, more: str = "") -> str:
     """Return the part of a description for an RTOS guest of guest/tests."""
     return f"""\
 [[guest]]
@@ -81,10 +80,6 @@ memory = "256K"
 priority = {priority}
 {more}
 """
-
-
-# Its name is not meant for pytest.
-test_guest.__test__ = False  # type: ignore[attr-defined]
 
 
 def describe(name: str, *guests: str, memory: str = "256M") -> Path:
@@ -160,9 +155,7 @@ class Boot(Machine):
         start = len(self.text("linux"))
         self.skip("linux")
         self.send("linux", f'{line}; echo "status:$?"\n')
-        match = self.expect(
-            "linux", rf"status:(\d+)\n(?:[^\n]*\n)*?[^\n]*?{PROMPT}", timeout
-        )
+        match = self.expect("linux", rf"status:(\d+)\n(?:[^\n]*\n)*?[^\n]*?{PROMPT}", timeout)
         echo, _, output = self.text("linux")[start : match.start()].partition("\n")
         assert int(match[1]) == status, f"{line}: status {match[1]}\n{echo}\n{output}"
         return output
@@ -173,9 +166,7 @@ class Boot(Machine):
 
     def kernel_is_sane(self) -> None:
         """Check that Linux's log tells of no crash. That memory runs out is none."""
-        found = self.shell(
-            "dmesg | grep -E 'Oops|BUG:|WARNING:|INFO: |general protection' || true"
-        )
+        found = self.shell("dmesg | grep -E 'Oops|BUG:|WARNING:|INFO: |general protection' || true")
         assert not found.strip(), found
 
     def uptime(self) -> float:
@@ -214,9 +205,7 @@ class Boot(Machine):
 
     def _words(self, address: int, count: int) -> list[int]:
         data = self.memory(address, 4 * count)
-        return [
-            int.from_bytes(data[i : i + 4], "little") for i in range(0, 4 * count, 4)
-        ]
+        return [int.from_bytes(data[i : i + 4], "little") for i in range(0, 4 * count, 4)]
 
     @contextmanager
     def rtos_undisturbed(self, name: str = "rtos") -> Iterator[None]:
@@ -232,7 +221,7 @@ class Boot(Machine):
         after, lines = self.clock(name), self.latencies(name)[max(first - 1, 0) :]
         expiries = round((after.expiry - before.expiry) / after.tsc_khz)
         assert abs(after.ticks - before.ticks - expiries) <= 1, (before, after)
-        for line, following in zip(lines, lines[1:], strict=False):
+        for line, following in pairwise(lines):
             assert following.missed == line.missed, following
             assert following.activations == line.activations + 1000, (line, following)
 
@@ -249,23 +238,23 @@ class Boot(Machine):
         start = len(self.text("vmm"))
         self.vmm(f"counters {name}", rf"^{name}: end of counters\n")
         found = re.findall(rf"^{name}: (\w+)=(\d+)$", self.text("vmm")[start:], re.M)
-        return {what: int(number) for what, number in found}
+        return Counter({what: int(number) for what, number in found})
 
     def stop_report(self, name: str, timeout: float = PATIENCE) -> str:
         """Wait for a guest's stop; check that the report is complete, and return its reason."""
         stopped = self.expect("vmm", rf"^guest {name} stopped: (.+)\n", timeout)
-        self.expect(
-            "vmm", r"\A  at cs:eip [0-9a-f]{4}:[0-9a-f]{8}, ss:esp .*, eflags .*\n"
-        )
-        self.expect(
-            "vmm", r"\A  (instruction: ([0-9a-f]{2} )+.*|no instruction can be .*)\n"
-        )
+        self.expect("vmm", r"\A  at cs:eip [0-9a-f]{4}:[0-9a-f]{8}, ss:esp .*, eflags .*\n")
+        self.expect("vmm", r"\A  (instruction: ([0-9a-f]{2} )+.*|no instruction can be .*)\n")
         for registers in ("eax", "esi", "ds"):
             self.expect("vmm", rf"\A  {registers} [0-9a-f]{{4,8}} .*\n")
-        self.expect(
-            "vmm", r"\A  its last events:\n(  \d+ us, vCPU \d+: \w+ [0-9a-f]+, \w+\n)+"
-        )
+        self.expect("vmm", r"\A  its last events:\n(  \d+ us, vCPU \d+: \w+ [0-9a-f]+, \w+\n)+")
         return stopped[1]
+
+    def start_linux(self) -> None:
+        """Start a Linux that is off, and wait for its shell."""
+        self.skip("linux")
+        self.vmm("start linux", r"start linux\n")
+        self.wait_for_shell()
 
     # --- All ---
 

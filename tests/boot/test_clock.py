@@ -3,7 +3,7 @@
 
 import re
 
-from .systems import DEMO, PATIENCE, Boot, describe, linux, test_guest
+from .systems import DEMO, PATIENCE, Boot, describe, linux, rtos_guest
 
 STARVED = r"^\w+ has held the CPU for 10 seconds; guests of lower priority wait\n"
 
@@ -22,9 +22,7 @@ def test_linux_loses_no_time_while_an_rtos_holds_the_cpu(machine: Boot) -> None:
     machine.expect("rtos", r"^spin: done\n", PATIENCE)
     machine.hackbench()
     after = _times(machine)
-    wall, uptime, real = (
-        late - early for early, late in zip(before, after, strict=True)
-    )
+    wall, uptime, real = (late - early for early, late in zip(before, after, strict=True))
     assert real >= 5
     # What passes between one look at a clock and the next; the wall clock shows whole seconds.
     assert abs(uptime - real) < 0.5, (before, after)
@@ -36,18 +34,17 @@ def test_linux_loses_no_time_while_an_rtos_holds_the_cpu(machine: Boot) -> None:
 def test_starvation_is_told_once(machine: Boot) -> None:
     machine.hackbench()
     start = len(machine.text("vmm"))
-    machine.demo("spin 25", r"^spin: holds the CPU for 25 s\n")
+    machine.demo("spin 12", r"^spin: holds the CPU for 12 s\n")
     machine.expect("rtos", r"^spin: done\n", PATIENCE)
     machine.hackbench()
     told = re.findall(STARVED, machine.text("vmm")[start:], re.M)
-    assert told == [
-        "rtos has held the CPU for 10 seconds; guests of lower priority wait\n"
-    ]
+    assert told == ["rtos has held the CPU for 10 seconds; guests of lower priority wait\n"]
 
 
 def test_a_hung_rtos_is_told_once_and_can_be_stopped(machine: Boot) -> None:
     machine.hackbench()
     start = len(machine.text("vmm"))
+    machine.skip("vmm")
     machine.demo("hang", r"^hang: holds the CPU for ever\n")
     machine.expect("vmm", STARVED, PATIENCE)
     machine.send("rtos", "nobody reads this\n")
@@ -57,7 +54,7 @@ def test_a_hung_rtos_is_told_once_and_can_be_stopped(machine: Boot) -> None:
 
 def test_two_rtoses_starve_linux_until_the_urgent_one_halts() -> None:
     """The hog has a higher priority than the demo, which starves as well."""
-    system = describe("hog", linux(), DEMO, test_guest("hog", priority=20))
+    system = describe("hog", linux(), DEMO, rtos_guest("hog", priority=20))
     with Boot.start(system) as machine:
         machine.expect("vmm", r"^hog has held the CPU for 10 seconds", PATIENCE)
         assert "activations" not in machine.text("rtos")

@@ -31,9 +31,7 @@ def test_all_three_consoles_speak(machine: Boot) -> None:
 
 
 def test_linux_is_the_real_one(machine: Boot) -> None:
-    assert re.search(
-        r"^Linux gandalf 6\.1\.\d+-gandalf .* i686", machine.shell("uname -a"), re.M
-    )
+    assert re.search(r"^Linux gandalf 6\.1\.\d+-gandalf .* i686", machine.shell("uname -a"), re.M)
     about = machine.shell("cat /proc/cpuinfo")
     assert "Pentium III" in about
     flags = re.search(r"^flags\s*: (.*)$", about, re.M)
@@ -104,9 +102,7 @@ def test_hackbench_runs(machine: Boot) -> None:
 
 def test_cyclictest_runs(machine: Boot) -> None:
     output = machine.shell("cyclictest -q -p 80 -l 500")
-    found = re.search(
-        r"^T: 0 .* C: +(\d+) Min: +\d+ Act: +\d+ Avg: +\d+ Max: +\d+", output, re.M
-    )
+    found = re.search(r"^T: 0 .* C: +(\d+) Min: +\d+ Act: +\d+ Avg: +\d+ Max: +\d+", output, re.M)
     assert found
     assert int(found[1]) == 500
 
@@ -161,9 +157,7 @@ def test_jobs_can_be_stopped_and_continued(machine: Boot) -> None:
 
 def test_the_clocks_go(machine: Boot) -> None:
     def read() -> tuple[float, float, float]:
-        wall, uptime, clock = machine.shell(
-            "date +%s; cat /proc/uptime; hwclock -r"
-        ).splitlines()
+        wall, uptime, clock = machine.shell("date +%s; cat /proc/uptime; hwclock -r").splitlines()
         rtc = datetime.strptime(" ".join(clock.split()[:5]), "%a %b %d %H:%M:%S %Y")
         return (
             float(wall),

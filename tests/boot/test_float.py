@@ -3,10 +3,10 @@
 
 import re
 
-from .systems import DEMO, Boot, describe, linux, test_guest
+from .systems import DEMO, Boot, describe, linux, rtos_guest
 
 # Adds up what is not exact, so that one wrong bit of one register shows in the sum.
-SUM = "awk 'BEGIN { for (i = 1; i <= 60000; i++) s += 1 / (i * 1.1); printf \"%.17g\\n\", s }'"
+SUM = "awk 'BEGIN { for (i = 1; i <= 20000; i++) s += 1 / (i * 1.1); printf \"%.17g\\n\", s }'"
 
 
 def test_registers_stay_with_their_owners() -> None:
@@ -15,8 +15,8 @@ def test_registers_stay_with_their_owners() -> None:
         "float",
         linux(),
         DEMO,
-        test_guest("fpu", "fpu-a", 11),
-        test_guest("fpu", "fpu-b", 12),
+        rtos_guest("fpu", "fpu-a", 11),
+        rtos_guest("fpu", "fpu-b", 12),
     )
     with Boot.start(system) as machine:
         machine.wait_for_shell()
@@ -27,9 +27,7 @@ def test_registers_stay_with_their_owners() -> None:
         switches = machine.counters()["fpu_switches"]
         with machine.rtos_undisturbed():
             machine.demo("float on", r"^float: ok \d+\n")
-            together = machine.shell(
-                f"{SUM} & {SUM}; wait; for i in 1 2 3; do {SUM}; done"
-            )
+            together = machine.shell(f"{SUM} & {SUM}; wait; for i in 1 2 3; do {SUM}; done")
             machine.demo("float off", r"^float: off\n")
         assert re.findall(r"^-?\d+\.\d+$", together, re.M) == [alone.strip()] * 5
         assert "WRONG" not in machine.text("rtos")

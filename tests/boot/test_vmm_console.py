@@ -3,7 +3,7 @@
 
 import re
 
-from .systems import PATIENCE, PROMPT, Boot
+from .systems import PATIENCE, Boot
 
 
 def test_help_lists_the_commands(machine: Boot) -> None:
@@ -59,12 +59,8 @@ def test_counters_of_an_rtos_move(machine: Boot) -> None:
 def test_trace_shows_the_last_events(machine: Boot) -> None:
     for name in ("linux", "rtos"):
         start = len(machine.text("vmm"))
-        machine.vmm(
-            f"trace {name}", r"(^  \d+ us, vCPU \d+: \w+ [0-9a-f]+, [0-9a-f]+\n){40}"
-        )
-        events = re.findall(
-            r"^  (\d+) us, vCPU (\d+): ", machine.text("vmm")[start:], re.M
-        )
+        machine.vmm(f"trace {name}", r"(^  \d+ us, vCPU \d+: \w+ [0-9a-f]+, [0-9a-f]+\n){40}")
+        events = re.findall(r"^  (\d+) us, vCPU (\d+): ", machine.text("vmm")[start:], re.M)
         times = [int(time) for time, _ in events]
         assert times == sorted(times)
         assert len({vcpu for _, vcpu in events}) == 1
@@ -85,10 +81,7 @@ def test_linux_can_be_stopped_and_started(machine: Boot) -> None:
         machine.vmm("status", r"^linux: off, ")
         machine.vmm("stop linux", r"^guest linux is not running\n")
         machine.next_latency()
-        machine.vmm("start linux", r"start linux")
-        machine.expect("linux", r"Linux version 6\.1", PATIENCE)
-        machine.expect("linux", PROMPT, PATIENCE)
-        machine.shell("stty columns 500")
+        machine.start_linux()
         machine.hackbench()
 
 
@@ -109,8 +102,7 @@ def test_frames_come_back(machine: Boot) -> None:
     def restart() -> int:
         machine.vmm("stop linux", r"^guest linux stopped: by command\n")
         free = machine.vmm("status", r"^pool: (\d+) of \d+ frames free\n")
-        machine.vmm("start linux", r"start linux")
-        machine.expect("linux", PROMPT, PATIENCE)
+        machine.start_linux()
         return int(free[1])
 
     first = restart()

@@ -52,7 +52,8 @@ class Hostile:
         """Start it; vmm: the image of a VMM without one of its checks, QEMU only."""
         self.emulator = emulator
         self.attacker = ""
-        built = replace(build(HERE / description, lambda _: None), vmm=vmm)
+        built = build(HERE / description, lambda _: None, deterministic=True)
+        built = replace(built, vmm=vmm)
         iso = make_iso(built) if emulator == "bochs" else None
         options = options_for(built, deterministic=True, iso=iso)
         self.machine = Machine.attach(built, emulators.start(emulator, options))
@@ -146,10 +147,12 @@ class HostileLinux(Hostile):
 
     def wait(self) -> Self:
         self.machine.expect("linux", _SHELL, 240)
+        # A stack that may grow little, so that attacks on what lies below it are faults.
+        self.shell("ulimit -s 1024")
         return self
 
     def shell(self, line: str) -> str:
-        return self.machine.command("linux", line, _SHELL, 120)
+        return self.machine.command("linux", line, _SHELL, 60)
 
     def attack(self, line: str) -> Result:
         name = line.split()[0]
@@ -178,7 +181,7 @@ class HostileSmall(Hostile):
         return _result(self.machine.expect(self.attacker, _answer(name), 60))
 
     def attack_to_death(self, line: str, reason: str) -> None:
-        """Have the ring-1 kernel try what it is stopped for, and wait for its restart."""
+        """Have the attacker try what it is stopped for, and wait for its restart."""
         self.machine.send(self.attacker, line + "\n")
         self.machine.expect("vmm", f"guest {self.attacker} stopped: {reason}", 60)
         self.machine.expect(self.attacker, "^ready$", 60)

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
 from gandalf.emulator import Bochs, Emulator, Qemu
 from gandalf.paths import ROOT, VMM_IMAGE
 
@@ -35,6 +37,7 @@ class VmmImage:
         with path.open("rb") as stream:
             elf = ELFFile(stream)
             table = elf.get_section_by_name(".symtab")
+            assert isinstance(table, SymbolTableSection)
             self.symbols = {symbol.name: int(symbol["st_value"]) for symbol in table.iter_symbols()}
             self._structures: dict[str, Any] = {}
             for unit in elf.get_dwarf_info().iter_CUs():
@@ -173,8 +176,7 @@ class BochsMemory(PhysicalMemory):
 
     def _find(self, size: int, address: int, known: bytes) -> tuple[int, int]:
         contents = {
-            start: self._process.read(start, end - start)
-            for start, end in self._process.writable()
+            start: self._process.read(start, end - start) for start, end in self._process.writable()
         }
         copies = [
             start + match.start()
@@ -225,6 +227,7 @@ class Vmm:
         assert isinstance(emulator, Qemu | Bochs)
         kind = QemuMemory if isinstance(emulator, Qemu) else BochsMemory
         process = emulator._process.pid
+        assert process is not None
         self.memory: PhysicalMemory = kind(process, megabytes << 20, address, text[:64])
 
     def physical(self, linear: int) -> int:

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The attack driver in a real Linux, beside an RTOS, in QEMU and in Bochs."""
 
+import struct
+
 import pytest
 
 from .attackers import WROTE, HostileLinux, read_value
 from .outside import Place, layout
 
 KERNEL_CODE, KERNEL_DATA, USER_DATA, PER_CPU = 0x60, 0x68, 0x7B, 0xD8
-SEGMENTS = {"ds": USER_DATA, "es": USER_DATA, "fs": PER_CPU, "ss": KERNEL_DATA, "cs": KERNEL_CODE}
+# What its kernel has in each register; in FS and GS it leaves what the process had.
+SEGMENTS = {"ds": USER_DATA, "es": USER_DATA, "ss": KERNEL_DATA, "cs": KERNEL_CODE}
 TARGETS = ["vmm_image", "pool", "rtos"]
 # A GDT entry that Linux leaves empty.
 SPARE = 3 * 8 | 3
@@ -29,6 +32,15 @@ def test_read(linux: HostileLinux, register: str, name: str) -> None:
     guest = linux.guest("linux")
     line = f"read {register} {place.linear:#x}"
     linux.try_read(line, place, guest.without_limit(SEGMENTS[register]))
+
+
+@LIMITS
+@pytest.mark.parametrize("register", ["fs", "gs"])
+def test_read_through(linux: HostileLinux, register: str) -> None:
+    """The same with its per-CPU segment, which these registers are for."""
+    place, guest = linux.rtos(), linux.guest("linux")
+    line = f"through {register} {PER_CPU | 1:#x} {place.linear:#x}"
+    linux.try_read(line, place, guest.without_limit(PER_CPU))
 
 
 @LIMITS
@@ -148,10 +160,13 @@ def test_neighbour(linux: HostileLinux) -> None:
 
 
 def test_hypercall_pointer(linux: HostileLinux) -> None:
-    """Last, because it ends Linux: a pointer into the RTOS."""
+    """Last, because it ends Linux: LOAD_TLS with a pointer into the RTOS."""
     place = linux.rtos()
     kept = linux.vmm.memory.word(place.physical)
-    linux.machine.send("linux", f"echo hypercall 0x11 {place.linear:#x} 0 0 >/dev/gandalf-attack\n")
+    # MOV EAX, 17; MOV EBX, the address; INT 1E.
+    code = struct.pack("<BIBIBB", 0xB8, 17, 0xBB, place.linear, 0xCD, 0x1E)
+    words = " ".join(f"{word:#x}" for word in struct.unpack("<3I", code))
+    linux.machine.send("linux", f"echo opcode 0xc {words} >/dev/gandalf-attack\n")
     linux.machine.expect("vmm", "guest linux stopped: hypercall 17 with bad address", 120)
     assert linux.vmm.memory.word(place.physical) == kept
     assert linux.beats()[1] == 0

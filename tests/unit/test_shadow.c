@@ -1045,6 +1045,23 @@ static void paging_off_and_on_keeps_spaces_apart(void **state)
 	guest_end();
 }
 
+/* Nothing is reported before the first flush hypercall: what was shadowed then must
+ * not come back after paging was off. */
+static void paging_off_forgets_what_nobody_flushed(void **state)
+{
+	(void)state;
+	plain_start(64);
+	assert_int_equal(access_memory(0x5000, PF_U | PF_W), SHADOW_FILLED);
+	cr0_load(CR0_PE);
+	entry_set(pde_address(0, 0), 0);
+	pc.cr3 = directories[1];
+	cr0_load(CR0_PE | CR0_PG);
+	shadow_flush(&pc, directories[1], 0, PAGE_SIZE);
+	cr3_load(directories[0]);
+	assert_int_equal(access_memory(0x5000, PF_U), SHADOW_FAULT);
+	guest_end();
+}
+
 /* Without paging there is no protection: ring 3 reads and writes all memory. */
 static void ring_3_runs_without_paging(void **state)
 {
@@ -1325,6 +1342,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_pool_is_too_small_to_create),
 		cmocka_unit_test(paging_off_and_on_keeps_spaces_apart),
+		cmocka_unit_test(paging_off_forgets_what_nobody_flushed),
 		cmocka_unit_test(ring_3_runs_without_paging),
 		cmocka_unit_test(the_vmm_is_never_filled),
 		cmocka_unit_test(a_kernel_page_that_cannot_be_split_vanishes),

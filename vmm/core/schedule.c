@@ -37,7 +37,8 @@ static void starvation_expire(struct deadline *deadline, u64 now)
 	(void)now;
 	deadline->time = TIME_NEVER;
 	for (i = 0; i < core.vcpu_count; i++)
-		waits |= order[i]->priority < current->priority && vcpu_runnable(order[i]);
+		waits |= order[i]->priority < current->priority &&
+			 (order[i]->vm->state == VM_STARTING || vcpu_runnable(order[i]));
 	if (waits)
 		log_line("%s has held the CPU for %u seconds; guests of lower priority wait",
 			 current->vm->guest->name, STARVATION_SECONDS);

@@ -58,7 +58,7 @@ entry_interrupts:
 	.balign 16
 entry_interrupt:
 	push	(%esp)
-	add	$128, (%esp)
+	addl	$128, (%esp)
 	movl	$0, 4(%esp)
 
 /*

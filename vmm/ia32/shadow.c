@@ -726,9 +726,14 @@ void shadow_flush_all(struct pc *pc)
 
 void shadow_protect(struct pc *pc, u32 guest_frame)
 {
+	u32 i;
+
 	if (pc->shadow.protected_frame == guest_frame)
 		return;
 	pc->shadow.protected_frame = guest_frame;
+	for (i = 0; i < pc->shadow.space_limit; i++)
+		if (space_at(&pc->shadow, i)->directory != 0)
+			space_drop(space_at(&pc->shadow, i));
 	shadow_flush_all(pc);
 }
 

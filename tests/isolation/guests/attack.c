@@ -211,6 +211,16 @@ static enum outcome attack_hypercall(struct request *request)
 	return outcome_of(OUTCOME_READ);
 }
 
+/* Time stamps without a look at the console, so that input piles up. */
+static enum outcome attack_spin(struct request *request)
+{
+	uint64_t start = time_stamp();
+
+	while (time_stamp() - start < request->argument[0])
+		;
+	return OUTCOME_WROTE;
+}
+
 /* --- The loop --- */
 
 static const struct attack attacks[] = {
@@ -224,6 +234,7 @@ static const struct attack attacks[] = {
 	{ "in", false, 1, attack_in },
 	{ "out", false, 2, attack_out },
 	{ "hypercall", false, 4, attack_hypercall },
+	{ "spin", false, 1, attack_spin },
 	{ 0 },
 };
 
