@@ -242,13 +242,15 @@ class Boot(Machine):
 
     def stop_report(self, name: str, timeout: float = PATIENCE) -> str:
         """Wait for a guest's stop; check that the report is complete, and return its reason."""
-        stopped = self.expect("vmm", rf"^guest {name} stopped: (.+)\n", timeout)
-        self.expect("vmm", r"\A  at cs:eip [0-9a-f]{4}:[0-9a-f]{8}, ss:esp .*, eflags .*\n")
-        self.expect("vmm", r"\A  (instruction: ([0-9a-f]{2} )+.*|no instruction can be .*)\n")
-        for registers in ("eax", "esi", "ds"):
-            self.expect("vmm", rf"\A  {registers} [0-9a-f]{{4,8}} .*\n")
-        self.expect("vmm", r"\A  its last events:\n(  \d+ us, vCPU \d+: \w+ [0-9a-f]+, \w+\n)+")
-        return stopped[1]
+        lines = (
+            rf"^guest {name} stopped: (.+)",
+            r"  at cs:eip [0-9a-f]{4}:[0-9a-f]{8}, ss:esp .*, eflags .*",
+            r"  (?:instruction: (?:[0-9a-f]{2} )+.*|no instruction can be .*)",
+            *(rf"  {register} [0-9a-f]{{4,8}} .*" for register in ("eax", "esi", "ds")),
+            r"  its last events:",
+            r"(?:  \d+ us, vCPU \d+: \w+ [0-9a-f]+, \w+\n)+",
+        )
+        return self.expect("vmm", "\\n".join(lines), timeout)[1]
 
     def start_linux(self) -> None:
         """Start a Linux that is off, and wait for its shell."""
