@@ -190,3 +190,23 @@ class HostileSmall(Hostile):
         """Have this guest attack from now on."""
         self.attacker = attacker
         return self
+
+
+class HostileDedicated(HostileSmall):
+    """The hostile ring-1 kernel alone, with I/O privilege level 1."""
+
+    def __init__(self, emulator: str) -> None:
+        super().__init__(emulator, "dedicated.toml")
+
+    def wait(self) -> Self:
+        self.machine.expect("pc", "^ready$", 120)
+        return self.by("pc")
+
+    def attack(self, line: str) -> Result:
+        # The serial port is its own: no other console is on it.
+        self.machine.send_raw(f"{line}\n".encode())
+        return _result(self.machine.expect("pc", _answer(line.split()[0]), 60))
+
+    def pool(self) -> Place:
+        """The unused end of the page that holds its own real descriptor tables."""
+        return self.vmm.place("pool", (self.guest("pc").tables | 0xFFF) - 7)

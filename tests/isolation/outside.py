@@ -38,6 +38,7 @@ class VmmImage:
             elf = ELFFile(stream)
             table = elf.get_section_by_name(".symtab")
             assert isinstance(table, SymbolTableSection)
+            assert isinstance(table, SymbolTableSection)
             self.symbols = {symbol.name: int(symbol["st_value"]) for symbol in table.iter_symbols()}
             self._structures: dict[str, Any] = {}
             for unit in elf.get_dwarf_info().iter_CUs():
@@ -227,6 +228,7 @@ class Vmm:
         assert isinstance(emulator, Qemu | Bochs)
         kind = QemuMemory if isinstance(emulator, Qemu) else BochsMemory
         process = emulator._process.pid
+        assert process is not None
         assert process is not None
         self.memory: PhysicalMemory = kind(process, megabytes << 20, address, text[:64])
 

@@ -31,6 +31,7 @@ def patched(name: str, function: str, code: bytes) -> Path:
     with VMM_IMAGE.open("rb") as stream:
         section = ELFFile(stream).get_section_by_name(".text")
         assert section is not None
+        assert section is not None
         start = image.symbols[function] - section["sh_addr"] + section["sh_offset"]
     content[start : start + len(code)] = code
     path = OUTPUT / name
