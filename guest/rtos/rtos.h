@@ -73,13 +73,16 @@ static inline uint64_t time_stamp(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Holds the CPU for a thousand instructions. Not by PAUSE nor by reading the time,
- * both of which cost an emulator a hundred times what the loop costs. */
+/* Holds the CPU for about a thousand instructions. Not by PAUSE, by reading the time
+ * or by a short loop: each costs an emulator many times what these cost. */
 static inline void cpu_hold(void)
 {
-	uint32_t rounds = 500;
+	uint32_t rounds = 20;
 
-	__asm__ volatile("1:\tdecl %0\n\tjnz 1b" : "+r"(rounds) : : "cc");
+	__asm__ volatile("1:\t.rept 48\n\tnop\n\t.endr\n\tdecl %0\n\tjnz 1b"
+			 : "+r"(rounds)
+			 :
+			 : "cc");
 }
 
 /* Ticks of the time stamp counter in a number of microseconds; at most 2^32
