@@ -3,6 +3,7 @@
 
 import re
 import secrets
+from abc import abstractmethod
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -71,13 +72,13 @@ class Hostile:
     def guest(self, name: str) -> Guest:
         return self.vmm.vm(self.machine.names.index(name))
 
+    @abstractmethod
     def wait(self) -> Self:
         """Wait until the attacker takes commands."""
-        raise NotImplementedError
 
+    @abstractmethod
     def attack(self, line: str) -> Result:
         """Have the attacker try something."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         self.machine.__enter__()
