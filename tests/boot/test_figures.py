@@ -137,15 +137,17 @@ def test_a_system_call_makes_no_transition_to_ring_0(shared: Shared) -> None:
     assert many_calls - few_calls >= CALLS * 0.9
     # What is left are the timers' and the shell's: each call has none of its own.
     assert per_call < 0.5
-    record(syscall_other_interrupts_per_call=per_call)
     # The gate of vector 0x80 leads to ring 1: to the kernel's code segment with RPL 1.
-    idt = re.search(r"IDT= *([0-9a-f]{8}) ", machine.hmp("info registers"))
+    log = (BUILD / "boot" / "interrupts.log").read_text()
+    idt = re.search(r"v=80 e=.*?IDT= *([0-9a-f]{8}) ", log, re.DOTALL)
     assert idt
     gate = machine.hmp(f"x /2xw {int(idt[1], 16) + 8 * 0x80:#x}")
     low, _ = (int(word, 16) for word in re.findall(r"0x([0-9a-f]{8})", gate))
     assert low >> 16 == 0x61
+    record(syscall_other_interrupts_per_call=per_call)
 
 
+@pytest.mark.long  # the host must be quiet: an idle machine's time flies until the test types
 def test_the_shell_comes_within_twice_the_native_time(native: Cost, shared: Shared) -> None:
     ratio = shared.cost.now / native.now
     record(boot_native=native.now, boot_shared=shared.cost.now, boot_ratio=ratio)
