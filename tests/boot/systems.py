@@ -26,7 +26,7 @@ from gandalf.paths import BUILD, ROOT
 
 PROMPT = r"gandalf:\S*# "
 # For a whole boot or a heavy workload while the other CPU compiles something.
-PATIENCE = 400
+PATIENCE = 40
 HACKBENCH = "hackbench -g 2 -l 20"
 DEFAULT = ROOT / "systems" / "default.toml"
 

@@ -2,7 +2,8 @@
 /*
  * Fuzzes the console multiplexer with what guests write and the user types. Two
  * bytes of input are one step. Its state must stay sound, and it must come to an
- * end when nothing is added any more.
+ * end when nothing is added any more: one byte of a console, if it is an empty line,
+ * makes at most one insertion.
  */
 #include <stdlib.h>
 
@@ -76,7 +77,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	for (; size >= 2; data += 2, size -= 2)
 		step(data[0], data[1]);
 	while (output())
-		require(++bytes < 20 * CONSOLES * CONSOLE_OUTPUT_SIZE);
+		require(++bytes < CONSOLE_INSERT_SIZE * CONSOLES * CONSOLE_OUTPUT_SIZE);
 	for (unsigned i = 0; i < CONSOLES; i++) {
 		require(consoles[i]->output_lines == 0);
 		require(consoles[i]->output_count < CONSOLE_LINE_SIZE);

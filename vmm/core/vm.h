@@ -31,7 +31,7 @@ struct vm {
 	bool unreleased;     /* its shadow page tables still exist */
 	u32 fault_restarts;
 	u64 started;         /* time stamp */
-	char reason[48];     /* why it was stopped */
+	char reason[72];     /* why it was stopped */
 };
 
 /* Makes the virtual machines of the table; starts none. Returns NULL or a

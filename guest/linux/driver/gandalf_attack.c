@@ -683,7 +683,7 @@ static enum outcome attack_hypercall(struct request *request)
 	u32 faulted = 1;
 
 	TRY(faulted, "1: int %[vector]", [v] "=&a" (request->value),
-	    [vector] "i" (GANDALF_HYPERCALL_VECTOR), "0" (request->argument[0]),
+	    [vector] "i" (GANDALF_HYPERCALL_VECTOR), "[v]" (request->argument[0]),
 	    "b" (request->argument[1]), "c" (request->argument[2]),
 	    "d" (request->argument[3]));
 	return outcome_of(faulted, OUTCOME_READ);

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An RTOS that goes wrong beside Linux is stopped with a report; Linux works on.
+
+The demo commits each misdeed of guest/rtos/misdeed.c while Linux runs hackbench, and the guests
+bad-*.elf commit them again from a bare start, eight beside one Linux. What only segment limits
+prevent is refused by the demo here, because QEMU does not enforce them; tests/isolation has it.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from gandalf.paths import ROOT
+
+from .systems import DEMO, PATIENCE, Boot, describe, linux, rtos_guest
+
+_FOUND = re.findall(
+    r'\{ "([a-z-]+)",\s*"[^"]*",\s*\w+,\s*(true|false) \}',
+    (ROOT / "guest" / "rtos" / "misdeed.c").read_text(),
+)
+NEED_LIMITS = [name for name, needs in _FOUND if needs == "true"]
+UNHANDLED = r"general protection \(#GP\) without a handler"
+REASONS = {
+    "bad-hypercall": r"unknown hypercall 30583",
+    "linux-hypercall": r"unknown hypercall 16",
+    "bad-pointer": r"hypercall 5 with bad address [0-9a-f]+",
+    "wrapping-pointer": r"hypercall 6 with bad address fffffff0",
+    "bad-handlers": r"hypercall 1 with bad address [0-9a-f]+",
+    # Where limits hold it is a general protection fault.
+    "bad-handler": r"page fault \(#PF\) without a handler",
+    "unknown-instruction": UNHANDLED,
+    "debug-register": UNHANDLED,
+    "port": UNHANDLED,
+    "undefined": r"invalid opcode \(#UD\) without a handler",
+    "divide": r"divide error \(#DE\) without a handler",
+    "bad-selector": UNHANDLED,
+    "jump-vmm": UNHANDLED,
+    "jump-outside": UNHANDLED,
+    "return-vmm": UNHANDLED,
+    "triple-fault": r"its stack is outside its memory",
+}
+# Long enough that the misdeed comes in the middle.
+BACKGROUND = "hackbench -g 2 -l 100"
+SIDE_BY_SIDE = 8
+
+
+def test_every_misdeed_is_tried_here_or_needs_limits() -> None:
+    assert {name for name, _ in _FOUND} == set(REASONS) | set(NEED_LIMITS)
+
+
+@pytest.fixture(scope="module")
+def victim() -> Iterator[Boot]:
+    """Linux and the demo."""
+    with Boot.start(describe("victim", linux(), DEMO)) as machine:
+        machine.wait_for_shell()
+        yield machine
+
+
+def start_hackbench(machine: Boot) -> None:
+    machine.shell(f"{BACKGROUND} > /tmp/during 2>&1 & true")
+
+
+def finish_hackbench(machine: Boot) -> None:
+    """Check that the hackbench started before still runs, and completes."""
+    assert "Time" not in machine.shell("cat /tmp/during")
+    machine.shell("wait")
+    assert re.search(r"^Time: \d+\.\d+$", machine.shell("cat /tmp/during"), re.M)
+    machine.kernel_is_sane()
+
+
+@pytest.mark.parametrize("kind", REASONS)
+def test_a_bad_demo_is_stopped_and_linux_works_on(victim: Boot, kind: str) -> None:
+    machine = victim
+    machine.hackbench()
+    start_hackbench(machine)
+    machine.skip("vmm")
+    machine.demo(f"crash {kind}", r"^crash: \w")
+    reason = machine.stop_report("rtos")
+    assert re.fullmatch(REASONS[kind], reason), reason
+    finish_hackbench(machine)
+    machine.hackbench()
+    assert "was let pass" not in machine.text("rtos")
+    machine.vmm("status", r"^rtos: stopped, ")
+    machine.skip("rtos")
+    machine.vmm("start rtos", r"start rtos\n")
+    machine.expect("rtos", r"^FreeRTOS V", PATIENCE)
+    assert machine.next_latency().missed == 0
+
+
+@pytest.mark.parametrize("kind", NEED_LIMITS)
+def test_the_demo_does_not_try_what_qemu_does_not_stop(victim: Boot, kind: str) -> None:
+    victim.demo(f"crash {kind}", rf"QEMU does not enforce segment limits; try {kind} in Bochs\n")
+
+
+@pytest.mark.parametrize("first", range(0, len(REASONS), SIDE_BY_SIDE))
+def test_bad_guests_beside_linux_and_a_heartbeat(first: int) -> None:
+    """All go wrong while Linux is loaded, and each again while it runs hackbench."""
+    kinds = list(REASONS)[first : first + SIDE_BY_SIDE - 1]
+    bad = [
+        rtos_guest(f"bad-{kind.removeprefix('bad-')}", f"bad{i}") for i, kind in enumerate(kinds)
+    ]
+    heartbeat = rtos_guest("heartbeat", priority=20)
+    with Boot.start(describe(f"bad-{first}", linux(), heartbeat, *bad)) as machine:
+        machine.wait_for_shell()
+        reasons = dict(re.findall(r"^guest (bad\d) stopped: (.+)$", machine.text("vmm"), re.M))
+        for i, kind in enumerate(kinds):
+            assert re.fullmatch(REASONS[kind], reasons[f"bad{i}"]), kind
+        machine.hackbench()
+        for i, kind in enumerate(kinds):
+            start_hackbench(machine)
+            machine.vmm(f"start bad{i}", rf"start bad{i}\n")
+            reason = machine.stop_report(f"bad{i}")
+            assert re.fullmatch(REASONS[kind], reason), (kind, reason)
+            finish_hackbench(machine)
+            assert "not ok" not in machine.text(f"bad{i}")
+        machine.skip("heartbeat")
+        machine.expect("heartbeat", r"^beats=\d+ missed=0\n", PATIENCE)
+        assert not re.search(r"missed=[1-9]", machine.text("heartbeat"))
+
+
+def test_a_faulty_guest_restarts_as_often_as_allowed() -> None:
+    faulty = rtos_guest("bad-divide", more='on_fault = "restart"\nrestart_limit = 2')
+    with Boot.start(describe("restart-limit", linux(), faulty)) as machine:
+        for number in (1, 2):
+            assert re.fullmatch(REASONS["divide"], machine.stop_report("bad-divide"))
+            machine.expect("vmm", rf"^guest bad-divide restarts, {number} of 2\n")
+        assert re.fullmatch(REASONS["divide"], machine.stop_report("bad-divide"))
+        machine.expect("vmm", r"^guest bad-divide stays stopped after 2 restarts\n")
+        machine.wait_for_shell()
+        machine.hackbench()
+        assert machine.text("vmm").count("guest bad-divide stopped: ") == 3
+        assert machine.counters("bad-divide")["restarts"] == 2
