@@ -22,11 +22,12 @@ from gandalf import emulator as emulators
 from gandalf.build import Built, build, options_for
 from gandalf.console import CTRL_A
 from gandalf.machine import Machine
+from gandalf.measure import SHELL_PROMPT
 from gandalf.paths import BUILD, ROOT
 
-PROMPT = r"gandalf:\S*# "
+PROMPT = SHELL_PROMPT
 # For a whole boot or a heavy workload while the other CPU compiles something.
-PATIENCE = 40
+PATIENCE = 200
 HACKBENCH = "hackbench -g 2 -l 20"
 DEFAULT = ROOT / "systems" / "default.toml"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests that check the VMM themselves, and guests that do what they must not.
+"""Guests that check the VMM themselves, and kernels in ring 1 that do what they must not.
 
-Beside each bad guest runs a heartbeat of a higher priority, which must not miss a beat. What only
-segment limits prevent is not here: QEMU does not enforce them (tests/isolation has it, in Bochs).
+Beside each bad kernel runs a heartbeat of a higher priority, which must not miss a beat. Bad
+RTOSes are in test_bad_rtos.py.
 """
 
 import re
@@ -13,21 +13,6 @@ import pytest
 
 from .systems import PATIENCE, Boot, describe, linux, rtos_guest
 
-BAD = (
-    "bad-hypercall",
-    "bad-linux-hypercall",
-    "bad-pointer",
-    "bad-wrapping-pointer",
-    "bad-handlers",
-    "bad-handler",
-    "bad-unknown-instruction",
-    "bad-debug-register",
-    "bad-port",
-    "bad-undefined",
-    "bad-divide",
-    "bad-selector",
-    "bad-triple-fault",
-)
 CHECKERS = ("hypercalls", "interrupts", "exceptions", "selectors", "fpu", "hostile")
 NO_GATE = "triple fault: its IDT has no gate for"
 BAD_KERNELS = {
@@ -48,18 +33,6 @@ BAD_KERNELS = {
     "write-outside": "it writes physical memory that it lacks",
 }
 BEATS = r"^beats=\d+ missed=0\n"
-
-
-@pytest.mark.parametrize("image", BAD)
-def test_a_bad_rtos_is_stopped_and_its_neighbour_misses_nothing(image: str) -> None:
-    heartbeat = rtos_guest("heartbeat", priority=20)
-    system = describe(image, rtos_guest(image, "bad"), heartbeat, memory="64M")
-    with Boot.start(system) as machine:
-        assert machine.stop_report("bad")
-        machine.skip("heartbeat")
-        machine.expect("heartbeat", BEATS, PATIENCE)
-        machine.expect("heartbeat", BEATS, PATIENCE)
-        assert "missed=1" not in machine.text("heartbeat")
 
 
 @pytest.mark.parametrize("image", CHECKERS)

@@ -15,6 +15,7 @@ from rich.console import Console as RichConsole
 
 from gandalf import __version__
 from gandalf import check as checking
+from gandalf import measure as measuring
 from gandalf import size as sizing
 from gandalf.build import Built, build_vmm, options_for
 from gandalf.build import build as build_system
@@ -213,6 +214,58 @@ def size(
     sizing.show(sections, measures, RichConsole())
     if not all(item.kept for item in measures):
         raise typer.Exit(1)
+
+
+def _interval(text: str) -> tuple[str, str]:
+    start, separator, end = text.partition("..")
+    if not (start and separator and end):
+        raise UserError(f'--interval must be FROM..TO, not "{text}".')
+    return start, end
+
+
+@app.command()
+def measure(
+    system: SystemFile,
+    command: Annotated[
+        str | None,
+        typer.Option(metavar="LINE", help="Measure this line while Linux's shell runs it."),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--for", metavar="SECONDS", min=0.001,
+            help="Measure the system, ready and left alone, for this virtual time (default: 1).",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Also write what was measured to a file."),
+    ] = None,
+    interval: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FROM..TO",
+            help="Also measure from the last execution of FROM to that of TO, at most eight "
+            "times. Each is a linear address 0x..., or OWNER:FUNCTION, where OWNER is vmm or a "
+            "guest.",
+        ),
+    ] = None,
+) -> None:  # fmt: skip
+    """Measure a system in QEMU from outside, in instructions.
+
+    Shows the instructions of every ring, the windows in which no interrupt could be taken with
+    the functions that they were spent in, what entered the VMM, and events such as CR3 loads. The
+    guests cannot notice it. Two runs of a system differ by little: when the keys arrive.
+    """
+    if command is not None and seconds is not None:
+        raise UserError("Give --command or --for, not both.")
+    intervals = tuple(_interval(text) for text in interval or ())
+    task = measuring.Task(command, seconds or 1.0, intervals)
+    result, symbols = measuring.measure(system, task, _say)
+    if output is not None:
+        output.write_text(result.model_dump_json(indent=1, by_alias=True) + "\n")
+        _say(f"wrote {shown(output)}")
+    measuring.show(result, symbols, RichConsole())
 
 
 def _version(wanted: bool) -> None:

@@ -87,6 +87,7 @@ SUITES: dict[str, list[str]] = {
     "python": _pytest("tests/python"),
     "boot": _pytest("tests/boot"),
     "isolation": _pytest("tests/isolation"),
+    "measure": _pytest("tests/measure"),
 }
 
 
@@ -124,7 +125,7 @@ def _identical() -> str:
 
 def _licences() -> str:
     """Look for the licence line that every source file begins with."""
-    folders = ("abi", "vmm", "guest", "tools", "tests", "systems")
+    folders = ("abi", "vmm", "guest", "measure", "tools", "tests", "systems")
     kinds = (".c", ".h", ".S", ".py", ".toml", ".ld")
     bare = []
     for path in sorted(path for folder in folders for path in (ROOT / folder).rglob("*")):
@@ -137,6 +138,9 @@ def _licences() -> str:
 
 def _systems() -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "systems").glob("*.toml"))
+
+
+_C_FOLDERS = ["vmm", "guest/rtos", "guest/freertos", "guest/tests", "measure"]
 
 
 def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
@@ -156,7 +160,7 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("it builds a second time, elsewhere", _vmm_build("second")),
         ("the two builds are the same to the byte", _identical),
         ("gcc -fanalyzer", _vmm_build("analyzer", "EXTRA_CFLAGS=-fanalyzer")),
-        ("cppcheck", [*cppcheck, *_files(["vmm", "guest/rtos", "guest/freertos", "guest/tests"])]),
+        ("cppcheck", [*cppcheck, *_files(_C_FOLDERS)]),
         ("ruff check", [*ruff, "check", *config, *python]),
         ("ruff format", [*ruff, "format", "--check", *config, *python]),
         ("mypy", [*mypy, *python]),

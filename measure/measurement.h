@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is measured from a begin to an end: instructions by ring and mask, windows in which no
+ * interrupt can be taken, transitions between rings, deliveries, events and intervals.
+ *
+ * Time is instructions. One counts when it is begun: one that faults counts, and counts again when
+ * it is repeated; each repetition of a string instruction counts, and so does the look at ECX that
+ * ends them. QEMU's own count, which is the guest's time, leaves out most faulting ones.
+ */
+#ifndef GANDALF_MEASURE_MEASUREMENT_H
+#define GANDALF_MEASURE_MEASUREMENT_H
+
+#include "cpu.h"
+#include "decode.h"
+
+#define RINGS 4
+#define LONGEST 32
+#define LENGTHS 40
+#define HANDLERS 1024
+#define BLOCKS 65536
+#define SHOWN_BLOCKS 64
+#define PROFILE 16384
+#define INTERVALS 8
+#define SAMPLES (1u << 20)
+
+/* A state is a ring and these. */
+#define STATE_MASKED 0x4u
+#define STATE_VMM 0x8u
+#define STATES 16
+
+struct block {
+	uint32_t linear;
+	uint64_t instructions;
+};
+
+/* A stretch in which no interrupt can be taken. end: where it can again, or what the VMM left to.
+ * last: the last block in it. at: since the begin. */
+struct window {
+	uint64_t instructions, at;
+	uint32_t begin, end, last;
+	unsigned blocks;
+	struct block block[SHOWN_BLOCKS];
+};
+
+struct windows {
+	bool open;
+	uint64_t since;
+	uint32_t begin;
+	uint64_t count, total, cut;
+	uint64_t lengths[LENGTHS]; /* [n]: of 2^(n-1) to 2^n - 1 instructions */
+	unsigned kept;
+	struct window longest[LONGEST];
+};
+
+/* Where interrupts and exceptions lead to; stays: in ring 0 that began so. */
+struct handler {
+	uint32_t linear;
+	uint32_t ring;
+	uint64_t exceptions, hardware, from[RINGS];
+	uint64_t stays, instructions, longest, masked;
+	struct window window; /* of the VMM's that began here the longest */
+};
+
+struct interval {
+	uint32_t from, to;
+	bool running;
+	uint64_t since, count, repeated;
+	uint64_t total, minimum, maximum;
+	uint32_t *sample; /* the first SAMPLES of them */
+};
+
+enum progress {
+	PROGRESS_IDLE,
+	PROGRESS_ARMED, /* waits for the address where it begins */
+	PROGRESS_ON,
+	PROGRESS_ENDED,
+};
+
+struct measurement {
+	enum progress progress;
+	unsigned state;
+	uint64_t since; /* when the state was entered */
+	uint64_t begun, ended;
+	uint64_t executed[STATES];
+	uint64_t crossings[RINGS][RINGS];
+	struct windows all, vmm;
+	struct handler handlers[HANDLERS];
+	struct block profile[PROFILE]; /* of the VMM, masked or not */
+	struct block *running; /* the block of it that is executed, and since when */
+	uint64_t running_since;
+	struct handler *stay; /* the stay in ring 0 now, since when, masked */
+	uint64_t stay_since, stay_masked;
+	uint64_t events[RINGS][EVENT_COUNT];
+	int64_t clock_begun, clock_ended; /* ns, at the first and last delivery */
+	uint64_t mistaken; /* blocks not where they were translated for: must be 0 */
+};
+
+struct options {
+	const char *output, *control;
+	bool has_begin, has_end;
+	uint32_t begin, end;
+	uint32_t vmm, vmm_size; /* all of ring 0 unless given */
+	uint64_t nanoseconds; /* end after so much virtual time; 0: do not */
+	unsigned intervals;
+};
+
+extern struct options options;
+extern struct measurement measurement;
+extern struct interval intervals[INTERVALS];
+
+/* Added to by the translated code: all that was begun, whether measured or not. */
+extern uint64_t instructions;
+extern uint64_t events[RINGS][EVENT_COUNT];
+
+void measurement_begin(uint32_t linear);
+void measurement_end(uint32_t linear);
+/* Looks at the CPU. linear: of the next instruction. Call where its state may have changed. */
+void measurement_sample(uint32_t linear);
+/* A delivery is about to come (NONE) or has come. */
+void measurement_deliver(enum delivery what, uint32_t from_ring);
+void interval_reach(struct interval *interval, bool end);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A QEMU plug-in that measures a machine with one IA-32 CPU from outside; `gandalf measure` drives
+ * it. Loads with Debian 12's QEMU 7.2, icount or not. Options, each NAME=VALUE:
+ *
+ *	out=FILE	where the result goes, when the measurement ends or QEMU does
+ *	begin=ADDRESS	begin before the instruction at this linear address, when it is next executed
+ *	end=ADDRESS	end before the instruction at this one
+ *	control=PATH	a Unix socket that takes "begin" and "end" while the machine is stopped; with
+ *			begin=, "begin" arms it. Without either option it begins at once
+ *	for=NS		end after so many nanoseconds of virtual time, by the next interrupt
+ *	vmm=LOW-HIGH	what of ring 0 is the VMM; all unless given
+ *	from=ADDRESS,to=ADDRESS		an interval to be measured, from the last execution of one to
+ *			that of the other, up to eight times
+ *
+ * How exact it is: measurement.c says what is looked at and why that is enough, measurement.h what
+ * counts as an instruction, tests/measure proves it. A store into the block that executes it counts
+ * twice. Guests cannot notice: their output and their clocks are the same with and without it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control.h"
+#include "cpu.h"
+#include "measurement.h"
+#include "qemu.h"
+#include "report.h"
+
+QEMU_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API;
+QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int count,
+				    char **arguments);
+
+/* What is to be done where an instruction of interest is executed. Points are at offset bytes from
+ * the beginning of their block. */
+enum point { POINT_BEGIN, POINT_END, POINT_FROM, POINT_TO };
+
+/* Where the block begins that is executed. QEMU keeps EIP up to date only there. */
+static uint32_t block_begin;
+
+static void fail(const char *why)
+{
+	fprintf(stderr, "measure: %s\n", why);
+	_Exit(1);
+}
+
+static void check(const char *wrong)
+{
+	if (wrong)
+		fail(wrong);
+}
+
+static void end(uint32_t linear)
+{
+	if (measurement.progress != PROGRESS_ON)
+		return;
+	measurement_end(linear);
+	check(report_write(options.output));
+	control_tell_end();
+}
+
+static void on_delivery(enum delivery what, uint32_t from_ring)
+{
+	measurement_deliver(what, from_ring);
+	if (options.nanoseconds && measurement.progress == PROGRESS_ON &&
+	    (uint64_t)(measurement.clock_ended - measurement.clock_begun) >= options.nanoseconds)
+		end(cpu_linear());
+}
+
+/* data: the address that the block was translated for. It lies on a page of the same contents. */
+static void on_block(unsigned vcpu, void *data)
+{
+	uint32_t linear;
+
+	(void)vcpu;
+	if (measurement.progress == PROGRESS_IDLE || measurement.progress == PROGRESS_ENDED)
+		return;
+	linear = cpu_linear();
+	block_begin = linear;
+	measurement.mistaken += ((linear ^ (uint32_t)(uintptr_t)data) & 0xfff) != 0;
+	measurement_sample(linear);
+}
+
+/* Behind a CLI, which does not end a block. data: bytes from the beginning of the block. */
+static void on_unblocked(unsigned vcpu, void *data)
+{
+	(void)vcpu;
+	measurement_sample(block_begin + (uint32_t)(uintptr_t)data);
+}
+
+static void *point_pack(enum point point, unsigned index, uint32_t offset)
+{
+	return (void *)((uintptr_t)point << 56 | (uintptr_t)index << 48 | offset);
+}
+
+/* The block may have been translated for another address of the same page. */
+static void on_point(unsigned vcpu, void *data)
+{
+	uintptr_t packed = (uintptr_t)data;
+	uint32_t linear = block_begin + (uint32_t)packed;
+	struct interval *interval = &intervals[packed >> 48 & 0xff];
+
+	(void)vcpu;
+	switch ((enum point)(packed >> 56)) {
+	case POINT_BEGIN:
+		if (measurement.progress == PROGRESS_ARMED && linear == options.begin)
+			measurement_begin(linear);
+		break;
+	case POINT_END:
+		if (linear == options.end)
+			end(linear);
+		break;
+	case POINT_FROM:
+		if (linear == interval->from)
+			interval_reach(interval, false);
+		break;
+	case POINT_TO:
+		if (linear == interval->to)
+			interval_reach(interval, true);
+		break;
+	}
+}
+
+static bool may_be(uint32_t linear, uint32_t wanted)
+{
+	return ((linear ^ wanted) & 0xfff) == 0;
+}
+
+static void instrument_points(struct qemu_plugin_insn *instruction, uint32_t linear,
+			      uint32_t offset)
+{
+	struct {
+		bool wanted;
+		enum point point;
+		unsigned index;
+	} points[2 + 2 * INTERVALS] = {
+		{ options.has_begin && may_be(linear, options.begin), POINT_BEGIN, 0 },
+		{ options.has_end && may_be(linear, options.end), POINT_END, 0 },
+	};
+
+	for (unsigned i = 0; i < options.intervals; i++) {
+		points[2 + 2 * i].wanted = may_be(linear, intervals[i].to);
+		points[2 + 2 * i].point = POINT_TO;
+		points[2 + 2 * i].index = i;
+		points[3 + 2 * i].wanted = may_be(linear, intervals[i].from);
+		points[3 + 2 * i].point = POINT_FROM;
+		points[3 + 2 * i].index = i;
+	}
+	for (unsigned i = 0; i < 2 + 2 * options.intervals; i++)
+		if (points[i].wanted)
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				instruction, on_point, QEMU_CALLBACK_NO_REGISTERS,
+				point_pack(points[i].point, points[i].index, offset));
+}
+
+static enum event instrument_event(struct qemu_plugin_insn *instruction)
+{
+	enum event event =
+		decode(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+
+	/* A block is translated for the ring that it is to run in, and runs in no other. */
+	if (event != EVENT_NONE)
+		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_INLINE_ADD,
+							   &events[cpu_ring()][event], 1);
+	return event;
+}
+
+/* On each instruction the calls come first and then what is added: they see what is before it. */
+static void on_translation(qemu_plugin_id id, struct qemu_plugin_tb *block)
+{
+	uint64_t first = qemu_plugin_tb_vaddr(block);
+	enum event previous = EVENT_NONE;
+
+	(void)id;
+	qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_CALLBACK_NO_REGISTERS,
+					     (void *)(uintptr_t)first);
+	for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++) {
+		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
+		uint64_t linear = qemu_plugin_insn_vaddr(instruction);
+		uint32_t offset = (uint32_t)(linear - first);
+
+		if (previous == EVENT_CLI)
+			qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_unblocked,
+							       QEMU_CALLBACK_NO_REGISTERS,
+							       (void *)(uintptr_t)offset);
+		instrument_points(instruction, (uint32_t)linear, offset);
+		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_INLINE_ADD,
+							   &instructions, 1);
+		previous = instrument_event(instruction);
+	}
+}
+
+static void on_vcpu(qemu_plugin_id id, unsigned vcpu)
+{
+	(void)id;
+	check(cpu_find((int)vcpu, on_delivery));
+	check(cpu_verify());
+	if (!options.control)
+		measurement.progress = options.has_begin ? PROGRESS_ARMED : PROGRESS_ON;
+	if (measurement.progress == PROGRESS_ON)
+		measurement_begin(cpu_linear());
+}
+
+/* Called with the machine stopped. */
+static const char *on_command(const char *line)
+{
+	const char *wrong = cpu_verify();
+
+	if (wrong)
+		return wrong;
+	if (strcmp(line, "begin") == 0) {
+		if (options.has_begin)
+			measurement.progress = PROGRESS_ARMED;
+		else
+			measurement_begin(cpu_linear());
+		return NULL;
+	}
+	if (strcmp(line, "end") == 0) {
+		if (measurement.progress == PROGRESS_ON) {
+			measurement_end(cpu_linear());
+			return report_write(options.output);
+		}
+		return measurement.progress == PROGRESS_ENDED ? NULL : "nothing has begun";
+	}
+	return "commands are begin and end";
+}
+
+static void on_exit_of_qemu(qemu_plugin_id id, void *unused)
+{
+	(void)id;
+	(void)unused;
+	if (measurement.progress == PROGRESS_ENDED)
+		return;
+	if (measurement.progress == PROGRESS_ON)
+		measurement_end(cpu_linear());
+	check(report_write(options.output));
+}
+
+static uint64_t number_of(const char *text)
+{
+	char *rest;
+	uint64_t number = strtoull(text, &rest, 0);
+
+	if (rest == text || *rest)
+		fail("an option needs a number");
+	return number;
+}
+
+static void parse_vmm(char *range)
+{
+	char *dash = strchr(range, '-');
+
+	if (!dash)
+		fail("vmm= needs LOW-HIGH");
+	*dash = '\0';
+	options.vmm = (uint32_t)number_of(range);
+	options.vmm_size = (uint32_t)number_of(dash + 1) - options.vmm;
+}
+
+static void parse_interval(uint32_t linear, bool to)
+{
+	static bool half;
+
+	if (to != half || options.intervals == INTERVALS)
+		fail("from= and to= come in pairs, at most eight");
+	half = !to;
+	if (!to) {
+		intervals[options.intervals].from = linear;
+		return;
+	}
+	intervals[options.intervals].to = linear;
+	intervals[options.intervals].sample = malloc(SAMPLES * sizeof(uint32_t));
+	if (!intervals[options.intervals].sample)
+		fail("there is no memory for the samples of an interval");
+	options.intervals++;
+}
+
+static void parse(char *argument)
+{
+	char *value = strchr(argument, '=');
+
+	if (!value)
+		fail("options are NAME=VALUE");
+	*value++ = '\0';
+	if (strcmp(argument, "out") == 0) {
+		options.output = strdup(value);
+	} else if (strcmp(argument, "control") == 0) {
+		options.control = strdup(value);
+	} else if (strcmp(argument, "vmm") == 0) {
+		parse_vmm(value);
+	} else if (strcmp(argument, "for") == 0) {
+		options.nanoseconds = number_of(value);
+	} else if (strcmp(argument, "begin") == 0) {
+		options.has_begin = true;
+		options.begin = (uint32_t)number_of(value);
+	} else if (strcmp(argument, "end") == 0) {
+		options.has_end = true;
+		options.end = (uint32_t)number_of(value);
+	} else if (strcmp(argument, "from") == 0 || strcmp(argument, "to") == 0) {
+		parse_interval((uint32_t)number_of(value), argument[0] == 't');
+	} else {
+		fail("there is no such option");
+	}
+}
+
+int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int count,
+			char **arguments)
+{
+	if (!info->is_system || strcmp(info->target, "i386") != 0 || info->vcpus != 1)
+		fail("this is for qemu-system-i386 with one CPU");
+	for (int i = 0; i < count; i++)
+		parse(arguments[i]);
+	if (options.control)
+		check(control_open(options.control, on_command));
+	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
+	return 0;
+}

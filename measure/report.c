@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes what was measured. Addresses are linear and decimal, as JSON has no other numbers. */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "measurement.h"
+
+#define FORMAT 1
+
+static const char *const event_names[EVENT_COUNT] = {
+	[EVENT_CR0_LOAD] = "cr0_load",	 [EVENT_CR3_LOAD] = "cr3_load",
+	[EVENT_INVLPG] = "invlpg",	 [EVENT_SEGMENT_LOAD] = "segment_load",
+	[EVENT_IRET] = "iret",		 [EVENT_FAR_TRANSFER] = "far_transfer",
+	[EVENT_INT] = "int",		 [EVENT_TABLE_LOAD] = "table_load",
+	[EVENT_PORT] = "port",		 [EVENT_HLT] = "hlt",
+	[EVENT_CLI] = "cli",		 [EVENT_STI] = "sti",
+};
+
+static void write_numbers(FILE *file, const uint64_t *numbers, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		fprintf(file, "%s%" PRIu64, i ? "," : "[", numbers[i]);
+	fputc(']', file);
+}
+
+static void write_states(FILE *file)
+{
+	fputs("\"states\":[", file);
+	for (unsigned i = 0; i < STATES; i++)
+		fprintf(file,
+			"%s{\"ring\":%u,\"masked\":%s,\"vmm\":%s,\"instructions\":%" PRIu64 "}",
+			i ? ",\n" : "\n", i & (RINGS - 1), i & STATE_MASKED ? "true" : "false",
+			i & STATE_VMM ? "true" : "false", measurement.executed[i]);
+	fputs("],\n\"crossings\":[", file);
+	for (unsigned ring = 0; ring < RINGS; ring++) {
+		fputs(ring ? "," : "", file);
+		write_numbers(file, measurement.crossings[ring], RINGS);
+	}
+	fputs("],\n", file);
+}
+
+static int compare_windows(const void *a, const void *b)
+{
+	const struct window *first = a, *second = b;
+
+	if (first->instructions != second->instructions)
+		return first->instructions < second->instructions ? 1 : -1;
+	return first->at < second->at ? -1 : first->at > second->at;
+}
+
+static void write_blocks(FILE *file, const struct block *blocks, unsigned count)
+{
+	const char *comma = "[";
+
+	for (unsigned i = 0; i < count; i++) {
+		if (!blocks[i].linear)
+			continue;
+		fprintf(file, "%s{\"linear\":%u,\"instructions\":%" PRIu64 "}", comma,
+			blocks[i].linear, blocks[i].instructions);
+		comma = ",";
+	}
+	fputs(*comma == '[' ? "[]" : "]", file);
+}
+
+static void write_window(FILE *file, const struct window *window)
+{
+	fprintf(file, "{\"instructions\":%" PRIu64 ",\"at\":%" PRIu64, window->instructions,
+		window->at);
+	fprintf(file, ",\"begin\":%u,\"end\":%u,\"last\":%u,\"blocks\":", window->begin,
+		window->end, window->last);
+	write_blocks(file, window->block, window->blocks);
+	fputc('}', file);
+}
+
+static void write_windows(FILE *file, const char *name, struct windows *windows)
+{
+	fprintf(file, "\"%s\":{\"count\":%" PRIu64 ",\"total\":%" PRIu64 ",\"cut\":%" PRIu64, name,
+		windows->count, windows->total, windows->cut);
+	fputs(",\"lengths\":", file);
+	write_numbers(file, windows->lengths, LENGTHS);
+	qsort(windows->longest, windows->kept, sizeof(struct window), compare_windows);
+	fputs(",\n\"longest\":[", file);
+	for (unsigned i = 0; i < windows->kept; i++) {
+		fputs(i ? ",\n" : "\n", file);
+		write_window(file, &windows->longest[i]);
+	}
+	fputs("]},\n", file);
+}
+
+static void write_handlers(FILE *file)
+{
+	const char *comma = "";
+
+	fputs("\"handlers\":[", file);
+	for (unsigned i = 0; i < HANDLERS; i++) {
+		const struct handler *at = &measurement.handlers[i];
+
+		if (!at->linear)
+			continue;
+		fprintf(file, "%s\n{\"linear\":%u,\"ring\":%u,\"exceptions\":%" PRIu64, comma,
+			at->linear, at->ring, at->exceptions);
+		fprintf(file, ",\"hardware\":%" PRIu64 ",\"from_rings\":", at->hardware);
+		write_numbers(file, at->from, RINGS);
+		fprintf(file, ",\"stays\":%" PRIu64 ",\"instructions\":%" PRIu64, at->stays,
+			at->instructions);
+		fprintf(file, ",\"masked\":%" PRIu64 ",\"longest\":%" PRIu64 ",\"window\":",
+			at->masked, at->longest);
+		write_window(file, &at->window);
+		fputc('}', file);
+		comma = ",";
+	}
+	fputs("],\n", file);
+}
+
+static void write_events(FILE *file)
+{
+	fputs("\"events\":{", file);
+	for (unsigned i = EVENT_NONE + 1; i < EVENT_COUNT; i++) {
+		uint64_t rings[RINGS];
+
+		for (unsigned ring = 0; ring < RINGS; ring++)
+			rings[ring] = measurement.events[ring][i];
+		fprintf(file, "%s\"%s\":", i > EVENT_NONE + 1 ? "," : "", event_names[i]);
+		write_numbers(file, rings, RINGS);
+	}
+	fputs("},\n", file);
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+/* The smallest value that at least 999 of 1000 samples do not exceed. */
+static uint32_t interval_most(const struct interval *interval)
+{
+	uint64_t kept = interval->count < SAMPLES ? interval->count : SAMPLES;
+
+	if (!kept)
+		return 0;
+	qsort(interval->sample, kept, sizeof(*interval->sample), compare_samples);
+	return interval->sample[(kept * 999 + 999) / 1000 - 1];
+}
+
+static void write_intervals(FILE *file)
+{
+	fputs("\"intervals\":[", file);
+	for (unsigned i = 0; i < options.intervals; i++) {
+		const struct interval *at = &intervals[i];
+
+		fprintf(file, "%s\n{\"from\":%u,\"to\":%u,\"count\":%" PRIu64, i ? "," : "",
+			at->from, at->to, at->count);
+		fprintf(file, ",\"repeated\":%" PRIu64 ",\"minimum\":%" PRIu64, at->repeated,
+			at->minimum);
+		fprintf(file, ",\"mean\":%.2f,\"p999\":%u,\"maximum\":%" PRIu64 "}",
+			at->count ? (double)at->total / (double)at->count : 0., interval_most(at),
+			at->maximum);
+	}
+	fputs("],\n", file);
+}
+
+static void write_all(FILE *file)
+{
+	fprintf(file, "{\"format\":%d,\"begun\":%s,\n", FORMAT,
+		measurement.progress == PROGRESS_ENDED ? "true" : "false");
+	write_states(file);
+	write_windows(file, "windows", &measurement.all);
+	write_windows(file, "vmm_windows", &measurement.vmm);
+	write_handlers(file);
+	fputs("\"profile\":", file);
+	write_blocks(file, measurement.profile, PROFILE);
+	fputs(",\n", file);
+	write_events(file);
+	write_intervals(file);
+	fprintf(file, "\"instructions\":%" PRIu64 ",\"mistaken\":%" PRIu64,
+		measurement.ended - measurement.begun, measurement.mistaken);
+	fprintf(file, ",\"nanoseconds\":%" PRId64 "}\n",
+		measurement.clock_ended - measurement.clock_begun);
+}
+
+const char *report_write(const char *path)
+{
+	char scratch[4096];
+	FILE *file;
+
+	if (!path)
+		return NULL;
+	if (snprintf(scratch, sizeof(scratch), "%s.part", path) >= (int)sizeof(scratch))
+		return "the name of the output file is too long";
+	file = fopen(scratch, "w");
+	if (!file)
+		return "the output file cannot be made";
+	write_all(file);
+	if (fclose(file) != 0 || rename(scratch, path) != 0)
+		return "the output file cannot be written";
+	return NULL;
+}

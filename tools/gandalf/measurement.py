@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the plug-in of measure/ has measured, as it writes it (measure/report.c).
+
+Numbers are instructions unless they count something else; addresses are linear.
+"""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gandalf.paths import UserError, shown
+
+FORMAT = 1
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class State(_Model):
+    """Instructions that were executed in a ring. masked: no interrupt could be taken before them.
+
+    vmm: in ring 0, and in the range of addresses that was given as the VMM's.
+    """
+
+    ring: int
+    masked: bool
+    vmm: bool
+    instructions: int
+
+
+class Block(_Model):
+    """A block of code, named by its first address."""
+
+    linear: int
+    instructions: int
+
+
+class Window(_Model):
+    """A stretch in which no interrupt could be taken.
+
+    at: how long after the measurement's begin. end: where one could again, or what the VMM left
+    to. last, blocks (the most costly first): within the VMM only.
+    """
+
+    instructions: int
+    at: int
+    begin: int
+    end: int
+    last: int
+    blocks: tuple[Block, ...]
+
+
+class Windows(_Model):
+    """All windows of a kind. cut: how many the begin and the end of the measurement cut off.
+
+    lengths[n]: how many were 2^(n-1) to 2^n - 1 long.
+    """
+
+    count: int
+    total: int
+    cut: int
+    lengths: tuple[int, ...]
+    longest: tuple[Window, ...]
+
+
+class Handler(_Model):
+    """Where interrupts and exceptions were delivered to, and the ring in which that is.
+
+    exceptions counts INT n too. stays: in ring 0 that began here from another ring; with their
+    instructions, those of them that were masked, and the longest stay. window: the longest of the
+    VMM's that began here, of no instructions if there was none.
+    """
+
+    linear: int
+    ring: int
+    exceptions: int
+    hardware: int
+    from_rings: tuple[int, int, int, int]
+    stays: int
+    instructions: int
+    masked: int
+    longest: int
+    window: Window
+
+
+class Interval(_Model):
+    """From the last execution of one instruction to the execution of another.
+
+    repeated: how often the first was executed again before the other, which begins the interval
+    anew. p999: 999 of 1000 are not longer.
+    """
+
+    from_: int
+    to: int
+    count: int
+    repeated: int
+    minimum: int
+    mean: float
+    p999: int
+    maximum: int
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, alias_generator=lambda name: name.rstrip("_")
+    )
+
+
+class Measurement(_Model):
+    """A whole measurement.
+
+    crossings[a][b]: how often ring b followed ring a. profile: the VMM's instructions, masked or
+    not. events: by name, in each ring. mistaken: 0, or the plug-in did not know where it was.
+    nanoseconds: virtual time from the first delivery of an interrupt to the last, sleep included.
+    """
+
+    format: int
+    begun: bool
+    states: tuple[State, ...]
+    crossings: tuple[tuple[int, int, int, int], ...]
+    windows: Windows
+    vmm_windows: Windows
+    handlers: tuple[Handler, ...]
+    profile: tuple[Block, ...]
+    events: dict[str, tuple[int, int, int, int]]
+    intervals: tuple[Interval, ...]
+    instructions: int
+    mistaken: int
+    nanoseconds: int
+
+    def executed(self, ring: int, masked: bool | None = None, vmm: bool | None = None) -> int:
+        """Return the instructions of a ring, of those with or without interrupts masked only."""
+        return sum(
+            state.instructions
+            for state in self.states
+            if state.ring == ring and masked in (None, state.masked) and vmm in (None, state.vmm)
+        )
+
+    @property
+    def entries(self) -> int:
+        """How often ring 0 was entered from another ring."""
+        return sum(row[0] for row in self.crossings[1:])
+
+    @property
+    def ring_changes(self) -> int:
+        return sum(map(sum, self.crossings))
+
+
+def read_measurement(path: Path) -> Measurement:
+    """Read the plug-in's file. Raises UserError if nothing was measured, or it cannot be right."""
+    try:
+        result = Measurement.model_validate_json(path.read_text(), by_alias=True)
+    except FileNotFoundError as error:
+        raise UserError(f"The plug-in wrote no {shown(path)}; QEMU ended before it could.") from (
+            error
+        )
+    except ValidationError as error:
+        raise UserError(
+            f"{shown(path)} is not what this version of the tool reads; rebuild the plug-in "
+            f"(make -C measure clean all).\n{error}"
+        ) from error
+    if result.format != FORMAT:
+        raise UserError(f"{shown(path)} has format {result.format}; this tool reads {FORMAT}.")
+    if result.mistaken:
+        raise UserError("The plug-in was mistaken about addresses; is this QEMU 7.2?")
+    if not result.begun:
+        raise UserError("The measurement never began: its first instruction was not executed.")
+    return result
