@@ -13,11 +13,24 @@
 #include "hardware/apic.h"
 #include "hardware/i8259.h"
 #include "hardware/serial.h"
+#include "ia32/cpu.h"
 
 #define IRQS 16
+#define CONSOLE_WAITS 10u
 
 static struct vcpu *owners[IRQS];
 static int console_line = -1;
+static struct deadline console_deadline;
+static u32 console_waits; /* how often it has waited */
+
+static void console_expire(struct deadline *deadline, u64 time, u64 now)
+{
+	(void)time;
+	if (core.current->priority != 0 && ++console_waits < CONSOLE_WAITS)
+		deadline_set(deadline, now + time_tsc_khz);
+	else
+		serial_interrupt_again();
+}
 
 static void lines_enable(void)
 {
@@ -31,6 +44,7 @@ static void lines_enable(void)
 void interrupt_init(int console_irq)
 {
 	console_line = console_irq;
+	deadline_init(&console_deadline, console_expire);
 	i8259_init();
 	time_init();
 	lines_enable();
@@ -58,18 +72,32 @@ void interrupt_take_back(void)
 	log_take_back();
 }
 
+/* Has the console wait until no RTOS runs, from which a fast UART would take the
+ * processor; but not longer than CONSOLE_WAITS milliseconds. */
+static bool console_defer(void)
+{
+	if (core.current->priority == 0 || console_waits == CONSOLE_WAITS)
+		return false;
+	serial_mask_interrupts();
+	deadline_set(&console_deadline, rdtsc() + time_tsc_khz);
+	return true;
+}
+
+/* What is left to do is done at the next interrupt, so that others come between. */
 static void console_interrupt(void)
 {
 	u32 i;
 
-	do {
-		log_pump();
-		command_input();
-		for (i = 0; i < core.vcpu_count; i++)
-			if (vcpus[i].state != VCPU_OFF)
-				vcpus[i].operations->console(&vcpus[i]);
-		log_pump();
-	} while (serial_interrupting());
+	if (console_defer())
+		return;
+	log_pump();
+	command_input();
+	for (i = 0; i < core.vcpu_count; i++)
+		if (vcpus[i].state != VCPU_OFF)
+			vcpus[i].operations->console(&vcpus[i]);
+	console_waits = 0;
+	if (!console_defer())
+		serial_interrupt_again();
 }
 
 static void line_interrupt(unsigned irq)

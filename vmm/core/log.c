@@ -2,7 +2,7 @@
 /*
  * The log and the pump between consoles and UART. During boot, when nothing
  * interrupts yet, lines are sent at once; later the UART's interrupt drains
- * them, sixteen bytes at a time.
+ * them, a few bytes at a time.
  */
 #include "core/log.h"
 
@@ -14,6 +14,7 @@
 #include "lib/format.h"
 
 #define LINE_SIZE 160
+#define PUMP_BYTES 2u
 
 __attribute__((section(".vcpu"))) struct console_mux consoles;
 static struct console *console;
@@ -77,16 +78,19 @@ _Noreturn void panic(const char *pattern, ...)
 	power_stop_machine();
 }
 
+/* Few bytes at a time, since interrupts wait: the UART interrupts again for the rest. */
 static void uart_pump(void)
 {
-	int byte;
+	unsigned left = PUMP_BYTES;
 	unsigned room;
+	int byte;
 
-	/* Always all of them: a guest that does not read must not keep the keys
-	 * of the multiplexer from working. */
-	while ((byte = serial_read()) >= 0)
+	/* Whether or not anybody takes them: a guest that does not read must not
+	 * keep the keys of the multiplexer from working. */
+	while (left-- != 0 && (byte = serial_read()) >= 0)
 		console_input(&consoles, (u8)byte);
-	for (room = serial_room(); room != 0; room--) {
+	room = serial_room();
+	for (room = room < PUMP_BYTES ? room : PUMP_BYTES; room != 0; room--) {
 		byte = console_output(&consoles);
 		if (byte < 0)
 			break;
