@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "fake/quiet_processor.h"
+
 #include "core/guest_linux.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
@@ -23,7 +25,6 @@
 
 #define FRAMES 8u
 
-struct processor processor;
 struct core core;
 u32 time_tsc_khz = 1000000;
 
@@ -318,21 +319,6 @@ u32 guest_fetch(u32 linear, u8 *to, u32 size)
 	(void)to;
 	(void)size;
 	return 0;
-}
-
-void processor_set_cr3(u32 value)
-{
-	(void)value;
-}
-
-void processor_set_cr4(u32 value)
-{
-	(void)value;
-}
-
-void processor_invlpg(u32 address)
-{
-	(void)address;
 }
 
 void processor_sleep(void)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "fake/quiet_processor.h"
+
 #include "core/core.h"
 #include "core/log.h"
 #include "core/schedule.h"
@@ -14,12 +16,10 @@
 #include "core/trace.h"
 #include "core/work.h"
 #include "hardware/power.h"
-#include "ia32/cpu.h"
 #include "ia32/switch.h"
 
 #define GUESTS 3u
 
-struct processor processor;
 struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 u32 time_tsc_khz = 1000000;
 
@@ -91,21 +91,6 @@ bool vm_any_alive(void)
 void power_off_machine(void)
 {
 	longjmp(idle_end, 1);
-}
-
-void processor_set_cr3(u32 value)
-{
-	processor.cr3 = value;
-}
-
-void processor_set_cr4(u32 value)
-{
-	processor.cr4 = value;
-}
-
-void processor_invlpg(u32 address)
-{
-	(void)address;
 }
 
 void processor_sleep(void)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "fake/quiet_processor.h"
+
 #include "core/core.h"
 #include "core/guest_linux.h"
 #include "core/guest_rtos.h"
@@ -22,7 +24,6 @@
 #include "ia32/segment.h"
 #include "ia32/switch.h"
 
-struct processor processor;
 struct core core;
 struct console_mux consoles;
 
@@ -135,21 +136,6 @@ void memory_zero(u32 physical, u32 size)
 {
 	(void)physical;
 	(void)size;
-}
-
-void processor_set_cr3(u32 value)
-{
-	(void)value;
-}
-
-void processor_set_cr4(u32 value)
-{
-	(void)value;
-}
-
-void processor_invlpg(u32 address)
-{
-	(void)address;
 }
 
 void processor_sleep(void)
