@@ -16,7 +16,7 @@
 #include "ia32/cpu.h"
 
 #define IRQS 16
-#define CONSOLE_WAITS 10u
+#define CONSOLE_WAITS 10u /* milliseconds */
 
 static struct vcpu *owners[IRQS];
 static int console_line = -1;
@@ -72,8 +72,7 @@ void interrupt_take_back(void)
 	log_take_back();
 }
 
-/* Has the console wait until no RTOS runs, from which a fast UART would take the
- * processor; but not longer than CONSOLE_WAITS milliseconds. */
+/* A fast UART must not take the processor from an RTOS for long: it waits. */
 static bool console_defer(void)
 {
 	if (core.current->priority == 0 || console_waits == CONSOLE_WAITS)
@@ -86,13 +85,12 @@ static bool console_defer(void)
 /* What is left to do is done at the next interrupt, so that others come between. */
 static void console_interrupt(void)
 {
-	u32 i;
-
 	if (console_defer())
 		return;
+	log_receive();
 	log_pump();
 	command_input();
-	for (i = 0; i < core.vcpu_count; i++)
+	for (u32 i = 0; i < core.vcpu_count; i++)
 		if (vcpus[i].state != VCPU_OFF)
 			vcpus[i].operations->console(&vcpus[i]);
 	console_waits = 0;

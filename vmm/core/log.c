@@ -81,21 +81,11 @@ _Noreturn void panic(const char *pattern, ...)
 /* Few bytes at a time, since interrupts wait: the UART interrupts again for the rest. */
 static void uart_pump(void)
 {
-	unsigned left = PUMP_BYTES;
-	unsigned room;
+	unsigned room = serial_room();
 	int byte;
 
-	/* Whether or not anybody takes them: a guest that does not read must not
-	 * keep the keys of the multiplexer from working. */
-	while (left-- != 0 && (byte = serial_read()) >= 0)
-		console_input(&consoles, (u8)byte);
-	room = serial_room();
-	for (room = room < PUMP_BYTES ? room : PUMP_BYTES; room != 0; room--) {
-		byte = console_output(&consoles);
-		if (byte < 0)
-			break;
+	for (u32 i = 0; i < PUMP_BYTES && i < room && (byte = console_output(&consoles)) >= 0; i++)
 		serial_write((u8)byte);
-	}
 	serial_expect_room(core.guests_started && console_has_output(&consoles));
 }
 
@@ -105,6 +95,14 @@ static void screen_pump(void)
 
 	while ((byte = console_output(&consoles)) >= 0)
 		vga_write((u8)byte);
+}
+
+void log_receive(void)
+{
+	int byte;
+
+	for (u32 i = 0; i < PUMP_BYTES && (byte = serial_read()) >= 0; i++)
+		console_input(&consoles, (u8)byte);
 }
 
 void log_pump(void)
