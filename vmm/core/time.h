@@ -11,9 +11,7 @@
 
 struct deadline {
 	u64 time; /* TIME_NEVER: not set */
-	/* Called once, at time or, with now, later; it may set the deadline again. */
-	void (*expire)(struct deadline *deadline, u64 time, u64 now);
-	struct deadline *next; /* in the queue, if it is set */
+	void (*expire)(struct deadline *deadline, u64 now);
 };
 
 extern u32 time_tsc_khz;
@@ -23,9 +21,8 @@ void time_init(void);
 /* Leaves the timer to a guest that has the CPU to itself, and takes it back. */
 void time_stop(void);
 void time_start(void);
-/* Not set at first. */
-void deadline_init(struct deadline *deadline, void (*expire)(struct deadline *, u64, u64));
-/* Moves it, or with TIME_NEVER takes it back. */
+/* The owner calls it once; deadlines are never removed. */
+void deadline_add(struct deadline *deadline);
 void deadline_set(struct deadline *deadline, u64 time);
 /* The timer interrupt: expires what is due, programs what is next. */
 void time_interrupt(void);
