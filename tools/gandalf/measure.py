@@ -13,10 +13,9 @@ import socket
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console as RichConsole
 from rich.table import Table
@@ -197,17 +196,6 @@ class Session:
         self.machine.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
 
 def measure(
     description: Path, task: Task, log: Callable[[str], None]
@@ -216,7 +204,7 @@ def measure(
     built = build(description, log, deterministic=True)
     log("building the plug-in")
     build_plugin()
-    with Session(built, task) as session:
+    with closing(Session(built, task)) as session:
         log("booting; the plug-in makes that take a few times as long as usual")
         return session.run(), session.symbols
 

@@ -16,7 +16,7 @@ _ALIGNMENT = 4
 
 
 def build_initrd() -> Path:
-    """Return the root file system with /bin/cost, and a /root/.profile that runs it.
+    """Return the root file system with /bin/cost, and a login script that runs it.
 
     Linux unpacks several archives in a row; only the last may be compressed.
     """
