@@ -76,7 +76,7 @@
 /*
  * RTOS: writes to the guest's console. EBX: address, ECX: bytes, at most
  * GANDALF_CONSOLE_CHUNK. Returns the number of bytes taken, which is less than
- * asked for when the console's buffer is full.
+ * asked for when an interrupt waits, and 0 when the console's buffer is full.
  */
 #define GANDALF_HYPERCALL_CONSOLE_WRITE 5
 #define GANDALF_CONSOLE_CHUNK 256

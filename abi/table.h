@@ -41,6 +41,9 @@
 /* gandalf_guest.flags */
 #define GANDALF_GUEST_STRICT_TLS 1
 
+/* gandalf_table.flags */
+#define GANDALF_TABLE_INTERRUPTIBLE 1
+
 #ifndef __ASSEMBLER__
 
 #include <stdint.h>
@@ -96,7 +99,7 @@ struct gandalf_table {
 	uint32_t console_interrupt; /* its IRQ */
 	uint32_t console_baud;
 	uint32_t focus;           /* guest whose console has the keyboard first */
-	uint32_t flags;           /* 0 */
+	uint32_t flags;           /* GANDALF_TABLE_... */
 	struct gandalf_guest guests[GANDALF_GUESTS_MAXIMUM];
 	struct gandalf_image images[GANDALF_IMAGES_MAXIMUM];
 };

@@ -27,6 +27,10 @@ uint64_t events[RINGS][EVENT_COUNT];
 static struct block trail[BLOCKS];
 static unsigned trail_length;
 
+/* QEMU's virtual time at the last delivery less the instructions until then. The CPU sleeps only
+ * until a delivery, and QEMU can be asked for the time only there, so this tells it until the next. */
+static uint64_t clock_offset;
+
 /* Where a table of so many entries begins to look for an address. */
 static uint32_t hash(uint32_t linear, uint32_t entries)
 {
@@ -171,6 +175,18 @@ static void windows_keep(struct windows *windows, uint64_t length, uint32_t end)
 			window_fill(places[i], windows, end, last, sums);
 }
 
+static void windows_record(const struct windows *windows, uint64_t length, uint32_t end)
+{
+	if (windows != &measurement.all || !options.record || length < options.record)
+		return;
+	measurement.recorded[measurement.recorded_count++ % RECORDED] = (struct recorded){
+		.clock = windows->since_clock,
+		.instructions = length,
+		.begin = windows->begin,
+		.end = end,
+	};
+}
+
 static void windows_close(struct windows *windows, uint32_t linear)
 {
 	uint64_t length = instructions - windows->since;
@@ -181,6 +197,7 @@ static void windows_close(struct windows *windows, uint32_t linear)
 	windows->total += length;
 	windows->lengths[bits < LENGTHS ? bits : LENGTHS - 1]++;
 	windows_keep(windows, length, linear);
+	windows_record(windows, length, linear);
 }
 
 static void windows_track(struct windows *windows, bool inside, uint32_t linear)
@@ -193,6 +210,7 @@ static void windows_track(struct windows *windows, bool inside, uint32_t linear)
 	}
 	windows->open = true;
 	windows->since = instructions;
+	windows->since_clock = instructions + clock_offset;
 	windows->begin = linear;
 	if (windows == &measurement.vmm)
 		trail_length = 0;
@@ -284,6 +302,7 @@ void measurement_begin(uint32_t linear)
 						  .to = intervals[i].to,
 						  .sample = intervals[i].sample };
 	measurement.begun = measurement.since = instructions;
+	measurement.recorded_since = instructions + clock_offset;
 	memcpy(measurement.events, events, sizeof(events));
 	measurement.state = state_now(linear);
 	measurement.progress = PROGRESS_ON;
@@ -337,6 +356,8 @@ static void handler_count(enum delivery what, uint32_t from_ring)
 
 void measurement_deliver(enum delivery what, uint32_t from_ring)
 {
+	if (what == DELIVERY_NONE && options.record)
+		clock_offset = (uint64_t)qemu_clock_get_ns(VIRTUAL_CLOCK) - instructions;
 	if (measurement.progress != PROGRESS_ON)
 		return;
 	measurement_sample(cpu_linear());

@@ -22,6 +22,7 @@
 #define PROFILE 16384
 #define INTERVALS 8
 #define SAMPLES (1u << 20)
+#define RECORDED 4096
 
 /* A state is a ring and these. */
 #define STATE_MASKED 0x4u
@@ -42,9 +43,16 @@ struct window {
 	struct block block[SHOWN_BLOCKS];
 };
 
+/* A window that was long enough to be recorded. clock: QEMU's virtual time, which the time stamp
+ * counter shows, when it began. */
+struct recorded {
+	uint64_t clock, instructions;
+	uint32_t begin, end;
+};
+
 struct windows {
 	bool open;
-	uint64_t since;
+	uint64_t since, since_clock;
 	uint32_t begin;
 	uint64_t count, total, cut;
 	uint64_t lengths[LENGTHS]; /* [n]: of 2^(n-1) to 2^n - 1 instructions */
@@ -84,6 +92,9 @@ struct measurement {
 	uint64_t executed[STATES];
 	uint64_t crossings[RINGS][RINGS];
 	struct windows all, vmm;
+	uint64_t recorded_since; /* QEMU's virtual time at the begin */
+	uint64_t recorded_count; /* of which the last RECORDED are kept */
+	struct recorded recorded[RECORDED];
 	struct handler handlers[HANDLERS];
 	struct block profile[PROFILE]; /* of the VMM, masked or not */
 	struct block *running; /* the block of it that is executed, and since when */
@@ -101,6 +112,8 @@ struct options {
 	uint32_t begin, end;
 	uint32_t vmm, vmm_size; /* all of ring 0 unless given */
 	uint64_t nanoseconds; /* end after so much virtual time; 0: do not */
+	uint64_t record; /* windows of so many instructions; 0: none */
+	bool stop;
 	unsigned intervals;
 };
 

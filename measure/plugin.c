@@ -9,6 +9,9 @@
  *	control=PATH	a Unix socket that takes "begin" and "end" while the machine is stopped; with
  *			begin=, "begin" arms it. Without either option it begins at once
  *	for=NS		end after so many nanoseconds of virtual time, by the next interrupt
+ *	stop=1		stop the machine when the measurement ends by itself
+ *	record=N	also write the last windows of at least N instructions, with the virtual
+ *			time at which each began
  *	vmm=LOW-HIGH	what of ring 0 is the VMM; all unless given
  *	from=ADDRESS,to=ADDRESS		an interval to be measured, from the last execution of one to
  *			that of the other, up to eight times
@@ -56,6 +59,8 @@ static void end(uint32_t linear)
 		return;
 	measurement_end(linear);
 	check(report_write(options.output));
+	if (options.stop)
+		vm_stop(QEMU_PAUSED);
 	control_tell_end();
 }
 
@@ -290,6 +295,10 @@ static void parse(char *argument)
 		parse_vmm(value);
 	} else if (strcmp(argument, "for") == 0) {
 		options.nanoseconds = number_of(value);
+	} else if (strcmp(argument, "stop") == 0) {
+		options.stop = number_of(value) != 0;
+	} else if (strcmp(argument, "record") == 0) {
+		options.record = number_of(value);
 	} else if (strcmp(argument, "begin") == 0) {
 		options.has_begin = true;
 		options.begin = (uint32_t)number_of(value);

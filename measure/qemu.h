@@ -65,6 +65,9 @@ struct qemu_cpu;
 
 struct qemu_cpu *qemu_get_cpu(int index);
 bool runstate_is_running(void);
+/* On the CPU's thread: stops the machine as soon as the block that runs has ended. */
+enum { QEMU_PAUSED = 4 };
+int vm_stop(int state);
 /* clock: 1 is the virtual one. Nanoseconds. */
 int64_t qemu_clock_get_ns(int clock);
 /* Delivers the exception or software interrupt that an instruction has raised. */

@@ -90,6 +90,25 @@ static void write_windows(FILE *file, const char *name, struct windows *windows)
 	fputs("]},\n", file);
 }
 
+/* Those that are left, the oldest first, and since when none is missing. */
+static void write_recorded(FILE *file)
+{
+	uint64_t end = measurement.recorded_count;
+	uint64_t first = end > RECORDED ? end - RECORDED : 0;
+	uint64_t since = first ? measurement.recorded[first % RECORDED].clock :
+				 measurement.recorded_since;
+
+	fprintf(file, "\"recorded_since\":%" PRIu64 ",\n\"recorded\":[", since);
+	for (uint64_t i = first; i < end; i++) {
+		const struct recorded *at = &measurement.recorded[i % RECORDED];
+
+		fprintf(file, "%s{\"clock\":%" PRIu64 ",\"instructions\":%" PRIu64,
+			i > first ? ",\n" : "\n", at->clock, at->instructions);
+		fprintf(file, ",\"begin\":%u,\"end\":%u}", at->begin, at->end);
+	}
+	fputs("],\n", file);
+}
+
 static void write_handlers(FILE *file)
 {
 	const char *comma = "";
@@ -171,6 +190,8 @@ static void write_all(FILE *file)
 	write_states(file);
 	write_windows(file, "windows", &measurement.all);
 	write_windows(file, "vmm_windows", &measurement.vmm);
+	if (options.record)
+		write_recorded(file);
 	write_handlers(file);
 	fputs("\"profile\":", file);
 	write_blocks(file, measurement.profile, PROFILE);

@@ -25,9 +25,9 @@ static void console_send(const char *text, size_t length)
 		if (taken > 0) {
 			text += taken;
 			length -= (size_t)taken;
-		}
-		if (length && (size_t)taken < chunk)
+		} else if (length) {
 			console_wait();
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from fakes import GOOD
 
-VERBS = ["check", "build", "run", "image", "console", "size", "measure"]
+VERBS = ["check", "build", "run", "image", "console", "size", "measure", "trace"]
 
 
 def gandalf(*arguments: str) -> subprocess.CompletedProcess[str]:

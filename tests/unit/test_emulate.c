@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include "core/work.h"
 #include "ia32/debug.h"
 #include "ia32/emulate.h"
 #include "fake/linux.h"
@@ -12,6 +13,7 @@
 /* What was asked of the shadow and of the mainboard. */
 static struct {
 	unsigned loads, same_loads, pagings, flushes, invalidations, protections;
+	unsigned interruptible; /* calls with interrupts enabled */
 	u32 linear, protected_frame;
 } shadow_calls;
 static u32 port_value, port_written, port_size;
@@ -27,12 +29,14 @@ void shadow_set_paging(struct pc *which)
 {
 	assert_ptr_equal(which, &pc);
 	shadow_calls.pagings++;
+	shadow_calls.interruptible += processor.interrupts;
 }
 
 void shadow_load(struct pc *which, bool same)
 {
 	assert_ptr_equal(which, &pc);
 	shadow_calls.loads++;
+	shadow_calls.interruptible += processor.interrupts;
 	shadow_calls.same_loads += same;
 }
 
@@ -40,12 +44,14 @@ void shadow_flush_all(struct pc *which)
 {
 	assert_ptr_equal(which, &pc);
 	shadow_calls.flushes++;
+	shadow_calls.interruptible += processor.interrupts;
 }
 
 void shadow_invalidate(struct pc *which, u32 linear)
 {
 	assert_ptr_equal(which, &pc);
 	shadow_calls.invalidations++;
+	shadow_calls.interruptible += processor.interrupts;
 	shadow_calls.linear = linear;
 }
 
@@ -53,6 +59,7 @@ void shadow_protect(struct pc *which, u32 guest_frame)
 {
 	assert_ptr_equal(which, &pc);
 	shadow_calls.protections++;
+	shadow_calls.interruptible += processor.interrupts;
 	shadow_calls.protected_frame = guest_frame;
 }
 
@@ -66,6 +73,7 @@ bool shadow_translate(struct pc *which, u32 linear, u32 *guest_frame)
 u32 pc_port_read(struct pc *which, u16 port, u32 size)
 {
 	assert_ptr_equal(which, &pc);
+	assert_false(processor.interrupts || vcpu.working);
 	port_number = port;
 	port_size = size;
 	port_reads++;
@@ -75,6 +83,7 @@ u32 pc_port_read(struct pc *which, u16 port, u32 size)
 void pc_port_write(struct pc *which, u16 port, u32 size, u32 value)
 {
 	assert_ptr_equal(which, &pc);
+	assert_false(processor.interrupts || vcpu.working);
 	port_number = port;
 	port_size = size;
 	port_written = value;
@@ -696,6 +705,89 @@ static void random_instructions_end_somewhere(void **state)
 	}
 }
 
+/* What it does to the VMM's state is in the fakes and in cpu.h. */
+#define WORK(bytes, enabled)                                                \
+	do {                                                                \
+		work_begin(&vcpu);                                          \
+		assert_true(processor.interrupts);                          \
+		fault_at(bytes, sizeof(bytes) - 1, 0);                      \
+		assert_int_equal(stops, 0);                                 \
+		assert_int_equal(processor.interrupts, enabled);            \
+		assert_int_equal(vcpu.working, enabled);                    \
+		work_end(&vcpu);                                            \
+	} while (0)
+
+/* Interrupt handlers share the mainboard, the state of the vCPU, debug registers. */
+static void what_handlers_share_is_left_to_them_with_interrupts_disabled(void **state)
+{
+	(void)state;
+	vcpu.interruptible = true;
+	WORK("\xec", false);                 /* in al, dx */
+	WORK("\xe6\x70", false);             /* out 0x70, al */
+	WORK("\x66\xe7\x80", false);         /* out 0x80, ax */
+	WORK("\x0f\x23\xc0", false);         /* mov dr0, eax */
+	WORK("\x0f\x23\xf8", false);         /* mov dr7, eax */
+	shared.interrupt_flag = GANDALF_INTERRUPT_FLAG;
+	WORK("\xf4", false);                 /* hlt */
+	assert_int_equal(vcpu.state, VCPU_HALTED);
+	vcpu.state = VCPU_RUNNING;
+	WORK("\xfb\xf4", false);             /* sti; hlt */
+	assert_int_equal(vcpu.state, VCPU_HALTED);
+	vcpu.state = VCPU_RUNNING;
+	shared.interrupt_flag = 0;
+	WORK("\xf4", false);                 /* for ever */
+	assert_int_equal(power_offs, 1);
+	vcpu.state = VCPU_RUNNING;
+	assert_int_equal(processor.unguarded, 0);
+	assert_int_equal(port_reads + port_writes, 3);
+}
+
+static void everything_else_is_emulated_with_interrupts_enabled(void **state)
+{
+	(void)state;
+	vcpu.interruptible = true;
+	put_operand(2047, IDT);
+	WORK("\x0f\x01\x1d" AT_DATA, true);  /* lidt */
+	put_operand(255, GDT);
+	WORK("\x0f\x01\x15" AT_DATA, true);  /* lgdt */
+	frame.eax = TASK;
+	WORK("\x0f\x00\xd8", true);          /* ltr */
+	frame.eax = 0;
+	WORK("\x0f\x00\xd0", true);          /* lldt */
+	WORK("\x0f\x22\xd8", true);          /* mov cr3, eax */
+	frame.eax = CR0_PE | CR0_PG;
+	WORK("\x0f\x22\xc0", true);          /* mov cr0, eax */
+	WORK("\x0f\x20\xd8", true);          /* mov eax, cr3 */
+	frame.eax = CR4_PGE;
+	WORK("\x0f\x22\xe0", true);          /* mov cr4, eax */
+	WORK("\x0f\x01\x3d" AT_DATA, true);  /* invlpg */
+	WORK("\x0f\x06", true);              /* clts */
+	WORK("\x0f\x21\xc0", true);          /* mov eax, dr0 */
+	frame.ecx = 0x10;
+	WORK("\x0f\x32", true);              /* rdmsr */
+	WORK("\xfa", true);                  /* cli */
+	WORK("\xfb", true);                  /* sti */
+	put_return(CODE, KERNEL_CODE, EFLAGS_FIXED, 0, 0);
+	WORK("\xcf", true);                  /* iret */
+	assert_int_equal(shadow_calls.loads, 1);
+	assert_int_equal(shadow_calls.pagings, 1);
+	assert_int_equal(shadow_calls.invalidations, 1);
+	assert_int_equal(shadow_calls.interruptible,
+			 shadow_calls.loads + shadow_calls.pagings + shadow_calls.flushes +
+				 shadow_calls.invalidations + shadow_calls.protections);
+}
+
+static void nothing_enables_interrupts_by_itself(void **state)
+{
+	(void)state;
+	work_begin(&vcpu);
+	fault_at("\x0f\x22\xd8", 3, 0);
+	fault_at("\xec", 1, 0);
+	assert_int_equal(shadow_calls.loads, 1);
+	assert_int_equal(shadow_calls.interruptible, 0);
+	assert_false(processor.interrupts || vcpu.working);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, start)
 
 int main(void)
@@ -727,6 +819,9 @@ int main(void)
 		TEST(the_store_to_the_alias_sets_the_flag),
 		TEST(stores_to_the_gdt_are_seen),
 		TEST(random_instructions_end_somewhere),
+		TEST(what_handlers_share_is_left_to_them_with_interrupts_disabled),
+		TEST(everything_else_is_emulated_with_interrupts_enabled),
+		TEST(nothing_enables_interrupts_by_itself),
 	};
 
 	return RUN_TESTS(tests);

@@ -7,18 +7,19 @@
 
 #include <string.h>
 
+#include "fake/quiet_processor.h"
+
 #include "core/core.h"
 #include "core/log.h"
 #include "core/schedule.h"
 #include "core/time.h"
 #include "core/trace.h"
+#include "core/work.h"
 #include "hardware/power.h"
-#include "ia32/cpu.h"
 #include "ia32/switch.h"
 
 #define GUESTS 3u
 
-struct processor processor;
 struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 u32 time_tsc_khz = 1000000;
 
@@ -48,9 +49,10 @@ void log_line(const char *pattern, ...)
 	lines++;
 }
 
-void deadline_add(struct deadline *deadline)
+void deadline_init(struct deadline *deadline, void (*expire)(struct deadline *, u64, u64))
 {
 	deadline->time = TIME_NEVER;
+	deadline->expire = expire;
 	watch = deadline;
 }
 
@@ -89,21 +91,6 @@ bool vm_any_alive(void)
 void power_off_machine(void)
 {
 	longjmp(idle_end, 1);
-}
-
-void processor_set_cr3(u32 value)
-{
-	processor.cr3 = value;
-}
-
-void processor_set_cr4(u32 value)
-{
-	processor.cr4 = value;
-}
-
-void processor_invlpg(u32 address)
-{
-	(void)address;
 }
 
 void processor_sleep(void)
@@ -189,38 +176,86 @@ static void time_is_charged_to_who_ran(void **state)
 	assert_int_equal(vcpus[2].counters[COUNTER_switches_in], 2);
 }
 
+/* As the timer interrupt does it. */
+static void look_at(u64 now)
+{
+	processor.tsc = now;
+	watch->time = TIME_NEVER;
+	watch->expire(watch, now, now);
+}
+
 static void starvation_is_told_once_after_ten_seconds(void **state)
 {
+	const u64 limit = 10000000000;
+
 	(void)state;
 	vcpus[2].state = VCPU_RUNNING;
 	schedule();
-	assert_true(watch->time == TIME_NEVER);
+	look_at(3000);
+	assert_true(watch->time == 3000 + limit);
 	processor.tsc = 5000;
 	vcpus[1].state = VCPU_RUNNING;
 	schedule();
-	assert_true(watch->time == 5000 + 10000000000);
 	/* A more urgent one takes over: Linux has waited since then all the same. */
 	processor.tsc = 6000;
 	vcpus[0].state = VCPU_RUNNING;
 	schedule();
-	assert_true(watch->time == 5000 + 10000000000);
-	watch->expire(watch, watch->time);
+	look_at(3000 + limit);
+	assert_true(watch->time == 5000 + limit);
+	assert_int_equal(lines, 0);
+	look_at(5000 + limit);
 	assert_int_equal(lines, 1);
 	assert_string_equal(line,
 			    "fast has held the CPU for 10 seconds; guests of lower priority wait");
-	assert_true(watch->time == TIME_NEVER);
-	/* Linux has it again: the watch ends, and begins anew. */
+	look_at(5000 + 2 * limit);
+	assert_int_equal(lines, 1);
+	/* Linux has it again: the time begins anew. */
 	vcpus[0].state = vcpus[1].state = VCPU_HALTED;
 	schedule();
 	assert_ptr_equal(core.current, &vcpus[2]);
-	assert_true(watch->time == TIME_NEVER);
+	processor.tsc += 1000;
 	vcpus[1].state = VCPU_RUNNING;
 	schedule();
-	assert_true(watch->time == 6000 + 10000000000);
+	look_at(5000 + 2 * limit + 2000);
+	assert_true(watch->time == 5000 + 2 * limit + 1000 + limit);
 	/* Nobody waits: nothing is said. */
 	vcpus[2].state = VCPU_HALTED;
-	watch->expire(watch, watch->time);
+	look_at(6000 + 3 * limit);
 	assert_int_equal(lines, 1);
+}
+
+static void the_work_for_linux_ends_before_the_idle_vcpus_begins(void **state)
+{
+	(void)state;
+	vcpus[2].state = VCPU_RUNNING;
+	schedule();
+	vcpus[2].interruptible = true;
+	work_begin(&vcpus[2]);
+	assert_true(processor.interrupts && vcpus[2].working);
+	schedule_housekeeping(HOUSEKEEPING_RELEASE);
+	assert_false(schedule());
+	assert_ptr_equal(core.current, &vcpus[2]);
+	/* An RTOS does preempt it, and the idle vCPU does not come behind the RTOS. */
+	vcpus[1].state = VCPU_RUNNING;
+	assert_true(schedule());
+	assert_ptr_equal(core.current, &vcpus[1]);
+	vcpus[1].state = VCPU_HALTED;
+	assert_true(schedule());
+	assert_ptr_equal(core.current, &vcpus[2]);
+	assert_int_equal(releases, 0);
+	work_end(&vcpus[2]);
+	assert_false(processor.interrupts || vcpus[2].working);
+	assert_true(schedule());
+	assert_ptr_equal(core.current, &idle_vcpu);
+}
+
+static void work_that_is_not_interruptible_keeps_interrupts_out(void **state)
+{
+	(void)state;
+	work_begin(&vcpus[2]);
+	assert_false(processor.interrupts || vcpus[2].working);
+	work_end(&vcpus[2]);
+	assert_false(processor.interrupts || vcpus[2].working);
 }
 
 static void breathing_lets_interrupts_in(void **state)
@@ -255,6 +290,8 @@ int main(void)
 		cmocka_unit_test_setup(every_mixture_of_states_picks_the_most_urgent, start),
 		cmocka_unit_test_setup(time_is_charged_to_who_ran, start),
 		cmocka_unit_test_setup(starvation_is_told_once_after_ten_seconds, start),
+		cmocka_unit_test_setup(the_work_for_linux_ends_before_the_idle_vcpus_begins, start),
+		cmocka_unit_test_setup(work_that_is_not_interruptible_keeps_interrupts_out, start),
 		cmocka_unit_test_setup(breathing_lets_interrupts_in, start),
 		cmocka_unit_test_setup(the_idle_vcpu_works_sleeps_and_switches_off, start),
 	};

@@ -93,7 +93,7 @@ static const struct fault faults[] = {
 	{ TABLE(image_count), 3, "Guest fifteen-letters: no image holds its entry 0x0" },
 	{ TABLE(image_count), 5, "image 4 has no proper name" },
 	{ TABLE(focus), 3, "The system: the keyboard belongs to guest 3" },
-	{ TABLE(flags), 1, "flags is 0x1, not 0x0 to 0x0" },
+	{ TABLE(flags), 2, "flags is 0x2, not 0x0 to 0x1" },
 	{ TABLE(console_port), 0x1000, "console_port is 0x1000, not" },
 	{ TABLE(console_port), 0xff9, "console_port is 0xff9, not 0x1 to 0xff8" },
 	{ TABLE(console_port), UINT32_MAX, "console_port is 0xffffffff" },
@@ -293,6 +293,16 @@ static void equal_names_are_told(void **state)
 	assert_null(check());
 }
 
+static void a_second_linux_is_told(void **state)
+{
+	(void)state;
+	module_make();
+	module.table.guests[2].kind = GANDALF_KIND_LINUX_SHARED;
+	module.table.guests[2].priority = 0;
+	seal();
+	expect_fault("Guest fifteen-letters: it is the second Linux.");
+}
+
 static void a_short_message_is_cut_off(void **state)
 {
 	char little[10] = "123456789";
@@ -317,6 +327,7 @@ int main(void)
 		cmocka_unit_test(each_damaged_byte_of_the_table_is_found),
 		cmocka_unit_test(a_damaged_image_is_told),
 		cmocka_unit_test(equal_names_are_told),
+		cmocka_unit_test(a_second_linux_is_told),
 		cmocka_unit_test(a_short_message_is_cut_off),
 	};
 

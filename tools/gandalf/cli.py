@@ -17,6 +17,7 @@ from gandalf import __version__
 from gandalf import check as checking
 from gandalf import measure as measuring
 from gandalf import size as sizing
+from gandalf import trace as tracing
 from gandalf.build import Built, build_vmm, options_for
 from gandalf.build import build as build_system
 from gandalf.console import KEYS, Ending, connect, read_line
@@ -24,7 +25,7 @@ from gandalf.demultiplex import VMM_CONSOLE
 from gandalf.description import parse_size, read_description
 from gandalf.emulator import start
 from gandalf.iso import make_iso
-from gandalf.paths import VMM_IMAGE, UserError, shown
+from gandalf.paths import VMM_IMAGE, UserError, shown, system_folder
 
 app = typer.Typer(
     help="Checks, builds and runs systems of guests on the Gandalf virtual machine monitor.",
@@ -266,6 +267,55 @@ def measure(
         output.write_text(result.model_dump_json(indent=1, by_alias=True) + "\n")
         _say(f"wrote {shown(output)}")
     measuring.show(result, symbols, RichConsole())
+
+
+@app.command()
+def trace(
+    system: SystemFile,
+    command: Annotated[
+        str | None,
+        typer.Option(metavar="LINE", help="Show the end of this line in Linux's shell."),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--for", metavar="VIRTUAL_SECONDS", min=0.001,
+            help="Show the end of this time, with the system ready and left alone (default: 1).",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json", help="The file to write (default: build/systems/NAME/trace.json)."
+        ),
+    ] = None,
+    threshold: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1,
+            help="Show each stretch of at least N instructions with interrupts masked.",
+        ),
+    ] = 500,
+) -> None:  # fmt: skip
+    """Show what the VMM did last on a time line, for https://ui.perfetto.dev or Chrome.
+
+    The system runs in QEMU as with `gandalf measure`, and the VMM's trace ring is read where the
+    command or the time ends. A track for each guest shows when it had the CPU and which interrupts
+    it was given; others show the entries into the VMM, the physical interrupts, and stretches with
+    interrupts masked, which QEMU's plug-in records.
+
+    The ring holds 1,024 events, and so the last milliseconds only: the time that they cover is
+    printed. Tasks within an RTOS do not show, since the VMM does not know them.
+    """
+    if command is not None and seconds is not None:
+        raise UserError("Give --command or --for, not both.")
+    task = measuring.Task(command, seconds or 1.0, record=threshold)
+    line = tracing.trace(system, task, _say)
+    file = output or system_folder(system) / "trace.json"
+    tracing.write(line, file)
+    tracing.show(line, RichConsole())
+    _say(tracing.sentence(line))
+    _say(f"wrote {shown(file)}")
 
 
 def _version(wanted: bool) -> None:

@@ -100,6 +100,7 @@ def compose(checked: Checked) -> bytes:
         console_interrupt=uart.interrupt if uart else 0,
         console_baud=uart.baud if uart else 0,
         focus=system.focus(),
+        flags=abi()["TABLE_INTERRUPTIBLE"] if system.machine.interruptible else 0,
         guests=tuple(guests),
         images=tuple(images),
     )

@@ -99,6 +99,7 @@ class Machine(_Model):
     memory: Size
     cpus: Annotated[int, Field(ge=1)] = 1
     shadow_pool: Size = 8 << 20
+    interruptible: bool = True
 
 
 class Uart(_Model):

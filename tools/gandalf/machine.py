@@ -216,16 +216,26 @@ class Machine:
         self.select(console)
         self.send_raw(text.encode().replace(CTRL_A, CTRL_A + b"a"))
 
-    def command(self, console: str, line: str, prompt: str, timeout: float = 300) -> str:
+    def command(
+        self,
+        console: str,
+        line: str,
+        prompt: str,
+        timeout: float = 300,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> str:
         """Type a line, wait for the prompt, and return what was printed in between.
 
-        prompt: regular expression. The echo of the line is left out of the result.
+        prompt: regular expression. The echo of the line is left out of the result. meanwhile:
+        called when the line has been typed.
         """
         with self._changed:
             state = self._consoles[console]
             state.position = len(state.text)
             start = state.position
         self.send(console, line + "\n")
+        if meanwhile is not None:
+            meanwhile()
         match = self.expect(console, rf"(?:\A|\n)[^\n]*?{prompt}", timeout)
         output = self.text(console)[start : match.start()]
         return output.partition("\n")[2] if line in output.partition("\n")[0] else output

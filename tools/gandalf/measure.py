@@ -36,6 +36,7 @@ _BEGIN_CALL, _END_CALL = "__ia32_sys_umask", "__ia32_sys_times"
 _SHOWN = 10
 _SHARES = 3
 _FUNCTIONS = 20
+AtEnd = Callable[["Session"], None]
 
 
 def build_plugin() -> Path:
@@ -91,12 +92,14 @@ class Control:
 class Task:
     """What is to be measured: a command in Linux's shell, or so many virtual seconds.
 
-    intervals: addresses, or names that Symbols.address() knows: (from, to).
+    intervals: addresses, or names that Symbols.address() knows: (from, to). record: keep windows of
+    at least so many instructions, and stop the machine where the measurement ends.
     """
 
     command: str | None = None
     seconds: float = 1.0
     intervals: tuple[tuple[str, str], ...] = ()
+    record: int | None = None
 
 
 def _linux(checked: Checked) -> str | None:
@@ -132,6 +135,8 @@ class Session:
         elif self._has_marks:
             words["begin"] = self.symbols.address(f"{self.linux}:{_BEGIN_CALL}")
             words["end"] = self.symbols.address(f"{self.linux}:{_END_CALL}")
+        if self.task.record is not None:
+            words |= {"stop": 1, "record": max(self.task.record, 1)}
         flag, text = plugin_arguments(**words)
         for start, end in self.task.intervals:
             text += f",from={self.symbols.address(start)},to={self.symbols.address(end)}"
@@ -154,36 +159,50 @@ class Session:
         self.machine.expect(self.linux, SHELL_PROMPT, PATIENCE)
         self._shell("stty columns 500; dmesg -n 1")
 
-    def _shell(self, line: str) -> str:
+    def _shell(self, line: str, meanwhile: Callable[[], None] | None = None) -> str:
         if self.linux is None:
             raise UserError("There is no Linux guest.")
-        return self.machine.command(self.linux, line, SHELL_PROMPT, PATIENCE)
+        return self.machine.command(self.linux, line, SHELL_PROMPT, PATIENCE, meanwhile)
 
-    def _run_command(self, control: Control, command: str) -> None:
+    def _run_command(self, control: Control, command: str, at_end: AtEnd | None) -> None:
         control.command("begin")
         line = f'umask 22; {command}; status=$?; times >/dev/null; echo "status:$status"'
-        output = self._shell(line)
-        control.command("end")
+        if at_end is not None and self._has_marks:
+            output = self._shell(line, lambda: self._stop_at_end(control, at_end))
+        else:
+            output = self._shell(line)
+            control.command("end")
         found = re.search(r"^status:(\d+)$", output, re.M)
         if not found or found[1] != "0":
             raise UserError(f"The command failed in Linux:\n{output.strip()}")
+        if at_end is not None and not self._has_marks:
+            at_end(self)
 
-    def _run_for(self, control: Control) -> None:
+    def _run_for(self, control: Control, at_end: AtEnd | None) -> None:
         control.command("begin")
+        self._stop_at_end(control, at_end)
+
+    def _stop_at_end(self, control: Control, at_end: AtEnd | None) -> None:
         self.machine.resume()
         control.wait_for_end()
         self.machine.pause()
+        if at_end is not None:
+            at_end(self)
 
-    def run(self) -> Measurement:
-        """Boot, measure, and return the result. Raises UserError if it cannot be had."""
+    def run(self, at_end: AtEnd | None = None) -> Measurement:
+        """Boot, measure, and return the result. Raises UserError if it cannot be had.
+
+        at_end: called with the machine stopped where the measurement ended, for a task that
+        records; if Linux has no symbols, a little later.
+        """
         try:
             self._wait_for_shell()
             self.machine.pause()
             self._control = Control(self._folder / "control")
             if self.task.command is not None:
-                self._run_command(self._control, self.task.command)
+                self._run_command(self._control, self.task.command, at_end)
             else:
-                self._run_for(self._control)
+                self._run_for(self._control, at_end)
         except MachineError as error:
             emulator = self.machine.emulator
             why = str(error) if emulator.alive() else emulator.outcome().sentence
@@ -198,15 +217,18 @@ class Session:
 
 
 def measure(
-    description: Path, task: Task, log: Callable[[str], None]
+    description: Path, task: Task, log: Callable[[str], None], at_end: AtEnd | None = None
 ) -> tuple[Measurement, Symbols]:
-    """Build a system and the plug-in, run the task, and return what was measured."""
+    """Build a system and the plug-in, run the task, and return what was measured.
+
+    at_end: see Session.run().
+    """
     built = build(description, log, deterministic=True)
     log("building the plug-in")
     build_plugin()
     with closing(Session(built, task)) as session:
         log("booting; the plug-in makes that take a few times as long as usual")
-        return session.run(), session.symbols
+        return session.run(at_end), session.symbols
 
 
 # --- Tables ---

@@ -64,6 +64,18 @@ class Windows(_Model):
     longest: tuple[Window, ...]
 
 
+class Recorded(_Model):
+    """A window of at least a length that was asked for.
+
+    clock: when it began, as the time stamp counter shows it in a deterministic machine.
+    """
+
+    clock: int
+    instructions: int
+    begin: int
+    end: int
+
+
 class Handler(_Model):
     """Where interrupts and exceptions were delivered to, and the ring in which that is.
 
@@ -108,9 +120,11 @@ class Interval(_Model):
 class Measurement(_Model):
     """A whole measurement.
 
-    crossings[a][b]: how often ring b followed ring a. profile: the VMM's instructions, masked or
-    not. events: by name, in each ring. mistaken: 0, or the plug-in did not know where it was.
-    nanoseconds: virtual time from the first delivery of an interrupt to the last, sleep included.
+    crossings[a][b]: how often ring b followed ring a. recorded: the last windows that were long
+    enough, the oldest first, none of them missing since the clock showed recorded_since; only if
+    asked for. profile: the VMM's instructions, masked or not. events: by name, in each ring.
+    mistaken: 0, or the plug-in did not know where it was. nanoseconds: virtual time from
+    the first delivery of an interrupt to the last, sleep included.
     """
 
     format: int
@@ -119,6 +133,8 @@ class Measurement(_Model):
     crossings: tuple[tuple[int, int, int, int], ...]
     windows: Windows
     vmm_windows: Windows
+    recorded_since: int = 0
+    recorded: tuple[Recorded, ...] = ()
     handlers: tuple[Handler, ...]
     profile: tuple[Block, ...]
     events: dict[str, tuple[int, int, int, int]]

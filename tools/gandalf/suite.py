@@ -84,6 +84,7 @@ SUITES: dict[str, list[str]] = {
     "unit": _make("tests/unit", "run"),
     "asan": _make("tests/unit", "asan"),
     "fuzz": _make("tests/fuzz", "run", f"SECONDS={FUZZ_SECONDS}"),
+    "preemption": _pytest("tests/preemption"),
     "python": _pytest("tests/python"),
     "boot": _pytest("tests/boot"),
     "isolation": _pytest("tests/isolation"),

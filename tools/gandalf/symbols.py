@@ -35,7 +35,7 @@ class Image:
     """The functions of an ELF file. base: added to the addresses in it."""
 
     def __init__(self, path: Path, owner: str, base: int = 0) -> None:
-        self.owner = owner
+        self.owner, self.base = owner, base
         self.addresses: dict[str, int] = {}
         with path.open("rb") as file:
             elf = ELFFile(file)

@@ -66,7 +66,9 @@ static void command_trace(struct vm *vm)
 
 static void command_start(struct vm *vm)
 {
-	if (vm->state == VM_RUNNING || vm->state == VM_STARTING)
+	if (vm->halt_wanted != NULL)
+		log_line("guest %s is about to stop; try again", vm->guest->name);
+	else if (vm->state == VM_RUNNING || vm->state == VM_STARTING)
 		log_line("guest %s is %s already", vm->guest->name, vm_state_name(vm));
 	else
 		vm_request_start(vm);

@@ -11,6 +11,8 @@
 #define COUNTER_LIST(X)                                                       \
 	X(entries, "entries into the VMM")                                    \
 	X(interrupts, "physical interrupts while it ran")                     \
+	X(vmm_interrupts, "physical interrupts while the VMM worked for it")  \
+	X(vmm_preemptions, "times that the VMM's work for it was preempted")  \
 	X(switches_in, "switches to this vCPU")                               \
 	X(exceptions, "exceptions given to the guest")                        \
 	X(deliveries, "interrupts delivered at once")                         \

@@ -14,8 +14,8 @@
 #include "core/memory.h"
 #include "core/pc.h"
 #include "core/trace.h"
+#include "core/work.h"
 #include "ia32/cpu.h"
-#include "ia32/debug.h"
 #include "ia32/emulate.h"
 #include "ia32/fpu.h"
 #include "ia32/guest_access.h"
@@ -98,8 +98,10 @@ static void linux_deliver(struct vcpu *vcpu)
 	while (pc->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupts_enabled(pc)) {
 		unsigned vector = pc_interrupt_acknowledge(pc);
 
+		work_begin(vcpu);
 		trace(TRACE_deliver, vector, vcpu->frame->eip);
 		inject(pc, vector, false, 0);
+		work_end(vcpu);
 	}
 	if (vcpu->state == VCPU_OFF || pc->interrupt_waits == pc->armed)
 		return;
@@ -182,7 +184,7 @@ static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
 
 static void page_fault(struct pc *pc, u32 error)
 {
-	u32 linear = cr2_read();
+	u32 linear = pc->vcpu->fault_address;
 
 	trace(TRACE_page_fault, linear, error);
 	vcpu_count(pc->vcpu, COUNTER_page_faults);
@@ -210,6 +212,7 @@ static void page_fault(struct pc *pc, u32 error)
 
 static void no_fpu(struct pc *pc)
 {
+	work_end(pc->vcpu);
 	if ((pc->cr0 & (CR0_TS | CR0_EM)) == 0 && fpu_is_foreign(pc->vcpu))
 		fpu_take(pc->vcpu);
 	else
@@ -242,8 +245,6 @@ static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 	} else if (frame->vector == EXCEPTION_DF) {
 		vm_stop(vcpu->vm, "double fault");
 	} else if (frame->vector != EXCEPTION_NP || !kernel || !emulate_blocked_return(pc)) {
-		if (frame->vector == EXCEPTION_DB)
-			debug_exception(vcpu);
 		exception(pc, frame->vector, frame->error);
 	}
 }
@@ -369,6 +370,8 @@ bool linux_create(struct vm *vm)
 	pc->vm = vm;
 	pc->vcpu = vm->vcpu;
 	pc->dedicated = vm->guest->kind == GANDALF_KIND_LINUX_DEDICATED;
+	/* On a dedicated CPU interrupts are the guest's and stay out of the VMM. */
+	vm->vcpu->interruptible = core.interruptible && !pc->dedicated;
 	vm->pc = pc;
 	vm->vcpu->operations = &linux_operations;
 	pc_devices_create(pc);

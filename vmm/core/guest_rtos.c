@@ -14,8 +14,8 @@
 #include "core/report.h"
 #include "core/time.h"
 #include "core/trace.h"
+#include "core/work.h"
 #include "ia32/cpu.h"
-#include "ia32/debug.h"
 #include "ia32/entry.h"
 #include "ia32/fpu.h"
 #include "ia32/segment.h"
@@ -26,14 +26,21 @@
 #define TYPE_CODE_RING_1 0xbb
 #define TYPE_DATA_RING_1 0xb3
 #define OPCODE_IRET 0xcf
-#define TIMER_BIT (1ull << GANDALF_VECTOR_TIMER)
-#define CONSOLE_BIT (1ull << GANDALF_VECTOR_CONSOLE)
+/* Bytes of console output between two looks at interrupts. */
+#define CONSOLE_STEP 8u
+/* The vectors that can wait follow each other: bits of vcpu->pending. */
+#define PENDING_BIT(vector) (1u << ((vector) - GANDALF_VECTOR_IRQ))
+#define TIMER_BIT PENDING_BIT(GANDALF_VECTOR_TIMER)
+#define CONSOLE_BIT PENDING_BIT(GANDALF_VECTOR_CONSOLE)
 
 struct rtos {
 	u32 handlers[GANDALF_VECTORS];
 	struct deadline timer;
 	struct vcpu *vcpu;
 	u64 start;      /* of the timer, time stamp */
+	u64 step;       /* ticks of a period, and thousandths of one */
+	u32 step_rest;
+	u32 rest;       /* thousandths that the next expiry lies behind its tick */
 	u64 expiries;   /* since then */
 	u64 due;        /* the expiry that waits to be delivered */
 	u32 period;     /* microseconds; 0: stopped */
@@ -44,8 +51,9 @@ __attribute__((section(".vcpu"))) static struct rtos rtoses[GANDALF_GUESTS_MAXIM
 
 static const struct vcpu_operations rtos_operations;
 
-/* A pointer to size bytes of the guest's memory, or NULL. */
-static void *rtos_memory(const struct vm *vm, u32 address, u32 size)
+/* A pointer to size bytes of the guest's memory, or NULL. Every pointer of an RTOS
+ * passes here; a function of its own, so that tests/isolation can do without it. */
+__attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address, u32 size)
 {
 	u32 total = vm->guest->memory_size;
 
@@ -67,31 +75,45 @@ static void timer_overrun(struct rtos *rtos, u64 count)
 	rtos->vcpu->counters[COUNTER_timer_overruns] += (u32)count;
 }
 
-/* Expiries that are over already were merged into this one. */
-static void timer_skip(struct rtos *rtos, u64 now)
+/* The expiry a period behind one at time: thousandths are kept, so that none is lost. */
+static u64 timer_next(struct rtos *rtos, u64 time)
+{
+	rtos->rest += rtos->step_rest;
+	if (rtos->rest < 1000)
+		return time + rtos->step;
+	rtos->rest -= 1000;
+	return time + rtos->step + 1;
+}
+
+/* Expiries that are over already were merged into this one. Returns the next. */
+static u64 timer_skip(struct rtos *rtos, u64 now)
 {
 	u64 elapsed = multiply_divide(now - rtos->start, 1000, time_tsc_khz);
 	u64 number = divide_u64(elapsed, rtos->period, NULL);
 
 	timer_overrun(rtos, number - rtos->expiries);
 	rtos->expiries = number;
+	divide_u64((number + 1) * rtos->period, 1000, &rtos->rest);
+	rtos->rest = rtos->rest * (time_tsc_khz % 1000) % 1000;
+	return timer_expiry(rtos, number + 1);
 }
 
-static void timer_expire(struct deadline *deadline, u64 now)
+static void timer_expire(struct deadline *deadline, u64 time, u64 now)
 {
 	struct rtos *rtos = (struct rtos *)((u8 *)deadline - offsetof(struct rtos, timer));
 	struct vcpu *vcpu = rtos->vcpu;
+	u64 next = timer_next(rtos, time);
 
 	rtos->expiries++;
 	vcpu_count(vcpu, COUNTER_timer_expiries);
 	if (vcpu->pending & TIMER_BIT)
 		timer_overrun(rtos, 1);
 	else
-		rtos->due = deadline->time;
+		rtos->due = time;
 	vcpu->pending |= TIMER_BIT;
-	if (timer_expiry(rtos, rtos->expiries + 1) <= now)
-		timer_skip(rtos, now);
-	deadline_set(deadline, timer_expiry(rtos, rtos->expiries + 1));
+	if (next <= now)
+		next = timer_skip(rtos, now);
+	deadline_set(deadline, next);
 }
 
 static u32 hypercall_timer(struct vcpu *vcpu)
@@ -107,6 +129,8 @@ static u32 hypercall_timer(struct vcpu *vcpu)
 	rtos->start = rdtsc();
 	rtos->expiries = 0;
 	rtos->overruns = 0;
+	rtos->step = divide_u64((u64)period * time_tsc_khz, 1000, &rtos->step_rest);
+	rtos->rest = rtos->step_rest;
 	deadline_set(&rtos->timer, period != 0 ? timer_expiry(rtos, 1) : TIME_NEVER);
 	return 0;
 }
@@ -156,10 +180,12 @@ static void rtos_finish_return(struct vcpu *vcpu)
 {
 	struct frame *frame = vcpu->frame;
 	const u8 *code = rtos_memory(vcpu->vm, frame->eip, 1);
-	const u32 *stack = rtos_memory(vcpu->vm, frame->esp, 12);
+	const u32 *stack;
 
-	if (code == NULL || *code != OPCODE_IRET || stack == NULL ||
-	    (stack[1] & 0xffff) != GANDALF_RTOS_CODE)
+	if (code == NULL || *code != OPCODE_IRET)
+		return;
+	stack = rtos_memory(vcpu->vm, frame->esp, 12);
+	if (stack == NULL || (stack[1] & 0xffff) != GANDALF_RTOS_CODE)
 		return;
 	vcpu_count(vcpu, COUNTER_returns);
 	frame->eip = stack[0];
@@ -168,19 +194,18 @@ static void rtos_finish_return(struct vcpu *vcpu)
 }
 
 /* The timer goes first, then the lower vector. */
-static unsigned rtos_next_vector(u64 pending)
+static unsigned rtos_next_vector(u32 pending)
 {
 	if (pending & TIMER_BIT)
 		return GANDALF_VECTOR_TIMER;
-	return (u32)pending != 0 ? (unsigned)__builtin_ctz((u32)pending)
-				 : 32 + (unsigned)__builtin_ctz((u32)(pending >> 32));
+	return GANDALF_VECTOR_IRQ + (unsigned)__builtin_ctz(pending);
 }
 
 static void rtos_deliver_vector(struct vcpu *vcpu, unsigned vector)
 {
 	struct rtos *rtos = vcpu->vm->rtos;
 
-	vcpu->pending &= ~(1ull << vector);
+	vcpu->pending &= ~PENDING_BIT(vector);
 	if (rtos->handlers[vector] == 0) {
 		vcpu_count(vcpu, COUNTER_dropped_interrupts);
 		return;
@@ -212,7 +237,7 @@ static bool rtos_wakes(const struct vcpu *vcpu)
 
 static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
 {
-	vcpu->pending |= 1ull << (GANDALF_VECTOR_IRQ + irq);
+	vcpu->pending |= PENDING_BIT(GANDALF_VECTOR_IRQ + irq);
 }
 
 static void rtos_console(struct vcpu *vcpu)
@@ -271,9 +296,13 @@ static u32 hypercall_console_write(struct vcpu *vcpu)
 		hypercall_bad_address(vcpu, frame->ebx);
 		return 0;
 	}
-	while (done < frame->ecx &&
-	       console_put(&consoles, vcpu->vm->console, (char)bytes[done]))
-		done++;
+	while (done < frame->ecx && console_put(&consoles, vcpu->vm->console, (char)bytes[done])) {
+		if (++done % CONSOLE_STEP != 0)
+			continue;
+		work_pause(vcpu);
+		if (vcpu->pending != 0)
+			break;
+	}
 	log_pump();
 	return done;
 }
@@ -315,8 +344,6 @@ static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
 	} else if (frame->vector == VECTOR_RETURN_FAULT) {
 		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
 	} else {
-		if (frame->vector == EXCEPTION_DB)
-			debug_exception(vcpu);
 		rtos_exception(vcpu, frame->vector, frame->error);
 	}
 }
@@ -402,8 +429,7 @@ bool rtos_create(struct vm *vm)
 	vcpu->shared = rtos_memory(vm, vm->guest->memory_size - GANDALF_PAGE_SIZE,
 				   sizeof(*vcpu->shared));
 	rtos->vcpu = vcpu;
-	rtos->timer.expire = timer_expire;
-	deadline_add(&rtos->timer);
+	deadline_init(&rtos->timer, timer_expire);
 	for (irq = 0; irq < 16; irq++)
 		if (vm->guest->interrupts & 1u << irq)
 			interrupt_assign(irq, vcpu);

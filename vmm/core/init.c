@@ -63,6 +63,7 @@ _Noreturn void init(u32 magic, u32 information)
 	schedule_init();
 	module_load(&table, magic, information);
 	log_init((u16)table.console_port, table.console_baud);
+	core.interruptible = (table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;
 	log_line("Gandalf " VERSION ": %u guests", table.guest_count);
 	interrupt_init(table.console_port != 0 ? (int)table.console_interrupt : -1);
 	init_pool();

@@ -13,11 +13,33 @@
 #include "hardware/apic.h"
 #include "hardware/i8259.h"
 #include "hardware/serial.h"
+#include "ia32/cpu.h"
 
 #define IRQS 16
+#define CONSOLE_WAITS 10u /* milliseconds at most */
+#define CONSOLE_RATE 20u  /* interrupts in a millisecond at most */
 
 static struct vcpu *owners[IRQS];
 static int console_line = -1;
+static struct deadline console_deadline;
+static u32 console_waits; /* how often it has waited */
+
+/* A fast UART must not take the processor from an RTOS for long. */
+static bool console_must_wait(void)
+{
+	return core.current->priority != 0 && console_waits < CONSOLE_WAITS;
+}
+
+static void console_expire(struct deadline *deadline, u64 time, u64 now)
+{
+	(void)time;
+	if (console_must_wait()) {
+		console_waits++;
+		deadline_set(deadline, now + time_tsc_khz);
+	} else {
+		serial_interrupt_again();
+	}
+}
 
 static void lines_enable(void)
 {
@@ -31,6 +53,7 @@ static void lines_enable(void)
 void interrupt_init(int console_irq)
 {
 	console_line = console_irq;
+	deadline_init(&console_deadline, console_expire);
 	i8259_init();
 	time_init();
 	lines_enable();
@@ -58,18 +81,21 @@ void interrupt_take_back(void)
 	log_take_back();
 }
 
+/* What is left to do is done at a later interrupt: one behind the other would keep
+ * the timer's out, which the processor may serve after the 8259's. */
 static void console_interrupt(void)
 {
-	u32 i;
-
-	do {
-		log_pump();
-		command_input();
-		for (i = 0; i < core.vcpu_count; i++)
-			if (vcpus[i].state != VCPU_OFF)
-				vcpus[i].operations->console(&vcpus[i]);
-		log_pump();
-	} while (serial_interrupting());
+	serial_mask_interrupts();
+	deadline_set(&console_deadline, rdtsc() + time_tsc_khz / CONSOLE_RATE);
+	if (console_must_wait())
+		return;
+	console_waits = 0;
+	log_receive();
+	log_pump();
+	command_input();
+	for (u32 i = 0; i < core.vcpu_count; i++)
+		if (vcpus[i].state != VCPU_OFF)
+			vcpus[i].operations->console(&vcpus[i]);
 }
 
 static void line_interrupt(unsigned irq)

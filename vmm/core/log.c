@@ -2,7 +2,7 @@
 /*
  * The log and the pump between consoles and UART. During boot, when nothing
  * interrupts yet, lines are sent at once; later the UART's interrupt drains
- * them, sixteen bytes at a time.
+ * them, a few bytes at a time.
  */
 #include "core/log.h"
 
@@ -14,6 +14,7 @@
 #include "lib/format.h"
 
 #define LINE_SIZE 160
+#define PUMP_BYTES 2u
 
 __attribute__((section(".vcpu"))) struct console_mux consoles;
 static struct console *console;
@@ -77,21 +78,14 @@ _Noreturn void panic(const char *pattern, ...)
 	power_stop_machine();
 }
 
+/* Few bytes at a time, since interrupts wait: the UART interrupts again for the rest. */
 static void uart_pump(void)
 {
+	unsigned room = serial_room();
 	int byte;
-	unsigned room;
 
-	/* Always all of them: a guest that does not read must not keep the keys
-	 * of the multiplexer from working. */
-	while ((byte = serial_read()) >= 0)
-		console_input(&consoles, (u8)byte);
-	for (room = serial_room(); room != 0; room--) {
-		byte = console_output(&consoles);
-		if (byte < 0)
-			break;
+	for (u32 i = 0; i < PUMP_BYTES && i < room && (byte = console_output(&consoles)) >= 0; i++)
 		serial_write((u8)byte);
-	}
 	serial_expect_room(core.guests_started && console_has_output(&consoles));
 }
 
@@ -101,6 +95,14 @@ static void screen_pump(void)
 
 	while ((byte = console_output(&consoles)) >= 0)
 		vga_write((u8)byte);
+}
+
+void log_receive(void)
+{
+	int byte;
+
+	for (u32 i = 0; i < PUMP_BYTES && (byte = serial_read()) >= 0; i++)
+		console_input(&consoles, (u8)byte);
 }
 
 void log_pump(void)

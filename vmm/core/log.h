@@ -20,9 +20,11 @@ void log_line(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
 void log_text(const char *text);
 
 struct console *log_console(void);
-/* Moves what the consoles hold to the outside, and what came in to them. Called
- * at the UART's interrupt and whenever a console got output. */
+/* Moves some of what the consoles hold to the outside. Called at the UART's
+ * interrupt and whenever a console got output. */
 void log_pump(void);
+/* Some of what came in to the consoles; at the UART's interrupt only. */
+void log_receive(void);
 /* From here on interrupts move the bytes, and nothing waits for the UART. */
 void log_start(void);
 /* After a guest that had the UART for itself: sets it up again. */

@@ -17,6 +17,8 @@
 #define IRQ_UART 4
 #define IRQ_RTC 8
 #define UART_PORT 0x3f8
+/* Bytes exchanged with the UART at once; the guest's next access moves more. */
+#define UART_STEP 2
 
 static void lines_update(struct pc *pc)
 {
@@ -28,27 +30,29 @@ static void lines_update(struct pc *pc)
 static void uart_drain(struct pc *pc)
 {
 	struct console *console = pc->vm->console;
-	bool any = false;
+	u32 i;
 
-	while (uart_has_output(&pc->uart) && console_room(console) != 0) {
+	for (i = 0; i < UART_STEP && uart_has_output(&pc->uart) && console_room(console) != 0; i++)
 		console_put(&consoles, console, (char)uart_transmit(&pc->uart));
-		any = true;
-	}
-	if (any)
+	if (i != 0)
 		log_pump();
+}
+
+static void uart_exchange(struct pc *pc)
+{
+	struct console *console = pc->vm->console;
+	u32 i;
+
+	for (i = 0; i < UART_STEP && uart_can_receive(&pc->uart) && console_has_input(console); i++)
+		uart_receive(&pc->uart, (u8)console_get(&consoles, console));
+	uart_drain(pc);
+	lines_update(pc);
 }
 
 void pc_console(struct pc *pc)
 {
-	while (uart_can_receive(&pc->uart)) {
-		int byte = console_get(&consoles, pc->vm->console);
-
-		if (byte < 0)
-			break;
-		uart_receive(&pc->uart, (u8)byte);
-	}
-	uart_drain(pc);
-	lines_update(pc);
+	if (console_has_input(pc->vm->console) || uart_has_output(&pc->uart))
+		uart_exchange(pc);
 }
 
 /* A PIT with a tiny count would be served more often than anything else runs:
@@ -66,10 +70,11 @@ static void rtc_rearm(struct pc *pc)
 	deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
 }
 
-static void pit_due(struct deadline *deadline, u64 now)
+static void pit_due(struct deadline *deadline, u64 time, u64 now)
 {
 	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, pit_deadline));
 
+	(void)time;
 	pc->pit_served = now;
 	if (pit_expire(&pc->pit, now) != 0) {
 		vcpu_count(pc->vcpu, COUNTER_timer_expiries);
@@ -80,10 +85,11 @@ static void pit_due(struct deadline *deadline, u64 now)
 	pit_rearm(pc);
 }
 
-static void rtc_due(struct deadline *deadline, u64 now)
+static void rtc_due(struct deadline *deadline, u64 time, u64 now)
 {
 	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, rtc_deadline));
 
+	(void)time;
 	rtc_expire(&pc->rtc, now);
 	lines_update(pc);
 	rtc_rearm(pc);
@@ -136,14 +142,14 @@ static u32 port_uart_read(struct pc *pc, u16 port)
 {
 	u8 value = uart_read(&pc->uart, port & 7);
 
-	pc_console(pc);
+	uart_exchange(pc);
 	return value;
 }
 
 static void port_uart_write(struct pc *pc, u16 port, u8 value)
 {
 	uart_write(&pc->uart, port & 7, value);
-	pc_console(pc);
+	uart_exchange(pc);
 }
 
 /* The keyboard controller: no keyboard, an empty buffer, and the reset line. */
@@ -289,10 +295,8 @@ void pc_devices_create(struct pc *pc)
 {
 	unsigned irq;
 
-	pc->pit_deadline.expire = pit_due;
-	pc->rtc_deadline.expire = rtc_due;
-	deadline_add(&pc->pit_deadline);
-	deadline_add(&pc->rtc_deadline);
+	deadline_init(&pc->pit_deadline, pit_due);
+	deadline_init(&pc->rtc_deadline, rtc_due);
 	for (irq = 0; irq < 16; irq++)
 		if (pc->vm->guest->interrupts & 1u << irq)
 			interrupt_assign(irq, pc->vcpu);

@@ -4,7 +4,6 @@
 
 #include "core/log.h"
 #include "core/trace.h"
-#include "ia32/cpu.h"
 #include "ia32/decode.h"
 #include "lib/format.h"
 
@@ -55,7 +54,7 @@ void report(struct vm *vm)
 	log_line("  eax %08x ebx %08x ecx %08x edx %08x", frame->eax, frame->ebx, frame->ecx,
 		 frame->edx);
 	log_line("  esi %08x edi %08x ebp %08x cr2 %08x", frame->esi, frame->edi, frame->ebp,
-		 cr2_read());
+		 vm->vcpu->fault_address);
 	log_line("  ds %04x es %04x fs %04x gs %04x, interrupt flag %x", frame->ds & 0xffff,
 		 frame->es & 0xffff, frame->fs & 0xffff, frame->gs & 0xffff,
 		 vm->vcpu->shared->interrupt_flag);

@@ -20,6 +20,8 @@ struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING, .cr0 = CR0_PG | CR
 
 static struct vcpu *order[GANDALF_GUESTS_MAXIMUM];
 static struct deadline starvation;
+static u64 held_since; /* when a guest last took the core from Linux or the idle vCPU */
+static u64 told_since; /* held_since when the log last told of it */
 
 static bool vcpu_runnable(struct vcpu *vcpu)
 {
@@ -28,27 +30,38 @@ static bool vcpu_runnable(struct vcpu *vcpu)
 	return vcpu->state == VCPU_RUNNING;
 }
 
-static void starvation_expire(struct deadline *deadline, u64 now)
+/*
+ * The watch over a guest that keeps others from the core. It only looks now and
+ * then, so that a switch costs no more than noting the time; held_since changes
+ * whenever Linux or the idle vCPU had the core in between.
+ */
+static void starvation_expire(struct deadline *deadline, u64 time, u64 now)
 {
 	const struct vcpu *current = core.current;
+	u64 limit = (u64)time_tsc_khz * 1000 * STARVATION_SECONDS;
 	bool waits = false;
 	u32 i;
 
-	(void)now;
-	deadline->time = TIME_NEVER;
+	(void)time;
+	if (current->priority == 0 || now - held_since < limit) {
+		deadline_set(deadline, (current->priority == 0 ? now : held_since) + limit);
+		return;
+	}
 	for (i = 0; i < core.vcpu_count; i++)
 		waits |= order[i]->priority < current->priority &&
 			 (order[i]->vm->state == VM_STARTING || vcpu_runnable(order[i]));
-	if (waits)
+	if (waits && held_since != told_since) {
 		log_line("%s has held the CPU for %u seconds; guests of lower priority wait",
 			 current->vm->guest->name, STARVATION_SECONDS);
+		told_since = held_since;
+	}
+	deadline_set(deadline, now + limit);
 }
 
 void schedule_init(void)
 {
 	core.current = &idle_vcpu;
-	starvation.expire = starvation_expire;
-	deadline_add(&starvation);
+	deadline_init(&starvation, starvation_expire);
 }
 
 void schedule_add(struct vcpu *vcpu)
@@ -66,7 +79,7 @@ static struct vcpu *schedule_pick(void)
 	u32 i;
 
 	for (i = 0; i < core.vcpu_count; i++) {
-		if (core.housekeeping != 0 && order[i]->priority == 0)
+		if (core.housekeeping != 0 && order[i]->priority == 0 && !order[i]->working)
 			break;
 		if (vcpu_runnable(order[i]))
 			return order[i];
@@ -74,31 +87,23 @@ static struct vcpu *schedule_pick(void)
 	return &idle_vcpu;
 }
 
-/* An RTOS that takes the core from Linux or the idle vCPU starts the watch; it
- * ends when one of those has the core again. */
-static void starvation_watch(const struct vcpu *from, const struct vcpu *to, u64 now)
-{
-	if (to->priority == 0)
-		starvation.time = TIME_NEVER;
-	else if (from->priority == 0)
-		deadline_set(&starvation, now + (u64)time_tsc_khz * 1000 * STARVATION_SECONDS);
-}
-
-void schedule(void)
+bool schedule(void)
 {
 	struct vcpu *from = core.current;
 	struct vcpu *to = schedule_pick();
 	u64 now;
 
 	if (to == from)
-		return;
+		return false;
 	now = rdtsc();
 	from->ran += now - from->since;
 	to->since = now;
-	starvation_watch(from, to, now);
+	if (from->priority == 0)
+		held_since = now;
 	vcpu_count(to, COUNTER_switches_in);
 	trace(TRACE_switch_to, to->id, to->state);
 	switch_vcpu(from, to);
+	return true;
 }
 
 void schedule_breathe(void)
@@ -131,6 +136,7 @@ static void housekeeping_perform(void)
 
 void schedule_idle(void)
 {
+	deadline_set(&starvation, rdtsc());
 	for (;;) {
 		housekeeping_perform();
 		schedule();

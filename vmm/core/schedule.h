@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which vCPU has the core: the runnable one of the highest priority, always.
- * Linux has priority 0; the idle vCPU comes before Linux when it has work, and
- * last otherwise.
+ * Linux has priority 0; the idle vCPU comes before Linux when it has work, but
+ * not in the middle of the VMM's work for Linux, and last otherwise.
  */
 #ifndef GANDALF_CORE_SCHEDULE_H
 #define GANDALF_CORE_SCHEDULE_H
@@ -17,8 +17,8 @@
 void schedule_init(void);
 /* Adds a vCPU; called in the order of priority, highest first. */
 void schedule_add(struct vcpu *vcpu);
-/* Returns when the caller's vCPU is the one to run; others run meanwhile. */
-void schedule(void);
+/* Returns when the caller's vCPU is the one to run; true if others ran meanwhile. */
+bool schedule(void);
 /* The life of the idle vCPU. */
 _Noreturn void schedule_idle(void);
 /* Lets interrupts in and more urgent vCPUs run; for long work of the idle vCPU. */

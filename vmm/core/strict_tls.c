@@ -25,9 +25,8 @@ static bool is_strict(const struct pc *pc, u32 index)
 static void half_show(struct pc *pc, u32 number)
 {
 	bool down = (pc->tls_down >> number & 1) != 0;
-	u64 *entry = &pc->vcpu->tables->gdt[SEGMENT_TLS_FIRST + number];
 
-	*entry = segment_half(pc->tls[number], down);
+	segment_put(pc->vcpu, SEGMENT_TLS_FIRST + number, segment_half(pc->tls[number], down));
 }
 
 void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor)

@@ -48,7 +48,7 @@ static const struct bounds table_bounds[] = {
 	TABLE_BOUNDS(guest_count, 1, GANDALF_GUESTS_MAXIMUM),
 	TABLE_BOUNDS(image_count, 1, GANDALF_IMAGES_MAXIMUM),
 	TABLE_BOUNDS(pool_size, GANDALF_POOL_MINIMUM, GANDALF_POOL_MAXIMUM),
-	TABLE_BOUNDS(flags, 0, 0),
+	TABLE_BOUNDS(flags, 0, GANDALF_TABLE_INTERRUPTIBLE),
 };
 
 static const struct bounds console_bounds[] = {
@@ -243,9 +243,12 @@ static bool check_guest_identity(const struct check *check, u32 index)
 	const struct gandalf_guest *guests = check->table->guests;
 	const struct gandalf_guest *guest = &guests[index];
 
-	for (u32 i = 0; i < index; i++)
+	for (u32 i = 0; i < index; i++) {
 		if (names_equal(guests[i].name, guest->name))
 			return fail(check, "two guests have this name.", 0);
+		if (is_linux(guest) && is_linux(&guests[i]))
+			return fail(check, "it is the second Linux.", 0);
+	}
 	if (names_equal(guest->name, VMM_CONSOLE_NAME))
 		return fail(check, "the VMM has this name.", 0);
 	if (guest->kind == GANDALF_KIND_LINUX_DEDICATED && check->table->guest_count != 1)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue of deadlines: an array searched on each expiry. There are two or
- * three deadlines per guest, so a heap would not pay.
+ * The queue of deadlines: a sorted list, so that the timer interrupt looks at
+ * what is due only. There are two or three deadlines per guest, and the most
+ * frequent ones stand in front: an insertion passes few of them.
  */
 #include "core/time.h"
 
@@ -11,12 +12,9 @@
 #include "ia32/cpu.h"
 #include "lib/math.h"
 
-#define DEADLINES_MAXIMUM 32
-
 u32 time_tsc_khz;
 
-static struct deadline *deadlines[DEADLINES_MAXIMUM];
-static u32 deadline_count;
+static struct deadline *first;
 static const struct timer_hardware *hardware;
 static u64 programmed = TIME_NEVER;
 
@@ -26,30 +24,6 @@ void time_init(void)
 	hardware = apic_init() ? &apic_timer : &i8254_timer;
 	hardware->start();
 	log_line("TSC %u kHz, timer: %s", time_tsc_khz, hardware->name);
-}
-
-void time_stop(void)
-{
-	hardware->stop();
-}
-
-void time_start(void)
-{
-	programmed = TIME_NEVER;
-	hardware->start();
-}
-
-int time_irq(void)
-{
-	return hardware->irq;
-}
-
-void deadline_add(struct deadline *deadline)
-{
-	if (deadline_count == DEADLINES_MAXIMUM)
-		panic("more than %u deadlines", DEADLINES_MAXIMUM);
-	deadline->time = TIME_NEVER;
-	deadlines[deadline_count++] = deadline;
 }
 
 static void time_program(u64 time)
@@ -63,9 +37,60 @@ static void time_program(u64 time)
 	hardware->program(time > now ? time - now : 0);
 }
 
+static void time_program_first(void)
+{
+	time_program(first != NULL ? first->time : TIME_NEVER);
+}
+
+void time_stop(void)
+{
+	hardware->stop();
+}
+
+void time_start(void)
+{
+	hardware->start();
+	time_program_first();
+}
+
+int time_irq(void)
+{
+	return hardware->irq;
+}
+
+static void deadline_remove(struct deadline *deadline)
+{
+	struct deadline **link = &first;
+
+	while (*link != deadline)
+		link = &(*link)->next;
+	*link = deadline->next;
+}
+
+static void deadline_insert(struct deadline *deadline)
+{
+	struct deadline **link = &first;
+
+	while (*link != NULL && (*link)->time <= deadline->time)
+		link = &(*link)->next;
+	deadline->next = *link;
+	*link = deadline;
+}
+
+void deadline_init(struct deadline *deadline, void (*expire)(struct deadline *, u64, u64))
+{
+	deadline->time = TIME_NEVER;
+	deadline->expire = expire;
+}
+
 void deadline_set(struct deadline *deadline, u64 time)
 {
+	if (deadline->time != TIME_NEVER)
+		deadline_remove(deadline);
 	deadline->time = time;
+	if (time == TIME_NEVER)
+		return;
+	deadline_insert(deadline);
 	if (time < programmed)
 		time_program(time);
 }
@@ -73,17 +98,17 @@ void deadline_set(struct deadline *deadline, u64 time)
 void time_interrupt(void)
 {
 	u64 now = rdtsc();
-	u64 next = TIME_NEVER;
-	u32 i;
 
 	programmed = 0; /* whatever expire() sets is programmed below */
-	for (i = 0; i < deadline_count; i++)
-		if (deadlines[i]->time <= now)
-			deadlines[i]->expire(deadlines[i], now);
-	for (i = 0; i < deadline_count; i++)
-		if (deadlines[i]->time < next)
-			next = deadlines[i]->time;
-	time_program(next);
+	while (first != NULL && first->time <= now) {
+		struct deadline *deadline = first;
+		u64 time = deadline->time;
+
+		first = deadline->next;
+		deadline->time = TIME_NEVER;
+		deadline->expire(deadline, time, now);
+	}
+	time_program_first();
 }
 
 u64 time_microseconds(u64 ticks)

@@ -11,7 +11,9 @@
 
 struct deadline {
 	u64 time; /* TIME_NEVER: not set */
-	void (*expire)(struct deadline *deadline, u64 now);
+	/* Called once, at time or, with now, later; it may set the deadline again. */
+	void (*expire)(struct deadline *deadline, u64 time, u64 now);
+	struct deadline *next; /* in the queue, if it is set */
 };
 
 extern u32 time_tsc_khz;
@@ -21,8 +23,9 @@ void time_init(void);
 /* Leaves the timer to a guest that has the CPU to itself, and takes it back. */
 void time_stop(void);
 void time_start(void);
-/* The owner calls it once; deadlines are never removed. */
-void deadline_add(struct deadline *deadline);
+/* Not set at first. */
+void deadline_init(struct deadline *deadline, void (*expire)(struct deadline *, u64, u64));
+/* Moves it, or with TIME_NEVER takes it back. */
 void deadline_set(struct deadline *deadline, u64 time);
 /* The timer interrupt: expires what is due, programs what is next. */
 void time_interrupt(void);

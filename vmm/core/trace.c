@@ -18,7 +18,7 @@ static const char *const names[TRACE_TYPES] = {
 
 void trace(enum trace_type type, u32 first, u32 second)
 {
-	struct trace_event *event = &events[next++ % TRACE_EVENTS];
+	struct trace_event *event = &events[fetch_add(&next, 1) % TRACE_EVENTS];
 
 	event->time = rdtsc();
 	event->type = (u16)type;

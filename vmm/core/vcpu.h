@@ -75,12 +75,15 @@ struct vcpu {
 	u32 id;
 	u32 priority;
 	enum vcpu_state state;
+	bool interruptible;  /* the VMM works for it with interrupts enabled */
+	bool working;        /* it does so now */
+	u32 fault_address;   /* CR2 of its last page fault */
 	struct gandalf_shared *shared;
 	struct segment_tables *tables;
 	u32 tables_frame;
 	u32 stack_frames[2]; /* pool frames of its VMM stack */
 	u32 table_frame;     /* pool frame of the page table at LAYOUT_VCPU */
-	u64 pending;         /* RTOS: vectors that wait, by number */
+	u32 pending;         /* RTOS: vectors that wait, from GANDALF_VECTOR_IRQ on */
 	u32 dr[8];           /* as the guest sees them */
 	u64 ran;             /* time stamps spent running */
 	u64 since;           /* when it was last switched in */

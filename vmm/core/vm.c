@@ -16,6 +16,7 @@
 #include "core/report.h"
 #include "core/schedule.h"
 #include "core/trace.h"
+#include "core/work.h"
 #include "ia32/cpu.h"
 #include "ia32/fpu.h"
 #include "ia32/segment.h"
@@ -209,8 +210,24 @@ void vm_power_off(struct vm *vm)
 
 void vm_halt(struct vm *vm, const char *reason)
 {
-	vm_take_down(vm, VM_OFF);
+	if (vm->vcpu->working) {
+		vm->halt_wanted = reason;
+		return;
+	}
+	if (vm->state == VM_RUNNING)
+		vm_take_down(vm, VM_OFF);
+	vm->state = VM_OFF;
 	log_line("guest %s stopped: %s", vm->guest->name, reason);
+}
+
+void vm_halt_wanted(struct vm *vm)
+{
+	const char *reason = vm->halt_wanted;
+
+	vm->halt_wanted = NULL;
+	/* It may have gone off by itself meanwhile, or be about to restart. */
+	if (vm->state == VM_RUNNING || vm->state == VM_STARTING)
+		vm_halt(vm, reason);
 }
 
 static void vm_restart_after_fault(struct vm *vm)
@@ -233,6 +250,7 @@ void vm_stop(struct vm *vm, const char *pattern, ...)
 {
 	va_list arguments;
 
+	work_end(vm->vcpu);
 	if (vm->vcpu->state == VCPU_OFF)
 		return;
 	va_start(arguments, pattern);

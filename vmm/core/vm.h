@@ -32,6 +32,7 @@ struct vm {
 	u32 fault_restarts;
 	u64 started;         /* time stamp */
 	char reason[72];     /* why it was stopped */
+	const char *halt_wanted; /* vm_halt() came while the VMM worked for it */
 };
 
 /* Makes the virtual machines of the table; starts none. Returns NULL or a
@@ -49,8 +50,11 @@ void vm_start_requested(void);
 /* The guest asked for a reset or switched itself off. */
 void vm_reboot(struct vm *vm);
 void vm_power_off(struct vm *vm);
-/* Somebody at the VMM's console wants it down. */
+/* Somebody at the VMM's console wants it down: at once, or where the VMM's work
+ * for it ends. reason: not copied. */
 void vm_halt(struct vm *vm, const char *reason);
+/* The latter, if vm->halt_wanted says so. */
+void vm_halt_wanted(struct vm *vm);
 /* The guest did what cannot be answered otherwise: it is stopped with a report.
  * The pattern is of lib/format.h. The caller returns to the scheduler. */
 void vm_stop(struct vm *vm, const char *pattern, ...) __attribute__((format(printf, 2, 3)));

@@ -4,7 +4,7 @@
  * physical UART asks for a byte, console_output() decides where it comes from.
  * Most come from the focused console. Between its lines, or when it has nothing to
  * say, something is inserted: a line of another console or a notice, put together
- * as a whole, and behind it what the screen had lost by it.
+ * a few characters at a time, and behind it what the screen had lost by it.
  */
 #include "device/console.h"
 
@@ -25,6 +25,8 @@ enum {
 #define ESCAPE 0x1b
 #define DELETE 0x7f
 #define CONTROL_A 0x01
+/* Characters that are put together at once: interrupts wait meanwhile. */
+#define STEP 4u
 /* Bytes of one character beyond CONSOLE_LINE_SIZE, so that UTF-8 is not cut. */
 #define CHARACTER_REST 4
 
@@ -109,12 +111,17 @@ static void output_push(struct console *console, u8 byte)
 		console->output_lines++;
 }
 
+static bool is_inserting(const struct console_mux *mux, const struct console *console)
+{
+	return mux->inserting && mux->source == console;
+}
+
 /* The end of a line that has been shown already is not a line of its own. */
 static void output_skip_line_end(struct console_mux *mux, struct console *console)
 {
 	u32 length = 1;
 
-	if (!console->continued || console == mux->shown)
+	if (!console->continued || console == mux->shown || is_inserting(mux, console))
 		return;
 	if (console->output_count > 0 && output_peek(console, 0) == '\r')
 		length = 2;
@@ -183,12 +190,16 @@ static void insert_clear_line(struct console_mux *mux)
 	}
 }
 
-static void insert_redraw_line(struct console_mux *mux)
+/* The next characters of the unfinished line. */
+static void insert_redraw_step(struct console_mux *mux)
 {
 	const struct console *shown = mux->shown;
+	u32 end = mux->redrawn + STEP;
 
-	for (u32 i = 0; i < shown->line_length && i < CONSOLE_LINE_SIZE; i++)
-		mux->insert[mux->insert_count++] = (char)shown->line[i];
+	while (mux->redrawn < end && mux->redrawn < shown->line_length &&
+	       mux->redrawn < CONSOLE_LINE_SIZE)
+		mux->insert[mux->insert_count++] = (char)shown->line[mux->redrawn++];
+	mux->redrawing = mux->redrawn == end;
 }
 
 static void insert_lost(struct console_mux *mux, struct console *console)
@@ -210,26 +221,38 @@ static bool line_is_full(u32 length, u8 byte)
 	return length >= CONSOLE_LINE_SIZE + (continuation ? CHARACTER_REST : 0);
 }
 
-/* The next line of a console without what could move the cursor. */
-static void insert_text(struct console_mux *mux, struct console *console)
+/* A byte that has been taken from a console: added if it cannot move the cursor. */
+static bool insert_byte(struct console_mux *mux, struct console *console, u8 byte)
 {
-	u32 end = mux->insert_count;
-	u8 escape = ESCAPE_NONE;
+	u8 next = escape_next(mux->source_escape, byte);
+	bool visible = mux->source_escape == ESCAPE_NONE && next == ESCAPE_NONE &&
+		       is_visible(byte);
 
-	console->continued = true;
-	while (console->output_count > 0 && console->continued) {
-		u8 byte = output_peek(console, 0);
-		u8 next = escape_next(escape, byte);
-		bool visible = escape == ESCAPE_NONE && next == ESCAPE_NONE && is_visible(byte);
-
-		if (visible && line_is_full(mux->insert_count - end, byte))
-			break;
-		if (visible)
-			mux->insert[mux->insert_count++] = (char)byte;
-		output_pop(console);
-		escape = next;
-		console->continued = byte != '\n';
+	if (visible && line_is_full(mux->source_length, byte))
+		return false;
+	if (visible) {
+		mux->insert[mux->insert_count++] = (char)byte;
+		mux->source_length++;
 	}
+	output_pop(console);
+	mux->source_escape = next;
+	console->continued = byte != '\n';
+	return console->continued;
+}
+
+/* The next characters of another console's line, and the end of the line. */
+static void insert_text_step(struct console_mux *mux)
+{
+	struct console *console = mux->source;
+	u32 i;
+
+	for (i = 0; i < STEP; i++)
+		if (console->output_count == 0 ||
+		    !insert_byte(mux, console, output_peek(console, 0)))
+			break;
+	if (i == STEP)
+		return;
+	mux->inserting = false;
 	insert_add(mux, "\r\n");
 	output_skip_line_end(mux, console);
 }
@@ -244,7 +267,10 @@ static void insert_line(struct console_mux *mux, struct console *console)
 		return;
 	insert_add(mux, "[%s] ", console->name);
 	line_clear(console);
-	insert_text(mux, console);
+	console->continued = true;
+	mux->inserting = true;
+	mux->source_length = 0;
+	mux->source_escape = ESCAPE_NONE;
 }
 
 static void insert_focus_notice(struct console_mux *mux)
@@ -283,16 +309,14 @@ static void insert_shown_lost(struct console_mux *mux)
 }
 
 /*
- * Puts together what is to be inserted now, if anything. It is the focused console's
+ * Begins what is to be inserted now, if anything. It is the focused console's
  * turn although others wait while it finishes its line, or has one after each line
  * of the others, but no endless one.
  */
-static void insert_next(struct console_mux *mux)
+static bool insert_begin(struct console_mux *mux)
 {
 	struct console *other = other_ready(mux);
 
-	mux->insert_first = 0;
-	mux->insert_count = 0;
 	if (mux->notice_focus)
 		insert_focus_notice(mux);
 	else if (mux->notice_help)
@@ -302,8 +326,24 @@ static void insert_next(struct console_mux *mux)
 	else if (other != NULL && (mux->shown->output_count == 0 || mux->turn == 0))
 		insert_line(mux, other);
 	else
-		return;
-	insert_redraw_line(mux);
+		return false;
+	mux->redrawing = true;
+	mux->redrawn = 0;
+	return true;
+}
+
+/* Puts the next characters together; false: there is nothing to insert. */
+static bool insert_next(struct console_mux *mux)
+{
+	mux->insert_first = 0;
+	mux->insert_count = 0;
+	if (mux->inserting)
+		insert_text_step(mux);
+	else if (mux->redrawing)
+		insert_redraw_step(mux);
+	else
+		return insert_begin(mux);
+	return true;
 }
 
 /* The next byte of the focused console. */
@@ -323,16 +363,23 @@ static u8 shown_byte(struct console_mux *mux)
 
 int console_output(struct console_mux *mux)
 {
-	if (mux->insert_first == mux->insert_count)
-		insert_next(mux);
+	while (mux->insert_first == mux->insert_count && insert_next(mux))
+		;
 	if (mux->insert_first < mux->insert_count)
 		return (u8)mux->insert[mux->insert_first++];
 	return mux->shown->output_count > 0 ? shown_byte(mux) : -1;
 }
 
+static bool redraw_is_due(const struct console_mux *mux)
+{
+	return mux->redrawing && mux->redrawn < mux->shown->line_length &&
+	       mux->redrawn < CONSOLE_LINE_SIZE;
+}
+
 bool console_has_output(struct console_mux *mux)
 {
-	return mux->insert_first < mux->insert_count || mux->notice_focus || mux->notice_help ||
+	return mux->insert_first < mux->insert_count || mux->inserting ||
+	       redraw_is_due(mux) || mux->notice_focus || mux->notice_help ||
 	       mux->shown->lost > 0 || mux->shown->output_count > 0 || other_ready(mux) != NULL;
 }
 
@@ -376,7 +423,11 @@ bool console_put(struct console_mux *mux, struct console *console, char characte
 	if (console->output_count == CONSOLE_OUTPUT_SIZE) {
 		if (!console->drops_oldest)
 			return false;
-		output_drop_line(console);
+		/* A line that has been begun is not cut. */
+		while (is_inserting(mux, console))
+			insert_text_step(mux);
+		if (console->output_count == CONSOLE_OUTPUT_SIZE)
+			output_drop_line(console);
 	}
 	output_push(console, (u8)character);
 	output_skip_line_end(mux, console);
@@ -396,6 +447,8 @@ void console_finish_line(struct console_mux *mux, struct console *console)
 
 	if (!unfinished)
 		return;
+	while (is_inserting(mux, console))
+		insert_text_step(mux);
 	while (console_room(console) < 2)
 		output_drop_line(console);
 	console_put(mux, console, '\r');

@@ -7,7 +7,8 @@
  *
  * Guests, the VMM's log and the driver of the physical UART all call in here;
  * the caller keeps them from doing so at the same time. A call takes bounded
- * time: at most one line is looked at, some ten instructions for each character.
+ * time: a few characters are looked at, some ten instructions for each, but for
+ * notices that the user asks for.
  */
 #ifndef GANDALF_CONSOLE_H
 #define GANDALF_CONSOLE_H
@@ -53,6 +54,11 @@ struct console_mux {
 	bool notice_focus;
 	bool notice_help;
 	u32 turn;               /* bytes that the focused console may still write */
+	bool inserting;         /* the source's line is being inserted */
+	u8 source_escape;       /* state of the escape sequence in it */
+	u32 source_length;      /* characters of it so far */
+	bool redrawing;         /* the shown line is being drawn again */
+	u32 redrawn;            /* characters of it so far */
 	char insert[CONSOLE_INSERT_SIZE];
 	u32 insert_first;
 	u32 insert_count;

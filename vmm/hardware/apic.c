@@ -33,7 +33,12 @@
 #define DIVIDE_BY_1 0xbu
 #define MEASURED_CLOCKS 11932u /* 10 ms of the 8254 */
 
-static u32 timer_khz;
+/* Beyond these ticks of the TSC the timer interrupts earlier, which is harmless. */
+#define NEAR (1u << 29)
+/* Timer clocks in a tick of the TSC are timer_scale / 2^SCALE_SHIFT, at most 4. */
+#define SCALE_SHIFT 29
+
+static u32 timer_scale;
 
 static void apic_write(u32 offset, u32 value)
 {
@@ -69,10 +74,8 @@ bool apic_init(void)
 	apic_write(REGISTER_LVT_LINT0, LVT_EXTINT);
 	apic_write(REGISTER_LVT_LINT1, LVT_NMI);
 	apic_write(REGISTER_LVT_ERROR, LVT_MASKED);
-	timer_khz = timer_measure();
-	if (timer_khz == 0)
-		return false;
-	return true;
+	timer_scale = (u32)multiply_divide(1u << SCALE_SHIFT, timer_measure(), time_tsc_khz);
+	return timer_scale != 0;
 }
 
 void apic_end_of_interrupt(void)
@@ -80,13 +83,12 @@ void apic_end_of_interrupt(void)
 	apic_write(REGISTER_EOI, 0);
 }
 
+/* A little late rather than early, which would cost a second interrupt. */
 static void apic_program(u64 ticks)
 {
-	u64 count = multiply_divide(ticks, timer_khz, time_tsc_khz);
+	u32 near = ticks < NEAR ? (u32)ticks : NEAR;
 
-	if (count > 0xffffffff)
-		count = 0xffffffff;
-	apic_write(REGISTER_INITIAL_COUNT, count == 0 ? 1 : (u32)count);
+	apic_write(REGISTER_INITIAL_COUNT, (u32)((u64)near * timer_scale >> SCALE_SHIFT) + 1);
 }
 
 static void apic_start(void)

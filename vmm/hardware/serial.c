@@ -7,7 +7,6 @@
 #define DATA 0
 #define INTERRUPT_ENABLE 1
 #define FIFO_CONTROL 2
-#define INTERRUPT_IDENTIFICATION 2
 #define LINE_CONTROL 3
 #define MODEM_CONTROL 4
 #define LINE_STATUS 5
@@ -15,7 +14,6 @@
 
 #define IER_RECEIVE 0x01
 #define IER_TRANSMIT 0x02
-#define IIR_NONE 0x01
 #define IIR_FIFO_WORKS 0xc0
 #define FCR_ENABLE_CLEAR 0x07
 #define LCR_8N1 0x03
@@ -30,6 +28,7 @@
 static u16 base;
 static unsigned fifo;
 static u8 interrupt_enable;
+static bool masked;
 
 bool serial_init(u16 port, u32 baud)
 {
@@ -73,7 +72,8 @@ void serial_expect_room(bool wanted)
 	if (value == interrupt_enable)
 		return;
 	interrupt_enable = value;
-	outb(base + INTERRUPT_ENABLE, value);
+	if (!masked)
+		outb(base + INTERRUPT_ENABLE, value);
 }
 
 int serial_read(void)
@@ -81,9 +81,17 @@ int serial_read(void)
 	return inb(base + LINE_STATUS) & LSR_RECEIVED ? inb(base + DATA) : -1;
 }
 
-bool serial_interrupting(void)
+void serial_mask_interrupts(void)
 {
-	return (inb(base + INTERRUPT_IDENTIFICATION) & IIR_NONE) == 0;
+	masked = true;
+	outb(base + INTERRUPT_ENABLE, 0);
+}
+
+void serial_interrupt_again(void)
+{
+	masked = false;
+	outb(base + INTERRUPT_ENABLE, 0);
+	outb(base + INTERRUPT_ENABLE, interrupt_enable);
 }
 
 bool serial_idle(void)

@@ -16,9 +16,11 @@ void serial_write(u8 byte);
 void serial_expect_room(bool wanted);
 /* The next byte received or -1. */
 int serial_read(void);
-/* Whether it still asks for an interrupt. As long as it does, a new byte makes no
- * edge that the controller could see. */
-bool serial_interrupting(void);
+/* Until serial_interrupt_again(). */
+void serial_mask_interrupts(void);
+/* Lets go of its interrupt line for a moment: as long as it asks for an interrupt,
+ * a new byte makes no edge that the controller could see. */
+void serial_interrupt_again(void);
 /* Whether everything has left the wire. */
 bool serial_idle(void);
 

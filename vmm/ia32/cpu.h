@@ -112,6 +112,11 @@ static inline void cli(void)
 	__asm__ volatile("cli" : : : "memory");
 }
 
+static inline void sti(void)
+{
+	__asm__ volatile("sti" : : : "memory");
+}
+
 /* Sleeps until an interrupt has been served in ring 0. STI delays interrupts
  * by one instruction, so none can be served between it and HLT. */
 static inline void sti_hlt_cli(void)
@@ -123,6 +128,13 @@ static inline void sti_hlt_cli(void)
 static inline void sti_nop_cli(void)
 {
 	__asm__ volatile("sti; nop; cli" : : : "memory");
+}
+
+/* An interrupt comes before or behind it, not in the middle. Returns the old value. */
+static inline u32 fetch_add(u32 *at, u32 value)
+{
+	__asm__ volatile("xadd %0, %1" : "+r"(value), "+m"(*at) : : "memory", "cc");
+	return value;
 }
 
 static inline void clts(void)

@@ -8,6 +8,7 @@
 #include "core/core.h"
 #include "core/guest_linux.h"
 #include "core/trace.h"
+#include "core/work.h"
 #include "ia32/cpu.h"
 #include "ia32/debug.h"
 #include "ia32/guest_access.h"
@@ -293,6 +294,7 @@ static enum emulated emulate_mov_from_cr(const struct emulation *e)
 
 static enum emulated emulate_mov_to_dr(const struct emulation *e)
 {
+	work_end(e->pc->vcpu);
 	debug_write(e->pc->vcpu, e->decoded.reg, *operand_register(e));
 	return EMULATED_NEXT;
 }
@@ -394,6 +396,7 @@ static enum emulated emulate_hlt(const struct emulation *e)
 {
 	struct pc *pc = e->pc;
 
+	work_end(pc->vcpu);
 	e->frame->eip += e->decoded.length;
 	trace(TRACE_halt, e->frame->eip, pc->vcpu->shared->interrupt_flag);
 	vcpu_count(pc->vcpu, COUNTER_halts);
@@ -507,14 +510,17 @@ static enum emulated emulate_in(const struct emulation *e)
 {
 	u32 size = e->decoded.size;
 	u32 mask = size == 4 ? 0xffffffff : (1u << 8 * size) - 1;
-	u32 value = pc_port_read(e->pc, port_operand(e), size);
+	u32 value;
 
+	work_end(e->pc->vcpu);
+	value = pc_port_read(e->pc, port_operand(e), size);
 	e->frame->eax = (e->frame->eax & ~mask) | (value & mask);
 	return EMULATED_NEXT;
 }
 
 static enum emulated emulate_out(const struct emulation *e)
 {
+	work_end(e->pc->vcpu);
 	pc_port_write(e->pc, port_operand(e), e->decoded.size, e->frame->eax);
 	return EMULATED_NEXT;
 }

@@ -208,25 +208,34 @@ u64 segment_half(u64 descriptor, bool down)
 	return segment_descriptor(base, (0 - base - 1) | (PAGE_SIZE - 1), type | 5, true);
 }
 
+void segment_put(struct vcpu *vcpu, unsigned index, u64 descriptor)
+{
+	const u64 kind = DESCRIPTOR_USER | DESCRIPTOR_CODE | DESCRIPTOR_PRESENT | 3ull << 45;
+
+	vcpu->tables->gdt[index] = descriptor;
+	vcpu->tables->user_code &= ~(1u << index);
+	if ((descriptor & kind) == kind)
+		vcpu->tables->user_code |= 1u << index;
+}
+
 void segment_set_guest(struct vcpu *vcpu, unsigned index, u64 descriptor)
 {
 	bool flat = index >= SEGMENT_TLS_FIRST && index < SEGMENT_TLS_FIRST + SEGMENT_TLS_ENTRIES &&
 		    descriptor_dpl(descriptor) == 3;
 
 	if (index != 0 && index < SEGMENT_GUEST_ENTRIES)
-		vcpu->tables->gdt[index] = segment_restrict(descriptor, flat);
+		segment_put(vcpu, index, segment_restrict(descriptor, flat));
 }
 
+/* Done for every interrupt that has to wait, hence the bits. */
 void segment_set_user_code(struct vcpu *vcpu, bool present)
 {
-	const u64 kind = DESCRIPTOR_USER | DESCRIPTOR_CODE | 3ull << 45;
-	unsigned i;
+	u64 *gdt = vcpu->tables->gdt;
+	u32 rest;
 
-	for (i = 0; i < SEGMENT_GUEST_ENTRIES; i++) {
-		u64 *descriptor = &vcpu->tables->gdt[i];
+	for (rest = vcpu->tables->user_code; rest != 0; rest &= rest - 1) {
+		u64 *descriptor = &gdt[__builtin_ctz(rest)];
 
-		if ((*descriptor & kind) != kind)
-			continue;
 		if (present)
 			*descriptor |= DESCRIPTOR_PRESENT;
 		else

@@ -42,6 +42,7 @@ struct segment_tables {
 	u64 gdt[SEGMENT_ENTRIES];
 	u64 idt[256];
 	struct tss tss;
+	u32 user_code; /* bit n: guest entry n is a code segment of ring 3 */
 };
 
 /* Loads the host's tables and the VMM's segments; at boot. */
@@ -65,7 +66,9 @@ void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned t
 void segment_clear_gate(struct vcpu *vcpu, unsigned vector);
 void segment_allow_ports(struct vcpu *vcpu, u16 first, u16 last);
 
-/* Puts a guest's descriptor into its real GDT, as far as it may have it. */
+/* Puts a descriptor that is as a guest may have it into its real GDT. */
+void segment_put(struct vcpu *vcpu, unsigned index, u64 descriptor);
+/* Puts a guest's descriptor there, as far as it may have it. */
 void segment_set_guest(struct vcpu *vcpu, unsigned index, u64 descriptor);
 /* What of the descriptor a guest may have: DPL 0 becomes 1, the limit ends
  * below the VMM; system descriptors, and those that begin beyond or grow

@@ -9,7 +9,9 @@
 #include "core/log.h"
 #include "core/schedule.h"
 #include "core/trace.h"
+#include "core/work.h"
 #include "ia32/cpu.h"
+#include "ia32/debug.h"
 #include "ia32/entry.h"
 #include "ia32/fpu.h"
 #include "ia32/shadow.h"
@@ -34,17 +36,44 @@ static const struct fixup *trap_fixup(u32 eip)
 	return NULL;
 }
 
+/* Interrupts come where the idle vCPU lets them in, which looks for itself who
+ * is to run then, and where the VMM works for a guest. */
+static void interrupt_vmm(unsigned vector)
+{
+	struct vcpu *vcpu = core.current;
+
+	interrupt(vector);
+	if (!vcpu->working)
+		return;
+	vcpu_count(vcpu, COUNTER_vmm_interrupts);
+	if (schedule())
+		vcpu_count(vcpu, COUNTER_vmm_preemptions);
+}
+
+/* A page fault where guest memory is copied; false: the guest's tables forbid it.
+ * Interrupts are enabled if they were in the copy. */
+static bool fault_fill(const struct frame *frame)
+{
+	u32 linear = cr2_read();
+	bool filled;
+
+	if (frame->eflags & EFLAGS_IF)
+		sti();
+	filled = shadow_fill_for_vmm(core.current, linear);
+	cli();
+	return filled;
+}
+
 /*
- * An entry from ring 0. Interrupts come where the idle vCPU lets them in; page
- * faults where guest memory is copied; a #DB can be the breakpoint of a guest
- * that was inhibited until the VMM's first instruction, and is ignored.
+ * An entry from ring 0. A #DB can be the breakpoint of a guest that was inhibited
+ * until the VMM's first instruction, and is ignored.
  */
 static void trap_vmm(struct frame *frame)
 {
 	const struct fixup *fixup;
 
 	if (frame->vector >= VECTOR_PIC && frame->vector < VECTOR_RETURN_FAULT) {
-		interrupt(frame->vector);
+		interrupt_vmm(frame->vector);
 		return;
 	}
 	if (frame->vector == EXCEPTION_NMI)
@@ -57,41 +86,69 @@ static void trap_vmm(struct frame *frame)
 	if (fixup == NULL)
 		panic("exception %u in the VMM at %x, error code %x, CR2 %x", frame->vector,
 		      frame->eip, frame->error, cr2_read());
-	if (frame->vector != EXCEPTION_PF || !shadow_fill_for_vmm(core.current, cr2_read()))
+	if (frame->vector != EXCEPTION_PF || !fault_fill(frame))
 		frame->eip = fixup->to;
 }
 
-/* Returns when the vCPU may run its guest again. */
-static void trap_return(struct vcpu *vcpu)
+/* The idle vCPU, which waits while the VMM works for a guest, is to run first. */
+static bool vcpu_must_yield(const struct vcpu *vcpu)
+{
+	return core.housekeeping != 0 && vcpu->priority == 0;
+}
+
+/* Returns when the vCPU may run its guest again. changed: another vCPU may have
+ * become more urgent. */
+static void trap_return(struct vcpu *vcpu, bool changed)
 {
 	do {
-		schedule();
+		if (vcpu->vm->halt_wanted != NULL)
+			vm_halt_wanted(vcpu->vm);
+		if (changed || vcpu->state != VCPU_RUNNING || vcpu_must_yield(vcpu))
+			schedule();
 		vcpu->operations->deliver(vcpu);
-	} while (vcpu->state != VCPU_RUNNING);
+	} while (vcpu->state != VCPU_RUNNING || vcpu->vm->halt_wanted != NULL ||
+		 vcpu_must_yield(vcpu));
 	vcpu->cr0 = vcpu->cr0_guest | (fpu_is_foreign(vcpu) ? CR0_TS : 0);
 }
 
 void trap_start(void)
 {
-	trap_return(core.current);
+	trap_return(core.current, true);
+}
+
+static void trap_interrupt(struct vcpu *vcpu, const struct frame *frame)
+{
+	trace(TRACE_interrupt, frame->vector, frame->eip);
+	vcpu_count(vcpu, COUNTER_interrupts);
+	interrupt(frame->vector);
+}
+
+/* What an interrupt could change is read before they are enabled. */
+static void trap_exception(struct vcpu *vcpu, struct frame *frame)
+{
+	if (frame->vector == EXCEPTION_PF)
+		vcpu->fault_address = cr2_read();
+	else if (frame->vector == EXCEPTION_DB)
+		debug_exception(vcpu);
+	work_begin(vcpu);
+	trace(TRACE_trap, frame->vector, frame->eip);
+	vcpu->operations->trap(vcpu, frame);
+	work_end(vcpu);
 }
 
 void trap(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
+	bool is_interrupt = frame->vector >= VECTOR_PIC && frame->vector < VECTOR_RETURN_FAULT;
 
 	if ((frame->cs & 3) == 0) {
 		trap_vmm(frame);
 		return;
 	}
 	vcpu_count(vcpu, COUNTER_entries);
-	if (frame->vector >= VECTOR_PIC && frame->vector < VECTOR_RETURN_FAULT) {
-		trace(TRACE_interrupt, frame->vector, frame->eip);
-		vcpu_count(vcpu, COUNTER_interrupts);
-		interrupt(frame->vector);
-	} else if (frame->vector != EXCEPTION_NMI) {
-		trace(TRACE_trap, frame->vector, frame->eip);
-		vcpu->operations->trap(vcpu, frame);
-	}
-	trap_return(vcpu);
+	if (is_interrupt)
+		trap_interrupt(vcpu, frame);
+	else if (frame->vector != EXCEPTION_NMI)
+		trap_exception(vcpu, frame);
+	trap_return(vcpu, is_interrupt);
 }

@@ -13,8 +13,8 @@
 #include "core/trace.h"
 #include "ia32/cpu.h"
 #include "ia32/entry.h"
+#include "quiet_processor.h"
 
-struct processor processor;
 struct core core;
 const u8 entry_exceptions[32][ENTRY_EXCEPTION_SIZE];
 const u8 entry_interrupts[224][ENTRY_INTERRUPT_SIZE];
@@ -66,22 +66,6 @@ void vm_power_off(struct vm *which)
 	assert_ptr_equal(which, &vm);
 	vcpu.state = VCPU_OFF;
 	power_offs++;
-}
-
-void processor_set_cr3(u32 value)
-{
-	processor.cr3 = value;
-}
-
-void processor_set_cr4(u32 value)
-{
-	processor.cr4 = value;
-}
-
-void processor_invlpg(u32 address)
-{
-	(void)address;
-	processor.invlpgs++;
 }
 
 u32 pool_allocate(void)

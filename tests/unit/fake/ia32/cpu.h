@@ -22,6 +22,8 @@ struct processor {
 	struct table_register gdt, idt;
 	u32 task, code, data;
 	unsigned cr3_writes, invlpgs, admissions, sleeps;
+	bool interrupts; /* IF */
+	unsigned unguarded; /* debug registers written with IF 1 */
 };
 
 extern struct processor processor;
@@ -41,6 +43,12 @@ void processor_sleep(void);
 	{                                                   \
 		processor.name = value;                     \
 	}
+#define DEBUG_REGISTER_WRITE(name)                          \
+	static inline void name##_write(u32 value)          \
+	{                                                   \
+		processor.name = value;                     \
+		processor.unguarded += processor.interrupts; \
+	}
 
 REGISTER(cr0)
 REGISTER(cr2)
@@ -48,14 +56,15 @@ REGISTER(cr3)
 REGISTER(cr4)
 REGISTER(dr6)
 REGISTER_WRITE(cr0)
-REGISTER_WRITE(dr0)
-REGISTER_WRITE(dr1)
-REGISTER_WRITE(dr2)
-REGISTER_WRITE(dr3)
-REGISTER_WRITE(dr6)
-REGISTER_WRITE(dr7)
+DEBUG_REGISTER_WRITE(dr0)
+DEBUG_REGISTER_WRITE(dr1)
+DEBUG_REGISTER_WRITE(dr2)
+DEBUG_REGISTER_WRITE(dr3)
+DEBUG_REGISTER_WRITE(dr6)
+DEBUG_REGISTER_WRITE(dr7)
 #undef REGISTER
 #undef REGISTER_WRITE
+#undef DEBUG_REGISTER_WRITE
 
 static inline void cr3_write(u32 value)
 {
@@ -75,6 +84,22 @@ static inline void invlpg(u32 address)
 static inline u64 rdtsc(void)
 {
 	return processor.tsc;
+}
+
+static inline void sti(void)
+{
+	processor.interrupts = true;
+}
+
+static inline void cli(void)
+{
+	processor.interrupts = false;
+}
+
+static inline u32 fetch_add(u32 *at, u32 value)
+{
+	*at += value;
+	return *at - value;
 }
 
 static inline void sti_nop_cli(void)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`gandalf trace` on whole systems: what the VMM wrote down and what the plug-in saw agree."""
+
+import json
+import re
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gandalf.build import build_vmm
+from gandalf.paths import ROOT
+from gandalf.ring import Event, Ring, read_layout
+from gandalf.trace import Names, Timeline, records
+
+VMM, INTERRUPTS, MASKED = "entries into the VMM", "interrupts", "interrupts masked"
+
+
+class Shown:
+    """The events of a file by track, without the names of the tracks."""
+
+    def __init__(self, path: Path) -> None:
+        every = json.loads(path.read_text())["traceEvents"]
+        self.all = [row for row in every if row["ph"] != "M"]
+        self._tracks = {
+            row["args"]["name"]: row["tid"] for row in every if row["name"] == "thread_name"
+        }
+
+    def of(self, track: str, phase: str = "X") -> list[dict[str, Any]]:
+        number = self._tracks.get(track)
+        return [row for row in self.all if row["tid"] == number and row["ph"] == phase]
+
+
+def trace(
+    system: str, output: Path, *arguments: str, check: bool = True
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gandalf.cli", "trace", f"systems/{system}.toml"]
+    return subprocess.run(
+        [*command, "--output", str(output), *arguments],
+        cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=check,
+    )  # fmt: skip
+
+
+def latency(shown: Shown, name: str) -> set[int]:
+    """Return how many ns before the events of a name a window began that they lie in."""
+    return {
+        round((row["ts"] - window["ts"]) * 1000)
+        for row in (*shown.of(VMM, "i"), *shown.of(INTERRUPTS, "i"))
+        if row["name"] == name
+        for window in shown.of(MASKED)
+        if window["ts"] <= row["ts"] <= window["ts"] + window["dur"]
+    }
+
+
+def test_the_layout_is_the_one_of_the_header() -> None:
+    layout = read_layout(build_vmm())
+    assert (layout.capacity, layout.event_size) == (1024, 20)
+    places = {name: (place.offset, place.size) for name, place in layout.fields.items()}
+    assert places == {
+        "time": (0, 8), "type": (8, 2), "vcpu": (10, 2), "first": (12, 4), "second": (16, 4),
+    }  # fmt: skip
+    text = (ROOT / "vmm" / "core" / "trace.h").read_text()
+    assert list(layout.names["trace_type"].values()) == re.findall(r"^\tX\((\w+),", text, re.M)
+    assert layout.names["decoded_operation"][14] == "HLT"
+    assert all(1 << 20 <= place.offset < 4 << 20 for place in layout.variables.values())
+
+
+def test_every_event_of_the_vmm_is_known() -> None:
+    """An event that is new in vmm/core/trace.h has to be shown."""
+    layout = read_layout(build_vmm())
+    names = Names(("rtos",), frozenset(("rtos",)), layout.names, lambda *_: None)
+    for kind in layout.names["trace_type"].values():
+        assert records(Timeline(Ring((Event(1, kind, 0, 0, 0),), False, 1_000_000), names))
+
+
+def test_an_rtos_alone(tmp_path: Path) -> None:
+    """Its tick is 1 ms. Each trap lies in a window, at the same instruction of it."""
+    output = tmp_path / "out.json"
+    done = trace("freertos", output, "--for", "0.05", "--threshold", "1")
+    assert "ms after the machine's start" in done.stderr
+    shown = Shown(output)
+    assert [row["ts"] for row in shown.all] == sorted(row["ts"] for row in shown.all)
+    ticks = [row["ts"] for row in shown.of("rtos", "i") if row["name"] == "deliver timer"]
+    assert 45 <= len(ticks) <= 55
+    assert all(later - earlier == pytest.approx(1000, abs=50) for earlier, later in pairwise(ticks))
+    turns = shown.of("rtos")
+    assert all(any(0 <= tick - row["ts"] <= row["dur"] for row in turns) for tick in ticks)
+    assert len(shown.of("idle")) >= len(ticks)
+    hypercalls = latency(shown, "trap 0x1e hypercall")
+    assert len(hypercalls) == 1 or max(hypercalls) - min(hypercalls) <= 2
+    assert max(hypercalls) < 200
+
+
+def test_a_command(tmp_path: Path) -> None:
+    """Linux and the RTOS take turns; what is shown is the end of the command, not the prompt."""
+    output = tmp_path / "out.json"
+    trace("default", output, "--command", "hackbench -g 1 -l 2")
+    shown = Shown(output)
+    assert shown.of("linux")
+    assert shown.of("rtos")
+    assert latency(shown, "0x30 APIC timer")
+    assert all(row["args"]["instructions"] >= 500 for row in shown.of(MASKED))
+    names = {row["name"] for row in shown.of(VMM, "i")}
+    assert {"trap 0x0e #PF", "hypercall flush"} <= names
+    assert any("linux: " in row["args"].get("at", "") for row in shown.of(VMM, "i"))
+
+
+@pytest.mark.parametrize(
+    ("system", "arguments", "why"),
+    [
+        ("freertos", ["--command", "true", "--for", "1"], "not both"),
+        ("freertos", ["--command", "true"], "needs a Linux guest"),
+        ("default", ["--command", "false"], "failed in Linux"),
+    ],
+)
+def test_mistakes_are_sentences(
+    tmp_path: Path, system: str, arguments: list[str], why: str
+) -> None:
+    done = trace(system, tmp_path / "out.json", *arguments, check=False)
+    assert done.returncode == 1
+    assert why in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the VMM's work for a Linux on a shared CPU is preempted, as a model for SPIN: one
+ * CPU, one Linux, one RTOS, the idle vCPU, and interrupts between any two steps. It
+ * follows vmm/core/work.h, vmm/ia32/trap.c, vmm/core/schedule.c and vmm/core/vm.c;
+ * test_model.py checks it, and checks that each mistake named by an #ifdef is found.
+ *
+ * What belongs to whom while Linux's work is preempted:
+ *
+ *   half         Linux's work alone: frame, system registers, descriptor tables, shadow
+ *                page tables, windows on memory, the pool. May be half changed then.
+ *   shared_half  nobody: consoles, log, deadlines, virtual devices. Whoever changes them
+ *                does so with interrupts disabled, so they are whole.
+ *   fpu_half     nobody: the FPU and its owner, as above; the RTOS may take it.
+ *   vm_is, linux_is  the life of the VM: changed with interrupts disabled, and by others
+ *                than the work itself only while it is not working.
+ *   halt_wanted  interrupt handlers set it, Linux's return to its guest clears it.
+ *   working      Linux's work alone; handlers and the scheduler read it.
+ *   housekeeping handlers and Linux set it, interrupts disabled; the idle vCPU clears it.
+ *   pending      handlers set it, the RTOS clears it.
+ *   waits        handlers set it, Linux clears it, interrupts disabled.
+ */
+
+/* How many interrupts and mistakes of the RTOS come; 0: they never end. */
+#ifndef EVENTS
+#define EVENTS 0
+#endif
+/* Frames on Linux's VMM stack: of its entry, of a page fault in a copy, of an interrupt. */
+#define FRAMES 3
+
+mtype = { LINUX, RTOS, IDLE };         /* who has the core */
+mtype = { OFF, RUNNING, HALTED };      /* a vCPU's state */
+mtype = { STARTING, STOPPED };         /* and a VM's, with OFF and RUNNING */
+
+mtype core = IDLE;
+bool interrupts = false;               /* the real IF */
+bool linux_interrupts = false;         /* what it will be when Linux goes on */
+mtype linux_is = OFF, rtos_is = RUNNING, vm_is = STARTING;
+bool guest = false;                    /* Linux's own code has the core, not the VMM */
+bool changed = true;                   /* trap_return(): another may be more urgent */
+bool working = false, half = false, shared_half = false, fpu_half = false;
+bool halt_wanted = false, unreleased = false;
+bool rtos_starting = false;
+bool release_wanted = false, start_wanted = true;    /* housekeeping */
+bool busy = false;                     /* the same: the idle vCPU is at it */
+bool pending = false, waits = false;
+bool woken = false;                    /* the idle vCPU, from its HLT */
+mtype fpu = IDLE;
+byte fault_frames = 0, interrupt_frames = 0;
+
+/* Lines of the interrupt controller: RTOS's timer, Linux's device, commands. */
+bool timer_line = false, device_line = false, stop_line = false, start_line = false;
+byte events = 0;
+
+#define HOUSEKEEPING (release_wanted || start_wanted || busy)
+#define RTOS_WAITS (pending && rtos_is != OFF)
+#define ANY_LINE (timer_line || device_line || stop_line || start_line)
+/* With IF set an interrupt that waits comes before the next instruction. */
+#define MAY_STEP (!interrupts || !ANY_LINE)
+
+#ifdef IDLE_IGNORES_WORK
+#define IDLE_WAITS false
+#else
+#define IDLE_WAITS working
+#endif
+
+/* schedule_pick() and switch_vcpu(). The caller has saved its own flag. */
+inline schedule()
+{
+	if
+	:: rtos_is == HALTED && pending -> rtos_is = RUNNING
+	:: else
+	fi;
+	if
+	:: linux_is == HALTED && waits -> linux_is = RUNNING
+	:: else
+	fi;
+	if
+	:: rtos_is == RUNNING -> core = RTOS; interrupts = true
+	:: rtos_is != RUNNING && HOUSEKEEPING && !IDLE_WAITS -> core = IDLE; interrupts = false
+	:: else ->
+		if
+		:: linux_is == RUNNING -> core = LINUX; interrupts = linux_interrupts
+		:: else -> core = IDLE; interrupts = false
+		fi
+	fi
+}
+
+/* vm_take_down(). */
+inline take_down(state)
+{
+	assert(!interrupts && !half && !shared_half && !fpu_half);
+	assert(vm_is == RUNNING);
+	vm_is = state;
+	linux_is = OFF;
+	unreleased = true;
+	release_wanted = true;
+	if
+	:: fpu == LINUX -> fpu = IDLE
+	:: else
+	fi
+}
+
+inline work_end()
+{
+	d_step {
+#ifndef END_FORGETS_CLI
+		interrupts = false;
+#endif
+#ifndef END_FORGETS_WORKING
+		working = false
+#else
+		skip
+#endif
+	}
+}
+
+inline work_begin()
+{
+#ifdef BEGIN_IN_WRONG_ORDER
+	interrupts = true;
+	working = true
+#else
+	working = true;
+	interrupts = true
+#endif
+}
+
+/* interrupt(): serves all that waits. Interrupts are disabled. */
+inline serve()
+{
+	assert(!shared_half && !fpu_half);
+	if
+	:: timer_line -> timer_line = false; pending = (rtos_is != OFF)
+	:: else
+	fi;
+	if
+	:: device_line -> device_line = false; waits = (linux_is != OFF)
+	:: else
+	fi;
+	if
+	:: stop_line ->
+		stop_line = false;
+		if
+		:: vm_is == RUNNING ->
+#ifndef HALT_IGNORES_WORK
+			if
+			:: working -> halt_wanted = true
+			:: else -> take_down(OFF)
+			fi
+#else
+			take_down(OFF)
+#endif
+		:: else
+		fi
+	:: else
+	fi;
+	if
+	:: start_line ->
+		start_line = false;
+		if
+		:: vm_is == OFF || vm_is == STOPPED -> vm_is = STARTING; start_wanted = true
+		:: else
+		fi
+	:: else
+	fi
+}
+
+/* The world: an interrupt at any time. */
+active proctype world()
+{
+	do
+	:: EVENTS == 0 || events < EVENTS ->
+		atomic {
+			if
+			:: !timer_line -> timer_line = true
+			:: !device_line -> device_line = true
+			:: !stop_line -> stop_line = true
+			:: !start_line -> start_line = true
+			fi;
+			if
+			:: EVENTS != 0 -> events++
+			:: else
+			fi
+		}
+	:: EVENTS != 0 && events == EVENTS -> break
+	od
+}
+
+/* The CPU takes an interrupt: in a guest, in Linux's work, where the idle vCPU lets it in. */
+active proctype handler()
+{
+end:
+	do
+	:: d_step {
+		interrupts && ANY_LINE ->
+		interrupts = false;
+		if
+		:: core == LINUX && guest ->
+			/* trap(); Linux's process goes on in trap_return(). */
+			guest = false;
+			changed = true;
+			serve()
+		:: core == LINUX && !guest ->
+			/* interrupt_vmm() */
+			interrupt_frames++;
+			assert(1 + fault_frames + interrupt_frames <= FRAMES);
+			serve();
+			linux_interrupts = false;
+#ifndef HANDLER_FORGETS_TO_SCHEDULE
+			if
+			:: working -> schedule()
+			:: else
+			fi;
+#endif
+#ifdef HANDLER_ENABLES
+			linux_interrupts = true;
+			if
+			:: core == LINUX -> interrupts = true
+			:: else
+			fi
+#endif
+		:: core == RTOS ->
+			serve();
+			interrupts = true
+		:: core == IDLE ->
+			serve();
+			woken = true;
+			interrupts = true
+		fi
+	}
+	od
+}
+
+/* IRET of interrupt_vmm(), when Linux's stack has the core again. */
+active proctype handler_return() provided (core == LINUX && interrupt_frames > 0 && MAY_STEP)
+{
+end:
+	do
+	:: d_step {
+		interrupt_frames > 0 ->
+		interrupt_frames--;
+		interrupts = true
+	}
+	od
+}
+
+/* Linux: its own instructions, and the VMM's on its VMM stack. */
+active proctype linux_vcpu() provided (core == LINUX && interrupt_frames == 0 && MAY_STEP)
+{
+	goto after_schedule; /* a vCPU begins as if it had called schedule() */
+
+own_code:
+	do
+	:: atomic {
+		guest ->
+		/* One instruction of the guest's: nobody more urgent waits. */
+		assert(linux_is == RUNNING && vm_is == RUNNING && !halt_wanted);
+		assert(!working && !half && !shared_half && !fpu_half);
+		assert(!RTOS_WAITS && rtos_is != RUNNING && !HOUSEKEEPING);
+		assert(interrupts && fault_frames == 0)
+	}
+	:: d_step { guest -> guest = false; interrupts = false; changed = false }; break
+	:: !guest -> goto vmm_return
+	od;
+
+	/* trap(): the work. */
+	work_begin();
+	half = true;
+	if
+	:: skip
+	:: /* A page fault where guest memory is copied: fault_fill(). */
+		d_step { fault_frames++; interrupts = false };
+		interrupts = true;
+		skip;
+		interrupts = false;
+		d_step { fault_frames--; interrupts = true }
+	fi;
+	half = false;
+	if
+	:: /* It wanted no more than this; the RTOS has not had to wait for that. */
+		assert(!RTOS_WAITS)
+	:: /* A port: virtual devices, consoles, deadlines. */
+#ifndef PORTS_WHILE_WORKING
+		work_end();
+#endif
+		shared_half = true;
+		shared_half = false
+	:: /* The FPU changes hands. */
+#ifndef FPU_WHILE_WORKING
+		work_end();
+#endif
+		fpu_half = true;
+		fpu = LINUX;
+		fpu_half = false
+	:: /* HLT */
+		work_end();
+		if
+		:: !waits -> linux_is = HALTED
+		:: else
+		fi
+	:: /* vm_stop(), and perhaps a restart. */
+#ifndef STOP_WHILE_WORKING
+		work_end();
+#endif
+		atomic {
+			if
+			:: vm_is == RUNNING -> take_down(STOPPED)
+			:: else
+			fi;
+			if
+			:: vm_is = STARTING; start_wanted = true
+			:: skip
+			fi
+		}
+	fi;
+	work_end();
+
+vmm_return:
+	/* trap_return() */
+	skip;
+#ifndef RETURN_FORGETS_HALT
+	atomic {
+		if
+		:: halt_wanted ->
+			halt_wanted = false;
+			if
+			:: vm_is == RUNNING -> take_down(OFF)
+			:: else
+			fi
+		:: else
+		fi
+	};
+#endif
+	d_step {
+		if
+#ifdef RETURN_FORGETS_THE_IDLE_VCPU
+		:: changed || linux_is != RUNNING ->
+#else
+		:: changed || linux_is != RUNNING || HOUSEKEEPING ->
+#endif
+			linux_interrupts = false;
+			schedule()
+		:: else
+		fi
+	};
+after_schedule:
+	/* linux_deliver() */
+	do
+	:: atomic { waits && linux_is != OFF -> waits = false };
+		if
+		:: /* Linux has enabled interrupts. */
+			work_begin();
+			half = true;
+			half = false;
+			work_end()
+		:: /* It has not: the traps are laid for it. */
+			break
+		fi
+	:: !waits || linux_is == OFF -> break
+	od;
+	if
+#ifndef RETURN_LOOKS_ONCE
+	:: linux_is != RUNNING || halt_wanted || HOUSEKEEPING -> goto vmm_return
+#else
+	:: linux_is != RUNNING -> goto vmm_return
+#endif
+	:: else
+	fi;
+	/* IRET */
+	d_step { guest = true; interrupts = true };
+	goto own_code
+}
+
+/* The RTOS: handles its interrupt, uses the FPU, halts, or does what it must not. */
+active proctype rtos_vcpu() provided (core == RTOS && MAY_STEP)
+{
+end:
+	do
+	:: atomic {
+		pending ->
+		pending = false;
+		assert(interrupts && !shared_half && !fpu_half)
+	}
+	:: !pending ->
+		if
+		:: d_step { assert(!fpu_half && !shared_half); fpu = RTOS }
+		:: skip
+		fi;
+		if
+		:: d_step {
+			/* Hypercall: halt. */
+			interrupts = false;
+			rtos_is = HALTED;
+			schedule()
+		}
+		:: d_step {
+			/* It is stopped for a mistake, and restarts. */
+			EVENTS == 0 || events < EVENTS ->
+			if
+			:: EVENTS != 0 -> events++
+			:: else
+			fi;
+			interrupts = false;
+			rtos_is = OFF;
+			rtos_starting = true;
+			release_wanted = true;
+			start_wanted = true;
+			schedule()
+		}
+		fi
+	od
+}
+
+/* The idle vCPU: releases, starts, sleeps; between its steps interrupts come in. */
+active proctype idle_vcpu() provided (core == IDLE && MAY_STEP)
+{
+end:
+	do
+	:: atomic { HOUSEKEEPING -> busy = true };
+		if
+		:: release_wanted ->
+			release_wanted = false;
+			assert(!half && !working && interrupt_frames == 0);
+			unreleased = false
+		:: else
+		fi;
+		if
+		:: start_wanted ->
+			start_wanted = false;
+			if
+			:: rtos_starting -> d_step { rtos_starting = false; rtos_is = RUNNING; pending = false }
+			:: else
+			fi;
+			if
+			:: vm_is == STARTING ->
+				assert(!half && !working && interrupt_frames == 0);
+				unreleased = false;
+				/* schedule_breathe() between two steps of the copy. */
+				interrupts = true;
+				interrupts = false;
+				d_step { schedule() };
+				atomic {
+					if
+					:: vm_is == STARTING ->
+						assert(!half && !unreleased && !halt_wanted);
+						assert(interrupt_frames == 0 && fault_frames == 0);
+						vm_is = RUNNING;
+						linux_is = RUNNING;
+						waits = false;
+						changed = true
+					:: else
+					fi
+				}
+			:: else
+			fi
+		:: else
+		fi;
+		d_step { busy = false; schedule() }
+	:: d_step { !HOUSEKEEPING -> schedule() };
+		if
+		:: HOUSEKEEPING || core != IDLE
+		:: else ->
+			/* STI; HLT; CLI */
+			d_step { woken = false; interrupts = true };
+			woken;
+			interrupts = false
+		fi
+	od
+}
+
+#define consistent ((vm_is == RUNNING) == (linux_is != OFF))
+
+ltl always_consistent { [] consistent }
+/* No wake-up is lost, and nothing that was asked for is forgotten. */
+ltl rtos_served { [] (pending -> <> !pending) }
+ltl halt_happens { [] (halt_wanted -> <> !halt_wanted) }
+ltl start_happens { [] (vm_is == STARTING -> <> (vm_is == RUNNING)) }
+ltl housekeeping_happens { [] (HOUSEKEEPING -> <> !HOUSEKEEPING) }

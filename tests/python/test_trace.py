@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The VMM's trace ring as bytes, and as a time line: with events that were made up."""
+
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import RTOS_ELF
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gandalf.measurement import Recorded
+from gandalf.paths import UserError
+from gandalf.ring import Event, Layout, Place, Ring, parse, read_layout, read_ring
+from gandalf.trace import IDLE, Names, Timeline, document, hypercall_name, records, sentence, write
+
+KINDS = ("trap", "interrupt", "switch_to")
+CAPACITY = 4
+EVENT = struct.Struct("<QHHII")
+FIELDS = {
+    "time": Place(0, 8), "type": Place(8, 2), "vcpu": Place(10, 2), "first": Place(12, 4),
+    "second": Place(16, 4),
+}  # fmt: skip
+ENUMERATIONS = {
+    "trace_type": dict(enumerate(KINDS)),
+    "decoded_operation": {1: "MOV_TO_CR"},
+    "vcpu_state": {1: "RUNNING"},
+    "vm_state": {2: "STOPPED"},
+}
+VARIABLES = {
+    "events": Place(0x1000, CAPACITY * EVENT.size),
+    "next": Place(0x2000, 4),
+    "time_tsc_khz": Place(0x2004, 4),
+}
+LAYOUT = Layout(EVENT.size, FIELDS, ENUMERATIONS, VARIABLES)
+
+
+def locate(guest: str, address: int) -> str | None:
+    return "code+0x1" if (guest, address) in (("rtos", 0x1001), ("", 0xFC500000)) else None
+
+
+NAMES = Names(("linux", "rtos"), frozenset({"rtos"}), ENUMERATIONS, locate)
+
+
+def slots(*times: int, kind: int = 0) -> bytes:
+    """Return a ring whose slots have these times; the first argument of each is its time too."""
+    return b"".join(EVENT.pack(time, kind, 0, time & 0xFFFFFFFF, 0) for time in times)
+
+
+def times(memory: bytes, next_: int) -> list[int]:
+    return [event.time for event in parse(memory, next_, LAYOUT)]
+
+
+def line(*events: Event, windows: tuple[Recorded, ...] = (), since: int = 0) -> Timeline:
+    return Timeline(Ring(events, False, 1_000_000), NAMES, windows, since)
+
+
+def shown(timeline: Timeline) -> list[dict[str, Any]]:
+    """Return all but the names of the tracks, with the track's name instead of its number."""
+    every = records(timeline)
+    tracks = {row["tid"]: row["args"]["name"] for row in every if row["name"] == "thread_name"}
+    return [row | {"tid": tracks[row["tid"]]} for row in every if row["ph"] != "M"]
+
+
+def slices(timeline: Timeline) -> list[tuple[str, float, float]]:
+    return [(row["tid"], row["ts"], row["dur"]) for row in shown(timeline) if row["ph"] == "X"]
+
+
+# --- The ring ---
+
+
+def test_an_image_without_a_ring(tmp_path: Path) -> None:
+    (tmp_path / "vmm.elf").write_bytes(RTOS_ELF)
+    with pytest.raises(UserError, match="trace ring"):
+        read_layout(tmp_path / "vmm.elf")
+
+
+def test_an_empty_ring() -> None:
+    assert times(slots(0, 0, 0, 0), 0) == []
+    assert records(line())[1:] == []
+    assert sentence(line()) == "the VMM did nothing in that time"
+
+
+@pytest.mark.parametrize(
+    ("memory", "next_", "expected"),
+    [
+        (slots(5, 6, 0, 0), 2, [5, 6]),
+        (slots(9, 6, 7, 8), 5, [6, 7, 8, 9]),
+        (slots(9, 10, 7, 8), 1 << 31 | 2, [7, 8, 9, 10]),
+        (slots(9, 10, 7, 8), 2, [7, 8, 9, 10]),  # next has passed 2^32
+        (slots(9, 10, 12, 11), 8, [9, 10, 11, 12]),  # an interrupt came in between
+        (slots(9, 6, 7, 8), 6, [6, 7, 8, 9]),  # the last has no time stamp yet
+        (slots(5, 0, 0, 0), 2, [5]),
+    ],
+)
+def test_order(memory: bytes, next_: int, expected: list[int]) -> None:
+    assert times(memory, next_) == expected
+
+
+def test_events_of_the_same_time_stay_in_order() -> None:
+    memory = b"".join(EVENT.pack(7, 0, 0, number, 0) for number in (2, 3, 0, 1))
+    assert [event.first for event in parse(memory, 6, LAYOUT)] == [0, 1, 2, 3]
+
+
+def test_an_unknown_type() -> None:
+    with pytest.raises(UserError, match="unknown type 3"):
+        parse(slots(1, 2, 3, 4, kind=3), 4, LAYOUT)
+    with pytest.raises(UserError, match='does not know the event "surprise"'):
+        records(line(Event(1, "surprise", 0, 0, 0)))
+
+
+@given(st.integers(0, 3 * CAPACITY))
+def test_the_last_events_are_read(count: int) -> None:
+    memory = bytearray(slots(0, 0, 0, 0))
+    for number in range(count):
+        EVENT.pack_into(memory, number % CAPACITY * EVENT.size, 100 + number, 1, 5, number, 9)
+    machine = {0x1000: bytes(memory), 0x2000: struct.pack("<I", count),
+               0x2004: struct.pack("<I", 1000)}  # fmt: skip
+    ring = read_ring(LAYOUT, lambda address, size: machine[address][:size])
+    first = max(count - CAPACITY, 0)
+    assert ring.full == (count >= CAPACITY)
+    assert ring.events == tuple(
+        Event(100 + number, "interrupt", 5, number, 9) for number in range(first, count)
+    )
+
+
+def test_a_clock_that_is_not_measured_yet() -> None:
+    with pytest.raises(UserError, match="time stamp counter"):
+        read_ring(LAYOUT, lambda _, size: bytes(size))
+
+
+# --- The time line ---
+
+
+def test_turns_follow_one_another() -> None:
+    timeline = line(
+        Event(1_000, "trap", 0, 14, 0),
+        Event(2_000, "switch_to", 0, 1, 1),
+        Event(2_500, "trap", 1, 30, 0x1001),
+        Event(3_000, "switch_to", 1, IDLE, 1),
+        Event(4_000, "switch_to", IDLE, 0, 1),
+        Event(4_500, "trap", 0, 14, 0),
+    )
+    assert slices(timeline) == [
+        ("linux", 1.0, 1.0), ("rtos", 2.0, 1.0), ("idle", 3.0, 1.0), ("linux", 4.0, 0.5),
+    ]  # fmt: skip
+    turns = [row["args"] for row in shown(timeline) if row["ph"] == "X"]
+    assert turns[0] == {"cut": "begin"}
+    assert turns[1] == {"vcpu": "0x1", "state": "0x1 running"}
+    assert turns[3]["cut"] == "end"
+
+
+@pytest.mark.parametrize(
+    ("event", "track", "name", "args"),
+    [
+        (("trap", 1, 30, 0x1001), "entries into the VMM", "trap 0x1e hypercall",
+         {"vector": "0x1e", "eip": "0x1001", "at": "code+0x1", "vcpu": "rtos"}),
+        (("interrupt", 0, 0x30, 7), "interrupts", "0x30 APIC timer",
+         {"vector": "0x30", "eip": "0x7", "vcpu": "linux"}),
+        (("hypercall", 1, 3, 0), "entries into the VMM", "hypercall halt",
+         {"number": "0x3", "ebx": "0x0", "vcpu": "rtos"}),
+        (("emulate", 0, 1, 7), "entries into the VMM", "emulate mov to cr",
+         {"operation": "0x1", "eip": "0x7", "vcpu": "linux"}),
+        (("port", 0, 0x103F8, 65), "entries into the VMM", "out 0x3f8",
+         {"port": "0x103f8", "value": "0x41", "vcpu": "linux"}),
+        (("port", 0, 0x3FD, 96), "entries into the VMM", "in 0x3fd",
+         {"port": "0x3fd", "value": "0x60", "vcpu": "linux"}),
+        (("page_fault", 0, 0x8048000, 4), "entries into the VMM", "page fault 0x8048000",
+         {"address": "0x8048000", "error": "0x4", "vcpu": "linux"}),
+        (("cr3", 0, 0x5000, 1), "entries into the VMM", "cr3, shadow cached",
+         {"directory": "0x5000", "hit": "0x1", "vcpu": "linux"}),
+        (("start", IDLE, 1, 0x1000), "entries into the VMM", "start rtos",
+         {"guest": "0x1", "entry": "0x1000", "vcpu": "idle"}),
+        (("stop", 1, 1, 2), "entries into the VMM", "stop rtos: stopped",
+         {"guest": "0x1", "reason": "0x2", "vcpu": "rtos"}),
+        (("deliver", 1, 48, 0x1001), "rtos", "deliver timer",
+         {"vector": "0x30", "eip": "0x1001", "at": "code+0x1"}),
+        (("deliver", 1, 36, 0), "rtos", "deliver IRQ 4", {"vector": "0x24", "eip": "0x0"}),
+        (("deliver", 0, 48, 0), "linux", "deliver 0x30", {"vector": "0x30", "eip": "0x0"}),
+        (("defer", 0, 0, 7), "linux", "defer", {"unused": "0x0", "eip": "0x7"}),
+        (("halt", 1, 0x1001, 0), "rtos", "halt",
+         {"eip": "0x1001", "flag": "0x0", "at": "code+0x1"}),
+        (("exception", 0, 14, 7), "linux", "exception 0x0e #PF", {"vector": "0xe", "eip": "0x7"}),
+    ],
+)  # fmt: skip
+def test_instants(
+    event: tuple[str, int, int, int], track: str, name: str, args: dict[str, str]
+) -> None:
+    (row,) = (row for row in shown(line(Event(5_000, *event))) if row["ph"] == "i")
+    assert (row["tid"], row["name"], row["args"], row["ts"]) == (track, name, args, 5.0)
+
+
+def test_masked_windows_lie_in_the_span() -> None:
+    windows = (
+        Recorded(clock=100, instructions=899, begin=0, end=0),
+        Recorded(clock=900, instructions=200, begin=0xFC500000, end=0x8048000),
+        Recorded(clock=2_001, instructions=500, begin=0, end=0),
+    )
+    timeline = line(Event(1_000, "trap", 0, 1, 0), Event(2_000, "trap", 0, 1, 0), windows=windows)
+    (row,) = (row for row in shown(timeline) if row["tid"] == "interrupts masked")
+    assert (row["ts"], row["dur"]) == (0.9, 0.2)
+    assert row["args"] == {
+        "instructions": 200, "begin": "0xfc500000", "begins at": "code+0x1", "end": "0x8048000",
+    }  # fmt: skip
+
+
+def test_what_lies_before_the_recording_is_left_out() -> None:
+    events = [Event(time, "trap", 0, 1, 0) for time in (1_000, 2_000, 3_000)]
+    full = Ring(tuple(events), True, 1_000_000)
+    assert "2 events in 0.001 ms" in sentence(Timeline(full, NAMES, since=1_500))
+    assert "all there were" in sentence(Timeline(full, NAMES, since=1_500))
+    assert "are lost" in sentence(Timeline(full, NAMES, since=500))
+    assert "all there were" in sentence(line(*events))
+
+
+def test_the_longer_of_two_comes_first() -> None:
+    window = Recorded(clock=1_000, instructions=100, begin=0, end=0)
+    timeline = line(Event(1_000, "trap", 0, 1, 0), Event(9_000, "trap", 0, 1, 0), windows=(window,))
+    assert [row["name"] for row in shown(timeline)[:3]] == [
+        "linux", "interrupts masked", "trap 0x01 #DB",
+    ]  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 1 << 40), st.sampled_from(KINDS), st.sampled_from([0, 1, IDLE]),
+            st.sampled_from([0, 1, IDLE]),
+        ),
+        max_size=30,
+    )
+)  # fmt: skip
+def test_any_events(made_up: list[tuple[int, str, int, int]]) -> None:
+    """Times never go back, turns cover the span without a gap, every event is there."""
+    events = sorted((Event(*item, 1) for item in made_up), key=lambda event: event.time)
+    timeline = line(*events)
+    rows = shown(timeline)
+    assert [row["ts"] for row in rows] == sorted(row["ts"] for row in rows)
+    switches = sum(event.kind == "switch_to" for event in events)
+    assert sum(row["ph"] == "i" for row in rows) == len(events) - switches
+    turns = [row for row in rows if row["ph"] == "X"]
+    assert len(turns) == (switches + 1 if events else 0)
+    whole = events[-1].time - events[0].time if events else 0
+    assert sum(row["dur"] for row in turns) == pytest.approx(whole / 1000, abs=0.1)
+
+
+def test_names_of_hypercalls() -> None:
+    assert hypercall_name(5) == "console_write"
+    assert hypercall_name(30) == "30"  # the vector of hypercalls
+
+
+def test_the_file(tmp_path: Path) -> None:
+    timeline = line(Event(1_000, "trap", 0, 1, 0))
+    output = tmp_path / "new" / "trace.json"
+    write(timeline, output)
+    assert output.read_text() == document(timeline)
+    content = json.loads(output.read_text())
+    assert content["traceEvents"] == records(timeline)
+    assert content["otherData"] == {"complete": True, "tsc_khz": 1_000_000}
+    with pytest.raises(UserError, match="cannot be written"):
+        write(timeline, output / "below-a-file")

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Entries of a Linux on a shared CPU, and interrupts for it: what of it the VMM serves
+ * with interrupts enabled.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "fake/quiet_processor.h"
+
+#include "core/guest_linux.h"
+#include "core/hypercall.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/pc.h"
+#include "core/trace.h"
+#include "core/work.h"
+#include "ia32/emulate.h"
+#include "ia32/fpu.h"
+#include "ia32/guest_access.h"
+#include "ia32/inject.h"
+#include "ia32/switch.h"
+
+#define FRAMES 8u
+
+struct core core;
+u32 time_tsc_khz = 1000000;
+
+static u32 frames[FRAMES][1024];
+static u32 frames_taken;
+static struct vm vm;
+static struct vcpu vcpu;
+static struct gandalf_guest guest;
+static struct frame frame;
+static bool foreign;
+static enum shadow_result fill;
+static unsigned stops, arrives_in_inject;
+static bool clears_flag;
+
+/* What was called, in this order, and IF there. */
+static struct {
+	const char *name;
+	bool interrupts;
+} calls[16];
+static unsigned call_count;
+
+static void called(const char *name)
+{
+	assert_true(call_count < ARRAY_SIZE(calls));
+	assert_int_equal(vcpu.working, processor.interrupts);
+	calls[call_count].name = name;
+	calls[call_count++].interrupts = processor.interrupts;
+}
+
+void trace(enum trace_type type, u32 first, u32 second)
+{
+	(void)type;
+	(void)first;
+	(void)second;
+}
+
+void log_line(const char *pattern, ...)
+{
+	(void)pattern;
+	fail();
+}
+
+/* As the real one does it. */
+void vm_stop(struct vm *which, const char *pattern, ...)
+{
+	(void)pattern;
+	work_end(which->vcpu);
+	called("stop");
+	stops++;
+}
+
+u32 pool_allocate(void)
+{
+	assert_true(frames_taken < FRAMES);
+	return ++frames_taken * PAGE_SIZE;
+}
+
+void *pool_pointer(u32 number)
+{
+	return frames[number / PAGE_SIZE - 1];
+}
+
+void memory_copy_out(u32 to, const void *from, u32 size)
+{
+	(void)to;
+	(void)from;
+	(void)size;
+}
+
+bool segment_create(struct vcpu *which)
+{
+	return which != NULL;
+}
+
+void segment_set_guest(struct vcpu *which, unsigned index, u64 descriptor)
+{
+	(void)which;
+	(void)index;
+	(void)descriptor;
+}
+
+u64 segment_descriptor(u32 base, u32 limit, u32 type, bool big)
+{
+	return base + limit + type + big;
+}
+
+void segment_set_user_code(struct vcpu *which, bool present)
+{
+	(void)which;
+	(void)present;
+}
+
+void segment_allow_ports(struct vcpu *which, u16 first, u16 last)
+{
+	(void)which;
+	(void)first;
+	(void)last;
+}
+
+struct frame *switch_prepare(struct vcpu *which)
+{
+	assert_ptr_equal(which, &vcpu);
+	return &frame;
+}
+
+void interrupt_release(struct vcpu *which)
+{
+	assert_null(which);
+}
+
+void interrupt_take_back(void)
+{
+	fail();
+}
+
+void pc_devices_create(struct pc *pc)
+{
+	assert_non_null(pc);
+}
+
+void pc_devices_reset(struct pc *pc)
+{
+	assert_non_null(pc);
+}
+
+void pc_devices_stop(struct pc *pc)
+{
+	assert_non_null(pc);
+}
+
+void pc_console(struct pc *pc)
+{
+	assert_non_null(pc);
+}
+
+void pc_interrupt(struct pc *pc, unsigned irq)
+{
+	(void)irq;
+	pc->interrupt_waits = true;
+}
+
+unsigned pc_interrupt_acknowledge(struct pc *pc)
+{
+	pc->interrupt_waits = false;
+	return 0x30;
+}
+
+void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor)
+{
+	(void)pc;
+	(void)index;
+	(void)descriptor;
+}
+
+bool pc_flip_tls(struct pc *pc)
+{
+	(void)pc;
+	return false;
+}
+
+bool shadow_create(struct pc *pc)
+{
+	return pc != NULL;
+}
+
+void shadow_reset(struct pc *pc)
+{
+	assert_non_null(pc);
+}
+
+void shadow_destroy(struct pc *pc)
+{
+	assert_non_null(pc);
+}
+
+void *shadow_guest_memory(struct pc *pc, u32 address)
+{
+	(void)pc;
+	(void)address;
+	return NULL;
+}
+
+void shadow_protect(struct pc *pc, u32 guest_frame)
+{
+	(void)pc;
+	(void)guest_frame;
+	called("protect");
+}
+
+void shadow_flush(struct pc *pc, u32 directory, u32 first, u32 end)
+{
+	(void)pc;
+	(void)directory;
+	(void)first;
+	(void)end;
+	called("flush");
+}
+
+enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error)
+{
+	(void)pc;
+	(void)error;
+	assert_int_equal(linear, 0x08048000);
+	called("fill");
+	return fill;
+}
+
+void emulate_general_protection(struct pc *pc, u32 error)
+{
+	(void)pc;
+	(void)error;
+	called("emulate");
+}
+
+bool emulate_blocked_return(struct pc *pc)
+{
+	(void)pc;
+	called("blocked return");
+	return false;
+}
+
+void emulate_gdt_store(struct pc *pc, u32 linear)
+{
+	(void)pc;
+	(void)linear;
+	called("gdt store");
+}
+
+bool emulate_alias_store(struct pc *pc)
+{
+	(void)pc;
+	called("alias store");
+	return true;
+}
+
+void inject(struct pc *pc, unsigned vector, bool has_error, u32 error)
+{
+	(void)vector;
+	(void)has_error;
+	(void)error;
+	called("inject");
+	if (arrives_in_inject != 0) {
+		arrives_in_inject--;
+		pc->interrupt_waits = true;
+	}
+	if (clears_flag) {
+		frame.cs = 0x61;
+		linux_set_interrupts(pc, false);
+	}
+}
+
+void inject_page_fault(struct pc *pc, u32 linear, u32 error)
+{
+	(void)linear;
+	inject(pc, EXCEPTION_PF, true, error);
+}
+
+bool fpu_is_foreign(const struct vcpu *which)
+{
+	(void)which;
+	/* Asked in work, the answer may be wrong when it is used. */
+	assert_false(processor.interrupts);
+	return foreign;
+}
+
+void fpu_take(struct vcpu *which)
+{
+	(void)which;
+	called("fpu");
+}
+
+bool guest_read(u32 linear, void *to, u32 size)
+{
+	(void)linear;
+	memset(to, 0, size);
+	called("read");
+	return true;
+}
+
+bool guest_write(u32 linear, const void *from, u32 size)
+{
+	(void)linear;
+	(void)from;
+	(void)size;
+	called("write");
+	return true;
+}
+
+u32 guest_fetch(u32 linear, u8 *to, u32 size)
+{
+	(void)linear;
+	(void)to;
+	(void)size;
+	return 0;
+}
+
+void processor_sleep(void)
+{
+	fail();
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset(&processor, 0, sizeof(processor));
+	memset(&core, 0, sizeof(core));
+	memset(&vm, 0, sizeof(vm));
+	memset(&vcpu, 0, sizeof(vcpu));
+	memset(&guest, 0, sizeof(guest));
+	memset(&frame, 0, sizeof(frame));
+	memset(frames, 0, sizeof(frames));
+	frames_taken = call_count = stops = arrives_in_inject = 0;
+	foreign = clears_flag = false;
+	fill = SHADOW_FILLED;
+	guest.kind = GANDALF_KIND_LINUX_SHARED;
+	vm.guest = &guest;
+	vm.vcpu = &vcpu;
+	vcpu.vm = &vm;
+	vcpu.frame = &frame;
+	vcpu.state = VCPU_RUNNING;
+	core.current = &vcpu;
+	core.interruptible = true;
+	assert_true(linux_create(&vm));
+	return 0;
+}
+
+/* An exception in ring 1 or 3, as trap() hands it on. */
+static void entry(u32 vector, u32 ring)
+{
+	call_count = 0;
+	processor.interrupts = false;
+	/* An RTOS's page fault may have come in between. */
+	vcpu.fault_address = 0x08048000;
+	processor.cr2 = 0x1234;
+	frame.vector = vector;
+	frame.error = 0;
+	frame.cs = ring == 3 ? 0x73 : 0x61;
+	work_begin(&vcpu);
+	vcpu.operations->trap(&vcpu, &frame);
+	work_end(&vcpu);
+}
+
+static void assert_call(unsigned index, const char *name, bool interrupts)
+{
+	assert_true(index < call_count);
+	assert_string_equal(calls[index].name, name);
+	assert_int_equal(calls[index].interrupts, interrupts);
+}
+
+static void only_call(const char *name, bool interrupts)
+{
+	assert_int_equal(call_count, 1);
+	assert_call(0, name, interrupts);
+}
+
+static void page_faults_are_served_with_interrupts_enabled(void **state)
+{
+	(void)state;
+	entry(EXCEPTION_PF, 3);
+	only_call("fill", true);
+	fill = SHADOW_FAULT;
+	entry(EXCEPTION_PF, 3);
+	assert_int_equal(call_count, 2);
+	assert_call(1, "inject", true);
+	fill = SHADOW_PROTECTED;
+	entry(EXCEPTION_PF, 1);
+	assert_call(1, "gdt store", true);
+	for (unsigned i = 0; i < 2; i++) {
+		fill = i ? SHADOW_OUTSIDE : SHADOW_FULL;
+		entry(EXCEPTION_PF, 1);
+		assert_call(1, "stop", false);
+	}
+	assert_int_equal(stops, 2);
+}
+
+static void hypercalls_and_emulation_run_with_interrupts_enabled(void **state)
+{
+	(void)state;
+	frame.eax = GANDALF_HYPERCALL_FLUSH;
+	entry(GANDALF_HYPERCALL_VECTOR, 1);
+	only_call("flush", true);
+	frame.eax = GANDALF_HYPERCALL_LOAD_TLS;
+	entry(GANDALF_HYPERCALL_VECTOR, 1);
+	assert_int_equal(call_count, 3);
+	assert_call(0, "protect", true);
+	assert_call(1, "read", true);
+	assert_call(2, "write", true);
+	frame.eax = 12345;
+	entry(GANDALF_HYPERCALL_VECTOR, 1);
+	only_call("stop", false);
+	entry(EXCEPTION_GP, 1);
+	only_call("emulate", true);
+	entry(EXCEPTION_GP, 3);
+	only_call("inject", true);
+	entry(EXCEPTION_NP, 1);
+	assert_call(0, "blocked return", true);
+	entry(EXCEPTION_DF, 1);
+	only_call("stop", false);
+}
+
+static void the_fpu_changes_hands_with_interrupts_disabled(void **state)
+{
+	(void)state;
+	foreign = true;
+	entry(EXCEPTION_NM, 3);
+	only_call("fpu", false);
+	foreign = false;
+	entry(EXCEPTION_NM, 3);
+	only_call("inject", false);
+}
+
+/* One that arrives in the delivery of another is seen behind it. */
+static void interrupts_are_delivered_with_interrupts_enabled(void **state)
+{
+	(void)state;
+	frame.cs = 0x73;
+	vcpu.operations->interrupt(&vcpu, 5);
+	arrives_in_inject = 2;
+	vcpu.operations->deliver(&vcpu);
+	assert_int_equal(call_count, 3);
+	for (unsigned i = 0; i < call_count; i++)
+		assert_call(i, "inject", true);
+	assert_false(processor.interrupts || vcpu.working || vm.pc->armed);
+	/* Linux has disabled them: the traps are laid for one that comes late, too. */
+	call_count = 0;
+	arrives_in_inject = 1;
+	clears_flag = true;
+	vcpu.operations->interrupt(&vcpu, 5);
+	vcpu.operations->deliver(&vcpu);
+	only_call("inject", true);
+	assert_true(vm.pc->armed);
+	assert_false(processor.interrupts || vcpu.working);
+}
+
+static void a_dedicated_cpu_and_the_old_way_keep_interrupts_out(void **state)
+{
+	static const u32 vectors[] = { EXCEPTION_PF, EXCEPTION_GP, EXCEPTION_DB, EXCEPTION_NM,
+				       EXCEPTION_NP, GANDALF_HYPERCALL_VECTOR };
+
+	(void)state;
+	assert_true(vcpu.interruptible);
+	for (unsigned how = 0; how < 2; how++) {
+		start(NULL);
+		frames_taken = 0;
+		core.interruptible = how;
+		guest.kind = how ? GANDALF_KIND_LINUX_DEDICATED : GANDALF_KIND_LINUX_SHARED;
+		assert_true(linux_create(&vm));
+		assert_false(vcpu.interruptible);
+		for (unsigned i = 0; i < ARRAY_SIZE(vectors); i++) {
+			frame.eax = GANDALF_HYPERCALL_FLUSH;
+			entry(vectors[i], 1);
+			assert_true(call_count != 0);
+			for (unsigned call = 0; call < call_count; call++)
+				assert_false(calls[call].interrupts);
+		}
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, start)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(page_faults_are_served_with_interrupts_enabled),
+		TEST(hypercalls_and_emulation_run_with_interrupts_enabled),
+		TEST(the_fpu_changes_hands_with_interrupts_disabled),
+		TEST(interrupts_are_delivered_with_interrupts_enabled),
+		TEST(a_dedicated_cpu_and_the_old_way_keep_interrupts_out),
+	};
+
+	return RUN_TESTS(tests);
+}
