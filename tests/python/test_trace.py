@@ -30,8 +30,8 @@ ENUMERATIONS = {
     "vm_state": {2: "STOPPED"},
 }
 VARIABLES = {
-    "events": Place(0x1000, CAPACITY * EVENT.size),
-    "next": Place(0x2000, 4),
+    "trace_events": Place(0x1000, CAPACITY * EVENT.size),
+    "trace_next": Place(0x2000, 4),
     "time_tsc_khz": Place(0x2004, 4),
 }
 LAYOUT = Layout(EVENT.size, FIELDS, ENUMERATIONS, VARIABLES)

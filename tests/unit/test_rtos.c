@@ -45,7 +45,7 @@ void processor_sleep(void)
 	fail();
 }
 
-void deadline_init(struct deadline *deadline, void (*expire)(struct deadline *, u64, u64))
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *, u64))
 {
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
@@ -232,12 +232,8 @@ static void an_rtos_starts_as_the_abi_says(void **state)
 static void expire_at(u64 now)
 {
 	processor.tsc = now;
-	while (timer->time <= now) {
-		u64 time = timer->time;
-
-		timer->time = TIME_NEVER;
-		timer->expire(timer, time, now);
-	}
+	while (timer->time <= now)
+		timer->time = timer->expire(timer, now);
 }
 
 static void the_timer_keeps_its_phase(void **state)

@@ -24,8 +24,7 @@ _ENUMERATIONS = {
 }
 _FIELDS = {"time", "type", "vcpu", "first", "second"}
 _EVENT = "trace_event"
-# Each with the file whose variable it is, or "" if all files know it.
-_VARIABLES = {("trace.c", "events"), ("trace.c", "next"), ("", "time_tsc_khz")}
+_VARIABLES = {"trace_events", "trace_next", "time_tsc_khz"}
 
 ReadMemory = Callable[[int, int], bytes]
 
@@ -65,7 +64,7 @@ class Layout:
 
     @property
     def capacity(self) -> int:
-        return self.variables["events"].size // self.event_size
+        return self.variables["trace_events"].size // self.event_size
 
 
 @dataclass(frozen=True)
@@ -131,14 +130,11 @@ def _physical(elf: ELFFile, address: int) -> int:
 
 
 def _variables(elf: ELFFile) -> dict[str, Place]:
-    """Return the places of the variables. A file's own symbols stand behind its name."""
+    """Return the places of the variables."""
     table = elf.get_section_by_name(".symtab")
-    places, file = {}, ""
+    places = {}
     for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
-        if symbol["st_info"]["type"] == "STT_FILE":
-            file = symbol.name
-        owner = file if symbol["st_info"]["bind"] == "STB_LOCAL" else ""
-        if (owner, symbol.name) in _VARIABLES:
+        if symbol.name in _VARIABLES:
             places[symbol.name] = Place(_physical(elf, symbol["st_value"]), symbol["st_size"])
     return places
 
@@ -159,7 +155,7 @@ def read_layout(image: Path) -> Layout:
     if not (
         fields.keys() == _FIELDS
         and names.keys() == _ENUMERATIONS.keys()
-        and variables.keys() == {name for _, name in _VARIABLES}
+        and variables.keys() == _VARIABLES
     ):
         raise UserError(f"{shown(image)} does not say what its trace ring is like; rebuild it.")
     return Layout(event_size, fields, names, variables)
@@ -196,8 +192,10 @@ def read_ring(layout: Layout, read: ReadMemory) -> Ring:
         place = layout.variables[name]
         return read(place.offset, place.size)
 
-    next_, tsc_khz = (int.from_bytes(content(name), "little") for name in ("next", "time_tsc_khz"))
+    next_, tsc_khz = (
+        int.from_bytes(content(name), "little") for name in ("trace_next", "time_tsc_khz")
+    )
     if tsc_khz == 0:
         raise UserError("The VMM had not measured the time stamp counter yet.")
-    events = parse(content("events"), next_, layout)
+    events = parse(content("trace_events"), next_, layout)
     return Ring(events, len(events) == layout.capacity, tsc_khz)

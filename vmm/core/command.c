@@ -32,10 +32,9 @@ static void command_help(struct vm *vm);
 static void command_status(struct vm *vm)
 {
 	u64 now = rdtsc();
-	u32 i;
 
 	(void)vm;
-	for (i = 0; i < core.vcpu_count; i++) {
+	for (u32 i = 0; i < core.vcpu_count; i++) {
 		const struct vm *each = &vms[i];
 
 		log_line("%s: %s, priority %u, %u KiB, ran %llu ms, up %llu ms, %u restarts",
@@ -50,9 +49,7 @@ static void command_status(struct vm *vm)
 
 static void command_counters(struct vm *vm)
 {
-	u32 i;
-
-	for (i = 0; i < COUNTERS; i++)
+	for (u32 i = 0; i < COUNTERS; i++)
 		if (vm->vcpu->counters[i] != 0)
 			log_line("%s: %s=%u", vm->guest->name, counter_names[i],
 				 vm->vcpu->counters[i]);
@@ -98,10 +95,8 @@ static const struct command {
 
 static void command_help(struct vm *vm)
 {
-	u32 i;
-
 	(void)vm;
-	for (i = 0; i < ARRAY_SIZE(commands); i++)
+	for (u32 i = 0; i < ARRAY_SIZE(commands); i++)
 		log_line("%s%s: %s", commands[i].name, commands[i].needs_guest ? " GUEST" : "",
 			 commands[i].help);
 }
@@ -128,9 +123,8 @@ static void command_execute(void)
 {
 	const char *argument = command_argument();
 	struct vm *vm = vm_find(argument);
-	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+	for (u32 i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (!command_is(&commands[i]))
 			continue;
 		if (commands[i].needs_guest && vm == NULL)

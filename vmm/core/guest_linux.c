@@ -80,9 +80,7 @@ void linux_set_interrupts(struct pc *pc, bool enabled)
 
 static void deliver_direct(struct pc *pc)
 {
-	u32 i;
-
-	for (i = 0; i < pc->direct_count && pc->vcpu->state != VCPU_OFF; i++) {
+	for (u32 i = 0; i < pc->direct_count && pc->vcpu->state != VCPU_OFF; i++) {
 		trace(TRACE_deliver, pc->direct_vectors[i], pc->vcpu->frame->eip);
 		inject(pc, pc->direct_vectors[i], false, 0);
 	}
@@ -149,7 +147,6 @@ static u32 hypercall_load_tls(struct vcpu *vcpu)
 	const struct frame *frame = vcpu->frame;
 	struct pc *pc = vcpu->vm->pc;
 	u64 descriptors[SEGMENT_TLS_ENTRIES];
-	u32 i;
 
 	vcpu_count(vcpu, COUNTER_tls_loads);
 	if (!pc->tls_hook) {
@@ -161,7 +158,7 @@ static u32 hypercall_load_tls(struct vcpu *vcpu)
 		hypercall_bad_address(vcpu, frame->ebx);
 		return 0;
 	}
-	for (i = 0; i < SEGMENT_TLS_ENTRIES; i++)
+	for (u32 i = 0; i < SEGMENT_TLS_ENTRIES; i++)
 		pc_set_descriptor(pc, SEGMENT_TLS_FIRST + i, descriptors[i]);
 	return 0;
 }

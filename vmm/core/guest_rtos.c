@@ -41,7 +41,7 @@ struct rtos {
 	u64 step;       /* ticks of a period, and thousandths of one */
 	u32 step_rest;
 	u32 rest;       /* thousandths that the next expiry lies behind its tick */
-	u64 expiries;   /* since then */
+	u32 expiries;   /* since then */
 	u64 due;        /* the expiry that waits to be delivered */
 	u32 period;     /* microseconds; 0: stopped */
 	u32 overruns;
@@ -52,14 +52,21 @@ __attribute__((section(".vcpu"))) static struct rtos rtoses[GANDALF_GUESTS_MAXIM
 static const struct vcpu_operations rtos_operations;
 
 /* A pointer to size bytes of the guest's memory, or NULL. Every pointer of an RTOS
- * passes here; a function of its own, so that tests/isolation can do without it. */
-__attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address, u32 size)
+ * passes here. */
+static inline void *rtos_pointer(const struct vm *vm, u32 address, u32 size)
 {
 	u32 total = vm->guest->memory_size;
 
 	if (size > total || address > total - size)
 		return NULL;
 	return (void *)(vm->linear + address);
+}
+
+/* The same for hypercalls; a function of its own, so that tests/isolation can do
+ * without it. */
+__attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address, u32 size)
+{
+	return rtos_pointer(vm, address, size);
 }
 
 /* The timer */
@@ -69,10 +76,10 @@ static u64 timer_expiry(const struct rtos *rtos, u64 number)
 	return rtos->start + multiply_divide(number * rtos->period, time_tsc_khz, 1000);
 }
 
-static void timer_overrun(struct rtos *rtos, u64 count)
+static void timer_overrun(struct rtos *rtos, u32 count)
 {
-	rtos->overruns += (u32)count;
-	rtos->vcpu->counters[COUNTER_timer_overruns] += (u32)count;
+	rtos->overruns += count;
+	rtos->vcpu->counters[COUNTER_timer_overruns] += count;
 }
 
 /* The expiry a period behind one at time: thousandths are kept, so that none is lost. */
@@ -86,34 +93,32 @@ static u64 timer_next(struct rtos *rtos, u64 time)
 }
 
 /* Expiries that are over already were merged into this one. Returns the next. */
-static u64 timer_skip(struct rtos *rtos, u64 now)
+__attribute__((noinline)) static u64 timer_skip(struct rtos *rtos, u64 now)
 {
 	u64 elapsed = multiply_divide(now - rtos->start, 1000, time_tsc_khz);
 	u64 number = divide_u64(elapsed, rtos->period, NULL);
 
-	timer_overrun(rtos, number - rtos->expiries);
-	rtos->expiries = number;
+	timer_overrun(rtos, (u32)number - rtos->expiries);
+	rtos->expiries = (u32)number;
 	divide_u64((number + 1) * rtos->period, 1000, &rtos->rest);
 	rtos->rest = rtos->rest * (time_tsc_khz % 1000) % 1000;
 	return timer_expiry(rtos, number + 1);
 }
 
-static void timer_expire(struct deadline *deadline, u64 time, u64 now)
+static u64 timer_expire(struct deadline *deadline, u64 now)
 {
 	struct rtos *rtos = (struct rtos *)((u8 *)deadline - offsetof(struct rtos, timer));
 	struct vcpu *vcpu = rtos->vcpu;
-	u64 next = timer_next(rtos, time);
+	u64 next = timer_next(rtos, deadline->time);
 
 	rtos->expiries++;
 	vcpu_count(vcpu, COUNTER_timer_expiries);
 	if (vcpu->pending & TIMER_BIT)
 		timer_overrun(rtos, 1);
 	else
-		rtos->due = time;
+		rtos->due = deadline->time;
 	vcpu->pending |= TIMER_BIT;
-	if (next <= now)
-		next = timer_skip(rtos, now);
-	deadline_set(deadline, next);
+	return next > now ? next : timer_skip(rtos, now);
 }
 
 static u32 hypercall_timer(struct vcpu *vcpu)
@@ -137,20 +142,27 @@ static u32 hypercall_timer(struct vcpu *vcpu)
 
 /* Interrupts and exceptions */
 
-/* Pushes a handler's frame; false if the stack is not in the guest's memory. */
-static bool rtos_enter(struct vcpu *vcpu, u32 handler, const u32 *error)
+/* Makes room on the guest's stack; NULL, and the guest stopped, if it has none. */
+static inline u32 *rtos_push(struct vcpu *vcpu, u32 size)
 {
 	struct frame *frame = vcpu->frame;
-	u32 size = error != NULL ? 16 : 12;
-	u32 *stack = frame->esp < size ? NULL : rtos_memory(vcpu->vm, frame->esp - size, size);
+	u32 *stack = rtos_pointer(vcpu->vm, frame->esp - size, size);
 
-	if (stack == NULL) {
+	if (stack == NULL)
 		vm_stop(vcpu->vm, "its stack is outside its memory");
+	else
+		frame->esp -= size;
+	return stack;
+}
+
+/* Pushes a handler's frame; false if there is no room for it. */
+static inline bool rtos_enter(struct vcpu *vcpu, u32 handler)
+{
+	struct frame *frame = vcpu->frame;
+	u32 *stack = rtos_push(vcpu, 12);
+
+	if (stack == NULL)
 		return false;
-	}
-	frame->esp -= size;
-	if (error != NULL)
-		*stack++ = *error;
 	stack[0] = frame->eip;
 	stack[1] = frame->cs;
 	stack[2] = frame->eflags;
@@ -164,6 +176,7 @@ static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 {
 	u32 handler = vector < EXCEPTIONS ? vcpu->vm->rtos->handlers[vector] : 0;
 	bool has_error = vector < EXCEPTIONS && (EXCEPTION_ERROR_CODES >> vector & 1) != 0;
+	u32 *stack;
 
 	trace(TRACE_exception, vector, vcpu->frame->eip);
 	if (handler == 0) {
@@ -171,20 +184,21 @@ static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 		return;
 	}
 	vcpu_count(vcpu, COUNTER_exceptions);
-	rtos_enter(vcpu, handler, has_error ? &error : NULL);
+	if (rtos_enter(vcpu, handler) && has_error && (stack = rtos_push(vcpu, 4)) != NULL)
+		*stack = error;
 }
 
 /* The guest has set its flag and is about to return from a handler: the IRET
  * is done here, so that the next handler's frame replaces the old one. */
-static void rtos_finish_return(struct vcpu *vcpu)
+static inline void rtos_finish_return(struct vcpu *vcpu)
 {
 	struct frame *frame = vcpu->frame;
-	const u8 *code = rtos_memory(vcpu->vm, frame->eip, 1);
+	const u8 *code = rtos_pointer(vcpu->vm, frame->eip, 1);
 	const u32 *stack;
 
 	if (code == NULL || *code != OPCODE_IRET)
 		return;
-	stack = rtos_memory(vcpu->vm, frame->esp, 12);
+	stack = rtos_pointer(vcpu->vm, frame->esp, 12);
 	if (stack == NULL || (stack[1] & 0xffff) != GANDALF_RTOS_CODE)
 		return;
 	vcpu_count(vcpu, COUNTER_returns);
@@ -201,30 +215,33 @@ static unsigned rtos_next_vector(u32 pending)
 	return GANDALF_VECTOR_IRQ + (unsigned)__builtin_ctz(pending);
 }
 
-static void rtos_deliver_vector(struct vcpu *vcpu, unsigned vector)
+/* Returns whether the guest has entered a handler, or is stopped. */
+static inline bool rtos_deliver_vector(struct vcpu *vcpu, unsigned vector)
 {
 	struct rtos *rtos = vcpu->vm->rtos;
 
 	vcpu->pending &= ~PENDING_BIT(vector);
 	if (rtos->handlers[vector] == 0) {
 		vcpu_count(vcpu, COUNTER_dropped_interrupts);
-		return;
+		return false;
 	}
 	if (vector == GANDALF_VECTOR_TIMER) {
 		vcpu->shared->timer_expiry = rtos->due;
 		vcpu->shared->timer_overruns = rtos->overruns;
 	}
-	trace(TRACE_deliver, vector, vcpu->frame->eip);
+	trace_fast(vcpu->id, TRACE_deliver, vector, vcpu->frame->eip);
 	vcpu_count(vcpu, COUNTER_deliveries);
 	rtos_finish_return(vcpu);
-	rtos_enter(vcpu, rtos->handlers[vector], NULL);
+	rtos_enter(vcpu, rtos->handlers[vector]);
+	return true;
 }
 
 static void rtos_deliver(struct vcpu *vcpu)
 {
 	while (vcpu->pending != 0 && vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG &&
 	       vcpu->state != VCPU_OFF)
-		rtos_deliver_vector(vcpu, rtos_next_vector(vcpu->pending));
+		if (rtos_deliver_vector(vcpu, rtos_next_vector(vcpu->pending)))
+			break;
 	if (vcpu->pending != 0)
 		vcpu_count(vcpu, COUNTER_deferrals);
 	vcpu->shared->pending = vcpu->pending != 0;
@@ -384,12 +401,11 @@ static void rtos_start(struct vcpu *vcpu)
 {
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	struct frame *frame = switch_prepare(vcpu);
-	u32 i;
 
 	memset(vcpu->vm->rtos->handlers, 0, sizeof(vcpu->vm->rtos->handlers));
 	rtos_segments(vcpu);
 	rtos_shared_init(vcpu);
-	for (i = 0; i < guest->port_range_count; i++)
+	for (u32 i = 0; i < guest->port_range_count; i++)
 		segment_allow_ports(vcpu, guest->port_ranges[i].first, guest->port_ranges[i].last);
 	frame->cs = GANDALF_RTOS_CODE;
 	frame->ds = frame->es = frame->fs = frame->gs = frame->ss = GANDALF_RTOS_DATA;
@@ -420,7 +436,6 @@ bool rtos_create(struct vm *vm)
 {
 	struct vcpu *vcpu = vm->vcpu;
 	struct rtos *rtos = &rtoses[vm->index];
-	unsigned irq;
 
 	vm->rtos = rtos;
 	vm->linear = memory_map_rtos(vm->guest->memory_base, vm->guest->memory_size);
@@ -430,7 +445,7 @@ bool rtos_create(struct vm *vm)
 				   sizeof(*vcpu->shared));
 	rtos->vcpu = vcpu;
 	deadline_init(&rtos->timer, timer_expire);
-	for (irq = 0; irq < 16; irq++)
+	for (unsigned irq = 0; irq < 16; irq++)
 		if (vm->guest->interrupts & 1u << irq)
 			interrupt_assign(irq, vcpu);
 	return true;

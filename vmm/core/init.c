@@ -46,11 +46,10 @@ static void init_pool(void)
 static void init_guests(void)
 {
 	const char *error = vm_create_all();
-	u32 i;
 
 	if (error != NULL)
 		panic("%s", error);
-	for (i = 0; i < table.guest_count; i++)
+	for (u32 i = 0; i < table.guest_count; i++)
 		vm_request_start(&vms[i]);
 	console_set_focus(&consoles, vms[table.focus].console);
 }

@@ -30,15 +30,15 @@ static bool console_must_wait(void)
 	return core.current->priority != 0 && console_waits < CONSOLE_WAITS;
 }
 
-static void console_expire(struct deadline *deadline, u64 time, u64 now)
+static u64 console_expire(struct deadline *deadline, u64 now)
 {
-	(void)time;
+	(void)deadline;
 	if (console_must_wait()) {
 		console_waits++;
-		deadline_set(deadline, now + time_tsc_khz);
-	} else {
-		serial_interrupt_again();
+		return now + time_tsc_khz;
 	}
+	serial_interrupt_again();
+	return TIME_NEVER;
 }
 
 static void lines_enable(void)

@@ -95,9 +95,7 @@ static void memory_read(const struct multiboot_information *information)
 
 static bool memory_exists(u32 base, u32 size)
 {
-	u32 i;
-
-	for (i = 0; i < memory_count; i++)
+	for (u32 i = 0; i < memory_count; i++)
 		if (base >= memory[i].base && base - memory[i].base <= memory[i].size &&
 		    size <= memory[i].size - (base - memory[i].base))
 			return true;
@@ -127,9 +125,7 @@ static void module_unmap(void)
 
 static void memory_check(const struct gandalf_table *table)
 {
-	u32 i;
-
-	for (i = 0; i < table->guest_count; i++)
+	for (u32 i = 0; i < table->guest_count; i++)
 		if (!memory_exists(table->guests[i].memory_base, table->guests[i].memory_size))
 			panic("this machine lacks the memory of guest %s, %u MiB at %u MiB",
 			      table->guests[i].name, table->guests[i].memory_size >> 20,
@@ -141,9 +137,7 @@ static void memory_check(const struct gandalf_table *table)
 
 static bool module_in_the_way(const struct gandalf_table *table, u32 at)
 {
-	u32 i;
-
-	for (i = 0; i < table->guest_count; i++)
+	for (u32 i = 0; i < table->guest_count; i++)
 		if (ranges_overlap(at, module_bytes, table->guests[i].memory_base,
 				   table->guests[i].memory_size))
 			return true;
@@ -155,9 +149,8 @@ static bool module_in_the_way(const struct gandalf_table *table, u32 at)
 static void module_move(const struct gandalf_table *table)
 {
 	u32 best = 0;
-	u32 i;
 
-	for (i = 0; i < memory_count; i++) {
+	for (u32 i = 0; i < memory_count; i++) {
 		u32 end = (memory[i].base + memory[i].size) & PTE_FRAME;
 		u32 at = (end - module_bytes) & PTE_FRAME;
 
@@ -176,9 +169,8 @@ static void images_check(const struct gandalf_table *table)
 {
 	char message[MESSAGE_SIZE];
 	const struct gandalf_table *mapped = module_map();
-	u32 i;
 
-	for (i = 0; i < table->image_count; i++)
+	for (u32 i = 0; i < table->image_count; i++)
 		if (table_image_check(mapped, i, message, sizeof(message)) != NULL)
 			panic("%s", message);
 	module_unmap();

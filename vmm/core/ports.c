@@ -41,9 +41,8 @@ static void uart_drain(struct pc *pc)
 static void uart_exchange(struct pc *pc)
 {
 	struct console *console = pc->vm->console;
-	u32 i;
 
-	for (i = 0; i < UART_STEP && uart_can_receive(&pc->uart) && console_has_input(console); i++)
+	for (u32 i = 0; i < UART_STEP && uart_can_receive(&pc->uart) && console_has_input(console); i++)
 		uart_receive(&pc->uart, (u8)console_get(&consoles, console));
 	uart_drain(pc);
 	lines_update(pc);
@@ -57,12 +56,17 @@ void pc_console(struct pc *pc)
 
 /* A PIT with a tiny count would be served more often than anything else runs:
  * its expiries are merged to at most twenty in a millisecond. */
-static void pit_rearm(struct pc *pc)
+static u64 pit_next(const struct pc *pc)
 {
 	u64 earliest = pc->pit_served + time_tsc_khz / 20;
 	u64 deadline = pit_deadline(&pc->pit);
 
-	deadline_set(&pc->pit_deadline, deadline < earliest ? earliest : deadline);
+	return deadline < earliest ? earliest : deadline;
+}
+
+static void pit_rearm(struct pc *pc)
+{
+	deadline_set(&pc->pit_deadline, pit_next(pc));
 }
 
 static void rtc_rearm(struct pc *pc)
@@ -70,11 +74,10 @@ static void rtc_rearm(struct pc *pc)
 	deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
 }
 
-static void pit_due(struct deadline *deadline, u64 time, u64 now)
+static u64 pit_due(struct deadline *deadline, u64 now)
 {
 	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, pit_deadline));
 
-	(void)time;
 	pc->pit_served = now;
 	if (pit_expire(&pc->pit, now) != 0) {
 		vcpu_count(pc->vcpu, COUNTER_timer_expiries);
@@ -82,17 +85,16 @@ static void pit_due(struct deadline *deadline, u64 time, u64 now)
 		pic_set_line(&pc->pic, IRQ_PIT, true);
 		lines_update(pc);
 	}
-	pit_rearm(pc);
+	return pit_next(pc);
 }
 
-static void rtc_due(struct deadline *deadline, u64 time, u64 now)
+static u64 rtc_due(struct deadline *deadline, u64 now)
 {
 	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, rtc_deadline));
 
-	(void)time;
 	rtc_expire(&pc->rtc, now);
 	lines_update(pc);
-	rtc_rearm(pc);
+	return rtc_deadline(&pc->rtc);
 }
 
 /* One byte-wide chip. */
@@ -215,9 +217,7 @@ static const struct chip {
 
 static const struct chip *chip_find(u16 port)
 {
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(chips); i++)
+	for (u32 i = 0; i < ARRAY_SIZE(chips); i++)
 		if (port >= chips[i].first && port <= chips[i].last)
 			return &chips[i];
 	return NULL;
@@ -228,9 +228,8 @@ static const struct chip *chip_find(u16 port)
 static bool port_is_own(const struct pc *pc, u16 port, u32 size)
 {
 	const struct gandalf_guest *guest = pc->vm->guest;
-	u32 i;
 
-	for (i = 0; i < guest->port_range_count; i++)
+	for (u32 i = 0; i < guest->port_range_count; i++)
 		if (port >= guest->port_ranges[i].first &&
 		    port + size - 1 <= guest->port_ranges[i].last)
 			return true;
@@ -240,12 +239,11 @@ static bool port_is_own(const struct pc *pc, u16 port, u32 size)
 u32 pc_port_read(struct pc *pc, u16 port, u32 size)
 {
 	u32 value = 0;
-	u32 i;
 
 	vcpu_count(pc->vcpu, COUNTER_port_accesses);
 	if (port_is_own(pc, port, size))
 		return port_in(port, size);
-	for (i = 0; i < size; i++) {
+	for (u32 i = 0; i < size; i++) {
 		const struct chip *chip = chip_find((u16)(port + i));
 
 		if (chip == NULL)
@@ -258,15 +256,13 @@ u32 pc_port_read(struct pc *pc, u16 port, u32 size)
 
 void pc_port_write(struct pc *pc, u16 port, u32 size, u32 value)
 {
-	u32 i;
-
 	vcpu_count(pc->vcpu, COUNTER_port_accesses);
 	trace(TRACE_port, port | 0x10000, value);
 	if (port_is_own(pc, port, size)) {
 		port_out(port, size, value);
 		return;
 	}
-	for (i = 0; i < size; i++) {
+	for (u32 i = 0; i < size; i++) {
 		const struct chip *chip = chip_find((u16)(port + i));
 
 		if (chip != NULL)
@@ -293,11 +289,9 @@ void pc_interrupt(struct pc *pc, unsigned irq)
 
 void pc_devices_create(struct pc *pc)
 {
-	unsigned irq;
-
 	deadline_init(&pc->pit_deadline, pit_due);
 	deadline_init(&pc->rtc_deadline, rtc_due);
-	for (irq = 0; irq < 16; irq++)
+	for (unsigned irq = 0; irq < 16; irq++)
 		if (pc->vm->guest->interrupts & 1u << irq)
 			interrupt_assign(irq, pc->vcpu);
 }

@@ -18,7 +18,8 @@
 struct core core;
 struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING, .cr0 = CR0_PG | CR0_NE | CR0_PE};
 
-static struct vcpu *order[GANDALF_GUESTS_MAXIMUM];
+/* The idle vCPU, which can always run, ends it. */
+static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
 static struct deadline starvation;
 static u64 held_since; /* when a guest last took the core from Linux or the idle vCPU */
 static u64 told_since; /* held_since when the log last told of it */
@@ -35,19 +36,16 @@ static bool vcpu_runnable(struct vcpu *vcpu)
  * then, so that a switch costs no more than noting the time; held_since changes
  * whenever Linux or the idle vCPU had the core in between.
  */
-static void starvation_expire(struct deadline *deadline, u64 time, u64 now)
+static u64 starvation_expire(struct deadline *deadline, u64 now)
 {
 	const struct vcpu *current = core.current;
 	u64 limit = (u64)time_tsc_khz * 1000 * STARVATION_SECONDS;
 	bool waits = false;
-	u32 i;
 
-	(void)time;
-	if (current->priority == 0 || now - held_since < limit) {
-		deadline_set(deadline, (current->priority == 0 ? now : held_since) + limit);
-		return;
-	}
-	for (i = 0; i < core.vcpu_count; i++)
+	(void)deadline;
+	if (current->priority == 0 || now - held_since < limit)
+		return (current->priority == 0 ? now : held_since) + limit;
+	for (u32 i = 0; i < core.vcpu_count; i++)
 		waits |= order[i]->priority < current->priority &&
 			 (order[i]->vm->state == VM_STARTING || vcpu_runnable(order[i]));
 	if (waits && held_since != told_since) {
@@ -55,18 +53,20 @@ static void starvation_expire(struct deadline *deadline, u64 time, u64 now)
 			 current->vm->guest->name, STARVATION_SECONDS);
 		told_since = held_since;
 	}
-	deadline_set(deadline, now + limit);
+	return now + limit;
 }
 
 void schedule_init(void)
 {
 	core.current = &idle_vcpu;
+	order[0] = &idle_vcpu;
 	deadline_init(&starvation, starvation_expire);
 }
 
 void schedule_add(struct vcpu *vcpu)
 {
 	order[core.vcpu_count++] = vcpu;
+	order[core.vcpu_count] = &idle_vcpu;
 }
 
 void schedule_housekeeping(u32 work)
@@ -74,17 +74,17 @@ void schedule_housekeeping(u32 work)
 	core.housekeeping |= work;
 }
 
+/* The first that can run; the idle vCPU's work comes before Linux, but not before
+ * the VMM's work for it. */
 static struct vcpu *schedule_pick(void)
 {
-	u32 i;
+	struct vcpu **at = order;
 
-	for (i = 0; i < core.vcpu_count; i++) {
-		if (core.housekeeping != 0 && order[i]->priority == 0 && !order[i]->working)
-			break;
-		if (vcpu_runnable(order[i]))
-			return order[i];
-	}
-	return &idle_vcpu;
+	while (!vcpu_runnable(*at))
+		at++;
+	if (core.housekeeping != 0 && (*at)->priority == 0 && !(*at)->working)
+		return &idle_vcpu;
+	return *at;
 }
 
 bool schedule(void)
@@ -101,7 +101,7 @@ bool schedule(void)
 	if (from->priority == 0)
 		held_since = now;
 	vcpu_count(to, COUNTER_switches_in);
-	trace(TRACE_switch_to, to->id, to->state);
+	trace_fast(from->id, TRACE_switch_to, to->id, to->state);
 	switch_vcpu(from, to);
 	return true;
 }
@@ -122,10 +122,8 @@ static const struct {
 
 static void housekeeping_perform(void)
 {
-	u32 i;
-
 	core.housekeeping |= HOUSEKEEPING_BUSY;
-	for (i = 0; i < ARRAY_SIZE(housekeeping); i++) {
+	for (u32 i = 0; i < ARRAY_SIZE(housekeeping); i++) {
 		if ((core.housekeeping & housekeeping[i].work) == 0)
 			continue;
 		core.housekeeping &= ~housekeeping[i].work;

@@ -46,9 +46,8 @@ static u32 data_selector(const struct frame *frame)
 {
 	u8 bytes[4];
 	u32 count = guest_fetch(frame->eip, bytes, sizeof(bytes));
-	u32 i;
 
-	for (i = 0; i < count; i++) {
+	for (u32 i = 0; i < count; i++) {
 		if (bytes[i] == PREFIX_GS)
 			return frame->gs;
 		if (bytes[i] == PREFIX_FS)
@@ -65,13 +64,12 @@ bool pc_flip_tls(struct pc *pc)
 	const struct frame *frame = pc->vcpu->frame;
 	u32 selectors[2];
 	u8 flips = 0;
-	u32 i;
 
 	if ((pc->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) == 0)
 		return false;
 	selectors[0] = data_selector(frame);
 	selectors[1] = frame->es;
-	for (i = 0; i < ARRAY_SIZE(selectors); i++) {
+	for (u32 i = 0; i < ARRAY_SIZE(selectors); i++) {
 		u32 index = (selectors[i] & 0xffff) / 8;
 
 		if (is_strict(pc, index))
@@ -81,7 +79,7 @@ bool pc_flip_tls(struct pc *pc)
 		return false;
 	memcpy(&pc->tls_frame, frame, sizeof(*frame));
 	pc->tls_down ^= flips;
-	for (i = 0; i < SEGMENT_TLS_ENTRIES; i++)
+	for (u32 i = 0; i < SEGMENT_TLS_ENTRIES; i++)
 		if (flips >> i & 1)
 			half_show(pc, i);
 	vcpu_count(pc->vcpu, COUNTER_tls_flips);

@@ -14,7 +14,8 @@
 
 u32 time_tsc_khz;
 
-static struct deadline *first;
+static struct deadline last = {.time = TIME_NEVER};
+static struct deadline *first = &last;
 static const struct timer_hardware *hardware;
 static u64 programmed = TIME_NEVER;
 
@@ -26,20 +27,10 @@ void time_init(void)
 	log_line("TSC %u kHz, timer: %s", time_tsc_khz, hardware->name);
 }
 
-static void time_program(u64 time)
+static void time_program(void)
 {
-	u64 now;
-
-	programmed = time;
-	if (time == TIME_NEVER)
-		return;
-	now = rdtsc();
-	hardware->program(time > now ? time - now : 0);
-}
-
-static void time_program_first(void)
-{
-	time_program(first != NULL ? first->time : TIME_NEVER);
+	programmed = first->time;
+	hardware->program(programmed);
 }
 
 void time_stop(void)
@@ -50,7 +41,7 @@ void time_stop(void)
 void time_start(void)
 {
 	hardware->start();
-	time_program_first();
+	time_program();
 }
 
 int time_irq(void)
@@ -67,17 +58,21 @@ static void deadline_remove(struct deadline *deadline)
 	*link = deadline->next;
 }
 
-static void deadline_insert(struct deadline *deadline)
+static void deadline_insert(struct deadline *deadline, u64 time)
 {
 	struct deadline **link = &first;
+	struct deadline *next;
 
-	while (*link != NULL && (*link)->time <= deadline->time)
-		link = &(*link)->next;
-	deadline->next = *link;
+	deadline->time = time;
+	if (time == TIME_NEVER)
+		return;
+	while ((next = *link)->time <= time)
+		link = &next->next;
+	deadline->next = next;
 	*link = deadline;
 }
 
-void deadline_init(struct deadline *deadline, void (*expire)(struct deadline *, u64, u64))
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *, u64))
 {
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
@@ -87,28 +82,22 @@ void deadline_set(struct deadline *deadline, u64 time)
 {
 	if (deadline->time != TIME_NEVER)
 		deadline_remove(deadline);
-	deadline->time = time;
-	if (time == TIME_NEVER)
-		return;
-	deadline_insert(deadline);
+	deadline_insert(deadline, time);
 	if (time < programmed)
-		time_program(time);
+		time_program();
 }
 
 void time_interrupt(void)
 {
+	struct deadline *deadline;
 	u64 now = rdtsc();
 
 	programmed = 0; /* whatever expire() sets is programmed below */
-	while (first != NULL && first->time <= now) {
-		struct deadline *deadline = first;
-		u64 time = deadline->time;
-
+	while ((deadline = first)->time <= now) {
 		first = deadline->next;
-		deadline->time = TIME_NEVER;
-		deadline->expire(deadline, time, now);
+		deadline_insert(deadline, deadline->expire(deadline, now));
 	}
-	time_program_first();
+	time_program();
 }
 
 u64 time_microseconds(u64 ticks)

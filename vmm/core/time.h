@@ -11,8 +11,9 @@
 
 struct deadline {
 	u64 time; /* TIME_NEVER: not set */
-	/* Called once, at time or, with now, later; it may set the deadline again. */
-	void (*expire)(struct deadline *deadline, u64 time, u64 now);
+	/* Called once, at time or, with now, later. Returns the next time, or
+	 * TIME_NEVER; it may set other deadlines, but not this one. */
+	u64 (*expire)(struct deadline *deadline, u64 now);
 	struct deadline *next; /* in the queue, if it is set */
 };
 
@@ -24,7 +25,7 @@ void time_init(void);
 void time_stop(void);
 void time_start(void);
 /* Not set at first. */
-void deadline_init(struct deadline *deadline, void (*expire)(struct deadline *, u64, u64));
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *, u64));
 /* Moves it, or with TIME_NEVER takes it back. */
 void deadline_set(struct deadline *deadline, u64 time);
 /* The timer interrupt: expires what is due, programs what is next. */
@@ -41,9 +42,9 @@ struct timer_hardware {
 	/* Makes it interrupt as programmed, and stops it. */
 	void (*start)(void);
 	void (*stop)(void);
-	/* Interrupts once, ticks from now (TSC), or earlier if it cannot wait
-	 * that long. */
-	void (*program)(u64 ticks);
+	/* Interrupts once, at a time (TSC) or at once if that is over, or earlier
+	 * if it cannot wait that long. */
+	void (*program)(u64 time);
 };
 
 #endif

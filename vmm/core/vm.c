@@ -55,9 +55,8 @@ static const char *vm_create(struct vm *vm, const struct gandalf_guest *guest, u
 static u32 next_guest(const struct gandalf_table *table, u32 done)
 {
 	u32 best = GANDALF_GUESTS_MAXIMUM;
-	u32 i;
 
-	for (i = 0; i < table->guest_count; i++) {
+	for (u32 i = 0; i < table->guest_count; i++) {
 		if (done & 1u << i)
 			continue;
 		if (best == GANDALF_GUESTS_MAXIMUM ||
@@ -117,11 +116,10 @@ static void zero_in_steps(u32 physical, u32 size)
 static void vm_load(struct vm *vm)
 {
 	const struct gandalf_table *table = init_table();
-	u32 i;
 
 	if (vm->guest->kind == GANDALF_KIND_RTOS)
 		zero_in_steps(vm->guest->memory_base, vm->guest->memory_size);
-	for (i = 0; i < table->image_count; i++) {
+	for (u32 i = 0; i < table->image_count; i++) {
 		const struct gandalf_image *image = &table->images[i];
 		u32 to = vm->guest->memory_base + image->load_address;
 
@@ -141,9 +139,7 @@ static void vm_release(struct vm *vm)
 
 void vm_release_stopped(void)
 {
-	u32 i;
-
-	for (i = 0; i < core.vcpu_count; i++)
+	for (u32 i = 0; i < core.vcpu_count; i++)
 		vm_release(&vms[i]);
 }
 
@@ -168,9 +164,7 @@ static void vm_start(struct vm *vm)
 
 void vm_start_requested(void)
 {
-	u32 i;
-
-	for (i = 0; i < core.vcpu_count; i++)
+	for (u32 i = 0; i < core.vcpu_count; i++)
 		if (vcpus[i].vm->state == VM_STARTING)
 			vm_start(vcpus[i].vm);
 }
@@ -263,9 +257,7 @@ void vm_stop(struct vm *vm, const char *pattern, ...)
 
 bool vm_any_alive(void)
 {
-	u32 i;
-
-	for (i = 0; i < core.vcpu_count; i++)
+	for (u32 i = 0; i < core.vcpu_count; i++)
 		if (vcpus[i].vm->state == VM_RUNNING || vcpus[i].vm->state == VM_STARTING)
 			return true;
 	return false;
@@ -273,9 +265,7 @@ bool vm_any_alive(void)
 
 struct vm *vm_find(const char *name)
 {
-	u32 i;
-
-	for (i = 0; i < core.vcpu_count; i++)
+	for (u32 i = 0; i < core.vcpu_count; i++)
 		if (strlen(name) == strlen(vms[i].guest->name) &&
 		    memcmp(name, vms[i].guest->name, strlen(name)) == 0)
 			return &vms[i];

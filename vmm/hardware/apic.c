@@ -16,7 +16,6 @@
 #define APIC_BASE_ENABLE (1u << 11)
 
 #define REGISTER_TASK_PRIORITY 0x80
-#define REGISTER_EOI 0xb0
 #define REGISTER_SPURIOUS 0xf0
 #define REGISTER_LVT_TIMER 0x320
 #define REGISTER_LVT_LINT0 0x350
@@ -78,16 +77,15 @@ bool apic_init(void)
 	return timer_scale != 0;
 }
 
-void apic_end_of_interrupt(void)
-{
-	apic_write(REGISTER_EOI, 0);
-}
-
 /* A little late rather than early, which would cost a second interrupt. */
-static void apic_program(u64 ticks)
+static void apic_program(u64 time)
 {
-	u32 near = ticks < NEAR ? (u32)ticks : NEAR;
+	u64 ticks = time - rdtsc();
+	u32 near = (u32)ticks;
+	s32 far = (s32)(ticks >> 32); /* negative: it is over */
 
+	if (far != 0 || near > NEAR)
+		near = far < 0 ? 0 : NEAR;
 	apic_write(REGISTER_INITIAL_COUNT, (u32)((u64)near * timer_scale >> SCALE_SHIFT) + 1);
 }
 

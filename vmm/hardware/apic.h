@@ -3,6 +3,7 @@
 #ifndef GANDALF_HARDWARE_APIC_H
 #define GANDALF_HARDWARE_APIC_H
 
+#include "core/layout.h"
 #include "core/time.h"
 
 extern const struct timer_hardware apic_timer;
@@ -10,6 +11,11 @@ extern const struct timer_hardware apic_timer;
 /* Enables the local APIC, passes the 8259s' interrupts through, measures the
  * timer. false if the CPU has none. */
 bool apic_init(void);
-void apic_end_of_interrupt(void);
+
+/* EOI: the register takes any value. */
+static inline void apic_end_of_interrupt(void)
+{
+	*(volatile u32 *)(LAYOUT_APIC + 0xb0) = 0;
+}
 
 #endif

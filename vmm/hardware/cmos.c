@@ -25,9 +25,7 @@ static u8 cmos_read(u8 index)
 
 static void cmos_snapshot(u8 values[ARRAY_SIZE(fields)])
 {
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(fields); i++)
+	for (u32 i = 0; i < ARRAY_SIZE(fields); i++)
 		values[i] = cmos_read(fields[i]);
 }
 

@@ -18,6 +18,8 @@
 #define MEASUREMENTS 3u
 #define MEASURED_CLOCKS 11932u /* 10 ms */
 #define MEASURED_PARTS 100u    /* of a second */
+/* That counter 0 can wait, at most 65535 clocks. */
+#define MILLISECONDS 54
 
 void i8254_wait(u32 clocks)
 {
@@ -34,9 +36,8 @@ void i8254_wait(u32 clocks)
 u32 i8254_measure_tsc(void)
 {
 	u64 best = UINT64_MAX;
-	unsigned i;
 
-	for (i = 0; i < MEASUREMENTS; i++) {
+	for (unsigned i = 0; i < MEASUREMENTS; i++) {
 		u64 start = rdtsc();
 		u64 ticks;
 
@@ -48,13 +49,16 @@ u32 i8254_measure_tsc(void)
 	return (u32)divide_u64(best * MEASURED_PARTS, 1000, NULL);
 }
 
-static void i8254_program(u64 ticks)
+static void i8254_program(u64 time)
 {
-	u64 clocks = divide_u64(multiply_divide(ticks, FREQUENCY, time_tsc_khz), 1000, NULL);
-	u32 count = clocks > 0xffff ? 0xffff : (u32)clocks;
+	s64 ticks = (s64)(time - rdtsc());
+	u32 count = 1;
 
-	if (count == 0)
-		count = 1;
+	if (ticks > (s64)time_tsc_khz * MILLISECONDS)
+		count = 0xffff;
+	else if (ticks > time_tsc_khz / 1000)
+		count = (u32)divide_u64(multiply_divide((u64)ticks, FREQUENCY, time_tsc_khz), 1000,
+					NULL);
 	outb(CONTROL, COUNTER_0_MODE_0);
 	outb(COUNTER_0, (u8)count);
 	outb(COUNTER_0, (u8)(count >> 8));

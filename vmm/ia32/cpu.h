@@ -82,6 +82,15 @@ static inline u64 rdtsc(void)
 	return value;
 }
 
+/* The same, kept in no register. */
+static inline void rdtsc_to(u64 *time)
+{
+	__asm__ volatile("rdtsc; mov %%eax, (%1); mov %%edx, 4(%1)"
+			 : "=m"(*time)
+			 : "r"(time)
+			 : "eax", "edx");
+}
+
 static inline u64 rdmsr(u32 index)
 {
 	u64 value;

@@ -19,9 +19,8 @@
 static u32 dr7_real(const struct vcpu *vcpu)
 {
 	u32 value = (vcpu->dr[7] & DR7_GUEST) | DR7_FIXED;
-	unsigned i;
 
-	for (i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 4; i++)
 		if (vcpu->dr[i] >= GANDALF_BASE - 8)
 			value &= ~(3u << 2 * i);
 	return value;

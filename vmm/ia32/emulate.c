@@ -60,9 +60,8 @@ static u32 operand_address(const struct emulation *e)
 {
 	u32 registers[8];
 	u32 index = segment_selector(e->frame, e->decoded.segment) / 8;
-	unsigned i;
 
-	for (i = 0; i < 8; i++)
+	for (unsigned i = 0; i < 8; i++)
 		registers[i] = *register_pointer(e->frame, i);
 	return decode_effective_address(&e->decoded, registers) +
 	       (index < SEGMENT_GUEST_ENTRIES ? descriptor_base(e->pc->vcpu->tables->gdt[index])
@@ -121,9 +120,8 @@ static bool entry_is_loaded(const struct frame *frame, u32 index)
 void emulate_reload_gdt(struct pc *pc)
 {
 	u32 entries = (pc->gdt_limit + 1u) / 8;
-	u32 i;
 
-	for (i = 1; i < SEGMENT_GUEST_ENTRIES; i++) {
+	for (u32 i = 1; i < SEGMENT_GUEST_ENTRIES; i++) {
 		u64 descriptor = 0;
 
 		if (i < entries && !guest_read(pc->gdt_base + i * 8, &descriptor, 8)) {
@@ -169,9 +167,7 @@ static enum emulated emulate_lgdt(const struct emulation *e)
  * interrupt. On a shared CPU IF stays 1 in the kernel, hence a trap gate. */
 static void reload_gates(struct pc *pc)
 {
-	unsigned vector;
-
-	for (vector = EXCEPTIONS; vector < 256; vector++) {
+	for (unsigned vector = EXCEPTIONS; vector < 256; vector++) {
 		u64 gate = 0;
 		unsigned type;
 
@@ -358,9 +354,7 @@ static const u16 msrs_of_zeroes[] = {
 
 static bool msr_is_zero(u32 index)
 {
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(msrs_of_zeroes); i++)
+	for (u32 i = 0; i < ARRAY_SIZE(msrs_of_zeroes); i++)
 		if (msrs_of_zeroes[i] == index)
 			return true;
 	return false;

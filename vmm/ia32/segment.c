@@ -77,15 +77,15 @@ static unsigned stub_dpl(unsigned vector)
 
 static void tables_init(struct segment_tables *tables)
 {
-	unsigned vector;
-
 	memset(tables->gdt, 0, sizeof(tables->gdt));
 	tables->gdt[SELECTOR_VMM_CODE / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_CODE, true);
 	tables->gdt[SELECTOR_VMM_DATA / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_DATA, true);
 	tables->gdt[SELECTOR_TSS / 8] =
 		segment_descriptor((u32)&tables->tss, sizeof(tables->tss) - 1, TYPE_TSS, false);
-	for (vector = 0; vector < ARRAY_SIZE(tables->idt); vector++)
+	for (unsigned vector = 0; vector < ARRAY_SIZE(tables->idt); vector++)
 		tables->idt[vector] = stub_gate(vector, stub_dpl(vector));
+	tables->gdt_register = (struct table_register){sizeof(tables->gdt) - 1, (u32)tables->gdt};
+	tables->idt_register = (struct table_register){sizeof(tables->idt) - 1, (u32)tables->idt};
 	tables->tss.ss0 = SELECTOR_VMM_DATA;
 	tables->tss.bitmap_offset = offsetof(struct tss, bitmap);
 	memset(tables->tss.bitmap, 0xff, sizeof(tables->tss.bitmap));
@@ -93,11 +93,8 @@ static void tables_init(struct segment_tables *tables)
 
 static void tables_load(struct segment_tables *tables)
 {
-	struct table_register gdt = {sizeof(tables->gdt) - 1, (u32)tables->gdt};
-	struct table_register idt = {sizeof(tables->idt) - 1, (u32)tables->idt};
-
 	tables->gdt[SELECTOR_TSS / 8] &= ~TSS_BUSY;
-	lgdt_lidt_ltr(&gdt, &idt, SELECTOR_TSS);
+	lgdt_lidt_ltr(&tables->gdt_register, &tables->idt_register, SELECTOR_TSS);
 }
 
 void segment_init(void)

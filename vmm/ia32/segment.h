@@ -10,6 +10,7 @@
 
 #include "abi/table.h"
 #include "core/vcpu.h"
+#include "ia32/cpu.h"
 
 #define SEGMENT_GUEST_ENTRIES 32u
 #define SEGMENT_ENTRIES 36u
@@ -42,6 +43,7 @@ struct segment_tables {
 	u64 gdt[SEGMENT_ENTRIES];
 	u64 idt[256];
 	struct tss tss;
+	struct table_register gdt_register, idt_register;
 	u32 user_code; /* bit n: guest entry n is a code segment of ring 3 */
 };
 

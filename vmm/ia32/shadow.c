@@ -138,9 +138,8 @@ static bool space_evict(struct pc *pc)
 {
 	struct shadow *shadow = &pc->shadow;
 	struct space *oldest = NULL;
-	u32 i;
 
-	for (i = 0; i < shadow->space_limit; i++) {
+	for (u32 i = 0; i < shadow->space_limit; i++) {
 		struct space *space = space_at(shadow, i);
 
 		if (space->directory != 0 && space != shadow->current &&
@@ -166,10 +165,8 @@ static u32 frame_allocate(struct pc *pc)
 
 static u32 space_free_index(struct pc *pc)
 {
-	u32 i;
-
 	for (;;) {
-		for (i = 0; i < space_count(); i++)
+		for (u32 i = 0; i < space_count(); i++)
 			if (space_at(&pc->shadow, i)->directory == 0)
 				return i;
 		space_evict(pc);
@@ -331,12 +328,11 @@ static u32 *current_directory(const struct shadow *shadow)
 static void kernel_set_pde(struct shadow *shadow, u32 index, u32 entry)
 {
 	u32 *master = pool_pointer(shadow->master);
-	u32 i;
 
 	if (master[index] == entry)
 		return;
 	master[index] = entry;
-	for (i = 0; i < shadow->space_limit; i++) {
+	for (u32 i = 0; i < shadow->space_limit; i++) {
 		const struct space *space = space_at(shadow, i);
 
 		if (space->directory != 0)
@@ -416,11 +412,10 @@ static bool kernel_sync_table(struct pc *pc, u32 index, u32 pde)
 	bool large = pde_is_large(pc, pde);
 	u32 *table = shadow_table(pc, index);
 	const u32 *guest = large ? NULL : guest_table_entry(pc, pde, 0);
-	u32 i;
 
 	if (table == NULL || (guest == NULL && !large))
 		return false;
-	for (i = 0; i < ENTRIES; i++) {
+	for (u32 i = 0; i < ENTRIES; i++) {
 		u32 entry = guest == NULL ? large_as_small(pde, i << PAGE_SHIFT)
 					  : guest[i] & (pde | ~(PTE_U | PTE_W));
 
@@ -726,12 +721,10 @@ void shadow_flush_all(struct pc *pc)
 
 void shadow_protect(struct pc *pc, u32 guest_frame)
 {
-	u32 i;
-
 	if (pc->shadow.protected_frame == guest_frame)
 		return;
 	pc->shadow.protected_frame = guest_frame;
-	for (i = 0; i < pc->shadow.space_limit; i++)
+	for (u32 i = 0; i < pc->shadow.space_limit; i++)
 		if (space_at(&pc->shadow, i)->directory != 0)
 			space_drop(space_at(&pc->shadow, i));
 	shadow_flush_all(pc);
@@ -741,9 +734,7 @@ void shadow_protect(struct pc *pc, u32 guest_frame)
 
 static void spaces_free(struct shadow *shadow)
 {
-	u32 i;
-
-	for (i = 0; i < shadow->space_limit; i++)
+	for (u32 i = 0; i < shadow->space_limit; i++)
 		if (space_at(shadow, i)->directory != 0)
 			space_free(shadow, space_at(shadow, i));
 	shadow->space_limit = 0;
@@ -814,14 +805,13 @@ static void master_fill(struct pc *pc)
 {
 	u32 *master = pool_pointer(pc->shadow.master);
 	u32 *identity = pool_pointer(pc->shadow.identity);
-	u32 i;
 
 	memcpy(&master[KERNEL_END], &memory_directory[KERNEL_END],
 	       (ENTRIES - KERNEL_END) * sizeof(u32));
 	master[KERNEL_END] = pc->vcpu->table_frame | PTE_P | PTE_W | PTE_A;
 	memcpy(&identity[KERNEL_END], &master[KERNEL_END], (ENTRIES - KERNEL_END) * sizeof(u32));
 	/* For ring 3 too, so that nothing faults that is there. */
-	for (i = 0; i < pc->shadow.memory_size >> LARGE_PAGE_SHIFT; i++)
+	for (u32 i = 0; i < pc->shadow.memory_size >> LARGE_PAGE_SHIFT; i++)
 		identity[i] = (pc->shadow.memory_base + (i << LARGE_PAGE_SHIFT)) | PTE_P | PTE_W |
 			      PTE_U | PTE_PS | PTE_A | PTE_D;
 }
@@ -831,11 +821,10 @@ bool shadow_create(struct pc *pc)
 	struct shadow *shadow = &pc->shadow;
 	u32 *frames[] = {&shadow->master, &shadow->identity, &shadow->nothing,
 			 &shadow->space_frames[0], &shadow->space_frames[1]};
-	u32 i;
 
 	shadow->memory_base = pc->vm->guest->memory_base;
 	shadow->memory_size = pc->vm->guest->memory_size;
-	for (i = 0; i < ARRAY_SIZE(frames); i++) {
+	for (u32 i = 0; i < ARRAY_SIZE(frames); i++) {
 		*frames[i] = pool_allocate();
 		if (*frames[i] == 0)
 			return false;
@@ -858,12 +847,11 @@ void shadow_destroy(struct pc *pc)
 	struct shadow *shadow = &pc->shadow;
 	u32 *master = pool_pointer(shadow->master);
 	u32 *identity = pool_pointer(shadow->identity);
-	u32 i;
 
 	switch_leave_space(pc->vcpu);
 	shadow->current = NULL;
 	spaces_free(shadow);
-	for (i = 0; i < KERNEL_END; i++) {
+	for (u32 i = 0; i < KERNEL_END; i++) {
 		if (i >= KERNEL_FIRST && master[i] != 0 && (master[i] & PTE_PS) == 0)
 			pool_free(master[i] & PTE_FRAME);
 		if (identity[i] != 0 && (identity[i] & PTE_PS) == 0)

@@ -28,10 +28,9 @@ static u32 stack_top(const struct vcpu *vcpu)
 
 bool switch_create(struct vcpu *vcpu)
 {
-	u32 i;
 	u32 *table;
 
-	for (i = 0; i < ARRAY_SIZE(vcpu->stack_frames); i++) {
+	for (u32 i = 0; i < ARRAY_SIZE(vcpu->stack_frames); i++) {
 		vcpu->stack_frames[i] = pool_allocate();
 		if (vcpu->stack_frames[i] == 0)
 			return false;
@@ -39,7 +38,7 @@ bool switch_create(struct vcpu *vcpu)
 	if (vcpu->table_frame == 0)
 		return vcpu->stack_frames[1] == vcpu->stack_frames[0] + PAGE_SIZE;
 	table = pool_pointer(vcpu->table_frame);
-	for (i = 0; i < ARRAY_SIZE(vcpu->stack_frames); i++)
+	for (u32 i = 0; i < ARRAY_SIZE(vcpu->stack_frames); i++)
 		table[((LAYOUT_STACK - LAYOUT_VCPU) >> PAGE_SHIFT) + i] =
 			vcpu->stack_frames[i] | PTE_P | PTE_W | PTE_A | PTE_D;
 	return true;

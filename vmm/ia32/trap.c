@@ -38,10 +38,8 @@ static const struct fixup *trap_fixup(u32 eip)
 
 /* Interrupts come where the idle vCPU lets them in, which looks for itself who
  * is to run then, and where the VMM works for a guest. */
-static void interrupt_vmm(unsigned vector)
+static inline void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 {
-	struct vcpu *vcpu = core.current;
-
 	interrupt(vector);
 	if (!vcpu->working)
 		return;
@@ -72,10 +70,6 @@ static void trap_vmm(struct frame *frame)
 {
 	const struct fixup *fixup;
 
-	if (frame->vector >= VECTOR_PIC && frame->vector < VECTOR_RETURN_FAULT) {
-		interrupt_vmm(frame->vector);
-		return;
-	}
 	if (frame->vector == EXCEPTION_NMI)
 		return;
 	if (frame->vector == EXCEPTION_DB) {
@@ -116,11 +110,17 @@ void trap_start(void)
 	trap_return(core.current, true);
 }
 
-static void trap_interrupt(struct vcpu *vcpu, const struct frame *frame)
+static inline void trap_interrupt(struct vcpu *vcpu, const struct frame *frame)
 {
-	trace(TRACE_interrupt, frame->vector, frame->eip);
+	trace_fast(vcpu->id, TRACE_interrupt, frame->vector, frame->eip);
+	if ((frame->cs & 3) == 0) {
+		interrupt_vmm(vcpu, frame->vector);
+		return;
+	}
+	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_interrupts);
 	interrupt(frame->vector);
+	trap_return(vcpu, true);
 }
 
 /* What an interrupt could change is read before they are enabled. */
@@ -139,16 +139,17 @@ static void trap_exception(struct vcpu *vcpu, struct frame *frame)
 void trap(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
-	bool is_interrupt = frame->vector >= VECTOR_PIC && frame->vector < VECTOR_RETURN_FAULT;
 
+	if (frame->vector >= VECTOR_PIC && frame->vector < VECTOR_RETURN_FAULT) {
+		trap_interrupt(vcpu, frame);
+		return;
+	}
 	if ((frame->cs & 3) == 0) {
 		trap_vmm(frame);
 		return;
 	}
 	vcpu_count(vcpu, COUNTER_entries);
-	if (is_interrupt)
-		trap_interrupt(vcpu, frame);
-	else if (frame->vector != EXCEPTION_NMI)
+	if (frame->vector != EXCEPTION_NMI)
 		trap_exception(vcpu, frame);
-	trap_return(vcpu, is_interrupt);
+	trap_return(vcpu, false);
 }

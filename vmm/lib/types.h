@@ -19,7 +19,8 @@ typedef int64_t s64;
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A time that never comes, in ticks of the time stamp counter. */
-#define TIME_NEVER UINT64_MAX
+/* A time that never comes, in ticks of the time stamp counter; differences of
+ * times have a sign. */
+#define TIME_NEVER ((u64)INT64_MAX)
 
 #endif

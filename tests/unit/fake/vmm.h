@@ -27,6 +27,9 @@ static struct gandalf_shared shared;
 static char stop_reason[128];
 static unsigned stops, reboots, power_offs;
 
+struct trace_event trace_events[TRACE_EVENTS];
+u32 trace_next;
+
 void trace(enum trace_type type, u32 first, u32 second)
 {
 	(void)type;

@@ -86,6 +86,11 @@ static inline u64 rdtsc(void)
 	return processor.tsc;
 }
 
+static inline void rdtsc_to(u64 *time)
+{
+	*time = processor.tsc;
+}
+
 static inline void sti(void)
 {
 	processor.interrupts = true;
