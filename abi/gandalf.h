@@ -104,6 +104,14 @@
  */
 #define GANDALF_HYPERCALL_LOAD_TLS 17
 
+/*
+ * Linux: rings the doorbell of an RTOS, which gets GANDALF_VECTOR_DOORBELL, at
+ * once if it is halted; rings that it has not taken yet are one. EBX: the guest's
+ * place in the system description, the first is 0. Returns 0, or
+ * GANDALF_ERROR_ARGUMENT if that is no RTOS that runs and has a handler for it.
+ */
+#define GANDALF_HYPERCALL_DOORBELL 18
+
 /* Does nothing; the cost of a hypercall. Every guest. Returns 0. */
 #define GANDALF_HYPERCALL_NULL 32
 
@@ -118,6 +126,7 @@
 #define GANDALF_VECTOR_IRQ 32
 #define GANDALF_VECTOR_TIMER 48
 #define GANDALF_VECTOR_CONSOLE 49
+#define GANDALF_VECTOR_DOORBELL 50
 #define GANDALF_VECTORS 64
 
 /*

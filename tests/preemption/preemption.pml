@@ -15,7 +15,10 @@
  *   vm_is, linux_is  the life of the VM: changed with interrupts disabled, and by others
  *                than the work itself only while it is not working.
  *   halt_wanted  interrupt handlers set it, Linux's return to its guest clears it.
- *   working      Linux's work alone; handlers and the scheduler read it.
+ *   working      Linux's work was interrupted: the handler's end clears it, other
+ *                handlers and the scheduler read it.
+ *   attention    whoever changes what Linux's return to its guest depends on sets it;
+ *                that return clears it and looks, interrupts disabled.
  *   housekeeping handlers and Linux set it, interrupts disabled; the idle vCPU clears it.
  *   pending      handlers set it, the RTOS clears it.
  *   waits        handlers set it, Linux clears it, interrupts disabled.
@@ -37,13 +40,16 @@ bool interrupts = false;               /* the real IF */
 bool linux_interrupts = false;         /* what it will be when Linux goes on */
 mtype linux_is = OFF, rtos_is = RUNNING, vm_is = STARTING;
 bool guest = false;                    /* Linux's own code has the core, not the VMM */
-bool changed = true;                   /* trap_return(): another may be more urgent */
+bool attention = true;                 /* trap_attend() comes before the guest */
 bool working = false, half = false, shared_half = false, fpu_half = false;
 bool halt_wanted = false, unreleased = false;
 bool rtos_starting = false;
 bool release_wanted = false, start_wanted = true;    /* housekeeping */
 bool busy = false;                     /* the same: the idle vCPU is at it */
 bool pending = false, waits = false;
+bool preempted = false;                /* while it worked: somebody else has had the core */
+bool laid = false;                     /* the traps for what waits */
+bool task_switched = true;             /* CR0.TS, as Linux has it next */
 bool woken = false;                    /* the idle vCPU, from its HLT */
 mtype fpu = IDLE;
 byte fault_frames = 0, interrupt_frames = 0;
@@ -95,6 +101,7 @@ inline take_down(state)
 	linux_is = OFF;
 	unreleased = true;
 	release_wanted = true;
+	attention = true;
 	if
 	:: fpu == LINUX -> fpu = IDLE
 	:: else
@@ -103,27 +110,16 @@ inline take_down(state)
 
 inline work_end()
 {
-	d_step {
 #ifndef END_FORGETS_CLI
-		interrupts = false;
-#endif
-#ifndef END_FORGETS_WORKING
-		working = false
+	interrupts = false
 #else
-		skip
+	skip
 #endif
-	}
 }
 
 inline work_begin()
 {
-#ifdef BEGIN_IN_WRONG_ORDER
-	interrupts = true;
-	working = true
-#else
-	working = true;
 	interrupts = true
-#endif
 }
 
 /* interrupt(): serves all that waits. Interrupts are disabled. */
@@ -135,7 +131,12 @@ inline serve()
 	:: else
 	fi;
 	if
-	:: device_line -> device_line = false; waits = (linux_is != OFF)
+	:: device_line ->
+		device_line = false;
+		waits = (linux_is != OFF);
+#ifndef DEVICE_FORGETS_ATTENTION
+		attention = true
+#endif
 	:: else
 	fi;
 	if
@@ -145,7 +146,11 @@ inline serve()
 		:: vm_is == RUNNING ->
 #ifndef HALT_IGNORES_WORK
 			if
-			:: working -> halt_wanted = true
+			:: working ->
+				halt_wanted = true;
+#ifndef HALT_FORGETS_ATTENTION
+				attention = true
+#endif
 			:: else -> take_down(OFF)
 			fi
 #else
@@ -159,7 +164,10 @@ inline serve()
 	:: start_line ->
 		start_line = false;
 		if
-		:: vm_is == OFF || vm_is == STOPPED -> vm_is = STARTING; start_wanted = true
+		:: vm_is == OFF || vm_is == STOPPED ->
+			vm_is = STARTING;
+			start_wanted = true;
+			attention = true
 		:: else
 		fi
 	:: else
@@ -197,22 +205,25 @@ end:
 		interrupts = false;
 		if
 		:: core == LINUX && guest ->
-			/* trap(); Linux's process goes on in trap_return(). */
+			/* trap(); Linux's process goes on where it left its guest. */
 			guest = false;
-			changed = true;
+#ifndef INTERRUPT_FORGETS_ATTENTION
+			attention = true;
+#endif
 			serve()
 		:: core == LINUX && !guest ->
 			/* interrupt_vmm() */
 			interrupt_frames++;
 			assert(1 + fault_frames + interrupt_frames <= FRAMES);
+#ifndef HANDLER_FORGETS_WORKING
+			working = true;
+#endif
 			serve();
 			linux_interrupts = false;
 #ifndef HANDLER_FORGETS_TO_SCHEDULE
-			if
-			:: working -> schedule()
-			:: else
-			fi;
+			schedule();
 #endif
+			preempted = (core != LINUX);
 #ifdef HANDLER_ENABLES
 			linux_interrupts = true;
 			if
@@ -240,6 +251,13 @@ end:
 	:: d_step {
 		interrupt_frames > 0 ->
 		interrupt_frames--;
+#ifndef HANDLER_FORGETS_ATTENTION
+		if
+		:: preempted -> attention = true
+		:: else
+		fi;
+#endif
+		working = false;
 		interrupts = true
 	}
 	od
@@ -258,23 +276,26 @@ own_code:
 		assert(linux_is == RUNNING && vm_is == RUNNING && !halt_wanted);
 		assert(!working && !half && !shared_half && !fpu_half);
 		assert(!RTOS_WAITS && rtos_is != RUNNING && !HOUSEKEEPING);
+		/* What waits is delivered, or the traps are laid for it. */
+		assert(!waits || laid);
+		/* TS is as the FPU's owner has it. */
+		assert(fpu != LINUX || !task_switched);
+		assert(fpu == LINUX || task_switched);
 		assert(interrupts && fault_frames == 0)
 	}
-	:: d_step { guest -> guest = false; interrupts = false; changed = false }; break
+	:: /* A trap gate: interrupts stay enabled. */
+		d_step { guest -> guest = false }; break
 	:: !guest -> goto vmm_return
 	od;
 
 	/* trap(): the work. */
-	work_begin();
 	half = true;
 	if
 	:: skip
-	:: /* A page fault where guest memory is copied: fault_fill(). */
-		d_step { fault_frames++; interrupts = false };
-		interrupts = true;
+	:: /* A page fault where guest memory is copied. */
+		fault_frames++;
 		skip;
-		interrupts = false;
-		d_step { fault_frames--; interrupts = true }
+		fault_frames--
 	fi;
 	half = false;
 	if
@@ -292,11 +313,15 @@ own_code:
 #endif
 		fpu_half = true;
 		fpu = LINUX;
+		task_switched = false;
 		fpu_half = false
 	:: /* HLT */
 		work_end();
 		if
-		:: !waits -> linux_is = HALTED
+		:: !waits -> linux_is = HALTED;
+#ifndef HLT_FORGETS_ATTENTION
+			attention = true
+#endif
 		:: else
 		fi
 	:: /* vm_stop(), and perhaps a restart. */
@@ -309,15 +334,31 @@ own_code:
 			:: else
 			fi;
 			if
-			:: vm_is = STARTING; start_wanted = true
+			:: vm_is = STARTING; start_wanted = true; attention = true
 			:: skip
 			fi
 		}
 	fi;
-	work_end();
 
 vmm_return:
-	/* trap_return() */
+	/* entry_return in entry.S */
+#ifdef RETURN_LOOKS_BEFORE_CLI
+	if
+	:: attention -> interrupts = false; goto attend
+	:: else
+	fi;
+	interrupts = false;
+	goto leave;
+#else
+	interrupts = false;
+	if
+	:: attention
+	:: else -> goto leave
+	fi;
+#endif
+
+attend:
+	/* trap_attend() */
 	skip;
 #ifndef RETURN_FORGETS_HALT
 	atomic {
@@ -332,24 +373,14 @@ vmm_return:
 		fi
 	};
 #endif
-	d_step {
-		if
-#ifdef RETURN_FORGETS_THE_IDLE_VCPU
-		:: changed || linux_is != RUNNING ->
-#else
-		:: changed || linux_is != RUNNING || HOUSEKEEPING ->
-#endif
-			linux_interrupts = false;
-			schedule()
-		:: else
-		fi
-	};
+	d_step { linux_interrupts = false; schedule() };
 after_schedule:
 	/* linux_deliver() */
 	do
-	:: atomic { waits && linux_is != OFF -> waits = false };
+	:: atomic { waits && linux_is != OFF };
 		if
 		:: /* Linux has enabled interrupts. */
+			waits = false;
 			work_begin();
 			half = true;
 			half = false;
@@ -359,16 +390,23 @@ after_schedule:
 		fi
 	:: !waits || linux_is == OFF -> break
 	od;
+	atomic { laid = waits; attention = waits };
 	if
-#ifndef RETURN_LOOKS_ONCE
-	:: linux_is != RUNNING || halt_wanted || HOUSEKEEPING -> goto vmm_return
+#ifdef RETURN_FORGETS_THE_IDLE_VCPU
+	:: linux_is != RUNNING || halt_wanted -> goto attend
 #else
-	:: linux_is != RUNNING -> goto vmm_return
+#ifndef RETURN_LOOKS_ONCE
+	:: linux_is != RUNNING || halt_wanted || HOUSEKEEPING -> goto attend
+#else
+	:: linux_is != RUNNING -> goto attend
+#endif
 #endif
 	:: else
 	fi;
+	task_switched = (fpu != LINUX);
+leave:
 	/* IRET */
-	d_step { guest = true; interrupts = true };
+	atomic { guest = true; interrupts = true };
 	goto own_code
 }
 
@@ -448,7 +486,7 @@ end:
 						vm_is = RUNNING;
 						linux_is = RUNNING;
 						waits = false;
-						changed = true
+						attention = true
 					:: else
 					fi
 				}

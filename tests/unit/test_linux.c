@@ -26,6 +26,7 @@
 #define FRAMES 8u
 
 struct core core;
+struct vm vms[GANDALF_GUESTS_MAXIMUM];
 u32 time_tsc_khz = 1000000;
 
 static u32 frames[FRAMES][1024];
@@ -34,7 +35,6 @@ static struct vm vm;
 static struct vcpu vcpu;
 static struct gandalf_guest guest;
 static struct frame frame;
-static bool foreign;
 static enum shadow_result fill;
 static unsigned stops, arrives_in_inject;
 static bool clears_flag;
@@ -49,7 +49,6 @@ static unsigned call_count;
 static void called(const char *name)
 {
 	assert_true(call_count < ARRAY_SIZE(calls));
-	assert_int_equal(vcpu.working, processor.interrupts);
 	calls[call_count].name = name;
 	calls[call_count++].interrupts = processor.interrupts;
 }
@@ -70,8 +69,9 @@ void log_line(const char *pattern, ...)
 /* As the real one does it. */
 void vm_stop(struct vm *which, const char *pattern, ...)
 {
+	(void)which;
 	(void)pattern;
-	work_end(which->vcpu);
+	work_end();
 	called("stop");
 	stops++;
 }
@@ -260,6 +260,12 @@ bool emulate_alias_store(struct pc *pc)
 	return true;
 }
 
+bool rtos_ring(const struct vm *which)
+{
+	called("ring");
+	return which == &vms[1];
+}
+
 void inject(struct pc *pc, unsigned vector, bool has_error, u32 error)
 {
 	(void)vector;
@@ -280,14 +286,6 @@ void inject_page_fault(struct pc *pc, u32 linear, u32 error)
 {
 	(void)linear;
 	inject(pc, EXCEPTION_PF, true, error);
-}
-
-bool fpu_is_foreign(const struct vcpu *which)
-{
-	(void)which;
-	/* Asked in work, the answer may be wrong when it is used. */
-	assert_false(processor.interrupts);
-	return foreign;
 }
 
 void fpu_take(struct vcpu *which)
@@ -337,7 +335,8 @@ static int start(void **state)
 	memset(&frame, 0, sizeof(frame));
 	memset(frames, 0, sizeof(frames));
 	frames_taken = call_count = stops = arrives_in_inject = 0;
-	foreign = clears_flag = false;
+	core.fpu_owner = &vcpu;
+	clears_flag = false;
 	fill = SHADOW_FILLED;
 	guest.kind = GANDALF_KIND_LINUX_SHARED;
 	vm.guest = &guest;
@@ -364,7 +363,7 @@ static void entry(u32 vector, u32 ring)
 	frame.cs = ring == 3 ? 0x73 : 0x61;
 	work_begin(&vcpu);
 	vcpu.operations->trap(&vcpu, &frame);
-	work_end(&vcpu);
+	work_end();
 }
 
 static void assert_call(unsigned index, const char *name, bool interrupts)
@@ -406,6 +405,18 @@ static void hypercalls_and_emulation_run_with_interrupts_enabled(void **state)
 	frame.eax = GANDALF_HYPERCALL_FLUSH;
 	entry(GANDALF_HYPERCALL_VECTOR, 1);
 	only_call("flush", true);
+	/* What is rung is another's, and may be more urgent. */
+	core.vcpu_count = 2;
+	for (u32 place = 0; place < 3; place++) {
+		vcpu.attention = false;
+		frame.eax = GANDALF_HYPERCALL_DOORBELL;
+		frame.ebx = place;
+		entry(GANDALF_HYPERCALL_VECTOR, 1);
+		assert_int_equal(frame.eax, place == 1 ? 0 : (u32)GANDALF_ERROR_ARGUMENT);
+		assert_true(vcpu.attention);
+		if (place < 2)
+			only_call("ring", false);
+	}
 	frame.eax = GANDALF_HYPERCALL_LOAD_TLS;
 	entry(GANDALF_HYPERCALL_VECTOR, 1);
 	assert_int_equal(call_count, 3);
@@ -428,10 +439,10 @@ static void hypercalls_and_emulation_run_with_interrupts_enabled(void **state)
 static void the_fpu_changes_hands_with_interrupts_disabled(void **state)
 {
 	(void)state;
-	foreign = true;
+	core.fpu_owner = NULL;
 	entry(EXCEPTION_NM, 3);
 	only_call("fpu", false);
-	foreign = false;
+	core.fpu_owner = &vcpu;
 	entry(EXCEPTION_NM, 3);
 	only_call("inject", false);
 }
@@ -447,7 +458,7 @@ static void interrupts_are_delivered_with_interrupts_enabled(void **state)
 	assert_int_equal(call_count, 3);
 	for (unsigned i = 0; i < call_count; i++)
 		assert_call(i, "inject", true);
-	assert_false(processor.interrupts || vcpu.working || vm.pc->armed);
+	assert_false(processor.interrupts || vm.pc->armed);
 	/* Linux has disabled them: the traps are laid for one that comes late, too. */
 	call_count = 0;
 	arrives_in_inject = 1;
@@ -456,7 +467,7 @@ static void interrupts_are_delivered_with_interrupts_enabled(void **state)
 	vcpu.operations->deliver(&vcpu);
 	only_call("inject", true);
 	assert_true(vm.pc->armed);
-	assert_false(processor.interrupts || vcpu.working);
+	assert_false(processor.interrupts);
 }
 
 static void a_dedicated_cpu_and_the_old_way_keep_interrupts_out(void **state)

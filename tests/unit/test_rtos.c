@@ -35,7 +35,6 @@ static struct console console;
 static struct deadline *timer;
 static u32 assigned;
 static unsigned room, fpu_taken;
-static bool fpu_foreign;
 static char written[1024], typed[1024];
 static u32 written_count, typed_first, typed_count;
 static u8 *memory;
@@ -98,12 +97,6 @@ u32 memory_map_rtos(u32 address, u32 size)
 	return LAYOUT_RTOS;
 }
 
-bool fpu_is_foreign(const struct vcpu *which)
-{
-	(void)which;
-	return fpu_foreign;
-}
-
 void fpu_take(struct vcpu *which)
 {
 	(void)which;
@@ -152,7 +145,7 @@ static int start(void **state)
 	memset(&real_tables, 0, sizeof(real_tables));
 	assigned = room = fpu_taken = 0;
 	written_count = typed_first = typed_count = 0;
-	fpu_foreign = false;
+	core.fpu_owner = &vcpu;
 	guest.memory_base = 0x123000;
 	guest.memory_size = MEMORY;
 	guest.entry = CODE;
@@ -436,13 +429,31 @@ static void halt_sleeps_only_when_nothing_waits(void **state)
 	assert_int_equal(call(GANDALF_HYPERCALL_HALT, 0, 0), 0);
 	assert_int_equal(vcpu.state, VCPU_HALTED);
 	assert_int_equal(page()->interrupt_flag, GANDALF_INTERRUPT_FLAG);
-	assert_false(vcpu.operations->wakes(&vcpu));
+	assert_true(vcpu.attention);
+	/* As trap_attend() does. */
+	vcpu.attention = false;
 	vcpu.operations->interrupt(&vcpu, 7);
-	assert_true(vcpu.operations->wakes(&vcpu));
+	assert_true(vcpu.attention);
 	vcpu.state = VCPU_RUNNING;
 	page()->interrupt_flag = 0;
 	assert_int_equal(call(GANDALF_HYPERCALL_HALT, 0, 0), 0);
 	assert_int_equal(vcpu.state, VCPU_RUNNING);
+}
+
+static void a_ring_waits_for_who_can_hear_it(void **state)
+{
+	(void)state;
+	vm.state = VM_RUNNING;
+	assert_true(rtos_ring(&vm));
+	assert_true(rtos_ring(&vm));
+	assert_int_equal(vcpu.pending, 1u << (GANDALF_VECTOR_DOORBELL - GANDALF_VECTOR_IRQ));
+	assert_true(vcpu.attention);
+	vcpu.pending = vcpu.attention = 0;
+	vm.state = VM_STOPPED;
+	assert_false(rtos_ring(&vm));
+	vm.state = VM_RUNNING;
+	assert_false(rtos_ring(&(struct vm){ .state = VM_RUNNING, .vcpu = &vcpu }));
+	assert_false(vcpu.pending || vcpu.attention);
 }
 
 /* Delivery */
@@ -606,7 +617,7 @@ static void exceptions_without_a_handler_stop_the_guest(void **state)
 static void the_fpu_is_taken_at_its_first_use(void **state)
 {
 	(void)state;
-	fpu_foreign = true;
+	core.fpu_owner = NULL;
 	frame.vector = EXCEPTION_NM;
 	vcpu.operations->trap(&vcpu, &frame);
 	assert_int_equal(fpu_taken, 1);
@@ -645,6 +656,7 @@ int main(void)
 		TEST(the_console_takes_what_it_has_room_for),
 		TEST(the_flag_is_one_bit),
 		TEST(halt_sleeps_only_when_nothing_waits),
+		TEST(a_ring_waits_for_who_can_hear_it),
 		TEST(a_frame_is_what_the_processor_would_push),
 		TEST(interrupts_wait_for_the_flag_in_order),
 		TEST(the_window_before_iret_does_not_grow_the_stack),

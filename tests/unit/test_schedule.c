@@ -25,7 +25,6 @@ u32 time_tsc_khz = 1000000;
 
 static struct vm vms_made[GUESTS];
 static struct gandalf_guest guests[GUESTS];
-static bool wake[GUESTS];
 static struct deadline *watch;
 static char line[128];
 static unsigned lines, releases, starts;
@@ -102,13 +101,6 @@ void processor_sleep(void)
 	alive--;
 }
 
-static bool wakes(const struct vcpu *vcpu)
-{
-	return wake[vcpu->id];
-}
-
-static const struct vcpu_operations operations = { .wakes = wakes };
-
 /* Two RTOSes and Linux, all off. */
 static int start(void **state)
 {
@@ -119,7 +111,6 @@ static int start(void **state)
 	memset(&core, 0, sizeof(core));
 	memset(&processor, 0, sizeof(processor));
 	memset(vcpus, 0, sizeof(vcpus));
-	memset(wake, 0, sizeof(wake));
 	lines = releases = starts = 0;
 	schedule_init();
 	for (u16 i = 0; i < GUESTS; i++) {
@@ -128,7 +119,6 @@ static int start(void **state)
 		vcpus[i].vm = &vms_made[i];
 		vcpus[i].id = i;
 		vcpus[i].priority = priorities[i];
-		vcpus[i].operations = &operations;
 		schedule_add(&vcpus[i]);
 	}
 	return 0;
@@ -148,7 +138,7 @@ static void every_mixture_of_states_picks_the_most_urgent(void **state)
 
 				vcpus[i].state = kind == 0 ? VCPU_OFF
 						 : kind == 1 ? VCPU_RUNNING : VCPU_HALTED;
-				wake[i] = kind == 3 || kind == 0;
+				vcpus[i].attention = kind == 3 || kind == 0;
 				if ((kind & 1) && !(work && i == 2))
 					expected = &vcpus[i];
 			}
@@ -231,10 +221,10 @@ static void the_work_for_linux_ends_before_the_idle_vcpus_begins(void **state)
 	(void)state;
 	vcpus[2].state = VCPU_RUNNING;
 	schedule();
-	vcpus[2].interruptible = true;
-	work_begin(&vcpus[2]);
-	assert_true(processor.interrupts && vcpus[2].working);
+	/* As interrupt_vmm() does it. */
+	vcpus[2].working = true;
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
+	assert_true(vcpus[2].attention);
 	assert_false(schedule());
 	assert_ptr_equal(core.current, &vcpus[2]);
 	/* An RTOS does preempt it, and the idle vCPU does not come behind the RTOS. */
@@ -245,19 +235,21 @@ static void the_work_for_linux_ends_before_the_idle_vcpus_begins(void **state)
 	assert_true(schedule());
 	assert_ptr_equal(core.current, &vcpus[2]);
 	assert_int_equal(releases, 0);
-	work_end(&vcpus[2]);
-	assert_false(processor.interrupts || vcpus[2].working);
+	vcpus[2].working = false;
 	assert_true(schedule());
 	assert_ptr_equal(core.current, &idle_vcpu);
 }
 
-static void work_that_is_not_interruptible_keeps_interrupts_out(void **state)
+static void work_enables_interrupts_if_it_is_interruptible(void **state)
 {
 	(void)state;
-	work_begin(&vcpus[2]);
-	assert_false(processor.interrupts || vcpus[2].working);
-	work_end(&vcpus[2]);
-	assert_false(processor.interrupts || vcpus[2].working);
+	for (unsigned how = 0; how < 2; how++) {
+		vcpus[2].interruptible = how;
+		work_begin(&vcpus[2]);
+		assert_int_equal(processor.interrupts, how);
+		work_end();
+		assert_false(processor.interrupts);
+	}
 }
 
 static void breathing_lets_interrupts_in(void **state)
@@ -293,7 +285,7 @@ int main(void)
 		cmocka_unit_test_setup(time_is_charged_to_who_ran, start),
 		cmocka_unit_test_setup(starvation_is_told_once_after_ten_seconds, start),
 		cmocka_unit_test_setup(the_work_for_linux_ends_before_the_idle_vcpus_begins, start),
-		cmocka_unit_test_setup(work_that_is_not_interruptible_keeps_interrupts_out, start),
+		cmocka_unit_test_setup(work_enables_interrupts_if_it_is_interruptible, start),
 		cmocka_unit_test_setup(breathing_lets_interrupts_in, start),
 		cmocka_unit_test_setup(the_idle_vcpu_works_sleeps_and_switches_off, start),
 	};

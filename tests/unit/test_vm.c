@@ -218,7 +218,9 @@ static void interrupted_by(void (*command)(struct vm *vm))
 	bool enabled = processor.interrupts;
 
 	processor.interrupts = false;
+	vcpus[0].working = enabled;
 	command(&vms[0]);
+	vcpus[0].working = false;
 	processor.interrupts = enabled;
 }
 
@@ -241,15 +243,17 @@ static void a_guest_that_is_not_worked_for_halts_at_once(void **state)
 static void a_halt_during_work_waits_for_its_end(void **state)
 {
 	(void)state;
+	vcpus[0].attention = false;
 	work_begin(&vcpus[0]);
 	interrupted_by(command_stop);
+	assert_true(vcpus[0].attention);
 	interrupted_by(command_stop);
 	assert_int_equal(vms[0].state, VM_RUNNING);
 	assert_int_equal(vcpus[0].state, VCPU_RUNNING);
 	assert_int_equal(stopped, 0);
 	assert_int_equal(housekeeping, 0);
 	assert_string_equal(line, "");
-	work_end(&vcpus[0]);
+	work_end();
 	assert_string_equal(vms[0].halt_wanted, "by command");
 	vm_halt_wanted(&vms[0]);
 	assert_int_equal(vms[0].state, VM_OFF);
@@ -270,7 +274,8 @@ static void a_stop_by_the_work_itself_ends_the_work(void **state)
 	(void)state;
 	work_begin(&vcpus[0]);
 	vm_stop(&vms[0], "it is %s", "bad");
-	assert_false(processor.interrupts || vcpus[0].working);
+	assert_false(processor.interrupts);
+	assert_true(vcpus[0].attention);
 	assert_int_equal(reported, 1);
 	assert_int_equal(stopped, 1);
 	assert_int_equal(vms[0].state, VM_STOPPED);
@@ -304,7 +309,7 @@ static void a_wanted_halt_outlasts_a_restart(void **state)
 	table.guests[0].on_reboot = GANDALF_POLICY_RESTART;
 	work_begin(&vcpus[0]);
 	interrupted_by(command_stop);
-	work_end(&vcpus[0]);
+	work_end();
 	vm_reboot(&vms[0]);
 	assert_int_equal(vms[0].state, VM_STARTING);
 	vm_halt_wanted(&vms[0]);

@@ -8,6 +8,7 @@
 #include "core/guest_linux.h"
 
 #include "core/core.h"
+#include "core/guest_rtos.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
 #include "core/log.h"
@@ -99,8 +100,9 @@ static void linux_deliver(struct vcpu *vcpu)
 		work_begin(vcpu);
 		trace(TRACE_deliver, vector, vcpu->frame->eip);
 		inject(pc, vector, false, 0);
-		work_end(vcpu);
+		work_end();
 	}
+	vcpu->attention = pc->interrupt_waits;
 	if (vcpu->state == VCPU_OFF || pc->interrupt_waits == pc->armed)
 		return;
 	if (pc->interrupt_waits) {
@@ -112,15 +114,11 @@ static void linux_deliver(struct vcpu *vcpu)
 	}
 }
 
-static bool linux_wakes(const struct vcpu *vcpu)
-{
-	return vcpu->vm->pc->interrupt_waits || vcpu->vm->pc->direct_count != 0;
-}
-
 static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 {
 	struct pc *pc = vcpu->vm->pc;
 
+	vcpu->attention = true;
 	if (!pc->dedicated)
 		pc_interrupt(pc, number);
 	else if (pc->direct_count < PC_DIRECT_VECTORS)
@@ -163,9 +161,20 @@ static u32 hypercall_load_tls(struct vcpu *vcpu)
 	return 0;
 }
 
+static u32 hypercall_doorbell(struct vcpu *vcpu)
+{
+	u32 place = vcpu->frame->ebx;
+
+	work_end();
+	vcpu->attention = true; /* who is rung may be more urgent */
+	return place < core.vcpu_count && rtos_ring(&vms[place]) ? 0
+								 : (u32)GANDALF_ERROR_ARGUMENT;
+}
+
 static const hypercall_function hypercalls[HYPERCALLS] = {
 	[GANDALF_HYPERCALL_FLUSH] = hypercall_flush,
 	[GANDALF_HYPERCALL_LOAD_TLS] = hypercall_load_tls,
+	[GANDALF_HYPERCALL_DOORBELL] = hypercall_doorbell,
 	[GANDALF_HYPERCALL_NULL] = hypercall_null,
 };
 
@@ -209,7 +218,7 @@ static void page_fault(struct pc *pc, u32 error)
 
 static void no_fpu(struct pc *pc)
 {
-	work_end(pc->vcpu);
+	work_end();
 	if ((pc->cr0 & (CR0_TS | CR0_EM)) == 0 && fpu_is_foreign(pc->vcpu))
 		fpu_take(pc->vcpu);
 	else
@@ -331,7 +340,6 @@ static const struct vcpu_operations linux_operations = {
 	.trap = linux_trap,
 	.interrupt = linux_interrupt,
 	.deliver = linux_deliver,
-	.wakes = linux_wakes,
 	.console = linux_console,
 	.start = linux_start,
 	.stop = linux_stop,

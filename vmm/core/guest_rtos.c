@@ -69,6 +69,12 @@ __attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address
 	return rtos_pointer(vm, address, size);
 }
 
+static inline void rtos_pend(struct vcpu *vcpu, u32 bit)
+{
+	vcpu->pending |= bit;
+	vcpu->attention = true;
+}
+
 /* The timer */
 
 static u64 timer_expiry(const struct rtos *rtos, u64 number)
@@ -117,7 +123,7 @@ static u64 timer_expire(struct deadline *deadline, u64 now)
 		timer_overrun(rtos, 1);
 	else
 		rtos->due = deadline->time;
-	vcpu->pending |= TIMER_BIT;
+	rtos_pend(vcpu, TIMER_BIT);
 	return next > now ? next : timer_skip(rtos, now);
 }
 
@@ -244,23 +250,27 @@ static void rtos_deliver(struct vcpu *vcpu)
 			break;
 	if (vcpu->pending != 0)
 		vcpu_count(vcpu, COUNTER_deferrals);
-	vcpu->shared->pending = vcpu->pending != 0;
-}
-
-static bool rtos_wakes(const struct vcpu *vcpu)
-{
-	return vcpu->pending != 0;
+	vcpu->attention = vcpu->shared->pending = vcpu->pending != 0;
 }
 
 static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
 {
-	vcpu->pending |= PENDING_BIT(GANDALF_VECTOR_IRQ + irq);
+	rtos_pend(vcpu, PENDING_BIT(GANDALF_VECTOR_IRQ + irq));
+}
+
+bool rtos_ring(const struct vm *vm)
+{
+	if (vm->rtos == NULL || vm->state != VM_RUNNING ||
+	    vm->rtos->handlers[GANDALF_VECTOR_DOORBELL] == 0)
+		return false;
+	rtos_pend(vm->vcpu, PENDING_BIT(GANDALF_VECTOR_DOORBELL));
+	return true;
 }
 
 static void rtos_console(struct vcpu *vcpu)
 {
 	if (console_has_input(vcpu->vm->console))
-		vcpu->pending |= CONSOLE_BIT;
+		rtos_pend(vcpu, CONSOLE_BIT);
 }
 
 /* Hypercalls */
@@ -297,7 +307,7 @@ static u32 hypercall_halt(struct vcpu *vcpu)
 	vcpu_count(vcpu, COUNTER_halts);
 	vcpu->shared->interrupt_flag = GANDALF_INTERRUPT_FLAG;
 	if (vcpu->pending == 0)
-		vcpu->state = VCPU_HALTED;
+		vcpu_halt(vcpu);
 	return 0;
 }
 
@@ -316,7 +326,7 @@ static u32 hypercall_console_write(struct vcpu *vcpu)
 	while (done < frame->ecx && console_put(&consoles, vcpu->vm->console, (char)bytes[done])) {
 		if (++done % CONSOLE_STEP != 0)
 			continue;
-		work_pause(vcpu);
+		work_pause();
 		if (vcpu->pending != 0)
 			break;
 	}
@@ -425,7 +435,6 @@ static const struct vcpu_operations rtos_operations = {
 	.trap = rtos_trap,
 	.interrupt = rtos_interrupt,
 	.deliver = rtos_deliver,
-	.wakes = rtos_wakes,
 	.console = rtos_console,
 	.start = rtos_start,
 	.stop = rtos_stop,

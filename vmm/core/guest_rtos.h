@@ -7,5 +7,7 @@
 
 /* false if memory for it is lacking. */
 bool rtos_create(struct vm *vm);
+/* Rings its doorbell; false: the VM is no RTOS that runs and has a handler for it. */
+bool rtos_ring(const struct vm *vm);
 
 #endif

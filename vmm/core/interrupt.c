@@ -17,14 +17,16 @@
 
 #define IRQS 16
 #define CONSOLE_WAITS 10u /* milliseconds at most */
+#define CONSOLE_BURST 10u /* interrupts behind such a wait */
 #define CONSOLE_RATE 20u  /* interrupts in a millisecond at most */
 
 static struct vcpu *owners[IRQS];
 static int console_line = -1;
 static struct deadline console_deadline;
-static u32 console_waits; /* how often it has waited */
+static u32 console_waits; /* how often it has waited, and been served behind that */
 
-/* A fast UART must not take the processor from an RTOS for long. */
+/* A fast UART must not take the processor from an RTOS for long with what it sends;
+ * what it receives would be lost. */
 static bool console_must_wait(void)
 {
 	return core.current->priority != 0 && console_waits < CONSOLE_WAITS;
@@ -32,13 +34,12 @@ static bool console_must_wait(void)
 
 static u64 console_expire(struct deadline *deadline, u64 now)
 {
+	bool waits = console_must_wait();
+
 	(void)deadline;
-	if (console_must_wait()) {
-		console_waits++;
-		return now + time_tsc_khz;
-	}
-	serial_interrupt_again();
-	return TIME_NEVER;
+	console_waits += waits;
+	serial_interrupt_again(!waits);
+	return waits ? now + time_tsc_khz : TIME_NEVER;
 }
 
 static void lines_enable(void)
@@ -87,15 +88,16 @@ static void console_interrupt(void)
 {
 	serial_mask_interrupts();
 	deadline_set(&console_deadline, rdtsc() + time_tsc_khz / CONSOLE_RATE);
-	if (console_must_wait())
-		return;
-	console_waits = 0;
 	log_receive();
-	log_pump();
 	command_input();
 	for (u32 i = 0; i < core.vcpu_count; i++)
 		if (vcpus[i].state != VCPU_OFF)
 			vcpus[i].operations->console(&vcpus[i]);
+	if (console_must_wait())
+		return;
+	if (++console_waits >= CONSOLE_WAITS + CONSOLE_BURST)
+		console_waits = 0;
+	log_pump();
 }
 
 static void line_interrupt(unsigned irq)

@@ -25,6 +25,7 @@ static void lines_update(struct pc *pc)
 	pic_set_line(&pc->pic, IRQ_UART, uart_interrupt(&pc->uart));
 	pic_set_line(&pc->pic, IRQ_RTC, rtc_line(&pc->rtc));
 	pc->interrupt_waits = pic_pending(&pc->pic) >= 0;
+	pc->vcpu->attention |= pc->interrupt_waits;
 }
 
 static void uart_drain(struct pc *pc)

@@ -26,7 +26,7 @@ static u64 told_since; /* held_since when the log last told of it */
 
 static bool vcpu_runnable(struct vcpu *vcpu)
 {
-	if (vcpu->state == VCPU_HALTED && vcpu->operations->wakes(vcpu))
+	if (vcpu->state == VCPU_HALTED && vcpu->attention)
 		vcpu->state = VCPU_RUNNING;
 	return vcpu->state == VCPU_RUNNING;
 }
@@ -72,6 +72,7 @@ void schedule_add(struct vcpu *vcpu)
 void schedule_housekeeping(u32 work)
 {
 	core.housekeeping |= work;
+	core.current->attention = true;
 }
 
 /* The first that can run; the idle vCPU's work comes before Linux, but not before

@@ -9,6 +9,7 @@
 /* Offsets that entry.S uses; asserted below. */
 #define VCPU_CR0 0
 #define VCPU_SAVED_ESP 4
+#define VCPU_ATTENTION 8
 
 #ifndef __ASSEMBLER__
 
@@ -45,11 +46,9 @@ struct vcpu_operations {
 	void (*trap)(struct vcpu *vcpu, struct frame *frame);
 	/* An interrupt that the VMM owns for this guest came in. */
 	void (*interrupt)(struct vcpu *vcpu, unsigned irq);
-	/* Delivers what waits, if the guest's flag lets it. Called before every
-	 * return to the guest. */
+	/* Delivers what waits, if the guest's flag lets it, and has the next
+	 * return to the guest do so again if it does not. */
 	void (*deliver)(struct vcpu *vcpu);
-	/* Whether a halted vCPU has something to wake up for. */
-	bool (*wakes)(const struct vcpu *vcpu);
 	/* Its console has input for it, or room again for its output. */
 	void (*console)(struct vcpu *vcpu);
 	/* Puts the vCPU into the state of a guest's first instruction; the
@@ -67,6 +66,8 @@ struct vcpu_operations {
 struct vcpu {
 	u32 cr0;       /* real CR0 for the next return: cr0_guest, lazy TS */
 	u32 saved_esp; /* VMM stack pointer while switched out */
+	u32 attention; /* not 0: the return to the guest goes through trap_attend(),
+			* and a halted vCPU wakes up */
 	u32 cr0_guest; /* real CR0 but for the lazy switch of the FPU */
 	u32 cr3;       /* real CR3, 0: runs in any address space */
 	struct frame *frame; /* its registers, at the top of its VMM stack */
@@ -76,7 +77,7 @@ struct vcpu {
 	u32 priority;
 	enum vcpu_state state;
 	bool interruptible;  /* the VMM works for it with interrupts enabled */
-	bool working;        /* it does so now */
+	bool working;        /* and was interrupted there */
 	u32 fault_address;   /* CR2 of its last page fault */
 	struct gandalf_shared *shared;
 	struct segment_tables *tables;
@@ -93,6 +94,14 @@ struct vcpu {
 
 _Static_assert(offsetof(struct vcpu, cr0) == VCPU_CR0, "entry.S");
 _Static_assert(offsetof(struct vcpu, saved_esp) == VCPU_SAVED_ESP, "entry.S");
+_Static_assert(offsetof(struct vcpu, attention) == VCPU_ATTENTION, "entry.S");
+
+/* From the return to the guest on, until an interrupt comes for it. */
+static inline void vcpu_halt(struct vcpu *vcpu)
+{
+	vcpu->state = VCPU_HALTED;
+	vcpu->attention = true;
+}
 
 static inline void vcpu_count(struct vcpu *vcpu, enum counter counter)
 {

@@ -160,6 +160,7 @@ static void vm_start(struct vm *vm)
 	vm->started = rdtsc();
 	trace(TRACE_start, vm->index, vm->guest->entry);
 	vcpu->state = VCPU_RUNNING;
+	vcpu->attention = true;
 }
 
 void vm_start_requested(void)
@@ -176,6 +177,7 @@ static void vm_take_down(struct vm *vm, enum vm_state state)
 	trace(TRACE_stop, vm->index, state);
 	vm->state = state;
 	vcpu->state = VCPU_OFF;
+	vcpu->attention = true;
 	if (core.fpu_owner == vcpu)
 		core.fpu_owner = NULL;
 	vcpu->operations->stop(vcpu);
@@ -206,6 +208,7 @@ void vm_halt(struct vm *vm, const char *reason)
 {
 	if (vm->vcpu->working) {
 		vm->halt_wanted = reason;
+		vm->vcpu->attention = true;
 		return;
 	}
 	if (vm->state == VM_RUNNING)
@@ -244,7 +247,7 @@ void vm_stop(struct vm *vm, const char *pattern, ...)
 {
 	va_list arguments;
 
-	work_end(vm->vcpu);
+	work_end();
 	if (vm->vcpu->state == VCPU_OFF)
 		return;
 	va_start(arguments, pattern);

@@ -87,11 +87,12 @@ void serial_mask_interrupts(void)
 	outb(base + INTERRUPT_ENABLE, 0);
 }
 
-void serial_interrupt_again(void)
+void serial_interrupt_again(bool transmit)
 {
-	masked = false;
+	masked = !transmit;
 	outb(base + INTERRUPT_ENABLE, 0);
-	outb(base + INTERRUPT_ENABLE, interrupt_enable);
+	outb(base + INTERRUPT_ENABLE,
+	     transmit ? interrupt_enable : interrupt_enable & (u8)~IER_TRANSMIT);
 }
 
 bool serial_idle(void)

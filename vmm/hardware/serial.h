@@ -19,8 +19,9 @@ int serial_read(void);
 /* Until serial_interrupt_again(). */
 void serial_mask_interrupts(void);
 /* Lets go of its interrupt line for a moment: as long as it asks for an interrupt,
- * a new byte makes no edge that the controller could see. */
-void serial_interrupt_again(void);
+ * a new byte makes no edge that the controller could see. transmit: not only
+ * for what is received. */
+void serial_interrupt_again(bool transmit);
 /* Whether everything has left the wire. */
 bool serial_idle(void);
 

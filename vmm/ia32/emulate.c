@@ -236,6 +236,7 @@ static void cr0_set(struct pc *pc, u32 value)
 	pc->cr0 = value | CR0_ET;
 	pc->vcpu->cr0_guest = (pc->vcpu->cr0_guest & ~(CR0_TS | CR0_EM | CR0_AM)) |
 			      (value & (CR0_TS | CR0_EM | CR0_AM));
+	pc->vcpu->attention = true;
 	if (changed & CR0_PG)
 		shadow_set_paging(pc);
 }
@@ -290,7 +291,7 @@ static enum emulated emulate_mov_from_cr(const struct emulation *e)
 
 static enum emulated emulate_mov_to_dr(const struct emulation *e)
 {
-	work_end(e->pc->vcpu);
+	work_end();
 	debug_write(e->pc->vcpu, e->decoded.reg, *operand_register(e));
 	return EMULATED_NEXT;
 }
@@ -390,14 +391,14 @@ static enum emulated emulate_hlt(const struct emulation *e)
 {
 	struct pc *pc = e->pc;
 
-	work_end(pc->vcpu);
+	work_end();
 	e->frame->eip += e->decoded.length;
 	trace(TRACE_halt, e->frame->eip, pc->vcpu->shared->interrupt_flag);
 	vcpu_count(pc->vcpu, COUNTER_halts);
 	if (!linux_interrupts_enabled(pc))
 		vm_power_off(pc->vm);
 	else if (!pc->interrupt_waits)
-		pc->vcpu->state = VCPU_HALTED;
+		vcpu_halt(pc->vcpu);
 	return EMULATED_JUMP;
 }
 
@@ -506,7 +507,7 @@ static enum emulated emulate_in(const struct emulation *e)
 	u32 mask = size == 4 ? 0xffffffff : (1u << 8 * size) - 1;
 	u32 value;
 
-	work_end(e->pc->vcpu);
+	work_end();
 	value = pc_port_read(e->pc, port_operand(e), size);
 	e->frame->eax = (e->frame->eax & ~mask) | (value & mask);
 	return EMULATED_NEXT;
@@ -514,7 +515,7 @@ static enum emulated emulate_in(const struct emulation *e)
 
 static enum emulated emulate_out(const struct emulation *e)
 {
-	work_end(e->pc->vcpu);
+	work_end();
 	pc_port_write(e->pc, port_operand(e), e->decoded.size, e->frame->eax);
 	return EMULATED_NEXT;
 }

@@ -78,6 +78,10 @@ entry_common:
 	mov	$SELECTOR_VMM_DATA, %eax
 	mov	%eax, %ds
 	mov	%eax, %es
+	/* Not what the guest had there, which another's GDT may lack. */
+	xor	%eax, %eax
+	mov	%eax, %fs
+	mov	%eax, %gs
 	cld
 	/* From here on the VMM may write its own memory: WP 0. */
 	mov	%cr0, %eax
@@ -88,12 +92,18 @@ entry_common:
 	mov	%eax, %cr0
 1:	mov	%esp, %eax
 	call	trap
+	.globl	entry_return
 entry_return:
 	testb	$3, 60(%esp)
 	jz	return_vmm
+	mov	core, %eax
+	/* From here on nothing changes any more. */
+	cli
+	cmpl	$0, VCPU_ATTENTION(%eax)
+	jne	return_attend
 	/* To a guest: its CR0 (WP for Linux, TS). Reloaded only if it differs,
 	 * since a MOV to CR0 is slow and serialising. */
-	mov	core, %eax
+return_guest:
 	mov	VCPU_CR0(%eax), %ecx
 	mov	%cr0, %eax
 	cmp	%eax, %ecx
@@ -109,13 +119,19 @@ pop_ds:	pop	%ds
 return_iret:
 	iret
 
-	/* To the VMM itself: with the CR0 that it had. FS and GS still hold what
-	 * they held, perhaps selectors of a guest whose GDT is not loaded. */
+return_attend:
+	call	trap_attend
+	mov	core, %eax
+	jmp	return_guest
+
+	/* To the VMM itself: with the CR0 and the segments that it had. At the first
+	 * instructions of an entry they are still the guest's. */
 return_vmm:
 	mov	12(%esp), %eax
 	mov	%eax, %cr0
 	popa
-	add	$8, %esp
+	pop	%gs
+	pop	%fs
 	pop	%es
 	pop	%ds
 	add	$8, %esp
@@ -162,12 +178,6 @@ switch_stack:
 	pop	%ebx
 	pop	%ebp
 	ret
-
-/* The first run of a vCPU: switch_stack() returns here, ESP at its frame. */
-	.globl entry_start
-entry_start:
-	call	trap_start
-	jmp	entry_return
 
 /* u32 entry_copy(void *to, const void *from, u32 size) */
 	.globl entry_copy

@@ -24,13 +24,15 @@ struct frame;
 extern const u8 entry_exceptions[32][ENTRY_EXCEPTION_SIZE];
 extern const u8 entry_interrupts[224][ENTRY_INTERRUPT_SIZE];
 
-/* Where a new vCPU begins: never called, only put on stacks below a frame. */
-void entry_start(void);
+/* The end of every entry, and where a new vCPU begins: never called, only put on
+ * stacks below a frame. */
+void entry_return(void);
 
 /* C's side: every entry ends here. */
 void trap(struct frame *frame);
-/* What comes before the first return to a guest. */
-void trap_start(void);
+/* What comes before a return to a guest whose vCPU needs attention: other vCPUs,
+ * interrupts to deliver. Interrupts are disabled. */
+void trap_attend(void);
 
 /*
  * Copies between the VMM and linear addresses of the current guest, through its

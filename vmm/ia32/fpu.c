@@ -47,11 +47,6 @@ void fpu_reset(struct vcpu *vcpu)
 	}
 }
 
-bool fpu_is_foreign(const struct vcpu *vcpu)
-{
-	return core.fpu_owner != vcpu;
-}
-
 void fpu_take(struct vcpu *vcpu)
 {
 	if (core.fpu_owner == vcpu)
@@ -69,5 +64,6 @@ void fpu_take(struct vcpu *vcpu)
 		/* A stopped guest may have left an exception pending. */
 		__asm__ volatile("fninit; frstor %0" : : "m"(vcpu->fpu));
 	core.fpu_owner = vcpu;
+	vcpu->cr0 = vcpu->cr0_guest;
 	vcpu_count(vcpu, COUNTER_fpu_switches);
 }

@@ -6,14 +6,17 @@
 #ifndef GANDALF_IA32_FPU_H
 #define GANDALF_IA32_FPU_H
 
-#include "core/vcpu.h"
+#include "core/core.h"
 
 /* Finds out what the CPU has and enables it in CR4. */
 void fpu_init(void);
 /* The state after FNINIT, for a guest that starts. */
 void fpu_reset(struct vcpu *vcpu);
 /* Whether the vCPU needs CR0.TS on its next entry. */
-bool fpu_is_foreign(const struct vcpu *vcpu);
+static inline bool fpu_is_foreign(const struct vcpu *vcpu)
+{
+	return core.fpu_owner != vcpu;
+}
 /* Brings the vCPU's state into the FPU. */
 void fpu_take(struct vcpu *vcpu);
 

@@ -5,6 +5,7 @@
  */
 #include "ia32/segment.h"
 
+#include "core/core.h"
 #include "core/layout.h"
 #include "core/memory.h"
 #include "ia32/cpu.h"
@@ -17,7 +18,6 @@
 #define TYPE_TSS 0x89
 /* Linux's __KERNEL_CS in ring 1; its gates name no other segment. */
 #define GUEST_KERNEL_CODE 0x61
-#define TSS_BUSY (1ull << 41)
 
 /* The first address that no guest segment may reach: behind the alias. */
 #define GUEST_END (GANDALF_SHARED_ALIAS + PAGE_SIZE)
@@ -59,12 +59,18 @@ static u64 gate(u32 offset, u32 selector, unsigned type, unsigned dpl)
 	       (u64)(0x80u | dpl << 5 | type) << 40 | (u64)(offset >> 16) << 48;
 }
 
-static u64 stub_gate(unsigned vector, unsigned dpl)
+/* Vectors that find interrupts disabled even where the VMM is interruptible: what
+ * they tell could be lost. */
+#define MASKED_EXCEPTIONS                                                     \
+	(1u << EXCEPTION_DB | 1u << EXCEPTION_NMI | 1u << EXCEPTION_DF | 1u << EXCEPTION_MC)
+
+static u64 stub_gate(unsigned vector, unsigned dpl, bool interruptible)
 {
 	u32 stub = vector < EXCEPTIONS ? (u32)entry_exceptions[vector]
 				       : (u32)entry_interrupts[vector - EXCEPTIONS];
+	bool trap = interruptible && vector < EXCEPTIONS && !(MASKED_EXCEPTIONS >> vector & 1);
 
-	return gate(stub, SELECTOR_VMM_CODE, GATE_INTERRUPT, dpl);
+	return gate(stub, SELECTOR_VMM_CODE, trap ? GATE_TRAP : GATE_INTERRUPT, dpl);
 }
 
 /* int3 and into work from all rings, the hypercall from ring 1. */
@@ -75,7 +81,7 @@ static unsigned stub_dpl(unsigned vector)
 	return vector == GANDALF_HYPERCALL_VECTOR ? 1 : 0;
 }
 
-static void tables_init(struct segment_tables *tables)
+static void tables_init(struct segment_tables *tables, bool interruptible)
 {
 	memset(tables->gdt, 0, sizeof(tables->gdt));
 	tables->gdt[SELECTOR_VMM_CODE / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_CODE, true);
@@ -83,7 +89,7 @@ static void tables_init(struct segment_tables *tables)
 	tables->gdt[SELECTOR_TSS / 8] =
 		segment_descriptor((u32)&tables->tss, sizeof(tables->tss) - 1, TYPE_TSS, false);
 	for (unsigned vector = 0; vector < ARRAY_SIZE(tables->idt); vector++)
-		tables->idt[vector] = stub_gate(vector, stub_dpl(vector));
+		tables->idt[vector] = stub_gate(vector, stub_dpl(vector), interruptible);
 	tables->gdt_register = (struct table_register){sizeof(tables->gdt) - 1, (u32)tables->gdt};
 	tables->idt_register = (struct table_register){sizeof(tables->idt) - 1, (u32)tables->idt};
 	tables->tss.ss0 = SELECTOR_VMM_DATA;
@@ -91,16 +97,11 @@ static void tables_init(struct segment_tables *tables)
 	memset(tables->tss.bitmap, 0xff, sizeof(tables->tss.bitmap));
 }
 
-static void tables_load(struct segment_tables *tables)
-{
-	tables->gdt[SELECTOR_TSS / 8] &= ~TSS_BUSY;
-	lgdt_lidt_ltr(&tables->gdt_register, &tables->idt_register, SELECTOR_TSS);
-}
-
 void segment_init(void)
 {
-	tables_init(&host_tables);
-	tables_load(&host_tables);
+	tables_init(&host_tables, false);
+	idle_vcpu.tables = &host_tables;
+	segment_load(&idle_vcpu);
 	load_segments(SELECTOR_VMM_CODE, SELECTOR_VMM_DATA);
 }
 
@@ -110,7 +111,7 @@ bool segment_create(struct vcpu *vcpu)
 	if (vcpu->tables_frame == 0)
 		return false;
 	vcpu->tables = pool_pointer(vcpu->tables_frame);
-	tables_init(vcpu->tables);
+	tables_init(vcpu->tables, false);
 	return true;
 }
 
@@ -119,18 +120,8 @@ void segment_reset(struct vcpu *vcpu)
 	u32 esp = vcpu->tables->tss.esp0;
 
 	memset(vcpu->tables, 0, sizeof(*vcpu->tables));
-	tables_init(vcpu->tables);
+	tables_init(vcpu->tables, vcpu->interruptible);
 	vcpu->tables->tss.esp0 = esp;
-}
-
-void segment_load(struct vcpu *vcpu)
-{
-	tables_load(vcpu->tables);
-}
-
-void segment_load_host(void)
-{
-	tables_load(&host_tables);
 }
 
 void segment_set_stack(struct vcpu *vcpu, u32 esp)
@@ -151,7 +142,7 @@ void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned t
 
 void segment_clear_gate(struct vcpu *vcpu, unsigned vector)
 {
-	vcpu->tables->idt[vector] = stub_gate(vector, stub_dpl(vector));
+	vcpu->tables->idt[vector] = stub_gate(vector, stub_dpl(vector), vcpu->interruptible);
 }
 
 void segment_allow_ports(struct vcpu *vcpu, u16 first, u16 last)

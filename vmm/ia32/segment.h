@@ -9,6 +9,7 @@
 #define GANDALF_IA32_SEGMENT_H
 
 #include "abi/table.h"
+#include "core/layout.h"
 #include "core/vcpu.h"
 #include "ia32/cpu.h"
 
@@ -21,6 +22,7 @@
 #define DESCRIPTOR_CODE (1ull << 43)
 #define DESCRIPTOR_EXPAND_DOWN (1ull << 42)
 #define DESCRIPTOR_WRITABLE (1ull << 41)
+#define DESCRIPTOR_TSS_BUSY (1ull << 41)
 #define DESCRIPTOR_ACCESSED (1ull << 40)
 #define DESCRIPTOR_USER (1ull << 44) /* code or data, not system */
 #define DESCRIPTOR_PRESENT (1ull << 47)
@@ -53,9 +55,14 @@ void segment_init(void);
 bool segment_create(struct vcpu *vcpu);
 /* Takes all guest entries and gates out again; for a restart. */
 void segment_reset(struct vcpu *vcpu);
-/* Loads GDTR, IDTR, TR and LDTR for a vCPU, or the VMM's own. */
-void segment_load(struct vcpu *vcpu);
-void segment_load_host(void);
+/* Loads GDTR, IDTR, TR and LDTR; LTR takes no TSS that is marked busy. */
+static inline void segment_load(const struct vcpu *vcpu)
+{
+	struct segment_tables *tables = vcpu->tables;
+
+	tables->gdt[SELECTOR_TSS / 8] &= ~DESCRIPTOR_TSS_BUSY;
+	lgdt_lidt_ltr(&tables->gdt_register, &tables->idt_register, SELECTOR_TSS);
+}
 
 /* ESP0. */
 void segment_set_stack(struct vcpu *vcpu, u32 esp);

@@ -53,7 +53,7 @@ struct frame *switch_prepare(struct vcpu *vcpu)
 	u32 *stack = (u32 *)frame - 5;
 
 	memset(stack, 0, (u32)(page_top - (u8 *)stack));
-	stack[4] = (u32)entry_start;
+	stack[4] = (u32)entry_return;
 	vcpu->saved_esp = top - (u32)(page_top - (u8 *)stack);
 	vcpu->frame = (struct frame *)(top - sizeof(struct frame));
 	segment_set_stack(vcpu, top);
@@ -69,10 +69,7 @@ void switch_vcpu(struct vcpu *from, struct vcpu *to)
 		core.cr3 = cr3;
 	}
 	core.current = to;
-	if (to != &idle_vcpu)
-		segment_load(to);
-	else
-		segment_load_host();
+	segment_load(to);
 	debug_switch(from, to);
 	switch_stack(from, to, cr3);
 }

@@ -37,29 +37,23 @@ static const struct fixup *trap_fixup(u32 eip)
 }
 
 /* Interrupts come where the idle vCPU lets them in, which looks for itself who
- * is to run then, and where the VMM works for a guest. */
+ * is to run then, and where the VMM works for a guest. A vCPU that runs meanwhile
+ * may change CR2, and the FPU's owner. */
 static inline void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 {
+	u32 cr2 = cr2_read();
+
+	vcpu->working = true;
 	interrupt(vector);
-	if (!vcpu->working)
-		return;
-	vcpu_count(vcpu, COUNTER_vmm_interrupts);
-	if (schedule())
-		vcpu_count(vcpu, COUNTER_vmm_preemptions);
-}
-
-/* A page fault where guest memory is copied; false: the guest's tables forbid it.
- * Interrupts are enabled if they were in the copy. */
-static bool fault_fill(const struct frame *frame)
-{
-	u32 linear = cr2_read();
-	bool filled;
-
-	if (frame->eflags & EFLAGS_IF)
-		sti();
-	filled = shadow_fill_for_vmm(core.current, linear);
-	cli();
-	return filled;
+	if (vcpu != &idle_vcpu) {
+		vcpu_count(vcpu, COUNTER_vmm_interrupts);
+		if (schedule()) {
+			vcpu_count(vcpu, COUNTER_vmm_preemptions);
+			vcpu->attention = true;
+			cr2_write(cr2);
+		}
+	}
+	vcpu->working = false;
 }
 
 /*
@@ -80,7 +74,8 @@ static void trap_vmm(struct frame *frame)
 	if (fixup == NULL)
 		panic("exception %u in the VMM at %x, error code %x, CR2 %x", frame->vector,
 		      frame->eip, frame->error, cr2_read());
-	if (frame->vector != EXCEPTION_PF || !fault_fill(frame))
+	/* Where guest memory is copied: do the guest's tables allow it? */
+	if (frame->vector != EXCEPTION_PF || !shadow_fill_for_vmm(core.current, cr2_read()))
 		frame->eip = fixup->to;
 }
 
@@ -90,24 +85,19 @@ static bool vcpu_must_yield(const struct vcpu *vcpu)
 	return core.housekeeping != 0 && vcpu->priority == 0;
 }
 
-/* Returns when the vCPU may run its guest again. changed: another vCPU may have
- * become more urgent. */
-static void trap_return(struct vcpu *vcpu, bool changed)
+void trap_attend(void)
 {
+	struct vcpu *vcpu = core.current;
+
 	do {
+		vcpu->attention = false;
 		if (vcpu->vm->halt_wanted != NULL)
 			vm_halt_wanted(vcpu->vm);
-		if (changed || vcpu->state != VCPU_RUNNING || vcpu_must_yield(vcpu))
-			schedule();
+		schedule();
 		vcpu->operations->deliver(vcpu);
 	} while (vcpu->state != VCPU_RUNNING || vcpu->vm->halt_wanted != NULL ||
 		 vcpu_must_yield(vcpu));
 	vcpu->cr0 = vcpu->cr0_guest | (fpu_is_foreign(vcpu) ? CR0_TS : 0);
-}
-
-void trap_start(void)
-{
-	trap_return(core.current, true);
 }
 
 static inline void trap_interrupt(struct vcpu *vcpu, const struct frame *frame)
@@ -119,11 +109,10 @@ static inline void trap_interrupt(struct vcpu *vcpu, const struct frame *frame)
 	}
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_interrupts);
+	vcpu->attention = true;
 	interrupt(frame->vector);
-	trap_return(vcpu, true);
 }
 
-/* What an interrupt could change is read before they are enabled. */
 static void trap_exception(struct vcpu *vcpu, struct frame *frame)
 {
 	if (frame->vector == EXCEPTION_PF)
@@ -133,7 +122,6 @@ static void trap_exception(struct vcpu *vcpu, struct frame *frame)
 	work_begin(vcpu);
 	trace(TRACE_trap, frame->vector, frame->eip);
 	vcpu->operations->trap(vcpu, frame);
-	work_end(vcpu);
 }
 
 void trap(struct frame *frame)
@@ -151,5 +139,4 @@ void trap(struct frame *frame)
 	vcpu_count(vcpu, COUNTER_entries);
 	if (frame->vector != EXCEPTION_NMI)
 		trap_exception(vcpu, frame);
-	trap_return(vcpu, false);
 }

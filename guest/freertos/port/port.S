@@ -14,7 +14,7 @@
 
 #define SHARED_INTERRUPT_FLAG 0
 #define SHARED_PENDING 8
-#define PORT_VECTORS (GANDALF_VECTOR_CONSOLE - GANDALF_VECTOR_IRQ + 1)
+#define PORT_VECTORS (GANDALF_VECTOR_DOORBELL - GANDALF_VECTOR_IRQ + 1)
 
 /* Completes the frame above from the interrupt flag down, in EAX, and stores
  * ESP in the first field of the task's control block. */

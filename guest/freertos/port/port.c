@@ -10,8 +10,8 @@
 #include "FreeRTOS.h"
 #include "task.h"
 
-/* From the first interrupt of the 8259 pair to the VMM's console. */
-#define PORT_VECTORS (GANDALF_VECTOR_CONSOLE - GANDALF_VECTOR_IRQ + 1)
+/* From the first interrupt of the 8259 pair to the doorbell. */
+#define PORT_VECTORS (GANDALF_VECTOR_DOORBELL - GANDALF_VECTOR_IRQ + 1)
 /* Bytes from one entry in port.S to the next. */
 #define PORT_ENTRY_SIZE 16
 /* Bit 1 of EFLAGS is always set. IF is not here: it is the VMM's. */

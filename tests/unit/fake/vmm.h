@@ -16,6 +16,7 @@
 #include "quiet_processor.h"
 
 struct core core;
+struct vcpu idle_vcpu;
 const u8 entry_exceptions[32][ENTRY_EXCEPTION_SIZE];
 const u8 entry_interrupts[224][ENTRY_INTERRUPT_SIZE];
 
