@@ -69,8 +69,10 @@ void interrupt_assign(unsigned irq, struct vcpu *vcpu)
 void interrupt_release(struct vcpu *vcpu)
 {
 	log_flush();
-	core.direct = vcpu;
 	time_stop();
+	sti_nop_cli(); /* what waits is still the VMM's, and may start the timer */
+	time_stop();
+	core.direct = vcpu;
 	i8259_release();
 }
 

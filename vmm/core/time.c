@@ -89,11 +89,12 @@ void deadline_set(struct deadline *deadline, u64 time)
 
 void time_interrupt(void)
 {
-	struct deadline *deadline;
 	u64 now = rdtsc();
 
 	programmed = 0; /* whatever expire() sets is programmed below */
-	while ((deadline = first)->time <= now) {
+	while (first->time <= now) {
+		struct deadline *deadline = first;
+
 		first = deadline->next;
 		deadline_insert(deadline, deadline->expire(deadline, now));
 	}

@@ -15,6 +15,8 @@
 #include "lib/string.h"
 
 #define ENTRIES 1024u
+/* Directory entries that a bit of used_groups stands for. */
+#define GROUP 8u
 /* Directory entries of the kernel half: first, and behind the last. */
 #define KERNEL_FIRST 0x300u
 #define KERNEL_END LAYOUT_DIRECTORY_FIRST
@@ -75,25 +77,26 @@ static struct space *space_find(const struct shadow *shadow, u32 guest)
 	return NULL;
 }
 
+static void group_drop(u32 *entry)
+{
+	for (u32 i = 0; i < GROUP; i++, entry++) {
+		if (*entry != 0 && (*entry & PTE_PS) == 0)
+			pool_free(*entry & PTE_FRAME);
+		*entry = 0;
+	}
+}
+
 /* Frees the shadow page tables of the lower three quarters. */
 static void space_drop(struct space *space)
 {
 	u32 *directory = pool_pointer(space->directory);
-	u32 i;
 
-	for (i = space->first; i <= space->last && space->tables != 0; i++) {
-		if (directory[i] == 0)
-			continue;
-		if ((directory[i] & PTE_PS) == 0) {
-			pool_free(directory[i] & PTE_FRAME);
-			space->tables--;
-		}
-		directory[i] = 0;
+	for (u32 word = 0; word < ARRAY_SIZE(space->used_groups); word++) {
+		for (u32 groups = space->used_groups[word]; groups != 0; groups &= groups - 1)
+			group_drop(&directory[(word * 32 + (u32)__builtin_ctz(groups)) * GROUP]);
+		space->used_groups[word] = 0;
 	}
-	for (; i <= space->last; i++)
-		directory[i] = 0;
-	space->first = KERNEL_FIRST;
-	space->last = 0;
+	space->tables = 0;
 }
 
 /* Returns the space's index. */
@@ -191,8 +194,7 @@ static struct space *space_create(struct pc *pc, u32 guest)
 		shadow->space_limit = index + 1;
 	space->directory = frame;
 	space->tables = 0;
-	space->first = KERNEL_FIRST;
-	space->last = 0;
+	memset(space->used_groups, 0, sizeof(space->used_groups));
 	space_hash_insert(shadow, space, index, guest);
 	return space;
 }
@@ -276,7 +278,8 @@ static bool entry_allows(u32 entry, u32 error)
 }
 
 /* Shadow entry for a guest entry whose U and W hold for both levels. */
-static u32 shadow_entry(struct pc *pc, u32 entry, bool kernel)
+static inline __attribute__((always_inline)) u32 shadow_entry(struct pc *pc, u32 entry,
+							     bool kernel)
 {
 	struct shadow *shadow = &pc->shadow;
 	u32 frame = entry & PTE_FRAME;
@@ -349,10 +352,7 @@ static void set_pde(struct shadow *shadow, u32 index, u32 entry)
 		return;
 	}
 	current_directory(shadow)[index] = entry;
-	if (index < space->first)
-		space->first = (u16)index;
-	if (index > space->last)
-		space->last = (u16)index;
+	space->used_groups[index / GROUP / 32] |= 1u << index / GROUP % 32;
 }
 
 /* The shadow page table for an address, made if it does not exist; NULL: no
@@ -462,10 +462,12 @@ static void prefill(struct pc *pc, u32 *table, const u32 *guest, u32 pde, u32 in
 	u32 end = i + PREFILL;
 
 	for (; i < end; i++) {
-		if (table[i] != 0 || (guest[i] & (PTE_P | PTE_A)) != (PTE_P | PTE_A) ||
-		    (guest[i] & PTE_FRAME) >= pc->shadow.memory_size)
+		u32 entry = guest[i];
+
+		if ((~entry & (PTE_P | PTE_A)) != 0 || table[i] != 0 ||
+		    (entry & PTE_FRAME) >= pc->shadow.memory_size)
 			continue;
-		table[i] = shadow_entry(pc, guest[i] & (pde | ~(PTE_U | PTE_W)), false);
+		table[i] = shadow_entry(pc, entry & (pde | ~(PTE_U | PTE_W)), false);
 		vcpu_count(pc->vcpu, COUNTER_shadow_prefills);
 	}
 }

@@ -28,9 +28,8 @@ struct space {
 	u32 used;      /* value of shadow.clock when it was last loaded */
 	u16 tables;    /* shadow page tables below the kernel half */
 	u16 next;      /* in the hash chain, index + 1 */
-	u16 first;     /* no directory entry below this one is used */
-	u16 last;      /* none above this one */
-	u32 reserved[3];
+	u32 used_groups[3]; /* bit n: entries 8n to 8n + 7 of the directory are used */
+	u32 reserved;
 };
 
 _Static_assert(sizeof(struct space) * SHADOW_SPACES_PER_FRAME <= 4096, "one frame");
