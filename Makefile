@@ -13,10 +13,10 @@ SUITE := $(VENV)/python -m gandalf.suite
 # Python's compiled files stay out of the source folders.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/cache/python
 
-SUITES := unit asan fuzz preemption python boot isolation measure
+SUITES := unit asan fuzz preemption python boot isolation measure bench-test
 
 .DEFAULT_GOAL := help
-.PHONY: help run build image size check test clean setup-run setup-test setup-image $(SUITES)
+.PHONY: help run build image size bench check test clean setup-run setup-test setup-image $(SUITES)
 
 help:
 	@echo 'make run      build a system and run it on this terminal'
@@ -28,6 +28,8 @@ help:
 	@echo 'make check    compile without warnings, analyse, check style, types and budgets'
 	@echo 'make NAME     one suite of `make test`: $(SUITES)'
 	@echo 'make size     compare sizes with their budgets'
+	@echo 'make bench    measure native Linux, Gandalf and Xen side by side'
+	@echo '                ARGS="--quick"            options of `gandalf bench`'
 	@echo 'make clean    remove everything that was built, but not what was fetched'
 	@echo
 	@echo 'The command behind it is $(GANDALF); `$(GANDALF) --help` lists its verbs.'
@@ -51,6 +53,9 @@ image: setup-image
 size: setup-run
 	@$(GANDALF) size
 
+bench: setup-run
+	@$(GANDALF) bench $(ARGS)
+
 check: setup-test
 	@$(SUITE) --check
 
@@ -63,4 +68,4 @@ $(SUITES): setup-test
 # What was fetched and the Python environment cost minutes and the network.
 clean:
 	rm -rf build/vmm build/systems build/tests build/test build/check build/unit build/fuzz \
-		build/freertos build/rootfs build/boot build/measure build/preemption build/setup.log build/cache
+		build/freertos build/rootfs build/boot build/measure build/preemption build/bench build/setup.log build/cache

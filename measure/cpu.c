@@ -10,21 +10,24 @@
  */
 #include "cpu.h"
 
-#include <string.h>
-
 enum {
 	CLASS_WORDS = 100, /* where in the CPU's class the pointer to its operations may be */
 	OPERATIONS = 32, /* words of the copy, which is longer than the original */
-	GDB_EIP = 8,
-	GDB_EFLAGS = 9,
-	GDB_CS = 10,
+	/* gdb numbers them behind the general registers, 8 or 16. */
+	GDB_EIP = 0,
+	GDB_EFLAGS = 1,
+	GDB_CS = 2,
 	SEGMENT_CS = 1,
 	REGISTER_ESP = 4,
 };
 
-/* selector, base, limit, flags */
-struct segment {
-	uint32_t words[4];
+struct segment32 {
+	uint32_t selector, base, limit, flags;
+};
+struct segment64 {
+	uint32_t selector;
+	uint64_t base;
+	uint32_t limit, flags;
 };
 
 struct cpu cpu;
@@ -32,12 +35,11 @@ struct cpu cpu;
 static cpu_delivery *tell;
 static void *operations[OPERATIONS];
 
-static const uint32_t *field(const char *name, size_t size, size_t index)
+static const void *field(const char *name, size_t size, size_t index)
 {
 	for (const struct qemu_field *at = vmstate_x86_cpu.fields; at->name; at++)
 		if (strcmp(at->name, name) == 0 && at->size == size)
-			return (const uint32_t *)((const char *)cpu.qemu + at->offset +
-						  index * size);
+			return (const char *)cpu.qemu + at->offset + index * size;
 	return NULL;
 }
 
@@ -53,12 +55,13 @@ static void deliver_exception(struct qemu_cpu *qemu)
 /* QEMU asks for other things too (the APIC is to look again); a delivery always pushes. */
 static bool deliver_interrupt(struct qemu_cpu *qemu, int request)
 {
-	uint32_t ring = cpu_ring(), esp = *cpu.esp, eip = *cpu.eip;
+	uint64_t esp = cpu_word(cpu.esp), eip = cpu_word(cpu.eip);
+	uint32_t ring = cpu_ring();
 	bool done;
 
 	tell(DELIVERY_NONE, ring);
 	done = x86_cpu_exec_interrupt(qemu, request);
-	if (done && (*cpu.esp != esp || *cpu.eip != eip))
+	if (done && (cpu_word(cpu.esp) != esp || cpu_word(cpu.eip) != eip))
 		tell(DELIVERY_HARDWARE, ring);
 	return done;
 }
@@ -117,44 +120,55 @@ static bool hook(void)
 	return true;
 }
 
-const char *cpu_find(int index, cpu_delivery *delivery)
+/* Whether all were found. */
+static bool find_registers(void)
 {
-	const uint32_t *registers, *cs;
+	bool wide = cpu.word == sizeof(uint64_t);
+	size_t segment = wide ? sizeof(struct segment64) : sizeof(struct segment32);
+	size_t base = wide ? offsetof(struct segment64, base) : offsetof(struct segment32, base);
 
+	cpu.esp = field("env.regs", cpu.word, REGISTER_ESP);
+	cpu.eip = field("env.eip", cpu.word, 0);
+	cpu.eflags = field("env.eflags", cpu.word, 0);
+	cpu.hflags = field("env.hflags", sizeof(uint32_t), 0);
+	cpu.cs = field("env.segs", segment, SEGMENT_CS);
+	cpu.cs_base = (const char *)cpu.cs + base;
+	return cpu.esp && cpu.eip && cpu.eflags && cpu.hflags && cpu.cs;
+}
+
+const char *cpu_find(int index, size_t word, cpu_delivery *delivery)
+{
 	cpu.qemu = qemu_get_cpu(index);
+	cpu.word = word;
 	if (!cpu.qemu)
 		return "QEMU does not say where its CPU is";
 	tell = delivery;
-	registers = field("env.regs", sizeof(uint32_t), 0);
-	cpu.eip = field("env.eip", sizeof(uint32_t), 0);
-	cpu.eflags = field("env.eflags", sizeof(uint32_t), 0);
-	cpu.hflags = field("env.hflags", sizeof(uint32_t), 0);
-	cs = field("env.segs", sizeof(struct segment), SEGMENT_CS);
-	if (!registers || !cpu.eip || !cpu.eflags || !cpu.hflags || !cs)
+	if (!find_registers())
 		return "QEMU's table of registers is not as in release 7.2";
-	cpu.esp = registers + REGISTER_ESP;
-	cpu.cs = cs;
-	cpu.cs_base = cs + 1;
 	return hook() ? NULL : "the operations of QEMU's CPU are not as in release 7.2";
 }
 
-static bool same(int number, uint32_t value)
+static bool same(int number, uint64_t value)
 {
 	struct glib_bytes *bytes = g_byte_array_new();
-	uint32_t seen = 0;
+	int general = cpu.word == sizeof(uint64_t) ? 16 : 8;
+	uint64_t seen = 0;
 	bool result;
 
-	x86_cpu_gdb_read_register(cpu.qemu, bytes, number);
-	result = bytes->size == sizeof(seen);
+	x86_cpu_gdb_read_register(cpu.qemu, bytes, general + number);
+	result = bytes->size == sizeof(uint32_t) || bytes->size == sizeof(seen);
 	if (result)
-		memcpy(&seen, bytes->data, sizeof(seen));
+		memcpy(&seen, bytes->data, bytes->size);
 	g_byte_array_free(bytes, 1);
 	return result && seen == value;
 }
 
 const char *cpu_verify(void)
 {
-	if (same(GDB_EIP, *cpu.eip) && same(GDB_EFLAGS, *cpu.eflags) && same(GDB_CS, *cpu.cs))
+	uint64_t eip = cpu_word(cpu.eip);
+
+	if (same(GDB_EIP, cpu_code64() ? eip : (uint32_t)eip) &&
+	    same(GDB_EFLAGS, *cpu.eflags) && same(GDB_CS, *cpu.cs))
 		return NULL;
 	return "the registers that were found are not those that gdb sees";
 }

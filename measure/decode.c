@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tells the instructions that cost an IA-32 processor far more than others, and those that change
- * the interrupt flag, from the rest. 32-bit code; called once for each translated instruction.
+ * the interrupt flag, from the rest. 32-bit and 64-bit code; called once for each translated
+ * instruction.
  */
 #include "decode.h"
 
-#include <stdbool.h>
+#define REX_R 0x4u
 
 static bool is_prefix(uint8_t byte)
 {
@@ -34,21 +35,28 @@ static bool is_memory(uint8_t modrm)
 	return modrm < 0xc0;
 }
 
-static enum event decode_control(uint8_t modrm)
+/* REX.R makes it one of CR8 to CR15. */
+static enum event decode_control(uint8_t modrm, uint8_t rex)
 {
+	if (rex & REX_R)
+		return EVENT_NONE;
 	switch (extension(modrm)) {
 	case 0:
 		return EVENT_CR0_LOAD;
 	case 3:
 		return EVENT_CR3_LOAD;
+	case 4:
+		return EVENT_CR4_LOAD;
 	default:
 		return EVENT_NONE;
 	}
 }
 
-/* 0F 01: LGDT, LIDT, LMSW, INVLPG */
+/* 0F 01: LGDT, LIDT, LMSW, INVLPG, SWAPGS */
 static enum event decode_system(uint8_t modrm)
 {
+	if (modrm == 0xf8)
+		return EVENT_SWAPGS;
 	switch (extension(modrm)) {
 	case 2:
 	case 3:
@@ -62,7 +70,7 @@ static enum event decode_system(uint8_t modrm)
 	}
 }
 
-static enum event decode_two_bytes(uint8_t opcode, uint8_t modrm)
+static enum event decode_two_bytes(uint8_t opcode, uint8_t modrm, uint8_t rex)
 {
 	switch (opcode) {
 	case 0x00: /* LLDT, LTR */
@@ -70,10 +78,16 @@ static enum event decode_two_bytes(uint8_t opcode, uint8_t modrm)
 									EVENT_NONE;
 	case 0x01:
 		return decode_system(modrm);
+	case 0x05: /* SYSCALL */
+	case 0x34: /* SYSENTER */
+		return EVENT_SYSCALL;
+	case 0x07: /* SYSRET */
+	case 0x35: /* SYSEXIT */
+		return EVENT_SYSRET;
 	case 0x06: /* CLTS */
 		return EVENT_CR0_LOAD;
 	case 0x22:
-		return decode_control(modrm);
+		return decode_control(modrm, rex);
 	case 0xa1: /* POP FS */
 	case 0xa9: /* POP GS */
 	case 0xb2: /* LSS */
@@ -122,18 +136,41 @@ static enum event decode_one_byte(uint8_t opcode, uint8_t modrm)
 	}
 }
 
-enum event decode(const uint8_t *bytes, size_t size)
+/* What is another instruction in 64-bit mode, or none: C4 and C5 are VEX prefixes there. */
+static bool is_only32(uint8_t opcode)
 {
+	switch (opcode) {
+	case 0x07:
+	case 0x17:
+	case 0x1f:
+	case 0x9a:
+	case 0xc4:
+	case 0xc5:
+	case 0xce:
+	case 0xea:
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum event decode(const uint8_t *bytes, size_t size, bool code64)
+{
+	uint8_t rex = 0;
 	size_t at = 0;
 	bool two_bytes;
 
 	while (at < size && is_prefix(bytes[at]))
 		at++;
+	if (code64 && at < size && (bytes[at] & 0xf0) == 0x40)
+		rex = bytes[at++];
 	two_bytes = at + 1 < size && bytes[at] == 0x0f;
 	at += two_bytes;
 	if (at >= size)
 		return EVENT_NONE;
 	uint8_t modrm = at + 1 < size ? bytes[at + 1] : 0;
 
-	return two_bytes ? decode_two_bytes(bytes[at], modrm) : decode_one_byte(bytes[at], modrm);
+	if (two_bytes)
+		return decode_two_bytes(bytes[at], modrm, rex);
+	return code64 && is_only32(bytes[at]) ? EVENT_NONE : decode_one_byte(bytes[at], modrm);
 }

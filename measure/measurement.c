@@ -16,7 +16,7 @@
 
 #define VIRTUAL_CLOCK 1
 
-struct options options = { .vmm_size = UINT32_MAX };
+struct options options = { .vmm_size = UINT64_MAX };
 struct measurement measurement;
 struct interval intervals[INTERVALS];
 uint64_t instructions;
@@ -32,14 +32,16 @@ static unsigned trail_length;
 static uint64_t clock_offset;
 
 /* Where a table of so many entries begins to look for an address. */
-static uint32_t hash(uint32_t linear, uint32_t entries)
+static uint32_t hash(uint64_t linear, uint32_t entries)
 {
-	return (uint32_t)((uint64_t)(linear * 2654435761u) * entries >> 32);
+	uint32_t mixed = (uint32_t)(linear ^ linear >> 32) * 2654435761u;
+
+	return (uint32_t)((uint64_t)mixed * entries >> 32);
 }
 
 /* Gives the instructions since the last call to the block that was executed, and names the next:
  * 0 if that is not the VMM's. A full table drops the rest. */
-static void profile_move(uint32_t linear)
+static void profile_move(uint64_t linear)
 {
 	struct block *running = measurement.running;
 	uint32_t start = hash(linear, PROFILE);
@@ -58,7 +60,7 @@ static void profile_move(uint32_t linear)
 	}
 }
 
-static void trail_add(uint32_t linear)
+static void trail_add(uint64_t linear)
 {
 	if (trail_length < BLOCKS)
 		trail[trail_length++] = (struct block){ linear, instructions };
@@ -101,7 +103,7 @@ static unsigned trail_sum(void)
 }
 
 /* The handler at an address, or a free place for it; null if there are too many. */
-static struct handler *handler_place(uint32_t linear)
+static struct handler *handler_place(uint64_t linear)
 {
 	uint32_t start = hash(linear, HANDLERS);
 
@@ -114,7 +116,7 @@ static struct handler *handler_place(uint32_t linear)
 	return NULL;
 }
 
-static struct handler *handler_make(uint32_t linear)
+static struct handler *handler_make(uint64_t linear)
 {
 	struct handler *handler = handler_place(linear);
 
@@ -145,8 +147,8 @@ static struct window *windows_place_of_handler(struct windows *windows, uint64_t
 	return length > handler->window.instructions ? &handler->window : NULL;
 }
 
-static void window_fill(struct window *window, const struct windows *windows, uint32_t end,
-			uint32_t last, unsigned sums)
+static void window_fill(struct window *window, const struct windows *windows, uint64_t end,
+			uint64_t last, unsigned sums)
 {
 	window->instructions = instructions - windows->since;
 	window->at = windows->since - measurement.begun;
@@ -157,11 +159,11 @@ static void window_fill(struct window *window, const struct windows *windows, ui
 	memcpy(window->block, trail, window->blocks * sizeof(*trail));
 }
 
-static void windows_keep(struct windows *windows, uint64_t length, uint32_t end)
+static void windows_keep(struct windows *windows, uint64_t length, uint64_t end)
 {
 	struct window *places[2] = { windows_place(windows, length),
 				     windows_place_of_handler(windows, length) };
-	uint32_t last = 0;
+	uint64_t last = 0;
 	unsigned sums = 0;
 
 	if (!places[0] && !places[1])
@@ -175,7 +177,7 @@ static void windows_keep(struct windows *windows, uint64_t length, uint32_t end)
 			window_fill(places[i], windows, end, last, sums);
 }
 
-static void windows_record(const struct windows *windows, uint64_t length, uint32_t end)
+static void windows_record(const struct windows *windows, uint64_t length, uint64_t end)
 {
 	if (windows != &measurement.all || !options.record || length < options.record)
 		return;
@@ -187,7 +189,7 @@ static void windows_record(const struct windows *windows, uint64_t length, uint3
 	};
 }
 
-static void windows_close(struct windows *windows, uint32_t linear)
+static void windows_close(struct windows *windows, uint64_t linear)
 {
 	uint64_t length = instructions - windows->since;
 	unsigned bits = length ? 64 - (unsigned)__builtin_clzll(length) : 0;
@@ -200,7 +202,7 @@ static void windows_close(struct windows *windows, uint32_t linear)
 	windows_record(windows, length, linear);
 }
 
-static void windows_track(struct windows *windows, bool inside, uint32_t linear)
+static void windows_track(struct windows *windows, bool inside, uint64_t linear)
 {
 	if (inside == windows->open)
 		return;
@@ -231,7 +233,7 @@ static void stay_end(void)
 		handler->longest = length;
 }
 
-static void cross(uint32_t from, uint32_t to, uint32_t linear)
+static void cross(uint32_t from, uint32_t to, bool from_guest, uint64_t linear)
 {
 	measurement.crossings[from][to]++;
 	if (from == 0)
@@ -241,16 +243,20 @@ static void cross(uint32_t from, uint32_t to, uint32_t linear)
 	measurement.stay = handler_make(linear);
 	measurement.stay_since = instructions;
 	measurement.stay_masked = 0;
+	if (measurement.stay)
+		measurement.stay->from_guest += from_guest;
 }
 
 /* The shadow keeps a window shut that IF no longer does, and opens none by itself. */
-static unsigned state_now(uint32_t linear)
+static unsigned state_now(uint64_t linear)
 {
 	uint32_t hflags = *cpu.hflags;
 	unsigned state = hflags & HFLAGS_RING;
 
 	if (state == 0 && linear - options.vmm < options.vmm_size)
 		state |= STATE_VMM;
+	if (state == 3 && linear - options.guest < options.guest_size)
+		state |= STATE_GUEST;
 	if (!(*cpu.eflags & EFLAGS_IF))
 		return state | STATE_MASKED;
 	return hflags & HFLAGS_SHADOW ? state | (measurement.state & STATE_MASKED) : state;
@@ -267,9 +273,10 @@ static void state_account(void)
 	measurement.since = instructions;
 }
 
-static void state_change(unsigned state, uint32_t linear)
+static void state_change(unsigned state, uint64_t linear)
 {
 	uint32_t from = measurement.state & (RINGS - 1), to = state & (RINGS - 1);
+	bool from_guest = measurement.state & STATE_GUEST;
 	unsigned masked_vmm = STATE_MASKED | STATE_VMM;
 
 	state_account();
@@ -277,10 +284,10 @@ static void state_change(unsigned state, uint32_t linear)
 	windows_track(&measurement.all, state & STATE_MASKED, linear);
 	windows_track(&measurement.vmm, (state & masked_vmm) == masked_vmm, linear);
 	if (from != to)
-		cross(from, to, linear);
+		cross(from, to, from_guest, linear);
 }
 
-void measurement_sample(uint32_t linear)
+void measurement_sample(uint64_t linear)
 {
 	if (measurement.progress != PROGRESS_ON)
 		return;
@@ -294,7 +301,7 @@ void measurement_sample(uint32_t linear)
 		profile_move(state & STATE_VMM ? linear : 0);
 }
 
-void measurement_begin(uint32_t linear)
+void measurement_begin(uint64_t linear)
 {
 	memset(&measurement, 0, sizeof(measurement));
 	for (unsigned i = 0; i < options.intervals; i++)
@@ -316,7 +323,7 @@ void measurement_begin(uint32_t linear)
 	measurement_sample(linear);
 }
 
-static void windows_cut(struct windows *windows, uint32_t linear)
+static void windows_cut(struct windows *windows, uint64_t linear)
 {
 	if (!windows->open)
 		return;
@@ -324,7 +331,7 @@ static void windows_cut(struct windows *windows, uint32_t linear)
 	windows_close(windows, linear);
 }
 
-void measurement_end(uint32_t linear)
+void measurement_end(uint64_t linear)
 {
 	if (measurement.progress != PROGRESS_ON)
 		return;

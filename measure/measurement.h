@@ -24,13 +24,14 @@
 #define SAMPLES (1u << 20)
 #define RECORDED 4096
 
-/* A state is a ring and these. */
+/* A state is a ring and these; of the last two one at most. */
 #define STATE_MASKED 0x4u
 #define STATE_VMM 0x8u
-#define STATES 16
+#define STATE_GUEST 0x10u
+#define STATES 32
 
 struct block {
-	uint32_t linear;
+	uint64_t linear;
 	uint64_t instructions;
 };
 
@@ -38,7 +39,7 @@ struct block {
  * last: the last block in it. at: since the begin. */
 struct window {
 	uint64_t instructions, at;
-	uint32_t begin, end, last;
+	uint64_t begin, end, last;
 	unsigned blocks;
 	struct block block[SHOWN_BLOCKS];
 };
@@ -47,30 +48,32 @@ struct window {
  * counter shows, when it began. */
 struct recorded {
 	uint64_t clock, instructions;
-	uint32_t begin, end;
+	uint64_t begin, end;
 };
 
 struct windows {
 	bool open;
 	uint64_t since, since_clock;
-	uint32_t begin;
+	uint64_t begin;
 	uint64_t count, total, cut;
 	uint64_t lengths[LENGTHS]; /* [n]: of 2^(n-1) to 2^n - 1 instructions */
 	unsigned kept;
 	struct window longest[LONGEST];
 };
 
-/* Where interrupts and exceptions lead to; stays: in ring 0 that began so. */
+/* Where interrupts, exceptions and system calls lead to; stays: in ring 0 that began so.
+ * from_guest: how many of the entries into ring 0 came from the guest's kernel. */
 struct handler {
-	uint32_t linear;
+	uint64_t linear;
 	uint32_t ring;
 	uint64_t exceptions, hardware, from[RINGS];
+	uint64_t from_guest;
 	uint64_t stays, instructions, longest, masked;
 	struct window window; /* of the VMM's that began here the longest */
 };
 
 struct interval {
-	uint32_t from, to;
+	uint64_t from, to;
 	bool running;
 	uint64_t since, count, repeated;
 	uint64_t total, minimum, maximum;
@@ -109,11 +112,13 @@ struct measurement {
 struct options {
 	const char *output, *control;
 	bool has_begin, has_end;
-	uint32_t begin, end;
-	uint32_t vmm, vmm_size; /* all of ring 0 unless given */
+	uint64_t begin, end;
+	uint64_t vmm, vmm_size; /* all of ring 0 unless given */
+	uint64_t guest, guest_size; /* what of ring 3 is a guest's kernel: nothing unless given */
 	uint64_t nanoseconds; /* end after so much virtual time; 0: do not */
 	uint64_t record; /* windows of so many instructions; 0: none */
 	bool stop;
+	bool series;
 	unsigned intervals;
 };
 
@@ -125,10 +130,10 @@ extern struct interval intervals[INTERVALS];
 extern uint64_t instructions;
 extern uint64_t events[RINGS][EVENT_COUNT];
 
-void measurement_begin(uint32_t linear);
-void measurement_end(uint32_t linear);
+void measurement_begin(uint64_t linear);
+void measurement_end(uint64_t linear);
 /* Looks at the CPU. linear: of the next instruction. Call where its state may have changed. */
-void measurement_sample(uint32_t linear);
+void measurement_sample(uint64_t linear);
 /* A delivery is about to come (NONE) or has come. */
 void measurement_deliver(enum delivery what, uint32_t from_ring);
 void interval_reach(struct interval *interval, bool end);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A QEMU plug-in that measures a machine with one IA-32 CPU from outside; `gandalf measure` drives
- * it. Loads with Debian 12's QEMU 7.2, icount or not. Options, each NAME=VALUE:
+ * A QEMU plug-in that measures a machine with one IA-32 or x86-64 CPU from outside; `gandalf
+ * measure` drives it. Loads with Debian 12's QEMU 7.2, icount or not. Options, each NAME=VALUE:
  *
  *	out=FILE	where the result goes, when the measurement ends or QEMU does
  *	begin=ADDRESS	begin before the instruction at this linear address, when it is next executed
@@ -10,9 +10,12 @@
  *			begin=, "begin" arms it. Without either option it begins at once
  *	for=NS		end after so many nanoseconds of virtual time, by the next interrupt
  *	stop=1		stop the machine when the measurement ends by itself
+ *	series=1	measure from each begin= to the next end=, into FILE.0, FILE.1 and so on; a
+ *			begin= within a measurement begins it anew
  *	record=N	also write the last windows of at least N instructions, with the virtual
  *			time at which each began
- *	vmm=LOW-HIGH	what of ring 0 is the VMM; all unless given
+ *	vmm=LOW-HIGH	what of ring 0 is the VMM; all unless given, 0-0 for a machine without one
+ *	guest=LOW-HIGH	what of ring 3 is a guest's kernel, as Xen's; nothing unless given
  *	from=ADDRESS,to=ADDRESS		an interval to be measured, from the last execution of one to
  *			that of the other, up to eight times
  *
@@ -39,7 +42,10 @@ QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *i
 enum point { POINT_BEGIN, POINT_END, POINT_FROM, POINT_TO };
 
 /* Where the block begins that is executed. QEMU keeps EIP up to date only there. */
-static uint32_t block_begin;
+static uint64_t block_begin;
+
+/* Bytes of a word of QEMU's: 8 in qemu-system-x86_64. */
+static size_t word;
 
 static void fail(const char *why)
 {
@@ -53,11 +59,27 @@ static void check(const char *wrong)
 		fail(wrong);
 }
 
-static void end(uint32_t linear)
+/* Writes the next measurement of a series, and is ready for another. */
+static void end_in_series(void)
+{
+	static unsigned number;
+	char path[4096];
+
+	if (snprintf(path, sizeof(path), "%s.%u", options.output, number++) >= (int)sizeof(path))
+		fail("the name of the output file is too long");
+	check(report_write(path));
+	measurement.progress = PROGRESS_ARMED;
+}
+
+static void end(uint64_t linear)
 {
 	if (measurement.progress != PROGRESS_ON)
 		return;
 	measurement_end(linear);
+	if (options.series) {
+		end_in_series();
+		return;
+	}
 	check(report_write(options.output));
 	if (options.stop)
 		vm_stop(QEMU_PAUSED);
@@ -75,14 +97,14 @@ static void on_delivery(enum delivery what, uint32_t from_ring)
 /* data: the address that the block was translated for. It lies on a page of the same contents. */
 static void on_block(unsigned vcpu, void *data)
 {
-	uint32_t linear;
+	uint64_t linear;
 
 	(void)vcpu;
 	if (measurement.progress == PROGRESS_IDLE || measurement.progress == PROGRESS_ENDED)
 		return;
 	linear = cpu_linear();
 	block_begin = linear;
-	measurement.mistaken += ((linear ^ (uint32_t)(uintptr_t)data) & 0xfff) != 0;
+	measurement.mistaken += ((linear ^ (uintptr_t)data) & 0xfff) != 0;
 	measurement_sample(linear);
 }
 
@@ -102,13 +124,14 @@ static void *point_pack(enum point point, unsigned index, uint32_t offset)
 static void on_point(unsigned vcpu, void *data)
 {
 	uintptr_t packed = (uintptr_t)data;
-	uint32_t linear = block_begin + (uint32_t)packed;
+	uint64_t linear = block_begin + (uint32_t)packed;
 	struct interval *interval = &intervals[packed >> 48 & 0xff];
 
 	(void)vcpu;
 	switch ((enum point)(packed >> 56)) {
 	case POINT_BEGIN:
-		if (measurement.progress == PROGRESS_ARMED && linear == options.begin)
+		if ((measurement.progress == PROGRESS_ARMED || options.series) &&
+		    linear == options.begin)
 			measurement_begin(linear);
 		break;
 	case POINT_END:
@@ -126,12 +149,12 @@ static void on_point(unsigned vcpu, void *data)
 	}
 }
 
-static bool may_be(uint32_t linear, uint32_t wanted)
+static bool may_be(uint64_t linear, uint64_t wanted)
 {
 	return ((linear ^ wanted) & 0xfff) == 0;
 }
 
-static void instrument_points(struct qemu_plugin_insn *instruction, uint32_t linear,
+static void instrument_points(struct qemu_plugin_insn *instruction, uint64_t linear,
 			      uint32_t offset)
 {
 	struct {
@@ -160,10 +183,11 @@ static void instrument_points(struct qemu_plugin_insn *instruction, uint32_t lin
 
 static enum event instrument_event(struct qemu_plugin_insn *instruction)
 {
-	enum event event =
-		decode(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+	/* A block is translated for the ring and the mode that it is to run in, and runs in no
+	 * other. */
+	enum event event = decode(qemu_plugin_insn_data(instruction),
+				  qemu_plugin_insn_size(instruction), cpu_code64());
 
-	/* A block is translated for the ring that it is to run in, and runs in no other. */
 	if (event != EVENT_NONE)
 		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_INLINE_ADD,
 							   &events[cpu_ring()][event], 1);
@@ -188,7 +212,7 @@ static void on_translation(qemu_plugin_id id, struct qemu_plugin_tb *block)
 			qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_unblocked,
 							       QEMU_CALLBACK_NO_REGISTERS,
 							       (void *)(uintptr_t)offset);
-		instrument_points(instruction, (uint32_t)linear, offset);
+		instrument_points(instruction, linear, offset);
 		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_INLINE_ADD,
 							   &instructions, 1);
 		previous = instrument_event(instruction);
@@ -198,7 +222,7 @@ static void on_translation(qemu_plugin_id id, struct qemu_plugin_tb *block)
 static void on_vcpu(qemu_plugin_id id, unsigned vcpu)
 {
 	(void)id;
-	check(cpu_find((int)vcpu, on_delivery));
+	check(cpu_find((int)vcpu, word, on_delivery));
 	check(cpu_verify());
 	if (!options.control)
 		measurement.progress = options.has_begin ? PROGRESS_ARMED : PROGRESS_ON;
@@ -234,7 +258,7 @@ static void on_exit_of_qemu(qemu_plugin_id id, void *unused)
 {
 	(void)id;
 	(void)unused;
-	if (measurement.progress == PROGRESS_ENDED)
+	if (measurement.progress == PROGRESS_ENDED || options.series)
 		return;
 	if (measurement.progress == PROGRESS_ON)
 		measurement_end(cpu_linear());
@@ -251,18 +275,18 @@ static uint64_t number_of(const char *text)
 	return number;
 }
 
-static void parse_vmm(char *range)
+static void parse_range(char *range, uint64_t *low, uint64_t *size)
 {
 	char *dash = strchr(range, '-');
 
 	if (!dash)
-		fail("vmm= needs LOW-HIGH");
+		fail("vmm= and guest= need LOW-HIGH");
 	*dash = '\0';
-	options.vmm = (uint32_t)number_of(range);
-	options.vmm_size = (uint32_t)number_of(dash + 1) - options.vmm;
+	*low = number_of(range);
+	*size = number_of(dash + 1) - *low;
 }
 
-static void parse_interval(uint32_t linear, bool to)
+static void parse_interval(uint64_t linear, bool to)
 {
 	static bool half;
 
@@ -292,21 +316,25 @@ static void parse(char *argument)
 	} else if (strcmp(argument, "control") == 0) {
 		options.control = strdup(value);
 	} else if (strcmp(argument, "vmm") == 0) {
-		parse_vmm(value);
+		parse_range(value, &options.vmm, &options.vmm_size);
+	} else if (strcmp(argument, "guest") == 0) {
+		parse_range(value, &options.guest, &options.guest_size);
 	} else if (strcmp(argument, "for") == 0) {
 		options.nanoseconds = number_of(value);
 	} else if (strcmp(argument, "stop") == 0) {
 		options.stop = number_of(value) != 0;
+	} else if (strcmp(argument, "series") == 0) {
+		options.series = number_of(value) != 0;
 	} else if (strcmp(argument, "record") == 0) {
 		options.record = number_of(value);
 	} else if (strcmp(argument, "begin") == 0) {
 		options.has_begin = true;
-		options.begin = (uint32_t)number_of(value);
+		options.begin = number_of(value);
 	} else if (strcmp(argument, "end") == 0) {
 		options.has_end = true;
-		options.end = (uint32_t)number_of(value);
+		options.end = number_of(value);
 	} else if (strcmp(argument, "from") == 0 || strcmp(argument, "to") == 0) {
-		parse_interval((uint32_t)number_of(value), argument[0] == 't');
+		parse_interval(number_of(value), argument[0] == 't');
 	} else {
 		fail("there is no such option");
 	}
@@ -315,10 +343,13 @@ static void parse(char *argument)
 int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int count,
 			char **arguments)
 {
-	if (!info->is_system || strcmp(info->target, "i386") != 0 || info->vcpus != 1)
-		fail("this is for qemu-system-i386 with one CPU");
+	word = strcmp(info->target, "x86_64") == 0 ? 8 : strcmp(info->target, "i386") == 0 ? 4 : 0;
+	if (!info->is_system || !word || info->vcpus != 1)
+		fail("this is for qemu-system-i386 and qemu-system-x86_64 with one CPU");
 	for (int i = 0; i < count; i++)
 		parse(arguments[i]);
+	if (options.series && (!options.output || options.control || !options.has_begin))
+		fail("series=1 needs out= and begin=, and takes no control=");
 	if (options.control)
 		check(control_open(options.control, on_command));
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);

@@ -8,13 +8,15 @@
 
 #include "measurement.h"
 
-#define FORMAT 1
+#define FORMAT 2
 
 static const char *const event_names[EVENT_COUNT] = {
 	[EVENT_CR0_LOAD] = "cr0_load",	 [EVENT_CR3_LOAD] = "cr3_load",
-	[EVENT_INVLPG] = "invlpg",	 [EVENT_SEGMENT_LOAD] = "segment_load",
-	[EVENT_IRET] = "iret",		 [EVENT_FAR_TRANSFER] = "far_transfer",
-	[EVENT_INT] = "int",		 [EVENT_TABLE_LOAD] = "table_load",
+	[EVENT_CR4_LOAD] = "cr4_load",	 [EVENT_INVLPG] = "invlpg",
+	[EVENT_IRET] = "iret",		 [EVENT_SEGMENT_LOAD] = "segment_load",
+	[EVENT_INT] = "int",		 [EVENT_FAR_TRANSFER] = "far_transfer",
+	[EVENT_SYSCALL] = "syscall",	 [EVENT_SYSRET] = "sysret",
+	[EVENT_SWAPGS] = "swapgs",	 [EVENT_TABLE_LOAD] = "table_load",
 	[EVENT_PORT] = "port",		 [EVENT_HLT] = "hlt",
 	[EVENT_CLI] = "cli",		 [EVENT_STI] = "sti",
 };
@@ -26,14 +28,21 @@ static void write_numbers(FILE *file, const uint64_t *numbers, unsigned count)
 	fputc(']', file);
 }
 
+static void write_truth(FILE *file, const char *name, bool value)
+{
+	fprintf(file, ",\"%s\":%s", name, value ? "true" : "false");
+}
+
 static void write_states(FILE *file)
 {
 	fputs("\"states\":[", file);
-	for (unsigned i = 0; i < STATES; i++)
-		fprintf(file,
-			"%s{\"ring\":%u,\"masked\":%s,\"vmm\":%s,\"instructions\":%" PRIu64 "}",
-			i ? ",\n" : "\n", i & (RINGS - 1), i & STATE_MASKED ? "true" : "false",
-			i & STATE_VMM ? "true" : "false", measurement.executed[i]);
+	for (unsigned i = 0; i < STATES; i++) {
+		fprintf(file, "%s{\"ring\":%u", i ? ",\n" : "\n", i & (RINGS - 1));
+		write_truth(file, "masked", i & STATE_MASKED);
+		write_truth(file, "vmm", i & STATE_VMM);
+		write_truth(file, "guest", i & STATE_GUEST);
+		fprintf(file, ",\"instructions\":%" PRIu64 "}", measurement.executed[i]);
+	}
 	fputs("],\n\"crossings\":[", file);
 	for (unsigned ring = 0; ring < RINGS; ring++) {
 		fputs(ring ? "," : "", file);
@@ -58,7 +67,7 @@ static void write_blocks(FILE *file, const struct block *blocks, unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		if (!blocks[i].linear)
 			continue;
-		fprintf(file, "%s{\"linear\":%u,\"instructions\":%" PRIu64 "}", comma,
+		fprintf(file, "%s{\"linear\":%" PRIu64 ",\"instructions\":%" PRIu64 "}", comma,
 			blocks[i].linear, blocks[i].instructions);
 		comma = ",";
 	}
@@ -69,8 +78,8 @@ static void write_window(FILE *file, const struct window *window)
 {
 	fprintf(file, "{\"instructions\":%" PRIu64 ",\"at\":%" PRIu64, window->instructions,
 		window->at);
-	fprintf(file, ",\"begin\":%u,\"end\":%u,\"last\":%u,\"blocks\":", window->begin,
-		window->end, window->last);
+	fprintf(file, ",\"begin\":%" PRIu64 ",\"end\":%" PRIu64, window->begin, window->end);
+	fprintf(file, ",\"last\":%" PRIu64 ",\"blocks\":", window->last);
 	write_blocks(file, window->block, window->blocks);
 	fputc('}', file);
 }
@@ -104,7 +113,7 @@ static void write_recorded(FILE *file)
 
 		fprintf(file, "%s{\"clock\":%" PRIu64 ",\"instructions\":%" PRIu64,
 			i > first ? ",\n" : "\n", at->clock, at->instructions);
-		fprintf(file, ",\"begin\":%u,\"end\":%u}", at->begin, at->end);
+		fprintf(file, ",\"begin\":%" PRIu64 ",\"end\":%" PRIu64 "}", at->begin, at->end);
 	}
 	fputs("],\n", file);
 }
@@ -119,10 +128,12 @@ static void write_handlers(FILE *file)
 
 		if (!at->linear)
 			continue;
-		fprintf(file, "%s\n{\"linear\":%u,\"ring\":%u,\"exceptions\":%" PRIu64, comma,
-			at->linear, at->ring, at->exceptions);
+		fprintf(file, "%s\n{\"linear\":%" PRIu64 ",\"ring\":%u", comma, at->linear,
+			at->ring);
+		fprintf(file, ",\"exceptions\":%" PRIu64, at->exceptions);
 		fprintf(file, ",\"hardware\":%" PRIu64 ",\"from_rings\":", at->hardware);
 		write_numbers(file, at->from, RINGS);
+		fprintf(file, ",\"from_guest\":%" PRIu64, at->from_guest);
 		fprintf(file, ",\"stays\":%" PRIu64 ",\"instructions\":%" PRIu64, at->stays,
 			at->instructions);
 		fprintf(file, ",\"masked\":%" PRIu64 ",\"longest\":%" PRIu64 ",\"window\":",
@@ -172,8 +183,9 @@ static void write_intervals(FILE *file)
 	for (unsigned i = 0; i < options.intervals; i++) {
 		const struct interval *at = &intervals[i];
 
-		fprintf(file, "%s\n{\"from\":%u,\"to\":%u,\"count\":%" PRIu64, i ? "," : "",
-			at->from, at->to, at->count);
+		fprintf(file, "%s\n{\"from\":%" PRIu64 ",\"to\":%" PRIu64, i ? "," : "", at->from,
+			at->to);
+		fprintf(file, ",\"count\":%" PRIu64, at->count);
 		fprintf(file, ",\"repeated\":%" PRIu64 ",\"minimum\":%" PRIu64, at->repeated,
 			at->minimum);
 		fprintf(file, ",\"mean\":%.2f,\"p999\":%u,\"maximum\":%" PRIu64 "}",

@@ -11,6 +11,11 @@
  *
  * `missed` counts milliseconds in which `periodic` did not run. `console`
  * executes what is typed.
+ *
+ * The bench has a demo of its own (build/freertos/demo-anew.elf), whose figures
+ * begin anew with each line, and which also prints their distribution:
+ *
+ *	latency=CYCLES count=N
  */
 #include "FreeRTOS.h"
 #include "commands.h"
@@ -33,6 +38,10 @@
 #define LINE_PERIOD configTICK_RATE_HZ
 /* For as many milliseconds the console may be full before figures are lost. */
 #define QUEUE_LENGTH 1024
+
+#ifndef DEMO_ANEW
+#define DEMO_ANEW false
+#endif
 
 struct sample {
 	uint32_t latency;
@@ -101,6 +110,14 @@ static void measurement_print(const struct statistics *statistics)
 	}
 }
 
+static void distribution_print(const struct statistics *statistics)
+{
+	for (uint32_t i = 0; i < STATISTICS_BUCKETS; i++)
+		if (statistics->bucket[i])
+			terminal_print("latency=%u count=%u", statistics_limit(i),
+				       statistics->bucket[i]);
+}
+
 static void measurement_run(void *unused)
 {
 	static struct port_floating_point area;
@@ -121,6 +138,10 @@ static void measurement_run(void *unused)
 		statistics_add(&statistics, sample.latency, sample.missed);
 		if (xTaskGetTickCount() >= line) {
 			measurement_print(&statistics);
+			if (DEMO_ANEW) {
+				distribution_print(&statistics);
+				statistics_reset(&statistics);
+			}
 			line = (xTaskGetTickCount() / LINE_PERIOD + 1) * LINE_PERIOD;
 		}
 	}

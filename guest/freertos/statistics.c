@@ -28,8 +28,7 @@ static uint32_t bucket_find(uint32_t latency)
 	       (latency >> (octave - OCTAVE_BITS)) % STATISTICS_PER_OCTAVE;
 }
 
-/* The largest latency that the bucket counts. */
-static uint32_t bucket_limit(uint32_t bucket)
+uint32_t statistics_limit(uint32_t bucket)
 {
 	uint32_t octave, part;
 
@@ -72,6 +71,6 @@ uint32_t statistics_percentile(const struct statistics *statistics, uint32_t per
 	do
 		seen += statistics->bucket[--bucket];
 	while (seen <= above);
-	limit = bucket_limit(bucket);
+	limit = statistics_limit(bucket);
 	return limit < statistics->maximum ? limit : statistics->maximum;
 }

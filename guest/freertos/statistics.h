@@ -29,6 +29,9 @@ void statistics_reset(struct statistics *statistics);
 /* One activation, latency in cycles, before which `missed` did not happen. */
 void statistics_add(struct statistics *statistics, uint32_t latency, uint32_t missed);
 
+/* The largest latency that a bucket counts. */
+uint32_t statistics_limit(uint32_t bucket);
+
 /* 0 without activations. Uses floating point. */
 uint32_t statistics_mean(const struct statistics *statistics);
 

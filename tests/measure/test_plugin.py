@@ -216,9 +216,39 @@ def test_control(program: Program, tmp_path: Path) -> None:
     assert sum(state.instructions for state in result.states) == result.instructions
 
 
+def series(program: Program, folder: Path, begin: str, end: str) -> list[Measurement]:
+    """Run the image, and return what was measured from each begin to the next end."""
+    options = {"begin": program.at[begin], "end": program.at[end]}
+    qemu = Qemu(program.options(*plugin_arguments(out=str(folder / "out"), series=1, **options)))
+    try:
+        assert qemu.outcome().clean
+    finally:
+        qemu.stop()
+    return [read_measurement(folder / f"out.{n}") for n in range(len(list(folder.iterdir())))]
+
+
+def test_a_series_goes_on_behind_an_end(program: Program, tmp_path: Path) -> None:
+    """From the stretch `rings` to `pending`, and from there to where `hlt` ends."""
+    first, second = series(program, tmp_path, "call_entry", "timer_entry")
+    assert first.instructions > second.instructions
+    # call_entry, behind the INT, timer_arm with its call, CLI to HLT
+    assert second.instructions == 2 + 4 + 8 + 11
+
+
+def test_a_series_begins_anew_at_each_begin(program: Program, tmp_path: Path) -> None:
+    """The descriptors are filled by a function that is called for each: the last call counts."""
+    (one,) = series(program, tmp_path, "gate_fill", "window_begin")
+    assert 0 < one.instructions < 100
+
+
 @pytest.mark.parametrize(
     ("option", "why"),
-    [("nonsense=1", "no such option"), ("begin=x", "needs a number"), ("vmm=1", "LOW-HIGH")],
+    [
+        ("series=1", "needs out= and begin="),
+        ("nonsense=1", "no such option"),
+        ("begin=x", "needs a number"),
+        ("vmm=1", "LOW-HIGH"),
+    ],
 )
 def test_wrong_options(program: Program, option: str, why: str) -> None:
     flag, words = plugin_arguments(out="never.json")

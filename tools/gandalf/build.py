@@ -75,6 +75,9 @@ def _build_image(path: Path, log: Log) -> None:
             guest_linux.build_rootfs(ROOT, log)
         case "freertos":
             guest_freertos.build(ROOT, log)
+        case "bench":
+            # Its root file system was written before, by gandalf.bench_targets.
+            make(ROOT / "bench" / "rtos")
         case "tests":
             log(f"building the test guest {path.stem}")
             make(ROOT / "guest" / "tests", str(path))

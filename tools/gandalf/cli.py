@@ -13,11 +13,15 @@ from typing import Annotated
 import typer
 from rich.console import Console as RichConsole
 
-from gandalf import __version__
+from gandalf import __version__, bench_report
+from gandalf import bench as benching
 from gandalf import check as checking
 from gandalf import measure as measuring
 from gandalf import size as sizing
 from gandalf import trace as tracing
+from gandalf.bench_results import compare, lost, read_results, write_results
+from gandalf.bench_targets import FOLDER as BENCH_FOLDER
+from gandalf.bench_targets import targets
 from gandalf.build import Built, build_vmm, options_for
 from gandalf.build import build as build_system
 from gandalf.console import KEYS, Ending, connect, read_line
@@ -316,6 +320,50 @@ def trace(
     tracing.show(line, RichConsole())
     _say(tracing.sentence(line))
     _say(f"wrote {shown(file)}")
+
+
+@app.command()
+def bench(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only the 32-bit systems, in less than three minutes.")
+    ] = False,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this system and its native; may be repeated."),
+    ] = None,
+    operation: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this one; may be repeated.")
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--compare", metavar="OLD.json",
+            help="Show what got better or worse. The exit status is 1 if an operation needs over "
+            "3 % more instructions, more entries into the VMM, or cannot be measured any more.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the results go.")
+    ] = BENCH_FOLDER,
+) -> None:  # fmt: skip
+    """Measure native Linux, Gandalf and Xen with the same operations, in instructions and events.
+
+    Writes results.json, report.md and report.html. Two runs give the same bytes. docs/measuring.md
+    says what is measured and how.
+    """
+    old = read_results(against) if against else None
+    plan = benching.Plan(tuple(system or ()), tuple(operation or ()), quick)
+    results = benching.bench(plan, targets(), _say)
+    write_results(results, output / "results.json")
+    bench_report.write(results, output)
+    for name in ("results.json", "report.md", "report.html"):
+        _say(f"wrote {shown(output / name)}")
+    bench_report.show(results, RichConsole())
+    if old is not None:
+        changes, gone = compare(old, results), lost(old, results)
+        bench_report.show_changes(changes, gone, RichConsole())
+        if gone or any(change.verdict == "worse" for change in changes):
+            raise typer.Exit(1)
 
 
 def _version(wanted: bool) -> None:

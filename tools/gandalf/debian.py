@@ -45,6 +45,22 @@ class Package:
         return self.path.rsplit("/", 1)[-1]
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a list of packages comes from: its lock in the tree, and the module that writes it."""
+
+    lock: str
+    module: str
+
+    @property
+    def update(self) -> str:
+        """The command that pins the newest packages."""
+        return f"build/venv/bin/python -m gandalf.{self.module} update-lock"
+
+
+GUEST_LINUX = Origin("guest/linux/packages.lock", "guest_linux")
+
+
 def read_lock(lock: Path) -> list[Package]:
     """Return the packages of a lock file."""
     try:
@@ -112,17 +128,19 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def fetch(packages: Iterable[Package], cache: Path, log: Log) -> list[Path]:
+def fetch(
+    packages: Iterable[Package], cache: Path, log: Log, origin: Origin = GUEST_LINUX
+) -> list[Path]:
     """Return the packages' files in `cache`; what is missing there is downloaded and checked."""
     wanted = list(packages)
     cache.mkdir(parents=True, exist_ok=True)
     missing = [package for package in wanted if not (cache / package.file_name).exists()]
     if missing:
-        _download_all(missing, cache, log)
+        _download_all(missing, cache, log, origin)
     return [cache / package.file_name for package in wanted]
 
 
-def _download_all(packages: list[Package], cache: Path, log: Log) -> None:
+def _download_all(packages: list[Package], cache: Path, log: Log, origin: Origin) -> None:
     megabytes = sum(package.size for package in packages) / 1e6
     what = packages[0].name if len(packages) == 1 else f"{len(packages)} packages"
     log(f"fetching {what} from Debian ({megabytes:.0f} MB)")
@@ -135,7 +153,7 @@ def _download_all(packages: list[Package], cache: Path, log: Log) -> None:
     for package, part in parts.items():
         if not _matches(package, part):
             part.unlink(missing_ok=True)
-            raise _download_error(package, output)
+            raise _download_error(package, output, origin)
         part.rename(cache / package.file_name)
 
 
@@ -161,19 +179,18 @@ def _run_helper(mirror: str, parts: dict[Package, Path], log: Log) -> str:
             log(f"fetched {100 * done // total} %")
 
 
-def _download_error(package: Package, output: str) -> UserError:
+def _download_error(package: Package, output: str, origin: Origin) -> UserError:
     """Say in a sentence why a package did not arrive, from what apt printed."""
     name = f"{package.name} {package.version}"
     if "Hash Sum mismatch" in output or "unexpected size" in output:
         return UserError(
             f"What Debian's mirror sent as {name} does not have the pinned checksum: run the "
-            "command again, or update guest/linux/packages.lock if it keeps failing."
+            f"command again, or update {origin.lock} if it keeps failing."
         )
     if "404" in output:
         return UserError(
-            f"Debian's mirror no longer has {name}: run `build/venv/bin/python -m "
-            "gandalf.guest_linux update-lock`, look at the change of guest/linux/packages.lock, "
-            "and build again."
+            f"Debian's mirror no longer has {name}: run `{origin.update}`, look at the change of "
+            f"{origin.lock}, and build again."
         )
     errors = [line for line in output.splitlines() if line.startswith("E: ")]
     reason = errors[0].removeprefix("E: ").strip() if errors else "apt gave no reason"
@@ -202,8 +219,11 @@ def unpack(package: Path, target: Path) -> None:
 class Lists:
     """Package lists of one architecture, in a folder of their own; for update-lock only."""
 
-    def __init__(self, folder: Path, architecture: str, log: Log) -> None:
+    def __init__(
+        self, folder: Path, architecture: str, log: Log, origin: Origin = GUEST_LINUX
+    ) -> None:
         """Fetch the lists of RELEASE from the first mirror that has them."""
+        self._origin = origin
         self._folder = folder / architecture
         (self._folder / "lists" / "partial").mkdir(parents=True, exist_ok=True)
         (self._folder / "archives" / "partial").mkdir(parents=True, exist_ok=True)
@@ -230,8 +250,8 @@ class Lists:
                 "check the network connection and run the command again."
             )
 
-    def newest(self, group: str, name: str) -> Package:
-        """Return the newest version of a package."""
+    def _fields(self, name: str) -> dict[str, str]:
+        """Return what the list says of the newest version of a package."""
         show = subprocess.run(
             ["apt-cache", *self._options, "--no-all-versions", "show", name],
             capture_output=True,
@@ -246,8 +266,18 @@ class Lists:
         if "Filename" not in fields:
             raise UserError(
                 f"Debian {RELEASE} has no package {name}: correct the list of packages in "
-                "tools/gandalf/guest_linux.py."
+                f"tools/gandalf/{self._origin.module}.py."
             )
+        return fields
+
+    def depends(self, name: str) -> list[str]:
+        """Return the names of the packages that the newest version of a package depends on."""
+        entries = self._fields(name).get("Depends", "").split(",")
+        return [entry.split()[0] for entry in entries if entry.strip()]
+
+    def newest(self, group: str, name: str) -> Package:
+        """Return the newest version of a package."""
+        fields = self._fields(name)
         return Package(
             group=group,
             name=name,

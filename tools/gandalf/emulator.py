@@ -66,6 +66,9 @@ class Options:
     memory: MiB. uart: "com1" or "com2". iso: boot from this image instead of loading kernel and
     module (Bochs always does). gdb: wait for a debugger on TCP port 1234. ips: Bochs'
     instructions per virtual second, which is also the frequency of its time stamp counter.
+    program, cpu: QEMU's, and the CPU that it emulates. output: a file that gets what leaves the
+    serial port, which then takes no input; it takes all at once, so that no reader can hold the
+    machine up.
     """
 
     memory: int
@@ -77,6 +80,9 @@ class Options:
     gdb: bool = False
     ips: int = 1_000_000_000
     arguments: tuple[str, ...] = field(default=())
+    program: str = "qemu-system-i386"
+    cpu: str = "pentium3"
+    output: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -197,10 +203,11 @@ def qemu_command(options: Options, serial: int, monitor: int) -> list[str]:
         boot = ["-kernel", str(options.kernel), *module]
     ports = ["chardev:uart"] if options.uart == "com1" else ["null", "chardev:uart"]
     return [
-        _program("qemu-system-i386"), "-cpu", "pentium3", "-m", str(options.memory), *boot,
+        _program(options.program), "-cpu", options.cpu, "-m", str(options.memory), *boot,
         "-display", "none", "-no-reboot", "-nic", "none",
         "-device", "isa-debug-exit,iobase=0xf4,iosize=4", *clock,
-        "-chardev", f"socket,id=uart,fd={serial}",
+        "-chardev", f"file,id=uart,path={options.output}" if options.output else
+        f"socket,id=uart,fd={serial}",
         *(word for port in ports for word in ("-serial", port)),
         "-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control",
         *(["-s", "-S"] if options.gdb else []), *options.arguments,

@@ -63,8 +63,12 @@ def builder(path: Path) -> str | None:
             return "kernel"
         case ("rootfs", "initramfs.cpio"):
             return "rootfs"
-        case ("freertos", "demo.elf"):
+        case ("freertos", "demo.elf" | "demo-anew.elf"):
             return "freertos"
+        case ("bench", "initramfs.cpio"):
+            return "bench"
+        case ("bench", "rtos", "primitives.elf"):
+            return "bench"
         case ("tests", name) if name.endswith(".elf"):
             return "tests" if Path(name).stem in test_guests() else None
     return None

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gandalf.paths import UserError, shown
 
-FORMAT = 1
+FORMAT = 2
 
 
 class _Model(BaseModel):
@@ -20,12 +20,14 @@ class _Model(BaseModel):
 class State(_Model):
     """Instructions that were executed in a ring. masked: no interrupt could be taken before them.
 
-    vmm: in ring 0, and in the range of addresses that was given as the VMM's.
+    vmm: in ring 0, and in the range of addresses that was given as the VMM's. guest: in ring 3,
+    and in the range that was given as a guest kernel's.
     """
 
     ring: int
     masked: bool
     vmm: bool
+    guest: bool
     instructions: int
 
 
@@ -77,11 +79,13 @@ class Recorded(_Model):
 
 
 class Handler(_Model):
-    """Where interrupts and exceptions were delivered to, and the ring in which that is.
+    """Where interrupts, exceptions and system calls were delivered to, and the ring of that.
 
-    exceptions counts INT n too. stays: in ring 0 that began here from another ring; with their
-    instructions, those of them that were masked, and the longest stay. window: the longest of the
-    VMM's that began here, of no instructions if there was none.
+    exceptions counts INT n too. from_rings: where these and the hardware's came from. from_guest:
+    how often ring 0 was entered here from what was given as a guest's kernel. stays: in ring 0
+    that began here from another ring; with their instructions, those of them that were masked, and
+    the longest stay. window: the longest of the VMM's that began here, of no instructions if there
+    was none.
     """
 
     linear: int
@@ -89,6 +93,7 @@ class Handler(_Model):
     exceptions: int
     hardware: int
     from_rings: tuple[int, int, int, int]
+    from_guest: int
     stays: int
     instructions: int
     masked: int

@@ -89,6 +89,7 @@ SUITES: dict[str, list[str]] = {
     "boot": _pytest("tests/boot"),
     "isolation": _pytest("tests/isolation"),
     "measure": _pytest("tests/measure"),
+    "bench-test": _pytest("tests/bench"),
 }
 
 
@@ -126,7 +127,7 @@ def _identical() -> str:
 
 def _licences() -> str:
     """Look for the licence line that every source file begins with."""
-    folders = ("abi", "vmm", "guest", "measure", "tools", "tests", "systems")
+    folders = ("abi", "vmm", "guest", "measure", "bench", "tools", "tests", "systems")
     kinds = (".c", ".h", ".S", ".py", ".toml", ".ld")
     bare = []
     for path in sorted(path for folder in folders for path in (ROOT / folder).rglob("*")):
@@ -138,10 +139,12 @@ def _licences() -> str:
 
 
 def _systems() -> list[str]:
-    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "systems").glob("*.toml"))
+    folders = (ROOT / "systems", ROOT / "bench" / "systems")
+    paths = (path for folder in folders for path in folder.glob("*.toml"))
+    return sorted(str(path.relative_to(ROOT)) for path in paths)
 
 
-_C_FOLDERS = ["vmm", "guest/rtos", "guest/freertos", "guest/tests", "measure"]
+_C_FOLDERS = ["vmm", "guest/rtos", "guest/freertos", "guest/tests", "measure", "bench"]
 
 
 def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operations that are measured. */
+#ifndef BENCH_OPERATION_H
+#define BENCH_OPERATION_H
+
+struct operation {
+	const char *name;
+	/* Before the first one; NULL: nothing. */
+	void (*prepare)(void);
+	/* As many operations as `parts` says, by which what is measured is divided. Ends the program
+	 * if anything is not as it should be. */
+	void (*run)(void);
+	/* After the last one; NULL: nothing. */
+	void (*finish)(void);
+	unsigned parts;
+};
+
+/* The last one has no name. */
+extern const struct operation operations[];
+
+/* The program for exec_dynamic, and the script for shell. */
+extern char *operation_argument;
+
+/* Says what is wrong with the operation and ends the program. */
+void __attribute__((noreturn)) operation_fail(const char *what);
+
+#endif

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bench on machines: two runs are the same to the byte, and the quick set is as it was."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gandalf import bench as benching
+from gandalf import bench_targets
+from gandalf.bench_results import Results, compare, lost, read_results, write_results
+from gandalf.bench_workload import WORK
+from gandalf.cli import app
+from gandalf.paths import ROOT
+
+REFERENCE = ROOT / "bench" / "reference.json"
+SYSTEM = "gandalf-shared"
+
+
+def quiet(_: str) -> None:
+    """Swallow what the bench has to say."""
+
+
+@pytest.fixture(scope="module")
+def quick() -> Results:
+    """The set that is run after each change."""
+    return benching.bench(benching.Plan(quick=True), bench_targets.targets(), quiet)
+
+
+def test_every_operation_of_every_system_has_a_result(quick: Results) -> None:
+    assert not quick.absent
+    systems = benching.Plan(quick=True).targets(bench_targets.targets())
+    assert quick.systems == [target.name for target in systems]
+    for target in systems:
+        for part in WORK:
+            result = quick.find(target.name, part.operation)
+            assert result is not None
+            assert 0 < result.minimum <= result.instructions <= result.maximum
+            assert (result.ratio is None) == (target.native is None)
+            assert ("vmm_entries" in result.events) == target.name.startswith("gandalf")
+    hypercall = quick.find(SYSTEM, "hypercall")
+    assert hypercall is not None
+    assert hypercall.samples == 1000
+
+
+def test_events_are_what_the_operations_consist_of(quick: Results) -> None:
+    """A system call is one transition and back, natively into ring 0, else past it."""
+    native, shared = (quick.find(name, "syscall") for name in (bench_targets.NATIVE, SYSTEM))
+    assert native is not None
+    assert shared is not None
+    assert (native.events["ring_0_entries"], shared.events["ring_0_entries"]) == (1.0, 0.0)
+    assert native.events["ring_crossings"] == shared.events["ring_crossings"] == 2.0
+    for system in quick.systems:
+        pipe = quick.find(system, "pipe")
+        assert pipe is not None
+        # To the other process and back.
+        assert pipe.events["cr3_load"] >= 2.0
+
+
+def test_nothing_is_worse_than_the_reference(quick: Results) -> None:
+    """bench/reference.json is changed on purpose only: docs/measuring.md says how."""
+    reference = read_results(REFERENCE)
+    worse = [change for change in compare(reference, quick) if change.verdict == "worse"]
+    assert not worse
+    assert not lost(reference, quick)
+    assert {(row.system, row.operation) for row in reference.results} == {
+        (row.system, row.operation) for row in quick.results
+    }
+
+
+def test_two_runs_from_nothing_give_the_same_bytes(tmp_path: Path) -> None:
+    contents = []
+    for number in range(2):
+        for name in (bench_targets.INITRD, bench_targets.FOLDER / "script"):
+            shutil.rmtree(name, ignore_errors=True) if name.is_dir() else name.unlink(True)
+        output = tmp_path / str(number)
+        words = ["bench", "--system", SYSTEM, "--output", str(output)]
+        for operation in ("syscall", "pipe", "fork_exit", "hypercall"):
+            words += ["--operation", operation]
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, done.output
+        contents.append({path.name: path.read_bytes() for path in sorted(output.iterdir())})
+    assert contents[0] == contents[1]
+    assert set(contents[0]) == {"results.json", "report.md", "report.html"}
+
+
+def test_a_regression_ends_in_status_1(tmp_path: Path) -> None:
+    """Against a run that was cheaper, by what a made-up file says."""
+    words = ["bench", "--system", bench_targets.NATIVE, "--operation", "syscall"]
+    first = CliRunner().invoke(app, [*words, "--output", str(tmp_path)])
+    assert first.exit_code == 0, first.output
+    again = [*words, "--output", str(tmp_path), "--compare", str(tmp_path / "results.json")]
+    assert CliRunner().invoke(app, again).exit_code == 0
+    found = read_results(tmp_path / "results.json")
+    cheaper = [
+        row.model_copy(update={"instructions": row.instructions // 2}) for row in found.results
+    ]
+    write_results(found.model_copy(update={"results": cheaper}), tmp_path / "cheap.json")
+    again[-1] = str(tmp_path / "cheap.json")
+    assert CliRunner().invoke(app, again).exit_code == 1

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`gandalf bench`: runs the systems one after the other and makes results of what they print.
+
+A figure that cannot be trusted is left out with the reason: a system whose clock is not the time
+stamp counter, interrupts that nobody expects, a run that was not measured where it says.
+"""
+
+import fcntl
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from gandalf import __version__
+from gandalf.bench_results import FORMAT, Absent, Result, Results
+from gandalf.bench_targets import FOLDER, Run, Target
+from gandalf.bench_workload import BY_ITSELF, WORK, Bracket, Sample, Work
+from gandalf.measurement import Measurement
+from gandalf.paths import UserError
+
+Log = Callable[[str], None]
+# Names that count as the time stamp counter; Xen's guests have it through Xen's own.
+_CLOCKSOURCES = ("tsc", "tsc-early", "xen")
+# Those that the plug-in and Linux may differ by, relative and absolute: an instruction that faults
+# counts twice outside, and times() ends the bracket before Linux looks.
+_BRACKET_SHARE, _BRACKET_ROOM = 0.02, 6000
+_OPTIONS = ["-icount shift=0,sleep=off", "-rtc base=2024-01-01T00:00:00,clock=vm", "-seed 1"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run. systems, operations: empty for all. quick: 32-bit systems only."""
+
+    systems: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    quick: bool = False
+
+    def work(self) -> tuple[Work, ...]:
+        """Return what Linux does."""
+        if not self.operations:
+            return WORK
+        return tuple(part for part in WORK if part.operation in self.operations)
+
+    def targets(self, known: list[Target]) -> list[Target]:
+        """Return the systems that are to run, with the natives that they are compared with."""
+        chosen = [
+            target
+            for target in known
+            if (target.name in self.systems if self.systems else target.is_quick or not self.quick)
+            and any(map(self.wants, target.operations))
+        ]
+        natives = {target.native for target in chosen}
+        return [target for target in known if target in chosen or target.name in natives]
+
+    def wants(self, operation: str) -> bool:
+        return not self.operations or operation in self.operations
+
+
+@dataclass
+class _Collection:
+    """What has been found out so far."""
+
+    results: list[Result] = field(default_factory=list)
+    absent: list[Absent] = field(default_factory=list)
+    machines: dict[str, str] = field(default_factory=dict)
+    command_lines: dict[str, str] = field(default_factory=dict)
+    kernels: dict[str, str] = field(default_factory=dict)
+
+    def miss(self, system: str, operation: str | None, reason: str, invalid: bool) -> None:
+        self.absent.append(
+            Absent(system=system, operation=operation, invalid=invalid, reason=reason)
+        )
+
+
+def check_names(plan: Plan, targets: list[Target]) -> None:
+    """Raise UserError if the plan names a system or operation that does not exist."""
+    systems = [target.name for target in targets]
+    operations = list(dict.fromkeys(name for target in targets for name in target.operations))
+    for what, names, known in (
+        ("system", plan.systems, systems),
+        ("operation", plan.operations, operations),
+    ):
+        for name in names:
+            if name not in known:
+                raise UserError(f"There is no {what} {name}; there are {', '.join(known)}.")
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let one bench at a time work in build/bench."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / ".lock").open("w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def bench(plan: Plan, targets: list[Target], log: Log) -> Results:
+    """Run what is planned, with the natives that it is compared with."""
+    check_names(plan, targets)
+    wanted = plan.targets(targets)
+    found = _Collection()
+    with _alone():
+        for target in wanted:
+            _measure(target, plan, found, log)
+    return Results(
+        format=FORMAT, versions=_versions(found), options=_OPTIONS, machines=found.machines,
+        command_lines=found.command_lines, results=found.results, absent=found.absent,
+    )  # fmt: skip
+
+
+def _measure(target: Target, plan: Plan, found: _Collection, log: Log) -> None:
+    log(f"measuring {target.name}")
+    try:
+        run = target.run(plan.work(), log)
+    except UserError as error:
+        found.miss(target.name, None, str(error), invalid=False)
+        return
+    found.machines[target.name] = run.machine
+    found.command_lines[target.name] = run.command_line
+    found.kernels[target.name] = run.output.kernel
+    wrong = [name for name in run.output.clocksources if name not in _CLOCKSOURCES]
+    if wrong or not run.output.clocksources:
+        reason = f"Linux's clock source is {' and '.join(wrong) or 'unknown'}, not the TSC."
+        found.miss(target.name, None, reason, invalid=True)
+        return
+    for operation in target.operations:
+        _add(target, operation, run, plan, found)
+
+
+def _add(target: Target, operation: str, run: Run, plan: Plan, found: _Collection) -> None:
+    """Add an operation's result, or why there is none. The RTOS's are not every system's."""
+    samples = [sample for sample in run.output.samples if sample.operation == operation]
+    if not plan.wants(operation) or (operation in BY_ITSELF and not samples):
+        return
+    reason = _mistake(operation, samples, run)
+    if reason:
+        found.miss(target.name, operation, reason, invalid=bool(samples))
+        return
+    (sample,) = samples
+    native = next(
+        (row for row in found.results if (row.system, row.operation) == (target.native, operation)),
+        None,
+    )
+    found.results.append(_result(target.name, sample, native, events(operation, run)))
+
+
+def _mistake(operation: str, samples: list[Sample], run: Run) -> str | None:
+    """Return why an operation's figures cannot be trusted."""
+    if operation in run.output.complaints:
+        return f"The workload says: {run.output.complaints[operation]}."
+    if len(samples) != 1:
+        return f"{len(samples)} lines tell of it; one was expected."
+    if samples[0].others:
+        return f"{samples[0].others} interrupts came that are no timer's."
+    brackets = [bracket for bracket in run.output.brackets if bracket.operation == operation]
+    if any(bracket.others for bracket in brackets):
+        return "Interrupts came that are no timer's, while events were counted."
+    if run.measurements and len(run.measurements) != len(run.output.brackets):
+        return (
+            f"There are {len(run.measurements)} measurements from outside and "
+            f"{len(run.output.brackets)} runs: something else called umask() or times()."
+        )
+    if any(not _agree(*pair) for pair in _pairs(operation, run)):
+        return "The plug-in counted another run than Linux: something else called umask()."
+    return None
+
+
+def _pairs(operation: str, run: Run) -> list[tuple[Bracket, Measurement]]:
+    """Return an operation's runs with what was measured of them from outside."""
+    if not run.measurements:
+        return []
+    pairs = zip(run.output.brackets, run.measurements, strict=True)
+    return [(bracket, seen) for bracket, seen in pairs if bracket.operation == operation]
+
+
+def _agree(bracket: Bracket, seen: Measurement) -> bool:
+    difference = abs(bracket.ticks - seen.instructions)
+    return difference <= _BRACKET_SHARE * bracket.ticks + _BRACKET_ROOM
+
+
+def _totals(seen: Measurement, run: Run) -> Counter[str]:
+    """Return everything that is counted of a run, by name."""
+    totals = Counter({name: sum(counts) for name, counts in seen.events.items()})
+    totals["ring_0_entries"] = seen.entries
+    totals["ring_crossings"] = seen.ring_changes
+    totals["masked"] = seen.windows.total
+    totals["interrupts"] = sum(handler.hardware for handler in seen.handlers)
+    if run.vmm:
+        totals["vmm_entries"] = seen.entries
+    for handler in seen.handlers:
+        totals[f"entry {run.entry_name(handler.linear)}"] += handler.hardware + handler.exceptions
+    return totals
+
+
+def events(operation: str, run: Run) -> dict[str, float]:
+    """Return what happens for each operation, as the difference of two runs of other lengths."""
+    pairs = _pairs(operation, run)
+    if len(pairs) != 2:
+        return {}
+    (few, short), (many, long) = pairs
+    first, second = _totals(short, run), _totals(long, run)
+    operations = many.operations - few.operations
+    shares = {
+        name: round((second[name] - first[name]) / operations, 4)
+        for name in sorted({*first, *second})
+    }
+    # A length is no count: it has no difference.
+    windows = [*short.windows.longest[:1], *long.windows.longest[:1]]
+    shares["masked_longest"] = max((window.instructions for window in windows), default=0)
+    always = {"ring_0_entries", "ring_crossings", "masked"} | (
+        {"vmm_entries"} if run.vmm else set()
+    )
+    return {name: share for name, share in shares.items() if share or name in always}
+
+
+def _ratio(value: float, native: float | None) -> float | None:
+    return round(value / native, 4) if native else None
+
+
+def _result(system: str, sample: Sample, native: Result | None, seen: dict[str, float]) -> Result:
+    return Result(
+        system=system, operation=sample.operation, instructions=sample.median,
+        minimum=sample.minimum, maximum=sample.maximum, mean=sample.mean, samples=sample.samples,
+        ratio=_ratio(sample.median, native.instructions if native else None),
+        ratio_mean=_ratio(sample.mean, native.mean if native else None),
+        events=seen,
+        distribution=list(sample.distribution),
+    )  # fmt: skip
+
+
+def _first_line(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return done.stdout.splitlines()[0]
+
+
+def _versions(found: _Collection) -> dict[str, str]:
+    qemu = re.search(r"version (.*)", _first_line("qemu-system-i386", "--version"))
+    return {
+        "gandalf": __version__,
+        "qemu": qemu[1] if qemu else "unknown",
+        "compiler": _first_line("gcc", "--version"),
+        **{f"linux of {system}": kernel for system, kernel in found.kernels.items()},
+    }

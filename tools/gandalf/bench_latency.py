@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dispatch latency of FreeRTOS's 1 ms task: what Linux does meanwhile, and what is printed.
+
+Linux's script says where a phase begins and ends. The RTOS prints a distribution each second; those
+that lie in a phase as a whole are its figures. The order of the lines on the serial port tells.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gandalf.bench_workload import CLOCKSOURCE, Sample
+
+# Seconds of a phase: those that it may begin and end in, and at least ten whole ones.
+SECONDS = 13
+# A command of Linux that loads it, for each operation; repeated until the phase is over.
+PHASES = {
+    "dispatch_latency_idle": "sleep 1",
+    "dispatch_latency_hackbench": "hackbench -g 2 -l 20 >/dev/null",
+    "dispatch_latency_fork": "/bin/true; /bin/true; /bin/true; /bin/true",
+}
+_LATENCY = re.compile(r"^latency=(\d+) count=(\d+)$", re.M)
+_LINE = re.compile(
+    r"^activations=(\d+) minimum=(\d+) mean=(\d+) p99\.9=\d+ maximum=(\d+) missed=(\d+)$"
+)
+
+
+def script(operations: Iterable[str]) -> str:
+    """Return Linux's script for these operations."""
+    clocksource = f'echo "clocksource=$(cat {CLOCKSOURCE})"'
+    lines = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', clocksource, "sleep 2"]
+    for operation in operations:
+        lines += [
+            f"end=$(($(cut -d. -f1 /proc/uptime) + {SECONDS}))",
+            f"echo phase={operation}",
+            f"while [ $(cut -d. -f1 /proc/uptime) -lt $end ]; do {PHASES[operation]}; done",
+            "echo phase=none",
+        ]
+    return "\n".join([*lines, clocksource, 'echo "bench: the script is done"', ""])
+
+
+@dataclass
+class Second:
+    """What the RTOS printed in a second. counts: of latencies."""
+
+    activations: int
+    minimum: int
+    mean: int
+    maximum: int
+    missed: int
+    counts: Counter[int] = field(default_factory=Counter)
+
+
+@dataclass
+class Reader:
+    """Reads the consoles' lines in the order in which they came."""
+
+    phase: str = "none"
+    # The phase when the second before ended: a whole second has one phase.
+    _before: str = "none"
+    _whole: bool = False
+    _rest: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, list[Second]] = field(default_factory=dict)
+
+    def feed(self, console: str, text: str) -> None:
+        """Take text of a console, whole lines or not."""
+        lines = (self._rest.get(console, "") + text.replace("\r", "")).split("\n")
+        self._rest[console] = lines.pop()
+        for line in lines:
+            if found := re.fullmatch(r"phase=(\w+)", line):
+                self.phase = found[1]
+            elif found := _LINE.match(line):
+                activations, minimum, mean, maximum, missed = map(int, found.groups())
+                self._add(Second(activations, minimum, mean, maximum, missed))
+            elif (found := _LATENCY.match(line)) and self._whole:
+                self.seconds[self._before][-1].counts[int(found[1])] += int(found[2])
+
+    def _add(self, second: Second) -> None:
+        self._whole = self.phase == self._before and self.phase != "none"
+        self._before = self.phase
+        if self._whole:
+            self.seconds.setdefault(self.phase, []).append(second)
+
+
+def sample(operation: str, seconds: list[Second]) -> Sample:
+    """Return the figures of a phase. The median is exact to the width of a bucket, 1/64."""
+    counts: Counter[int] = sum((second.counts for second in seconds), Counter())
+    activations = sum(second.activations for second in seconds)
+    seen = 0
+    median = 0
+    for latency in sorted(counts):
+        seen += counts[latency]
+        if 2 * seen >= activations:
+            median = latency
+            break
+    mean = sum(second.mean * second.activations for second in seconds) / activations
+    minimum = min(second.minimum for second in seconds)
+    maximum = max(second.maximum for second in seconds)
+    return Sample(
+        operation, activations, minimum, median, round(mean, 2), maximum, 0,
+        tuple(sorted(counts.items())),
+    )  # fmt: skip
+
+
+def mistake(seconds: list[Second]) -> str | None:
+    """Return what is wrong with a phase."""
+    missed = sum(second.missed for second in seconds)
+    if missed:
+        return f"{missed} activations were missed"
+    if sum(sum(second.counts.values()) for second in seconds) != sum(
+        second.activations for second in seconds
+    ):
+        return "the distribution is not complete"
+    return None

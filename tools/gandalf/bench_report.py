@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report on a run of the bench: tables on the terminal and in Markdown, plots in one HTML page.
+
+No table has instruction counts without the events beside them: a trap is a few instructions and
+costs a processor hundreds of cycles. The page needs no network.
+"""
+
+import html
+from collections.abc import Iterable
+from pathlib import Path
+
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+from rich.console import Console as RichConsole
+from rich.table import Table
+
+from gandalf.bench_papers import PAPERS, WEIGHTS
+from gandalf.bench_results import Absent, Change, Result, Results
+
+HEADINGS = (
+    "operation", "median", "mean", "minimum", "maximum", "samples", "ratio", "of means",
+    "VMM entries", "ring crossings", "CR3", "INVLPG", "masked", "longest",
+    *(f"cycles, {weights.name}" for weights in WEIGHTS),
+)  # fmt: skip
+# Those that fit a terminal.
+_SHORT = ("operation", "median", "ratio", "VMM entries", "ring crossings", "CR3", "INVLPG")
+_UNCOUNTED = "-"
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Gandalf: the bench</title>
+<style>
+body {{ font: 15px/1.5 sans-serif; max-width: 1200px; margin: 2em auto; padding: 0 1em }}
+table {{ border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums }}
+td, th {{ border-bottom: 1px solid #ccc; padding: 2px 8px; text-align: right }}
+td:first-child, th:first-child {{ text-align: left }}
+</style>
+<script>{library}</script></head><body>
+<h1>Gandalf: the bench</h1>
+{body}
+</body></html>
+"""
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return _UNCOUNTED
+    if value == round(value):
+        return f"{round(value):,}"
+    return f"{value:,.2f}"
+
+
+def _ratio(value: float | None) -> str:
+    return _UNCOUNTED if value is None else f"{value:.2f}"
+
+
+def row(result: Result) -> list[str]:
+    """Return an operation's cells, in the order of HEADINGS."""
+    seen = result.events
+
+    def event(name: str) -> str:
+        return _number(seen.get(name, 0.0)) if seen else _UNCOUNTED
+
+    entries = _number(seen["vmm_entries"]) if "vmm_entries" in seen else _UNCOUNTED
+    return [
+        result.operation, _number(result.instructions), f"{result.mean:,.0f}",
+        _number(result.minimum), _number(result.maximum), str(result.samples),
+        _ratio(result.ratio), _ratio(result.ratio_mean), entries,
+        event("ring_crossings"), event("cr3_load"), event("invlpg"), event("masked"),
+        event("masked_longest"),
+        *(_number(weights.cycles(result)) for weights in WEIGHTS),
+    ]  # fmt: skip
+
+
+def _of(results: Results, system: str) -> list[Result]:
+    return [result for result in results.results if result.system == system]
+
+
+def show(results: Results, console: RichConsole) -> None:
+    """Print a table for each system; the reports have more columns."""
+    for system in results.systems:
+        table = Table(title=system, title_justify="left", show_edge=False)
+        for heading in _SHORT:
+            left = heading == "operation"
+            table.add_column(heading, justify="left" if left else "right", no_wrap=left)
+        for result in _of(results, system):
+            cells = dict(zip(HEADINGS, row(result), strict=True))
+            table.add_row(*(cells[heading] for heading in _SHORT))
+        console.print(table)
+        console.print()
+    for absent in results.absent:
+        console.print(_absence(absent), markup=False, highlight=False)
+
+
+def _absence(absent: Absent) -> str:
+    what = f"{absent.system}, {absent.operation}" if absent.operation else absent.system
+    return f"{what}: {'invalid' if absent.invalid else 'missing'}: {absent.reason}"
+
+
+def show_changes(changes: Iterable[Change], gone: Iterable[Absent], console: RichConsole) -> None:
+    """Print what differs from an earlier run, the worst first."""
+    table = Table(title="Against the earlier run", title_justify="left", show_edge=False)
+    for name in ("", "system", "operation", "what", "before", "now", "change"):
+        table.add_column(name, justify="right" if name in ("before", "now", "change") else "left")
+    order = ("worse", "better", "similar")
+    for change in sorted(changes, key=lambda item: order.index(item.verdict)):
+        percent = "" if change.percent is None else f"{change.percent:+.2f} %"
+        table.add_row(
+            change.verdict, change.system, change.operation, change.what,
+            _number(change.before), _number(change.after), percent,
+        )  # fmt: skip
+    for absent in gone:
+        table.add_row("gone", absent.system, absent.operation or "all", absent.reason, "", "", "")
+    console.print(table if table.rows else "Nothing differs from the earlier run.")
+
+
+# --- Markdown ---
+
+
+def _markdown_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    names = list(headings)
+    lines = ["| " + " | ".join(names) + " |", "| --- |" + " ---: |" * (len(names) - 1)]
+    return [*lines, *("| " + " | ".join(cells) + " |" for cells in rows), ""]
+
+
+def _paper_rows() -> list[list[str]]:
+    return [
+        [paper.system, paper.operation, str(paper.value), str(paper.baseline), _ratio(paper.ratio)]
+        for paper in PAPERS
+    ]
+
+
+_PAPER_HEADINGS = ("system of the papers", "operation", "us", "native, us", "ratio")
+
+
+def _weights_lines() -> list[str]:
+    return [
+        f"- {weights.name}: {weights.crossing} cycles for each crossing of rings, {weights.cr3} "
+        f"for a CR3 load, {weights.invlpg} for an INVLPG, {weights.segment} for a segment load, "
+        f"1 for an instruction: {weights.origin}."
+        for weights in WEIGHTS
+    ]
+
+
+def markdown(results: Results) -> str:
+    """Return the whole report as Markdown."""
+    lines = [
+        "# The bench",
+        "",
+        "In instructions for each operation; docs/measuring.md explains.",
+        "",
+    ]
+    for system in results.systems:
+        lines += [f"## {system}", "", *_markdown_table(HEADINGS, map(row, _of(results, system)))]
+    if results.absent:
+        lines += ["## What is missing", "", *(f"- {_absence(part)}" for part in results.absent), ""]
+    lines += ["## What the papers report", "", *_markdown_table(_PAPER_HEADINGS, _paper_rows())]
+    lines += ["## The model of cycles", "", *_weights_lines(), ""]
+    lines += ["## Versions and options", ""]
+    lines += [f"- {name}: {value}" for name, value in results.versions.items()]
+    lines += [f"- QEMU: `{' '.join(results.options)}`"]
+    lines += [f"- {name}: `{words}`, `{results.command_lines[name]}`"
+              for name, words in results.machines.items()]  # fmt: skip
+    return "\n".join([*lines, ""])
+
+
+# --- HTML ---
+
+
+def ratio_plot(results: Results) -> go.Figure:
+    """Return bars of the ratios to native, with the papers' beside ours."""
+    figure = go.Figure()
+    for system in results.systems:
+        found = [result for result in _of(results, system) if result.ratio is not None]
+        if found:
+            names, ratios = ([item.operation for item in found], [item.ratio for item in found])
+            figure.add_bar(name=system, x=names, y=ratios)
+    for system in dict.fromkeys(paper.system for paper in PAPERS):
+        papers = [paper for paper in PAPERS if paper.system == system]
+        figure.add_bar(
+            name=f"{system} (paper)", x=[paper.operation for paper in papers],
+            y=[paper.ratio for paper in papers], marker_pattern_shape="/",
+        )  # fmt: skip
+    figure.add_hline(y=1, line_dash="dot")
+    figure.update_layout(
+        title="Ratio to native (1: as fast; logarithmic)", barmode="group", height=520,
+        yaxis_type="log", template="plotly_white", legend_orientation="h",
+    )  # fmt: skip
+    return figure
+
+
+def entries_plot(results: Results) -> go.Figure:
+    """Return bars of the entries into the VMM for each operation."""
+    figure = go.Figure()
+    for system in results.systems:
+        found = [item for item in _of(results, system) if item.events.get("vmm_entries")]
+        if found:
+            counts = [item.events["vmm_entries"] for item in found]
+            figure.add_bar(name=system, x=[item.operation for item in found], y=counts)
+    figure.update_layout(
+        title="Entries into the VMM for each operation (logarithmic)", barmode="group",
+        height=420, yaxis_type="log", template="plotly_white", legend_orientation="h",
+    )  # fmt: skip
+    return figure
+
+
+def masked_plot(results: Results) -> go.Figure:
+    """Return bars of the share of instructions that were executed with interrupts masked."""
+    figure = go.Figure()
+    for system in results.systems:
+        found = [item for item in _of(results, system) if "masked" in item.events]
+        if found:
+            shares = [100 * item.events["masked"] / item.mean for item in found]
+            figure.add_bar(name=system, x=[item.operation for item in found], y=shares)
+    figure.update_layout(
+        title="Instructions with interrupts masked, % of all", barmode="group", height=420,
+        template="plotly_white", legend_orientation="h",
+    )  # fmt: skip
+    return figure
+
+
+def latency_plot(results: Results) -> go.Figure:
+    """Return the distributions of latencies, with logarithmic counts: rare ones show."""
+    figure = go.Figure()
+    for result in results.results:
+        if result.distribution:
+            name = f"{result.system}, {result.operation}"
+            values, counts = zip(*result.distribution, strict=True)
+            figure.add_scatter(name=name, x=values, y=counts, mode="lines", line_shape="hv")
+    figure.update_layout(
+        title="Distribution of latencies, in instructions (counts logarithmic)", height=420,
+        yaxis_type="log", template="plotly_white", legend_orientation="h",
+    )  # fmt: skip
+    return figure
+
+
+def _html_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    def cells(kind: str, texts: Iterable[str]) -> str:
+        return "".join(f"<{kind}>{html.escape(text)}</{kind}>" for text in texts)
+
+    body = "\n".join(f"<tr>{cells('td', texts)}</tr>" for texts in rows)
+    return f"<table><tr>{cells('th', headings)}</tr>\n{body}</table>"
+
+
+def page(results: Results) -> str:
+    """Return the page: plots first, then every figure."""
+    plots = {
+        "ratios": ratio_plot, "entries": entries_plot, "masked": masked_plot,
+        "latencies": latency_plot,
+    }  # fmt: skip
+    parts = [
+        make(results).to_html(full_html=False, include_plotlyjs=False, div_id=name)
+        for name, make in plots.items()
+    ]
+    for system in results.systems:
+        table = _html_table(HEADINGS, map(row, _of(results, system)))
+        parts.append(f"<h2>{html.escape(system)}</h2>\n{table}")
+    if results.absent:
+        items = "".join(f"<li>{html.escape(_absence(part))}</li>" for part in results.absent)
+        parts.append(f"<h2>What is missing</h2><ul>{items}</ul>")
+    parts.append(f"<h2>What the papers report</h2>{_html_table(_PAPER_HEADINGS, _paper_rows())}")
+    weights = "".join(f"<li>{html.escape(line[2:])}</li>" for line in _weights_lines())
+    parts.append(f"<h2>The model of cycles</h2><ul>{weights}</ul>")
+    return _PAGE.format(library=get_plotlyjs(), body="\n".join(parts))
+
+
+def write(results: Results, folder: Path) -> None:
+    """Write report.md and report.html to a folder."""
+    (folder / "report.md").write_text(markdown(results))
+    (folder / "report.html").write_text(page(results))

@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The systems of the bench: each boots, runs the bench's script by itself, and is switched off.
+
+Every machine has QEMU's deterministic options, and the plug-in of measure/, which guests cannot
+notice. It measures from each umask() of the bench to the next times().
+"""
+
+import re
+import shutil
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gandalf import bench_amd64, bench_latency, bench_workload, emulator, guest_linux
+from gandalf.bench_workload import BY_ITSELF, DONE, WORK, Output, Work
+from gandalf.build import Built, build, options_for
+from gandalf.demultiplex import VMM_CONSOLE, Demultiplexer
+from gandalf.description import LinuxGuest
+from gandalf.linux_boot import DETERMINISTIC_OPTIONS, TOOL_OPTIONS
+from gandalf.measure import build_plugin, plugin_arguments
+from gandalf.measurement import Measurement, read_measurement
+from gandalf.paths import BUILD, ROOT, UserError
+from gandalf.symbols import Image, Symbols, vector_text
+
+Log = Callable[[str], None]
+FOLDER = BUILD / "bench"
+SYSTEMS = ROOT / "bench" / "systems"
+INITRD = FOLDER / "initramfs.cpio"
+PATIENCE = 600.0
+NATIVE = "native-i386"
+# What the kernel calls its system calls.
+_I386, _AMD64 = "__ia32", "__x64"
+# The VMM adds it to the command line of its guests.
+_CLOCK = "tsc_early_khz=1000000"
+_NATIVE_MEMORY = 192
+_DONE = re.compile(DONE.encode(), re.M)
+# More than the script's last line has.
+_OVERLAP = 200
+_SHOWN_LINES = 15
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a system did.
+
+    measurements: one for each bracket of the output, in order; none if nobody measured.
+    entry_name: says what the linear address of a handler is. vmm: ring 0 is a VMM's. machine,
+    command_line: QEMU's words without paths, and Linux's.
+    """
+
+    output: Output
+    measurements: tuple[Measurement, ...]
+    entry_name: Callable[[int], str]
+    vmm: bool
+    machine: str
+    command_line: str
+
+
+class Target(ABC):
+    """A system that can be measured. native: the system that it is compared with."""
+
+    name: str
+    native: str | None
+    # Of the set that is run after each change.
+    is_quick = True
+    # What it can measure.
+    operations: tuple[str, ...] = (*BY_ITSELF, *(part.operation for part in WORK))
+
+    @abstractmethod
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:
+        """Boot, do the work, and return what came of it. Raises UserError if it cannot be had."""
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="gandalf-bench-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _series(folder: Path) -> tuple[Measurement, ...]:
+    """Read what the plug-in has written, in order."""
+    paths = sorted(folder.glob("measurement.*"), key=lambda path: int(path.suffix[1:]))
+    return tuple(read_measurement(path) for path in paths)
+
+
+def _plugin(
+    addresses: Mapping[str, int], prefix: str, folder: Path, **more: str
+) -> tuple[str, ...]:
+    """Return QEMU's arguments for the plug-in. more: further options of it."""
+    build_plugin()
+    return plugin_arguments(
+        out=str(folder / "measurement"), series=1,
+        begin=addresses[f"{prefix}_sys_umask"], end=addresses[f"{prefix}_sys_times"], **more,
+    )  # fmt: skip
+
+
+def build_initrd(work: tuple[Work, ...], log: Log) -> Path:
+    """Return the root file system with the bench in it."""
+    rootfs = guest_linux.build_rootfs(ROOT, log)
+    added = bench_workload.files(32, work, FOLDER / "script")
+    return bench_workload.extended(rootfs, added, INITRD)
+
+
+def _machine_text(options: emulator.Options) -> str:
+    return f"{options.program} -cpu {options.cpu} -m {options.memory}"
+
+
+def _watch(options: emulator.Options, folder: Path) -> bytes:
+    """Run a machine up to the end of the script, and return what left its serial port.
+
+    That goes to a file: a machine whose reader is slow would wait, and so not be deterministic.
+    """
+    path = folder / "output"
+    end, position = time.monotonic() + PATIENCE, 0
+    qemu = emulator.Qemu(replace(options, output=path))
+    try:
+        while not _DONE.search(path.read_bytes()[position:] if path.exists() else b""):
+            if not qemu.alive():
+                raise UserError(f"The machine ended early. {qemu.outcome().sentence}{_tail(path)}")
+            if time.monotonic() > end:
+                raise UserError(f"The script had no end within {PATIENCE:g} s.{_tail(path)}")
+            position = max((path.stat().st_size if path.exists() else 0) - _OVERLAP, 0)
+            time.sleep(0.1)
+    finally:
+        qemu.stop()
+    return path.read_bytes()
+
+
+def _tail(path: Path) -> str:
+    lines = path.read_text(errors="replace").splitlines()[-_SHOWN_LINES:] if path.exists() else []
+    return "\n".join(["", "The last lines:", *lines])
+
+
+@dataclass
+class Native(Target):
+    """The kernel without the patch on the bare machine. sysenter: with the CPU's own way in."""
+
+    name: str = NATIVE
+    native: str | None = None
+    sysenter: bool = False
+
+    def _command_line(self) -> str:
+        line = " ".join(["console=ttyS0", *TOOL_OPTIONS, *DETERMINISTIC_OPTIONS, _CLOCK])
+        return line.replace("clearcpuid=sep,", "clearcpuid=") if self.sysenter else line
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:
+        vmlinux = guest_linux.build_kernel("native", ROOT, log)
+        initrd, kernel = build_initrd(work, log), Image(vmlinux, "linux")
+        line = self._command_line()
+        with _scratch() as folder:
+            options = emulator.Options(
+                memory=_NATIVE_MEMORY, kernel=vmlinux.parent / "arch" / "x86" / "boot" / "bzImage",
+                module=initrd, deterministic=True,
+                arguments=("-append", line, *_plugin(kernel.addresses, _I386, folder)),
+            )  # fmt: skip
+            text = _watch(options, folder).decode(errors="replace")
+            seen = _series(folder)
+        return Run(
+            bench_workload.parse(text), seen, _function_names(kernel.find), False,
+            _machine_text(options), line,
+        )  # fmt: skip
+
+
+def _function_names(find: Callable[[int], tuple[str, int] | None]) -> Callable[[int], str]:
+    def name(linear: int) -> str:
+        found = find(linear)
+        return found[0] if found else f"{linear:#010x}"
+
+    return name
+
+
+@dataclass
+class Gandalf(Target):
+    """A system of bench/systems."""
+
+    name: str
+    native: str | None = NATIVE
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:
+        build_initrd(work, log)
+        built = build(SYSTEMS / f"{self.name}.toml", log, deterministic=True)
+        symbols = Symbols(built)
+        kernel = next(image for image in symbols.images if image.owner == "linux")
+        with _scratch() as folder:
+            arguments = _plugin(kernel.addresses, _I386, folder)
+            options = options_for(built, True, None, arguments)
+            text = _guests_text(built, _watch(options, folder))
+            seen = _series(folder)
+        return Run(
+            bench_workload.parse(text), seen, _vector_names(symbols), True, _machine_text(options),
+            _own_command_line(built),
+        )  # fmt: skip
+
+
+@dataclass
+class Realtime(Target):
+    """The dispatch latency of FreeRTOS beside Linux: a second machine of gandalf-shared."""
+
+    name: str = "gandalf-shared"
+    native: str | None = None
+    is_quick = False
+    operations = tuple(bench_latency.PHASES)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        added = bench_workload.build_programs(32)
+        added["root/.profile"] = FOLDER / "script-realtime"
+        added["root/.profile"].write_text(bench_latency.script(self.operations))
+        bench_workload.extended(guest_linux.build_rootfs(ROOT, log), added, INITRD)
+        built = build(SYSTEMS / "gandalf-realtime.toml", log, deterministic=True)
+        options = options_for(built, True)
+        with _scratch() as folder:
+            stream = _watch(options, folder)
+        return Run(
+            _latencies(built, stream), (), hex, True, _machine_text(options),
+            _own_command_line(built),
+        )  # fmt: skip
+
+
+def _latencies(built: Built, stream: bytes) -> Output:
+    """Return the output with a sample for each phase."""
+    reader = bench_latency.Reader()
+    for name, text in Demultiplexer([*built.names, VMM_CONSOLE]).feed(stream):
+        reader.feed(name, text.decode(errors="replace"))
+    samples = tuple(
+        bench_latency.sample(phase, seconds) for phase, seconds in reader.seconds.items()
+    )
+    complaints = {
+        phase: why
+        for phase, seconds in reader.seconds.items()
+        if (why := bench_latency.mistake(seconds)) is not None
+    }
+    output = bench_workload.parse(_guests_text(built, stream))
+    return replace(output, samples=samples, complaints=complaints)
+
+
+def _guests_text(built: Built, stream: bytes) -> str:
+    """Return what all guests have printed, one after the other."""
+    consoles = dict.fromkeys([*built.names, VMM_CONSOLE], b"")
+    for name, text in Demultiplexer([*built.names, VMM_CONSOLE]).feed(stream):
+        consoles[name] += text
+    return "\n".join(consoles[name].decode(errors="replace") for name in built.names)
+
+
+def _vector_names(symbols: Symbols) -> Callable[[int], str]:
+    def name(linear: int) -> str:
+        vector = symbols.entries.vector(linear)
+        if vector is not None:
+            return vector_text(vector)
+        return symbols.place(linear).removeprefix("linux: ")
+
+    return name
+
+
+def _own_command_line(built: Built) -> str:
+    """Return the command line that Linux gets."""
+    for _, guest in built.checked.system.guests:
+        if isinstance(guest, LinuxGuest):
+            return " ".join([guest.command_line, *TOOL_OPTIONS, *DETERMINISTIC_OPTIONS, _CLOCK])
+    raise UserError(f"{built.checked.system.path} has no Linux guest.")
+
+
+@dataclass
+class Amd64(Target):
+    """A 64-bit system of gandalf.bench_amd64."""
+
+    name: str
+    native: str | None = None
+    is_quick = False
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:
+        # Asking a system for its names may build another root file system.
+        kernel, ring_0 = (bench_amd64.names(name, log) for name in (bench_amd64.NATIVE, self.name))
+        added = bench_workload.files(64, work, FOLDER / "script-amd64")
+        parts = bench_amd64.build(self.name, added, log)
+        with _scratch() as folder:
+            more = bench_amd64.PLUGIN_OPTIONS[self.name]
+            arguments = _plugin(kernel.addresses, _AMD64, folder, **more)
+            options = bench_amd64.qemu_options(parts, folder, arguments)
+            text = _watch(options, folder).decode(errors="replace")
+            seen = _series(folder)
+        return Run(
+            bench_workload.parse(text), seen, _function_names(ring_0.find),
+            self.name == bench_amd64.XEN, _machine_text(options),
+            _amd64_command_line(self.name),
+        )  # fmt: skip
+
+
+def _amd64_command_line(system: str) -> str:
+    """Return Linux's command line, with Xen's before it if there is one."""
+    words = bench_amd64.KERNEL_OPTIONS
+    if system == bench_amd64.XEN:
+        return " ".join([*bench_amd64.XEN_OPTIONS, "--", "console=hvc0", *words])
+    return " ".join(["console=ttyS0", *words])
+
+
+def targets() -> list[Target]:
+    """Return all systems, each behind the one that it is compared with."""
+    return [
+        Native(),
+        Native("native-i386-sysenter", NATIVE, sysenter=True),
+        Gandalf("gandalf-shared"),
+        Realtime(),
+        Gandalf("gandalf-dedicated"),
+        Amd64(bench_amd64.NATIVE),
+        Amd64(bench_amd64.XEN, bench_amd64.NATIVE),
+    ]
