@@ -99,7 +99,7 @@ static u64 timer_next(struct rtos *rtos, u64 time)
 }
 
 /* Expiries that are over already were merged into this one. Returns the next. */
-__attribute__((noinline)) static u64 timer_skip(struct rtos *rtos, u64 now)
+COLD static u64 timer_skip(struct rtos *rtos, u64 now)
 {
 	u64 elapsed = multiply_divide(now - rtos->start, 1000, time_tsc_khz);
 	u64 number = divide_u64(elapsed, rtos->period, NULL);
@@ -127,7 +127,7 @@ static u64 timer_expire(struct deadline *deadline, u64 now)
 	return next > now ? next : timer_skip(rtos, now);
 }
 
-static u32 hypercall_timer(struct vcpu *vcpu)
+COLD static u32 hypercall_timer(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	struct rtos *rtos = vcpu->vm->rtos;
@@ -178,7 +178,7 @@ static inline bool rtos_enter(struct vcpu *vcpu, u32 handler)
 	return true;
 }
 
-static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
+COLD static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 {
 	u32 handler = vector < EXCEPTIONS ? vcpu->vm->rtos->handlers[vector] : 0;
 	bool has_error = vector < EXCEPTIONS && (EXCEPTION_ERROR_CODES >> vector & 1) != 0;
@@ -275,7 +275,7 @@ static void rtos_console(struct vcpu *vcpu)
 
 /* Hypercalls */
 
-static u32 hypercall_handlers(struct vcpu *vcpu)
+COLD static u32 hypercall_handlers(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	const struct gandalf_handlers *handlers =
@@ -311,7 +311,7 @@ static u32 hypercall_halt(struct vcpu *vcpu)
 	return 0;
 }
 
-static u32 hypercall_console_write(struct vcpu *vcpu)
+COLD static u32 hypercall_console_write(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	const u8 *bytes = rtos_memory(vcpu->vm, frame->ebx, frame->ecx);
@@ -334,7 +334,7 @@ static u32 hypercall_console_write(struct vcpu *vcpu)
 	return done;
 }
 
-static u32 hypercall_console_read(struct vcpu *vcpu)
+COLD static u32 hypercall_console_read(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	u8 *bytes = rtos_memory(vcpu->vm, frame->ebx, frame->ecx);
@@ -375,7 +375,7 @@ static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
 	}
 }
 
-static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+COLD static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 {
 	u32 total = vcpu->vm->guest->memory_size;
 	u32 eip = vcpu->frame->eip;
@@ -388,7 +388,7 @@ static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 	return size;
 }
 
-static void rtos_segments(struct vcpu *vcpu)
+COLD static void rtos_segments(struct vcpu *vcpu)
 {
 	u32 base = vcpu->vm->linear;
 	u32 limit = vcpu->vm->guest->memory_size - 1;
@@ -399,7 +399,7 @@ static void rtos_segments(struct vcpu *vcpu)
 		segment_descriptor(base, limit, TYPE_DATA_RING_1, true);
 }
 
-static void rtos_shared_init(struct vcpu *vcpu)
+COLD static void rtos_shared_init(struct vcpu *vcpu)
 {
 	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
 	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
@@ -407,7 +407,7 @@ static void rtos_shared_init(struct vcpu *vcpu)
 	vcpu->shared->tsc_khz = time_tsc_khz;
 }
 
-static void rtos_start(struct vcpu *vcpu)
+COLD static void rtos_start(struct vcpu *vcpu)
 {
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	struct frame *frame = switch_prepare(vcpu);
@@ -441,7 +441,7 @@ static const struct vcpu_operations rtos_operations = {
 	.instruction = rtos_instruction,
 };
 
-bool rtos_create(struct vm *vm)
+COLD bool rtos_create(struct vm *vm)
 {
 	struct vcpu *vcpu = vm->vcpu;
 	struct rtos *rtos = &rtoses[vm->index];

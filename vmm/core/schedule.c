@@ -36,7 +36,7 @@ static bool vcpu_runnable(struct vcpu *vcpu)
  * then, so that a switch costs no more than noting the time; held_since changes
  * whenever Linux or the idle vCPU had the core in between.
  */
-static u64 starvation_expire(struct deadline *deadline, u64 now)
+COLD static u64 starvation_expire(struct deadline *deadline, u64 now)
 {
 	const struct vcpu *current = core.current;
 	u64 limit = (u64)time_tsc_khz * 1000 * STARVATION_SECONDS;
@@ -121,7 +121,7 @@ static const struct {
 	{HOUSEKEEPING_START, vm_start_requested},
 };
 
-static void housekeeping_perform(void)
+COLD static void housekeeping_perform(void)
 {
 	core.housekeeping |= HOUSEKEEPING_BUSY;
 	for (u32 i = 0; i < ARRAY_SIZE(housekeeping); i++) {
@@ -133,7 +133,7 @@ static void housekeeping_perform(void)
 	core.housekeeping &= ~HOUSEKEEPING_BUSY;
 }
 
-void schedule_idle(void)
+COLD void schedule_idle(void)
 {
 	deadline_set(&starvation, rdtsc());
 	for (;;) {

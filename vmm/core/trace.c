@@ -21,7 +21,7 @@ void trace(enum trace_type type, u32 first, u32 second)
 	trace_fast(core.current->id, type, first, second);
 }
 
-void trace_log(u32 vcpu, u32 count)
+COLD void trace_log(u32 vcpu, u32 count)
 {
 	u32 end = trace_next;
 	u32 oldest = end > TRACE_EVENTS ? end - TRACE_EVENTS : 0;

@@ -17,6 +17,9 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
+/* Where a file is compiled for speed, what is done rarely is small instead. */
+#define COLD __attribute__((cold))
+
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A time that never comes, in ticks of the time stamp counter; differences of
