@@ -166,15 +166,15 @@ static int compare_samples(const void *a, const void *b)
 	return first < second ? -1 : first > second;
 }
 
-/* The smallest value that at least 999 of 1000 samples do not exceed. */
-static uint32_t interval_most(const struct interval *interval)
+/* The smallest value that at least so many of 1000 samples do not exceed. */
+static uint32_t interval_quantile(const struct interval *interval, unsigned share)
 {
 	uint64_t kept = interval->count < SAMPLES ? interval->count : SAMPLES;
 
 	if (!kept)
 		return 0;
 	qsort(interval->sample, kept, sizeof(*interval->sample), compare_samples);
-	return interval->sample[(kept * 999 + 999) / 1000 - 1];
+	return interval->sample[(kept * share + 999) / 1000 - 1];
 }
 
 static void write_intervals(FILE *file)
@@ -188,9 +188,10 @@ static void write_intervals(FILE *file)
 		fprintf(file, ",\"count\":%" PRIu64, at->count);
 		fprintf(file, ",\"repeated\":%" PRIu64 ",\"minimum\":%" PRIu64, at->repeated,
 			at->minimum);
-		fprintf(file, ",\"mean\":%.2f,\"p999\":%u,\"maximum\":%" PRIu64 "}",
-			at->count ? (double)at->total / (double)at->count : 0., interval_most(at),
-			at->maximum);
+		fprintf(file, ",\"mean\":%.2f,\"median\":%u,\"p999\":%u",
+			at->count ? (double)at->total / (double)at->count : 0.,
+			interval_quantile(at, 500), interval_quantile(at, 999));
+		fprintf(file, ",\"maximum\":%" PRIu64 "}", at->maximum);
 	}
 	fputs("],\n", file);
 }

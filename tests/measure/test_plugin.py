@@ -159,6 +159,7 @@ def test_addresses_are_linear(measure: Measure, program: Program) -> None:
     (interval,) = result.intervals
     assert (interval.count, interval.repeated) == (3, 0)
     assert interval.minimum == interval.mean == interval.p999 == interval.maximum == 11
+    assert interval.median == 11
 
 
 def test_an_interval_begins_anew(measure: Measure, program: Program) -> None:

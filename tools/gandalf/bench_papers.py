@@ -56,7 +56,7 @@ class Weights:
     def cycles(self, result: Result) -> int | None:
         """Return the modelled cycles of an operation; None if nobody counted its events."""
         seen = result.events
-        if not seen:
+        if "ring_crossings" not in seen:
             return None
         extra = (
             self.crossing * seen.get("ring_crossings", 0)

@@ -49,6 +49,11 @@ class Result(_Model):
         description="Of the samples, where it is known: the largest value of a bucket, and how "
         "many samples are in it."
     )
+    places: dict[str, str] = Field(
+        default={},
+        description="Of masked_longest: where the longest stretch began, of any ring and of "
+        "ring_0, and in which operation.",
+    )
 
 
 class Absent(_Model):
@@ -70,6 +75,10 @@ class Results(_Model):
     command_lines: dict[str, str] = Field(description="By system: Linux's.")
     results: list[Result]
     absent: list[Absent]
+    footprint: dict[str, dict[str, int]] = Field(
+        default={},
+        description="By hypervisor: bytes and lines of it, by name. Native Linux has none.",
+    )
 
     def find(self, system: str, operation: str) -> Result | None:
         """Return a result if there is one."""

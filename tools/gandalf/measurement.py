@@ -114,6 +114,7 @@ class Interval(_Model):
     repeated: int
     minimum: int
     mean: float
+    median: int
     p999: int
     maximum: int
 

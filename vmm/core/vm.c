@@ -25,7 +25,7 @@
 #include "lib/string.h"
 
 /* What the idle vCPU copies between two looks at more urgent guests. */
-#define LOAD_STEP 0x4000u
+#define LOAD_STEP 0x800u
 
 __attribute__((section(".vcpu"))) struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 __attribute__((section(".vcpu"))) struct vm vms[GANDALF_GUESTS_MAXIMUM];
@@ -88,27 +88,17 @@ void vm_request_start(struct vm *vm)
 	schedule_housekeeping(HOUSEKEEPING_START);
 }
 
-static void copy_in_steps(u32 to, u32 from, u32 size)
+/* from: 0 for zeros, which no image's place is. */
+static void fill_in_steps(u32 to, u32 from, u32 size)
 {
-	while (size != 0) {
-		u32 step = size < LOAD_STEP ? size : LOAD_STEP;
+	u32 step;
 
-		memory_copy(to, from, step);
-		to += step;
-		from += step;
-		size -= step;
-		schedule_breathe();
-	}
-}
-
-static void zero_in_steps(u32 physical, u32 size)
-{
-	while (size != 0) {
-		u32 step = size < LOAD_STEP ? size : LOAD_STEP;
-
-		memory_zero(physical, step);
-		physical += step;
-		size -= step;
+	for (u32 done = 0; done < size; done += step) {
+		step = size - done < LOAD_STEP ? size - done : LOAD_STEP;
+		if (from != 0)
+			memory_copy(to + done, from + done, step);
+		else
+			memory_zero(to + done, step);
 		schedule_breathe();
 	}
 }
@@ -118,15 +108,15 @@ static void vm_load(struct vm *vm)
 	const struct gandalf_table *table = init_table();
 
 	if (vm->guest->kind == GANDALF_KIND_RTOS)
-		zero_in_steps(vm->guest->memory_base, vm->guest->memory_size);
+		fill_in_steps(vm->guest->memory_base, 0, vm->guest->memory_size);
 	for (u32 i = 0; i < table->image_count; i++) {
 		const struct gandalf_image *image = &table->images[i];
 		u32 to = vm->guest->memory_base + image->load_address;
 
 		if (image->guest != vm->index)
 			continue;
-		copy_in_steps(to, module_address() + image->offset, image->file_size);
-		zero_in_steps(to + image->file_size, image->memory_size - image->file_size);
+		fill_in_steps(to, module_address() + image->offset, image->file_size);
+		fill_in_steps(to + image->file_size, 0, image->memory_size - image->file_size);
 	}
 }
 
