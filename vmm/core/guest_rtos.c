@@ -115,7 +115,7 @@ static u64 timer_expire(struct deadline *deadline, u64 now)
 {
 	struct rtos *rtos = (struct rtos *)((u8 *)deadline - offsetof(struct rtos, timer));
 	struct vcpu *vcpu = rtos->vcpu;
-	u64 next = timer_next(rtos, deadline->time);
+	u64 next;
 
 	rtos->expiries++;
 	vcpu_count(vcpu, COUNTER_timer_expiries);
@@ -124,6 +124,7 @@ static u64 timer_expire(struct deadline *deadline, u64 now)
 	else
 		rtos->due = deadline->time;
 	rtos_pend(vcpu, TIMER_BIT);
+	next = timer_next(rtos, deadline->time);
 	return next > now ? next : timer_skip(rtos, now);
 }
 
@@ -224,7 +225,7 @@ static unsigned rtos_next_vector(u32 pending)
 /* Returns whether the guest has entered a handler, or is stopped. */
 static inline bool rtos_deliver_vector(struct vcpu *vcpu, unsigned vector)
 {
-	struct rtos *rtos = vcpu->vm->rtos;
+	const struct rtos *rtos = vcpu->vm->rtos;
 
 	vcpu->pending &= ~PENDING_BIT(vector);
 	if (rtos->handlers[vector] == 0) {
