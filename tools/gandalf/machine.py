@@ -127,7 +127,8 @@ class Machine:
     def pause(self) -> None:
         """Stop QEMU's virtual time until something is waited for; Bochs cannot be stopped."""
         if isinstance(self.emulator, emulators.Qemu) and not self._paused and not self._stopping:
-            self._paused = self._monitor("stop")
+            self._paused = True  # whatever becomes of the command, resume() undoes it
+            self._monitor("stop")
 
     def resume(self) -> None:
         """Let virtual time go on."""
@@ -152,7 +153,9 @@ class Machine:
             if self._stopping:
                 raise MachineError(f"The machine ended before {what}.\n{self.report()}")
             if left <= 0:
-                raise MachineError(f"{timeout} s went by without {what}.\n{self.report()}")
+                raise MachineError(
+                    f"{timeout} s went by without {what}.\n{self.report()}\n{self._hardware()}"
+                )
             self._changed.wait(left)
         self.pause()
 
@@ -162,6 +165,18 @@ class Machine:
         for name, console in self._consoles.items():
             lines = console.text.splitlines()[-_SHOWN_LINES:]
             parts.append("\n".join([f"--- {name}, last lines:", *lines]))
+        return "\n".join(parts)
+
+    def _hardware(self) -> str:
+        """Return what QEMU says of the hardware: why a machine stands still."""
+        if not isinstance(self.emulator, emulators.Qemu):
+            return ""
+        parts = []
+        for line in ("info status", "info registers", "info lapic", "info pic"):
+            try:
+                parts.append(f"--- {line}:\n{self.hmp(line)}")
+            except (OSError, EOFError, QMPError) as error:
+                parts.append(f"--- {line}: {error}")
         return "\n".join(parts)
 
     def expect(self, console: str, regex: str, timeout: float = 300) -> re.Match[str]:

@@ -91,6 +91,7 @@ static void apic_program(u64 time)
 
 static void apic_start(void)
 {
+	apic_end_of_interrupt(); /* one that a guest may have been given */
 	apic_write(REGISTER_INITIAL_COUNT, 0);
 	apic_write(REGISTER_LVT_TIMER, VECTOR_APIC_TIMER);
 }

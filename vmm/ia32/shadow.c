@@ -9,13 +9,15 @@
 #include "core/core.h"
 #include "core/memory.h"
 #include "core/pc.h"
+#include "core/schedule.h"
 #include "core/trace.h"
 #include "ia32/cpu.h"
 #include "ia32/switch.h"
 #include "lib/string.h"
 
 #define ENTRIES 1024u
-/* Directory entries that a bit of used_groups stands for. */
+/* Directory entries that a bit of used_groups stands for, and that are released
+ * between two looks at more urgent guests. */
 #define GROUP 8u
 /* Directory entries of the kernel half: first, and behind the last. */
 #define KERNEL_FIRST 0x300u
@@ -741,9 +743,12 @@ void shadow_protect(struct pc *pc, u32 guest_frame)
 
 static void spaces_free(struct shadow *shadow)
 {
-	for (u32 i = 0; i < shadow->space_limit; i++)
+	for (u32 i = 0; i < shadow->space_limit; i++) {
 		if (space_at(shadow, i)->directory != 0)
 			space_free(shadow, space_at(shadow, i));
+		if (core.current == &idle_vcpu)
+			schedule_breathe();
+	}
 	shadow->space_limit = 0;
 }
 
@@ -865,5 +870,7 @@ void shadow_destroy(struct pc *pc)
 			pool_free(identity[i] & PTE_FRAME);
 		master[i] = 0;
 		identity[i] = 0;
+		if (i % GROUP == 0)
+			schedule_breathe();
 	}
 }

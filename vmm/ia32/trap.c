@@ -58,7 +58,7 @@ static inline void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 
 /*
  * An entry from ring 0. A #DB can be the breakpoint of a guest that was inhibited
- * until the VMM's first instruction, and is ignored.
+ * until the VMM's first instruction, or on memory that it copies: DR6 tells.
  */
 static void trap_vmm(struct frame *frame)
 {
@@ -67,6 +67,7 @@ static void trap_vmm(struct frame *frame)
 	if (frame->vector == EXCEPTION_NMI)
 		return;
 	if (frame->vector == EXCEPTION_DB) {
+		debug_exception(core.current);
 		frame->eflags &= ~EFLAGS_TF;
 		return;
 	}
