@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from gandalf import __version__
+from gandalf import __version__, bench_footprint
+from gandalf.bench_masked import MASKED, TOTAL, Seen
 from gandalf.bench_results import FORMAT, Absent, Result, Results
 from gandalf.bench_targets import FOLDER, Run, Target
 from gandalf.bench_workload import BY_ITSELF, WORK, Bracket, Sample, Work
@@ -39,7 +40,7 @@ class Plan:
 
     def work(self) -> tuple[Work, ...]:
         """Return what Linux does."""
-        if not self.operations:
+        if not self.operations or any(map(self.wants, MASKED)):
             return WORK
         return tuple(part for part in WORK if part.operation in self.operations)
 
@@ -107,6 +108,7 @@ def bench(plan: Plan, targets: list[Target], log: Log) -> Results:
     return Results(
         format=FORMAT, versions=_versions(found), options=_OPTIONS, machines=found.machines,
         command_lines=found.command_lines, results=found.results, absent=found.absent,
+        footprint=bench_footprint.footprint((row.system for row in found.results), log),
     )  # fmt: skip
 
 
@@ -131,7 +133,10 @@ def _measure(target: Target, plan: Plan, found: _Collection, log: Log) -> None:
 
 def _add(target: Target, operation: str, run: Run, plan: Plan, found: _Collection) -> None:
     """Add an operation's result, or why there is none. The RTOS's are not every system's."""
-    samples = [sample for sample in run.output.samples if sample.operation == operation]
+    if operation in MASKED:
+        _add_masked(target, operation, run, plan, found)
+        return
+    samples = _samples(operation, run)
     if not plan.wants(operation) or (operation in BY_ITSELF and not samples):
         return
     reason = _mistake(operation, samples, run)
@@ -139,11 +144,43 @@ def _add(target: Target, operation: str, run: Run, plan: Plan, found: _Collectio
         found.miss(target.name, operation, reason, invalid=bool(samples))
         return
     (sample,) = samples
-    native = next(
-        (row for row in found.results if (row.system, row.operation) == (target.native, operation)),
-        None,
-    )
-    found.results.append(_result(target.name, sample, native, events(operation, run)))
+    seen = {**events(operation, run), **run.more.get(operation, {})}
+    _keep(target, _result(target.name, sample, seen), found)
+
+
+def _add_masked(target: Target, operation: str, run: Run, plan: Plan, found: _Collection) -> None:
+    """Add a sum over the runs of all operations, if all can be trusted."""
+    if not plan.wants(operation):
+        return
+    wrong = [
+        part.operation
+        for part in plan.work()
+        if _mistake(part.operation, _samples(part.operation, run), run)
+    ]
+    if wrong or not run.measurements:
+        what = f"{', '.join(wrong)} cannot be trusted" if wrong else "nobody looked from outside"
+        found.miss(target.name, operation, f"Of the operations {what}.", invalid=bool(wrong))
+        return
+    pairs = zip(run.output.brackets, run.measurements, strict=True)
+    runs = tuple((bracket.operation, measured) for bracket, measured in pairs)
+    seen = Seen(runs, run.entry_name, run.vmm)
+    row = seen.total(target.name) if operation == TOTAL else seen.longest(target.name)
+    _keep(target, row, found)
+
+
+def _samples(operation: str, run: Run) -> list[Sample]:
+    return [sample for sample in run.output.samples if sample.operation == operation]
+
+
+def _keep(target: Target, result: Result, found: _Collection) -> None:
+    """Add a result, with its ratios to that of the native system."""
+    wanted = (target.native, result.operation)
+    for native in found.results:
+        if (native.system, native.operation) == wanted:
+            ratio = _ratio(result.instructions, native.instructions)
+            mean = _ratio(result.mean, native.mean)
+            result = result.model_copy(update={"ratio": ratio, "ratio_mean": mean})
+    found.results.append(result)
 
 
 def _mistake(operation: str, samples: list[Sample], run: Run) -> str | None:
@@ -215,17 +252,15 @@ def events(operation: str, run: Run) -> dict[str, float]:
     return {name: share for name, share in shares.items() if share or name in always}
 
 
-def _ratio(value: float, native: float | None) -> float | None:
+def _ratio(value: float, native: float) -> float | None:
     return round(value / native, 4) if native else None
 
 
-def _result(system: str, sample: Sample, native: Result | None, seen: dict[str, float]) -> Result:
+def _result(system: str, sample: Sample, seen: dict[str, float]) -> Result:
     return Result(
         system=system, operation=sample.operation, instructions=sample.median,
         minimum=sample.minimum, maximum=sample.maximum, mean=sample.mean, samples=sample.samples,
-        ratio=_ratio(sample.median, native.instructions if native else None),
-        ratio_mean=_ratio(sample.mean, native.mean if native else None),
-        events=seen,
+        ratio=None, ratio_mean=None, events=seen,
         distribution=list(sample.distribution),
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ from plotly.offline import get_plotlyjs
 from rich.console import Console as RichConsole
 from rich.table import Table
 
+from gandalf.bench_masked import LONGEST, MASKED, TOTAL
 from gandalf.bench_papers import PAPERS, WEIGHTS
 from gandalf.bench_results import Absent, Change, Result, Results
 
@@ -71,7 +72,56 @@ def row(result: Result) -> list[str]:
 
 
 def _of(results: Results, system: str) -> list[Result]:
-    return [result for result in results.results if result.system == system]
+    """Return a system's operations; the sums over all of them have a table of their own."""
+    return [
+        result
+        for result in results.results
+        if result.system == system and result.operation not in MASKED
+    ]
+
+
+# --- Interrupts masked, and footprint ---
+
+MASKED_HEADINGS = (
+    "system", "executed", "masked", "ratio", "in ring 0", "stretches", "longest", "began at",
+    "longest in ring 0", "began at",
+)  # fmt: skip
+FOOTPRINT_HEADINGS = ("hypervisor", "what", "how many")
+
+
+def masked_rows(results: Results) -> list[list[str]]:
+    """Return a row for each system, in the order of MASKED_HEADINGS."""
+    rows = []
+    for system in results.systems:
+        total, longest = (results.find(system, name) for name in (TOTAL, LONGEST))
+        if total is None or longest is None:
+            continue
+        seen, places = total.events, longest.places
+        rows.append([
+            system, _number(seen["executed"]), _number(total.instructions), _ratio(total.ratio),
+            _number(seen["masked_ring_0"]), _number(seen["windows"]),
+            _number(longest.instructions), places["any"],
+            _number(longest.events["masked_ring_0"]), places["ring_0"],
+        ])  # fmt: skip
+    return rows
+
+
+def footprint_rows(results: Results) -> list[list[str]]:
+    """Return what each hypervisor is, in the order of FOOTPRINT_HEADINGS."""
+    return [
+        [name, what, _number(value)]
+        for name, values in results.footprint.items()
+        for what, value in values.items()
+    ]
+
+
+def _tables(results: Results) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:
+    """Return title, headings and rows of the tables that are not a system's."""
+    tables = [
+        ("Interrupts masked", MASKED_HEADINGS, masked_rows(results)),
+        ("Footprint", FOOTPRINT_HEADINGS, footprint_rows(results)),
+    ]
+    return [table for table in tables if table[2]]
 
 
 def show(results: Results, console: RichConsole) -> None:
@@ -85,6 +135,12 @@ def show(results: Results, console: RichConsole) -> None:
             cells = dict(zip(HEADINGS, row(result), strict=True))
             table.add_row(*(cells[heading] for heading in _SHORT))
         console.print(table)
+        console.print()
+    for title, headings, rows in _tables(results):
+        shown = Table(*headings, title=title, title_justify="left", show_edge=False)
+        for texts in rows:
+            shown.add_row(*texts)
+        console.print(shown)
         console.print()
     for absent in results.absent:
         console.print(_absence(absent), markup=False, highlight=False)
@@ -150,6 +206,8 @@ def markdown(results: Results) -> str:
     ]
     for system in results.systems:
         lines += [f"## {system}", "", *_markdown_table(HEADINGS, map(row, _of(results, system)))]
+    for title, headings, rows in _tables(results):
+        lines += [f"## {title}", "", *_markdown_table(headings, rows)]
     if results.absent:
         lines += ["## What is missing", "", *(f"- {_absence(part)}" for part in results.absent), ""]
     lines += ["## What the papers report", "", *_markdown_table(_PAPER_HEADINGS, _paper_rows())]
@@ -253,6 +311,8 @@ def page(results: Results) -> str:
     for system in results.systems:
         table = _html_table(HEADINGS, map(row, _of(results, system)))
         parts.append(f"<h2>{html.escape(system)}</h2>\n{table}")
+    for title, headings, rows in _tables(results):
+        parts.append(f"<h2>{html.escape(title)}</h2>\n{_html_table(headings, rows)}")
     if results.absent:
         items = "".join(f"<li>{html.escape(_absence(part))}</li>" for part in results.absent)
         parts.append(f"<h2>What is missing</h2><ul>{items}</ul>")

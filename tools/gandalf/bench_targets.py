@@ -12,10 +12,18 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gandalf import bench_amd64, bench_latency, bench_workload, emulator, guest_linux
+from gandalf import (
+    bench_amd64,
+    bench_latency,
+    bench_switch,
+    bench_workload,
+    emulator,
+    guest_linux,
+)
+from gandalf.bench_masked import MASKED
 from gandalf.bench_workload import BY_ITSELF, DONE, WORK, Output, Work
 from gandalf.build import Built, build, options_for
 from gandalf.demultiplex import VMM_CONSOLE, Demultiplexer
@@ -49,7 +57,7 @@ class Run:
 
     measurements: one for each bracket of the output, in order; none if nobody measured.
     entry_name: says what the linear address of a handler is. vmm: ring 0 is a VMM's. machine,
-    command_line: QEMU's words without paths, and Linux's.
+    command_line: QEMU's words without paths, and Linux's. more: further events of an operation.
     """
 
     output: Output
@@ -58,6 +66,7 @@ class Run:
     vmm: bool
     machine: str
     command_line: str
+    more: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
 class Target(ABC):
@@ -68,7 +77,7 @@ class Target(ABC):
     # Of the set that is run after each change.
     is_quick = True
     # What it can measure.
-    operations: tuple[str, ...] = (*BY_ITSELF, *(part.operation for part in WORK))
+    operations: tuple[str, ...] = (*BY_ITSELF, *(part.operation for part in WORK), *MASKED)
 
     @abstractmethod
     def run(self, work: tuple[Work, ...], log: Log) -> Run:
@@ -209,10 +218,7 @@ class Realtime(Target):
     operations = tuple(bench_latency.PHASES)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        added = bench_workload.build_programs(32)
-        added["root/.profile"] = FOLDER / "script-realtime"
-        added["root/.profile"].write_text(bench_latency.script(self.operations))
-        bench_workload.extended(guest_linux.build_rootfs(ROOT, log), added, INITRD)
+        _own_script(FOLDER / "script-realtime", bench_latency.script(self.operations), log)
         built = build(SYSTEMS / "gandalf-realtime.toml", log, deterministic=True)
         options = options_for(built, True)
         with _scratch() as folder:
@@ -238,6 +244,46 @@ def _latencies(built: Built, stream: bytes) -> Output:
     }
     output = bench_workload.parse(_guests_text(built, stream))
     return replace(output, samples=samples, complaints=complaints)
+
+
+@dataclass
+class Switch(Target):
+    """Switches between Linux and an RTOS: a third machine of gandalf-shared."""
+
+    name: str = "gandalf-shared"
+    native: str | None = None
+    operations = (bench_switch.OPERATION,)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        _own_script(FOLDER / "script-switch", bench_switch.script(), log)
+        built = build(SYSTEMS / "gandalf-switch.toml", log, deterministic=True)
+        symbols = Symbols(built)
+        kernel = next(image for image in symbols.images if image.owner == "linux")
+        linux = bench_switch.hypercall_of(kernel, ROOT / "build/linux/attack/vmlinux")
+        rtos = (symbols.address(f"rtos:switch_{name}") for name in ("halt", "rung"))
+        with _scratch() as folder:
+            flag, words = _plugin(kernel.addresses, _I386, folder)
+            for start, end in bench_switch.points(linux, *rtos):
+                words += f",from={start},to={end}"
+            options = options_for(built, True, None, (flag, words))
+            text = _guests_text(built, _watch(options, folder))
+            seen = _series(folder)
+        output = replace(
+            bench_workload.parse(text), brackets=bench_switch.brackets(seen),
+            samples=(bench_switch.sample(seen[-1].intervals),),
+        )  # fmt: skip
+        return Run(
+            output, tuple(map(bench_switch.of_ring_0, seen)), _vector_names(symbols), True,
+            _machine_text(options), _own_command_line(built),
+            {bench_switch.OPERATION: bench_switch.halves(seen[-1].intervals)},
+        )  # fmt: skip
+
+
+def _own_script(path: Path, text: str, log: Log) -> None:
+    """Make the root file system with another script than that of the operations."""
+    path.write_text(text)
+    added = {**bench_workload.build_programs(32), "root/.profile": path}
+    bench_workload.extended(guest_linux.build_rootfs(ROOT, log), added, INITRD)
 
 
 def _guests_text(built: Built, stream: bytes) -> str:
@@ -306,6 +352,7 @@ def targets() -> list[Target]:
         Native(),
         Native("native-i386-sysenter", NATIVE, sysenter=True),
         Gandalf("gandalf-shared"),
+        Switch(),
         Realtime(),
         Gandalf("gandalf-dedicated"),
         Amd64(bench_amd64.NATIVE),

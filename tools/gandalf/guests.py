@@ -67,7 +67,7 @@ def builder(path: Path) -> str | None:
             return "freertos"
         case ("bench", "initramfs.cpio"):
             return "bench"
-        case ("bench", "rtos", "primitives.elf"):
+        case ("bench", "rtos", "primitives.elf" | "switch.elf"):
             return "bench"
         case ("tests", name) if name.endswith(".elf"):
             return "tests" if Path(name).stem in test_guests() else None
