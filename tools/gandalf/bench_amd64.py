@@ -26,6 +26,7 @@ from pathlib import Path
 import typer
 
 from gandalf import cpio, debian
+from gandalf.command import run
 from gandalf.debian import Log, Package
 from gandalf.emulator import Options, Qemu
 from gandalf.guest_linux import needed_libraries
@@ -392,14 +393,5 @@ def _shell_command(
         running.stop()
 
 
-def main() -> None:
-    """Run the command line; a mistake of the user ends it with one sentence."""
-    try:
-        app()
-    except UserError as error:
-        typer.echo(str(error), err=True)
-        raise SystemExit(1) from None
-
-
 if __name__ == "__main__":
-    main()
+    run(app)

@@ -25,6 +25,7 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
 from gandalf import debian
+from gandalf.command import run
 from gandalf.debian import Log, Package, elapsed
 from gandalf.paths import ROOT, UserError, shown
 
@@ -643,14 +644,5 @@ def _update_lock_command() -> None:
     update_lock(ROOT, typer.echo)
 
 
-def main() -> None:
-    """Run the command line; a mistake of the user ends it with one sentence."""
-    try:
-        app()
-    except UserError as error:
-        typer.echo(str(error), err=True)
-        raise SystemExit(1) from None
-
-
 if __name__ == "__main__":
-    main()
+    run(app)

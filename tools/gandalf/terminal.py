@@ -66,7 +66,8 @@ class Terminal:
     def pause(self) -> None:
         """Stop virtual time until something is waited for."""
         if not self._paused:
-            self._paused = self._command("stop")
+            self._paused = True  # whatever becomes of the command, resume() undoes it
+            self._command("stop")
 
     def resume(self) -> None:
         """Let virtual time go on."""

@@ -9,17 +9,14 @@ import subprocess
 from pathlib import Path
 
 from gandalf import guest_linux
+from gandalf.bench_workload import extended
 from gandalf.paths import BUILD, ROOT
 
 _SOURCES = Path(__file__).parent
-_ALIGNMENT = 4
 
 
 def build_initrd() -> Path:
-    """Return the root file system with /bin/cost, and a login script that runs it.
-
-    Linux unpacks several archives in a row; only the last may be compressed.
-    """
+    """Return the root file system with /bin/cost, and a login script that runs it."""
     folder = BUILD / "boot" / "workload"
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     subprocess.run(
@@ -28,13 +25,8 @@ def build_initrd() -> Path:
          "-o", folder / "bin" / "cost", _SOURCES / "cost.c"],
         check=True,
     )  # fmt: skip
-    (folder / "root").mkdir(exist_ok=True)
-    (folder / "root" / ".profile").write_text("cost 1\n")
-    archive = subprocess.run(
-        ["cpio", "--create", "--format=newc", "--reproducible", "--owner=0:0", "--quiet"],
-        input=b"bin\nbin/cost\nroot\nroot/.profile\n", cwd=folder, capture_output=True, check=True,
-    ).stdout  # fmt: skip
-    usual = guest_linux.build_rootfs(ROOT, lambda _: None).read_bytes()
-    initrd = BUILD / "boot" / "initramfs-workload.cpio"
-    initrd.write_bytes(archive + bytes(-len(archive) % _ALIGNMENT) + usual)
-    return initrd
+    profile = folder / "profile"
+    profile.write_text("cost 1\n")
+    added = {"bin/cost": folder / "bin" / "cost", "root/.profile": profile}
+    usual = guest_linux.build_rootfs(ROOT, lambda _: None)
+    return extended(usual, added, BUILD / "boot" / "initramfs-workload.cpio")
