@@ -95,14 +95,18 @@ def test_an_rtos_alone(tmp_path: Path) -> None:
 
 
 def test_a_command(tmp_path: Path) -> None:
-    """Linux and the RTOS take turns; what is shown is the end of the command, not the prompt."""
+    """Linux and the RTOS take turns; what is shown is the end of the command, not the prompt.
+
+    The sleep brings twenty of the RTOS's ticks into the ring, and leaves most of it to what was
+    before. Without it the ring may reach back less than from one tick to the next.
+    """
     output = tmp_path / "out.json"
-    trace("default", output, "--command", "hackbench -g 1 -l 2")
+    trace("default", output, "--command", "hackbench -g 1 -l 2; sleep 0.02", "--threshold", "100")
     shown = Shown(output)
     assert shown.of("linux")
     assert shown.of("rtos")
     assert latency(shown, "0x30 APIC timer")
-    assert all(row["args"]["instructions"] >= 500 for row in shown.of(MASKED))
+    assert all(row["args"]["instructions"] >= 100 for row in shown.of(MASKED))
     names = {row["name"] for row in shown.of(VMM, "i")}
     assert {"trap 0x0e #PF", "hypercall flush"} <= names
     assert any("linux: " in row["args"].get("at", "") for row in shown.of(VMM, "i"))
