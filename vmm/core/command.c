@@ -12,7 +12,6 @@
 #include "core/time.h"
 #include "core/trace.h"
 #include "ia32/cpu.h"
-#include "lib/format.h"
 #include "lib/string.h"
 
 #define LINE_SIZE 64

@@ -152,10 +152,8 @@ static u32 hypercall_load_tls(struct vcpu *vcpu)
 		shadow_protect(pc, 0);
 	}
 	if (!guest_read(frame->ebx, descriptors, sizeof(descriptors)) ||
-	    !guest_write(pc->gdt_base + SEGMENT_TLS_FIRST * 8, descriptors, sizeof(descriptors))) {
-		hypercall_bad_address(vcpu, frame->ebx);
-		return 0;
-	}
+	    !guest_write(pc->gdt_base + SEGMENT_TLS_FIRST * 8, descriptors, sizeof(descriptors)))
+		return hypercall_bad_address(vcpu, frame->ebx);
 	for (u32 i = 0; i < SEGMENT_TLS_ENTRIES; i++)
 		pc_set_descriptor(pc, SEGMENT_TLS_FIRST + i, descriptors[i]);
 	return 0;

@@ -282,10 +282,8 @@ COLD static u32 hypercall_handlers(struct vcpu *vcpu)
 	const struct gandalf_handlers *handlers =
 		rtos_memory(vcpu->vm, frame->ebx, sizeof(*handlers));
 
-	if (handlers == NULL) {
-		hypercall_bad_address(vcpu, frame->ebx);
-		return 0;
-	}
+	if (handlers == NULL)
+		return hypercall_bad_address(vcpu, frame->ebx);
 	memcpy(vcpu->vm->rtos->handlers, handlers->entry, sizeof(handlers->entry));
 	return 0;
 }
@@ -320,10 +318,8 @@ COLD static u32 hypercall_console_write(struct vcpu *vcpu)
 
 	if (frame->ecx > GANDALF_CONSOLE_CHUNK)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	if (bytes == NULL) {
-		hypercall_bad_address(vcpu, frame->ebx);
-		return 0;
-	}
+	if (bytes == NULL)
+		return hypercall_bad_address(vcpu, frame->ebx);
 	while (done < frame->ecx && console_put(&consoles, vcpu->vm->console, (char)bytes[done])) {
 		if (++done % CONSOLE_STEP != 0)
 			continue;
@@ -344,10 +340,8 @@ COLD static u32 hypercall_console_read(struct vcpu *vcpu)
 
 	if (frame->ecx > GANDALF_CONSOLE_CHUNK)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	if (bytes == NULL) {
-		hypercall_bad_address(vcpu, frame->ebx);
-		return 0;
-	}
+	if (bytes == NULL)
+		return hypercall_bad_address(vcpu, frame->ebx);
 	while (done < frame->ecx && (byte = console_get(&consoles, vcpu->vm->console)) >= 0)
 		bytes[done++] = (u8)byte;
 	return done;

@@ -23,7 +23,8 @@ u32 hypercall_null(struct vcpu *vcpu)
 	return 0;
 }
 
-void hypercall_bad_address(struct vcpu *vcpu, u32 address)
+u32 hypercall_bad_address(struct vcpu *vcpu, u32 address)
 {
 	vm_stop(vcpu->vm, "hypercall %u with bad address %x", vcpu->frame->eax, address);
+	return 0;
 }

@@ -13,7 +13,7 @@ typedef u32 (*hypercall_function)(struct vcpu *vcpu);
 void hypercall(struct vcpu *vcpu, const hypercall_function functions[HYPERCALLS]);
 /* GANDALF_HYPERCALL_NULL, the same for all guests. */
 u32 hypercall_null(struct vcpu *vcpu);
-/* Stops the guest: the pointer of its hypercall leads outside its memory. */
-void hypercall_bad_address(struct vcpu *vcpu, u32 address);
+/* Stops the guest: the pointer of its hypercall leads outside its memory. Returns 0. */
+u32 hypercall_bad_address(struct vcpu *vcpu, u32 address);
 
 #endif

@@ -7,7 +7,6 @@
 #include "core/log.h"
 
 #include "core/core.h"
-#include "core/schedule.h"
 #include "hardware/power.h"
 #include "hardware/serial.h"
 #include "hardware/vga.h"

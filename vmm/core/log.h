@@ -6,9 +6,7 @@
 #ifndef GANDALF_CORE_LOG_H
 #define GANDALF_CORE_LOG_H
 
-#include "abi/table.h"
 #include "device/console.h"
-#include "lib/types.h"
 
 extern struct console_mux consoles;
 

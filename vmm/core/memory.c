@@ -67,13 +67,19 @@ static u32 page_rest(u32 physical)
 	return PAGE_SIZE - (physical & (PAGE_SIZE - 1));
 }
 
-static void copy_forward(u32 to, u32 from, u32 size)
+static void *reach(u32 window, u32 address, bool physical)
+{
+	return physical ? fixed_window(window, address) : (void *)address;
+}
+
+/* Either address is physical, or the VMM's own. */
+static void copy_forward(u32 to, bool to_physical, u32 from, bool from_physical, u32 size)
 {
 	while (size != 0) {
 		u32 chunk = minimum(size, minimum(page_rest(to), page_rest(from)));
 
-		memcpy(fixed_window(LAYOUT_COPY_TO, to), fixed_window(LAYOUT_COPY_FROM, from),
-		       chunk);
+		memcpy(reach(LAYOUT_COPY_TO, to, to_physical),
+		       reach(LAYOUT_COPY_FROM, from, from_physical), chunk);
 		to += chunk;
 		from += chunk;
 		size -= chunk;
@@ -101,35 +107,17 @@ void memory_copy(u32 to, u32 from, u32 size)
 	if (to > from && to - from < size)
 		copy_backward(to, from, size);
 	else
-		copy_forward(to, from, size);
+		copy_forward(to, true, from, true, size);
 }
 
 void memory_copy_in(void *to, u32 from, u32 size)
 {
-	u8 *bytes = to;
-
-	while (size != 0) {
-		u32 chunk = minimum(size, page_rest(from));
-
-		memcpy(bytes, fixed_window(LAYOUT_COPY_FROM, from), chunk);
-		bytes += chunk;
-		from += chunk;
-		size -= chunk;
-	}
+	copy_forward((u32)to, false, from, true, size);
 }
 
 void memory_copy_out(u32 to, const void *from, u32 size)
 {
-	const u8 *bytes = from;
-
-	while (size != 0) {
-		u32 chunk = minimum(size, page_rest(to));
-
-		memcpy(fixed_window(LAYOUT_COPY_TO, to), bytes, chunk);
-		bytes += chunk;
-		to += chunk;
-		size -= chunk;
-	}
+	copy_forward(to, true, (u32)from, false, size);
 }
 
 void memory_zero(u32 physical, u32 size)

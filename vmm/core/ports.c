@@ -3,12 +3,10 @@
  * The mainboard of a Linux guest on a shared CPU: which chip answers at which
  * port, and how the chips' lines reach the interrupt controller.
  */
-#include "core/core.h"
-#include "core/init.h"
+#include "core/pc.h"
+
 #include "core/interrupt.h"
 #include "core/log.h"
-#include "core/pc.h"
-#include "core/schedule.h"
 #include "core/trace.h"
 #include "hardware/cmos.h"
 #include "ia32/cpu.h"
@@ -17,6 +15,10 @@
 #define IRQ_UART 4
 #define IRQ_RTC 8
 #define UART_PORT 0x3f8
+/* The keyboard controller's command that pulses the reset line, and the bit of the chip
+ * set's reset register. */
+#define KEYBOARD_PULSE_RESET 0xfe
+#define RESET_CPU 0x04
 /* Bytes exchanged with the UART at once; the guest's next access moves more. */
 #define UART_STEP 2
 
@@ -65,16 +67,6 @@ static u64 pit_next(const struct pc *pc)
 	return deadline < earliest ? earliest : deadline;
 }
 
-static void pit_rearm(struct pc *pc)
-{
-	deadline_set(&pc->pit_deadline, pit_next(pc));
-}
-
-static void rtc_rearm(struct pc *pc)
-{
-	deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
-}
-
 static u64 pit_due(struct deadline *deadline, u64 now)
 {
 	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, pit_deadline));
@@ -82,9 +74,7 @@ static u64 pit_due(struct deadline *deadline, u64 now)
 	pc->pit_served = now;
 	if (pit_expire(&pc->pit, now) != 0) {
 		vcpu_count(pc->vcpu, COUNTER_timer_expiries);
-		pic_set_line(&pc->pic, IRQ_PIT, false);
-		pic_set_line(&pc->pic, IRQ_PIT, true);
-		lines_update(pc);
+		pc_interrupt(pc, IRQ_PIT);
 	}
 	return pit_next(pc);
 }
@@ -98,130 +88,81 @@ static u64 rtc_due(struct deadline *deadline, u64 now)
 	return rtc_deadline(&pc->rtc);
 }
 
-/* One byte-wide chip. */
+/* The chips, and where nothing is to be done: diagnostics, DMA, coprocessor reset. */
+enum chip { CHIP_NONE, CHIP_PIC, CHIP_PIT, CHIP_RTC, CHIP_UART, CHIP_KEYBOARD, CHIP_RESET, CHIP_IDLE };
 
-static u32 port_pic_read(struct pc *pc, u16 port)
-{
-	u8 value = pic_read(&pc->pic, port);
-
-	lines_update(pc);
-	return value;
-}
-
-static void port_pic_write(struct pc *pc, u16 port, u8 value)
-{
-	pic_write(&pc->pic, port, value);
-	lines_update(pc);
-}
-
-static u32 port_pit_read(struct pc *pc, u16 port)
-{
-	return pit_read(&pc->pit, port, rdtsc());
-}
-
-static void port_pit_write(struct pc *pc, u16 port, u8 value)
-{
-	pit_write(&pc->pit, port, value, rdtsc());
-	pit_rearm(pc);
-}
-
-static u32 port_rtc_read(struct pc *pc, u16 port)
-{
-	u8 value = rtc_read(&pc->rtc, port, rdtsc());
-
-	lines_update(pc);
-	rtc_rearm(pc);
-	return value;
-}
-
-static void port_rtc_write(struct pc *pc, u16 port, u8 value)
-{
-	rtc_write(&pc->rtc, port, value, rdtsc());
-	lines_update(pc);
-	rtc_rearm(pc);
-}
-
-static u32 port_uart_read(struct pc *pc, u16 port)
-{
-	u8 value = uart_read(&pc->uart, port & 7);
-
-	uart_exchange(pc);
-	return value;
-}
-
-static void port_uart_write(struct pc *pc, u16 port, u8 value)
-{
-	uart_write(&pc->uart, port & 7, value);
-	uart_exchange(pc);
-}
-
-/* The keyboard controller: no keyboard, an empty buffer, and the reset line. */
-#define KEYBOARD_PULSE_RESET 0xfe
-
-static u32 port_keyboard_read(struct pc *pc, u16 port)
-{
-	(void)pc;
-	(void)port;
-	return 0;
-}
-
-static void port_keyboard_write(struct pc *pc, u16 port, u8 value)
-{
-	if (port == 0x64 && value == KEYBOARD_PULSE_RESET)
-		vm_reboot(pc->vm);
-}
-
-/* The chip set's reset register: bit 2 resets. */
-#define RESET_CPU 0x04
-
-static void port_reset_write(struct pc *pc, u16 port, u8 value)
-{
-	(void)port;
-	if (value & RESET_CPU)
-		vm_reboot(pc->vm);
-}
-
-static u32 port_zero_read(struct pc *pc, u16 port)
-{
-	(void)pc;
-	(void)port;
-	return 0;
-}
-
-/* Diagnostics, DMA page registers, coprocessor reset: nothing to do. */
-static void port_ignored_write(struct pc *pc, u16 port, u8 value)
-{
-	(void)pc;
-	(void)port;
-	(void)value;
-}
-
-static const struct chip {
+static const struct {
 	u16 first, last;
-	u32 (*read)(struct pc *pc, u16 port);
-	void (*write)(struct pc *pc, u16 port, u8 value);
+	enum chip chip;
 } chips[] = {
-	{UART_PORT, UART_PORT + 7, port_uart_read, port_uart_write},
-	{0x20, 0x21, port_pic_read, port_pic_write},
-	{0xa0, 0xa1, port_pic_read, port_pic_write},
-	{0x40, 0x43, port_pit_read, port_pit_write},
-	{0x61, 0x61, port_pit_read, port_pit_write},
-	{0x70, 0x71, port_rtc_read, port_rtc_write},
-	{0x60, 0x60, port_keyboard_read, port_keyboard_write},
-	{0x64, 0x64, port_keyboard_read, port_keyboard_write},
-	{0xcf9, 0xcf9, port_zero_read, port_reset_write},
-	{0x80, 0x8f, port_zero_read, port_ignored_write},
-	{0xf0, 0xf1, port_zero_read, port_ignored_write},
-	{0x00, 0x0f, port_zero_read, port_ignored_write},
-	{0xc0, 0xdf, port_zero_read, port_ignored_write},
+	{UART_PORT, UART_PORT + 7, CHIP_UART},
+	{0x20, 0x21, CHIP_PIC},
+	{0xa0, 0xa1, CHIP_PIC},
+	{0x40, 0x43, CHIP_PIT},
+	{0x61, 0x61, CHIP_PIT},
+	{0x70, 0x71, CHIP_RTC},
+	{0x60, 0x60, CHIP_IDLE},
+	{0x64, 0x64, CHIP_KEYBOARD},
+	{0xcf9, 0xcf9, CHIP_RESET},
+	{0x80, 0x8f, CHIP_IDLE},
+	{0xf0, 0xf1, CHIP_IDLE},
+	{0x00, 0x0f, CHIP_IDLE},
+	{0xc0, 0xdf, CHIP_IDLE},
 };
 
-static const struct chip *chip_find(u16 port)
+static enum chip chip_find(struct pc *pc, u16 port)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(chips); i++)
 		if (port >= chips[i].first && port <= chips[i].last)
-			return &chips[i];
-	return NULL;
+			return chips[i].chip;
+	vcpu_count(pc->vcpu, COUNTER_unknown_ports);
+	return CHIP_NONE;
+}
+
+/* After an access, which may have moved the chip's lines and deadlines. */
+static void chip_settle(struct pc *pc, enum chip chip)
+{
+	if (chip == CHIP_UART)
+		uart_exchange(pc);
+	else
+		lines_update(pc);
+	if (chip == CHIP_RTC)
+		deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
+}
+
+static u8 chip_read(struct pc *pc, enum chip chip, u16 port)
+{
+	switch (chip) {
+	case CHIP_NONE:
+		return 0xff;
+	case CHIP_PIC:
+		return pic_read(&pc->pic, port);
+	case CHIP_PIT:
+		return pit_read(&pc->pit, port, rdtsc());
+	case CHIP_RTC:
+		return rtc_read(&pc->rtc, port, rdtsc());
+	case CHIP_UART:
+		return uart_read(&pc->uart, port & 7);
+	default: /* no keyboard: its buffer is empty */
+		return 0;
+	}
+}
+
+static void chip_write(struct pc *pc, enum chip chip, u16 port, u8 value)
+{
+	if (chip == CHIP_PIC) {
+		pic_write(&pc->pic, port, value);
+	} else if (chip == CHIP_PIT) {
+		pit_write(&pc->pit, port, value, rdtsc());
+		deadline_set(&pc->pit_deadline, pit_next(pc));
+	} else if (chip == CHIP_RTC) {
+		rtc_write(&pc->rtc, port, value, rdtsc());
+	} else if (chip == CHIP_UART) {
+		uart_write(&pc->uart, port & 7, value);
+	} else if ((chip == CHIP_KEYBOARD && value == KEYBOARD_PULSE_RESET) ||
+		   (chip == CHIP_RESET && value & RESET_CPU)) {
+		vm_reboot(pc->vm);
+	}
 }
 
 /* Ports of real devices that the description gives to the guest: the access is
@@ -245,11 +186,10 @@ u32 pc_port_read(struct pc *pc, u16 port, u32 size)
 	if (port_is_own(pc, port, size))
 		return port_in(port, size);
 	for (u32 i = 0; i < size; i++) {
-		const struct chip *chip = chip_find((u16)(port + i));
+		enum chip chip = chip_find(pc, (u16)(port + i));
 
-		if (chip == NULL)
-			vcpu_count(pc->vcpu, COUNTER_unknown_ports);
-		value |= (chip != NULL ? chip->read(pc, (u16)(port + i)) : 0xff) << 8 * i;
+		value |= (u32)chip_read(pc, chip, (u16)(port + i)) << 8 * i;
+		chip_settle(pc, chip);
 	}
 	trace(TRACE_port, port, value);
 	return value;
@@ -264,12 +204,10 @@ void pc_port_write(struct pc *pc, u16 port, u32 size, u32 value)
 		return;
 	}
 	for (u32 i = 0; i < size; i++) {
-		const struct chip *chip = chip_find((u16)(port + i));
+		enum chip chip = chip_find(pc, (u16)(port + i));
 
-		if (chip != NULL)
-			chip->write(pc, (u16)(port + i), (u8)(value >> 8 * i));
-		else
-			vcpu_count(pc->vcpu, COUNTER_unknown_ports);
+		chip_write(pc, chip, (u16)(port + i), (u8)(value >> 8 * i));
+		chip_settle(pc, chip);
 	}
 }
 
@@ -306,8 +244,8 @@ void pc_devices_reset(struct pc *pc)
 	rtc_reset(&pc->rtc, time_tsc_khz, now, cmos_seconds());
 	uart_reset(&pc->uart);
 	pc->interrupt_waits = false;
-	pit_rearm(pc);
-	rtc_rearm(pc);
+	deadline_set(&pc->pit_deadline, pit_next(pc));
+	deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
 }
 
 void pc_devices_stop(struct pc *pc)

@@ -9,7 +9,6 @@
 #include "core/guest_linux.h"
 #include "core/guest_rtos.h"
 #include "core/init.h"
-#include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/module.h"
