@@ -168,7 +168,7 @@ def test_turns_follow_one_another() -> None:
         (("port", 0, 0x3FD, 96), "entries into the VMM", "in 0x3fd",
          {"port": "0x3fd", "value": "0x60", "vcpu": "linux"}),
         (("page_fault", 0, 0x8048000, 4), "entries into the VMM", "page fault 0x8048000",
-         {"address": "0x8048000", "error": "0x4", "vcpu": "linux"}),
+         {"address": "0x8048000", "eip": "0x4", "vcpu": "linux"}),
         (("cr3", 0, 0x5000, 1), "entries into the VMM", "cr3, shadow cached",
          {"directory": "0x5000", "hit": "0x1", "vcpu": "linux"}),
         (("start", IDLE, 1, 0x1000), "entries into the VMM", "start rtos",

@@ -53,6 +53,9 @@ static void called(const char *name)
 	calls[call_count++].interrupts = processor.interrupts;
 }
 
+struct trace_event trace_events[TRACE_EVENTS];
+u32 trace_next;
+
 void trace(enum trace_type type, u32 first, u32 second)
 {
 	(void)type;
@@ -82,10 +85,8 @@ u32 pool_allocate(void)
 	return ++frames_taken * PAGE_SIZE;
 }
 
-void *pool_pointer(u32 number)
-{
-	return frames[number / PAGE_SIZE - 1];
-}
+/* The first frame's number is PAGE_SIZE. */
+u32 pool_distance;
 
 void memory_copy_out(u32 to, const void *from, u32 size)
 {
@@ -333,6 +334,7 @@ static int start(void **state)
 	memset(&vcpu, 0, sizeof(vcpu));
 	memset(&guest, 0, sizeof(guest));
 	memset(&frame, 0, sizeof(frame));
+	pool_distance = (u32)(uintptr_t)frames - PAGE_SIZE;
 	memset(frames, 0, sizeof(frames));
 	frames_taken = call_count = stops = arrives_in_inject = 0;
 	core.fpu_owner = &vcpu;

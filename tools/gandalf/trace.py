@@ -123,7 +123,7 @@ def _shown_entry(event: Event, names: Names) -> _Shown:
             operation = names.member("decoded_operation", first)
             return _Shown(_VMM, f"emulate {operation}", ("operation", "eip"), second)
         case "page_fault":
-            return _Shown(_VMM, f"page fault {first:#x}", ("address", "error"))
+            return _Shown(_VMM, f"page fault {first:#x}", ("address", "eip"), second)
         case "port":
             direction = "out" if first & _PORT_WRITE else "in"
             name = f"{direction} {first & ~_PORT_WRITE:#x}"

@@ -190,7 +190,7 @@ static void page_fault(struct pc *pc, u32 error)
 {
 	u32 linear = pc->vcpu->fault_address;
 
-	trace(TRACE_page_fault, linear, error);
+	trace_fast(pc->vcpu->id, TRACE_page_fault, linear, pc->vcpu->frame->eip);
 	vcpu_count(pc->vcpu, COUNTER_page_faults);
 	if (linear >= GANDALF_BASE) {
 		access_beyond_base(pc, linear, error);
@@ -229,19 +229,16 @@ static void exception(struct pc *pc, unsigned vector, u32 error)
 	inject(pc, vector, (EXCEPTION_ERROR_CODES >> vector & 1) != 0, error);
 }
 
-static void linux_trap(struct vcpu *vcpu, struct frame *frame)
+static void linux_exception(struct pc *pc, const struct frame *frame)
 {
-	struct pc *pc = vcpu->vm->pc;
+	struct vcpu *vcpu = pc->vcpu;
 	bool kernel = pc_cpl(vcpu) == 1;
 
-	if (frame->vector == EXCEPTION_PF) {
-		page_fault(pc, frame->error);
-	} else if (frame->vector == EXCEPTION_GP && frame->error == 0 && pc_flip_tls(pc)) {
+	trace(TRACE_trap, frame->vector, frame->eip);
+	if (frame->vector == EXCEPTION_GP && frame->error == 0 && pc_flip_tls(pc)) {
 		return;
 	} else if (frame->vector == EXCEPTION_GP && kernel) {
 		emulate_general_protection(pc, frame->error);
-	} else if (frame->vector == GANDALF_HYPERCALL_VECTOR) {
-		hypercall(vcpu, hypercalls);
 	} else if (frame->vector == EXCEPTION_NM) {
 		no_fpu(pc);
 	} else if (frame->vector == VECTOR_RETURN_FAULT) {
@@ -251,6 +248,17 @@ static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 	} else if (frame->vector != EXCEPTION_NP || !kernel || !emulate_blocked_return(pc)) {
 		exception(pc, frame->vector, frame->error);
 	}
+}
+
+/* The two that are frequent come first, and leave an event of their own. */
+static void linux_trap(struct vcpu *vcpu, struct frame *frame)
+{
+	if (frame->vector == EXCEPTION_PF)
+		page_fault(vcpu->vm->pc, frame->error);
+	else if (frame->vector == GANDALF_HYPERCALL_VECTOR)
+		hypercall(vcpu, hypercalls);
+	else
+		linux_exception(vcpu->vm->pc, frame);
 }
 
 static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)

@@ -361,7 +361,10 @@ static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
 {
 	if (frame->vector == GANDALF_HYPERCALL_VECTOR) {
 		hypercall(vcpu, hypercalls);
-	} else if (frame->vector == EXCEPTION_NM && fpu_is_foreign(vcpu)) {
+		return;
+	}
+	trace(TRACE_trap, frame->vector, frame->eip);
+	if (frame->vector == EXCEPTION_NM && fpu_is_foreign(vcpu)) {
 		fpu_take(vcpu);
 	} else if (frame->vector == VECTOR_RETURN_FAULT) {
 		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");

@@ -8,7 +8,7 @@ void hypercall(struct vcpu *vcpu, const hypercall_function functions[HYPERCALLS]
 {
 	u32 number = vcpu->frame->eax;
 
-	trace(TRACE_hypercall, number, vcpu->frame->ebx);
+	trace_fast(vcpu->id, TRACE_hypercall, number, vcpu->frame->ebx);
 	vcpu_count(vcpu, COUNTER_hypercalls);
 	if (number >= HYPERCALLS || functions[number] == NULL) {
 		vm_stop(vcpu->vm, "unknown hypercall %u", number);

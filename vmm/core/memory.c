@@ -10,14 +10,13 @@
 #include "ia32/cpu.h"
 #include "lib/string.h"
 
-#define WINDOWS 1024u
-
 __attribute__((aligned(4096))) u32 memory_directory[1024];
-__attribute__((aligned(4096))) static u32 window_table[WINDOWS];
+__attribute__((aligned(4096))) u32 memory_windows[MEMORY_WINDOWS];
 __attribute__((aligned(4096))) static u32 fixed_table[1024];
 
 static u32 rtos_mapped;
-static u32 pool_base, pool_bytes, pool_first, pool_available;
+static u32 pool_bytes, pool_first, pool_available;
+u32 pool_distance;
 
 static u32 image_physical(const void *pointer)
 {
@@ -27,7 +26,7 @@ static u32 image_physical(const void *pointer)
 void memory_init(void)
 {
 	memory_directory[LAYOUT_WINDOWS >> LARGE_PAGE_SHIFT] =
-		image_physical(window_table) | PTE_P | PTE_W | PTE_A;
+		image_physical(memory_windows) | PTE_P | PTE_W | PTE_A;
 	memory_directory[LAYOUT_FIXED >> LARGE_PAGE_SHIFT] =
 		image_physical(fixed_table) | PTE_P | PTE_W | PTE_A;
 	memory_directory[LAYOUT_IMAGE >> LARGE_PAGE_SHIFT] =
@@ -36,17 +35,10 @@ void memory_init(void)
 	cr3_write(cr3_read());
 }
 
-void *memory_window(u32 physical)
+void memory_window_move(u32 slot, u32 entry)
 {
-	u32 slot = (physical >> PAGE_SHIFT) % WINDOWS;
-	u32 entry = (physical & PTE_FRAME) | PTE_P | PTE_A | PTE_D;
-	u32 linear = LAYOUT_WINDOWS + (slot << PAGE_SHIFT);
-
-	if (window_table[slot] != entry) {
-		window_table[slot] = entry;
-		invlpg(linear);
-	}
-	return (void *)(linear + (physical & (PAGE_SIZE - 1)));
+	memory_windows[slot] = entry;
+	invlpg(LAYOUT_WINDOWS + (slot << PAGE_SHIFT));
 }
 
 static void *fixed_window(u32 linear, u32 physical)
@@ -173,18 +165,13 @@ void pool_init(u32 base, u32 size)
 {
 	u32 offset;
 
-	pool_base = base;
+	pool_distance = LAYOUT_POOL - base;
 	pool_bytes = size;
 	for (offset = 0; offset < size; offset += LARGE_PAGE_SIZE)
 		memory_directory[(LAYOUT_POOL + offset) >> LARGE_PAGE_SHIFT] =
 			(base + offset) | PTE_P | PTE_PS | PTE_A | PTE_D | PTE_G;
 	for (offset = size; offset != 0; offset -= PAGE_SIZE)
 		pool_free(base + offset - PAGE_SIZE);
-}
-
-void *pool_pointer(u32 frame)
-{
-	return (void *)(LAYOUT_POOL + (frame - pool_base));
 }
 
 u32 pool_allocate(void)

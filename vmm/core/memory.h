@@ -8,6 +8,7 @@
 #define GANDALF_CORE_MEMORY_H
 
 #include "core/layout.h"
+#include "ia32/register.h"
 #include "lib/types.h"
 
 /* The VMM's own page directory, which maps itself, the pool and the RTOSes; in
@@ -18,10 +19,26 @@ extern u32 memory_directory[1024];
  * identity mapping, installs the windows. */
 void memory_init(void);
 
+#define MEMORY_WINDOWS 1024u
+
+/* What each window shows. */
+extern u32 memory_windows[MEMORY_WINDOWS];
+
+/* Changes what one shows. */
+void memory_window_move(u32 slot, u32 entry);
+
 /* A pointer to physical memory; valid until the next window on another frame
  * whose number is equal modulo 1024, so not kept across calls. A hit costs
  * about ten instructions, a miss an INVLPG more. */
-void *memory_window(u32 physical);
+static inline void *memory_window(u32 physical)
+{
+	u32 slot = (physical >> PAGE_SHIFT) % MEMORY_WINDOWS;
+	u32 entry = (physical & PTE_FRAME) | PTE_P | PTE_A | PTE_D;
+
+	if (memory_windows[slot] != entry)
+		memory_window_move(slot, entry);
+	return (void *)(LAYOUT_WINDOWS + (slot << PAGE_SHIFT) + (physical & (PAGE_SIZE - 1)));
+}
 
 /* Copies or zeroes any number of bytes; the ranges of a copy may overlap. */
 void memory_copy(u32 to, u32 from, u32 size);
@@ -43,7 +60,14 @@ u32 pool_allocate(void);
 void pool_free(u32 frame);
 u32 pool_free_count(void);
 u32 pool_size(void);
+
+/* From a frame's physical address to its linear one. */
+extern u32 pool_distance;
+
 /* The contents of a frame of the pool. */
-void *pool_pointer(u32 frame);
+static inline void *pool_pointer(u32 frame)
+{
+	return (void *)(frame + pool_distance);
+}
 
 #endif

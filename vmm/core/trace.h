@@ -19,7 +19,7 @@
 	X(defer, "vector, EIP")                                               \
 	X(hypercall, "number, EBX")                                           \
 	X(emulate, "operation, EIP")                                          \
-	X(page_fault, "address, error code")                                  \
+	X(page_fault, "address, EIP")                                         \
 	X(port, "port and direction, value")                                  \
 	X(cr3, "page directory, hit")                                         \
 	X(halt, "EIP, flag")                                                  \

@@ -140,7 +140,7 @@ void emulate_reload_stack(struct pc *pc)
 {
 	u32 stack[2]; /* ESP0, SS0 */
 
-	if (pc->tss_base != 0 && guest_read(pc->tss_base + TSS_ESP0, stack, sizeof(stack)))
+	if (pc->tss_base != 0 && guest_read_8(pc->tss_base + TSS_ESP0, stack))
 		segment_set_guest_stack(pc->vcpu, stack[1] & 0xffff, stack[0]);
 }
 

@@ -55,12 +55,6 @@ entry_interrupts:
 	.set i, i + 1
 	.endr
 
-	.balign 16
-entry_interrupt:
-	push	(%esp)
-	addl	$128, (%esp)
-	movl	$0, 4(%esp)
-
 /*
  * The VMM stack here, highest address first:
  *	ss, esp			only from ring 1 and 3
@@ -69,7 +63,7 @@ entry_interrupt:
  *	ds, es, fs, gs
  *	eax ecx edx ebx (CR0 at entry) ebp esi edi	<- esp after PUSHA
  */
-entry_common:
+.macro ENTER function
 	push	%ds
 	push	%es
 	push	%fs
@@ -91,7 +85,20 @@ entry_common:
 	and	$~CR0_WP, %eax
 	mov	%eax, %cr0
 1:	mov	%esp, %eax
-	call	trap
+	call	\function
+.endm
+
+	.balign 16
+entry_common:
+	ENTER	trap
+	jmp	entry_return
+
+	.balign 16
+entry_interrupt:
+	push	(%esp)
+	addl	$128, (%esp)
+	movl	$0, 4(%esp)
+	ENTER	trap_interrupt
 	.globl	entry_return
 entry_return:
 	testb	$3, 60(%esp)
@@ -177,6 +184,22 @@ switch_stack:
 	pop	%esi
 	pop	%ebx
 	pop	%ebp
+	ret
+
+/* u32 entry_copy_8(void *to, const void *from) */
+	.globl entry_copy_8
+entry_copy_8:
+	mov	(%edx), %ecx
+copy_8:
+	mov	4(%edx), %edx
+	mov	%ecx, (%eax)
+	mov	%edx, 4(%eax)
+	xor	%eax, %eax
+	ret
+	FIXUP	entry_copy_8, fix_copy_8
+	FIXUP	copy_8, fix_copy_8
+fix_copy_8:
+	mov	$8, %eax
 	ret
 
 /* u32 entry_copy(void *to, const void *from, u32 size) */

@@ -28,8 +28,9 @@ extern const u8 entry_interrupts[224][ENTRY_INTERRUPT_SIZE];
  * stacks below a frame. */
 void entry_return(void);
 
-/* C's side: every entry ends here. */
+/* C's side: every entry ends in one of these. */
 void trap(struct frame *frame);
+void trap_interrupt(struct frame *frame);
 /* What comes before a return to a guest whose vCPU needs attention: other vCPUs,
  * interrupts to deliver. Interrupts are disabled. */
 void trap_attend(void);
@@ -40,6 +41,8 @@ void trap_attend(void);
  * has checked that the range ends below GANDALF_BASE.
  */
 u32 entry_copy(void *to, const void *from, u32 size);
+/* The same for 8 bytes from the guest, all or none: 7 instructions instead of 20. */
+u32 entry_copy_8(void *to, const void *from);
 
 #endif
 #endif

@@ -3,7 +3,7 @@
 #include "ia32/guest_access.h"
 
 #include "core/core.h"
-#include "core/layout.h"
+#include "ia32/register.h"
 #include "ia32/shadow.h"
 
 static bool range_is_guests(u32 linear, u32 size)
@@ -23,7 +23,8 @@ bool guest_write(u32 linear, const void *from, u32 size)
 	struct pc *pc = core.current->vm->pc;
 
 	return range_is_guests(linear, size) && shadow_make_writable(pc, linear) &&
-	       shadow_make_writable(pc, linear + size - 1) &&
+	       ((linear & PTE_FRAME) == ((linear + size - 1) & PTE_FRAME) ||
+		shadow_make_writable(pc, linear + size - 1)) &&
 	       entry_copy((void *)linear, from, size) == 0;
 }
 

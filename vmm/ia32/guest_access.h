@@ -3,6 +3,7 @@
 #ifndef GANDALF_IA32_GUEST_ACCESS_H
 #define GANDALF_IA32_GUEST_ACCESS_H
 
+#include "core/layout.h"
 #include "ia32/entry.h"
 #include "lib/types.h"
 
@@ -10,6 +11,12 @@
  * some may have been copied. */
 bool guest_read(u32 linear, void *to, u32 size);
 bool guest_write(u32 linear, const void *from, u32 size);
+/* The same for a descriptor or a stack pointer, on the shortest way. */
+static inline bool guest_read_8(u32 linear, void *to)
+{
+	return linear <= GANDALF_BASE - 8 && entry_copy_8(to, (const void *)linear) == 0;
+}
+
 /* Copies instruction bytes up to the first that cannot be read. */
 u32 guest_fetch(u32 linear, u8 *to, u32 size);
 

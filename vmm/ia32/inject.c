@@ -28,7 +28,7 @@ static bool gate_read(const struct pc *pc, unsigned vector, struct guest_gate *g
 	unsigned type;
 
 	if (vector * 8 + 7 > pc->idt_limit ||
-	    !guest_read(pc->idt_base + vector * 8, &raw, sizeof(raw)))
+	    !guest_read_8(pc->idt_base + vector * 8, &raw))
 		return false;
 	type = (unsigned)(raw >> 40) & 0x1f;
 	gate->offset = (u32)(raw & 0xffff) | ((u32)(raw >> 32) & 0xffff0000);

@@ -39,7 +39,7 @@ static u32 table_index(u32 linear)
 	return (linear >> PAGE_SHIFT) % ENTRIES;
 }
 
-void *shadow_guest_memory(struct pc *pc, u32 address)
+inline void *shadow_guest_memory(struct pc *pc, u32 address)
 {
 	if (address >= pc->shadow.memory_size)
 		return NULL;
@@ -79,7 +79,7 @@ static struct space *space_find(const struct shadow *shadow, u32 guest)
 	return NULL;
 }
 
-static void group_drop(u32 *entry)
+COLD static void group_drop(u32 *entry)
 {
 	for (u32 i = 0; i < GROUP; i++, entry++) {
 		if (*entry != 0 && (*entry & PTE_PS) == 0)
@@ -89,7 +89,7 @@ static void group_drop(u32 *entry)
 }
 
 /* Frees the shadow page tables of the lower three quarters. */
-static void space_drop(struct space *space)
+COLD static void space_drop(struct space *space)
 {
 	u32 *directory = pool_pointer(space->directory);
 
@@ -98,7 +98,6 @@ static void space_drop(struct space *space)
 			group_drop(&directory[(word * 32 + (u32)__builtin_ctz(groups)) * GROUP]);
 		space->used_groups[word] = 0;
 	}
-	space->tables = 0;
 }
 
 /* Returns the space's index. */
@@ -121,7 +120,7 @@ static void space_hash_insert(struct shadow *shadow, struct space *space, u32 in
 	shadow->hash[space_hash(guest)] = (u16)(index + 1);
 }
 
-static void space_free(struct shadow *shadow, struct space *space)
+COLD static void space_free(struct shadow *shadow, struct space *space)
 {
 	space_hash_remove(shadow, space);
 	space_drop(space);
@@ -130,7 +129,7 @@ static void space_free(struct shadow *shadow, struct space *space)
 }
 
 /* One space serves all directories while nothing is cached. */
-static struct space *space_reuse(struct shadow *shadow, u32 guest)
+COLD static struct space *space_reuse(struct shadow *shadow, u32 guest)
 {
 	struct space *space = shadow->current;
 
@@ -139,7 +138,7 @@ static struct space *space_reuse(struct shadow *shadow, u32 guest)
 }
 
 /* The space that was loaded longest ago goes; false if there is only one. */
-static bool space_evict(struct pc *pc)
+COLD static bool space_evict(struct pc *pc)
 {
 	struct shadow *shadow = &pc->shadow;
 	struct space *oldest = NULL;
@@ -168,7 +167,7 @@ static u32 frame_allocate(struct pc *pc)
 	return frame;
 }
 
-static u32 space_free_index(struct pc *pc)
+COLD static u32 space_free_index(struct pc *pc)
 {
 	for (;;) {
 		for (u32 i = 0; i < space_count(); i++)
@@ -178,7 +177,7 @@ static u32 space_free_index(struct pc *pc)
 	}
 }
 
-static struct space *space_create(struct pc *pc, u32 guest)
+COLD static struct space *space_create(struct pc *pc, u32 guest)
 {
 	struct shadow *shadow = &pc->shadow;
 	u32 frame = frame_allocate(pc);
@@ -195,7 +194,6 @@ static struct space *space_create(struct pc *pc, u32 guest)
 	if (index >= shadow->space_limit)
 		shadow->space_limit = index + 1;
 	space->directory = frame;
-	space->tables = 0;
 	memset(space->used_groups, 0, sizeof(space->used_groups));
 	space_hash_insert(shadow, space, index, guest);
 	return space;
@@ -216,7 +214,7 @@ static void tlb_flush(void)
 	cr3_write(cr3_read());
 }
 
-static void tlb_flush_global(void)
+COLD static void tlb_flush_global(void)
 {
 	u32 cr4 = cr4_read();
 
@@ -230,7 +228,7 @@ static void tlb_flush_global(void)
 
 /* The guest's own tables */
 
-static u32 *guest_table_entry(struct pc *pc, u32 table, u32 index)
+static inline u32 *guest_table_entry(struct pc *pc, u32 table, u32 index)
 {
 	return shadow_guest_memory(pc, (table & PTE_FRAME) + index * sizeof(u32));
 }
@@ -247,7 +245,7 @@ static u32 large_as_small(u32 pde, u32 linear)
 	       (linear & (LARGE_PAGE_SIZE - 1) & PTE_FRAME);
 }
 
-bool shadow_translate(struct pc *pc, u32 linear, u32 *frame)
+COLD bool shadow_translate(struct pc *pc, u32 linear, u32 *frame)
 {
 	const u32 *entry;
 	u32 pde;
@@ -270,7 +268,7 @@ bool shadow_translate(struct pc *pc, u32 linear, u32 *frame)
 
 /* Whether an access with this error code is allowed by an entry; CR0.WP is
  * always taken as 1, as Linux sets it. */
-static bool entry_allows(u32 entry, u32 error)
+static inline bool entry_allows(u32 entry, u32 error)
 {
 	if ((entry & PTE_P) == 0)
 		return false;
@@ -280,7 +278,7 @@ static bool entry_allows(u32 entry, u32 error)
 }
 
 /* Shadow entry for a guest entry whose U and W hold for both levels. */
-static u32 shadow_entry(struct pc *pc, u32 entry, bool kernel)
+static inline u32 shadow_entry(struct pc *pc, u32 entry, bool kernel)
 {
 	struct shadow *shadow = &pc->shadow;
 	u32 frame = entry & PTE_FRAME;
@@ -308,7 +306,7 @@ static bool large_fits(const struct shadow *shadow, u32 pde)
 		(shadow->protected_frame & PTE_LARGE_FRAME) != frame);
 }
 
-static u32 shadow_large_entry(struct pc *pc, u32 pde, bool kernel)
+COLD static u32 shadow_large_entry(struct pc *pc, u32 pde, bool kernel)
 {
 	u32 result = PTE_P | PTE_A | PTE_D | PTE_PS | (pde & PTE_U);
 
@@ -329,7 +327,7 @@ static u32 *current_directory(const struct shadow *shadow)
 }
 
 /* A directory entry of the kernel half is the same in all spaces. */
-static void kernel_set_pde(struct shadow *shadow, u32 index, u32 entry)
+COLD static void kernel_set_pde(struct shadow *shadow, u32 index, u32 entry)
 {
 	u32 *master = pool_pointer(shadow->master);
 
@@ -369,29 +367,24 @@ static u32 *shadow_table(struct pc *pc, u32 index)
 	frame = frame_allocate(pc);
 	if (frame == 0)
 		return NULL;
-	if (index < KERNEL_FIRST)
-		shadow->current->tables++;
 	set_pde(shadow, index, frame | PTE_P | PTE_W | PTE_U | PTE_A);
 	if (entry != 0)
 		tlb_flush_global();
 	return pool_pointer(frame);
 }
 
-static void shadow_drop_pde(struct shadow *shadow, u32 index)
+COLD static void shadow_drop_pde(struct shadow *shadow, u32 index)
 {
 	u32 entry = current_directory(shadow)[index];
 
 	if (entry == 0)
 		return;
 	set_pde(shadow, index, 0);
-	if (entry & PTE_PS)
-		return;
-	pool_free(entry & PTE_FRAME);
-	if (index < KERNEL_FIRST)
-		shadow->current->tables--;
+	if ((entry & PTE_PS) == 0)
+		pool_free(entry & PTE_FRAME);
 }
 
-static void shadow_set_large(struct pc *pc, u32 index, u32 pde)
+COLD static void shadow_set_large(struct pc *pc, u32 index, u32 pde)
 {
 	struct shadow *shadow = &pc->shadow;
 	u32 entry = shadow_large_entry(pc, pde, index >= KERNEL_FIRST);
@@ -408,7 +401,7 @@ static void shadow_set_large(struct pc *pc, u32 index, u32 pde)
 
 /* The kernel half */
 
-static bool kernel_sync_table(struct pc *pc, u32 index, u32 pde)
+COLD static bool kernel_sync_table(struct pc *pc, u32 index, u32 pde)
 {
 	bool large = pde_is_large(pc, pde);
 	u32 *table = shadow_table(pc, index);
@@ -426,7 +419,7 @@ static bool kernel_sync_table(struct pc *pc, u32 index, u32 pde)
 }
 
 /* Rebuilds one directory entry of the kernel half from the current space. */
-static void kernel_sync_pde(struct pc *pc, u32 index)
+COLD static void kernel_sync_pde(struct pc *pc, u32 index)
 {
 	struct shadow *shadow = &pc->shadow;
 	u32 *guest = guest_table_entry(pc, pc->cr3, index);
@@ -444,7 +437,7 @@ static void kernel_sync_pde(struct pc *pc, u32 index)
 		shadow_drop_pde(shadow, index);
 }
 
-static void kernel_sync(struct pc *pc)
+COLD static void kernel_sync(struct pc *pc)
 {
 	u32 index;
 
@@ -457,19 +450,19 @@ static void kernel_sync(struct pc *pc)
 /* Filling */
 
 /* Guest entries near the one that faulted, which the guest has used before. */
-static void prefill(struct pc *pc, u32 *table, const u32 *guest, u32 pde, u32 index)
+static void prefill(struct pc *pc, u32 *table, const u32 *guest, u32 pde)
 {
 	const struct shadow *shadow = &pc->shadow;
-	u32 i = index & ~(PREFILL - 1);
-	u32 end = i + PREFILL;
 
-	for (; i < end; i++) {
-		u32 entry = guest[i];
-		u32 frame = entry & PTE_FRAME;
-		u32 rights = entry & pde & (PTE_U | PTE_W);
+	for (u32 i = 0; i < PREFILL; i++) {
+		u32 entry, frame, rights;
 
-		if ((entry & (PTE_P | PTE_A)) != (PTE_P | PTE_A) || table[i] != 0 ||
-		    frame >= shadow->memory_size)
+		/* Most are filled, or not there. */
+		if (table[i] != 0 || ((entry = guest[i]) & PTE_P) == 0)
+			continue;
+		frame = entry & PTE_FRAME;
+		rights = entry & pde & (PTE_U | PTE_W);
+		if ((entry & PTE_A) == 0 || frame >= shadow->memory_size)
 			continue;
 		/* As shadow_entry() has it, but for fewer instructions. */
 		if ((entry & PTE_D) == 0 || frame == shadow->protected_frame)
@@ -479,7 +472,7 @@ static void prefill(struct pc *pc, u32 *table, const u32 *guest, u32 pde, u32 in
 	}
 }
 
-static enum shadow_result write_target(const struct shadow *shadow, u32 frame, u32 error)
+static inline enum shadow_result write_target(const struct shadow *shadow, u32 frame, u32 error)
 {
 	if ((error & PF_W) == 0)
 		return SHADOW_FILLED;
@@ -488,7 +481,9 @@ static enum shadow_result write_target(const struct shadow *shadow, u32 frame, u
 	return frame == shadow->protected_frame && frame != 0 ? SHADOW_PROTECTED : SHADOW_FILLED;
 }
 
-static enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, u32 *error)
+/* upgrade: the shadow has an entry already, and had those near it filled with it. */
+static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, u32 *error,
+					    bool upgrade)
 {
 	bool kernel = directory_index(linear) >= KERNEL_FIRST;
 	u32 index = table_index(linear);
@@ -513,15 +508,15 @@ static enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, u32 *er
 	table = shadow_table(pc, directory_index(linear));
 	if (table == NULL)
 		return SHADOW_FULL;
-	/* The window may have moved while a space was evicted. */
-	guest = guest_table_entry(pc, pde, 0);
 	table[index] = shadow_entry(pc, entry, kernel);
-	if (!kernel)
-		prefill(pc, table, guest, pde, index);
+	if (!kernel && !upgrade) {
+		index &= ~(PREFILL - 1);
+		prefill(pc, &table[index], &guest[index], pde);
+	}
 	return SHADOW_FILLED;
 }
 
-static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest, u32 *error)
+COLD static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest, u32 *error)
 {
 	struct shadow *shadow = &pc->shadow;
 	bool kernel = directory_index(linear) >= KERNEL_FIRST;
@@ -549,7 +544,7 @@ static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest, u32 
 }
 
 /* Paging off: physical memory as it is, and reads of nothing behind it. */
-static enum shadow_result fill_identity(struct pc *pc, u32 linear, const u32 *error)
+COLD static enum shadow_result fill_identity(struct pc *pc, u32 linear, const u32 *error)
 {
 	u32 *directory = pool_pointer(pc->shadow.identity);
 	u32 *entry = &directory[directory_index(linear)];
@@ -573,6 +568,7 @@ static enum shadow_result fill_identity(struct pc *pc, u32 linear, const u32 *er
 
 enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error)
 {
+	bool upgrade = (*error & PF_P) != 0;
 	u32 *guest;
 
 	*error &= PF_W | PF_U;
@@ -587,7 +583,7 @@ enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error)
 	if (pde_is_large(pc, *guest))
 		return fill_large(pc, linear, guest, error);
 	*guest |= PTE_A;
-	return fill_small(pc, linear, *guest, error);
+	return fill_small(pc, linear, *guest, error, upgrade);
 }
 
 bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
@@ -637,7 +633,7 @@ static void space_zap_page(struct space *space, u32 linear)
 
 /* A kernel page is filled again at once: the stack of an interrupt must never
  * be absent. */
-static void kernel_resync_page(struct pc *pc, u32 linear)
+COLD static void kernel_resync_page(struct pc *pc, u32 linear)
 {
 	u32 index = directory_index(linear);
 	const u32 *pde = guest_table_entry(pc, pc->cr3, index);
@@ -662,7 +658,7 @@ static void kernel_resync_page(struct pc *pc, u32 linear)
 			shadow_entry(pc, *guest & (entry | ~(PTE_U | PTE_W)), true);
 }
 
-void shadow_invalidate(struct pc *pc, u32 linear)
+COLD void shadow_invalidate(struct pc *pc, u32 linear)
 {
 	vcpu_count(pc->vcpu, COUNTER_invalidations);
 	if (pc->shadow.current == NULL)
@@ -719,7 +715,7 @@ void shadow_flush(struct pc *pc, u32 guest_directory, u32 start, u32 end)
 	}
 }
 
-void shadow_flush_all(struct pc *pc)
+COLD void shadow_flush_all(struct pc *pc)
 {
 	if (pc->shadow.current == NULL)
 		return;
@@ -728,7 +724,7 @@ void shadow_flush_all(struct pc *pc)
 	tlb_flush_global();
 }
 
-void shadow_protect(struct pc *pc, u32 guest_frame)
+COLD void shadow_protect(struct pc *pc, u32 guest_frame)
 {
 	if (pc->shadow.protected_frame == guest_frame)
 		return;
@@ -741,7 +737,7 @@ void shadow_protect(struct pc *pc, u32 guest_frame)
 
 /* CR3 and paging */
 
-static void spaces_free(struct shadow *shadow)
+COLD static void spaces_free(struct shadow *shadow)
 {
 	for (u32 i = 0; i < shadow->space_limit; i++) {
 		if (space_at(shadow, i)->directory != 0)
@@ -790,7 +786,7 @@ void shadow_load(struct pc *pc, bool same)
 	}
 }
 
-static void identity_load(struct pc *pc)
+COLD static void identity_load(struct pc *pc)
 {
 	pc->shadow.current = NULL;
 	pc->vcpu->cr3 = pc->shadow.identity;
@@ -801,7 +797,7 @@ static void identity_load(struct pc *pc)
 	spaces_free(&pc->shadow);
 }
 
-void shadow_set_paging(struct pc *pc)
+COLD void shadow_set_paging(struct pc *pc)
 {
 	if (pc->cr0 & CR0_PG) {
 		pc->shadow.local_kernel = true; /* so that the load rebuilds it */
@@ -813,7 +809,7 @@ void shadow_set_paging(struct pc *pc)
 
 /* Life */
 
-static void master_fill(struct pc *pc)
+COLD static void master_fill(struct pc *pc)
 {
 	u32 *master = pool_pointer(pc->shadow.master);
 	u32 *identity = pool_pointer(pc->shadow.identity);
@@ -828,7 +824,7 @@ static void master_fill(struct pc *pc)
 			      PTE_U | PTE_PS | PTE_A | PTE_D;
 }
 
-bool shadow_create(struct pc *pc)
+COLD bool shadow_create(struct pc *pc)
 {
 	struct shadow *shadow = &pc->shadow;
 	u32 *frames[] = {&shadow->master, &shadow->identity, &shadow->nothing,
@@ -845,7 +841,7 @@ bool shadow_create(struct pc *pc)
 	return true;
 }
 
-void shadow_reset(struct pc *pc)
+COLD void shadow_reset(struct pc *pc)
 {
 	master_fill(pc);
 	pc->shadow.current = NULL;
@@ -854,7 +850,7 @@ void shadow_reset(struct pc *pc)
 	pc->vcpu->cr3 = pc->shadow.identity;
 }
 
-void shadow_destroy(struct pc *pc)
+COLD void shadow_destroy(struct pc *pc)
 {
 	struct shadow *shadow = &pc->shadow;
 	u32 *master = pool_pointer(shadow->master);

@@ -26,10 +26,9 @@ struct space {
 	u32 guest;     /* guest-physical address of the page directory */
 	u32 directory; /* frame of the shadow; 0: this space is free */
 	u32 used;      /* value of shadow.clock when it was last loaded */
-	u16 tables;    /* shadow page tables below the kernel half */
 	u16 next;      /* in the hash chain, index + 1 */
 	u32 used_groups[3]; /* bit n: entries 8n to 8n + 7 of the directory are used */
-	u32 reserved;
+	u32 reserved;  /* the size is a power of two */
 };
 
 _Static_assert(sizeof(struct space) * SHADOW_SPACES_PER_FRAME <= 4096, "one frame");

@@ -26,7 +26,7 @@ struct fixup {
 extern const struct fixup fixup_first[], fixup_last[];
 
 /* Where an instruction that may fault goes on, or NULL. */
-static const struct fixup *trap_fixup(u32 eip)
+COLD static const struct fixup *trap_fixup(u32 eip)
 {
 	const struct fixup *fixup;
 
@@ -60,7 +60,7 @@ static inline void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
  * An entry from ring 0. A #DB can be the breakpoint of a guest that was inhibited
  * until the VMM's first instruction, or on memory that it copies: DR6 tells.
  */
-static void trap_vmm(struct frame *frame)
+COLD static void trap_vmm(struct frame *frame)
 {
 	const struct fixup *fixup;
 
@@ -101,8 +101,10 @@ void trap_attend(void)
 	vcpu->cr0 = vcpu->cr0_guest | (fpu_is_foreign(vcpu) ? CR0_TS : 0);
 }
 
-static inline void trap_interrupt(struct vcpu *vcpu, const struct frame *frame)
+void trap_interrupt(struct frame *frame)
 {
+	struct vcpu *vcpu = core.current;
+
 	trace_fast(vcpu->id, TRACE_interrupt, frame->vector, frame->eip);
 	if ((frame->cs & 3) == 0) {
 		interrupt_vmm(vcpu, frame->vector);
@@ -114,30 +116,21 @@ static inline void trap_interrupt(struct vcpu *vcpu, const struct frame *frame)
 	interrupt(frame->vector);
 }
 
-static void trap_exception(struct vcpu *vcpu, struct frame *frame)
-{
-	if (frame->vector == EXCEPTION_PF)
-		vcpu->fault_address = cr2_read();
-	else if (frame->vector == EXCEPTION_DB)
-		debug_exception(vcpu);
-	work_begin(vcpu);
-	trace(TRACE_trap, frame->vector, frame->eip);
-	vcpu->operations->trap(vcpu, frame);
-}
-
 void trap(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 
-	if (frame->vector >= VECTOR_PIC && frame->vector < VECTOR_RETURN_FAULT) {
-		trap_interrupt(vcpu, frame);
-		return;
-	}
 	if ((frame->cs & 3) == 0) {
 		trap_vmm(frame);
 		return;
 	}
 	vcpu_count(vcpu, COUNTER_entries);
-	if (frame->vector != EXCEPTION_NMI)
-		trap_exception(vcpu, frame);
+	if (frame->vector == EXCEPTION_PF)
+		vcpu->fault_address = cr2_read();
+	else if (frame->vector == EXCEPTION_DB)
+		debug_exception(vcpu);
+	else if (frame->vector == EXCEPTION_NMI)
+		return;
+	work_begin(vcpu);
+	vcpu->operations->trap(vcpu, frame);
 }
