@@ -40,8 +40,20 @@ memory = "1M"
 priority = 10
 """
 
+
+def _broken(text: str) -> str:
+    """Return a pattern for a text that a line end may break anywhere."""
+    return r"\n?".join(map(re.escape, text))
+
+
+# Where the focus passes over the demo's console while it prints, its line is broken.
 _LINE = re.compile(
-    r"^activations=(\d+) minimum=(\d+) mean=(\d+) p99\.9=(\d+) maximum=(\d+) missed=(\d+)$",
+    "^"
+    + r"\n? \n?".join(
+        _broken(f"{name}=") + r"\n?((?:\d\n?)*\d)"
+        for name in ("activations", "minimum", "mean", "p99.9", "maximum", "missed")
+    )
+    + "\n",
     re.M,
 )
 # Offsets in struct gandalf_shared.
@@ -179,7 +191,7 @@ class Boot(Machine):
     def latencies(self, name: str = "rtos") -> list[Latency]:
         """Return the demo's lines so far."""
         found = _LINE.findall(self.text(name))
-        return [Latency(*(int(number) for number in line)) for line in found]
+        return [Latency(*(int(number.replace("\n", "")) for number in line)) for line in found]
 
     def next_latency(self, name: str = "rtos") -> Latency:
         """Wait for the demo's next line."""
