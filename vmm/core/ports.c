@@ -124,7 +124,7 @@ static void chip_settle(struct pc *pc, enum chip chip)
 {
 	if (chip == CHIP_UART)
 		uart_exchange(pc);
-	else
+	else if (chip == CHIP_PIC || chip == CHIP_RTC)
 		lines_update(pc);
 	if (chip == CHIP_RTC)
 		deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
