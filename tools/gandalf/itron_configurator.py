@@ -49,8 +49,7 @@ def _task(item: Object, exceptions: dict[int, Statement]) -> tuple[list[str], li
     """Return the memory of a task and the fields of its element."""
     stack = f"stack_{item.number}"
     memory = [
-        f"static char {stack}[STACK_SIZE({item['stksz']})] "
-        "__attribute__((aligned(TALIGN_STK)));"
+        f"static char {stack}[STACK_SIZE({item['stksz']})] __attribute__((aligned(TALIGN_STK)));"
     ]
     routine = exceptions.get(item.number)
     texrtn = f"(FP)({routine.parameters['texrtn'].text})" if routine else "NULL"
@@ -145,9 +144,9 @@ def kernel_cfg(source: Source, configuration: Configuration) -> str:
     """Return the text of kernel_cfg.c."""
     lines = [
         "/* SPDX-License-Identifier: Apache-2.0 */",
-        "/* The kernel's objects. Written by the configurator: change the configuration instead. */",
-        "#include \"configuration.h\"",
-        "#include \"kernel_id.h\"",
+        "/* The kernel's objects. Written by the configurator; do not change it. */",
+        '#include "configuration.h"',
+        '#include "kernel_id.h"',
         *configuration.includes,
         "",
         "#define STACK_SIZE(size) (((SIZE)(size) + TALIGN_STK - 1) & ~(SIZE)(TALIGN_STK - 1))",
@@ -159,14 +158,14 @@ def kernel_cfg(source: Source, configuration: Configuration) -> str:
     lines += _handlers("exception", "TNUM_EXCNO", configuration.exception_handlers)
     lines += _handlers("initialization", "TNUM_INIRTN", configuration.initialisers)
     lines += _assertions(source, configuration)
-    return "\n".join([*lines, "#include \"storage.h\"", ""])
+    return "\n".join([*lines, '#include "storage.h"', ""])
 
 
 def kernel_id(configuration: Configuration) -> str:
     """Return the text of kernel_id.h."""
     lines = [
         "/* SPDX-License-Identifier: Apache-2.0 */",
-        "/* The IDs of the objects. Written by the configurator: change the configuration instead. */",
+        "/* The IDs of the objects. Written by the configurator; do not change it. */",
         "#ifndef KERNEL_ID_H",
         "#define KERNEL_ID_H",
         "",
@@ -211,7 +210,10 @@ def write_outputs(path: Path, folder: Path) -> None:
 
 
 InputFile = Annotated[
-    Path, typer.Argument(metavar="INPUT.cfg", help="System configuration file; see docs/itron.md.")
+    Path,
+    typer.Argument(
+        metavar="INPUT.cfg", help="System configuration file; see docs/itron-configuring.md."
+    ),
 ]
 OutputFolder = Annotated[
     Path, typer.Option("--output-dir", metavar="DIR", help="Where the two files go.")

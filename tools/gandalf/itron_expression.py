@@ -6,7 +6,7 @@ check it.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
@@ -18,6 +18,7 @@ _NESTING_MAXIMUM = 40
 _TOKENS_MAXIMUM = 1000
 # Beyond this the type of C's constants decides, and C is asked.
 _LARGEST = 0xFFFFFFFF
+_DIGITS_MAXIMUM = 40
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)([uU]?[lL]?|[lL][uU])")
 _TYPES = (
     "ID", "ATR", "PRI", "SIZE", "UINT", "INT", "VP", "VP_INT", "FP", "FLGPTN", "RELTIM", "TMO",
@@ -61,7 +62,7 @@ def parse(tokens: Sequence[Token]) -> c_ast.Node:
 
 def _constant(text: str) -> int:
     match = _INTEGER.fullmatch(text)
-    if match is None:
+    if match is None or len(text) > _DIGITS_MAXIMUM:
         raise _UnknownError
     digits = match[1]
     octal = digits.startswith("0") and digits.isdigit()
@@ -80,7 +81,7 @@ def _shift(left: int, right: int) -> int:
     return left << right
 
 
-_BINARY = {
+_BINARY: dict[str, Callable[[int, int], int]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
@@ -100,7 +101,12 @@ _BINARY = {
     "&&": lambda a, b: int(bool(a and b)),
     "||": lambda a, b: int(bool(a or b)),
 }
-_UNARY = {"+": lambda a: a, "-": lambda a: -a, "~": lambda a: ~a, "!": lambda a: int(not a)}
+_UNARY: dict[str, Callable[[int], int]] = {
+    "+": lambda a: a,
+    "-": lambda a: -a,
+    "~": lambda a: ~a,
+    "!": lambda a: int(not a),
+}
 
 
 def _evaluate(node: c_ast.Node, known: Mapping[str, int]) -> int:

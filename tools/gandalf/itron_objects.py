@@ -31,10 +31,13 @@ _ID_MAXIMUM = 1000
 _COUNT_MAXIMUM = 0xFFFFFF
 _ANY = 0xFFFFFFFF
 _KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if "
-    "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while _Alignas _Alignof _Atomic _Bool _Complex _Generic "
-    "_Imaginary _Noreturn _Static_assert _Thread_local asm typeof".split()
+    re.findall(
+        r"\w+",
+        "auto break case char const continue default do double else enum extern float for goto if "
+        "inline int long register restrict return short signed sizeof static struct switch "
+        "typedef union unsigned void volatile while _Alignas _Alignof _Atomic _Bool _Complex "
+        "_Generic _Imaginary _Noreturn _Static_assert _Thread_local asm typeof",
+    )
 )
 
 
@@ -318,8 +321,7 @@ class _Objects:
         if value in taken:
             self._checker.mistake(
                 parameter.place,
-                f"There is a {KINDS[statement.name]} {value} already, in line "
-                f"{taken[value].line}.",
+                f"There is a {KINDS[statement.name]} {value} already, in line {taken[value].line}.",
             )
             return None
         taken[value] = parameter.place

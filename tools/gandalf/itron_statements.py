@@ -228,9 +228,7 @@ class _Reader:
                 f"write {form_of(head.text)}",
             )
             return None
-        return {
-            name: (group, group[1:]) for name, group in zip(names, groups, strict=True)
-        }
+        return {name: (group, group[1:]) for name, group in zip(names, groups, strict=True)}
 
 
 def _parameters(count: int) -> str:
