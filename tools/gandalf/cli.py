@@ -29,6 +29,7 @@ from gandalf.demultiplex import VMM_CONSOLE
 from gandalf.description import parse_size, read_description
 from gandalf.emulator import start
 from gandalf.iso import make_iso
+from gandalf.itron_configurator import itron_configure
 from gandalf.paths import VMM_IMAGE, UserError, shown, system_folder
 
 app = typer.Typer(
@@ -364,6 +365,9 @@ def bench(
         bench_report.show_changes(changes, gone, RichConsole())
         if gone or any(change.verdict == "worse" for change in changes):
             raise typer.Exit(1)
+
+
+app.command()(itron_configure)
 
 
 def _version(wanted: bool) -> None:
