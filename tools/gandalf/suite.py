@@ -144,7 +144,7 @@ def _systems() -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in paths)
 
 
-_C_FOLDERS = ["vmm", "guest/rtos", "guest/freertos", "guest/tests", "measure", "bench"]
+_C_FOLDERS = ["vmm", "guest/rtos", "guest/freertos", "guest/demo", "guest/itron", "guest/tests", "measure", "bench"]
 
 
 def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
