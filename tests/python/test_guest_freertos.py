@@ -5,6 +5,7 @@ import random
 import re
 import shutil
 import subprocess
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -324,7 +325,7 @@ def test_documented_commands() -> None:
     tables = [DEMO / "commands.h", FREERTOS / "crash.c"]
     names = [re.findall(r'\{ "(\w+)", "', path.read_text()) for path in tables]
     assert all(names)
-    for name in sum(names, []):
+    for name in chain.from_iterable(names):
         assert f"| `{name}" in PORTING_TEXT
 
 

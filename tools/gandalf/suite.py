@@ -88,6 +88,7 @@ SUITES: dict[str, list[str]] = {
     "python": _pytest("tests/python"),
     "boot": _pytest("tests/boot"),
     "isolation": _pytest("tests/isolation"),
+    "itron": _pytest("tests/itron"),
     "measure": _pytest("tests/measure"),
     "bench-test": _pytest("tests/bench"),
 }
@@ -144,7 +145,10 @@ def _systems() -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in paths)
 
 
-_C_FOLDERS = ["vmm", "guest/rtos", "guest/freertos", "guest/demo", "guest/itron", "guest/tests", "measure", "bench"]
+_C_FOLDERS = [
+    "vmm", "guest/rtos", "guest/demo", "guest/freertos", "guest/itron", "guest/tests", "measure",
+    "bench",
+]  # fmt: skip
 
 
 def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
