@@ -41,7 +41,7 @@ priority = 10
 """
 
 _LINE = re.compile(
-    r"^activations=(\d+) minimum=(\d+) mean=(\d+) p99\.9=(\d+) maximum=(\d+) missed=(\d+)$",
+    r"^activations=(\d+) minimum=(\d+) mean=(\d+) p99\.9=(\d+) maximum=(\d+) missed=(\d+)\n",
     re.M,
 )
 # Offsets in struct gandalf_shared.

@@ -16,7 +16,7 @@ PATIENCE = 200
 
 
 class Native:
-    """A machine that runs; carriage returns are taken out of what it prints."""
+    """A machine that runs. QEMU's terminal adds carriage returns to the line ends."""
 
     def __init__(self, child: "pexpect.spawn[str]") -> None:
         self._child = child

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from itertools import pairwise
 
 import pytest
-from tests.boot.systems import Boot, describe
 
 from gandalf.build import build_itron
 from gandalf.paths import BUILD, ROOT
+from tests.boot.systems import Boot, describe
 
 from .native import run_native
 
@@ -132,17 +132,17 @@ def test_the_more_urgent_rtos_waits_for_nobody() -> None:
 def test_on_a_bare_pc() -> None:
     build_itron()
     with run_native(BUILD / "itron" / "native" / "demo.elf") as machine:
-        machine.expect(r"uITRON 4\.0, tick 1 ms, time stamp counter (\d+) kHz\r\n")
-        lines = [machine.expect(LINE + r"\r\n") for _ in range(3)]
+        machine.expect(r"uITRON 4\.0, tick 1 ms, time stamp counter (\d+) kHz\r+\n")
+        lines = [machine.expect(LINE + r"\r+\n") for _ in range(3)]
         assert [line[6] for line in lines] == ["0"] * 3
         assert int(lines[2][1]) - int(lines[1][1]) == 1000
         machine.send("help")
         machine.expect(r"float on\|off: ")
         machine.send("float on")
-        machine.expect(r"float: ok 500\r\n")
+        machine.expect(r"float: ok 500\r+\n")
         machine.send("float off")
-        machine.expect(r"float: off\r\n")
+        machine.expect(r"float: off\r+\n")
         machine.send("reset")
-        machine.expect(r"reset: the figures begin anew\r\n")
-        assert int(machine.expect(LINE + r"\r\n")[1]) <= 1000
+        machine.expect(r"reset: the figures begin anew\r+\n")
+        assert int(machine.expect(LINE + r"\r+\n")[1]) <= 1000
         assert "WRONG" not in machine.text
