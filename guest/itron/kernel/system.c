@@ -7,6 +7,7 @@
 #include "cyclic.h"
 #include "dataqueue.h"
 #include "eventflag.h"
+#include "exception.h"
 #include "interrupt.h"
 #include "mailbox.h"
 #include "mempool.h"
@@ -99,11 +100,12 @@ ER unl_cpu(void)
 {
 	if (handler_runs)
 		return E_CTX;
-	if (cpu_locked) {
-		cpu_locked = false;
-		interrupts_enable();
-	}
-	return E_OK;
+	if (!cpu_locked)
+		return E_OK;
+	/* A CPU exception may have come meanwhile, and its handler may have woken somebody. */
+	cpu_locked = false;
+	exception_deliver();
+	return call_end(E_OK);
 }
 
 ER iunl_cpu(void)

@@ -38,9 +38,8 @@ static void gate_set(UINT vector, UINT entry)
 /* An exception that nobody handles is the end. */
 static void exception_report(T_EXCINF *information)
 {
-	print("exception %u, error code %x, at %08x, in %s %d\n", information->excno,
-	      information->error_code, information->eip,
-	      sns_ctx() ? "a handler or task" : "task", task_id(running));
+	print("exception %u, error code %x, at %08x; task %d runs\n", information->excno,
+	      information->error_code, information->eip, task_id(running));
 	for (;;)
 		__asm__ volatile("cli; hlt");
 }
