@@ -94,9 +94,9 @@ void port_start(void)
 void machine_start(void)
 {
 	uart_init();
-	pic_init();
 	gates_init();
 	floating_point_init();
 	timer_init();
+	pic_init(); /* forgets the ticks of the measurement */
 	kernel_start();
 }

@@ -29,6 +29,13 @@ static UW counter_read(void)
 	return low | (UW)io_read(COUNTER) << 8;
 }
 
+static void counter_start(void)
+{
+	io_write(CONTROL, RATE_GENERATOR);
+	io_write(COUNTER, RELOAD & 0xff);
+	io_write(COUNTER, RELOAD >> 8);
+}
+
 /* Until the counter begins anew. */
 static uint64_t tick_await(void)
 {
@@ -43,13 +50,12 @@ void timer_init(void)
 {
 	uint64_t start;
 
-	io_write(CONTROL, RATE_GENERATOR);
-	io_write(COUNTER, RELOAD & 0xff);
-	io_write(COUNTER, RELOAD >> 8);
+	counter_start();
 	start = tick_await();
 	for (UINT i = 1; i < MEASURED_TICKS; i++)
 		tick_await();
 	time_stamp_khz = (UW)(tick_await() - start) / MEASURED_TICKS;
+	counter_start();
 }
 
 uint32_t board_time_stamp_khz(void)
