@@ -13,7 +13,7 @@ SUITE := $(VENV)/python -m gandalf.suite
 # Python's compiled files stay out of the source folders.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/cache/python
 
-SUITES := unit asan fuzz preemption python boot isolation measure bench-test
+SUITES := unit asan fuzz preemption python boot isolation itron measure bench-test
 
 .DEFAULT_GOAL := help
 .PHONY: help run build image size bench check test clean setup-run setup-test setup-image $(SUITES)
@@ -68,4 +68,4 @@ $(SUITES): setup-test
 # What was fetched and the Python environment cost minutes and the network.
 clean:
 	rm -rf build/vmm build/systems build/tests build/test build/check build/unit build/fuzz \
-		build/freertos build/rootfs build/boot build/measure build/preemption build/bench build/setup.log build/cache
+		build/freertos build/itron build/rootfs build/boot build/measure build/preemption build/bench build/setup.log build/cache

@@ -22,20 +22,20 @@
 #include "demo.h"
 #include "print.h"
 #include "queue.h"
-#include "statistics.h"
+#include "semphr.h"
 #include "task.h"
 #include "terminal.h"
 
 #define PERIODIC_PRIORITY 5
 #define MEASUREMENT_PRIORITY 3
 #define CONSOLE_PRIORITY 2
+#define FLOAT_PRIORITY 1
 
 #define PERIODIC_STACK 256
 #define MEASUREMENT_STACK 512
 #define CONSOLE_STACK 512
+#define FLOAT_STACK 768
 
-/* Ticks between two lines. */
-#define LINE_PERIOD configTICK_RATE_HZ
 /* For as many milliseconds the console may be full before figures are lost. */
 #define QUEUE_LENGTH 1024
 
@@ -43,28 +43,75 @@
 #define DEMO_ANEW false
 #endif
 
-struct sample {
-	uint32_t latency;
-	uint32_t missed;
-};
+const bool measurement_anew = DEMO_ANEW;
 
 static QueueHandle_t samples;
-static volatile uint32_t samples_lost;
-static volatile bool reset_wanted;
+static SemaphoreHandle_t output_lock;
+static TaskHandle_t console_task, float_task;
 
-/* From the last expiry of the timer to `now`. */
-static uint32_t latency_find(uint64_t now)
+/* --- What the shared part of the demo needs --- */
+
+uint32_t os_time_stamp_khz(void)
+{
+	return shared_page->tsc_khz;
+}
+
+uint64_t os_timer_expiry(void)
 {
 	uint64_t expiry;
 
 	interrupt_disable();
 	expiry = shared_page->timer_expiry;
 	interrupt_enable();
-	/* The next expiry may have come since. */
-	if (expiry > now)
-		expiry -= time_ticks(1000000 / configTICK_RATE_HZ);
-	return now - expiry > UINT32_MAX ? UINT32_MAX : (uint32_t)(now - expiry);
+	return expiry;
 }
+
+uint32_t os_tick(void)
+{
+	return xTaskGetTickCount();
+}
+
+void os_tick_sleep(void)
+{
+	vTaskDelay(1);
+}
+
+void os_interrupts_disable(void)
+{
+	interrupt_disable();
+}
+
+void os_interrupts_enable(void)
+{
+	interrupt_enable();
+}
+
+void os_output_lock(void)
+{
+	xSemaphoreTake(output_lock, portMAX_DELAY);
+}
+
+void os_output_unlock(void)
+{
+	xSemaphoreGive(output_lock);
+}
+
+size_t os_console_read(char *to, size_t size)
+{
+	return console_read(to, size);
+}
+
+void os_key_wait(void)
+{
+	ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
+}
+
+void os_float_task_wake(void)
+{
+	xTaskNotifyGive(float_task);
+}
+
+/* --- The tasks --- */
 
 static void periodic_run(void *unused)
 {
@@ -79,72 +126,39 @@ static void periodic_run(void *unused)
 		vTaskDelayUntil(&wake, 1);
 		now = time_stamp();
 		tick = xTaskGetTickCount();
-		sample.latency = latency_find(now);
-		sample.missed = tick - wake;
+		sample = sample_take(now, tick - wake);
 		wake = tick;
 		if (xQueueSend(samples, &sample, 0) != pdPASS)
-			samples_lost++;
+			measurement_lose();
 	}
-}
-
-void measurement_reset(void)
-{
-	reset_wanted = true;
-	while (reset_wanted)
-		vTaskDelay(1);
-}
-
-static void measurement_print(const struct statistics *statistics)
-{
-	static uint32_t lost_before;
-
-	if (statistics->activations)
-		terminal_print("activations=%u minimum=%u mean=%u p99.9=%u maximum=%u missed=%u",
-			       statistics->activations, statistics->minimum,
-			       statistics_mean(statistics), statistics_percentile(statistics, 999),
-			       statistics->maximum, statistics->missed);
-	if (samples_lost != lost_before) {
-		lost_before = samples_lost;
-		terminal_print("The console was full for too long: %u figures are lost.",
-			       lost_before);
-	}
-}
-
-static void distribution_print(const struct statistics *statistics)
-{
-	for (uint32_t i = 0; i < STATISTICS_BUCKETS; i++)
-		if (statistics->bucket[i])
-			terminal_print("latency=%u count=%u", statistics_limit(i),
-				       statistics->bucket[i]);
 }
 
 static void measurement_run(void *unused)
 {
 	static struct port_floating_point area;
-	static struct statistics statistics;
-	TickType_t line = LINE_PERIOD;
 	struct sample sample;
 
 	(void)unused;
 	vPortTaskUsesFloatingPoint(&area);
-	statistics_reset(&statistics);
 	for (;;) {
 		xQueueReceive(samples, &sample, portMAX_DELAY);
-		if (reset_wanted) {
-			statistics_reset(&statistics);
-			reset_wanted = false;
-			continue;
-		}
-		statistics_add(&statistics, sample.latency, sample.missed);
-		if (xTaskGetTickCount() >= line) {
-			measurement_print(&statistics);
-			if (DEMO_ANEW) {
-				distribution_print(&statistics);
-				statistics_reset(&statistics);
-			}
-			line = (xTaskGetTickCount() / LINE_PERIOD + 1) * LINE_PERIOD;
-		}
+		measurement_add(&sample);
 	}
+}
+
+static void console_interrupt(void)
+{
+	BaseType_t switch_wanted = pdFALSE;
+
+	vTaskNotifyGiveFromISR(console_task, &switch_wanted);
+	portYIELD_FROM_ISR(switch_wanted);
+}
+
+/* Lets other tasks and other guests run while the VMM's buffer is full. */
+static void console_wait_tick(void)
+{
+	if (xTaskGetSchedulerState() == taskSCHEDULER_RUNNING)
+		vTaskDelay(1);
 }
 
 static void console_run(void *unused)
@@ -153,6 +167,18 @@ static void console_run(void *unused)
 	terminal_print("FreeRTOS %s on Gandalf, tick 1 ms, time stamp counter %u kHz",
 		       tskKERNEL_VERSION_NUMBER, shared_page->tsc_khz);
 	terminal_run(command_execute);
+}
+
+static void float_run(void *unused)
+{
+	static struct port_floating_point area;
+
+	(void)unused;
+	vPortTaskUsesFloatingPoint(&area);
+	for (;;) {
+		ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
+		float_task_check();
+	}
 }
 
 void vApplicationIdleHook(void)
@@ -181,18 +207,23 @@ void main(void)
 	static StackType_t periodic_stack[PERIODIC_STACK];
 	static StackType_t measurement_stack[MEASUREMENT_STACK];
 	static StackType_t console_stack[CONSOLE_STACK];
-	static StaticTask_t periodic, measurement, console;
+	static StackType_t float_stack[FLOAT_STACK];
+	static StaticTask_t periodic, measurement, console, floating;
+	static StaticSemaphore_t lock;
 	static StaticQueue_t queue;
 	static uint8_t queue_storage[QUEUE_LENGTH * sizeof(struct sample)];
 
-	terminal_init();
-	float_task_init();
+	output_lock = xSemaphoreCreateMutexStatic(&lock);
+	vPortSetInterruptHandler(GANDALF_VECTOR_CONSOLE, console_interrupt);
+	console_wait = console_wait_tick;
 	samples = xQueueCreateStatic(QUEUE_LENGTH, sizeof(struct sample), queue_storage, &queue);
 	xTaskCreateStatic(periodic_run, "periodic", PERIODIC_STACK, NULL, PERIODIC_PRIORITY,
 			  periodic_stack, &periodic);
 	xTaskCreateStatic(measurement_run, "measurement", MEASUREMENT_STACK, NULL,
 			  MEASUREMENT_PRIORITY, measurement_stack, &measurement);
-	xTaskCreateStatic(console_run, "console", CONSOLE_STACK, NULL, CONSOLE_PRIORITY,
-			  console_stack, &console);
+	console_task = xTaskCreateStatic(console_run, "console", CONSOLE_STACK, NULL,
+					 CONSOLE_PRIORITY, console_stack, &console);
+	float_task = xTaskCreateStatic(float_run, "float", FLOAT_STACK, NULL, FLOAT_PRIORITY,
+				       float_stack, &floating);
 	vTaskStartScheduler();
 }

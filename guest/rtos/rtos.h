@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cpu.h"
 #include "gandalf.h"
 
 /* Set before main() runs; points into the last page of the guest's memory. */
@@ -63,26 +64,6 @@ static inline int32_t timer_start(uint32_t period)
 static inline void handlers_register(const struct gandalf_handlers *handlers)
 {
 	hypercall(GANDALF_HYPERCALL_HANDLERS, (uint32_t)handlers, 0);
-}
-
-static inline uint64_t time_stamp(void)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
-}
-
-/* Holds the CPU for about a thousand instructions. Not by PAUSE, by reading the time
- * or by a short loop: each costs an emulator many times what these cost. */
-static inline void cpu_hold(void)
-{
-	uint32_t rounds = 20;
-
-	__asm__ volatile("1:\t.rept 48\n\tnop\n\t.endr\n\tdecl %0\n\tjnz 1b"
-			 : "+r"(rounds)
-			 :
-			 : "cc");
 }
 
 /* Ticks of the time stamp counter in a number of microseconds; at most 2^32

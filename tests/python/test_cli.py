@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from fakes import GOOD
 
-VERBS = ["check", "build", "run", "image", "console", "size", "measure", "trace"]
+VERBS = ["check", "build", "run", "image", "console", "size", "measure", "trace", "itron-configure"]
 
 
 def gandalf(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -5,6 +5,7 @@ import random
 import re
 import shutil
 import subprocess
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from gandalf.paths import ROOT, UserError
 
 GUEST = ROOT / "guest"
 FREERTOS = GUEST / "freertos"
+DEMO = GUEST / "demo"
 RTOS = GUEST / "rtos"
 HEADER = (ROOT / "abi" / "gandalf.h").read_text()
 ABI_TEXT = (ROOT / "docs" / "guest-abi.md").read_text()
@@ -75,7 +77,7 @@ def host_program(folder: Path, text: str, source: Path) -> Path:
 @pytest.fixture(scope="module")
 def statistics_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("statistics")
-    return host_program(folder, STATISTICS_PROGRAM, FREERTOS / "statistics.c")
+    return host_program(folder, STATISTICS_PROGRAM, DEMO / "statistics.c")
 
 
 def statistics(program: Path, samples: list[tuple[int, int]]) -> list[int]:
@@ -320,15 +322,14 @@ def test_documented_shared_page(tmp_path: Path) -> None:
 
 
 def test_documented_commands() -> None:
-    table = re.search(
-        r"commands\[\] = \{\n(.*?)\n\};", (FREERTOS / "commands.c").read_text(), re.DOTALL
-    )
-    assert table is not None
-    for name in re.findall(r'\{ "(\w+)"', table[1]):
+    tables = [DEMO / "commands.h", FREERTOS / "crash.c"]
+    names = [re.findall(r'\{ "(\w+)", "', path.read_text()) for path in tables]
+    assert all(names)
+    for name in chain.from_iterable(names):
         assert f"| `{name}" in PORTING_TEXT
 
 
 def test_documented_line() -> None:
-    form = re.search(r'terminal_print\("(activations=.*?)"', (FREERTOS / "demo.c").read_text())
+    form = re.search(r'terminal_print\("(activations=.*?)"', (DEMO / "measurement.c").read_text())
     assert form is not None
     assert re.search("^ {4}" + form[1].replace("%u", r"\d+") + "$", PORTING_TEXT, re.MULTILINE)

@@ -6,6 +6,7 @@ own, and the module is written only if it changes.
 """
 
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,12 @@ def build_vmm() -> Path:
     return VMM_IMAGE
 
 
+def build_itron() -> None:
+    """Build the uITRON demo for both ports. Raises UserError if that fails."""
+    configurator = f"CONFIGURATOR={sys.executable} -m gandalf.itron_configurator"
+    make(ROOT / "guest" / "itron", configurator)
+
+
 def _build_image(path: Path, log: Log) -> None:
     """Build one file that a description names. Raises UserError with the reason if it fails."""
     match builder(path):
@@ -75,6 +82,9 @@ def _build_image(path: Path, log: Log) -> None:
             guest_linux.build_rootfs(ROOT, log)
         case "freertos":
             guest_freertos.build(ROOT, log)
+        case "itron":
+            log("building uITRON")
+            build_itron()
         case "bench":
             # Its root file system was written before, by gandalf.bench_targets.
             make(ROOT / "bench" / "rtos")

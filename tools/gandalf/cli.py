@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.console import Console as RichConsole
 
-from gandalf import __version__, bench_report
+from gandalf import __version__, bench_report, itron_size
 from gandalf import bench as benching
 from gandalf import check as checking
 from gandalf import measure as measuring
@@ -22,14 +22,15 @@ from gandalf import trace as tracing
 from gandalf.bench_results import compare, lost, read_results, write_results
 from gandalf.bench_targets import FOLDER as BENCH_FOLDER
 from gandalf.bench_targets import targets
-from gandalf.build import Built, build_vmm, options_for
+from gandalf.build import Built, build_itron, build_vmm, options_for
 from gandalf.build import build as build_system
 from gandalf.console import KEYS, Ending, connect, read_line
 from gandalf.demultiplex import VMM_CONSOLE
 from gandalf.description import parse_size, read_description
 from gandalf.emulator import start
 from gandalf.iso import make_iso
-from gandalf.paths import VMM_IMAGE, UserError, shown, system_folder
+from gandalf.itron_configurator import itron_configure
+from gandalf.paths import BUILD, VMM_IMAGE, UserError, shown, system_folder
 
 app = typer.Typer(
     help="Checks, builds and runs systems of guests on the Gandalf virtual machine monitor.",
@@ -208,14 +209,21 @@ def console(
 @app.command()
 def size(
     build_first: Annotated[
-        bool, typer.Option("--build/--no-build", help="Bring the VMM up to date first.")
+        bool, typer.Option("--build/--no-build", help="Bring VMM and uITRON up to date first.")
     ] = True,
 ) -> None:
     """Compare the VMM's size, its lines and the lines changed in Linux with the budgets.
 
+    And the uITRON demo for Gandalf with the same demo for a bare PC.
+
     The exit status is 1 if a budget is broken.
     """
+    if build_first:
+        build_itron()
     sections, measures = sizing.measure(build_vmm() if build_first else VMM_IMAGE)
+    ports = itron_size.measure_ports(BUILD / "itron", "demo")
+    measures += itron_size.budgets(ports)
+    itron_size.show(ports, RichConsole())
     sizing.show(sections, measures, RichConsole())
     if not all(item.kept for item in measures):
         raise typer.Exit(1)
@@ -364,6 +372,9 @@ def bench(
         bench_report.show_changes(changes, gone, RichConsole())
         if gone or any(change.verdict == "worse" for change in changes):
             raise typer.Exit(1)
+
+
+app.command()(itron_configure)
 
 
 def _version(wanted: bool) -> None:

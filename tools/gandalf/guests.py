@@ -65,6 +65,8 @@ def builder(path: Path) -> str | None:
             return "rootfs"
         case ("freertos", "demo.elf" | "demo-anew.elf"):
             return "freertos"
+        case ("itron", "demo.elf") | ("itron", "native", "demo.elf"):
+            return "itron"
         case ("bench", "initramfs.cpio"):
             return "bench"
         case ("bench", "rtos", "primitives.elf" | "switch.elf"):

@@ -88,6 +88,7 @@ SUITES: dict[str, list[str]] = {
     "python": _pytest("tests/python"),
     "boot": _pytest("tests/boot"),
     "isolation": _pytest("tests/isolation"),
+    "itron": _pytest("tests/itron"),
     "measure": _pytest("tests/measure"),
     "bench-test": _pytest("tests/bench"),
 }
@@ -144,7 +145,10 @@ def _systems() -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in paths)
 
 
-_C_FOLDERS = ["vmm", "guest/rtos", "guest/freertos", "guest/tests", "measure", "bench"]
+_C_FOLDERS = [
+    "vmm", "guest/rtos", "guest/demo", "guest/freertos", "guest/itron", "guest/tests", "measure",
+    "bench", "tests/itron",
+]  # fmt: skip
 
 
 def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
@@ -155,7 +159,8 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         "--enable=warning,performance,portability", "--suppress=missingIncludeSystem",
         # Symbols of the linker script that begin and end an array are two objects to it.
         "--suppress=comparePointers",
-        "-Iabi", "-Ivmm", "-Ivmm/lib", "-Iguest/rtos", "-Iguest/rtos/include",
+        "-Iabi", "-Ivmm", "-Ivmm/lib", "-Iguest/rtos", "-Iguest/rtos/include", "-Iguest/demo",
+        "-Iguest/itron/include", "-Iguest/itron/kernel", "-Iguest/itron/port/ia32",
     ]  # fmt: skip
     ruff, config = [PYTHON, "-m", "ruff"], ["--config", "tools/pyproject.toml"]
     mypy = [PYTHON, "-m", "mypy", "--config-file", "tools/pyproject.toml"]

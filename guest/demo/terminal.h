@@ -7,9 +7,6 @@
 #ifndef TERMINAL_H
 #define TERMINAL_H
 
-/* Before the scheduler starts. */
-void terminal_init(void);
-
 /* Prints one line; the line feed is added. To be called from tasks. */
 void terminal_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

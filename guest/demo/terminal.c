@@ -6,10 +6,8 @@
 
 #include <string.h>
 
-#include "FreeRTOS.h"
+#include "demo.h"
 #include "print.h"
-#include "semphr.h"
-#include "task.h"
 
 #define PROMPT "rtos> "
 /* Back to the first column; clears the line (ECMA-48: EL). */
@@ -22,8 +20,6 @@
 
 static char typed[LINE_MAXIMUM + 1];
 static size_t typed_length;
-static SemaphoreHandle_t output_lock;
-static TaskHandle_t reader;
 
 static void output(const char *text)
 {
@@ -70,12 +66,12 @@ void terminal_print(const char *format, ...)
 	length = text_format(line, sizeof(line) - 1, format, arguments);
 	va_end(arguments);
 	line[length++] = '\n';
-	xSemaphoreTake(output_lock, portMAX_DELAY);
+	os_output_lock();
 	if (typed_length)
 		output(CLEAR_LINE);
 	console_write(line, length);
 	typed_show();
-	xSemaphoreGive(output_lock);
+	os_output_unlock();
 }
 
 /* Returns true when a line is complete. */
@@ -102,41 +98,16 @@ static void terminal_take(const char *keys, size_t count, void (*execute)(char *
 	for (size_t i = 0; i < count; i++) {
 		bool complete;
 
-		xSemaphoreTake(output_lock, portMAX_DELAY);
+		os_output_lock();
 		complete = terminal_key(keys[i]);
 		if (complete) {
 			memcpy(line, typed, sizeof(line));
 			typed_length = 0;
 		}
-		xSemaphoreGive(output_lock);
+		os_output_unlock();
 		if (complete)
 			execute(line);
 	}
-}
-
-static void terminal_interrupt(void)
-{
-	BaseType_t switch_wanted = pdFALSE;
-
-	if (reader)
-		vTaskNotifyGiveFromISR(reader, &switch_wanted);
-	portYIELD_FROM_ISR(switch_wanted);
-}
-
-/* Lets other tasks and other guests run while the VMM's buffer is full. */
-static void terminal_wait(void)
-{
-	if (xTaskGetSchedulerState() == taskSCHEDULER_RUNNING)
-		vTaskDelay(1);
-}
-
-void terminal_init(void)
-{
-	static StaticSemaphore_t storage;
-
-	output_lock = xSemaphoreCreateMutexStatic(&storage);
-	vPortSetInterruptHandler(GANDALF_VECTOR_CONSOLE, terminal_interrupt);
-	console_wait = terminal_wait;
 }
 
 void terminal_run(void (*execute)(char *line))
@@ -144,10 +115,9 @@ void terminal_run(void (*execute)(char *line))
 	char keys[32];
 	size_t count;
 
-	reader = xTaskGetCurrentTaskHandle();
 	for (;;) {
-		while ((count = console_read(keys, sizeof(keys))))
+		while ((count = os_console_read(keys, sizeof(keys))))
 			terminal_take(keys, count, execute);
-		ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
+		os_key_wait();
 	}
 }

@@ -6,19 +6,15 @@
  */
 #include "float_check.h"
 
-#include "FreeRTOS.h"
+#include "cpu.h"
 #include "demo.h"
-#include "task.h"
 #include "terminal.h"
 
-#define STACK_SIZE 768
-#define PRIORITY 1
-/* How long a pattern stays: long enough to be preempted by a tick. */
-#define HOLD_MICROSECONDS 3000
+/* How many milliseconds a pattern stays: long enough to be preempted by a tick. */
+#define HOLD_MILLISECONDS 3
 /* One print for so many patterns, about one each second. */
 #define PATTERNS_PER_LINE 250
 
-static TaskHandle_t task;
 static volatile bool wanted;
 
 /* Half of the time the CPU is held, for the sake of preemption by tasks; half
@@ -28,17 +24,19 @@ static void hold(uint32_t round)
 	uint64_t start = time_stamp();
 
 	if (round % 2)
-		vTaskDelay(1);
+		os_tick_sleep();
 	else
-		while (time_stamp() - start < time_ticks(HOLD_MICROSECONDS))
+		while (time_stamp() - start < os_time_stamp_khz() * HOLD_MILLISECONDS)
 			cpu_hold();
 }
 
-static void check(void)
+void float_task_check(void)
 {
 	static struct float_state state;
 	uint32_t round;
 
+	if (!wanted)
+		return;
 	for (round = 1; wanted; round++) {
 		float_load(&state, (uint32_t)time_stamp());
 		hold(round);
@@ -52,29 +50,8 @@ static void check(void)
 	terminal_print("float: off");
 }
 
-static void run(void *unused)
-{
-	static struct port_floating_point area;
-
-	(void)unused;
-	vPortTaskUsesFloatingPoint(&area);
-	for (;;) {
-		ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
-		if (wanted)
-			check();
-	}
-}
-
-void float_task_init(void)
-{
-	static StaticTask_t control;
-	static StackType_t stack[STACK_SIZE];
-
-	task = xTaskCreateStatic(run, "float", STACK_SIZE, NULL, PRIORITY, stack, &control);
-}
-
 void float_task_run(bool run_wanted)
 {
 	wanted = run_wanted;
-	xTaskNotifyGive(task);
+	os_float_task_wake();
 }

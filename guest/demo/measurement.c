@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the samples of the periodic task to the demo's line:
+ *
+ *	activations=N minimum=N mean=N p99.9=N maximum=N missed=N
+ */
+#include "demo.h"
+#include "statistics.h"
+#include "terminal.h"
+
+/* Milliseconds between two lines. */
+#define LINE_PERIOD 1000
+
+static struct statistics statistics;
+static volatile uint32_t samples_lost;
+static volatile bool reset_wanted;
+
+struct sample sample_take(uint64_t now, uint32_t missed)
+{
+	uint64_t expiry = os_timer_expiry(), latency;
+
+	/* The next expiry may have come since. */
+	if (expiry > now)
+		expiry -= os_time_stamp_khz();
+	latency = now - expiry;
+	return (struct sample){ latency > UINT32_MAX ? UINT32_MAX : (uint32_t)latency, missed };
+}
+
+void measurement_lose(void)
+{
+	samples_lost++;
+}
+
+void measurement_reset(void)
+{
+	reset_wanted = true;
+	while (reset_wanted)
+		os_tick_sleep();
+}
+
+static void measurement_print(void)
+{
+	static uint32_t lost_before;
+
+	if (statistics.activations)
+		terminal_print("activations=%u minimum=%u mean=%u p99.9=%u maximum=%u missed=%u",
+			       statistics.activations, statistics.minimum,
+			       statistics_mean(&statistics), statistics_percentile(&statistics, 999),
+			       statistics.maximum, statistics.missed);
+	if (samples_lost != lost_before) {
+		lost_before = samples_lost;
+		terminal_print("The console was full for too long: %u figures are lost.",
+			       lost_before);
+	}
+}
+
+static void distribution_print(void)
+{
+	for (uint32_t i = 0; i < STATISTICS_BUCKETS; i++)
+		if (statistics.bucket[i])
+			terminal_print("latency=%u count=%u", statistics_limit(i),
+				       statistics.bucket[i]);
+}
+
+void measurement_add(const struct sample *sample)
+{
+	static uint32_t line;
+
+	if (!line) {
+		statistics_reset(&statistics);
+		line = LINE_PERIOD;
+	}
+	if (reset_wanted) {
+		statistics_reset(&statistics);
+		reset_wanted = false;
+		return;
+	}
+	statistics_add(&statistics, sample->latency, sample->missed);
+	if (os_tick() < line)
+		return;
+	measurement_print();
+	if (measurement_anew) {
+		distribution_print();
+		statistics_reset(&statistics);
+	}
+	line = (os_tick() / LINE_PERIOD + 1) * LINE_PERIOD;
+}
