@@ -115,6 +115,22 @@
 /* Does nothing; the cost of a hypercall. Every guest. Returns 0. */
 #define GANDALF_HYPERCALL_NULL 32
 
+/*
+ * A guest that controls others (control.h): reads an object of the VMM, writes
+ * one, or acts on a guest. EBX: object or action, with a place; ECX: address of
+ * the bytes; EDX: how many; ESI: offset in the object. READ and WRITE return the
+ * bytes moved, ACT 0, or a negative error. Others get GANDALF_ERROR_PERMISSION.
+ */
+#define GANDALF_HYPERCALL_READ 33
+#define GANDALF_HYPERCALL_WRITE 34
+#define GANDALF_HYPERCALL_ACT 35
+
+/*
+ * A sign of life, for a guest whose description sets watchdog_ms: without one for
+ * that long, it counts as faulty. The first call starts the watch. Returns 0.
+ */
+#define GANDALF_HYPERCALL_ALIVE 36
+
 /* Results. */
 #define GANDALF_ERROR_ARGUMENT (-22)
 

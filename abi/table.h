@@ -10,7 +10,7 @@
 #define GANDALF_TABLE_H
 
 #define GANDALF_TABLE_MAGIC 0x54464447 /* "GDFT" */
-#define GANDALF_TABLE_VERSION 1
+#define GANDALF_TABLE_VERSION 2
 
 #define GANDALF_GUESTS_MAXIMUM 9
 #define GANDALF_IMAGES_MAXIMUM 48
@@ -40,6 +40,7 @@
 
 /* gandalf_guest.flags */
 #define GANDALF_GUEST_STRICT_TLS 1
+#define GANDALF_GUEST_CONTROL 2
 
 /* gandalf_table.flags */
 #define GANDALF_TABLE_INTERRUPTIBLE 1
@@ -53,6 +54,8 @@ struct gandalf_image {
 	uint32_t guest;           /* index of the guest that it belongs to */
 	uint32_t offset;          /* of its bytes from the start of the module */
 	uint32_t file_size;       /* bytes in the module; 0 for zeroes only */
+	uint32_t room;            /* at least file_size: where another image may be
+	                             written in its place while the system runs */
 	uint32_t load_address;    /* guest-physical (RTOS: segment offset) */
 	uint32_t memory_size;     /* at least file_size; the rest is zeroed */
 	uint32_t checksum;        /* CRC-32 (IEEE 802.3, as zlib) of its bytes */
@@ -81,6 +84,7 @@ struct gandalf_guest {
 	uint32_t restart_limit;   /* restarts for faults before it stays down */
 	uint32_t interrupts;      /* bit n: IRQ n of the 8259 pair is its own */
 	uint32_t flags;           /* GANDALF_GUEST_... */
+	uint32_t watchdog_ms;     /* silence that counts as a fault; 0: none */
 	uint32_t port_range_count;
 	struct gandalf_port_range port_ranges[GANDALF_PORT_RANGES_MAXIMUM];
 };
