@@ -12,7 +12,7 @@
 
 /* Bytes of a stub. */
 #define ENTRY_EXCEPTION_SIZE 16
-#define ENTRY_INTERRUPT_SIZE 8
+#define ENTRY_INTERRUPT_SIZE 4
 
 #ifndef __ASSEMBLER__
 
