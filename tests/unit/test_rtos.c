@@ -443,16 +443,16 @@ static void halt_sleeps_only_when_nothing_waits(void **state)
 static void a_ring_waits_for_who_can_hear_it(void **state)
 {
 	(void)state;
-	vm.state = VM_RUNNING;
+	vm.state = GANDALF_STATE_RUNNING;
 	assert_true(rtos_ring(&vm));
 	assert_true(rtos_ring(&vm));
 	assert_int_equal(vcpu.pending, 1u << (GANDALF_VECTOR_DOORBELL - GANDALF_VECTOR_IRQ));
 	assert_true(vcpu.attention);
 	vcpu.pending = vcpu.attention = 0;
-	vm.state = VM_STOPPED;
+	vm.state = GANDALF_STATE_STOPPED;
 	assert_false(rtos_ring(&vm));
-	vm.state = VM_RUNNING;
-	assert_false(rtos_ring(&(struct vm){ .state = VM_RUNNING, .vcpu = &vcpu }));
+	vm.state = GANDALF_STATE_RUNNING;
+	assert_false(rtos_ring(&(struct vm){ .state = GANDALF_STATE_RUNNING, .vcpu = &vcpu }));
 	assert_false(vcpu.pending || vcpu.attention);
 }
 

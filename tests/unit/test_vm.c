@@ -233,7 +233,7 @@ static void a_guest_that_is_not_worked_for_halts_at_once(void **state)
 {
 	(void)state;
 	interrupted_by(command_stop);
-	assert_int_equal(vms[0].state, VM_OFF);
+	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
 	assert_int_equal(stopped, 1);
 	assert_string_equal(line, "guest linux stopped: by command");
 	housekeep();
@@ -248,7 +248,7 @@ static void a_halt_during_work_waits_for_its_end(void **state)
 	interrupted_by(command_stop);
 	assert_true(vcpus[0].attention);
 	interrupted_by(command_stop);
-	assert_int_equal(vms[0].state, VM_RUNNING);
+	assert_int_equal(vms[0].state, GANDALF_STATE_RUNNING);
 	assert_int_equal(vcpus[0].state, VCPU_RUNNING);
 	assert_int_equal(stopped, 0);
 	assert_int_equal(housekeeping, 0);
@@ -256,7 +256,7 @@ static void a_halt_during_work_waits_for_its_end(void **state)
 	work_end();
 	assert_string_equal(vms[0].halt_wanted, "by command");
 	vm_halt_wanted(&vms[0]);
-	assert_int_equal(vms[0].state, VM_OFF);
+	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
 	assert_int_equal(vcpus[0].state, VCPU_OFF);
 	assert_int_equal(stopped, 1);
 	assert_string_equal(line, "guest linux stopped: by command");
@@ -265,7 +265,7 @@ static void a_halt_during_work_waits_for_its_end(void **state)
 	housekeep();
 	assert_int_equal(started, 2);
 	assert_null(vms[0].halt_wanted);
-	assert_int_equal(vms[0].state, VM_RUNNING);
+	assert_int_equal(vms[0].state, GANDALF_STATE_RUNNING);
 	assert_int_equal(stopped, 1);
 }
 
@@ -278,7 +278,7 @@ static void a_stop_by_the_work_itself_ends_the_work(void **state)
 	assert_true(vcpus[0].attention);
 	assert_int_equal(reported, 1);
 	assert_int_equal(stopped, 1);
-	assert_int_equal(vms[0].state, VM_STOPPED);
+	assert_int_equal(vms[0].state, GANDALF_STATE_STOPPED);
 	assert_string_equal(vms[0].reason, "it is bad");
 	/* What the work finds afterwards is not told. */
 	vm_stop(&vms[0], "it is worse");
@@ -294,12 +294,12 @@ static void a_stop_by_the_work_serves_a_wanted_halt_too(void **state)
 	vm_stop(&vms[0], "it is bad");
 	vm_halt_wanted(&vms[0]);
 	assert_int_equal(stopped, 1);
-	assert_int_equal(vms[0].state, VM_STOPPED);
+	assert_int_equal(vms[0].state, GANDALF_STATE_STOPPED);
 	/* Nothing is left over for its next life. */
 	vm_request_start(&vms[0]);
 	housekeep();
 	assert_null(vms[0].halt_wanted);
-	assert_int_equal(vms[0].state, VM_RUNNING);
+	assert_int_equal(vms[0].state, GANDALF_STATE_RUNNING);
 }
 
 /* The operator has the last word: a guest that resets itself just then stays off. */
@@ -311,9 +311,9 @@ static void a_wanted_halt_outlasts_a_restart(void **state)
 	interrupted_by(command_stop);
 	work_end();
 	vm_reboot(&vms[0]);
-	assert_int_equal(vms[0].state, VM_STARTING);
+	assert_int_equal(vms[0].state, GANDALF_STATE_STARTING);
 	vm_halt_wanted(&vms[0]);
-	assert_int_equal(vms[0].state, VM_OFF);
+	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
 	assert_string_equal(line, "guest linux stopped: by command");
 	housekeep();
 	assert_int_equal(started, 1);
