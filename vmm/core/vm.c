@@ -37,12 +37,10 @@ static u64 watchdog_expire(struct deadline *deadline, u64 now)
 
 	if (vm->alive == 0)
 		return TIME_NEVER;
-	if (vm->state == GANDALF_STATE_PAUSED)
+	if (vm->state == GANDALF_STATE_PAUSED || vm->vcpu->working || schedule_waits(vm->vcpu))
 		vm->alive = now;
 	if (now - vm->alive < limit)
 		return vm->alive + limit;
-	if (vm->vcpu->working || schedule_waits(vm->vcpu))
-		return now + time_tsc_khz;
 	vm_stop(vm, "no sign of life for %u ms", vm->guest->watchdog_ms);
 	return TIME_NEVER;
 }
@@ -271,6 +269,8 @@ static void vm_resume(struct vm *vm)
 {
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->vcpu->state = vm->paused;
+	if (vm->alive != 0)
+		vm->alive = rdtsc();
 }
 
 static void vm_restart(struct vm *vm)
