@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	console_mux_init(&mux);
 	for (unsigned i = 0; i < CONSOLES; i++)
 		consoles[i] = console_add(&mux, i == 0 ? "linux" : i == 1 ? "rtos" : "vmm");
-	console_set_drops_oldest(consoles[2]);
+	consoles[2]->drops_oldest = true;
 	for (; size >= 2; data += 2, size -= 2)
 		step(data[0], data[1]);
 	while (output())

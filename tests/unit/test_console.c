@@ -22,7 +22,7 @@ static int setup(void **state)
 	linux_console = console_add(&mux, "linux");
 	rtos = console_add(&mux, "rtos");
 	log_console = console_add(&mux, "vmm");
-	console_set_drops_oldest(log_console);
+	log_console->drops_oldest = true;
 	return 0;
 }
 

@@ -510,20 +510,27 @@ static void who_is_kept_from_the_cpu_is_not_silent(void **state)
 	processor.tsc = 1000;
 	vm_show_life(&vms[0]);
 	waits = true;
-	watch_until(501000);
+	/* Expiries at 101,000 and then every 50,333. */
+	watch_until(500000);
 	waits = false;
-	watch_until(600999);
+	assert_true(vms[0].watchdog.time == 101000 + 8 * 50333);
+	watch_until(503663);
 	vcpus[0].working = true;
-	watch_until(801000);
+	watch_until(800000);
 	vcpus[0].working = false;
 	interrupted_by(command_pause);
 	watch_until(1200000);
+	/* A sign of life just before it is paused lies in the future of none. */
+	interrupted_by(command_resume);
+	vm_show_life(&vms[0]);
+	interrupted_by(command_pause);
+	watch_until(1290000);
 	assert_int_equal(reported, 0);
 	/* Its time begins anew. */
 	interrupted_by(command_resume);
-	watch_until(1299999);
+	watch_until(1389999);
 	assert_int_equal(reported, 0);
-	watch_until(1300000);
+	watch_until(1450000);
 	assert_int_equal(reported, 1);
 }
 

@@ -27,7 +27,7 @@ void log_init(u16 port, u32 baud)
 {
 	console_mux_init(&consoles);
 	console = console_add(&consoles, "vmm");
-	console_set_drops_oldest(console);
+	console->drops_oldest = true;
 	uart_port = port;
 	uart_baud = baud;
 	has_uart = port != 0 && serial_init(port, baud);

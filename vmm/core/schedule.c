@@ -19,7 +19,8 @@ struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING, .cr0 = CR0_PG | CR
 /* The idle vCPU, which can always run, ends it. */
 static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
 static struct deadline starvation;
-static struct deadline turn; /* of a vCPU that shares its priority */
+static struct deadline turn; /* of the current vCPU, if it shares its priority */
+static bool turn_ended;      /* just now */
 static u64 held_since; /* when a guest last took the core from Linux or the idle vCPU */
 static u64 told_since; /* held_since when the log last told of it */
 
@@ -74,7 +75,8 @@ COLD static u64 turn_expire(struct deadline *deadline, u64 now)
 	for (; at[1]->priority == current->priority && at[1] != &idle_vcpu; at++)
 		at[0] = at[1];
 	*at = current;
-	current->attention = true;
+	current->turn = (u32)(current->since - now);
+	current->attention = turn_ended = true;
 	return now + time_tsc_khz;
 }
 
@@ -100,15 +102,29 @@ void schedule_housekeeping(u32 work)
 	core.current->attention = true;
 }
 
-/* The first that can run; the idle vCPU's work comes before Linux, but not before
- * the VMM's work for it. */
+/* Whether the idle vCPU's work comes first: before Linux, but not before the VMM's
+ * work for it, and before RTOSes less urgent than one to be started. One that is
+ * as urgent gives way when it has had its turn. */
+COLD static bool housekeeping_precedes(const struct vcpu *vcpu)
+{
+	u32 priority = 0;
+
+	for (u32 i = core.vcpu_count; i-- > 0;)
+		if (order[i]->vm->state == GANDALF_STATE_STARTING)
+			priority = order[i]->priority;
+	if (vcpu->priority == priority && priority != 0)
+		return turn_ended;
+	return vcpu->priority <= priority && !vcpu->working;
+}
+
+/* The first that can run. */
 static struct vcpu *schedule_pick(void)
 {
 	struct vcpu **at = order;
 
 	while (!vcpu_runnable(*at))
 		at++;
-	if (core.housekeeping != 0 && (*at)->priority == 0 && !(*at)->working)
+	if (core.housekeeping != 0 && housekeeping_precedes(*at))
 		return &idle_vcpu;
 	return *at;
 }
@@ -119,15 +135,17 @@ bool schedule(void)
 	struct vcpu *to = schedule_pick();
 	u64 now;
 
+	turn_ended = false;
 	if (to == from)
 		return false;
 	now = rdtsc();
 	from->ran += now - from->since;
+	from->turn += (u32)(now - from->since);
 	to->since = now;
 	if (from->priority == 0)
 		held_since = now;
 	if (to->shares)
-		deadline_set(&turn, now + time_tsc_khz);
+		deadline_set(&turn, now + time_tsc_khz - to->turn);
 	vcpu_count(to, COUNTER_switches_in);
 	trace_fast(from->id, TRACE_switch_to, to->id, to->state);
 	switch_vcpu(from, to);

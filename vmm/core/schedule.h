@@ -2,8 +2,9 @@
 /*
  * Which vCPU has the core: the runnable one of the highest priority, always;
  * those of the same priority take turns of a millisecond.
- * Linux has priority 0; the idle vCPU comes before Linux when it has work, but
- * not in the middle of the VMM's work for Linux, and last otherwise.
+ * Linux has priority 0. When the idle vCPU has work it comes before Linux, but not in
+ * the middle of the VMM's work for it, and has the priority of an RTOS that it is to
+ * start; otherwise it comes last.
  */
 #pragma once
 

@@ -77,6 +77,7 @@ struct vcpu {
 	u32 priority;
 	enum vcpu_state state;
 	bool shares;         /* its priority, with another */
+	u32 turn;            /* time stamps of its turn that it has had */
 	bool interruptible;  /* the VMM works for it with interrupts enabled */
 	bool working;        /* and was interrupted there */
 	u32 fault_address;   /* CR2 of its last page fault */

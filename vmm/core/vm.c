@@ -29,7 +29,8 @@ __attribute__((section(".vcpu"))) struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 __attribute__((section(".vcpu"))) struct vm vms[GANDALF_GUESTS_MAXIMUM];
 static char reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
 
-/* Silence is nobody's fault who is kept from the CPU. */
+/* Silence is nobody's fault who is kept from the CPU: it gets half of the time again,
+ * and a bit, lest it is always looked at when the same other guest runs. */
 static u64 watchdog_expire(struct deadline *deadline, u64 now)
 {
 	struct vm *vm = (struct vm *)((u8 *)deadline - offsetof(struct vm, watchdog));
@@ -37,8 +38,9 @@ static u64 watchdog_expire(struct deadline *deadline, u64 now)
 
 	if (vm->alive == 0)
 		return TIME_NEVER;
-	if (vm->state == GANDALF_STATE_PAUSED || vm->vcpu->working || schedule_waits(vm->vcpu))
-		vm->alive = now;
+	if (now - vm->alive >= limit && (vm->state == GANDALF_STATE_PAUSED ||
+					 vm->vcpu->working || schedule_waits(vm->vcpu)))
+		vm->alive = now - limit / 2 + time_tsc_khz / 3;
 	if (now - vm->alive < limit)
 		return vm->alive + limit;
 	vm_stop(vm, "no sign of life for %u ms", vm->guest->watchdog_ms);

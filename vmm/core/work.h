@@ -9,7 +9,7 @@
  * system registers, descriptor tables, shadow page tables, the windows of
  * memory.c, the pool. Interrupt handlers, RTOSes and the idle vCPU leave those
  * alone: vcpu->working says so while the vCPU is interrupted there, and then the
- * idle vCPU does not run and the VM is not taken down. What interrupt handlers
+ * idle vCPU does nothing but start RTOSes and the VM is not taken down. What interrupt handlers
  * share (consoles, log, deadlines, the virtual interrupt controller, timers and
  * UART, the owner of the FPU, every VM's state) is touched behind work_end() only.
  *

@@ -401,11 +401,6 @@ struct console *console_add(struct console_mux *mux, const char *name)
 	return console;
 }
 
-void console_set_drops_oldest(struct console *console)
-{
-	console->drops_oldest = true;
-}
-
 /* Makes room. */
 static void output_drop_line(struct console *console)
 {

@@ -40,7 +40,8 @@ struct console {
 	bool continued;     /* the line has been shown as far as it was written */
 	u8 escape;          /* state of the escape sequence in the line */
 	u32 escape_start;   /* where in the line it began */
-	bool drops_oldest;  /* a full buffer drops its oldest line */
+	bool drops_oldest;  /* a full buffer drops its oldest line instead of refusing a byte,
+			     * and the number of characters lost is shown: the VMM's log */
 	u32 lost;           /* characters dropped and not yet announced */
 };
 
@@ -71,12 +72,6 @@ void console_mux_init(struct console_mux *mux);
  * CONSOLES_MAXIMUM already. The name is copied.
  */
 struct console *console_add(struct console_mux *mux, const char *name);
-
-/*
- * For the VMM's log: a full buffer drops its oldest line instead of refusing a
- * byte, and the number of characters lost is shown in its place.
- */
-void console_set_drops_oldest(struct console *console);
 
 /* A byte of output. false, and nothing kept, if there is no room. */
 bool console_put(struct console_mux *mux, struct console *console, char character);

@@ -122,11 +122,6 @@ void segment_reset(struct vcpu *vcpu)
 	vcpu->tables->tss.esp0 = esp;
 }
 
-void segment_set_stack(struct vcpu *vcpu, u32 esp)
-{
-	vcpu->tables->tss.esp0 = esp;
-}
-
 void segment_set_guest_stack(struct vcpu *vcpu, u32 ss, u32 esp)
 {
 	vcpu->tables->tss.ss1 = ss | 1;

@@ -63,8 +63,6 @@ static inline void segment_load(const struct vcpu *vcpu)
 	lgdt_lidt_ltr(&tables->gdt_register, &tables->idt_register, SELECTOR_TSS);
 }
 
-/* ESP0. */
-void segment_set_stack(struct vcpu *vcpu, u32 esp);
 /* SS1 and ESP1: where gates to ring 1 find the guest's stack. */
 void segment_set_guest_stack(struct vcpu *vcpu, u32 ss, u32 esp);
 /* A gate straight into ring 1. */

@@ -55,7 +55,7 @@ struct frame *switch_prepare(struct vcpu *vcpu)
 	stack[4] = (u32)entry_return;
 	vcpu->saved_esp = top - (u32)(page_top - (u8 *)stack);
 	vcpu->frame = (struct frame *)(top - sizeof(struct frame));
-	segment_set_stack(vcpu, top);
+	vcpu->tables->tss.esp0 = top;
 	return (struct frame *)frame;
 }
 
