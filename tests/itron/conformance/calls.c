@@ -82,6 +82,8 @@ static const ID highest[] = {
 	[POOLS] = TNUM_MPFID,	   [CYCLICS] = TNUM_CYCID,
 };
 
+#define SUCCESS (OK | NO | YES)
+
 static UH seen[CALLS][STATES];
 
 enum state state_now(void)
@@ -222,6 +224,7 @@ static void complete(enum call call)
 	for (UINT state = 0; state < STATES; state++) {
 		expect_equal(!(seen[call][state] & CTX), !(refused & STATE(state)));
 		expect_equal(!(seen[call][state] & ~CTX), !(accepted & STATE(state)));
+		expect_equal(!(seen[call][state] & SUCCESS), !(accepted & STATE(state)));
 		all |= seen[call][state] & ~CTX;
 	}
 	if (!expect_equal(all, calls[call].results)) {

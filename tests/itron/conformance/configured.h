@@ -35,6 +35,7 @@ void cyclic_started(VP_INT exinf);
 void interrupt_master(void);
 void interrupt_slave(void);
 void interrupt_last(void);
+void interrupt_timer(void);
 void exception_note(T_EXCINF *information);
 
 /* start.c */

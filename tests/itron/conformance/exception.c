@@ -182,6 +182,8 @@ static void activate_high(void)
 	expect_equal(iact_tsk(TSK_HIGH), E_OK);
 }
 
+static volatile bool routine_ended;
+
 /* And a CPU exception's handler wakes a task. */
 static void lock_in_routine(TEXPTN pattern)
 {
@@ -189,6 +191,7 @@ static void lock_in_routine(TEXPTN pattern)
 	loc_cpu();
 	in_exception(activate_high);
 	trace('f');
+	routine_ended = true;
 }
 
 static void test_lock_in_routine(void)
@@ -199,6 +202,13 @@ static void test_lock_in_routine(void)
 	expect_equal(ras_tex(TSK_SELF, 1), E_OK);
 	expect(traced("efh") && !sns_loc());
 	expect_equal(dly_tsk(1), E_OK);
+	routine_ended = false;
+	handler_begin(request_in_handler); /* and main goes on without a service call */
+	while (!routine_ended)
+		__asm__ volatile("pause");
+	trace('m');
+	handler_end();
+	expect(traced("xefhm"));
 	dis_tex();
 }
 

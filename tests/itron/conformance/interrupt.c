@@ -68,6 +68,15 @@ void interrupt_last(void)
 	line_handle(&last);
 }
 
+static volatile UINT ticks;
+
+/* In place of the kernel's own, which does the same here. */
+void interrupt_timer(void)
+{
+	ticks++;
+	expect_equal(isig_tim(), E_OK);
+}
+
 void in_interrupt(void (*work)(void))
 {
 	UINT before = master.count;
@@ -113,6 +122,19 @@ static void test_slave(void)
 static void test_last(void)
 {
 	line_test(&last);
+}
+
+static void test_timer(void)
+{
+	SYSTIM before;
+	UINT count;
+
+	settle();
+	before = now();
+	count = ticks;
+	dly_tsk(9);
+	expect_equal(ticks, count + 10);
+	expect_equal(now(), before + 10);
 }
 
 /* Interrupts wait while the CPU is locked, and all come afterwards. */
@@ -275,6 +297,7 @@ static const struct tap_test tests[] = {
 	{ "DEF_INH: a line of the master", test_master },
 	{ "DEF_INH: a line of the slave", test_slave },
 	{ "DEF_INH: the last line of the master", test_last },
+	{ "DEF_INH: the timer", test_timer },
 	{ "DEF_INH: interrupts wait while the CPU is locked", test_locked },
 	{ "DEF_INH: handlers do not nest", test_no_nesting },
 	{ "DEF_INH: a handler wakes a task", test_wake_up },

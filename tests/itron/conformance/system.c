@@ -175,6 +175,58 @@ static void test_dispatch(void)
 	expect_equal(chg_pri(TSK_SELF, TPRI_INI), E_OK);
 }
 
+/* No time-out is a wait, so that what these calls give is the same. */
+static void test_polling_disabled(void)
+{
+	static T_MSG message;
+	FLGPTN pattern;
+	VP_INT data;
+	T_MSG *received;
+
+	dis_dsp();
+	expect_equal(wup_tsk(TSK_SELF), E_OK);
+	expect_equal(tslp_tsk(TMO_POL), E_OK);
+	expect_equal(twai_sem(SEM_TWO, TMO_POL), E_OK);
+	expect_equal(sig_sem(SEM_TWO), E_OK);
+	expect_equal(set_flg(FLG_CLEAR, 1), E_OK);
+	expect_equal(twai_flg(FLG_CLEAR, 1, TWF_ORW, &pattern, TMO_POL), E_OK);
+	expect_equal(tsnd_dtq(DTQ_TWO, NULL, TMO_POL), E_OK);
+	expect_equal(trcv_dtq(DTQ_TWO, &data, TMO_POL), E_OK);
+	expect_equal(snd_mbx(MBX_FIFO, &message), E_OK);
+	expect_equal(trcv_mbx(MBX_FIFO, &received, TMO_POL), E_OK);
+	expect_equal(tget_mpf(MPF_TWO, &data, TMO_POL), E_OK);
+	expect_equal(rel_mpf(MPF_TWO, data), E_OK);
+	ena_dsp();
+}
+
+static void sleep_twice(void)
+{
+	slp_tsk();
+	slp_tsk();
+	trace_self();
+}
+
+static void test_tasks_disabled(void)
+{
+	start(TSK_HIGH, sleep_twice);
+	start(TSK_LOW, trace_self);
+	dis_dsp();
+	expect_equal(rel_wai(TSK_HIGH), E_OK);
+	expect_equal(wup_tsk(TSK_HIGH), E_OK);
+	expect_equal(can_wup(TSK_HIGH), 1);
+	expect_equal(act_tsk(TSK_HIGH), E_OK);
+	expect_equal(can_act(TSK_HIGH), 1);
+	expect_equal(sus_tsk(TSK_LOW), E_OK);
+	expect_equal(sus_tsk(TSK_LOW), E_OK);
+	expect_equal(rsm_tsk(TSK_LOW), E_OK);
+	expect_equal(frsm_tsk(TSK_LOW), E_OK);
+	expect_equal(ras_tex(TSK_LOW, 1), E_OK);
+	ena_dsp();
+	expect_equal(wup_tsk(TSK_HIGH), E_OK);
+	settle();
+	expect(traced("hl"));
+}
+
 /* Which of the senses is true in a state. */
 static void senses_expect(bool context, bool lock, bool disabled)
 {
@@ -281,6 +333,8 @@ static const struct tap_test tests[] = {
 	{ "loc_cpu, unl_cpu: no handler comes", test_lock },
 	{ "loc_cpu, unl_cpu: with dispatching disabled", test_lock_and_dispatch },
 	{ "dis_dsp, ena_dsp: nobody else runs", test_dispatch },
+	{ "time-outs with TMO_POL: with dispatching disabled", test_polling_disabled },
+	{ "tasks of other priorities: with dispatching disabled", test_tasks_disabled },
 	{ "sns_ctx, sns_loc, sns_dsp, sns_dpn: in every state", test_senses },
 	{ "iloc_cpu: ends with the handler", test_lock_in_handlers },
 	{ "sns_tex: in every state", test_exceptions_sense },
