@@ -8,6 +8,17 @@
 
 #define BLOCK 12 /* 10, rounded up */
 
+/* The pool has been used by nobody yet, so that one of its two blocks is still to be given. */
+static void test_never_given(void)
+{
+	VP block;
+
+	expect_equal(get_mpf(MPF_TWO, &block), E_OK);
+	expect_equal(rel_mpf(MPF_TWO, (UB *)block + BLOCK), E_PAR);
+	expect_equal(rel_mpf(MPF_TWO, (UB *)block - BLOCK), E_PAR);
+	expect_equal(rel_mpf(MPF_TWO, block), E_OK);
+}
+
 static void test_blocks(void)
 {
 	VP first, second, third;
@@ -68,6 +79,7 @@ static void test_disabled(void)
 }
 
 static const struct tap_test tests[] = {
+	{ "rel_mpf: a block that was never given", test_never_given },
 	{ "get_mpf, tget_mpf, pget_mpf, rel_mpf: blocks", test_blocks },
 	{ "rel_mpf: errors", test_errors },
 	{ "pget_mpf, rel_mpf: with dispatching disabled", test_disabled },
