@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The uITRON kernel: its rules, its demo, its sizes and what its manual says."""
+"""The uITRON kernel: its conformance, its demo, its sizes and what its manual says."""

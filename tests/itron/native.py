@@ -36,11 +36,14 @@ class Native:
 
 
 @contextmanager
-def run_native(image: Path, cpu: str = "pentium3") -> Iterator[Native]:
-    """Run an image until the block ends."""
+def run_native(
+    image: Path, cpu: str = "pentium3", devices: tuple[str, ...] = ()
+) -> Iterator[Native]:
+    """Run an image until the block ends. devices: further options of QEMU."""
     arguments = [
         "-kernel", str(image), "-m", "32", "-cpu", cpu, "-display", "none", "-serial", "stdio",
         "-monitor", "none", "-no-reboot", "-nodefaults", "-icount", "shift=0,sleep=off",
+        *devices,
     ]  # fmt: skip
     child = pexpect.spawn("qemu-system-i386", arguments, encoding="utf-8", timeout=PATIENCE,
                           echo=False)  # fmt: skip

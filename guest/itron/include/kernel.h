@@ -112,6 +112,8 @@ typedef struct t_excinf {
 	UW error_code; /* 0 if the exception has none */
 	UW eip;	       /* of the exception; the handler may change it to go on elsewhere */
 	UW eflags;
+	BOOL context; /* what sns_ctx() would have given there */
+	BOOL locked;  /* and sns_loc(); sns_dsp() and sns_tex() still give it */
 } T_EXCINF;
 
 /* Task management. */

@@ -53,7 +53,7 @@ static bool dataqueue_send(struct dataqueue *queue, VP_INT data)
 	struct task *receiver = wait_queue_first(&queue->receivers);
 
 	if (receiver) {
-		receiver->wait_data = data;
+		receiver->outcome.data = data;
 		wait_release(receiver, E_OK);
 	} else if (queue->count < configuration_of(queue)->dtqcnt) {
 		dataqueue_put(queue, data);
@@ -70,9 +70,9 @@ static bool dataqueue_receive(struct dataqueue *queue, VP_INT *data)
 	if (queue->count) {
 		*data = dataqueue_take(queue);
 		if (sender)
-			dataqueue_put(queue, sender->wait_data);
+			dataqueue_put(queue, sender->outcome.data);
 	} else if (sender) {
-		*data = sender->wait_data;
+		*data = sender->outcome.data;
 	} else {
 		return false;
 	}
@@ -113,7 +113,7 @@ ER tsnd_dtq(ID dtqid, VP_INT data, TMO tmout)
 	result = dataqueue_find(dtqid, &queue);
 	if (result || dataqueue_send(queue, data))
 		return call_end(result);
-	running->wait_data = data;
+	running->outcome.data = data;
 	return wait_in(&queue->senders, tmout);
 }
 
@@ -172,6 +172,6 @@ ER trcv_dtq(ID dtqid, VP_INT *p_data, TMO tmout)
 	self = running;
 	result = wait_in(&queue->receivers, tmout);
 	if (!result)
-		*p_data = self->wait_data;
+		*p_data = self->outcome.data;
 	return result;
 }

@@ -50,7 +50,8 @@ static ER eventflag_set(ID id, FLGPTN pattern)
 		struct task *task = container_of(link, struct task, link);
 
 		next = link->next;
-		if (eventflag_take(flag, task->wait_pattern, task->wait_mode, &task->wait_pattern))
+		if (eventflag_take(flag, task->outcome.pattern, task->wait_mode,
+				   &task->outcome.pattern))
 			wait_release(task, E_OK);
 	}
 	return E_OK;
@@ -110,10 +111,10 @@ ER twai_flg(ID flgid, FLGPTN waiptn, MODE wfmode, FLGPTN *p_flgptn, TMO tmout)
 	if (result || eventflag_take(flag, waiptn, wfmode, p_flgptn))
 		return call_end(result);
 	self = running;
-	self->wait_pattern = waiptn;
+	self->outcome.pattern = waiptn;
 	self->wait_mode = wfmode;
 	result = wait_in(&flag->queue, tmout);
 	if (!result)
-		*p_flgptn = self->wait_pattern;
+		*p_flgptn = self->outcome.pattern;
 	return result;
 }

@@ -13,6 +13,8 @@ void exception_deliver(void)
 	struct task *self = running;
 
 	while (self->exceptions_enabled && self->exceptions_pending && !cpu_locked) {
+		/* The routine may wait, too. */
+		struct task_outcome outcome = self->outcome;
 		TEXPTN pattern = self->exceptions_pending;
 
 		self->exceptions_pending = 0;
@@ -20,8 +22,9 @@ void exception_deliver(void)
 		interrupts_enable();
 		((void (*)(TEXPTN, VP_INT))self->configuration->texrtn)(
 			pattern, self->configuration->exinf);
+		unl_cpu(); /* if it has left it locked */
 		interrupts_disable();
-		cpu_locked = false;
+		self->outcome = outcome;
 		self->exceptions_enabled = true;
 	}
 }

@@ -35,6 +35,8 @@ void exception_run(T_EXCINF *information)
 {
 	bool handler_ran = handler_runs, was_locked = cpu_locked;
 
+	information->context = handler_ran;
+	information->locked = was_locked;
 	handler_runs = true;
 	cpu_locked = false; /* so that the handler may call what handlers may */
 	((void (*)(T_EXCINF *))interrupt_handlers[information->excno])(information);

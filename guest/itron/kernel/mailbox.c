@@ -59,7 +59,7 @@ ER snd_mbx(ID mbxid, T_MSG *pk_msg)
 		return call_end(E_PAR);
 	receiver = wait_queue_first(&mailbox->queue);
 	if (receiver) {
-		receiver->wait_data = pk_msg;
+		receiver->outcome.data = pk_msg;
 		wait_release(receiver, E_OK);
 	} else {
 		mailbox_put(mailbox, pk_msg, by_priority);
@@ -96,6 +96,6 @@ ER trcv_mbx(ID mbxid, T_MSG **ppk_msg, TMO tmout)
 	self = running;
 	result = wait_in(&mailbox->queue, tmout);
 	if (!result)
-		*ppk_msg = self->wait_data;
+		*ppk_msg = self->outcome.data;
 	return result;
 }

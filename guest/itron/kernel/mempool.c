@@ -63,7 +63,7 @@ ER tget_mpf(ID mpfid, VP *p_blk, TMO tmout)
 	self = running;
 	result = wait_in(&pool->queue, tmout);
 	if (!result)
-		*p_blk = self->wait_data;
+		*p_blk = self->outcome.data;
 	return result;
 }
 
@@ -92,7 +92,7 @@ ER rel_mpf(ID mpfid, VP blk)
 		return call_end(result);
 	task = wait_queue_first(&pool->queue);
 	if (task) {
-		task->wait_data = blk;
+		task->outcome.data = blk;
 		wait_release(task, E_OK);
 	} else {
 		*(VP *)blk = pool->free;

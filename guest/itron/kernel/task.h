@@ -24,6 +24,14 @@ enum task_wait {
 
 struct wait_queue;
 
+/* What the end of its waiting gives a task. The call that has waited reads it when the task runs
+ * again, which is after its task exception routine. */
+struct task_outcome {
+	ER result;
+	VP_INT data; /* what is handed over to it; while it waits, what it sends */
+	FLGPTN pattern; /* while it waits, what it waits for */
+};
+
 struct task {
 	VP stack;	  /* stack pointer while it does not run; context.S has the offset */
 	VP floating_point; /* where its x87 and SSE registers are kept; NULL: it has none */
@@ -31,9 +39,7 @@ struct task {
 	const struct task_configuration *configuration;
 	struct timeout timeout;
 	struct wait_queue *queue; /* with WAIT_OBJECT: the one that it is in */
-	ER wait_result;
-	VP_INT wait_data; /* what is handed over to it, or what it sends */
-	FLGPTN wait_pattern;
+	struct task_outcome outcome;
 	MODE wait_mode;
 	TEXPTN exceptions_pending;
 	UB state;

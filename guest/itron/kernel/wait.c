@@ -57,7 +57,7 @@ static ER wait_finish(void)
 	struct task *self = running;
 
 	port_dispatch();
-	return self->wait_result;
+	return self->outcome.result;
 }
 
 ER wait_in(struct wait_queue *queue, TMO timeout)
@@ -78,7 +78,7 @@ void wait_cancel(struct task *task)
 void wait_release(struct task *task, ER result)
 {
 	wait_cancel(task);
-	task->wait_result = result;
+	task->outcome.result = result;
 	task->state = TASK_READY;
 	if (!task->suspensions)
 		ready_add(task);

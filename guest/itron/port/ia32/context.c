@@ -78,7 +78,12 @@ void port_floating_point_switch(VP from, VP to)
 void context_interrupt(struct context *context)
 {
 	UINT vector = (context->entry - (UW)context_entries) / CONTEXT_ENTRY_SIZE;
-	T_EXCINF information = { vector, context->error_code, context->eip, context->eflags };
+	T_EXCINF information = {
+		.excno = vector,
+		.error_code = context->error_code,
+		.eip = context->eip,
+		.eflags = context->eflags,
+	};
 
 	if (vector >= TMIN_INHNO) {
 		if (port_interrupt_accept(vector))
