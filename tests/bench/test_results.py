@@ -9,6 +9,7 @@ from rich.console import Console as RichConsole
 
 from gandalf import bench as benching
 from gandalf import bench_report
+from gandalf.bench_masked import TOTAL
 from gandalf.bench_papers import WEIGHTS
 from gandalf.bench_results import (
     SCHEMA,
@@ -105,6 +106,37 @@ def test_a_run_that_cannot_be_trusted_is_invalid(old: str, new: str, why: str) -
     (absent,) = found.absent
     assert absent.invalid
     assert why in absent.reason
+
+
+def test_time_passes_while_a_run_sleeps_but_no_instruction() -> None:
+    """So it agrees with more ticks than instructions, and not with fewer."""
+    slept = OUTPUT.replace("=syscall", "=rtc_latency").replace("ticks=13000", "ticks=130000")
+    plan = benching.Plan(operations=("rtc_latency",))
+    (row,) = measured(Fake("native", None, slept), plan=plan).results
+    assert row.instructions == 100
+    for ticks, right in (("ticks=130000", True), ("ticks=1300", False)):
+        text = slept.replace("ticks=130000", ticks)
+        why = benching._mistake("rtc_latency", benching._samples("rtc_latency", run(text)),
+                                run(text))  # fmt: skip
+        assert (why is None) == right
+
+
+def test_what_sleeps_is_no_part_of_the_masked_sums() -> None:
+    """Sleeping, a system executes as much as its timers make it."""
+    found = {}
+    for name in ("syscall", "rtc_latency"):
+        text = "".join(
+            f"sample={part.operation} samples=1 minimum=1 median=1 mean_times_100=100 maximum=1 "
+            "others=0\n"
+            for part in WORK
+        )  # fmt: skip
+        text += f"count={name} operations=20 ticks=2900 timer=0 others=0\n"
+        text += f"count={name} operations=120 ticks=12900 timer=0 others=0\n"
+        text += "clocksource=tsc\n"
+        found[name] = benching._Collection()
+        benching._add_masked(Fake("native"), TOTAL, run(text), benching.Plan(), found[name])
+    assert found["syscall"].results[0].events["executed"] == 15800
+    assert found["rtc_latency"].results[0].events["executed"] == 0
 
 
 @pytest.mark.parametrize(

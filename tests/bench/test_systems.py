@@ -62,6 +62,17 @@ def test_events_are_what_the_operations_consist_of(quick: Results) -> None:
         assert pipe.events["cr3_load"] >= 2.0
 
 
+def test_an_interrupt_of_the_clock_reaches_its_process(quick: Results) -> None:
+    """Each period has one, and nothing but a timer's beside it."""
+    for system in quick.systems:
+        found = quick.find(system, "rtc_latency")
+        assert found is not None
+        assert found.samples == 500
+        assert 1 <= found.events["interrupts"] < 2
+        # A register of the clock, at least, is read behind the time stamp: two ports.
+        assert found.events["port"] >= 2
+
+
 def test_interrupts_are_masked_in_ring_0_alone_on_a_shared_cpu(quick: Results) -> None:
     """Linux's own flag is no processor's; on a dedicated CPU it is."""
     for system, alone in ((SYSTEM, True), ("gandalf-dedicated", False)):

@@ -12,8 +12,8 @@ import pytest
 from gandalf import bench_workload
 from gandalf.bench_workload import WORK, parse
 
-# What needs files of the guest's root file system.
-ELSEWHERE = ("fork_exec", "exec_dynamic", "shell")
+# What needs files of the guest's root file system, or its kernel's driver.
+ELSEWHERE = ("fork_exec", "exec_dynamic", "shell", "rtc_latency")
 HERE = [part.operation for part in WORK if part.operation not in ELSEWHERE]
 
 
@@ -53,6 +53,12 @@ def test_a_program_that_fails_is_no_result(program: Path) -> None:
         # A shell has a line of its own before.
         assert done.stderr.endswith(f"bench: {operation}: the child failed\n")
         assert done.stdout == ""
+
+
+def test_a_kernel_without_the_driver_is_no_result(program: Path) -> None:
+    done = bench(program, "sample", "rtc_latency", "1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert parse(done.stderr).complaints["rtc_latency"].startswith("there is no /dev/gandalf-rtc")
 
 
 def test_the_script_of_commands_succeeds(program: Path) -> None:

@@ -17,7 +17,7 @@ from gandalf import __version__, bench_footprint
 from gandalf.bench_masked import MASKED, TOTAL, Seen
 from gandalf.bench_results import FORMAT, Absent, Result, Results
 from gandalf.bench_targets import FOLDER, Run, Target
-from gandalf.bench_workload import BY_ITSELF, WORK, Bracket, Sample, Work
+from gandalf.bench_workload import BY_ITSELF, SLEEPING, WORK, Bracket, Sample, Work
 from gandalf.measurement import Measurement
 from gandalf.paths import UserError
 
@@ -155,14 +155,18 @@ def _add_masked(target: Target, operation: str, run: Run, plan: Plan, found: _Co
     wrong = [
         part.operation
         for part in plan.work()
-        if _mistake(part.operation, _samples(part.operation, run), run)
+        if not part.sleeps and _mistake(part.operation, _samples(part.operation, run), run)
     ]
     if wrong or not run.measurements:
         what = f"{', '.join(wrong)} cannot be trusted" if wrong else "nobody looked from outside"
         found.miss(target.name, operation, f"Of the operations {what}.", invalid=bool(wrong))
         return
     pairs = zip(run.output.brackets, run.measurements, strict=True)
-    runs = tuple((bracket.operation, measured) for bracket, measured in pairs)
+    runs = tuple(
+        (bracket.operation, measured)
+        for bracket, measured in pairs
+        if bracket.operation not in SLEEPING
+    )
     seen = Seen(runs, run.entry_name, run.vmm)
     row = seen.total(target.name) if operation == TOTAL else seen.longest(target.name)
     _keep(target, row, found)
@@ -213,7 +217,10 @@ def _pairs(operation: str, run: Run) -> list[tuple[Bracket, Measurement]]:
 
 
 def _agree(bracket: Bracket, seen: Measurement) -> bool:
-    difference = abs(bracket.ticks - seen.instructions)
+    """Say whether both measured the same run. One that sleeps takes time without instructions."""
+    difference = seen.instructions - bracket.ticks
+    if bracket.operation not in SLEEPING:
+        difference = abs(difference)
     return difference <= _BRACKET_SHARE * bracket.ticks + _BRACKET_ROOM
 
 
