@@ -10,6 +10,8 @@
  *		interrupt, so that as few of those as possible come in between
  *	bench boot
  *		the time stamp, which a deterministic machine begins at 0
+ *	bench flush N
+ *		changes page tables N times as fast as it can, and measures nothing
  *	bench list
  *		the names of the operations
  *
@@ -28,6 +30,9 @@
 #define CALIBRATIONS 64u
 /* Time stamps further apart than this have an interrupt between them. */
 #define GAP 400u
+/* Of a round of the load: a page table's worth of pages. */
+#define FLUSH_PAGE 4096u
+#define FLUSH_PAGES 1024u
 /* Until the console has printed what it was given. */
 #define PAUSE_NANOSECONDS 100000000L
 
@@ -209,6 +214,28 @@ static void count(unsigned runs)
 	interrupts_print(&before);
 }
 
+/* --- A load --- */
+
+/* Each round maps pages, fills them, takes writing away and gives it back, and unmaps them. */
+static void flush(unsigned rounds)
+{
+	for (unsigned i = 0; i < rounds; i++) {
+		volatile char *region = system_map(FLUSH_PAGES * FLUSH_PAGE);
+
+		if (!region)
+			operation_fail("there is no memory");
+		for (unsigned page = 0; page < FLUSH_PAGES; page++)
+			region[page * FLUSH_PAGE] = 1;
+		for (unsigned page = 0; page < FLUSH_PAGES; page++)
+			system_call(CALL_MPROTECT, (long)&region[page * FLUSH_PAGE], FLUSH_PAGE,
+				    PROT_READ);
+		system_call(CALL_MPROTECT, (long)region, FLUSH_PAGES * FLUSH_PAGE,
+			    PROT_READ | PROT_WRITE);
+		if (system_call(CALL_MUNMAP, (long)region, FLUSH_PAGES * FLUSH_PAGE, 0) != 0)
+			operation_fail("munmap failed");
+	}
+}
+
 /* --- The command line --- */
 
 static void list(void)
@@ -276,11 +303,13 @@ int program(int count, char **arguments)
 		list();
 	} else if (count == 2 && text_is(verb, "boot")) {
 		boot();
+	} else if (count == 3 && text_is(verb, "flush")) {
+		flush((unsigned)text_number(arguments[2], NULL));
 	} else if (count >= 4 && (text_is(verb, "sample") || text_is(verb, "count"))) {
 		run(arguments);
 	} else {
 		line_text("usage: bench sample|count OPERATION N [PROGRAM-OR-SCRIPT]; "
-			  "bench boot|list");
+			  "bench flush N; bench boot|list");
 		line_write(2);
 		return 2;
 	}

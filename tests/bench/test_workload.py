@@ -55,6 +55,11 @@ def test_a_program_that_fails_is_no_result(program: Path) -> None:
         assert done.stdout == ""
 
 
+def test_the_load_ends(program: Path) -> None:
+    done = bench(program, "flush", "2")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_a_kernel_without_the_driver_is_no_result(program: Path) -> None:
     done = bench(program, "sample", "rtc_latency", "1")
     assert (done.returncode, done.stdout) == (1, "")
