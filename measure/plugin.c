@@ -17,7 +17,15 @@
  *	vmm=LOW-HIGH	what of ring 0 is the VMM; all unless given, 0-0 for a machine without one
  *	guest=LOW-HIGH	what of ring 3 is a guest's kernel, as Xen's; nothing unless given
  *	from=ADDRESS,to=ADDRESS		an interval to be measured, from the last execution of one to
- *			that of the other, up to eight times
+ *			that of the other, up to eight times; if both are the same, from one execution to
+ *			the next. They are instructions
+ *	expired=ADDRESS,to=ADDRESS	the same from the moment when the local APIC's timer expired that
+ *			was delivered last before the first address is executed; needs time=1
+ *	time=1		intervals are nanoseconds of virtual time, in which the CPU may sleep
+ *	samples=1	also write how often each length of an interval came
+ *	period=NS,deviation=NS	also write which of the first intervals are longer or shorter than a
+ *			period by more than that, and the longest
+ *	ring=LOW-HIGH	with each of those, this part of physical memory as it was at its end, in hex
  *
  * How exact it is: measurement.c says what is looked at and why that is enough, measurement.h what
  * counts as an instruction, tests/measure proves it. A store into the block that executes it counts
@@ -280,21 +288,22 @@ static void parse_range(char *range, uint64_t *low, uint64_t *size)
 	char *dash = strchr(range, '-');
 
 	if (!dash)
-		fail("vmm= and guest= need LOW-HIGH");
+		fail("vmm=, guest= and ring= need LOW-HIGH");
 	*dash = '\0';
 	*low = number_of(range);
 	*size = number_of(dash + 1) - *low;
 }
 
-static void parse_interval(uint64_t linear, bool to)
+static void parse_interval(uint64_t linear, bool to, bool expired)
 {
 	static bool half;
 
 	if (to != half || options.intervals == INTERVALS)
-		fail("from= and to= come in pairs, at most eight");
+		fail("from= or expired= and to= come in pairs, at most eight");
 	half = !to;
 	if (!to) {
 		intervals[options.intervals].from = linear;
+		intervals[options.intervals].expired = expired;
 		return;
 	}
 	intervals[options.intervals].to = linear;
@@ -302,6 +311,26 @@ static void parse_interval(uint64_t linear, bool to)
 	if (!intervals[options.intervals].sample)
 		fail("there is no memory for the samples of an interval");
 	options.intervals++;
+}
+
+static void parse_of_intervals(const char *argument, char *value)
+{
+	if (strcmp(argument, "from") == 0 || strcmp(argument, "to") == 0)
+		parse_interval(number_of(value), argument[0] == 't', false);
+	else if (strcmp(argument, "expired") == 0)
+		parse_interval(number_of(value), false, true);
+	else if (strcmp(argument, "time") == 0)
+		options.time = number_of(value) != 0;
+	else if (strcmp(argument, "samples") == 0)
+		options.samples = number_of(value) != 0;
+	else if (strcmp(argument, "period") == 0)
+		options.period = number_of(value);
+	else if (strcmp(argument, "deviation") == 0)
+		options.deviation = number_of(value);
+	else if (strcmp(argument, "ring") == 0)
+		parse_range(value, &options.ring, &options.ring_size);
+	else
+		fail("there is no such option");
 }
 
 static void parse(char *argument)
@@ -333,10 +362,8 @@ static void parse(char *argument)
 	} else if (strcmp(argument, "end") == 0) {
 		options.has_end = true;
 		options.end = number_of(value);
-	} else if (strcmp(argument, "from") == 0 || strcmp(argument, "to") == 0) {
-		parse_interval(number_of(value), argument[0] == 't');
 	} else {
-		fail("there is no such option");
+		parse_of_intervals(argument, value);
 	}
 }
 
@@ -350,6 +377,7 @@ int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int cou
 		parse(arguments[i]);
 	if (options.series && (!options.output || options.control || !options.has_begin))
 		fail("series=1 needs out= and begin=, and takes no control=");
+	check(rings_make());
 	if (options.control)
 		check(control_open(options.control, on_command));
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);

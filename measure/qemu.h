@@ -90,6 +90,12 @@ struct qemu_description {
 };
 extern const struct qemu_description vmstate_x86_cpu;
 
+/* On the CPU's thread: its local APIC, null if there is none. */
+void *cpu_get_current_apic(void);
+
+/* Reads the machine's memory, or writes to it. */
+void cpu_physical_memory_rw(uint64_t address, void *buffer, uint64_t size, bool write);
+
 /* gdb's view of the registers, appended to an array of GLib's. */
 struct glib_bytes {
 	uint8_t *data;

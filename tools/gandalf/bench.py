@@ -145,7 +145,7 @@ def _add(target: Target, operation: str, run: Run, plan: Plan, found: _Collectio
         return
     (sample,) = samples
     seen = {**events(operation, run), **run.more.get(operation, {})}
-    _keep(target, _result(target.name, sample, seen), found)
+    _keep(target, _result(target.name, sample, seen, run), found)
 
 
 def _add_masked(target: Target, operation: str, run: Run, plan: Plan, found: _Collection) -> None:
@@ -263,12 +263,13 @@ def _ratio(value: float, native: float) -> float | None:
     return round(value / native, 4) if native else None
 
 
-def _result(system: str, sample: Sample, seen: dict[str, float]) -> Result:
+def _result(system: str, sample: Sample, seen: dict[str, float], run: Run) -> Result:
     return Result(
         system=system, operation=sample.operation, instructions=sample.median,
         minimum=sample.minimum, maximum=sample.maximum, mean=sample.mean, samples=sample.samples,
         ratio=None, ratio_mean=None, events=seen,
-        distribution=list(sample.distribution),
+        distribution=list(sample.distribution), places=run.places.get(sample.operation, {}),
+        outliers=list(run.outliers.get(sample.operation, ())),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from plotly.offline import get_plotlyjs
 from rich.console import Console as RichConsole
 from rich.table import Table
 
+from gandalf.bench_interval import OPERATIONS, PERIOD
 from gandalf.bench_masked import LONGEST, MASKED, TOTAL
 from gandalf.bench_papers import PAPERS, WEIGHTS
 from gandalf.bench_results import Absent, Change, Result, Results
@@ -72,11 +73,11 @@ def row(result: Result) -> list[str]:
 
 
 def _of(results: Results, system: str) -> list[Result]:
-    """Return a system's operations; the sums over all of them have a table of their own."""
+    """Return a system's operations; sums over all of them, and intervals, have their own tables."""
     return [
         result
         for result in results.results
-        if result.system == system and result.operation not in MASKED
+        if result.system == system and result.operation not in (*MASKED, *OPERATIONS)
     ]
 
 
@@ -115,10 +116,42 @@ def footprint_rows(results: Results) -> list[list[str]]:
     ]
 
 
+INTERVAL_HEADINGS = (
+    "timer interrupts every 1,000,000 ns", "intervals", "minimum", "99.9 %", "maximum",
+    "off by over 2 %", "cause of the longest",
+)  # fmt: skip
+OUTLIER_HEADINGS = ("timer interrupts off by over 2 %", "at, ns", "interval, ns", "cause")
+
+
+def interval_rows(results: Results) -> list[list[str]]:
+    """Return the intervals between timer interrupts, in the order of INTERVAL_HEADINGS."""
+    return [
+        [
+            f"{row.system}, {row.operation}", _number(row.samples), _number(row.minimum),
+            _number(row.events["p999"]), _number(row.maximum), _number(row.events["outliers"]),
+            row.places["longest"],
+        ]
+        for row in results.results
+        if row.operation in OPERATIONS
+    ]  # fmt: skip
+
+
+def outlier_rows(results: Results) -> list[list[str]]:
+    """Return each interval that is far from the period, in the order of OUTLIER_HEADINGS."""
+    return [
+        [f"{row.system}, {row.operation}", _number(outlier.at), _number(outlier.length),
+         outlier.cause]
+        for row in results.results
+        for outlier in row.outliers
+    ]  # fmt: skip
+
+
 def _tables(results: Results) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:
     """Return title, headings and rows of the tables that are not a system's."""
     tables = [
         ("Interrupts masked", MASKED_HEADINGS, masked_rows(results)),
+        ("Intervals between timer interrupts", INTERVAL_HEADINGS, interval_rows(results)),
+        ("Their outliers", OUTLIER_HEADINGS, outlier_rows(results)),
         ("Footprint", FOOTPRINT_HEADINGS, footprint_rows(results)),
     ]
     return [table for table in tables if table[2]]
@@ -279,12 +312,28 @@ def latency_plot(results: Results) -> go.Figure:
     """Return the distributions of latencies, with logarithmic counts: rare ones show."""
     figure = go.Figure()
     for result in results.results:
-        if result.distribution:
+        if result.distribution and result.operation not in OPERATIONS:
             name = f"{result.system}, {result.operation}"
             values, counts = zip(*result.distribution, strict=True)
             figure.add_scatter(name=name, x=values, y=counts, mode="lines", line_shape="hv")
     figure.update_layout(
         title="Distribution of latencies, in instructions (counts logarithmic)", height=420,
+        yaxis_type="log", template="plotly_white", legend_orientation="h",
+    )  # fmt: skip
+    return figure
+
+
+def interval_plot(results: Results) -> go.Figure:
+    """Return how far the intervals between timer interrupts are from the period."""
+    figure = go.Figure()
+    for result in results.results:
+        if result.distribution and result.operation in OPERATIONS:
+            name = f"{result.system}, {result.operation}"
+            values, counts = zip(*result.distribution, strict=True)
+            offsets = [value - PERIOD for value in values]
+            figure.add_scatter(name=name, x=offsets, y=counts, mode="lines", line_shape="hv")
+    figure.update_layout(
+        title="Intervals between timer interrupts, ns from 1 ms (counts logarithmic)", height=420,
         yaxis_type="log", template="plotly_white", legend_orientation="h",
     )  # fmt: skip
     return figure
@@ -302,7 +351,7 @@ def page(results: Results) -> str:
     """Return the page: plots first, then every figure."""
     plots = {
         "ratios": ratio_plot, "entries": entries_plot, "masked": masked_plot,
-        "latencies": latency_plot,
+        "latencies": latency_plot, "intervals": interval_plot,
     }  # fmt: skip
     parts = [
         make(results).to_html(full_html=False, include_plotlyjs=False, div_id=name)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gandalf import (
     bench_amd64,
+    bench_interval,
     bench_latency,
     bench_switch,
     bench_workload,
@@ -24,6 +25,7 @@ from gandalf import (
     guest_linux,
 )
 from gandalf.bench_masked import MASKED
+from gandalf.bench_results import Outlier
 from gandalf.bench_workload import BY_ITSELF, DONE, WORK, Output, Work
 from gandalf.build import Built, build, options_for
 from gandalf.demultiplex import VMM_CONSOLE, Demultiplexer
@@ -32,7 +34,9 @@ from gandalf.linux_boot import DETERMINISTIC_OPTIONS, TOOL_OPTIONS
 from gandalf.measure import build_plugin, plugin_arguments
 from gandalf.measurement import Measurement, read_measurement
 from gandalf.paths import BUILD, ROOT, UserError
+from gandalf.ring import read_layout
 from gandalf.symbols import Image, Symbols, vector_text
+from gandalf.trace import names_of
 
 Log = Callable[[str], None]
 FOLDER = BUILD / "bench"
@@ -60,7 +64,8 @@ class Run:
 
     measurements: one for each bracket of the output, in order; none if nobody measured.
     entry_name: says what the linear address of a handler is. vmm: ring 0 is a VMM's. machine,
-    command_line: QEMU's words without paths, and Linux's. more: further events of an operation.
+    command_line: QEMU's words without paths, and Linux's. more, places, outliers: of an operation,
+    as in its result.
     """
 
     output: Output
@@ -70,6 +75,8 @@ class Run:
     machine: str
     command_line: str
     more: dict[str, dict[str, float]] = field(default_factory=dict)
+    places: dict[str, dict[str, str]] = field(default_factory=dict)
+    outliers: dict[str, tuple[Outlier, ...]] = field(default_factory=dict)
 
 
 class Target(ABC):
@@ -103,7 +110,7 @@ def _series(folder: Path) -> tuple[Measurement, ...]:
 
 
 def _plugin(
-    addresses: Mapping[str, int], prefix: str, folder: Path, **more: str
+    addresses: Mapping[str, int], prefix: str, folder: Path, **more: str | int
 ) -> tuple[str, ...]:
     """Return QEMU's arguments for the plug-in. more: further options of it."""
     build_plugin()
@@ -238,6 +245,42 @@ class Realtime(Target):
         )  # fmt: skip
 
 
+@dataclass
+class Intervals(Target):
+    """Intervals between FreeRTOS's timer interrupts: the machine of Realtime, with the plug-in.
+
+    seconds: of each phase.
+    """
+
+    name: str = "gandalf-shared"
+    native: str | None = None
+    seconds: int = bench_latency.SECONDS
+    is_quick = False
+    operations = tuple(bench_interval.OPERATIONS)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        _own_script(FOLDER / "script-realtime", bench_interval.script(self.seconds), log)
+        built = build(SYSTEMS / "gandalf-realtime.toml", log, deterministic=True)
+        symbols, layout = Symbols(built), read_layout(built.vmm)
+        kernel = next(image for image in symbols.images if image.owner == "linux")
+        patience = PATIENCE + PATIENCE_PER_SECOND * self.seconds * len(self.operations)
+        with _scratch() as folder:
+            more = bench_interval.options(symbols, layout)
+            arguments = _plugin(kernel.addresses, _I386, folder, **more)
+            options = options_for(built, True, None, arguments)
+            text = _guests_text(built, _watch(options, folder, patience))
+            seen = _series(folder)
+        phases = bench_interval.find(seen, layout, names_of(built, symbols, layout))
+        found = dict(zip(self.operations, phases, strict=True))
+        return Run(
+            replace(bench_workload.parse(text), samples=tuple(row.sample for row in phases)), (),
+            hex, True, _machine_text(options), _own_command_line(built),
+            {name: row.events for name, row in found.items()},
+            {name: {"longest": row.longest.cause} for name, row in found.items()},
+            {name: row.outliers for name, row in found.items()},
+        )  # fmt: skip
+
+
 def _latencies(built: Built, stream: bytes) -> Output:
     """Return the output with a sample for each phase."""
     reader = bench_latency.Reader()
@@ -360,12 +403,14 @@ def targets(full: bool = False) -> list[Target]:
 
     full: with as many activations of the real-time task as the papers have.
     """
+    seconds = bench_latency.SECONDS_FULL if full else bench_latency.SECONDS
     return [
         Native(),
         Native("native-i386-sysenter", NATIVE, sysenter=True),
         Gandalf("gandalf-shared"),
         Switch(),
-        Realtime(seconds=bench_latency.SECONDS_FULL if full else bench_latency.SECONDS),
+        Realtime(seconds=seconds),
+        Intervals(seconds=seconds),
         Gandalf("gandalf-dedicated"),
         Amd64(bench_amd64.NATIVE),
         Amd64(bench_amd64.XEN, bench_amd64.NATIVE),
