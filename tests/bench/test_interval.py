@@ -93,13 +93,20 @@ def test_phases_are_those_of_the_script() -> None:
 
 
 def test_reports_have_every_outlier() -> None:
-    row = result(operation="timer_interval_idle", p999=1_000_100.0, outliers=1.0)
+    row = result(
+        operation="timer_interval_idle",
+        p999=1_000_100.0,
+        outliers=1.0,
+        dispatch_minimum=650.0,
+        dispatch_mean=671.5,
+        dispatch_maximum=690.0,
+    )
     late = Outlier(at=7, length=1_030_000, cause="interrupts masked in port")
     found = results(
         row.model_copy(update={"places": {"longest": "at once"}, "outliers": [late]})
     )  # fmt: skip
     text, page = bench_report.markdown(found), bench_report.page(found)
-    for part in ("at once", "interrupts masked in port", "1,030,000", "1,000,100"):
+    for part in ("671.50", "at once", "interrupts masked in port", "1,030,000", "1,000,100"):
         assert part in text
         assert part in page
 

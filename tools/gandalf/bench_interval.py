@@ -33,6 +33,8 @@ _WIDTH = 50
 _MARGIN = 1
 # Bytes from one entry of guest/freertos/port/switch.S to the next.
 _ENTRY_SIZE = 16
+# RDTSC, with which the periodic task begins each turn.
+_TIME_STAMP = bytes([0x0F, 0x31])
 # Until the VMM has noted an interrupt that it takes at once.
 _AT_ONCE = 100
 
@@ -57,12 +59,23 @@ def handler(symbols: Symbols) -> int:
     return symbols.address("rtos:port_interrupt_entries") + place * _ENTRY_SIZE
 
 
+def task(symbols: Symbols) -> int:
+    """Return the linear address at which the periodic task of the demo takes the time."""
+    image = next(image for image in symbols.images if image.owner == "rtos")
+    return image.search("periodic_run", _TIME_STAMP)
+
+
 def options(symbols: Symbols, layout: Layout) -> dict[str, str | int]:
-    """Return what the plug-in is to be told; the interval is the first."""
+    """Return what the plug-in is to be told.
+
+    The first interval is that between two interrupts, the second that from the expiry of the timer
+    to the task: the dispatch latency, seen from outside.
+    """
     ring, entry = layout.variables["trace_events"], handler(symbols)
     return {
-        "from": entry, "to": entry, "time": 1, "samples": 1, "period": PERIOD,
-        "deviation": DEVIATION, "ring": f"{ring.offset}-{ring.offset + ring.size}",
+        "from": entry, "to": entry, "expired": entry, "to_": task(symbols), "time": 1,
+        "samples": 1, "period": PERIOD, "deviation": DEVIATION,
+        "ring": f"{ring.offset}-{ring.offset + ring.size}",
     }  # fmt: skip
 
 
@@ -124,8 +137,13 @@ def _before(first: Event, events: Sequence[Event], names: Names) -> str:
     return f"{event_text(last, names)} of {names.vcpu(last.vcpu)}"
 
 
-def _explain(kept: Kept, layout: Layout, names: Names) -> Outlier:
-    """Return an interval with its cause: it is long if its end was late, short if its begin was."""
+def _explain(kept: Kept, before: int | None, layout: Layout, names: Names) -> Outlier:
+    """Return an interval with its cause: it is long if its end was late, short if its begin was.
+
+    before: the end of the one before if that is one of note as well.
+    """
+    if kept.length < PERIOD and kept.end - kept.length == before:
+        return Outlier(at=kept.end, length=kept.length, cause="the interrupt before was late")
     events = parse(bytes.fromhex(kept.ring), 0, layout)
     if kept.length >= PERIOD:
         late = Late(kept.expiry, kept.end)
@@ -158,9 +176,19 @@ def find(
         interval = measured.intervals[0]
         if measured.longest is None or not interval.count:
             raise UserError(f"The RTOS's timer never interrupted in {operation}.")
-        longest, *outliers = (
-            _explain(kept, layout, names) for kept in (measured.longest, *measured.outliers)
-        )
-        events = {"p999": float(interval.p999), "outliers": float(measured.outlier_count)}
+        longest = _explain(measured.longest, None, layout, names)
+        ends = [None, *(kept.end for kept in measured.outliers)]
+        outliers = [
+            _explain(kept, before, layout, names)
+            for kept, before in zip(measured.outliers, ends, strict=False)
+        ]
+        dispatch = measured.intervals[1]
+        events = {
+            "p999": float(interval.p999),
+            "outliers": float(measured.outlier_count),
+            "dispatch_minimum": float(dispatch.minimum),
+            "dispatch_mean": dispatch.mean,
+            "dispatch_maximum": float(dispatch.maximum),
+        }
         found.append(Found(sample(operation, interval), longest, tuple(outliers), events))
     return found

@@ -118,7 +118,8 @@ def footprint_rows(results: Results) -> list[list[str]]:
 
 INTERVAL_HEADINGS = (
     "timer interrupts every 1,000,000 ns", "intervals", "minimum", "99.9 %", "maximum",
-    "off by over 2 %", "cause of the longest",
+    "off by over 2 %", "dispatch latency from outside: minimum", "mean", "maximum",
+    "cause of the longest",
 )  # fmt: skip
 OUTLIER_HEADINGS = ("timer interrupts off by over 2 %", "at, ns", "interval, ns", "cause")
 
@@ -129,6 +130,7 @@ def interval_rows(results: Results) -> list[list[str]]:
         [
             f"{row.system}, {row.operation}", _number(row.samples), _number(row.minimum),
             _number(row.events["p999"]), _number(row.maximum), _number(row.events["outliers"]),
+            *(_number(row.events[f"dispatch_{kind}"]) for kind in ("minimum", "mean", "maximum")),
             row.places["longest"],
         ]
         for row in results.results

@@ -311,7 +311,7 @@ class Switch(Target):
         built = build(SYSTEMS / "gandalf-switch.toml", log, deterministic=True)
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
-        linux = bench_switch.hypercall_of(kernel, ROOT / "build/linux/attack/vmlinux")
+        linux = bench_switch.hypercall_of(kernel)
         rtos = (symbols.address(f"rtos:switch_{name}") for name in ("halt", "rung"))
         with _scratch() as folder:
             flag, words = _plugin(kernel.addresses, _I386, folder)
