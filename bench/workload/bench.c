@@ -28,8 +28,6 @@
 #define WARM_UP 8u
 /* Two time stamps are taken so often to find what that costs. */
 #define CALIBRATIONS 64u
-/* Time stamps further apart than this have an interrupt between them. */
-#define GAP 400u
 /* Of a round of the load: a page table's worth of pages. */
 #define FLUSH_PAGE 4096u
 #define FLUSH_PAGES 1024u

@@ -222,6 +222,28 @@ static void rtc_latency_finish(void)
 	check(system_call(CALL_CLOSE, rtc, 0, 0) == 0, "the clock cannot be closed");
 }
 
+/* --- Somebody else's turns --- */
+
+/* When the process was interrupted last. */
+static uint32_t turn_began;
+
+/* Waits for a gap between two time stamps. */
+static void turn_run(void)
+{
+	uint64_t last, now = time_stamp();
+
+	do {
+		last = now;
+		now = time_stamp();
+	} while (now - last < GAP);
+	turn_began = (uint32_t)last;
+}
+
+static uint32_t turn_began_at(void)
+{
+	return turn_began;
+}
+
 /* --- Processes --- */
 
 static void child_wait(long child)
@@ -312,5 +334,6 @@ const struct operation operations[] = {
 	{ .name = "shell", .prepare = argument_need, .run = shell_run, .parts = 1 },
 	{ .name = "rtc_latency", .prepare = rtc_latency_prepare, .run = rtc_latency_run,
 	  .finish = rtc_latency_finish, .began = rtc_latency_began, .parts = 1 },
+	{ .name = "rtos_task_cost", .run = turn_run, .began = turn_began_at, .parts = 1 },
 	{ .name = NULL },
 };

@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+/* Time stamps further apart than this have an interrupt between them. */
+#define GAP 400u
+
 struct operation {
 	const char *name;
 	/* Before the first one; NULL: nothing. */

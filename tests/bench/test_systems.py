@@ -73,6 +73,15 @@ def test_an_interrupt_of_the_clock_reaches_its_process(quick: Results) -> None:
         assert found.events["port"] >= 2
 
 
+def test_a_running_task_costs_linux_its_turns(quick: Results) -> None:
+    """A turn is an interrupt, at least two switches, and the task: no less than its latency."""
+    found = quick.find(SYSTEM, "rtos_task_cost")
+    assert found is not None
+    assert 1000 <= found.instructions < 10_000
+    assert found.events["vmm_entries"] >= 2
+    assert found.events["entry 0x30 APIC timer"] == pytest.approx(1, abs=0.05)
+
+
 def test_interrupts_are_masked_in_ring_0_alone_on_a_shared_cpu(quick: Results) -> None:
     """Linux's own flag is no processor's; on a dedicated CPU it is."""
     for system, alone in ((SYSTEM, True), ("gandalf-dedicated", False)):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gandalf import bench_workload
-from gandalf.bench_workload import WORK, parse
+from gandalf.bench_workload import TASK, WORK, parse
 
 # What needs files of the guest's root file system, or its kernel's driver.
 ELSEWHERE = ("fork_exec", "exec_dynamic", "shell", "rtc_latency")
@@ -29,7 +29,7 @@ def bench(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_it_knows_the_operations_of_the_tool(program: Path) -> None:
-    assert bench(program, "list").stdout.split() == [part.operation for part in WORK]
+    assert bench(program, "list").stdout.split() == [part.operation for part in (*WORK, TASK)]
 
 
 @pytest.mark.parametrize("operation", HERE)

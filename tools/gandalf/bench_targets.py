@@ -26,7 +26,7 @@ from gandalf import (
 )
 from gandalf.bench_masked import MASKED
 from gandalf.bench_results import Outlier
-from gandalf.bench_workload import BY_ITSELF, DONE, WORK, Output, Work
+from gandalf.bench_workload import BY_ITSELF, DONE, TASK, WORK, Output, Work
 from gandalf.build import Built, build, options_for
 from gandalf.demultiplex import VMM_CONSOLE, Demultiplexer
 from gandalf.description import LinuxGuest
@@ -197,14 +197,16 @@ def _function_names(find: Callable[[int], tuple[str, int] | None]) -> Callable[[
 
 @dataclass
 class Gandalf(Target):
-    """A system of bench/systems."""
+    """A system of bench/systems. description: the file there; the system's own unless given."""
 
     name: str
     native: str | None = NATIVE
+    description: str = ""
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:
         build_initrd(work, log)
-        built = build(SYSTEMS / f"{self.name}.toml", log, deterministic=True)
+        path = SYSTEMS / f"{self.description or self.name}.toml"
+        built = build(path, log, deterministic=True)
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
         with _scratch() as folder:
@@ -216,6 +218,19 @@ class Gandalf(Target):
             bench_workload.parse(text), seen, _vector_names(symbols), True, _machine_text(options),
             _own_command_line(built),
         )  # fmt: skip
+
+
+@dataclass
+class Running(Gandalf):
+    """What the running RTOS of Realtime costs Linux: another machine of gandalf-shared."""
+
+    name: str = "gandalf-shared"
+    native: str | None = None
+    description: str = "gandalf-realtime"
+    operations = (TASK.operation,)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        return super().run((TASK,), log)
 
 
 @dataclass
@@ -409,6 +424,7 @@ def targets(full: bool = False) -> list[Target]:
         Native("native-i386-sysenter", NATIVE, sysenter=True),
         Gandalf("gandalf-shared"),
         Switch(),
+        Running(),
         Realtime(seconds=seconds),
         Intervals(seconds=seconds),
         Gandalf("gandalf-dedicated"),

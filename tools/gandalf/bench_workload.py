@@ -67,6 +67,8 @@ WORK = (
     Work("shell", 5, 1, 3, f"/{COMMANDS}"),
     Work("rtc_latency", 500, 10, 110, sleeps=True),
 )
+# What a process of Linux loses each time that an RTOS has its turn: for a machine of its own.
+TASK = Work("rtos_task_cost", 1000, 20, 120)
 # What waits for a clock: the others' runs are as long on every system as their instructions are.
 SLEEPING = tuple(part.operation for part in WORK if part.sleeps)
 
