@@ -124,7 +124,7 @@ struct measurement {
 struct options {
 	const char *output, *control;
 	bool has_begin, has_end;
-	uint64_t begin, end;
+	uint64_t begin, end, last;
 	uint64_t vmm, vmm_size; /* all of ring 0 unless given */
 	uint64_t guest, guest_size; /* what of ring 3 is a guest's kernel: nothing unless given */
 	uint64_t nanoseconds; /* end after so much virtual time; 0: do not */
@@ -132,7 +132,7 @@ struct options {
 	uint64_t period, deviation; /* of the first interval; 0: it has none */
 	uint64_t ring, ring_size; /* physical; kept as it is at an outlier */
 	bool stop;
-	bool series;
+	bool series, between;
 	bool time; /* intervals are virtual time */
 	bool samples; /* write those of the intervals */
 	unsigned intervals;

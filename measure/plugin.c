@@ -12,6 +12,9 @@
  *	stop=1		stop the machine when the measurement ends by itself
  *	series=1	measure from each begin= to the next end=, into FILE.0, FILE.1 and so on; a
  *			begin= within a measurement begins it anew
+ *	between=1	with series=1: from the first end= on also measure what is between the others,
+ *			into FILE.between.0 and so on
+ *	last=ADDRESS	end the last of those before the instruction at this one, and all
  *	record=N	also write the last windows of at least N instructions, with the virtual
  *			time at which each began
  *	vmm=LOW-HIGH	what of ring 0 is the VMM; all unless given, 0-0 for a machine without one
@@ -47,7 +50,7 @@ QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *i
 
 /* What is to be done where an instruction of interest is executed. Points are at offset bytes from
  * the beginning of their block. */
-enum point { POINT_BEGIN, POINT_END, POINT_FROM, POINT_TO };
+enum point { POINT_BEGIN, POINT_END, POINT_LAST, POINT_FROM, POINT_TO };
 
 /* Where the block begins that is executed. QEMU keeps EIP up to date only there. */
 static uint64_t block_begin;
@@ -67,25 +70,59 @@ static void check(const char *wrong)
 		fail(wrong);
 }
 
-/* Writes the next measurement of a series, and is ready for another. */
-static void end_in_series(void)
+/* Whether what is measured is between two of a series. */
+static bool is_between;
+
+/* Writes the next measurement of a series, or of what is between. */
+static void write_in_series(void)
 {
-	static unsigned number;
+	static unsigned numbers[2];
 	char path[4096];
 
-	if (snprintf(path, sizeof(path), "%s.%u", options.output, number++) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s%s.%u", options.output, is_between ? ".between" : "",
+		     numbers[is_between]++) >= (int)sizeof(path))
 		fail("the name of the output file is too long");
 	check(report_write(path));
+}
+
+/* Writes a measurement, and is ready for another. */
+static void end_in_series(uint64_t linear)
+{
+	write_in_series();
 	measurement.progress = PROGRESS_ARMED;
+	is_between = options.between;
+	if (is_between)
+		measurement_begin(linear);
+}
+
+/* What was begun already is no part of the series. */
+static void begin(uint64_t linear)
+{
+	if (options.between && measurement.progress == PROGRESS_ON) {
+		is_between = true;
+		measurement_end(linear);
+		write_in_series();
+	}
+	is_between = false;
+	measurement_begin(linear);
+}
+
+static void end_all(uint64_t linear)
+{
+	if (measurement.progress != PROGRESS_ON)
+		return;
+	is_between = true;
+	measurement_end(linear);
+	write_in_series();
 }
 
 static void end(uint64_t linear)
 {
-	if (measurement.progress != PROGRESS_ON)
+	if (measurement.progress != PROGRESS_ON || is_between)
 		return;
 	measurement_end(linear);
 	if (options.series) {
-		end_in_series();
+		end_in_series(linear);
 		return;
 	}
 	check(report_write(options.output));
@@ -139,12 +176,16 @@ static void on_point(unsigned vcpu, void *data)
 	switch ((enum point)(packed >> 56)) {
 	case POINT_BEGIN:
 		if ((measurement.progress == PROGRESS_ARMED || options.series) &&
-		    linear == options.begin)
-			measurement_begin(linear);
+		    measurement.progress != PROGRESS_ENDED && linear == options.begin)
+			begin(linear);
 		break;
 	case POINT_END:
 		if (linear == options.end)
 			end(linear);
+		break;
+	case POINT_LAST:
+		if (linear == options.last)
+			end_all(linear);
 		break;
 	case POINT_FROM:
 		if (linear == interval->from)
@@ -169,20 +210,21 @@ static void instrument_points(struct qemu_plugin_insn *instruction, uint64_t lin
 		bool wanted;
 		enum point point;
 		unsigned index;
-	} points[2 + 2 * INTERVALS] = {
+	} points[3 + 2 * INTERVALS] = {
 		{ options.has_begin && may_be(linear, options.begin), POINT_BEGIN, 0 },
 		{ options.has_end && may_be(linear, options.end), POINT_END, 0 },
+		{ options.between && may_be(linear, options.last), POINT_LAST, 0 },
 	};
 
 	for (unsigned i = 0; i < options.intervals; i++) {
-		points[2 + 2 * i].wanted = may_be(linear, intervals[i].to);
-		points[2 + 2 * i].point = POINT_TO;
-		points[2 + 2 * i].index = i;
-		points[3 + 2 * i].wanted = may_be(linear, intervals[i].from);
-		points[3 + 2 * i].point = POINT_FROM;
+		points[3 + 2 * i].wanted = may_be(linear, intervals[i].to);
+		points[3 + 2 * i].point = POINT_TO;
 		points[3 + 2 * i].index = i;
+		points[4 + 2 * i].wanted = may_be(linear, intervals[i].from);
+		points[4 + 2 * i].point = POINT_FROM;
+		points[4 + 2 * i].index = i;
 	}
-	for (unsigned i = 0; i < 2 + 2 * options.intervals; i++)
+	for (unsigned i = 0; i < 3 + 2 * options.intervals; i++)
 		if (points[i].wanted)
 			qemu_plugin_register_vcpu_insn_exec_cb(
 				instruction, on_point, QEMU_CALLBACK_NO_REGISTERS,
@@ -354,6 +396,10 @@ static void parse(char *argument)
 		options.stop = number_of(value) != 0;
 	} else if (strcmp(argument, "series") == 0) {
 		options.series = number_of(value) != 0;
+	} else if (strcmp(argument, "between") == 0) {
+		options.between = number_of(value) != 0;
+	} else if (strcmp(argument, "last") == 0) {
+		options.last = number_of(value);
 	} else if (strcmp(argument, "record") == 0) {
 		options.record = number_of(value);
 	} else if (strcmp(argument, "begin") == 0) {
@@ -377,6 +423,8 @@ int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int cou
 		parse(arguments[i]);
 	if (options.series && (!options.output || options.control || !options.has_begin))
 		fail("series=1 needs out= and begin=, and takes no control=");
+	if (options.between && (!options.series || !options.last))
+		fail("between=1 needs series=1 and last=");
 	check(rings_make());
 	if (options.control)
 		check(control_open(options.control, on_command));

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gandalf import __version__, bench_footprint
-from gandalf.bench_masked import MASKED, TOTAL, Seen
+from gandalf.bench_masked import BETWEEN, MASKED, TOTAL, Seen
 from gandalf.bench_results import FORMAT, Absent, Result, Results
 from gandalf.bench_targets import FOLDER, Run, Target
 from gandalf.bench_workload import BY_ITSELF, SLEEPING, WORK, Bracket, Sample, Work
@@ -149,7 +149,7 @@ def _add(target: Target, operation: str, run: Run, plan: Plan, found: _Collectio
 
 
 def _add_masked(target: Target, operation: str, run: Run, plan: Plan, found: _Collection) -> None:
-    """Add a sum over the runs of all operations, if all can be trusted."""
+    """Add a sum from the script's first line to the power-off, if its operations can be trusted."""
     if not plan.wants(operation):
         return
     wrong = [
@@ -157,17 +157,14 @@ def _add_masked(target: Target, operation: str, run: Run, plan: Plan, found: _Co
         for part in plan.work()
         if not part.sleeps and _mistake(part.operation, _samples(part.operation, run), run)
     ]
-    if wrong or not run.measurements:
+    if wrong or not run.between:
         what = f"{', '.join(wrong)} cannot be trusted" if wrong else "nobody looked from outside"
         found.miss(target.name, operation, f"Of the operations {what}.", invalid=bool(wrong))
         return
-    pairs = zip(run.output.brackets, run.measurements, strict=True)
-    runs = tuple(
-        (bracket.operation, measured)
-        for bracket, measured in pairs
-        if bracket.operation not in SLEEPING
-    )
-    seen = Seen(runs, run.entry_name, run.vmm)
+    brackets = zip(run.output.brackets, run.measurements, strict=True)
+    runs = [(bracket.operation, measured) for bracket, measured in brackets]
+    runs += [(BETWEEN, measured) for measured in run.between]
+    seen = Seen(tuple(runs), run.entry_name, run.vmm)
     row = seen.total(target.name) if operation == TOTAL else seen.longest(target.name)
     _keep(target, row, found)
 

@@ -62,7 +62,8 @@ _SHOWN_LINES = 15
 class Run:
     """What a system did.
 
-    measurements: one for each bracket of the output, in order; none if nobody measured.
+    measurements: one for each bracket of the output, in order; none if nobody measured. between:
+    all the rest from the script's first line to the power-off; none if nobody measured that.
     entry_name: says what the linear address of a handler is. vmm: ring 0 is a VMM's. machine,
     command_line: QEMU's words without paths, and Linux's. more, places, outliers: of an operation,
     as in its result.
@@ -74,6 +75,7 @@ class Run:
     vmm: bool
     machine: str
     command_line: str
+    between: tuple[Measurement, ...] = ()
     more: dict[str, dict[str, float]] = field(default_factory=dict)
     places: dict[str, dict[str, str]] = field(default_factory=dict)
     outliers: dict[str, tuple[Outlier, ...]] = field(default_factory=dict)
@@ -103,10 +105,20 @@ def _scratch() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _series(folder: Path) -> tuple[Measurement, ...]:
+def _series(folder: Path, kind: str = "") -> tuple[Measurement, ...]:
     """Read what the plug-in has written, in order."""
-    paths = sorted(folder.glob("measurement.*"), key=lambda path: int(path.suffix[1:]))
+    found = folder.glob(f"measurement{kind}.[0-9]*")
+    paths = sorted(found, key=lambda path: int(path.suffix.removeprefix(".")))
     return tuple(read_measurement(path) for path in paths)
+
+
+def _session(folder: Path) -> tuple[tuple[Measurement, ...], tuple[Measurement, ...]]:
+    """Read what belongs to the brackets of the script's operations, and all the rest of it.
+
+    The first bracket is that of `bench boot`.
+    """
+    first, *brackets = _series(folder)
+    return tuple(brackets), (first, *_series(folder, ".between"))
 
 
 def _plugin(
@@ -120,6 +132,14 @@ def _plugin(
     )  # fmt: skip
 
 
+def _plugin_of_session(
+    addresses: Mapping[str, int], prefix: str, folder: Path, **more: str | int
+) -> tuple[str, ...]:
+    """Return the same for one that measures all from the script's first line to the power-off."""
+    last = addresses["machine_power_off"]
+    return _plugin(addresses, prefix, folder, between=1, last=last, **more)
+
+
 def build_initrd(work: tuple[Work, ...], log: Log) -> Path:
     """Return the root file system with the bench in it."""
     rootfs = guest_linux.build_rootfs(ROOT, log)
@@ -131,17 +151,26 @@ def _machine_text(options: emulator.Options) -> str:
     return f"{options.program} -cpu {options.cpu} -m {options.memory}"
 
 
-def _watch(options: emulator.Options, folder: Path, patience: float = PATIENCE) -> bytes:
+def _watch(
+    options: emulator.Options, folder: Path, patience: float = PATIENCE, session: bool = False
+) -> bytes:
     """Run a machine up to the end of the script, and return what left its serial port.
 
     That goes to a file: a machine whose reader is slow would wait, and so not be deterministic.
+    session: up to the power-off, behind which the plug-in writes no more.
     """
     path = folder / "output"
     end, position = time.monotonic() + patience, 0
     qemu = emulator.Qemu(replace(options, output=path))
+
+    def done() -> bool:
+        return path.exists() and _DONE.search(path.read_bytes()[position:]) is not None
+
     try:
-        while not _DONE.search(path.read_bytes()[position:] if path.exists() else b""):
+        while not done() or (session and not _is_whole(folder)):
             if not qemu.alive():
+                if done() and (not session or _is_whole(folder)):
+                    break
                 raise UserError(f"The machine ended early. {qemu.outcome().sentence}{_tail(path)}")
             if time.monotonic() > end:
                 raise UserError(f"The script had no end within {patience:g} s.{_tail(path)}")
@@ -150,6 +179,15 @@ def _watch(options: emulator.Options, folder: Path, patience: float = PATIENCE) 
     finally:
         qemu.stop()
     return path.read_bytes()
+
+
+def _is_whole(folder: Path) -> bool:
+    """Say whether the plug-in has written what lies behind the last of a series."""
+    between, brackets = (
+        sum(path.suffix != ".part" for path in folder.glob(f"measurement{kind}.[0-9]*"))
+        for kind in (".between", "")
+    )
+    return between >= brackets > 0
 
 
 def _tail(path: Path) -> str:
@@ -177,13 +215,13 @@ class Native(Target):
             options = emulator.Options(
                 memory=_NATIVE_MEMORY, kernel=vmlinux.parent / "arch" / "x86" / "boot" / "bzImage",
                 module=initrd, deterministic=True,
-                arguments=("-append", line, *_plugin(kernel.addresses, _I386, folder)),
+                arguments=("-append", line, *_plugin_of_session(kernel.addresses, _I386, folder)),
             )  # fmt: skip
-            text = _watch(options, folder).decode(errors="replace")
-            seen = _series(folder)
+            text = _watch(options, folder, session=True).decode(errors="replace")
+            seen, between = _session(folder)
         return Run(
             bench_workload.parse(text), seen, _function_names(kernel.find), False,
-            _machine_text(options), line,
+            _machine_text(options), line, between=between,
         )  # fmt: skip
 
 
@@ -210,13 +248,13 @@ class Gandalf(Target):
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
         with _scratch() as folder:
-            arguments = _plugin(kernel.addresses, _I386, folder)
+            arguments = _plugin_of_session(kernel.addresses, _I386, folder)
             options = options_for(built, True, None, arguments)
-            text = _guests_text(built, _watch(options, folder))
-            seen = _series(folder)
+            text = _guests_text(built, _watch(options, folder, session=True))
+            seen, between = _session(folder)
         return Run(
             bench_workload.parse(text), seen, _vector_names(symbols), True, _machine_text(options),
-            _own_command_line(built),
+            _own_command_line(built), between=between,
         )  # fmt: skip
 
 
@@ -290,9 +328,9 @@ class Intervals(Target):
         return Run(
             replace(bench_workload.parse(text), samples=tuple(row.sample for row in phases)), (),
             hex, True, _machine_text(options), _own_command_line(built),
-            {name: row.events for name, row in found.items()},
-            {name: {"longest": row.longest.cause} for name, row in found.items()},
-            {name: row.outliers for name, row in found.items()},
+            more={name: row.events for name, row in found.items()},
+            places={name: {"longest": row.longest.cause} for name, row in found.items()},
+            outliers={name: row.outliers for name, row in found.items()},
         )  # fmt: skip
 
 
@@ -342,7 +380,7 @@ class Switch(Target):
         return Run(
             output, tuple(map(bench_switch.of_ring_0, seen)), _vector_names(symbols), True,
             _machine_text(options), _own_command_line(built),
-            {bench_switch.OPERATION: bench_switch.halves(seen[-1].intervals)},
+            more={bench_switch.OPERATION: bench_switch.halves(seen[-1].intervals)},
         )  # fmt: skip
 
 
@@ -394,14 +432,14 @@ class Amd64(Target):
         parts = bench_amd64.build(self.name, added, log)
         with _scratch() as folder:
             more = bench_amd64.PLUGIN_OPTIONS[self.name]
-            arguments = _plugin(kernel.addresses, _AMD64, folder, **more)
+            arguments = _plugin_of_session(kernel.addresses, _AMD64, folder, **more)
             options = bench_amd64.qemu_options(parts, folder, arguments)
-            text = _watch(options, folder).decode(errors="replace")
-            seen = _series(folder)
+            text = _watch(options, folder, session=True).decode(errors="replace")
+            seen, between = _session(folder)
         return Run(
             bench_workload.parse(text), seen, _function_names(ring_0.find),
             self.name == bench_amd64.XEN, _machine_text(options),
-            _amd64_command_line(self.name),
+            _amd64_command_line(self.name), between=between,
         )  # fmt: skip
 
 

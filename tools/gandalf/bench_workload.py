@@ -134,6 +134,7 @@ def script(work: tuple[Work, ...]) -> str:
         *(line for part in work for line in part.lines()),
         clocksource,
         'echo "bench: the script is done"',
+        "poweroff -f",
         "",
     ])  # fmt: skip
 
