@@ -109,6 +109,8 @@ def test_reports_have_every_outlier() -> None:
     for part in ("671.50", "at once", "interrupts masked in port", "1,030,000", "1,000,100"):
         assert part in text
         assert part in page
+    assert 'id="intervals"' in page
+    assert 'id="latencies"' not in page
 
 
 def test_a_machine_is_on_time() -> None:

@@ -18,6 +18,7 @@ from gandalf.bench_interval import OPERATIONS, PERIOD
 from gandalf.bench_masked import LONGEST, MASKED, TOTAL
 from gandalf.bench_papers import PAPERS, WEIGHTS
 from gandalf.bench_results import Absent, Change, Result, Results
+from gandalf.bench_workload import SLEEPING
 
 HEADINGS = (
     "operation", "median", "mean", "minimum", "maximum", "samples", "ratio", "of means",
@@ -30,10 +31,11 @@ _UNCOUNTED = "-"
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Gandalf: the bench</title>
 <style>
-body {{ font: 15px/1.5 sans-serif; max-width: 1200px; margin: 2em auto; padding: 0 1em }}
+body {{ font: 15px/1.5 sans-serif; max-width: 1400px; margin: 2em auto; padding: 0 1em }}
 table {{ border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums }}
 td, th {{ border-bottom: 1px solid #ccc; padding: 2px 8px; text-align: right }}
 td:first-child, th:first-child {{ text-align: left }}
+.wide {{ overflow-x: auto }}
 </style>
 <script>{library}</script></head><body>
 <h1>Gandalf: the bench</h1>
@@ -299,7 +301,12 @@ def masked_plot(results: Results) -> go.Figure:
     """Return bars of the share of instructions that were executed with interrupts masked."""
     figure = go.Figure()
     for system in results.systems:
-        found = [item for item in _of(results, system) if "masked" in item.events]
+        # The events of what sleeps are those of more than its instructions.
+        found = [
+            item
+            for item in _of(results, system)
+            if "masked" in item.events and item.operation not in SLEEPING
+        ]
         if found:
             shares = [100 * item.events["masked"] / item.mean for item in found]
             figure.add_bar(name=system, x=[item.operation for item in found], y=shares)
@@ -310,6 +317,10 @@ def masked_plot(results: Results) -> go.Figure:
     return figure
 
 
+# Of bars that stand before one another: a line would show values where there are none.
+_OVERLAID = 0.6
+
+
 def latency_plot(results: Results) -> go.Figure:
     """Return the distributions of latencies, with logarithmic counts: rare ones show."""
     figure = go.Figure()
@@ -317,9 +328,10 @@ def latency_plot(results: Results) -> go.Figure:
         if result.distribution and result.operation not in OPERATIONS:
             name = f"{result.system}, {result.operation}"
             values, counts = zip(*result.distribution, strict=True)
-            figure.add_scatter(name=name, x=values, y=counts, mode="lines", line_shape="hv")
+            figure.add_bar(name=name, x=values, y=counts, opacity=_OVERLAID)
     figure.update_layout(
         title="Distribution of latencies, in instructions (counts logarithmic)", height=420,
+        barmode="overlay",
         yaxis_type="log", template="plotly_white", legend_orientation="h",
     )  # fmt: skip
     return figure
@@ -333,9 +345,10 @@ def interval_plot(results: Results) -> go.Figure:
             name = f"{result.system}, {result.operation}"
             values, counts = zip(*result.distribution, strict=True)
             offsets = [value - PERIOD for value in values]
-            figure.add_scatter(name=name, x=offsets, y=counts, mode="lines", line_shape="hv")
+            figure.add_bar(name=name, x=offsets, y=counts, opacity=_OVERLAID)
     figure.update_layout(
         title="Intervals between timer interrupts, ns from 1 ms (counts logarithmic)", height=420,
+        barmode="overlay",
         yaxis_type="log", template="plotly_white", legend_orientation="h",
     )  # fmt: skip
     return figure
@@ -346,18 +359,21 @@ def _html_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
         return "".join(f"<{kind}>{html.escape(text)}</{kind}>" for text in texts)
 
     body = "\n".join(f"<tr>{cells('td', texts)}</tr>" for texts in rows)
-    return f"<table><tr>{cells('th', headings)}</tr>\n{body}</table>"
+    table = f"<table><tr>{cells('th', headings)}</tr>\n{body}</table>"
+    return f'<div class="wide">{table}</div>'
 
 
 def page(results: Results) -> str:
-    """Return the page: plots first, then every figure."""
+    """Return the page: plots of what there is first, then every figure."""
     plots = {
         "ratios": ratio_plot, "entries": entries_plot, "masked": masked_plot,
         "latencies": latency_plot, "intervals": interval_plot,
     }  # fmt: skip
+    figures = {name: make(results) for name, make in plots.items()}
     parts = [
-        make(results).to_html(full_html=False, include_plotlyjs=False, div_id=name)
-        for name, make in plots.items()
+        figure.to_html(full_html=False, include_plotlyjs=False, div_id=name)
+        for name, figure in figures.items()
+        if figure.data
     ]
     for system in results.systems:
         table = _html_table(HEADINGS, map(row, _of(results, system)))
