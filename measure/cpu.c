@@ -58,6 +58,11 @@ static const void *field(const char *name, size_t size, size_t index)
 	return NULL;
 }
 
+const void *cpu_field(const char *name, size_t size)
+{
+	return field(name, size, 0);
+}
+
 /* Of the several words of the local APIC that point to the CPU, the one before its registers. */
 static const struct apic *find_apic(void)
 {

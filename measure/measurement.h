@@ -133,6 +133,7 @@ struct options {
 	uint64_t ring, ring_size; /* physical; kept as it is at an outlier */
 	bool stop;
 	bool series, between;
+	bool cache; /* with the model of cache.c */
 	bool time; /* intervals are virtual time */
 	bool samples; /* write those of the intervals */
 	unsigned intervals;

@@ -15,6 +15,7 @@
  *	between=1	with series=1: from the first end= on also measure what is between the others,
  *			into FILE.between.0 and so on
  *	last=ADDRESS	end the last of those before the instruction at this one, and all
+ *	cache=1		also count misses of caches and TLBs, by a model (cache.h); takes a few times as long
  *	record=N	also write the last windows of at least N instructions, with the virtual
  *			time at which each began
  *	vmm=LOW-HIGH	what of ring 0 is the VMM; all unless given, 0-0 for a machine without one
@@ -38,6 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache.h"
 #include "control.h"
 #include "cpu.h"
 #include "measurement.h"
@@ -133,6 +135,10 @@ static void end(uint64_t linear)
 
 static void on_delivery(enum delivery what, uint32_t from_ring)
 {
+	if (options.cache && what == DELIVERY_HARDWARE)
+		cache_settle();
+	if (options.cache && what == DELIVERY_EXCEPTION)
+		cache_forget();
 	measurement_deliver(what, from_ring);
 	if (options.nanoseconds && measurement.progress == PROGRESS_ON &&
 	    (uint64_t)(measurement.clock_ended - measurement.clock_begun) >= options.nanoseconds)
@@ -149,6 +155,8 @@ static void on_block(unsigned vcpu, void *data)
 		return;
 	linear = cpu_linear();
 	block_begin = linear;
+	if (options.cache)
+		cache_settle();
 	measurement.mistaken += ((linear ^ (uintptr_t)data) & 0xfff) != 0;
 	measurement_sample(linear);
 }
@@ -158,6 +166,28 @@ static void on_unblocked(unsigned vcpu, void *data)
 {
 	(void)vcpu;
 	measurement_sample(block_begin + (uint32_t)(uintptr_t)data);
+}
+
+static void on_fetch(unsigned vcpu, void *data)
+{
+	(void)vcpu;
+	if (measurement.progress == PROGRESS_ON)
+		cache_fetch(block_begin + (uint32_t)(uintptr_t)data);
+}
+
+static void on_access(unsigned vcpu, uint32_t info, uint64_t linear, void *data)
+{
+	(void)vcpu;
+	(void)info;
+	(void)data;
+	if (measurement.progress == PROGRESS_ON)
+		cache_access(linear);
+}
+
+static void on_emptying(unsigned vcpu, void *data)
+{
+	(void)vcpu;
+	cache_expect(data);
 }
 
 static void *point_pack(enum point point, unsigned index, uint32_t offset)
@@ -244,11 +274,45 @@ static enum event instrument_event(struct qemu_plugin_insn *instruction)
 	return event;
 }
 
+/* The bytes of an instruction, for as long as its translation may last: for ever. There are few
+ * of the kind. */
+static uint8_t *instruction_keep(struct qemu_plugin_insn *instruction)
+{
+	size_t size = qemu_plugin_insn_size(instruction);
+	uint8_t *bytes = calloc(1, INSTRUCTION_SIZE);
+
+	if (!bytes)
+		fail("there is no memory");
+	memcpy(bytes, qemu_plugin_insn_data(instruction),
+	       size < INSTRUCTION_SIZE ? size : INSTRUCTION_SIZE);
+	return bytes;
+}
+
+/* line: where the line begins that the instruction before is in, which has been fetched. */
+static void instrument_cache(struct qemu_plugin_insn *instruction, uint64_t linear,
+			     uint32_t offset, uint64_t line)
+{
+	enum event event = decode(qemu_plugin_insn_data(instruction),
+				  qemu_plugin_insn_size(instruction), cpu_code64());
+
+	if (linear / CACHE_LINE * CACHE_LINE != line)
+		qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_fetch,
+						       QEMU_CALLBACK_NO_REGISTERS,
+						       (void *)(uintptr_t)offset);
+	if (event == EVENT_CR3_LOAD || event == EVENT_INVLPG)
+		qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_emptying,
+						       QEMU_CALLBACK_NO_REGISTERS,
+						       instruction_keep(instruction));
+	qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_CALLBACK_NO_REGISTERS,
+					 QEMU_MEMORY_READ_WRITE, NULL);
+}
+
 /* On each instruction the calls come first and then what is added: they see what is before it. */
 static void on_translation(qemu_plugin_id id, struct qemu_plugin_tb *block)
 {
 	uint64_t first = qemu_plugin_tb_vaddr(block);
 	enum event previous = EVENT_NONE;
+	uint64_t line = 1; /* none begins there */
 
 	(void)id;
 	qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_CALLBACK_NO_REGISTERS,
@@ -263,6 +327,9 @@ static void on_translation(qemu_plugin_id id, struct qemu_plugin_tb *block)
 							       QEMU_CALLBACK_NO_REGISTERS,
 							       (void *)(uintptr_t)offset);
 		instrument_points(instruction, linear, offset);
+		if (options.cache)
+			instrument_cache(instruction, linear, offset, line);
+		line = linear / CACHE_LINE * CACHE_LINE;
 		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_INLINE_ADD,
 							   &instructions, 1);
 		previous = instrument_event(instruction);
@@ -274,6 +341,8 @@ static void on_vcpu(qemu_plugin_id id, unsigned vcpu)
 	(void)id;
 	check(cpu_find((int)vcpu, word, on_delivery));
 	check(cpu_verify());
+	if (options.cache)
+		check(cache_start());
 	if (!options.control)
 		measurement.progress = options.has_begin ? PROGRESS_ARMED : PROGRESS_ON;
 	if (measurement.progress == PROGRESS_ON)
@@ -361,6 +430,8 @@ static void parse_of_intervals(const char *argument, char *value)
 		parse_interval(number_of(value), argument[0] == 't', false);
 	else if (strcmp(argument, "expired") == 0)
 		parse_interval(number_of(value), false, true);
+	else if (strcmp(argument, "cache") == 0)
+		options.cache = number_of(value) != 0;
 	else if (strcmp(argument, "time") == 0)
 		options.time = number_of(value) != 0;
 	else if (strcmp(argument, "samples") == 0)

@@ -19,6 +19,9 @@ static const char *const event_names[EVENT_COUNT] = {
 	[EVENT_SWAPGS] = "swapgs",	 [EVENT_TABLE_LOAD] = "table_load",
 	[EVENT_PORT] = "port",		 [EVENT_HLT] = "hlt",
 	[EVENT_CLI] = "cli",		 [EVENT_STI] = "sti",
+	[EVENT_L1I_MISS] = "l1i_miss",	 [EVENT_L1D_MISS] = "l1d_miss",
+	[EVENT_ITLB_MISS] = "itlb_miss", [EVENT_DTLB_MISS] = "dtlb_miss",
+	[EVENT_PAGE_WALK] = "page_walk",
 };
 
 static void write_numbers(FILE *file, const uint64_t *numbers, unsigned count)

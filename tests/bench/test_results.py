@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What becomes of the systems' output: results, what is invalid, comparison, reports."""
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -241,6 +242,16 @@ def test_reports_have_every_figure_with_its_events(tmp_path: Path) -> None:
     assert "5.50" in shown
     assert "+100.00 %" in shown
     assert "gone" in shown
+
+
+def test_misses_are_told_where_the_model_ran() -> None:
+    """No miss is a figure, too."""
+    assert "page_walk" not in benching.events("syscall", run())
+    seen = benching.events("syscall", replace(run(), cache=True))
+    assert seen["page_walk"] == seen["l1i_miss"] == 0.0
+    text = bench_report.markdown(results(result(page_walk=3.5, dtlb_miss=2.5)))
+    assert "| gandalf-shared, pipe | 1,000 | 0 | 0 | 0 | 2.50 | 3.50 | 0 | not measurable |" in text
+    assert "not measurable" not in bench_report.markdown(results(result()))
 
 
 def test_the_model_of_cycles_adds_up() -> None:

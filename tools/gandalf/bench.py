@@ -27,6 +27,8 @@ _CLOCKSOURCES = ("tsc", "tsc-early", "xen")
 # Those that the plug-in and Linux may differ by, relative and absolute: an instruction that faults
 # counts twice outside, and times() ends the bracket before Linux looks.
 _BRACKET_SHARE, _BRACKET_ROOM = 0.02, 6000
+# Of the plug-in's model (measure/cache.h).
+CACHE_EVENTS = ("l1i_miss", "l1d_miss", "itlb_miss", "dtlb_miss", "page_walk")
 _OPTIONS = ["-icount shift=0,sleep=off", "-rtc base=2024-01-01T00:00:00,clock=vm", "-seed 1"]
 
 
@@ -253,6 +255,8 @@ def events(operation: str, run: Run) -> dict[str, float]:
     always = {"ring_0_entries", "ring_crossings", "masked"} | (
         {"vmm_entries"} if run.vmm else set()
     )
+    if run.cache:
+        always |= set(CACHE_EVENTS)
     return {name: share for name, share in shares.items() if share or name in always}
 
 

@@ -118,6 +118,29 @@ def footprint_rows(results: Results) -> list[list[str]]:
     ]
 
 
+CACHE_HEADINGS = (
+    "events of the papers, by a model", "instructions", "L1I misses", "L1D misses", "ITLB misses",
+    "DTLB misses", "page walks", "segment loads", "stalls",
+)  # fmt: skip
+_STALLS = "not measurable"
+_NO_COMPILE = (
+    "A small compile is not measured: there is no compiler in the guests' root file system."
+)
+
+
+def cache_rows(results: Results) -> list[list[str]]:
+    """Return the papers' performance-counter events, in the order of CACHE_HEADINGS."""
+    names = ("l1i_miss", "l1d_miss", "itlb_miss", "dtlb_miss", "page_walk", "segment_load")
+    return [
+        [
+            f"{row.system}, {row.operation}", _number(row.instructions),
+            *(_number(row.events.get(name, 0.0)) for name in names), _STALLS,
+        ]
+        for row in results.results
+        if "page_walk" in row.events
+    ]  # fmt: skip
+
+
 INTERVAL_HEADINGS = (
     "timer interrupts every 1,000,000 ns", "intervals", "minimum", "99.9 %", "maximum",
     "off by over 2 %", "dispatch latency from outside: minimum", "mean", "maximum",
@@ -154,6 +177,7 @@ def _tables(results: Results) -> list[tuple[str, tuple[str, ...], list[list[str]
     """Return title, headings and rows of the tables that are not a system's."""
     tables = [
         ("Interrupts masked", MASKED_HEADINGS, masked_rows(results)),
+        ("Caches and TLBs", CACHE_HEADINGS, cache_rows(results)),
         ("Intervals between timer interrupts", INTERVAL_HEADINGS, interval_rows(results)),
         ("Their outliers", OUTLIER_HEADINGS, outlier_rows(results)),
         ("Footprint", FOOTPRINT_HEADINGS, footprint_rows(results)),
@@ -249,6 +273,7 @@ def markdown(results: Results) -> str:
         lines += ["## What is missing", "", *(f"- {_absence(part)}" for part in results.absent), ""]
     lines += ["## What the papers report", "", *_markdown_table(_PAPER_HEADINGS, _paper_rows())]
     lines += ["## The model of cycles", "", *_weights_lines(), ""]
+    lines += ["## What is not measured", "", _NO_COMPILE, ""]
     lines += ["## Versions and options", ""]
     lines += [f"- {name}: {value}" for name, value in results.versions.items()]
     lines += [f"- QEMU: `{' '.join(results.options)}`"]
@@ -386,6 +411,7 @@ def page(results: Results) -> str:
     parts.append(f"<h2>What the papers report</h2>{_html_table(_PAPER_HEADINGS, _paper_rows())}")
     weights = "".join(f"<li>{html.escape(line[2:])}</li>" for line in _weights_lines())
     parts.append(f"<h2>The model of cycles</h2><ul>{weights}</ul>")
+    parts.append(f"<h2>What is not measured</h2><p>{html.escape(_NO_COMPILE)}</p>")
     return _PAGE.format(library=get_plotlyjs(), body="\n".join(parts))
 
 

@@ -51,9 +51,10 @@ class Result(_Model):
         "into the VMM; ring_0_entries: into ring 0, whoever is there; ring_crossings: between any "
         "two rings; cr3_load, invlpg and others: instructions of that kind; masked: instructions "
         "with interrupts masked; masked_longest: the longest stretch of them; interrupts: by "
-        "hardware, timers included; `entry NAME`: by the handler. Of timer_interval_...: p999, "
-        "which 999 of 1000 do not exceed, outliers: how many are off the period by over 2 %, and "
-        "dispatch_minimum, _mean, _maximum: the dispatch latency, as the plug-in sees it."
+        "hardware, timers included; `entry NAME`: by the handler; l1i_miss, l1d_miss, itlb_miss, "
+        "dtlb_miss, page_walk: by a model of caches, if it was asked for. Of timer_interval_...: "
+        "p999, which 999 of 1000 do not exceed, outliers: how many are off the period by over 2 %, "
+        "and dispatch_minimum, _mean, _maximum: the dispatch latency, as the plug-in sees it."
     )
     distribution: list[tuple[int, int]] = Field(
         description="Of the samples, where it is known: the largest value of a bucket, and how "

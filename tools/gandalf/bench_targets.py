@@ -43,6 +43,8 @@ FOLDER = BUILD / "bench"
 SYSTEMS = ROOT / "bench" / "systems"
 INITRD = FOLDER / "initramfs.cpio"
 PATIENCE = 600.0
+# As many times longer a machine may take with the model of caches.
+CACHE_SLOWNESS = 4
 # For each second of the machine's time that a script is to take. Nobody waits so long but for one
 # that hangs, on a host that does much else.
 PATIENCE_PER_SECOND = 30.0
@@ -64,6 +66,7 @@ class Run:
 
     measurements: one for each bracket of the output, in order; none if nobody measured. between:
     all the rest from the script's first line to the power-off; none if nobody measured that.
+    cache: with the model of caches.
     entry_name: says what the linear address of a handler is. vmm: ring 0 is a VMM's. machine,
     command_line: QEMU's words without paths, and Linux's. more, places, outliers: of an operation,
     as in its result.
@@ -76,6 +79,7 @@ class Run:
     machine: str
     command_line: str
     between: tuple[Measurement, ...] = ()
+    cache: bool = False
     more: dict[str, dict[str, float]] = field(default_factory=dict)
     places: dict[str, dict[str, str]] = field(default_factory=dict)
     outliers: dict[str, tuple[Outlier, ...]] = field(default_factory=dict)
@@ -133,11 +137,15 @@ def _plugin(
 
 
 def _plugin_of_session(
-    addresses: Mapping[str, int], prefix: str, folder: Path, **more: str | int
+    addresses: Mapping[str, int], prefix: str, folder: Path, cache: bool, **more: str | int
 ) -> tuple[str, ...]:
-    """Return the same for one that measures all from the script's first line to the power-off."""
+    """Return the same for one that measures all from the script's first line to the power-off.
+
+    cache: with the model of caches.
+    """
     last = addresses["machine_power_off"]
-    return _plugin(addresses, prefix, folder, between=1, last=last, **more)
+    model = {"cache": 1} if cache else {}
+    return _plugin(addresses, prefix, folder, between=1, last=last, **model, **more)
 
 
 def build_initrd(work: tuple[Work, ...], log: Log) -> Path:
@@ -181,6 +189,10 @@ def _watch(
     return path.read_bytes()
 
 
+def _patience(cache: bool) -> float:
+    return PATIENCE * CACHE_SLOWNESS if cache else PATIENCE
+
+
 def _is_whole(folder: Path) -> bool:
     """Say whether the plug-in has written what lies behind the last of a series."""
     between, brackets = (
@@ -202,6 +214,7 @@ class Native(Target):
     name: str = NATIVE
     native: str | None = None
     sysenter: bool = False
+    cache: bool = False
 
     def _command_line(self) -> str:
         line = " ".join(["console=ttyS0", *TOOL_OPTIONS, *DETERMINISTIC_OPTIONS, _CLOCK])
@@ -212,16 +225,19 @@ class Native(Target):
         initrd, kernel = build_initrd(work, log), Image(vmlinux, "linux")
         line = self._command_line()
         with _scratch() as folder:
+            arguments = _plugin_of_session(kernel.addresses, _I386, folder, self.cache)
             options = emulator.Options(
                 memory=_NATIVE_MEMORY, kernel=vmlinux.parent / "arch" / "x86" / "boot" / "bzImage",
                 module=initrd, deterministic=True,
-                arguments=("-append", line, *_plugin_of_session(kernel.addresses, _I386, folder)),
+                arguments=("-append", line, *arguments),
             )  # fmt: skip
-            text = _watch(options, folder, session=True).decode(errors="replace")
+            text = _watch(options, folder, patience=_patience(self.cache), session=True).decode(
+                errors="replace"
+            )
             seen, between = _session(folder)
         return Run(
             bench_workload.parse(text), seen, _function_names(kernel.find), False,
-            _machine_text(options), line, between=between,
+            _machine_text(options), line, between=between, cache=self.cache,
         )  # fmt: skip
 
 
@@ -240,6 +256,7 @@ class Gandalf(Target):
     name: str
     native: str | None = NATIVE
     description: str = ""
+    cache: bool = False
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:
         build_initrd(work, log)
@@ -248,13 +265,15 @@ class Gandalf(Target):
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
         with _scratch() as folder:
-            arguments = _plugin_of_session(kernel.addresses, _I386, folder)
+            arguments = _plugin_of_session(kernel.addresses, _I386, folder, self.cache)
             options = options_for(built, True, None, arguments)
-            text = _guests_text(built, _watch(options, folder, session=True))
+            text = _guests_text(
+                built, _watch(options, folder, patience=_patience(self.cache), session=True)
+            )
             seen, between = _session(folder)
         return Run(
             bench_workload.parse(text), seen, _vector_names(symbols), True, _machine_text(options),
-            _own_command_line(built), between=between,
+            _own_command_line(built), between=between, cache=self.cache,
         )  # fmt: skip
 
 
@@ -423,6 +442,7 @@ class Amd64(Target):
 
     name: str
     native: str | None = None
+    cache: bool = False
     is_quick = False
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:
@@ -432,14 +452,16 @@ class Amd64(Target):
         parts = bench_amd64.build(self.name, added, log)
         with _scratch() as folder:
             more = bench_amd64.PLUGIN_OPTIONS[self.name]
-            arguments = _plugin_of_session(kernel.addresses, _AMD64, folder, **more)
+            arguments = _plugin_of_session(kernel.addresses, _AMD64, folder, self.cache, **more)
             options = bench_amd64.qemu_options(parts, folder, arguments)
-            text = _watch(options, folder, session=True).decode(errors="replace")
+            text = _watch(options, folder, patience=_patience(self.cache), session=True).decode(
+                errors="replace"
+            )
             seen, between = _session(folder)
         return Run(
             bench_workload.parse(text), seen, _function_names(ring_0.find),
             self.name == bench_amd64.XEN, _machine_text(options),
-            _amd64_command_line(self.name), between=between,
+            _amd64_command_line(self.name), between=between, cache=self.cache,
         )  # fmt: skip
 
 
@@ -451,21 +473,22 @@ def _amd64_command_line(system: str) -> str:
     return " ".join(["console=ttyS0", *words])
 
 
-def targets(full: bool = False) -> list[Target]:
+def targets(full: bool = False, cache: bool = False) -> list[Target]:
     """Return all systems, each behind the one that it is compared with.
 
-    full: with as many activations of the real-time task as the papers have.
+    full: with as many activations of the real-time task as the papers have. cache: with the
+    plug-in's model of caches where Linux's operations are measured.
     """
     seconds = bench_latency.SECONDS_FULL if full else bench_latency.SECONDS
     return [
-        Native(),
-        Native("native-i386-sysenter", NATIVE, sysenter=True),
-        Gandalf("gandalf-shared"),
+        Native(cache=cache),
+        Native("native-i386-sysenter", NATIVE, sysenter=True, cache=cache),
+        Gandalf("gandalf-shared", cache=cache),
         Switch(),
-        Running(),
+        Running(cache=cache),
         Realtime(seconds=seconds),
         Intervals(seconds=seconds),
-        Gandalf("gandalf-dedicated"),
-        Amd64(bench_amd64.NATIVE),
-        Amd64(bench_amd64.XEN, bench_amd64.NATIVE),
+        Gandalf("gandalf-dedicated", cache=cache),
+        Amd64(bench_amd64.NATIVE, cache=cache),
+        Amd64(bench_amd64.XEN, bench_amd64.NATIVE, cache=cache),
     ]

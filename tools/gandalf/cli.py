@@ -339,6 +339,14 @@ def bench(
         bool,
         typer.Option("--full", help="With 100,000 activations of the real-time task, not 10,000."),
     ] = False,
+    cache: Annotated[
+        bool | None,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Count misses of caches and TLBs too, by a model. Done anyway if all systems and "
+            "operations are measured.",
+        ),
+    ] = None,
     system: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this system and its native; may be repeated."),
@@ -367,7 +375,8 @@ def bench(
         raise UserError("Give --quick or --full, not both.")
     old = read_results(against) if against else None
     plan = benching.Plan(tuple(system or ()), tuple(operation or ()), quick)
-    results = benching.bench(plan, targets(full), _say)
+    model = not (quick or system or operation) if cache is None else cache
+    results = benching.bench(plan, targets(full, model), _say)
     write_results(results, output / "results.json")
     bench_report.write(results, output)
     for name in ("results.json", "report.md", "report.html"):
