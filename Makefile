@@ -16,7 +16,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/build/cache/python
 SUITES := unit asan fuzz preemption python boot isolation itron measure bench-test
 
 .DEFAULT_GOAL := help
-.PHONY: help run build image size bench check test clean setup-run setup-test setup-image $(SUITES)
+.PHONY: help run build image size bench bench-full check test clean setup-run setup-test setup-image $(SUITES)
 
 help:
 	@echo 'make run      build a system and run it on this terminal'
@@ -30,6 +30,7 @@ help:
 	@echo 'make size     compare sizes with their budgets'
 	@echo 'make bench    measure native Linux, Gandalf and Xen side by side'
 	@echo '                ARGS="--quick"            options of `gandalf bench`'
+	@echo 'make bench-full  the same with 100,000 activations of the real-time task'
 	@echo 'make clean    remove everything that was built, but not what was fetched'
 	@echo
 	@echo 'The command behind it is $(GANDALF); `$(GANDALF) --help` lists its verbs.'
@@ -55,6 +56,9 @@ size: setup-run
 
 bench: setup-run
 	@$(GANDALF) bench $(ARGS)
+
+bench-full: setup-run
+	@$(GANDALF) bench --full $(ARGS)
 
 check: setup-test
 	@$(SUITE) --check

@@ -19,6 +19,21 @@ enum {
 	GDB_CS = 2,
 	SEGMENT_CS = 1,
 	REGISTER_ESP = 4,
+	APIC_WORDS = 64, /* where in the local APIC its registers may begin */
+};
+
+#define APIC_BASE 0xfee00000u
+#define APIC_BASE_FLAGS 0xfffu
+
+/* A part of QEMU's local APIC. */
+struct apic {
+	struct qemu_cpu *cpu;
+	uint32_t base, identity[5];
+	uint32_t registers[3 * 8 + 6 + 3];
+	uint32_t divide;
+	int32_t shift;
+	uint32_t count;
+	int64_t started, expiry;
 };
 
 struct segment32 {
@@ -41,6 +56,39 @@ static const void *field(const char *name, size_t size, size_t index)
 		if (strcmp(at->name, name) == 0 && at->size == size)
 			return (const char *)cpu.qemu + at->offset + index * size;
 	return NULL;
+}
+
+const void *cpu_field(const char *name, size_t size)
+{
+	return field(name, size, 0);
+}
+
+/* Of the several words of the local APIC that point to the CPU, the one before its registers. */
+static const struct apic *find_apic(void)
+{
+	void *const *words = cpu_get_current_apic();
+
+	for (int i = 0; words && i < APIC_WORDS; i++) {
+		const struct apic *apic = (const struct apic *)&words[i];
+
+		if (apic->cpu == cpu.qemu && (apic->base & ~APIC_BASE_FLAGS) == APIC_BASE)
+			return apic;
+	}
+	return NULL;
+}
+
+int64_t cpu_timer_expiry(void)
+{
+	static const struct apic *apic;
+
+	if (!apic)
+		apic = find_apic();
+	if (!apic || apic->count == 0)
+		return 0;
+	/* That it is what it should be shows that the structure is. */
+	return apic->expiry == apic->started + (((int64_t)apic->count + 1) << apic->shift) ?
+		       apic->expiry :
+		       0;
 }
 
 static void deliver_exception(struct qemu_cpu *qemu)

@@ -74,4 +74,11 @@ typedef void cpu_delivery(enum delivery what, uint32_t from_ring);
 const char *cpu_find(int index, size_t word, cpu_delivery *delivery);
 const char *cpu_verify(void);
 
+/* A field of QEMU's state of the CPU by the name with which it is saved; null if there is none. */
+const void *cpu_field(const char *name, size_t size);
+
+/* When the local APIC's timer, started once, expires or has expired: QEMU's virtual time. 0: it was
+ * never started, or there is none. On the CPU's thread only. */
+int64_t cpu_timer_expiry(void);
+
 #endif

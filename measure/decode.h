@@ -26,8 +26,16 @@ enum event {
 	EVENT_HLT,
 	EVENT_CLI,
 	EVENT_STI,
+	/* Of the model in cache.c, no instructions. */
+	EVENT_L1I_MISS,
+	EVENT_L1D_MISS,
+	EVENT_ITLB_MISS,
+	EVENT_DTLB_MISS,
+	EVENT_PAGE_WALK,
 	EVENT_COUNT,
 };
+
+#define INSTRUCTION_SIZE 15
 
 /* code64: in 64-bit mode. */
 enum event decode(const uint8_t *bytes, size_t size, bool code64);

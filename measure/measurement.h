@@ -23,6 +23,7 @@
 #define INTERVALS 8
 #define SAMPLES (1u << 20)
 #define RECORDED 4096
+#define OUTLIERS 64
 
 /* A state is a ring and these; of the last two one at most. */
 #define STATE_MASKED 0x4u
@@ -72,12 +73,20 @@ struct handler {
 	struct window window; /* of the VMM's that began here the longest */
 };
 
+/* expired: it begins when the local APIC's timer expired that was delivered last before `from`. */
 struct interval {
 	uint64_t from, to;
+	bool expired;
 	bool running;
 	uint64_t since, count, repeated;
 	uint64_t total, minimum, maximum;
 	uint32_t *sample; /* the first SAMPLES of them */
+};
+
+/* An interval of the first kind that is too long or too short, as virtual time shows it. expiry: of
+ * the timer, delivered last before its end. */
+struct outlier {
+	uint64_t end, length, expiry;
 };
 
 enum progress {
@@ -98,6 +107,9 @@ struct measurement {
 	uint64_t recorded_since; /* QEMU's virtual time at the begin */
 	uint64_t recorded_count; /* of which the last RECORDED are kept */
 	struct recorded recorded[RECORDED];
+	uint64_t outlier_count; /* of which the first OUTLIERS are kept */
+	struct outlier outliers[OUTLIERS];
+	struct outlier longest; /* of the first interval, whether it is too long or not */
 	struct handler handlers[HANDLERS];
 	struct block profile[PROFILE]; /* of the VMM, masked or not */
 	struct block *running; /* the block of it that is executed, and since when */
@@ -112,13 +124,18 @@ struct measurement {
 struct options {
 	const char *output, *control;
 	bool has_begin, has_end;
-	uint64_t begin, end;
+	uint64_t begin, end, last;
 	uint64_t vmm, vmm_size; /* all of ring 0 unless given */
 	uint64_t guest, guest_size; /* what of ring 3 is a guest's kernel: nothing unless given */
 	uint64_t nanoseconds; /* end after so much virtual time; 0: do not */
 	uint64_t record; /* windows of so many instructions; 0: none */
+	uint64_t period, deviation; /* of the first interval; 0: it has none */
+	uint64_t ring, ring_size; /* physical; kept as it is at an outlier */
 	bool stop;
-	bool series;
+	bool series, between;
+	bool cache; /* with the model of cache.c */
+	bool time; /* intervals are virtual time */
+	bool samples; /* write those of the intervals */
 	unsigned intervals;
 };
 
@@ -137,5 +154,10 @@ void measurement_sample(uint64_t linear);
 /* A delivery is about to come (NONE) or has come. */
 void measurement_deliver(enum delivery what, uint32_t from_ring);
 void interval_reach(struct interval *interval, bool end);
+/* The memory of options.ring at an outlier, and at the longest interval; null: there is none. */
+const uint8_t *outlier_ring(unsigned outlier);
+const uint8_t *longest_ring(void);
+/* Makes room for them. Returns what is wrong, or a null pointer. */
+const char *rings_make(void);
 
 #endif

@@ -12,12 +12,24 @@
  *	stop=1		stop the machine when the measurement ends by itself
  *	series=1	measure from each begin= to the next end=, into FILE.0, FILE.1 and so on; a
  *			begin= within a measurement begins it anew
+ *	between=1	with series=1: from the first end= on also measure what is between the others,
+ *			into FILE.between.0 and so on
+ *	last=ADDRESS	end the last of those before the instruction at this one, and all
+ *	cache=1		also count misses of caches and TLBs, by a model (cache.h); takes a few times as long
  *	record=N	also write the last windows of at least N instructions, with the virtual
  *			time at which each began
  *	vmm=LOW-HIGH	what of ring 0 is the VMM; all unless given, 0-0 for a machine without one
  *	guest=LOW-HIGH	what of ring 3 is a guest's kernel, as Xen's; nothing unless given
  *	from=ADDRESS,to=ADDRESS		an interval to be measured, from the last execution of one to
- *			that of the other, up to eight times
+ *			that of the other, up to eight times; if both are the same, from one execution to
+ *			the next. They are instructions
+ *	expired=ADDRESS,to=ADDRESS	the same from the moment when the local APIC's timer expired that
+ *			was delivered last before the first address is executed; needs time=1
+ *	time=1		intervals are nanoseconds of virtual time, in which the CPU may sleep
+ *	samples=1	also write how often each length of an interval came
+ *	period=NS,deviation=NS	also write which of the first intervals are longer or shorter than a
+ *			period by more than that, and the longest
+ *	ring=LOW-HIGH	with each of those, this part of physical memory as it was at its end, in hex
  *
  * How exact it is: measurement.c says what is looked at and why that is enough, measurement.h what
  * counts as an instruction, tests/measure proves it. A store into the block that executes it counts
@@ -27,6 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache.h"
 #include "control.h"
 #include "cpu.h"
 #include "measurement.h"
@@ -39,7 +52,7 @@ QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *i
 
 /* What is to be done where an instruction of interest is executed. Points are at offset bytes from
  * the beginning of their block. */
-enum point { POINT_BEGIN, POINT_END, POINT_FROM, POINT_TO };
+enum point { POINT_BEGIN, POINT_END, POINT_LAST, POINT_FROM, POINT_TO };
 
 /* Where the block begins that is executed. QEMU keeps EIP up to date only there. */
 static uint64_t block_begin;
@@ -59,25 +72,59 @@ static void check(const char *wrong)
 		fail(wrong);
 }
 
-/* Writes the next measurement of a series, and is ready for another. */
-static void end_in_series(void)
+/* Whether what is measured is between two of a series. */
+static bool is_between;
+
+/* Writes the next measurement of a series, or of what is between. */
+static void write_in_series(void)
 {
-	static unsigned number;
+	static unsigned numbers[2];
 	char path[4096];
 
-	if (snprintf(path, sizeof(path), "%s.%u", options.output, number++) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s%s.%u", options.output, is_between ? ".between" : "",
+		     numbers[is_between]++) >= (int)sizeof(path))
 		fail("the name of the output file is too long");
 	check(report_write(path));
+}
+
+/* Writes a measurement, and is ready for another. */
+static void end_in_series(uint64_t linear)
+{
+	write_in_series();
 	measurement.progress = PROGRESS_ARMED;
+	is_between = options.between;
+	if (is_between)
+		measurement_begin(linear);
+}
+
+/* What was begun already is no part of the series. */
+static void begin(uint64_t linear)
+{
+	if (options.between && measurement.progress == PROGRESS_ON) {
+		is_between = true;
+		measurement_end(linear);
+		write_in_series();
+	}
+	is_between = false;
+	measurement_begin(linear);
+}
+
+static void end_all(uint64_t linear)
+{
+	if (measurement.progress != PROGRESS_ON)
+		return;
+	is_between = true;
+	measurement_end(linear);
+	write_in_series();
 }
 
 static void end(uint64_t linear)
 {
-	if (measurement.progress != PROGRESS_ON)
+	if (measurement.progress != PROGRESS_ON || is_between)
 		return;
 	measurement_end(linear);
 	if (options.series) {
-		end_in_series();
+		end_in_series(linear);
 		return;
 	}
 	check(report_write(options.output));
@@ -88,6 +135,10 @@ static void end(uint64_t linear)
 
 static void on_delivery(enum delivery what, uint32_t from_ring)
 {
+	if (options.cache && what == DELIVERY_HARDWARE)
+		cache_settle();
+	if (options.cache && what == DELIVERY_EXCEPTION)
+		cache_forget();
 	measurement_deliver(what, from_ring);
 	if (options.nanoseconds && measurement.progress == PROGRESS_ON &&
 	    (uint64_t)(measurement.clock_ended - measurement.clock_begun) >= options.nanoseconds)
@@ -104,6 +155,8 @@ static void on_block(unsigned vcpu, void *data)
 		return;
 	linear = cpu_linear();
 	block_begin = linear;
+	if (options.cache)
+		cache_settle();
 	measurement.mistaken += ((linear ^ (uintptr_t)data) & 0xfff) != 0;
 	measurement_sample(linear);
 }
@@ -113,6 +166,28 @@ static void on_unblocked(unsigned vcpu, void *data)
 {
 	(void)vcpu;
 	measurement_sample(block_begin + (uint32_t)(uintptr_t)data);
+}
+
+static void on_fetch(unsigned vcpu, void *data)
+{
+	(void)vcpu;
+	if (measurement.progress == PROGRESS_ON)
+		cache_fetch(block_begin + (uint32_t)(uintptr_t)data);
+}
+
+static void on_access(unsigned vcpu, uint32_t info, uint64_t linear, void *data)
+{
+	(void)vcpu;
+	(void)info;
+	(void)data;
+	if (measurement.progress == PROGRESS_ON)
+		cache_access(linear);
+}
+
+static void on_emptying(unsigned vcpu, void *data)
+{
+	(void)vcpu;
+	cache_expect(data);
 }
 
 static void *point_pack(enum point point, unsigned index, uint32_t offset)
@@ -131,12 +206,16 @@ static void on_point(unsigned vcpu, void *data)
 	switch ((enum point)(packed >> 56)) {
 	case POINT_BEGIN:
 		if ((measurement.progress == PROGRESS_ARMED || options.series) &&
-		    linear == options.begin)
-			measurement_begin(linear);
+		    measurement.progress != PROGRESS_ENDED && linear == options.begin)
+			begin(linear);
 		break;
 	case POINT_END:
 		if (linear == options.end)
 			end(linear);
+		break;
+	case POINT_LAST:
+		if (linear == options.last)
+			end_all(linear);
 		break;
 	case POINT_FROM:
 		if (linear == interval->from)
@@ -161,20 +240,21 @@ static void instrument_points(struct qemu_plugin_insn *instruction, uint64_t lin
 		bool wanted;
 		enum point point;
 		unsigned index;
-	} points[2 + 2 * INTERVALS] = {
+	} points[3 + 2 * INTERVALS] = {
 		{ options.has_begin && may_be(linear, options.begin), POINT_BEGIN, 0 },
 		{ options.has_end && may_be(linear, options.end), POINT_END, 0 },
+		{ options.between && may_be(linear, options.last), POINT_LAST, 0 },
 	};
 
 	for (unsigned i = 0; i < options.intervals; i++) {
-		points[2 + 2 * i].wanted = may_be(linear, intervals[i].to);
-		points[2 + 2 * i].point = POINT_TO;
-		points[2 + 2 * i].index = i;
-		points[3 + 2 * i].wanted = may_be(linear, intervals[i].from);
-		points[3 + 2 * i].point = POINT_FROM;
+		points[3 + 2 * i].wanted = may_be(linear, intervals[i].to);
+		points[3 + 2 * i].point = POINT_TO;
 		points[3 + 2 * i].index = i;
+		points[4 + 2 * i].wanted = may_be(linear, intervals[i].from);
+		points[4 + 2 * i].point = POINT_FROM;
+		points[4 + 2 * i].index = i;
 	}
-	for (unsigned i = 0; i < 2 + 2 * options.intervals; i++)
+	for (unsigned i = 0; i < 3 + 2 * options.intervals; i++)
 		if (points[i].wanted)
 			qemu_plugin_register_vcpu_insn_exec_cb(
 				instruction, on_point, QEMU_CALLBACK_NO_REGISTERS,
@@ -194,11 +274,45 @@ static enum event instrument_event(struct qemu_plugin_insn *instruction)
 	return event;
 }
 
+/* The bytes of an instruction, for as long as its translation may last: for ever. There are few
+ * of the kind. */
+static uint8_t *instruction_keep(struct qemu_plugin_insn *instruction)
+{
+	size_t size = qemu_plugin_insn_size(instruction);
+	uint8_t *bytes = calloc(1, INSTRUCTION_SIZE);
+
+	if (!bytes)
+		fail("there is no memory");
+	memcpy(bytes, qemu_plugin_insn_data(instruction),
+	       size < INSTRUCTION_SIZE ? size : INSTRUCTION_SIZE);
+	return bytes;
+}
+
+/* line: where the line begins that the instruction before is in, which has been fetched. */
+static void instrument_cache(struct qemu_plugin_insn *instruction, uint64_t linear,
+			     uint32_t offset, uint64_t line)
+{
+	enum event event = decode(qemu_plugin_insn_data(instruction),
+				  qemu_plugin_insn_size(instruction), cpu_code64());
+
+	if (linear / CACHE_LINE * CACHE_LINE != line)
+		qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_fetch,
+						       QEMU_CALLBACK_NO_REGISTERS,
+						       (void *)(uintptr_t)offset);
+	if (event == EVENT_CR3_LOAD || event == EVENT_INVLPG)
+		qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_emptying,
+						       QEMU_CALLBACK_NO_REGISTERS,
+						       instruction_keep(instruction));
+	qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_CALLBACK_NO_REGISTERS,
+					 QEMU_MEMORY_READ_WRITE, NULL);
+}
+
 /* On each instruction the calls come first and then what is added: they see what is before it. */
 static void on_translation(qemu_plugin_id id, struct qemu_plugin_tb *block)
 {
 	uint64_t first = qemu_plugin_tb_vaddr(block);
 	enum event previous = EVENT_NONE;
+	uint64_t line = 1; /* none begins there */
 
 	(void)id;
 	qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_CALLBACK_NO_REGISTERS,
@@ -213,6 +327,9 @@ static void on_translation(qemu_plugin_id id, struct qemu_plugin_tb *block)
 							       QEMU_CALLBACK_NO_REGISTERS,
 							       (void *)(uintptr_t)offset);
 		instrument_points(instruction, linear, offset);
+		if (options.cache)
+			instrument_cache(instruction, linear, offset, line);
+		line = linear / CACHE_LINE * CACHE_LINE;
 		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_INLINE_ADD,
 							   &instructions, 1);
 		previous = instrument_event(instruction);
@@ -224,6 +341,8 @@ static void on_vcpu(qemu_plugin_id id, unsigned vcpu)
 	(void)id;
 	check(cpu_find((int)vcpu, word, on_delivery));
 	check(cpu_verify());
+	if (options.cache)
+		check(cache_start());
 	if (!options.control)
 		measurement.progress = options.has_begin ? PROGRESS_ARMED : PROGRESS_ON;
 	if (measurement.progress == PROGRESS_ON)
@@ -280,21 +399,22 @@ static void parse_range(char *range, uint64_t *low, uint64_t *size)
 	char *dash = strchr(range, '-');
 
 	if (!dash)
-		fail("vmm= and guest= need LOW-HIGH");
+		fail("vmm=, guest= and ring= need LOW-HIGH");
 	*dash = '\0';
 	*low = number_of(range);
 	*size = number_of(dash + 1) - *low;
 }
 
-static void parse_interval(uint64_t linear, bool to)
+static void parse_interval(uint64_t linear, bool to, bool expired)
 {
 	static bool half;
 
 	if (to != half || options.intervals == INTERVALS)
-		fail("from= and to= come in pairs, at most eight");
+		fail("from= or expired= and to= come in pairs, at most eight");
 	half = !to;
 	if (!to) {
 		intervals[options.intervals].from = linear;
+		intervals[options.intervals].expired = expired;
 		return;
 	}
 	intervals[options.intervals].to = linear;
@@ -302,6 +422,28 @@ static void parse_interval(uint64_t linear, bool to)
 	if (!intervals[options.intervals].sample)
 		fail("there is no memory for the samples of an interval");
 	options.intervals++;
+}
+
+static void parse_of_intervals(const char *argument, char *value)
+{
+	if (strcmp(argument, "from") == 0 || strcmp(argument, "to") == 0)
+		parse_interval(number_of(value), argument[0] == 't', false);
+	else if (strcmp(argument, "expired") == 0)
+		parse_interval(number_of(value), false, true);
+	else if (strcmp(argument, "cache") == 0)
+		options.cache = number_of(value) != 0;
+	else if (strcmp(argument, "time") == 0)
+		options.time = number_of(value) != 0;
+	else if (strcmp(argument, "samples") == 0)
+		options.samples = number_of(value) != 0;
+	else if (strcmp(argument, "period") == 0)
+		options.period = number_of(value);
+	else if (strcmp(argument, "deviation") == 0)
+		options.deviation = number_of(value);
+	else if (strcmp(argument, "ring") == 0)
+		parse_range(value, &options.ring, &options.ring_size);
+	else
+		fail("there is no such option");
 }
 
 static void parse(char *argument)
@@ -325,6 +467,10 @@ static void parse(char *argument)
 		options.stop = number_of(value) != 0;
 	} else if (strcmp(argument, "series") == 0) {
 		options.series = number_of(value) != 0;
+	} else if (strcmp(argument, "between") == 0) {
+		options.between = number_of(value) != 0;
+	} else if (strcmp(argument, "last") == 0) {
+		options.last = number_of(value);
 	} else if (strcmp(argument, "record") == 0) {
 		options.record = number_of(value);
 	} else if (strcmp(argument, "begin") == 0) {
@@ -333,10 +479,8 @@ static void parse(char *argument)
 	} else if (strcmp(argument, "end") == 0) {
 		options.has_end = true;
 		options.end = number_of(value);
-	} else if (strcmp(argument, "from") == 0 || strcmp(argument, "to") == 0) {
-		parse_interval(number_of(value), argument[0] == 't');
 	} else {
-		fail("there is no such option");
+		parse_of_intervals(argument, value);
 	}
 }
 
@@ -350,6 +494,9 @@ int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int cou
 		parse(arguments[i]);
 	if (options.series && (!options.output || options.control || !options.has_begin))
 		fail("series=1 needs out= and begin=, and takes no control=");
+	if (options.between && (!options.series || !options.last))
+		fail("between=1 needs series=1 and last=");
+	check(rings_make());
 	if (options.control)
 		check(control_open(options.control, on_command));
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);

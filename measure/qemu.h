@@ -33,12 +33,14 @@ struct qemu_info {
  * registers in host registers. What cpu.c reads is in memory at all times. */
 enum { QEMU_CALLBACK_NO_REGISTERS = 0 };
 enum { QEMU_INLINE_ADD = 0 };
+enum { QEMU_MEMORY_READ_WRITE = 3 };
 
 typedef uint64_t qemu_plugin_id;
 typedef void qemu_vcpu_callback(qemu_plugin_id id, unsigned vcpu);
 typedef void qemu_block_callback(qemu_plugin_id id, struct qemu_plugin_tb *block);
 typedef void qemu_exit_callback(qemu_plugin_id id, void *data);
 typedef void qemu_exec_callback(unsigned vcpu, void *data);
+typedef void qemu_memory_callback(unsigned vcpu, uint32_t info, uint64_t linear, void *data);
 
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id id, qemu_vcpu_callback *callback);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id id, qemu_block_callback *callback);
@@ -48,6 +50,10 @@ void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block,
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *instruction,
 					    qemu_exec_callback *callback, int registers,
 					    void *data);
+/* Behind each access to memory of the instruction. */
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *instruction,
+				      qemu_memory_callback *callback, int registers, int which,
+				      void *data);
 /* Adds to a 64-bit variable before the instruction is executed, without a call. */
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *instruction, int operation,
 						void *variable, uint64_t addend);
@@ -89,6 +95,12 @@ struct qemu_description {
 	const struct qemu_field *fields;
 };
 extern const struct qemu_description vmstate_x86_cpu;
+
+/* On the CPU's thread: its local APIC, null if there is none. */
+void *cpu_get_current_apic(void);
+
+/* Reads the machine's memory, or writes to it. */
+void cpu_physical_memory_rw(uint64_t address, void *buffer, uint64_t size, bool write);
 
 /* gdb's view of the registers, appended to an array of GLib's. */
 struct glib_bytes {

@@ -19,6 +19,9 @@ static const char *const event_names[EVENT_COUNT] = {
 	[EVENT_SWAPGS] = "swapgs",	 [EVENT_TABLE_LOAD] = "table_load",
 	[EVENT_PORT] = "port",		 [EVENT_HLT] = "hlt",
 	[EVENT_CLI] = "cli",		 [EVENT_STI] = "sti",
+	[EVENT_L1I_MISS] = "l1i_miss",	 [EVENT_L1D_MISS] = "l1d_miss",
+	[EVENT_ITLB_MISS] = "itlb_miss", [EVENT_DTLB_MISS] = "dtlb_miss",
+	[EVENT_PAGE_WALK] = "page_walk",
 };
 
 static void write_numbers(FILE *file, const uint64_t *numbers, unsigned count)
@@ -177,6 +180,21 @@ static uint32_t interval_quantile(const struct interval *interval, unsigned shar
 	return interval->sample[(kept * share + 999) / 1000 - 1];
 }
 
+/* How often each length came, of those that are kept. They are in order: interval_quantile(). */
+static void write_samples(FILE *file, const struct interval *interval)
+{
+	uint64_t kept = interval->count < SAMPLES ? interval->count : SAMPLES;
+	const char *comma = ",\"samples\":[";
+
+	for (uint64_t i = 0, next; i < kept; i = next) {
+		for (next = i; next < kept && interval->sample[next] == interval->sample[i];)
+			next++;
+		fprintf(file, "%s[%u,%" PRIu64 "]", comma, interval->sample[i], next - i);
+		comma = ",";
+	}
+	fputs(kept ? "]" : ",\"samples\":[]", file);
+}
+
 static void write_intervals(FILE *file)
 {
 	fputs("\"intervals\":[", file);
@@ -191,7 +209,34 @@ static void write_intervals(FILE *file)
 		fprintf(file, ",\"mean\":%.2f,\"median\":%u,\"p999\":%u",
 			at->count ? (double)at->total / (double)at->count : 0.,
 			interval_quantile(at, 500), interval_quantile(at, 999));
-		fprintf(file, ",\"maximum\":%" PRIu64 "}", at->maximum);
+		fprintf(file, ",\"maximum\":%" PRIu64, at->maximum);
+		if (options.samples)
+			write_samples(file, at);
+		fputc('}', file);
+	}
+	fputs("],\n", file);
+}
+
+static void write_outlier(FILE *file, const struct outlier *at, const uint8_t *ring)
+{
+	fprintf(file, "{\"end\":%" PRIu64 ",\"length\":%" PRIu64 ",\"expiry\":%" PRIu64, at->end,
+		at->length, at->expiry);
+	fputs(",\"ring\":\"", file);
+	for (uint64_t i = 0; ring && i < options.ring_size; i++)
+		fprintf(file, "%02x", ring[i]);
+	fputs("\"}", file);
+}
+
+static void write_outliers(FILE *file)
+{
+	uint64_t kept = measurement.outlier_count < OUTLIERS ? measurement.outlier_count : OUTLIERS;
+
+	fprintf(file, "\"outlier_count\":%" PRIu64 ",\n\"longest\":", measurement.outlier_count);
+	write_outlier(file, &measurement.longest, longest_ring());
+	fputs(",\n\"outliers\":[", file);
+	for (unsigned i = 0; i < kept; i++) {
+		fputs(i ? ",\n" : "\n", file);
+		write_outlier(file, &measurement.outliers[i], outlier_ring(i));
 	}
 	fputs("],\n", file);
 }
@@ -211,6 +256,8 @@ static void write_all(FILE *file)
 	fputs(",\n", file);
 	write_events(file);
 	write_intervals(file);
+	if (options.period)
+		write_outliers(file);
 	fprintf(file, "\"instructions\":%" PRIu64 ",\"mistaken\":%" PRIu64,
 		measurement.ended - measurement.begun, measurement.mistaken);
 	fprintf(file, ",\"nanoseconds\":%" PRId64 "}\n",

@@ -191,6 +191,59 @@ static void context_switch_prepare(void)
 	ring_prepare(RING);
 }
 
+/* --- Interrupts --- */
+
+static long rtc;
+/* When the handler of the interrupt began that ended the last wait. */
+static uint32_t rtc_stamp;
+
+static void rtc_latency_prepare(void)
+{
+	rtc = system_call(CALL_OPEN, (long)"/dev/gandalf-rtc", O_RDONLY, 0);
+	check(rtc >= 0, "there is no /dev/gandalf-rtc, which only our own kernels have");
+}
+
+static void rtc_latency_run(void)
+{
+	uint32_t before = rtc_stamp;
+
+	check(system_read((int)rtc, &rtc_stamp, sizeof(rtc_stamp)) == sizeof(rtc_stamp),
+	      "no interrupt came");
+	check(rtc_stamp != before, "the interrupt is an old one");
+}
+
+static uint32_t rtc_latency_began(void)
+{
+	return rtc_stamp;
+}
+
+static void rtc_latency_finish(void)
+{
+	check(system_call(CALL_CLOSE, rtc, 0, 0) == 0, "the clock cannot be closed");
+}
+
+/* --- Somebody else's turns --- */
+
+/* When the process was interrupted last. */
+static uint32_t turn_began;
+
+/* Waits for a gap between two time stamps. */
+static void turn_run(void)
+{
+	uint64_t last, now = time_stamp();
+
+	do {
+		last = now;
+		now = time_stamp();
+	} while (now - last < GAP);
+	turn_began = (uint32_t)last;
+}
+
+static uint32_t turn_began_at(void)
+{
+	return turn_began;
+}
+
 /* --- Processes --- */
 
 static void child_wait(long child)
@@ -262,17 +315,25 @@ static void shell_run(void)
 }
 
 const struct operation operations[] = {
-	{ "syscall", NULL, syscall_run, NULL, 1 },
-	{ "signal", signal_prepare, signal_run, NULL, 1 },
-	{ "page_fault", page_fault_prepare, page_fault_run, page_fault_finish, 1 },
-	{ "mmap", NULL, mmap_run, NULL, 1 },
-	{ "mprotect", mprotect_prepare, mprotect_run, mprotect_finish, 1 },
-	{ "pipe_self", pipe_self_prepare, ring_run, ring_finish, 1 },
-	{ "pipe", pipe_prepare, ring_run, ring_finish, 1 },
-	{ "context_switch", context_switch_prepare, ring_run, ring_finish, RING },
-	{ "fork_exit", NULL, fork_exit_run, NULL, 1 },
-	{ "fork_exec", NULL, fork_exec_run, NULL, 1 },
-	{ "exec_dynamic", argument_need, exec_dynamic_run, NULL, 1 },
-	{ "shell", argument_need, shell_run, NULL, 1 },
-	{ NULL, NULL, NULL, NULL, 0 },
+	{ .name = "syscall", .run = syscall_run, .parts = 1 },
+	{ .name = "signal", .prepare = signal_prepare, .run = signal_run, .parts = 1 },
+	{ .name = "page_fault", .prepare = page_fault_prepare,
+	  .run = page_fault_run, .finish = page_fault_finish, .parts = 1 },
+	{ .name = "mmap", .run = mmap_run, .parts = 1 },
+	{ .name = "mprotect", .prepare = mprotect_prepare,
+	  .run = mprotect_run, .finish = mprotect_finish, .parts = 1 },
+	{ .name = "pipe_self", .prepare = pipe_self_prepare,
+	  .run = ring_run, .finish = ring_finish, .parts = 1 },
+	{ .name = "pipe", .prepare = pipe_prepare,
+	  .run = ring_run, .finish = ring_finish, .parts = 1 },
+	{ .name = "context_switch", .prepare = context_switch_prepare,
+	  .run = ring_run, .finish = ring_finish, .parts = RING },
+	{ .name = "fork_exit", .run = fork_exit_run, .parts = 1 },
+	{ .name = "fork_exec", .run = fork_exec_run, .parts = 1 },
+	{ .name = "exec_dynamic", .prepare = argument_need, .run = exec_dynamic_run, .parts = 1 },
+	{ .name = "shell", .prepare = argument_need, .run = shell_run, .parts = 1 },
+	{ .name = "rtc_latency", .prepare = rtc_latency_prepare, .run = rtc_latency_run,
+	  .finish = rtc_latency_finish, .began = rtc_latency_began, .parts = 1 },
+	{ .name = "rtos_task_cost", .run = turn_run, .began = turn_began_at, .parts = 1 },
+	{ .name = NULL },
 };

@@ -3,6 +3,11 @@
 #ifndef BENCH_OPERATION_H
 #define BENCH_OPERATION_H
 
+#include <stdint.h>
+
+/* Time stamps further apart than this have an interrupt between them. */
+#define GAP 400u
+
 struct operation {
 	const char *name;
 	/* Before the first one; NULL: nothing. */
@@ -12,6 +17,8 @@ struct operation {
 	void (*run)(void);
 	/* After the last one; NULL: nothing. */
 	void (*finish)(void);
+	/* When the last one began, as the low half of a time stamp; NULL: when run() was called. */
+	uint32_t (*began)(void);
 	unsigned parts;
 };
 

@@ -66,7 +66,8 @@ def run(
     seen: tuple[Measurement, ...] = (measurement(2900, 40), measurement(12900, 240, 100)),
     vmm: bool = True,
 ) -> Run:
-    return Run(parse(text), seen, lambda linear: f"at {linear:#x}", vmm, "qemu", "quiet")
+    """Return a run, of which as much is between the brackets as within."""
+    return Run(parse(text), seen, lambda linear: f"at {linear:#x}", vmm, "qemu", "quiet", seen)
 
 
 @dataclass

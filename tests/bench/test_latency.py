@@ -2,9 +2,13 @@
 """The dispatch latency: which of the RTOS's lines belong to which phase of Linux's script."""
 
 import pytest
+from typer.testing import CliRunner
 
 from gandalf import bench_latency
 from gandalf.bench_latency import PHASES, Reader
+from gandalf.bench_targets import Realtime, targets
+from gandalf.cli import app
+from gandalf.paths import UserError
 
 IDLE, BUSY = "dispatch_latency_idle", "dispatch_latency_hackbench"
 
@@ -67,8 +71,20 @@ def test_what_is_wrong_is_told(text: str, why: str | None) -> None:
     assert found is None or str(why) in found
 
 
+def test_the_full_set_has_ten_times_as_many_activations() -> None:
+    for full, seconds in ((False, 10), (True, 100)):
+        (found,) = (target for target in targets(full) if isinstance(target, Realtime))
+        assert found.seconds == seconds
+        lines = bench_latency.script(PHASES, seconds)
+        # A thousand a second, and what the phase begins and ends in.
+        assert lines.count(f"+ {seconds + 3}))") == len(PHASES)
+    done = CliRunner().invoke(app, ["bench", "--quick", "--full"])
+    assert isinstance(done.exception, UserError)
+    assert "not both" in str(done.exception)
+
+
 def test_the_script_has_every_phase() -> None:
-    lines = bench_latency.script(PHASES)
+    lines = bench_latency.script(PHASES, 10)
     for name, command in PHASES.items():
         assert f"echo phase={name}\n" in lines
-        assert command in lines
+        assert f"do {{ {command}; }} || echo bench: {name}: its load failed;" in lines

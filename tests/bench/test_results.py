@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What becomes of the systems' output: results, what is invalid, comparison, reports."""
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from rich.console import Console as RichConsole
 
 from gandalf import bench as benching
 from gandalf import bench_report
+from gandalf.bench_masked import TOTAL
 from gandalf.bench_papers import WEIGHTS
 from gandalf.bench_results import (
     SCHEMA,
@@ -107,6 +109,37 @@ def test_a_run_that_cannot_be_trusted_is_invalid(old: str, new: str, why: str) -
     assert why in absent.reason
 
 
+def test_time_passes_while_a_run_sleeps_but_no_instruction() -> None:
+    """So it agrees with more ticks than instructions, and not with fewer."""
+    slept = OUTPUT.replace("=syscall", "=rtc_latency").replace("ticks=13000", "ticks=130000")
+    plan = benching.Plan(operations=("rtc_latency",))
+    (row,) = measured(Fake("native", None, slept), plan=plan).results
+    assert row.instructions == 100
+    for ticks, right in (("ticks=130000", True), ("ticks=1300", False)):
+        text = slept.replace("ticks=130000", ticks)
+        why = benching._mistake("rtc_latency", benching._samples("rtc_latency", run(text)),
+                                run(text))  # fmt: skip
+        assert (why is None) == right
+
+
+def test_sums_are_of_what_is_between_the_runs_too() -> None:
+    """And of runs that sleep, which need not be right."""
+    found = {}
+    for name in ("syscall", "rtc_latency"):
+        text = "".join(
+            f"sample={part.operation} samples=1 minimum=1 median=1 mean_times_100=100 maximum=1 "
+            "others=0\n"
+            for part in WORK
+        )  # fmt: skip
+        text += f"count={name} operations=20 ticks=2900 timer=0 others=0\n"
+        text += f"count={name} operations=120 ticks=12900 timer=0 others=0\n"
+        text += "clocksource=tsc\n"
+        found[name] = benching._Collection()
+        benching._add_masked(Fake("native"), TOTAL, run(text), benching.Plan(), found[name])
+    for name in found:
+        assert found[name].results[0].events["executed"] == 2 * 15800
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -197,6 +230,7 @@ def test_reports_have_every_figure_with_its_events(tmp_path: Path) -> None:
     assert "<td>1,000</td><td>1,010</td>" in page
     for name in ("ratios", "entries", "masked", "latencies"):
         assert f'id="{name}"' in page
+    assert 'id="intervals"' not in page
     assert '"x":[1000,2000]' in page.replace(" ", "")
     assert "No &lt;network&gt;." in page
     assert "src=" not in page.partition("</script>")[2]
@@ -208,6 +242,18 @@ def test_reports_have_every_figure_with_its_events(tmp_path: Path) -> None:
     assert "5.50" in shown
     assert "+100.00 %" in shown
     assert "gone" in shown
+
+
+def test_misses_are_told_where_the_model_ran() -> None:
+    """No miss is a figure, too."""
+    none = {"page_walk": (0, 0, 0, 0)}
+    seen = tuple(row.model_copy(update={"events": none}) for row in run().measurements)
+    assert "page_walk" not in benching.events("syscall", run(seen=seen))
+    found = benching.events("syscall", replace(run(seen=seen), cache=True))
+    assert found["page_walk"] == 0.0
+    text = bench_report.markdown(results(result(page_walk=3.5, dtlb_miss=2.5)))
+    assert "| gandalf-shared, pipe | 1,000 | 0 | 0 | 0 | 2.50 | 3.50 | 0 | not measurable |" in text
+    assert "not measurable" not in bench_report.markdown(results(result()))
 
 
 def test_the_model_of_cycles_adds_up() -> None:

@@ -62,6 +62,26 @@ def test_events_are_what_the_operations_consist_of(quick: Results) -> None:
         assert pipe.events["cr3_load"] >= 2.0
 
 
+def test_an_interrupt_of_the_clock_reaches_its_process(quick: Results) -> None:
+    """Each period has one, and nothing but a timer's beside it."""
+    for system in quick.systems:
+        found = quick.find(system, "rtc_latency")
+        assert found is not None
+        assert found.samples == 500
+        assert 1 <= found.events["interrupts"] < 2
+        # A register of the clock, at least, is read behind the time stamp: two ports.
+        assert found.events["port"] >= 2
+
+
+def test_a_running_task_costs_linux_its_turns(quick: Results) -> None:
+    """A turn is an interrupt, at least two switches, and the task: no less than its latency."""
+    found = quick.find(SYSTEM, "rtos_task_cost")
+    assert found is not None
+    assert 1000 <= found.instructions < 10_000
+    assert found.events["vmm_entries"] >= 2
+    assert found.events["entry 0x30 APIC timer"] == pytest.approx(1, abs=0.05)
+
+
 def test_interrupts_are_masked_in_ring_0_alone_on_a_shared_cpu(quick: Results) -> None:
     """Linux's own flag is no processor's; on a dedicated CPU it is."""
     for system, alone in ((SYSTEM, True), ("gandalf-dedicated", False)):

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from gandalf import bench_workload
-from gandalf.bench_workload import WORK, parse
+from gandalf.bench_workload import TASK, WORK, parse
 
-# What needs files of the guest's root file system.
-ELSEWHERE = ("fork_exec", "exec_dynamic", "shell")
+# What needs files of the guest's root file system, or its kernel's driver.
+ELSEWHERE = ("fork_exec", "exec_dynamic", "shell", "rtc_latency")
 HERE = [part.operation for part in WORK if part.operation not in ELSEWHERE]
 
 
@@ -29,7 +29,7 @@ def bench(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_it_knows_the_operations_of_the_tool(program: Path) -> None:
-    assert bench(program, "list").stdout.split() == [part.operation for part in WORK]
+    assert bench(program, "list").stdout.split() == [part.operation for part in (*WORK, TASK)]
 
 
 @pytest.mark.parametrize("operation", HERE)
@@ -53,6 +53,17 @@ def test_a_program_that_fails_is_no_result(program: Path) -> None:
         # A shell has a line of its own before.
         assert done.stderr.endswith(f"bench: {operation}: the child failed\n")
         assert done.stdout == ""
+
+
+def test_the_load_ends(program: Path) -> None:
+    done = bench(program, "flush", "2")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_kernel_without_the_driver_is_no_result(program: Path) -> None:
+    done = bench(program, "sample", "rtc_latency", "1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert parse(done.stderr).complaints["rtc_latency"].startswith("there is no /dev/gandalf-rtc")
 
 
 def test_the_script_of_commands_succeeds(program: Path) -> None:

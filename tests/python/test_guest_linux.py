@@ -298,9 +298,22 @@ def test_patching_leaves_the_original_alone(tmp_path: Path) -> None:
     guest_linux._patch_source(native, tmp_path / "patched", patch)
     assert (native / "file").read_text(encoding="utf-8") == "one\n"
     assert (tmp_path / "patched" / "file").read_text(encoding="utf-8") == "two\n"
-    assert (native / "drivers" / "misc" / "Makefile").read_text(encoding="utf-8") == "# misc\n"
-    makefile = (tmp_path / "patched" / "drivers" / "misc" / "Makefile").read_text(encoding="utf-8")
-    assert "gandalf_attack.o" in makefile
+
+
+def test_drivers_are_added_once_and_to_one_tree(tmp_path: Path) -> None:
+    """The trees share their files: one that is changed in a tree must be a new one."""
+    native, patched = small_tree(tmp_path / "native"), tmp_path / "patched"
+    patch = tmp_path / "change.patch"
+    patch.write_text("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-one\n+two\n", encoding="utf-8")
+    guest_linux._patch_source(native, patched, patch)
+    for _ in range(2):
+        guest_linux._place_drivers(patched, PLACES.rtc)
+    folders = [tree / "drivers" / "misc" for tree in (native, patched)]
+    before, after = ((folder / "Makefile").read_text(encoding="utf-8") for folder in folders)
+    assert before == "# misc\n"
+    assert after == before + guest_linux.DRIVER_OBJECTS.decode()
+    assert (folders[1] / PLACES.rtc.name).read_bytes() == PLACES.rtc.read_bytes()
+    assert not (folders[0] / PLACES.rtc.name).exists()
 
 
 def test_patch_that_does_not_apply_is_one_sentence(tmp_path: Path) -> None:
@@ -320,6 +333,7 @@ def test_stamp_follows_the_inputs_of_the_variant(
     inputs = {
         "fragment": places.fragment,
         "patch": places.patch,
+        "rtc": places.rtc,
         "driver": places.driver,
         "abi": places.abi,
     }
@@ -339,9 +353,9 @@ def test_stamp_follows_the_inputs_of_the_variant(
     assert (
         changing
         == {
-            "native": {"fragment"},
-            "patched": {"fragment", "patch"},
-            "attack": {"fragment", "patch", "driver", "abi"},
+            "native": {"fragment", "rtc"},
+            "patched": {"fragment", "patch", "rtc"},
+            "attack": {"fragment", "patch", "rtc", "driver", "abi"},
         }[variant]
     )
 

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gandalf import __version__, bench_footprint
-from gandalf.bench_masked import MASKED, TOTAL, Seen
+from gandalf.bench_masked import BETWEEN, MASKED, TOTAL, Seen
 from gandalf.bench_results import FORMAT, Absent, Result, Results
 from gandalf.bench_targets import FOLDER, Run, Target
-from gandalf.bench_workload import BY_ITSELF, WORK, Bracket, Sample, Work
+from gandalf.bench_workload import BY_ITSELF, SLEEPING, WORK, Bracket, Sample, Work
 from gandalf.measurement import Measurement
 from gandalf.paths import UserError
 
@@ -27,6 +27,8 @@ _CLOCKSOURCES = ("tsc", "tsc-early", "xen")
 # Those that the plug-in and Linux may differ by, relative and absolute: an instruction that faults
 # counts twice outside, and times() ends the bracket before Linux looks.
 _BRACKET_SHARE, _BRACKET_ROOM = 0.02, 6000
+# Of the plug-in's model (measure/cache.h).
+CACHE_EVENTS = ("l1i_miss", "l1d_miss", "itlb_miss", "dtlb_miss", "page_walk")
 _OPTIONS = ["-icount shift=0,sleep=off", "-rtc base=2024-01-01T00:00:00,clock=vm", "-seed 1"]
 
 
@@ -145,25 +147,26 @@ def _add(target: Target, operation: str, run: Run, plan: Plan, found: _Collectio
         return
     (sample,) = samples
     seen = {**events(operation, run), **run.more.get(operation, {})}
-    _keep(target, _result(target.name, sample, seen), found)
+    _keep(target, _result(target.name, sample, seen, run), found)
 
 
 def _add_masked(target: Target, operation: str, run: Run, plan: Plan, found: _Collection) -> None:
-    """Add a sum over the runs of all operations, if all can be trusted."""
+    """Add a sum from the script's first line to the power-off, if its operations can be trusted."""
     if not plan.wants(operation):
         return
     wrong = [
         part.operation
         for part in plan.work()
-        if _mistake(part.operation, _samples(part.operation, run), run)
+        if not part.sleeps and _mistake(part.operation, _samples(part.operation, run), run)
     ]
-    if wrong or not run.measurements:
+    if wrong or not run.between:
         what = f"{', '.join(wrong)} cannot be trusted" if wrong else "nobody looked from outside"
         found.miss(target.name, operation, f"Of the operations {what}.", invalid=bool(wrong))
         return
-    pairs = zip(run.output.brackets, run.measurements, strict=True)
-    runs = tuple((bracket.operation, measured) for bracket, measured in pairs)
-    seen = Seen(runs, run.entry_name, run.vmm)
+    brackets = zip(run.output.brackets, run.measurements, strict=True)
+    runs = [(bracket.operation, measured) for bracket, measured in brackets]
+    runs += [(BETWEEN, measured) for measured in run.between]
+    seen = Seen(tuple(runs), run.entry_name, run.vmm)
     row = seen.total(target.name) if operation == TOTAL else seen.longest(target.name)
     _keep(target, row, found)
 
@@ -213,7 +216,10 @@ def _pairs(operation: str, run: Run) -> list[tuple[Bracket, Measurement]]:
 
 
 def _agree(bracket: Bracket, seen: Measurement) -> bool:
-    difference = abs(bracket.ticks - seen.instructions)
+    """Say whether both measured the same run. One that sleeps takes time without instructions."""
+    difference = seen.instructions - bracket.ticks
+    if bracket.operation not in SLEEPING:
+        difference = abs(difference)
     return difference <= _BRACKET_SHARE * bracket.ticks + _BRACKET_ROOM
 
 
@@ -249,6 +255,8 @@ def events(operation: str, run: Run) -> dict[str, float]:
     always = {"ring_0_entries", "ring_crossings", "masked"} | (
         {"vmm_entries"} if run.vmm else set()
     )
+    if run.cache:
+        always |= set(CACHE_EVENTS)
     return {name: share for name, share in shares.items() if share or name in always}
 
 
@@ -256,12 +264,13 @@ def _ratio(value: float, native: float) -> float | None:
     return round(value / native, 4) if native else None
 
 
-def _result(system: str, sample: Sample, seen: dict[str, float]) -> Result:
+def _result(system: str, sample: Sample, seen: dict[str, float], run: Run) -> Result:
     return Result(
         system=system, operation=sample.operation, instructions=sample.median,
         minimum=sample.minimum, maximum=sample.maximum, mean=sample.mean, samples=sample.samples,
         ratio=None, ratio_mean=None, events=seen,
-        distribution=list(sample.distribution),
+        distribution=list(sample.distribution), places=run.places.get(sample.operation, {}),
+        outliers=list(run.outliers.get(sample.operation, ())),
     )  # fmt: skip
 
 

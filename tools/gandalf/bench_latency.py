@@ -12,13 +12,18 @@ from dataclasses import dataclass, field
 
 from gandalf.bench_workload import CLOCKSOURCE, Sample
 
-# Seconds of a phase: those that it may begin and end in, and at least ten whole ones.
-SECONDS = 13
+# Whole seconds of a phase, of 1,000 activations each: usually, and of the full set.
+SECONDS, SECONDS_FULL = 10, 100
+# Those that a phase begins and ends in, and one that a long command may need.
+_MARGIN = 3
 # A command of Linux that loads it, for each operation; repeated until the phase is over.
 PHASES = {
     "dispatch_latency_idle": "sleep 1",
     "dispatch_latency_hackbench": "hackbench -g 2 -l 20 >/dev/null",
     "dispatch_latency_fork": "/bin/true; /bin/true; /bin/true; /bin/true",
+    "dispatch_latency_stress": "stress-ng --vm 1 --vm-bytes 16M --mmap 1 --mmap-bytes 16M --fork 1 "
+    "--switch 1 -t 2 >/dev/null 2>&1",
+    "dispatch_latency_flush": "bench flush 4",
 }
 _LATENCY = re.compile(r"^latency=(\d+) count=(\d+)$", re.M)
 _LINE = re.compile(
@@ -26,15 +31,22 @@ _LINE = re.compile(
 )
 
 
-def script(operations: Iterable[str]) -> str:
-    """Return Linux's script for these operations."""
+def loop(operation: str, command: str) -> str:
+    """Return the line that repeats a load until $end, and complains if it fails."""
+    complaint = f"echo bench: {operation}: its load failed"
+    now = "$(cut -d. -f1 /proc/uptime)"
+    return f"while [ {now} -lt $end ]; do {{ {command}; }} || {complaint}; done"
+
+
+def script(operations: Iterable[str], seconds: int) -> str:
+    """Return Linux's script for these operations. seconds: whole ones of each."""
     clocksource = f'echo "clocksource=$(cat {CLOCKSOURCE})"'
     lines = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', clocksource, "sleep 2"]
     for operation in operations:
         lines += [
-            f"end=$(($(cut -d. -f1 /proc/uptime) + {SECONDS}))",
+            f"end=$(($(cut -d. -f1 /proc/uptime) + {seconds + _MARGIN}))",
             f"echo phase={operation}",
-            f"while [ $(cut -d. -f1 /proc/uptime) -lt $end ]; do {PHASES[operation]}; done",
+            loop(operation, PHASES[operation]),
             "echo phase=none",
         ]
     return "\n".join([*lines, clocksource, 'echo "bench: the script is done"', ""])

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long interrupts were masked in all runs that the plug-in has measured of a system.
+"""How long interrupts were masked in a system, from its script's first line to the power-off.
 
-Every system runs the same operations equally often, so the sums can be compared. Ring 0 is counted
-beside the sum: on a dedicated CPU Linux masks interrupts itself, in ring 1.
+Every system runs the same script, so the sums can be compared. Ring 0 is counted beside the sum: on
+a dedicated CPU Linux masks interrupts itself, in ring 1. The plug-in measures the whole in pieces,
+those of the operations and those between them: a stretch that goes over an end counts as two.
 """
 
 from collections.abc import Callable
@@ -12,11 +13,13 @@ from gandalf.bench_results import Result
 from gandalf.measurement import Measurement, Window, Windows
 
 TOTAL, LONGEST = MASKED = ("masked_total", "masked_longest")
+# What a stretch is in that is in none of the operations' runs.
+BETWEEN = "the script between the runs"
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The runs of a system: the operation and what was measured of each.
+    """The pieces of a system's session: the operation and what was measured of each.
 
     name: of an address. vmm: ring 0 is a VMM's; natively, nobody masks interrupts elsewhere.
     """

@@ -26,6 +26,7 @@ class Paper:
 
 
 _TWO_LEVEL = "virtual protection ring, lmbench, us"
+_INTERRUPTIBLE = "interruptible VMM, table 2, us"
 # 32-bit: the VMM of the paper with two levels; 64-bit: Xen 3.0.3, which has two as well.
 PAPERS = (
     Paper("two-level VMM", "syscall", 1.13, 0.29, _TWO_LEVEL),
@@ -36,6 +37,9 @@ PAPERS = (
     Paper("Xen 3.0.3, 64-bit", "pipe", 10.28, 4.21, _TWO_LEVEL),
     Paper("Xen 3.0.3, 64-bit", "fork_exit", 334.2, 117.1, _TWO_LEVEL),
     Paper("Xen 3.0.3, 64-bit", "fork_exec", 359.6, 131.5, _TWO_LEVEL),
+    Paper("Gandalf", "rtc_latency", 11.48, 10.96, _INTERRUPTIBLE),
+    Paper("Gandalf, interruptible", "rtc_latency", 11.52, 10.96, _INTERRUPTIBLE),
+    Paper("Xen beside them", "rtc_latency", 11.98, 10.96, _INTERRUPTIBLE),
 )
 
 

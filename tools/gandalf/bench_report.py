@@ -14,9 +14,11 @@ from plotly.offline import get_plotlyjs
 from rich.console import Console as RichConsole
 from rich.table import Table
 
+from gandalf.bench_interval import OPERATIONS, PERIOD
 from gandalf.bench_masked import LONGEST, MASKED, TOTAL
 from gandalf.bench_papers import PAPERS, WEIGHTS
 from gandalf.bench_results import Absent, Change, Result, Results
+from gandalf.bench_workload import SLEEPING
 
 HEADINGS = (
     "operation", "median", "mean", "minimum", "maximum", "samples", "ratio", "of means",
@@ -29,10 +31,11 @@ _UNCOUNTED = "-"
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Gandalf: the bench</title>
 <style>
-body {{ font: 15px/1.5 sans-serif; max-width: 1200px; margin: 2em auto; padding: 0 1em }}
+body {{ font: 15px/1.5 sans-serif; max-width: 1400px; margin: 2em auto; padding: 0 1em }}
 table {{ border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums }}
 td, th {{ border-bottom: 1px solid #ccc; padding: 2px 8px; text-align: right }}
 td:first-child, th:first-child {{ text-align: left }}
+.wide {{ overflow-x: auto }}
 </style>
 <script>{library}</script></head><body>
 <h1>Gandalf: the bench</h1>
@@ -72,11 +75,11 @@ def row(result: Result) -> list[str]:
 
 
 def _of(results: Results, system: str) -> list[Result]:
-    """Return a system's operations; the sums over all of them have a table of their own."""
+    """Return a system's operations; sums over all of them, and intervals, have their own tables."""
     return [
         result
         for result in results.results
-        if result.system == system and result.operation not in MASKED
+        if result.system == system and result.operation not in (*MASKED, *OPERATIONS)
     ]
 
 
@@ -115,10 +118,68 @@ def footprint_rows(results: Results) -> list[list[str]]:
     ]
 
 
+CACHE_HEADINGS = (
+    "events of the papers, by a model", "instructions", "L1I misses", "L1D misses", "ITLB misses",
+    "DTLB misses", "page walks", "segment loads", "stalls",
+)  # fmt: skip
+_STALLS = "not measurable"
+_NO_COMPILE = (
+    "A small compile is not measured: there is no compiler in the guests' root file system."
+)
+
+
+def cache_rows(results: Results) -> list[list[str]]:
+    """Return the papers' performance-counter events, in the order of CACHE_HEADINGS."""
+    names = ("l1i_miss", "l1d_miss", "itlb_miss", "dtlb_miss", "page_walk", "segment_load")
+    return [
+        [
+            f"{row.system}, {row.operation}", _number(row.instructions),
+            *(_number(row.events.get(name, 0.0)) for name in names), _STALLS,
+        ]
+        for row in results.results
+        if "page_walk" in row.events
+    ]  # fmt: skip
+
+
+INTERVAL_HEADINGS = (
+    "timer interrupts every 1,000,000 ns", "intervals", "minimum", "99.9 %", "maximum",
+    "off by over 2 %", "dispatch latency from outside: minimum", "mean", "maximum",
+    "cause of the longest",
+)  # fmt: skip
+OUTLIER_HEADINGS = ("timer interrupts off by over 2 %", "at, ns", "interval, ns", "cause")
+
+
+def interval_rows(results: Results) -> list[list[str]]:
+    """Return the intervals between timer interrupts, in the order of INTERVAL_HEADINGS."""
+    return [
+        [
+            f"{row.system}, {row.operation}", _number(row.samples), _number(row.minimum),
+            _number(row.events["p999"]), _number(row.maximum), _number(row.events["outliers"]),
+            *(_number(row.events[f"dispatch_{kind}"]) for kind in ("minimum", "mean", "maximum")),
+            row.places["longest"],
+        ]
+        for row in results.results
+        if row.operation in OPERATIONS
+    ]  # fmt: skip
+
+
+def outlier_rows(results: Results) -> list[list[str]]:
+    """Return each interval that is far from the period, in the order of OUTLIER_HEADINGS."""
+    return [
+        [f"{row.system}, {row.operation}", _number(outlier.at), _number(outlier.length),
+         outlier.cause]
+        for row in results.results
+        for outlier in row.outliers
+    ]  # fmt: skip
+
+
 def _tables(results: Results) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:
     """Return title, headings and rows of the tables that are not a system's."""
     tables = [
         ("Interrupts masked", MASKED_HEADINGS, masked_rows(results)),
+        ("Caches and TLBs", CACHE_HEADINGS, cache_rows(results)),
+        ("Intervals between timer interrupts", INTERVAL_HEADINGS, interval_rows(results)),
+        ("Their outliers", OUTLIER_HEADINGS, outlier_rows(results)),
         ("Footprint", FOOTPRINT_HEADINGS, footprint_rows(results)),
     ]
     return [table for table in tables if table[2]]
@@ -212,6 +273,7 @@ def markdown(results: Results) -> str:
         lines += ["## What is missing", "", *(f"- {_absence(part)}" for part in results.absent), ""]
     lines += ["## What the papers report", "", *_markdown_table(_PAPER_HEADINGS, _paper_rows())]
     lines += ["## The model of cycles", "", *_weights_lines(), ""]
+    lines += ["## What is not measured", "", _NO_COMPILE, ""]
     lines += ["## Versions and options", ""]
     lines += [f"- {name}: {value}" for name, value in results.versions.items()]
     lines += [f"- QEMU: `{' '.join(results.options)}`"]
@@ -264,7 +326,12 @@ def masked_plot(results: Results) -> go.Figure:
     """Return bars of the share of instructions that were executed with interrupts masked."""
     figure = go.Figure()
     for system in results.systems:
-        found = [item for item in _of(results, system) if "masked" in item.events]
+        # The events of what sleeps are those of more than its instructions.
+        found = [
+            item
+            for item in _of(results, system)
+            if "masked" in item.events and item.operation not in SLEEPING
+        ]
         if found:
             shares = [100 * item.events["masked"] / item.mean for item in found]
             figure.add_bar(name=system, x=[item.operation for item in found], y=shares)
@@ -275,16 +342,38 @@ def masked_plot(results: Results) -> go.Figure:
     return figure
 
 
+# Of bars that stand before one another: a line would show values where there are none.
+_OVERLAID = 0.6
+
+
 def latency_plot(results: Results) -> go.Figure:
     """Return the distributions of latencies, with logarithmic counts: rare ones show."""
     figure = go.Figure()
     for result in results.results:
-        if result.distribution:
+        if result.distribution and result.operation not in OPERATIONS:
             name = f"{result.system}, {result.operation}"
             values, counts = zip(*result.distribution, strict=True)
-            figure.add_scatter(name=name, x=values, y=counts, mode="lines", line_shape="hv")
+            figure.add_bar(name=name, x=values, y=counts, opacity=_OVERLAID)
     figure.update_layout(
         title="Distribution of latencies, in instructions (counts logarithmic)", height=420,
+        barmode="overlay",
+        yaxis_type="log", template="plotly_white", legend_orientation="h",
+    )  # fmt: skip
+    return figure
+
+
+def interval_plot(results: Results) -> go.Figure:
+    """Return how far the intervals between timer interrupts are from the period."""
+    figure = go.Figure()
+    for result in results.results:
+        if result.distribution and result.operation in OPERATIONS:
+            name = f"{result.system}, {result.operation}"
+            values, counts = zip(*result.distribution, strict=True)
+            offsets = [value - PERIOD for value in values]
+            figure.add_bar(name=name, x=offsets, y=counts, opacity=_OVERLAID)
+    figure.update_layout(
+        title="Intervals between timer interrupts, ns from 1 ms (counts logarithmic)", height=420,
+        barmode="overlay",
         yaxis_type="log", template="plotly_white", legend_orientation="h",
     )  # fmt: skip
     return figure
@@ -295,18 +384,21 @@ def _html_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
         return "".join(f"<{kind}>{html.escape(text)}</{kind}>" for text in texts)
 
     body = "\n".join(f"<tr>{cells('td', texts)}</tr>" for texts in rows)
-    return f"<table><tr>{cells('th', headings)}</tr>\n{body}</table>"
+    table = f"<table><tr>{cells('th', headings)}</tr>\n{body}</table>"
+    return f'<div class="wide">{table}</div>'
 
 
 def page(results: Results) -> str:
-    """Return the page: plots first, then every figure."""
+    """Return the page: plots of what there is first, then every figure."""
     plots = {
         "ratios": ratio_plot, "entries": entries_plot, "masked": masked_plot,
-        "latencies": latency_plot,
+        "latencies": latency_plot, "intervals": interval_plot,
     }  # fmt: skip
+    figures = {name: make(results) for name, make in plots.items()}
     parts = [
-        make(results).to_html(full_html=False, include_plotlyjs=False, div_id=name)
-        for name, make in plots.items()
+        figure.to_html(full_html=False, include_plotlyjs=False, div_id=name)
+        for name, figure in figures.items()
+        if figure.data
     ]
     for system in results.systems:
         table = _html_table(HEADINGS, map(row, _of(results, system)))
@@ -319,6 +411,7 @@ def page(results: Results) -> str:
     parts.append(f"<h2>What the papers report</h2>{_html_table(_PAPER_HEADINGS, _paper_rows())}")
     weights = "".join(f"<li>{html.escape(line[2:])}</li>" for line in _weights_lines())
     parts.append(f"<h2>The model of cycles</h2><ul>{weights}</ul>")
+    parts.append(f"<h2>What is not measured</h2><p>{html.escape(_NO_COMPILE)}</p>")
     return _PAGE.format(library=get_plotlyjs(), body="\n".join(parts))
 
 

@@ -24,6 +24,14 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+class Outlier(_Model):
+    """An interval between timer interrupts. at: nanoseconds of virtual time at its end."""
+
+    at: int
+    length: int
+    cause: str = Field(description="What the VMM did meanwhile, by its trace ring.")
+
+
 class Result(_Model):
     """An operation of a system, in instructions for each operation."""
 
@@ -43,7 +51,10 @@ class Result(_Model):
         "into the VMM; ring_0_entries: into ring 0, whoever is there; ring_crossings: between any "
         "two rings; cr3_load, invlpg and others: instructions of that kind; masked: instructions "
         "with interrupts masked; masked_longest: the longest stretch of them; interrupts: by "
-        "hardware, timers included; `entry NAME`: by the handler."
+        "hardware, timers included; `entry NAME`: by the handler; l1i_miss, l1d_miss, itlb_miss, "
+        "dtlb_miss, page_walk: by a model of caches, if it was asked for. Of timer_interval_...: "
+        "p999, which 999 of 1000 do not exceed, outliers: how many are off the period by over 2 %, "
+        "and dispatch_minimum, _mean, _maximum: the dispatch latency, as the plug-in sees it."
     )
     distribution: list[tuple[int, int]] = Field(
         description="Of the samples, where it is known: the largest value of a bucket, and how "
@@ -52,7 +63,12 @@ class Result(_Model):
     places: dict[str, str] = Field(
         default={},
         description="Of masked_longest: where the longest stretch began, of any ring and of "
-        "ring_0, and in which operation.",
+        "ring_0, and in which operation. Of timer_interval_...: the cause of the longest.",
+    )
+    outliers: list[Outlier] = Field(
+        default=[],
+        description="Of timer_interval_...: those that differ from the period by over 2 %, the "
+        "first 64.",
     )
 
 

@@ -6,14 +6,10 @@ another, and the RTOS's handler begins. The plug-in measures both halves, from t
 instruction to the first of whoever runs next.
 """
 
-from pathlib import Path
-
-from elftools.elf.elffile import ELFFile
-
 from gandalf.abi import abi
 from gandalf.bench_workload import CLOCKSOURCE, Bracket, Sample
 from gandalf.measurement import Interval, Measurement
-from gandalf.paths import UserError, shown
+from gandalf.paths import UserError
 from gandalf.symbols import Image
 
 OPERATION = "os_switch"
@@ -46,16 +42,9 @@ def script() -> str:
     ])  # fmt: skip
 
 
-def hypercall_of(kernel: Image, vmlinux: Path) -> int:
+def hypercall_of(kernel: Image) -> int:
     """Return the address of the only hypercall of the driver's function."""
-    start = kernel.addresses[_FUNCTION]
-    code = bytes([_INT_OPCODE, abi()["HYPERCALL_VECTOR"]])
-    with vmlinux.open("rb") as file:
-        sections = [part for part in ELFFile(file).iter_sections() if part.name == ".text"]
-        at = sections[0].data()[start - sections[0]["sh_addr"] :].find(code)
-    if kernel.find(start + at) != (_FUNCTION, at):
-        raise UserError(f"{_FUNCTION} of {shown(vmlinux)} makes no hypercall.")
-    return start + at
+    return kernel.search(_FUNCTION, bytes([_INT_OPCODE, abi()["HYPERCALL_VECTOR"]]))
 
 
 def points(linux: int, halt: int, rung: int) -> tuple[tuple[int, int], ...]:

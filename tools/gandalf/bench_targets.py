@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gandalf import (
     bench_amd64,
+    bench_interval,
     bench_latency,
     bench_switch,
     bench_workload,
@@ -24,7 +25,8 @@ from gandalf import (
     guest_linux,
 )
 from gandalf.bench_masked import MASKED
-from gandalf.bench_workload import BY_ITSELF, DONE, WORK, Output, Work
+from gandalf.bench_results import Outlier
+from gandalf.bench_workload import BY_ITSELF, DONE, TASK, WORK, Output, Work
 from gandalf.build import Built, build, options_for
 from gandalf.demultiplex import VMM_CONSOLE, Demultiplexer
 from gandalf.description import LinuxGuest
@@ -32,13 +34,20 @@ from gandalf.linux_boot import DETERMINISTIC_OPTIONS, TOOL_OPTIONS
 from gandalf.measure import build_plugin, plugin_arguments
 from gandalf.measurement import Measurement, read_measurement
 from gandalf.paths import BUILD, ROOT, UserError
+from gandalf.ring import read_layout
 from gandalf.symbols import Image, Symbols, vector_text
+from gandalf.trace import names_of
 
 Log = Callable[[str], None]
 FOLDER = BUILD / "bench"
 SYSTEMS = ROOT / "bench" / "systems"
 INITRD = FOLDER / "initramfs.cpio"
 PATIENCE = 600.0
+# As many times longer a machine may take with the model of caches.
+CACHE_SLOWNESS = 4
+# For each second of the machine's time that a script is to take. Nobody waits so long but for one
+# that hangs, on a host that does much else.
+PATIENCE_PER_SECOND = 30.0
 NATIVE = "native-i386"
 # What the kernel calls its system calls.
 _I386, _AMD64 = "__ia32", "__x64"
@@ -55,9 +64,12 @@ _SHOWN_LINES = 15
 class Run:
     """What a system did.
 
-    measurements: one for each bracket of the output, in order; none if nobody measured.
+    measurements: one for each bracket of the output, in order; none if nobody measured. between:
+    all the rest from the script's first line to the power-off; none if nobody measured that.
+    cache: with the model of caches.
     entry_name: says what the linear address of a handler is. vmm: ring 0 is a VMM's. machine,
-    command_line: QEMU's words without paths, and Linux's. more: further events of an operation.
+    command_line: QEMU's words without paths, and Linux's. more, places, outliers: of an operation,
+    as in its result.
     """
 
     output: Output
@@ -66,7 +78,11 @@ class Run:
     vmm: bool
     machine: str
     command_line: str
+    between: tuple[Measurement, ...] = ()
+    cache: bool = False
     more: dict[str, dict[str, float]] = field(default_factory=dict)
+    places: dict[str, dict[str, str]] = field(default_factory=dict)
+    outliers: dict[str, tuple[Outlier, ...]] = field(default_factory=dict)
 
 
 class Target(ABC):
@@ -93,14 +109,24 @@ def _scratch() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _series(folder: Path) -> tuple[Measurement, ...]:
+def _series(folder: Path, kind: str = "") -> tuple[Measurement, ...]:
     """Read what the plug-in has written, in order."""
-    paths = sorted(folder.glob("measurement.*"), key=lambda path: int(path.suffix[1:]))
+    found = folder.glob(f"measurement{kind}.[0-9]*")
+    paths = sorted(found, key=lambda path: int(path.suffix.removeprefix(".")))
     return tuple(read_measurement(path) for path in paths)
 
 
+def _session(folder: Path) -> tuple[tuple[Measurement, ...], tuple[Measurement, ...]]:
+    """Read what belongs to the brackets of the script's operations, and all the rest of it.
+
+    The first bracket is that of `bench boot`.
+    """
+    first, *brackets = _series(folder)
+    return tuple(brackets), (first, *_series(folder, ".between"))
+
+
 def _plugin(
-    addresses: Mapping[str, int], prefix: str, folder: Path, **more: str
+    addresses: Mapping[str, int], prefix: str, folder: Path, **more: str | int
 ) -> tuple[str, ...]:
     """Return QEMU's arguments for the plug-in. more: further options of it."""
     build_plugin()
@@ -108,6 +134,18 @@ def _plugin(
         out=str(folder / "measurement"), series=1,
         begin=addresses[f"{prefix}_sys_umask"], end=addresses[f"{prefix}_sys_times"], **more,
     )  # fmt: skip
+
+
+def _plugin_of_session(
+    addresses: Mapping[str, int], prefix: str, folder: Path, cache: bool, **more: str | int
+) -> tuple[str, ...]:
+    """Return the same for one that measures all from the script's first line to the power-off.
+
+    cache: with the model of caches.
+    """
+    last = addresses["machine_power_off"]
+    model = {"cache": 1} if cache else {}
+    return _plugin(addresses, prefix, folder, between=1, last=last, **model, **more)
 
 
 def build_initrd(work: tuple[Work, ...], log: Log) -> Path:
@@ -121,25 +159,47 @@ def _machine_text(options: emulator.Options) -> str:
     return f"{options.program} -cpu {options.cpu} -m {options.memory}"
 
 
-def _watch(options: emulator.Options, folder: Path) -> bytes:
+def _watch(
+    options: emulator.Options, folder: Path, patience: float = PATIENCE, session: bool = False
+) -> bytes:
     """Run a machine up to the end of the script, and return what left its serial port.
 
     That goes to a file: a machine whose reader is slow would wait, and so not be deterministic.
+    session: up to the power-off, behind which the plug-in writes no more.
     """
     path = folder / "output"
-    end, position = time.monotonic() + PATIENCE, 0
+    end, position = time.monotonic() + patience, 0
     qemu = emulator.Qemu(replace(options, output=path))
+
+    def done() -> bool:
+        return path.exists() and _DONE.search(path.read_bytes()[position:]) is not None
+
     try:
-        while not _DONE.search(path.read_bytes()[position:] if path.exists() else b""):
+        while not done() or (session and not _is_whole(folder)):
             if not qemu.alive():
+                if done() and (not session or _is_whole(folder)):
+                    break
                 raise UserError(f"The machine ended early. {qemu.outcome().sentence}{_tail(path)}")
             if time.monotonic() > end:
-                raise UserError(f"The script had no end within {PATIENCE:g} s.{_tail(path)}")
+                raise UserError(f"The script had no end within {patience:g} s.{_tail(path)}")
             position = max((path.stat().st_size if path.exists() else 0) - _OVERLAP, 0)
             time.sleep(0.1)
     finally:
         qemu.stop()
     return path.read_bytes()
+
+
+def _patience(cache: bool) -> float:
+    return PATIENCE * CACHE_SLOWNESS if cache else PATIENCE
+
+
+def _is_whole(folder: Path) -> bool:
+    """Say whether the plug-in has written what lies behind the last of a series."""
+    between, brackets = (
+        sum(path.suffix != ".part" for path in folder.glob(f"measurement{kind}.[0-9]*"))
+        for kind in (".between", "")
+    )
+    return between >= brackets > 0
 
 
 def _tail(path: Path) -> str:
@@ -154,6 +214,7 @@ class Native(Target):
     name: str = NATIVE
     native: str | None = None
     sysenter: bool = False
+    cache: bool = False
 
     def _command_line(self) -> str:
         line = " ".join(["console=ttyS0", *TOOL_OPTIONS, *DETERMINISTIC_OPTIONS, _CLOCK])
@@ -164,16 +225,19 @@ class Native(Target):
         initrd, kernel = build_initrd(work, log), Image(vmlinux, "linux")
         line = self._command_line()
         with _scratch() as folder:
+            arguments = _plugin_of_session(kernel.addresses, _I386, folder, self.cache)
             options = emulator.Options(
                 memory=_NATIVE_MEMORY, kernel=vmlinux.parent / "arch" / "x86" / "boot" / "bzImage",
                 module=initrd, deterministic=True,
-                arguments=("-append", line, *_plugin(kernel.addresses, _I386, folder)),
+                arguments=("-append", line, *arguments),
             )  # fmt: skip
-            text = _watch(options, folder).decode(errors="replace")
-            seen = _series(folder)
+            text = _watch(options, folder, patience=_patience(self.cache), session=True).decode(
+                errors="replace"
+            )
+            seen, between = _session(folder)
         return Run(
             bench_workload.parse(text), seen, _function_names(kernel.find), False,
-            _machine_text(options), line,
+            _machine_text(options), line, between=between, cache=self.cache,
         )  # fmt: skip
 
 
@@ -187,45 +251,105 @@ def _function_names(find: Callable[[int], tuple[str, int] | None]) -> Callable[[
 
 @dataclass
 class Gandalf(Target):
-    """A system of bench/systems."""
+    """A system of bench/systems. description: the file there; the system's own unless given."""
 
     name: str
     native: str | None = NATIVE
+    description: str = ""
+    cache: bool = False
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:
         build_initrd(work, log)
-        built = build(SYSTEMS / f"{self.name}.toml", log, deterministic=True)
+        path = SYSTEMS / f"{self.description or self.name}.toml"
+        built = build(path, log, deterministic=True)
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
         with _scratch() as folder:
-            arguments = _plugin(kernel.addresses, _I386, folder)
+            arguments = _plugin_of_session(kernel.addresses, _I386, folder, self.cache)
             options = options_for(built, True, None, arguments)
-            text = _guests_text(built, _watch(options, folder))
-            seen = _series(folder)
+            text = _guests_text(
+                built, _watch(options, folder, patience=_patience(self.cache), session=True)
+            )
+            seen, between = _session(folder)
         return Run(
             bench_workload.parse(text), seen, _vector_names(symbols), True, _machine_text(options),
+            _own_command_line(built), between=between, cache=self.cache,
+        )  # fmt: skip
+
+
+@dataclass
+class Running(Gandalf):
+    """What the running RTOS of Realtime costs Linux: another machine of gandalf-shared."""
+
+    name: str = "gandalf-shared"
+    native: str | None = None
+    description: str = "gandalf-realtime"
+    operations = (TASK.operation,)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        return super().run((TASK,), log)
+
+
+@dataclass
+class Realtime(Target):
+    """The dispatch latency of FreeRTOS beside Linux: a second machine of gandalf-shared.
+
+    seconds: of each phase.
+    """
+
+    name: str = "gandalf-shared"
+    native: str | None = None
+    seconds: int = bench_latency.SECONDS
+    is_quick = False
+    operations = tuple(bench_latency.PHASES)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        text = bench_latency.script(self.operations, self.seconds)
+        _own_script(FOLDER / "script-realtime", text, log)
+        built = build(SYSTEMS / "gandalf-realtime.toml", log, deterministic=True)
+        options = options_for(built, True)
+        patience = PATIENCE + PATIENCE_PER_SECOND * self.seconds * len(self.operations)
+        with _scratch() as folder:
+            stream = _watch(options, folder, patience)
+        return Run(
+            _latencies(built, stream), (), hex, True, _machine_text(options),
             _own_command_line(built),
         )  # fmt: skip
 
 
 @dataclass
-class Realtime(Target):
-    """The dispatch latency of FreeRTOS beside Linux: a second machine of gandalf-shared."""
+class Intervals(Target):
+    """Intervals between FreeRTOS's timer interrupts: the machine of Realtime, with the plug-in.
+
+    seconds: of each phase.
+    """
 
     name: str = "gandalf-shared"
     native: str | None = None
+    seconds: int = bench_latency.SECONDS
     is_quick = False
-    operations = tuple(bench_latency.PHASES)
+    operations = tuple(bench_interval.OPERATIONS)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        _own_script(FOLDER / "script-realtime", bench_latency.script(self.operations), log)
+        _own_script(FOLDER / "script-realtime", bench_interval.script(self.seconds), log)
         built = build(SYSTEMS / "gandalf-realtime.toml", log, deterministic=True)
-        options = options_for(built, True)
+        symbols, layout = Symbols(built), read_layout(built.vmm)
+        kernel = next(image for image in symbols.images if image.owner == "linux")
+        patience = PATIENCE + PATIENCE_PER_SECOND * self.seconds * len(self.operations)
         with _scratch() as folder:
-            stream = _watch(options, folder)
+            more = bench_interval.options(symbols, layout)
+            arguments = _plugin(kernel.addresses, _I386, folder, **more)
+            options = options_for(built, True, None, arguments)
+            text = _guests_text(built, _watch(options, folder, patience))
+            seen = _series(folder)
+        phases = bench_interval.find(seen, layout, names_of(built, symbols, layout))
+        found = dict(zip(self.operations, phases, strict=True))
         return Run(
-            _latencies(built, stream), (), hex, True, _machine_text(options),
-            _own_command_line(built),
+            replace(bench_workload.parse(text), samples=tuple(row.sample for row in phases)), (),
+            hex, True, _machine_text(options), _own_command_line(built),
+            more={name: row.events for name, row in found.items()},
+            places={name: {"longest": row.longest.cause} for name, row in found.items()},
+            outliers={name: row.outliers for name, row in found.items()},
         )  # fmt: skip
 
 
@@ -243,7 +367,7 @@ def _latencies(built: Built, stream: bytes) -> Output:
         if (why := bench_latency.mistake(seconds)) is not None
     }
     output = bench_workload.parse(_guests_text(built, stream))
-    return replace(output, samples=samples, complaints=complaints)
+    return replace(output, samples=samples, complaints=output.complaints | complaints)
 
 
 @dataclass
@@ -259,7 +383,7 @@ class Switch(Target):
         built = build(SYSTEMS / "gandalf-switch.toml", log, deterministic=True)
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
-        linux = bench_switch.hypercall_of(kernel, ROOT / "build/linux/attack/vmlinux")
+        linux = bench_switch.hypercall_of(kernel)
         rtos = (symbols.address(f"rtos:switch_{name}") for name in ("halt", "rung"))
         with _scratch() as folder:
             flag, words = _plugin(kernel.addresses, _I386, folder)
@@ -275,7 +399,7 @@ class Switch(Target):
         return Run(
             output, tuple(map(bench_switch.of_ring_0, seen)), _vector_names(symbols), True,
             _machine_text(options), _own_command_line(built),
-            {bench_switch.OPERATION: bench_switch.halves(seen[-1].intervals)},
+            more={bench_switch.OPERATION: bench_switch.halves(seen[-1].intervals)},
         )  # fmt: skip
 
 
@@ -318,6 +442,7 @@ class Amd64(Target):
 
     name: str
     native: str | None = None
+    cache: bool = False
     is_quick = False
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:
@@ -327,14 +452,16 @@ class Amd64(Target):
         parts = bench_amd64.build(self.name, added, log)
         with _scratch() as folder:
             more = bench_amd64.PLUGIN_OPTIONS[self.name]
-            arguments = _plugin(kernel.addresses, _AMD64, folder, **more)
+            arguments = _plugin_of_session(kernel.addresses, _AMD64, folder, self.cache, **more)
             options = bench_amd64.qemu_options(parts, folder, arguments)
-            text = _watch(options, folder).decode(errors="replace")
-            seen = _series(folder)
+            text = _watch(options, folder, patience=_patience(self.cache), session=True).decode(
+                errors="replace"
+            )
+            seen, between = _session(folder)
         return Run(
             bench_workload.parse(text), seen, _function_names(ring_0.find),
             self.name == bench_amd64.XEN, _machine_text(options),
-            _amd64_command_line(self.name),
+            _amd64_command_line(self.name), between=between, cache=self.cache,
         )  # fmt: skip
 
 
@@ -346,15 +473,22 @@ def _amd64_command_line(system: str) -> str:
     return " ".join(["console=ttyS0", *words])
 
 
-def targets() -> list[Target]:
-    """Return all systems, each behind the one that it is compared with."""
+def targets(full: bool = False, cache: bool = False) -> list[Target]:
+    """Return all systems, each behind the one that it is compared with.
+
+    full: with as many activations of the real-time task as the papers have. cache: with the
+    plug-in's model of caches where Linux's operations are measured.
+    """
+    seconds = bench_latency.SECONDS_FULL if full else bench_latency.SECONDS
     return [
-        Native(),
-        Native("native-i386-sysenter", NATIVE, sysenter=True),
-        Gandalf("gandalf-shared"),
+        Native(cache=cache),
+        Native("native-i386-sysenter", NATIVE, sysenter=True, cache=cache),
+        Gandalf("gandalf-shared", cache=cache),
         Switch(),
-        Realtime(),
-        Gandalf("gandalf-dedicated"),
-        Amd64(bench_amd64.NATIVE),
-        Amd64(bench_amd64.XEN, bench_amd64.NATIVE),
+        Running(cache=cache),
+        Realtime(seconds=seconds),
+        Intervals(seconds=seconds),
+        Gandalf("gandalf-dedicated", cache=cache),
+        Amd64(bench_amd64.NATIVE, cache=cache),
+        Amd64(bench_amd64.XEN, bench_amd64.NATIVE, cache=cache),
     ]

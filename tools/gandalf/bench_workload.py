@@ -31,7 +31,8 @@ class Work:
 
     samples: one by one. few, many: the lengths of two runs that are measured from outside; their
     difference leaves out what begins and ends a run. Short enough that no timer interrupts them,
-    where that is possible.
+    where that is possible. sleeps: the CPU does meanwhile, and so instructions are no measure of
+    the time that passes.
     """
 
     operation: str
@@ -39,6 +40,7 @@ class Work:
     few: int
     many: int
     argument: str = ""
+    sleeps: bool = False
 
     def lines(self) -> list[str]:
         """Return the lines of the script."""
@@ -63,7 +65,12 @@ WORK = (
     Work("fork_exec", 60, 2, 8),
     Work("exec_dynamic", 20, 1, 2, DYNAMIC),
     Work("shell", 5, 1, 3, f"/{COMMANDS}"),
+    Work("rtc_latency", 500, 10, 110, sleeps=True),
 )
+# What a process of Linux loses each time that an RTOS has its turn: for a machine of its own.
+TASK = Work("rtos_task_cost", 1000, 20, 120)
+# What waits for a clock: the others' runs are as long on every system as their instructions are.
+SLEEPING = tuple(part.operation for part in WORK if part.sleeps)
 
 
 @dataclass(frozen=True)
@@ -127,6 +134,7 @@ def script(work: tuple[Work, ...]) -> str:
         *(line for part in work for line in part.lines()),
         clocksource,
         'echo "bench: the script is done"',
+        "poweroff -f",
         "",
     ])  # fmt: skip
 

@@ -335,6 +335,18 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Only the 32-bit systems, in less than three minutes.")
     ] = False,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="With 100,000 activations of the real-time task, not 10,000."),
+    ] = False,
+    cache: Annotated[
+        bool | None,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Count misses of caches and TLBs too, by a model. Done anyway if all systems and "
+            "operations are measured.",
+        ),
+    ] = None,
     system: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this system and its native; may be repeated."),
@@ -359,9 +371,12 @@ def bench(
     Writes results.json, report.md and report.html. Two runs give the same bytes. docs/measuring.md
     says what is measured and how.
     """
+    if quick and full:
+        raise UserError("Give --quick or --full, not both.")
     old = read_results(against) if against else None
     plan = benching.Plan(tuple(system or ()), tuple(operation or ()), quick)
-    results = benching.bench(plan, targets(), _say)
+    model = not (quick or system or operation) if cache is None else cache
+    results = benching.bench(plan, targets(full, model), _say)
     write_results(results, output / "results.json")
     bench_report.write(results, output)
     for name in ("results.json", "report.md", "report.html"):

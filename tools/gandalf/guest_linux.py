@@ -154,6 +154,11 @@ class Places:
         return self.inputs / "driver" / "gandalf_attack.c"
 
     @property
+    def rtc(self) -> Path:
+        """The driver of the clock's interrupt, which every kernel has."""
+        return self.inputs / "driver" / "gandalf_rtc.c"
+
+    @property
     def abi(self) -> Path:
         """The guests' interface."""
         return self.root / "abi" / "gandalf.h"
@@ -186,8 +191,9 @@ class Places:
 def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
     """Build a variant of the guest kernel unless it is up to date; return its vmlinux.
 
-    `native` is Debian's source as it is, `patched` runs on a shared CPU, and `attack` is `patched`
-    with the attack driver. Beside vmlinux are System.map and arch/x86/boot/bzImage.
+    `native` is Debian's source without a changed line, `patched` runs on a shared CPU, and `attack`
+    is `patched` with the attack driver. Each has the clock's driver. Beside vmlinux are System.map
+    and arch/x86/boot/bzImage.
     """
     places = Places(root)
     package = _kernel_package(places)
@@ -202,6 +208,7 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
             _require_space(places.linux, KERNEL_SPACE)
             start = time.monotonic()
             source = _prepare_source(places, package, variant != "native", log)
+            _place_drivers(source, places.rtc)
             if variant == "attack":
                 _add_driver(places, source, output)
             else:
@@ -224,6 +231,7 @@ def _kernel_inputs(variant: Variant, places: Places, package: Package) -> Iterat
     yield f"{RECIPE} {package.sha256} {SOURCE_EXCLUDES} {KBUILD_ENVIRONMENT}".encode()
     yield _compiler_version()
     yield _read_input(places.fragment)
+    yield _read_input(places.rtc)
     if variant != "native":
         yield _read_input(places.patch)
     if variant == "attack":
@@ -313,14 +321,30 @@ def _patch_source(native: Path, target: Path, patch: Path) -> None:
             f"{shown(patch)} does not apply to the pinned kernel "
             f"({_first_line(result.stdout)}): adapt the patch to this version of Linux."
         )
-    makefile = target / "drivers" / "misc" / "Makefile"
-    _replace(makefile, makefile.read_bytes() + b"obj-$(GANDALF_ATTACK) += gandalf_attack.o\n")
+
+
+# Behind Linux's own of drivers/misc/Makefile. The attack driver is in its own kernel only.
+DRIVER_OBJECTS = b"obj-y += gandalf_rtc.o\nobj-$(GANDALF_ATTACK) += gandalf_attack.o\n"
+
+
+def _place_drivers(source: Path, *files: Path) -> None:
+    """Put files beside Linux's own drivers, unless they are there as they are."""
+    folder = source / "drivers" / "misc"
+    for file in files:
+        content, target = _read_input(file), folder / file.name
+        if not target.exists() or target.read_bytes() != content:
+            _replace(target, content)
+    makefile = folder / "Makefile"
+    own = b"".join(
+        line for line in makefile.read_bytes().splitlines(keepends=True) if b"gandalf" not in line
+    )
+    if makefile.read_bytes() != own + DRIVER_OBJECTS:
+        _replace(makefile, own + DRIVER_OBJECTS)
 
 
 def _add_driver(places: Places, source: Path, output: Path) -> None:
     """Put the attack driver beside Linux's own, and start from the objects of `patched`."""
-    _replace(source / "drivers" / "misc" / places.driver.name, _read_input(places.driver))
-    _replace(source / "drivers" / "misc" / places.abi.name, _read_input(places.abi))
+    _place_drivers(source, places.driver, places.abi)
     _remove(output)
     shutil.copytree(output.parent / "patched", output, symlinks=True)
     (output / STAMP).unlink()

@@ -105,7 +105,7 @@ class Interval(_Model):
     """From the last execution of one instruction to the execution of another.
 
     repeated: how often the first was executed again before the other, which begins the interval
-    anew. p999: 999 of 1000 are not longer.
+    anew. p999: 999 of 1000 are not longer. samples: how often each length came, if asked for.
     """
 
     from_: int
@@ -117,10 +117,23 @@ class Interval(_Model):
     median: int
     p999: int
     maximum: int
+    samples: tuple[tuple[int, int], ...] = ()
 
     model_config = ConfigDict(
         extra="forbid", strict=True, frozen=True, alias_generator=lambda name: name.rstrip("_")
     )
+
+
+class Kept(_Model):
+    """An interval of note, in virtual time. expiry: of the timer, delivered last before its end.
+
+    ring: memory that was asked for as it was then, in hex.
+    """
+
+    end: int
+    length: int
+    expiry: int
+    ring: str
 
 
 class Measurement(_Model):
@@ -129,6 +142,8 @@ class Measurement(_Model):
     crossings[a][b]: how often ring b followed ring a. recorded: the last windows that were long
     enough, the oldest first, none of them missing since the clock showed recorded_since; only if
     asked for. profile: the VMM's instructions, masked or not. events: by name, in each ring.
+    outliers: the first of the outlier_count intervals that were too long or too short; longest: of
+    all, whether too long or not; only if a period was given.
     mistaken: 0, or the plug-in did not know where it was. nanoseconds: virtual time from
     the first delivery of an interrupt to the last, sleep included.
     """
@@ -145,6 +160,9 @@ class Measurement(_Model):
     profile: tuple[Block, ...]
     events: dict[str, tuple[int, int, int, int]]
     intervals: tuple[Interval, ...]
+    outlier_count: int = 0
+    longest: Kept | None = None
+    outliers: tuple[Kept, ...] = ()
     instructions: int
     mistaken: int
     nanoseconds: int

@@ -13,7 +13,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from gandalf.build import Built
 from gandalf.description import RtosGuest
-from gandalf.paths import ROOT, UserError
+from gandalf.paths import ROOT, UserError, shown
 
 _PAGE = 0x1000
 _KERNEL = 0xC0000000
@@ -35,7 +35,7 @@ class Image:
     """The functions of an ELF file. base: added to the addresses in it."""
 
     def __init__(self, path: Path, owner: str, base: int = 0) -> None:
-        self.owner, self.base = owner, base
+        self.path, self.owner, self.base = path, owner, base
         self.addresses: dict[str, int] = {}
         with path.open("rb") as file:
             elf = ELFFile(file)
@@ -62,6 +62,19 @@ class Image:
             return None
         start, name = self._places[index]
         return name, address - start
+
+    def search(self, function: str, code: bytes) -> int:
+        """Return where a function first has these bytes. Raises UserError if it never has."""
+        start = self.addresses.get(function)
+        with self.path.open("rb") as file:
+            for section in ELFFile(file).iter_sections():
+                first = section["sh_addr"] + self.base
+                if start is None or not first <= start < first + section["sh_size"]:
+                    continue
+                distance = section.data()[start - first :].find(code)
+                if self.find(start + distance) == (function, distance):
+                    return start + distance
+        raise UserError(f"{shown(self.path)} has no {code.hex(' ')} in {function}.")
 
 
 @dataclass(frozen=True)

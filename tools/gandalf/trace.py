@@ -18,6 +18,7 @@ from rich.console import Console as RichConsole
 from rich.table import Table
 
 from gandalf.abi import abi
+from gandalf.build import Built
 from gandalf.description import RtosGuest
 from gandalf.measure import Session, Task, measure
 from gandalf.measurement import Recorded
@@ -54,6 +55,12 @@ class Names:
         if number == IDLE:
             return "idle"
         return self.guests[number] if number < len(self.guests) else f"vCPU {number}"
+
+    def place(self, vcpu: int, address: int) -> str:
+        """Return where a vCPU is, if its EIP is this: in the VMM, in a kernel, or in a process."""
+        owner = self.vcpu(vcpu)
+        found = self.locate(owner, address)
+        return found.partition("+")[0] if found else f"{owner}'s processes"
 
     def member(self, enumeration: str, number: int) -> str:
         """Return the name of a number as text: "LGDT" is "lgdt"."""
@@ -179,6 +186,12 @@ class Timeline:
         ]
 
 
+def event_text(event: Event, names: Names) -> str:
+    """Return what an event is called."""
+    shown = _shown(event, names)
+    return shown.name if shown else f"switch to {names.vcpu(event.first)}"
+
+
 def _record(track: int, name: str, phase: str, start: float, args: Record) -> Record:
     return {
         "ph": phase, "pid": _PROCESS, "tid": track, "ts": start, "name": name, "args": args,
@@ -284,10 +297,11 @@ def _locate(symbols: Symbols) -> Locate:
     return locate
 
 
-def _names(session: Session, layout: Layout) -> Names:
-    guests = [guest for _, guest in session.built.checked.system.guests]
+def names_of(built: Built, symbols: Symbols, layout: Layout) -> Names:
+    """Return what numbers in a system's events mean."""
+    guests = [guest for _, guest in built.checked.system.guests]
     rtoses = frozenset(guest.name for guest in guests if isinstance(guest, RtosGuest))
-    return Names([guest.name for guest in guests], rtoses, layout.names, _locate(session.symbols))
+    return Names([guest.name for guest in guests], rtoses, layout.names, _locate(symbols))
 
 
 def trace(description: Path, task: Task, log: Callable[[str], None]) -> Timeline:
@@ -297,7 +311,8 @@ def trace(description: Path, task: Task, log: Callable[[str], None]) -> Timeline
     def look(session: Session) -> None:
         layout = read_layout(session.built.vmm)
         ring = read_ring(layout, session.machine.memory)
-        found.append(Timeline(ring, _names(session, layout)))
+        names = names_of(session.built, session.symbols, layout)
+        found.append(Timeline(ring, names))
 
     result, _ = measure(description, task, log, look)
     return replace(found[0], windows=result.recorded, since=result.recorded_since)

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The CMOS clock's periodic interrupt, 1024 times a second, for `gandalf bench`:
+ * each read() of /dev/gandalf-rtc waits for the next one and gives the low half
+ * of the time stamp with which its handler began. Built into every kernel of
+ * ours, because Linux's own driver makes periodic interrupts out of a timer.
+ *
+ * One process has it open. Until it closes it, the interrupt line is ours, which
+ * belongs to rtc_cmos otherwise.
+ */
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/mc146818rtc.h>
+#include <linux/miscdevice.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+#include <linux/wait.h>
+#include <asm/msr.h>
+
+#define LINE 8
+/* 32,768 Hz divided by 2^(RATE - 1) */
+#define RATE 6
+
+static DECLARE_WAIT_QUEUE_HEAD(readers);
+static unsigned long opened;		/* bit 0 */
+static u32 interrupts, stamp;		/* written by the handler */
+static struct irqaction lender;		/* whose the line is while nobody reads */
+
+static irqreturn_t rtc_interrupt(int line, void *unused)
+{
+	u32 now = (u32)rdtsc();
+
+	/* Without this look there is no other interrupt. */
+	if (!(CMOS_READ(RTC_INTR_FLAGS) & RTC_PF))
+		return IRQ_NONE;
+	stamp = now;
+	WRITE_ONCE(interrupts, interrupts + 1);
+	wake_up_interruptible(&readers);
+	return IRQ_HANDLED;
+}
+
+static void rtc_enable(u8 cause)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&rtc_lock, flags);
+	CMOS_WRITE(RTC_REF_CLCK_32KHZ | RATE, RTC_FREQ_SELECT);
+	CMOS_WRITE((CMOS_READ(RTC_CONTROL) & ~RTC_PIE) | cause, RTC_CONTROL);
+	CMOS_READ(RTC_INTR_FLAGS);
+	spin_unlock_irqrestore(&rtc_lock, flags);
+}
+
+/* There may be nobody to give it back to. */
+static void line_return(void)
+{
+	if (lender.handler && request_irq(LINE, lender.handler, lender.flags, lender.name,
+					  lender.dev_id))
+		pr_err("gandalf_rtc: rtc_cmos has lost its interrupt\n");
+}
+
+static int line_take(void)
+{
+	struct irqaction *action = irq_to_desc(LINE)->action;
+	int error;
+
+	lender = action ? *action : (struct irqaction){ };
+	if (action)
+		free_irq(LINE, lender.dev_id);
+	error = request_irq(LINE, rtc_interrupt, 0, "gandalf-rtc", &readers);
+	if (error)
+		line_return();
+	return error;
+}
+
+static int rtc_open(struct inode *inode, struct file *file)
+{
+	int error;
+
+	if (test_and_set_bit(0, &opened))
+		return -EBUSY;
+	error = line_take();
+	if (error)
+		clear_bit(0, &opened);
+	else
+		rtc_enable(RTC_PIE);
+	return error;
+}
+
+static int rtc_release(struct inode *inode, struct file *file)
+{
+	rtc_enable(0);
+	free_irq(LINE, &readers);
+	line_return();
+	clear_bit(0, &opened);
+	return 0;
+}
+
+static ssize_t rtc_read(struct file *file, char __user *buffer, size_t size, loff_t *position)
+{
+	u32 seen = READ_ONCE(interrupts);
+
+	if (size < sizeof(stamp))
+		return -EINVAL;
+	if (wait_event_interruptible(readers, READ_ONCE(interrupts) != seen))
+		return -ERESTARTSYS;
+	return put_user(READ_ONCE(stamp), (u32 __user *)buffer) ? -EFAULT : sizeof(stamp);
+}
+
+static const struct file_operations rtc_operations = {
+	.owner = THIS_MODULE,
+	.open = rtc_open,
+	.release = rtc_release,
+	.read = rtc_read,
+};
+
+static struct miscdevice rtc_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "gandalf-rtc",
+	.fops = &rtc_operations,
+};
+
+static int __init rtc_init(void)
+{
+	return misc_register(&rtc_device);
+}
+device_initcall(rtc_init);

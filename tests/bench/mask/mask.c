@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For a test build of the VMM, linked with --wrap=pic_write: once, when Linux writes to its interrupt
+ * controller, for which the VMM masks interrupts anyway, this keeps them masked until MASKED
+ * instructions after the local APIC's timer has expired. So an RTOS whose timer it is starts by that
+ * much later than if MASKED were 0.
+ */
+#include "core/layout.h"
+#include "device/pic.h"
+#include "ia32/cpu.h"
+
+/* Linux has booted and runs something by then. */
+#define AT 1600000000u
+#define CURRENT_COUNT (LAYOUT_APIC + 0x390)
+
+void __real_pic_write(struct pic_pair *pair, u16 port, u8 value);
+void __wrap_pic_write(struct pic_pair *pair, u16 port, u8 value);
+
+/* The timer counts ticks of the time stamp counter, which are instructions. */
+static void mask(void)
+{
+	static bool done;
+	u64 now = rdtsc();
+	u64 end = now + *(const volatile u32 *)CURRENT_COUNT + MASKED;
+
+	if (done || now < AT)
+		return;
+	done = true;
+	while (rdtsc() < end)
+		;
+}
+
+void __wrap_pic_write(struct pic_pair *pair, u16 port, u8 value)
+{
+	mask();
+	__real_pic_write(pair, port, value);
+}
