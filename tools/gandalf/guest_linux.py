@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the Linux guest: the kernel in three variants, and its root file system.
+"""Builds the Linux guest: the kernel in three variants, its root file system, and gandalfctl.
 
 Everything comes from Debian packages pinned in guest/linux/packages.lock, lands under build/ and
 carries a stamp of what it was made from, so that nothing is made twice.
@@ -70,7 +70,7 @@ KERNEL_TOOLS = {
     "xz": "xz-utils",
     "dpkg-deb": "dpkg",
 }
-ROOTFS_TOOLS = {"gcc": "gcc", "lz4": "lz4", "dpkg-deb": "dpkg"}
+ROOTFS_TOOLS = {"gcc": "gcc", "make": "make", "lz4": "lz4", "dpkg-deb": "dpkg"}
 # Bytes that a kernel build may take, sources included.
 KERNEL_SPACE = 2_000_000_000
 # Files that the configuration compiles, for the progress display only.
@@ -78,6 +78,8 @@ KERNEL_FILES = 630
 PROGRESS_INTERVAL = 10.0
 
 KERNEL_PACKAGE = "linux-source-6.1"
+# Of drivers/misc/Makefile in the patched source.
+DRIVER_LINES = b"obj-y += gandalf_control.o\nobj-$(GANDALF_ATTACK) += gandalf_attack.o\n"
 # Package: what of it is a program that goes into the root file system.
 ROOTFS_PROGRAMS = {
     "busybox-static": ("bin/busybox",),
@@ -150,13 +152,28 @@ class Places:
 
     @property
     def driver(self) -> Path:
+        """The driver by which programs manage the other guests."""
+        return self.inputs / "driver" / "gandalf_control.c"
+
+    @property
+    def attack_driver(self) -> Path:
         """The attack driver."""
         return self.inputs / "driver" / "gandalf_attack.c"
 
     @property
-    def abi(self) -> Path:
-        """The guests' interface."""
-        return self.root / "abi" / "gandalf.h"
+    def abi(self) -> tuple[Path, ...]:
+        """The guests' interface, as far as the drivers use it."""
+        return tuple(self.root / "abi" / name for name in ("gandalf.h", "control.h"))
+
+    @property
+    def control(self) -> Path:
+        """The sources of gandalfctl."""
+        return self.inputs / "control"
+
+    @property
+    def programs(self) -> Path:
+        """What of the root file system is built here."""
+        return self.root / "build" / "control"
 
     @property
     def cache(self) -> Path:
@@ -186,8 +203,8 @@ class Places:
 def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
     """Build a variant of the guest kernel unless it is up to date; return its vmlinux.
 
-    `native` is Debian's source as it is, `patched` runs on a shared CPU, and `attack` is `patched`
-    with the attack driver. Beside vmlinux are System.map and arch/x86/boot/bzImage.
+    `native` is Debian's source as it is, `patched` runs on a shared CPU and has the driver that
+    manages other guests, and `attack` is `patched` with the attack driver. Beside vmlinux are System.map and arch/x86/boot/bzImage.
     """
     places = Places(root)
     package = _kernel_package(places)
@@ -202,8 +219,10 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
             _require_space(places.linux, KERNEL_SPACE)
             start = time.monotonic()
             source = _prepare_source(places, package, variant != "native", log)
+            if variant != "native":
+                _add_drivers(places, source)
             if variant == "attack":
-                _add_driver(places, source, output)
+                _copy_objects(output)
             else:
                 _configure(places, source, output)
             _compile(variant, source, output, log)
@@ -225,10 +244,12 @@ def _kernel_inputs(variant: Variant, places: Places, package: Package) -> Iterat
     yield _compiler_version()
     yield _read_input(places.fragment)
     if variant != "native":
+        yield DRIVER_LINES
         yield _read_input(places.patch)
+        for path in (places.driver, *places.abi):
+            yield _read_input(path)
     if variant == "attack":
-        yield _read_input(places.driver)
-        yield _read_input(places.abi)
+        yield _read_input(places.attack_driver)
 
 
 def _compiler_version() -> bytes:
@@ -256,7 +277,7 @@ def _prepare_source(places: Places, package: Package, patched: bool, log: Log) -
     if not patched:
         return native
     target = places.source(patched=True)
-    stamp = _digest(stamp.encode(), _read_input(places.patch))
+    stamp = _digest(stamp.encode(), _read_input(places.patch), DRIVER_LINES)
     if not _is_stamped(target, stamp):
         _remove(target)
         _patch_source(native, target, places.patch)
@@ -314,13 +335,19 @@ def _patch_source(native: Path, target: Path, patch: Path) -> None:
             f"({_first_line(result.stdout)}): adapt the patch to this version of Linux."
         )
     makefile = target / "drivers" / "misc" / "Makefile"
-    _replace(makefile, makefile.read_bytes() + b"obj-$(GANDALF_ATTACK) += gandalf_attack.o\n")
+    _replace(makefile, makefile.read_bytes() + DRIVER_LINES)
 
 
-def _add_driver(places: Places, source: Path, output: Path) -> None:
-    """Put the attack driver beside Linux's own, and start from the objects of `patched`."""
-    _replace(source / "drivers" / "misc" / places.driver.name, _read_input(places.driver))
-    _replace(source / "drivers" / "misc" / places.abi.name, _read_input(places.abi))
+def _add_drivers(places: Places, source: Path) -> None:
+    """Put our drivers beside Linux's own. One that stays the same is not compiled again."""
+    for path in (places.driver, places.attack_driver, *places.abi):
+        copy, content = source / "drivers" / "misc" / path.name, _read_input(path)
+        if not copy.exists() or copy.read_bytes() != content:
+            _replace(copy, content)
+
+
+def _copy_objects(output: Path) -> None:
+    """Start the variant `attack` from the objects of `patched`."""
     _remove(output)
     shutil.copytree(output.parent / "patched", output, symlinks=True)
     (output / STAMP).unlink()
@@ -423,10 +450,11 @@ def build_rootfs(root: Path, log: Log) -> Path:
             archives = debian.fetch(packages, places.cache, log)
             log("building the root file system")
             (output / STAMP).unlink(missing_ok=True)
+            programs = build_programs(places)
             with tempfile.TemporaryDirectory(dir=output) as scratch:
                 for archive in archives:
                     debian.unpack(archive, Path(scratch))
-                entries = _collect(Path(scratch), places)
+                entries = _collect(Path(scratch), places) | programs
                 _write_image(entries, source, Path(scratch), image)
             _write_stamp(output, stamp)
             log(f"root file system built ({image.stat().st_size / 1e6:.1f} MB)")
@@ -438,10 +466,22 @@ def _rootfs_inputs(places: Places, packages: list[Package]) -> Iterator[bytes]:
     yield f"{RECIPE} {ROOTFS_PROGRAMS} {ROOTFS_FOLDERS} {ROOTFS_LINKS} {ROOTFS_TIME}".encode()
     for package in packages:
         yield package.sha256.encode()
-    for folder in (places.inputs / "rootfs", places.rootfs_extra):
+    yield _compiler_version()
+    folders = (places.inputs / "rootfs", places.rootfs_extra, places.control, places.root / "abi")
+    for folder in folders:
         for name, path in _files_below(folder).items():
             yield f"{name} {_mode(path):o}".encode()
             yield path.read_bytes()
+
+
+def build_programs(places: Places) -> dict[str, Path]:
+    """Build gandalfctl; returns the files of the root file system by their path there."""
+    make = ["make", "--no-print-directory", "-C", str(places.control), f"BUILD={places.programs}"]
+    done = subprocess.run(make, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        lines = (done.stdout + done.stderr).strip().splitlines()[-20:]
+        raise UserError("\n".join([*lines, "gandalfctl did not compile; see above."]))
+    return {"sbin/gandalfctl": places.programs / "gandalfctl"}
 
 
 def _files_below(folder: Path) -> dict[str, Path]:

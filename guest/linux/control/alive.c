@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command alive: a sign of life of this Linux for the VMM's watchdog. */
+#include <unistd.h>
+
+#include "command.h"
+#include "fail.h"
+#include "guest.h"
+
+int command_alive(const struct arguments *arguments)
+{
+	long result;
+
+	do {
+		result = device_alive();
+		if (result == GANDALF_ERROR_ARGUMENT)
+			return fail("this Linux has no watchdog: its description lacks "
+				    "`watchdog_ms`");
+		if (result < 0)
+			return refused(result);
+		if (arguments->options & OPTION_EVERY)
+			usleep(arguments->every * 1000);
+	} while (arguments->options & OPTION_EVERY);
+	return 0;
+}
