@@ -16,6 +16,7 @@ from gandalf.guest_linux import Places
 from gandalf.paths import ROOT, UserError
 
 PLACES = Places(ROOT)
+INTERFACE = ROOT / "abi" / "gandalf.h"
 # The budget of the design for a uniprocessor guest.
 PATCH_LINES = 6
 PATCH_FILES = 4
@@ -24,7 +25,7 @@ PATCH_FILES = 4
 def abi_numbers() -> dict[str, int]:
     """Return the plain numbers of the guests' interface."""
     found = re.findall(
-        r"^#define (\w+) (0x[0-9a-fA-F]+|\d+)\b", PLACES.abi.read_text(encoding="utf-8"), re.M
+        r"^#define (\w+) (0x[0-9a-fA-F]+|\d+)\b", INTERFACE.read_text(encoding="utf-8"), re.M
     )
     return {name: int(value, 0) for name, value in found}
 
@@ -83,7 +84,7 @@ def test_patch_uses_the_interrupt_flag_of_the_interface() -> None:
 
 
 def test_patch_reads_cr2_where_the_interface_has_it() -> None:
-    header = PLACES.abi.read_text(encoding="utf-8")
+    header = INTERFACE.read_text(encoding="utf-8")
     structure = header[header.index("struct gandalf_shared {") :]
     fields = re.findall(r"^\tuint32_t (\w+);", structure, re.M)
     address = abi_numbers()["GANDALF_SHARED_PAGE"] + 4 * fields.index("cr2")
@@ -301,6 +302,17 @@ def test_patching_leaves_the_original_alone(tmp_path: Path) -> None:
     assert (native / "drivers" / "misc" / "Makefile").read_text(encoding="utf-8") == "# misc\n"
     makefile = (tmp_path / "patched" / "drivers" / "misc" / "Makefile").read_text(encoding="utf-8")
     assert "gandalf_attack.o" in makefile
+    assert "gandalf_control.o" in makefile
+
+
+def test_drivers_that_stay_the_same_keep_their_time(tmp_path: Path) -> None:
+    source = small_tree(tmp_path)
+    guest_linux._add_drivers(PLACES, source)
+    copy = source / "drivers" / "misc" / PLACES.driver.name
+    assert copy.read_bytes() == PLACES.driver.read_bytes()
+    before = copy.stat()
+    guest_linux._add_drivers(PLACES, source)
+    assert copy.stat() == before
 
 
 def test_patch_that_does_not_apply_is_one_sentence(tmp_path: Path) -> None:
@@ -321,7 +333,9 @@ def test_stamp_follows_the_inputs_of_the_variant(
         "fragment": places.fragment,
         "patch": places.patch,
         "driver": places.driver,
-        "abi": places.abi,
+        "attack driver": places.attack_driver,
+        "gandalf.h": places.abi[0],
+        "control.h": places.abi[1],
     }
     for path in inputs.values():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -340,8 +354,8 @@ def test_stamp_follows_the_inputs_of_the_variant(
         changing
         == {
             "native": {"fragment"},
-            "patched": {"fragment", "patch"},
-            "attack": {"fragment", "patch", "driver", "abi"},
+            "patched": set(inputs) - {"attack driver"},
+            "attack": set(inputs),
         }[variant]
     )
 
@@ -414,11 +428,40 @@ def test_extra_files_change_the_stamp(tmp_path: Path) -> None:
     assert len({before, with_file, with_mode}) == 3
 
 
-# The attack driver
+def test_a_change_of_gandalfctl_changes_the_stamp(tmp_path: Path) -> None:
+    places = Places(tmp_path)
+    stamps = set()
+    for name in ("guest/linux/control/list.c", "abi/control.h"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x", encoding="utf-8")
+        stamps.add(guest_linux._digest(*guest_linux._rootfs_inputs(places, [])))
+    assert len(stamps) == 2
+
+
+def test_gandalfctl_that_does_not_compile_is_told(tmp_path: Path) -> None:
+    places = Places(tmp_path)
+    places.control.mkdir(parents=True)
+    (places.control / "Makefile").write_text("all:\n\t@echo wrong; false\n", encoding="utf-8")
+    with pytest.raises(UserError, match="wrong\n(?s:.*)gandalfctl did not compile"):
+        guest_linux.build_programs(places)
+
+
+# The drivers
+
+
+def test_the_driver_looks_for_the_version_where_the_interface_has_it() -> None:
+    header = INTERFACE.read_text(encoding="utf-8")
+    fields = re.findall(
+        r"^\tuint32_t (\w+);", header[header.index("struct gandalf_shared {") :], re.M
+    )
+    place = 4 * fields.index("abi_version")
+    text = PLACES.driver.read_text(encoding="utf-8")
+    assert f"#define VERSION_ADDRESS (GANDALF_SHARED_PAGE + {place})" in text
 
 
 def test_every_attack_is_listed_once() -> None:
-    text = PLACES.driver.read_text(encoding="utf-8")
+    text = PLACES.attack_driver.read_text(encoding="utf-8")
     listed = re.findall(r"^\t\{ \"([a-z0-9-]+)\", .*, (attack_\w+) \},$", text, re.M)
     written = re.findall(
         r"^static enum outcome (attack_\w+)\(struct request \*request\)$", text, re.M

@@ -204,7 +204,8 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
     """Build a variant of the guest kernel unless it is up to date; return its vmlinux.
 
     `native` is Debian's source as it is, `patched` runs on a shared CPU and has the driver that
-    manages other guests, and `attack` is `patched` with the attack driver. Beside vmlinux are System.map and arch/x86/boot/bzImage.
+    manages other guests, and `attack` is `patched` with the attack driver.
+    Beside vmlinux are System.map and arch/x86/boot/bzImage.
     """
     places = Places(root)
     package = _kernel_package(places)

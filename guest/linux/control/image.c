@@ -83,20 +83,20 @@ static const char *segments_read(int file, const Elf32_Ehdr *header, uint32_t me
 {
 	segments->count = 0;
 	for (uint32_t i = 0; i < header->e_phnum; i++) {
-		Elf32_Phdr *segment = &segments->segment[segments->count];
+		Elf32_Phdr segment;
 		const char *reason;
 
-		if (segments->count == SEGMENTS_MAXIMUM)
-			return wrong("has more than %u segments", SEGMENTS_MAXIMUM - 1);
-		if (!read_at(file, segment, sizeof(*segment),
-			     (uint64_t)header->e_phoff + i * sizeof(*segment)))
+		if (!read_at(file, &segment, sizeof(segment),
+			     (uint64_t)header->e_phoff + i * sizeof(segment)))
 			return "is cut short: it ends in its program headers";
-		if (segment->p_type != PT_LOAD || !segment->p_memsz)
+		if (segment.p_type != PT_LOAD || !segment.p_memsz)
 			continue;
-		reason = segment_check(segment, memory);
+		reason = segment_check(&segment, memory);
 		if (reason)
 			return reason;
-		segments->count++;
+		if (segments->count == SEGMENTS_MAXIMUM)
+			return wrong("has more than %u segments", SEGMENTS_MAXIMUM);
+		segments->segment[segments->count++] = segment;
 	}
 	return segments->count ? NULL : "has nothing to load: no segment of type LOAD";
 }
