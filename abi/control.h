@@ -103,7 +103,8 @@
 	X(timer_overruns, "timer expiries merged into a later one")           \
 	X(dropped_interrupts, "interrupts without a handler")                 \
 	X(unknown_ports, "accesses to ports that do not exist")               \
-	X(restarts, "restarts of the guest")
+	X(restarts, "restarts of the guest")                                  \
+	X(refusals, "attempts to manage others without control = true")
 
 /* The events of the trace ring: name, what the two arguments are. */
 #define GANDALF_TRACE_LIST(X)                                                 \
@@ -123,6 +124,8 @@
 	X(stop, "guest, reason")
 
 #ifndef __ASSEMBLER__
+
+#include <stdint.h>
 
 /* The VMM writes all of these. */
 struct gandalf_system_status {

@@ -42,6 +42,9 @@
 #define GANDALF_GUEST_STRICT_TLS 1
 #define GANDALF_GUEST_CONTROL 2
 
+/* Of gandalf_guest.watchdog_ms: an hour. */
+#define GANDALF_WATCHDOG_MAXIMUM 3600000
+
 /* gandalf_table.flags */
 #define GANDALF_TABLE_INTERRUPTIBLE 1
 

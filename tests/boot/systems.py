@@ -247,7 +247,7 @@ class Boot(Machine):
         return self.expect("vmm", answer, timeout)
 
     def counters(self, name: str = "linux") -> Counter[str]:
-        """Return the VMM's counters of a guest, by name (vmm/core/counter.h)."""
+        """Return the VMM's counters of a guest, by name (abi/control.h)."""
         start = len(self.text("vmm"))
         self.vmm(f"counters {name}", rf"^{name}: end of counters\n")
         found = re.findall(rf"^{name}: (\w+)=(\d+)$", self.text("vmm")[start:], re.M)

@@ -37,11 +37,9 @@ static void check_guest(const struct gandalf_table *table, u32 index)
 	require(guest->port_range_count <= GANDALF_PORT_RANGES_MAXIMUM);
 	if (guest->kind != GANDALF_KIND_RTOS)
 		require((u64)guest->command_line + guest->command_line_size <= size);
-	for (u32 i = 0; i < index; i++) {
+	for (u32 i = 0; i < index; i++)
 		require(apart(base, size, table->guests[i].memory_base,
 			      table->guests[i].memory_size));
-		require((guest->interrupts & table->guests[i].interrupts) == 0);
-	}
 	for (u32 i = 0; i < guest->port_range_count; i++)
 		require(guest->port_ranges[i].first <= guest->port_ranges[i].last &&
 			guest->port_ranges[i].last < GANDALF_PORT_LIMIT);
@@ -57,6 +55,8 @@ static void check_image(const struct gandalf_table *table, u32 index)
 	limit = table->guests[image->guest].memory_size;
 	require(memchr(image->name, 0, sizeof(image->name)) != NULL);
 	require(image->file_size <= image->memory_size);
+	require(image->file_size <= image->room);
+	require(image->room == 0 || (u64)image->offset + image->room <= table->module_size);
 	require((u64)image->load_address + image->memory_size <= limit);
 	table_image_check(table, index, message, sizeof(message));
 }

@@ -38,6 +38,7 @@ static void image_add(u32 guest, u32 address, u32 memory_size, const char *name)
 		.guest = guest,
 		.offset = (u32)sizeof(module.table) + module.table.image_count * IMAGE_SIZE,
 		.file_size = IMAGE_SIZE,
+		.room = IMAGE_SIZE,
 		.load_address = address,
 		.memory_size = memory_size,
 	};

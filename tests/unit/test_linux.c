@@ -53,7 +53,7 @@ static void called(const char *name)
 	calls[call_count++].interrupts = processor.interrupts;
 }
 
-struct trace_event trace_events[TRACE_EVENTS];
+struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;
 
 void trace(enum trace_type type, u32 first, u32 second)
@@ -77,6 +77,19 @@ void vm_stop(struct vm *which, const char *pattern, ...)
 	work_end();
 	called("stop");
 	stops++;
+}
+
+void vm_show_life(struct vm *which)
+{
+	(void)which;
+	called("alive");
+}
+
+u32 hypercall_control(struct vcpu *which)
+{
+	(void)which;
+	called("control");
+	return 0;
 }
 
 u32 pool_allocate(void)
@@ -419,6 +432,12 @@ static void hypercalls_and_emulation_run_with_interrupts_enabled(void **state)
 		if (place < 2)
 			only_call("ring", false);
 	}
+	frame.eax = GANDALF_HYPERCALL_ALIVE;
+	entry(GANDALF_HYPERCALL_VECTOR, 1);
+	only_call("alive", false);
+	frame.eax = GANDALF_HYPERCALL_ACT;
+	entry(GANDALF_HYPERCALL_VECTOR, 1);
+	only_call("control", true);
 	frame.eax = GANDALF_HYPERCALL_LOAD_TLS;
 	entry(GANDALF_HYPERCALL_VECTOR, 1);
 	assert_int_equal(call_count, 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who has the core: always the runnable vCPU of the highest priority, and the idle
- * vCPU's work before Linux.
+ * vCPU's work before Linux; equal ones take turns.
  */
 #include "unit.h"
 
@@ -25,13 +25,13 @@ u32 time_tsc_khz = 1000000;
 
 static struct vm vms_made[GUESTS];
 static struct gandalf_guest guests[GUESTS];
-static struct deadline *watch;
+static struct deadline *watch, *turn;
 static char line[128];
 static unsigned lines, releases, starts;
 static u32 alive;
 static jmp_buf idle_end;
 
-struct trace_event trace_events[TRACE_EVENTS];
+struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;
 
 void trace(enum trace_type type, u32 first, u32 second)
@@ -55,7 +55,8 @@ void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *, u
 {
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
-	watch = deadline;
+	watch = turn;
+	turn = deadline;
 }
 
 void deadline_set(struct deadline *deadline, u64 time)
@@ -252,6 +253,64 @@ static void work_enables_interrupts_if_it_is_interruptible(void **state)
 	}
 }
 
+static void equals_take_turns(void **state)
+{
+	const u64 length = 1000000;
+	u32 seen = 0;
+
+	/* All three RTOSes have one priority, as the table may say. */
+	schedule_init();
+	core.vcpu_count = 0;
+	for (u32 i = 0; i < GUESTS; i++) {
+		vcpus[i].priority = 7;
+		schedule_add(&vcpus[i]);
+		assert_true(i == 0 || vcpus[i].shares);
+		vcpus[i].state = VCPU_RUNNING;
+	}
+	(void)state;
+	processor.tsc = 5;
+	schedule();
+	assert_ptr_equal(core.current, &vcpus[0]);
+	for (u32 i = 1; i <= 3 * GUESTS; i++) {
+		assert_true(turn->time == 5 + i * length);
+		processor.tsc = turn->time;
+		core.current->attention = false;
+		turn->time = turn->expire(turn, processor.tsc);
+		assert_true(core.current->attention);
+		assert_true(schedule());
+		seen = seen << 4 | core.current->id;
+	}
+	assert_int_equal(seen, 0x20120120);
+	/* One that waits is passed over, and who is alone keeps the core. */
+	vcpus[0].state = vcpus[1].state = VCPU_HALTED;
+	vcpus[0].attention = vcpus[1].attention = false;
+	schedule();
+	assert_ptr_equal(core.current, &vcpus[2]);
+	turn->time = turn->expire(turn, processor.tsc);
+	assert_false(schedule());
+	/* A vCPU without equals has no turns. */
+	start(state);
+	vcpus[0].state = VCPU_RUNNING;
+	schedule();
+	assert_true(turn->time == TIME_NEVER);
+	assert_true(turn->expire(turn, processor.tsc) == TIME_NEVER);
+}
+
+static void who_waits_could_run(void **state)
+{
+	(void)state;
+	vcpus[0].state = vcpus[1].state = VCPU_RUNNING;
+	schedule();
+	assert_false(schedule_waits(&vcpus[0]));
+	assert_true(schedule_waits(&vcpus[1]));
+	vcpus[1].state = VCPU_HALTED;
+	vcpus[1].attention = false;
+	assert_false(schedule_waits(&vcpus[1]));
+	vcpus[1].state = VCPU_PAUSED;
+	vcpus[1].attention = true;
+	assert_false(schedule_waits(&vcpus[1]));
+}
+
 static void breathing_lets_interrupts_in(void **state)
 {
 	(void)state;
@@ -286,6 +345,8 @@ int main(void)
 		cmocka_unit_test_setup(starvation_is_told_once_after_ten_seconds, start),
 		cmocka_unit_test_setup(the_work_for_linux_ends_before_the_idle_vcpus_begins, start),
 		cmocka_unit_test_setup(work_enables_interrupts_if_it_is_interruptible, start),
+		cmocka_unit_test_setup(equals_take_turns, start),
+		cmocka_unit_test_setup(who_waits_could_run, start),
 		cmocka_unit_test_setup(breathing_lets_interrupts_in, start),
 		cmocka_unit_test_setup(the_idle_vcpu_works_sleeps_and_switches_off, start),
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stopping a guest that the VMM works for with interrupts enabled: a command waits
- * for the end of the work, and a stop by the work itself ends it.
+ * The life of a guest: what a command may do in which state, what it has to wait for
+ * while the VMM works for the guest with interrupts enabled, and the watchdog.
  */
 #include "unit.h"
 
@@ -28,6 +28,9 @@ struct core core;
 struct console_mux consoles;
 
 static struct gandalf_table table;
+static struct gandalf_shared shared;
+static bool waits;
+u32 time_tsc_khz = 1000;
 static u32 housekeeping;
 static unsigned stopped, released, started, reported, restarts_told, breaths;
 static char line[128];
@@ -62,7 +65,7 @@ void report(struct vm *vm)
 	reported++;
 }
 
-const struct gandalf_table *init_table(void)
+struct gandalf_table *init_table(void)
 {
 	return &table;
 }
@@ -91,6 +94,30 @@ void schedule_housekeeping(u32 work)
 {
 	interrupts_are_disabled();
 	housekeeping |= work;
+}
+
+bool schedule_waits(struct vcpu *vcpu)
+{
+	assert_ptr_equal(vcpu, &vcpus[0]);
+	return waits;
+}
+
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *, u64))
+{
+	deadline->time = TIME_NEVER;
+	deadline->expire = expire;
+}
+
+void deadline_set(struct deadline *deadline, u64 time)
+{
+	interrupts_are_disabled();
+	deadline->time = time;
+}
+
+void interrupt_assign(u32 irqs, struct vcpu *vcpu)
+{
+	assert_int_equal(irqs, table.guests[0].interrupts);
+	assert_ptr_equal(vcpu, &vcpus[0]);
 }
 
 void schedule_breathe(void)
@@ -146,6 +173,10 @@ void processor_sleep(void)
 static void operation_start(struct vcpu *vcpu)
 {
 	assert_false(vcpu->working);
+	assert_int_equal(shared.abi_version, GANDALF_ABI_VERSION);
+	assert_int_equal(shared.memory_size, table.guests[0].memory_size);
+	assert_int_equal(shared.tsc_khz, time_tsc_khz);
+	assert_int_equal(shared.interrupt_flag, 0);
 	started++;
 }
 
@@ -171,6 +202,7 @@ static const struct vcpu_operations operations = {
 bool linux_create(struct vm *vm)
 {
 	vm->vcpu->operations = &operations;
+	vm->vcpu->shared = &shared;
 	return true;
 }
 
@@ -200,7 +232,14 @@ static int start(void **state)
 	memset(vms, 0, sizeof(vms));
 	stopped = released = started = reported = restarts_told = housekeeping = 0;
 	line[0] = '\0';
+	memset(&shared, 0xff, sizeof(shared));
+	waits = false;
 	table.guest_count = 1;
+	table.guests[0].memory_size = 0x5000;
+	table.guests[0].interrupts = 0x8080;
+	table.image_count = 2;
+	table.images[0].guest = 1;
+	table.images[1].memory_size = 1;
 	table.guests[0].kind = GANDALF_KIND_LINUX_SHARED;
 	snprintf(table.guests[0].name, sizeof(table.guests[0].name), "linux");
 	assert_null(vm_create_all());
@@ -224,16 +263,38 @@ static void interrupted_by(void (*command)(struct vm *vm))
 	processor.interrupts = enabled;
 }
 
+static int result; /* of the last command */
+
+static void command_start(struct vm *vm)
+{
+	result = vm_act(vm, GANDALF_ACTION_START);
+}
+
 static void command_stop(struct vm *vm)
 {
-	vm_halt(vm, "by command");
+	result = vm_act(vm, GANDALF_ACTION_STOP);
+}
+
+static void command_restart(struct vm *vm)
+{
+	result = vm_act(vm, GANDALF_ACTION_RESTART);
+}
+
+static void command_pause(struct vm *vm)
+{
+	result = vm_act(vm, GANDALF_ACTION_PAUSE);
+}
+
+static void command_resume(struct vm *vm)
+{
+	result = vm_act(vm, GANDALF_ACTION_RESUME);
 }
 
 static void a_guest_that_is_not_worked_for_halts_at_once(void **state)
 {
 	(void)state;
 	interrupted_by(command_stop);
-	assert_int_equal(vms[0].state, VM_OFF);
+	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
 	assert_int_equal(stopped, 1);
 	assert_string_equal(line, "guest linux stopped: by command");
 	housekeep();
@@ -248,15 +309,15 @@ static void a_halt_during_work_waits_for_its_end(void **state)
 	interrupted_by(command_stop);
 	assert_true(vcpus[0].attention);
 	interrupted_by(command_stop);
-	assert_int_equal(vms[0].state, VM_RUNNING);
+	assert_int_equal(vms[0].state, GANDALF_STATE_RUNNING);
 	assert_int_equal(vcpus[0].state, VCPU_RUNNING);
 	assert_int_equal(stopped, 0);
 	assert_int_equal(housekeeping, 0);
 	assert_string_equal(line, "");
 	work_end();
-	assert_string_equal(vms[0].halt_wanted, "by command");
+	assert_true(vms[0].halt_wanted);
 	vm_halt_wanted(&vms[0]);
-	assert_int_equal(vms[0].state, VM_OFF);
+	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
 	assert_int_equal(vcpus[0].state, VCPU_OFF);
 	assert_int_equal(stopped, 1);
 	assert_string_equal(line, "guest linux stopped: by command");
@@ -264,8 +325,8 @@ static void a_halt_during_work_waits_for_its_end(void **state)
 	interrupted_by(vm_request_start);
 	housekeep();
 	assert_int_equal(started, 2);
-	assert_null(vms[0].halt_wanted);
-	assert_int_equal(vms[0].state, VM_RUNNING);
+	assert_false(vms[0].halt_wanted);
+	assert_int_equal(vms[0].state, GANDALF_STATE_RUNNING);
 	assert_int_equal(stopped, 1);
 }
 
@@ -278,7 +339,7 @@ static void a_stop_by_the_work_itself_ends_the_work(void **state)
 	assert_true(vcpus[0].attention);
 	assert_int_equal(reported, 1);
 	assert_int_equal(stopped, 1);
-	assert_int_equal(vms[0].state, VM_STOPPED);
+	assert_int_equal(vms[0].state, GANDALF_STATE_STOPPED);
 	assert_string_equal(vms[0].reason, "it is bad");
 	/* What the work finds afterwards is not told. */
 	vm_stop(&vms[0], "it is worse");
@@ -294,12 +355,12 @@ static void a_stop_by_the_work_serves_a_wanted_halt_too(void **state)
 	vm_stop(&vms[0], "it is bad");
 	vm_halt_wanted(&vms[0]);
 	assert_int_equal(stopped, 1);
-	assert_int_equal(vms[0].state, VM_STOPPED);
+	assert_int_equal(vms[0].state, GANDALF_STATE_STOPPED);
 	/* Nothing is left over for its next life. */
 	vm_request_start(&vms[0]);
 	housekeep();
-	assert_null(vms[0].halt_wanted);
-	assert_int_equal(vms[0].state, VM_RUNNING);
+	assert_false(vms[0].halt_wanted);
+	assert_int_equal(vms[0].state, GANDALF_STATE_RUNNING);
 }
 
 /* The operator has the last word: a guest that resets itself just then stays off. */
@@ -311,13 +372,159 @@ static void a_wanted_halt_outlasts_a_restart(void **state)
 	interrupted_by(command_stop);
 	work_end();
 	vm_reboot(&vms[0]);
-	assert_int_equal(vms[0].state, VM_STARTING);
+	assert_int_equal(vms[0].state, GANDALF_STATE_STARTING);
 	vm_halt_wanted(&vms[0]);
-	assert_int_equal(vms[0].state, VM_OFF);
+	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
 	assert_string_equal(line, "guest linux stopped: by command");
 	housekeep();
 	assert_int_equal(started, 1);
 	assert_int_equal(stopped, 1);
+}
+
+static void every_state_has_its_commands(void **state)
+{
+	static const struct {
+		u32 state;
+		bool start, stop, restart, pause, resume;
+	} rows[] = {
+		{ GANDALF_STATE_OFF, true, false, true, false, false },
+		{ GANDALF_STATE_STOPPED, true, false, true, false, false },
+		{ GANDALF_STATE_STARTING, false, true, false, false, false },
+		{ GANDALF_STATE_RUNNING, false, true, true, true, false },
+		{ GANDALF_STATE_PAUSED, false, true, true, false, true },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		const bool allowed[] = { rows[i].start, rows[i].stop, rows[i].restart,
+					 rows[i].pause, rows[i].resume };
+
+		for (u32 action = 0; action < ARRAY_SIZE(allowed); action++) {
+			start(state);
+			vms[0].state = rows[i].state;
+			assert_int_equal(vm_act(&vms[0], action),
+					 allowed[action] ? 0 : GANDALF_ERROR_STATE);
+		}
+		assert_int_equal(vm_act(&vms[0], GANDALF_ACTION_LOAD), GANDALF_ERROR_ARGUMENT);
+	}
+}
+
+static void a_paused_guest_goes_on_as_it_was(void **state)
+{
+	(void)state;
+	for (u32 was = VCPU_RUNNING; was <= VCPU_HALTED; was++) {
+		vcpus[0].state = was;
+		vcpus[0].attention = false;
+		interrupted_by(command_pause);
+		assert_int_equal(result, 0);
+		assert_int_equal(vms[0].state, GANDALF_STATE_PAUSED);
+		assert_int_equal(vcpus[0].state, VCPU_PAUSED);
+		assert_true(vcpus[0].attention);
+		assert_true(vm_any_alive());
+		interrupted_by(command_resume);
+		assert_int_equal(result, 0);
+		assert_int_equal(vms[0].state, GANDALF_STATE_RUNNING);
+		assert_int_equal(vcpus[0].state, was);
+	}
+	/* Nor is it taken from the VMM's work, or lost by a stop. */
+	work_begin(&vcpus[0]);
+	interrupted_by(command_pause);
+	assert_int_equal(result, GANDALF_ERROR_BUSY);
+	work_end();
+	interrupted_by(command_pause);
+	interrupted_by(command_stop);
+	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
+	assert_int_equal(stopped, 1);
+	assert_int_equal(started, 1);
+}
+
+static void a_restart_is_a_stop_and_a_start(void **state)
+{
+	(void)state;
+	interrupted_by(command_restart);
+	assert_int_equal(stopped, 1);
+	assert_int_equal(vms[0].state, GANDALF_STATE_STARTING);
+	housekeep();
+	assert_int_equal(started, 2);
+	assert_int_equal(vcpus[0].counters[COUNTER_restarts], 1);
+	interrupted_by(command_stop);
+	interrupted_by(command_restart);
+	housekeep();
+	assert_int_equal(started, 3);
+	assert_int_equal(vcpus[0].counters[COUNTER_restarts], 1);
+}
+
+static void nothing_starts_from_half_an_image(void **state)
+{
+	(void)state;
+	interrupted_by(command_stop);
+	assert_ptr_equal(vms[0].image, &table.images[1]);
+	table.images[1].memory_size = 0;
+	interrupted_by(command_start);
+	assert_int_equal(result, GANDALF_ERROR_IMAGE);
+	interrupted_by(command_restart);
+	assert_int_equal(result, GANDALF_ERROR_IMAGE);
+	assert_int_equal(housekeeping, HOUSEKEEPING_RELEASE);
+}
+
+/* As the timer interrupt does it; limit: 100 ms, 100,000 time stamps. */
+static void watch_until(u64 now)
+{
+	struct deadline *deadline = &vms[0].watchdog;
+
+	processor.tsc = now;
+	while (deadline->time <= now)
+		deadline->time = deadline->expire(deadline, deadline->time);
+}
+
+static void silence_is_a_fault(void **state)
+{
+	(void)state;
+	vm_show_life(&vms[0]);
+	assert_true(vms[0].watchdog.time == TIME_NEVER);
+	table.guests[0].watchdog_ms = 100;
+	watch_until(10000000);
+	vm_show_life(&vms[0]);
+	watch_until(10090000);
+	vm_show_life(&vms[0]);
+	watch_until(10189999);
+	assert_int_equal(reported, 0);
+	watch_until(10190000);
+	assert_int_equal(reported, 1);
+	assert_string_equal(vms[0].reason, "no sign of life for 100 ms");
+	assert_int_equal(vms[0].state, GANDALF_STATE_STOPPED);
+	assert_true(vms[0].watchdog.time == TIME_NEVER);
+	/* The next life begins unwatched. */
+	vm_request_start(&vms[0]);
+	housekeep();
+	watch_until(20000000);
+	assert_int_equal(reported, 1);
+	vm_show_life(&vms[0]);
+	watch_until(20100000);
+	assert_int_equal(reported, 2);
+}
+
+static void who_is_kept_from_the_cpu_is_not_silent(void **state)
+{
+	(void)state;
+	table.guests[0].watchdog_ms = 100;
+	processor.tsc = 1000;
+	vm_show_life(&vms[0]);
+	waits = true;
+	watch_until(501000);
+	waits = false;
+	watch_until(600999);
+	vcpus[0].working = true;
+	watch_until(801000);
+	vcpus[0].working = false;
+	interrupted_by(command_pause);
+	watch_until(1200000);
+	assert_int_equal(reported, 0);
+	/* Its time begins anew. */
+	interrupted_by(command_resume);
+	watch_until(1299999);
+	assert_int_equal(reported, 0);
+	watch_until(1300000);
+	assert_int_equal(reported, 1);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, start)
@@ -328,6 +535,12 @@ int main(void)
 		TEST(a_guest_that_is_not_worked_for_halts_at_once),
 		TEST(a_halt_during_work_waits_for_its_end),
 		TEST(a_stop_by_the_work_itself_ends_the_work),
+		TEST(every_state_has_its_commands),
+		TEST(a_paused_guest_goes_on_as_it_was),
+		TEST(a_restart_is_a_stop_and_a_start),
+		TEST(nothing_starts_from_half_an_image),
+		TEST(silence_is_a_fault),
+		TEST(who_is_kept_from_the_cpu_is_not_silent),
 		TEST(a_stop_by_the_work_serves_a_wanted_halt_too),
 		TEST(a_wanted_halt_outlasts_a_restart),
 	};

@@ -18,7 +18,7 @@ from pycparser import c_ast, c_parser
 
 from gandalf.paths import ROOT, UserError
 
-HEADERS = ("gandalf.h", "table.h")
+HEADERS = ("gandalf.h", "table.h", "control.h")
 
 _TYPES: dict[str, Any] = {
     "char": ctypes.c_char,

@@ -28,9 +28,15 @@ def _kind(guest: Guest) -> int:
     return abi()["KIND_LINUX_DEDICATED" if guest.mode == "dedicated" else "KIND_LINUX_SHARED"]
 
 
+def _flags(guest: Guest) -> int:
+    if isinstance(guest, RtosGuest):
+        return 0
+    strict = abi()["GUEST_STRICT_TLS"] if guest.strict_tls else 0
+    return strict | (abi()["GUEST_CONTROL"] if guest.control else 0)
+
+
 def _table_guest(guest: Guest, loaded: Loaded, region: Region) -> TableGuest:
     linux = isinstance(guest, LinuxGuest)
-    strict = isinstance(guest, LinuxGuest) and guest.strict_tls
     return TableGuest(
         name=guest.name,
         kind=_kind(guest),
@@ -45,7 +51,8 @@ def _table_guest(guest: Guest, loaded: Loaded, region: Region) -> TableGuest:
         on_fault=abi()["POLICY_" + guest.on_fault.upper()],
         restart_limit=guest.restart_limit,
         interrupts=sum(1 << number for number in set(guest.interrupts)),
-        flags=abi()["GUEST_STRICT_TLS"] if strict else 0,
+        flags=_flags(guest),
+        watchdog_ms=guest.watchdog_ms,
         port_ranges=tuple((ports.first, ports.last) for ports in guest.ports),
     )
 
@@ -58,18 +65,20 @@ def _images(loaded: list[Loaded]) -> tuple[list[TableImage], bytes]:
     for number, guest in enumerate(loaded):
         for name, segment in guest.segments:
             content += bytes(-len(content) % _IMAGE_ALIGNMENT)
+            room = max(guest.room, len(segment.content))
             images.append(
                 TableImage(
                     guest=number,
-                    offset=start + len(content) if segment.content else 0,
+                    offset=start + len(content) if room else 0,
                     file_size=len(segment.content),
+                    room=room,
                     load_address=segment.address,
                     memory_size=segment.memory_size,
                     checksum=zlib.crc32(segment.content),
                     name=name,
                 )
             )
-            content += segment.content
+            content += segment.content.ljust(room, b"\0")
     return images, bytes(content)
 
 

@@ -131,6 +131,7 @@ class _Guest(_Model):
     memory_base: Size | None = None
     on_fault: Policy = "stop"
     restart_limit: Annotated[int, Field(ge=0, le=1000)] = 3
+    watchdog_ms: Annotated[int, Field(ge=0, le=3_600_000)] = 0
     interrupts: list[Interrupt] = []
     ports: list[Ports] = []
 
@@ -146,6 +147,7 @@ class LinuxGuest(_Guest):
     on_reboot: Policy = "restart"
     priority: Annotated[int, Field(ge=0, le=255)] = 0
     strict_tls: bool = False
+    control: bool = False
 
 
 class RtosGuest(_Guest):
@@ -153,6 +155,7 @@ class RtosGuest(_Guest):
 
     kind: Literal["rtos"]
     image: str
+    image_room: Size | None = None
     on_reboot: Policy = "stop"
     priority: Annotated[int, Field(ge=0, le=255)]
 

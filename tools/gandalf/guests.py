@@ -27,11 +27,13 @@ class Loaded:
     segments: tuple[tuple[str, Segment], ...]
     entry: int
     is_linux: bool
+    # Bytes that an RTOS's image, or another in its place, may have; 0: as many as it has.
+    room: int = 0
 
     @property
     def module_bytes(self) -> int:
         """Bytes that the guest takes in the module, with what alignment may add."""
-        return sum(len(segment.content) + 15 for _, segment in self.segments)
+        return sum(max(len(segment.content), self.room) + 15 for _, segment in self.segments)
 
 
 def image_names(guest: Guest) -> list[tuple[str, str]]:
@@ -83,6 +85,14 @@ def _does_not_fit(what: str, guest: Guest, end: int, room: int) -> str:
     )
 
 
+def _flat(image: Image) -> Segment:
+    """Return an RTOS's segments as one from address 0, as a guest may replace it (control.h)."""
+    content = bytearray(max(part.address + len(part.content) for part in image.segments))
+    for part in image.segments:
+        content[part.address : part.address + len(part.content)] = part.content
+    return Segment(0, bytes(content), max(image.end, len(content)))
+
+
 class _Loader:
     """Loads one guest; notes mistakes at the fields that they come from."""
 
@@ -124,7 +134,19 @@ class _Loader:
             what = f"The image {guest.image}"
             self._mistake(_does_not_fit(what, guest, image.end, room), "memory", "image")
             return None
-        return Loaded(tuple(("image", part) for part in image.segments), image.entry, False)
+        part = _flat(image)
+        own_room = len(part.content)
+        if guest.image_room is not None and not own_room <= guest.image_room <= room:
+            self._mistake(
+                f"`image_room` must be {size_text(own_room)}, what the image has, to "
+                f"{size_text(room)}, not {size_text(guest.image_room)}.",
+                "image_room", "memory", "image",
+            )  # fmt: skip
+        is_controlled = any(
+            isinstance(other, LinuxGuest) and other.control for _, other in self._system.guests
+        )
+        wanted = guest.image_room or (room if is_controlled else own_room)
+        return Loaded((("image", part),), image.entry, False, wanted)
 
     def linux(self, guest: LinuxGuest, deterministic: bool) -> Loaded | None:
         words = linux_boot.command_line(guest.command_line, deterministic)

@@ -13,6 +13,7 @@ from elftools.dwarf.die import DIE
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from gandalf.abi import abi
 from gandalf.paths import UserError, shown
 
 # The name of each enumeration, what its members begin with, and the one that is none.
@@ -20,10 +21,10 @@ _ENUMERATIONS = {
     "trace_type": ("TRACE_", "TRACE_TYPES"),
     "decoded_operation": ("DECODED_", "DECODED_OPERATIONS"),
     "vcpu_state": ("VCPU_", ""),
-    "vm_state": ("VM_", ""),
 }
 _FIELDS = {"time", "type", "vcpu", "first", "second"}
-_EVENT = "trace_event"
+_EVENT = "gandalf_trace_event"
+_STATE = "GANDALF_STATE_"
 _VARIABLES = {"trace_events", "trace_next", "time_tsc_khz"}
 
 ReadMemory = Callable[[int, int], bytes]
@@ -44,7 +45,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Event:
-    """An event. time: time stamp counter. kind: the name in TRACE_LIST. vcpu: the current one."""
+    """An event. time: time stamp counter. kind: its name in abi/control.h. vcpu: the current one."""
 
     time: int
     kind: str
@@ -158,6 +159,11 @@ def read_layout(image: Path) -> Layout:
         and variables.keys() == _VARIABLES
     ):
         raise UserError(f"{shown(image)} does not say what its trace ring is like; rebuild it.")
+    names["vm_state"] = {
+        number: name.removeprefix(_STATE)
+        for name, number in abi().constants.items()
+        if name.startswith(_STATE)
+    }
     return Layout(event_size, fields, names, variables)
 
 

@@ -23,6 +23,7 @@ class TableImage:
     guest: int
     offset: int
     file_size: int
+    room: int
     load_address: int
     memory_size: int
     checksum: int
@@ -47,6 +48,7 @@ class TableGuest:
     restart_limit: int
     interrupts: int
     flags: int
+    watchdog_ms: int = 0
     port_ranges: tuple[tuple[int, int], ...] = ()
 
 

@@ -9,9 +9,7 @@
 #include "core/core.h"
 #include "core/log.h"
 #include "core/memory.h"
-#include "core/time.h"
 #include "core/trace.h"
-#include "ia32/cpu.h"
 #include "lib/string.h"
 
 #define LINE_SIZE 64
@@ -22,7 +20,7 @@ static u32 length;
 
 static const char *const counter_names[COUNTERS] = {
 #define X(name, text) #name,
-	COUNTER_LIST(X)
+	GANDALF_COUNTER_LIST(X)
 #undef X
 };
 
@@ -60,36 +58,34 @@ static void command_trace(struct vm *vm)
 	trace_log(vm->vcpu->id, TRACE_LINES);
 }
 
-static void command_start(struct vm *vm)
+static void command_act(struct vm *vm, u32 action)
 {
-	if (vm->halt_wanted != NULL)
-		log_line("guest %s is about to stop; try again", vm->guest->name);
-	else if (vm->state == VM_RUNNING || vm->state == VM_STARTING)
-		log_line("guest %s is %s already", vm->guest->name, vm_state_name(vm));
-	else
-		vm_request_start(vm);
-}
+	int error = vm_act(vm, action);
 
-static void command_stop(struct vm *vm)
-{
-	if (vm->state == VM_RUNNING)
-		vm_halt(vm, "by command");
-	else
-		log_line("guest %s is not running", vm->guest->name);
+	if (error == GANDALF_ERROR_STATE)
+		log_line("guest %s is %s", vm->guest->name, vm_state_name(vm));
+	else if (error == GANDALF_ERROR_IMAGE)
+		log_line("the image of guest %s is not complete", vm->guest->name);
+	else if (error == GANDALF_ERROR_BUSY)
+		log_line("guest %s is busy; try again", vm->guest->name);
 }
 
 static const struct command {
 	const char *name;
 	bool needs_guest;
-	void (*execute)(struct vm *vm);
+	void (*execute)(struct vm *vm); /* NULL: command_act() does */
 	const char *help;
+	u32 action;
 } commands[] = {
-	{"help", false, command_help, "this list"},
-	{"status", false, command_status, "guests and memory"},
-	{"counters", true, command_counters, "what the VMM did for a guest"},
-	{"trace", true, command_trace, "its last events"},
-	{"start", true, command_start, "loads and starts a guest that is off"},
-	{"stop", true, command_stop, "switches a guest off"},
+	{"help", false, command_help, "this list", 0},
+	{"status", false, command_status, "guests and memory", 0},
+	{"counters", true, command_counters, "what the VMM did for a guest", 0},
+	{"trace", true, command_trace, "its last events", 0},
+	{"start", true, NULL, "loads and starts a guest that is off", GANDALF_ACTION_START},
+	{"stop", true, NULL, "switches a guest off", GANDALF_ACTION_STOP},
+	{"restart", true, NULL, "both", GANDALF_ACTION_RESTART},
+	{"pause", true, NULL, "keeps a guest from the CPU", GANDALF_ACTION_PAUSE},
+	{"resume", true, NULL, "ends that", GANDALF_ACTION_RESUME},
 };
 
 static void command_help(struct vm *vm)
@@ -128,8 +124,10 @@ static void command_execute(void)
 			continue;
 		if (commands[i].needs_guest && vm == NULL)
 			log_line("%s needs the name of a guest; status lists them", line);
-		else
+		else if (commands[i].execute != NULL)
 			commands[i].execute(vm);
+		else
+			command_act(vm, commands[i].action);
 		return;
 	}
 	if (line[0] != '\0')

@@ -3,8 +3,7 @@
  * One processor core and everything that its instance of the VMM may change.
  * Nothing in it is shared with another core, so nothing needs a lock.
  */
-#ifndef GANDALF_CORE_CORE_H
-#define GANDALF_CORE_CORE_H
+#pragma once
 
 #include "abi/table.h"
 #include "core/vcpu.h"
@@ -26,5 +25,3 @@ extern struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 extern struct vm vms[GANDALF_GUESTS_MAXIMUM];
 /* Owns the boot stack; restarts guests, serves commands, sleeps. */
 extern struct vcpu idle_vcpu;
-
-#endif

@@ -7,24 +7,19 @@
  */
 #include "core/guest_linux.h"
 
-#include "core/core.h"
 #include "core/guest_rtos.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
-#include "core/pc.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "ia32/cpu.h"
 #include "ia32/emulate.h"
 #include "ia32/fpu.h"
 #include "ia32/guest_access.h"
 #include "ia32/inject.h"
-#include "ia32/segment.h"
 #include "ia32/switch.h"
 #include "lib/format.h"
-#include "lib/string.h"
 
 /* Linux's 32-bit boot protocol (Documentation/x86/boot.rst): flat segments,
  * paging off, ESI the boot parameters. */
@@ -173,7 +168,7 @@ static const hypercall_function hypercalls[HYPERCALLS] = {
 	[GANDALF_HYPERCALL_FLUSH] = hypercall_flush,
 	[GANDALF_HYPERCALL_LOAD_TLS] = hypercall_load_tls,
 	[GANDALF_HYPERCALL_DOORBELL] = hypercall_doorbell,
-	[GANDALF_HYPERCALL_NULL] = hypercall_null,
+	HYPERCALLS_OF_ALL,
 };
 
 /* Traps */
@@ -288,14 +283,6 @@ static void command_line_complete(struct pc *pc)
 	memory_copy_out(guest->memory_base + guest->command_line + length, addition, size + 1);
 }
 
-static void shared_init(struct vcpu *vcpu)
-{
-	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
-	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
-	vcpu->shared->memory_size = vcpu->vm->guest->memory_size;
-	vcpu->shared->tsc_khz = time_tsc_khz;
-}
-
 static void linux_start(struct vcpu *vcpu)
 {
 	struct pc *pc = vcpu->vm->pc;
@@ -303,7 +290,6 @@ static void linux_start(struct vcpu *vcpu)
 	struct frame *frame = switch_prepare(vcpu);
 
 	command_line_complete(pc);
-	shared_init(vcpu);
 	pc->cr0 = CR0_PE | CR0_ET;
 	pc->cr3 = pc->cr4 = 0;
 	pc->gdt_limit = pc->idt_limit = 0;

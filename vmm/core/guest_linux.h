@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linux guests: entries from rings 1 and 3, the virtual interrupt flag, start
  * and stop. */
-#ifndef GANDALF_CORE_GUEST_LINUX_H
-#define GANDALF_CORE_GUEST_LINUX_H
+#pragma once
 
 #include "core/vm.h"
 
@@ -15,5 +14,3 @@ bool linux_create(struct vm *vm);
  * shared CPU, the real one on a dedicated one. Ring 3 always has. */
 bool linux_interrupts_enabled(const struct pc *pc);
 void linux_set_interrupts(struct pc *pc, bool enabled);
-
-#endif

@@ -6,16 +6,12 @@
  */
 #include "core/guest_rtos.h"
 
-#include "core/core.h"
 #include "core/hypercall.h"
-#include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/report.h"
-#include "core/time.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "ia32/cpu.h"
 #include "ia32/entry.h"
 #include "ia32/fpu.h"
 #include "ia32/segment.h"
@@ -261,7 +257,7 @@ static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
 
 bool rtos_ring(const struct vm *vm)
 {
-	if (vm->rtos == NULL || vm->state != VM_RUNNING ||
+	if (vm->rtos == NULL || vm->state != GANDALF_STATE_RUNNING ||
 	    vm->rtos->handlers[GANDALF_VECTOR_DOORBELL] == 0)
 		return false;
 	rtos_pend(vm->vcpu, PENDING_BIT(GANDALF_VECTOR_DOORBELL));
@@ -354,7 +350,7 @@ static const hypercall_function hypercalls[HYPERCALLS] = {
 	[GANDALF_HYPERCALL_TIMER] = hypercall_timer,
 	[GANDALF_HYPERCALL_CONSOLE_WRITE] = hypercall_console_write,
 	[GANDALF_HYPERCALL_CONSOLE_READ] = hypercall_console_read,
-	[GANDALF_HYPERCALL_NULL] = hypercall_null,
+	HYPERCALLS_OF_ALL,
 };
 
 static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
@@ -397,14 +393,6 @@ COLD static void rtos_segments(struct vcpu *vcpu)
 		segment_descriptor(base, limit, TYPE_DATA_RING_1, true);
 }
 
-COLD static void rtos_shared_init(struct vcpu *vcpu)
-{
-	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
-	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
-	vcpu->shared->memory_size = vcpu->vm->guest->memory_size;
-	vcpu->shared->tsc_khz = time_tsc_khz;
-}
-
 COLD static void rtos_start(struct vcpu *vcpu)
 {
 	const struct gandalf_guest *guest = vcpu->vm->guest;
@@ -412,7 +400,6 @@ COLD static void rtos_start(struct vcpu *vcpu)
 
 	memset(vcpu->vm->rtos->handlers, 0, sizeof(vcpu->vm->rtos->handlers));
 	rtos_segments(vcpu);
-	rtos_shared_init(vcpu);
 	for (u32 i = 0; i < guest->port_range_count; i++)
 		segment_allow_ports(vcpu, guest->port_ranges[i].first, guest->port_ranges[i].last);
 	frame->cs = GANDALF_RTOS_CODE;
@@ -452,8 +439,5 @@ COLD bool rtos_create(struct vm *vm)
 				   sizeof(*vcpu->shared));
 	rtos->vcpu = vcpu;
 	deadline_init(&rtos->timer, timer_expire);
-	for (unsigned irq = 0; irq < 16; irq++)
-		if (vm->guest->interrupts & 1u << irq)
-			interrupt_assign(irq, vcpu);
 	return true;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RTOS guests: their segments, hypercalls, timer and interrupts. */
-#ifndef GANDALF_CORE_GUEST_RTOS_H
-#define GANDALF_CORE_GUEST_RTOS_H
+#pragma once
 
 #include "core/vm.h"
 
@@ -9,5 +8,3 @@
 bool rtos_create(struct vm *vm);
 /* Rings its doorbell; false: the VM is no RTOS that runs and has a handler for it. */
 bool rtos_ring(const struct vm *vm);
-
-#endif

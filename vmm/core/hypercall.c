@@ -3,6 +3,7 @@
 #include "core/hypercall.h"
 
 #include "core/trace.h"
+#include "core/work.h"
 
 void hypercall(struct vcpu *vcpu, const hypercall_function functions[HYPERCALLS])
 {
@@ -20,6 +21,13 @@ void hypercall(struct vcpu *vcpu, const hypercall_function functions[HYPERCALLS]
 u32 hypercall_null(struct vcpu *vcpu)
 {
 	(void)vcpu;
+	return 0;
+}
+
+u32 hypercall_alive(struct vcpu *vcpu)
+{
+	work_end();
+	vm_show_life(vcpu->vm);
 	return 0;
 }
 

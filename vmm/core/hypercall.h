@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hypercalls (abi/gandalf.h): one table per kind of guest, one dispatcher. */
-#ifndef GANDALF_CORE_HYPERCALL_H
-#define GANDALF_CORE_HYPERCALL_H
+#pragma once
 
 #include "core/vm.h"
 
-#define HYPERCALLS 33
+#define HYPERCALLS 37
 
 /* Arguments in vcpu->frame; what it returns goes to EAX. */
 typedef u32 (*hypercall_function)(struct vcpu *vcpu);
 
+/* What every kind of guest has in its table. */
+#define HYPERCALLS_OF_ALL                                                     \
+	[GANDALF_HYPERCALL_NULL] = hypercall_null, [GANDALF_HYPERCALL_ALIVE] = hypercall_alive, \
+	[GANDALF_HYPERCALL_READ] = hypercall_control,                         \
+	[GANDALF_HYPERCALL_WRITE] = hypercall_control,                        \
+	[GANDALF_HYPERCALL_ACT] = hypercall_control
+
 void hypercall(struct vcpu *vcpu, const hypercall_function functions[HYPERCALLS]);
-/* GANDALF_HYPERCALL_NULL, the same for all guests. */
+/* GANDALF_HYPERCALL_NULL and _ALIVE, the same for all guests. */
 u32 hypercall_null(struct vcpu *vcpu);
+u32 hypercall_alive(struct vcpu *vcpu);
+/* control.c: GANDALF_HYPERCALL_READ, _WRITE and _ACT. */
+u32 hypercall_control(struct vcpu *vcpu);
 /* Stops the guest: the pointer of its hypercall leads outside its memory. Returns 0. */
 u32 hypercall_bad_address(struct vcpu *vcpu, u32 address);
-
-#endif

@@ -2,13 +2,11 @@
 /* The start of the VMM, in the order in which things come to life. */
 #include "core/init.h"
 
-#include "core/core.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/module.h"
 #include "core/schedule.h"
-#include "ia32/cpu.h"
 #include "ia32/fpu.h"
 #include "ia32/segment.h"
 
@@ -21,7 +19,7 @@
 
 static struct gandalf_table table;
 
-const struct gandalf_table *init_table(void)
+struct gandalf_table *init_table(void)
 {
 	return &table;
 }

@@ -7,9 +7,7 @@
 
 #include "core/command.h"
 #include "core/core.h"
-#include "core/layout.h"
 #include "core/log.h"
-#include "core/time.h"
 #include "hardware/apic.h"
 #include "hardware/i8259.h"
 #include "hardware/serial.h"
@@ -60,10 +58,14 @@ void interrupt_init(int console_irq)
 	lines_enable();
 }
 
-void interrupt_assign(unsigned irq, struct vcpu *vcpu)
+void interrupt_assign(u32 irqs, struct vcpu *vcpu)
 {
-	owners[irq] = vcpu;
-	i8259_enable(irq);
+	for (; irqs != 0; irqs &= irqs - 1) {
+		unsigned irq = (unsigned)__builtin_ctz(irqs);
+
+		owners[irq] = vcpu;
+		i8259_enable(irq);
+	}
 }
 
 void interrupt_release(struct vcpu *vcpu)

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Physical interrupts: to the VMM's own devices and to the guests that own the
  * lines. */
-#ifndef GANDALF_CORE_INTERRUPT_H
-#define GANDALF_CORE_INTERRUPT_H
+#pragma once
 
 #include "core/vm.h"
 
 /* Takes over the controllers; console_irq < 0: there is no UART. */
 void interrupt_init(int console_irq);
-/* Gives an IRQ to a guest. */
-void interrupt_assign(unsigned irq, struct vcpu *vcpu);
+/* Gives IRQs to a guest; bit n: IRQ n. */
+void interrupt_assign(u32 irqs, struct vcpu *vcpu);
 /* Leaves controllers and timer to a guest that has the CPU to itself. */
 void interrupt_release(struct vcpu *vcpu);
 /* Takes them over again when it has stopped. */
 void interrupt_take_back(void);
 /* Serves a vector; real IF is 0. */
 void interrupt(unsigned vector);
-
-#endif

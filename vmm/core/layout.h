@@ -4,8 +4,7 @@
  * entry) at a time. All of it is read-only for guests: CR0.WP is 1 while Linux
  * runs; the VMM's own code writes with WP 0. Also read by the assembler.
  */
-#ifndef GANDALF_CORE_LAYOUT_H
-#define GANDALF_CORE_LAYOUT_H
+#pragma once
 
 #include "abi/gandalf.h"
 
@@ -46,5 +45,3 @@
 #define VECTOR_PIC 0x20
 #define VECTOR_APIC_TIMER 0x30
 #define VECTOR_APIC_SPURIOUS 0x3f
-
-#endif

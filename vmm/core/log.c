@@ -20,6 +20,8 @@ static struct console *console;
 static bool has_uart;
 static u16 uart_port;
 static u32 uart_baud;
+static char *copy;
+static u32 copy_room;
 
 void log_init(u16 port, u32 baud)
 {
@@ -38,10 +40,22 @@ struct console *log_console(void)
 	return console;
 }
 
+void log_copy(char *to, u32 size)
+{
+	copy = to;
+	copy_room = size;
+}
+
 void log_text(const char *text)
 {
-	while (*text != '\0')
-		console_put(&consoles, console, *text++);
+	for (; *text != '\0'; text++) {
+		console_put(&consoles, console, *text);
+		if (copy_room > 1 && *text != '\r') {
+			*copy++ = *text;
+			*copy = '\0';
+			copy_room--;
+		}
+	}
 	if (core.guests_started)
 		log_pump();
 	else

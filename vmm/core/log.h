@@ -3,8 +3,7 @@
  * The VMM's log, a console of its own beside those of the guests, and the way
  * from all consoles to the outside: the UART, or VGA text where there is none.
  */
-#ifndef GANDALF_CORE_LOG_H
-#define GANDALF_CORE_LOG_H
+#pragma once
 
 #include "device/console.h"
 
@@ -16,6 +15,9 @@ void log_init(u16 port, u32 baud);
 void log_line(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
 /* Text that continues or ends a line; for the VMM's command line. */
 void log_text(const char *text);
+
+/* From here on lines go to a string too, as long as they fit; size 0 ends that. */
+void log_copy(char *to, u32 size);
 
 struct console *log_console(void);
 /* Moves some of what the consoles hold to the outside. Called at the UART's
@@ -33,5 +35,3 @@ void log_flush(void);
 /* Logs why and stops the machine: only for the VMM's own errors and for a table
  * that cannot be used. */
 _Noreturn void panic(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

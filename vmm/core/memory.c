@@ -49,11 +49,6 @@ static void *fixed_window(u32 linear, u32 physical)
 	return (void *)(linear + (physical & (PAGE_SIZE - 1)));
 }
 
-static u32 minimum(u32 a, u32 b)
-{
-	return a < b ? a : b;
-}
-
 static u32 page_rest(u32 physical)
 {
 	return PAGE_SIZE - (physical & (PAGE_SIZE - 1));
@@ -195,6 +190,15 @@ void pool_free(u32 frame)
 	contents[0] = pool_first;
 	pool_first = frame;
 	pool_available++;
+}
+
+u32 pool_count(void)
+{
+	u32 count = 0;
+
+	for (u32 frame = pool_first; frame != 0; frame = *(u32 *)pool_pointer(frame))
+		count++;
+	return count;
 }
 
 u32 pool_free_count(void)

@@ -4,8 +4,7 @@
  * pool of frames from which shadow page tables, stacks and descriptor tables
  * are made. All physical addresses are machine addresses in bytes.
  */
-#ifndef GANDALF_CORE_MEMORY_H
-#define GANDALF_CORE_MEMORY_H
+#pragma once
 
 #include "core/layout.h"
 #include "ia32/register.h"
@@ -59,6 +58,8 @@ void pool_init(u32 base, u32 size);
 u32 pool_allocate(void);
 void pool_free(u32 frame);
 u32 pool_free_count(void);
+/* The same, by walking the list: 4 instructions for each. */
+u32 pool_count(void);
 u32 pool_size(void);
 
 /* From a frame's physical address to its linear one. */
@@ -69,5 +70,3 @@ static inline void *pool_pointer(u32 frame)
 {
 	return (void *)(frame + pool_distance);
 }
-
-#endif

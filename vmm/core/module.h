@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The boot module: finding it, checking it, keeping it out of guests' memory. */
-#ifndef GANDALF_CORE_MODULE_H
-#define GANDALF_CORE_MODULE_H
+#pragma once
 
 #include "abi/table.h"
 #include "lib/types.h"
@@ -12,5 +11,3 @@
 void module_load(struct gandalf_table *table, u32 magic, u32 information);
 /* Physical address of the module, for the images in it. */
 u32 module_address(void);
-
-#endif

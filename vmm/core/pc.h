@@ -3,8 +3,7 @@
  * The PC that a Linux guest sees: the processor's system registers as it set
  * them, and on a shared CPU the chips of the mainboard. One frame of the pool.
  */
-#ifndef GANDALF_CORE_PC_H
-#define GANDALF_CORE_PC_H
+#pragma once
 
 #include "core/time.h"
 #include "core/vm.h"
@@ -78,5 +77,3 @@ static inline unsigned pc_cpl(const struct vcpu *vcpu)
 {
 	return vcpu->frame->cs & 3;
 }
-
-#endif

@@ -5,11 +5,9 @@
  */
 #include "core/pc.h"
 
-#include "core/interrupt.h"
 #include "core/log.h"
 #include "core/trace.h"
 #include "hardware/cmos.h"
-#include "ia32/cpu.h"
 
 #define IRQ_PIT 0
 #define IRQ_UART 4
@@ -230,9 +228,6 @@ void pc_devices_create(struct pc *pc)
 {
 	deadline_init(&pc->pit_deadline, pit_due);
 	deadline_init(&pc->rtc_deadline, rtc_due);
-	for (unsigned irq = 0; irq < 16; irq++)
-		if (pc->vm->guest->interrupts & 1u << irq)
-			interrupt_assign(irq, pc->vcpu);
 }
 
 void pc_devices_reset(struct pc *pc)

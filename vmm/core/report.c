@@ -46,6 +46,7 @@ void report(struct vm *vm)
 {
 	const struct frame *frame = vm->vcpu->frame;
 
+	log_copy(vm->report, GANDALF_REPORT_SIZE);
 	log_line("guest %s stopped: %s", vm->guest->name, vm->reason);
 	log_line("  at cs:eip %04x:%08x, ss:esp %04x:%08x, eflags %08x, error code %x",
 		 frame->cs & 0xffff, frame->eip, frame->ss & 0xffff, frame->esp, frame->eflags,
@@ -60,4 +61,5 @@ void report(struct vm *vm)
 		 vm->vcpu->shared->interrupt_flag);
 	log_line("  its last events:");
 	trace_log(vm->vcpu->id, TRACE_LINES);
+	log_copy(NULL, 0);
 }

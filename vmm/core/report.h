@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of a stopped guest: who, why, where, and what came before. */
-#ifndef GANDALF_CORE_REPORT_H
-#define GANDALF_CORE_REPORT_H
+#pragma once
 
 #include "core/vm.h"
 
@@ -9,5 +8,3 @@
 void report(struct vm *vm);
 /* The name of an exception, for reasons. */
 const char *report_exception_name(unsigned vector);
-
-#endif

@@ -7,10 +7,8 @@
 
 #include "core/core.h"
 #include "core/log.h"
-#include "core/time.h"
 #include "core/trace.h"
 #include "hardware/power.h"
-#include "ia32/cpu.h"
 #include "ia32/switch.h"
 
 #define STARVATION_SECONDS 10u
@@ -21,6 +19,7 @@ struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING, .cr0 = CR0_PG | CR
 /* The idle vCPU, which can always run, ends it. */
 static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
 static struct deadline starvation;
+static struct deadline turn; /* of a vCPU that shares its priority */
 static u64 held_since; /* when a guest last took the core from Linux or the idle vCPU */
 static u64 told_since; /* held_since when the log last told of it */
 
@@ -47,7 +46,7 @@ COLD static u64 starvation_expire(struct deadline *deadline, u64 now)
 		return (current->priority == 0 ? now : held_since) + limit;
 	for (u32 i = 0; i < core.vcpu_count; i++)
 		waits |= order[i]->priority < current->priority &&
-			 (order[i]->vm->state == VM_STARTING || vcpu_runnable(order[i]));
+			 (order[i]->vm->state == GANDALF_STATE_STARTING || vcpu_runnable(order[i]));
 	if (waits && held_since != told_since) {
 		log_line("%s has held the CPU for %u seconds; guests of lower priority wait",
 			 current->vm->guest->name, STARVATION_SECONDS);
@@ -56,15 +55,41 @@ COLD static u64 starvation_expire(struct deadline *deadline, u64 now)
 	return now + limit;
 }
 
+bool schedule_waits(struct vcpu *vcpu)
+{
+	return vcpu != core.current && vcpu_runnable(vcpu);
+}
+
+/* Behind the others of its priority. */
+COLD static u64 turn_expire(struct deadline *deadline, u64 now)
+{
+	struct vcpu *current = core.current;
+	struct vcpu **at = order;
+
+	(void)deadline;
+	if (!current->shares)
+		return TIME_NEVER;
+	while (*at != current)
+		at++;
+	for (; at[1]->priority == current->priority && at[1] != &idle_vcpu; at++)
+		at[0] = at[1];
+	*at = current;
+	current->attention = true;
+	return now + time_tsc_khz;
+}
+
 void schedule_init(void)
 {
 	core.current = &idle_vcpu;
 	order[0] = &idle_vcpu;
 	deadline_init(&starvation, starvation_expire);
+	deadline_init(&turn, turn_expire);
 }
 
 void schedule_add(struct vcpu *vcpu)
 {
+	if (core.vcpu_count != 0 && order[core.vcpu_count - 1]->priority == vcpu->priority)
+		order[core.vcpu_count - 1]->shares = vcpu->shares = true;
 	order[core.vcpu_count++] = vcpu;
 	order[core.vcpu_count] = &idle_vcpu;
 }
@@ -101,6 +126,8 @@ bool schedule(void)
 	to->since = now;
 	if (from->priority == 0)
 		held_since = now;
+	if (to->shares)
+		deadline_set(&turn, now + time_tsc_khz);
 	vcpu_count(to, COUNTER_switches_in);
 	trace_fast(from->id, TRACE_switch_to, to->id, to->state);
 	switch_vcpu(from, to);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which vCPU has the core: the runnable one of the highest priority, always.
+ * Which vCPU has the core: the runnable one of the highest priority, always;
+ * those of the same priority take turns of a millisecond.
  * Linux has priority 0; the idle vCPU comes before Linux when it has work, but
  * not in the middle of the VMM's work for Linux, and last otherwise.
  */
-#ifndef GANDALF_CORE_SCHEDULE_H
-#define GANDALF_CORE_SCHEDULE_H
+#pragma once
 
 #include "core/vcpu.h"
 
@@ -19,11 +19,11 @@ void schedule_init(void);
 void schedule_add(struct vcpu *vcpu);
 /* Returns when the caller's vCPU is the one to run; true if others ran meanwhile. */
 bool schedule(void);
+/* Whether it could run, but another has the CPU. */
+bool schedule_waits(struct vcpu *vcpu);
 /* The life of the idle vCPU. */
 _Noreturn void schedule_idle(void);
 /* Lets interrupts in and more urgent vCPUs run; for long work of the idle vCPU. */
 void schedule_breathe(void);
 /* Asks the idle vCPU for work. */
 void schedule_housekeeping(u32 work);
-
-#endif

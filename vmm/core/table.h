@@ -4,8 +4,7 @@
  * The host tool has checked the same rules, in more words; here the question is
  * whether the module arrived whole and cannot harm the VMM.
  */
-#ifndef GANDALF_CORE_TABLE_H
-#define GANDALF_CORE_TABLE_H
+#pragma once
 
 #include "abi/table.h"
 #include "lib/types.h"
@@ -25,5 +24,3 @@ const char *table_check(const struct gandalf_table *table, u32 available, u32 vm
  */
 const char *table_image_check(const struct gandalf_table *table, u32 index, char *message,
 			      u32 message_size);
-
-#endif

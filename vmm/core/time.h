@@ -4,8 +4,7 @@
  * PIT and RTC, and the VMM's own watches. The unit is the tick of the time
  * stamp counter, also between guests.
  */
-#ifndef GANDALF_CORE_TIME_H
-#define GANDALF_CORE_TIME_H
+#pragma once
 
 #include "lib/types.h"
 
@@ -46,5 +45,3 @@ struct timer_hardware {
 	 * if it cannot wait that long. */
 	void (*program)(u64 time);
 };
-
-#endif

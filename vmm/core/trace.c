@@ -4,15 +4,13 @@
 
 #include "core/core.h"
 #include "core/log.h"
-#include "core/time.h"
-#include "ia32/cpu.h"
 
-__attribute__((section(".trace"))) struct trace_event trace_events[TRACE_EVENTS];
+__attribute__((section(".trace"))) struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;
 
 static const char *const names[TRACE_TYPES] = {
 #define X(name, text) #name,
-	TRACE_LIST(X)
+	GANDALF_TRACE_LIST(X)
 #undef X
 };
 
@@ -24,13 +22,14 @@ void trace(enum trace_type type, u32 first, u32 second)
 COLD void trace_log(u32 vcpu, u32 count)
 {
 	u32 end = trace_next;
-	u32 oldest = end > TRACE_EVENTS ? end - TRACE_EVENTS : 0;
+	u32 oldest = end > GANDALF_TRACE_EVENTS ? end - GANDALF_TRACE_EVENTS : 0;
 	u32 at = end;
 
 	while (at > oldest && count != 0)
-		count -= trace_events[--at % TRACE_EVENTS].vcpu == vcpu;
+		count -= trace_events[--at % GANDALF_TRACE_EVENTS].vcpu == vcpu;
 	for (; at < end; at++) {
-		const struct trace_event *event = &trace_events[at % TRACE_EVENTS];
+		const struct gandalf_trace_event *event =
+			&trace_events[at % GANDALF_TRACE_EVENTS];
 
 		if (event->vcpu == vcpu)
 			log_line("  %llu us, vCPU %u: %s %x, %x",

@@ -3,8 +3,7 @@
  * A virtual CPU: the registers of a guest while the VMM or another guest runs,
  * its descriptor tables, its VMM stack, and its place in the schedule.
  */
-#ifndef GANDALF_CORE_VCPU_H
-#define GANDALF_CORE_VCPU_H
+#pragma once
 
 /* Offsets that entry.S uses; asserted below. */
 #define VCPU_CR0 0
@@ -34,6 +33,7 @@ enum vcpu_state {
 	VCPU_OFF,     /* never started, powered off, or stopped */
 	VCPU_RUNNING, /* runs or could run */
 	VCPU_HALTED,  /* waits for an interrupt */
+	VCPU_PAUSED,  /* by another guest or the VMM's console */
 };
 
 struct vcpu;
@@ -76,6 +76,7 @@ struct vcpu {
 	u32 id;
 	u32 priority;
 	enum vcpu_state state;
+	bool shares;         /* its priority, with another */
 	bool interruptible;  /* the VMM works for it with interrupts enabled */
 	bool working;        /* and was interrupted there */
 	u32 fault_address;   /* CR2 of its last page fault */
@@ -108,5 +109,4 @@ static inline void vcpu_count(struct vcpu *vcpu, enum counter counter)
 	vcpu->counters[counter]++;
 }
 
-#endif
 #endif

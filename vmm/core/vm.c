@@ -5,10 +5,10 @@
  */
 #include "core/vm.h"
 
-#include "core/core.h"
 #include "core/guest_linux.h"
 #include "core/guest_rtos.h"
 #include "core/init.h"
+#include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/module.h"
@@ -16,7 +16,6 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "ia32/cpu.h"
 #include "ia32/fpu.h"
 #include "ia32/segment.h"
 #include "ia32/switch.h"
@@ -28,8 +27,42 @@
 
 __attribute__((section(".vcpu"))) struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 __attribute__((section(".vcpu"))) struct vm vms[GANDALF_GUESTS_MAXIMUM];
+static char reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
 
-static const char *vm_create(struct vm *vm, const struct gandalf_guest *guest, u32 index)
+/* Silence is nobody's fault who is kept from the CPU. */
+static u64 watchdog_expire(struct deadline *deadline, u64 now)
+{
+	struct vm *vm = (struct vm *)((u8 *)deadline - offsetof(struct vm, watchdog));
+	u64 limit = (u64)vm->guest->watchdog_ms * time_tsc_khz;
+
+	if (vm->alive == 0)
+		return TIME_NEVER;
+	if (vm->state == GANDALF_STATE_PAUSED || vm->vcpu->working || schedule_waits(vm->vcpu))
+		vm->alive = now;
+	if (now - vm->alive < limit)
+		return vm->alive + limit;
+	vm_stop(vm, "no sign of life for %u ms", vm->guest->watchdog_ms);
+	return TIME_NEVER;
+}
+
+void vm_show_life(struct vm *vm)
+{
+	vm->alive = rdtsc();
+	if (vm->guest->watchdog_ms != 0 && vm->watchdog.time == TIME_NEVER)
+		deadline_set(&vm->watchdog, vm->alive + vm->guest->watchdog_ms * (u64)time_tsc_khz);
+}
+
+/* The first of its images in the table. */
+static struct gandalf_image *vm_image(const struct vm *vm)
+{
+	struct gandalf_image *image = init_table()->images;
+
+	while (image->guest != vm->index)
+		image++;
+	return image;
+}
+
+static const char *vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
 {
 	struct vcpu *vcpu = &vcpus[core.vcpu_count];
 	bool rtos = guest->kind == GANDALF_KIND_RTOS;
@@ -37,6 +70,9 @@ static const char *vm_create(struct vm *vm, const struct gandalf_guest *guest, u
 	vm->guest = guest;
 	vm->index = index;
 	vm->vcpu = vcpu;
+	vm->image = vm_image(vm);
+	vm->report = reports[index];
+	deadline_init(&vm->watchdog, watchdog_expire);
 	vm->console = console_add(&consoles, guest->name);
 	vcpu->vm = vm;
 	vcpu->id = index;
@@ -45,6 +81,7 @@ static const char *vm_create(struct vm *vm, const struct gandalf_guest *guest, u
 		return "the pool is too small for the descriptor tables";
 	if (!(rtos ? rtos_create(vm) : linux_create(vm)) || !switch_create(vcpu))
 		return "the pool is too small for the guests";
+	interrupt_assign(guest->interrupts, vcpu);
 	schedule_add(vcpu);
 	return NULL;
 }
@@ -67,7 +104,7 @@ static u32 next_guest(const struct gandalf_table *table, u32 done)
 
 const char *vm_create_all(void)
 {
-	const struct gandalf_table *table = init_table();
+	struct gandalf_table *table = init_table();
 	u32 done = 0;
 
 	while (core.vcpu_count < table->guest_count) {
@@ -83,7 +120,7 @@ const char *vm_create_all(void)
 
 void vm_request_start(struct vm *vm)
 {
-	vm->state = VM_STARTING;
+	vm->state = GANDALF_STATE_STARTING;
 	schedule_housekeeping(HOUSEKEEPING_START);
 }
 
@@ -93,7 +130,7 @@ static void fill_in_steps(u32 to, u32 from, u32 size)
 	u32 step;
 
 	for (u32 done = 0; done < size; done += step) {
-		step = size - done < LOAD_STEP ? size - done : LOAD_STEP;
+		step = minimum(size - done, LOAD_STEP);
 		if (from != 0)
 			memory_copy(to + done, from + done, step);
 		else
@@ -138,15 +175,20 @@ static void vm_start(struct vm *vm)
 
 	vm_release(vm);
 	vm_load(vm);
-	if (vm->state != VM_STARTING)
+	if (vm->state != GANDALF_STATE_STARTING)
 		return;
 	memset(vcpu->dr, 0, sizeof(vcpu->dr));
 	vcpu->pending = 0;
 	fpu_reset(vcpu);
 	segment_reset(vcpu);
+	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
+	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
+	vcpu->shared->memory_size = vm->guest->memory_size;
+	vcpu->shared->tsc_khz = time_tsc_khz;
 	vcpu->operations->start(vcpu);
-	vm->state = VM_RUNNING;
+	vm->state = GANDALF_STATE_RUNNING;
 	vm->started = rdtsc();
+	vm->alive = 0;
 	trace(TRACE_start, vm->index, vm->guest->entry);
 	vcpu->state = VCPU_RUNNING;
 	vcpu->attention = true;
@@ -155,16 +197,17 @@ static void vm_start(struct vm *vm)
 void vm_start_requested(void)
 {
 	for (u32 i = 0; i < core.vcpu_count; i++)
-		if (vcpus[i].vm->state == VM_STARTING)
+		if (vcpus[i].vm->state == GANDALF_STATE_STARTING)
 			vm_start(vcpus[i].vm);
 }
 
-static void vm_take_down(struct vm *vm, enum vm_state state)
+static void vm_take_down(struct vm *vm, u32 state)
 {
 	struct vcpu *vcpu = vm->vcpu;
 
 	trace(TRACE_stop, vm->index, state);
 	vm->state = state;
+	vm->alive = 0;
 	vcpu->state = VCPU_OFF;
 	vcpu->attention = true;
 	if (core.fpu_owner == vcpu)
@@ -177,7 +220,7 @@ static void vm_take_down(struct vm *vm, enum vm_state state)
 
 void vm_reboot(struct vm *vm)
 {
-	vm_take_down(vm, VM_OFF);
+	vm_take_down(vm, GANDALF_STATE_OFF);
 	if (vm->guest->on_reboot == GANDALF_POLICY_RESTART) {
 		log_line("guest %s restarts", vm->guest->name);
 		vcpu_count(vm->vcpu, COUNTER_restarts);
@@ -189,31 +232,81 @@ void vm_reboot(struct vm *vm)
 
 void vm_power_off(struct vm *vm)
 {
-	vm_take_down(vm, VM_OFF);
+	vm_take_down(vm, GANDALF_STATE_OFF);
 	log_line("guest %s is off", vm->guest->name);
 }
 
-void vm_halt(struct vm *vm, const char *reason)
+/* At once, or where the VMM's work for it ends. */
+static void vm_halt(struct vm *vm)
 {
-	if (vm->vcpu->working) {
-		vm->halt_wanted = reason;
-		vm->vcpu->attention = true;
+	vm->halt_wanted = vm->vcpu->working;
+	vm->vcpu->attention = true;
+	if (vm->halt_wanted)
 		return;
-	}
-	if (vm->state == VM_RUNNING)
-		vm_take_down(vm, VM_OFF);
-	vm->state = VM_OFF;
-	log_line("guest %s stopped: %s", vm->guest->name, reason);
+	if (vm->state != GANDALF_STATE_STARTING)
+		vm_take_down(vm, GANDALF_STATE_OFF);
+	vm->state = GANDALF_STATE_OFF;
+	log_line("guest %s stopped: by command", vm->guest->name);
 }
 
 void vm_halt_wanted(struct vm *vm)
 {
-	const char *reason = vm->halt_wanted;
-
-	vm->halt_wanted = NULL;
+	vm->halt_wanted = false;
 	/* It may have gone off by itself meanwhile, or be about to restart. */
-	if (vm->state == VM_RUNNING || vm->state == VM_STARTING)
-		vm_halt(vm, reason);
+	if (vm_is_alive(vm))
+		vm_halt(vm);
+}
+
+static void vm_pause(struct vm *vm)
+{
+	vm->state = GANDALF_STATE_PAUSED;
+	vm->paused = vm->vcpu->state;
+	vm->vcpu->state = VCPU_PAUSED;
+	vm->vcpu->attention = true;
+}
+
+static void vm_resume(struct vm *vm)
+{
+	vm->state = GANDALF_STATE_RUNNING;
+	vm->vcpu->state = vm->paused;
+	if (vm->alive != 0)
+		vm->alive = rdtsc();
+}
+
+static void vm_restart(struct vm *vm)
+{
+	if (vm_is_alive(vm)) {
+		vm_halt(vm);
+		vcpu_count(vm->vcpu, COUNTER_restarts);
+	}
+	vm_request_start(vm);
+}
+
+/* What is possible when, and what it does. Not in the middle of the VMM's work for
+ * the guest, but for a stop, which waits for its end. */
+static const struct {
+	void (*perform)(struct vm *vm);
+	u32 states; /* bits of GANDALF_STATE_... */
+} actions[] = {
+	[GANDALF_ACTION_START] = {vm_request_start, 1 << GANDALF_STATE_OFF | 1 << GANDALF_STATE_STOPPED},
+	[GANDALF_ACTION_STOP] = {vm_halt, 1 << GANDALF_STATE_RUNNING | 1 << GANDALF_STATE_PAUSED | 1 << GANDALF_STATE_STARTING},
+	[GANDALF_ACTION_RESTART] = {vm_restart, ~(1u << GANDALF_STATE_STARTING)},
+	[GANDALF_ACTION_PAUSE] = {vm_pause, 1 << GANDALF_STATE_RUNNING},
+	[GANDALF_ACTION_RESUME] = {vm_resume, 1 << GANDALF_STATE_PAUSED},
+};
+
+int vm_act(struct vm *vm, u32 action)
+{
+	if (action >= ARRAY_SIZE(actions))
+		return GANDALF_ERROR_ARGUMENT;
+	if ((actions[action].states >> vm->state & 1) == 0)
+		return GANDALF_ERROR_STATE;
+	if (vm->halt_wanted || (vm->vcpu->working && action != GANDALF_ACTION_STOP))
+		return GANDALF_ERROR_BUSY;
+	if (vm->image->memory_size == 0)
+		return GANDALF_ERROR_IMAGE;
+	actions[action].perform(vm);
+	return 0;
 }
 
 static void vm_restart_after_fault(struct vm *vm)
@@ -243,14 +336,19 @@ void vm_stop(struct vm *vm, const char *pattern, ...)
 	format_list(vm->reason, sizeof(vm->reason), pattern, arguments);
 	va_end(arguments);
 	report(vm);
-	vm_take_down(vm, VM_STOPPED);
+	vm_take_down(vm, GANDALF_STATE_STOPPED);
 	vm_restart_after_fault(vm);
+}
+
+bool vm_is_alive(const struct vm *vm)
+{
+	return vm->state != GANDALF_STATE_OFF && vm->state != GANDALF_STATE_STOPPED;
 }
 
 bool vm_any_alive(void)
 {
 	for (u32 i = 0; i < core.vcpu_count; i++)
-		if (vcpus[i].vm->state == VM_RUNNING || vcpus[i].vm->state == VM_STARTING)
+		if (vm_is_alive(&vms[i]))
 			return true;
 	return false;
 }
@@ -266,7 +364,7 @@ struct vm *vm_find(const char *name)
 
 const char *vm_state_name(const struct vm *vm)
 {
-	static const char *const names[] = {"off", "running", "stopped", "starting"};
+	static const char *const names[] = {"off", "running", "stopped", "starting", "paused"};
 
 	return names[vm->state];
 }

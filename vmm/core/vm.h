@@ -3,26 +3,21 @@
  * A virtual machine: a guest's memory, its description, its console, and
  * whether it lives. The vCPU that runs it is in vcpu.h.
  */
-#ifndef GANDALF_CORE_VM_H
-#define GANDALF_CORE_VM_H
+#pragma once
 
+#include "abi/control.h"
 #include "abi/table.h"
+#include "core/time.h"
 #include "core/vcpu.h"
 #include "device/console.h"
-
-enum vm_state {
-	VM_OFF,      /* powered itself off, or not started */
-	VM_RUNNING,
-	VM_STOPPED,  /* stopped by the VMM, with a report */
-	VM_STARTING, /* the idle vCPU is to load it */
-};
 
 struct pc;
 
 struct vm {
-	const struct gandalf_guest *guest;
+	struct gandalf_guest *guest;
+	struct gandalf_image *image; /* RTOS: the first, which control.h replaces */
 	u32 index;
-	enum vm_state state;
+	u32 state;           /* GANDALF_STATE_...; STARTING: the idle vCPU is to load it */
 	struct vcpu *vcpu;
 	struct console *console;
 	struct pc *pc;       /* Linux: the PC that it sees */
@@ -31,8 +26,12 @@ struct vm {
 	bool unreleased;     /* its shadow page tables still exist */
 	u32 fault_restarts;
 	u64 started;         /* time stamp */
-	char reason[72];     /* why it was stopped */
-	const char *halt_wanted; /* vm_halt() came while the VMM worked for it */
+	char reason[GANDALF_REASON_SIZE]; /* why it was stopped */
+	char *report;        /* GANDALF_REPORT_SIZE bytes: the last one's text */
+	struct deadline watchdog;
+	u64 alive;           /* its last sign of life; 0: none yet */
+	enum vcpu_state paused; /* GANDALF_STATE_PAUSED: its vCPU's state before */
+	bool halt_wanted;    /* a stop came while the VMM worked for it */
 };
 
 /* Makes the virtual machines of the table; starts none. Returns NULL or a
@@ -50,19 +49,21 @@ void vm_start_requested(void);
 /* The guest asked for a reset or switched itself off. */
 void vm_reboot(struct vm *vm);
 void vm_power_off(struct vm *vm);
-/* Somebody at the VMM's console wants it down: at once, or where the VMM's work
- * for it ends. reason: not copied. */
-void vm_halt(struct vm *vm, const char *reason);
-/* The latter, if vm->halt_wanted says so. */
+/* GANDALF_ACTION_START to _RESUME, for the VMM's console or another guest. Returns
+ * 0 or GANDALF_ERROR_... */
+int vm_act(struct vm *vm, u32 action);
+/* Takes it down if that had to wait for the end of the VMM's work for it. */
 void vm_halt_wanted(struct vm *vm);
 /* The guest did what cannot be answered otherwise: it is stopped with a report.
  * The pattern is of lib/format.h. The caller returns to the scheduler. */
 void vm_stop(struct vm *vm, const char *pattern, ...) __attribute__((format(printf, 2, 3)));
 
+/* A sign of life for its watchdog; the first starts it. */
+void vm_show_life(struct vm *vm);
 /* Whether any guest runs or will. */
 bool vm_any_alive(void);
+/* Whether this one does. */
+bool vm_is_alive(const struct vm *vm);
 
 struct vm *vm_find(const char *name);
 const char *vm_state_name(const struct vm *vm);
-
-#endif

@@ -16,8 +16,7 @@
  * Whoever changes what the return to a guest depends on sets vcpu->attention, which
  * entry.S reads with interrupts disabled. tests/preemption has the model.
  */
-#ifndef GANDALF_CORE_WORK_H
-#define GANDALF_CORE_WORK_H
+#pragma once
 
 #include "core/core.h"
 #include "ia32/cpu.h"
@@ -42,5 +41,3 @@ static inline void work_pause(void)
 	if (core.interruptible)
 		sti_nop_cli();
 }
-
-#endif

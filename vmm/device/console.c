@@ -87,14 +87,15 @@ static void line_track(struct console *console, u8 byte)
 
 static u8 output_peek(const struct console *console, u32 offset)
 {
-	return console->output[(console->output_first + offset) % CONSOLE_OUTPUT_SIZE];
+	u32 first = console->output_total - console->output_count;
+
+	return console->output[(first + offset) % CONSOLE_OUTPUT_SIZE];
 }
 
 static u8 output_pop(struct console *console)
 {
 	u8 byte = output_peek(console, 0);
 
-	console->output_first = (console->output_first + 1) % CONSOLE_OUTPUT_SIZE;
 	console->output_count--;
 	if (byte == '\n')
 		console->output_lines--;
@@ -103,9 +104,7 @@ static u8 output_pop(struct console *console)
 
 static void output_push(struct console *console, u8 byte)
 {
-	u32 last = console->output_first + console->output_count;
-
-	console->output[last % CONSOLE_OUTPUT_SIZE] = byte;
+	console->output[console->output_total++ % CONSOLE_OUTPUT_SIZE] = byte;
 	console->output_count++;
 	if (byte == '\n')
 		console->output_lines++;
@@ -455,14 +454,15 @@ void console_finish_line(struct console_mux *mux, struct console *console)
 	console_put(mux, console, '\n');
 }
 
-static void input_push(struct console *console, u8 byte)
+bool console_type(struct console *console, u8 byte)
 {
 	u32 last = console->input_first + console->input_count;
 
 	if (console->input_count == CONSOLE_INPUT_SIZE)
-		return;
+		return false;
 	console->input[last % CONSOLE_INPUT_SIZE] = byte;
 	console->input_count++;
+	return true;
 }
 
 static void input_command(struct console_mux *mux, u8 byte)
@@ -472,7 +472,7 @@ static void input_command(struct console_mux *mux, u8 byte)
 		console_set_focus(mux, console_next(mux, mux->focus));
 		break;
 	case 'a':
-		input_push(mux->focus, CONTROL_A);
+		console_type(mux->focus, CONTROL_A);
 		break;
 	case 'x':
 		/* The host's tool leaves before it gets here. */
@@ -490,7 +490,7 @@ void console_input(struct console_mux *mux, u8 byte)
 	} else if (byte == CONTROL_A) {
 		mux->command = true;
 	} else {
-		input_push(mux->focus, byte);
+		console_type(mux->focus, byte);
 	}
 }
 

@@ -10,15 +10,15 @@
  * time: a few characters are looked at, some ten instructions for each, but for
  * notices that the user asks for.
  */
-#ifndef GANDALF_CONSOLE_H
-#define GANDALF_CONSOLE_H
+#pragma once
 
+#include "abi/control.h"
 #include "abi/table.h"
 #include "lib/types.h"
 
 /* Every guest and the VMM's log. */
 #define CONSOLES_MAXIMUM (GANDALF_GUESTS_MAXIMUM + 1)
-#define CONSOLE_OUTPUT_SIZE 4096
+#define CONSOLE_OUTPUT_SIZE GANDALF_CONSOLE_RING
 #define CONSOLE_INPUT_SIZE 1024
 /* Longer lines of a console without the focus are broken here. */
 #define CONSOLE_LINE_SIZE 200
@@ -28,9 +28,9 @@
 struct console {
 	char name[GANDALF_NAME_SIZE];
 	u8 output[CONSOLE_OUTPUT_SIZE];
-	u32 output_first;
 	u32 output_count;
 	u32 output_lines; /* line feeds among them */
+	u32 output_total; /* bytes ever; where the next goes, modulo the size */
 	u8 input[CONSOLE_INPUT_SIZE];
 	u32 input_first;
 	u32 input_count;
@@ -98,11 +98,12 @@ bool console_has_output(struct console_mux *mux);
  */
 void console_input(struct console_mux *mux, u8 byte);
 
+/* A byte as if it were typed for this console; false: no room. */
+bool console_type(struct console *console, u8 byte);
+
 /* The next byte typed for this console or -1. */
 int console_get(struct console_mux *mux, struct console *console);
 bool console_has_input(const struct console *console);
 
 /* Gives the keyboard to a console and announces it. */
 void console_set_focus(struct console_mux *mux, struct console *console);
-
-#endif

@@ -7,8 +7,7 @@
  * Of the chip's modes it has those that PC systems use: edge-triggered lines,
  * fixed priorities, EOI of all three kinds.
  */
-#ifndef GANDALF_PIC_H
-#define GANDALF_PIC_H
+#pragma once
 
 #include "lib/types.h"
 
@@ -46,5 +45,3 @@ int pic_acknowledge(struct pic_pair *pair);
 /* Ports 0x20, 0x21, 0xa0, 0xa1; others read 0xff. */
 u8 pic_read(const struct pic_pair *pair, u16 port);
 void pic_write(struct pic_pair *pair, u16 port, u8 value);
-
-#endif

@@ -10,8 +10,7 @@
  * effect at once: edges come a period of 838 ns, or two, earlier than on the chip.
  * An edge that a control word itself causes is not counted.
  */
-#ifndef GANDALF_PIT_H
-#define GANDALF_PIT_H
+#pragma once
 
 #include "lib/types.h"
 
@@ -57,5 +56,3 @@ u64 pit_deadline(const struct pit *pit);
 
 /* Whether output 0 has risen up to now, once or more, since it was last reported. */
 bool pit_expire(struct pit *pit, u64 now);
-
-#endif

@@ -5,8 +5,7 @@
  * between: date, flags and interrupt are worked out when they are asked for.
  * Hours are those of the day, 0 to 23, and the day of the week is the date's.
  */
-#ifndef GANDALF_RTC_H
-#define GANDALF_RTC_H
+#pragma once
 
 #include "lib/types.h"
 
@@ -52,5 +51,3 @@ bool rtc_line(const struct rtc *rtc);
  * the VMM, which reads the real clock at boot.
  */
 u32 rtc_seconds(u32 year, u32 month, u32 day, u32 hour, u32 minute, u32 second);
-
-#endif

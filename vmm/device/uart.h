@@ -6,8 +6,7 @@
  * say that the other end is connected and ready, and never change; in loopback
  * they follow the modem control register, and bytes go nowhere.
  */
-#ifndef GANDALF_UART_H
-#define GANDALF_UART_H
+#pragma once
 
 #include "lib/types.h"
 
@@ -47,5 +46,3 @@ bool uart_has_output(const struct uart *uart);
 
 /* The next byte for the outside or -1. */
 int uart_transmit(struct uart *uart);
-
-#endif

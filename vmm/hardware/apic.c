@@ -5,7 +5,6 @@
  */
 #include "hardware/apic.h"
 
-#include "core/layout.h"
 #include "core/memory.h"
 #include "hardware/i8254.h"
 #include "ia32/cpu.h"

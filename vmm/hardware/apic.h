@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The local APIC's timer (SDM vol. 3, chapter 11). */
-#ifndef GANDALF_HARDWARE_APIC_H
-#define GANDALF_HARDWARE_APIC_H
+#pragma once
 
 #include "core/layout.h"
 #include "core/time.h"
@@ -17,5 +16,3 @@ static inline void apic_end_of_interrupt(void)
 {
 	*(volatile u32 *)(LAYOUT_APIC + 0xb0) = 0;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The real 8254 timer: the reference for calibration, and the VMM's timer where
  * there is no local APIC (Intel 8254 data sheet). */
-#ifndef GANDALF_HARDWARE_I8254_H
-#define GANDALF_HARDWARE_I8254_H
+#pragma once
 
 #include "core/time.h"
 
@@ -13,5 +12,3 @@ extern const struct timer_hardware i8254_timer;
 u32 i8254_measure_tsc(void);
 /* Waits the given number of 8254 clocks (1,193,182 per second), at most 65,535. */
 void i8254_wait(u32 clocks);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The real pair of 8259A interrupt controllers (Intel 8259A data sheet). */
-#ifndef GANDALF_HARDWARE_I8259_H
-#define GANDALF_HARDWARE_I8259_H
+#pragma once
 
 #include "lib/types.h"
 
@@ -15,5 +14,3 @@ void i8259_enable(unsigned irq);
 bool i8259_acknowledge(unsigned irq);
 /* The state that the PC's firmware leaves, for a guest that takes them over. */
 void i8259_release(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The real UART (16450 or better) that carries all consoles. */
-#ifndef GANDALF_HARDWARE_SERIAL_H
-#define GANDALF_HARDWARE_SERIAL_H
+#pragma once
 
 #include "lib/types.h"
 
@@ -24,5 +23,3 @@ void serial_mask_interrupts(void);
 void serial_interrupt_again(bool transmit);
 /* Whether everything has left the wire. */
 bool serial_idle(void);
-
-#endif

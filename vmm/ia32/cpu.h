@@ -4,8 +4,7 @@
  * function per instruction, named after it; nothing here knows about guests.
  * The unit tests put a simulated processor in the place of this file.
  */
-#ifndef GANDALF_IA32_CPU_H
-#define GANDALF_IA32_CPU_H
+#pragma once
 
 #include "ia32/register.h"
 #include "lib/types.h"
@@ -116,39 +115,27 @@ static inline struct cpuid_result cpuid(u32 leaf)
 	return result;
 }
 
-static inline void cli(void)
-{
-	__asm__ volatile("cli" : : : "memory");
-}
+#define INSTRUCTIONS(name, text)                                              \
+	static inline void name(void)                                         \
+	{                                                                     \
+		__asm__ volatile(text : : : "memory");                        \
+	}
 
-static inline void sti(void)
-{
-	__asm__ volatile("sti" : : : "memory");
-}
-
+INSTRUCTIONS(cli, "cli")
+INSTRUCTIONS(sti, "sti")
+INSTRUCTIONS(clts, "clts")
 /* Sleeps until an interrupt has been served in ring 0. STI delays interrupts
  * by one instruction, so none can be served between it and HLT. */
-static inline void sti_hlt_cli(void)
-{
-	__asm__ volatile("sti; hlt; cli" : : : "memory");
-}
-
+INSTRUCTIONS(sti_hlt_cli, "sti; hlt; cli")
 /* Lets interrupts in for the length of one instruction. */
-static inline void sti_nop_cli(void)
-{
-	__asm__ volatile("sti; nop; cli" : : : "memory");
-}
+INSTRUCTIONS(sti_nop_cli, "sti; nop; cli")
+#undef INSTRUCTIONS
 
 /* An interrupt comes before or behind it, not in the middle. Returns the old value. */
 static inline u32 fetch_add(u32 *at, u32 value)
 {
 	__asm__ volatile("xadd %0, %1" : "+r"(value), "+m"(*at) : : "memory", "cc");
 	return value;
-}
-
-static inline void clts(void)
-{
-	__asm__ volatile("clts" : : : "memory");
 }
 
 /* The operand of LGDT and LIDT. */
@@ -176,5 +163,3 @@ static inline void load_segments(u32 code, u32 data)
 			 : "i"(code), "r"(data), "r"(0)
 			 : "memory");
 }
-
-#endif

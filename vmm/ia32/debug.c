@@ -6,7 +6,6 @@
  */
 #include "ia32/debug.h"
 
-#include "abi/gandalf.h"
 #include "ia32/cpu.h"
 
 /* DR7: L0 to G3, and the general-detect bit, which guests do not get. */

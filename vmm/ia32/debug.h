@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The debug registers DR0 to DR7 of each vCPU (SDM vol. 3, 17.2). */
-#ifndef GANDALF_IA32_DEBUG_H
-#define GANDALF_IA32_DEBUG_H
+#pragma once
 
 #include "core/vcpu.h"
 
@@ -12,5 +11,3 @@ void debug_write(struct vcpu *vcpu, unsigned number, u32 value);
 u32 debug_read(const struct vcpu *vcpu, unsigned number);
 /* A #DB in the guest: its DR6 as the CPU left it. */
 void debug_exception(struct vcpu *vcpu);
-
-#endif

@@ -5,8 +5,7 @@
  * a guest may use on a page that the VMM has write-protected. Code is 32-bit code
  * with 32-bit addresses.
  */
-#ifndef GANDALF_DECODE_H
-#define GANDALF_DECODE_H
+#pragma once
 
 #include "lib/types.h"
 
@@ -113,5 +112,3 @@ u32 decode_effective_address(const struct decoded *decoded, const u32 registers[
 
 /* The mnemonic, for reports and traces. */
 const char *decode_name(u8 operation);
-
-#endif

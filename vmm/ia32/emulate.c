@@ -5,15 +5,12 @@
  */
 #include "ia32/emulate.h"
 
-#include "core/core.h"
 #include "core/guest_linux.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "ia32/cpu.h"
 #include "ia32/debug.h"
 #include "ia32/guest_access.h"
 #include "ia32/inject.h"
-#include "ia32/segment.h"
 
 #define OPCODE_HLT 0xf4
 #define TSS_ESP0 4

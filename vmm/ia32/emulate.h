@@ -3,8 +3,7 @@
  * The privileged instructions that Linux executes in ring 1, one function each,
  * in a table.
  */
-#ifndef GANDALF_IA32_EMULATE_H
-#define GANDALF_IA32_EMULATE_H
+#pragma once
 
 #include "core/pc.h"
 
@@ -22,5 +21,3 @@ bool emulate_alias_store(struct pc *pc);
 /* Reads the guest's descriptors, and the stack of its TSS, again. */
 void emulate_reload_gdt(struct pc *pc);
 void emulate_reload_stack(struct pc *pc);
-
-#endif

@@ -31,12 +31,18 @@
 	jmp	entry_common
 .endm
 
+/* How far back a jump of two bytes reaches. */
+#define INTERRUPT_REACH 30
+
 /* An interrupt: its vector less 128, which takes two bytes, in the place of the
- * error code. */
+ * error code. From vectors that only a dedicated CPU sees it jumps from stub to stub. */
 .macro INTERRUPT vector
-	.balign ENTRY_INTERRUPT_SIZE
 	push	$(\vector - 128)
-	jmp	entry_interrupt
+	.if \vector < 32 + INTERRUPT_REACH
+	jmp	interrupt_first
+	.else
+	jmp	. - INTERRUPT_REACH * ENTRY_INTERRUPT_SIZE
+	.endif
 .endm
 
 	.globl entry_exceptions
@@ -47,8 +53,9 @@ entry_exceptions:
 	EXCEPTION %i
 	.set i, i + 1
 	.endr
+interrupt_first:
+	jmp	entry_interrupt
 	.globl entry_interrupts
-	.balign ENTRY_INTERRUPT_SIZE
 entry_interrupts:
 	.rept 224
 	INTERRUPT %i
@@ -88,12 +95,10 @@ entry_interrupts:
 	call	\function
 .endm
 
-	.balign 16
 entry_common:
 	ENTER	trap
 	jmp	entry_return
 
-	.balign 16
 entry_interrupt:
 	push	(%esp)
 	addl	$128, (%esp)

@@ -3,8 +3,7 @@
  * What entry.S offers to C: the stubs of all vectors, the way back to a guest,
  * and accesses to guest memory that may fault.
  */
-#ifndef GANDALF_IA32_ENTRY_H
-#define GANDALF_IA32_ENTRY_H
+#pragma once
 
 /* A fault of the IRET or the segment loads that lead back to a guest arrives
  * with this vector, and with the guest's frame. */
@@ -12,7 +11,7 @@
 
 /* Bytes of a stub. */
 #define ENTRY_EXCEPTION_SIZE 16
-#define ENTRY_INTERRUPT_SIZE 8
+#define ENTRY_INTERRUPT_SIZE 4
 
 #ifndef __ASSEMBLER__
 
@@ -44,5 +43,4 @@ u32 entry_copy(void *to, const void *from, u32 size);
 /* The same for 8 bytes from the guest, all or none: 7 instructions instead of 20. */
 u32 entry_copy_8(void *to, const void *from);
 
-#endif
 #endif

@@ -5,7 +5,6 @@
  */
 #include "ia32/fpu.h"
 
-#include "core/core.h"
 #include "ia32/cpu.h"
 #include "lib/string.h"
 

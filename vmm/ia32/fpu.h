@@ -3,8 +3,7 @@
  * x87 and SSE state, switched lazily: CR0.TS is set while the FPU holds another
  * vCPU's state, and the #NM of the first use loads the right one.
  */
-#ifndef GANDALF_IA32_FPU_H
-#define GANDALF_IA32_FPU_H
+#pragma once
 
 #include "core/core.h"
 
@@ -19,5 +18,3 @@ static inline bool fpu_is_foreign(const struct vcpu *vcpu)
 }
 /* Brings the vCPU's state into the FPU. */
 void fpu_take(struct vcpu *vcpu);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The VMM's accesses to linear addresses of the Linux guest that runs. */
-#ifndef GANDALF_IA32_GUEST_ACCESS_H
-#define GANDALF_IA32_GUEST_ACCESS_H
+#pragma once
 
 #include "core/layout.h"
 #include "ia32/entry.h"
@@ -19,5 +18,3 @@ static inline bool guest_read_8(u32 linear, void *to)
 
 /* Copies instruction bytes up to the first that cannot be read. */
 u32 guest_fetch(u32 linear, u8 *to, u32 size);
-
-#endif

@@ -9,10 +9,8 @@
 #include "core/guest_linux.h"
 #include "core/report.h"
 #include "core/trace.h"
-#include "ia32/cpu.h"
 #include "ia32/emulate.h"
 #include "ia32/guest_access.h"
-#include "ia32/segment.h"
 
 #define GATE_PRESENT (1ull << 47)
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interrupts and exceptions into a Linux guest, through its own IDT. */
-#ifndef GANDALF_IA32_INJECT_H
-#define GANDALF_IA32_INJECT_H
+#pragma once
 
 #include "core/pc.h"
 
@@ -12,5 +11,3 @@ void inject(struct pc *pc, unsigned vector, bool has_error, u32 error);
 void inject_page_fault(struct pc *pc, u32 linear, u32 error);
 /* A #GP with this error code. */
 void inject_general_protection(struct pc *pc, u32 error);
-
-#endif

@@ -3,8 +3,7 @@
  * The numbers of the architecture: pages, bits of registers and of page-table
  * entries, exceptions. The instructions are in cpu.h.
  */
-#ifndef GANDALF_IA32_REGISTER_H
-#define GANDALF_IA32_REGISTER_H
+#pragma once
 
 #define PAGE_SIZE 4096u
 #define PAGE_SHIFT 12
@@ -81,5 +80,3 @@ enum exception {
 #define PF_P 0x1u
 #define PF_W 0x2u
 #define PF_U 0x4u
-
-#endif

@@ -6,9 +6,7 @@
 #include "ia32/segment.h"
 
 #include "core/core.h"
-#include "core/layout.h"
 #include "core/memory.h"
-#include "ia32/cpu.h"
 #include "ia32/entry.h"
 #include "lib/string.h"
 

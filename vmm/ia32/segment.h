@@ -5,8 +5,7 @@
  * IDT and the TSS with its I/O bitmap. One page per vCPU, from the pool.
  * Descriptors: SDM vol. 3, 3.4.5; gates: 6.11; TSS: 7.2.1.
  */
-#ifndef GANDALF_IA32_SEGMENT_H
-#define GANDALF_IA32_SEGMENT_H
+#pragma once
 
 #include "abi/table.h"
 #include "core/layout.h"
@@ -98,5 +97,3 @@ static inline unsigned descriptor_dpl(u64 descriptor)
 {
 	return (unsigned)(descriptor >> 45) & 3;
 }
-
-#endif

@@ -11,7 +11,6 @@
 #include "core/pc.h"
 #include "core/schedule.h"
 #include "core/trace.h"
-#include "ia32/cpu.h"
 #include "ia32/switch.h"
 #include "lib/string.h"
 

@@ -8,8 +8,7 @@
  * directory ("space"), cached by its address as soon as the guest reports
  * downgrades by GANDALF_HYPERCALL_FLUSH, and dropped at every CR3 load before.
  */
-#ifndef GANDALF_IA32_SHADOW_H
-#define GANDALF_IA32_SHADOW_H
+#pragma once
 
 #include "lib/types.h"
 
@@ -91,5 +90,3 @@ bool shadow_make_writable(struct pc *pc, u32 linear);
 
 /* A pointer to guest-physical memory, valid as memory_window() says, or NULL. */
 void *shadow_guest_memory(struct pc *pc, u32 address);
-
-#endif

@@ -7,7 +7,6 @@
 
 #include "core/core.h"
 #include "core/memory.h"
-#include "ia32/cpu.h"
 #include "ia32/debug.h"
 #include "ia32/entry.h"
 #include "ia32/segment.h"

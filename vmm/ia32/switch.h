@@ -3,8 +3,7 @@
  * The switch between vCPUs: descriptor tables, debug registers, address space,
  * VMM stack. General registers and segments are in the frames.
  */
-#ifndef GANDALF_IA32_SWITCH_H
-#define GANDALF_IA32_SWITCH_H
+#pragma once
 
 #include "core/vcpu.h"
 
@@ -17,5 +16,3 @@ struct frame *switch_prepare(struct vcpu *vcpu);
 bool switch_create(struct vcpu *vcpu);
 /* Leaves the address space of a vCPU whose shadow is about to be freed. */
 void switch_leave_space(const struct vcpu *vcpu);
-
-#endif

@@ -3,14 +3,11 @@
  * The C side of every entry: to the handler of the vector, then back to a
  * guest, not necessarily the one that was interrupted.
  */
-#include "core/core.h"
 #include "core/interrupt.h"
-#include "core/layout.h"
 #include "core/log.h"
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "ia32/cpu.h"
 #include "ia32/debug.h"
 #include "ia32/entry.h"
 #include "ia32/fpu.h"
@@ -92,11 +89,11 @@ void trap_attend(void)
 
 	do {
 		vcpu->attention = false;
-		if (vcpu->vm->halt_wanted != NULL)
+		if (vcpu->vm->halt_wanted)
 			vm_halt_wanted(vcpu->vm);
 		schedule();
 		vcpu->operations->deliver(vcpu);
-	} while (vcpu->state != VCPU_RUNNING || vcpu->vm->halt_wanted != NULL ||
+	} while (vcpu->state != VCPU_RUNNING || vcpu->vm->halt_wanted ||
 		 vcpu_must_yield(vcpu));
 	vcpu->cr0 = vcpu->cr0_guest | (fpu_is_foreign(vcpu) ? CR0_TS : 0);
 }

@@ -2,8 +2,7 @@
 /*
  * Text for the log, for reports and for messages: a small printf.
  */
-#ifndef GANDALF_FORMAT_H
-#define GANDALF_FORMAT_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -19,5 +18,3 @@ u32 format(char *buffer, u32 size, const char *pattern, ...)
 	__attribute__((format(printf, 3, 4)));
 u32 format_list(char *buffer, u32 size, const char *pattern, va_list arguments)
 	__attribute__((format(printf, 3, 0)));
-
-#endif

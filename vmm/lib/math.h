@@ -4,8 +4,7 @@
  * is linked without libgcc, so the operators / and % must not be used on 64-bit
  * values; everything that converts time goes through here.
  */
-#ifndef GANDALF_MATH_H
-#define GANDALF_MATH_H
+#pragma once
 
 #include "lib/types.h"
 
@@ -18,5 +17,3 @@ u64 divide_u64(u64 dividend, u32 divisor, u32 *remainder);
  */
 u64 multiply_divide(u64 value, u32 multiplier, u32 divisor);
 u64 multiply_divide_up(u64 value, u32 multiplier, u32 divisor);
-
-#endif

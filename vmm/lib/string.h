@@ -3,8 +3,7 @@
  * The functions of the C library that GCC may call in freestanding code, and the
  * two string lengths. Their meaning is the standard's.
  */
-#ifndef GANDALF_STRING_H
-#define GANDALF_STRING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ void *memset(void *to, int value, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 size_t strlen(const char *string);
 size_t strnlen(const char *string, size_t limit);
-
-#endif

@@ -3,8 +3,7 @@
  * The types and small macros that every file of the VMM uses. Nothing here
  * touches hardware, so the host's unit tests include it unchanged.
  */
-#ifndef GANDALF_TYPES_H
-#define GANDALF_TYPES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,8 +21,11 @@ typedef int64_t s64;
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
+static inline u32 minimum(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
 /* A time that never comes, in ticks of the time stamp counter; differences of
  * times have a sign. */
 #define TIME_NEVER ((u64)INT64_MAX)
-
-#endif

@@ -28,7 +28,7 @@ static struct gandalf_shared shared;
 static char stop_reason[128];
 static unsigned stops, reboots, power_offs;
 
-struct trace_event trace_events[TRACE_EVENTS];
+struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;
 
 void trace(enum trace_type type, u32 first, u32 second)

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hypercalls by which a guest manages the others: who may, what can be read and
+ * written, and that a chunk is all that is moved at once.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "fake/quiet_processor.h"
+
+#include "core/core.h"
+#include "core/hypercall.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/module.h"
+#include "core/pc.h"
+#include "core/trace.h"
+#include "ia32/guest_access.h"
+
+#define ROOM 0x700u
+#define STORE 0x100000u
+#define GUESTS 3u
+
+enum { LINUX, RTOS, OTHER };
+
+struct core core;
+struct vm vms[GANDALF_GUESTS_MAXIMUM];
+u32 time_tsc_khz = 1000000;
+struct console_mux consoles;
+struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
+u32 trace_next;
+
+static struct vcpu vcpus_made[GUESTS];
+static struct gandalf_guest guests[GUESTS];
+static struct gandalf_image image;
+static struct console made[GUESTS + 1];
+static struct frame frame;
+static struct pc pc;
+static char report[GANDALF_REPORT_SIZE];
+static u8 guest_memory[0x1000]; /* the caller's, from address 0 */
+static u8 store[ROOM];
+static unsigned told, woken, typed, bad_addresses;
+static u32 acted;
+static int act_result;
+
+void log_line(const char *pattern, ...)
+{
+	(void)pattern;
+	assert_false(processor.interrupts);
+	told++;
+}
+
+struct console *log_console(void)
+{
+	return &made[GUESTS];
+}
+
+u32 hypercall_bad_address(struct vcpu *vcpu, u32 address)
+{
+	assert_ptr_equal(vcpu, &vcpus_made[LINUX]);
+	assert_int_equal(address, frame.ecx);
+	bad_addresses++;
+	return 0;
+}
+
+static bool is_inside(u32 linear, u32 size)
+{
+	return linear <= sizeof(guest_memory) && size <= sizeof(guest_memory) - linear;
+}
+
+bool guest_read(u32 linear, void *to, u32 size)
+{
+	if (is_inside(linear, size))
+		memcpy(to, guest_memory + linear, size);
+	return is_inside(linear, size);
+}
+
+bool guest_write(u32 linear, const void *from, u32 size)
+{
+	if (is_inside(linear, size))
+		memcpy(guest_memory + linear, from, size);
+	return is_inside(linear, size);
+}
+
+u32 module_address(void)
+{
+	return STORE - image.offset;
+}
+
+void memory_copy_out(u32 to, const void *from, u32 size)
+{
+	assert_true(to >= STORE && to + size <= STORE + ROOM);
+	memcpy(store + (to - STORE), from, size);
+}
+
+u32 pool_free_count(void)
+{
+	return 7;
+}
+
+u32 pool_count(void)
+{
+	assert_true(processor.interrupts);
+	return 8;
+}
+
+u32 pool_size(void)
+{
+	return 9;
+}
+
+bool vm_is_alive(const struct vm *vm)
+{
+	return vm->state == GANDALF_STATE_RUNNING;
+}
+
+int vm_act(struct vm *vm, u32 action)
+{
+	assert_false(processor.interrupts);
+	acted = action << 8 | vm->index;
+	return act_result;
+}
+
+bool console_type(struct console *console, u8 byte)
+{
+	assert_ptr_equal(console, &made[RTOS]);
+	if (typed == 10)
+		return false;
+	console->input[typed++] = byte;
+	return true;
+}
+
+static void operation_console(struct vcpu *vcpu)
+{
+	assert_ptr_equal(vcpu, &vcpus_made[RTOS]);
+	woken++;
+}
+
+static const struct vcpu_operations operations = { .console = operation_console };
+
+void processor_sleep(void)
+{
+	fail();
+}
+
+static int start(void **state)
+{
+	static struct rtos *const some = (struct rtos *)1;
+
+	(void)state;
+	memset(&core, 0, sizeof(core));
+	memset(vms, 0, sizeof(vms));
+	memset(vcpus_made, 0, sizeof(vcpus_made));
+	memset(guests, 0, sizeof(guests));
+	memset(made, 0, sizeof(made));
+	memset(guest_memory, 0, sizeof(guest_memory));
+	told = woken = typed = bad_addresses = acted = 0;
+	act_result = 0;
+	core.vcpu_count = GUESTS;
+	for (u32 i = 0; i < GUESTS; i++) {
+		snprintf(guests[i].name, sizeof(guests[i].name), "guest%u", i);
+		guests[i].memory_size = 0x2000;
+		vms[i] = (struct vm){ .guest = &guests[i], .index = i, .vcpu = &vcpus_made[i],
+				      .console = &made[i], .report = report };
+		vcpus_made[i].vm = &vms[i];
+		vcpus_made[i].operations = &operations;
+	}
+	image = (struct gandalf_image){ .offset = 0x4000, .room = ROOM, .memory_size = 1 };
+	vms[LINUX].pc = &pc;
+	vms[RTOS].rtos = some;
+	vms[RTOS].image = &image;
+	vcpus_made[LINUX].frame = &frame;
+	guests[LINUX].flags = GANDALF_GUEST_CONTROL;
+	core.current = &vcpus_made[LINUX];
+	return 0;
+}
+
+static int call(u32 number, u32 what, u32 ecx, u32 edx, u32 esi)
+{
+	frame = (struct frame){ .eax = number, .ebx = what, .ecx = ecx, .edx = edx, .esi = esi };
+	processor.interrupts = true;
+	return (int)hypercall_control(&vcpus_made[LINUX]);
+}
+
+static u32 of(u32 what, u32 place)
+{
+	return what | place << GANDALF_PLACE_SHIFT;
+}
+
+static void only_who_is_allowed_manages(void **state)
+{
+	(void)state;
+	for (unsigned how = 0; how < 2; how++) {
+		guests[LINUX].flags = how ? GANDALF_GUEST_CONTROL : GANDALF_GUEST_STRICT_TLS;
+		vms[LINUX].pc = how ? NULL : &pc; /* an RTOS may not, whatever its table says */
+		for (u32 number = GANDALF_HYPERCALL_READ; number <= GANDALF_HYPERCALL_ACT; number++)
+			assert_int_equal(call(number, of(0, RTOS), 0, 4, 0),
+					 GANDALF_ERROR_PERMISSION);
+	}
+	assert_int_equal(vcpus_made[LINUX].counters[COUNTER_refusals], 6);
+	assert_int_equal(told, 1);
+	assert_int_equal(acted, 0);
+}
+
+static void the_system_is_told(void **state)
+{
+	struct gandalf_system_status status;
+
+	(void)state;
+	made[GUESTS].output_total = 123;
+	trace_next = 5000;
+	processor.tsc = 77;
+	assert_int_equal(call(GANDALF_HYPERCALL_READ, GANDALF_OBJECT_SYSTEM, 8, 4096, 0),
+			 sizeof(status));
+	memcpy(&status, guest_memory + 8, sizeof(status));
+	assert_int_equal(status.abi_version, GANDALF_ABI_VERSION);
+	assert_int_equal(status.guest_count, GUESTS);
+	assert_int_equal(status.place, LINUX);
+	assert_int_equal(status.tsc_khz, time_tsc_khz);
+	assert_int_equal(status.pool_frames, 9);
+	assert_int_equal(status.pool_free, 7);
+	assert_int_equal(status.pool_counted, 8);
+	assert_int_equal(status.trace_next, 5000);
+	assert_int_equal(status.log_bytes, 123);
+	assert_true(status.now == 77);
+}
+
+static void a_guest_is_told(void **state)
+{
+	struct gandalf_guest_status status;
+
+	(void)state;
+	guests[RTOS].kind = GANDALF_KIND_RTOS;
+	guests[RTOS].priority = 6;
+	guests[RTOS].watchdog_ms = 50;
+	vms[RTOS].state = GANDALF_STATE_STOPPED;
+	vms[RTOS].fault_restarts = 2;
+	vms[RTOS].started = 99;
+	strcpy(vms[RTOS].reason, "why");
+	vcpus_made[RTOS].ran = 1234;
+	vcpus_made[RTOS].counters[COUNTER_restarts] = 3;
+	made[RTOS].output_total = 4321;
+	call(GANDALF_HYPERCALL_READ, of(GANDALF_OBJECT_GUEST, RTOS), 0, 512, 0);
+	memcpy(&status, guest_memory, sizeof(status));
+	assert_string_equal(status.name, "guest1");
+	assert_int_equal(status.kind, GANDALF_KIND_RTOS);
+	assert_int_equal(status.state, GANDALF_STATE_STOPPED);
+	assert_int_equal(status.priority, 6);
+	assert_int_equal(status.memory_size, 0x2000);
+	assert_int_equal(status.restarts, 3);
+	assert_int_equal(status.fault_restarts, 2);
+	assert_int_equal(status.image_room, ROOM);
+	assert_int_equal(status.watchdog_ms, 50);
+	assert_int_equal(status.console_bytes, 4321);
+	assert_true(status.ran == 1234 && status.started == 99);
+	assert_string_equal(status.reason, "why");
+	/* The caller has run since it was switched in. */
+	vcpus_made[LINUX].ran = 10;
+	vcpus_made[LINUX].since = 100;
+	processor.tsc = 150;
+	call(GANDALF_HYPERCALL_READ, of(GANDALF_OBJECT_GUEST, LINUX), 0, 512, 0);
+	memcpy(&status, guest_memory, sizeof(status));
+	assert_true(status.ran == 60);
+	assert_int_equal(status.image_room, 0);
+	assert_int_equal(status.flags, GANDALF_GUEST_CONTROL);
+}
+
+/* Every object byte for byte, in chunks, and nothing behind its end. */
+static void expect_object(u32 what, const void *bytes, u32 size)
+{
+	u32 done = 0;
+	int moved;
+
+	while ((moved = call(GANDALF_HYPERCALL_READ, what, 16, 4096, done)) > 0) {
+		assert_true((u32)moved <= GANDALF_CONTROL_CHUNK);
+		assert_memory_equal(guest_memory + 16, (const u8 *)bytes + done, (size_t)moved);
+		done += (u32)moved;
+	}
+	assert_int_equal(moved, 0);
+	assert_int_equal(done, size);
+	assert_int_equal(call(GANDALF_HYPERCALL_READ, what, 16, 5, UINT32_MAX), 0);
+	assert_int_equal(call(GANDALF_HYPERCALL_READ, what, 16, 3, 0), size < 3 ? size : 3);
+}
+
+static void objects_are_read_in_chunks(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < sizeof(trace_events); i++)
+		((u8 *)trace_events)[i] = (u8)(i * 31);
+	for (u32 i = 0; i < CONSOLE_OUTPUT_SIZE; i++) {
+		made[OTHER].output[i] = (u8)(i * 5);
+		made[GUESTS].output[i] = (u8)(i * 3);
+	}
+	vcpus_made[OTHER].counters[COUNTER_halts] = 17;
+	strcpy(report, "a report");
+	expect_object(GANDALF_OBJECT_TRACE, trace_events, sizeof(trace_events));
+	expect_object(of(GANDALF_OBJECT_COUNTERS, OTHER), vcpus_made[OTHER].counters,
+		      COUNTERS * sizeof(u32));
+	expect_object(of(GANDALF_OBJECT_REPORT, OTHER), report, 8);
+	expect_object(of(GANDALF_OBJECT_CONSOLE, OTHER), made[OTHER].output, GANDALF_CONSOLE_RING);
+	expect_object(of(GANDALF_OBJECT_CONSOLE, GANDALF_PLACE_VMM), made[GUESTS].output,
+		      GANDALF_CONSOLE_RING);
+}
+
+static void what_does_not_exist_is_refused(void **state)
+{
+	(void)state;
+	for (u32 number = GANDALF_HYPERCALL_READ; number <= GANDALF_HYPERCALL_WRITE; number++) {
+		assert_int_equal(call(number, of(GANDALF_OBJECT_GUEST, GUESTS), 0, 4, 0),
+				 GANDALF_ERROR_ARGUMENT);
+		assert_int_equal(call(number, of(7, RTOS), 0, 4, 0), GANDALF_ERROR_ARGUMENT);
+		assert_int_equal(call(number, UINT32_MAX, 0, 4, 0), GANDALF_ERROR_ARGUMENT);
+		assert_int_equal(call(number, 0x10000, 0, 4, 0), GANDALF_ERROR_ARGUMENT);
+	}
+	assert_int_equal(call(GANDALF_HYPERCALL_ACT, of(0, GUESTS), 0, 0, 0),
+			 GANDALF_ERROR_ARGUMENT);
+	/* Itself. */
+	assert_int_equal(call(GANDALF_HYPERCALL_ACT, of(0, LINUX), 0, 0, 0),
+			 GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(call(GANDALF_HYPERCALL_WRITE, of(GANDALF_OBJECT_CONSOLE, LINUX), 0, 4, 0),
+			 GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(bad_addresses, 0);
+}
+
+static void bad_addresses_are_noticed(void **state)
+{
+	(void)state;
+	call(GANDALF_HYPERCALL_READ, GANDALF_OBJECT_TRACE, 0xfff, 2, 0);
+	call(GANDALF_HYPERCALL_WRITE, of(GANDALF_OBJECT_IMAGE, RTOS), 0xffffffff, 2, 0);
+	assert_int_equal(bad_addresses, 2);
+	assert_int_equal(image.memory_size, 1);
+}
+
+static void actions_are_passed_on(void **state)
+{
+	(void)state;
+	for (u32 action = GANDALF_ACTION_START; action <= GANDALF_ACTION_RESUME; action++) {
+		act_result = action == GANDALF_ACTION_PAUSE ? GANDALF_ERROR_BUSY : 0;
+		vcpus_made[LINUX].attention = false;
+		assert_int_equal(call(GANDALF_HYPERCALL_ACT, of(action, OTHER), 0, 0, 0),
+				 act_result);
+		assert_int_equal(acted, action << 8 | OTHER);
+		assert_true(vcpus_made[LINUX].attention);
+	}
+}
+
+static int image_write(u32 offset, u32 size)
+{
+	return call(GANDALF_HYPERCALL_WRITE, of(GANDALF_OBJECT_IMAGE, RTOS), 0, size, offset);
+}
+
+static int image_finish(u32 size, u32 entry)
+{
+	return call(GANDALF_HYPERCALL_ACT, of(GANDALF_ACTION_LOAD, RTOS), size, entry, 0);
+}
+
+static void an_image_is_written_whole(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < sizeof(guest_memory); i++)
+		guest_memory[i] = (u8)(i * 7);
+	assert_int_equal(image_write(0, 0x1000), GANDALF_CONTROL_CHUNK);
+	/* Half of it: it cannot be started, whatever was there before. */
+	assert_int_equal(image.memory_size, 0);
+	assert_int_equal(image_write(GANDALF_CONTROL_CHUNK, 0x20), 0x20);
+	assert_memory_equal(store, guest_memory, GANDALF_CONTROL_CHUNK);
+	assert_memory_equal(store + GANDALF_CONTROL_CHUNK, guest_memory, 0x20);
+	assert_int_equal(image_finish(0x220, 0x21f), 0);
+	assert_int_equal(image.memory_size, 0x220);
+	assert_int_equal(image.file_size, 0x220);
+	assert_int_equal(image.load_address, 0);
+	assert_int_equal(guests[RTOS].entry, 0x21f);
+}
+
+static void an_image_must_fit(void **state)
+{
+	(void)state;
+	assert_int_equal(image_write(ROOM, 1), GANDALF_ERROR_SPACE);
+	assert_int_equal(image_write(ROOM - 3, 4), GANDALF_ERROR_SPACE);
+	assert_int_equal(image_write(UINT32_MAX - 1, 2), GANDALF_ERROR_SPACE);
+	assert_int_equal(image_write(ROOM - 4, 4), 4);
+	assert_int_equal(image_finish(ROOM + 1, 0), GANDALF_ERROR_SPACE);
+	assert_int_equal(image_finish(ROOM, ROOM), GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(image_finish(0, 0), GANDALF_ERROR_ARGUMENT);
+	image.room = 0x2000;
+	assert_int_equal(image_finish(0x1001, 0), GANDALF_ERROR_SPACE);
+	assert_int_equal(image.memory_size, 0);
+	/* Linux has images of another kind, and who runs keeps its own. */
+	vms[RTOS].rtos = NULL;
+	assert_int_equal(image_write(0, 4), GANDALF_ERROR_SPACE);
+	assert_int_equal(image_finish(4, 0), GANDALF_ERROR_SPACE);
+	start(state);
+	vms[RTOS].state = GANDALF_STATE_RUNNING;
+	assert_int_equal(image_write(0, 4), GANDALF_ERROR_STATE);
+	assert_int_equal(image_finish(4, 0), GANDALF_ERROR_STATE);
+	assert_int_equal(image.memory_size, 1);
+}
+
+static void a_console_is_typed_on(void **state)
+{
+	const u32 what = of(GANDALF_OBJECT_CONSOLE, RTOS);
+
+	(void)state;
+	assert_int_equal(call(GANDALF_HYPERCALL_WRITE, what, 0, 4, 0), GANDALF_ERROR_STATE);
+	vms[RTOS].state = GANDALF_STATE_RUNNING;
+	memcpy(guest_memory, "0123456789ab", 12);
+	assert_int_equal(call(GANDALF_HYPERCALL_WRITE, what, 0, 4, 0), 4);
+	assert_int_equal(call(GANDALF_HYPERCALL_WRITE, what, 4, 8, 0), 6);
+	assert_int_equal(call(GANDALF_HYPERCALL_WRITE, what, 10, 2, 0), 0);
+	assert_memory_equal(made[RTOS].input, "0123456789", 10);
+	assert_int_equal(woken, 3);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, start)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(only_who_is_allowed_manages),
+		TEST(the_system_is_told),
+		TEST(a_guest_is_told),
+		TEST(objects_are_read_in_chunks),
+		TEST(what_does_not_exist_is_refused),
+		TEST(bad_addresses_are_noticed),
+		TEST(actions_are_passed_on),
+		TEST(an_image_is_written_whole),
+		TEST(an_image_must_fit),
+		TEST(a_console_is_typed_on),
+	};
+
+	return RUN_TESTS(tests);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hypercalls by which one guest manages the others (abi/control.h). They are
+ * short, and masked but for the walk along the pool's list: a chunk is copied, or
+ * the state of a guest is changed, which interrupt handlers change too.
+ */
+#include "core/hypercall.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/module.h"
+#include "core/trace.h"
+#include "core/work.h"
+#include "ia32/guest_access.h"
+#include "lib/string.h"
+
+/* What can be read, as far as the current hypercall may see it. */
+struct object {
+	const void *at;
+	u32 size;
+};
+
+static bool control_is_allowed(struct vcpu *vcpu)
+{
+	if (vcpu->vm->pc != NULL && (vcpu->vm->guest->flags & GANDALF_GUEST_CONTROL) != 0)
+		return true;
+	work_end();
+	if (vcpu->counters[COUNTER_refusals]++ == 0)
+		log_line("guest %s tried to manage guests: refused", vcpu->vm->guest->name);
+	return false;
+}
+
+/* The guest that EBX names, or NULL. */
+static struct vm *control_target(const struct vcpu *vcpu)
+{
+	u32 place = vcpu->frame->ebx >> GANDALF_PLACE_SHIFT;
+
+	return place < core.vcpu_count ? &vms[place] : NULL;
+}
+
+static struct object object_system(const struct vcpu *vcpu)
+{
+	static struct gandalf_system_status status;
+
+	status.abi_version = GANDALF_ABI_VERSION;
+	status.guest_count = core.vcpu_count;
+	status.place = vcpu->vm->index;
+	status.tsc_khz = time_tsc_khz;
+	status.pool_frames = pool_size();
+	status.pool_free = pool_free_count();
+	status.pool_counted = pool_count();
+	work_end();
+	status.trace_next = trace_next;
+	status.log_bytes = log_console()->output_total;
+	status.now = rdtsc();
+	return (struct object){&status, sizeof(status)};
+}
+
+static struct object object_guest(const struct vm *vm)
+{
+	static struct gandalf_guest_status status;
+	const struct gandalf_guest *guest = vm->guest;
+
+	memcpy(status.name, guest->name, sizeof(status.name));
+	status.kind = guest->kind;
+	status.state = vm->state;
+	status.priority = guest->priority;
+	status.memory_size = guest->memory_size;
+	status.restarts = vm->vcpu->counters[COUNTER_restarts];
+	status.fault_restarts = vm->fault_restarts;
+	status.flags = guest->flags;
+	status.image_room = vm->rtos != NULL ? vm->image->room : 0;
+	status.watchdog_ms = guest->watchdog_ms;
+	status.console_bytes = vm->console->output_total;
+	status.ran = vm->vcpu->ran;
+	if (vm->vcpu == core.current)
+		status.ran += rdtsc() - vm->vcpu->since;
+	status.started = vm->started;
+	memcpy(status.reason, vm->reason, sizeof(status.reason));
+	return (struct object){&status, sizeof(status)};
+}
+
+static struct object object_of_guest(const struct vm *vm, u32 kind)
+{
+	switch (kind) {
+	case GANDALF_OBJECT_GUEST:
+		return object_guest(vm);
+	case GANDALF_OBJECT_COUNTERS:
+		return (struct object){vm->vcpu->counters, sizeof(vm->vcpu->counters)};
+	case GANDALF_OBJECT_REPORT:
+		return (struct object){vm->report, strlen(vm->report)};
+	case GANDALF_OBJECT_CONSOLE:
+		return (struct object){vm->console->output, CONSOLE_OUTPUT_SIZE};
+	}
+	return (struct object){NULL, 0};
+}
+
+/* Behind it interrupts are masked. */
+static struct object object_find(const struct vcpu *vcpu)
+{
+	const struct vm *vm = control_target(vcpu);
+	u32 name = vcpu->frame->ebx;
+
+	if (name == GANDALF_OBJECT_SYSTEM)
+		return object_system(vcpu);
+	work_end();
+	if (name == GANDALF_OBJECT_TRACE)
+		return (struct object){trace_events, sizeof(trace_events)};
+	if (name == (GANDALF_OBJECT_CONSOLE | GANDALF_PLACE_VMM << GANDALF_PLACE_SHIFT))
+		return (struct object){log_console()->output, CONSOLE_OUTPUT_SIZE};
+	if (vm == NULL)
+		return (struct object){NULL, 0};
+	return object_of_guest(vm, name % (1 << GANDALF_PLACE_SHIFT));
+}
+
+static u32 control_read(struct vcpu *vcpu)
+{
+	const struct frame *frame = vcpu->frame;
+	struct object object = object_find(vcpu);
+	u32 size = frame->esi < object.size ? object.size - frame->esi : 0;
+
+	if (object.at == NULL)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	size = minimum(size, minimum(frame->edx, GANDALF_CONTROL_CHUNK));
+	if (!guest_write(frame->ecx, (const u8 *)object.at + frame->esi, size))
+		return hypercall_bad_address(vcpu, frame->ecx);
+	return size;
+}
+
+static u32 image_write(struct vm *vm, u32 offset, const u8 *bytes, u32 size)
+{
+	if (vm->rtos == NULL || offset > vm->image->room || size > vm->image->room - offset)
+		return (u32)GANDALF_ERROR_SPACE;
+	if (vm_is_alive(vm))
+		return (u32)GANDALF_ERROR_STATE;
+	vm->image->memory_size = 0;
+	memory_copy_out(module_address() + vm->image->offset + offset, bytes, size);
+	return size;
+}
+
+static u32 console_write(struct vm *vm, const u8 *bytes, u32 size)
+{
+	u32 done = 0;
+
+	if (!vm_is_alive(vm))
+		return (u32)GANDALF_ERROR_STATE;
+	while (done < size && console_type(vm->console, bytes[done]))
+		done++;
+	vm->vcpu->operations->console(vm->vcpu);
+	return done;
+}
+
+static u32 control_write(struct vcpu *vcpu, struct vm *vm, u32 object)
+{
+	static u8 bytes[GANDALF_CONTROL_CHUNK];
+	const struct frame *frame = vcpu->frame;
+	u32 size = minimum(frame->edx, sizeof(bytes));
+
+	if (!guest_read(frame->ecx, bytes, size))
+		return hypercall_bad_address(vcpu, frame->ecx);
+	if (object == GANDALF_OBJECT_IMAGE)
+		return image_write(vm, frame->esi, bytes, size);
+	if (object == GANDALF_OBJECT_CONSOLE)
+		return console_write(vm, bytes, size);
+	return (u32)GANDALF_ERROR_ARGUMENT;
+}
+
+/* What was written is an image of so many bytes. */
+static int image_finish(struct vm *vm, u32 size, u32 entry)
+{
+	if (vm->rtos == NULL || size > vm->image->room ||
+	    size > vm->guest->memory_size - GANDALF_PAGE_SIZE)
+		return GANDALF_ERROR_SPACE;
+	if (vm_is_alive(vm))
+		return GANDALF_ERROR_STATE;
+	if (entry >= size)
+		return GANDALF_ERROR_ARGUMENT;
+	vm->image->load_address = 0;
+	vm->image->file_size = vm->image->memory_size = size;
+	vm->guest->entry = entry;
+	return 0;
+}
+
+u32 hypercall_control(struct vcpu *vcpu)
+{
+	const struct frame *frame = vcpu->frame;
+	u32 what = frame->ebx % (1 << GANDALF_PLACE_SHIFT);
+	struct vm *vm = control_target(vcpu);
+
+	if (!control_is_allowed(vcpu))
+		return (u32)GANDALF_ERROR_PERMISSION;
+	if (frame->eax == GANDALF_HYPERCALL_READ)
+		return control_read(vcpu);
+	work_end();
+	vcpu->attention = true; /* whoever is started may be more urgent */
+	if (vm == NULL || vm == vcpu->vm)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	if (frame->eax == GANDALF_HYPERCALL_WRITE)
+		return control_write(vcpu, vm, what);
+	if (what == GANDALF_ACTION_LOAD)
+		return (u32)image_finish(vm, frame->ecx, frame->edx);
+	return (u32)vm_act(vm, what);
+}
