@@ -78,8 +78,8 @@ KERNEL_FILES = 630
 PROGRESS_INTERVAL = 10.0
 
 KERNEL_PACKAGE = "linux-source-6.1"
-# Of drivers/misc/Makefile in the patched source.
-DRIVER_LINES = b"obj-y += gandalf_control.o\nobj-$(GANDALF_ATTACK) += gandalf_attack.o\n"
+# Added to drivers/misc/Makefile in the patched source.
+DRIVER_LINE = b"obj-y += gandalf/\n"
 # Package: what of it is a program that goes into the root file system.
 ROOTFS_PROGRAMS = {
     "busybox-static": ("bin/busybox",),
@@ -151,19 +151,18 @@ class Places:
         return self.inputs / "config.fragment"
 
     @property
-    def driver(self) -> Path:
-        """The driver by which programs manage the other guests."""
-        return self.inputs / "driver" / "gandalf_control.c"
+    def drivers(self) -> Path:
+        """Our drivers, and how they are built."""
+        return self.inputs / "driver"
 
     @property
-    def attack_driver(self) -> Path:
-        """The attack driver."""
-        return self.inputs / "driver" / "gandalf_attack.c"
+    def abi(self) -> Path:
+        """The guests' interface."""
+        return self.root / "abi"
 
-    @property
-    def abi(self) -> tuple[Path, ...]:
-        """The guests' interface, as far as the drivers use it."""
-        return tuple(self.root / "abi" / name for name in ("gandalf.h", "control.h"))
+    def driver_files(self) -> dict[str, Path]:
+        """Return what becomes a folder of drivers in the patched source, by name."""
+        return _files_below(self.drivers) | _files_below(self.abi)
 
     @property
     def control(self) -> Path:
@@ -245,12 +244,11 @@ def _kernel_inputs(variant: Variant, places: Places, package: Package) -> Iterat
     yield _compiler_version()
     yield _read_input(places.fragment)
     if variant != "native":
-        yield DRIVER_LINES
+        yield DRIVER_LINE
         yield _read_input(places.patch)
-        for path in (places.driver, *places.abi):
+        for name, path in places.driver_files().items():
+            yield name.encode()
             yield _read_input(path)
-    if variant == "attack":
-        yield _read_input(places.attack_driver)
 
 
 def _compiler_version() -> bytes:
@@ -278,7 +276,7 @@ def _prepare_source(places: Places, package: Package, patched: bool, log: Log) -
     if not patched:
         return native
     target = places.source(patched=True)
-    stamp = _digest(stamp.encode(), _read_input(places.patch), DRIVER_LINES)
+    stamp = _digest(stamp.encode(), _read_input(places.patch), DRIVER_LINE)
     if not _is_stamped(target, stamp):
         _remove(target)
         _patch_source(native, target, places.patch)
@@ -336,13 +334,15 @@ def _patch_source(native: Path, target: Path, patch: Path) -> None:
             f"({_first_line(result.stdout)}): adapt the patch to this version of Linux."
         )
     makefile = target / "drivers" / "misc" / "Makefile"
-    _replace(makefile, makefile.read_bytes() + DRIVER_LINES)
+    _replace(makefile, makefile.read_bytes() + DRIVER_LINE)
 
 
 def _add_drivers(places: Places, source: Path) -> None:
     """Put our drivers beside Linux's own. One that stays the same is not compiled again."""
-    for path in (places.driver, places.attack_driver, *places.abi):
-        copy, content = source / "drivers" / "misc" / path.name, _read_input(path)
+    folder = source / "drivers" / "misc" / "gandalf"
+    folder.mkdir(exist_ok=True)
+    for name, path in places.driver_files().items():
+        copy, content = folder / name, _read_input(path)
         if not copy.exists() or copy.read_bytes() != content:
             _replace(copy, content)
 
@@ -468,7 +468,7 @@ def _rootfs_inputs(places: Places, packages: list[Package]) -> Iterator[bytes]:
     for package in packages:
         yield package.sha256.encode()
     yield _compiler_version()
-    folders = (places.inputs / "rootfs", places.rootfs_extra, places.control, places.root / "abi")
+    folders = (places.inputs / "rootfs", places.rootfs_extra, places.control, places.abi)
     for folder in folders:
         for name, path in _files_below(folder).items():
             yield f"{name} {_mode(path):o}".encode()

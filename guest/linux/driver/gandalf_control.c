@@ -15,13 +15,7 @@
 #include <linux/uaccess.h>
 
 #include "control.h"
-/* Only the numbers of the interface: the kernel has its own <stdint.h>. */
-#define __ASSEMBLER__
 #include "gandalf.h"
-#undef __ASSEMBLER__
-
-/* gandalf_shared.abi_version; a test compares the offset. */
-#define VERSION_ADDRESS (GANDALF_SHARED_PAGE + 12)
 
 static_assert(_IOW('G', 1, struct gandalf_request) == GANDALF_IOCTL);
 
@@ -133,9 +127,10 @@ static struct miscdevice control_device = {
 /* Whether there is a VMM: on a bare machine nothing is mapped at its page. */
 static bool on_gandalf(void)
 {
+	const struct gandalf_shared *shared = (const void *)GANDALF_SHARED_PAGE;
 	u32 version;
 
-	return !get_kernel_nofault(version, (const u32 *)VERSION_ADDRESS) &&
+	return !get_kernel_nofault(version, &shared->abi_version) &&
 	       version == GANDALF_ABI_VERSION;
 }
 
