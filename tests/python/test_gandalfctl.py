@@ -239,8 +239,8 @@ def test_log_begins_with_a_whole_line(control: Control) -> None:
 def test_trace_is_text(control: Control) -> None:
     assert control("trace").output.splitlines() == [
         "0 us, linux: trap: vector 0, EIP 0",
-        "1000 us, rtos: interrupt: vector 1, EIP 2",
-        "2000 us, idle: exception: vector 2, EIP 4",
+        "1000 us, rtos: interrupt: vector 0x1, EIP 0x2",
+        "2000 us, idle: exception: vector 0x2, EIP 0x4",
     ]
     assert control("trace", "rtos").output.count("\n") == 1
 
@@ -326,10 +326,12 @@ def test_a_start_that_fails_is_told(control: Control) -> None:
 
 
 def test_signs_of_life(control: Control) -> None:
-    assert control("alive", machine="watchdog=1") == Result(0, "", "")
-    assert control("alive").refused() == (
-        "this Linux has no watchdog: its description lacks `watchdog_ms`"
-    )
+    assert control("alive", machine="alive=0") == Result(0, "", "")
+
+
+def test_signs_of_life_go_on_until_they_are_refused(control: Control) -> None:
+    sentence = control("alive", "--every", "1", machine="alive=-1").refused()
+    assert sentence.startswith("this Linux may not manage guests: ")
 
 
 # Consoles
@@ -494,8 +496,12 @@ BAD: list[tuple[Elf, str]] = [
     (Elf(more={"count": 0xFFFF}), "is cut short: "),
     (Elf(cut=60), "is cut short: it ends in its ELF header"),
     (of(*[Part(0x1000, b"code", 4)] * 65), "has more than 64 segments"),
-    (Elf(entry=0x1004), "has its entry point 0x1004 outside its segments"),
-    (Elf(entry=0xFFF), "has its entry point 0xfff outside its segments"),
+    (Elf(entry=0x1004), "has its entry point 0x1004 where it has no bytes"),
+    (Elf(entry=0xFFF), "has its entry point 0xfff where it has no bytes"),
+    (
+        of(Part(0x1000, b"", 8), Part(0, b"x", 1)),
+        "has its entry point 0x1000 where it has no bytes",
+    ),
     (of(Part(0x1000, b"code", 8), Part(0x1007, b"more", 4)), "has segments that overlap at 0x1007"),
     (of(Part(0x1004, b"code", 4), Part(0x1000, b"x", 9)), "has segments that overlap at 0x1004"),
     (of(Part(0x1000, b"code", 0x3E001)), "does not fit: it ends at 0x3f001, and the guest's"),

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "fail.h"
 #include "guest.h"
 
 int command_alive(const struct arguments *arguments)
@@ -12,9 +11,6 @@ int command_alive(const struct arguments *arguments)
 
 	do {
 		result = device_alive();
-		if (result == GANDALF_ERROR_ARGUMENT)
-			return fail("this Linux has no watchdog: its description lacks "
-				    "`watchdog_ms`");
 		if (result < 0)
 			return refused(result);
 		if (arguments->options & OPTION_EVERY)

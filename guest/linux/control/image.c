@@ -108,7 +108,7 @@ static const char *segments_check(const struct segments *segments, uint32_t entr
 	for (unsigned i = 0; i < segments->count; i++) {
 		const Elf32_Phdr *one = &segments->segment[i];
 
-		inside |= entry >= one->p_vaddr && entry < end_of(one);
+		inside |= entry >= one->p_vaddr && entry - one->p_vaddr < one->p_filesz;
 		for (unsigned j = 0; j < i; j++) {
 			const Elf32_Phdr *other = &segments->segment[j];
 
@@ -118,7 +118,7 @@ static const char *segments_check(const struct segments *segments, uint32_t entr
 									     other->p_vaddr);
 		}
 	}
-	return inside ? NULL : wrong("has its entry point 0x%x outside its segments", entry);
+	return inside ? NULL : wrong("has its entry point 0x%x where it has no bytes", entry);
 }
 
 /* Behind the last byte that the file has; what follows is zero in any case. */
@@ -161,14 +161,15 @@ const char *image_read(int file, uint32_t memory, uint32_t room, struct image *i
 
 	if (!reason)
 		reason = segments_read(file, &header, memory, &segments);
-	if (!reason)
-		reason = segments_check(&segments, header.e_entry);
 	if (reason)
 		return reason;
-	image->entry = header.e_entry;
 	image->size = size_of(&segments);
 	if (!image->size)
 		return "has nothing to load: its segments have no bytes";
+	image->entry = header.e_entry;
+	reason = segments_check(&segments, image->entry);
+	if (reason)
+		return reason;
 	if (image->size > room)
 		return wrong("is too large: it has %u bytes, and the guest's `image_room` is %u",
 			     image->size, room);

@@ -23,7 +23,6 @@ static int explain(const struct guest *guest, long error)
 	case GANDALF_ERROR_BUSY:
 		return fail("the VMM still works for guest %s: an RTOS keeps the CPU", name);
 	case GANDALF_ERROR_SPACE:
-	case GANDALF_ERROR_ARGUMENT:
 		return fail("the VMM has no room for this image of guest %s", name);
 	}
 	return refused(error);

@@ -79,7 +79,7 @@ static void show_text(const struct recording *recording, const struct gandalf_tr
 	const char *text = types[event->type].text;
 	const char *comma = strchr(text, ',');
 
-	printf("%" PRIu64 " us, %s: %s: %.*s %x,%s %x\n", microseconds(recording, event->time),
+	printf("%" PRIu64 " us, %s: %s: %.*s %#x,%s %#x\n", microseconds(recording, event->time),
 	       vcpu_name(recording, event->vcpu), types[event->type].name, (int)(comma - text),
 	       text, event->first, comma + 1, event->second);
 }
