@@ -33,13 +33,18 @@ static void write_text(const char *bytes, size_t size)
 	putchar('"');
 }
 
-/* What stands before a value. */
+/* What stands before a value. The elements of an array have lines of their own. */
 static void begin(const char *name)
 {
-	if (depth && filled[depth - 1])
-		fputs(", ", stdout);
-	if (depth)
+	if (depth) {
+		if (filled[depth - 1])
+			putchar(',');
+		if (closing[depth - 1] == ']')
+			fputs("\n  ", stdout);
+		else if (filled[depth - 1])
+			putchar(' ');
 		filled[depth - 1] = true;
+	}
 	if (name) {
 		write_text(name, strlen(name));
 		fputs(": ", stdout);
