@@ -60,11 +60,15 @@ static void show_line(const struct snapshot *now, const struct since *since, uin
 {
 	const struct guest *guest = &now->guests[place];
 	uint64_t up = uptime(now, guest);
+	char text[32] = "-";
 
-	printf("%-15s %-5s %-8s %8u %7u KiB %6.2f%% %6llu.%03u s %8u", guest->status.name,
+	if (guest_lives(guest))
+		snprintf(text, sizeof(text), "%llu.%03u s", (unsigned long long)(up / 1000),
+			 (unsigned)(up % 1000));
+	printf("%-15s %-5s %-8s %8u %7u KiB %6.2f%% %12s %8u", guest->status.name,
 	       guest_kind_name(guest), guest_state_name(guest), guest->status.priority,
-	       guest->status.memory_size / 1024, 100 * share(now, since, place),
-	       (unsigned long long)(up / 1000), (unsigned)(up % 1000), guest->status.restarts);
+	       guest->status.memory_size / 1024, 100 * share(now, since, place), text,
+	       guest->status.restarts);
 	if (guest->status.state == GANDALF_STATE_STOPPED)
 		printf("  %s", guest->status.reason);
 	putchar('\n');
