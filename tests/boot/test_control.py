@@ -386,9 +386,41 @@ def test_a_linux_without_the_field_is_refused() -> None:
 # The watchdog
 
 
-def test_a_linux_that_falls_silent_is_restarted() -> None:
-    more = 'control = true\nwatchdog_ms = 500\non_fault = "restart"'
-    with start("watchdog", more, DEMO) as machine, machine.rtos_undisturbed():
+@pytest.fixture(scope="module")
+def watched() -> Iterator[Boot]:
+    """A machine with two watchdogs: of Linux and of lab, which lives until something is typed."""
+    more = 'on_fault = "restart"\nwatchdog_ms'
+    alive = rtos_guest("alive", "lab", priority=5, more=f"{more} = 100")
+    with start("watchdog", f"control = true\n{more} = 500", DEMO, alive) as running:
+        yield running
+
+
+def test_an_rtos_that_falls_silent_is_restarted(watched: Boot) -> None:
+    machine = watched
+    machine.shell("sleep 1")
+    with machine.rtos_undisturbed():
+        machine.skip("lab")
+        machine.shell("echo | gandalfctl console lab")
+        machine.expect("lab", r"^silent\n", PATIENCE)
+        assert machine.stop_report("lab") == "no sign of life for 100 ms"
+        machine.expect("vmm", r"^guest lab restarts, 1 of 3\n", PATIENCE)
+        machine.expect("lab", r"^alive\n", PATIENCE)
+    machine.shell("sleep 1")
+    found = guests(machine)["lab"]
+    assert (found["state"], found["fault_restarts"], found["watchdog_ms"]) == ("running", 1, 100)
+
+
+def test_a_paused_guest_is_not_to_blame(watched: Boot) -> None:
+    machine = watched
+    before = guests(machine)["lab"]
+    machine.shell("gandalfctl pause lab; sleep 1; gandalfctl resume lab; sleep 1")
+    after = guests(machine)["lab"]
+    assert (after["state"], after["restarts"]) == ("running", before["restarts"])
+
+
+def test_a_linux_that_falls_silent_is_restarted(watched: Boot) -> None:
+    machine = watched
+    with machine.rtos_undisturbed():
         machine.shell("sleep 1")
         machine.shell("gandalfctl alive --every 100 & sleep 2")
         assert guests(machine)["linux"]["watchdog_ms"] == 500

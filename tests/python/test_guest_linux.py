@@ -441,7 +441,7 @@ def test_gandalfctl_that_does_not_compile_is_told(tmp_path: Path) -> None:
     places = Places(tmp_path)
     places.control.mkdir(parents=True)
     (places.control / "Makefile").write_text("all:\n\t@echo wrong; false\n", encoding="utf-8")
-    with pytest.raises(UserError, match="wrong\n(?s:.*)gandalfctl did not compile"):
+    with pytest.raises(UserError, match=r"wrong\n(?s:.*)gandalfctl did not compile"):
         guest_linux.build_programs(places)
 
 
