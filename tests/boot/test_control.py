@@ -311,6 +311,17 @@ def test_bad_images_are_refused(heartbeat: Boot, image: str, sentence: str) -> N
     machine.expect("lab", r"^beats=1000 missed=0\n", PATIENCE)
 
 
+def test_two_loads_do_not_mix(heartbeat: Boot) -> None:
+    """The first one waits for somebody to open the other end of a pipe."""
+    machine = heartbeat
+    machine.shell("gandalfctl stop lab; mkfifo /root/pipe")
+    machine.shell("gandalfctl load lab /root/pipe 2> /root/error & sleep 1")
+    sentence = "an image is being loaded already: try again"
+    assert refused(machine, "load lab /root/uitron.elf") == sentence
+    machine.shell("echo > /root/pipe; wait; gandalfctl load lab /root/uitron.elf")
+    assert machine.shell("cat /root/error") == "gandalfctl: /root/pipe is not an ELF file\n"
+
+
 def test_an_image_that_faults_is_reported(heartbeat: Boot) -> None:
     machine = heartbeat
     machine.shell("gandalfctl stop lab; gandalfctl load lab /root/divide.elf")

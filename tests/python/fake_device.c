@@ -14,6 +14,7 @@
  *	race=N		events that reading the trace makes
  *	alive=E		what a sign of life is answered
  *	counted=N	free frames in the list, instead of 1000
+ *	locked=1	another program is loading an image
  *	fail=1		started guests fail at once
  * The file that IMAGE names gets an image that was loaded, the one that TYPED
  * names what was typed.
@@ -71,6 +72,11 @@ bool device_open(void)
 	events = number("events=", 3);
 	race = number("race=", 0);
 	return true;
+}
+
+bool device_lock(void)
+{
+	return !number("locked=", 0);
 }
 
 /* Lines of the same length, with what JSON has to escape. */

@@ -572,6 +572,11 @@ def test_guests_that_take_no_image(control: Control, guest: str, sentence: str) 
     assert control("load", guest, "/dev/null").refused() == sentence
 
 
+def test_one_image_is_loaded_at_a_time(load: Callable[..., Result]) -> None:
+    sentence = load(Elf().content(), machine="running=1 locked=1").refused()
+    assert sentence == "an image is being loaded already: try again"
+
+
 def test_damaged_images_are_never_taken_wrongly(
     load: Callable[..., Result], tmp_path: Path
 ) -> None:

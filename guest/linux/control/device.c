@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 
 #include "fail.h"
@@ -25,6 +26,11 @@ bool device_open(void)
 	else
 		fail("%s cannot be opened: %s", DEVICE, strerror(errno));
 	return false;
+}
+
+bool device_lock(void)
+{
+	return !flock(device, LOCK_EX | LOCK_NB);
 }
 
 static long request(uint32_t operation, uint32_t what, uint32_t size, uint32_t offset,

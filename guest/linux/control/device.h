@@ -15,6 +15,9 @@
 /* False after a sentence on standard error. */
 bool device_open(void);
 
+/* Keeps others from loading an image meanwhile; false if one is about it. */
+bool device_lock(void);
+
 /* What the VMM answers: bytes, 0 or -errno. */
 long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uint32_t size);
 long device_write(uint32_t object, uint32_t place, uint32_t offset, const void *from,

@@ -94,6 +94,8 @@ int command_load(const struct arguments *arguments)
 	struct guest guest;
 	long result;
 
+	if (!device_lock())
+		return fail("an image is being loaded already: try again");
 	if (!guest_find_other(arguments->guest, &guest) || !takes_image(&guest) ||
 	    !image_open(arguments->image, &guest, &image))
 		return 1;
