@@ -318,7 +318,7 @@ def test_two_loads_do_not_mix(heartbeat: Boot) -> None:
     machine.shell("gandalfctl load lab /root/pipe 2> /root/error & sleep 1")
     sentence = "an image is being loaded already: try again"
     assert refused(machine, "load lab /root/uitron.elf") == sentence
-    machine.shell("echo > /root/pipe; wait; gandalfctl load lab /root/uitron.elf")
+    machine.shell("true > /root/pipe; wait; gandalfctl load lab /root/uitron.elf")
     assert machine.shell("cat /root/error") == "gandalfctl: /root/pipe is not an ELF file\n"
 
 
