@@ -71,5 +71,5 @@ $(SUITES): setup-test
 
 # What was fetched and the Python environment cost minutes and the network.
 clean:
-	rm -rf build/vmm build/systems build/tests build/test build/check build/unit build/fuzz \
+	rm -rf build/vmm build/control build/systems build/tests build/test build/check build/unit build/fuzz \
 		build/freertos build/itron build/rootfs build/boot build/measure build/preemption build/bench build/setup.log build/cache

@@ -168,5 +168,21 @@ struct gandalf_trace_event {
 	uint32_t first, second; /* what they are, GANDALF_TRACE_LIST says */
 };
 
+/*
+ * What a program asks of Linux's driver, by an ioctl on /dev/gandalf. Returns the
+ * bytes moved or 0; errors are those above as errno. A request may be longer than
+ * GANDALF_CONTROL_CHUNK: the driver makes as many hypercalls as it takes.
+ */
+struct gandalf_request {
+	uint32_t operation;     /* GANDALF_HYPERCALL_READ, WRITE, ACT or ALIVE */
+	uint32_t what;          /* object or action, with a place */
+	uint32_t size;          /* bytes; of the image for GANDALF_ACTION_LOAD */
+	uint32_t offset;        /* in the object; GANDALF_ACTION_LOAD: entry point */
+	uint64_t address;       /* of the program's bytes, for READ and WRITE */
+};
+
 #endif /* __ASSEMBLER__ */
+
+/* _IOW('G', 1, struct gandalf_request) */
+#define GANDALF_IOCTL 0x40184701
 #endif

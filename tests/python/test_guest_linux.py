@@ -16,6 +16,7 @@ from gandalf.guest_linux import Places
 from gandalf.paths import ROOT, UserError
 
 PLACES = Places(ROOT)
+INTERFACE = ROOT / "abi" / "gandalf.h"
 # The budget of the design for a uniprocessor guest.
 PATCH_LINES = 6
 PATCH_FILES = 4
@@ -24,7 +25,7 @@ PATCH_FILES = 4
 def abi_numbers() -> dict[str, int]:
     """Return the plain numbers of the guests' interface."""
     found = re.findall(
-        r"^#define (\w+) (0x[0-9a-fA-F]+|\d+)\b", PLACES.abi.read_text(encoding="utf-8"), re.M
+        r"^#define (\w+) (0x[0-9a-fA-F]+|\d+)\b", INTERFACE.read_text(encoding="utf-8"), re.M
     )
     return {name: int(value, 0) for name, value in found}
 
@@ -83,7 +84,7 @@ def test_patch_uses_the_interrupt_flag_of_the_interface() -> None:
 
 
 def test_patch_reads_cr2_where_the_interface_has_it() -> None:
-    header = PLACES.abi.read_text(encoding="utf-8")
+    header = INTERFACE.read_text(encoding="utf-8")
     structure = header[header.index("struct gandalf_shared {") :]
     fields = re.findall(r"^\tuint32_t (\w+);", structure, re.M)
     address = abi_numbers()["GANDALF_SHARED_PAGE"] + 4 * fields.index("cr2")
@@ -298,6 +299,7 @@ def test_patching_leaves_the_original_alone(tmp_path: Path) -> None:
     guest_linux._patch_source(native, tmp_path / "patched", patch)
     assert (native / "file").read_text(encoding="utf-8") == "one\n"
     assert (tmp_path / "patched" / "file").read_text(encoding="utf-8") == "two\n"
+    assert (native / "drivers" / "misc" / "Makefile").read_text(encoding="utf-8") == "# misc\n"
 
 
 def test_drivers_are_added_once_and_to_one_tree(tmp_path: Path) -> None:
@@ -307,13 +309,23 @@ def test_drivers_are_added_once_and_to_one_tree(tmp_path: Path) -> None:
     patch.write_text("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-one\n+two\n", encoding="utf-8")
     guest_linux._patch_source(native, patched, patch)
     for _ in range(2):
-        guest_linux._place_drivers(patched, PLACES.rtc)
+        guest_linux._add_drivers(PLACES, patched)
     folders = [tree / "drivers" / "misc" for tree in (native, patched)]
     before, after = ((folder / "Makefile").read_text(encoding="utf-8") for folder in folders)
     assert before == "# misc\n"
-    assert after == before + guest_linux.DRIVER_OBJECTS.decode()
-    assert (folders[1] / PLACES.rtc.name).read_bytes() == PLACES.rtc.read_bytes()
-    assert not (folders[0] / PLACES.rtc.name).exists()
+    assert after == "# misc\nobj-y += gandalf/\n"
+    assert not (folders[0] / "gandalf").exists()
+
+
+def test_drivers_that_stay_the_same_keep_their_time(tmp_path: Path) -> None:
+    source = small_tree(tmp_path)
+    guest_linux._add_drivers(PLACES, source)
+    copy = source / "drivers" / "misc" / "gandalf" / "gandalf_control.c"
+    assert copy.read_bytes() == (PLACES.drivers / copy.name).read_bytes()
+    assert (copy.parent / "control.h").read_bytes() == (PLACES.abi / "control.h").read_bytes()
+    before = copy.stat()
+    guest_linux._add_drivers(PLACES, source)
+    assert copy.stat() == before
 
 
 def test_patch_that_does_not_apply_is_one_sentence(tmp_path: Path) -> None:
@@ -333,9 +345,8 @@ def test_stamp_follows_the_inputs_of_the_variant(
     inputs = {
         "fragment": places.fragment,
         "patch": places.patch,
-        "rtc": places.rtc,
-        "driver": places.driver,
-        "abi": places.abi,
+        "driver": places.drivers / "driver.c",
+        "abi": places.abi / "gandalf.h",
     }
     for path in inputs.values():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -353,9 +364,9 @@ def test_stamp_follows_the_inputs_of_the_variant(
     assert (
         changing
         == {
-            "native": {"fragment", "rtc"},
-            "patched": {"fragment", "patch", "rtc"},
-            "attack": {"fragment", "patch", "rtc", "driver", "abi"},
+            "native": set(inputs) - {"patch"},
+            "patched": set(inputs),
+            "attack": set(inputs),
         }[variant]
     )
 
@@ -428,11 +439,30 @@ def test_extra_files_change_the_stamp(tmp_path: Path) -> None:
     assert len({before, with_file, with_mode}) == 3
 
 
+def test_a_change_of_gandalfctl_changes_the_stamp(tmp_path: Path) -> None:
+    places = Places(tmp_path)
+    stamps = set()
+    for name in ("guest/linux/control/list.c", "abi/control.h"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x", encoding="utf-8")
+        stamps.add(guest_linux._digest(*guest_linux._rootfs_inputs(places, [])))
+    assert len(stamps) == 2
+
+
+def test_gandalfctl_that_does_not_compile_is_told(tmp_path: Path) -> None:
+    places = Places(tmp_path)
+    places.control.mkdir(parents=True)
+    (places.control / "Makefile").write_text("all:\n\t@echo wrong; false\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"wrong\n(?s:.*)gandalfctl did not compile"):
+        guest_linux.build_programs(places)
+
+
 # The attack driver
 
 
 def test_every_attack_is_listed_once() -> None:
-    text = PLACES.driver.read_text(encoding="utf-8")
+    text = (PLACES.drivers / "gandalf_attack.c").read_text(encoding="utf-8")
     listed = re.findall(r"^\t\{ \"([a-z0-9-]+)\", .*, (attack_\w+) \},$", text, re.M)
     written = re.findall(
         r"^static enum outcome (attack_\w+)\(struct request \*request\)$", text, re.M

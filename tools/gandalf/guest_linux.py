@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the Linux guest: the kernel in three variants, and its root file system.
+"""Builds the Linux guest: the kernel in three variants, its root file system, and gandalfctl.
 
 Everything comes from Debian packages pinned in guest/linux/packages.lock, lands under build/ and
 carries a stamp of what it was made from, so that nothing is made twice.
@@ -70,7 +70,7 @@ KERNEL_TOOLS = {
     "xz": "xz-utils",
     "dpkg-deb": "dpkg",
 }
-ROOTFS_TOOLS = {"gcc": "gcc", "lz4": "lz4", "dpkg-deb": "dpkg"}
+ROOTFS_TOOLS = {"gcc": "gcc", "make": "make", "lz4": "lz4", "dpkg-deb": "dpkg"}
 # Bytes that a kernel build may take, sources included.
 KERNEL_SPACE = 2_000_000_000
 # Files that the configuration compiles, for the progress display only.
@@ -78,6 +78,8 @@ KERNEL_FILES = 630
 PROGRESS_INTERVAL = 10.0
 
 KERNEL_PACKAGE = "linux-source-6.1"
+# Added to drivers/misc/Makefile in the patched source.
+DRIVER_LINE = b"obj-y += gandalf/\n"
 # Package: what of it is a program that goes into the root file system.
 ROOTFS_PROGRAMS = {
     "busybox-static": ("bin/busybox",),
@@ -149,19 +151,28 @@ class Places:
         return self.inputs / "config.fragment"
 
     @property
-    def driver(self) -> Path:
-        """The attack driver."""
-        return self.inputs / "driver" / "gandalf_attack.c"
-
-    @property
-    def rtc(self) -> Path:
-        """The driver of the clock's interrupt, which every kernel has."""
-        return self.inputs / "driver" / "gandalf_rtc.c"
+    def drivers(self) -> Path:
+        """Our drivers, and how they are built."""
+        return self.inputs / "driver"
 
     @property
     def abi(self) -> Path:
         """The guests' interface."""
-        return self.root / "abi" / "gandalf.h"
+        return self.root / "abi"
+
+    def driver_files(self) -> dict[str, Path]:
+        """Return what becomes a folder of drivers in the kernel's source, by name."""
+        return _files_below(self.drivers) | _files_below(self.abi)
+
+    @property
+    def control(self) -> Path:
+        """The sources of gandalfctl."""
+        return self.inputs / "control"
+
+    @property
+    def programs(self) -> Path:
+        """What of the root file system is built here."""
+        return self.root / "build" / "control"
 
     @property
     def cache(self) -> Path:
@@ -192,7 +203,7 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
     """Build a variant of the guest kernel unless it is up to date; return its vmlinux.
 
     `native` is Debian's source without a changed line, `patched` runs on a shared CPU, and `attack`
-    is `patched` with the attack driver. Each has the clock's driver. Beside vmlinux are System.map
+    is `patched` with the attack driver. Each has our other drivers. Beside vmlinux are System.map
     and arch/x86/boot/bzImage.
     """
     places = Places(root)
@@ -208,9 +219,9 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
             _require_space(places.linux, KERNEL_SPACE)
             start = time.monotonic()
             source = _prepare_source(places, package, variant != "native", log)
-            _place_drivers(source, places.rtc)
+            _add_drivers(places, source)
             if variant == "attack":
-                _add_driver(places, source, output)
+                _copy_objects(output)
             else:
                 _configure(places, source, output)
             _compile(variant, source, output, log)
@@ -231,12 +242,12 @@ def _kernel_inputs(variant: Variant, places: Places, package: Package) -> Iterat
     yield f"{RECIPE} {package.sha256} {SOURCE_EXCLUDES} {KBUILD_ENVIRONMENT}".encode()
     yield _compiler_version()
     yield _read_input(places.fragment)
-    yield _read_input(places.rtc)
+    yield DRIVER_LINE
+    for name, path in places.driver_files().items():
+        yield name.encode()
+        yield _read_input(path)
     if variant != "native":
         yield _read_input(places.patch)
-    if variant == "attack":
-        yield _read_input(places.driver)
-        yield _read_input(places.abi)
 
 
 def _compiler_version() -> bytes:
@@ -264,7 +275,7 @@ def _prepare_source(places: Places, package: Package, patched: bool, log: Log) -
     if not patched:
         return native
     target = places.source(patched=True)
-    stamp = _digest(stamp.encode(), _read_input(places.patch))
+    stamp = _digest(stamp.encode(), _read_input(places.patch), DRIVER_LINE)
     if not _is_stamped(target, stamp):
         _remove(target)
         _patch_source(native, target, places.patch)
@@ -323,28 +334,21 @@ def _patch_source(native: Path, target: Path, patch: Path) -> None:
         )
 
 
-# Behind Linux's own of drivers/misc/Makefile. The attack driver is in its own kernel only.
-DRIVER_OBJECTS = b"obj-y += gandalf_rtc.o\nobj-$(GANDALF_ATTACK) += gandalf_attack.o\n"
+def _add_drivers(places: Places, source: Path) -> None:
+    """Put our drivers beside Linux's own. One that stays the same is not compiled again."""
+    makefile = source / "drivers" / "misc" / "Makefile"
+    if not makefile.read_bytes().endswith(DRIVER_LINE):
+        _replace(makefile, makefile.read_bytes() + DRIVER_LINE)
+    folder = source / "drivers" / "misc" / "gandalf"
+    folder.mkdir(exist_ok=True)
+    for name, path in places.driver_files().items():
+        copy, content = folder / name, _read_input(path)
+        if not copy.exists() or copy.read_bytes() != content:
+            _replace(copy, content)
 
 
-def _place_drivers(source: Path, *files: Path) -> None:
-    """Put files beside Linux's own drivers, unless they are there as they are."""
-    folder = source / "drivers" / "misc"
-    for file in files:
-        content, target = _read_input(file), folder / file.name
-        if not target.exists() or target.read_bytes() != content:
-            _replace(target, content)
-    makefile = folder / "Makefile"
-    own = b"".join(
-        line for line in makefile.read_bytes().splitlines(keepends=True) if b"gandalf" not in line
-    )
-    if makefile.read_bytes() != own + DRIVER_OBJECTS:
-        _replace(makefile, own + DRIVER_OBJECTS)
-
-
-def _add_driver(places: Places, source: Path, output: Path) -> None:
-    """Put the attack driver beside Linux's own, and start from the objects of `patched`."""
-    _place_drivers(source, places.driver, places.abi)
+def _copy_objects(output: Path) -> None:
+    """Start the variant `attack` from the objects of `patched`."""
     _remove(output)
     shutil.copytree(output.parent / "patched", output, symlinks=True)
     (output / STAMP).unlink()
@@ -447,10 +451,11 @@ def build_rootfs(root: Path, log: Log) -> Path:
             archives = debian.fetch(packages, places.cache, log)
             log("building the root file system")
             (output / STAMP).unlink(missing_ok=True)
+            programs = build_programs(places)
             with tempfile.TemporaryDirectory(dir=output) as scratch:
                 for archive in archives:
                     debian.unpack(archive, Path(scratch))
-                entries = _collect(Path(scratch), places)
+                entries = _collect(Path(scratch), places) | programs
                 _write_image(entries, source, Path(scratch), image)
             _write_stamp(output, stamp)
             log(f"root file system built ({image.stat().st_size / 1e6:.1f} MB)")
@@ -462,10 +467,22 @@ def _rootfs_inputs(places: Places, packages: list[Package]) -> Iterator[bytes]:
     yield f"{RECIPE} {ROOTFS_PROGRAMS} {ROOTFS_FOLDERS} {ROOTFS_LINKS} {ROOTFS_TIME}".encode()
     for package in packages:
         yield package.sha256.encode()
-    for folder in (places.inputs / "rootfs", places.rootfs_extra):
+    yield _compiler_version()
+    folders = (places.inputs / "rootfs", places.rootfs_extra, places.control, places.abi)
+    for folder in folders:
         for name, path in _files_below(folder).items():
             yield f"{name} {_mode(path):o}".encode()
             yield path.read_bytes()
+
+
+def build_programs(places: Places) -> dict[str, Path]:
+    """Build gandalfctl; returns the files of the root file system by their path there."""
+    make = ["make", "--no-print-directory", "-C", str(places.control), f"BUILD={places.programs}"]
+    done = subprocess.run(make, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        lines = (done.stdout + done.stderr).strip().splitlines()[-20:]
+        raise UserError("\n".join([*lines, "gandalfctl did not compile; see above."]))
+    return {"sbin/gandalfctl": places.programs / "gandalfctl"}
 
 
 def _files_below(folder: Path) -> dict[str, Path]:

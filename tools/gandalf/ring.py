@@ -45,7 +45,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Event:
-    """An event. time: time stamp counter. kind: its name in abi/control.h. vcpu: the current one."""
+    """An event. time: time stamp counter. kind: its name. vcpu: the current one."""
 
     time: int
     kind: str

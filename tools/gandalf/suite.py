@@ -147,7 +147,7 @@ def _systems() -> list[str]:
 
 _C_FOLDERS = [
     "vmm", "guest/rtos", "guest/demo", "guest/freertos", "guest/itron", "guest/tests", "measure",
-    "bench", "tests/itron",
+    "bench", "guest/linux/control", "tests/itron",
 ]  # fmt: skip
 
 

@@ -35,10 +35,7 @@
 #include <asm/special_insns.h>
 #include <asm/tlbflush.h>
 
-/* Only the numbers of the interface: the kernel has its own <stdint.h>. */
-#define __ASSEMBLER__
 #include "gandalf.h"
-#undef __ASSEMBLER__
 
 #define ARGUMENTS_MAXIMUM 4
 #define SELECTORS 0x1000

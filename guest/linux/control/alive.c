@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command alive: a sign of life of this Linux for the VMM's watchdog. */
+#include <unistd.h>
+
+#include "command.h"
+#include "guest.h"
+
+int command_alive(const struct arguments *arguments)
+{
+	long result;
+
+	do {
+		result = device_alive();
+		if (result < 0)
+			return refused(result);
+		if (arguments->options & OPTION_EVERY)
+			usleep(arguments->every * 1000);
+	} while (arguments->options & OPTION_EVERY);
+	return 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See device.h: the driver's ioctl (guest/linux/driver/gandalf_control.c). */
+#include "device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+
+#include "fail.h"
+
+#define DEVICE "/dev/gandalf"
+
+static int device = -1;
+
+bool device_open(void)
+{
+	device = open(DEVICE, O_RDWR | O_CLOEXEC);
+	if (device >= 0)
+		return true;
+	if (errno == ENOENT)
+		fail("there is no %s: this Linux does not run on Gandalf, or lacks the driver", DEVICE);
+	else if (errno == EACCES)
+		fail("%s is root's: run the command as root", DEVICE);
+	else
+		fail("%s cannot be opened: %s", DEVICE, strerror(errno));
+	return false;
+}
+
+bool device_lock(void)
+{
+	return !flock(device, LOCK_EX | LOCK_NB);
+}
+
+static long request(uint32_t operation, uint32_t what, uint32_t size, uint32_t offset,
+		    const void *bytes)
+{
+	struct gandalf_request call = {
+		.operation = operation,
+		.what = what,
+		.size = size,
+		.offset = offset,
+		.address = (uintptr_t)bytes,
+	};
+	int result = ioctl(device, GANDALF_IOCTL, &call);
+
+	return result < 0 ? -errno : result;
+}
+
+long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uint32_t size)
+{
+	return request(GANDALF_HYPERCALL_READ, object | place << GANDALF_PLACE_SHIFT, size, offset,
+		       to);
+}
+
+long device_write(uint32_t object, uint32_t place, uint32_t offset, const void *from,
+		  uint32_t size)
+{
+	return request(GANDALF_HYPERCALL_WRITE, object | place << GANDALF_PLACE_SHIFT, size,
+		       offset, from);
+}
+
+long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry)
+{
+	return request(GANDALF_HYPERCALL_ACT, action | place << GANDALF_PLACE_SHIFT, size, entry,
+		       NULL);
+}
+
+long device_alive(void)
+{
+	return request(GANDALF_HYPERCALL_ALIVE, 0, 0, 0, NULL);
+}

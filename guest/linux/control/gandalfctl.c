@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gandalfctl: manages the guests beside this Linux. Here is its command line. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "device.h"
+
+/* Status for a command line that is wrong. */
+#define USAGE 2
+/* The longest time that can be given: an hour. */
+#define MILLISECONDS_MAXIMUM 3600000
+
+enum operands { NOTHING, GUEST, GUEST_OPTIONAL, GUEST_AND_IMAGE };
+
+static const struct command {
+	const char *name, *operands;
+	enum operands takes;
+	unsigned options;
+	int (*run)(const struct arguments *arguments);
+	const char *text;
+} commands[] = {
+	{"list", "", NOTHING, OPTION_JSON | OPTION_OVER, command_list,
+	 "the guests, and what they are doing"},
+	{"start", " NAME", GUEST, OPTION_JSON, command_start, "load and start a guest that is off"},
+	{"stop", " NAME", GUEST, OPTION_JSON, command_stop, "switch a guest off"},
+	{"restart", " NAME", GUEST, OPTION_JSON, command_restart, "both; also one that is off"},
+	{"pause", " NAME", GUEST, OPTION_JSON, command_pause, "keep a guest from running"},
+	{"resume", " NAME", GUEST, OPTION_JSON, command_resume, "let it go on"},
+	{"load", " NAME IMAGE", GUEST_AND_IMAGE, OPTION_JSON, command_load,
+	 "give an RTOS that is off another image, an ELF file"},
+	{"console", " NAME", GUEST, OPTION_JSON, command_console,
+	 "connect with a guest's console; Ctrl-] leaves"},
+	{"stats", " NAME", GUEST, OPTION_JSON, command_stats, "a guest's counters"},
+	{"log", "", NOTHING, OPTION_JSON | OPTION_FOLLOW, command_log, "the VMM's log"},
+	{"trace", " [NAME]", GUEST_OPTIONAL, OPTION_JSON, command_trace,
+	 "what the VMM did last, for all guests or one"},
+	{"report", " NAME", GUEST, OPTION_JSON, command_report,
+	 "why the VMM stopped a guest last"},
+	{"alive", "", NOTHING, OPTION_EVERY, command_alive,
+	 "tell the VMM's watchdog that this Linux lives"},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(*commands))
+
+static const struct argp_option options[] = {
+	{"json", 'j', NULL, 0, "Print JSON", 0},
+	{"follow", 'f', NULL, 0, "log: go on with what comes", 0},
+	{"every", 'e', "MS", 0, "alive: again and again after so many milliseconds", 0},
+	{"over", 'o', "MS", 0,
+	 "list: measure the share of the CPU for so many milliseconds, and not since the machine "
+	 "was switched on", 0},
+	{0},
+};
+
+struct parsed {
+	const struct command *command;
+	struct arguments arguments;
+	unsigned operands;
+};
+
+static const struct command *command_find(const char *name)
+{
+	for (unsigned i = 0; i < COMMANDS; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+/* The first of the options. */
+static const char *option_name(unsigned given)
+{
+	if (given & OPTION_JSON)
+		return "--json";
+	if (given & OPTION_FOLLOW)
+		return "--follow";
+	return given & OPTION_EVERY ? "--every" : "--over";
+}
+
+static uint32_t milliseconds(struct argp_state *state, const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value < 1 || value > MILLISECONDS_MAXIMUM)
+		argp_error(state, "%s: give milliseconds, 1 to %d", text, MILLISECONDS_MAXIMUM);
+	return (uint32_t)value;
+}
+
+static void operand_take(struct parsed *parsed, char *text, struct argp_state *state)
+{
+	switch (parsed->operands++) {
+	case 0:
+		parsed->command = command_find(text);
+		if (!parsed->command)
+			argp_error(state, "%s: there is no such command", text);
+		break;
+	case 1:
+		parsed->arguments.guest = text;
+		break;
+	case 2:
+		parsed->arguments.image = text;
+		break;
+	default:
+		argp_error(state, "%s: that is one operand too many", text);
+	}
+}
+
+/* Whether the operands and the options are what the command takes. */
+static void check(const struct parsed *parsed, struct argp_state *state)
+{
+	static const struct {
+		unsigned least, most;
+	} numbers[] = {[NOTHING] = {0, 0}, [GUEST] = {1, 1}, [GUEST_OPTIONAL] = {0, 1},
+		       [GUEST_AND_IMAGE] = {2, 2}};
+	const struct command *command = parsed->command;
+	unsigned given;
+
+	if (!command)
+		argp_error(state, "give a command");
+	given = parsed->operands - 1;
+	if (given < numbers[command->takes].least || given > numbers[command->takes].most)
+		argp_error(state, "say: %s%s", command->name, command->operands);
+	if (parsed->arguments.options & ~command->options)
+		argp_error(state, "%s does not take %s", command->name,
+			   option_name(parsed->arguments.options & ~command->options));
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct parsed *parsed = state->input;
+	struct arguments *arguments = &parsed->arguments;
+
+	switch (key) {
+	case 'j':
+		arguments->options |= OPTION_JSON;
+		return 0;
+	case 'f':
+		arguments->options |= OPTION_FOLLOW;
+		return 0;
+	case 'e':
+		arguments->options |= OPTION_EVERY;
+		arguments->every = milliseconds(state, text);
+		return 0;
+	case 'o':
+		arguments->options |= OPTION_OVER;
+		arguments->over = milliseconds(state, text);
+		return 0;
+	case ARGP_KEY_ARG:
+		operand_take(parsed, text, state);
+		return 0;
+	case ARGP_KEY_END:
+		check(parsed, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* The list of commands, and what the exit status means, at the end of --help. */
+static char *help_filter(int key, const char *text, void *input)
+{
+	char *help = NULL;
+	size_t size;
+	FILE *stream;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)text;
+	stream = open_memstream(&help, &size);
+	if (!stream)
+		return (char *)text;
+	fputs("Commands:\n", stream);
+	for (unsigned i = 0; i < COMMANDS; i++)
+		fprintf(stream, "  %s%-*s  %s\n", commands[i].name,
+			(int)(18 - strlen(commands[i].name)), commands[i].operands,
+			commands[i].text);
+	fputs(text, stream);
+	fclose(stream);
+	return help;
+}
+
+static const struct argp argp = {
+	options,
+	parse,
+	"COMMAND [NAME [IMAGE]]",
+	"Manage the guests of Gandalf beside this Linux, which needs `control = true` in the "
+	"description of the system.\v"
+	"\nThe exit status is 0, 1 when something was refused or failed (a sentence on standard "
+	"error says why), or 2 when the command line is wrong.",
+	NULL,
+	help_filter,
+	NULL,
+};
+
+int main(int count, char **words)
+{
+	struct parsed parsed = {0};
+
+	argp_err_exit_status = USAGE;
+	if (argp_parse(&argp, count, words, 0, NULL, &parsed))
+		return USAGE;
+	if (!device_open())
+		return 1;
+	return parsed.command->run(&parsed.arguments);
+}

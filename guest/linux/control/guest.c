@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See guest.h. */
+#include "guest.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fail.h"
+
+/* How often, and after how many microseconds, the VMM is asked again. */
+#define TRIES 5000
+#define PAUSE_US 1000
+
+static const char *const states[] = {
+	[GANDALF_STATE_OFF] = "off",
+	[GANDALF_STATE_RUNNING] = "running",
+	[GANDALF_STATE_STOPPED] = "stopped",
+	[GANDALF_STATE_STARTING] = "starting",
+	[GANDALF_STATE_PAUSED] = "paused",
+};
+
+int refused(long error)
+{
+	if (error == GANDALF_ERROR_PERMISSION)
+		return fail("this Linux may not manage guests: its description lacks "
+			    "`control = true`");
+	return fail("the VMM refused: %s", strerror((int)-error));
+}
+
+/* Whether an object has been read whole. */
+static bool read_whole(uint32_t object, uint32_t place, void *to, uint32_t size)
+{
+	long result = device_read(object, place, 0, to, size);
+
+	if (result == (long)size)
+		return true;
+	if (result < 0)
+		refused(result);
+	else
+		fail("the VMM gave %ld of %u bytes: it is not of this command's version", result,
+		     size);
+	return false;
+}
+
+bool system_read(struct gandalf_system_status *status)
+{
+	if (!read_whole(GANDALF_OBJECT_SYSTEM, NO_PLACE, status, sizeof(*status)))
+		return false;
+	if (status->abi_version == GANDALF_ABI_VERSION)
+		return true;
+	fail("the VMM's interface has version %u, and this command's %u", status->abi_version,
+	     GANDALF_ABI_VERSION);
+	return false;
+}
+
+bool guest_read(uint32_t place, struct guest *guest)
+{
+	guest->place = place;
+	if (!read_whole(GANDALF_OBJECT_GUEST, place, &guest->status, sizeof(guest->status)))
+		return false;
+	guest->status.name[sizeof(guest->status.name) - 1] = 0;
+	guest->status.reason[sizeof(guest->status.reason) - 1] = 0;
+	return true;
+}
+
+bool guest_find(const char *name, struct guest *guest, struct gandalf_system_status *system)
+{
+	struct gandalf_system_status own;
+
+	if (!system)
+		system = &own;
+	if (!system_read(system))
+		return false;
+	for (uint32_t place = 0; place < system->guest_count; place++) {
+		if (!guest_read(place, guest))
+			return false;
+		if (!strcmp(guest->status.name, name))
+			return true;
+	}
+	fail("there is no guest %s; `gandalfctl list` names them", name);
+	return false;
+}
+
+bool guest_find_other(const char *name, struct guest *guest)
+{
+	struct gandalf_system_status system;
+
+	if (!guest_find(name, guest, &system))
+		return false;
+	if (guest->place != system.place)
+		return true;
+	fail("guest %s is the one that this command runs in", name);
+	return false;
+}
+
+const char *guest_state_name(const struct guest *guest)
+{
+	uint32_t state = guest->status.state;
+
+	return state < sizeof(states) / sizeof(*states) ? states[state] : "unknown";
+}
+
+const char *guest_kind_name(const struct guest *guest)
+{
+	return guest->status.kind == GANDALF_KIND_RTOS ? "rtos" : "linux";
+}
+
+bool guest_lives(const struct guest *guest)
+{
+	return guest->status.state != GANDALF_STATE_OFF &&
+	       guest->status.state != GANDALF_STATE_STOPPED;
+}
+
+long guest_act(const struct guest *guest, uint32_t action, uint32_t size, uint32_t entry)
+{
+	long result = device_act(action, guest->place, size, entry);
+
+	for (unsigned i = 0; result == GANDALF_ERROR_BUSY && i < TRIES; i++) {
+		usleep(PAUSE_US);
+		result = device_act(action, guest->place, size, entry);
+	}
+	return result;
+}
+
+bool guest_settle(struct guest *guest)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (!guest_read(guest->place, guest))
+			return false;
+		if (guest->status.state != GANDALF_STATE_STARTING)
+			break;
+		usleep(PAUSE_US);
+	}
+	return true;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command list: the guests, and what is free of the VMM's frames. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "fail.h"
+#include "guest.h"
+#include "json.h"
+
+/* All guests at one time. */
+struct snapshot {
+	struct gandalf_system_status system;
+	struct guest guests[GANDALF_GUESTS_MAXIMUM];
+};
+
+/* Of which time a guest's share of the CPU is a part, and what it had run when that began. */
+struct since {
+	uint64_t start;
+	uint64_t ran[GANDALF_GUESTS_MAXIMUM];
+};
+
+static bool snapshot_take(struct snapshot *now)
+{
+	if (!system_read(&now->system))
+		return false;
+	if (now->system.guest_count > GANDALF_GUESTS_MAXIMUM)
+		return !fail("the VMM has %u guests, and this command knows of %u at most",
+			     now->system.guest_count, GANDALF_GUESTS_MAXIMUM);
+	for (uint32_t place = 0; place < now->system.guest_count; place++)
+		if (!guest_read(place, &now->guests[place]))
+			return false;
+	return true;
+}
+
+static double share(const struct snapshot *now, const struct since *since, uint32_t place)
+{
+	uint64_t passed = now->system.now - since->start;
+	uint64_t ran = now->guests[place].status.ran - since->ran[place];
+
+	return passed ? (double)ran / (double)passed : 0;
+}
+
+static uint64_t milliseconds(const struct snapshot *now, uint64_t ticks)
+{
+	return now->system.tsc_khz ? ticks / now->system.tsc_khz : 0;
+}
+
+/* Since its start, for one that lives. */
+static uint64_t uptime(const struct snapshot *now, const struct guest *guest)
+{
+	uint64_t started = guest->status.started;
+
+	if (!guest_lives(guest) || !started || started > now->system.now)
+		return 0;
+	return milliseconds(now, now->system.now - started);
+}
+
+static void show_line(const struct snapshot *now, const struct since *since, uint32_t place)
+{
+	const struct guest *guest = &now->guests[place];
+	uint64_t up = uptime(now, guest);
+	char text[32] = "-";
+
+	if (guest_lives(guest))
+		snprintf(text, sizeof(text), "%llu.%03u s", (unsigned long long)(up / 1000),
+			 (unsigned)(up % 1000));
+	printf("%-15s %-5s %-8s %8u %7u KiB %6.2f%% %12s %8u", guest->status.name,
+	       guest_kind_name(guest), guest_state_name(guest), guest->status.priority,
+	       guest->status.memory_size / 1024, 100 * share(now, since, place), text,
+	       guest->status.restarts);
+	if (guest->status.state == GANDALF_STATE_STOPPED)
+		printf("  %s", guest->status.reason);
+	putchar('\n');
+}
+
+static void show_table(const struct snapshot *now, const struct since *since)
+{
+	const struct gandalf_system_status *system = &now->system;
+
+	printf("%-15s %-5s %-8s %8s %11s %7s %12s %8s\n", "NAME", "KIND", "STATE", "PRIORITY",
+	       "MEMORY", "CPU", "UPTIME", "RESTARTS");
+	for (uint32_t place = 0; place < system->guest_count; place++)
+		show_line(now, since, place);
+	printf("pool: %u of %u frames free\n", system->pool_free, system->pool_frames);
+	if (system->pool_free != system->pool_counted)
+		printf("pool: its list has %u free frames: a frame is lost\n",
+		       system->pool_counted);
+}
+
+static void show_object(const struct snapshot *now, const struct since *since, uint32_t place)
+{
+	const struct gandalf_guest_status *status = &now->guests[place].status;
+
+	json_object(NULL);
+	json_string("name", status->name);
+	json_string("kind", guest_kind_name(&now->guests[place]));
+	json_string("state", guest_state_name(&now->guests[place]));
+	json_number("priority", status->priority);
+	json_number("memory_bytes", status->memory_size);
+	json_fraction("cpu_share", share(now, since, place));
+	json_number("ran_ms", milliseconds(now, status->ran));
+	json_number("uptime_ms", uptime(now, &now->guests[place]));
+	json_number("restarts", status->restarts);
+	json_number("fault_restarts", status->fault_restarts);
+	json_number("image_room", status->image_room);
+	json_number("watchdog_ms", status->watchdog_ms);
+	json_truth("control", status->flags & GANDALF_GUEST_CONTROL);
+	json_truth("self", place == now->system.place);
+	json_string("reason", status->reason);
+	json_end();
+}
+
+static void show_json(const struct snapshot *now, const struct since *since)
+{
+	json_object(NULL);
+	json_number("uptime_ms", milliseconds(now, now->system.now));
+	json_object("pool");
+	json_number("frames", now->system.pool_frames);
+	json_number("free", now->system.pool_free);
+	json_number("counted", now->system.pool_counted);
+	json_end();
+	json_array("guests");
+	for (uint32_t place = 0; place < now->system.guest_count; place++)
+		show_object(now, since, place);
+	json_end();
+	json_end();
+}
+
+/* With --over, the time that passes here; otherwise all since the machine was switched on. */
+static bool since_begin(const struct arguments *arguments, struct snapshot *now,
+			struct since *since)
+{
+	*since = (struct since){0};
+	if (!(arguments->options & OPTION_OVER))
+		return true;
+	if (!snapshot_take(now))
+		return false;
+	since->start = now->system.now;
+	for (uint32_t place = 0; place < now->system.guest_count; place++)
+		since->ran[place] = now->guests[place].status.ran;
+	usleep(arguments->over * 1000);
+	return true;
+}
+
+int command_list(const struct arguments *arguments)
+{
+	struct snapshot now;
+	struct since since;
+
+	if (!since_begin(arguments, &now, &since) || !snapshot_take(&now))
+		return 1;
+	if (json_wanted(arguments))
+		show_json(&now, &since);
+	else
+		show_table(&now, &since);
+	return 0;
+}

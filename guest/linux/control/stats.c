@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command stats: every counter of a guest. */
+#include <stdio.h>
+
+#include "command.h"
+#include "fail.h"
+#include "guest.h"
+#include "json.h"
+
+static const struct {
+	const char *name, *text;
+} counters[] = {
+#define X(name, text) {#name, text},
+	GANDALF_COUNTER_LIST(X)
+#undef X
+};
+
+#define COUNTERS (sizeof(counters) / sizeof(*counters))
+
+static void show_text(const uint32_t values[COUNTERS])
+{
+	for (unsigned i = 0; i < COUNTERS; i++)
+		printf("%-18s %10u  %s\n", counters[i].name, values[i], counters[i].text);
+}
+
+static void show_json(const struct guest *guest, const uint32_t values[COUNTERS])
+{
+	json_object(NULL);
+	json_string("guest", guest->status.name);
+	json_object("counters");
+	for (unsigned i = 0; i < COUNTERS; i++)
+		json_number(counters[i].name, values[i]);
+	json_end();
+	json_end();
+}
+
+int command_stats(const struct arguments *arguments)
+{
+	uint32_t values[COUNTERS];
+	struct guest guest;
+	long result;
+
+	if (!guest_find(arguments->guest, &guest, NULL))
+		return 1;
+	result = device_read(GANDALF_OBJECT_COUNTERS, guest.place, 0, values, sizeof(values));
+	if (result < 0)
+		return refused(result);
+	if (result != sizeof(values))
+		return fail("the VMM has other counters than this command");
+	if (json_wanted(arguments))
+		show_json(&guest, values);
+	else
+		show_text(values);
+	return 0;
+}

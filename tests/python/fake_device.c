@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stands behind gandalfctl in the place of /dev/gandalf: a machine of four guests
+ * that answers as control.h says. Words in the variable FAKE change it:
+ *	denied=1	it refuses everything
+ *	busy=N		it refuses the first N actions as busy
+ *	version=N	its interface has that version
+ *	running=M	bit n: guest n runs at the start
+ *	room=N		bytes that the image of the guest "rtos" may have
+ *	log=N		bytes that the log has; a line has 64
+ *	console=N	bytes that the consoles have
+ *	output=N	bytes that a console writes between two looks at it
+ *	events=N	events that were ever traced
+ *	race=N		events that reading the trace makes
+ *	alive=E		what a sign of life is answered
+ *	counted=N	free frames in the list, instead of 1000
+ *	locked=1	another program is loading an image
+ *	fail=1		started guests fail at once
+ * The file that IMAGE names gets an image that was loaded, the one that TYPED
+ * names what was typed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "table.h"
+
+#define GUESTS 4
+#define LINUX 0
+#define RTOS 1
+#define KHZ 1000000
+#define LINE 64
+#define RING GANDALF_CONSOLE_RING
+#define MEMORY 0x40000
+
+static struct gandalf_guest_status guests[GUESTS] = {
+	{.name = "linux", .kind = GANDALF_KIND_LINUX_SHARED, .flags = GANDALF_GUEST_CONTROL,
+	 .memory_size = 192 << 20},
+	{.name = "rtos", .kind = GANDALF_KIND_RTOS, .priority = 10, .memory_size = MEMORY},
+	{.name = "fixed", .kind = GANDALF_KIND_RTOS, .priority = 20, .memory_size = MEMORY},
+	{.name = "dead", .kind = GANDALF_KIND_RTOS, .priority = 30, .memory_size = MEMORY,
+	 .state = GANDALF_STATE_STOPPED, .reason = "divide error (#DE) without a handler"},
+};
+static uint8_t image[MEMORY];
+static uint32_t busy, log_bytes, console_bytes, output, events, race;
+
+static uint32_t number(const char *name, uint32_t otherwise)
+{
+	const char *words = getenv("FAKE");
+	const char *found = words ? strstr(words, name) : NULL;
+
+	return found ? (uint32_t)strtoul(found + strlen(name), NULL, 0) : otherwise;
+}
+
+bool device_open(void)
+{
+	uint32_t running = number("running=", 1 << LINUX | 1 << RTOS);
+
+	for (uint32_t i = 0; i < GUESTS; i++)
+		if (running & 1u << i)
+			guests[i].state = GANDALF_STATE_RUNNING;
+	guests[LINUX].ran = 1500ull * KHZ;
+	guests[LINUX].started = guests[RTOS].started = 1000ull * KHZ;
+	guests[RTOS].ran = 250ull * KHZ;
+	guests[RTOS].image_room = number("room=", 0x10000);
+	guests[RTOS].restarts = 3;
+	busy = number("busy=", 0);
+	log_bytes = number("log=", 128);
+	console_bytes = number("console=", 10);
+	output = number("output=", 0);
+	events = number("events=", 3);
+	race = number("race=", 0);
+	return true;
+}
+
+bool device_lock(void)
+{
+	return !number("locked=", 0);
+}
+
+/* Lines of the same length, with what JSON has to escape. */
+static char log_byte(uint32_t n)
+{
+	char text[LINE], line[LINE + 1];
+
+	snprintf(text, sizeof(text), "line %u says \"\\ \x1b \xe9", n / LINE);
+	snprintf(line, sizeof(line), "%-*.*s\n", LINE - 1, LINE - 1, text);
+	return line[n % LINE];
+}
+
+static void ring_fill(char ring[RING], uint32_t written, bool log)
+{
+	for (uint32_t n = written > RING ? written - RING : 0; n != written; n++)
+		ring[n % RING] = log ? log_byte(n) : (char)('a' + n % 26);
+}
+
+static void trace_fill(struct gandalf_trace_event ring[GANDALF_TRACE_EVENTS])
+{
+	for (uint32_t n = 0; n < events; n++)
+		ring[n % GANDALF_TRACE_EVENTS] = (struct gandalf_trace_event){
+			.time = 1000ull * n * KHZ / 1000,
+			.type = (uint16_t)(n % 14),
+			.vcpu = n % 3 == 2 ? 0xffff : (uint16_t)(n % 3),
+			.first = n,
+			.second = 2 * n,
+		};
+	events += race;
+}
+
+static long copy(void *to, uint32_t size, uint32_t offset, const void *from, uint32_t whole)
+{
+	if (offset >= whole)
+		return 0;
+	size = size < whole - offset ? size : whole - offset;
+	memcpy(to, (const char *)from + offset, size);
+	return (long)size;
+}
+
+static long read_system(void *to, uint32_t size, uint32_t offset)
+{
+	struct gandalf_system_status system = {
+		.abi_version = number("version=", GANDALF_ABI_VERSION),
+		.guest_count = GUESTS,
+		.place = LINUX,
+		.tsc_khz = KHZ,
+		.pool_frames = 2048,
+		.pool_free = 1000,
+		.pool_counted = number("counted=", 1000),
+		.trace_next = events,
+		.log_bytes = log_bytes,
+		.now = 5000ull * KHZ,
+	};
+
+	return copy(to, size, offset, &system, sizeof(system));
+}
+
+static long read_counters(void *to, uint32_t size, uint32_t offset)
+{
+	uint32_t values[] = {
+#define X(name, text) sizeof(#name),
+		GANDALF_COUNTER_LIST(X)
+#undef X
+	};
+
+	return copy(to, size, offset, values, sizeof(values));
+}
+
+static long read_console(void *to, uint32_t place, uint32_t size, uint32_t offset)
+{
+	bool log = place == GANDALF_PLACE_VMM;
+	char ring[RING];
+
+	ring_fill(ring, log ? log_bytes : console_bytes, log);
+	return copy(to, size, offset, ring, sizeof(ring));
+}
+
+long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uint32_t size)
+{
+	static struct gandalf_trace_event trace[GANDALF_TRACE_EVENTS];
+	static const char report[] = "guest dead stopped: divide error (#DE) without a handler\n"
+				     "  at cs:eip 0061:00001193\n";
+
+	if (number("denied=", 0))
+		return GANDALF_ERROR_PERMISSION;
+	if (place >= GUESTS && place != GANDALF_PLACE_VMM)
+		return GANDALF_ERROR_ARGUMENT;
+	switch (object) {
+	case GANDALF_OBJECT_SYSTEM:
+		return read_system(to, size, offset);
+	case GANDALF_OBJECT_GUEST:
+		guests[place].console_bytes = console_bytes += output;
+		return copy(to, size, offset, &guests[place], sizeof(guests[place]));
+	case GANDALF_OBJECT_COUNTERS:
+		return read_counters(to, size, offset);
+	case GANDALF_OBJECT_TRACE:
+		trace_fill(trace);
+		return copy(to, size, offset, trace, sizeof(trace));
+	case GANDALF_OBJECT_REPORT:
+		return copy(to, size, offset, report, *guests[place].reason ? sizeof(report) - 1 : 0);
+	case GANDALF_OBJECT_CONSOLE:
+		return read_console(to, place, size, offset);
+	}
+	return GANDALF_ERROR_ARGUMENT;
+}
+
+static void append(const char *variable, const void *bytes, size_t size)
+{
+	FILE *file = fopen(getenv(variable), "ab");
+
+	fwrite(bytes, 1, size, file);
+	fclose(file);
+}
+
+/* Seven bytes of what was typed at a time; of an image, 4096. */
+long device_write(uint32_t object, uint32_t place, uint32_t offset, const void *from, uint32_t size)
+{
+	if (object == GANDALF_OBJECT_CONSOLE) {
+		size = size < 7 ? size : 7;
+		append("TYPED", from, size);
+		return (long)size;
+	}
+	if (object != GANDALF_OBJECT_IMAGE || place != RTOS || offset >= guests[RTOS].image_room)
+		return GANDALF_ERROR_ARGUMENT;
+	if (guests[RTOS].state == GANDALF_STATE_RUNNING)
+		return GANDALF_ERROR_STATE;
+	size = size < 4096 ? size : 4096;
+	memcpy(image + offset, from, size);
+	return (long)size;
+}
+
+static long start(struct gandalf_guest_status *guest)
+{
+	if (number("fail=", 0)) {
+		guest->state = GANDALF_STATE_STOPPED;
+		strcpy(guest->reason, "it failed");
+	} else {
+		guest->state = GANDALF_STATE_RUNNING;
+	}
+	return 0;
+}
+
+/* The states in which an action is right, as bits. */
+static bool suits(const struct gandalf_guest_status *guest, uint32_t states)
+{
+	return states & 1u << guest->state;
+}
+
+long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry)
+{
+	struct gandalf_guest_status *guest = &guests[place];
+	const uint32_t down = 1 << GANDALF_STATE_OFF | 1 << GANDALF_STATE_STOPPED;
+	const uint32_t wanted[] = {down, ~down, ~0u, 1 << GANDALF_STATE_RUNNING,
+				   1 << GANDALF_STATE_PAUSED, down};
+
+	if (busy) {
+		busy--;
+		return GANDALF_ERROR_BUSY;
+	}
+	if (!suits(guest, wanted[action]))
+		return GANDALF_ERROR_STATE;
+	switch (action) {
+	case GANDALF_ACTION_START:
+	case GANDALF_ACTION_RESTART:
+		return start(guest);
+	case GANDALF_ACTION_STOP:
+		guest->state = GANDALF_STATE_OFF;
+		return 0;
+	case GANDALF_ACTION_PAUSE:
+		guest->state = GANDALF_STATE_PAUSED;
+		return 0;
+	case GANDALF_ACTION_RESUME:
+		guest->state = GANDALF_STATE_RUNNING;
+		return 0;
+	}
+	append("IMAGE", &entry, sizeof(entry));
+	append("IMAGE", image, size);
+	return 0;
+}
+
+long device_alive(void)
+{
+	return (int)number("alive=", 0);
+}
