@@ -49,7 +49,8 @@ def test_the_comparison_notices_a_difference(tmp_path: Path) -> None:
 def test_every_define_with_a_value_is_known() -> None:
     text = "".join((ROOT / "abi" / name).read_text() for name in HEADERS)
     defined = {line.split()[1] for line in text.splitlines()
-               if line.startswith("#define") and len(line.split()) > 2}  # fmt: skip
+               if line.startswith("#define") and len(line.split()) > 2
+               and "(" not in line.split()[1]}  # fmt: skip
     assert defined == set(abi().constants)
 
 
@@ -58,6 +59,7 @@ def test_64_bit_fields_are_aligned_as_on_i386(tmp_path: Path) -> None:
         "#include <stdint.h>\nstruct probe { uint32_t a; uint64_t b; uint8_t c[3]; };\n"
     )
     (tmp_path / "table.h").write_text("")
+    (tmp_path / "control.h").write_text("")
     probe = read_headers(tmp_path).structures["probe"]
     assert probe.b.offset == 4
     assert ctypes.sizeof(probe) == 16
@@ -66,5 +68,6 @@ def test_64_bit_fields_are_aligned_as_on_i386(tmp_path: Path) -> None:
 def test_a_broken_header_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "gandalf.h").write_text('#error "broken"\n')
     (tmp_path / "table.h").write_text("")
+    (tmp_path / "control.h").write_text("")
     with pytest.raises(UserError, match="do not compile"):
         read_headers(tmp_path)

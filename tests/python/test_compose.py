@@ -27,12 +27,12 @@ GUESTS = st.builds(
     TableGuest,
     name=NAMES, kind=U32, priority=U32, memory_base=U32, memory_size=U32, entry=U32,
     boot_parameters=U32, command_line=U32, command_line_size=U32, on_reboot=U32, on_fault=U32,
-    restart_limit=U32, interrupts=U32, flags=U32,
+    restart_limit=U32, interrupts=U32, flags=U32, watchdog_ms=U32,
     port_ranges=st.lists(st.tuples(U16, U16), max_size=8).map(tuple),
 )  # fmt: skip
 IMAGES = st.builds(
     TableImage,
-    guest=U32, offset=U32, file_size=U32, load_address=U32, memory_size=U32, checksum=U32,
+    guest=U32, offset=U32, file_size=U32, room=U32, load_address=U32, memory_size=U32, checksum=U32,
     name=NAMES,
 )  # fmt: skip
 TABLES = st.builds(
@@ -63,8 +63,9 @@ def test_a_short_table_is_noticed() -> None:
 
 
 def test_the_module_holds_what_the_description_says(describe: Describe) -> None:
-    text = GOOD.replace('memory = "64M"', 'memory = "64M"\ninterrupts = [5, 7]\nstrict_tls = true')
+    text = GOOD.replace('memory = "64M"', 'memory = "64M"\ninterrupts = [5, 7]\nstrict_tls = true\ncontrol = true')
     text += 'ports = ["0x300-0x30f", "0x320"]\non_reboot = "restart"\nrestart_limit = 7\n'
+    text += "watchdog_ms = 250\n"
     text += '[console]\nfocus = "rtos"\nuart = "com2"\n'
     module = compose(check(describe(text)))
     table = unpack(module)
@@ -76,7 +77,8 @@ def test_the_module_holds_what_the_description_says(describe: Describe) -> None:
     assert (linux.name, linux.kind) == ("linux", abi()["KIND_LINUX_SHARED"])
     assert (linux.memory_base, linux.memory_size) == (4 << 20, 64 << 20)
     assert (linux.entry, linux.interrupts) == (0x1000000, 1 << 5 | 1 << 7)
-    assert linux.flags == abi()["GUEST_STRICT_TLS"]
+    assert linux.flags == abi()["GUEST_STRICT_TLS"] | abi()["GUEST_CONTROL"]
+    assert (linux.watchdog_ms, rtos.watchdog_ms) == (0, 250)
     assert linux.on_reboot == abi()["POLICY_RESTART"]
     assert (rtos.name, rtos.kind, rtos.priority) == ("rtos", abi()["KIND_RTOS"], 10)
     assert (rtos.memory_base, rtos.memory_size, rtos.entry) == (76 << 20, 1 << 20, 0x1000)
@@ -88,7 +90,7 @@ def test_every_image_is_where_the_table_says(describe: Describe, folder: Path) -
     module = compose(check(describe(GOOD)))
     table = unpack(module)
     assert [image.name for image in table.images] == [
-        "kernel", "boot parameters", "command line", "initrd", "image", "image",
+        "kernel", "boot parameters", "command line", "initrd", "image",
     ]  # fmt: skip
     ends = [0]
     for image in table.images:
@@ -96,6 +98,7 @@ def test_every_image_is_where_the_table_says(describe: Describe, folder: Path) -
         assert len(content) == image.file_size
         assert zlib.crc32(content) == image.checksum
         assert image.memory_size >= image.file_size
+        assert image.room == image.file_size
         assert image.load_address + image.memory_size <= table.guests[image.guest].memory_size
         assert image.offset >= ends[-1]
         ends.append(image.offset + image.file_size)
@@ -146,8 +149,36 @@ def test_the_same_input_gives_the_same_bytes(describe: Describe) -> None:
     assert compose(check(path, deterministic=True)) != compose(check(path))
 
 
+def test_an_rtos_has_one_image_from_address_0(describe: Describe, folder: Path) -> None:
+    """Holes between its segments become zeros; what follows the last byte of the file is none."""
+    parts = [(0x1000, b"code", 0x800), (0x3000, b"data", 0x5000)]
+    (folder / "rtos.elf").write_bytes(elf_bytes(parts, 0x1000))
+    module = compose(check(describe(GOOD)))
+    image = unpack(module).images[-1]
+    assert (image.load_address, image.file_size, image.memory_size) == (0, 0x3004, 0x8000)
+    content = module[image.offset :][: image.file_size]
+    assert content == b"code".rjust(0x1004, b"\0") + b"data".rjust(0x2000, b"\0")
+
+
+def test_another_image_has_room_where_a_guest_manages_others(describe: Describe) -> None:
+    for more, room in (("control = true", (1 << 20) - 0x1000), ("", None)):
+        text = GOOD.replace('memory = "64M"', f'memory = "64M"\n{more}')
+        image = unpack(compose(check(describe(text)))).images[-1]
+        assert image.room == (room or image.file_size)
+        module = compose(check(describe(text + 'image_room = "64K"\n')))
+        image = unpack(module).images[-1]
+        assert image.room == 64 << 10
+        assert image.offset + image.room <= len(module)
+
+
+@pytest.mark.parametrize("room", ["1K", "1M", "2M"])
+def test_a_room_that_cannot_be_is_a_mistake(describe: Describe, room: str) -> None:
+    checked = check(describe(GOOD + f'image_room = "{room}"\n'))
+    assert ["image_room" in mistake.sentence for mistake in checked.system.mistakes] == [True]
+
+
 def test_too_many_segments(describe: Describe, folder: Path) -> None:
-    parts = [(0x1000 * n, b"x", 1) for n in range(50)]
-    (folder / "rtos.elf").write_bytes(elf_bytes(parts, 0))
+    parts = [(0x1000000 + 0x1000 * n, b"x", 1) for n in range(50)]
+    (folder / "vmlinux").write_bytes(elf_bytes(parts, 0x1000000))
     with pytest.raises(UserError, match="54 segments; 48 fit"):
         compose(check(describe(GOOD)))
