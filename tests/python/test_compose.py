@@ -63,7 +63,9 @@ def test_a_short_table_is_noticed() -> None:
 
 
 def test_the_module_holds_what_the_description_says(describe: Describe) -> None:
-    text = GOOD.replace('memory = "64M"', 'memory = "64M"\ninterrupts = [5, 7]\nstrict_tls = true\ncontrol = true')
+    text = GOOD.replace(
+        'memory = "64M"', 'memory = "64M"\ninterrupts = [5, 7]\nstrict_tls = true\ncontrol = true'
+    )
     text += 'ports = ["0x300-0x30f", "0x320"]\non_reboot = "restart"\nrestart_limit = 7\n'
     text += "watchdog_ms = 250\n"
     text += '[console]\nfocus = "rtos"\nuart = "com2"\n'
