@@ -199,19 +199,21 @@ static u32 alarm_distance(const struct rtc *rtc)
 	u32 now;
 
 	day_of(rtc, seconds_of(rtc), &now);
-	/* Skips to the next hour, minute, second until all match: some 200 rounds. */
+	/* Skips to the hour, minute, second wanted until all match: six rounds at most. */
 	while (field-- > FIELD_SECOND) {
 		u8 alarm = (u8)(fields[field].index + 1);
 		u32 wanted = decode(rtc, alarm);
 		u32 time = (now + distance) % DAY_SECONDS;
+		u32 values = fields[field].high + 1u;
+		u32 value = time / units[field] % values;
 
 		if ((rtc->registers[alarm] & ALARM_ANY) == ALARM_ANY)
 			continue;
-		if (wanted > fields[field].high)
+		if (wanted >= values)
 			return 0;
-		if (wanted == time / units[field] % (fields[field].high + 1u))
+		if (wanted == value)
 			continue;
-		distance += units[field] - time % units[field];
+		distance += (wanted + values - value) % values * units[field] - time % units[field];
 		field = FIELD_DAY;
 	}
 	return distance;
