@@ -14,7 +14,7 @@
  *			begin= within a measurement begins it anew
  *	between=1	with series=1: from the first end= on also measure what is between the others,
  *			into FILE.between.0 and so on
- *	last=ADDRESS	end the last of those before the instruction at this one, and all
+ *	last=ADDRESS	end the last of those before the instruction at this one, and all, into FILE.last
  *	cache=1		also count misses of caches and TLBs, by a model (cache.h); takes a few times as long
  *	record=N	also write the last windows of at least N instructions, with the virtual
  *			time at which each began
@@ -72,25 +72,35 @@ static void check(const char *wrong)
 		fail(wrong);
 }
 
-/* Whether what is measured is between two of a series. */
-static bool is_between;
+/* Whether what is measured is between two of a series, and whether one of it is over. */
+static bool is_between, has_first;
+
+/* Writes a measurement to FILE.SUFFIX. */
+static void write_as(const char *suffix)
+{
+	char path[4096];
+
+	if (snprintf(path, sizeof(path), "%s.%s", options.output, suffix) >= (int)sizeof(path))
+		fail("the name of the output file is too long");
+	check(report_write(path));
+}
 
 /* Writes the next measurement of a series, or of what is between. */
 static void write_in_series(void)
 {
 	static unsigned numbers[2];
-	char path[4096];
+	char suffix[24];
 
-	if (snprintf(path, sizeof(path), "%s%s.%u", options.output, is_between ? ".between" : "",
-		     numbers[is_between]++) >= (int)sizeof(path))
-		fail("the name of the output file is too long");
-	check(report_write(path));
+	snprintf(suffix, sizeof(suffix), "%s%u", is_between ? "between." : "",
+		 numbers[is_between]++);
+	write_as(suffix);
 }
 
 /* Writes a measurement, and is ready for another. */
 static void end_in_series(uint64_t linear)
 {
 	write_in_series();
+	has_first = true;
 	measurement.progress = PROGRESS_ARMED;
 	is_between = options.between;
 	if (is_between)
@@ -100,7 +110,7 @@ static void end_in_series(uint64_t linear)
 /* What was begun already is no part of the series. */
 static void begin(uint64_t linear)
 {
-	if (options.between && measurement.progress == PROGRESS_ON) {
+	if (options.between && has_first && measurement.progress == PROGRESS_ON) {
 		is_between = true;
 		measurement_end(linear);
 		write_in_series();
@@ -111,11 +121,10 @@ static void begin(uint64_t linear)
 
 static void end_all(uint64_t linear)
 {
-	if (measurement.progress != PROGRESS_ON)
+	if (!has_first || measurement.progress != PROGRESS_ON)
 		return;
-	is_between = true;
 	measurement_end(linear);
-	write_in_series();
+	write_as("last");
 }
 
 static void end(uint64_t linear)

@@ -77,11 +77,11 @@ def test_a_ring_that_ends_too_early_is_told(names: Names) -> None:
 def test_a_distribution_has_buckets() -> None:
     seen = Interval.model_validate({
         "from": 1, "to": 1, "count": 4, "repeated": 0, "minimum": 999_990, "mean": 1e6,
-        "median": PERIOD, "p999": 1_000_049, "maximum": 1_000_050,
-        "samples": ((999_990, 1), (PERIOD, 1), (1_000_049, 1), (1_000_050, 1)),
+        "median": PERIOD, "p999": PERIOD + 4, "maximum": 1_000_050,
+        "samples": ((999_990, 1), (PERIOD, 1), (PERIOD + 4, 1), (1_000_050, 1)),
     })  # fmt: skip
     sample = bench_interval.sample("timer_interval_idle", seen)
-    assert sample.distribution == ((999_999, 1), (1_000_049, 2), (1_000_099, 1))
+    assert sample.distribution == ((999_994, 1), (PERIOD + 4, 2), (1_000_054, 1))
     assert (sample.samples, sample.median) == (4, PERIOD)
 
 

@@ -242,10 +242,30 @@ def test_a_series_begins_anew_at_each_begin(program: Program, tmp_path: Path) ->
     assert 0 < one.instructions < 100
 
 
+def test_what_is_between_a_series_completes_it(program: Program, tmp_path: Path) -> None:
+    """Up to an instruction behind the last: together it is all from the first begin on."""
+    begin, end, last = (program.at[name] for name in ("call_entry", "timer_entry", "events_end"))
+    series: dict[str, str | int] = {"series": 1, "end": end, "between": 1, "last": last}
+    for name, options in (("out", series), ("whole", {"end": last})):
+        words = plugin_arguments(out=str(tmp_path / name), begin=begin, **options)
+        qemu = Qemu(program.options(*words))
+        try:
+            assert qemu.outcome().clean
+        finally:
+            qemu.stop()
+    whole = read_measurement(tmp_path / "whole")
+    parts = {path.name: read_measurement(path) for path in tmp_path.glob("out.*")}
+    assert {"out.0", "out.between.0", "out.1", "out.last"} <= set(parts)
+    assert sum(part.instructions for part in parts.values()) == whole.instructions
+    assert sum(part.windows.total for part in parts.values()) == whole.windows.total
+    assert sum(part.executed(3) for part in parts.values()) == whole.executed(3) > 0
+
+
 @pytest.mark.parametrize(
     ("option", "why"),
     [
         ("series=1", "needs out= and begin="),
+        ("series=1,begin=1,between=1", "needs series=1 and last="),
         ("nonsense=1", "no such option"),
         ("begin=x", "needs a number"),
         ("vmm=1", "LOW-HIGH"),

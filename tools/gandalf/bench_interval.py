@@ -27,8 +27,8 @@ OPERATIONS = {
     "timer_interval_idle": PHASES["dispatch_latency_idle"],
     "timer_interval_hackbench": PHASES["dispatch_latency_hackbench"],
 }
-# Of a bucket of the distribution.
-_WIDTH = 50
+# Nanoseconds of a bucket of the distribution.
+_WIDTH = 5
 # Seconds by which a phase is longer than it need be.
 _MARGIN = 1
 # Bytes from one entry of guest/freertos/port/switch.S to the next.

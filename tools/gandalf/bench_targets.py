@@ -122,7 +122,8 @@ def _session(folder: Path) -> tuple[tuple[Measurement, ...], tuple[Measurement, 
     The first bracket is that of `bench boot`.
     """
     first, *brackets = _series(folder)
-    return tuple(brackets), (first, *_series(folder, ".between"))
+    last = read_measurement(_last(folder))
+    return tuple(brackets), (first, *_series(folder, ".between"), last)
 
 
 def _plugin(
@@ -143,7 +144,7 @@ def _plugin_of_session(
 
     cache: with the model of caches.
     """
-    last = addresses["machine_power_off"]
+    last = addresses[f"{prefix}_sys_reboot"]
     model = {"cache": 1} if cache else {}
     return _plugin(addresses, prefix, folder, between=1, last=last, **model, **more)
 
@@ -175,9 +176,9 @@ def _watch(
         return path.exists() and _DONE.search(path.read_bytes()[position:]) is not None
 
     try:
-        while not done() or (session and not _is_whole(folder)):
+        while not done() or (session and not _last(folder).exists()):
             if not qemu.alive():
-                if done() and (not session or _is_whole(folder)):
+                if done() and (not session or _last(folder).exists()):
                     break
                 raise UserError(f"The machine ended early. {qemu.outcome().sentence}{_tail(path)}")
             if time.monotonic() > end:
@@ -193,13 +194,9 @@ def _patience(cache: bool) -> float:
     return PATIENCE * CACHE_SLOWNESS if cache else PATIENCE
 
 
-def _is_whole(folder: Path) -> bool:
-    """Say whether the plug-in has written what lies behind the last of a series."""
-    between, brackets = (
-        sum(path.suffix != ".part" for path in folder.glob(f"measurement{kind}.[0-9]*"))
-        for kind in (".between", "")
-    )
-    return between >= brackets > 0
+def _last(folder: Path) -> Path:
+    """Return what the plug-in writes at the power-off."""
+    return folder / "measurement.last"
 
 
 def _tail(path: Path) -> str:
