@@ -35,6 +35,7 @@ static struct vcpu vcpus_made[GUESTS];
 static struct gandalf_guest guests[GUESTS];
 static struct gandalf_image image;
 static struct console made[GUESTS + 1];
+struct console *log_console = &made[GUESTS];
 static struct frame frame;
 static struct pc pc;
 static char report[GANDALF_REPORT_SIZE];
@@ -49,11 +50,6 @@ void log_line(const char *pattern, ...)
 	(void)pattern;
 	assert_false(processor.interrupts);
 	told++;
-}
-
-struct console *log_console(void)
-{
-	return &made[GUESTS];
 }
 
 u32 hypercall_bad_address(struct vcpu *vcpu, u32 address)

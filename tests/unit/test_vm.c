@@ -296,9 +296,9 @@ static void a_guest_that_is_not_worked_for_halts_at_once(void **state)
 	interrupted_by(command_stop);
 	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
 	assert_int_equal(stopped, 1);
-	assert_string_equal(line, "guest linux stopped: by command");
 	housekeep();
 	assert_int_equal(released, 1);
+	assert_string_equal(line, "guest linux stopped: by command");
 }
 
 static void a_halt_during_work_waits_for_its_end(void **state)
@@ -320,10 +320,10 @@ static void a_halt_during_work_waits_for_its_end(void **state)
 	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
 	assert_int_equal(vcpus[0].state, VCPU_OFF);
 	assert_int_equal(stopped, 1);
-	assert_string_equal(line, "guest linux stopped: by command");
 	/* Once only: it can be started again, and goes on. */
 	interrupted_by(vm_request_start);
 	housekeep();
+	assert_string_equal(line, "guest linux stopped: by command");
 	assert_int_equal(started, 2);
 	assert_false(vms[0].halt_wanted);
 	assert_int_equal(vms[0].state, GANDALF_STATE_RUNNING);
@@ -375,8 +375,8 @@ static void a_wanted_halt_outlasts_a_restart(void **state)
 	assert_int_equal(vms[0].state, GANDALF_STATE_STARTING);
 	vm_halt_wanted(&vms[0]);
 	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
-	assert_string_equal(line, "guest linux stopped: by command");
 	housekeep();
+	assert_string_equal(line, "guest linux stopped: by command");
 	assert_int_equal(started, 1);
 	assert_int_equal(stopped, 1);
 }

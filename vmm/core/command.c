@@ -156,6 +156,6 @@ void command_input(void)
 {
 	int character;
 
-	while ((character = console_get(&consoles, log_console())) >= 0)
+	while ((character = console_get(&consoles, log_console)) >= 0)
 		edit((char)character);
 }

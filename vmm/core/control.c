@@ -50,7 +50,7 @@ static struct object object_system(const struct vcpu *vcpu)
 	status.pool_counted = pool_count();
 	work_end();
 	status.trace_next = trace_next;
-	status.log_bytes = log_console()->output_total;
+	status.log_bytes = log_console->output_total;
 	status.now = rdtsc();
 	return (struct object){&status, sizeof(status)};
 }
@@ -106,7 +106,7 @@ static struct object object_find(const struct vcpu *vcpu)
 	if (name == GANDALF_OBJECT_TRACE)
 		return (struct object){trace_events, sizeof(trace_events)};
 	if (name == (GANDALF_OBJECT_CONSOLE | GANDALF_PLACE_VMM << GANDALF_PLACE_SHIFT))
-		return (struct object){log_console()->output, CONSOLE_OUTPUT_SIZE};
+		return (struct object){log_console->output, CONSOLE_OUTPUT_SIZE};
 	if (vm == NULL)
 		return (struct object){NULL, 0};
 	return object_of_guest(vm, name % (1 << GANDALF_PLACE_SHIFT));

@@ -7,6 +7,7 @@
 #include "core/log.h"
 
 #include "core/core.h"
+#include "core/schedule.h"
 #include "hardware/power.h"
 #include "hardware/serial.h"
 #include "hardware/vga.h"
@@ -16,7 +17,7 @@
 #define PUMP_BYTES 2u
 
 __attribute__((section(".vcpu"))) struct console_mux consoles;
-static struct console *console;
+struct console *log_console;
 static bool has_uart;
 static u16 uart_port;
 static u32 uart_baud;
@@ -26,18 +27,13 @@ static u32 copy_room;
 void log_init(u16 port, u32 baud)
 {
 	console_mux_init(&consoles);
-	console = console_add(&consoles, "vmm");
-	console->drops_oldest = true;
+	log_console = console_add(&consoles, "vmm");
+	log_console->drops_oldest = true;
 	uart_port = port;
 	uart_baud = baud;
 	has_uart = port != 0 && serial_init(port, baud);
 	if (!has_uart)
 		vga_clear();
-}
-
-struct console *log_console(void)
-{
-	return console;
 }
 
 void log_copy(char *to, u32 size)
@@ -48,8 +44,12 @@ void log_copy(char *to, u32 size)
 
 void log_text(const char *text)
 {
+	bool breathes = core.guests_started && core.current == &idle_vcpu && !idle_vcpu.working;
+
 	for (; *text != '\0'; text++) {
-		console_put(&consoles, console, *text);
+		console_put(&consoles, log_console, *text);
+		if (breathes)
+			schedule_breathe();
 		if (copy_room > 1 && *text != '\r') {
 			*copy++ = *text;
 			*copy = '\0';

@@ -11,7 +11,8 @@ extern struct console_mux consoles;
 
 /* port: of the UART, 0 for none; then lines go to VGA text. */
 void log_init(u16 port, u32 baud);
-/* One line, without its line feed. */
+/* One line, without its line feed. About 100 instructions a character; the idle vCPU
+ * lets interrupts in after each. */
 void log_line(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
 /* Text that continues or ends a line; for the VMM's command line. */
 void log_text(const char *text);
@@ -19,7 +20,7 @@ void log_text(const char *text);
 /* From here on lines go to a string too, as long as they fit; size 0 ends that. */
 void log_copy(char *to, u32 size);
 
-struct console *log_console(void);
+extern struct console *log_console;
 /* Moves some of what the consoles hold to the outside. Called at the UART's
  * interrupt and whenever a console got output. */
 void log_pump(void);

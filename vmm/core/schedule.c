@@ -158,23 +158,16 @@ void schedule_breathe(void)
 	schedule();
 }
 
-static const struct {
-	u32 work;
-	void (*perform)(void);
-} housekeeping[] = {
-	{HOUSEKEEPING_RELEASE, vm_release_stopped},
-	{HOUSEKEEPING_START, vm_start_requested},
-};
-
+/* What is asked for meanwhile is left for the next time. */
 COLD static void housekeeping_perform(void)
 {
-	core.housekeeping |= HOUSEKEEPING_BUSY;
-	for (u32 i = 0; i < ARRAY_SIZE(housekeeping); i++) {
-		if ((core.housekeeping & housekeeping[i].work) == 0)
-			continue;
-		core.housekeeping &= ~housekeeping[i].work;
-		housekeeping[i].perform();
-	}
+	u32 work = core.housekeeping;
+
+	core.housekeeping = HOUSEKEEPING_BUSY;
+	if (work & HOUSEKEEPING_RELEASE)
+		vm_release_stopped();
+	if (work & HOUSEKEEPING_START)
+		vm_start_requested();
 	core.housekeeping &= ~HOUSEKEEPING_BUSY;
 }
 

@@ -160,6 +160,9 @@ static void vm_load(struct vm *vm)
 
 static void vm_release(struct vm *vm)
 {
+	if (vm->halted)
+		log_line("guest %s stopped: by command", vm->guest->name);
+	vm->halted = false;
 	if (vm->unreleased && vm->vcpu->operations->release != NULL)
 		vm->vcpu->operations->release(vm->vcpu);
 	vm->unreleased = false;
@@ -182,7 +185,8 @@ static void vm_start(struct vm *vm)
 	memset(vcpu->dr, 0, sizeof(vcpu->dr));
 	vcpu->pending = 0;
 	fpu_reset(vcpu);
-	segment_reset(vcpu);
+	if (vm->pc != NULL) /* an RTOS cannot have changed its own */
+		segment_reset(vcpu);
 	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
 	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
 	vcpu->shared->memory_size = vm->guest->memory_size;
@@ -245,10 +249,11 @@ static void vm_halt(struct vm *vm)
 	vm->vcpu->attention = true;
 	if (vm->halt_wanted)
 		return;
+	vm->halted = true;
 	if (vm->state != GANDALF_STATE_STARTING)
 		vm_take_down(vm, GANDALF_STATE_OFF);
 	vm->state = GANDALF_STATE_OFF;
-	log_line("guest %s stopped: by command", vm->guest->name);
+	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 }
 
 void vm_halt_wanted(struct vm *vm)

@@ -31,6 +31,7 @@ struct vm {
 	struct deadline watchdog;
 	u64 alive;           /* its last sign of life; 0: none yet */
 	enum vcpu_state paused; /* GANDALF_STATE_PAUSED: its vCPU's state before */
+	bool halted;         /* by a command, which the idle vCPU is to log */
 	bool halt_wanted;    /* a stop came while the VMM worked for it */
 };
 

@@ -81,7 +81,6 @@ static unsigned stub_dpl(unsigned vector)
 
 static void tables_init(struct segment_tables *tables, bool interruptible)
 {
-	memset(tables->gdt, 0, sizeof(tables->gdt));
 	tables->gdt[SELECTOR_VMM_CODE / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_CODE, true);
 	tables->gdt[SELECTOR_VMM_DATA / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_DATA, true);
 	tables->gdt[SELECTOR_TSS / 8] =
