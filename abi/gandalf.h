@@ -105,12 +105,14 @@
 #define GANDALF_HYPERCALL_LOAD_TLS 17
 
 /*
- * Linux: rings the doorbell of an RTOS, which gets GANDALF_VECTOR_DOORBELL, at
- * once if it is halted; rings that it has not taken yet are one. EBX: the guest's
- * place in the system description, the first is 0. Returns 0, or
- * GANDALF_ERROR_ARGUMENT if that is no RTOS that runs and has a handler for it.
+ * Rings the doorbell of a guest: an RTOS gets GANDALF_VECTOR_DOORBELL, a Linux the
+ * interrupt GANDALF_DOORBELL_IRQ, at once if it is halted; rings that it has not
+ * taken yet are one. EBX: the guest's place in the system description, the first is
+ * 0. A Linux may ring every RTOS, an RTOS whoever it has a channel with. Returns 0,
+ * or GANDALF_ERROR_ARGUMENT if that guest does not run, or has no handler for it.
  */
 #define GANDALF_HYPERCALL_DOORBELL 18
+#define GANDALF_DOORBELL_IRQ 10
 
 /* Does nothing; the cost of a hypercall. Every guest. Returns 0. */
 #define GANDALF_HYPERCALL_NULL 32
@@ -160,6 +162,8 @@
 
 #include <stdint.h>
 
+#include "channel.h"
+
 /*
  * The page that a vCPU and the VMM share: at GANDALF_SHARED_PAGE for Linux, at
  * the start of the last page of an RTOS's memory. The VMM believes nothing in
@@ -190,6 +194,8 @@ struct gandalf_shared {
 	 * writes it before each timer interrupt. */
 	uint32_t timer_overruns;
 	uint32_t reserved;
+	/* The guest's channels. The VMM writes them once. */
+	struct gandalf_channel_place channels[GANDALF_CHANNELS_MAXIMUM];
 };
 
 /*

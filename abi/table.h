@@ -10,7 +10,7 @@
 #define GANDALF_TABLE_H
 
 #define GANDALF_TABLE_MAGIC 0x54464447 /* "GDFT" */
-#define GANDALF_TABLE_VERSION 2
+#define GANDALF_TABLE_VERSION 3
 
 #define GANDALF_GUESTS_MAXIMUM 9
 #define GANDALF_IMAGES_MAXIMUM 48
@@ -52,6 +52,8 @@
 
 #include <stdint.h>
 
+#include "channel.h"
+
 /* One piece of a guest's memory at its start. */
 struct gandalf_image {
 	uint32_t guest;           /* index of the guest that it belongs to */
@@ -92,6 +94,15 @@ struct gandalf_guest {
 	struct gandalf_port_range port_ranges[GANDALF_PORT_RANGES_MAXIMUM];
 };
 
+/* Memory that two guests share: abi/channel.h. A Linux has it within its own memory,
+ * where it is reserved; an RTOS sees it behind its own. */
+struct gandalf_table_channel {
+	char name[GANDALF_NAME_SIZE]; /* for both guests; ends with a 0 byte */
+	uint32_t guests[2];       /* indices: sides 0 and 1 */
+	uint32_t base;            /* machine address of a page */
+	uint32_t size;            /* whole pages */
+};
+
 struct gandalf_table {
 	uint32_t magic;           /* GANDALF_TABLE_MAGIC */
 	uint32_t version;         /* GANDALF_TABLE_VERSION */
@@ -107,8 +118,10 @@ struct gandalf_table {
 	uint32_t console_baud;
 	uint32_t focus;           /* guest whose console has the keyboard first */
 	uint32_t flags;           /* GANDALF_TABLE_... */
+	uint32_t channel_count;
 	struct gandalf_guest guests[GANDALF_GUESTS_MAXIMUM];
 	struct gandalf_image images[GANDALF_IMAGES_MAXIMUM];
+	struct gandalf_table_channel channels[GANDALF_CHANNELS_MAXIMUM];
 };
 
 #endif /* __ASSEMBLER__ */

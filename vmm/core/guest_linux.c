@@ -154,20 +154,9 @@ static u32 hypercall_load_tls(struct vcpu *vcpu)
 	return 0;
 }
 
-static u32 hypercall_doorbell(struct vcpu *vcpu)
-{
-	u32 place = vcpu->frame->ebx;
-
-	work_end();
-	vcpu->attention = true; /* who is rung may be more urgent */
-	return place < core.vcpu_count && rtos_ring(&vms[place]) ? 0
-								 : (u32)GANDALF_ERROR_ARGUMENT;
-}
-
 static const hypercall_function hypercalls[HYPERCALLS] = {
 	[GANDALF_HYPERCALL_FLUSH] = hypercall_flush,
 	[GANDALF_HYPERCALL_LOAD_TLS] = hypercall_load_tls,
-	[GANDALF_HYPERCALL_DOORBELL] = hypercall_doorbell,
 	HYPERCALLS_OF_ALL,
 };
 

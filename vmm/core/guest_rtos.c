@@ -385,7 +385,7 @@ COLD static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 COLD static void rtos_segments(struct vcpu *vcpu)
 {
 	u32 base = vcpu->vm->linear;
-	u32 limit = vcpu->vm->guest->memory_size - 1;
+	u32 limit = vcpu->vm->guest->memory_size + vcpu->vm->channel_bytes - 1;
 
 	vcpu->tables->gdt[GANDALF_RTOS_CODE / 8] =
 		segment_descriptor(base, limit, TYPE_CODE_RING_1, true);
@@ -433,6 +433,7 @@ COLD bool rtos_create(struct vm *vm)
 
 	vm->rtos = rtos;
 	vm->linear = memory_map_rtos(vm->guest->memory_base, vm->guest->memory_size);
+	vm->channel_bytes = channel_map(vm);
 	vcpu->operations = &rtos_operations;
 	vcpu->cr0_guest = CR0_PG | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	vcpu->shared = rtos_memory(vm, vm->guest->memory_size - GANDALF_PAGE_SIZE,

@@ -2,7 +2,7 @@
 /* Hypercalls (abi/gandalf.h): one table per kind of guest, one dispatcher. */
 #pragma once
 
-#include "core/vm.h"
+#include "core/channel.h"
 
 #define HYPERCALLS 37
 
@@ -12,6 +12,7 @@ typedef u32 (*hypercall_function)(struct vcpu *vcpu);
 /* What every kind of guest has in its table. */
 #define HYPERCALLS_OF_ALL                                                     \
 	[GANDALF_HYPERCALL_NULL] = hypercall_null, [GANDALF_HYPERCALL_ALIVE] = hypercall_alive, \
+	[GANDALF_HYPERCALL_DOORBELL] = hypercall_doorbell,                    \
 	[GANDALF_HYPERCALL_READ] = hypercall_control,                         \
 	[GANDALF_HYPERCALL_WRITE] = hypercall_control,                        \
 	[GANDALF_HYPERCALL_ACT] = hypercall_control

@@ -130,9 +130,18 @@ static u32 pool_allocate_or_panic(void)
 
 u32 memory_map_rtos(u32 physical, u32 size)
 {
-	u32 linear = LAYOUT_RTOS + rtos_mapped + PAGE_SIZE;
+	rtos_mapped += PAGE_SIZE;
+	return memory_map_more(physical, size);
+}
+
+u32 memory_map_more(u32 physical, u32 size)
+{
+	u32 linear = LAYOUT_RTOS + rtos_mapped;
 	u32 offset;
 
+	if (size > LAYOUT_POOL - linear)
+		panic("the RTOSes and their channels have more than %u MiB of memory",
+		      (LAYOUT_POOL - LAYOUT_RTOS) >> 20);
 	for (offset = 0; offset < size; offset += PAGE_SIZE) {
 		u32 address = linear + offset;
 		u32 *directory_entry = &memory_directory[address >> LARGE_PAGE_SHIFT];
@@ -145,7 +154,7 @@ u32 memory_map_rtos(u32 physical, u32 size)
 		table[(address >> PAGE_SHIFT) % 1024] =
 			(physical + offset) | PTE_P | PTE_A | PTE_D | PTE_G;
 	}
-	rtos_mapped += size + PAGE_SIZE;
+	rtos_mapped += size;
 	return linear;
 }
 

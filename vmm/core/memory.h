@@ -49,6 +49,8 @@ void memory_zero(u32 physical, u32 size);
  * pages that stay unmapped: should segment limits fail, as in QEMU, the next page
  * does not. Returns its linear address. */
 u32 memory_map_rtos(u32 physical, u32 size);
+/* Maps more right behind the last. */
+u32 memory_map_more(u32 physical, u32 size);
 /* Maps one page of device registers, uncached. */
 void memory_map_device(u32 linear, u32 physical);
 

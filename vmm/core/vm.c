@@ -5,6 +5,7 @@
  */
 #include "core/vm.h"
 
+#include "core/channel.h"
 #include "core/guest_linux.h"
 #include "core/guest_rtos.h"
 #include "core/init.h"
@@ -191,6 +192,8 @@ static void vm_start(struct vm *vm)
 	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
 	vcpu->shared->memory_size = vm->guest->memory_size;
 	vcpu->shared->tsc_khz = time_tsc_khz;
+	channel_tell(vm);
+	channel_renew(vm);
 	vcpu->operations->start(vcpu);
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->started = rdtsc();
@@ -219,6 +222,7 @@ static void vm_take_down(struct vm *vm, u32 state)
 	if (core.fpu_owner == vcpu)
 		core.fpu_owner = NULL;
 	vcpu->operations->stop(vcpu);
+	channel_renew(vm);
 	vm->unreleased = true;
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 	console_finish_line(&consoles, vm->console);

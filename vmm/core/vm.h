@@ -23,6 +23,7 @@ struct vm {
 	struct pc *pc;       /* Linux: the PC that it sees */
 	struct rtos *rtos;   /* RTOS: its handlers and timer */
 	u32 linear;          /* RTOS: where its memory is mapped */
+	u32 channel_bytes;   /* RTOS: behind it */
 	bool unreleased;     /* its shadow page tables still exist */
 	u32 fault_restarts;
 	u64 started;         /* time stamp */

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Channels between guests, and doorbells. */
+#include "core/channel.h"
+
+#include "core/core.h"
+#include "core/guest_rtos.h"
+#include "core/init.h"
+#include "core/memory.h"
+#include "core/pc.h"
+#include "core/work.h"
+#include "lib/string.h"
+
+static u32 epochs[GANDALF_CHANNELS_MAXIMUM];
+
+/* The side of a channel that a guest has, or -1. */
+static int channel_side(const struct gandalf_table_channel *channel, const struct vm *vm)
+{
+	for (int side = 0; side < 2; side++)
+		if (channel->guests[side] == vm->index)
+			return side;
+	return -1;
+}
+
+u32 channel_map(const struct vm *vm)
+{
+	const struct gandalf_table *table = init_table();
+	u32 size = 0;
+
+	for (u32 i = 0; i < table->channel_count; i++)
+		if (channel_side(&table->channels[i], vm) >= 0) {
+			memory_map_more(table->channels[i].base, table->channels[i].size);
+			size += table->channels[i].size;
+		}
+	return size;
+}
+
+void channel_tell(const struct vm *vm)
+{
+	const struct gandalf_table *table = init_table();
+	struct gandalf_channel_place *place = vm->vcpu->shared->channels;
+	u32 behind = vm->guest->memory_size;
+
+	for (u32 i = 0; i < table->channel_count; i++) {
+		const struct gandalf_table_channel *channel = &table->channels[i];
+		int side = channel_side(channel, vm);
+
+		if (side < 0)
+			continue;
+		memcpy(place->name, channel->name, sizeof(place->name));
+		place->address = vm->pc != NULL ? channel->base - vm->guest->memory_base : behind;
+		place->size = channel->size;
+		place->side = (u32)side;
+		place->peer = channel->guests[1 - side];
+		behind += channel->size;
+		place++;
+	}
+}
+
+static bool doorbell_ring(const struct vm *vm)
+{
+	if (vm->pc == NULL)
+		return rtos_ring(vm);
+	if (vm->state == GANDALF_STATE_RUNNING)
+		pc_interrupt(vm->pc, GANDALF_DOORBELL_IRQ);
+	return vm->state == GANDALF_STATE_RUNNING;
+}
+
+void channel_renew(const struct vm *vm)
+{
+	const struct gandalf_table *table = init_table();
+
+	for (u32 i = 0; i < table->channel_count; i++) {
+		int side = channel_side(&table->channels[i], vm);
+		u32 indices[4];
+
+		if (side < 0)
+			continue;
+		epochs[i] += GANDALF_CHANNEL_EPOCH;
+		indices[0] = indices[1] = indices[2] = indices[3] = epochs[i];
+		memory_copy_out(table->channels[i].base, indices, sizeof(indices));
+		doorbell_ring(&vms[table->channels[i].guests[1 - side]]);
+	}
+}
+
+/* A Linux may ring every RTOS, others whoever they have a channel with. */
+static bool doorbell_is_allowed(const struct vm *from, const struct vm *to)
+{
+	const struct gandalf_table *table = init_table();
+
+	for (u32 i = 0; i < table->channel_count; i++)
+		if (channel_side(&table->channels[i], from) >= 0 &&
+		    channel_side(&table->channels[i], to) >= 0)
+			return from != to;
+	return from->pc != NULL && to->rtos != NULL;
+}
+
+u32 hypercall_doorbell(struct vcpu *vcpu)
+{
+	u32 place = vcpu->frame->ebx;
+
+	work_end();
+	vcpu->attention = true; /* who is rung may be more urgent */
+	return place < core.vcpu_count && doorbell_is_allowed(vcpu->vm, &vms[place]) &&
+			       doorbell_ring(&vms[place])
+		       ? 0
+		       : (u32)GANDALF_ERROR_ARGUMENT;
+}
