@@ -34,7 +34,7 @@ struct gandalf_ring {
 
 struct gandalf_channel {
 	struct gandalf_ring rings[2]; /* ring n: what side n sends */
-	uint8_t reserved[GANDALF_CHANNEL_HEADER - 2 * sizeof(struct gandalf_ring)];
+	uint8_t reserved[48]; /* up to GANDALF_CHANNEL_HEADER */
 	uint8_t bytes[];
 };
 

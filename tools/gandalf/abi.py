@@ -18,13 +18,14 @@ from pycparser import c_ast, c_parser
 
 from gandalf.paths import ROOT, UserError
 
-HEADERS = ("gandalf.h", "table.h", "control.h")
+HEADERS = ("channel.h", "gandalf.h", "table.h", "control.h")
 
 _TYPES: dict[str, Any] = {
     "char": ctypes.c_char,
     "uint8_t": ctypes.c_uint8,
     "uint16_t": ctypes.c_uint16,
     "uint32_t": ctypes.c_uint32,
+    "int32_t": ctypes.c_int32,
     "uint64_t": ctypes.c_uint64,
 }
 
@@ -71,7 +72,7 @@ def _field_type(node: Any, structures: dict[str, Any]) -> Any:
     """Return the ctypes type of a field: fixed-width, a known structure, or an array of them."""
     match node:
         case c_ast.ArrayDecl():
-            return _field_type(node.type, structures) * _evaluate(node.dim)
+            return _field_type(node.type, structures) * (_evaluate(node.dim) if node.dim else 0)
         case c_ast.TypeDecl(type=c_ast.Struct() as inner):
             return structures[inner.name]
         case c_ast.TypeDecl(type=c_ast.IdentifierType() as inner):
@@ -100,7 +101,7 @@ def _preprocess(source: str) -> str:
 def read_headers(folder: Path) -> Abi:
     """Read abi/*.h in a folder. Raises UserError if the preprocessor rejects them."""
     text = "".join((folder / name).read_text() for name in HEADERS)
-    text = text.replace("#include <stdint.h>", "")
+    text = re.sub(r"^#include .*$", "", text, flags=re.MULTILINE)
     names = re.findall(r"^#define (GANDALF_\w+)[ \t]+\S", text, re.MULTILINE)
     typedefs = "".join(f"typedef int {name};\n" for name in _TYPES if name != "char")
     values = "".join(f"int value_{name} = {name};\n" for name in names)

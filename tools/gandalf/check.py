@@ -16,7 +16,15 @@ from rich.table import Table as RichTable
 from gandalf import linux_boot, owners
 from gandalf.abi import abi
 from gandalf.demultiplex import VMM_CONSOLE
-from gandalf.description import Guest, LinuxGuest, PortRange, System, read_description, size_text
+from gandalf.description import (
+    Channel,
+    Guest,
+    LinuxGuest,
+    PortRange,
+    System,
+    read_description,
+    size_text,
+)
 from gandalf.guests import Loaded, load_all
 from gandalf.layout import Layout, check_layout, place
 from gandalf.paths import UserError
@@ -251,10 +259,53 @@ def _check_command_lines(system: System) -> None:
             system.mistake("`command_line` may hold printable ASCII characters only.", where)
 
 
+def _check_channel_guests(system: System, index: int, channel: Channel) -> None:
+    where: Location = ("channel", index, "between")
+    names = [guest.name for _, guest in system.guests]
+    for name in channel.between:
+        if name not in names:
+            system.mistake(
+                f'`between` names "{name}", and there is no such guest; there are '
+                f"{', '.join(names)}.",
+                where,
+            )
+    if channel.between[0] == channel.between[1]:
+        system.mistake("`between` must name two different guests.", where)
+    irq = abi()["DOORBELL_IRQ"]
+    for base, guest in _fields(system):
+        if isinstance(guest, LinuxGuest) and guest.name in channel.between:
+            if irq in guest.interrupts:
+                system.mistake(
+                    f"IRQ {irq} is the doorbell of {guest.name}'s channels.", (*base, "interrupts")
+                )
+            if guest.mode == "dedicated":
+                system.mistake(f"{guest.name} has the machine for itself: no channels.", where)
+
+
+def _check_channels(system: System) -> None:
+    most, page = abi()["CHANNELS_MAXIMUM"], abi()["PAGE_SIZE"]
+    largest = abi()["CHANNEL_SIZE_MAXIMUM"]
+    seen: set[str] = set()
+    for count, (index, channel) in enumerate(system.channels):
+        if count == most:
+            system.mistake(f"There are too many channels: {most} is the most.", ("channel", index))
+        if channel.name in seen:
+            system.mistake(f'There is a channel "{channel.name}" already.',
+                           ("channel", index, "name"))  # fmt: skip
+        seen.add(channel.name)
+        if channel.size % page or not page <= channel.size <= largest:
+            system.mistake(
+                f"`size` of a channel must be a multiple of {size_text(page)} up to "
+                f"{size_text(largest)}, not {size_text(channel.size)}.",
+                ("channel", index, "size"),
+            )
+        _check_channel_guests(system, index, channel)
+
+
 _RULES = (
     _check_machine, _check_console, _check_names, _check_number_of_guests, _check_cpus,
     _check_sharing, _check_priorities, _check_memory, _check_interrupts, _check_ports,
-    _check_dedicated, _check_command_lines,
+    _check_dedicated, _check_command_lines, _check_channels,
 )  # fmt: skip
 
 

@@ -12,11 +12,11 @@ import zlib
 from gandalf import linux_boot
 from gandalf.abi import abi
 from gandalf.check import Checked
-from gandalf.description import Guest, LinuxGuest, RtosGuest
+from gandalf.description import Channel, Guest, LinuxGuest, RtosGuest, System
 from gandalf.guests import Loaded
 from gandalf.layout import Region, align_up
 from gandalf.paths import UserError
-from gandalf.table import Table, TableGuest, TableImage
+from gandalf.table import Table, TableChannel, TableGuest, TableImage
 
 # Of each image from the start of the module, so that copies are fast.
 _IMAGE_ALIGNMENT = 16
@@ -55,6 +55,14 @@ def _table_guest(guest: Guest, loaded: Loaded, region: Region) -> TableGuest:
         watchdog_ms=guest.watchdog_ms,
         port_ranges=tuple((ports.first, ports.last) for ports in guest.ports),
     )
+
+
+def _sides(system: System, channel: Channel) -> tuple[int, int]:
+    """Return the places of a channel's guests; the description is free of mistakes."""
+    first, second = (system.place_of(name) for name in channel.between)
+    assert first is not None
+    assert second is not None
+    return first, second
 
 
 def _images(loaded: list[Loaded]) -> tuple[list[TableImage], bytes]:
@@ -99,6 +107,10 @@ def compose(checked: Checked) -> bytes:
         _table_guest(guest, item, region)
         for (_, guest), item, region in zip(system.guests, loaded, layout.guests, strict=True)
     ]
+    channels = [
+        TableChannel(channel.name, _sides(system, channel), region.start, region.size)
+        for (_, channel), region in zip(system.channels, layout.channels, strict=True)
+    ]
     start = align_up(ctypes.sizeof(abi().structures["gandalf_table"]), _IMAGE_ALIGNMENT)
     uart = system.console.uart
     table = Table(
@@ -112,5 +124,6 @@ def compose(checked: Checked) -> bytes:
         flags=abi()["TABLE_INTERRUPTIBLE"] if system.machine.interruptible else 0,
         guests=tuple(guests),
         images=tuple(images),
+        channels=tuple(channels),
     )
     return table.pack().ljust(start, b"\0") + content

@@ -162,11 +162,20 @@ class RtosGuest(_Guest):
 
 Guest = LinuxGuest | RtosGuest
 
+
+class Channel(_Model):
+    """Memory that two guests share, with a ring of bytes in each direction."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,14}$")]
+    between: Annotated[list[str], Field(min_length=2, max_length=2)]
+    size: Size = 8 << 10
+
+
 # Taken instead of a value that is missing or wrong, so that the rest of the
 # description is checked all the same. What depends on it is not reported.
 _STAND_INS: dict[str, Any] = {
     "memory": "16M", "name": "guest", "kernel": "", "image": "", "priority": 1,
-    "port": 0x3F8, "interrupt": 4,
+    "port": 0x3F8, "interrupt": 4, "between": ["", ""],
 }  # fmt: skip
 
 
@@ -187,6 +196,7 @@ class System:
     machine: Machine
     console: Console
     guests: list[tuple[int, Guest]] = field(default_factory=list)
+    channels: list[tuple[int, Channel]] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     doubtful: set[Location] = field(default_factory=set)
     # Where the items of a list stand in the file, if wrong ones were left out.
@@ -210,6 +220,15 @@ class System:
         """Return every mistake as `file:line: sentence`, in the order of the file."""
         return [f"{shown(self.path)}:{item.line}: {item.sentence}" for item in
                 sorted(set(self.mistakes))]  # fmt: skip
+
+    def place_of(self, name: str) -> int | None:
+        """Return the index of the guest of a name among the guests; None: there is none."""
+        names = [guest.name for _, guest in self.guests]
+        return names.index(name) if name in names else None
+
+    def channel_bytes(self, guest: Guest) -> int:
+        """Return the bytes of a guest's channels."""
+        return sum(channel.size for _, channel in self.channels if guest.name in channel.between)
 
     def resolve(self, name: str) -> Path:
         """Return the file that an image's name in this description means."""
@@ -346,9 +365,11 @@ def read_description(path: Path) -> System:
         return system
     system = System(path, document, placeholder, Console())
     for name in document.data:
-        if name not in ("machine", "console", "guest"):
+        if name not in ("machine", "console", "guest", "channel"):
             system.mistake(
-                f"There is no `{name}` here; known are [machine], [console] and [[guest]].", (name,)
+                f"There is no `{name}` here; known are [machine], [console], [[guest]] and "
+                "[[channel]].",
+                (name,),
             )
     system.machine = _validate(system, Machine, _table(system, "machine"), ("machine",))
     system.console = _validate(system, Console, _table(system, "console"), ("console",))
@@ -358,4 +379,10 @@ def read_description(path: Path) -> System:
         return system
     for index, data in enumerate(guests):
         _read_guest(system, index, data)
+    channels = document.data.get("channel", [])
+    if not isinstance(channels, list) or not all(isinstance(data, dict) for data in channels):
+        system.mistake("A channel must be a table: write [[channel]] on a line.", ("channel",))
+        return system
+    for index, data in enumerate(channels):
+        system.channels.append((index, _validate(system, Channel, data, ("channel", index))))
     return system

@@ -170,7 +170,8 @@ class _Loader:
         if path is None:
             return None
         content = path.read_bytes()
-        start = (guest.memory - len(content)) // _PAGE * _PAGE
+        room = guest.memory - self._system.channel_bytes(guest)
+        start = (room - len(content)) // _PAGE * _PAGE
         if kernel is not None and start < kernel.end <= guest.memory:
             what = (
                 f"The initial RAM disk {guest.initrd} ({size_text(len(content))} behind the kernel)"
@@ -200,6 +201,7 @@ class _Loader:
             kernel.setup_header,
             kernel.entry,
             guest.memory,
+            self._system.channel_bytes(guest),
             ramdisk.address if ramdisk else 0,
             len(ramdisk.content) if ramdisk else 0,
         )

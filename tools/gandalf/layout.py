@@ -40,6 +40,8 @@ class Layout:
     """Where everything lies."""
 
     guests: tuple[Region, ...]
+    # Those of a Linux lie at the end of its own memory.
+    channels: tuple[Region, ...]
     pool: Region
     module: Region
     others: tuple[Region, ...]
@@ -93,7 +95,27 @@ def place(system: System, module_size: int) -> Layout:
     module_start = firmware.start - align_up(module_size, page)
     module = Region(module_start, firmware.start, "guest images")
     guests = tuple(placed[number] for number in range(len(system.guests)))
-    return Layout(guests, pool, module, (low, vmm, firmware))
+    channels = _place_channels(system, guests, taken)
+    return Layout(guests, channels, pool, module, (low, vmm, firmware))
+
+
+def _place_channels(
+    system: System, guests: tuple[Region, ...], taken: list[Region]
+) -> tuple[Region, ...]:
+    """Place each channel: at the end of its Linux's memory, or of its own."""
+    ends = {guest.name: region.end for (_, guest), region in
+            zip(system.guests, guests, strict=True) if guest.kind == "linux"}  # fmt: skip
+    regions = []
+    for _, channel in system.channels:
+        owner = f"channel {channel.name}"
+        linux = next((name for name in channel.between if name in ends), None)
+        if linux is None:
+            regions.append(_first_fit(taken, channel.size, abi()["PAGE_SIZE"], owner))
+            taken.append(regions[-1])
+        else:
+            ends[linux] -= channel.size
+            regions.append(Region(ends[linux], ends[linux] + channel.size, owner))
+    return tuple(regions)
 
 
 def check_layout(system: System, layout: Layout) -> None:

@@ -64,11 +64,12 @@ def _synthetic_header() -> bytes:
 
 
 def boot_parameters(
-    setup_header: bytes, entry: int, memory: int, ramdisk: int, ramdisk_size: int
+    setup_header: bytes, entry: int, memory: int, reserved: int, ramdisk: int, ramdisk_size: int
 ) -> bytes:
     """Return the page that ESI points to (struct boot_params).
 
-    setup_header: a bzImage's, or nothing for a vmlinux. Sizes in bytes;
+    setup_header: a bzImage's, or nothing for a vmlinux. Sizes in bytes; reserved: at the end of
+    its memory, for channels, a multiple of a page;
     ramdisk: guest-physical address of the initial RAM disk, 0 if there is none.
     """
     page = bytearray(BOOT_PARAMETERS_SIZE)
@@ -77,11 +78,12 @@ def boot_parameters(
     ranges = [
         (0, _LOW_END, _RAM),
         (_LOW_END, LOWEST_KERNEL - _LOW_END, _RESERVED),
-        (LOWEST_KERNEL, memory - LOWEST_KERNEL, _RAM),
+        (LOWEST_KERNEL, memory - reserved - LOWEST_KERNEL, _RAM),
+        (memory - reserved, reserved, _RESERVED),
     ]
     for index, (start, size, kind) in enumerate(ranges):
         struct.pack_into("<QQI", page, _E820_TABLE + 20 * index, start, size, kind)
-    kib = (memory - LOWEST_KERNEL) // 1024
+    kib = (memory - reserved - LOWEST_KERNEL) // 1024
     struct.pack_into("<B", page, _E820_COUNT, len(ranges))
     struct.pack_into("<I", page, _ALT_MEM_K, kib)
     struct.pack_into("<H", page, _EXT_MEM_K, min(kib, 0xFC00))

@@ -53,6 +53,16 @@ class TableGuest:
 
 
 @dataclass(frozen=True)
+class TableChannel:
+    """One struct gandalf_table_channel."""
+
+    name: str
+    guests: tuple[int, int]
+    base: int
+    size: int
+
+
+@dataclass(frozen=True)
 class Table:
     """One struct gandalf_table, without what packing works out by itself."""
 
@@ -66,6 +76,7 @@ class Table:
     flags: int = 0
     guests: tuple[TableGuest, ...] = ()
     images: tuple[TableImage, ...] = field(default=())
+    channels: tuple[TableChannel, ...] = ()
 
     def pack(self) -> bytes:
         """Return the table's bytes, with magic, version and checksum."""
@@ -73,7 +84,8 @@ class Table:
         raw.magic, raw.version = abi()["TABLE_MAGIC"], abi()["TABLE_VERSION"]
         raw.table_size = len(bytes(raw))
         raw.guest_count, raw.image_count = len(self.guests), len(self.images)
-        _fill(raw, self, ("guests", "images"))
+        raw.channel_count = len(self.channels)
+        _fill(raw, self, ("guests", "images", "channels"))
         for number, guest in enumerate(self.guests):
             target = raw.guests[number]
             _fill(target, guest, ("port_ranges",))
@@ -83,6 +95,9 @@ class Table:
                 target.port_ranges[position].last = last
         for number, image in enumerate(self.images):
             _fill(raw.images[number], image, ())
+        for number, channel in enumerate(self.channels):
+            _fill(raw.channels[number], channel, ("guests",))
+            raw.channels[number].guests[:] = channel.guests
         raw.checksum = zlib.crc32(bytes(raw))
         return bytes(raw)
 
@@ -118,5 +133,9 @@ def unpack(content: bytes) -> Table:
         ports = tuple((part.first, part.last) for part in ranges)
         guests.append(TableGuest(**_values(item, TableGuest, ("port_ranges",)), port_ranges=ports))
     images = [TableImage(**_values(item, TableImage, ())) for item in raw.images[: raw.image_count]]
-    values = _values(raw, Table, ("guests", "images"))
-    return Table(**values, guests=tuple(guests), images=tuple(images))
+    channels = [
+        TableChannel(**_values(item, TableChannel, ("guests",)), guests=tuple(item.guests))
+        for item in raw.channels[: raw.channel_count]
+    ]
+    values = _values(raw, Table, ("guests", "images", "channels"))
+    return Table(**values, guests=tuple(guests), images=tuple(images), channels=tuple(channels))
