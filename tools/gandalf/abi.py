@@ -110,6 +110,8 @@ def read_headers(folder: Path) -> Abi:
     structures: dict[str, Any] = {}
     for item in tree.ext:
         if isinstance(item, c_ast.Decl) and isinstance(item.type, c_ast.Struct):
+            if not item.type.name.startswith("gandalf_"):
+                continue  # a side's own
             structures[item.type.name] = _structure(item.type, structures)
         elif isinstance(item, c_ast.Decl) and item.init is not None:
             constants[item.name.removeprefix("value_")] = _evaluate(item.init)
