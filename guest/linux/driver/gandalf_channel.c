@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/gandalf-NAME for each channel that this Linux has with another guest
+ * (channel.h). read() waits for bytes, write() for room, poll() for either. When
+ * the other guest has started or stopped, a read gives the end of file once and a
+ * write ECONNRESET; what follows belongs to the other's new life.
+ *
+ * One interrupt tells of all channels: whoever waits looks for himself.
+ */
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/kernel.h>
+#include <linux/miscdevice.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <linux/wait.h>
+
+#include "gandalf.h"
+
+#define CHUNK 256
+#define NAME_SIZE 32
+
+struct device {
+	struct miscdevice misc;
+	char name[NAME_SIZE];
+	u32 peer;
+	struct channel_end end;
+	struct mutex mutex; /* one of its readers or writers has the end */
+};
+
+static DECLARE_WAIT_QUEUE_HEAD(changed);
+
+static long doorbell(u32 place)
+{
+	long result;
+
+	asm volatile("int %[vector]"
+		     : "=a" (result)
+		     : [vector] "i" (GANDALF_HYPERCALL_VECTOR), "0" (GANDALF_HYPERCALL_DOORBELL),
+		       "b" (place)
+		     : "memory");
+	return result;
+}
+
+static irqreturn_t channel_interrupt(int irq, void *unused)
+{
+	wake_up_interruptible(&changed);
+	return IRQ_HANDLED;
+}
+
+static struct device *device_of(struct file *file)
+{
+	return container_of(file->private_data, struct device, misc);
+}
+
+/* Bytes that a read would give, or room that a write would find; or an error. */
+static int32_t channel_ready(struct device *device, bool write)
+{
+	struct channel_end end = device->end;
+	const struct gandalf_ring *ring = &end.channel->rings[write ? end.side : 1 - end.side];
+	u32 head, tail;
+	int32_t error = channel_look(&end, ring, &head, &tail);
+
+	if (error)
+		return error;
+	if (write)
+		return (tail > head ? tail : tail + end.capacity) - head - 1;
+	return (head >= tail ? head : head + end.capacity) - tail;
+}
+
+/* Moves up to CHUNK bytes, and tells the other guest. */
+static int32_t channel_step(struct device *device, bool write, u8 *bytes, u32 size)
+{
+	int32_t moved;
+
+	if (mutex_lock_interruptible(&device->mutex))
+		return -ERESTARTSYS;
+	moved = write ? channel_send(&device->end, bytes, size) :
+			channel_receive(&device->end, bytes, size);
+	mutex_unlock(&device->mutex);
+	if (moved > 0)
+		doorbell(device->peer);
+	return moved;
+}
+
+static ssize_t channel_error(int32_t error, bool write)
+{
+	if (error == GANDALF_CHANNEL_RESET)
+		return write ? -ECONNRESET : 0;
+	return error == GANDALF_CHANNEL_BROKEN ? -EPROTO : error;
+}
+
+static ssize_t channel_read(struct file *file, char __user *to, size_t size, loff_t *unused)
+{
+	struct device *device = device_of(file);
+	u8 bytes[CHUNK];
+	int32_t moved;
+
+	if (!size)
+		return 0;
+	while (!(moved = channel_step(device, false, bytes, min_t(size_t, size, CHUNK)))) {
+		if (file->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		if (wait_event_interruptible(changed, channel_ready(device, false)))
+			return -ERESTARTSYS;
+	}
+	if (moved < 0)
+		return channel_error(moved, false);
+	return copy_to_user(to, bytes, moved) ? -EFAULT : moved;
+}
+
+static ssize_t channel_write(struct file *file, const char __user *from, size_t size,
+			     loff_t *unused)
+{
+	struct device *device = device_of(file);
+	u8 bytes[CHUNK];
+	size_t done = 0;
+
+	while (done < size) {
+		u32 chunk = min_t(size_t, size - done, CHUNK);
+		int32_t moved;
+
+		if (copy_from_user(bytes, from + done, chunk))
+			return done ? done : -EFAULT;
+		moved = channel_step(device, true, bytes, chunk);
+		if (moved < 0)
+			return done ? done : channel_error(moved, true);
+		done += moved;
+		if (moved)
+			continue;
+		if (file->f_flags & O_NONBLOCK)
+			return done ? done : -EAGAIN;
+		if (wait_event_interruptible(changed, channel_ready(device, true)))
+			return done ? done : -ERESTARTSYS;
+	}
+	return done;
+}
+
+static __poll_t channel_poll(struct file *file, poll_table *table)
+{
+	struct device *device = device_of(file);
+	__poll_t events = 0;
+
+	poll_wait(file, &changed, table);
+	if (channel_ready(device, false))
+		events |= EPOLLIN | EPOLLRDNORM;
+	if (channel_ready(device, true))
+		events |= EPOLLOUT | EPOLLWRNORM;
+	return events;
+}
+
+static const struct file_operations channel_operations = {
+	.owner = THIS_MODULE,
+	.read = channel_read,
+	.write = channel_write,
+	.poll = channel_poll,
+	.llseek = no_llseek,
+};
+
+static int __init channel_create(const struct gandalf_channel_place *place)
+{
+	struct device *device = kzalloc(sizeof(*device), GFP_KERNEL);
+	void *memory = memremap(place->address, place->size, MEMREMAP_WB);
+	int error = -ENOMEM;
+
+	if (device && memory) {
+		channel_open(&device->end, memory, place);
+		mutex_init(&device->mutex);
+		device->peer = place->peer;
+		snprintf(device->name, sizeof(device->name), "gandalf-%.15s", place->name);
+		device->misc.name = device->name;
+		device->misc.minor = MISC_DYNAMIC_MINOR;
+		device->misc.mode = 0600;
+		device->misc.fops = &channel_operations;
+		error = misc_register(&device->misc);
+	}
+	if (error) {
+		if (memory)
+			memunmap(memory);
+		kfree(device);
+	}
+	return error;
+}
+
+static int __init channel_init(void)
+{
+	const struct gandalf_shared *shared = (const void *)GANDALF_SHARED_PAGE;
+	u32 version;
+	int error;
+
+	if (get_kernel_nofault(version, &shared->abi_version) || version != GANDALF_ABI_VERSION ||
+	    !shared->channels[0].name[0])
+		return 0;
+	error = request_irq(GANDALF_DOORBELL_IRQ, channel_interrupt, 0, "gandalf-channel", NULL);
+	for (u32 i = 0; !error && i < GANDALF_CHANNELS_MAXIMUM && shared->channels[i].name[0]; i++)
+		error = channel_create(&shared->channels[i]);
+	return error;
+}
+device_initcall(channel_init);
