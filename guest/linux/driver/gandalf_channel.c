@@ -25,7 +25,7 @@
 #define CHUNK 256
 #define NAME_SIZE 32
 
-struct device {
+struct channel_device {
 	struct miscdevice misc;
 	char name[NAME_SIZE];
 	u32 peer;
@@ -53,13 +53,13 @@ static irqreturn_t channel_interrupt(int irq, void *unused)
 	return IRQ_HANDLED;
 }
 
-static struct device *device_of(struct file *file)
+static struct channel_device *device_of(struct file *file)
 {
-	return container_of(file->private_data, struct device, misc);
+	return container_of(file->private_data, struct channel_device, misc);
 }
 
 /* Bytes that a read would give, or room that a write would find; or an error. */
-static int32_t channel_ready(struct device *device, bool write)
+static int32_t channel_ready(struct channel_device *device, bool write)
 {
 	struct channel_end end = device->end;
 	const struct gandalf_ring *ring = &end.channel->rings[write ? end.side : 1 - end.side];
@@ -74,7 +74,7 @@ static int32_t channel_ready(struct device *device, bool write)
 }
 
 /* Moves up to CHUNK bytes, and tells the other guest. */
-static int32_t channel_step(struct device *device, bool write, u8 *bytes, u32 size)
+static int32_t channel_step(struct channel_device *device, bool write, u8 *bytes, u32 size)
 {
 	int32_t moved;
 
@@ -97,7 +97,7 @@ static ssize_t channel_error(int32_t error, bool write)
 
 static ssize_t channel_read(struct file *file, char __user *to, size_t size, loff_t *unused)
 {
-	struct device *device = device_of(file);
+	struct channel_device *device = device_of(file);
 	u8 bytes[CHUNK];
 	int32_t moved;
 
@@ -117,7 +117,7 @@ static ssize_t channel_read(struct file *file, char __user *to, size_t size, lof
 static ssize_t channel_write(struct file *file, const char __user *from, size_t size,
 			     loff_t *unused)
 {
-	struct device *device = device_of(file);
+	struct channel_device *device = device_of(file);
 	u8 bytes[CHUNK];
 	size_t done = 0;
 
@@ -143,7 +143,7 @@ static ssize_t channel_write(struct file *file, const char __user *from, size_t 
 
 static __poll_t channel_poll(struct file *file, poll_table *table)
 {
-	struct device *device = device_of(file);
+	struct channel_device *device = device_of(file);
 	__poll_t events = 0;
 
 	poll_wait(file, &changed, table);
@@ -164,7 +164,7 @@ static const struct file_operations channel_operations = {
 
 static int __init channel_create(const struct gandalf_channel_place *place)
 {
-	struct device *device = kzalloc(sizeof(*device), GFP_KERNEL);
+	struct channel_device *device = kzalloc(sizeof(*device), GFP_KERNEL);
 	void *memory = memremap(place->address, place->size, MEMREMAP_WB);
 	int error = -ENOMEM;
 
