@@ -57,8 +57,6 @@ static const struct bounds console_bounds[] = {
 
 static const struct bounds guest_bounds[] = {
 	GUEST_BOUNDS(kind, GANDALF_KIND_RTOS, GANDALF_KIND_LINUX_DEDICATED),
-	GUEST_BOUNDS(on_reboot, GANDALF_POLICY_STOP, GANDALF_POLICY_RESTART),
-	GUEST_BOUNDS(on_fault, GANDALF_POLICY_STOP, GANDALF_POLICY_RESTART),
 	GUEST_BOUNDS(flags, 0, GANDALF_GUEST_STRICT_TLS | GANDALF_GUEST_CONTROL),
 	GUEST_BOUNDS(watchdog_ms, 0, GANDALF_WATCHDOG_MAXIMUM),
 	GUEST_BOUNDS(interrupts, 0, (1u << INTERRUPTS) - 1),
@@ -243,17 +241,6 @@ static bool check_guest_start(const struct check *check, u32 index)
 	return true;
 }
 
-static bool check_ports(const struct check *check, const struct gandalf_guest *guest)
-{
-	for (u32 i = 0; i < guest->port_range_count; i++) {
-		const struct gandalf_port_range *range = &guest->port_ranges[i];
-
-		if (range->first > range->last || range->last >= GANDALF_PORT_LIMIT)
-			return fail(check, "ports from 0x%x up to no good end.", range->first);
-	}
-	return true;
-}
-
 static bool check_image(const struct check *check, u32 index)
 {
 	const struct gandalf_table *table = check->table;
@@ -289,8 +276,7 @@ static bool check_guests(struct check *check)
 		check->subject = "Guest";
 		check->name = guest->name;
 		if (!check_bounds(check, guest, guest_bounds, ARRAY_SIZE(guest_bounds)) ||
-		    !check_guest_identity(check, i) || !check_guest_memory(check, i) ||
-		    !check_ports(check, guest))
+		    !check_guest_identity(check, i) || !check_guest_memory(check, i))
 			return false;
 		check_system(check);
 	}

@@ -50,26 +50,12 @@ enum decoded_operation {
 };
 
 /* The CPU's numbers of the segment registers. */
-enum decoded_segment {
-	SEGMENT_ES,
-	SEGMENT_CS,
-	SEGMENT_SS,
-	SEGMENT_DS,
-	SEGMENT_FS,
-	SEGMENT_GS
-};
+enum decoded_segment { SEGMENT_ES, SEGMENT_CS, SEGMENT_SS, SEGMENT_DS, SEGMENT_FS, SEGMENT_GS };
 
 /* The CPU's numbers of the general registers: indices into registers[] below. */
 enum decoded_register {
-	REGISTER_EAX,
-	REGISTER_ECX,
-	REGISTER_EDX,
-	REGISTER_EBX,
-	REGISTER_ESP,
-	REGISTER_EBP,
-	REGISTER_ESI,
-	REGISTER_EDI,
-	REGISTER_NONE
+	REGISTER_EAX, REGISTER_ECX, REGISTER_EDX, REGISTER_EBX,
+	REGISTER_ESP, REGISTER_EBP, REGISTER_ESI, REGISTER_EDI, REGISTER_NONE
 };
 
 enum decode_result {

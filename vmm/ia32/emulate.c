@@ -335,19 +335,12 @@ static enum emulated emulate_cache(const struct emulation *e)
 
 #define MSR_TSC 0x10
 
+/* PLATFORM_ID, APIC_BASE (disabled), EBL_CR_POWERON, FEATURE_CONTROL, BIOS_UPDT_TRIG,
+ * BIOS_SIGN_ID; SYSENTER_CS, ESP, EIP; PERFEVTSEL0, 1 and the counters; MISC_ENABLE,
+ * DEBUGCTL. */
 static const u16 msrs_of_zeroes[] = {
-	0x17,  /* PLATFORM_ID */
-	0x1b,  /* APIC_BASE: disabled */
-	0x2a,  /* EBL_CR_POWERON */
-	0x3a,  /* FEATURE_CONTROL */
-	0x79,  /* BIOS_UPDT_TRIG */
-	0x8b,  /* BIOS_SIGN_ID */
-	0x174, /* SYSENTER_CS, ESP, EIP */
-	0x175, 0x176,
-	0x186, /* PERFEVTSEL0, 1 and the counters */
-	0x187, 0xc1, 0xc2,
-	0x1a0, /* MISC_ENABLE */
-	0x1d9, /* DEBUGCTL */
+	0x17, 0x1b, 0x2a, 0x3a, 0x79, 0x8b, 0x174, 0x175, 0x176, 0x186, 0x187, 0xc1, 0xc2,
+	0x1a0, 0x1d9,
 };
 
 static bool msr_is_zero(u32 index)
