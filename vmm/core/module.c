@@ -59,11 +59,6 @@ static u32 vmm_end(void)
 	return (u32)image_end - LAYOUT_IMAGE;
 }
 
-static bool ranges_overlap(u32 a, u32 a_size, u32 b, u32 b_size)
-{
-	return a < b + b_size && b < a + a_size;
-}
-
 static void memory_add(const struct multiboot_memory *entry)
 {
 	u64 end = entry->base + entry->length;
@@ -138,11 +133,11 @@ static void memory_check(const struct gandalf_table *table)
 static bool module_in_the_way(const struct gandalf_table *table, u32 at)
 {
 	for (u32 i = 0; i < table->guest_count; i++)
-		if (ranges_overlap(at, module_bytes, table->guests[i].memory_base,
+		if (overlaps(at, module_bytes, table->guests[i].memory_base,
 				   table->guests[i].memory_size))
 			return true;
-	return ranges_overlap(at, module_bytes, table->pool_base, table->pool_size) ||
-	       ranges_overlap(at, module_bytes, LAYOUT_PHYSICAL, vmm_end() - LAYOUT_PHYSICAL);
+	return overlaps(at, module_bytes, table->pool_base, table->pool_size) ||
+	       overlaps(at, module_bytes, LAYOUT_PHYSICAL, vmm_end() - LAYOUT_PHYSICAL);
 }
 
 /* To the highest end of memory that no guest has. */

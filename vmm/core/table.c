@@ -92,12 +92,6 @@ static bool check_bounds(const struct check *check, const void *record,
 	return true;
 }
 
-/* Whether base1, size1 and base2, size2 have a byte in common. */
-static bool overlaps(u32 base1, u32 size1, u32 base2, u32 size2)
-{
-	return base1 - base2 < size2 || base2 - base1 < size1;
-}
-
 /* Whether size bytes at offset lie within limit bytes. */
 static bool fits(u32 offset, u32 size, u32 limit)
 {

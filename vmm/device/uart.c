@@ -6,41 +6,27 @@
  */
 #include "device/uart.h"
 
-enum {
-	REGISTER_DATA,
-	REGISTER_INTERRUPT_ENABLE,
-	REGISTER_FIFO_CONTROL, /* reads: the cause of the interrupt */
-	REGISTER_LINE_CONTROL,
-	REGISTER_MODEM_CONTROL,
-	REGISTER_LINE_STATUS,
-	REGISTER_MODEM_STATUS,
-	REGISTER_SCRATCH,
-	REGISTERS
-};
+#include "device/ns16550.h"
 
 /* The bits that a register keeps of what is written to it. */
-static const u8 register_bits[REGISTERS] = {
-	[REGISTER_INTERRUPT_ENABLE] = 0x0f,
-	[REGISTER_FIFO_CONTROL] = 0xc9,
-	[REGISTER_LINE_CONTROL] = 0xff,
-	[REGISTER_MODEM_CONTROL] = 0x1f,
-	[REGISTER_SCRATCH] = 0xff,
+static const u8 register_bits[UART_REGISTERS] = {
+	[UART_INTERRUPT_ENABLE] = 0x0f,
+	[UART_FIFO_CONTROL] = 0xc9,
+	[UART_LINE_CONTROL] = 0xff,
+	[UART_MODEM_CONTROL] = 0x1f,
+	[UART_SCRATCH] = 0xff,
 };
 
-#define IER_RECEIVE 0x01
-#define IER_TRANSMIT 0x02
 
 #define IIR_NONE 0x01
 #define IIR_TRANSMIT 0x02
 #define IIR_RECEIVE 0x04
 #define IIR_TIMEOUT 0x0c
-#define IIR_FIFOS 0xc0
 
 #define FCR_ENABLE 0x01
 #define FCR_CLEAR_RECEIVE 0x02
 #define FCR_CLEAR_TRANSMIT 0x04
 
-#define LCR_DIVISOR 0x80
 
 #define MCR_OUT2 0x08
 #define MCR_LOOP 0x10
@@ -66,13 +52,13 @@ static u8 fifo_pop(struct uart_fifo *fifo)
 
 static bool has_fifos(const struct uart *uart)
 {
-	return uart->registers[REGISTER_FIFO_CONTROL] & FCR_ENABLE;
+	return uart->registers[UART_FIFO_CONTROL] & FCR_ENABLE;
 }
 
 /* Without FIFOs each direction holds one byte. */
 static bool has_room(const struct uart *uart, const struct uart_fifo *fifo)
 {
-	return !(uart->registers[REGISTER_MODEM_CONTROL] & MCR_LOOP) &&
+	return !(uart->registers[UART_MODEM_CONTROL] & MCR_LOOP) &&
 	       fifo->count < (has_fifos(uart) ? UART_FIFO_SIZE : 1);
 }
 
@@ -85,8 +71,8 @@ void uart_reset(struct uart *uart)
 static u8 uart_cause(const struct uart *uart)
 {
 	static const u8 triggers[4] = { 1, 4, 8, 14 };
-	u8 enabled = uart->registers[REGISTER_INTERRUPT_ENABLE];
-	u8 trigger = triggers[uart->registers[REGISTER_FIFO_CONTROL] >> 6];
+	u8 enabled = uart->registers[UART_INTERRUPT_ENABLE];
+	u8 trigger = triggers[uart->registers[UART_FIFO_CONTROL] >> 6];
 
 	if (enabled & IER_RECEIVE && uart->receive.count > 0)
 		return uart->receive.count >= trigger ? IIR_RECEIVE : IIR_TIMEOUT;
@@ -97,7 +83,7 @@ static u8 uart_cause(const struct uart *uart)
 
 bool uart_interrupt(const struct uart *uart)
 {
-	u8 control = uart->registers[REGISTER_MODEM_CONTROL] & (MCR_OUT2 | MCR_LOOP);
+	u8 control = uart->registers[UART_MODEM_CONTROL] & (MCR_OUT2 | MCR_LOOP);
 
 	return control == MCR_OUT2 && uart_cause(uart) != IIR_NONE;
 }
@@ -120,7 +106,7 @@ static u8 uart_line_status(const struct uart *uart)
 /* In loopback RTS, DTR, OUT1, OUT2 come back as CTS, DSR, RI, DCD. */
 static u8 uart_modem_status(const struct uart *uart)
 {
-	u8 control = uart->registers[REGISTER_MODEM_CONTROL];
+	u8 control = uart->registers[UART_MODEM_CONTROL];
 
 	if (!(control & MCR_LOOP))
 		return MSR_CONNECTED;
@@ -129,16 +115,16 @@ static u8 uart_modem_status(const struct uart *uart)
 
 u8 uart_read(struct uart *uart, unsigned offset)
 {
-	if (uart->registers[REGISTER_LINE_CONTROL] & LCR_DIVISOR && offset < 2)
+	if (uart->registers[UART_LINE_CONTROL] & LCR_DIVISOR && offset < 2)
 		return uart->divisor[offset];
 	switch (offset) {
-	case REGISTER_DATA:
+	case UART_DATA:
 		return uart->receive.count > 0 ? fifo_pop(&uart->receive) : 0;
-	case REGISTER_FIFO_CONTROL:
+	case UART_FIFO_CONTROL:
 		return uart_read_cause(uart);
-	case REGISTER_LINE_STATUS:
+	case UART_LINE_STATUS:
 		return uart_line_status(uart);
-	case REGISTER_MODEM_STATUS:
+	case UART_MODEM_STATUS:
 		return uart_modem_status(uart);
 	default:
 		return uart->registers[offset];
@@ -148,7 +134,7 @@ u8 uart_read(struct uart *uart, unsigned offset)
 static void uart_write_fifo_control(struct uart *uart, u8 value)
 {
 	/* Switching the FIFOs on or off empties them. */
-	if ((value ^ uart->registers[REGISTER_FIFO_CONTROL]) & FCR_ENABLE)
+	if ((value ^ uart->registers[UART_FIFO_CONTROL]) & FCR_ENABLE)
 		value |= FCR_CLEAR_RECEIVE | FCR_CLEAR_TRANSMIT;
 	if (value & FCR_CLEAR_RECEIVE)
 		uart->receive.count = 0;
@@ -160,23 +146,23 @@ static void uart_write_fifo_control(struct uart *uart, u8 value)
 
 void uart_write(struct uart *uart, unsigned offset, u8 value)
 {
-	if (uart->registers[REGISTER_LINE_CONTROL] & LCR_DIVISOR && offset < 2) {
+	if (uart->registers[UART_LINE_CONTROL] & LCR_DIVISOR && offset < 2) {
 		uart->divisor[offset] = value;
 		return;
 	}
 	switch (offset) {
-	case REGISTER_DATA:
+	case UART_DATA:
 		if (has_room(uart, &uart->transmit))
 			fifo_push(&uart->transmit, value);
 		uart->transmit_event = uart->transmit.count == 0;
 		break;
-	case REGISTER_INTERRUPT_ENABLE:
+	case UART_INTERRUPT_ENABLE:
 		/* Enabling it while the register is empty raises it (again). */
 		if (value & ~uart->registers[offset] & IER_TRANSMIT &&
 		    uart->transmit.count == 0)
 			uart->transmit_event = true;
 		break;
-	case REGISTER_FIFO_CONTROL:
+	case UART_FIFO_CONTROL:
 		uart_write_fifo_control(uart, value);
 		value = value & FCR_ENABLE ? value : 0;
 		break;

@@ -21,14 +21,22 @@
 
 	.text
 	.altmacro
-/* An exception: the CPU has pushed an error code, or 0 stands in for it. */
+/* An exception: the CPU has pushed an error code, or 0 stands in for it. Jumps of two
+ * bytes reach entry_common, behind the last, or exception_first, in front of the first;
+ * from 15, which no CPU raises, that of 14. */
 .macro EXCEPTION vector
 	.balign ENTRY_EXCEPTION_SIZE
 	.if ((ERROR_CODES >> \vector) & 1) == 0
 	push	$0
 	.endif
 	push	$\vector
+	.if \vector < 15
+	jmp	exception_first
+	.elseif \vector == 15
+	jmp	. - 10
+	.else
 	jmp	entry_common
+	.endif
 .endm
 
 /* How far back a jump of two bytes reaches. */
@@ -44,23 +52,6 @@
 	jmp	. - INTERRUPT_REACH * ENTRY_INTERRUPT_SIZE
 	.endif
 .endm
-
-	.globl entry_exceptions
-	.balign ENTRY_EXCEPTION_SIZE
-entry_exceptions:
-	.set i, 0
-	.rept 32
-	EXCEPTION %i
-	.set i, i + 1
-	.endr
-interrupt_first:
-	jmp	entry_interrupt
-	.globl entry_interrupts
-entry_interrupts:
-	.rept 224
-	INTERRUPT %i
-	.set i, i + 1
-	.endr
 
 /*
  * The VMM stack here, highest address first:
@@ -94,6 +85,27 @@ entry_interrupts:
 1:	mov	%esp, %eax
 	call	\function
 .endm
+
+interrupt_first:
+	jmp	entry_interrupt
+	.globl entry_interrupts
+entry_interrupts:
+	.set i, 32
+	.rept 224
+	INTERRUPT %i
+	.set i, i + 1
+	.endr
+	.balign ENTRY_EXCEPTION_SIZE
+exception_first:
+	jmp	entry_common
+	.globl entry_exceptions
+	.balign ENTRY_EXCEPTION_SIZE
+entry_exceptions:
+	.set i, 0
+	.rept 32
+	EXCEPTION %i
+	.set i, i + 1
+	.endr
 
 entry_common:
 	ENTER	trap

@@ -10,7 +10,7 @@
 #define VECTOR_RETURN_FAULT 0x100
 
 /* Bytes of a stub. */
-#define ENTRY_EXCEPTION_SIZE 16
+#define ENTRY_EXCEPTION_SIZE 8
 #define ENTRY_INTERRUPT_SIZE 4
 
 #ifndef __ASSEMBLER__

@@ -21,6 +21,12 @@ typedef int64_t s64;
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Whether base1, size1 and base2, size2 have a byte in common. */
+static inline bool overlaps(u32 base1, u32 size1, u32 base2, u32 size2)
+{
+	return base1 - base2 < size2 || base2 - base1 < size1;
+}
+
 static inline u32 minimum(u32 a, u32 b)
 {
 	return a < b ? a : b;

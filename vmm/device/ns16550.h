@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The registers of a 16550A (National Semiconductor PC16550D data sheet), real or
+ * virtual: their distances from its first port, and bits. */
+#pragma once
+
+enum {
+	UART_DATA, UART_INTERRUPT_ENABLE,
+	UART_FIFO_CONTROL, /* reads: the cause of the interrupt */
+	UART_LINE_CONTROL, UART_MODEM_CONTROL, UART_LINE_STATUS, UART_MODEM_STATUS, UART_SCRATCH,
+	UART_REGISTERS
+};
+
+#define IER_RECEIVE 0x01
+#define IER_TRANSMIT 0x02
+#define IIR_FIFOS 0xc0
+#define LCR_DIVISOR 0x80
