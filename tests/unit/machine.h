@@ -61,7 +61,7 @@ static bool is_window(u32 linear)
 }
 
 /* A pool of that many frames, all free, and memory of zeroes. */
-static void machine_start(u32 pool_frames)
+static void machine_start(u32 frames)
 {
 	if (physical == NULL) {
 		memory_file = memfd_create("memory", 0);
@@ -77,7 +77,7 @@ static void machine_start(u32 pool_frames)
 	memset(&processor, 0, sizeof(processor));
 	memset(memory_directory, 0, sizeof(memory_directory));
 	memory_init();
-	pool_init(MACHINE_POOL, pool_frames * PAGE_SIZE);
+	pool_init(MACHINE_POOL, frames * PAGE_SIZE);
 }
 
 #endif

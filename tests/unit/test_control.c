@@ -90,20 +90,12 @@ void memory_copy_out(u32 to, const void *from, u32 size)
 	memcpy(store + (to - STORE), from, size);
 }
 
-u32 pool_free_count(void)
-{
-	return 7;
-}
+u32 pool_frames = 9, pool_available = 7;
 
 u32 pool_count(void)
 {
 	assert_true(processor.interrupts);
 	return 8;
-}
-
-u32 pool_size(void)
-{
-	return 9;
 }
 
 bool vm_is_alive(const struct vm *vm)

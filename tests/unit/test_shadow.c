@@ -268,7 +268,7 @@ static void frame_claim(u32 frame)
 {
 	u32 number = (frame - MACHINE_POOL) / PAGE_SIZE;
 
-	assert_true(frame >= MACHINE_POOL && number < pool_size());
+	assert_true(frame >= MACHINE_POOL && number < pool_frames);
 	assert_false(frame_seen[number]);
 	frame_seen[number] = true;
 	frames_seen++;
@@ -372,7 +372,7 @@ static void check_isolation(void)
 	for (u32 i = 0; i < SHADOW_SPACES_PER_FRAME * SHADOW_SPACE_FRAMES; i++)
 		if (space_of(i)->directory != 0)
 			space_is_sound(space_of(i));
-	assert_int_equal(frames_seen + pool_free_count(), pool_size());
+	assert_int_equal(frames_seen + pool_available, pool_frames);
 	assert_int_equal(processor.cr3, vcpu.cr3);
 	tlb_is_guests();
 }
@@ -521,7 +521,7 @@ static void guest_end(void)
 	/* Others wait for a part of it only. */
 	assert_true(breaths >= 100);
 	assert_int_equal(core.cr3, (u32)(uintptr_t)memory_directory);
-	assert_int_equal(pool_free_count(), pool_size() - 6);
+	assert_int_equal(pool_available, pool_frames - 6);
 	for (u32 i = 0; i < SHADOW_HASH; i++)
 		assert_int_equal(pc.shadow.hash[i], 0);
 	shadow_reset(&pc);
@@ -1176,7 +1176,7 @@ static void a_space_larger_than_the_pool_is_refused(void **state)
 		linear += LARGE_PAGE_SIZE;
 	}
 	assert_int_equal(result, SHADOW_FULL);
-	assert_int_equal(pool_free_count(), 0);
+	assert_int_equal(pool_available, 0);
 	check_isolation();
 	guest_end();
 }

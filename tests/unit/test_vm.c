@@ -32,7 +32,7 @@ static struct gandalf_shared shared;
 static bool waits;
 u32 time_tsc_khz = 1000;
 static u32 housekeeping;
-static unsigned stopped, released, started, reported, restarts_told, breaths;
+static unsigned told, renewed, stopped, released, started, reported, restarts_told, breaths;
 static char line[128];
 
 static void interrupts_are_disabled(void)
@@ -112,6 +112,19 @@ void deadline_set(struct deadline *deadline, u64 time)
 {
 	interrupts_are_disabled();
 	deadline->time = time;
+}
+
+void channel_tell(const struct vm *vm)
+{
+	assert_ptr_equal(vm, &vms[0]);
+	assert_int_equal(shared.abi_version, GANDALF_ABI_VERSION);
+	told++;
+}
+
+void channel_renew(const struct vm *vm)
+{
+	assert_ptr_equal(vm, &vms[0]);
+	renewed++;
 }
 
 void interrupt_assign(u32 irqs, struct vcpu *vcpu)
@@ -230,7 +243,7 @@ static int start(void **state)
 	memset(&table, 0, sizeof(table));
 	memset(vcpus, 0, sizeof(vcpus));
 	memset(vms, 0, sizeof(vms));
-	stopped = released = started = reported = restarts_told = housekeeping = 0;
+	told = renewed = stopped = released = started = reported = restarts_told = housekeeping = 0;
 	line[0] = '\0';
 	memset(&shared, 0xff, sizeof(shared));
 	waits = false;
@@ -440,11 +453,15 @@ static void a_paused_guest_goes_on_as_it_was(void **state)
 static void a_restart_is_a_stop_and_a_start(void **state)
 {
 	(void)state;
+	assert_int_equal(renewed, 1);
 	interrupted_by(command_restart);
 	assert_int_equal(stopped, 1);
+	assert_int_equal(renewed, 2);
 	assert_int_equal(vms[0].state, GANDALF_STATE_STARTING);
 	housekeep();
 	assert_int_equal(started, 2);
+	assert_int_equal(told, 2);
+	assert_int_equal(renewed, 3);
 	assert_int_equal(vcpus[0].counters[COUNTER_restarts], 1);
 	interrupted_by(command_stop);
 	interrupted_by(command_restart);

@@ -41,7 +41,7 @@ static void command_status(struct vm *vm)
 			 (unsigned long long)time_milliseconds(now - each->started),
 			 each->vcpu->counters[COUNTER_restarts]);
 	}
-	log_line("pool: %u of %u frames free", pool_free_count(), pool_size());
+	log_line("pool: %u of %u frames free", pool_available, pool_frames);
 }
 
 static void command_counters(struct vm *vm)

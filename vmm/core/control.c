@@ -45,8 +45,8 @@ static struct object object_system(const struct vcpu *vcpu)
 	status.guest_count = core.vcpu_count;
 	status.place = vcpu->vm->index;
 	status.tsc_khz = time_tsc_khz;
-	status.pool_frames = pool_size();
-	status.pool_free = pool_free_count();
+	status.pool_frames = pool_frames;
+	status.pool_free = pool_available;
 	status.pool_counted = pool_count();
 	work_end();
 	status.trace_next = trace_next;

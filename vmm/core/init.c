@@ -36,11 +36,6 @@ static void init_processor(void)
 	fpu_init();
 }
 
-static void init_pool(void)
-{
-	pool_init(table.pool_base, table.pool_size);
-}
-
 static void init_guests(void)
 {
 	const char *error = vm_create_all();
@@ -63,7 +58,7 @@ _Noreturn void init(u32 magic, u32 information)
 	core.interruptible = (table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;
 	log_line("Gandalf " VERSION ": %u guests", table.guest_count);
 	interrupt_init(table.console_port != 0 ? (int)table.console_interrupt : -1);
-	init_pool();
+	pool_init(table.pool_base, table.pool_size);
 	init_guests();
 	log_start();
 	schedule_idle();

@@ -15,8 +15,8 @@ __attribute__((aligned(4096))) u32 memory_windows[MEMORY_WINDOWS];
 __attribute__((aligned(4096))) static u32 fixed_table[1024];
 
 static u32 rtos_mapped;
-static u32 pool_bytes, pool_first, pool_available;
-u32 pool_distance;
+static u32 pool_first;
+u32 pool_distance, pool_frames, pool_available;
 
 static u32 image_physical(const void *pointer)
 {
@@ -170,7 +170,7 @@ void pool_init(u32 base, u32 size)
 	u32 offset;
 
 	pool_distance = LAYOUT_POOL - base;
-	pool_bytes = size;
+	pool_frames = size / PAGE_SIZE;
 	for (offset = 0; offset < size; offset += LARGE_PAGE_SIZE)
 		memory_directory[(LAYOUT_POOL + offset) >> LARGE_PAGE_SHIFT] =
 			(base + offset) | PTE_P | PTE_PS | PTE_A | PTE_D | PTE_G;
@@ -208,14 +208,4 @@ u32 pool_count(void)
 	for (u32 frame = pool_first; frame != 0; frame = *(u32 *)pool_pointer(frame))
 		count++;
 	return count;
-}
-
-u32 pool_free_count(void)
-{
-	return pool_available;
-}
-
-u32 pool_size(void)
-{
-	return pool_bytes / PAGE_SIZE;
 }

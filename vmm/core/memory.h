@@ -59,10 +59,10 @@ void pool_init(u32 base, u32 size);
 /* A zeroed frame, its physical address, or 0 when none is left. */
 u32 pool_allocate(void);
 void pool_free(u32 frame);
-u32 pool_free_count(void);
-/* The same, by walking the list: 4 instructions for each. */
+/* Frames of the pool, and those that are free. */
+extern u32 pool_frames, pool_available;
+/* The free ones, by walking the list: 4 instructions for each. */
 u32 pool_count(void);
-u32 pool_size(void);
 
 /* From a frame's physical address to its linear one. */
 extern u32 pool_distance;

@@ -47,6 +47,7 @@ static const struct bounds table_bounds[] = {
 	TABLE_BOUNDS(image_count, 1, GANDALF_IMAGES_MAXIMUM),
 	TABLE_BOUNDS(pool_size, GANDALF_POOL_MINIMUM, GANDALF_POOL_MAXIMUM),
 	TABLE_BOUNDS(flags, 0, GANDALF_TABLE_INTERRUPTIBLE),
+	TABLE_BOUNDS(channel_count, 0, GANDALF_CHANNELS_MAXIMUM),
 };
 
 static const struct bounds console_bounds[] = {
@@ -151,7 +152,9 @@ static bool check_console(const struct check *check)
 	       check_bounds(check, table, console_bounds, ARRAY_SIZE(console_bounds));
 }
 
-/* What guests and pool have in common. */
+static const char pool_name[] = "pool";
+
+/* What guests, channels and pool have in common. */
 static bool check_memory(const struct check *check, u32 base, u32 size, u32 alignment)
 {
 	if ((base | size) % alignment != 0 || size == 0)
@@ -160,6 +163,9 @@ static bool check_memory(const struct check *check, u32 base, u32 size, u32 alig
 		return fail(check, "its memory goes beyond 4 GiB.", 0);
 	if (overlaps(base, size, check->vmm_base, check->vmm_end - check->vmm_base))
 		return fail(check, "its memory overlaps the VMM.", 0);
+	if (check->name != pool_name &&
+	    overlaps(base, size, check->table->pool_base, check->table->pool_size))
+		return fail(check, "its memory overlaps the pool.", 0);
 	return true;
 }
 
@@ -167,7 +173,7 @@ static bool check_pool(struct check *check)
 {
 	bool good;
 
-	check->name = "pool";
+	check->name = pool_name;
 	good = check_memory(check, check->table->pool_base, check->table->pool_size,
 			    GANDALF_MEMORY_ALIGNMENT);
 	check->name = "system";
@@ -182,9 +188,6 @@ static bool check_guest_memory(const struct check *check, u32 index)
 	if (!check_memory(check, guest->memory_base, guest->memory_size,
 			  is_linux(guest) ? GANDALF_MEMORY_ALIGNMENT : GANDALF_PAGE_SIZE))
 		return false;
-	if (overlaps(guest->memory_base, guest->memory_size, check->table->pool_base,
-		     check->table->pool_size))
-		return fail(check, "its memory overlaps the pool.", 0);
 	for (u32 i = 0; i < index; i++)
 		if (overlaps(guest->memory_base, guest->memory_size, guests[i].memory_base,
 			     guests[i].memory_size))
@@ -248,6 +251,23 @@ static bool check_image(const struct check *check, u32 index)
 	    !fits(image->load_address, image->memory_size,
 		  guest_usable(&table->guests[image->guest])))
 		return fail(check, "it does not fit the guest's memory.", 0);
+	return true;
+}
+
+/* A channel's memory may be a Linux's too. */
+static bool check_channels(const struct check *check)
+{
+	const struct gandalf_table *table = check->table;
+
+	for (u32 i = 0; i < table->channel_count; i++) {
+		const struct gandalf_table_channel *channel = &table->channels[i];
+
+		if (!name_ends(channel->name) || channel->guests[0] >= table->guest_count ||
+		    channel->guests[1] >= table->guest_count)
+			return fail(check, "channel %u has no name or guests.", i);
+		if (!check_memory(check, channel->base, channel->size, GANDALF_PAGE_SIZE))
+			return false;
+	}
 	return true;
 }
 
@@ -317,7 +337,7 @@ const char *table_check(const struct gandalf_table *table, u32 available, u32 vm
 
 	check_system(&check);
 	if (check_header(&check, available) && check_console(&check) && check_pool(&check) &&
-	    check_guests(&check) && check_images(&check))
+	    check_guests(&check) && check_images(&check) && check_channels(&check))
 		return NULL;
 	return message;
 }

@@ -11,14 +11,9 @@
 #include "lib/format.h"
 #include "lib/string.h"
 
-/* Where in an escape sequence (ECMA-48) a console's output stands. */
-enum {
-	ESCAPE_NONE,
-	ESCAPE_START,      /* behind ESC and intermediates */
-	ESCAPE_CONTROL,    /* behind ESC [ */
-	ESCAPE_STRING,     /* behind ESC ] and the like, up to BEL or ESC \ */
-	ESCAPE_STRING_END  /* an ESC in there */
-};
+/* Where in an escape sequence (ECMA-48) a console's output stands: behind ESC and
+ * intermediates; ESC [; ESC ] and the like, up to BEL or ESC \; an ESC in there. */
+enum { ESCAPE_NONE, ESCAPE_START, ESCAPE_CONTROL, ESCAPE_STRING, ESCAPE_STRING_END };
 
 #define BELL 0x07
 #define CANCEL 0x18

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The VMM's part of channels: where each guest finds them, a new epoch at each start
+ * and stop of either side, and who may ring whom.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "fake/quiet_processor.h"
+
+#include "core/channel.h"
+#include "core/core.h"
+#include "core/guest_rtos.h"
+#include "core/init.h"
+#include "core/memory.h"
+#include "core/pc.h"
+
+/* Channel 0 joins Linux and A, channel 1 A and B, channel 2 Linux and B. */
+enum { LINUX, A, B, C, GUESTS };
+
+#define CHANNELS 3u
+
+struct core core;
+struct vm vms[GANDALF_GUESTS_MAXIMUM];
+
+static struct gandalf_table table;
+static struct vcpu vcpus_made[GUESTS];
+static struct gandalf_shared shared[GUESTS];
+static struct pc pc;
+static struct frame frame;
+static u32 mapped[CHANNELS], mapped_count;
+static u32 indices[CHANNELS][4];
+static unsigned rung[GUESTS];
+
+struct gandalf_table *init_table(void)
+{
+	return &table;
+}
+
+u32 memory_map_more(u32 physical, u32 size)
+{
+	assert_int_equal(size, (physical >> 16) * 0x1000);
+	mapped[mapped_count++] = physical;
+	return 0;
+}
+
+void memory_copy_out(u32 to, const void *from, u32 size)
+{
+	for (u32 i = 0; i < CHANNELS; i++)
+		if (table.channels[i].base == to) {
+			assert_int_equal(size, sizeof(indices[i]));
+			memcpy(indices[i], from, size);
+			return;
+		}
+	fail();
+}
+
+bool rtos_ring(const struct vm *vm)
+{
+	assert_false(processor.interrupts);
+	if (vm->state != GANDALF_STATE_RUNNING)
+		return false;
+	rung[vm->index]++;
+	return true;
+}
+
+void pc_interrupt(struct pc *which, unsigned irq)
+{
+	assert_false(processor.interrupts);
+	assert_ptr_equal(which, &pc);
+	assert_int_equal(irq, GANDALF_DOORBELL_IRQ);
+	rung[LINUX]++;
+}
+
+void processor_sleep(void)
+{
+	fail();
+}
+
+static void channel_make(const char *name, u32 first, u32 second)
+{
+	u32 number = table.channel_count++;
+
+	table.channels[number] = (struct gandalf_table_channel){
+		.guests = { first, second }, .base = (number + 1) << 16, .size = (number + 1) * 0x1000 };
+	strcpy(table.channels[number].name, name);
+}
+
+static int start(void **state)
+{
+	static struct gandalf_guest guests[GUESTS];
+
+	(void)state;
+	memset(&table, 0, sizeof(table));
+	memset(shared, 0, sizeof(shared));
+	memset(indices, 0, sizeof(indices));
+	memset(rung, 0, sizeof(rung));
+	mapped_count = 0;
+	core.vcpu_count = GUESTS;
+	channel_make("first", LINUX, A);
+	channel_make("second", B, A);
+	channel_make("third", LINUX, B);
+	for (u32 i = 0; i < GUESTS; i++) {
+		guests[i].memory_base = 0x8000;
+		guests[i].memory_size = 0x100000;
+		vms[i] = (struct vm){ .guest = &guests[i], .index = i, .vcpu = &vcpus_made[i],
+				      .state = GANDALF_STATE_RUNNING };
+		vms[i].pc = i == LINUX ? &pc : NULL;
+		vms[i].rtos = i == LINUX ? NULL : (struct rtos *)1;
+		vcpus_made[i] = (struct vcpu){ .vm = &vms[i], .shared = &shared[i], .frame = &frame };
+	}
+	return 0;
+}
+
+static void an_rtos_has_its_channels_mapped(void **state)
+{
+	(void)state;
+	assert_int_equal(channel_map(&vms[A]), 0x3000);
+	assert_int_equal(mapped_count, 2);
+	assert_int_equal(mapped[0], 0x10000);
+	assert_int_equal(mapped[1], 0x20000);
+	assert_int_equal(channel_map(&vms[C]), 0);
+	assert_int_equal(mapped_count, 2);
+}
+
+static void expect_place(u32 guest, u32 number, const char *name, u32 address, u32 side, u32 peer)
+{
+	const struct gandalf_channel_place *place = &shared[guest].channels[number];
+
+	assert_string_equal(place->name, name);
+	if (name[0] == '\0')
+		return;
+	assert_int_equal(place->address, address);
+	assert_int_equal(place->size, name[0] == 'f' ? 0x1000 : name[0] == 's' ? 0x2000 : 0x3000);
+	assert_int_equal(place->side, side);
+	assert_int_equal(place->peer, peer);
+}
+
+static void every_guest_finds_its_channels(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < GUESTS; i++)
+		channel_tell(&vms[i]);
+	expect_place(LINUX, 0, "first", 0x8000, 0, A);
+	expect_place(LINUX, 1, "third", 0x28000, 0, B);
+	expect_place(LINUX, 2, "", 0, 0, 0);
+	expect_place(A, 0, "first", 0x100000, 1, LINUX);
+	expect_place(A, 1, "second", 0x101000, 1, B);
+	expect_place(A, 2, "", 0, 0, 0);
+	expect_place(B, 0, "second", 0x100000, 0, A);
+	expect_place(B, 1, "third", 0x102000, 1, LINUX);
+	expect_place(C, 0, "", 0, 0, 0);
+}
+
+static void a_start_or_stop_begins_an_epoch(void **state)
+{
+	u32 before[2];
+
+	(void)state;
+	channel_renew(&vms[B]);
+	before[0] = indices[1][0];
+	before[1] = indices[2][0];
+	assert_int_equal(indices[0][0], 0);
+	channel_renew(&vms[B]);
+	for (u32 i = 0; i < 4; i++) {
+		assert_int_equal(indices[1][i], before[0] + GANDALF_CHANNEL_EPOCH);
+		assert_int_equal(indices[2][i], before[1] + GANDALF_CHANNEL_EPOCH);
+	}
+	/* Who waits for bytes is told, if it runs. */
+	assert_int_equal(rung[A], 2);
+	assert_int_equal(rung[LINUX], 2);
+	assert_int_equal(rung[B] + rung[C], 0);
+	vms[LINUX].state = GANDALF_STATE_OFF;
+	channel_renew(&vms[B]);
+	assert_int_equal(rung[LINUX], 2);
+}
+
+static bool ring(u32 from, u32 to)
+{
+	u32 result;
+
+	frame.ebx = to;
+	vcpus_made[from].attention = false;
+	processor.interrupts = from == LINUX;
+	result = hypercall_doorbell(&vcpus_made[from]);
+	assert_true(vcpus_made[from].attention);
+	assert_true(result == 0 || result == (u32)GANDALF_ERROR_ARGUMENT);
+	return result == 0;
+}
+
+static void linux_rings_rtoses_and_they_their_peers(void **state)
+{
+	static const bool allowed[GUESTS][GUESTS] = {
+		[LINUX] = { [A] = true, [B] = true, [C] = true },
+		[A] = { [LINUX] = true, [B] = true },
+		[B] = { [LINUX] = true, [A] = true },
+	};
+
+	(void)state;
+	for (u32 from = 0; from < GUESTS; from++) {
+		for (u32 to = 0; to < GUESTS; to++) {
+			unsigned before = rung[to];
+
+			assert_int_equal(ring(from, to), allowed[from][to]);
+			assert_int_equal(rung[to] - before, allowed[from][to]);
+		}
+		assert_false(ring(from, GUESTS));
+		assert_false(ring(from, UINT32_MAX));
+	}
+	vms[A].state = GANDALF_STATE_PAUSED;
+	assert_false(ring(LINUX, A));
+	vms[LINUX].state = GANDALF_STATE_STOPPED;
+	assert_false(ring(B, LINUX));
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, start)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_rtos_has_its_channels_mapped),
+		TEST(every_guest_finds_its_channels),
+		TEST(a_start_or_stop_begins_an_epoch),
+		TEST(linux_rings_rtoses_and_they_their_peers),
+	};
+
+	return RUN_TESTS(tests);
+}
