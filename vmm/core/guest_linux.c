@@ -7,7 +7,6 @@
  */
 #include "core/guest_linux.h"
 
-#include "core/guest_rtos.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
 #include "core/log.h"

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Channels: bytes between two RTOSes and between Linux and an RTOS, over restarts of either."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from .systems import PATIENCE, Boot, describe, linux, rtos_guest
+
+ROUND = r"^channel: 65536 bytes\n"
+SIZE = 300_000
+
+
+def channel(*between: str, size: str = "8K") -> str:
+    """Return a channel's part of a description."""
+    first, second = between
+    return f'[[channel]]\nname = "line"\nbetween = ["{first}", "{second}"]\nsize = "{size}"\n'
+
+
+def test_bytes_between_two_rtoses_survive_no_restart() -> None:
+    """Each life counts from 0: a byte of an earlier one would end the guest that counts."""
+    count, echo = rtos_guest("channel", "count"), rtos_guest("channel", "echo", priority=12)
+    with Boot.start(
+        describe("channel", count, echo, channel("count", "echo"), memory="64M")
+    ) as machine:
+        machine.expect("count", r"^channel: line, side 0, 8192 bytes at 40000\n", PATIENCE)
+        machine.expect("echo", r"^channel: line, side 1, 8192 bytes at 40000\n", PATIENCE)
+        machine.expect("count", ROUND, PATIENCE)
+        for name in ("echo", "count", "echo"):
+            machine.skip("count")
+            machine.vmm(f"restart {name}", rf"^guest {name} stopped: by command\n")
+            machine.expect("count", ROUND, PATIENCE)
+        machine.vmm("stop echo", r"^guest echo stopped: by command\n")
+        machine.vmm("start echo", r"start echo\n")
+        machine.skip("count")
+        machine.expect("count", ROUND, PATIENCE)
+        for name in ("count", "echo"):
+            assert not re.search("FAIL|nonsense|changed", machine.text(name))
+            assert machine.counters(name)["deliveries"] > 0
+
+
+@pytest.fixture(scope="module")
+def beside_linux() -> Iterator[Boot]:
+    """Linux, which may manage guests, and an RTOS that sends back what it receives."""
+    echo = rtos_guest("channel", "echo")
+    parts = (linux(more="control = true"), echo, channel("linux", "echo"))
+    with Boot.start(describe("channel-linux", *parts)) as machine:
+        machine.wait_for_shell()
+        yield machine
+
+
+def test_linux_reads_what_comes_back(beside_linux: Boot) -> None:
+    machine = beside_linux
+    content = (b"0123456789abcde\n" * (SIZE // 16 + 1))[:SIZE]
+    make = f"while true; do echo 0123456789abcde; done | head -c {SIZE} > /tmp/out"
+    machine.shell(make)
+    line = f"(head -c {SIZE} < /dev/gandalf-line | md5sum) & cat /tmp/out > /dev/gandalf-line; wait"
+    assert hashlib.md5(content).hexdigest() in machine.shell(line)
+    assert int(re.findall(r"^ *10: +(\d+)", machine.shell("cat /proc/interrupts"), re.M)[0]) > 0
+
+
+def test_a_restart_of_the_rtos_is_the_end_of_the_file(beside_linux: Boot) -> None:
+    machine = beside_linux
+    found = machine.shell(
+        "(cat /dev/gandalf-line; echo ended) & sleep 1; echo one > /dev/gandalf-line; sleep 1; "
+        "gandalfctl restart echo; wait"
+    )
+    assert re.search(r"^one\nended\n", found, re.M), found
+    found = machine.shell(
+        "gandalfctl stop echo; echo lost > /dev/gandalf-line; gandalfctl start echo; sleep 1; "
+        "(head -c 4 < /dev/gandalf-line; echo '|') & "
+        "(echo new > /dev/gandalf-line; echo new > /dev/gandalf-line) 2> /tmp/error; wait"
+    )
+    assert "lost" not in found.replace("echo lost", "")
+
+
+def test_a_restart_of_linux_begins_anew(beside_linux: Boot) -> None:
+    machine = beside_linux
+    machine.shell("echo stale > /dev/gandalf-line; sleep 1")
+    machine.skip("echo")
+    machine.skip("linux")
+    machine.send("linux", "reboot -f\n")
+    machine.expect("echo", r"^channel: a new epoch\n", PATIENCE)
+    machine.wait_for_shell()
+    line = "(head -c 6 < /dev/gandalf-line) & echo fresh > /dev/gandalf-line; wait"
+    found = machine.shell(line)
+    assert re.search(r"^fresh\n", found, re.M), found
+    assert "stale" not in found
+
+
+def test_an_rtos_may_ring_its_peers_only(beside_linux: Boot) -> None:
+    """And a Linux without channels has no such devices."""
+    names = beside_linux.shell("ls /dev").split()
+    assert "gandalf-line" in names
+    echo = rtos_guest("channel", "echo")
+    with Boot.start(describe("channel-none", linux(), echo)) as machine:
+        machine.expect("echo", r"^channel: FAILED: there is none\n|there is none", PATIENCE)
+        machine.wait_for_shell()
+        assert "gandalf-line" not in machine.shell("ls /dev").split()
