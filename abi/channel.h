@@ -32,10 +32,10 @@ struct gandalf_ring {
 	uint32_t tail; /* the receiver writes it, the VMM at a new epoch */
 };
 
+/* The rings' bytes follow: those of ring 0, then those of ring 1. */
 struct gandalf_channel {
 	struct gandalf_ring rings[2]; /* ring n: what side n sends */
 	uint8_t reserved[48]; /* up to GANDALF_CHANNEL_HEADER */
-	uint8_t bytes[];
 };
 
 /* What a guest finds of each of its channels in struct gandalf_shared. The VMM
@@ -106,7 +106,7 @@ static inline int32_t channel_move(struct channel_end *end, uint32_t *index, uin
 static inline int32_t channel_send(struct channel_end *end, const void *from, uint32_t size)
 {
 	struct gandalf_ring *ring = &end->channel->rings[end->side];
-	uint8_t *bytes = end->channel->bytes + end->side * end->capacity;
+	uint8_t *bytes = (uint8_t *)(end->channel + 1) + end->side * end->capacity;
 	uint32_t head, tail, room;
 	int32_t error = channel_look(end, ring, &head, &tail);
 
@@ -128,7 +128,8 @@ static inline int32_t channel_send(struct channel_end *end, const void *from, ui
 static inline int32_t channel_receive(struct channel_end *end, void *to, uint32_t size)
 {
 	struct gandalf_ring *ring = &end->channel->rings[1 - end->side];
-	const uint8_t *bytes = end->channel->bytes + (1 - end->side) * end->capacity;
+	const uint8_t *bytes =
+		(const uint8_t *)(end->channel + 1) + (1 - end->side) * end->capacity;
 	uint32_t head, tail, full;
 	int32_t error = channel_look(end, ring, &head, &tail);
 

@@ -56,11 +56,12 @@ def test_every_define_with_a_value_is_known() -> None:
 
 def test_64_bit_fields_are_aligned_as_on_i386(tmp_path: Path) -> None:
     (tmp_path / "gandalf.h").write_text(
-        "#include <stdint.h>\nstruct probe { uint32_t a; uint64_t b; uint8_t c[3]; };\n"
+        "#include <stdint.h>\nstruct gandalf_probe { uint32_t a; uint64_t b; uint8_t c[3]; };\n"
     )
     (tmp_path / "table.h").write_text("")
     (tmp_path / "control.h").write_text("")
-    probe = read_headers(tmp_path).structures["probe"]
+    (tmp_path / "channel.h").write_text("")
+    probe = read_headers(tmp_path).structures["gandalf_probe"]
     assert probe.b.offset == 4
     assert ctypes.sizeof(probe) == 16
 
@@ -69,5 +70,6 @@ def test_a_broken_header_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "gandalf.h").write_text('#error "broken"\n')
     (tmp_path / "table.h").write_text("")
     (tmp_path / "control.h").write_text("")
+    (tmp_path / "channel.h").write_text("")
     with pytest.raises(UserError, match="do not compile"):
         read_headers(tmp_path)

@@ -139,6 +139,44 @@ def test_messages_have_file_and_line(describe: Describe) -> None:
     assert check(path).system.messages()[0].startswith(f"{path}:2: `memory` must be")
 
 
+CHANNEL = '[[channel]]\nname = "line"\nbetween = ["linux", "rtos"]\n'
+# What is replaced in CHANNEL, by what, the line of it, and part of the mistake's sentence.
+CHANNEL_MISTAKES = [
+    ('name = "line"\n', "", 1, "The field `name` is missing"),
+    ('"line"', '"Line"', 2, "must be a small letter"),
+    ('["linux", "rtos"]', '["linux"]', 3, "`between`"),
+    ('["linux", "rtos"]', '["linux", "rtos", "x"]', 3, "`between`"),
+    ('["linux", "rtos"]', '["linux", "other"]', 3, "there is no such guest; there are linux, rtos"),
+    ('["linux", "rtos"]', '["rtos", "rtos"]', 3, "two different guests"),
+    ('"rtos"]\n', '"rtos"]\nsize = "3K"\n', 4, "a multiple of 4K up to 1M"),
+    ('"rtos"]\n', '"rtos"]\nsize = "2M"\n', 4, "a multiple of 4K up to 1M"),
+    ("[[channel]]", "[channel]", 1, "must be a table"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "part"), CHANNEL_MISTAKES)
+def test_mistakes_of_a_channel(
+    describe: Describe, old: str, new: str, line: int, part: str
+) -> None:
+    text = GOOD + CHANNEL.replace(old, new, 1)
+    found = check(describe(text)).system.mistakes
+    start = GOOD.count("\n")
+    assert [mistake.line - start for mistake in found] == [line], found
+    assert part in found[0].sentence
+
+
+def test_channels_have_names_and_lines_of_their_own(describe: Describe) -> None:
+    assert check(describe(GOOD + CHANNEL)).system.messages() == []
+    (found,) = check(describe(GOOD + CHANNEL + CHANNEL)).system.mistakes
+    assert 'There is a channel "line" already' in found.sentence
+    many = "".join(CHANNEL.replace("line", f"line{number}") for number in range(9))
+    (found,) = check(describe(GOOD + many)).system.mistakes
+    assert "too many channels: 8 is the most" in found.sentence
+    doorbell = GOOD.replace('kind = "linux"', 'kind = "linux"\ninterrupts = [10]')
+    (found,) = check(describe(doorbell + CHANNEL)).system.mistakes
+    assert "IRQ 10 is the doorbell" in found.sentence
+
+
 def test_two_guests_cannot_have_the_same(describe: Describe) -> None:
     extra = '\ninterrupts = [5]\nports = ["0x300-0x30f"]\n'
     text = GOOD.replace('memory = "64M"', 'memory = "64M"' + extra)

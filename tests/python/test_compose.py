@@ -173,6 +173,28 @@ def test_another_image_has_room_where_a_guest_manages_others(describe: Describe)
         assert image.offset + image.room <= len(module)
 
 
+def test_channels_lie_in_linuxs_memory_or_alone(describe: Describe) -> None:
+    more = GOOD[GOOD.index('[[guest]]\nname = "rtos"') :].replace('"rtos"\nkind', '"more"\nkind')
+    text = GOOD + more
+    for name, first, second in (("one", "linux", "rtos"), ("two", "rtos", "linux"),
+                                ("three", "more", "rtos")):  # fmt: skip
+        text += f'[[channel]]\nname = "{name}"\nbetween = ["{first}", "{second}"]\n'
+    table = unpack(compose(check(describe(text))))
+    linux = table.guests[0]
+    end = linux.memory_base + linux.memory_size
+    one, two, three = table.channels
+    assert (one.name, one.guests, one.base, one.size) == ("one", (0, 1), end - 0x2000, 0x2000)
+    assert (two.guests, two.base) == ((1, 0), end - 0x4000)
+    assert three.guests == (2, 1)
+    assert not any(
+        three.base < guest.memory_base + guest.memory_size
+        and guest.memory_base < three.base + three.size
+        for guest in table.guests
+    )
+    initrd = next(image for image in table.images if image.name == "initrd")
+    assert initrd.load_address + initrd.file_size <= linux.memory_size - 0x4000
+
+
 @pytest.mark.parametrize("room", ["1K", "1M", "2M"])
 def test_a_room_that_cannot_be_is_a_mistake(describe: Describe, room: str) -> None:
     checked = check(describe(GOOD + f'image_room = "{room}"\n'))

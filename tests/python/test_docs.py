@@ -8,7 +8,15 @@ import pytest
 from pydantic import BaseModel
 
 from gandalf.check import check
-from gandalf.description import Console, LinuxGuest, Machine, RtosGuest, Uart, size_text
+from gandalf.description import (
+    Channel,
+    Console,
+    LinuxGuest,
+    Machine,
+    RtosGuest,
+    Uart,
+    size_text,
+)
 from gandalf.paths import ROOT
 
 TEXT = (ROOT / "docs" / "system-description.md").read_text()
@@ -35,6 +43,7 @@ def documented(heading: str) -> dict[str, list[str]]:
 CASES = [
     (Machine, "[machine]"), (Console, "[console]"), (Uart, "uart"),
     (LinuxGuest, 'kind = "linux"'), (RtosGuest, 'kind = "rtos"'),
+    (Channel, "[[channel]]"),
 ]  # fmt: skip
 
 
@@ -47,7 +56,7 @@ def default_text(name: str, value: Any) -> str:
     match value:
         case bool():
             return f"`{str(value).lower()}`"
-        case int() if name in ("memory", "shadow_pool"):
+        case int() if name in ("memory", "shadow_pool", "size"):
             return f'`"{size_text(value)}"`'
         case str():
             return f'`"{value}"`'

@@ -11,7 +11,7 @@ def e820(page: bytes) -> list[tuple[int, int, int]]:
 
 
 def test_parameters_of_a_vmlinux() -> None:
-    page = linux_boot.boot_parameters(b"", 0x1000000, 192 << 20, 0xB000000, 12345)
+    page = linux_boot.boot_parameters(b"", 0x1000000, 192 << 20, 0, 0xB000000, 12345)
     assert len(page) == 4096
     assert e820(page) == [
         (0, 0x9F000, 1),
@@ -27,6 +27,13 @@ def test_parameters_of_a_vmlinux() -> None:
     assert struct.unpack_from("<I", page, 0x228)[0] == linux_boot.COMMAND_LINE
     assert struct.unpack_from("<I", page, 0x1E0)[0] == 191 << 10
     assert page[0x1EF] == 0  # the sentinel of a loader that clears what it does not know
+
+
+def test_memory_of_channels_is_reserved() -> None:
+    page = linux_boot.boot_parameters(b"", 0x1000000, 192 << 20, 0x3000, 0, 0)
+    end = (192 << 20) - 0x3000
+    assert e820(page)[2:] == [(0x100000, end - 0x100000, 1), (end, 0x3000, 2)]
+    assert struct.unpack_from("<I", page, 0x1E0)[0] == (191 << 10) - 12
 
 
 def test_places_do_not_overlap_and_are_ram() -> None:

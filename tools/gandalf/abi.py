@@ -72,7 +72,7 @@ def _field_type(node: Any, structures: dict[str, Any]) -> Any:
     """Return the ctypes type of a field: fixed-width, a known structure, or an array of them."""
     match node:
         case c_ast.ArrayDecl():
-            return _field_type(node.type, structures) * (_evaluate(node.dim) if node.dim else 0)
+            return _field_type(node.type, structures) * _evaluate(node.dim)
         case c_ast.TypeDecl(type=c_ast.Struct() as inner):
             return structures[inner.name]
         case c_ast.TypeDecl(type=c_ast.IdentifierType() as inner):

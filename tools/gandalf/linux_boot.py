@@ -79,8 +79,9 @@ def boot_parameters(
         (0, _LOW_END, _RAM),
         (_LOW_END, LOWEST_KERNEL - _LOW_END, _RESERVED),
         (LOWEST_KERNEL, memory - reserved - LOWEST_KERNEL, _RAM),
-        (memory - reserved, reserved, _RESERVED),
     ]
+    if reserved:
+        ranges.append((memory - reserved, reserved, _RESERVED))
     for index, (start, size, kind) in enumerate(ranges):
         struct.pack_into("<QQI", page, _E820_TABLE + 20 * index, start, size, kind)
     kib = (memory - reserved - LOWEST_KERNEL) // 1024
