@@ -10,7 +10,7 @@
  *	activations=N minimum=N mean=N p99.9=N maximum=N missed=N
  *
  * `missed` counts milliseconds in which `periodic` did not run. `console`
- * executes what is typed.
+ * executes what is typed. With a channel there is a control task, too: control.c.
  *
  * The bench has a demo of its own (build/freertos/demo-anew.elf), whose figures
  * begin anew with each line, and which also prints their distribution:
@@ -19,7 +19,9 @@
  */
 #include "FreeRTOS.h"
 #include "commands.h"
+#include "control.h"
 #include "demo.h"
+#include "port_channel.h"
 #include "print.h"
 #include "queue.h"
 #include "semphr.h"
@@ -28,11 +30,13 @@
 
 #define PERIODIC_PRIORITY 5
 #define MEASUREMENT_PRIORITY 3
+#define CONTROL_PRIORITY 4
 #define CONSOLE_PRIORITY 2
 #define FLOAT_PRIORITY 1
 
 #define PERIODIC_STACK 256
 #define MEASUREMENT_STACK 512
+#define CONTROL_STACK 256
 #define CONSOLE_STACK 512
 #define FLOAT_STACK 768
 
@@ -48,6 +52,7 @@ const bool measurement_anew = DEMO_ANEW;
 static QueueHandle_t samples;
 static SemaphoreHandle_t output_lock;
 static TaskHandle_t console_task, float_task;
+static struct port_channel channel;
 
 /* --- What the shared part of the demo needs --- */
 
@@ -104,6 +109,24 @@ size_t os_console_read(char *to, size_t size)
 void os_key_wait(void)
 {
 	ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
+}
+
+bool os_channel_send(const char *from, uint32_t size)
+{
+	int32_t result = 1;
+
+	for (uint32_t done = 0; done < size && result > 0; done += (uint32_t)result)
+		result = lPortChannelSend(&channel, from + done, size - done, portMAX_DELAY);
+	return result > 0;
+}
+
+bool os_channel_receive(char *to, uint32_t size)
+{
+	int32_t result = 1;
+
+	for (uint32_t done = 0; done < size && result > 0; done += (uint32_t)result)
+		result = lPortChannelReceive(&channel, to + done, size - done, portMAX_DELAY);
+	return result > 0;
 }
 
 void os_float_task_wake(void)
@@ -169,6 +192,12 @@ static void console_run(void *unused)
 	terminal_run(command_execute);
 }
 
+static void control_task_run(void *unused)
+{
+	(void)unused;
+	control_run();
+}
+
 static void float_run(void *unused)
 {
 	static struct port_floating_point area;
@@ -206,9 +235,10 @@ void main(void)
 {
 	static StackType_t periodic_stack[PERIODIC_STACK];
 	static StackType_t measurement_stack[MEASUREMENT_STACK];
+	static StackType_t control_stack[CONTROL_STACK];
 	static StackType_t console_stack[CONSOLE_STACK];
 	static StackType_t float_stack[FLOAT_STACK];
-	static StaticTask_t periodic, measurement, console, floating;
+	static StaticTask_t periodic, measurement, control, console, floating;
 	static StaticSemaphore_t lock;
 	static StaticQueue_t queue;
 	static uint8_t queue_storage[QUEUE_LENGTH * sizeof(struct sample)];
@@ -221,6 +251,9 @@ void main(void)
 			  periodic_stack, &periodic);
 	xTaskCreateStatic(measurement_run, "measurement", MEASUREMENT_STACK, NULL,
 			  MEASUREMENT_PRIORITY, measurement_stack, &measurement);
+	if (xPortChannelOpen(&channel, NULL))
+		xTaskCreateStatic(control_task_run, "control", CONTROL_STACK, NULL,
+				  CONTROL_PRIORITY, control_stack, &control);
 	console_task = xTaskCreateStatic(console_run, "console", CONSOLE_STACK, NULL,
 					 CONSOLE_PRIORITY, console_stack, &console);
 	float_task = xTaskCreateStatic(float_run, "float", FLOAT_STACK, NULL, FLOAT_PRIORITY,

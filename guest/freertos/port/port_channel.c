@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Channels for FreeRTOS tasks; see port_channel.h. */
+#include "port_channel.h"
+
+#include <string.h>
+
+static struct port_channel *channels;
+
+/* The other guest has moved an index, of whichever channel. */
+static void port_channel_interrupt(void)
+{
+	BaseType_t switch_wanted = pdFALSE;
+
+	for (struct port_channel *channel = channels; channel; channel = channel->next) {
+		xSemaphoreGiveFromISR(channel->received, &switch_wanted);
+		xSemaphoreGiveFromISR(channel->room, &switch_wanted);
+	}
+	portYIELD_FROM_ISR(switch_wanted);
+}
+
+BaseType_t xPortChannelOpen(struct port_channel *channel, const char *name)
+{
+	const struct gandalf_channel_place *place =
+		(const struct gandalf_channel_place *)&shared_page->channels[0];
+	const struct gandalf_channel_place *end = place + GANDALF_CHANNELS_MAXIMUM;
+
+	while (place < end && place->name[0] && name && strcmp(place->name, name) != 0)
+		place++;
+	if (place == end || !place->name[0])
+		return pdFALSE;
+	channel_open(&channel->receiver, (void *)place->address, place);
+	channel->sender = channel->receiver;
+	channel->peer = place->peer;
+	channel->received = xSemaphoreCreateBinaryStatic(&channel->received_storage);
+	channel->room = xSemaphoreCreateBinaryStatic(&channel->room_storage);
+	channel->next = channels;
+	channels = channel;
+	vPortSetInterruptHandler(GANDALF_VECTOR_DOORBELL, port_channel_interrupt);
+	return pdTRUE;
+}
+
+/* A ring that comes between the look and the wait has given the semaphore. */
+int32_t lPortChannelReceive(struct port_channel *channel, void *to, uint32_t size,
+			    TickType_t wait)
+{
+	int32_t result;
+
+	while ((result = channel_receive(&channel->receiver, to, size)) == 0)
+		if (xSemaphoreTake(channel->received, wait) != pdTRUE)
+			return 0;
+	if (result > 0)
+		hypercall(GANDALF_HYPERCALL_DOORBELL, channel->peer, 0);
+	return result;
+}
+
+int32_t lPortChannelSend(struct port_channel *channel, const void *from, uint32_t size,
+			 TickType_t wait)
+{
+	int32_t result;
+
+	while ((result = channel_send(&channel->sender, from, size)) == 0)
+		if (xSemaphoreTake(channel->room, wait) != pdTRUE)
+			return 0;
+	if (result > 0)
+		hypercall(GANDALF_HYPERCALL_DOORBELL, channel->peer, 0);
+	return result;
+}
