@@ -10,7 +10,7 @@
  *	activations=N minimum=N mean=N p99.9=N maximum=N missed=N
  *
  * `missed` counts milliseconds in which `periodic` did not run. `console`
- * executes what is typed. With a channel there is a control task, too: control.c.
+ * executes what is typed. With a channel there is a control task, too: motor.c.
  *
  * The bench has a demo of its own (build/freertos/demo-anew.elf), whose figures
  * begin anew with each line, and which also prints their distribution:
@@ -19,7 +19,7 @@
  */
 #include "FreeRTOS.h"
 #include "commands.h"
-#include "control.h"
+#include "motor.h"
 #include "demo.h"
 #include "port_channel.h"
 #include "print.h"
@@ -195,7 +195,7 @@ static void console_run(void *unused)
 static void control_task_run(void *unused)
 {
 	(void)unused;
-	control_run();
+	motor_run();
 }
 
 static void float_run(void *unused)

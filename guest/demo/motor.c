@@ -5,7 +5,7 @@
  * whole number; for CONTROL_REPLIES periods after it a line with the time in
  * milliseconds and the position goes back.
  */
-#include "control.h"
+#include "motor.h"
 
 #include "demo.h"
 
@@ -83,7 +83,7 @@ static void take(char character)
 	follow();
 }
 
-void control_run(void)
+void motor_run(void)
 {
 	char character;
 
