@@ -184,8 +184,9 @@ def test_trace_shows_the_last_events(machine: Boot) -> None:
     read = abi()["HYPERCALL_READ"]
     assert any(event["event"] == "hypercall" and event["first"] == read for event in events)
     # A millisecond may have more events than the ring; ten times that is not so.
-    own = machine.shell("for i in 1 2 3 4 5 6 7 8 9 10; do gandalfctl trace rtos; done")
-    own = own.splitlines()
+    own = machine.shell(
+        "for i in 1 2 3 4 5 6 7 8 9 10; do gandalfctl trace rtos; done"
+    ).splitlines()
     assert any(
         re.fullmatch(r"\d+ us, rtos: deliver: vector 0x30, EIP 0x[0-9a-f]+", line) for line in own
     )

@@ -12,6 +12,7 @@
  *	output=N	bytes that a console writes between two looks at it
  *	events=N	events that were ever traced
  *	race=N		events that reading the trace makes
+ *	late=N		event N has the time that event N + 1 should have, and the other way round
  *	alive=E		what a sign of life is answered
  *	counted=N	free frames in the list, instead of 1000
  *	locked=1	another program is loading an image
@@ -43,7 +44,7 @@ static struct gandalf_guest_status guests[GUESTS] = {
 	 .state = GANDALF_STATE_STOPPED, .reason = "divide error (#DE) without a handler"},
 };
 static uint8_t image[MEMORY];
-static uint32_t busy, log_bytes, console_bytes, output, events, race;
+static uint32_t busy, log_bytes, console_bytes, output, events, race, late;
 
 static uint32_t number(const char *name, uint32_t otherwise)
 {
@@ -71,6 +72,7 @@ bool device_open(void)
 	output = number("output=", 0);
 	events = number("events=", 3);
 	race = number("race=", 0);
+	late = number("late=", 0);
 	return true;
 }
 
@@ -99,7 +101,8 @@ static void trace_fill(struct gandalf_trace_event ring[GANDALF_TRACE_EVENTS])
 {
 	for (uint32_t n = 0; n < events; n++)
 		ring[n % GANDALF_TRACE_EVENTS] = (struct gandalf_trace_event){
-			.time = 1000ull * n * KHZ / 1000,
+			.time = 1000ull * (late && n == late ? n + 1 : late && n == late + 1 ? late : n) *
+				KHZ / 1000,
 			.type = (uint16_t)(n % 14),
 			.vcpu = n % 3 == 2 ? 0xffff : (uint16_t)(n % 3),
 			.first = n,

@@ -281,6 +281,16 @@ def test_trace_leaves_out_what_was_overwritten(control: Control, events: int, ra
     assert [event["first"] for event in found] == list(range(first, events))
 
 
+def test_trace_is_in_the_order_of_time(control: Control) -> None:
+    """An interrupt between an event's place in the ring and its time leaves an earlier one."""
+    found = parsed(control("trace", "--json", machine="events=1500 late=700"))["events"]
+    times = [event["time_us"] for event in found]
+    assert times == sorted(times)
+    order = [event["first"] for event in found]
+    assert order[700 - 476 : 702 - 476] == [701, 700]
+    assert sorted(order) == list(range(476, 1500))
+
+
 def test_report_of_a_guest_that_was_stopped(control: Control) -> None:
     text = "guest dead stopped: divide error (#DE) without a handler\n  at cs:eip 0061:00001193\n"
     assert control("report", "dead").output == text

@@ -2,6 +2,7 @@
 /* The command trace: what the VMM did last, of all guests or of one. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -98,11 +99,38 @@ static void show_json(const struct recording *recording, const struct gandalf_tr
 	json_end();
 }
 
+static int compare_times(const void *a, const void *b)
+{
+	const struct gandalf_trace_event *const *left = a, *const *right = b;
+
+	if ((*left)->time == (*right)->time)
+		return *left < *right ? -1 : 1;
+	return (*left)->time < (*right)->time ? -1 : 1;
+}
+
+/*
+ * Fills events in the order of time and returns how many: in the ring, one that an
+ * interrupt left before another had its time stamp stands behind that one.
+ */
+static uint32_t sort(const struct recording *recording,
+		     const struct gandalf_trace_event *events[EVENTS])
+{
+	uint32_t count = 0;
+
+	for (uint32_t number = recording->first; (int32_t)(recording->end - number) > 0; number++)
+		events[count++] = &recording->events[number % EVENTS];
+	qsort(events, count, sizeof(*events), compare_times);
+	return count;
+}
+
 /* vcpu: whose events, or UINT32_MAX for all. */
 static void show(const struct recording *recording, uint32_t vcpu, bool json)
 {
-	for (uint32_t number = recording->first; (int32_t)(recording->end - number) > 0; number++) {
-		const struct gandalf_trace_event *event = &recording->events[number % EVENTS];
+	static const struct gandalf_trace_event *events[EVENTS];
+	uint32_t count = sort(recording, events);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct gandalf_trace_event *event = events[i];
 
 		if (event->type >= sizeof(types) / sizeof(*types) ||
 		    (vcpu != UINT32_MAX && event->vcpu != vcpu))
