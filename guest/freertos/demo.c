@@ -126,6 +126,9 @@ bool os_channel_receive(char *to, uint32_t size)
 
 	for (uint32_t done = 0; done < size && result > 0; done += (uint32_t)result)
 		result = lPortChannelReceive(&channel, to + done, size - done, portMAX_DELAY);
+	/* The same task sends: once is enough to be told of a new life. */
+	if (result <= 0)
+		channel.sender = channel.receiver;
 	return result > 0;
 }
 
