@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from gandalf.paths import ROOT
+
 from .systems import PATIENCE, Boot, describe, linux, rtos_guest
 
 ROUND = r"^channel: 65536 bytes\n"
@@ -89,6 +91,24 @@ def test_a_restart_of_linux_begins_anew(beside_linux: Boot) -> None:
     found = machine.shell(line)
     assert re.search(r"^fresh\n", found, re.M), found
     assert "stale" not in found
+
+
+def test_a_motor_follows_its_set_points() -> None:
+    """The example that comes with Gandalf, and again after a restart of either side."""
+    with Boot.start(ROOT / "systems" / "motor.toml") as machine:
+        machine.wait_for_shell()
+        with machine.rtos_undisturbed():
+            text = machine.shell("setpoint 1000 200")
+        rows = [(int(time), int(place)) for time, place in
+                re.findall(r"^ *(\d+) ms +(-?\d+) \|", text, re.M)]  # fmt: skip
+        assert [time for time, _ in rows] == 2 * list(range(0, 300, 5))
+        assert rows[0][1] == 0
+        assert 850 < rows[59][1] < 1150
+        assert max(place for _, place in rows) > 1200
+        assert 50 < rows[119][1] < 350
+        machine.shell("gandalfctl restart rtos; sleep 1")
+        assert re.search(r"^ *0 ms +0 \|\*\n", machine.shell("setpoint 500"), re.M)
+        assert machine.shell("setpoint", status=2).startswith("usage: setpoint POSITION")
 
 
 def test_an_rtos_may_ring_its_peers_only(beside_linux: Boot) -> None:
