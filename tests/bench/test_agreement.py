@@ -100,8 +100,9 @@ def run(folder: Path, masked: int | None = None) -> Both:
 
 
 def check(both: Both) -> None:
-    """Fail if they disagree. The RTOS has printed nothing of the last second yet."""
-    assert 2000 <= both.activations <= both.seen.count <= both.activations + 1100
+    """Fail if they disagree. The RTOS's figures begin earlier, and end with a line of theirs."""
+    assert min(both.activations, both.seen.count) >= 2000
+    assert abs(both.activations - both.seen.count) <= 1500
     assert abs(both.minimum - both.seen.minimum) <= AGREEMENT
     assert abs(both.maximum - both.seen.maximum) <= AGREEMENT
 

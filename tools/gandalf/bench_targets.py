@@ -402,6 +402,7 @@ class Switch(Target):
 
 def _own_script(path: Path, text: str, log: Log) -> None:
     """Make the root file system with another script than that of the operations."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     added = {**bench_workload.build_programs(32), "root/.profile": path}
     bench_workload.extended(guest_linux.build_rootfs(ROOT, log), added, INITRD)
