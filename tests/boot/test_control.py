@@ -403,10 +403,10 @@ def test_a_linux_without_the_field_is_refused() -> None:
 
 @pytest.fixture(scope="module")
 def watched() -> Iterator[Boot]:
-    """A machine with two watchdogs: of Linux and of lab, which lives until something is typed."""
+    """A machine with two watchdogs: of Linux and of lab, which lives until h is typed."""
     more = 'on_fault = "restart"\nwatchdog_ms'
-    alive = rtos_guest("alive", "lab", priority=5, more=f"{more} = 100")
-    with start("watchdog", f"control = true\n{more} = 500", DEMO, alive) as running:
+    silent = rtos_guest("silent", "lab", priority=5, more=f"{more} = 100")
+    with start("watchdog", f"control = true\n{more} = 500", DEMO, silent) as running:
         yield running
 
 
@@ -415,11 +415,11 @@ def test_an_rtos_that_falls_silent_is_restarted(watched: Boot) -> None:
     machine.shell("sleep 1")
     with machine.rtos_undisturbed():
         machine.skip("lab")
-        machine.shell("echo | gandalfctl console lab")
-        machine.expect("lab", r"^silent\n", PATIENCE)
+        machine.shell("echo h | gandalfctl console lab")
+        machine.expect("lab", r"^silent: from now on\n", PATIENCE)
         assert machine.stop_report("lab") == "no sign of life for 100 ms"
         machine.expect("vmm", r"^guest lab restarts, 1 of 3\n", PATIENCE)
-        machine.expect("lab", r"^alive\n", PATIENCE)
+        machine.expect("lab", r"^silent: alive\n", PATIENCE)
     machine.shell("sleep 1")
     found = guests(machine)["lab"]
     assert (found["state"], found["fault_restarts"], found["watchdog_ms"]) == ("running", 1, 100)
