@@ -23,6 +23,7 @@
 #include "lib/format.h"
 #include "lib/string.h"
 
+#define IN(state) (1u << GANDALF_STATE_##state)
 /* What the idle vCPU copies between two looks at more urgent guests. */
 #define LOAD_STEP 0x800u
 
@@ -299,11 +300,11 @@ static const struct {
 	void (*perform)(struct vm *vm);
 	u32 states; /* bits of GANDALF_STATE_... */
 } actions[] = {
-	[GANDALF_ACTION_START] = {vm_request_start, 1 << GANDALF_STATE_OFF | 1 << GANDALF_STATE_STOPPED},
-	[GANDALF_ACTION_STOP] = {vm_halt, 1 << GANDALF_STATE_RUNNING | 1 << GANDALF_STATE_PAUSED | 1 << GANDALF_STATE_STARTING},
-	[GANDALF_ACTION_RESTART] = {vm_restart, ~(1u << GANDALF_STATE_STARTING)},
-	[GANDALF_ACTION_PAUSE] = {vm_pause, 1 << GANDALF_STATE_RUNNING},
-	[GANDALF_ACTION_RESUME] = {vm_resume, 1 << GANDALF_STATE_PAUSED},
+	[GANDALF_ACTION_START] = {vm_request_start, IN(OFF) | IN(STOPPED)},
+	[GANDALF_ACTION_STOP] = {vm_halt, IN(RUNNING) | IN(PAUSED) | IN(STARTING)},
+	[GANDALF_ACTION_RESTART] = {vm_restart, ~IN(STARTING)},
+	[GANDALF_ACTION_PAUSE] = {vm_pause, IN(RUNNING)},
+	[GANDALF_ACTION_RESUME] = {vm_resume, IN(PAUSED)},
 };
 
 int vm_act(struct vm *vm, u32 action)

@@ -28,8 +28,7 @@ int refused(long error)
 	return fail("the VMM refused: %s", strerror((int)-error));
 }
 
-/* Whether an object has been read whole. */
-static bool read_whole(uint32_t object, uint32_t place, void *to, uint32_t size)
+bool object_read(uint32_t object, uint32_t place, void *to, uint32_t size)
 {
 	long result = device_read(object, place, 0, to, size);
 
@@ -45,7 +44,7 @@ static bool read_whole(uint32_t object, uint32_t place, void *to, uint32_t size)
 
 bool system_read(struct gandalf_system_status *status)
 {
-	if (!read_whole(GANDALF_OBJECT_SYSTEM, NO_PLACE, status, sizeof(*status)))
+	if (!object_read(GANDALF_OBJECT_SYSTEM, NO_PLACE, status, sizeof(*status)))
 		return false;
 	if (status->abi_version == GANDALF_ABI_VERSION)
 		return true;
@@ -57,7 +56,7 @@ bool system_read(struct gandalf_system_status *status)
 bool guest_read(uint32_t place, struct guest *guest)
 {
 	guest->place = place;
-	if (!read_whole(GANDALF_OBJECT_GUEST, place, &guest->status, sizeof(guest->status)))
+	if (!object_read(GANDALF_OBJECT_GUEST, place, &guest->status, sizeof(guest->status)))
 		return false;
 	guest->status.name[sizeof(guest->status.name) - 1] = 0;
 	guest->status.reason[sizeof(guest->status.reason) - 1] = 0;

@@ -15,6 +15,8 @@ struct guest {
 };
 
 /* These are false after a sentence on standard error. */
+/* An object of control.h, whole. */
+bool object_read(uint32_t object, uint32_t place, void *to, uint32_t size);
 bool system_read(struct gandalf_system_status *status);
 bool guest_read(uint32_t place, struct guest *guest);
 /* The guest of that name, and the system if it is not NULL. */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "command.h"
-#include "fail.h"
 #include "guest.h"
 #include "json.h"
 
@@ -38,15 +37,10 @@ int command_stats(const struct arguments *arguments)
 {
 	uint32_t values[COUNTERS];
 	struct guest guest;
-	long result;
 
-	if (!guest_find(arguments->guest, &guest, NULL))
+	if (!guest_find(arguments->guest, &guest, NULL) ||
+	    !object_read(GANDALF_OBJECT_COUNTERS, guest.place, values, sizeof(values)))
 		return 1;
-	result = device_read(GANDALF_OBJECT_COUNTERS, guest.place, 0, values, sizeof(values));
-	if (result < 0)
-		return refused(result);
-	if (result != sizeof(values))
-		return fail("the VMM has other counters than this command");
 	if (json_wanted(arguments))
 		show_json(&guest, values);
 	else

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "command.h"
-#include "fail.h"
 #include "guest.h"
 #include "json.h"
 
@@ -46,18 +45,12 @@ static bool names_read(struct recording *recording, uint32_t count)
 static bool recording_read(struct recording *recording)
 {
 	struct gandalf_system_status before, after;
-	long size;
 
 	if (!system_read(&before) || !names_read(recording, before.guest_count) ||
-	    !system_read(&before))
-		return false;
-	size = device_read(GANDALF_OBJECT_TRACE, NO_PLACE, 0, recording->events,
-			   sizeof(recording->events));
-	if (size < 0)
-		return !refused(size);
-	if (size != sizeof(recording->events))
-		return !fail("the VMM's trace has another size than this command's");
-	if (!system_read(&after))
+	    !system_read(&before) ||
+	    !object_read(GANDALF_OBJECT_TRACE, NO_PLACE, recording->events,
+			 sizeof(recording->events)) ||
+	    !system_read(&after))
 		return false;
 	recording->tsc_khz = before.tsc_khz;
 	recording->end = before.trace_next;
