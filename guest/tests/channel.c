@@ -4,7 +4,7 @@
  * prints a line for each of ROUND that came back as they went, side 1 sends back what
  * it receives. Both say when a new epoch has begun.
  */
-#include "channel.h"
+#include "channel_end.h"
 #include "guest.h"
 #include "print.h"
 

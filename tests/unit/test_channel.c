@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rings of a channel (abi/channel.h): every byte arrives once and in order, none
+ * The rings of a channel (abi/channel_end.h): every byte arrives once and in order, none
  * of an old epoch arrives in a new one, and nonsense of the other side does no harm.
  */
 #include "unit.h"
 
 #include <string.h>
 
-#include "abi/channel.h"
+#include "abi/channel_end.h"
 
 #define CAPACITY 61u
 

@@ -137,12 +137,11 @@ u32 memory_map_rtos(u32 physical, u32 size)
 u32 memory_map_more(u32 physical, u32 size)
 {
 	u32 linear = LAYOUT_RTOS + rtos_mapped;
-	u32 offset;
 
 	if (size > LAYOUT_POOL - linear)
 		panic("the RTOSes and their channels have more than %u MiB of memory",
 		      (LAYOUT_POOL - LAYOUT_RTOS) >> 20);
-	for (offset = 0; offset < size; offset += PAGE_SIZE) {
+	for (u32 offset = 0; offset < size; offset += PAGE_SIZE) {
 		u32 address = linear + offset;
 		u32 *directory_entry = &memory_directory[address >> LARGE_PAGE_SHIFT];
 		u32 *table;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Channels (abi/channel.h) for FreeRTOS tasks: sending and receiving that wait.
+ * Channels (abi/channel_end.h) for FreeRTOS tasks: sending and receiving that wait.
  * One task may send and one receive at the same time.
  */
 #ifndef PORT_CHANNEL_H
 #define PORT_CHANNEL_H
 
 #include "FreeRTOS.h"
-#include "channel.h"
+#include "channel_end.h"
 #include "semphr.h"
 
 struct port_channel {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /dev/gandalf-NAME for each channel that this Linux has with another guest
- * (channel.h). read() waits for bytes, write() for room, poll() for either. When
+ * (channel_end.h). read() waits for bytes, write() for room, poll() for either. When
  * the other guest has started or stopped, a read gives the end of file once and a
  * write ECONNRESET; what follows belongs to the other's new life.
  *
@@ -20,6 +20,7 @@
 #include <linux/uaccess.h>
 #include <linux/wait.h>
 
+#include "channel_end.h"
 #include "gandalf.h"
 
 #define CHUNK 256
