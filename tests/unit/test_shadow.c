@@ -26,6 +26,7 @@ struct vcpu idle_vcpu;
 static unsigned breaths;
 static struct vm vm;
 static struct vcpu vcpu;
+static struct gandalf_shared shared;
 static struct pc pc;
 static struct gandalf_guest guest;
 static bool stopped;
@@ -486,6 +487,8 @@ static void guest_start(u32 frames)
 	memset(&core, 0, sizeof(core));
 	memset(&vm, 0, sizeof(vm));
 	memset(&vcpu, 0, sizeof(vcpu));
+	memset(&shared, 0, sizeof(shared));
+	vcpu.shared = &shared;
 	memset(&pc, 0, sizeof(pc));
 	memset(tlb, 0, sizeof(tlb));
 	directory_cache_flush();
@@ -1228,6 +1231,25 @@ static void a_page_is_writable_only_after_it_is_dirty(void **state)
 	assert_int_equal(*guest_word(0x8000 + 5 * 4) & (PTE_A | PTE_D), PTE_A | PTE_D);
 }
 
+static void a_page_made_for_a_write_comes_alone(void **state)
+{
+	bool global;
+
+	(void)state;
+	plain_start(64);
+	shared.cr2 = 0x5004;
+	assert_int_equal(access_memory(0x5004, PF_U | PF_W), SHADOW_FILLED);
+	assert_true(shadow_walk(processor.cr3, 0x5000, &global).writable);
+	assert_int_equal(vcpu.counters[COUNTER_shadow_prefills], 0);
+	/* A page that it has not just been told of, or one that it reads, does not. */
+	assert_int_equal(access_memory(0x6004, PF_U | PF_W), SHADOW_FILLED);
+	assert_int_not_equal(vcpu.counters[COUNTER_shadow_prefills], 0);
+	plain_start(64);
+	shared.cr2 = 0x5004;
+	assert_int_equal(access_memory(0x5004, PF_U), SHADOW_FILLED);
+	assert_int_not_equal(vcpu.counters[COUNTER_shadow_prefills], 0);
+}
+
 static void the_vmm_writes_where_the_guests_kernel_could(void **state)
 {
 	bool global;
@@ -1369,6 +1391,7 @@ int main(void)
 		cmocka_unit_test(a_load_without_a_frame_stops_the_guest),
 		cmocka_unit_test(a_fault_fills_its_neighbours),
 		cmocka_unit_test(a_page_is_writable_only_after_it_is_dirty),
+		cmocka_unit_test(a_page_made_for_a_write_comes_alone),
 		cmocka_unit_test(the_vmm_writes_where_the_guests_kernel_could),
 		cmocka_unit_test(error_codes_are_those_of_the_guests_tables),
 		cmocka_unit_test(memory_that_is_missing_reads_as_ones),

@@ -52,25 +52,6 @@ static void disarm(struct pc *pc)
 	segment_set_user_code(pc->vcpu, true);
 }
 
-bool linux_interrupts_enabled(const struct pc *pc)
-{
-	if (pc_cpl(pc->vcpu) == 3)
-		return true;
-	if (pc->dedicated)
-		return (pc->vcpu->frame->eflags & EFLAGS_IF) != 0;
-	return (pc->vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG) != 0;
-}
-
-void linux_set_interrupts(struct pc *pc, bool enabled)
-{
-	if (!pc->dedicated)
-		pc->vcpu->shared->interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
-	else if (enabled)
-		pc->vcpu->frame->eflags |= EFLAGS_IF;
-	else
-		pc->vcpu->frame->eflags &= ~EFLAGS_IF;
-}
-
 /* Delivery */
 
 static void deliver_direct(struct pc *pc)
@@ -161,7 +142,7 @@ static const hypercall_function hypercalls[HYPERCALLS] = {
 
 /* Traps */
 
-static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
+COLD static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
 {
 	if (pc->armed && (linear & PTE_FRAME) == GANDALF_SHARED_ALIAS && (error & PF_W) &&
 	    pc_cpl(pc->vcpu) == 1 && emulate_alias_store(pc))
@@ -169,32 +150,34 @@ static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
 	inject_page_fault(pc, linear, error & (PF_W | PF_U));
 }
 
-static void page_fault(struct pc *pc, u32 error)
+COLD static void access_refused(struct pc *pc, u32 linear, enum shadow_result result)
 {
-	u32 linear = pc->vcpu->fault_address;
+	if (result == SHADOW_PROTECTED)
+		emulate_gdt_store(pc, linear);
+	else if (result == SHADOW_OUTSIDE)
+		vm_stop(pc->vm, "it writes physical memory that it lacks");
+	else
+		vm_stop(pc->vm, "the pool has no frame left for its page tables");
+}
 
-	trace_fast(pc->vcpu->id, TRACE_page_fault, linear, pc->vcpu->frame->eip);
-	vcpu_count(pc->vcpu, COUNTER_page_faults);
+static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
+{
+	struct pc *pc = vcpu->vm->pc;
+	u32 linear = vcpu->fault_address;
+	u32 error = frame->error;
+	enum shadow_result result;
+
+	trace_fast(vcpu->id, TRACE_page_fault, linear, frame->eip);
+	vcpu_count(vcpu, COUNTER_page_faults);
 	if (linear >= GANDALF_BASE) {
 		access_beyond_base(pc, linear, error);
 		return;
 	}
-	switch (shadow_fill(pc, linear, &error)) {
-	case SHADOW_FILLED:
-		break;
-	case SHADOW_FAULT:
+	result = shadow_fill(pc, linear, &error);
+	if (result == SHADOW_FAULT)
 		inject_page_fault(pc, linear, error);
-		break;
-	case SHADOW_PROTECTED:
-		emulate_gdt_store(pc, linear);
-		break;
-	case SHADOW_OUTSIDE:
-		vm_stop(pc->vm, "it writes physical memory that it lacks");
-		break;
-	case SHADOW_FULL:
-		vm_stop(pc->vm, "the pool has no frame left for its page tables");
-		break;
-	}
+	else if (result != SHADOW_FILLED)
+		access_refused(pc, linear, result);
 }
 
 static void no_fpu(struct pc *pc)
@@ -212,12 +195,12 @@ static void exception(struct pc *pc, unsigned vector, u32 error)
 	inject(pc, vector, (EXCEPTION_ERROR_CODES >> vector & 1) != 0, error);
 }
 
-static void linux_exception(struct pc *pc, const struct frame *frame)
+static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 {
-	struct vcpu *vcpu = pc->vcpu;
+	struct pc *pc = vcpu->vm->pc;
 	bool kernel = pc_cpl(vcpu) == 1;
 
-	trace(TRACE_trap, frame->vector, frame->eip);
+	trace_fast(vcpu->id, TRACE_trap, frame->vector, frame->eip);
 	if (frame->vector == EXCEPTION_GP && frame->error == 0 && pc_flip_tls(pc)) {
 		return;
 	} else if (frame->vector == EXCEPTION_GP && kernel) {
@@ -231,17 +214,6 @@ static void linux_exception(struct pc *pc, const struct frame *frame)
 	} else if (frame->vector != EXCEPTION_NP || !kernel || !emulate_blocked_return(pc)) {
 		exception(pc, frame->vector, frame->error);
 	}
-}
-
-/* The two that are frequent come first, and leave an event of their own. */
-static void linux_trap(struct vcpu *vcpu, struct frame *frame)
-{
-	if (frame->vector == EXCEPTION_PF)
-		page_fault(vcpu->vm->pc, frame->error);
-	else if (frame->vector == GANDALF_HYPERCALL_VECTOR)
-		hypercall(vcpu, hypercalls);
-	else
-		linux_exception(vcpu->vm->pc, frame);
 }
 
 static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
@@ -317,7 +289,9 @@ static void linux_release(struct vcpu *vcpu)
 }
 
 static const struct vcpu_operations linux_operations = {
+	.page_fault = linux_page_fault,
 	.trap = linux_trap,
+	.hypercalls = hypercalls,
 	.interrupt = linux_interrupt,
 	.deliver = linux_deliver,
 	.console = linux_console,

@@ -90,6 +90,20 @@ static inline void rdtsc_to(u64 *time)
 			 : "eax", "edx");
 }
 
+/* Two words that may not be there: false then, by way of trap_vmm(). */
+static inline bool read_or_fail(const u32 *from, u32 *low, u32 *high)
+{
+	__asm__ goto("1: mov (%2), %0\n2: mov 4(%2), %1\n"
+		     ".pushsection .fixups, \"a\"; .long 1b, %l3, 2b, %l3; .popsection"
+		     : "=&r"(*low), "=&r"(*high)
+		     : "r"(from)
+		     : "memory"
+		     : failed);
+	return true;
+failed:
+	return false;
+}
+
 static inline u64 rdmsr(u32 index)
 {
 	u64 value;

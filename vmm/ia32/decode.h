@@ -91,6 +91,12 @@ struct decoded {
 enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 available);
 
 /*
+ * The same for what Linux executes most, in a tenth of the time: MOV to CR3 and from
+ * CR2, IRET, IN and OUT of bytes. code: the first four bytes. false: another one.
+ */
+bool decode_frequent(struct decoded *decoded, u32 code);
+
+/*
  * The offset of the memory operand in decoded->segment. registers: the eight
  * general registers in the CPU's order, EAX ECX EDX EBX ESP EBP ESI EDI.
  */

@@ -13,7 +13,6 @@
 #include "ia32/inject.h"
 
 #define OPCODE_HLT 0xf4
-#define TSS_ESP0 4
 #define SYSTEM_SELECTOR_MASK 0xfff8u
 
 enum emulated {
@@ -133,14 +132,6 @@ void emulate_reload_gdt(struct pc *pc)
 		segment_set_user_code(pc->vcpu, false);
 }
 
-void emulate_reload_stack(struct pc *pc)
-{
-	u32 stack[2]; /* ESP0, SS0 */
-
-	if (pc->tss_base != 0 && guest_read_8(pc->tss_base + TSS_ESP0, stack))
-		segment_set_guest_stack(pc->vcpu, stack[1] & 0xffff, stack[0]);
-}
-
 /* Without the hypercall for TLS, stores to the GDT must not pass unseen. */
 static void protect_gdt(struct pc *pc)
 {
@@ -155,7 +146,7 @@ static enum emulated emulate_lgdt(const struct emulation *e)
 	if (!operand_table(e, &e->pc->gdt_limit, &e->pc->gdt_base))
 		return EMULATED_JUMP;
 	emulate_reload_gdt(e->pc);
-	emulate_reload_stack(e->pc);
+	inject_reload_stack(e->pc);
 	protect_gdt(e->pc);
 	return EMULATED_NEXT;
 }
@@ -205,7 +196,7 @@ static enum emulated emulate_ltr(const struct emulation *e)
 	pc->tr = selector;
 	pc->tss_base = descriptor_base(descriptor);
 	emulate_reload_gdt(pc);
-	emulate_reload_stack(pc);
+	inject_reload_stack(pc);
 	return EMULATED_NEXT;
 }
 
@@ -220,7 +211,7 @@ static enum emulated emulate_lldt(const struct emulation *e)
 	if ((selector & SYSTEM_SELECTOR_MASK) != 0)
 		return EMULATED_FAULT;
 	emulate_reload_gdt(e->pc);
-	emulate_reload_stack(e->pc);
+	inject_reload_stack(e->pc);
 	return EMULATED_NEXT;
 }
 
@@ -526,11 +517,14 @@ static const emulate_function functions[DECODED_OPERATIONS] = {
 static bool emulation_begin(struct emulation *e, struct pc *pc)
 {
 	u8 bytes[DECODE_LENGTH_MAXIMUM];
-	u32 count = guest_fetch(pc->vcpu->frame->eip, bytes, sizeof(bytes));
+	u32 count, code, more;
 
 	e->pc = pc;
 	e->frame = pc->vcpu->frame;
 	e->error = e->frame->error;
+	if (guest_read_8(e->frame->eip, &code, &more) && decode_frequent(&e->decoded, code))
+		return true;
+	count = guest_fetch(e->frame->eip, bytes, sizeof(bytes));
 	return decode(&e->decoded, bytes, count) == DECODE_OK;
 }
 

@@ -452,23 +452,25 @@ COLD static void kernel_sync(struct pc *pc)
 static void prefill(struct pc *pc, u32 *table, const u32 *guest, u32 pde)
 {
 	const struct shadow *shadow = &pc->shadow;
+	u32 filled = 0;
 
 	for (u32 i = 0; i < PREFILL; i++) {
 		u32 entry, frame, rights;
 
 		/* Most are filled, or not there. */
-		if (table[i] != 0 || ((entry = guest[i]) & PTE_P) == 0)
+		if (table[i] != 0 || (~(entry = guest[i]) & (PTE_P | PTE_A)) != 0)
 			continue;
 		frame = entry & PTE_FRAME;
 		rights = entry & pde & (PTE_U | PTE_W);
-		if ((entry & PTE_A) == 0 || frame >= shadow->memory_size)
+		if (frame >= shadow->memory_size)
 			continue;
 		/* As shadow_entry() has it, but for fewer instructions. */
 		if ((entry & PTE_D) == 0 || frame == shadow->protected_frame)
 			rights &= ~PTE_W;
 		table[i] = (shadow->memory_base + frame) | rights | PTE_P | PTE_A | PTE_D;
-		vcpu_count(pc->vcpu, COUNTER_shadow_prefills);
+		filled++;
 	}
+	pc->vcpu->counters[COUNTER_shadow_prefills] += filled;
 }
 
 static inline enum shadow_result write_target(const struct shadow *shadow, u32 frame, u32 error)
@@ -508,7 +510,8 @@ static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, 
 	if (table == NULL)
 		return SHADOW_FULL;
 	table[index] = shadow_entry(pc, entry, kernel);
-	if (!kernel && !upgrade) {
+	/* A page that the guest has just made for a write comes alone. */
+	if (!kernel && !upgrade && ((*error & PF_W) == 0 || pc->vcpu->shared->cr2 != linear)) {
 		index &= ~(PREFILL - 1);
 		prefill(pc, &table[index], &guest[index], pde);
 	}
@@ -594,6 +597,14 @@ bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
 	return shadow_fill(vcpu->vm->pc, linear, &error) == SHADOW_FILLED;
 }
 
+__attribute__((noinline)) COLD static bool shadow_fill_writable(struct pc *pc, u32 linear)
+{
+	u32 error = PF_W;
+	enum shadow_result result = shadow_fill(pc, linear, &error);
+
+	return result == SHADOW_FILLED || result == SHADOW_PROTECTED;
+}
+
 static bool shadow_is_writable(struct pc *pc, u32 linear)
 {
 	const u32 *directory = pool_pointer(pc->vcpu->cr3);
@@ -606,13 +617,7 @@ static bool shadow_is_writable(struct pc *pc, u32 linear)
 
 bool shadow_make_writable(struct pc *pc, u32 linear)
 {
-	u32 error = PF_W;
-	enum shadow_result result;
-
-	if (shadow_is_writable(pc, linear))
-		return true;
-	result = shadow_fill(pc, linear, &error);
-	return result == SHADOW_FILLED || result == SHADOW_PROTECTED;
+	return shadow_is_writable(pc, linear) || shadow_fill_writable(pc, linear);
 }
 
 /* Flushing */
