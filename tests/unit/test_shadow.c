@@ -52,12 +52,8 @@ void schedule_breathe(void)
 	breaths++;
 }
 
-void trace(enum trace_type type, u32 first, u32 second)
-{
-	(void)type;
-	(void)first;
-	(void)second;
-}
+struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
+u32 trace_next;
 
 void vm_stop(struct vm *which, const char *pattern, ...)
 {

@@ -180,7 +180,7 @@ static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 		access_refused(pc, linear, result);
 }
 
-static void no_fpu(struct pc *pc)
+COLD static void no_fpu(struct pc *pc)
 {
 	work_end();
 	if ((pc->cr0 & (CR0_TS | CR0_EM)) == 0 && fpu_is_foreign(pc->vcpu))
@@ -189,31 +189,38 @@ static void no_fpu(struct pc *pc)
 		inject(pc, EXCEPTION_NM, false, 0);
 }
 
-static void exception(struct pc *pc, unsigned vector, u32 error)
+COLD static void exception(struct pc *pc, unsigned vector, u32 error)
 {
 	trace(TRACE_exception, vector, pc->vcpu->frame->eip);
 	inject(pc, vector, (EXCEPTION_ERROR_CODES >> vector & 1) != 0, error);
 }
 
+COLD static void trap_seldom(struct pc *pc, const struct frame *frame)
+{
+	struct vcpu *vcpu = pc->vcpu;
+
+	trace(TRACE_trap, frame->vector, frame->eip);
+	if (frame->vector == EXCEPTION_NM)
+		no_fpu(pc);
+	else if (frame->vector == VECTOR_RETURN_FAULT)
+		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
+	else if (frame->vector == EXCEPTION_DF)
+		vm_stop(vcpu->vm, "double fault");
+	else if (frame->vector != EXCEPTION_NP || pc_cpl(vcpu) != 1 || !emulate_blocked_return(pc))
+		exception(pc, frame->vector, frame->error);
+}
+
 static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 {
 	struct pc *pc = vcpu->vm->pc;
-	bool kernel = pc_cpl(vcpu) == 1;
 
-	trace_fast(vcpu->id, TRACE_trap, frame->vector, frame->eip);
-	if (frame->vector == EXCEPTION_GP && frame->error == 0 && pc_flip_tls(pc)) {
+	if (frame->vector == EXCEPTION_GP && frame->error == 0 &&
+	    (vcpu->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0 && pc_flip_tls(pc))
 		return;
-	} else if (frame->vector == EXCEPTION_GP && kernel) {
+	if (frame->vector == EXCEPTION_GP && (frame->cs & 3) == 1)
 		emulate_general_protection(pc, frame->error);
-	} else if (frame->vector == EXCEPTION_NM) {
-		no_fpu(pc);
-	} else if (frame->vector == VECTOR_RETURN_FAULT) {
-		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
-	} else if (frame->vector == EXCEPTION_DF) {
-		vm_stop(vcpu->vm, "double fault");
-	} else if (frame->vector != EXCEPTION_NP || !kernel || !emulate_blocked_return(pc)) {
-		exception(pc, frame->vector, frame->error);
-	}
+	else
+		trap_seldom(pc, frame);
 }
 
 static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)

@@ -223,32 +223,6 @@ enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 availabl
 	return known && !cursor.ended ? DECODE_OK : DECODE_UNKNOWN;
 }
 
-bool decode_frequent(struct decoded *decoded, u32 code)
-{
-	u32 form = code & 0xf8ffff;
-
-	*decoded = (struct decoded){.length = 3, .operand_size = 4, .rm = code >> 16 & 7};
-	if (form == 0xd8220f) {
-		decoded->operation = DECODED_MOV_TO_CR;
-		decoded->reg = 3;
-	} else if (form == 0xd0200f) {
-		decoded->operation = DECODED_MOV_FROM_CR;
-		decoded->reg = 2;
-	} else if ((u8)code == 0xcf) {
-		decoded->operation = DECODED_IRET;
-		decoded->length = 1;
-	} else if ((code & 0xf5) == 0xe4) {
-		decoded->operation = code & 2 ? DECODED_OUT : DECODED_IN;
-		decoded->size = 1;
-		decoded->has_immediate = (code & 8) == 0;
-		decoded->length = 1 + decoded->has_immediate;
-		decoded->immediate = (u8)(code >> 8);
-	} else {
-		return false;
-	}
-	return true;
-}
-
 u32 decode_effective_address(const struct decoded *decoded, const u32 registers[8])
 {
 	u32 address = decoded->displacement;

@@ -94,7 +94,34 @@ enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 availabl
  * The same for what Linux executes most, in a tenth of the time: MOV to CR3 and from
  * CR2, IRET, IN and OUT of bytes. code: the first four bytes. false: another one.
  */
-bool decode_frequent(struct decoded *decoded, u32 code);
+static inline bool decode_frequent(struct decoded *decoded, u32 code)
+{
+	u32 form = code & 0xf8ffff;
+
+	decoded->length = 3;
+	decoded->operand_size = 4;
+	decoded->rm = code >> 16 & 7;
+	decoded->lock = decoded->has_memory = decoded->has_immediate = false;
+	if (form == 0xd8220f) {
+		decoded->operation = DECODED_MOV_TO_CR;
+		decoded->reg = 3;
+	} else if (form == 0xd0200f) {
+		decoded->operation = DECODED_MOV_FROM_CR;
+		decoded->reg = 2;
+	} else if ((u8)code == 0xcf) {
+		decoded->operation = DECODED_IRET;
+		decoded->length = 1;
+	} else if ((code & 0xf5) == 0xe4) {
+		decoded->operation = code & 2 ? DECODED_OUT : DECODED_IN;
+		decoded->size = 1;
+		decoded->has_immediate = (code & 8) == 0;
+		decoded->length = 1 + decoded->has_immediate;
+		decoded->immediate = (u8)(code >> 8);
+	} else {
+		return false;
+	}
+	return true;
+}
 
 /*
  * The offset of the memory operand in decoded->segment. registers: the eight

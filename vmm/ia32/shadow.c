@@ -757,7 +757,7 @@ static struct space *space_for_load(struct pc *pc, u32 guest)
 	struct shadow *shadow = &pc->shadow;
 	struct space *space = space_find(shadow, guest);
 
-	trace(TRACE_cr3, guest, space != NULL);
+	trace_fast(pc->vcpu->id, TRACE_cr3, guest, space != NULL);
 	if (space != NULL) {
 		vcpu_count(pc->vcpu, COUNTER_space_hits);
 		return space;

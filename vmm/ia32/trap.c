@@ -64,8 +64,6 @@ COLD static void trap_vmm(struct frame *frame)
 {
 	const struct fixup *fixup;
 
-	if (frame->vector == EXCEPTION_NMI)
-		return;
 	if (frame->vector == EXCEPTION_DB) {
 		debug_exception(core.current);
 		frame->eflags &= ~EFLAGS_TF;
@@ -124,13 +122,23 @@ static void trap_exception(struct frame *frame, u32 vector)
 		trap_vmm(frame);
 		return;
 	}
+	(void)vector;
 	vcpu_count(vcpu, COUNTER_entries);
-	if (vector == EXCEPTION_DB)
-		debug_exception(vcpu);
-	if (vector == EXCEPTION_NMI)
-		return;
 	work_begin(vcpu);
 	vcpu->operations->trap(vcpu, frame);
+}
+
+COLD static void trap_debug(struct frame *frame, u32 vector)
+{
+	if ((frame->cs & 3) != 0)
+		debug_exception(core.current);
+	trap_exception(frame, vector);
+}
+
+COLD static void trap_nmi(struct frame *frame, u32 vector)
+{
+	(void)frame;
+	(void)vector;
 }
 
 static void trap_page_fault(struct frame *frame, u32 vector)
@@ -169,6 +177,8 @@ COLD void trap_init(void)
 		};
 		trap_handlers[vector] = vector < EXCEPTIONS ? trap_exception : trap_interrupt;
 	}
+	trap_handlers[EXCEPTION_DB] = trap_debug;
+	trap_handlers[EXCEPTION_NMI] = trap_nmi;
 	trap_handlers[EXCEPTION_PF] = trap_page_fault;
 	trap_handlers[GANDALF_HYPERCALL_VECTOR] = trap_hypercall;
 	trap_handlers[VECTOR_RETURN_FAULT] = trap_exception;
