@@ -54,7 +54,7 @@ static void disarm(struct pc *pc)
 
 /* Delivery */
 
-static void deliver_direct(struct pc *pc)
+COLD static void deliver_direct(struct pc *pc)
 {
 	for (u32 i = 0; i < pc->direct_count && pc->vcpu->state != VCPU_OFF; i++) {
 		trace(TRACE_deliver, pc->direct_vectors[i], pc->vcpu->frame->eip);
@@ -100,7 +100,7 @@ static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 		pc->direct_vectors[pc->direct_count++] = (u8)number;
 }
 
-static void linux_console(struct vcpu *vcpu)
+COLD static void linux_console(struct vcpu *vcpu)
 {
 	if (!vcpu->vm->pc->dedicated)
 		pc_console(vcpu->vm->pc);
@@ -223,14 +223,14 @@ static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 		trap_seldom(pc, frame);
 }
 
-static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+COLD static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 {
 	return guest_fetch(vcpu->frame->eip, bytes, size);
 }
 
 /* Start and stop */
 
-static void command_line_complete(struct pc *pc)
+COLD static void command_line_complete(struct pc *pc)
 {
 	const struct gandalf_guest *guest = pc->vm->guest;
 	char addition[COMMAND_LINE_ADDITION];
@@ -250,7 +250,7 @@ static void command_line_complete(struct pc *pc)
 	memory_copy_out(guest->memory_base + guest->command_line + length, addition, size + 1);
 }
 
-static void linux_start(struct vcpu *vcpu)
+COLD static void linux_start(struct vcpu *vcpu)
 {
 	struct pc *pc = vcpu->vm->pc;
 	const struct gandalf_guest *guest = vcpu->vm->guest;
@@ -283,14 +283,14 @@ static void linux_start(struct vcpu *vcpu)
 	frame->eflags = EFLAGS_FIXED | (pc->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);
 }
 
-static void linux_stop(struct vcpu *vcpu)
+COLD static void linux_stop(struct vcpu *vcpu)
 {
 	pc_devices_stop(vcpu->vm->pc);
 	if (vcpu->vm->pc->dedicated)
 		interrupt_take_back();
 }
 
-static void linux_release(struct vcpu *vcpu)
+COLD static void linux_release(struct vcpu *vcpu)
 {
 	shadow_destroy(vcpu->vm->pc);
 }
@@ -308,7 +308,7 @@ static const struct vcpu_operations linux_operations = {
 	.instruction = linux_instruction,
 };
 
-static bool vcpu_pages_create(struct vcpu *vcpu)
+COLD static bool vcpu_pages_create(struct vcpu *vcpu)
 {
 	u32 shared = pool_allocate();
 	u32 *table;
@@ -325,7 +325,7 @@ static bool vcpu_pages_create(struct vcpu *vcpu)
 	return true;
 }
 
-bool linux_create(struct vm *vm)
+COLD bool linux_create(struct vm *vm)
 {
 	u32 frame = pool_allocate();
 	struct pc *pc;

@@ -145,6 +145,12 @@ INSTRUCTIONS(sti_hlt_cli, "sti; hlt; cli")
 INSTRUCTIONS(sti_nop_cli, "sti; nop; cli")
 #undef INSTRUCTIONS
 
+/* Of a map of bits, the lowest first. */
+static inline void bit_set(u32 *map, u32 number)
+{
+	__asm__ volatile("bts %1, %0" : "+m"(*map) : "r"(number) : "memory", "cc");
+}
+
 /* An interrupt comes before or behind it, not in the middle. Returns the old value. */
 static inline u32 fetch_add(u32 *at, u32 value)
 {

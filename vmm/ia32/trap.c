@@ -128,17 +128,14 @@ static void trap_exception(struct frame *frame, u32 vector)
 	vcpu->operations->trap(vcpu, frame);
 }
 
+/* #DB; an NMI is nobody's. */
 COLD static void trap_debug(struct frame *frame, u32 vector)
 {
+	if (vector == EXCEPTION_NMI)
+		return;
 	if ((frame->cs & 3) != 0)
 		debug_exception(core.current);
 	trap_exception(frame, vector);
-}
-
-COLD static void trap_nmi(struct frame *frame, u32 vector)
-{
-	(void)frame;
-	(void)vector;
 }
 
 static void trap_page_fault(struct frame *frame, u32 vector)
@@ -177,8 +174,7 @@ COLD void trap_init(void)
 		};
 		trap_handlers[vector] = vector < EXCEPTIONS ? trap_exception : trap_interrupt;
 	}
-	trap_handlers[EXCEPTION_DB] = trap_debug;
-	trap_handlers[EXCEPTION_NMI] = trap_nmi;
+	trap_handlers[EXCEPTION_DB] = trap_handlers[EXCEPTION_NMI] = trap_debug;
 	trap_handlers[EXCEPTION_PF] = trap_page_fault;
 	trap_handlers[GANDALF_HYPERCALL_VECTOR] = trap_hypercall;
 	trap_handlers[VECTOR_RETURN_FAULT] = trap_exception;

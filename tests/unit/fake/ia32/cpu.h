@@ -108,6 +108,11 @@ static inline void cli(void)
 	processor.interrupts = false;
 }
 
+static inline void bit_set(u32 *map, u32 number)
+{
+	map[number / 32] |= 1u << number % 32;
+}
+
 static inline u32 fetch_add(u32 *at, u32 value)
 {
 	*at += value;
