@@ -244,8 +244,7 @@ static void a_guest_is_told(void **state)
 	assert_true(status.ran == 1234 && status.started == 99);
 	assert_string_equal(status.reason, "why");
 	/* The caller has run since it was switched in. */
-	vcpus_made[LINUX].ran = 10;
-	vcpus_made[LINUX].since = 100;
+	vcpus_made[LINUX].ran = 10 - 100ull;
 	processor.tsc = 150;
 	call(GANDALF_HYPERCALL_READ, of(GANDALF_OBJECT_GUEST, LINUX), 0, 512, 0);
 	memcpy(&status, guest_memory, sizeof(status));

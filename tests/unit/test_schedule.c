@@ -164,8 +164,8 @@ static void time_is_charged_to_who_ran(void **state)
 	schedule();
 	vcpus[0].state = VCPU_OFF;
 	schedule();
-	assert_true(vcpus[2].ran == 700);
-	assert_true(vcpus[0].ran == 50);
+	assert_true(core_ran(&vcpus[2]) == 700);
+	assert_true(core_ran(&vcpus[0]) == 50);
 	assert_int_equal(vcpus[0].counters[COUNTER_switches_in], 1);
 	assert_int_equal(vcpus[2].counters[COUNTER_switches_in], 2);
 }

@@ -37,7 +37,7 @@ static void command_status(struct vm *vm)
 		log_line("%s: %s, priority %u, %u KiB, ran %llu ms, up %llu ms, %u restarts",
 			 each->guest->name, vm_state_name(each), each->guest->priority,
 			 each->guest->memory_size >> 10,
-			 (unsigned long long)time_milliseconds(each->vcpu->ran),
+			 (unsigned long long)time_milliseconds(core_ran(each->vcpu)),
 			 (unsigned long long)time_milliseconds(now - each->started),
 			 each->vcpu->counters[COUNTER_restarts]);
 	}

@@ -71,9 +71,7 @@ static struct object object_guest(const struct vm *vm)
 	status.image_room = vm->rtos != NULL ? vm->image->room : 0;
 	status.watchdog_ms = guest->watchdog_ms;
 	status.console_bytes = vm->console->output_total;
-	status.ran = vm->vcpu->ran;
-	if (vm->vcpu == core.current)
-		status.ran += rdtsc() - vm->vcpu->since;
+	status.ran = core_ran(vm->vcpu);
 	status.started = vm->started;
 	memcpy(status.reason, vm->reason, sizeof(status.reason));
 	return (struct object){&status, sizeof(status)};

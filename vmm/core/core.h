@@ -8,6 +8,7 @@
 #include "abi/table.h"
 #include "core/vcpu.h"
 #include "core/vm.h"
+#include "ia32/cpu.h"
 
 struct core {
 	struct vcpu *current;
@@ -25,3 +26,9 @@ extern struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 extern struct vm vms[GANDALF_GUESTS_MAXIMUM];
 /* Owns the boot stack; restarts guests, serves commands, sleeps. */
 extern struct vcpu idle_vcpu;
+
+/* Time stamps that a vCPU has spent running. */
+static inline u64 core_ran(const struct vcpu *vcpu)
+{
+	return vcpu == core.current ? vcpu->ran + rdtsc() : vcpu->ran;
+}

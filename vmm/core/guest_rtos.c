@@ -95,7 +95,7 @@ static u64 timer_next(struct rtos *rtos, u64 time)
 }
 
 /* Expiries that are over already were merged into this one. Returns the next. */
-COLD static u64 timer_skip(struct rtos *rtos, u64 now)
+__attribute__((noinline)) COLD static u64 timer_skip(struct rtos *rtos, u64 now)
 {
 	u64 elapsed = multiply_divide(now - rtos->start, 1000, time_tsc_khz);
 	u64 number = divide_u64(elapsed, rtos->period, NULL);

@@ -25,14 +25,14 @@ u32 hypercall_null(struct vcpu *vcpu)
 	return 0;
 }
 
-u32 hypercall_alive(struct vcpu *vcpu)
+COLD u32 hypercall_alive(struct vcpu *vcpu)
 {
 	work_end();
 	vm_show_life(vcpu->vm);
 	return 0;
 }
 
-u32 hypercall_bad_address(struct vcpu *vcpu, u32 address)
+COLD u32 hypercall_bad_address(struct vcpu *vcpu, u32 address)
 {
 	vm_stop(vcpu->vm, "hypercall %u with bad address %x", vcpu->frame->eax, address);
 	return 0;

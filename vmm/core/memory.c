@@ -120,16 +120,6 @@ void memory_zero(u32 physical, u32 size)
 	}
 }
 
-/* At boot, when nothing can be evicted. */
-static u32 pool_allocate_or_panic(void)
-{
-	u32 frame = pool_allocate();
-
-	if (frame == 0)
-		panic("the pool is too small for the memory of the RTOSes");
-	return frame;
-}
-
 u32 memory_map_rtos(u32 physical, u32 size)
 {
 	rtos_mapped += PAGE_SIZE;
@@ -148,8 +138,10 @@ u32 memory_map_more(u32 physical, u32 size)
 		u32 *directory_entry = &memory_directory[address >> LARGE_PAGE_SHIFT];
 		u32 *table;
 
-		if (*directory_entry == 0)
-			*directory_entry = pool_allocate_or_panic() | PTE_P | PTE_W | PTE_A;
+		/* At boot, when nothing can be evicted. */
+		if (*directory_entry == 0 && (*directory_entry = pool_allocate()) == 0)
+			panic("the pool is too small for the memory of the RTOSes");
+		*directory_entry |= PTE_P | PTE_W | PTE_A;
 		table = pool_pointer(*directory_entry & PTE_FRAME);
 		/* Read-only: Linux's ring 1 is a supervisor too. */
 		table[(address >> PAGE_SHIFT) % 1024] =

@@ -56,7 +56,7 @@ COLD static u64 starvation_expire(struct deadline *deadline, u64 now)
 	return now + limit;
 }
 
-bool schedule_waits(struct vcpu *vcpu)
+COLD bool schedule_waits(struct vcpu *vcpu)
 {
 	return vcpu != core.current && vcpu_runnable(vcpu);
 }
@@ -75,12 +75,12 @@ COLD static u64 turn_expire(struct deadline *deadline, u64 now)
 	for (; at[1]->priority == current->priority && at[1] != &idle_vcpu; at++)
 		at[0] = at[1];
 	*at = current;
-	current->turn = (u32)(current->since - now);
+	current->turn = 0 - (u32)now;
 	current->attention = turn_ended = true;
 	return now + time_tsc_khz;
 }
 
-void schedule_init(void)
+COLD void schedule_init(void)
 {
 	core.current = &idle_vcpu;
 	order[0] = &idle_vcpu;
@@ -88,7 +88,7 @@ void schedule_init(void)
 	deadline_init(&turn, turn_expire);
 }
 
-void schedule_add(struct vcpu *vcpu)
+COLD void schedule_add(struct vcpu *vcpu)
 {
 	if (core.vcpu_count != 0 && order[core.vcpu_count - 1]->priority == vcpu->priority)
 		order[core.vcpu_count - 1]->shares = vcpu->shares = true;
@@ -96,7 +96,7 @@ void schedule_add(struct vcpu *vcpu)
 	order[core.vcpu_count] = &idle_vcpu;
 }
 
-void schedule_housekeeping(u32 work)
+COLD void schedule_housekeeping(u32 work)
 {
 	core.housekeeping |= work;
 	core.current->attention = true;
@@ -139,20 +139,21 @@ bool schedule(void)
 	if (to == from)
 		return false;
 	now = rdtsc();
-	from->ran += now - from->since;
-	from->turn += (u32)(now - from->since);
-	to->since = now;
+	from->ran += now;
+	from->turn += (u32)now;
 	if (from->priority == 0)
 		held_since = now;
 	if (to->shares)
 		deadline_set(&turn, now + time_tsc_khz - to->turn);
+	to->ran -= now;
+	to->turn -= (u32)now;
 	vcpu_count(to, COUNTER_switches_in);
 	trace_fast(from->id, TRACE_switch_to, to->id, to->state);
 	switch_vcpu(from, to);
 	return true;
 }
 
-void schedule_breathe(void)
+COLD void schedule_breathe(void)
 {
 	sti_nop_cli();
 	schedule();

@@ -19,7 +19,7 @@ static struct deadline *first = &last;
 static const struct timer_hardware *hardware;
 static u64 programmed = TIME_NEVER;
 
-void time_init(void)
+COLD void time_init(void)
 {
 	time_tsc_khz = i8254_measure_tsc();
 	hardware = apic_init() ? &apic_timer : &i8254_timer;
@@ -33,18 +33,18 @@ static void time_program(void)
 	hardware->program(programmed);
 }
 
-void time_stop(void)
+COLD void time_stop(void)
 {
 	hardware->stop();
 }
 
-void time_start(void)
+COLD void time_start(void)
 {
 	hardware->start();
 	time_program();
 }
 
-int time_irq(void)
+COLD int time_irq(void)
 {
 	return hardware->irq;
 }
@@ -72,7 +72,7 @@ static void deadline_insert(struct deadline *deadline, u64 time)
 	*link = deadline;
 }
 
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *, u64))
+COLD void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *, u64))
 {
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
@@ -101,12 +101,12 @@ void time_interrupt(void)
 	time_program();
 }
 
-u64 time_microseconds(u64 ticks)
+COLD u64 time_microseconds(u64 ticks)
 {
 	return multiply_divide(ticks, 1000, time_tsc_khz);
 }
 
-u64 time_milliseconds(u64 ticks)
+COLD u64 time_milliseconds(u64 ticks)
 {
 	return divide_u64(ticks, time_tsc_khz, NULL);
 }

@@ -83,7 +83,7 @@ struct vcpu {
 	u32 priority;
 	enum vcpu_state state;
 	bool shares;         /* its priority, with another */
-	u32 turn;            /* time stamps of its turn that it has had */
+	u32 turn;            /* time stamps of its turn that it has had; see ran */
 	bool interruptible;  /* the VMM works for it with interrupts enabled */
 	bool working;        /* and was interrupted there */
 	u32 fault_address;   /* CR2 of its last page fault */
@@ -94,8 +94,7 @@ struct vcpu {
 	u32 table_frame;     /* pool frame of the page table at LAYOUT_VCPU */
 	u32 pending;         /* RTOS: vectors that wait, from GANDALF_VECTOR_IRQ on */
 	u32 dr[8];           /* as the guest sees them */
-	u64 ran;             /* time stamps spent running */
-	u64 since;           /* when it was last switched in */
+	u64 ran;             /* time stamps spent running, less the present one while it runs */
 	u32 counters[COUNTERS];
 	_Alignas(16) u8 fpu[512]; /* FXSAVE or FNSAVE image */
 };

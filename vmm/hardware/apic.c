@@ -48,7 +48,7 @@ static u32 apic_read(u32 offset)
 	return *(volatile u32 *)(LAYOUT_APIC + offset);
 }
 
-static u32 timer_measure(void)
+COLD static u32 timer_measure(void)
 {
 	apic_write(REGISTER_LVT_TIMER, LVT_MASKED | VECTOR_APIC_TIMER);
 	apic_write(REGISTER_DIVIDE, DIVIDE_BY_1);
@@ -57,7 +57,7 @@ static u32 timer_measure(void)
 	return (0xffffffff - apic_read(REGISTER_CURRENT_COUNT)) / 10;
 }
 
-bool apic_init(void)
+COLD bool apic_init(void)
 {
 	u64 base;
 
@@ -88,14 +88,14 @@ static void apic_program(u64 time)
 	apic_write(REGISTER_INITIAL_COUNT, (u32)((u64)near * timer_scale >> SCALE_SHIFT) + 1);
 }
 
-static void apic_start(void)
+COLD static void apic_start(void)
 {
 	apic_end_of_interrupt(); /* one that a guest may have been given */
 	apic_write(REGISTER_INITIAL_COUNT, 0);
 	apic_write(REGISTER_LVT_TIMER, VECTOR_APIC_TIMER);
 }
 
-static void apic_stop(void)
+COLD static void apic_stop(void)
 {
 	apic_write(REGISTER_LVT_TIMER, LVT_MASKED | VECTOR_APIC_TIMER);
 	apic_write(REGISTER_INITIAL_COUNT, 0);

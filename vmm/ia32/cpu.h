@@ -164,21 +164,22 @@ struct table_register {
 	u32 base;
 } __attribute__((packed));
 
-/* No local descriptor table goes with them. */
 static inline void lgdt_lidt_ltr(const struct table_register *gdt,
 				 const struct table_register *idt, u32 task)
 {
-	__asm__ volatile("lgdt %0; lidt %1; ltr %w2; lldt %w3"
+	__asm__ volatile("lgdt %0; lidt %1; ltr %w2"
 			 :
-			 : "m"(*gdt), "m"(*idt), "r"(task), "r"(0)
+			 : "m"(*gdt), "m"(*idt), "r"(task)
 			 : "memory");
 }
 
-/* All segment registers; FS and GS become null. */
+/* All segment registers; FS, GS and the local descriptor table, which nobody gets, become
+ * null. */
 static inline void load_segments(u32 code, u32 data)
 {
 	__asm__ volatile("ljmp %0, $1f; 1:\n\t"
-			 "mov %1, %%ds; mov %1, %%es; mov %1, %%ss; mov %2, %%fs; mov %2, %%gs"
+			 "mov %1, %%ds; mov %1, %%es; mov %1, %%ss; mov %2, %%fs; mov %2, %%gs;"
+			 "lldt %w2"
 			 :
 			 : "i"(code), "r"(data), "r"(0)
 			 : "memory");

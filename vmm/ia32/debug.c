@@ -8,8 +8,7 @@
 
 #include "ia32/cpu.h"
 
-/* DR7: L0 to G3, and the general-detect bit, which guests do not get. */
-#define DR7_ENABLES 0xffu
+/* DR7: without the general-detect bit, which guests do not get. */
 #define DR7_FIXED 0x400u
 #define DR7_GUEST 0xffff03ffu
 #define DR6_FIXED 0xffff0ff0u
@@ -34,11 +33,11 @@ static void debug_load(const struct vcpu *vcpu)
 	dr7_write(dr7_real(vcpu));
 }
 
-void debug_switch(const struct vcpu *from, const struct vcpu *to)
+void debug_switch(const struct vcpu *to)
 {
-	if (to->dr[7] & DR7_ENABLES)
+	if (to->dr[7] & DEBUG_ENABLES)
 		debug_load(to);
-	else if (from->dr[7] & DR7_ENABLES)
+	else
 		dr7_write(DR7_FIXED);
 }
 

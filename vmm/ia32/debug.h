@@ -4,8 +4,11 @@
 
 #include "core/vcpu.h"
 
-/* Loads the registers of a vCPU if one of the two uses them. */
-void debug_switch(const struct vcpu *from, const struct vcpu *to);
+/* DR7: L0 to G3. */
+#define DEBUG_ENABLES 0xffu
+
+/* Loads the registers of a vCPU; to be called if it or the one before uses them. */
+void debug_switch(const struct vcpu *to);
 /* The guest's MOV to and from DR; numbers 4 and 5 are aliases of 6 and 7. */
 void debug_write(struct vcpu *vcpu, unsigned number, u32 value);
 u32 debug_read(const struct vcpu *vcpu, unsigned number);

@@ -11,7 +11,7 @@ static bool range_is_guests(u32 linear, u32 size)
 	return linear < GANDALF_BASE && size <= GANDALF_BASE - linear;
 }
 
-bool guest_read(u32 linear, void *to, u32 size)
+COLD bool guest_read(u32 linear, void *to, u32 size)
 {
 	return range_is_guests(linear, size) && entry_copy(to, (const void *)linear, size) == 0;
 }
@@ -28,7 +28,7 @@ bool guest_write(u32 linear, const void *from, u32 size)
 	       entry_copy((void *)linear, from, size) == 0;
 }
 
-u32 guest_fetch(u32 linear, u8 *to, u32 size)
+COLD u32 guest_fetch(u32 linear, u8 *to, u32 size)
 {
 	if (linear >= GANDALF_BASE)
 		return 0;

@@ -54,7 +54,7 @@ void segment_init(void);
 bool segment_create(struct vcpu *vcpu);
 /* Takes all guest entries and gates out again; for a restart. */
 void segment_reset(struct vcpu *vcpu);
-/* Loads GDTR, IDTR, TR and LDTR; LTR takes no TSS that is marked busy. */
+/* Loads GDTR, IDTR and TR; LTR takes no TSS that is marked busy. */
 static inline void segment_load(const struct vcpu *vcpu)
 {
 	struct segment_tables *tables = vcpu->tables;

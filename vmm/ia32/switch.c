@@ -18,14 +18,14 @@ void switch_stack(struct vcpu *from, struct vcpu *to, u32 cr3);
 
 /* The linear address behind the stack: a Linux vCPU's own pages are at the same
  * address in its own spaces, an RTOS's are the pool's, the same everywhere. */
-static u32 stack_top(const struct vcpu *vcpu)
+COLD static u32 stack_top(const struct vcpu *vcpu)
 {
 	if (vcpu->table_frame != 0)
 		return LAYOUT_STACK_TOP;
 	return (u32)pool_pointer(vcpu->stack_frames[1]) + PAGE_SIZE;
 }
 
-bool switch_create(struct vcpu *vcpu)
+COLD bool switch_create(struct vcpu *vcpu)
 {
 	u32 *table;
 
@@ -43,7 +43,7 @@ bool switch_create(struct vcpu *vcpu)
 	return true;
 }
 
-struct frame *switch_prepare(struct vcpu *vcpu)
+COLD struct frame *switch_prepare(struct vcpu *vcpu)
 {
 	u32 top = stack_top(vcpu);
 	/* What switch_stack() pops: EDI, ESI, EBX, EBP, then its return address. */
@@ -69,11 +69,12 @@ void switch_vcpu(struct vcpu *from, struct vcpu *to)
 	}
 	core.current = to;
 	segment_load(to);
-	debug_switch(from, to);
+	if ((to->dr[7] | from->dr[7]) & DEBUG_ENABLES)
+		debug_switch(to);
 	switch_stack(from, to, cr3);
 }
 
-void switch_leave_space(const struct vcpu *vcpu)
+COLD void switch_leave_space(const struct vcpu *vcpu)
 {
 	if (vcpu->cr3 != 0 && core.cr3 == vcpu->cr3) {
 		core.cr3 = (u32)memory_directory - LAYOUT_IMAGE;
