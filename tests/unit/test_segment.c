@@ -378,9 +378,6 @@ static void gates_go_to_ring_1_and_back_to_the_stubs(void **state)
 	assert_true(real_tables.idt[0x80] == 0xc123ef0000614567);
 	segment_clear_gate(&vcpu, 0x80);
 	check_stub(0x80, 0);
-	segment_set_guest_stack(&vcpu, 0x68, 0xff804000);
-	assert_int_equal(real_tables.tss.ss1, 0x69);
-	assert_int_equal(real_tables.tss.esp1, 0xff804000);
 }
 
 static void ports_are_opened_one_by_one(void **state)

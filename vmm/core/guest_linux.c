@@ -36,20 +36,13 @@ static u32 *alias_entry(const struct vcpu *vcpu)
 	return &table[(GANDALF_SHARED_ALIAS - LAYOUT_VCPU) >> PAGE_SHIFT];
 }
 
-static void arm(struct pc *pc)
+/* Lays the traps, or takes them away. */
+static void arm(struct pc *pc, bool armed)
 {
-	pc->armed = true;
-	*alias_entry(pc->vcpu) &= ~PTE_W;
+	pc->armed = armed;
+	*alias_entry(pc->vcpu) ^= PTE_W;
 	invlpg(GANDALF_SHARED_ALIAS);
-	segment_set_user_code(pc->vcpu, false);
-}
-
-static void disarm(struct pc *pc)
-{
-	pc->armed = false;
-	*alias_entry(pc->vcpu) |= PTE_W;
-	invlpg(GANDALF_SHARED_ALIAS);
-	segment_set_user_code(pc->vcpu, true);
+	segment_set_user_code(pc->vcpu, !armed);
 }
 
 /* Delivery */
@@ -83,10 +76,8 @@ static void linux_deliver(struct vcpu *vcpu)
 	if (pc->interrupt_waits) {
 		trace(TRACE_defer, 0, vcpu->frame->eip);
 		vcpu_count(vcpu, COUNTER_deferrals);
-		arm(pc);
-	} else {
-		disarm(pc);
 	}
+	arm(pc, pc->interrupt_waits);
 }
 
 static void linux_interrupt(struct vcpu *vcpu, unsigned number)

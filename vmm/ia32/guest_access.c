@@ -21,10 +21,10 @@ COLD bool guest_read(u32 linear, void *to, u32 size)
 bool guest_write(u32 linear, const void *from, u32 size)
 {
 	struct pc *pc = core.current->vm->pc;
+	u32 last = linear + size - 1;
 
-	return range_is_guests(linear, size) && shadow_make_writable(pc, linear) &&
-	       ((linear & PTE_FRAME) == ((linear + size - 1) & PTE_FRAME) ||
-		shadow_make_writable(pc, linear + size - 1)) &&
+	return last < GANDALF_BASE && linear <= last && shadow_make_writable(pc, linear) &&
+	       ((linear ^ last) < PAGE_SIZE || shadow_make_writable(pc, last)) &&
 	       entry_copy((void *)linear, from, size) == 0;
 }
 

@@ -37,10 +37,13 @@ static u32 visible_cs(const struct pc *pc, u32 cs)
 
 inline void inject_reload_stack(struct pc *pc)
 {
+	struct tss *tss = &pc->vcpu->tables->tss;
 	u32 esp, ss;
 
-	if (pc->tss_base != 0 && guest_read_8(pc->tss_base + TSS_ESP0, &esp, &ss))
-		segment_set_guest_stack(pc->vcpu, ss & 0xffff, esp);
+	if (pc->tss_base == 0 || !guest_read_8(pc->tss_base + TSS_ESP0, &esp, &ss))
+		return;
+	tss->esp1 = esp;
+	tss->ss1 = (ss & 0xffff) | 1;
 }
 
 COLD static void triple_fault(struct pc *pc, unsigned vector, const char *why)
@@ -53,6 +56,7 @@ COLD static void triple_fault(struct pc *pc, unsigned vector, const char *why)
  * kernel's. Returns behind the last word. */
 static inline u32 *frame_build(struct pc *pc, struct frame *frame, u32 *words, bool enabled)
 {
+	const struct tss *tss = &pc->vcpu->tables->tss;
 	u32 cs = frame->cs;
 
 	words[0] = frame->eip;
@@ -63,8 +67,8 @@ static inline u32 *frame_build(struct pc *pc, struct frame *frame, u32 *words, b
 	words[3] = frame->esp;
 	words[4] = frame->ss;
 	inject_reload_stack(pc);
-	frame->esp = pc->vcpu->tables->tss.esp1;
-	frame->ss = pc->vcpu->tables->tss.ss1;
+	frame->esp = tss->esp1;
+	frame->ss = tss->ss1;
 	return words + 5;
 }
 

@@ -33,7 +33,9 @@
 
 struct tss {
 	u32 link;
-	u32 esp0, ss0, esp1, ss1, esp2, ss2;
+	u32 esp0, ss0;
+	u32 esp1, ss1; /* where gates to ring 1 find the guest's stack */
+	u32 esp2, ss2;
 	u32 cr3, eip, eflags, registers[8];
 	u32 es, cs, ss, ds, fs, gs, ldt;
 	u16 trap, bitmap_offset;
@@ -63,12 +65,6 @@ static inline void segment_load(const struct vcpu *vcpu)
 	lgdt_lidt_ltr(&tables->gdt_register, &tables->idt_register, SELECTOR_TSS);
 }
 
-/* SS1 and ESP1: where gates to ring 1 find the guest's stack. */
-static inline void segment_set_guest_stack(struct vcpu *vcpu, u32 ss, u32 esp)
-{
-	vcpu->tables->tss.ss1 = ss | 1;
-	vcpu->tables->tss.esp1 = esp;
-}
 /* A gate straight into ring 1. */
 void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned type,
 		      unsigned dpl);

@@ -353,7 +353,7 @@ static void set_pde(struct shadow *shadow, u32 index, u32 entry)
 
 /* The shadow page table for an address, made if it does not exist; NULL: no
  * frame left. A large page in its place is replaced. */
-static u32 *shadow_table(struct pc *pc, u32 index)
+COLD static u32 *shadow_table(struct pc *pc, u32 index)
 {
 	struct shadow *shadow = &pc->shadow;
 	u32 entry = current_directory(shadow)[index];
@@ -490,7 +490,7 @@ static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, 
 	u32 index = table_index(linear);
 	u32 *guest = guest_table_entry(pc, pde, 0);
 	enum shadow_result result;
-	u32 entry;
+	u32 entry, pde_shadow;
 	u32 *table;
 
 	if (guest == NULL)
@@ -506,8 +506,10 @@ static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, 
 	result = write_target(&pc->shadow, entry & PTE_FRAME, *error);
 	if (result != SHADOW_FILLED)
 		return result;
-	table = shadow_table(pc, directory_index(linear));
-	if (table == NULL)
+	pde_shadow = current_directory(&pc->shadow)[directory_index(linear)];
+	if (pde_shadow != 0 && (pde_shadow & PTE_PS) == 0)
+		table = pool_pointer(pde_shadow & PTE_FRAME);
+	else if ((table = shadow_table(pc, directory_index(linear))) == NULL)
 		return SHADOW_FULL;
 	table[index] = shadow_entry(pc, entry, kernel);
 	pool_mark(&table[index]);
