@@ -13,7 +13,6 @@
 #include "hardware/vga.h"
 #include "lib/format.h"
 
-#define LINE_SIZE 160
 #define PUMP_BYTES 2u
 
 __attribute__((section(".vcpu"))) struct console_mux consoles;
@@ -42,20 +41,22 @@ void log_copy(char *to, u32 size)
 	copy_room = size;
 }
 
+static void log_put(char character)
+{
+	console_put(&consoles, log_console, character);
+	if (core.guests_started && core.current == &idle_vcpu && !idle_vcpu.working)
+		schedule_breathe();
+	if (copy_room > 1 && character != '\r') {
+		*copy++ = character;
+		*copy = '\0';
+		copy_room--;
+	}
+}
+
 void log_text(const char *text)
 {
-	bool breathes = core.guests_started && core.current == &idle_vcpu && !idle_vcpu.working;
-
-	for (; *text != '\0'; text++) {
-		console_put(&consoles, log_console, *text);
-		if (breathes)
-			schedule_breathe();
-		if (copy_room > 1 && *text != '\r') {
-			*copy++ = *text;
-			*copy = '\0';
-			copy_room--;
-		}
-	}
+	while (*text != '\0')
+		log_put(*text++);
 	if (core.guests_started)
 		log_pump();
 	else
@@ -64,10 +65,7 @@ void log_text(const char *text)
 
 static void log_list(const char *pattern, va_list arguments)
 {
-	char line[LINE_SIZE];
-
-	format_list(line, sizeof(line) - 2, pattern, arguments);
-	log_text(line);
+	format_each(log_put, pattern, arguments);
 	log_text("\r\n");
 }
 

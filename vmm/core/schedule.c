@@ -176,7 +176,7 @@ COLD void schedule_idle(void)
 	deadline_set(&starvation, rdtsc());
 	for (;;) {
 		housekeeping_perform();
-		schedule();
+		schedule_breathe();
 		if (core.housekeeping != 0)
 			continue;
 		if (!vm_any_alive())

@@ -232,7 +232,7 @@ static bool check_guest_start(const struct check *check, u32 index)
 	if (!is_linux(guest))
 		return true;
 	if (!fits(guest->boot_parameters, GANDALF_PAGE_SIZE, guest->memory_size) ||
-	    guest->command_line_size == 0 ||
+	    guest->command_line_size < GANDALF_COMMAND_LINE_ROOM ||
 	    !fits(guest->command_line, guest->command_line_size, guest->memory_size))
 		return fail(check, "boot parameters or command line are outside its memory.", 0);
 	return true;

@@ -25,7 +25,7 @@
 
 #define IN(state) (1u << GANDALF_STATE_##state)
 /* What the idle vCPU copies between two looks at more urgent guests. */
-#define LOAD_STEP 0x800u
+#define LOAD_STEP 0x400u
 
 __attribute__((section(".vcpu"))) struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 __attribute__((section(".vcpu"))) struct vm vms[GANDALF_GUESTS_MAXIMUM];
@@ -182,20 +182,23 @@ static void vm_start(struct vm *vm)
 
 	vm_release(vm);
 	vm_load(vm);
-	if (vm->state != GANDALF_STATE_STARTING)
-		return;
 	memset(vcpu->dr, 0, sizeof(vcpu->dr));
-	vcpu->pending = 0;
 	fpu_reset(vcpu);
-	if (vm->pc != NULL) /* an RTOS cannot have changed its own */
-		segment_reset(vcpu);
+	segment_reset(vcpu);
 	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
+	schedule_breathe();
 	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
 	vcpu->shared->memory_size = vm->guest->memory_size;
 	vcpu->shared->tsc_khz = time_tsc_khz;
 	channel_tell(vm);
-	channel_renew(vm);
+	schedule_breathe();
 	vcpu->operations->start(vcpu);
+	if (vm->state != GANDALF_STATE_STARTING) {
+		vcpu->operations->stop(vcpu);
+		return;
+	}
+	vcpu->pending = 0;
+	channel_renew(vm);
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->started = rdtsc();
 	vm->alive = 0;
