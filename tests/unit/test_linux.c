@@ -218,13 +218,6 @@ void shadow_destroy(struct pc *pc)
 	assert_non_null(pc);
 }
 
-void *shadow_guest_memory(struct pc *pc, u32 address)
-{
-	(void)pc;
-	(void)address;
-	return NULL;
-}
-
 void shadow_protect(struct pc *pc, u32 guest_frame)
 {
 	(void)pc;

@@ -36,20 +36,15 @@ static u32 *alias_entry(const struct vcpu *vcpu)
 	return &table[(GANDALF_SHARED_ALIAS - LAYOUT_VCPU) >> PAGE_SHIFT];
 }
 
-static void arm(struct pc *pc)
+/* Lays the traps for an interrupt that waits, or takes them away. */
+static void arm(struct pc *pc, bool armed)
 {
-	pc->armed = true;
-	*alias_entry(pc->vcpu) &= ~PTE_W;
-	invlpg(GANDALF_SHARED_ALIAS);
-	segment_set_user_code(pc->vcpu, false);
-}
+	u32 *alias = alias_entry(pc->vcpu);
 
-static void disarm(struct pc *pc)
-{
-	pc->armed = false;
-	*alias_entry(pc->vcpu) |= PTE_W;
+	pc->armed = armed;
+	*alias = (*alias & ~PTE_W) | (armed ? 0 : PTE_W);
 	invlpg(GANDALF_SHARED_ALIAS);
-	segment_set_user_code(pc->vcpu, true);
+	segment_set_user_code(pc->vcpu, !armed);
 }
 
 bool linux_interrupts_enabled(const struct pc *pc)
@@ -102,10 +97,8 @@ static void linux_deliver(struct vcpu *vcpu)
 	if (pc->interrupt_waits) {
 		trace(TRACE_defer, 0, vcpu->frame->eip);
 		vcpu_count(vcpu, COUNTER_deferrals);
-		arm(pc);
-	} else {
-		disarm(pc);
 	}
+	arm(pc, pc->interrupt_waits);
 }
 
 static void linux_interrupt(struct vcpu *vcpu, unsigned number)

@@ -44,8 +44,9 @@ void log_copy(char *to, u32 size)
 static void log_put(char character)
 {
 	console_put(&consoles, log_console, character);
-	if (core.guests_started && core.current == &idle_vcpu && !idle_vcpu.working)
-		schedule_breathe();
+	if (!core.guests_started || core.current != &idle_vcpu || idle_vcpu.working)
+		return;
+	schedule_breathe();
 	if (copy_room > 1 && character != '\r') {
 		*copy++ = character;
 		*copy = '\0';
@@ -53,20 +54,22 @@ static void log_put(char character)
 	}
 }
 
-void log_text(const char *text)
+static void log_list(const char *pattern, va_list arguments)
 {
-	while (*text != '\0')
-		log_put(*text++);
+	format_each(log_put, pattern, arguments);
 	if (core.guests_started)
 		log_pump();
 	else
 		log_flush();
 }
 
-static void log_list(const char *pattern, va_list arguments)
+void log_text(const char *pattern, ...)
 {
-	format_each(log_put, pattern, arguments);
-	log_text("\r\n");
+	va_list arguments;
+
+	va_start(arguments, pattern);
+	log_list(pattern, arguments);
+	va_end(arguments);
 }
 
 void log_line(const char *pattern, ...)
@@ -76,6 +79,7 @@ void log_line(const char *pattern, ...)
 	va_start(arguments, pattern);
 	log_list(pattern, arguments);
 	va_end(arguments);
+	log_text("\r\n");
 }
 
 _Noreturn void panic(const char *pattern, ...)
@@ -86,6 +90,7 @@ _Noreturn void panic(const char *pattern, ...)
 	va_start(arguments, pattern);
 	log_list(pattern, arguments);
 	va_end(arguments);
+	log_text("\r\n");
 	power_stop_machine();
 }
 

@@ -5,6 +5,7 @@
  */
 #include "core/schedule.h"
 
+#include "core/command.h"
 #include "core/core.h"
 #include "core/log.h"
 #include "core/trace.h"
@@ -168,6 +169,8 @@ COLD static void housekeeping_perform(void)
 		vm_release_stopped();
 	if (work & HOUSEKEEPING_START)
 		vm_start_requested();
+	if (work & HOUSEKEEPING_COMMAND)
+		command_answer();
 	core.housekeeping &= ~HOUSEKEEPING_BUSY;
 }
 

@@ -58,6 +58,7 @@ static const struct bounds console_bounds[] = {
 
 static const struct bounds guest_bounds[] = {
 	GUEST_BOUNDS(kind, GANDALF_KIND_RTOS, GANDALF_KIND_LINUX_DEDICATED),
+	GUEST_BOUNDS(priority, 0, GANDALF_PRIORITY_MAXIMUM),
 	GUEST_BOUNDS(flags, 0, GANDALF_GUEST_STRICT_TLS | GANDALF_GUEST_CONTROL),
 	GUEST_BOUNDS(watchdog_ms, 0, GANDALF_WATCHDOG_MAXIMUM),
 	GUEST_BOUNDS(interrupts, 0, (1u << INTERRUPTS) - 1),
