@@ -11,6 +11,7 @@
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
 #include "ia32/emulate.h"
@@ -26,7 +27,6 @@
 #define BOOT_DATA 0x18
 #define TYPE_FLAT_CODE 0x9b
 #define TYPE_FLAT_DATA 0x93
-#define COMMAND_LINE_ADDITION 32
 #define POST_PORT 0x80
 
 static u32 *alias_entry(const struct vcpu *vcpu)
@@ -221,24 +221,12 @@ COLD static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 
 /* Start and stop */
 
-COLD static void command_line_complete(struct pc *pc)
+COLD static void command_line_complete(const struct gandalf_guest *guest)
 {
-	const struct gandalf_guest *guest = pc->vm->guest;
-	char addition[COMMAND_LINE_ADDITION];
-	u32 size = format(addition, sizeof(addition), " tsc_early_khz=%u", time_tsc_khz);
-	u32 length = 0;
-	char *at = shadow_guest_memory(pc, guest->command_line);
+	char number[GANDALF_COMMAND_LINE_ROOM];
+	u32 size = format(number, sizeof(number), "%u", time_tsc_khz);
 
-	if (at == NULL)
-		return;
-	while (length < guest->command_line_size &&
-	       *(char *)shadow_guest_memory(pc, guest->command_line + length) != '\0')
-		length++;
-	if (length + size + 1 > guest->command_line_size) {
-		log_line("guest %s: no room in its command line for%s", guest->name, addition);
-		return;
-	}
-	memory_copy_out(guest->memory_base + guest->command_line + length, addition, size + 1);
+	memory_copy_out(guest->memory_base + guest->command_line, number, size + 1);
 }
 
 COLD static void linux_start(struct vcpu *vcpu)
@@ -247,7 +235,8 @@ COLD static void linux_start(struct vcpu *vcpu)
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	struct frame *frame = switch_prepare(vcpu);
 
-	command_line_complete(pc);
+	command_line_complete(guest);
+	schedule_breathe();
 	pc->cr0 = CR0_PE | CR0_ET;
 	pc->cr3 = pc->cr4 = 0;
 	pc->gdt_limit = pc->idt_limit = 0;
@@ -258,11 +247,13 @@ COLD static void linux_start(struct vcpu *vcpu)
 	vcpu->cr0_guest = CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
 	shadow_reset(pc);
+	schedule_breathe();
 	segment_set_guest(vcpu, BOOT_CODE / 8,
 			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_CODE, true));
 	segment_set_guest(vcpu, BOOT_DATA / 8,
 			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_DATA, true));
 	segment_allow_ports(vcpu, POST_PORT, POST_PORT);
+	schedule_breathe();
 	pc_devices_reset(pc);
 	if (pc->dedicated)
 		interrupt_release(vcpu);

@@ -5,6 +5,7 @@
  */
 #include "core/schedule.h"
 
+#include "core/command.h"
 #include "core/core.h"
 #include "core/log.h"
 #include "core/trace.h"
@@ -169,6 +170,8 @@ COLD static void housekeeping_perform(void)
 		vm_release_stopped();
 	if (work & HOUSEKEEPING_START)
 		vm_start_requested();
+	if (work & HOUSEKEEPING_COMMAND)
+		command_answer();
 	core.housekeeping &= ~HOUSEKEEPING_BUSY;
 }
 
@@ -177,7 +180,7 @@ COLD void schedule_idle(void)
 	deadline_set(&starvation, rdtsc());
 	for (;;) {
 		housekeeping_perform();
-		schedule();
+		schedule_breathe();
 		if (core.housekeeping != 0)
 			continue;
 		if (!vm_any_alive())
