@@ -67,7 +67,7 @@ def builder(path: Path) -> str | None:
             return "rootfs"
         case ("freertos", "demo.elf" | "demo-anew.elf"):
             return "freertos"
-        case ("itron", "demo.elf") | ("itron", "native", "demo.elf"):
+        case ("itron", "demo.elf" | "motor.elf") | ("itron", "native", "demo.elf"):
             return "itron"
         case ("bench", "initramfs.cpio"):
             return "bench"
