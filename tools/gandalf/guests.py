@@ -71,7 +71,7 @@ def builder(path: Path) -> str | None:
             return "itron"
         case ("bench", "initramfs.cpio"):
             return "bench"
-        case ("bench", "rtos", "primitives.elf" | "switch.elf"):
+        case ("bench", "rtos", "primitives.elf" | "switch.elf" | "channel.elf" | "idle.elf"):
             return "bench"
         case ("tests", name) if name.endswith(".elf"):
             return "tests" if Path(name).stem in test_guests() else None
