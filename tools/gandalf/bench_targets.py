@@ -276,7 +276,7 @@ class Gandalf(Target):
 
 @dataclass
 class Idle(Gandalf):
-    """gandalf-shared with one more RTOS, which has no work."""
+    """gandalf-shared with as many further RTOSes as there can be, which have no work."""
 
     name: str = "gandalf-shared-idle"
     native: str | None = "gandalf-shared"
