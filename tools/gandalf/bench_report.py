@@ -301,7 +301,8 @@ def ratio_plot(results: Results) -> go.Figure:
         )  # fmt: skip
     figure.add_hline(y=1, line_dash="dot")
     figure.update_layout(
-        title="Ratio to the system that each is compared with (1: as fast; logarithmic)", barmode="group", height=520,
+        title="Ratio to the system that each is compared with (1: as fast; logarithmic)",
+        barmode="group", height=520,
         yaxis_type="log", template="plotly_white", legend_orientation="h",
     )  # fmt: skip
     return figure
