@@ -50,7 +50,7 @@ def test_the_real_flag_stays_set_outside_the_vmm(forks: tuple[Measurement, Symbo
 def test_the_vmm_is_known_by_its_functions(forks: tuple[Measurement, Symbols]) -> None:
     result, symbols = forks
     functions = dict(measuring.shares(result.profile, symbols))
-    assert {"trap", "entry_common", "shadow_fill"} <= functions.keys()
+    assert {"trap_page_fault", "entry", "shadow_fill"} <= functions.keys()
     vectors = {symbols.entries.vector(handler.linear) for handler in result.handlers
                if handler.ring == 0}  # fmt: skip
     assert {0x0E, 0x1E} <= vectors

@@ -54,11 +54,12 @@ def test_a_result_that_is_none(tmp_path: Path, content: str | None, why: str) ->
 
 
 def test_vectors_are_known_by_their_stubs() -> None:
-    entries = Entries(0x1000, 16, 0x1200, 8)
-    assert entries.vector(0x1000 + 14 * 16) == 14
-    assert entries.vector(0x1200) == 32
-    assert entries.vector(0x1200 + 223 * 8) == 255
-    assert entries.vector(0x1200 + 224 * 8) is None
+    entries = Entries(0x1000, 16, 2)
+    assert entries.vector(0x1000 + 3 * 16) == 3
+    assert entries.vector(0x1000 + 14 * 16 + 2) == 14  # its error code is the CPU's
+    assert entries.vector(0x1000 + 255 * 16) == 255
+    assert entries.vector(0x1000 + 256 * 16) is None
+    assert entries.vector(0x0FF0) is None
     assert entries.vector(0x1001) is None
     assert vector_text(14) == "0x0e #PF"
     assert vector_text(0x77) == "0x77"
@@ -66,9 +67,9 @@ def test_vectors_are_known_by_their_stubs() -> None:
 
 def test_functions_are_known_by_their_addresses() -> None:
     vmm = Image(build_vmm(), "vmm")
-    trap = vmm.addresses["trap"]
-    assert vmm.find(trap) == ("trap", 0)
-    assert vmm.find(trap + 3) == ("trap", 3)
+    trap = vmm.addresses["trap_attend"]
+    assert vmm.find(trap) == ("trap_attend", 0)
+    assert vmm.find(trap + 3) == ("trap_attend", 3)
     assert vmm.find(0x0804_8000) is None  # between the boot code and the rest
     moved = Image(build_vmm(), "vmm", 0x1000)
-    assert moved.find(trap + 0x1000) == ("trap", 0)
+    assert moved.find(trap + 0x1000) == ("trap_attend", 0)

@@ -60,7 +60,8 @@ static bool is_window(u32 linear)
 	return linear >= LAYOUT_WINDOWS && linear < LAYOUT_FIXED + LARGE_PAGE_SIZE;
 }
 
-/* A pool of that many frames, all free, and memory of zeroes. */
+/* A pool of that many frames (1,023 at most), all free, and one of its marks; memory of
+ * zeroes. */
 static void machine_start(u32 frames)
 {
 	if (physical == NULL) {
@@ -77,7 +78,7 @@ static void machine_start(u32 frames)
 	memset(&processor, 0, sizeof(processor));
 	memset(memory_directory, 0, sizeof(memory_directory));
 	memory_init();
-	pool_init(MACHINE_POOL, frames * PAGE_SIZE);
+	pool_init(MACHINE_POOL, (frames + 1) * PAGE_SIZE);
 }
 
 #endif

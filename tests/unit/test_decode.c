@@ -46,6 +46,39 @@ static const struct {
 static const u32 registers[8] = { 0x11111111, 0x22222222, 0x33333333, 0x44444444,
 				  0x55555555, 0x66666666, 0x77777777, 0x88888888 };
 
+/* In whatever bytes follow: a ModR/M or immediate byte of each value, and others. */
+static void the_frequent_are_decoded_alike(void **state)
+{
+	u32 known = 0;
+
+	(void)state;
+	for (u32 i = 0; i < 1u << 24; i++) {
+		/* 0F 20, 0F 22, and one byte. */
+		u32 code = i >> 16 & 1 ? (i >> 8 & 0xff) << 16 | (i & 0xff) << 8 | 0x0f : i;
+		u8 bytes[15] = {(u8)code, (u8)(code >> 8), (u8)(code >> 16), 0x5a};
+		struct decoded full, fast;
+
+		if (!decode_frequent(&fast, code | 0x5au << 24))
+			continue;
+		known++;
+		assert_int_equal(decode(&full, bytes, sizeof(bytes)), DECODE_OK);
+		assert_int_equal(fast.operation, full.operation);
+		assert_int_equal(fast.length, full.length);
+		assert_int_equal(fast.operand_size, full.operand_size);
+		assert_int_equal(fast.has_memory | fast.lock, full.has_memory | full.lock);
+		assert_int_equal(fast.has_immediate, full.has_immediate);
+		if (full.has_immediate)
+			assert_int_equal(fast.immediate, full.immediate);
+		if (fast.length == 3) {
+			assert_int_equal(fast.reg, full.reg);
+			assert_int_equal(fast.rm, full.rm);
+		} else if (fast.operation != DECODED_IRET) {
+			assert_int_equal(fast.size, full.size);
+		}
+	}
+	assert_true(known > 16);
+}
+
 static void every_form_decodes(void **state)
 {
 	const u8 *bytes = form_bytes;
@@ -317,6 +350,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_form_decodes),
+		cmocka_unit_test(the_frequent_are_decoded_alike),
 		cmocka_unit_test(every_operation_has_a_form_and_a_name),
 		cmocka_unit_test(memory_operands),
 		cmocka_unit_test(data_sizes),

@@ -366,8 +366,19 @@ static int start(void **state)
 	return 0;
 }
 
-/* An exception in ring 1 or 3, as trap() hands it on. */
-static void entry(u32 vector, u32 ring)
+/* As trap.c's handlers hand it on. */
+static void hand_on(void)
+{
+	if (frame.vector == GANDALF_HYPERCALL_VECTOR)
+		hypercall(&vcpu, &frame);
+	else if (frame.vector == EXCEPTION_PF)
+		vcpu.operations->page_fault(&vcpu, &frame);
+	else
+		vcpu.operations->trap(&vcpu, &frame);
+}
+
+/* An exception in ring 1 or 3. */
+static void enter(u32 vector, u32 ring)
 {
 	call_count = 0;
 	processor.interrupts = false;
@@ -378,7 +389,7 @@ static void entry(u32 vector, u32 ring)
 	frame.error = 0;
 	frame.cs = ring == 3 ? 0x73 : 0x61;
 	work_begin(&vcpu);
-	vcpu.operations->trap(&vcpu, &frame);
+	hand_on();
 	work_end();
 }
 
@@ -398,18 +409,18 @@ static void only_call(const char *name, bool interrupts)
 static void page_faults_are_served_with_interrupts_enabled(void **state)
 {
 	(void)state;
-	entry(EXCEPTION_PF, 3);
+	enter(EXCEPTION_PF, 3);
 	only_call("fill", true);
 	fill = SHADOW_FAULT;
-	entry(EXCEPTION_PF, 3);
+	enter(EXCEPTION_PF, 3);
 	assert_int_equal(call_count, 2);
 	assert_call(1, "inject", true);
 	fill = SHADOW_PROTECTED;
-	entry(EXCEPTION_PF, 1);
+	enter(EXCEPTION_PF, 1);
 	assert_call(1, "gdt store", true);
 	for (unsigned i = 0; i < 2; i++) {
 		fill = i ? SHADOW_OUTSIDE : SHADOW_FULL;
-		entry(EXCEPTION_PF, 1);
+		enter(EXCEPTION_PF, 1);
 		assert_call(1, "stop", false);
 	}
 	assert_int_equal(stops, 2);
@@ -419,33 +430,33 @@ static void hypercalls_and_emulation_run_with_interrupts_enabled(void **state)
 {
 	(void)state;
 	frame.eax = GANDALF_HYPERCALL_FLUSH;
-	entry(GANDALF_HYPERCALL_VECTOR, 1);
+	enter(GANDALF_HYPERCALL_VECTOR, 1);
 	only_call("flush", true);
 	frame.eax = GANDALF_HYPERCALL_DOORBELL;
-	entry(GANDALF_HYPERCALL_VECTOR, 1);
+	enter(GANDALF_HYPERCALL_VECTOR, 1);
 	only_call("doorbell", true);
 	frame.eax = GANDALF_HYPERCALL_ALIVE;
-	entry(GANDALF_HYPERCALL_VECTOR, 1);
+	enter(GANDALF_HYPERCALL_VECTOR, 1);
 	only_call("alive", false);
 	frame.eax = GANDALF_HYPERCALL_ACT;
-	entry(GANDALF_HYPERCALL_VECTOR, 1);
+	enter(GANDALF_HYPERCALL_VECTOR, 1);
 	only_call("control", true);
 	frame.eax = GANDALF_HYPERCALL_LOAD_TLS;
-	entry(GANDALF_HYPERCALL_VECTOR, 1);
+	enter(GANDALF_HYPERCALL_VECTOR, 1);
 	assert_int_equal(call_count, 3);
 	assert_call(0, "protect", true);
 	assert_call(1, "read", true);
 	assert_call(2, "write", true);
 	frame.eax = 12345;
-	entry(GANDALF_HYPERCALL_VECTOR, 1);
+	enter(GANDALF_HYPERCALL_VECTOR, 1);
 	only_call("stop", false);
-	entry(EXCEPTION_GP, 1);
+	enter(EXCEPTION_GP, 1);
 	only_call("emulate", true);
-	entry(EXCEPTION_GP, 3);
+	enter(EXCEPTION_GP, 3);
 	only_call("inject", true);
-	entry(EXCEPTION_NP, 1);
+	enter(EXCEPTION_NP, 1);
 	assert_call(0, "blocked return", true);
-	entry(EXCEPTION_DF, 1);
+	enter(EXCEPTION_DF, 1);
 	only_call("stop", false);
 }
 
@@ -453,10 +464,10 @@ static void the_fpu_changes_hands_with_interrupts_disabled(void **state)
 {
 	(void)state;
 	core.fpu_owner = NULL;
-	entry(EXCEPTION_NM, 3);
+	enter(EXCEPTION_NM, 3);
 	only_call("fpu", false);
 	core.fpu_owner = &vcpu;
-	entry(EXCEPTION_NM, 3);
+	enter(EXCEPTION_NM, 3);
 	only_call("inject", false);
 }
 
@@ -499,7 +510,7 @@ static void a_dedicated_cpu_and_the_old_way_keep_interrupts_out(void **state)
 		assert_false(vcpu.interruptible);
 		for (unsigned i = 0; i < ARRAY_SIZE(vectors); i++) {
 			frame.eax = GANDALF_HYPERCALL_FLUSH;
-			entry(vectors[i], 1);
+			enter(vectors[i], 1);
 			assert_true(call_count != 0);
 			for (unsigned call = 0; call < call_count; call++)
 				assert_false(calls[call].interrupts);

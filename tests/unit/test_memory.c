@@ -5,10 +5,22 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
+#include "core/core.h"
 #include "core/log.h"
+#include "core/schedule.h"
 #include "machine.h"
 
+#define FRAMES 1023u
+
 static jmp_buf panicked;
+static unsigned breaths;
+struct core core;
+struct vcpu idle_vcpu;
+
+void schedule_breathe(void)
+{
+	breaths++;
+}
 
 void processor_set_cr3(u32 value)
 {
@@ -41,7 +53,7 @@ void panic(const char *pattern, ...)
 static int start(void **state)
 {
 	(void)state;
-	machine_start(1024);
+	machine_start(FRAMES);
 	return 0;
 }
 
@@ -134,26 +146,26 @@ static void copies_in_and_out_cross_pages(void **state)
 
 static void the_pool_gives_each_frame_once(void **state)
 {
-	static bool taken[1024];
+	static bool taken[FRAMES];
 	u32 frame;
 	u32 count = 0;
 
 	(void)state;
 	memset(taken, 0, sizeof(taken));
-	assert_int_equal(pool_frames, 1024);
-	assert_int_equal(pool_available, 1024);
+	assert_int_equal(pool_frames, FRAMES);
+	assert_int_equal(pool_available, FRAMES);
 	while ((frame = pool_allocate()) != 0) {
-		u32 number = (frame - MACHINE_POOL) / PAGE_SIZE;
+		u32 number = (frame - MACHINE_POOL) / PAGE_SIZE - 1;
 
 		assert_int_equal(frame % PAGE_SIZE, 0);
-		assert_true(number < 1024 && !taken[number]);
+		assert_true(number < FRAMES && !taken[number]);
 		assert_ptr_equal(pool_pointer(frame),
-				 (void *)(uintptr_t)(LAYOUT_POOL + number * PAGE_SIZE));
+				 (void *)(uintptr_t)(LAYOUT_POOL + (number + 1) * PAGE_SIZE));
 		taken[number] = true;
 		count++;
 		memset(pool_pointer(frame), 0xa5, PAGE_SIZE);
 	}
-	assert_int_equal(count, 1024);
+	assert_int_equal(count, FRAMES);
 	assert_int_equal(pool_available, 0);
 	assert_int_equal(pool_allocate(), 0);
 	assert_int_equal(pool_available, 0);
@@ -178,7 +190,44 @@ static void the_pool_gives_zeroes(void **state)
 	}
 	for (unsigned i = 0; i < ARRAY_SIZE(frames); i++)
 		pool_free(frames[i]);
-	assert_int_equal(pool_available, 1024);
+	assert_int_equal(pool_available, FRAMES);
+}
+
+/* What a shadow page table costs to free is what of it was filled. */
+static void only_what_is_marked_is_zeroed(void **state)
+{
+	static const u8 zeroes[PAGE_SIZE];
+	u32 frame = pool_allocate();
+	u32 *words = pool_pointer(frame);
+
+	(void)state;
+	*pool_marks(frame) = 1u << 31;
+	words[1023] = words[992] = 1;
+	words[0] = words[31] = 2;
+	pool_mark(&words[31]);
+	words[500] = 3; /* nobody told of it */
+	pool_free(frame);
+	assert_int_equal(pool_allocate(), frame);
+	assert_int_equal(words[500], 3);
+	words[500] = 0;
+	assert_memory_equal(words, zeroes, PAGE_SIZE);
+	assert_int_equal(*pool_marks(frame), ~0u);
+	pool_free(frame);
+}
+
+static void others_run_while_the_idle_vcpu_frees(void **state)
+{
+	u32 frame = pool_allocate();
+
+	(void)state;
+	breaths = 0;
+	pool_free(frame);
+	assert_int_equal(breaths, 0);
+	frame = pool_allocate();
+	core.current = &idle_vcpu;
+	pool_free(frame);
+	core.current = NULL;
+	assert_int_equal(breaths, PAGE_SIZE / POOL_GROUP);
 }
 
 /* Two guests behind each other, the second across a directory entry. */
@@ -235,6 +284,8 @@ int main(void)
 		cmocka_unit_test_setup(copies_in_and_out_cross_pages, start),
 		cmocka_unit_test_setup(the_pool_gives_each_frame_once, start),
 		cmocka_unit_test_setup(the_pool_gives_zeroes, start),
+		cmocka_unit_test_setup(only_what_is_marked_is_zeroed, start),
+		cmocka_unit_test_setup(others_run_while_the_idle_vcpu_frees, start),
 		cmocka_unit_test_setup(rtos_memory_is_mapped_read_only, start),
 		cmocka_unit_test_setup(an_empty_pool_ends_the_boot, start),
 		cmocka_unit_test_setup(device_pages_are_uncached, start),

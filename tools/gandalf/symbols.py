@@ -21,7 +21,6 @@ _LAYOUT = ROOT / "vmm" / "core" / "layout.h"
 _EXECUTABLE = 0x4
 # Functions of C and labels of assembly.
 _CODE = ("STT_FUNC", "STT_NOTYPE")
-_EXCEPTIONS = 32
 _VECTORS = 256
 _VECTOR_NAMES = {
     0x00: "#DE", 0x01: "#DB", 0x03: "#BP", 0x06: "#UD", 0x07: "#NM", 0x08: "#DF", 0x0A: "#TS",
@@ -79,22 +78,16 @@ class Image:
 
 @dataclass(frozen=True)
 class Entries:
-    """The VMM's stubs of all vectors (vmm/ia32/entry.S)."""
+    """The VMM's stubs of all vectors (vmm/ia32/entry.h), of a size each."""
 
-    exceptions: int
-    exception_size: int
-    interrupts: int
-    interrupt_size: int
+    first: int
+    size: int
+    error: int  # where a vector enters for which the CPU pushes an error code
 
     def vector(self, address: int) -> int | None:
-        """Return the vector whose stub is at an address."""
-        number, rest = divmod(address - self.exceptions, self.exception_size)
-        if 0 <= number < _EXCEPTIONS and rest == 0:
-            return number
-        number, rest = divmod(address - self.interrupts, self.interrupt_size)
-        if 0 <= number < _VECTORS - _EXCEPTIONS and rest == 0:
-            return number + _EXCEPTIONS
-        return None
+        """Return the vector whose stub is entered at an address."""
+        number, rest = divmod(address - self.first, self.size)
+        return number if 0 <= number < _VECTORS and rest in (0, self.error) else None
 
 
 class Symbols:
@@ -103,11 +96,9 @@ class Symbols:
     def __init__(self, built: Built) -> None:
         self.vmm = Image(built.vmm, "vmm")
         self.images = [self.vmm, *_guest_images(built)]
-        exceptions, interrupts = (self.vmm.addresses[f"entry_{what}s"] for what in
-                                  ("exception", "interrupt"))  # fmt: skip
         sizes = _definitions(ROOT / "vmm" / "ia32" / "entry.h", "ENTRY_")
         self.entries = Entries(
-            exceptions, sizes["ENTRY_EXCEPTION_SIZE"], interrupts, sizes["ENTRY_INTERRUPT_SIZE"]
+            self.vmm.addresses["entry_stubs"], sizes["ENTRY_STUB_SIZE"], sizes["ENTRY_STUB_ERROR"]
         )
 
     def function(self, address: int) -> str:

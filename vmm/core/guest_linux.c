@@ -52,28 +52,9 @@ static void disarm(struct pc *pc)
 	segment_set_user_code(pc->vcpu, true);
 }
 
-bool linux_interrupts_enabled(const struct pc *pc)
-{
-	if (pc_cpl(pc->vcpu) == 3)
-		return true;
-	if (pc->dedicated)
-		return (pc->vcpu->frame->eflags & EFLAGS_IF) != 0;
-	return (pc->vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG) != 0;
-}
-
-void linux_set_interrupts(struct pc *pc, bool enabled)
-{
-	if (!pc->dedicated)
-		pc->vcpu->shared->interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
-	else if (enabled)
-		pc->vcpu->frame->eflags |= EFLAGS_IF;
-	else
-		pc->vcpu->frame->eflags &= ~EFLAGS_IF;
-}
-
 /* Delivery */
 
-static void deliver_direct(struct pc *pc)
+COLD static void deliver_direct(struct pc *pc)
 {
 	for (u32 i = 0; i < pc->direct_count && pc->vcpu->state != VCPU_OFF; i++) {
 		trace(TRACE_deliver, pc->direct_vectors[i], pc->vcpu->frame->eip);
@@ -119,7 +100,7 @@ static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 		pc->direct_vectors[pc->direct_count++] = (u8)number;
 }
 
-static void linux_console(struct vcpu *vcpu)
+COLD static void linux_console(struct vcpu *vcpu)
 {
 	if (!vcpu->vm->pc->dedicated)
 		pc_console(vcpu->vm->pc);
@@ -161,7 +142,7 @@ static const hypercall_function hypercalls[HYPERCALLS] = {
 
 /* Traps */
 
-static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
+COLD static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
 {
 	if (pc->armed && (linear & PTE_FRAME) == GANDALF_SHARED_ALIAS && (error & PF_W) &&
 	    pc_cpl(pc->vcpu) == 1 && emulate_alias_store(pc))
@@ -169,35 +150,37 @@ static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
 	inject_page_fault(pc, linear, error & (PF_W | PF_U));
 }
 
-static void page_fault(struct pc *pc, u32 error)
+COLD static void access_refused(struct pc *pc, u32 linear, enum shadow_result result)
 {
-	u32 linear = pc->vcpu->fault_address;
+	if (result == SHADOW_PROTECTED)
+		emulate_gdt_store(pc, linear);
+	else if (result == SHADOW_OUTSIDE)
+		vm_stop(pc->vm, "it writes physical memory that it lacks");
+	else
+		vm_stop(pc->vm, "the pool has no frame left for its page tables");
+}
 
-	trace_fast(pc->vcpu->id, TRACE_page_fault, linear, pc->vcpu->frame->eip);
-	vcpu_count(pc->vcpu, COUNTER_page_faults);
+static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
+{
+	struct pc *pc = vcpu->vm->pc;
+	u32 linear = vcpu->fault_address;
+	u32 error = frame->error;
+	enum shadow_result result;
+
+	trace_fast(vcpu->id, TRACE_page_fault, linear, frame->eip);
+	vcpu_count(vcpu, COUNTER_page_faults);
 	if (linear >= GANDALF_BASE) {
 		access_beyond_base(pc, linear, error);
 		return;
 	}
-	switch (shadow_fill(pc, linear, &error)) {
-	case SHADOW_FILLED:
-		break;
-	case SHADOW_FAULT:
+	result = shadow_fill(pc, linear, &error);
+	if (result == SHADOW_FAULT)
 		inject_page_fault(pc, linear, error);
-		break;
-	case SHADOW_PROTECTED:
-		emulate_gdt_store(pc, linear);
-		break;
-	case SHADOW_OUTSIDE:
-		vm_stop(pc->vm, "it writes physical memory that it lacks");
-		break;
-	case SHADOW_FULL:
-		vm_stop(pc->vm, "the pool has no frame left for its page tables");
-		break;
-	}
+	else if (result != SHADOW_FILLED)
+		access_refused(pc, linear, result);
 }
 
-static void no_fpu(struct pc *pc)
+COLD static void no_fpu(struct pc *pc)
 {
 	work_end();
 	if ((pc->cr0 & (CR0_TS | CR0_EM)) == 0 && fpu_is_foreign(pc->vcpu))
@@ -206,52 +189,48 @@ static void no_fpu(struct pc *pc)
 		inject(pc, EXCEPTION_NM, false, 0);
 }
 
-static void exception(struct pc *pc, unsigned vector, u32 error)
+COLD static void exception(struct pc *pc, unsigned vector, u32 error)
 {
 	trace(TRACE_exception, vector, pc->vcpu->frame->eip);
 	inject(pc, vector, (EXCEPTION_ERROR_CODES >> vector & 1) != 0, error);
 }
 
-static void linux_exception(struct pc *pc, const struct frame *frame)
+COLD static void trap_seldom(struct pc *pc, const struct frame *frame)
 {
 	struct vcpu *vcpu = pc->vcpu;
-	bool kernel = pc_cpl(vcpu) == 1;
 
 	trace(TRACE_trap, frame->vector, frame->eip);
-	if (frame->vector == EXCEPTION_GP && frame->error == 0 && pc_flip_tls(pc)) {
-		return;
-	} else if (frame->vector == EXCEPTION_GP && kernel) {
-		emulate_general_protection(pc, frame->error);
-	} else if (frame->vector == EXCEPTION_NM) {
+	if (frame->vector == EXCEPTION_NM)
 		no_fpu(pc);
-	} else if (frame->vector == VECTOR_RETURN_FAULT) {
+	else if (frame->vector == VECTOR_RETURN_FAULT)
 		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
-	} else if (frame->vector == EXCEPTION_DF) {
+	else if (frame->vector == EXCEPTION_DF)
 		vm_stop(vcpu->vm, "double fault");
-	} else if (frame->vector != EXCEPTION_NP || !kernel || !emulate_blocked_return(pc)) {
+	else if (frame->vector != EXCEPTION_NP || pc_cpl(vcpu) != 1 || !emulate_blocked_return(pc))
 		exception(pc, frame->vector, frame->error);
-	}
 }
 
-/* The two that are frequent come first, and leave an event of their own. */
 static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 {
-	if (frame->vector == EXCEPTION_PF)
-		page_fault(vcpu->vm->pc, frame->error);
-	else if (frame->vector == GANDALF_HYPERCALL_VECTOR)
-		hypercall(vcpu, hypercalls);
+	struct pc *pc = vcpu->vm->pc;
+
+	if (frame->vector == EXCEPTION_GP && frame->error == 0 &&
+	    (vcpu->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0 && pc_flip_tls(pc))
+		return;
+	if (frame->vector == EXCEPTION_GP && (frame->cs & 3) == 1)
+		emulate_general_protection(pc, frame->error);
 	else
-		linux_exception(vcpu->vm->pc, frame);
+		trap_seldom(pc, frame);
 }
 
-static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+COLD static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 {
 	return guest_fetch(vcpu->frame->eip, bytes, size);
 }
 
 /* Start and stop */
 
-static void command_line_complete(struct pc *pc)
+COLD static void command_line_complete(struct pc *pc)
 {
 	const struct gandalf_guest *guest = pc->vm->guest;
 	char addition[COMMAND_LINE_ADDITION];
@@ -271,7 +250,7 @@ static void command_line_complete(struct pc *pc)
 	memory_copy_out(guest->memory_base + guest->command_line + length, addition, size + 1);
 }
 
-static void linux_start(struct vcpu *vcpu)
+COLD static void linux_start(struct vcpu *vcpu)
 {
 	struct pc *pc = vcpu->vm->pc;
 	const struct gandalf_guest *guest = vcpu->vm->guest;
@@ -304,20 +283,22 @@ static void linux_start(struct vcpu *vcpu)
 	frame->eflags = EFLAGS_FIXED | (pc->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);
 }
 
-static void linux_stop(struct vcpu *vcpu)
+COLD static void linux_stop(struct vcpu *vcpu)
 {
 	pc_devices_stop(vcpu->vm->pc);
 	if (vcpu->vm->pc->dedicated)
 		interrupt_take_back();
 }
 
-static void linux_release(struct vcpu *vcpu)
+COLD static void linux_release(struct vcpu *vcpu)
 {
 	shadow_destroy(vcpu->vm->pc);
 }
 
 static const struct vcpu_operations linux_operations = {
+	.page_fault = linux_page_fault,
 	.trap = linux_trap,
+	.hypercalls = hypercalls,
 	.interrupt = linux_interrupt,
 	.deliver = linux_deliver,
 	.console = linux_console,
@@ -327,7 +308,7 @@ static const struct vcpu_operations linux_operations = {
 	.instruction = linux_instruction,
 };
 
-static bool vcpu_pages_create(struct vcpu *vcpu)
+COLD static bool vcpu_pages_create(struct vcpu *vcpu)
 {
 	u32 shared = pool_allocate();
 	u32 *table;
@@ -344,7 +325,7 @@ static bool vcpu_pages_create(struct vcpu *vcpu)
 	return true;
 }
 
-bool linux_create(struct vm *vm)
+COLD bool linux_create(struct vm *vm)
 {
 	u32 frame = pool_allocate();
 	struct pc *pc;

@@ -3,14 +3,28 @@
  * and stop. */
 #pragma once
 
-#include "core/vm.h"
-
-struct pc;
+#include "core/pc.h"
 
 /* false if memory for it is lacking. */
 bool linux_create(struct vm *vm);
 
 /* Whether the guest's kernel has interrupts enabled: the virtual flag on a
  * shared CPU, the real one on a dedicated one. Ring 3 always has. */
-bool linux_interrupts_enabled(const struct pc *pc);
-void linux_set_interrupts(struct pc *pc, bool enabled);
+static inline bool linux_interrupts_enabled(const struct pc *pc)
+{
+	if (pc_cpl(pc->vcpu) == 3)
+		return true;
+	if (pc->dedicated)
+		return (pc->vcpu->frame->eflags & EFLAGS_IF) != 0;
+	return (pc->vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG) != 0;
+}
+
+static inline void linux_set_interrupts(struct pc *pc, bool enabled)
+{
+	if (!pc->dedicated)
+		pc->vcpu->shared->interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
+	else if (enabled)
+		pc->vcpu->frame->eflags |= EFLAGS_IF;
+	else
+		pc->vcpu->frame->eflags &= ~EFLAGS_IF;
+}

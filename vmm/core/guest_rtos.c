@@ -353,12 +353,8 @@ static const hypercall_function hypercalls[HYPERCALLS] = {
 	HYPERCALLS_OF_ALL,
 };
 
-static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
+COLD static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
 {
-	if (frame->vector == GANDALF_HYPERCALL_VECTOR) {
-		hypercall(vcpu, hypercalls);
-		return;
-	}
 	trace(TRACE_trap, frame->vector, frame->eip);
 	if (frame->vector == EXCEPTION_NM && fpu_is_foreign(vcpu)) {
 		fpu_take(vcpu);
@@ -417,7 +413,9 @@ static void rtos_stop(struct vcpu *vcpu)
 }
 
 static const struct vcpu_operations rtos_operations = {
+	.page_fault = rtos_trap,
 	.trap = rtos_trap,
+	.hypercalls = hypercalls,
 	.interrupt = rtos_interrupt,
 	.deliver = rtos_deliver,
 	.console = rtos_console,

@@ -5,17 +5,18 @@
 #include "core/trace.h"
 #include "core/work.h"
 
-void hypercall(struct vcpu *vcpu, const hypercall_function functions[HYPERCALLS])
+void hypercall(struct vcpu *vcpu, struct frame *frame)
 {
-	u32 number = vcpu->frame->eax;
+	const hypercall_function *functions = vcpu->operations->hypercalls;
+	u32 number = frame->eax;
 
-	trace_fast(vcpu->id, TRACE_hypercall, number, vcpu->frame->ebx);
+	trace_fast(vcpu->id, TRACE_hypercall, number, frame->ebx);
 	vcpu_count(vcpu, COUNTER_hypercalls);
 	if (number >= HYPERCALLS || functions[number] == NULL) {
 		vm_stop(vcpu->vm, "unknown hypercall %u", number);
 		return;
 	}
-	vcpu->frame->eax = functions[number](vcpu);
+	frame->eax = functions[number](vcpu);
 }
 
 u32 hypercall_null(struct vcpu *vcpu)

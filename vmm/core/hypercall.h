@@ -6,9 +6,6 @@
 
 #define HYPERCALLS 37
 
-/* Arguments in vcpu->frame; what it returns goes to EAX. */
-typedef u32 (*hypercall_function)(struct vcpu *vcpu);
-
 /* What every kind of guest has in its table. */
 #define HYPERCALLS_OF_ALL                                                     \
 	[GANDALF_HYPERCALL_NULL] = hypercall_null, [GANDALF_HYPERCALL_ALIVE] = hypercall_alive, \
@@ -17,7 +14,8 @@ typedef u32 (*hypercall_function)(struct vcpu *vcpu);
 	[GANDALF_HYPERCALL_WRITE] = hypercall_control,                        \
 	[GANDALF_HYPERCALL_ACT] = hypercall_control
 
-void hypercall(struct vcpu *vcpu, const hypercall_function functions[HYPERCALLS]);
+/* By the number in the frame's EAX, in the table of the vCPU's kind. */
+void hypercall(struct vcpu *vcpu, struct frame *frame);
 /* GANDALF_HYPERCALL_NULL and _ALIVE, the same for all guests. */
 u32 hypercall_null(struct vcpu *vcpu);
 u32 hypercall_alive(struct vcpu *vcpu);

@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "core/module.h"
 #include "core/schedule.h"
+#include "ia32/entry.h"
 #include "ia32/fpu.h"
 #include "ia32/segment.h"
 
@@ -26,6 +27,7 @@ struct gandalf_table *init_table(void)
 
 static void init_processor(void)
 {
+	trap_init();
 	segment_init();
 	core.cr3 = cr3_read();
 	if (cpuid(1).edx & CPUID_PGE)

@@ -6,7 +6,9 @@
  */
 #include "core/memory.h"
 
+#include "core/core.h"
 #include "core/log.h"
+#include "core/schedule.h"
 #include "ia32/cpu.h"
 #include "lib/string.h"
 
@@ -164,37 +166,46 @@ void memory_map_device(u32 linear, u32 physical)
 	invlpg(linear);
 }
 
+/* The marks take the first frames. */
 void pool_init(u32 base, u32 size)
 {
+	u32 marks = (size / POOL_GROUP / 8 + PAGE_SIZE - 1) & PTE_FRAME;
 	u32 offset;
 
 	pool_distance = LAYOUT_POOL - base;
-	pool_frames = size / PAGE_SIZE;
+	pool_frames = (size - marks) / PAGE_SIZE;
 	for (offset = 0; offset < size; offset += LARGE_PAGE_SIZE)
 		memory_directory[(LAYOUT_POOL + offset) >> LARGE_PAGE_SHIFT] =
 			(base + offset) | PTE_P | PTE_PS | PTE_A | PTE_D | PTE_G;
-	for (offset = size; offset != 0; offset -= PAGE_SIZE)
+	memset(pool_used, 0, size);
+	for (offset = size; offset != marks; offset -= PAGE_SIZE)
 		pool_free(base + offset - PAGE_SIZE);
 }
 
 u32 pool_allocate(void)
 {
 	u32 frame = pool_first;
-	u32 *contents;
+	u32 *contents = pool_pointer(frame);
 
 	if (frame == 0)
 		return 0;
-	contents = pool_pointer(frame);
 	pool_first = contents[0];
 	pool_available--;
-	memset(contents, 0, PAGE_SIZE);
+	contents[0] = 0;
+	*pool_marks(frame) = ~0u;
 	return frame;
 }
 
 void pool_free(u32 frame)
 {
 	u32 *contents = pool_pointer(frame);
+	u32 marks;
 
+	for (marks = *pool_marks(frame); marks != 0; marks &= marks - 1) {
+		memset((u8 *)contents + (u32)__builtin_ctz(marks) * POOL_GROUP, 0, POOL_GROUP);
+		if (core.current == &idle_vcpu)
+			schedule_breathe();
+	}
 	contents[0] = pool_first;
 	pool_first = frame;
 	pool_available++;

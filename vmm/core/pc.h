@@ -69,7 +69,7 @@ void pc_interrupt(struct pc *pc, unsigned irq);
 
 /* Puts a descriptor of the guest into its real GDT; strict TLS: half of it. */
 void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor);
-/* Strict TLS, a #GP: shows the other half of the segments that are loaded.
+/* A guest with strict TLS, a #GP: shows the other half of the segments that are loaded.
  * false: that has been tried, or there is none. */
 bool pc_flip_tls(struct pc *pc);
 

@@ -65,8 +65,6 @@ bool pc_flip_tls(struct pc *pc)
 	u32 selectors[2];
 	u8 flips = 0;
 
-	if ((pc->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) == 0)
-		return false;
 	selectors[0] = data_selector(frame);
 	selectors[1] = frame->es;
 	for (u32 i = 0; i < ARRAY_SIZE(selectors); i++) {

@@ -40,10 +40,16 @@ struct vcpu;
 struct vm;
 struct segment_tables;
 
+/* Arguments in vcpu->frame; what it returns goes to EAX. */
+typedef u32 (*hypercall_function)(struct vcpu *vcpu);
+
 /* What differs between the kinds of guests: guest_rtos.c, guest_linux.c. */
 struct vcpu_operations {
-	/* An exception or hypercall trapped; the registers are in *frame. */
+	/* A page fault at fault_address, another exception; the registers are in *frame. */
+	void (*page_fault)(struct vcpu *vcpu, struct frame *frame);
 	void (*trap)(struct vcpu *vcpu, struct frame *frame);
+	/* By number; NULL: there is no such hypercall for this kind. */
+	const hypercall_function *hypercalls;
 	/* An interrupt that the VMM owns for this guest came in. */
 	void (*interrupt)(struct vcpu *vcpu, unsigned irq);
 	/* Delivers what waits, if the guest's flag lets it, and has the next

@@ -63,11 +63,8 @@ static const struct {
 	u8 low;
 	u8 high;
 } fields[FIELDS] = {
-	[FIELD_SECOND] = { 0, 0, 59 },
-	[FIELD_MINUTE] = { 2, 0, 59 },
-	[FIELD_HOUR] = { 4, 0, 23 },
-	[FIELD_DAY] = { REGISTER_DAY, 1, 31 },
-	[FIELD_MONTH] = { REGISTER_MONTH, 1, 12 },
+	[FIELD_SECOND] = { 0, 0, 59 }, [FIELD_MINUTE] = { 2, 0, 59 }, [FIELD_HOUR] = { 4, 0, 23 },
+	[FIELD_DAY] = { REGISTER_DAY, 1, 31 }, [FIELD_MONTH] = { REGISTER_MONTH, 1, 12 },
 	[FIELD_YEAR] = { REGISTER_YEAR, 0, 99 },
 	[FIELD_CENTURY] = { REGISTER_CENTURY, 1, 99 },
 };

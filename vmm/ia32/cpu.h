@@ -90,6 +90,20 @@ static inline void rdtsc_to(u64 *time)
 			 : "eax", "edx");
 }
 
+/* Two words that may not be there: false then, by way of trap_vmm(). */
+static inline bool read_or_fail(const u32 *from, u32 *low, u32 *high)
+{
+	__asm__ goto("1: mov (%2), %0\n2: mov 4(%2), %1\n"
+		     ".pushsection .fixups, \"a\"; .long 1b, %l3, 2b, %l3; .popsection"
+		     : "=&r"(*low), "=&r"(*high)
+		     : "r"(from)
+		     : "memory"
+		     : failed);
+	return true;
+failed:
+	return false;
+}
+
 static inline u64 rdmsr(u32 index)
 {
 	u64 value;
@@ -130,6 +144,12 @@ INSTRUCTIONS(sti_hlt_cli, "sti; hlt; cli")
 /* Lets interrupts in for the length of one instruction. */
 INSTRUCTIONS(sti_nop_cli, "sti; nop; cli")
 #undef INSTRUCTIONS
+
+/* Of a map of bits, the lowest first. */
+static inline void bit_set(u32 *map, u32 number)
+{
+	__asm__ volatile("bts %1, %0" : "+m"(*map) : "r"(number) : "memory", "cc");
+}
 
 /* An interrupt comes before or behind it, not in the middle. Returns the old value. */
 static inline u32 fetch_add(u32 *at, u32 value)

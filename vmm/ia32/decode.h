@@ -12,40 +12,24 @@
 enum decoded_operation {
 	DECODED_UNKNOWN,
 	/* Memory operand: 6 bytes, limit and base. */
-	DECODED_LGDT,
-	DECODED_LIDT,
+	DECODED_LGDT, DECODED_LIDT,
 	/* 16-bit operand: register rm or memory. */
-	DECODED_LLDT,
-	DECODED_LTR,
-	DECODED_LMSW,
+	DECODED_LLDT, DECODED_LTR, DECODED_LMSW,
 	/* CR or DR number in reg, general register in rm. */
-	DECODED_MOV_FROM_CR,
-	DECODED_MOV_TO_CR,
-	DECODED_MOV_FROM_DR,
-	DECODED_MOV_TO_DR,
+	DECODED_MOV_FROM_CR, DECODED_MOV_TO_CR, DECODED_MOV_FROM_DR, DECODED_MOV_TO_DR,
 	DECODED_INVLPG, /* memory operand */
-	DECODED_CLTS,
-	DECODED_INVD,
-	DECODED_WBINVD,
-	DECODED_HLT,
-	DECODED_CLI,
-	DECODED_STI,
+	DECODED_CLTS, DECODED_INVD, DECODED_WBINVD, DECODED_HLT, DECODED_CLI, DECODED_STI,
 	DECODED_IRET, /* operand_size: 2 or 4 */
 	/* size 1, 2 or 4; port in immediate if has_immediate, else in DX. */
-	DECODED_IN,
-	DECODED_OUT,
+	DECODED_IN, DECODED_OUT,
 	/* Known by name only. */
-	DECODED_INS,
-	DECODED_OUTS,
-	DECODED_SYSENTER,
-	DECODED_SYSEXIT,
-	DECODED_UD2,
-	DECODED_RDMSR,
-	DECODED_WRMSR,
-	DECODED_MOV_TO_SREG, /* segment register in reg (SEGMENT_..., never CS), 16
-	                        bits from register rm or memory */
-	DECODED_MOV_STORE,   /* size 1, 2 or 4, to register rm or memory, from
-	                        register reg or, with has_immediate, from immediate */
+	DECODED_INS, DECODED_OUTS, DECODED_SYSENTER, DECODED_SYSEXIT, DECODED_UD2,
+	DECODED_RDMSR, DECODED_WRMSR,
+	/* Segment register in reg (SEGMENT_..., never CS), 16 bits from register rm or memory. */
+	DECODED_MOV_TO_SREG,
+	/* Size 1, 2 or 4, to register rm or memory, from register reg or, with has_immediate,
+	 * from immediate. */
+	DECODED_MOV_STORE,
 	DECODED_OPERATIONS
 };
 
@@ -89,6 +73,36 @@ struct decoded {
  * 15 are of no use). The fields of *decoded mean something for DECODE_OK only.
  */
 enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 available);
+
+/*
+ * The same for what Linux executes most, in a tenth of the time: MOV to CR3 and from
+ * CR2, IRET, IN and OUT of bytes. code: the first four bytes. false: another one.
+ */
+static inline bool decode_frequent(struct decoded *decoded, u32 code)
+{
+	u32 form = code & 0xf8ffff;
+
+	decoded->length = 3;
+	decoded->operand_size = 4;
+	decoded->rm = code >> 16 & 7;
+	decoded->lock = decoded->has_memory = decoded->has_immediate = false;
+	if (form == 0xd8220f || form == 0xd0200f) {
+		decoded->operation = form == 0xd8220f ? DECODED_MOV_TO_CR : DECODED_MOV_FROM_CR;
+		decoded->reg = code >> 19 & 7;
+	} else if ((u8)code == 0xcf) {
+		decoded->operation = DECODED_IRET;
+		decoded->length = 1;
+	} else if ((code & 0xf5) == 0xe4) {
+		decoded->operation = code & 2 ? DECODED_OUT : DECODED_IN;
+		decoded->size = 1;
+		decoded->has_immediate = (code & 8) == 0;
+		decoded->length = 1 + decoded->has_immediate;
+		decoded->immediate = (u8)(code >> 8);
+	} else {
+		return false;
+	}
+	return true;
+}
 
 /*
  * The offset of the memory operand in decoded->segment. registers: the eight

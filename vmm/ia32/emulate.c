@@ -13,7 +13,6 @@
 #include "ia32/inject.h"
 
 #define OPCODE_HLT 0xf4
-#define TSS_ESP0 4
 #define SYSTEM_SELECTOR_MASK 0xfff8u
 
 enum emulated {
@@ -66,7 +65,7 @@ static u32 operand_address(const struct emulation *e)
 }
 
 /* Reads a memory operand; a page fault goes to the guest. */
-static bool operand_read(const struct emulation *e, void *to, u32 size)
+COLD static bool operand_read(const struct emulation *e, void *to, u32 size)
 {
 	u32 address = operand_address(e);
 
@@ -76,7 +75,7 @@ static bool operand_read(const struct emulation *e, void *to, u32 size)
 	return false;
 }
 
-static bool operand_16(const struct emulation *e, u16 *value)
+COLD static bool operand_16(const struct emulation *e, u16 *value)
 {
 	if (e->decoded.has_memory)
 		return operand_read(e, value, sizeof(*value));
@@ -85,7 +84,7 @@ static bool operand_16(const struct emulation *e, u16 *value)
 }
 
 /* The operand of LGDT and LIDT. */
-static bool operand_table(const struct emulation *e, u16 *limit, u32 *base)
+COLD static bool operand_table(const struct emulation *e, u16 *limit, u32 *base)
 {
 	struct {
 		u16 limit;
@@ -104,7 +103,7 @@ static bool operand_table(const struct emulation *e, u16 *limit, u32 *base)
 /* A segment that is loaded stays usable after LGDT, whatever the new table has
  * in its place, until the guest loads it again: Linux's first LGDT relies on
  * that. The real entry stays instead of the CPU's hidden part. */
-static bool entry_is_loaded(const struct frame *frame, u32 index)
+COLD static bool entry_is_loaded(const struct frame *frame, u32 index)
 {
 	unsigned segment;
 
@@ -114,7 +113,7 @@ static bool entry_is_loaded(const struct frame *frame, u32 index)
 	return false;
 }
 
-void emulate_reload_gdt(struct pc *pc)
+COLD void emulate_reload_gdt(struct pc *pc)
 {
 	u32 entries = (pc->gdt_limit + 1u) / 8;
 
@@ -133,16 +132,8 @@ void emulate_reload_gdt(struct pc *pc)
 		segment_set_user_code(pc->vcpu, false);
 }
 
-void emulate_reload_stack(struct pc *pc)
-{
-	u32 stack[2]; /* ESP0, SS0 */
-
-	if (pc->tss_base != 0 && guest_read_8(pc->tss_base + TSS_ESP0, stack))
-		segment_set_guest_stack(pc->vcpu, stack[1] & 0xffff, stack[0]);
-}
-
 /* Without the hypercall for TLS, stores to the GDT must not pass unseen. */
-static void protect_gdt(struct pc *pc)
+COLD static void protect_gdt(struct pc *pc)
 {
 	u32 frame;
 
@@ -150,19 +141,19 @@ static void protect_gdt(struct pc *pc)
 		shadow_protect(pc, frame);
 }
 
-static enum emulated emulate_lgdt(const struct emulation *e)
+COLD static enum emulated emulate_lgdt(const struct emulation *e)
 {
 	if (!operand_table(e, &e->pc->gdt_limit, &e->pc->gdt_base))
 		return EMULATED_JUMP;
 	emulate_reload_gdt(e->pc);
-	emulate_reload_stack(e->pc);
+	inject_reload_stack(e->pc);
 	protect_gdt(e->pc);
 	return EMULATED_NEXT;
 }
 
 /* Gates straight to ring 1: the system call, and on a dedicated CPU every
  * interrupt. On a shared CPU IF stays 1 in the kernel, hence a trap gate. */
-static void reload_gates(struct pc *pc)
+COLD static void reload_gates(struct pc *pc)
 {
 	for (unsigned vector = EXCEPTIONS; vector < 256; vector++) {
 		u64 gate = 0;
@@ -183,7 +174,7 @@ static void reload_gates(struct pc *pc)
 	}
 }
 
-static enum emulated emulate_lidt(const struct emulation *e)
+COLD static enum emulated emulate_lidt(const struct emulation *e)
 {
 	if (!operand_table(e, &e->pc->idt_limit, &e->pc->idt_base))
 		return EMULATED_JUMP;
@@ -191,7 +182,7 @@ static enum emulated emulate_lidt(const struct emulation *e)
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_ltr(const struct emulation *e)
+COLD static enum emulated emulate_ltr(const struct emulation *e)
 {
 	struct pc *pc = e->pc;
 	u64 descriptor;
@@ -205,13 +196,13 @@ static enum emulated emulate_ltr(const struct emulation *e)
 	pc->tr = selector;
 	pc->tss_base = descriptor_base(descriptor);
 	emulate_reload_gdt(pc);
-	emulate_reload_stack(pc);
+	inject_reload_stack(pc);
 	return EMULATED_NEXT;
 }
 
 /* A local descriptor table is not offered: Linux uses one only for
  * modify_ldt(), which its configuration leaves out. */
-static enum emulated emulate_lldt(const struct emulation *e)
+COLD static enum emulated emulate_lldt(const struct emulation *e)
 {
 	u16 selector;
 
@@ -220,13 +211,13 @@ static enum emulated emulate_lldt(const struct emulation *e)
 	if ((selector & SYSTEM_SELECTOR_MASK) != 0)
 		return EMULATED_FAULT;
 	emulate_reload_gdt(e->pc);
-	emulate_reload_stack(e->pc);
+	inject_reload_stack(e->pc);
 	return EMULATED_NEXT;
 }
 
 /* Control and debug registers */
 
-static void cr0_set(struct pc *pc, u32 value)
+COLD static void cr0_set(struct pc *pc, u32 value)
 {
 	u32 changed = pc->cr0 ^ value;
 
@@ -246,7 +237,7 @@ static void cr3_set(struct pc *pc, u32 value)
 	shadow_load(pc, same);
 }
 
-static void cr4_set(struct pc *pc, u32 value)
+COLD static void cr4_set(struct pc *pc, u32 value)
 {
 	u32 changed = pc->cr4 ^ value;
 
@@ -286,20 +277,20 @@ static enum emulated emulate_mov_from_cr(const struct emulation *e)
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_mov_to_dr(const struct emulation *e)
+COLD static enum emulated emulate_mov_to_dr(const struct emulation *e)
 {
 	work_end();
 	debug_write(e->pc->vcpu, e->decoded.reg, *operand_register(e));
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_mov_from_dr(const struct emulation *e)
+COLD static enum emulated emulate_mov_from_dr(const struct emulation *e)
 {
 	*operand_register(e) = debug_read(e->pc->vcpu, e->decoded.reg);
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_lmsw(const struct emulation *e)
+COLD static enum emulated emulate_lmsw(const struct emulation *e)
 {
 	u16 value;
 
@@ -310,7 +301,7 @@ static enum emulated emulate_lmsw(const struct emulation *e)
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_clts(const struct emulation *e)
+COLD static enum emulated emulate_clts(const struct emulation *e)
 {
 	cr0_set(e->pc, e->pc->cr0 & ~CR0_TS);
 	return EMULATED_NEXT;
@@ -323,7 +314,7 @@ static enum emulated emulate_invlpg(const struct emulation *e)
 }
 
 /* Caches are written back by the hardware; a guest has no say in that. */
-static enum emulated emulate_cache(const struct emulation *e)
+COLD static enum emulated emulate_cache(const struct emulation *e)
 {
 	(void)e;
 	return EMULATED_NEXT;
@@ -343,7 +334,7 @@ static const u16 msrs_of_zeroes[] = {
 	0x1a0, 0x1d9,
 };
 
-static bool msr_is_zero(u32 index)
+COLD static bool msr_is_zero(u32 index)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(msrs_of_zeroes); i++)
 		if (msrs_of_zeroes[i] == index)
@@ -351,7 +342,7 @@ static bool msr_is_zero(u32 index)
 	return false;
 }
 
-static enum emulated emulate_rdmsr(const struct emulation *e)
+COLD static enum emulated emulate_rdmsr(const struct emulation *e)
 {
 	u64 value = 0;
 
@@ -364,14 +355,14 @@ static enum emulated emulate_rdmsr(const struct emulation *e)
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_wrmsr(const struct emulation *e)
+COLD static enum emulated emulate_wrmsr(const struct emulation *e)
 {
 	return msr_is_zero(e->frame->ecx) ? EMULATED_NEXT : EMULATED_FAULT;
 }
 
 /* The interrupt flag */
 
-static enum emulated emulate_cli(const struct emulation *e)
+COLD static enum emulated emulate_cli(const struct emulation *e)
 {
 	linux_set_interrupts(e->pc, false);
 	return EMULATED_NEXT;
@@ -470,7 +461,7 @@ static enum emulated emulate_iret(const struct emulation *e)
 }
 
 /* A stack segment with RPL 0, as ring 0 loads it. */
-static enum emulated emulate_mov_to_sreg(const struct emulation *e)
+COLD static enum emulated emulate_mov_to_sreg(const struct emulation *e)
 {
 	u16 selector;
 
@@ -523,7 +514,7 @@ static const emulate_function functions[DECODED_OPERATIONS] = {
 	[DECODED_MOV_TO_SREG] = emulate_mov_to_sreg,
 };
 
-static bool emulation_begin(struct emulation *e, struct pc *pc)
+COLD static bool emulation_begin(struct emulation *e, struct pc *pc)
 {
 	u8 bytes[DECODE_LENGTH_MAXIMUM];
 	u32 count = guest_fetch(pc->vcpu->frame->eip, bytes, sizeof(bytes));
@@ -539,7 +530,7 @@ static void emulate(const struct emulation *e)
 	enum emulated result;
 
 	vcpu_count(e->pc->vcpu, COUNTER_emulations);
-	trace(TRACE_emulate, e->decoded.operation, e->frame->eip);
+	trace_fast(e->pc->vcpu->id, TRACE_emulate, e->decoded.operation, e->frame->eip);
 	result = functions[e->decoded.operation](e);
 	if (result == EMULATED_NEXT)
 		e->frame->eip += e->decoded.length;
@@ -548,14 +539,14 @@ static void emulate(const struct emulation *e)
 }
 
 /* The error code is a selector where the instruction names one. */
-static bool may_emulate(const struct emulation *e)
+COLD static bool may_emulate(const struct emulation *e)
 {
 	return functions[e->decoded.operation] != NULL && !e->decoded.lock &&
 	       (e->error == 0 || e->decoded.operation == DECODED_IRET ||
 		e->decoded.operation == DECODED_MOV_TO_SREG);
 }
 
-void emulate_general_protection(struct pc *pc, u32 error)
+COLD static void emulate_seldom(struct pc *pc, u32 error)
 {
 	struct emulation e;
 
@@ -571,7 +562,22 @@ void emulate_general_protection(struct pc *pc, u32 error)
 			decode_name(e.decoded.operation));
 }
 
-bool emulate_blocked_return(struct pc *pc)
+void emulate_general_protection(struct pc *pc, u32 error)
+{
+	struct emulation e;
+	u32 code, more;
+
+	e.pc = pc;
+	e.frame = pc->vcpu->frame;
+	e.error = error;
+	if (guest_read_8(e.frame->eip, &code, &more) && decode_frequent(&e.decoded, code) &&
+	    (error == 0 || e.decoded.operation == DECODED_IRET))
+		emulate(&e);
+	else
+		emulate_seldom(pc, error);
+}
+
+COLD bool emulate_blocked_return(struct pc *pc)
 {
 	struct emulation e;
 
@@ -584,7 +590,7 @@ bool emulate_blocked_return(struct pc *pc)
 
 /* Stores */
 
-static bool store_begin(struct emulation *e, struct pc *pc, u32 *value)
+COLD static bool store_begin(struct emulation *e, struct pc *pc, u32 *value)
 {
 	if (!emulation_begin(e, pc) || e->decoded.operation != DECODED_MOV_STORE)
 		return false;
@@ -606,7 +612,7 @@ bool emulate_alias_store(struct pc *pc)
 	return true;
 }
 
-void emulate_gdt_store(struct pc *pc, u32 linear)
+COLD void emulate_gdt_store(struct pc *pc, u32 linear)
 {
 	struct emulation e;
 	u32 value;

@@ -18,6 +18,5 @@ void emulate_gdt_store(struct pc *pc, u32 linear);
 /* The store that enables interrupts while one waits; false if it is another. */
 bool emulate_alias_store(struct pc *pc);
 
-/* Reads the guest's descriptors, and the stack of its TSS, again. */
+/* Reads the guest's descriptors again. */
 void emulate_reload_gdt(struct pc *pc);
-void emulate_reload_stack(struct pc *pc);

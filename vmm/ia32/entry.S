@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every way into the VMM and out of it. The stubs bring all vectors to one
- * frame (struct frame in core/vcpu.h) and call trap(). C functions take their
- * first three arguments in EAX, EDX and ECX (-mregparm=3).
+ * frame (struct frame in core/vcpu.h) and call the vector's handler. C functions take
+ * their first three arguments in EAX, EDX and ECX (-mregparm=3).
  */
 #include "core/layout.h"
 #include "core/vcpu.h"
 #include "ia32/entry.h"
 
 #define CR0_WP 0x10000
-/* Vectors 8, 10 to 14 and 17: the CPU has pushed an error code. */
-#define ERROR_CODES 0x00027d00
 
 /* Where a fault at address \at goes on: read by trap_vmm() in trap.c. */
 .macro FIXUP at, to
@@ -19,39 +17,14 @@
 	.previous
 .endm
 
+/* The stubs of all vectors: trap_init() makes them. In a page of their own, since a
+ * CPU gives up what it knows of code when something near it is written. */
+	.section .stubs, "awx", @nobits
+	.balign	4096
+	.globl	entry_stubs
+entry_stubs:
+	.skip	256 * ENTRY_STUB_SIZE
 	.text
-	.altmacro
-/* An exception: the CPU has pushed an error code, or 0 stands in for it. Jumps of two
- * bytes reach entry_common, behind the last, or exception_first, in front of the first;
- * from 15, which no CPU raises, that of 14. */
-.macro EXCEPTION vector
-	.balign ENTRY_EXCEPTION_SIZE
-	.if ((ERROR_CODES >> \vector) & 1) == 0
-	push	$0
-	.endif
-	push	$\vector
-	.if \vector < 15
-	jmp	exception_first
-	.elseif \vector == 15
-	jmp	. - 10
-	.else
-	jmp	entry_common
-	.endif
-.endm
-
-/* How far back a jump of two bytes reaches. */
-#define INTERRUPT_REACH 30
-
-/* An interrupt: its vector less 128, which takes two bytes, in the place of the
- * error code. From vectors that only a dedicated CPU sees it jumps from stub to stub. */
-.macro INTERRUPT vector
-	push	$(\vector - 128)
-	.if \vector < 32 + INTERRUPT_REACH
-	jmp	interrupt_first
-	.else
-	jmp	. - INTERRUPT_REACH * ENTRY_INTERRUPT_SIZE
-	.endif
-.endm
 
 /*
  * The VMM stack here, highest address first:
@@ -61,7 +34,8 @@
  *	ds, es, fs, gs
  *	eax ecx edx ebx (CR0 at entry) ebp esi edi	<- esp after PUSHA
  */
-.macro ENTER function
+	.globl	entry
+entry:
 	push	%ds
 	push	%es
 	push	%fs
@@ -70,10 +44,6 @@
 	mov	$SELECTOR_VMM_DATA, %eax
 	mov	%eax, %ds
 	mov	%eax, %es
-	/* Not what the guest had there, which another's GDT may lack. */
-	xor	%eax, %eax
-	mov	%eax, %fs
-	mov	%eax, %gs
 	cld
 	/* From here on the VMM may write its own memory: WP 0. */
 	mov	%cr0, %eax
@@ -82,40 +52,9 @@
 	jz	1f
 	and	$~CR0_WP, %eax
 	mov	%eax, %cr0
-1:	mov	%esp, %eax
-	call	\function
-.endm
-
-interrupt_first:
-	jmp	entry_interrupt
-	.globl entry_interrupts
-entry_interrupts:
-	.set i, 32
-	.rept 224
-	INTERRUPT %i
-	.set i, i + 1
-	.endr
-	.balign ENTRY_EXCEPTION_SIZE
-exception_first:
-	jmp	entry_common
-	.globl entry_exceptions
-	.balign ENTRY_EXCEPTION_SIZE
-entry_exceptions:
-	.set i, 0
-	.rept 32
-	EXCEPTION %i
-	.set i, i + 1
-	.endr
-
-entry_common:
-	ENTER	trap
-	jmp	entry_return
-
-entry_interrupt:
-	push	(%esp)
-	addl	$128, (%esp)
-	movl	$0, 4(%esp)
-	ENTER	trap_interrupt
+1:	mov	48(%esp), %edx
+	mov	%esp, %eax
+	call	*trap_handlers(, %edx, 4)
 	.globl	entry_return
 entry_return:
 	testb	$3, 60(%esp)
@@ -148,14 +87,19 @@ return_attend:
 	mov	core, %eax
 	jmp	return_guest
 
-	/* To the VMM itself: with the CR0 and the segments that it had. At the first
-	 * instructions of an entry they are still the guest's. */
+	/* To the VMM itself: with the CR0 and the segments that it had. FS and GS mean
+	 * nothing to it, and whose selectors they hold this GDT may lack; but at the first
+	 * instructions of an entry, before DS is loaded, they are still this guest's. */
 return_vmm:
 	mov	12(%esp), %eax
 	mov	%eax, %cr0
+	cmpw	$SELECTOR_VMM_DATA, 44(%esp)
 	popa
+	je	1f
 	pop	%gs
 	pop	%fs
+	sub	$8, %esp
+1:	add	$8, %esp
 	pop	%es
 	pop	%ds
 	add	$8, %esp
@@ -180,7 +124,7 @@ fix_\at:
 fix_iret:
 	push	$0
 	push	$VECTOR_RETURN_FAULT
-	jmp	entry_common
+	jmp	entry
 
 /*
  * void switch_stack(struct vcpu *from, struct vcpu *to, u32 cr3)
@@ -201,22 +145,6 @@ switch_stack:
 	pop	%esi
 	pop	%ebx
 	pop	%ebp
-	ret
-
-/* u32 entry_copy_8(void *to, const void *from) */
-	.globl entry_copy_8
-entry_copy_8:
-	mov	(%edx), %ecx
-copy_8:
-	mov	4(%edx), %edx
-	mov	%ecx, (%eax)
-	mov	%edx, 4(%eax)
-	xor	%eax, %eax
-	ret
-	FIXUP	entry_copy_8, fix_copy_8
-	FIXUP	copy_8, fix_copy_8
-fix_copy_8:
-	mov	$8, %eax
 	ret
 
 /* u32 entry_copy(void *to, const void *from, u32 size) */

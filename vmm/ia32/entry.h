@@ -9,9 +9,10 @@
  * with this vector, and with the guest's frame. */
 #define VECTOR_RETURN_FAULT 0x100
 
-/* Bytes of a stub. */
-#define ENTRY_EXCEPTION_SIZE 8
-#define ENTRY_INTERRUPT_SIZE 4
+/* Bytes of a stub, and of its first instruction, which stands in for the error code
+ * that the CPU does not push. */
+#define ENTRY_STUB_SIZE 16
+#define ENTRY_STUB_ERROR 2
 
 #ifndef __ASSEMBLER__
 
@@ -19,17 +20,27 @@
 
 struct frame;
 
-/* The stubs of vectors 0 to 31, and of 32 to 255. */
-extern const u8 entry_exceptions[32][ENTRY_EXCEPTION_SIZE];
-extern const u8 entry_interrupts[224][ENTRY_INTERRUPT_SIZE];
+/* The way in of a vector: PUSH 0, PUSH of the vector, JMP. */
+struct stub {
+	u8 push_error[ENTRY_STUB_ERROR];
+	u8 push;
+	u32 vector;
+	u8 jump;
+	u32 distance; /* from behind it */
+	u8 behind[4];
+} __attribute__((packed));
+
+extern struct stub entry_stubs[256];
+/* Where they jump to: never called. */
+void entry(void);
 
 /* The end of every entry, and where a new vCPU begins: never called, only put on
  * stacks below a frame. */
 void entry_return(void);
 
-/* C's side: every entry ends in one of these. */
-void trap(struct frame *frame);
-void trap_interrupt(struct frame *frame);
+/* C's side: makes the stubs and names the handlers. */
+void trap_init(void);
+extern void (*trap_handlers[VECTOR_RETURN_FAULT + 1])(struct frame *frame, u32 vector);
 /* What comes before a return to a guest whose vCPU needs attention: other vCPUs,
  * interrupts to deliver. Interrupts are disabled. */
 void trap_attend(void);
@@ -40,7 +51,5 @@ void trap_attend(void);
  * has checked that the range ends below GANDALF_BASE.
  */
 u32 entry_copy(void *to, const void *from, u32 size);
-/* The same for 8 bytes from the guest, all or none: 7 instructions instead of 20. */
-u32 entry_copy_8(void *to, const void *from);
 
 #endif

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/layout.h"
+#include "ia32/cpu.h"
 #include "ia32/entry.h"
 #include "lib/types.h"
 
@@ -10,10 +11,10 @@
  * some may have been copied. */
 bool guest_read(u32 linear, void *to, u32 size);
 bool guest_write(u32 linear, const void *from, u32 size);
-/* The same for a descriptor or a stack pointer, on the shortest way. */
-static inline bool guest_read_8(u32 linear, void *to)
+/* The same for the halves of a gate or a stack pointer, on the shortest way. */
+static inline bool guest_read_8(u32 linear, u32 *low, u32 *high)
 {
-	return linear <= GANDALF_BASE - 8 && entry_copy_8(to, (const void *)linear) == 0;
+	return linear <= GANDALF_BASE - 8 && read_or_fail((const u32 *)linear, low, high);
 }
 
 /* Copies instruction bytes up to the first that cannot be read. */

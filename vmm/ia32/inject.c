@@ -9,30 +9,20 @@
 #include "core/guest_linux.h"
 #include "core/report.h"
 #include "core/trace.h"
-#include "ia32/emulate.h"
 #include "ia32/guest_access.h"
 
-#define GATE_PRESENT (1ull << 47)
+/* Of a gate's second word. */
+#define GATE_PRESENT 0x8000u
+#define GATE_TYPE 0x1f00u
+#define GATE_IS_TRAP 0x100u /* leaves the flag as it is */
+#define TSS_ESP0 4
 
-struct guest_gate {
-	u32 offset;
-	u32 selector;
-	bool interrupt; /* clears the flag */
-};
-
-static bool gate_read(const struct pc *pc, unsigned vector, struct guest_gate *gate)
+/* The words of the guest's gate; false: it has none that can be used. */
+static inline bool gate_read(const struct pc *pc, unsigned vector, u32 *low, u32 *high)
 {
-	u64 raw;
-	unsigned type;
-
-	if (vector * 8 + 7 > pc->idt_limit ||
-	    !guest_read_8(pc->idt_base + vector * 8, &raw))
-		return false;
-	type = (unsigned)(raw >> 40) & 0x1f;
-	gate->offset = (u32)(raw & 0xffff) | ((u32)(raw >> 32) & 0xffff0000);
-	gate->selector = (u32)(raw >> 16) & 0xffff;
-	gate->interrupt = type == GATE_INTERRUPT;
-	return (raw & GATE_PRESENT) != 0 && (type == GATE_INTERRUPT || type == GATE_TRAP);
+	return vector * 8 + 7 <= pc->idt_limit &&
+	       guest_read_8(pc->idt_base + vector * 8, low, high) && (*high & GATE_PRESENT) != 0 &&
+	       (*high & GATE_TYPE & ~GATE_IS_TRAP) == GATE_INTERRUPT << 8;
 }
 
 /* CS as the guest's kernel is to see it. Without a flag of its own in the
@@ -45,71 +35,61 @@ static u32 visible_cs(const struct pc *pc, u32 cs)
 	return cs & ~3u;
 }
 
-static u32 visible_eflags(const struct pc *pc)
+inline void inject_reload_stack(struct pc *pc)
 {
-	u32 eflags = pc->vcpu->frame->eflags & ~(EFLAGS_IOPL | EFLAGS_IF);
+	u32 esp, ss;
 
-	return linux_interrupts_enabled(pc) ? eflags | EFLAGS_IF : eflags;
+	if (pc->tss_base != 0 && guest_read_8(pc->tss_base + TSS_ESP0, &esp, &ss))
+		segment_set_guest_stack(pc->vcpu, ss & 0xffff, esp);
 }
 
-static u32 frame_build(struct pc *pc, u32 *words, bool has_error, u32 error)
+COLD static void triple_fault(struct pc *pc, unsigned vector, const char *why)
 {
-	const struct frame *frame = pc->vcpu->frame;
-	u32 count = 0;
-
-	if (has_error)
-		words[count++] = error;
-	words[count++] = frame->eip;
-	words[count++] = visible_cs(pc, frame->cs);
-	words[count++] = visible_eflags(pc);
-	if (pc_cpl(pc->vcpu) == 3) {
-		words[count++] = frame->esp;
-		words[count++] = frame->ss;
-	}
-	return count;
+	vm_stop(pc->vm, "triple fault: its %s %s", why,
+		vector < EXCEPTIONS ? report_exception_name(vector) : "an interrupt");
 }
 
-static void enter_ring_1(struct pc *pc)
+/* Builds the guest's frame in words, and moves ESP from ring 3's stack to the
+ * kernel's. Returns behind the last word. */
+static inline u32 *frame_build(struct pc *pc, struct frame *frame, u32 *words, bool enabled)
 {
-	struct frame *frame = pc->vcpu->frame;
+	u32 cs = frame->cs;
 
-	if (pc_cpl(pc->vcpu) != 3)
-		return;
-	emulate_reload_stack(pc);
+	words[0] = frame->eip;
+	words[1] = visible_cs(pc, cs);
+	words[2] = (frame->eflags & ~(EFLAGS_IOPL | EFLAGS_IF)) | (enabled ? EFLAGS_IF : 0);
+	if ((cs & 3) != 3)
+		return words + 3;
+	words[3] = frame->esp;
+	words[4] = frame->ss;
+	inject_reload_stack(pc);
 	frame->esp = pc->vcpu->tables->tss.esp1;
 	frame->ss = pc->vcpu->tables->tss.ss1;
+	return words + 5;
 }
 
 void inject(struct pc *pc, unsigned vector, bool has_error, u32 error)
 {
 	struct frame *frame = pc->vcpu->frame;
-	struct guest_gate gate;
-	u32 words[6];
-	u32 count;
-	bool flag;
+	bool enabled = linux_interrupts_enabled(pc);
+	u32 words[6], low, high, size;
 
-	if (!gate_read(pc, vector, &gate)) {
-		vm_stop(pc->vm, "triple fault: its IDT has no gate for %s",
-			vector < EXCEPTIONS ? report_exception_name(vector) : "an interrupt");
+	words[0] = error;
+	if (!gate_read(pc, vector, &low, &high)) {
+		triple_fault(pc, vector, "IDT has no gate for");
 		return;
 	}
-	count = frame_build(pc, words, has_error, error);
-	flag = linux_interrupts_enabled(pc) && !gate.interrupt;
-	enter_ring_1(pc);
-	if (!guest_write(frame->esp - count * sizeof(u32), words, count * sizeof(u32))) {
-		vm_stop(pc->vm, "triple fault: its stack cannot take %s",
-			vector < EXCEPTIONS ? report_exception_name(vector) : "an interrupt");
+	size = (u32)((u8 *)frame_build(pc, frame, words + has_error, enabled) - (u8 *)words);
+	if (!guest_write(frame->esp - size, words, size)) {
+		triple_fault(pc, vector, "stack cannot take");
 		return;
 	}
-	frame->esp -= count * (u32)sizeof(u32);
-	frame->eip = gate.offset;
-	frame->cs = (gate.selector & ~3u) | 1;
+	frame->esp -= size;
+	frame->eip = (low & 0xffff) | (high & 0xffff0000);
+	frame->cs = (low >> 16 & ~3u) | 1;
 	frame->eflags &= ~(EFLAGS_TF | EFLAGS_NT | EFLAGS_RF | EFLAGS_VM);
-	linux_set_interrupts(pc, flag);
-	if (vector < EXCEPTIONS)
-		vcpu_count(pc->vcpu, COUNTER_exceptions);
-	else
-		vcpu_count(pc->vcpu, COUNTER_deliveries);
+	linux_set_interrupts(pc, enabled && (high & GATE_IS_TRAP) != 0);
+	vcpu_count(pc->vcpu, vector < EXCEPTIONS ? COUNTER_exceptions : COUNTER_deliveries);
 }
 
 void inject_page_fault(struct pc *pc, u32 linear, u32 error)

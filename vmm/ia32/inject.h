@@ -4,6 +4,9 @@
 
 #include "core/pc.h"
 
+/* Puts the stack that the guest's TSS has for its kernel into the real one. */
+void inject_reload_stack(struct pc *pc);
+
 /* The frame that the CPU would have built, on the guest's stack; the guest goes
  * on at its handler. An IDT or a stack that cannot be used stops the guest. */
 void inject(struct pc *pc, unsigned vector, bool has_error, u32 error);

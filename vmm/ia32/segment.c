@@ -64,9 +64,12 @@ static u64 gate(u32 offset, u32 selector, unsigned type, unsigned dpl)
 
 static u64 stub_gate(unsigned vector, unsigned dpl, bool interruptible)
 {
-	u32 stub = vector < EXCEPTIONS ? (u32)entry_exceptions[vector]
-				       : (u32)entry_interrupts[vector - EXCEPTIONS];
-	bool trap = interruptible && vector < EXCEPTIONS && !(MASKED_EXCEPTIONS >> vector & 1);
+	bool exception = vector < EXCEPTIONS;
+	bool trap = interruptible && exception && !(MASKED_EXCEPTIONS >> vector & 1);
+	u32 stub = (u32)&entry_stubs[vector];
+
+	if (exception && EXCEPTION_ERROR_CODES >> vector & 1)
+		stub += ENTRY_STUB_ERROR;
 
 	return gate(stub, SELECTOR_VMM_CODE, trap ? GATE_TRAP : GATE_INTERRUPT, dpl);
 }
@@ -119,12 +122,6 @@ void segment_reset(struct vcpu *vcpu)
 	memset(vcpu->tables, 0, sizeof(*vcpu->tables));
 	tables_init(vcpu->tables, vcpu->interruptible);
 	vcpu->tables->tss.esp0 = esp;
-}
-
-void segment_set_guest_stack(struct vcpu *vcpu, u32 ss, u32 esp)
-{
-	vcpu->tables->tss.ss1 = ss | 1;
-	vcpu->tables->tss.esp1 = esp;
 }
 
 void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned type, unsigned dpl)

@@ -64,7 +64,11 @@ static inline void segment_load(const struct vcpu *vcpu)
 }
 
 /* SS1 and ESP1: where gates to ring 1 find the guest's stack. */
-void segment_set_guest_stack(struct vcpu *vcpu, u32 ss, u32 esp);
+static inline void segment_set_guest_stack(struct vcpu *vcpu, u32 ss, u32 esp)
+{
+	vcpu->tables->tss.ss1 = ss | 1;
+	vcpu->tables->tss.esp1 = esp;
+}
 /* A gate straight into ring 1. */
 void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned type,
 		      unsigned dpl);

@@ -21,6 +21,8 @@
 /* Directory entries of the kernel half: first, and behind the last. */
 #define KERNEL_FIRST 0x300u
 #define KERNEL_END LAYOUT_DIRECTORY_FIRST
+/* What is in use of a directory whose lower three quarters are empty. */
+#define KERNEL_MARKS (~0u << KERNEL_FIRST * sizeof(u32) / POOL_GROUP)
 /* How many entries around a page fault are filled with it; a power of two. */
 #define PREFILL 16u
 /* Up to here pages are invalidated one by one, beyond it the TLB is flushed. */
@@ -52,11 +54,6 @@ static struct space *space_at(const struct shadow *shadow, u32 index)
 	struct space *spaces = pool_pointer(shadow->space_frames[index / SHADOW_SPACES_PER_FRAME]);
 
 	return &spaces[index % SHADOW_SPACES_PER_FRAME];
-}
-
-static u32 space_count(void)
-{
-	return SHADOW_SPACES_PER_FRAME * SHADOW_SPACE_FRAMES;
 }
 
 static u32 space_hash(u32 guest)
@@ -169,7 +166,7 @@ static u32 frame_allocate(struct pc *pc)
 COLD static u32 space_free_index(struct pc *pc)
 {
 	for (;;) {
-		for (u32 i = 0; i < space_count(); i++)
+		for (u32 i = 0; i < SHADOW_SPACES; i++)
 			if (space_at(&pc->shadow, i)->directory == 0)
 				return i;
 		space_evict(pc);
@@ -190,6 +187,7 @@ COLD static struct space *space_create(struct pc *pc, u32 guest)
 	directory = pool_pointer(frame);
 	memcpy(&directory[KERNEL_FIRST], &master[KERNEL_FIRST],
 	       (ENTRIES - KERNEL_FIRST) * sizeof(u32));
+	*pool_marks(frame) = KERNEL_MARKS;
 	if (index >= shadow->space_limit)
 		shadow->space_limit = index + 1;
 	space->directory = frame;
@@ -366,6 +364,8 @@ static u32 *shadow_table(struct pc *pc, u32 index)
 	frame = frame_allocate(pc);
 	if (frame == 0)
 		return NULL;
+	if (index < KERNEL_FIRST)
+		*pool_marks(frame) = 0;
 	set_pde(shadow, index, frame | PTE_P | PTE_W | PTE_U | PTE_A);
 	if (entry != 0)
 		tlb_flush_global();
@@ -452,23 +452,25 @@ COLD static void kernel_sync(struct pc *pc)
 static void prefill(struct pc *pc, u32 *table, const u32 *guest, u32 pde)
 {
 	const struct shadow *shadow = &pc->shadow;
+	u32 filled = 0;
 
 	for (u32 i = 0; i < PREFILL; i++) {
 		u32 entry, frame, rights;
 
 		/* Most are filled, or not there. */
-		if (table[i] != 0 || ((entry = guest[i]) & PTE_P) == 0)
+		if (table[i] != 0 || (~(entry = guest[i]) & (PTE_P | PTE_A)) != 0)
 			continue;
 		frame = entry & PTE_FRAME;
 		rights = entry & pde & (PTE_U | PTE_W);
-		if ((entry & PTE_A) == 0 || frame >= shadow->memory_size)
+		if (frame >= shadow->memory_size)
 			continue;
 		/* As shadow_entry() has it, but for fewer instructions. */
 		if ((entry & PTE_D) == 0 || frame == shadow->protected_frame)
 			rights &= ~PTE_W;
 		table[i] = (shadow->memory_base + frame) | rights | PTE_P | PTE_A | PTE_D;
-		vcpu_count(pc->vcpu, COUNTER_shadow_prefills);
+		filled++;
 	}
+	pc->vcpu->counters[COUNTER_shadow_prefills] += filled;
 }
 
 static inline enum shadow_result write_target(const struct shadow *shadow, u32 frame, u32 error)
@@ -508,7 +510,9 @@ static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, 
 	if (table == NULL)
 		return SHADOW_FULL;
 	table[index] = shadow_entry(pc, entry, kernel);
-	if (!kernel && !upgrade) {
+	pool_mark(&table[index]);
+	/* A page that the guest has just made for a write comes alone. */
+	if (!kernel && !upgrade && ((*error & PF_W) == 0 || pc->vcpu->shared->cr2 != linear)) {
 		index &= ~(PREFILL - 1);
 		prefill(pc, &table[index], &guest[index], pde);
 	}
@@ -539,6 +543,7 @@ COLD static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest,
 	if (table == NULL)
 		return SHADOW_FULL;
 	table[table_index(linear)] = shadow_entry(pc, small, kernel);
+	pool_mark(&table[table_index(linear)]);
 	return SHADOW_FILLED;
 }
 
@@ -594,6 +599,14 @@ bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
 	return shadow_fill(vcpu->vm->pc, linear, &error) == SHADOW_FILLED;
 }
 
+__attribute__((noinline)) COLD static bool shadow_fill_writable(struct pc *pc, u32 linear)
+{
+	u32 error = PF_W;
+	enum shadow_result result = shadow_fill(pc, linear, &error);
+
+	return result == SHADOW_FILLED || result == SHADOW_PROTECTED;
+}
+
 static bool shadow_is_writable(struct pc *pc, u32 linear)
 {
 	const u32 *directory = pool_pointer(pc->vcpu->cr3);
@@ -606,13 +619,7 @@ static bool shadow_is_writable(struct pc *pc, u32 linear)
 
 bool shadow_make_writable(struct pc *pc, u32 linear)
 {
-	u32 error = PF_W;
-	enum shadow_result result;
-
-	if (shadow_is_writable(pc, linear))
-		return true;
-	result = shadow_fill(pc, linear, &error);
-	return result == SHADOW_FILLED || result == SHADOW_PROTECTED;
+	return shadow_is_writable(pc, linear) || shadow_fill_writable(pc, linear);
 }
 
 /* Flushing */
@@ -738,12 +745,9 @@ COLD void shadow_protect(struct pc *pc, u32 guest_frame)
 
 COLD static void spaces_free(struct shadow *shadow)
 {
-	for (u32 i = 0; i < shadow->space_limit; i++) {
+	for (u32 i = 0; i < shadow->space_limit; i++)
 		if (space_at(shadow, i)->directory != 0)
 			space_free(shadow, space_at(shadow, i));
-		if (core.current == &idle_vcpu)
-			schedule_breathe();
-	}
 	shadow->space_limit = 0;
 }
 
@@ -752,7 +756,7 @@ static struct space *space_for_load(struct pc *pc, u32 guest)
 	struct shadow *shadow = &pc->shadow;
 	struct space *space = space_find(shadow, guest);
 
-	trace(TRACE_cr3, guest, space != NULL);
+	trace_fast(pc->vcpu->id, TRACE_cr3, guest, space != NULL);
 	if (space != NULL) {
 		vcpu_count(pc->vcpu, COUNTER_space_hits);
 		return space;

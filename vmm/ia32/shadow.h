@@ -19,6 +19,7 @@ struct pc;
 /* Shadows of page directories that are kept, and how many fit in a frame. */
 #define SHADOW_SPACES_PER_FRAME 128u
 #define SHADOW_SPACE_FRAMES 2u
+#define SHADOW_SPACES (SHADOW_SPACES_PER_FRAME * SHADOW_SPACE_FRAMES)
 #define SHADOW_HASH 128u
 
 struct space {

@@ -3,6 +3,7 @@
  * The C side of every entry: to the handler of the vector, then back to a
  * guest, not necessarily the one that was interrupted.
  */
+#include "core/hypercall.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/schedule.h"
@@ -21,6 +22,8 @@ struct fixup {
 };
 
 extern const struct fixup fixup_first[], fixup_last[];
+
+void (*trap_handlers[VECTOR_RETURN_FAULT + 1])(struct frame *frame, u32 vector);
 
 /* Where an instruction that may fault goes on, or NULL. */
 COLD static const struct fixup *trap_fixup(u32 eip)
@@ -61,8 +64,6 @@ COLD static void trap_vmm(struct frame *frame)
 {
 	const struct fixup *fixup;
 
-	if (frame->vector == EXCEPTION_NMI)
-		return;
 	if (frame->vector == EXCEPTION_DB) {
 		debug_exception(core.current);
 		frame->eflags &= ~EFLAGS_TF;
@@ -98,22 +99,22 @@ void trap_attend(void)
 	vcpu->cr0 = vcpu->cr0_guest | (fpu_is_foreign(vcpu) ? CR0_TS : 0);
 }
 
-void trap_interrupt(struct frame *frame)
+static void trap_interrupt(struct frame *frame, u32 vector)
 {
 	struct vcpu *vcpu = core.current;
 
-	trace_fast(vcpu->id, TRACE_interrupt, frame->vector, frame->eip);
+	trace_fast(vcpu->id, TRACE_interrupt, vector, frame->eip);
 	if ((frame->cs & 3) == 0) {
-		interrupt_vmm(vcpu, frame->vector);
+		interrupt_vmm(vcpu, vector);
 		return;
 	}
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_interrupts);
 	vcpu->attention = true;
-	interrupt(frame->vector);
+	interrupt(vector);
 }
 
-void trap(struct frame *frame)
+static void trap_exception(struct frame *frame, u32 vector)
 {
 	struct vcpu *vcpu = core.current;
 
@@ -121,13 +122,60 @@ void trap(struct frame *frame)
 		trap_vmm(frame);
 		return;
 	}
+	(void)vector;
 	vcpu_count(vcpu, COUNTER_entries);
-	if (frame->vector == EXCEPTION_PF)
-		vcpu->fault_address = cr2_read();
-	else if (frame->vector == EXCEPTION_DB)
-		debug_exception(vcpu);
-	else if (frame->vector == EXCEPTION_NMI)
-		return;
 	work_begin(vcpu);
 	vcpu->operations->trap(vcpu, frame);
+}
+
+/* #DB; an NMI is nobody's. */
+COLD static void trap_debug(struct frame *frame, u32 vector)
+{
+	if (vector == EXCEPTION_NMI)
+		return;
+	if ((frame->cs & 3) != 0)
+		debug_exception(core.current);
+	trap_exception(frame, vector);
+}
+
+static void trap_page_fault(struct frame *frame, u32 vector)
+{
+	struct vcpu *vcpu = core.current;
+
+	if ((frame->cs & 3) == 0) {
+		trap_vmm(frame);
+		return;
+	}
+	(void)vector;
+	vcpu_count(vcpu, COUNTER_entries);
+	vcpu->fault_address = cr2_read();
+	work_begin(vcpu);
+	vcpu->operations->page_fault(vcpu, frame);
+}
+
+/* The hypercall's gate admits guests only. */
+static void trap_hypercall(struct frame *frame, u32 vector)
+{
+	struct vcpu *vcpu = core.current;
+
+	(void)vector;
+	vcpu_count(vcpu, COUNTER_entries);
+	work_begin(vcpu);
+	hypercall(vcpu, frame);
+}
+
+/* The stubs differ in a number only, so they are made rather than part of the image. */
+COLD void trap_init(void)
+{
+	for (u32 vector = 0; vector < ARRAY_SIZE(entry_stubs); vector++) {
+		entry_stubs[vector] = (struct stub){
+			.push_error = {0x6a, 0}, .push = 0x68, .vector = vector, .jump = 0xe9,
+			.distance = (u32)entry - (u32)entry_stubs[vector].behind,
+		};
+		trap_handlers[vector] = vector < EXCEPTIONS ? trap_exception : trap_interrupt;
+	}
+	trap_handlers[EXCEPTION_DB] = trap_handlers[EXCEPTION_NMI] = trap_debug;
+	trap_handlers[EXCEPTION_PF] = trap_page_fault;
+	trap_handlers[GANDALF_HYPERCALL_VECTOR] = trap_hypercall;
+	trap_handlers[VECTOR_RETURN_FAULT] = trap_exception;
 }

@@ -68,9 +68,4 @@ u32 entry_copy(void *to, const void *from, u32 size)
 	return 0;
 }
 
-u32 entry_copy_8(void *to, const void *from)
-{
-	return entry_copy(to, from, 8) == 0 ? 0 : 8;
-}
-
 #endif

@@ -30,23 +30,6 @@
 static struct pc pc;
 static struct segment_tables real_tables;
 
-bool linux_interrupts_enabled(const struct pc *which)
-{
-	if (pc_cpl(which->vcpu) == 3)
-		return true;
-	if (which->dedicated)
-		return (frame.eflags & EFLAGS_IF) != 0;
-	return shared.interrupt_flag != 0;
-}
-
-void linux_set_interrupts(struct pc *which, bool enabled)
-{
-	if (!which->dedicated)
-		shared.interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
-	else
-		frame.eflags = (frame.eflags & ~EFLAGS_IF) | (enabled ? EFLAGS_IF : 0);
-}
-
 static void put_descriptor(u32 table, u32 index, u64 value)
 {
 	linear_put(table + index * 8, &value, sizeof(value));

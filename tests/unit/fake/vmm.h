@@ -17,8 +17,7 @@
 
 struct core core;
 struct vcpu idle_vcpu;
-const u8 entry_exceptions[32][ENTRY_EXCEPTION_SIZE];
-const u8 entry_interrupts[224][ENTRY_INTERRUPT_SIZE];
+struct stub entry_stubs[256];
 
 static struct vm vm;
 static struct vcpu vcpu;

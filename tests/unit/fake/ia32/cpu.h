@@ -91,6 +91,13 @@ static inline void rdtsc_to(u64 *time)
 	*time = processor.tsc;
 }
 
+u32 entry_copy(void *to, const void *from, u32 size);
+
+static inline bool read_or_fail(const u32 *from, u32 *low, u32 *high)
+{
+	return entry_copy(low, from, 4) == 0 && entry_copy(high, from + 1, 4) == 0;
+}
+
 static inline void sti(void)
 {
 	processor.interrupts = true;
@@ -99,6 +106,11 @@ static inline void sti(void)
 static inline void cli(void)
 {
 	processor.interrupts = false;
+}
+
+static inline void bit_set(u32 *map, u32 number)
+{
+	map[number / 32] |= 1u << number % 32;
 }
 
 static inline u32 fetch_add(u32 *at, u32 value)
