@@ -10,11 +10,15 @@ from gandalf.bench_workload import WORK
 from gandalf.build import build
 
 WITHOUT, WITH = "gandalf-shared", "gandalf-shared-idle"
-# No timer interrupts their runs, so nothing may differ but what one in a sample adds to the mean.
-OPERATIONS = (
+# No timer interrupts the runs whose events are counted, so no event may differ. Nor may the median of
+# samples that are all alike; those of fork are not, and which of them a timer interrupts, after
+# guests have taken another time to be loaded, moves it by an instruction or two.
+ALIKE = (
     "syscall", "signal", "page_fault", "mmap", "mprotect", "pipe_self", "pipe", "context_switch",
-    "fork_exit", "fork_exec",
 )  # fmt: skip
+FORKS = ("fork_exit", "fork_exec")
+OPERATIONS = (*ALIKE, *FORKS)
+FORKS_SHARE = 0.0005
 
 
 def quiet(_: str) -> None:
@@ -51,8 +55,9 @@ def test_one_run_has_both_systems_and_no_other(results: Results) -> None:
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_linux_does_not_notice(results: Results, operation: str) -> None:
     without, more = _pair(results, operation)
-    assert more.instructions == without.instructions
-    assert more.ratio == 1.0
+    share = FORKS_SHARE if operation in FORKS else 0
+    assert abs(more.instructions - without.instructions) <= share * without.instructions
+    assert more.ratio == pytest.approx(1, abs=share)
     assert more.events == without.events
     assert "vmm_entries" in more.events
     assert more.mean == pytest.approx(without.mean, rel=0.02)
