@@ -10,8 +10,8 @@ from gandalf.bench_workload import WORK
 from gandalf.build import build
 
 WITHOUT, WITH = "gandalf-shared", "gandalf-shared-idle"
-# No timer interrupts the runs whose events are counted, so no event may differ. Nor may the median of
-# samples that are all alike; those of fork are not, and which of them a timer interrupts, after
+# No timer interrupts the runs whose events are counted, so no event may differ. Nor may the median
+# of samples that are all alike; those of fork are not, and which of them a timer interrupts, after
 # guests have taken another time to be loaded, moves it by an instruction or two.
 ALIKE = (
     "syscall", "signal", "page_fault", "mmap", "mprotect", "pipe_self", "pipe", "context_switch",
