@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Channels: what a round trip and a KiB consist of, on the machine that the bench has for them."""
 
+import re
+
 import pytest
 
 from gandalf.bench import Plan, bench
-from gandalf.bench_results import Result
+from gandalf.bench_results import Result, read_results
 from gandalf.bench_targets import Channel, targets
 from gandalf.bench_workload import CHANNEL
+from gandalf.paths import ROOT
 
 # Linux's driver moves so many bytes at once, and rings then.
 CHUNKS = 1024 // 256
@@ -48,6 +51,18 @@ def test_a_chunk_costs_less_than_a_round_trip_and_its_copies(rows: dict[str, Res
         row = rows[name]
         assert row.events["vmm_entries"] < CHUNKS * round_trip.events["vmm_entries"]
         assert 2 * 1024 < row.instructions < CHUNKS * round_trip.instructions + 4 * 8 * 1024
+
+
+def test_the_documented_figures_are_those_of_the_reference() -> None:
+    text = (ROOT / "docs" / "channels.md").read_text()
+    found = re.findall(r"^\| `(channel_\w+)`[^|]* \| ([\d,]+) \| (\d+) \|$", text, re.M)
+    reference = read_results(ROOT / "bench" / "reference.json")
+    assert [name for name, _, _ in found] == [part.operation for part in CHANNEL]
+    for name, instructions, entries in found:
+        row = reference.find("gandalf-shared", name)
+        assert row is not None
+        assert int(instructions.replace(",", "")) == row.instructions
+        assert int(entries) == round(row.events["vmm_entries"])
 
 
 def test_it_is_in_the_quick_set() -> None:
