@@ -47,6 +47,24 @@ static inline int32_t channel_look(struct channel_end *end, const struct gandalf
 	return *head < end->capacity && *tail < end->capacity ? 0 : GANDALF_CHANNEL_BROKEN;
 }
 
+/*
+ * What channel_receive() would find, or with sends what channel_send() would: bytes, room,
+ * or an error, which it will still tell then. For whoever waits or wakes those who do.
+ */
+static inline int32_t channel_ready(const struct channel_end *end, int sends)
+{
+	struct channel_end copy = *end;
+	uint32_t head, tail;
+	int32_t error = channel_look(
+		&copy, &copy.channel->rings[sends ? copy.side : 1 - copy.side], &head, &tail);
+
+	if (error)
+		return error;
+	if (sends)
+		return (int32_t)((tail > head ? tail : tail + copy.capacity) - head - 1);
+	return (int32_t)((head >= tail ? head : head + copy.capacity) - tail);
+}
+
 /* Moves an index, unless a new epoch has begun meanwhile. */
 static inline int32_t channel_move(struct channel_end *end, uint32_t *index, uint32_t from,
 				   uint32_t size)

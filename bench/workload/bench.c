@@ -19,7 +19,8 @@
  * Each writes a line that begins with its own name:
  *	sample=NAME samples=N minimum= median= mean_times_100= maximum= overhead= timer= others=
  *	count=NAME operations=N ticks= timer= others=
- * timer, others: interrupts meanwhile, of timers and of whatever else, as Linux counts them.
+ * timer, others: interrupts meanwhile, of timers and of our own drivers, and of whatever else, as
+ * Linux counts them.
  */
 #include "operation.h"
 #include "system.h"
@@ -54,8 +55,8 @@ void operation_fail(const char *what)
 
 /* --- Interrupts --- */
 
-/* A line: name, colon, a number for the CPU, what it is. Those of our own driver of the clock come
- * as regularly as a timer's. */
+/* A line: name, colon, a number for the CPU, what it is. Those of our own drivers come when they
+ * should, as a timer's do. */
 static void interrupts_add(struct interrupts *sum, const char *text, const char *end)
 {
 	uint64_t number;
@@ -68,7 +69,7 @@ static void interrupts_add(struct interrupts *sum, const char *text, const char 
 	while (*text == ' ')
 		text++;
 	number = text_number(text, &text);
-	if (text_has(text, end, "timer") || text_has(text, end, "gandalf-rtc"))
+	if (text_has(text, end, "timer") || text_has(text, end, "gandalf-"))
 		sum->timer += number;
 	else
 		sum->others += number;

@@ -17,6 +17,7 @@
 
 #define O_RDONLY 0
 #define O_WRONLY 1
+#define O_RDWR 2
 #define PROT_READ 1
 #define PROT_WRITE 2
 #define MAP_PRIVATE 2

@@ -83,6 +83,13 @@ static void take(char character)
 	follow();
 }
 
+/* Linux has a new life; or it writes nonsense into the channel, as long as it likes. */
+static void abandon(void)
+{
+	length = 0;
+	os_tick_sleep();
+}
+
 void motor_run(void)
 {
 	char character;
@@ -91,5 +98,5 @@ void motor_run(void)
 		if (os_channel_receive(&character, 1))
 			take(character);
 		else
-			length = 0; /* Linux has a new life */
+			abandon();
 }

@@ -8,13 +8,14 @@
 #	CFG	the system configuration file
 #	SOURCES	the application's C files
 #	FLAGS	further options of the compiler for these, as -I; may be empty
+#	PORTS	gandalf or native, if it is to be built for one of the two only
 
 include $(ROOT)/guest/rtos/rtos.mk
 
 ITRON := $(ROOT)/guest/itron
 CONFIGURATOR ?= $(ROOT)/build/venv/bin/python -m gandalf.itron_configurator
 APPLICATION := $(BUILD)/$(NAME)
-PORTS := gandalf native
+PORTS ?= gandalf native
 IMAGE_gandalf := $(BUILD)/$(NAME).elf
 IMAGE_native := $(BUILD)/native/$(NAME).elf
 
@@ -34,7 +35,7 @@ KERNEL_FLAGS = $(ITRON_FLAGS) $(GUEST_WARNINGS) $(GUEST_INTEGER) -I$(ITRON)/kern
 .DEFAULT_GOAL := all
 .PHONY: all clean
 .SECONDARY:
-all: $(IMAGE_gandalf) $(IMAGE_native)
+all: $(foreach port,$(PORTS),$(IMAGE_$(port)))
 
 vpath %.c $(sort $(dir $(SOURCES)))
 
@@ -88,6 +89,6 @@ endef
 $(foreach port,$(PORTS),$(eval $(call port_rules,$(port))))
 
 clean:
-	rm -rf $(APPLICATION) $(IMAGE_gandalf) $(IMAGE_native)
+	rm -rf $(APPLICATION) $(foreach port,$(PORTS),$(IMAGE_$(port)))
 
 -include $(wildcard $(APPLICATION)/*.d $(APPLICATION)/*/*.d)

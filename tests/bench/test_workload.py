@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gandalf import bench_workload
-from gandalf.bench_workload import TASK, WORK, parse
+from gandalf.bench_workload import CHANNEL, TASK, WORK, parse
 
 # What needs files of the guest's root file system, or its kernel's driver.
 ELSEWHERE = ("fork_exec", "exec_dynamic", "shell", "rtc_latency")
@@ -29,7 +29,8 @@ def bench(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_it_knows_the_operations_of_the_tool(program: Path) -> None:
-    assert bench(program, "list").stdout.split() == [part.operation for part in (*WORK, TASK)]
+    known = [part.operation for part in (*WORK, TASK, *CHANNEL)]
+    assert bench(program, "list").stdout.split() == known
 
 
 @pytest.mark.parametrize("operation", HERE)
@@ -60,10 +61,17 @@ def test_the_load_ends(program: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_a_kernel_without_the_driver_is_no_result(program: Path) -> None:
-    done = bench(program, "sample", "rtc_latency", "1")
+@pytest.mark.parametrize(
+    ("operation", "why"),
+    [
+        ("rtc_latency", "there is no /dev/gandalf-rtc"),
+        *((part.operation, "there is no such channel") for part in CHANNEL),
+    ],
+)
+def test_a_kernel_without_the_driver_is_no_result(program: Path, operation: str, why: str) -> None:
+    done = bench(program, "sample", operation, "1")
     assert (done.returncode, done.stdout) == (1, "")
-    assert parse(done.stderr).complaints["rtc_latency"].startswith("there is no /dev/gandalf-rtc")
+    assert parse(done.stderr).complaints[operation].startswith(why)
 
 
 def test_the_script_of_commands_succeeds(program: Path) -> None:

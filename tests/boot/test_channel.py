@@ -4,6 +4,7 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 
@@ -93,22 +94,64 @@ def test_a_restart_of_linux_begins_anew(beside_linux: Boot) -> None:
     assert "stale" not in found
 
 
-def test_a_motor_follows_its_set_points() -> None:
-    """The example that comes with Gandalf, and again after a restart of either side."""
-    with Boot.start(ROOT / "systems" / "motor.toml") as machine:
+@pytest.fixture(scope="module", params=["motor", "motor-uitron"])
+def motor(request: pytest.FixtureRequest) -> Iterator[Boot]:
+    """The example that comes with Gandalf, with FreeRTOS and with uITRON."""
+    with Boot.start(ROOT / "systems" / f"{request.param}.toml") as machine:
         machine.wait_for_shell()
-        with machine.rtos_undisturbed():
-            text = machine.shell("setpoint 1000 200")
-        rows = [(int(time), int(place)) for time, place in
-                re.findall(r"^ *(\d+) ms +(-?\d+) \|", text, re.M)]  # fmt: skip
-        assert [time for time, _ in rows] == 2 * list(range(0, 300, 5))
-        assert rows[0][1] == 0
-        assert 850 < rows[59][1] < 1150
-        assert max(place for _, place in rows) > 1200
-        assert 50 < rows[119][1] < 350
-        machine.shell("gandalfctl restart rtos; sleep 1")
-        assert re.search(r"^ *0 ms +0 \|\*\n", machine.shell("setpoint 500"), re.M)
-        assert machine.shell("setpoint", status=2).startswith("usage: setpoint POSITION")
+        yield machine
+
+
+def _rows(text: str) -> list[tuple[int, int]]:
+    """Return the answers that `setpoint` has drawn: milliseconds and position."""
+    found = re.findall(r"^ *(\d+) ms +(-?\d+) \|", text, re.M)
+    return [(int(time), int(place)) for time, place in found]
+
+
+def _nothing_comes(machine: Boot) -> None:
+    """A read waits until the time is over; nobody has sent anything."""
+    found = machine.shell("timeout 1 head -c 1 < /dev/gandalf-motor", status=143)
+    assert not found.replace("Terminated", "").strip(), found
+
+
+ANSWERS = list(range(0, 300, 5))
+
+
+def test_a_motor_follows_its_set_points(motor: Boot) -> None:
+    has_periodic_task = "FreeRTOS" in motor.text("rtos")
+    _nothing_comes(motor)
+    with motor.rtos_undisturbed() if has_periodic_task else nullcontext():
+        rows = _rows(motor.shell("setpoint 1000 200"))
+    assert [time for time, _ in rows] == 2 * ANSWERS
+    assert rows[0][1] == 0
+    assert 850 < rows[59][1] < 1150
+    assert max(place for _, place in rows) > 1200
+    assert 50 < rows[119][1] < 350
+    assert motor.shell("setpoint", status=2).startswith("usage: setpoint POSITION")
+    _nothing_comes(motor)
+
+
+def test_a_motor_begins_anew_with_its_rtos(motor: Boot) -> None:
+    """The restart comes in the middle of its answers; no old one is read behind it."""
+    motor.shell("echo 1500 > /dev/gandalf-motor; sleep 0.1; gandalfctl restart rtos; sleep 1")
+    rows = _rows(motor.shell("setpoint 500"))
+    assert [time for time, _ in rows] == ANSWERS
+    assert rows[0][1] == 0
+    _nothing_comes(motor)
+
+
+def test_a_motor_outlives_linux(motor: Boot) -> None:
+    """Linux restarts in the middle of the answers, and half a set point is forgotten."""
+    motor.shell("printf '700\\n12' > /dev/gandalf-motor; sleep 0.1")
+    motor.skip("linux")
+    motor.send("linux", "reboot -f\n")
+    motor.wait_for_shell()
+    _nothing_comes(motor)
+    rows = _rows(motor.shell("setpoint 300"))
+    assert [time for time, _ in rows] == ANSWERS
+    assert rows[0][1] > 300, "a motor that has not been restarted is where it was"
+    assert 250 < rows[59][1] < 350
+    _nothing_comes(motor)
 
 
 def test_an_rtos_may_ring_its_peers_only(beside_linux: Boot) -> None:

@@ -138,6 +138,31 @@ static void nonsense_of_the_other_side_is_noticed(void **state)
 	assert_int_equal(channel_send(&ends[0], bytes, 1), 1);
 }
 
+static void who_looks_is_told_what_a_call_would_find(void **state)
+{
+	u32 seed = 2;
+	u8 bytes[2 * CAPACITY];
+
+	(void)state;
+	for (u32 i = 0; i < 20000; i++) {
+		u32 side = random_next(&seed) % 2;
+		bool sends = random_next(&seed) % 2;
+		struct channel_end before = ends[side];
+		int ready, found;
+
+		if (random_next(&seed) % 50 == 0)
+			renew();
+		if (random_next(&seed) % 50 == 0) /* nonsense, up to the next epoch */
+			memory.channel.rings[random_next(&seed) % 2].head |=
+				GANDALF_CHANNEL_POSITION;
+		ready = channel_ready(&ends[side], sends);
+		assert_memory_equal(&ends[side], &before, sizeof(before));
+		found = sends ? channel_send(&ends[side], bytes, sizeof(bytes)) :
+				channel_receive(&ends[side], bytes, sizeof(bytes));
+		assert_int_equal(ready, found);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, start)
 
 int main(void)
@@ -148,6 +173,7 @@ int main(void)
 		TEST(a_new_epoch_is_told_once_and_leaves_no_stale_byte),
 		TEST(an_epoch_that_begins_in_the_middle_keeps_the_index),
 		TEST(nonsense_of_the_other_side_is_noticed),
+		TEST(who_looks_is_told_what_a_call_would_find),
 	};
 
 	return RUN_TESTS(tests);

@@ -54,8 +54,13 @@ class Plan:
             if (target.name in self.systems if self.systems else target.is_quick or not self.quick)
             and any(map(self.wants, target.operations))
         ]
-        natives = {target.native for target in chosen}
-        return [target for target in known if target in chosen or target.name in natives]
+        natives = {(target.native, name) for target in chosen for name in target.operations}
+        return [
+            target
+            for target in known
+            if target in chosen
+            or any((target.name, name) in natives for name in target.operations if self.wants(name))
+        ]
 
     def wants(self, operation: str) -> bool:
         return not self.operations or operation in self.operations

@@ -286,7 +286,7 @@ def markdown(results: Results) -> str:
 
 
 def ratio_plot(results: Results) -> go.Figure:
-    """Return bars of the ratios to native, with the papers' beside ours."""
+    """Return bars of the ratios, mostly to native, with the papers' beside ours."""
     figure = go.Figure()
     for system in results.systems:
         found = [result for result in _of(results, system) if result.ratio is not None]
@@ -301,7 +301,8 @@ def ratio_plot(results: Results) -> go.Figure:
         )  # fmt: skip
     figure.add_hline(y=1, line_dash="dot")
     figure.update_layout(
-        title="Ratio to native (1: as fast; logarithmic)", barmode="group", height=520,
+        title="Ratio to the system that each is compared with (1: as fast; logarithmic)",
+        barmode="group", height=520,
         yaxis_type="log", template="plotly_white", legend_orientation="h",
     )  # fmt: skip
     return figure

@@ -26,7 +26,7 @@ from gandalf import (
 )
 from gandalf.bench_masked import MASKED
 from gandalf.bench_results import Outlier
-from gandalf.bench_workload import BY_ITSELF, DONE, TASK, WORK, Output, Work
+from gandalf.bench_workload import BY_ITSELF, CHANNEL, DONE, TASK, WORK, Output, Work
 from gandalf.build import Built, build, options_for
 from gandalf.demultiplex import VMM_CONSOLE, Demultiplexer
 from gandalf.description import LinuxGuest
@@ -275,6 +275,16 @@ class Gandalf(Target):
 
 
 @dataclass
+class Idle(Gandalf):
+    """gandalf-shared with as many further RTOSes as there can be, which have no work."""
+
+    name: str = "gandalf-shared-idle"
+    native: str | None = "gandalf-shared"
+    is_quick = False
+    operations = tuple(part.operation for part in WORK)
+
+
+@dataclass
 class Running(Gandalf):
     """What the running RTOS of Realtime costs Linux: another machine of gandalf-shared."""
 
@@ -285,6 +295,19 @@ class Running(Gandalf):
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
         return super().run((TASK,), log)
+
+
+@dataclass
+class Channel(Gandalf):
+    """Bytes between Linux and an RTOS: another machine of gandalf-shared."""
+
+    name: str = "gandalf-shared"
+    native: str | None = None
+    description: str = "gandalf-channel"
+    operations = tuple(part.operation for part in CHANNEL)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        return super().run(CHANNEL, log)
 
 
 @dataclass
@@ -484,8 +507,10 @@ def targets(full: bool = False, cache: bool = False) -> list[Target]:
         Gandalf("gandalf-shared", cache=cache),
         Switch(),
         Running(cache=cache),
+        Channel(cache=cache),
         Realtime(seconds=seconds),
         Intervals(seconds=seconds),
+        Idle(cache=cache),
         Gandalf("gandalf-dedicated", cache=cache),
         Amd64(bench_amd64.NATIVE, cache=cache),
         Amd64(bench_amd64.XEN, bench_amd64.NATIVE, cache=cache),

@@ -69,6 +69,12 @@ WORK = (
 )
 # What a process of Linux loses each time that an RTOS has its turn: for a machine of its own.
 TASK = Work("rtos_task_cost", 1000, 20, 120)
+# Bytes between Linux and an RTOS: for a machine of its own, too.
+CHANNEL = (
+    Work("channel_round_trip", 500, 20, 120),
+    Work("channel_throughput", 500, 20, 80),
+    Work("channel_throughput_back", 500, 20, 80),
+)
 # What waits for a clock: the others' runs are as long on every system as their instructions are.
 SLEEPING = tuple(part.operation for part in WORK if part.sleeps)
 

@@ -66,9 +66,10 @@ def build_vmm() -> Path:
 
 
 def build_itron() -> None:
-    """Build the uITRON demo for both ports. Raises UserError if that fails."""
+    """Build the uITRON demo for both ports, and the motor. Raises UserError if that fails."""
     configurator = f"CONFIGURATOR={sys.executable} -m gandalf.itron_configurator"
-    make(ROOT / "guest" / "itron", configurator)
+    for folder in (ROOT / "guest" / "itron", ROOT / "guest" / "itron" / "motor"):
+        make(folder, configurator)
 
 
 def _build_image(path: Path, log: Log) -> None:

@@ -69,11 +69,11 @@ def builder(path: Path) -> str | None:
             return "rootfs"
         case ("freertos", "demo.elf" | "demo-anew.elf"):
             return "freertos"
-        case ("itron", "demo.elf") | ("itron", "native", "demo.elf"):
+        case ("itron", "demo.elf" | "motor.elf") | ("itron", "native", "demo.elf"):
             return "itron"
         case ("bench", "initramfs.cpio"):
             return "bench"
-        case ("bench", "rtos", "primitives.elf" | "switch.elf"):
+        case ("bench", "rtos", "primitives.elf" | "switch.elf" | "channel.elf" | "idle.elf"):
             return "bench"
         case ("tests", name) if name.endswith(".elf"):
             return "tests" if Path(name).stem in test_guests() else None

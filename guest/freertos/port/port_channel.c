@@ -39,14 +39,18 @@ BaseType_t xPortChannelOpen(struct port_channel *channel, const char *name)
 	return pdTRUE;
 }
 
-/* A ring that comes between the look and the wait has given the semaphore. */
+/* A ring that comes between the look and the wait has given the semaphore. One that is about
+ * something else ends the wait, too: what is left of the time is waited for then. */
 int32_t lPortChannelReceive(struct port_channel *channel, void *to, uint32_t size,
 			    TickType_t wait)
 {
+	TimeOut_t start;
 	int32_t result;
 
+	vTaskSetTimeOutState(&start);
 	while ((result = channel_receive(&channel->receiver, to, size)) == 0)
-		if (xSemaphoreTake(channel->received, wait) != pdTRUE)
+		if (xTaskCheckForTimeOut(&start, &wait) ||
+		    xSemaphoreTake(channel->received, wait) != pdTRUE)
 			return 0;
 	if (result > 0)
 		hypercall(GANDALF_HYPERCALL_DOORBELL, channel->peer, 0);
@@ -56,10 +60,13 @@ int32_t lPortChannelReceive(struct port_channel *channel, void *to, uint32_t siz
 int32_t lPortChannelSend(struct port_channel *channel, const void *from, uint32_t size,
 			 TickType_t wait)
 {
+	TimeOut_t start;
 	int32_t result;
 
+	vTaskSetTimeOutState(&start);
 	while ((result = channel_send(&channel->sender, from, size)) == 0)
-		if (xSemaphoreTake(channel->room, wait) != pdTRUE)
+		if (xTaskCheckForTimeOut(&start, &wait) ||
+		    xSemaphoreTake(channel->room, wait) != pdTRUE)
 			return 0;
 	if (result > 0)
 		hypercall(GANDALF_HYPERCALL_DOORBELL, channel->peer, 0);

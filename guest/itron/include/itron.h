@@ -11,6 +11,8 @@
  *	port/gandalf/	the kernel on the Gandalf VMM: three hypercalls, timer, console
  *	port/native/	the same on a bare PC: boot, descriptor tables, 8259, 8254, COM1
  *	demo/		an application: a 1 ms task beside Linux
+ *	channel/	what an application adds to talk to another guest
+ *	motor/		an application that does: a control task
  *
  * docs/itron.md is the manual.
  */

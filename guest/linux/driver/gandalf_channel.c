@@ -59,21 +59,6 @@ static struct channel_device *device_of(struct file *file)
 	return container_of(file->private_data, struct channel_device, misc);
 }
 
-/* Bytes that a read would give, or room that a write would find; or an error. */
-static int32_t channel_ready(struct channel_device *device, bool write)
-{
-	struct channel_end end = device->end;
-	const struct gandalf_ring *ring = &end.channel->rings[write ? end.side : 1 - end.side];
-	u32 head, tail;
-	int32_t error = channel_look(&end, ring, &head, &tail);
-
-	if (error)
-		return error;
-	if (write)
-		return (tail > head ? tail : tail + end.capacity) - head - 1;
-	return (head >= tail ? head : head + end.capacity) - tail;
-}
-
 /* Moves up to CHUNK bytes, and tells the other guest. */
 static int32_t channel_step(struct channel_device *device, bool write, u8 *bytes, u32 size)
 {
@@ -107,7 +92,7 @@ static ssize_t channel_read(struct file *file, char __user *to, size_t size, lof
 	while (!(moved = channel_step(device, false, bytes, min_t(size_t, size, CHUNK)))) {
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		if (wait_event_interruptible(changed, channel_ready(device, false)))
+		if (wait_event_interruptible(changed, channel_ready(&device->end, false)))
 			return -ERESTARTSYS;
 	}
 	if (moved < 0)
@@ -136,7 +121,7 @@ static ssize_t channel_write(struct file *file, const char __user *from, size_t 
 			continue;
 		if (file->f_flags & O_NONBLOCK)
 			return done ? done : -EAGAIN;
-		if (wait_event_interruptible(changed, channel_ready(device, true)))
+		if (wait_event_interruptible(changed, channel_ready(&device->end, true)))
 			return done ? done : -ERESTARTSYS;
 	}
 	return done;
@@ -148,9 +133,9 @@ static __poll_t channel_poll(struct file *file, poll_table *table)
 	__poll_t events = 0;
 
 	poll_wait(file, &changed, table);
-	if (channel_ready(device, false))
+	if (channel_ready(&device->end, false))
 		events |= EPOLLIN | EPOLLRDNORM;
-	if (channel_ready(device, true))
+	if (channel_ready(&device->end, true))
 		events |= EPOLLOUT | EPOLLWRNORM;
 	return events;
 }

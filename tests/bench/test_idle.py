@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guests without work cost Linux nothing: as many of them as there can be, against none."""
+
+import pytest
+
+from gandalf.bench import Plan, bench
+from gandalf.bench_results import Result, Results
+from gandalf.bench_targets import SYSTEMS, Idle, targets
+from gandalf.bench_workload import WORK
+from gandalf.build import build
+
+WITHOUT, WITH = "gandalf-shared", "gandalf-shared-idle"
+# No timer interrupts the runs whose events are counted, so no event may differ. Nor may the median
+# of samples that are all alike; those of fork are not, and which of them a timer interrupts, after
+# guests have taken another time to be loaded, moves it by an instruction or two.
+ALIKE = (
+    "syscall", "signal", "page_fault", "mmap", "mprotect", "pipe_self", "pipe", "context_switch",
+)  # fmt: skip
+FORKS = ("fork_exit", "fork_exec")
+OPERATIONS = (*ALIKE, *FORKS)
+FORKS_SHARE = 0.0005
+
+
+def quiet(_: str) -> None:
+    """Swallow what the bench has to say."""
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return bench(Plan(systems=(WITH,), operations=OPERATIONS), targets(), quiet)
+
+
+def _pair(results: Results, operation: str) -> tuple[Result, Result]:
+    without, more = (results.find(system, operation) for system in (WITHOUT, WITH))
+    assert without is not None
+    assert more is not None
+    return without, more
+
+
+def test_the_guests_are_there() -> None:
+    """Eight RTOSes beside Linux: one that has measured and halted, and seven without work."""
+    more, without = (
+        build(SYSTEMS / f"{name}.toml", quiet, deterministic=True) for name in (WITH, WITHOUT)
+    )
+    assert more.names[: len(without.names)] == without.names
+    assert len(more.names) == len(without.names) + 7 == 9
+
+
+def test_one_run_has_both_systems_and_no_other(results: Results) -> None:
+    assert results.systems == [WITHOUT, WITH]
+    assert not results.absent
+    assert {part.operation for part in WORK} == set(Idle.operations)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_linux_does_not_notice(results: Results, operation: str) -> None:
+    without, more = _pair(results, operation)
+    share = FORKS_SHARE if operation in FORKS else 0
+    assert abs(more.instructions - without.instructions) <= share * without.instructions
+    assert more.ratio == pytest.approx(1, abs=share)
+    assert more.events == without.events
+    assert "vmm_entries" in more.events
+    assert more.mean == pytest.approx(without.mean, rel=0.02)
