@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzzes what gandalfctl makes of an ELF file before it is loaded into an RTOS. The
+ * input is the room for it in two bytes and then the file. What is refused must be
+ * refused with a sentence; what is taken must fit, and hold what the file says.
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "guest/linux/control/image.h"
+#include "lib/types.h"
+
+#define PAGE 4096u
+#define SENTENCE_MAXIMUM 160
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+/* No segment comes twice, or it would have been refused: order does not matter. */
+static void check_contents(const u8 *file, const struct image *image)
+{
+	u8 *bytes = calloc(1, image->size);
+	u32 end = 0;
+	Elf32_Ehdr header;
+
+	memcpy(&header, file, sizeof(header));
+	for (u32 i = 0; i < header.e_phnum; i++) {
+		Elf32_Phdr segment;
+
+		memcpy(&segment, file + header.e_phoff + i * sizeof(segment), sizeof(segment));
+		if (segment.p_type != PT_LOAD || segment.p_memsz == 0 || segment.p_filesz == 0)
+			continue;
+		require(segment.p_vaddr + segment.p_filesz <= image->size);
+		memcpy(bytes + segment.p_vaddr, file + segment.p_offset, segment.p_filesz);
+		if (segment.p_vaddr + segment.p_filesz > end)
+			end = segment.p_vaddr + segment.p_filesz;
+	}
+	require(end == image->size && memcmp(bytes, image->bytes, end) == 0);
+	free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	static int file = -1;
+	struct image image = { 0 };
+	u32 memory, room;
+	const char *reason;
+
+	if (size < 2)
+		return 0;
+	/* 4 KiB to 1 MiB; the room is seldom less than the memory. */
+	memory = (1 + data[0]) * PAGE;
+	room = data[1] & 0x80 ? memory : (data[1] + 1u) * 256;
+	data += 2;
+	size -= 2;
+	if (file < 0)
+		file = memfd_create("image", 0);
+	require(file >= 0 && ftruncate(file, 0) == 0);
+	require(pwrite(file, data, size, 0) == (ssize_t)size);
+	reason = image_read(file, memory, room, &image);
+	if (reason == NULL) {
+		require(image.size > 0 && image.size <= memory && image.size <= room);
+		require(image.entry < image.size);
+		check_contents(data, &image);
+	} else {
+		require(strlen(reason) > 10 && strlen(reason) < SENTENCE_MAXIMUM);
+		require(strchr(reason, '\n') == NULL && image.bytes == NULL);
+	}
+	free(image.bytes);
+	return 0;
+}
