@@ -478,8 +478,9 @@ static bool is_result(s32 result)
 	return result >= 0 && result <= GANDALF_CONTROL_CHUNK;
 }
 
-/* Who was not the target, and is not the caller, is as before. */
-static void check_others(const struct state *before, const struct vm *from, bool may_manage)
+/* Who was not the target is as before, but for a caller with a bad pointer. */
+static void check_others(const struct state *before, const struct vm *from, bool may_manage,
+			 bool has_pointer)
 {
 	static struct state after;
 	u32 target = from->vcpu->frame->ebx >> GANDALF_PLACE_SHIFT;
@@ -488,8 +489,8 @@ static void check_others(const struct state *before, const struct vm *from, bool
 	for (u32 i = 0; i < GUESTS; i++) {
 		bool managed = may_manage && i == target && i != from->index;
 
-		/* A bad pointer stops the caller. */
-		require(managed || i == from->index || after.states[i] == before->states[i]);
+		require(managed || (i == from->index && has_pointer) ||
+			after.states[i] == before->states[i]);
 		require(managed || after.entries[i] == before->entries[i]);
 		require(managed || !memcmp(&after.images[i], &before->images[i],
 					   sizeof(after.images[i])));
@@ -508,15 +509,19 @@ static void step_hypercall(struct vm *vm)
 	static struct state before;
 	u32 what = take(1), place = take(1);
 	struct frame *frame = vm->vcpu->frame;
-	bool control, reads;
+	bool control, acts, reads;
 
-	*frame = (struct frame){ .ecx = take_word(), .edx = take_word(), .esi = take_word() };
+	memset(frame, 0, sizeof(*frame));
+	frame->ecx = take_word();
+	frame->edx = take_word();
+	frame->esi = take_word();
 	frame->eax = what & 0x80 ? take_word() : numbers[what % ARRAY_SIZE(numbers)];
 	frame->ebx = place & 0x80 ? take_word() :
 				    (what >> 3 & 7) | (place % 7) << GANDALF_PLACE_SHIFT;
 	if (frame->eax == GANDALF_HYPERCALL_DOORBELL)
 		frame->ebx = place;
 	control = frame->eax >= GANDALF_HYPERCALL_READ && frame->eax <= GANDALF_HYPERCALL_ACT;
+	acts = frame->eax == GANDALF_HYPERCALL_ACT;
 	reads = frame->eax == GANDALF_HYPERCALL_READ;
 	state_keep(&before);
 	caller = vm->vcpu;
@@ -528,7 +533,8 @@ static void step_hypercall(struct vm *vm)
 		require(is_result((s32)frame->eax));
 	if (control && vm->index != MANAGER)
 		require((s32)frame->eax == GANDALF_ERROR_PERMISSION);
-	check_others(&before, vm, control && !reads && vm->index == MANAGER);
+	/* A number that does not exist stops the caller as well. */
+	check_others(&before, vm, control && !reads && vm->index == MANAGER, !acts);
 }
 
 /* By the guest itself. */

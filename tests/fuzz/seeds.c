@@ -102,19 +102,20 @@ static void write_console(const char *folder)
 
 static void write_control(const char *folder)
 {
-	/* What fuzz_control.c makes of them: kind of step and guest; ECX, EDX, ESI, hypercall
-	 * and object or action, place. */
+	/* Of a hypercall: kind of step with guest, hypercall with object or action,
+	 * place, ECX, EDX, ESI. */
 	static const u8 start[] = {
-		2, 0, 0x42, 0x00, 0, 0, 0,    /* read the system's status */
-		2, 0, 0x42, 0x00, 0, 0x08, 2, /* and that of A */
-		0, 2, 3, 1, 1,                /* stop A on the console */
-		1,                            /* housekeeping */
-		2, 0, 0x42, 0x00, 0, 0x31, 2, /* write its image */
-		2, 0x42, 0x00, 1, 0, 0x2a, 2, /* it is complete */
-		2, 0, 0, 0, 0x02, 2,          /* start it */
-		1, 0xff, 0x1b, 0x07, 0,       /* housekeeping, with a command in its midst */
-		0, 0, 0x7f, 0xff,             /* time goes by */
-		2, 2, 0, 0, 0x06, 2,          /* ring it */
+		2, 0x00, 0, 0, 0x8f, 0,             /* the manager reads the system's status */
+		2, 0x08, 2, 0, 0x8f, 0,             /* and that of A */
+		0, 0x1a, 1,                         /* A is stopped on the console */
+		1,                                  /* housekeeping */
+		2, 0x31, 2, 0, 0x8f, 0,             /* its image is written */
+		2, 0x31, 2, 0, 3, 0x8f,
+		2, 0x2a, 2, 0x8f, 0, 0,             /* and complete */
+		2, 0x02, 2, 0, 0, 0,                /* it is started */
+		1, 0, 0, 0, 3, 0x1b, 1, 0, 0, 0, 0, /* housekeeping, B being stopped meanwhile */
+		0, 0, 0x7f, 0xff,                   /* time goes by */
+		2, 6, 2, 0, 0, 0,                   /* A is rung */
 	};
 
 	write_seed(folder, "control", 0, start, sizeof(start));
