@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzes what gandalfctl makes of an ELF file before it is loaded into an RTOS. The
- * input is the room for it in two bytes and then the file. What is refused must be
+ * input is the room for it in three bytes and then the file. What is refused must be
  * refused with a sentence; what is taken must fit, and hold what the file says.
  */
 #include <elf.h>
@@ -24,7 +24,29 @@ static void require(bool condition)
 		abort();
 }
 
-/* No segment comes twice, or it would have been refused: order does not matter. */
+static Elf32_Phdr segment_of(const u8 *file, const Elf32_Ehdr *header, u32 index)
+{
+	Elf32_Phdr segment;
+
+	memcpy(&segment, file + header->e_phoff + index * sizeof(segment), sizeof(segment));
+	if (segment.p_type != PT_LOAD)
+		segment.p_memsz = 0;
+	return segment;
+}
+
+static void check_overlap(const u8 *file, const Elf32_Ehdr *header, u32 index)
+{
+	Elf32_Phdr one = segment_of(file, header, index);
+
+	for (u32 i = 0; i < index; i++) {
+		Elf32_Phdr other = segment_of(file, header, i);
+
+		require(one.p_memsz == 0 || other.p_memsz == 0 ||
+			one.p_vaddr + one.p_memsz <= other.p_vaddr ||
+			other.p_vaddr + other.p_memsz <= one.p_vaddr);
+	}
+}
+
 static void check_contents(const u8 *file, const struct image *image)
 {
 	u8 *bytes = calloc(1, image->size);
@@ -33,11 +55,12 @@ static void check_contents(const u8 *file, const struct image *image)
 
 	memcpy(&header, file, sizeof(header));
 	for (u32 i = 0; i < header.e_phnum; i++) {
-		Elf32_Phdr segment;
+		Elf32_Phdr segment = segment_of(file, &header, i);
 
-		memcpy(&segment, file + header.e_phoff + i * sizeof(segment), sizeof(segment));
-		if (segment.p_type != PT_LOAD || segment.p_memsz == 0 || segment.p_filesz == 0)
+		check_overlap(file, &header, i);
+		if (segment.p_memsz == 0 || segment.p_filesz == 0)
 			continue;
+		require(segment.p_filesz <= segment.p_memsz);
 		require(segment.p_vaddr + segment.p_filesz <= image->size);
 		memcpy(bytes + segment.p_vaddr, file + segment.p_offset, segment.p_filesz);
 		if (segment.p_vaddr + segment.p_filesz > end)
@@ -54,13 +77,13 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	u32 memory, room;
 	const char *reason;
 
-	if (size < 2)
+	if (size < 3)
 		return 0;
-	/* 4 KiB to 1 MiB; the room is seldom less than the memory. */
+	/* 4 KiB to 1 MiB. */
 	memory = (1 + data[0]) * PAGE;
-	room = data[1] & 0x80 ? memory : (data[1] + 1u) * 256;
-	data += 2;
-	size -= 2;
+	room = data[1] | (u32)data[2] << 8;
+	data += 3;
+	size -= 3;
 	if (file < 0)
 		file = memfd_create("image", 0);
 	require(file >= 0 && ftruncate(file, 0) == 0);

@@ -135,7 +135,7 @@ static void write_channel(const char *folder)
 
 /* In front is what fuzz_image.c takes as the room: here all that there can be. */
 struct image_seed {
-	u8 room[2];
+	u8 room[3];
 	u8 file[0x8000];
 } __attribute__((packed));
 
@@ -160,7 +160,7 @@ static size_t short_elf(u8 *file)
 
 static void write_image(const char *folder, unsigned number, const char *name)
 {
-	static struct image_seed seed = { { 0xff, 0xff }, { 0 } };
+	static struct image_seed seed = { { 0xff, 0xff, 0xff }, { 0 } };
 	FILE *file = name != NULL ? fopen(name, "rb") : NULL;
 	size_t size;
 
