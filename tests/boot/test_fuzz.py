@@ -17,9 +17,12 @@ import pytest
 
 from .fuzz import build_initrd
 from .systems import DEMO, PATIENCE, Boot, describe, linux, rtos_guest
-from .test_control import LATENCY_MAXIMUM, guests
+from .test_control import guests
 
 STEPS = 150
+# The VMM writes the report of a guest that it stops with interrupts masked. Without reports the
+# bound of test_control.py holds.
+REPORT_MAXIMUM = 150_000
 CHANNELS = """\
 [[channel]]
 name = "line"
@@ -54,19 +57,20 @@ def free_frames(machine: Boot) -> int:
 def check_demo(machine: Boot) -> None:
     """No activation is missed or late, and no line of the demo's is lost or broken."""
     lines = machine.latencies()
-    assert len(lines) > 5
+    assert len(lines) > 3
     assert machine.text("rtos").count("FreeRTOS V") == 1
     for line, following in pairwise(lines):
         assert following.activations == line.activations + 1000
     assert lines[-1].missed == 0
     print(f"the demo's worst latency: {lines[-1].maximum}")
-    assert lines[-1].maximum <= LATENCY_MAXIMUM
+    assert lines[-1].maximum <= REPORT_MAXIMUM
 
 
 def check_guests_work(machine: Boot) -> None:
     """Good images work in the guests that were abused, and so does their channel."""
     for name, image in (("lab", "heartbeat"), ("noise", "echo")):
-        machine.shell(f"gandalfctl stop {name} 2> /dev/null; gandalfctl load {name} /root/{image}.elf")
+        machine.shell(f"gandalfctl stop {name} 2> /dev/null; true")
+        machine.shell(f"gandalfctl load {name} /root/{image}.elf")
         machine.skip(name)
         machine.shell(f"gandalfctl start {name}")
     machine.expect("lab", r"^beats=1000 missed=0\n", PATIENCE)
@@ -92,11 +96,11 @@ def test_nothing_random_harms_others(steps: int, request: pytest.FixtureRequest)
         assert "FAIL" not in output
         machine.kernel_is_sane()
         found = guests(machine)
-        assert {name: found[name]["restarts"] for name in ("linux", "rtos")} == {"linux": 0, "rtos": 0}
+        assert [found[name]["restarts"] for name in ("linux", "rtos")] == [0, 0]
         check_guests_work(machine)
         machine.next_latency()
         check_demo(machine)
-        stopped = set(re.findall(r"^guest (\w+) stopped: (?!by command)", machine.text("vmm"), re.M))
-        assert stopped <= {"lab"}
+        stopped = re.findall(r"^guest (\w+) stopped: (?!by command)", machine.text("vmm"), re.M)
+        assert set(stopped) == {"lab"}
         assert machine.counters("lab")["restarts"] > 0
         assert free_frames(machine) == free

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Throws random images, commands, requests and bytes of channels at the VMM, from a
- * Linux that may manage guests: fuzz SEED STEPS. The seed determines all of it but
- * when things happen. The system is that of test_fuzz.py: `lab` gets the images, `noise`
+ * Linux that may manage guests: fuzz SEED STEPS, or with a KIND of them behind it these
+ * only. The seed determines all of it but when things happen. The system is that of test_fuzz.py: `lab` gets the images, `noise`
  * spoils the channel `line`, and `rtos` must not notice. Each step is told before it is
  * done; one that has a result which no documentation allows prints a line with FAIL.
  *
@@ -445,13 +445,17 @@ static const struct {
 	{ "channel", step_channel, 15 }, { "wait", step_wait, 5 },
 };
 
-static void step(unsigned number)
+/* only: the name of the kind that is wanted, or NULL. */
+static void step(unsigned number, const char *only)
 {
 	uint32_t choice = below(100);
 	unsigned which = 0;
 
 	while (choice >= steps[which].weight)
 		choice -= steps[which++].weight;
+	for (unsigned i = 0; only && i < COUNT(steps); i++)
+		if (!strcmp(steps[i].name, only))
+			which = i;
 	printf("%u %s\n", number, steps[which].name);
 	steps[which].perform();
 }
@@ -467,10 +471,10 @@ static void tell_noise(void)
 
 int main(int count, char **arguments)
 {
-	unsigned number = count == 3 ? (unsigned)strtoul(arguments[2], NULL, 0) : 0;
+	unsigned number = count >= 3 ? (unsigned)strtoul(arguments[2], NULL, 0) : 0;
 
 	if (number == 0) {
-		fprintf(stderr, "usage: fuzz SEED STEPS\n");
+		fprintf(stderr, "usage: fuzz SEED STEPS [KIND]\n");
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -489,7 +493,7 @@ int main(int count, char **arguments)
 	for (unsigned i = 1; i <= number; i++) {
 		if (i % 16 == 1)
 			tell_noise();
-		step(i);
+		step(i, arguments[3]);
 	}
 	printf("done: %u steps, %u loads, %u starts, %u failures\n", number, loads, starts, failures);
 	return failures != 0;
