@@ -148,8 +148,10 @@ static size_t short_elf(u8 *file)
 		.e_phoff = sizeof(header), .e_phentsize = sizeof(Elf32_Phdr), .e_phnum = 2,
 	};
 	Elf32_Phdr segments[2] = {
-		{ .p_type = PT_LOAD, .p_offset = 116, .p_vaddr = 0x1000, .p_filesz = 4, .p_memsz = 4 },
-		{ .p_type = PT_LOAD, .p_offset = 120, .p_vaddr = 0x1010, .p_filesz = 2, .p_memsz = 90 },
+		{ .p_type = PT_LOAD, .p_offset = 116, .p_vaddr = 0x1000, .p_filesz = 4,
+		  .p_memsz = 4 },
+		{ .p_type = PT_LOAD, .p_offset = 120, .p_vaddr = 0x1010, .p_filesz = 2,
+		  .p_memsz = 90 },
 	};
 
 	memcpy(file, &header, sizeof(header));

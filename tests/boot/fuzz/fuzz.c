@@ -2,9 +2,10 @@
 /*
  * Throws random images, commands, requests and bytes of channels at the VMM, from a
  * Linux that may manage guests: fuzz SEED STEPS, or with a KIND of them behind it these
- * only. The seed determines all of it but when things happen. The system is that of test_fuzz.py: `lab` gets the images, `noise`
- * spoils the channel `line`, and `rtos` must not notice. Each step is told before it is
- * done; one that has a result which no documentation allows prints a line with FAIL.
+ * only. The seed determines all of it but when things happen. The system is that of
+ * test_fuzz.py: `lab` gets the images, `noise` spoils the channel `line`, and `rtos` must
+ * not notice. Each step is told before it is done; one that has a result which no
+ * documentation allows prints a line with FAIL.
  *
  * Images begin with a sign of life for lab's watchdog, or one that loops would keep
  * the CPU from this Linux for ever, as is the right of an RTOS.
@@ -288,8 +289,9 @@ static void step_act(void)
 
 static void step_command(void)
 {
-	static char *const verbs[] = { "list", "start", "stop", "restart", "pause", "resume", "load",
-				       "console", "stats", "log", "trace", "report", "alive", "" };
+	static char *const verbs[] = { "list", "start", "stop", "restart", "pause", "resume",
+				       "load", "console", "stats", "log", "trace", "report",
+				       "alive", "" };
 	static char *const words[] = { "lab", "noise", "linux", "--json", "--over", "-f", "--every",
 				       "0", "1", "-1", "4294967296", "nan", "/root/heartbeat.elf",
 				       "/root/uitron.elf", "/sbin/gandalfctl", "/dev", "/none", "",
@@ -321,7 +323,7 @@ static void check_request(long result, uint32_t operation, uint32_t size)
 	case -EFAULT:
 		return;
 	}
-	if (result < 0 || result > (long)size)
+	if (result < 0 || (unsigned long)result > size)
 		wrong("request %u of %u bytes returned %ld", operation, size, result);
 }
 
@@ -366,6 +368,7 @@ static void step_request(void)
 	if (below(8) == 0)
 		what = next();
 	what = harmless(operation, what);
+	printf("request %u of %x, %u bytes from %u on\n", operation, what, size, offset);
 	randomize(bytes, 256);
 	check_request(request(operation, what, size, offset, any_address()), operation,
 		      operation == GANDALF_HYPERCALL_ACT ? 0 : size);
@@ -427,7 +430,8 @@ static void step_wait(void)
 		int end = open(name, O_RDWR);
 
 		for (;;)
-			check_channel(writes ? write(end, bytes, size) : read(end, bytes, size), size);
+			check_channel(writes ? write(end, bytes, size) : read(end, bytes, size),
+				      size);
 	}
 	usleep(below(20000));
 	kill(child, SIGKILL);
@@ -482,7 +486,8 @@ int main(int count, char **arguments)
 	device = open(DEVICE, O_RDWR);
 	for (unsigned i = 0; i < COUNT(channels); i++)
 		ends[i] = open(channels[i], O_RDWR | O_NONBLOCK);
-	bytes = mmap(NULL, BYTES + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bytes = mmap(NULL, BYTES + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		     0);
 	if (device < 0 || ends[0] < 0 || ends[1] < 0 || bytes == MAP_FAILED ||
 	    mprotect(bytes + BYTES, PAGE, PROT_NONE) != 0) {
 		perror("fuzz");
@@ -495,6 +500,7 @@ int main(int count, char **arguments)
 			tell_noise();
 		step(i, arguments[3]);
 	}
-	printf("done: %u steps, %u loads, %u starts, %u failures\n", number, loads, starts, failures);
+	printf("done: %u steps, %u loads, %u starts, %u failures\n", number, loads, starts,
+	       failures);
 	return failures != 0;
 }
