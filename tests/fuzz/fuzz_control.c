@@ -239,10 +239,10 @@ bool guest_read(u32 linear, void *to, u32 size)
 	return is_callers(linear, size);
 }
 
-/* Shorter than a page, as the real one takes for granted. */
+/* As the real one takes for granted: there is a first and a last byte, less than a page apart. */
 bool guest_write(u32 linear, const void *from, u32 size)
 {
-	require(caller == vms[MANAGER].vcpu && size < GANDALF_PAGE_SIZE);
+	require(caller == vms[MANAGER].vcpu && size > 0 && size < GANDALF_PAGE_SIZE);
 	if (is_callers(linear, size))
 		memcpy(caller_memory + linear, from, size);
 	return is_callers(linear, size);
