@@ -130,6 +130,12 @@ void log_line(const char *pattern, ...)
 	console_put(&consoles, log_console, '\n');
 }
 
+void panic(const char *pattern, ...)
+{
+	(void)pattern;
+	abort();
+}
+
 void trace(enum trace_type type, u32 first, u32 second)
 {
 	trace_events[trace_next++ % GANDALF_TRACE_EVENTS] =
@@ -705,7 +711,8 @@ static void start(void)
 	console_mux_init(&consoles);
 	log_console = console_add(&consoles, "vmm");
 	log_console->drops_oldest = true;
-	require(vm_create_all() == NULL);
+	vm_create_all();
+	require(core.vcpu_count == GUESTS);
 	core.current = vms[MANAGER].vcpu;
 	for (u32 i = 0; i < GUESTS; i++)
 		vm_request_start(&vms[i]);
