@@ -10,6 +10,7 @@ from .systems import DEFAULT, Boot
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="also run what takes minutes each")
+    parser.addoption("--seed", type=int, default=1, help="of the random steps of test_fuzz.py")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -21,6 +21,7 @@ from elftools.elf.sections import SymbolTableSection
 from gandalf import emulator as emulators
 from gandalf.build import Built, build, options_for
 from gandalf.console import CTRL_A
+from gandalf.iso import make_iso
 from gandalf.machine import Machine
 from gandalf.measure import SHELL_PROMPT
 from gandalf.paths import BUILD, ROOT
@@ -146,13 +147,15 @@ class Boot(Machine):
         description: Path,
         arguments: tuple[str, ...] = (),
         module: Path | None = None,
+        emulator: str = "qemu",
     ) -> Self:
         """Build and start a system. module: instead of the one that was built."""
         built = build(description, lambda _: None, deterministic=True)
         if module is not None:
             built = Built(built.checked, built.vmm, module)
-        options = options_for(built, True, None, arguments)
-        machine = cls.attach(built, emulators.start("qemu", options))
+        iso = make_iso(built) if emulator == "bochs" else None
+        options = options_for(built, True, None, arguments, iso)
+        machine = cls.attach(built, emulators.start(emulator, options))
         machine.built = built
         return machine
 

@@ -80,6 +80,16 @@ def test_a_restart_of_the_rtos_is_the_end_of_the_file(beside_linux: Boot) -> Non
     assert "lost" not in found.replace("echo lost", "")
 
 
+def test_a_write_that_a_restart_cuts_short_is_told(beside_linux: Boot) -> None:
+    """It waits for room when the other side, which is paused, starts again."""
+    machine = beside_linux
+    machine.shell("(head -c 6 < /dev/gandalf-line) & sleep 1; echo fresh > /dev/gandalf-line; true")
+    machine.shell("gandalfctl pause echo; head -c 8192 /dev/zero > /tmp/out")
+    machine.shell("cat /tmp/out > /dev/gandalf-line 2> /tmp/error & sleep 1; kill -0 $!")
+    machine.shell("gandalfctl restart echo; wait $!", status=1)
+    assert machine.shell("cat /tmp/error") == "cat: write error: Connection reset by peer\n"
+
+
 def test_a_restart_of_linux_begins_anew(beside_linux: Boot) -> None:
     machine = beside_linux
     machine.shell("echo stale > /dev/gandalf-line; sleep 1")

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the inputs that the fuzzers start from: seeds FOLDER. For the decoder all
- * instructions of the unit test, as the assembler made them; for the others a
- * few sequences that a guest would use.
+ * Writes the inputs that the fuzzers start from: seeds FOLDER ELF... For the decoder all
+ * instructions of the unit test, as the assembler made them; for the image of an RTOS
+ * the ELF files, whole and in short; for the others a few sequences that a guest would use.
  */
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "abi/table.h"
@@ -98,15 +100,96 @@ static void write_console(const char *folder)
 	write_seed(folder, "console", 0, start, sizeof(start));
 }
 
+static void write_control(const char *folder)
+{
+	/* Of a hypercall: kind of step with guest, hypercall with object or action,
+	 * place, ECX, EDX, ESI. */
+	static const u8 start[] = {
+		2, 0x00, 0, 0, 0x8f, 0,             /* the manager reads the system's status */
+		2, 0x08, 2, 0, 0x8f, 0,             /* and that of A */
+		0, 0x1a, 1,                         /* A is stopped on the console */
+		1,                                  /* housekeeping */
+		2, 0x31, 2, 0, 0x8f, 0,             /* its image is written */
+		2, 0x31, 2, 0, 3, 0x8f,
+		2, 0x2a, 2, 0x8f, 0, 0,             /* and complete */
+		2, 0x02, 2, 0, 0, 0,                /* it is started */
+		1, 0, 0, 0, 3, 0x1b, 1, 0, 0, 0, 0, /* housekeeping, B being stopped meanwhile */
+		0, 0, 0x7f, 0xff,                   /* time goes by */
+		2, 6, 2, 0, 0, 0,                   /* A is rung */
+	};
+
+	write_seed(folder, "control", 0, start, sizeof(start));
+}
+
+static void write_channel(const char *folder)
+{
+	static const u8 start[] = {
+		20, 0,                                /* capacity */
+		2, 5, 0, 0x80, 9, 0, 0x82, 30, 0,     /* send, receive, send back */
+		0x0e, 1, 0, 0x80, 1, 0,               /* a new epoch, then send and receive */
+		0x16, 0, 0, 9, 0, 0, 0, 7, 0, 1, 255, /* an index changed during a send */
+	};
+
+	write_seed(folder, "channel", 0, start, sizeof(start));
+}
+
+/* In front is what fuzz_image.c takes as the room: here all that there can be. */
+struct image_seed {
+	u8 room[3];
+	u8 file[0x8000];
+} __attribute__((packed));
+
+/* A file of two segments right behind its headers. */
+static size_t short_elf(u8 *file)
+{
+	Elf32_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB },
+		.e_type = ET_EXEC, .e_machine = EM_386, .e_entry = 0x1000,
+		.e_phoff = sizeof(header), .e_phentsize = sizeof(Elf32_Phdr), .e_phnum = 2,
+	};
+	Elf32_Phdr segments[2] = {
+		{ .p_type = PT_LOAD, .p_offset = 116, .p_vaddr = 0x1000, .p_filesz = 4,
+		  .p_memsz = 4 },
+		{ .p_type = PT_LOAD, .p_offset = 120, .p_vaddr = 0x1010, .p_filesz = 2,
+		  .p_memsz = 90 },
+	};
+
+	memcpy(file, &header, sizeof(header));
+	memcpy(file + sizeof(header), segments, sizeof(segments));
+	memcpy(file + sizeof(header) + sizeof(segments), "codedata", 8);
+	return sizeof(header) + sizeof(segments) + 8;
+}
+
+static void write_image(const char *folder, unsigned number, const char *name)
+{
+	static struct image_seed seed = { { 0xff, 0xff, 0xff }, { 0 } };
+	FILE *file = name != NULL ? fopen(name, "rb") : NULL;
+	size_t size;
+
+	if (name != NULL && file == NULL) {
+		fprintf(stderr, "Cannot read %s: build it first.\n", name);
+		exit(1);
+	}
+	size = file != NULL ? fread(seed.file, 1, sizeof(seed.file), file) : short_elf(seed.file);
+	if (file != NULL)
+		fclose(file);
+	write_seed(folder, "image", number, &seed, size + sizeof(seed.room));
+}
+
 int main(int count, char **arguments)
 {
-	if (count != 2) {
-		fprintf(stderr, "Usage: seeds FOLDER\n");
+	if (count < 2) {
+		fprintf(stderr, "Usage: seeds FOLDER ELF...\n");
 		return 1;
 	}
 	write_decode(arguments[1]);
 	write_table(arguments[1]);
 	write_devices(arguments[1]);
 	write_console(arguments[1]);
+	write_control(arguments[1]);
+	write_channel(arguments[1]);
+	write_image(arguments[1], 0, NULL);
+	for (int i = 2; i < count; i++)
+		write_image(arguments[1], (unsigned)i - 1, arguments[i]);
 	return 0;
 }

@@ -74,6 +74,7 @@ bool guest_read(u32 linear, void *to, u32 size)
 
 bool guest_write(u32 linear, const void *from, u32 size)
 {
+	assert_true(size > 0);
 	if (is_inside(linear, size))
 		memcpy(guest_memory + linear, from, size);
 	return is_inside(linear, size);

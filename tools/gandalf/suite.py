@@ -17,7 +17,7 @@ from gandalf.paths import BUILD, ROOT
 from gandalf.size import source_files
 
 PYTHON = sys.executable
-FUZZ_SECONDS = 60
+FUZZ_SECONDS = 40
 
 
 @dataclass(frozen=True)

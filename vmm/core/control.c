@@ -119,7 +119,7 @@ static u32 control_read(struct vcpu *vcpu)
 	if (object.at == NULL)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	size = minimum(size, minimum(frame->edx, GANDALF_CONTROL_CHUNK));
-	if (!guest_write(frame->ecx, (const u8 *)object.at + frame->esi, size))
+	if (size != 0 && !guest_write(frame->ecx, (const u8 *)object.at + frame->esi, size))
 		return hypercall_bad_address(vcpu, frame->ecx);
 	return size;
 }

@@ -17,7 +17,7 @@ COLD bool guest_read(u32 linear, void *to, u32 size)
 }
 
 /* The VMM writes with CR0.WP 0, so it asks first. Writes are shorter than a
- * page: first and last byte are in all the pages there are. */
+ * page, and have a first and a last byte: these are in all the pages there are. */
 bool guest_write(u32 linear, const void *from, u32 size)
 {
 	struct pc *pc = core.current->vm->pc;

@@ -3,7 +3,8 @@
  * /dev/gandalf-NAME for each channel that this Linux has with another guest
  * (channel_end.h). read() waits for bytes, write() for room, poll() for either. When
  * the other guest has started or stopped, a read gives the end of file once and a
- * write ECONNRESET; what follows belongs to the other's new life.
+ * write ECONNRESET; what follows belongs to the other's new life. A write of which some
+ * bytes went before returns their number, and the next one the error.
  *
  * One interrupt tells of all channels: whoever waits looks for himself.
  */
@@ -32,6 +33,7 @@ struct channel_device {
 	u32 peer;
 	struct channel_end end;
 	struct mutex mutex; /* one of its readers or writers has the end */
+	bool cut;           /* the last write, by a new epoch that it has not told */
 };
 
 static DECLARE_WAIT_QUEUE_HEAD(changed);
@@ -107,6 +109,8 @@ static ssize_t channel_write(struct file *file, const char __user *from, size_t 
 	u8 bytes[CHUNK];
 	size_t done = 0;
 
+	if (size && xchg(&device->cut, false))
+		return -ECONNRESET;
 	while (done < size) {
 		u32 chunk = min_t(size_t, size - done, CHUNK);
 		int32_t moved;
@@ -114,6 +118,8 @@ static ssize_t channel_write(struct file *file, const char __user *from, size_t 
 		if (copy_from_user(bytes, from + done, chunk))
 			return done ? done : -EFAULT;
 		moved = channel_step(device, true, bytes, chunk);
+		if (done && moved == GANDALF_CHANNEL_RESET)
+			device->cut = true;
 		if (moved < 0)
 			return done ? done : channel_error(moved, true);
 		done += moved;
