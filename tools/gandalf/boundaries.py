@@ -5,7 +5,7 @@ A test kernel (guest/tests/pc/boundaries.c) has the VMM do each operation many t
 timer interrupts it one instruction later each time. A plug-in (measure/boundaries.c) says where,
 and whether registers, memory and shadow page tables came to the same as in a round without.
 
-	build/venv/bin/python -m gandalf.boundaries [--long]
+    build/venv/bin/python -m gandalf.boundaries [--long]
 """
 
 import argparse
@@ -29,7 +29,7 @@ from gandalf.symbols import Symbols
 
 PLUGIN = BUILD / "measure" / "boundaries.so"
 PATIENCE = 3600.0
-# Bytes of the main stack of guest/tests/pc/entry.S, and of the page that differs from round to round.
+# Bytes of what differs from round to round: the main stack of guest/tests/pc/entry.S, and a page.
 _STACK, _PAGE = 16384, 4096
 # Bytes from one entry of guest/tests/handler.S to the next.
 _ENTRY_SIZE = 16
@@ -58,6 +58,20 @@ _MEMORY = {"short": "208K", "long": "1M"}
 
 
 @dataclass(frozen=True)
+class Boundary:
+    """The place in front of an instruction of the VMM.
+
+    is_open: an interrupt can be taken there. is_entry: it is the first of an entry by a fault or
+    INT n. An instruction that faults takes no time in the emulator, so a timer has its interrupt
+    in front of it and not here.
+    """
+
+    address: int
+    is_open: bool
+    is_entry: bool
+
+
+@dataclass(frozen=True)
 class Hit:
     """An interrupt in the VMM. index: of the instruction in the path. latency: to the handler."""
 
@@ -69,9 +83,9 @@ class Hit:
 
 @dataclass
 class Operation:
-    """What was seen of an operation. path: address, and whether an interrupt can be taken there."""
+    """What was seen of an operation."""
 
-    path: list[tuple[int, bool]]
+    path: list[Boundary]
     name: str = ""
     rounds: int = 0
     hits: list[Hit] = field(default_factory=list)
@@ -80,12 +94,13 @@ class Operation:
     @property
     def open(self) -> set[int]:
         """The boundaries at which an interrupt can be taken."""
-        return {index for index, (_, is_open) in enumerate(self.path) if is_open}
+        return {index for index, boundary in enumerate(self.path) if boundary.is_open}
 
     @property
     def missed(self) -> list[int]:
-        """Those at which none was."""
-        return sorted(self.open - {hit.index for hit in self.hits})
+        """Those at which none was, but for those at which none can come."""
+        missed = self.open - {hit.index for hit in self.hits}
+        return sorted(index for index in missed if not self.path[index].is_entry)
 
     @property
     def astray(self) -> list[Hit]:
@@ -94,7 +109,7 @@ class Operation:
             hit
             for hit in self.hits
             if hit.index not in self.open
-            or self.path[hit.index][0] != hit.address
+            or self.path[hit.index].address != hit.address
             or hit.latency == 0
         ]
 
@@ -109,7 +124,7 @@ class Operation:
         if not self.open:
             found.append(f"{self.name}: the VMM let no interrupt in.")
         if self.missed:
-            places = ", ".join(f"{self.path[index][0]:#x}" for index in self.missed[:5])
+            places = ", ".join(f"{self.path[index].address:#x}" for index in self.missed[:5])
             found.append(f"{self.name}: {len(self.missed)} boundaries were not hit: {places}.")
         found += [
             f"{self.name}: the interrupt of round {hit.round_} at {hit.address:#x} came elsewhere "
@@ -119,8 +134,8 @@ class Operation:
         return found
 
 
-def _boundary(word: str) -> tuple[int, bool]:
-    return int(word.rstrip("-"), 16), not word.endswith("-")
+def _boundary(word: str) -> Boundary:
+    return Boundary(int(word.rstrip("+-"), 16), not word.endswith("-"), word.endswith("+"))
 
 
 def parse(text: str) -> dict[int, Operation]:
@@ -139,12 +154,9 @@ def parse(text: str) -> dict[int, Operation]:
             hit = Hit(number, int(words[3]), int(words[4], 16), int(words[5]))
             operation.hits.append(hit)
         if words[-1] != "same":
-            where = f" at {words[4]}" if words[2] == "hit" else ""
-            operation.different.append(
-                f"round {number}, interrupted{where}, left something else: {words[-1]}."
-                if where
-                else f"round {number} left something else: {words[-1]}."
-            )
+            where = f", interrupted at {words[4]}," if words[2] == "hit" else ""
+            text = f"round {number}{where} left something else: {words[-1]}."
+            operation.different.append(text)
     return operations
 
 
@@ -156,7 +168,9 @@ def _addresses(image: Path, *names: str) -> list[int]:
             for section in ELFFile(file).iter_sections()
             if isinstance(section, SymbolTableSection)
         ]
-        symbols = {symbol.name: symbol["st_value"] for row in tables for symbol in row.iter_symbols()}
+        symbols = {
+            symbol.name: symbol["st_value"] for table in tables for symbol in table.iter_symbols()
+        }
     return [int(symbols[name]) for name in names]
 
 
@@ -184,7 +198,8 @@ def _arguments(built: Built, output: Path) -> tuple[str, ...]:
     words = {
         "out": output, "begin": begin, "end": end, "label": private + _LABEL,
         "handler": handlers + abi()["VECTOR_TIMER"] * _ENTRY_SIZE, "vmm": f"{low}-{high}",
-        "ram": built.checked.system.machine.memory, "memory": f"{guest.start}-{guest.end}", "below": abi()["BASE"],
+        "ram": built.checked.system.machine.memory, "memory": f"{guest.start}-{guest.end}",
+        "below": abi()["BASE"],
     }  # fmt: skip
     text = ",".join(f"{name}={value}" for name, value in words.items())
     text += f",except={private}-{private + _PAGE},except={stack}-{stack + _STACK}"
@@ -202,13 +217,13 @@ def run(length: str) -> list[Operation]:
     options = options_for(built, True, None, _arguments(built, output))
     with Machine.attach(built, emulators.start("qemu", options)) as machine:
         try:
-            outcome = machine.wait_off(PATIENCE)
+            end = machine.expect("vmm", r"^guest linux (is off|stopped: .*)\n", PATIENCE)[1]
         except MachineError as error:
             raise UserError(str(error)) from error
         text, injector = machine.text("linux"), machine.text("injector")
     names = re.findall(r"^(\d+) (\S+) rounds=(\d+)$", text, re.M)
-    if not outcome.clean or not names or injector:
-        raise UserError(f"The test kernel failed: {outcome.sentence}\n{text}{injector}")
+    if end != "is off" or not names or injector:
+        raise UserError(f"The test kernel failed, guest linux {end}:\n{text}{injector}")
     operations = parse(output.read_text())
     for number, name, _ in names:
         if int(number) not in operations:
@@ -223,7 +238,7 @@ def _table(operations: list[Operation]) -> Table:
     for name in ("instructions", "open", "hit", "rounds", "different", "most to the RTOS"):
         table.add_column(name, justify="right")
     for operation in operations:
-        hit = len(operation.open) - len(operation.missed)
+        hit = len(operation.open & {hit.index for hit in operation.hits})
         numbers = (
             len(operation.path), len(operation.open), hit, operation.rounds,
             len(operation.different), operation.latency,

@@ -27,9 +27,17 @@
 #define WARM_UP 3
 #define REFERENCES 3
 /* Instructions by which a sweep begins before an operation and ends behind it. */
-#define MARGIN 20
-/* A gap in the time stamps as long as that is a turn of the injector. */
-#define GAP 200
+#define BEFORE 40
+#define BEHIND 120
+/* The wait of the rounds that look when the interrupt comes. */
+#define WAIT 10
+#define LOOKS 16
+#define LOOK_TIME 2000000
+/* A gap in the time stamps as long as that is a turn of the injector. A shorter one is the VMM's
+ * clock, which is set for the expiry that would have come if the injector had not stopped its timer:
+ * in the wait of a round it stands for so many instructions. */
+#define GAP 700
+#define SHORT_GAP 60
 /* Time stamps after which the injector has surely halted again. */
 #define REST 5000
 #define TABLES 12
@@ -91,6 +99,11 @@ static void arguments(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 static void arguments_hypercall(uint32_t number, uint32_t b, uint32_t c, uint32_t d)
 {
 	arguments(number, c, d, b);
+}
+
+static void prepare_nothing(void)
+{
+	arguments(0, 0, 0, 0);
 }
 
 /* Operations on a page. SCRATCH is mapped, with used neighbours, and not in the shadow. */
@@ -245,11 +258,6 @@ static void prepare_kernel_fill(void)
 
 /* Registers and tables of the CPU */
 
-static void prepare_nothing(void)
-{
-	arguments(0, 0, 0, 0);
-}
-
 static void prepare_divide(void)
 {
 	trap.count = 0;
@@ -285,8 +293,8 @@ static void prepare_lgdt(void)
 
 static void prepare_lidt(void)
 {
-	__asm__ volatile("sidt %0" : "=m"(table_register));
-	idt_load();
+	table_register.limit = sizeof(idt) - 1;
+	table_register.base = (uint32_t)idt;
 	arguments((uint32_t)&table_register, 0, 0, 0);
 }
 
@@ -350,7 +358,7 @@ static void execute_return(void)
 
 /* The one without the hypercall LOAD_TLS, from which on the GDT is not protected, comes first. */
 static const struct operation operations[] = {
-	{ "gdt-store", boundary_write, prepare_gdt_store, false },
+	{ "gdt-store", boundary_write, prepare_gdt_store, true },
 	{ "fill-read", boundary_read, prepare_fill, false },
 	{ "fill-write", boundary_write, prepare_fill, false },
 	{ "fill-dirty", boundary_write, prepare_dirty, false },
@@ -416,36 +424,55 @@ static uint32_t round_take(const struct operation *operation, uint32_t wait)
 	return length;
 }
 
-/* Rings, and looks when the injector's turn comes. */
-static uint32_t expiry_find(void)
+/* The operation of the first rounds: looks when the injector's turn comes. */
+static void execute_expiry(void)
 {
-	uint32_t start, last, next;
+	uint32_t start = now(), last, next = start, lost = 0;
 
-	if (hypercall(GANDALF_HYPERCALL_DOORBELL, BOUNDARIES_INJECTOR, 0, 0) != 0)
-		return 0;
-	start = next = now();
-	do {
+	for (;;) {
 		last = next;
 		next = now();
-	} while (next - last < GAP);
-	return last - start;
+		if (next - last >= GAP)
+			break;
+		if (next - last >= SHORT_GAP)
+			lost += next - last;
+	}
+	boundary_private.expiry = last - start - lost;
+}
+
+/* Finds how long after a doorbell its interrupt comes, in rounds like those of the operations; as
+ * often as it takes until each is like the last. */
+static void expiry_find(void)
+{
+	static const struct operation look = { "look", execute_expiry, prepare_nothing, false };
+
+	while (hypercall(GANDALF_HYPERCALL_DOORBELL, BOUNDARIES_INJECTOR, 0, 0) != 0)
+		rest_until(now() + time_stamps_per_ms());
+	for (uint32_t i = 0; i < LOOKS; i++) {
+		if (i == 0)
+			rest_until(now() + LOOK_TIME);
+		round_take(&look, WAIT);
+	}
+	boundary_private.expiry += WAIT;
 }
 
 static void operation_sweep(const struct operation *operation, uint32_t number)
 {
 	uint32_t *label = boundary_private.label;
 	uint32_t length = 0;
-	uint32_t first = boundary_private.expiry + MARGIN;
+	uint32_t longest = boundary_private.expiry + BEFORE;
 
 	label[1] = label[2] = 0;
+	/* Until the VMM's clock, set for an expiry that will not come, has interrupted. */
+	rest_until(now() + 2 * boundary_private.expiry + REST);
 	for (uint32_t i = 0; i < WARM_UP; i++)
 		length = round_take(operation, 0);
 	label[1] = number;
 	for (uint32_t i = 0; i < REFERENCES; i++)
 		round_take(operation, 0);
-	for (uint32_t i = 0; i < length + MARGIN && i + MARGIN < first; i++) {
+	for (uint32_t i = 0; i < length + BEFORE + BEHIND && i + WAIT < longest; i++) {
 		label[2] = i + 1;
-		round_take(operation, first - i);
+		round_take(operation, longest - i);
 	}
 	boundary_private.rounds[number] = label[2];
 	label[1] = 0;
@@ -480,13 +507,7 @@ static void machine_prepare(void)
 void suite_run(void)
 {
 	machine_prepare();
-	/* The injector starts meanwhile. */
-	do {
-		rest_until(now() + 20 * time_stamps_per_ms());
-		boundary_private.expiry = expiry_find();
-	} while (boundary_private.expiry == 0);
-	rest_until(now() + 20 * time_stamps_per_ms());
-	boundary_private.expiry = expiry_find();
+	expiry_find();
 	boundary_private.label[0] = LABEL_MARK;
 	for (uint32_t i = 0; i < OPERATIONS; i++)
 		if (is_wanted(&operations[i]))
