@@ -300,7 +300,10 @@ static void prepare_lidt(void)
 
 static void prepare_ltr(void)
 {
-	gdt[TASK_STATE / 8].high &= ~0x200U; /* no longer busy */
+	/* No longer busy; by a store, since the VMM knows no other way to write a protected GDT. */
+	*(volatile uint32_t *)&gdt[TASK_STATE / 8].high =
+		descriptor_make((uint32_t)&task_state, sizeof(task_state) - 1, DESCRIPTOR_TASK, 0)
+			.high;
 	arguments(TASK_STATE, 0, 0, 0);
 }
 
