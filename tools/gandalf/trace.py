@@ -3,9 +3,9 @@
 
 The format is Chrome's trace events in JSON. A track for each vCPU shows when it had the core and
 what the VMM gave to it, one for each RTOS that tells it (task_trace.py) which of its tasks ran;
-others show the entries into the VMM, the interrupts, and the stretches
-with interrupts masked, which the plug-in of measure/ has recorded. Times are microseconds since the
-machine's start, as the VMM's own messages have them.
+others show the entries into the VMM, the interrupts, and the stretches with interrupts masked,
+which the plug-in of measure/ has recorded. Times are microseconds since the machine's start, as the
+VMM's own messages have them.
 """
 
 import json
