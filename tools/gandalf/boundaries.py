@@ -105,10 +105,11 @@ class Operation:
     @property
     def astray(self) -> list[Hit]:
         """Interrupts that were not taken at a boundary of the path, or did not reach the RTOS."""
+        boundaries = self.open
         return [
             hit
             for hit in self.hits
-            if hit.index not in self.open
+            if hit.index not in boundaries
             or self.path[hit.index].address != hit.address
             or hit.latency == 0
         ]

@@ -38,7 +38,9 @@
  * in the wait of a round it stands for so many instructions. */
 #define GAP 700
 #define SHORT_GAP 60
-/* Time stamps after which the injector has surely halted again. */
+/* Time stamps after which the injector has surely halted again. Besides, the next interrupt comes
+ * that much later after the VMM's clock of above, which must not hit the operation: so a round's rest
+ * is longer by what the operation takes. */
 #define REST 5000
 #define TABLES 12
 #define PAGES 16 /* in each of them */
@@ -60,6 +62,7 @@ union private {
 		uint32_t stack;    /* boundary.S; must be the first */
 		uint32_t label[3]; /* measure/boundaries.c: mark, operation, round */
 		uint32_t expiry;   /* time stamps from the doorbell to the interrupt */
+		uint32_t length;   /* of the operation */
 		uint32_t rounds[64];
 	};
 	uint8_t page[PAGE_SIZE];
@@ -423,7 +426,7 @@ static uint32_t round_take(const struct operation *operation, uint32_t wait)
 	boundary_round(wait);
 	length = now() - start;
 	if (wait)
-		rest_until(start + boundary_private.expiry + REST);
+		rest_until(start + boundary_private.expiry + boundary_private.length + REST);
 	return length;
 }
 
@@ -462,14 +465,14 @@ static void expiry_find(void)
 static void operation_sweep(const struct operation *operation, uint32_t number)
 {
 	uint32_t *label = boundary_private.label;
-	uint32_t length = 0;
-	uint32_t longest = boundary_private.expiry + BEFORE;
+	uint32_t length = 0, longest = boundary_private.expiry + BEFORE;
 
 	label[1] = label[2] = 0;
 	/* Until the VMM's clock, set for an expiry that will not come, has interrupted. */
 	rest_until(now() + 2 * boundary_private.expiry + REST);
 	for (uint32_t i = 0; i < WARM_UP; i++)
 		length = round_take(operation, 0);
+	boundary_private.length = length;
 	label[1] = number;
 	for (uint32_t i = 0; i < REFERENCES; i++)
 		round_take(operation, 0);
