@@ -10,7 +10,7 @@ OPERATIONS = {
     "fill-read", "fill-write", "fill-dirty", "page-fault", "page-fault-write", "page-fault-user",
     "divide-error", "hypercall-null", "flush-page", "flush-pages", "load-tls", "mov-cr3",
     "mov-cr3-same", "invlpg", "iret", "mov-cr0", "mov-from-cr0", "clts", "mov-dr7", "lidt", "in",
-    "out", "cli-sti", "interrupt", "blocked-return",
+    "out", "cli-sti", "interrupt", "blocked-return", "flush-all", "kernel-fill", "paging-off",
 }  # fmt: skip
 # From the interrupt to the first instruction of the RTOS's handler, wherever the VMM was.
 LATENCY = 500

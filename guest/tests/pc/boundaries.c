@@ -394,10 +394,10 @@ static const struct operation operations[] = {
 	{ "lldt", boundary_lldt, prepare_nothing, true },
 	{ "ltr", boundary_ltr, prepare_ltr, true },
 	{ "flush-range", boundary_hypercall, prepare_flush_range, true },
-	{ "flush-all", boundary_hypercall, prepare_flush_all, true },
+	{ "flush-all", boundary_hypercall, prepare_flush_all, false },
 	{ "mov-cr4", boundary_set_cr4, prepare_set_cr4, true },
-	{ "kernel-fill", boundary_read, prepare_kernel_fill, true },
-	{ "paging-off", boundary_set_cr0, prepare_paging_off, true },
+	{ "kernel-fill", boundary_read, prepare_kernel_fill, false },
+	{ "paging-off", boundary_set_cr0, prepare_paging_off, false },
 };
 
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
