@@ -24,6 +24,7 @@
 #define SAMPLES (1u << 20)
 #define RECORDED 4096
 #define OUTLIERS 64
+#define SETS 8
 
 /* A state is a ring and these; of the last two one at most. */
 #define STATE_MASKED 0x4u
@@ -130,13 +131,14 @@ struct options {
 	uint64_t nanoseconds; /* end after so much virtual time; 0: do not */
 	uint64_t record; /* windows of so many instructions; 0: none */
 	uint64_t period, deviation; /* of the first interval; 0: it has none */
+	uint64_t set[SETS]; /* physical; words that are set to 1 at the begin */
 	uint64_t ring, ring_size; /* physical; kept as it is at an outlier */
 	bool stop;
 	bool series, between;
 	bool cache; /* with the model of cache.c */
 	bool time; /* intervals are virtual time */
 	bool samples; /* write those of the intervals */
-	unsigned intervals;
+	unsigned intervals, sets;
 };
 
 extern struct options options;

@@ -31,9 +31,13 @@
  *			period by more than that, and the longest
  *	ring=LOW-HIGH	with each of those, this part of physical memory as it was at its end, in hex
  *
+ *	set=ADDRESS	set the 32-bit word at this physical address to 1 where the measurement begins: a
+ *			guest's own, which has it record something; up to eight times
+ *
  * How exact it is: measurement.c says what is looked at and why that is enough, measurement.h what
  * counts as an instruction, tests/measure proves it. A store into the block that executes it counts
- * twice. Guests cannot notice: their output and their clocks are the same with and without it.
+ * twice. Guests cannot notice, unless set= is given: their output and their clocks are the same with
+ * and without it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,9 +111,18 @@ static void end_in_series(uint64_t linear)
 		measurement_begin(linear);
 }
 
+static void set_words(void)
+{
+	uint32_t one = 1;
+
+	for (unsigned i = 0; i < options.sets; i++)
+		cpu_physical_memory_rw(options.set[i], &one, sizeof(one), true);
+}
+
 /* What was begun already is no part of the series. */
 static void begin(uint64_t linear)
 {
+	set_words();
 	if (options.between && has_first && measurement.progress == PROGRESS_ON) {
 		is_between = true;
 		measurement_end(linear);
@@ -369,7 +382,7 @@ static const char *on_command(const char *line)
 		if (options.has_begin)
 			measurement.progress = PROGRESS_ARMED;
 		else
-			measurement_begin(cpu_linear());
+			begin(cpu_linear());
 		return NULL;
 	}
 	if (strcmp(line, "end") == 0) {
@@ -439,6 +452,8 @@ static void parse_of_intervals(const char *argument, char *value)
 		parse_interval(number_of(value), argument[0] == 't', false);
 	else if (strcmp(argument, "expired") == 0)
 		parse_interval(number_of(value), false, true);
+	else if (strcmp(argument, "set") == 0 && options.sets < SETS)
+		options.set[options.sets++] = number_of(value);
 	else if (strcmp(argument, "cache") == 0)
 		options.cache = number_of(value) != 0;
 	else if (strcmp(argument, "time") == 0)

@@ -25,6 +25,10 @@
 #define configCHECK_FOR_STACK_OVERFLOW 2
 #define configENABLE_BACKWARD_COMPATIBILITY 0
 
+/* For `gandalf trace`. */
+#include "task_trace.h"
+#define traceTASK_SWITCHED_IN() TASK_SWITCHED(pxCurrentTCB, pxCurrentTCB->pcTaskName)
+
 #define INCLUDE_vTaskDelay 1
 #define INCLUDE_xTaskDelayUntil 1
 #define INCLUDE_xTaskGetSchedulerState 1

@@ -21,7 +21,7 @@ IMAGE_native := $(BUILD)/native/$(NAME).elf
 
 # An object is compiled where its port's own ones are, since port.h is the port's.
 KERNEL_SOURCES := $(notdir $(wildcard $(ITRON)/kernel/*.c)) context.c
-OBJECTS_gandalf := port.o entry.o start.o console.o
+OBJECTS_gandalf := port.o entry.o start.o console.o task_trace.o
 OBJECTS_native := boot.o machine.o pic.o timer.o uart.o
 COMMON_OBJECTS := $(KERNEL_SOURCES:.c=.o) context_switch.o kernel_cfg.o print.o string.o
 SCRIPT_gandalf := $(RTOS)/rtos.ld

@@ -94,6 +94,28 @@ def test_an_rtos_alone(tmp_path: Path) -> None:
     assert max(hypercalls) < 200
 
 
+@pytest.mark.parametrize(
+    ("system", "guest", "periodic", "idle"),
+    [("freertos", "rtos", "periodic", "IDLE"), ("uitron", "rtos", "periodic_run", "idle_run")],
+)
+def test_the_tasks_of_an_rtos(
+    system: str, guest: str, periodic: str, idle: str, tmp_path: Path
+) -> None:
+    """The 1 ms task runs behind each tick, in a turn of its guest, and the idle one between."""
+    output = tmp_path / "out.json"
+    trace(system, output, "--for", "0.03")
+    shown = Shown(output)
+    tasks, turns = shown.of(f"{guest}: tasks"), shown.of(guest)
+    assert {periodic, idle} <= {row["name"] for row in tasks}
+    ticks = [row["ts"] for row in shown.of(guest, "i") if row["name"] == "deliver timer"]
+    runs = [row["ts"] for row in tasks if row["name"] == periodic]
+    assert len(ticks) - 2 <= len(runs) <= len(ticks) + 1
+    assert all(any(0 < run - tick < 5 for tick in ticks) for run in runs)
+    assert all(any(0 <= run - row["ts"] <= row["dur"] for row in turns) for run in runs)
+    for row, following in pairwise(tasks):
+        assert row["ts"] + row["dur"] == pytest.approx(following["ts"], abs=0.002)
+
+
 def test_a_command(tmp_path: Path) -> None:
     """Linux and the RTOS take turns; what is shown is the end of the command, not the prompt.
 

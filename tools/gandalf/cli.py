@@ -314,10 +314,11 @@ def trace(
     The system runs in QEMU as with `gandalf measure`, and the VMM's trace ring is read where the
     command or the time ends. A track for each guest shows when it had the CPU and which interrupts
     it was given; others show the entries into the VMM, the physical interrupts, and stretches with
-    interrupts masked, which QEMU's plug-in records.
+    interrupts masked, which QEMU's plug-in records. FreeRTOS and uITRON keep a ring of their own,
+    of which a track shows what task their scheduler had running.
 
     The ring holds 1,024 events, and so the last milliseconds only: the time that they cover is
-    printed. Tasks within an RTOS do not show, since the VMM does not know them.
+    printed. An RTOS's holds 256 switches of tasks.
     """
     if command is not None and seconds is not None:
         raise UserError("Give --command or --for, not both.")

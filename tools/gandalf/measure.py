@@ -28,6 +28,7 @@ from gandalf.machine import Machine, MachineError
 from gandalf.measurement import Block, Measurement, Window, Windows, read_measurement
 from gandalf.paths import BUILD, ROOT, UserError
 from gandalf.symbols import Symbols, vector_text
+from gandalf.task_trace import TaskTrace, find
 
 SHELL_PROMPT = r"gandalf:\S*# "
 PLUGIN = BUILD / "measure" / "plugin.so"
@@ -35,6 +36,8 @@ PATIENCE = 600.0
 _BEGIN_CALL, _END_CALL = "__ia32_sys_umask", "__ia32_sys_times"
 _SHOWN = 10
 _SHARES = 3
+# How many words the plug-in sets.
+_SETS = 8
 _FUNCTIONS = 20
 AtEnd = Callable[["Session"], None]
 
@@ -117,6 +120,8 @@ class Session:
         self.built, self.task = built, task
         self.symbols = Symbols(built)
         self.linux = _linux(built.checked)
+        # Only a task that records is shown on a time line.
+        self.tasks: tuple[TaskTrace, ...] = () if task.record is None else tuple(find(built))
         if task.command is not None and self.linux is None:
             raise UserError("A command needs a Linux guest to run in; use --for instead.")
         self._folder = Path(tempfile.mkdtemp(prefix="gandalf-measure-"))
@@ -140,7 +145,7 @@ class Session:
         flag, text = plugin_arguments(**words)
         for start, end in self.task.intervals:
             text += f",from={self.symbols.address(start)},to={self.symbols.address(end)}"
-        return flag, text
+        return flag, text + "".join(f",set={tasks.on}" for tasks in self.tasks[:_SETS])
 
     @property
     def _output(self) -> Path:

@@ -2,15 +2,17 @@
 """Turns the VMM's trace ring into a file that https://ui.perfetto.dev and Chrome show.
 
 The format is Chrome's trace events in JSON. A track for each vCPU shows when it had the core and
-what the VMM gave to it; others show the entries into the VMM, the interrupts, and the stretches
-with interrupts masked, which the plug-in of measure/ has recorded. Times are microseconds since the
-machine's start, as the VMM's own messages have them.
+what the VMM gave to it, one for each RTOS that tells it (task_trace.py) which of its tasks ran;
+others show the entries into the VMM, the interrupts, and the stretches with interrupts masked,
+which the plug-in of measure/ has recorded. Times are microseconds since the machine's start, as the
+VMM's own messages have them.
 """
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,14 @@ from gandalf.measurement import Recorded
 from gandalf.paths import UserError
 from gandalf.ring import Event, Layout, Ring, read_layout, read_ring
 from gandalf.symbols import Symbols, vector_text
+from gandalf.task_trace import TaskSwitch
 
 IDLE = 0xFFFF
 _PROCESS = 1
 # Tracks by their numbers; those of vCPUs follow in order.
 _VMM, _INTERRUPTS, _MASKED, _IDLE, _VCPUS = range(1, 6)
+# Behind them those of the RTOSes' tasks.
+_TASKS = 1000
 _TRACKS = {
     _VMM: "entries into the VMM", _INTERRUPTS: "interrupts", _MASKED: "interrupts masked",
     _IDLE: "idle",
@@ -150,12 +155,17 @@ def _shown_entry(event: Event, names: Names) -> _Shown:
 
 @dataclass(frozen=True)
 class Timeline:
-    """What is to be shown. windows: with interrupts masked, since a time on the same clock."""
+    """What is to be shown.
+
+    windows: with interrupts masked, since a time on the same clock. tasks: the switches of the
+    guests that tell them.
+    """
 
     ring: Ring
     names: Names
     windows: Sequence[Recorded] = ()
     since: int = 0
+    tasks: Mapping[str, Sequence[TaskSwitch]] = field(default_factory=dict)
 
     @property
     def events(self) -> Sequence[Event]:
@@ -250,6 +260,19 @@ def _windows(line: Timeline) -> Iterator[Record]:
         yield _slice(line, _MASKED, "interrupts masked", window.clock, end, args)
 
 
+def _tasks(line: Timeline) -> Iterator[Record]:
+    """Yield a slice for each stretch in which an RTOS had a task running, whoever had the core."""
+    first, last = line.span
+    for guest, switches in line.tasks.items():
+        track = _TASKS + line.names.guests.index(guest)
+        end = TaskSwitch(last, 0, "")
+        for switch, following in pairwise([*switches, end]):
+            start, stop = max(switch.time, first), min(following.time, last)
+            if start < stop:
+                args: Record = {"task": hex(switch.task)}
+                yield _slice(line, track, switch.name, start, stop, args)
+
+
 def _metadata(line: Timeline, tracks: Iterable[int]) -> Iterator[Record]:
     yield {"ph": "M", "pid": _PROCESS, "name": "process_name", "args": {"name": "Gandalf"}}
     for track in sorted(tracks):
@@ -260,12 +283,14 @@ def _metadata(line: Timeline, tracks: Iterable[int]) -> Iterator[Record]:
 
 def track_name(line: Timeline, track: int) -> str:
     """Return what a track is called."""
+    if track >= _TASKS:
+        return f"{line.names.vcpu(track - _TASKS)}: tasks"
     return _TRACKS.get(track) or line.names.vcpu(track - _VCPUS)
 
 
 def records(line: Timeline) -> list[Record]:
     """Return the trace events in order of time, the names of the tracks before them."""
-    shown = [*_turns(line), *_instants(line), *_windows(line)]
+    shown = [*_turns(line), *_instants(line), *_windows(line), *_tasks(line)]
     # Of what begins at the same time the longer one comes first, so that the other lies in it.
     shown.sort(key=lambda record: (record["ts"], -record.get("dur", 0)))
     return [*_metadata(line, {record["tid"] for record in shown}), *shown]
@@ -312,7 +337,9 @@ def trace(description: Path, task: Task, log: Callable[[str], None]) -> Timeline
         layout = read_layout(session.built.vmm)
         ring = read_ring(layout, session.machine.memory)
         names = names_of(session.built, session.symbols, layout)
-        found.append(Timeline(ring, names))
+        read = session.machine.memory
+        tasks = {row.guest: row.read(read) for row in session.tasks}
+        found.append(Timeline(ring, names, tasks=tasks))
 
     result, _ = measure(description, task, log, look)
     return replace(found[0], windows=result.recorded, since=result.recorded_since)

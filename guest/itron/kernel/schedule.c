@@ -44,6 +44,7 @@ void schedule(void)
 		return;
 	port_floating_point_switch(running->floating_point, next->floating_point);
 	running = next;
+	port_task_switched(task_id(next), next->configuration->task);
 }
 
 static ER ready_rotate(PRI priority)

@@ -116,6 +116,9 @@ user_leave:
 	.balign	4
 user_run_stack: .long 0
 	.balign	16
+	.globl	stack
+	.balign	4096
+stack:
 	.skip	16384
 stack_top:
 	.skip	4096		/* where traps from ring 3 begin, as TSS.ESP0 says */

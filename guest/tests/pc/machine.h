@@ -143,6 +143,7 @@ union gdt_page {
 };
 extern union gdt_page gdt_page;
 #define gdt gdt_page.entries
+extern struct descriptor idt[IDT_ENTRIES];
 extern struct task_state task_state;
 
 struct descriptor descriptor_make(uint32_t base, uint32_t limit, uint8_t type, uint8_t flags);

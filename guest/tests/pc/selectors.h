@@ -17,6 +17,7 @@
 #define ABSENT_DATA 0x98 /* not present */
 #define PER_CPU 0xd8
 #define GDT_ENTRIES 32
+#define IDT_ENTRIES 256
 
 #define VECTOR_IRQ 0x20
 #define VECTOR_SYSTEM_CALL 0x80

@@ -17,7 +17,7 @@ extern char trap_stack_top[];
 #define GATE_DPL_3 0x60
 
 union gdt_page gdt_page __attribute__((aligned(4096)));
-static struct descriptor idt[256] __attribute__((aligned(4096)));
+struct descriptor idt[IDT_ENTRIES] __attribute__((aligned(4096)));
 struct task_state task_state __attribute__((aligned(128)));
 
 struct descriptor descriptor_make(uint32_t base, uint32_t limit, uint8_t type, uint8_t flags)

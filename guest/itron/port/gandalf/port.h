@@ -9,6 +9,7 @@
 #include "configuration.h"
 #include "context.h"
 #include "rtos.h"
+#include "task_trace.h"
 
 static inline void interrupts_disable(void)
 {
@@ -32,6 +33,9 @@ static inline bool port_interrupt_accept(UINT vector)
 	(void)vector;
 	return true;
 }
+
+/* For `gandalf trace`. */
+#define port_task_switched(task, function) TASK_SWITCHED(task, function)
 
 /* Milliseconds since the last timer interrupt, in the handler. */
 UINT port_timer_ticks(void);

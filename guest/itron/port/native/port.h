@@ -26,6 +26,9 @@ static inline void port_idle(void)
 	__asm__ volatile("hlt" ::: "memory");
 }
 
+/* There is nobody to look. */
+#define port_task_switched(task, function) ((void)(task), (void)(function))
+
 /* Ends the interrupt at the 8259s. False: it was a spurious one, or nobody has asked for it. */
 bool port_interrupt_accept(UINT vector);
 

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An RTOS interrupts the VMM in front of each instruction of its work, and nothing else differs.
+
+`python -m gandalf.boundaries --long` does the same with the long operations, by hand.
+"""
+
+from gandalf.boundaries import run
+
+OPERATIONS = {
+    "fill-read", "fill-write", "fill-dirty", "page-fault", "page-fault-write", "page-fault-user",
+    "divide-error", "hypercall-null", "flush-page", "flush-pages", "load-tls", "mov-cr3",
+    "mov-cr3-same", "invlpg", "iret", "mov-cr0", "mov-from-cr0", "clts", "mov-dr7", "lidt", "in",
+    "out", "cli-sti", "interrupt", "blocked-return", "flush-all", "kernel-fill", "paging-off",
+}  # fmt: skip
+# From the interrupt to the first instruction of the RTOS's handler, wherever the VMM was.
+LATENCY = 500
+
+
+def test_every_boundary_can_be_interrupted() -> None:
+    operations = {operation.name: operation for operation in run("short")}
+    assert operations.keys() == OPERATIONS
+    mistakes = [mistake for row in operations.values() for mistake in row.mistakes()]
+    assert not mistakes, "\n".join(mistakes[:20])
+    for name, row in operations.items():
+        # Most of an operation's boundaries, but for where it must keep interrupts out.
+        assert len(row.open) > len(row.path) / 2, name
+        assert row.rounds > len(row.open), name
+        assert 0 < row.latency < LATENCY, name
