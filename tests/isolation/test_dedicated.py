@@ -64,3 +64,18 @@ def test_ports_are_its_own(alone: HostileDedicated) -> None:
     pc = alone.guest("pc")
     with pc.with_port(0x3FF):
         assert alone.attack("in 0x3ff") == read_value(0x5A)
+
+
+@pytest.mark.parametrize("address", [0xFC400000, 0xFFFFFFF0])
+def test_flush_of_anything(alone: HostileDedicated, address: int) -> None:
+    """What FLUSH names is looked for and never followed."""
+    for start, end in ((0, 0xFFFFFFFF), (0xFC000000, 0xFFFFFFFF), (0xFFFFF000, 0)):
+        line = f"hypercall 0x10 {address:#x} {start:#x} {end:#x}"
+        assert alone.attack(line) == read_value(0)
+
+
+def test_hypercall_pointer(alone: HostileDedicated) -> None:
+    """Last, because it ends the guest: LOAD_TLS with a pointer into the VMM."""
+    place = alone.vmm_image()
+    alone.machine.send_raw(f"hypercall 0x11 {place.linear:#x} 0x0 0x0\n".encode())
+    alone.machine.expect("vmm", "guest pc stopped: hypercall 17 with bad address", 60)

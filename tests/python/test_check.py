@@ -4,6 +4,7 @@
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from fakes import GOOD, RTOS_ELF, elf_bytes
@@ -13,6 +14,7 @@ from rich.console import Console
 
 from gandalf.check import check, show
 from gandalf.description import parse_port_range, parse_size, size_text
+from gandalf.guest_linux import Variant
 from gandalf.paths import ROOT, UserError
 
 Describe = Callable[[str], Path]
@@ -278,6 +280,27 @@ def test_images_to_be_built_may_be_missing(
     checked = check(describe(text))
     assert checked.system.mistakes == []
     assert checked.loaded == [None, None]
+
+
+@pytest.mark.parametrize("mode", ["shared", "dedicated"])
+@pytest.mark.parametrize("image", ["vmlinux", "arch/x86/boot/bzImage"])
+@pytest.mark.parametrize("variant", get_args(Variant))
+def test_each_kernel_of_the_tool_is_for_one_mode(
+    describe: Describe, folder: Path, monkeypatch: pytest.MonkeyPatch, variant: str, image: str,
+    mode: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("gandalf.guests.BUILD", folder / "build")
+    text = GOOD[: GOOD.index('[[guest]]\nname = "rtos"')] + f'mode = "{mode}"\n'
+    text = text.replace("./vmlinux", f"{folder}/build/linux/{variant}/{image}")
+    wanted = "shared" if variant in ("patched", "attack") else "dedicated"
+    found = mistakes(describe(text))
+    if mode == wanted:
+        assert found == []
+        return
+    ((line, sentence),) = found
+    assert line == 7
+    assert f'The kernel `{variant}` does not run with mode "{mode}"' in sentence
+    assert f"build/linux/{'native' if mode == 'dedicated' else 'patched'}/vmlinux" in sentence
 
 
 def test_only_test_guests_that_exist_can_be_built(describe: Describe) -> None:

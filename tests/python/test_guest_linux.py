@@ -6,6 +6,7 @@ import hashlib
 import re
 import subprocess
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from unidiff.patch import PatchSet
@@ -104,6 +105,19 @@ def test_patch_makes_the_hypercalls_of_the_interface(file: str, name: str) -> No
     assert '"memory"' in line
 
 
+def test_a_dedicated_cpu_leaves_the_interrupt_flag_alone() -> None:
+    """What is left of the patch is the rest of it, line by line."""
+    whole = PatchSet(PLACES.patch.read_text(encoding="utf-8"))
+    part = PatchSet(guest_linux.read_patch(PLACES.patch, "dedicated").decode())
+    assert [file.path for file in whole if file.path not in {kept.path for kept in part}] == [
+        "arch/x86/include/asm/irqflags.h"
+    ]
+    assert [str(file) for file in part] == [
+        str(file) for file in whole if file.path != guest_linux.FLAG_FILE
+    ]
+    assert guest_linux.read_patch(PLACES.patch, "patched") == PLACES.patch.read_bytes()
+
+
 # The configuration
 
 
@@ -142,6 +156,26 @@ def test_lost_options_are_named(tmp_path: Path, configuration: str, lost: list[s
     with pytest.raises(UserError) as error:
         guest_linux.check_configuration(fragment, actual)
     assert re.findall(r"CONFIG_\w", str(error.value)) == lost
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("CONFIG_PREEMPT_NONE=y\n# CONFIG_PREEMPT is not set\n", True),
+        ("CONFIG_PREEMPT_VOLUNTARY=y\n", True),
+        ("CONFIG_PREEMPT=y\nCONFIG_PREEMPTION=y\n", False),
+        ("CONFIG_PREEMPT_DYNAMIC=y\nCONFIG_PREEMPT_NONE=y\nCONFIG_PREEMPTION=y\n", False),
+    ],
+)
+def test_no_kernel_is_preemptible(tmp_path: Path, text: str, right: bool) -> None:
+    """Even if the fragment asks for it, and so loses no line."""
+    (tmp_path / "config.fragment").write_text(text, encoding="utf-8")
+    (tmp_path / ".config").write_text(text, encoding="utf-8")
+    if right:
+        guest_linux.check_configuration(tmp_path / "config.fragment", tmp_path / ".config")
+        return
+    with pytest.raises(UserError, match=r"would be preemptible .* set CONFIG_PREEMPT_NONE"):
+        guest_linux.check_configuration(tmp_path / "config.fragment", tmp_path / ".config")
 
 
 # The lock
@@ -296,7 +330,7 @@ def test_patching_leaves_the_original_alone(tmp_path: Path) -> None:
     native = small_tree(tmp_path / "native")
     patch = tmp_path / "change.patch"
     patch.write_text("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-one\n+two\n", encoding="utf-8")
-    guest_linux._patch_source(native, tmp_path / "patched", patch)
+    guest_linux._patch_source(native, tmp_path / "patched", patch, "patched")
     assert (native / "file").read_text(encoding="utf-8") == "one\n"
     assert (tmp_path / "patched" / "file").read_text(encoding="utf-8") == "two\n"
     assert (native / "drivers" / "misc" / "Makefile").read_text(encoding="utf-8") == "# misc\n"
@@ -307,7 +341,7 @@ def test_drivers_are_added_once_and_to_one_tree(tmp_path: Path) -> None:
     native, patched = small_tree(tmp_path / "native"), tmp_path / "patched"
     patch = tmp_path / "change.patch"
     patch.write_text("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-one\n+two\n", encoding="utf-8")
-    guest_linux._patch_source(native, patched, patch)
+    guest_linux._patch_source(native, patched, patch, "patched")
     for _ in range(2):
         guest_linux._add_drivers(PLACES, patched)
     folders = [tree / "drivers" / "misc" for tree in (native, patched)]
@@ -333,10 +367,21 @@ def test_patch_that_does_not_apply_is_one_sentence(tmp_path: Path) -> None:
     patch = tmp_path / "change.patch"
     patch.write_text("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-three\n+two\n", encoding="utf-8")
     with pytest.raises(UserError, match="does not apply to the pinned kernel"):
-        guest_linux._patch_source(native, tmp_path / "patched", patch)
+        guest_linux._patch_source(native, tmp_path / "patched", patch, "patched")
 
 
-@pytest.mark.parametrize("variant", ["native", "patched", "attack"])
+# A change of the interrupt flag's lines, and of others.
+FLAG_CHANGE = """\
+--- a/arch/x86/include/asm/irqflags.h
++++ b/arch/x86/include/asm/irqflags.h
+@@ -1 +1 @@
+-cli
++{}
+"""
+CHANGE = "--- a/file\n+++ b/file\n@@ -1 +1 @@\n-one\n+{}\n"
+
+
+@pytest.mark.parametrize("variant", get_args(guest_linux.Variant))
 def test_stamp_follows_the_inputs_of_the_variant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: guest_linux.Variant
 ) -> None:
@@ -344,30 +389,32 @@ def test_stamp_follows_the_inputs_of_the_variant(
     places = Places(tmp_path)
     inputs = {
         "fragment": places.fragment,
-        "patch": places.patch,
         "driver": places.drivers / "driver.c",
         "abi": places.abi / "gandalf.h",
     }
     for path in inputs.values():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("first", encoding="utf-8")
+    places.patch.write_text(CHANGE.format(1) + FLAG_CHANGE.format(1), encoding="utf-8")
 
     def stamp() -> str:
         return guest_linux._digest(*guest_linux._kernel_inputs(variant, places, package()))
 
-    changing = set()
-    for name, path in inputs.items():
-        before = stamp()
+    seen = [stamp()]
+    for path in inputs.values():
         path.write_text("second", encoding="utf-8")
+        seen.append(stamp())
+    assert len(set(seen)) == len(seen)
+    changing = set()
+    for name, rest, flag in (("flag", 1, 2), ("rest", 2, 2)):
+        before = stamp()
+        places.patch.write_text(CHANGE.format(rest) + FLAG_CHANGE.format(flag), encoding="utf-8")
         if stamp() != before:
             changing.add(name)
+    every = {"flag", "rest"}
     assert (
         changing
-        == {
-            "native": set(inputs) - {"patch"},
-            "patched": set(inputs),
-            "attack": set(inputs),
-        }[variant]
+        == {"native": set(), "dedicated": {"rest"}, "patched": every, "attack": every}[variant]
     )
 
 

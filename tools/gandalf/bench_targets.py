@@ -512,6 +512,7 @@ def targets(full: bool = False, cache: bool = False) -> list[Target]:
         Intervals(seconds=seconds),
         Idle(cache=cache),
         Gandalf("gandalf-dedicated", cache=cache),
+        Gandalf("gandalf-dedicated-lines", cache=cache),
         Amd64(bench_amd64.NATIVE, cache=cache),
         Amd64(bench_amd64.XEN, bench_amd64.NATIVE, cache=cache),
     ]

@@ -10,16 +10,15 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 from gandalf import emulator, guest_freertos, guest_linux
 from gandalf.check import Checked, checked_or_fail
 from gandalf.compose import compose
 from gandalf.description import COM1, COM2
-from gandalf.guests import builder, image_names
+from gandalf.guests import builder, image_names, kernel_variant
 from gandalf.images import ImageError, read_vmm
 from gandalf.layout import VMM_END, VMM_START
-from gandalf.paths import BUILD, ROOT, VMM_IMAGE, UserError, shown, system_folder
+from gandalf.paths import ROOT, VMM_IMAGE, UserError, shown, system_folder
 
 Log = Callable[[str], None]
 
@@ -74,11 +73,10 @@ def build_itron() -> None:
 
 def _build_image(path: Path, log: Log) -> None:
     """Build one file that a description names. Raises UserError with the reason if it fails."""
+    variant = kernel_variant(path)
+    if variant is not None:
+        guest_linux.build_kernel(variant, ROOT, log)
     match builder(path):
-        case "kernel":
-            name = path.relative_to(BUILD / "linux").parts[0]
-            variant = next(known for known in get_args(guest_linux.Variant) if known == name)
-            guest_linux.build_kernel(variant, ROOT, log)
         case "rootfs":
             guest_linux.build_rootfs(ROOT, log)
         case "freertos":

@@ -25,7 +25,8 @@ from gandalf.description import (
     read_description,
     size_text,
 )
-from gandalf.guests import Loaded, load_all
+from gandalf.guest_linux import VARIANTS_OF_MODE
+from gandalf.guests import Loaded, kernel_variant, load_all
 from gandalf.layout import Layout, check_layout, place
 from gandalf.paths import UserError
 from gandalf.toml_lines import Location
@@ -248,6 +249,21 @@ def _check_dedicated(system: System) -> None:
                 )  # fmt: skip
 
 
+def _check_kernels(system: System) -> None:
+    """The tool's own kernels are each for one mode; of others nobody knows."""
+    for base, guest in _fields(system):
+        if not isinstance(guest, LinuxGuest):
+            continue
+        variant = kernel_variant(system.resolve(guest.kernel))
+        fitting = VARIANTS_OF_MODE[guest.mode]
+        if variant is not None and variant not in fitting:
+            system.mistake(
+                f'The kernel `{variant}` does not run with mode "{guest.mode}"; there are '
+                f"{', '.join(f'build/linux/{name}/vmlinux' for name in fitting)} for it.",
+                (*base, "kernel"), (*base, "mode"),
+            )  # fmt: skip
+
+
 def _check_command_lines(system: System) -> None:
     for base, guest in _fields(system):
         if not isinstance(guest, LinuxGuest):
@@ -305,7 +321,7 @@ def _check_channels(system: System) -> None:
 _RULES = (
     _check_machine, _check_console, _check_names, _check_number_of_guests, _check_cpus,
     _check_sharing, _check_priorities, _check_memory, _check_interrupts, _check_ports,
-    _check_dedicated, _check_command_lines, _check_channels,
+    _check_dedicated, _check_kernels, _check_command_lines, _check_channels,
 )  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the Linux guest: the kernel in three variants, its root file system, and gandalfctl.
+"""Builds the Linux guest: the kernel in four variants, its root file system, and gandalfctl.
 
 Everything comes from Debian packages pinned in guest/linux/packages.lock, lands under build/ and
 carries a stamp of what it was made from, so that nothing is made twice.
@@ -23,13 +23,22 @@ import typer
 from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from unidiff.patch import PatchSet
 
 from gandalf import debian
 from gandalf.command import run
 from gandalf.debian import Log, Package, elapsed
 from gandalf.paths import ROOT, UserError, shown
 
-Variant = Literal["patched", "native", "attack"]
+Variant = Literal["patched", "dedicated", "native", "attack"]
+# Which of them run in each mode. The lines that make the interrupt flag a word in memory are needed
+# on a shared CPU, and wrong on a dedicated one, where the flag that counts is the processor's.
+VARIANTS_OF_MODE: dict[str, tuple[Variant, ...]] = {
+    "shared": ("patched", "attack"),
+    "dedicated": ("native", "dedicated"),
+}
+# A copy of the kernel's sources.
+Tree = Literal["patched", "dedicated", "native"]
 
 # Raised when the steps below change, so that old results are made again.
 RECIPE = 1
@@ -78,6 +87,8 @@ KERNEL_FILES = 630
 PROGRESS_INTERVAL = 10.0
 
 KERNEL_PACKAGE = "linux-source-6.1"
+# What a kernel with a CPU of its own has not of the patch: its interrupt flag is the processor's.
+FLAG_FILE = "arch/x86/include/asm/irqflags.h"
 # Added to drivers/misc/Makefile in the patched source.
 DRIVER_LINE = b"obj-y += gandalf/\n"
 # Package: what of it is a program that goes into the root file system.
@@ -194,17 +205,18 @@ class Places:
         """Files that other parts of the build add to the root file system."""
         return self.root / "build" / "rootfs-extra"
 
-    def source(self, patched: bool) -> Path:
+    def source(self, tree: Tree) -> Path:
         """The kernel's sources."""
-        return self.linux / "source" / ("patched" if patched else "native")
+        return self.linux / "source" / tree
 
 
 def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
     """Build a variant of the guest kernel unless it is up to date; return its vmlinux.
 
-    `native` is Debian's source without a changed line, `patched` runs on a shared CPU, and `attack`
-    is `patched` with the attack driver. Each has our other drivers. Beside vmlinux are System.map
-    and arch/x86/boot/bzImage.
+    `native` is Debian's source without a changed line, `dedicated` has those lines of the patch
+    that only make it faster, `patched` has all and runs on a shared CPU, and `attack` is `patched`
+    with the attack driver. Each has our other drivers. Beside vmlinux are System.map and
+    arch/x86/boot/bzImage.
     """
     places = Places(root)
     package = _kernel_package(places)
@@ -218,7 +230,7 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
             _require_tools(KERNEL_TOOLS)
             _require_space(places.linux, KERNEL_SPACE)
             start = time.monotonic()
-            source = _prepare_source(places, package, variant != "native", log)
+            source = _prepare_source(places, package, _tree(variant), log)
             _add_drivers(places, source)
             if variant == "attack":
                 _copy_objects(output)
@@ -247,7 +259,20 @@ def _kernel_inputs(variant: Variant, places: Places, package: Package) -> Iterat
         yield name.encode()
         yield _read_input(path)
     if variant != "native":
-        yield _read_input(places.patch)
+        yield read_patch(places.patch, _tree(variant))
+
+
+def _tree(variant: Variant) -> Tree:
+    return "patched" if variant == "attack" else variant
+
+
+def read_patch(patch: Path, tree: Tree) -> bytes:
+    """Return what of the patch is for a tree: all of it, or all but the interrupt flag's lines."""
+    content = _read_input(patch)
+    if tree != "dedicated":
+        return content
+    files = PatchSet(content.decode())
+    return "".join(str(file) for file in files if file.path != FLAG_FILE).encode()
 
 
 def _compiler_version() -> bytes:
@@ -262,9 +287,9 @@ def _read_input(path: Path) -> bytes:
         raise UserError(f"{shown(path)} is missing: restore it from the repository.") from None
 
 
-def _prepare_source(places: Places, package: Package, patched: bool, log: Log) -> Path:
+def _prepare_source(places: Places, package: Package, tree: Tree, log: Log) -> Path:
     """Return the folder of the kernel's sources, unpacked and, if wanted, patched."""
-    native = places.source(patched=False)
+    native = places.source("native")
     stamp = _digest(f"{RECIPE} {package.sha256} {SOURCE_EXCLUDES}".encode())
     if not _is_stamped(native, stamp):
         archive = debian.fetch([package], places.cache, log)[0]
@@ -272,13 +297,13 @@ def _prepare_source(places: Places, package: Package, patched: bool, log: Log) -
         _remove(native)
         _unpack_source(archive, native)
         _write_stamp(native, stamp)
-    if not patched:
+    if tree == "native":
         return native
-    target = places.source(patched=True)
-    stamp = _digest(stamp.encode(), _read_input(places.patch), DRIVER_LINE)
+    target = places.source(tree)
+    stamp = _digest(stamp.encode(), read_patch(places.patch, tree), DRIVER_LINE)
     if not _is_stamped(target, stamp):
         _remove(target)
-        _patch_source(native, target, places.patch)
+        _patch_source(native, target, places.patch, tree)
         _write_stamp(target, stamp)
     return target
 
@@ -315,22 +340,22 @@ def _unpack_source(archive: Path, target: Path) -> None:
         )
 
 
-def _patch_source(native: Path, target: Path, patch: Path) -> None:
+def _patch_source(native: Path, target: Path, patch: Path, tree: Tree) -> None:
     """Make a patched copy of hard links; patch writes a new file for each that it changes."""
     target.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["cp", "--archive", "--link", str(native), str(target)], check=True)
     (target / STAMP).unlink()
     result = subprocess.run(
-        ["patch", "--strip=1", "--fuzz=0", "--quiet", f"--input={patch}"],
+        ["patch", "--strip=1", "--fuzz=0", "--quiet"],
         cwd=target,
+        input=read_patch(patch, tree),
         capture_output=True,
-        text=True,
         check=False,
     )
     if result.returncode != 0:
         raise UserError(
             f"{shown(patch)} does not apply to the pinned kernel "
-            f"({_first_line(result.stdout)}): adapt the patch to this version of Linux."
+            f"({_first_line(result.stdout.decode())}): adapt the patch to this version of Linux."
         )
 
 
@@ -383,9 +408,17 @@ def _configure(places: Places, source: Path, output: Path) -> None:
 
 
 def check_configuration(fragment: Path, configuration: Path) -> None:
-    """Raise UserError if a line of the fragment is not what the configuration says."""
+    """Raise UserError if a line of the fragment is not what the configuration says.
+
+    Neither may the fragment say that the kernel can be preempted, which no mode is made for.
+    """
     wanted = read_configuration(fragment)
     actual = read_configuration(configuration)
+    if actual.get("CONFIG_PREEMPTION", "n") != "n":
+        raise UserError(
+            "The kernel would be preemptible (CONFIG_PREEMPTION), and no guest's may be: set "
+            f"CONFIG_PREEMPT_NONE in {shown(fragment)}."
+        )
     lost = [name for name, value in wanted.items() if actual.get(name, "n") != value]
     if lost:
         raise UserError(
@@ -444,7 +477,7 @@ def build_rootfs(root: Path, log: Log) -> Path:
     image = output / "initramfs.cpio"
     stamp = _digest(*_rootfs_inputs(places, packages))
     with _exclusive(places.linux):
-        source = _prepare_source(places, _kernel_package(places), patched=False, log=log)
+        source = _prepare_source(places, _kernel_package(places), "native", log)
     with _exclusive(output):
         if not (_is_stamped(output, stamp) and image.exists()):
             _require_tools(ROOTFS_TOOLS)
@@ -664,7 +697,7 @@ app = typer.Typer(help="Build the Linux guest.", no_args_is_help=True)
 
 
 @app.command("kernel")
-def _kernel_command(variant: str = typer.Argument(help="patched, native or attack")) -> None:
+def _kernel_command(variant: str = typer.Argument(help=", ".join(get_args(Variant)))) -> None:
     """Build the guest kernel."""
     for known in get_args(Variant):
         if variant == known:

@@ -9,10 +9,12 @@ import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 from gandalf import linux_boot
 from gandalf.abi import abi
 from gandalf.description import Guest, LinuxGuest, RtosGuest, System, size_text
+from gandalf.guest_linux import Variant
 from gandalf.images import Image, ImageError, Segment, read_kernel, read_rtos
 from gandalf.paths import BUILD, ROOT, UserError, shown
 from gandalf.toml_lines import Location
@@ -61,10 +63,8 @@ def builder(path: Path) -> str | None:
     except ValueError:
         return None
     match parts:
-        case ("linux", "patched" | "native" | "attack", "vmlinux"):
-            return "kernel"
-        case ("linux", "patched" | "native" | "attack", "arch", "x86", "boot", "bzImage"):
-            return "kernel"
+        case ("linux", variant, "vmlinux") | ("linux", variant, "arch", "x86", "boot", "bzImage"):
+            return "kernel" if variant in get_args(Variant) else None
         case ("rootfs", "initramfs.cpio"):
             return "rootfs"
         case ("freertos", "demo.elf" | "demo-anew.elf"):
@@ -78,6 +78,14 @@ def builder(path: Path) -> str | None:
         case ("tests", name) if name.endswith(".elf"):
             return "tests" if Path(name).stem in test_guests() else None
     return None
+
+
+def kernel_variant(path: Path) -> Variant | None:
+    """Return which of the tool's kernels a file is, by its path; None if it is none of them."""
+    if builder(path) != "kernel":
+        return None
+    name = path.relative_to(BUILD / "linux").parts[0]
+    return next(variant for variant in get_args(Variant) if variant == name)
 
 
 def _does_not_fit(what: str, guest: Guest, end: int, room: int) -> str:
