@@ -10,9 +10,10 @@
 #define GANDALF_TABLE_H
 
 #define GANDALF_TABLE_MAGIC 0x54464447 /* "GDFT" */
-#define GANDALF_TABLE_VERSION 3
+#define GANDALF_TABLE_VERSION 4
 
 #define GANDALF_GUESTS_MAXIMUM 9
+#define GANDALF_PRIORITY_MAXIMUM 255
 #define GANDALF_IMAGES_MAXIMUM 48
 #define GANDALF_PORT_RANGES_MAXIMUM 8
 #define GANDALF_NAME_SIZE 16
@@ -28,6 +29,8 @@
 #define GANDALF_POOL_MINIMUM 0x200000
 /* The first I/O port that no guest can be given. */
 #define GANDALF_PORT_LIMIT 0x1000
+/* What the VMM appends to a Linux's command line: up to ten digits and a 0. */
+#define GANDALF_COMMAND_LINE_ROOM 11
 
 /* gandalf_guest.kind */
 #define GANDALF_KIND_RTOS 1
@@ -81,8 +84,8 @@ struct gandalf_guest {
 	uint32_t memory_size;
 	uint32_t entry;           /* first instruction; Linux: guest-physical */
 	uint32_t boot_parameters; /* Linux: guest-physical, goes to ESI */
-	uint32_t command_line;    /* Linux: guest-physical, 0-terminated; the VMM
-	                             appends " tsc_early_khz=N" to it */
+	uint32_t command_line;    /* Linux: guest-physical, the final 0 of what ends in
+	                             "tsc_early_khz="; the VMM appends the number */
 	uint32_t command_line_size; /* room there, with the final 0 */
 	uint32_t on_reboot;       /* GANDALF_POLICY_...; reset by the guest */
 	uint32_t on_fault;        /* GANDALF_POLICY_...; stopped by the VMM */

@@ -18,7 +18,7 @@ from gandalf.build import build_itron, make
 from gandalf.guest_linux import build_rootfs
 from gandalf.paths import BUILD, ROOT
 
-from .systems import DEMO, HACKBENCH, PATIENCE, Boot, describe, linux, rtos_guest
+from .systems import DEMO, HACKBENCH, PATIENCE, Boot, Latency, describe, linux, rtos_guest
 
 TESTS = BUILD / "tests"
 IMAGES = {
@@ -26,21 +26,39 @@ IMAGES = {
     "heartbeat.elf": TESTS / "heartbeat.elf",
     "divide.elf": TESTS / "bad-divide.elf",
 }
-# Loads, starts and stops lab as often as the first argument says.
-CYCLES = """\
-n=0
-while [ $n -lt $1 ]; do
+# "cycle 100 7" stops, loads and starts lab a hundred times under stress, from image 7 on; "look"
+# executes as many commands at the same pace, which change nothing.
+#
+# The stress is the same: processes that talk to each other, a timer that is never in step with
+# the RTOS's, as Linux's own tick always is or never, and a console that is not silent for long.
+CYCLES = f"""\
+(while true; do {HACKBENCH}; done) > /dev/null 2>&1 & hackbench=$!
+cyclictest -q -p 80 -i 1009 > /dev/null 2>&1 & cyclictest=$!
+(while usleep 100000; do echo the console is not silent; done) & talk=$!
+sleep 1
+""" + """\
+cycle() {
+	gandalfctl stop lab && gandalfctl load lab /root/$1.elf && gandalfctl start lab
+}
+look() {
+	gandalfctl list && gandalfctl list && gandalfctl list
+}
+n=$3
+while [ $n -lt $(($3 + $2)) ]; do
 	n=$((n + 1))
 	if [ $((n % 2)) = 0 ]; then image=heartbeat; else image=uitron; fi
-	gandalfctl stop lab && gandalfctl load lab /root/$image.elf &&
-		gandalfctl start lab || exit 1
-	usleep 5000
+	$1 $image > /dev/null || exit 1
+	usleep 100000
 done
+kill $hackbench $cyclictest $talk
+wait
+echo cycles: done
 """
 # The bound of the worst latency, and how much more it may be than without cycles. That can be
-# seen in long runs only: the worst of a few seconds under hackbench is between 1,000 and 2,000.
+# seen in long runs only, since the worst of a few seconds under hackbench is mostly chance.
 LATENCY_MAXIMUM = 2500
 LATENCY_RATIO = 1.05
+ROUND = 100
 
 
 def root_file_system() -> str:
@@ -461,31 +479,62 @@ def free_frames(machine: Boot) -> int:
     return int(free[1])
 
 
-def worst_latency(machine: Boot, line: str) -> int:
-    """Return the demo's worst dispatch latency while Linux does something under stress."""
+def under_stress(machine: Boot, line: str) -> Latency:
+    """Return the demo's dispatch latencies while Linux does something under stress.
+
+    Nothing is typed meanwhile: what is typed is served in the VMM with interrupts masked.
+    """
+    machine.shell(f"sh /root/cycles.sh {line} &")
     machine.demo("reset", r"^reset: the figures begin anew\n")
-    machine.next_latency()
-    machine.shell(f"(while true; do {HACKBENCH}; done) > /dev/null 2>&1 & true")
+    machine.skip("linux")
     with machine.rtos_undisturbed():
-        machine.shell(line, timeout=20 * PATIENCE)
-        machine.shell("kill %1; wait; true")
-    return machine.next_latency().maximum
+        machine.expect("linux", r"^cycles: done\n", 5 * PATIENCE)
+        found = machine.latencies()[-1]
+    machine.shell("wait")
+    return found
+
+
+def told(rounds: list[Latency]) -> int:
+    """Print the rounds' latencies; returns the worst."""
+    worst = max(found.maximum for found in rounds)
+    print(
+        f"{sum(found.activations for found in rounds)} activations, worst latency {worst}, "
+        f"by rounds {[found.maximum for found in rounds]}, "
+        f"99.9 % at most {[found.most for found in rounds]}"
+    )
+    return worst
 
 
 @pytest.mark.parametrize(
     "count", [20, pytest.param(1000, marks=pytest.mark.long)], ids=["20", "1000"]
 )
 def test_many_cycles_lose_nothing(count: int) -> None:
+    """Rounds with and without cycles take turns, so that both have the same stress.
+
+    Both are as long, and execute gandalfctl as often: what Linux does for a command, and the
+    VMM for the hypercalls that only look, is no part of the difference.
+    """
+    size = min(count, ROUND)
+    looks, cycles = [], []
     with start("cycles", "control = true", DEMO, lab()) as machine:
         free = free_frames(machine)
-        alone = worst_latency(machine, f"sleep {max(10, count // 4)}")
-        worst = worst_latency(machine, f"sh /root/cycles.sh {count} && gandalfctl list > /dev/null")
-        print(f"worst latency: {alone} without cycles, {worst} during {count}")
-        assert guests(machine)["lab"]["state"] == "running"
+        for first in range(0, count, size):
+            # With another image each time: lab ends with that of an even number.
+            where = f"{size} {first // size}"
+            looks.append(under_stress(machine, f"look {where}"))
+            cycles.append(under_stress(machine, f"cycle {where}"))
+            assert guests(machine)["lab"]["state"] == "running"
+        print("without cycles: ", end="")
+        alone = told(looks)
+        print(f"during {count}: ", end="")
+        worst = told(cycles)
         machine.skip("lab")
         machine.expect("lab", r"^beats=\d+ missed=\d+\n", PATIENCE)
         machine.kernel_is_sane()
         assert free_frames(machine) == free
         assert worst <= LATENCY_MAXIMUM
-        if count >= 1000:
+        if count > ROUND:
+            # A longer run has a worse worst.
+            lengths = [sum(found.activations for found in rounds) for rounds in (looks, cycles)]
+            assert 0.9 < lengths[0] / lengths[1] < 1.1
             assert worst <= LATENCY_RATIO * alone

@@ -57,6 +57,30 @@ static void cut_off_at_the_end(void **state)
 	assert_string_equal(text, "0000000");
 }
 
+static char sent[100];
+
+static void send(char character)
+{
+	sent[strlen(sent)] = character;
+}
+
+__attribute__((format(printf, 1, 2))) static void send_each(const char *pattern, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, pattern);
+	format_each(send, pattern, arguments);
+	va_end(arguments);
+}
+
+static void one_by_one(void **state)
+{
+	(void)state;
+	send_each("guest %s: %04x, ", "lab", 0x2a);
+	send_each("%llu%s", 18446744073709551615ull, "");
+	assert_string_equal(sent, "guest lab: 002a, 18446744073709551615");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -64,6 +88,7 @@ int main(void)
 		cmocka_unit_test(wide_conversions),
 		cmocka_unit_test(zeroes_in_front),
 		cmocka_unit_test(cut_off_at_the_end),
+		cmocka_unit_test(one_by_one),
 	};
 
 	return RUN_TESTS(tests);

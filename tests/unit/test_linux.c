@@ -108,6 +108,10 @@ void memory_copy_out(u32 to, const void *from, u32 size)
 	(void)size;
 }
 
+void schedule_breathe(void)
+{
+}
+
 bool segment_create(struct vcpu *which)
 {
 	return which != NULL;
@@ -212,13 +216,6 @@ void shadow_reset(struct pc *pc)
 void shadow_destroy(struct pc *pc)
 {
 	assert_non_null(pc);
-}
-
-void *shadow_guest_memory(struct pc *pc, u32 address)
-{
-	(void)pc;
-	(void)address;
-	return NULL;
 }
 
 void shadow_protect(struct pc *pc, u32 guest_frame)

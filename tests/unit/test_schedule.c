@@ -9,6 +9,7 @@
 
 #include "fake/quiet_processor.h"
 
+#include "core/command.h"
 #include "core/core.h"
 #include "core/log.h"
 #include "core/schedule.h"
@@ -27,7 +28,7 @@ static struct vm vms_made[GUESTS];
 static struct gandalf_guest guests[GUESTS];
 static struct deadline *watch, *turn;
 static char line[128];
-static unsigned lines, releases, starts;
+static unsigned lines, releases, starts, answers;
 static u32 alive;
 static jmp_buf idle_end;
 
@@ -86,6 +87,11 @@ void vm_start_requested(void)
 	starts++;
 }
 
+void command_answer(void)
+{
+	answers++;
+}
+
 bool vm_any_alive(void)
 {
 	return alive != 0;
@@ -112,7 +118,7 @@ static int start(void **state)
 	memset(&core, 0, sizeof(core));
 	memset(&processor, 0, sizeof(processor));
 	memset(vcpus, 0, sizeof(vcpus));
-	lines = releases = starts = 0;
+	lines = releases = starts = answers = 0;
 	schedule_init();
 	for (u16 i = 0; i < GUESTS; i++) {
 		snprintf(guests[i].name, sizeof(guests[i].name), "%s", names[i]);
@@ -327,6 +333,7 @@ static void the_idle_vcpu_works_sleeps_and_switches_off(void **state)
 	(void)state;
 	schedule_housekeeping(HOUSEKEEPING_START);
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
+	schedule_housekeeping(HOUSEKEEPING_COMMAND);
 	alive = 3;
 	if (setjmp(idle_end) == 0)
 		schedule_idle();
@@ -334,6 +341,7 @@ static void the_idle_vcpu_works_sleeps_and_switches_off(void **state)
 	assert_int_equal(processor.sleeps, 3);
 	assert_int_equal(releases, 1);
 	assert_int_equal(starts, 1);
+	assert_int_equal(answers, 1);
 	assert_int_equal(core.housekeeping, 0);
 }
 

@@ -10,14 +10,12 @@
 #define memmove vmm_memmove
 #define memset vmm_memset
 #define memcmp vmm_memcmp
-#define strlen vmm_strlen
 #define strnlen vmm_strnlen
 #include "lib/string.c"
 #undef memcpy
 #undef memmove
 #undef memset
 #undef memcmp
-#undef strlen
 #undef strnlen
 
 #define SIZE 40
@@ -87,11 +85,19 @@ static void comparisons_are_of_unsigned_bytes(void **state)
 	assert_int_equal(vmm_memcmp("a", "b", 0), 0);
 }
 
+static void equal_strings_end_together(void **state)
+{
+	(void)state;
+	assert_true(string_equals("", ""));
+	assert_true(string_equals("four", "four"));
+	assert_false(string_equals("four", "fou"));
+	assert_false(string_equals("fou", "four"));
+	assert_false(string_equals("four", "foul"));
+}
+
 static void lengths_stop_at_the_end_or_the_limit(void **state)
 {
 	(void)state;
-	assert_int_equal(vmm_strlen(""), 0);
-	assert_int_equal(vmm_strlen("four"), 4);
 	assert_int_equal(vmm_strnlen("four", 3), 3);
 	assert_int_equal(vmm_strnlen("four", 4), 4);
 	assert_int_equal(vmm_strnlen("four", 9), 4);
@@ -105,6 +111,7 @@ int main(void)
 		cmocka_unit_test(moves_between_overlapping_places),
 		cmocka_unit_test(sets_of_every_size),
 		cmocka_unit_test(comparisons_are_of_unsigned_bytes),
+		cmocka_unit_test(equal_strings_end_together),
 		cmocka_unit_test(lengths_stop_at_the_end_or_the_limit),
 	};
 

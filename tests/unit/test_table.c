@@ -77,7 +77,7 @@ struct fault {
 static const struct fault faults[] = {
 	{ TABLE(magic), 0, "not a compiled system" },
 	{ TABLE(version), 0, "compiled for another VMM: version 0" },
-	{ TABLE(version), GANDALF_TABLE_VERSION + 1, "version 4." },
+	{ TABLE(version), GANDALF_TABLE_VERSION + 1, "version 5." },
 	{ TABLE(table_size), SIZE - 4, "The system: table_size is 0x" },
 	{ TABLE(table_size), UINT32_MAX, "The system: table_size is 0x" },
 	{ TABLE(module_size), SIZE - 1, "The system: the boot module is truncated" },
@@ -142,7 +142,7 @@ static const struct fault faults[] = {
 	{ GUEST(0, command_line), 128 * MEBI - 0x7ff, "boot parameters or command line are outside" },
 	{ GUEST(0, command_line), UINT32_MAX - 0x800, "boot parameters or command line are outside" },
 	{ GUEST(0, command_line_size), UINT32_MAX, "boot parameters or command line are outside" },
-	{ GUEST(0, command_line_size), 0, "boot parameters or command line are outside" },
+	{ GUEST(0, command_line_size), GANDALF_COMMAND_LINE_ROOM - 1, "boot parameters or command line are outside" },
 	{ GUEST(0, flags), 4, "flags is 0x4, not 0x0 to 0x3" },
 	{ GUEST(2, watchdog_ms), 3600001, "watchdog_ms is 0x36ee81, not 0x0 to 0x36ee80" },
 	{ GUEST(0, interrupts), 0x10000, "interrupts is 0x10000, not" },

@@ -62,7 +62,17 @@ void report(struct vm *vm)
 {
 	interrupts_are_disabled();
 	assert_false(vm->vcpu->working);
+	assert_int_equal(vm->vcpu->state, VCPU_OFF);
+	assert_int_equal(vm->code_count, 2);
+	assert_memory_equal(vm->code, "\x0f\x0b", 2);
 	reported++;
+}
+
+_Noreturn void panic(const char *pattern, ...)
+{
+	(void)pattern;
+	fail();
+	abort();
 }
 
 struct gandalf_table *init_table(void)
@@ -183,6 +193,11 @@ void processor_sleep(void)
 	fail();
 }
 
+bool string_equals(const char *a, const char *b)
+{
+	return strcmp(a, b) == 0;
+}
+
 static void operation_start(struct vcpu *vcpu)
 {
 	assert_false(vcpu->working);
@@ -206,7 +221,16 @@ static void operation_release(struct vcpu *vcpu)
 	released++;
 }
 
+static u32 operation_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+{
+	assert_ptr_equal(vcpu, &vcpus[0]);
+	assert_int_equal(size, 15);
+	memcpy(bytes, "\x0f\x0b", 2);
+	return 2;
+}
+
 static const struct vcpu_operations operations = {
+	.instruction = operation_instruction,
 	.start = operation_start,
 	.stop = operation_stop,
 	.release = operation_release,
@@ -255,7 +279,7 @@ static int start(void **state)
 	table.images[1].memory_size = 1;
 	table.guests[0].kind = GANDALF_KIND_LINUX_SHARED;
 	snprintf(table.guests[0].name, sizeof(table.guests[0].name), "linux");
-	assert_null(vm_create_all());
+	vm_create_all();
 	vm_request_start(&vms[0]);
 	housekeep();
 	assert_int_equal(started, 1);
@@ -350,12 +374,15 @@ static void a_stop_by_the_work_itself_ends_the_work(void **state)
 	vm_stop(&vms[0], "it is %s", "bad");
 	assert_false(processor.interrupts);
 	assert_true(vcpus[0].attention);
-	assert_int_equal(reported, 1);
 	assert_int_equal(stopped, 1);
 	assert_int_equal(vms[0].state, GANDALF_STATE_STOPPED);
 	assert_string_equal(vms[0].reason, "it is bad");
 	/* What the work finds afterwards is not told. */
 	vm_stop(&vms[0], "it is worse");
+	/* The report takes long: the idle vCPU's. */
+	assert_int_equal(reported, 0);
+	housekeep();
+	housekeep();
 	assert_int_equal(reported, 1);
 	assert_string_equal(vms[0].reason, "it is bad");
 }
@@ -491,6 +518,7 @@ static void watch_until(u64 now)
 	processor.tsc = now;
 	while (deadline->time <= now)
 		deadline->time = deadline->expire(deadline, deadline->time);
+	housekeep();
 }
 
 static void silence_is_a_fault(void **state)

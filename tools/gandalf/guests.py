@@ -29,6 +29,8 @@ class Loaded:
     is_linux: bool
     # Bytes that an RTOS's image, or another in its place, may have; 0: as many as it has.
     room: int = 0
+    # Guest-physical address of the final 0 of a Linux's command line.
+    line_end: int = 0
 
     @property
     def module_bytes(self) -> int:
@@ -150,7 +152,7 @@ class _Loader:
 
     def linux(self, guest: LinuxGuest, deterministic: bool) -> Loaded | None:
         words = linux_boot.command_line(guest.command_line, deterministic)
-        room = linux_boot.COMMAND_LINE_SIZE - linux_boot.VMM_ROOM
+        room = linux_boot.COMMAND_LINE_SIZE - abi()["COMMAND_LINE_ROOM"]
         if len(words) > room:
             self._mistake(
                 f"`command_line` is too long: with what Gandalf adds it has {len(words)} bytes, "
@@ -210,7 +212,8 @@ class _Loader:
         parts = [("kernel", part) for part in kernel.segments]
         parts += [("boot parameters", page), ("command line", line)]
         parts += [("initrd", ramdisk)] if ramdisk else []
-        return Loaded(tuple(parts), kernel.entry, True)
+        end = line.address + len(words)
+        return Loaded(tuple(parts), kernel.entry, True, line_end=end)
 
 
 def load_guest(system: System, index: int, guest: Guest, deterministic: bool) -> Loaded | None:

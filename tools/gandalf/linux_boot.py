@@ -12,10 +12,8 @@ BOOT_PARAMETERS = 0x90000
 BOOT_PARAMETERS_SIZE = 0x1000
 COMMAND_LINE = 0x91000
 COMMAND_LINE_SIZE = 2048
+COMMAND_LINE_END = COMMAND_LINE + COMMAND_LINE_SIZE
 LOWEST_KERNEL = 0x100000
-
-# The VMM appends " tsc_early_khz=" and up to ten digits.
-VMM_ROOM = 26
 
 # Linux keeps out of the VMM's 64 MiB; uses no instruction that ring 1 has not
 # (SYSENTER, STAC, MWAIT) and no interrupt controller but the 8259; and takes
@@ -37,9 +35,12 @@ _LOADED_HIGH = 0x01
 
 
 def command_line(own: str, deterministic: bool) -> bytes:
-    """Return the command line: the user's words, then those that Linux needs on Gandalf."""
+    """Return the command line: the user's words, then those that Linux needs on Gandalf.
+
+    The VMM appends a number, the frequency of the time stamp counter.
+    """
     added = TOOL_OPTIONS + (DETERMINISTIC_OPTIONS if deterministic else ())
-    return " ".join([own.strip(), *added]).strip().encode()
+    return " ".join([own.strip(), *added, "tsc_early_khz="]).strip().encode()
 
 
 def clashing_options(own: str) -> list[str]:

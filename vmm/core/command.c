@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The VMM's command line: looks at guests, starts and stops them. It works
- * while no guest does and while one holds the CPU, since lines are edited and
- * executed at the UART's interrupt.
+ * while no guest does and while one holds the CPU, since lines are edited, and guests
+ * started and stopped, at the UART's interrupt. The idle vCPU prints, which takes long;
+ * if it has not had the CPU when the next line comes, that is done first.
  */
 #include "core/command.h"
 
 #include "core/core.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/schedule.h"
 #include "core/trace.h"
 #include "lib/string.h"
 
@@ -17,6 +19,10 @@
 
 static char line[LINE_SIZE];
 static u32 length;
+static const struct command *command; /* in the last line, NULL: none */
+static struct vm *named;              /* there; NULL: none */
+static int result;                    /* of vm_act() */
+static bool asked;                    /* and not answered yet */
 
 static const char *const counter_names[COUNTERS] = {
 #define X(name, text) #name,
@@ -58,34 +64,35 @@ static void command_trace(struct vm *vm)
 	trace_log(vm->vcpu->id, TRACE_LINES);
 }
 
-static void command_act(struct vm *vm, u32 action)
+static void command_result(struct vm *vm)
 {
-	int error = vm_act(vm, action);
-
-	if (error == GANDALF_ERROR_STATE)
+	if (result == GANDALF_ERROR_STATE)
 		log_line("guest %s is %s", vm->guest->name, vm_state_name(vm));
-	else if (error == GANDALF_ERROR_IMAGE)
+	else if (result == GANDALF_ERROR_IMAGE)
 		log_line("the image of guest %s is not complete", vm->guest->name);
-	else if (error == GANDALF_ERROR_BUSY)
+	else if (result == GANDALF_ERROR_BUSY)
 		log_line("guest %s is busy; try again", vm->guest->name);
 }
 
-static const struct command {
+struct command {
 	const char *name;
 	bool needs_guest;
-	void (*execute)(struct vm *vm); /* NULL: command_act() does */
+	void (*answer)(struct vm *vm);
 	const char *help;
-	u32 action;
-} commands[] = {
+	u32 action; /* command_result() tells what became of it */
+};
+
+static const struct command commands[] = {
 	{"help", false, command_help, "this list", 0},
 	{"status", false, command_status, "guests and memory", 0},
 	{"counters", true, command_counters, "what the VMM did for a guest", 0},
 	{"trace", true, command_trace, "its last events", 0},
-	{"start", true, NULL, "loads and starts a guest that is off", GANDALF_ACTION_START},
-	{"stop", true, NULL, "switches a guest off", GANDALF_ACTION_STOP},
-	{"restart", true, NULL, "both", GANDALF_ACTION_RESTART},
-	{"pause", true, NULL, "keeps a guest from the CPU", GANDALF_ACTION_PAUSE},
-	{"resume", true, NULL, "ends that", GANDALF_ACTION_RESUME},
+	{"start", true, command_result, "loads and starts a guest that is off",
+	 GANDALF_ACTION_START},
+	{"stop", true, command_result, "switches a guest off", GANDALF_ACTION_STOP},
+	{"restart", true, command_result, "both", GANDALF_ACTION_RESTART},
+	{"pause", true, command_result, "keeps a guest from the CPU", GANDALF_ACTION_PAUSE},
+	{"resume", true, command_result, "ends that", GANDALF_ACTION_RESUME},
 };
 
 static void command_help(struct vm *vm)
@@ -108,36 +115,42 @@ static char *command_argument(void)
 	return at;
 }
 
-static bool command_is(const struct command *command)
+static const struct command *command_find(void)
 {
-	return strlen(command->name) == strlen(line) &&
-	       memcmp(command->name, line, strlen(line)) == 0;
+	for (u32 i = 0; i < ARRAY_SIZE(commands); i++)
+		if (string_equals(commands[i].name, line))
+			return &commands[i];
+	return NULL;
 }
 
 static void command_execute(void)
 {
 	const char *argument = command_argument();
-	struct vm *vm = vm_find(argument);
 
-	for (u32 i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (!command_is(&commands[i]))
-			continue;
-		if (commands[i].needs_guest && vm == NULL)
-			log_line("%s needs the name of a guest; status lists them", line);
-		else if (commands[i].execute != NULL)
-			commands[i].execute(vm);
-		else
-			command_act(vm, commands[i].action);
+	command_answer();
+	asked = line[0] != '\0';
+	named = vm_find(argument);
+	command = command_find();
+	if (command != NULL && command->answer == command_result && named != NULL)
+		result = vm_act(named, command->action);
+	schedule_housekeeping(HOUSEKEEPING_COMMAND);
+}
+
+void command_answer(void)
+{
+	if (!asked)
 		return;
-	}
-	if (line[0] != '\0')
+	asked = false;
+	if (command == NULL)
 		log_line("no such command; help lists them");
+	else if (command->needs_guest && named == NULL)
+		log_line("%s needs the name of a guest; status lists them", command->name);
+	else
+		command->answer(named);
 }
 
 static void edit(char character)
 {
-	char echo[2] = {character, '\0'};
-
 	if (character == '\r' || character == '\n') {
 		log_text("\r\n");
 		line[length] = '\0';
@@ -148,7 +161,7 @@ static void edit(char character)
 		log_text("\b \b");
 	} else if (character >= ' ' && length < LINE_SIZE - 1) {
 		line[length++] = character;
-		log_text(echo);
+		log_text("%s", (char[]){character, '\0'});
 	}
 }
 

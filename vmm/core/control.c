@@ -87,7 +87,7 @@ static struct object object_of_guest(const struct vm *vm, u32 kind)
 	case GANDALF_OBJECT_COUNTERS:
 		return (struct object){vm->vcpu->counters, sizeof(vm->vcpu->counters)};
 	case GANDALF_OBJECT_REPORT:
-		return (struct object){vm->report, strlen(vm->report)};
+		return (struct object){vm->report, strnlen(vm->report, GANDALF_REPORT_SIZE)};
 	case GANDALF_OBJECT_CONSOLE:
 		return (struct object){vm->console->output, CONSOLE_OUTPUT_SIZE};
 	}

@@ -11,6 +11,7 @@
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
 #include "ia32/emulate.h"
@@ -26,7 +27,6 @@
 #define BOOT_DATA 0x18
 #define TYPE_FLAT_CODE 0x9b
 #define TYPE_FLAT_DATA 0x93
-#define COMMAND_LINE_ADDITION 32
 #define POST_PORT 0x80
 
 static u32 *alias_entry(const struct vcpu *vcpu)
@@ -36,20 +36,15 @@ static u32 *alias_entry(const struct vcpu *vcpu)
 	return &table[(GANDALF_SHARED_ALIAS - LAYOUT_VCPU) >> PAGE_SHIFT];
 }
 
-static void arm(struct pc *pc)
+/* Lays the traps for an interrupt that waits, or takes them away. */
+static void arm(struct pc *pc, bool armed)
 {
-	pc->armed = true;
-	*alias_entry(pc->vcpu) &= ~PTE_W;
-	invlpg(GANDALF_SHARED_ALIAS);
-	segment_set_user_code(pc->vcpu, false);
-}
+	u32 *alias = alias_entry(pc->vcpu);
 
-static void disarm(struct pc *pc)
-{
-	pc->armed = false;
-	*alias_entry(pc->vcpu) |= PTE_W;
+	pc->armed = armed;
+	*alias = (*alias & ~PTE_W) | (armed ? 0 : PTE_W);
 	invlpg(GANDALF_SHARED_ALIAS);
-	segment_set_user_code(pc->vcpu, true);
+	segment_set_user_code(pc->vcpu, !armed);
 }
 
 bool linux_interrupts_enabled(const struct pc *pc)
@@ -102,10 +97,8 @@ static void linux_deliver(struct vcpu *vcpu)
 	if (pc->interrupt_waits) {
 		trace(TRACE_defer, 0, vcpu->frame->eip);
 		vcpu_count(vcpu, COUNTER_deferrals);
-		arm(pc);
-	} else {
-		disarm(pc);
 	}
+	arm(pc, pc->interrupt_waits);
 }
 
 static void linux_interrupt(struct vcpu *vcpu, unsigned number)
@@ -251,24 +244,12 @@ static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 
 /* Start and stop */
 
-static void command_line_complete(struct pc *pc)
+static void command_line_complete(const struct gandalf_guest *guest)
 {
-	const struct gandalf_guest *guest = pc->vm->guest;
-	char addition[COMMAND_LINE_ADDITION];
-	u32 size = format(addition, sizeof(addition), " tsc_early_khz=%u", time_tsc_khz);
-	u32 length = 0;
-	char *at = shadow_guest_memory(pc, guest->command_line);
+	char number[GANDALF_COMMAND_LINE_ROOM];
+	u32 size = format(number, sizeof(number), "%u", time_tsc_khz);
 
-	if (at == NULL)
-		return;
-	while (length < guest->command_line_size &&
-	       *(char *)shadow_guest_memory(pc, guest->command_line + length) != '\0')
-		length++;
-	if (length + size + 1 > guest->command_line_size) {
-		log_line("guest %s: no room in its command line for%s", guest->name, addition);
-		return;
-	}
-	memory_copy_out(guest->memory_base + guest->command_line + length, addition, size + 1);
+	memory_copy_out(guest->memory_base + guest->command_line, number, size + 1);
 }
 
 static void linux_start(struct vcpu *vcpu)
@@ -277,7 +258,8 @@ static void linux_start(struct vcpu *vcpu)
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	struct frame *frame = switch_prepare(vcpu);
 
-	command_line_complete(pc);
+	command_line_complete(guest);
+	schedule_breathe();
 	pc->cr0 = CR0_PE | CR0_ET;
 	pc->cr3 = pc->cr4 = 0;
 	pc->gdt_limit = pc->idt_limit = 0;
@@ -288,11 +270,13 @@ static void linux_start(struct vcpu *vcpu)
 	vcpu->cr0_guest = CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
 	shadow_reset(pc);
+	schedule_breathe();
 	segment_set_guest(vcpu, BOOT_CODE / 8,
 			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_CODE, true));
 	segment_set_guest(vcpu, BOOT_DATA / 8,
 			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_DATA, true));
 	segment_allow_ports(vcpu, POST_PORT, POST_PORT);
+	schedule_breathe();
 	pc_devices_reset(pc);
 	if (pc->dedicated)
 		interrupt_release(vcpu);

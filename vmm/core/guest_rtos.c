@@ -382,24 +382,18 @@ COLD static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 	return size;
 }
 
-COLD static void rtos_segments(struct vcpu *vcpu)
-{
-	u32 base = vcpu->vm->linear;
-	u32 limit = vcpu->vm->guest->memory_size + vcpu->vm->channel_bytes - 1;
-
-	vcpu->tables->gdt[GANDALF_RTOS_CODE / 8] =
-		segment_descriptor(base, limit, TYPE_CODE_RING_1, true);
-	vcpu->tables->gdt[GANDALF_RTOS_DATA / 8] =
-		segment_descriptor(base, limit, TYPE_DATA_RING_1, true);
-}
-
 COLD static void rtos_start(struct vcpu *vcpu)
 {
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	struct frame *frame = switch_prepare(vcpu);
+	u32 base = vcpu->vm->linear;
+	u32 limit = guest->memory_size + vcpu->vm->channel_bytes - 1;
 
 	memset(vcpu->vm->rtos->handlers, 0, sizeof(vcpu->vm->rtos->handlers));
-	rtos_segments(vcpu);
+	vcpu->tables->gdt[GANDALF_RTOS_CODE / 8] =
+		segment_descriptor(base, limit, TYPE_CODE_RING_1, true);
+	vcpu->tables->gdt[GANDALF_RTOS_DATA / 8] =
+		segment_descriptor(base, limit, TYPE_DATA_RING_1, true);
 	for (u32 i = 0; i < guest->port_range_count; i++)
 		segment_allow_ports(vcpu, guest->port_ranges[i].first, guest->port_ranges[i].last);
 	frame->cs = GANDALF_RTOS_CODE;

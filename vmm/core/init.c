@@ -38,10 +38,7 @@ static void init_processor(void)
 
 static void init_guests(void)
 {
-	const char *error = vm_create_all();
-
-	if (error != NULL)
-		panic("%s", error);
+	vm_create_all();
 	for (u32 i = 0; i < table.guest_count; i++)
 		vm_request_start(&vms[i]);
 	console_set_focus(&consoles, vms[table.focus].console);

@@ -13,7 +13,6 @@
 #include "hardware/vga.h"
 #include "lib/format.h"
 
-#define LINE_SIZE 160
 #define PUMP_BYTES 2u
 
 __attribute__((section(".vcpu"))) struct console_mux consoles;
@@ -42,33 +41,35 @@ void log_copy(char *to, u32 size)
 	copy_room = size;
 }
 
-void log_text(const char *text)
+static void log_put(char character)
 {
-	bool breathes = core.guests_started && core.current == &idle_vcpu && !idle_vcpu.working;
-
-	for (; *text != '\0'; text++) {
-		console_put(&consoles, log_console, *text);
-		if (breathes)
-			schedule_breathe();
-		if (copy_room > 1 && *text != '\r') {
-			*copy++ = *text;
-			*copy = '\0';
-			copy_room--;
-		}
+	console_put(&consoles, log_console, character);
+	if (!core.guests_started || core.current != &idle_vcpu || idle_vcpu.working)
+		return;
+	schedule_breathe();
+	if (copy_room > 1 && character != '\r') {
+		*copy++ = character;
+		*copy = '\0';
+		copy_room--;
 	}
+}
+
+static void log_list(const char *pattern, va_list arguments)
+{
+	format_each(log_put, pattern, arguments);
 	if (core.guests_started)
 		log_pump();
 	else
 		log_flush();
 }
 
-static void log_list(const char *pattern, va_list arguments)
+void log_text(const char *pattern, ...)
 {
-	char line[LINE_SIZE];
+	va_list arguments;
 
-	format_list(line, sizeof(line) - 2, pattern, arguments);
-	log_text(line);
-	log_text("\r\n");
+	va_start(arguments, pattern);
+	log_list(pattern, arguments);
+	va_end(arguments);
 }
 
 void log_line(const char *pattern, ...)
@@ -78,6 +79,7 @@ void log_line(const char *pattern, ...)
 	va_start(arguments, pattern);
 	log_list(pattern, arguments);
 	va_end(arguments);
+	log_text("\r\n");
 }
 
 _Noreturn void panic(const char *pattern, ...)
@@ -88,6 +90,7 @@ _Noreturn void panic(const char *pattern, ...)
 	va_start(arguments, pattern);
 	log_list(pattern, arguments);
 	va_end(arguments);
+	log_text("\r\n");
 	power_stop_machine();
 }
 

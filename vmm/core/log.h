@@ -14,10 +14,11 @@ void log_init(u16 port, u32 baud);
 /* One line, without its line feed. About 100 instructions a character; the idle vCPU
  * lets interrupts in after each. */
 void log_line(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
-/* Text that continues or ends a line; for the VMM's command line. */
-void log_text(const char *text);
+/* A part of a line. */
+void log_text(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
 
-/* From here on lines go to a string too, as long as they fit; size 0 ends that. */
+/* From here on what the idle vCPU logs goes to a string too, as long as it fits; size 0
+ * ends that. */
 void log_copy(char *to, u32 size);
 
 extern struct console *log_console;

@@ -5,9 +5,7 @@
 #include "core/log.h"
 #include "core/trace.h"
 #include "ia32/decode.h"
-#include "lib/format.h"
 
-#define INSTRUCTION_BYTES 15u
 #define TRACE_LINES 12u
 
 static const char *const exceptions[] = {
@@ -26,20 +24,18 @@ const char *report_exception_name(unsigned vector)
 
 static void report_instruction(struct vm *vm)
 {
-	u8 bytes[INSTRUCTION_BYTES];
-	u32 count = vm->vcpu->operations->instruction(vm->vcpu, bytes, sizeof(bytes));
 	struct decoded decoded;
-	char text[3 * INSTRUCTION_BYTES + 1] = "";
-	u32 i, length = 0;
 
-	for (i = 0; i < count; i++)
-		length += format(text + length, (u32)sizeof(text) - length, "%02x ", bytes[i]);
-	if (count == 0)
+	if (vm->code_count == 0) {
 		log_line("  no instruction can be read there");
-	else if (decode(&decoded, bytes, count) == DECODE_OK)
-		log_line("  instruction: %s(%s)", text, decode_name(decoded.operation));
-	else
-		log_line("  instruction: %s", text);
+		return;
+	}
+	log_text("  instruction: ");
+	for (u32 i = 0; i < vm->code_count; i++)
+		log_text("%02x ", vm->code[i]);
+	if (decode(&decoded, vm->code, vm->code_count) == DECODE_OK)
+		log_text("(%s)", decode_name(decoded.operation));
+	log_text("\r\n");
 }
 
 void report(struct vm *vm)

@@ -5,6 +5,7 @@
  */
 #include "core/schedule.h"
 
+#include "core/command.h"
 #include "core/core.h"
 #include "core/log.h"
 #include "core/trace.h"
@@ -168,6 +169,8 @@ COLD static void housekeeping_perform(void)
 		vm_release_stopped();
 	if (work & HOUSEKEEPING_START)
 		vm_start_requested();
+	if (work & HOUSEKEEPING_COMMAND)
+		command_answer();
 	core.housekeeping &= ~HOUSEKEEPING_BUSY;
 }
 
@@ -176,7 +179,7 @@ COLD void schedule_idle(void)
 	deadline_set(&starvation, rdtsc());
 	for (;;) {
 		housekeeping_perform();
-		schedule();
+		schedule_breathe();
 		if (core.housekeeping != 0)
 			continue;
 		if (!vm_any_alive())

@@ -12,6 +12,7 @@
 
 #define HOUSEKEEPING_RELEASE 1u
 #define HOUSEKEEPING_START 2u
+#define HOUSEKEEPING_COMMAND 8u
 /* While work goes on: it keeps its place before Linux. */
 #define HOUSEKEEPING_BUSY 4u
 

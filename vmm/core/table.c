@@ -58,6 +58,7 @@ static const struct bounds console_bounds[] = {
 
 static const struct bounds guest_bounds[] = {
 	GUEST_BOUNDS(kind, GANDALF_KIND_RTOS, GANDALF_KIND_LINUX_DEDICATED),
+	GUEST_BOUNDS(priority, 0, GANDALF_PRIORITY_MAXIMUM),
 	GUEST_BOUNDS(flags, 0, GANDALF_GUEST_STRICT_TLS | GANDALF_GUEST_CONTROL),
 	GUEST_BOUNDS(watchdog_ms, 0, GANDALF_WATCHDOG_MAXIMUM),
 	GUEST_BOUNDS(interrupts, 0, (1u << INTERRUPTS) - 1),
@@ -232,7 +233,7 @@ static bool check_guest_start(const struct check *check, u32 index)
 	if (!is_linux(guest))
 		return true;
 	if (!fits(guest->boot_parameters, GANDALF_PAGE_SIZE, guest->memory_size) ||
-	    guest->command_line_size == 0 ||
+	    guest->command_line_size < GANDALF_COMMAND_LINE_ROOM ||
 	    !fits(guest->command_line, guest->command_line_size, guest->memory_size))
 		return fail(check, "boot parameters or command line are outside its memory.", 0);
 	return true;

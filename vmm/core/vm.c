@@ -25,7 +25,7 @@
 
 #define IN(state) (1u << GANDALF_STATE_##state)
 /* What the idle vCPU copies between two looks at more urgent guests. */
-#define LOAD_STEP 0x800u
+#define LOAD_STEP 0x400u
 
 __attribute__((section(".vcpu"))) struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 __attribute__((section(".vcpu"))) struct vm vms[GANDALF_GUESTS_MAXIMUM];
@@ -56,17 +56,7 @@ void vm_show_life(struct vm *vm)
 		deadline_set(&vm->watchdog, vm->alive + vm->guest->watchdog_ms * (u64)time_tsc_khz);
 }
 
-/* The first of its images in the table. */
-static struct gandalf_image *vm_image(const struct vm *vm)
-{
-	struct gandalf_image *image = init_table()->images;
-
-	while (image->guest != vm->index)
-		image++;
-	return image;
-}
-
-static const char *vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
+static void vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
 {
 	struct vcpu *vcpu = &vcpus[core.vcpu_count];
 	bool rtos = guest->kind == GANDALF_KIND_RTOS;
@@ -74,7 +64,9 @@ static const char *vm_create(struct vm *vm, struct gandalf_guest *guest, u32 ind
 	vm->guest = guest;
 	vm->index = index;
 	vm->vcpu = vcpu;
-	vm->image = vm_image(vm);
+	vm->image = init_table()->images;
+	while (vm->image->guest != index)
+		vm->image++;
 	vm->report = reports[index];
 	deadline_init(&vm->watchdog, watchdog_expire);
 	vm->console = console_add(&consoles, guest->name);
@@ -82,44 +74,22 @@ static const char *vm_create(struct vm *vm, struct gandalf_guest *guest, u32 ind
 	vcpu->id = index;
 	vcpu->priority = guest->priority;
 	if (!segment_create(vcpu))
-		return "the pool is too small for the descriptor tables";
+		panic("the pool is too small for the descriptor tables");
 	if (!(rtos ? rtos_create(vm) : linux_create(vm)) || !switch_create(vcpu))
-		return "the pool is too small for the guests";
+		panic("the pool is too small for the guests");
 	interrupt_assign(guest->interrupts, vcpu);
 	schedule_add(vcpu);
-	return NULL;
 }
 
-/* The next guest in the order of priority, highest first, or
- * GANDALF_GUESTS_MAXIMUM. */
-static u32 next_guest(const struct gandalf_table *table, u32 done)
-{
-	u32 best = GANDALF_GUESTS_MAXIMUM;
-
-	for (u32 i = 0; i < table->guest_count; i++) {
-		if (done & 1u << i)
-			continue;
-		if (best == GANDALF_GUESTS_MAXIMUM ||
-		    table->guests[i].priority > table->guests[best].priority)
-			best = i;
-	}
-	return best;
-}
-
-const char *vm_create_all(void)
+/* In the order of priority, highest first. */
+void vm_create_all(void)
 {
 	struct gandalf_table *table = init_table();
-	u32 done = 0;
 
-	while (core.vcpu_count < table->guest_count) {
-		u32 index = next_guest(table, done);
-		const char *error = vm_create(&vms[index], &table->guests[index], index);
-
-		if (error != NULL)
-			return error;
-		done |= 1u << index;
-	}
-	return NULL;
+	for (u32 priority = GANDALF_PRIORITY_MAXIMUM + 1; priority-- > 0;)
+		for (u32 i = 0; i < table->guest_count; i++)
+			if (table->guests[i].priority == priority)
+				vm_create(&vms[i], &table->guests[i], i);
 }
 
 void vm_request_start(struct vm *vm)
@@ -162,9 +132,12 @@ static void vm_load(struct vm *vm)
 
 static void vm_release(struct vm *vm)
 {
-	if (vm->halted)
-		log_line("guest %s stopped: by command", vm->guest->name);
-	vm->halted = false;
+	if (vm->faulted)
+		report(vm);
+	if (vm->notice != NULL)
+		log_line(vm->notice, vm->guest->name, vm->fault_restarts, vm->guest->restart_limit);
+	vm->faulted = false;
+	vm->notice = NULL;
 	if (vm->unreleased && vm->vcpu->operations->release != NULL)
 		vm->vcpu->operations->release(vm->vcpu);
 	vm->unreleased = false;
@@ -182,20 +155,23 @@ static void vm_start(struct vm *vm)
 
 	vm_release(vm);
 	vm_load(vm);
-	if (vm->state != GANDALF_STATE_STARTING)
-		return;
 	memset(vcpu->dr, 0, sizeof(vcpu->dr));
-	vcpu->pending = 0;
 	fpu_reset(vcpu);
-	if (vm->pc != NULL) /* an RTOS cannot have changed its own */
-		segment_reset(vcpu);
+	segment_reset(vcpu);
 	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
+	schedule_breathe();
 	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
 	vcpu->shared->memory_size = vm->guest->memory_size;
 	vcpu->shared->tsc_khz = time_tsc_khz;
 	channel_tell(vm);
-	channel_renew(vm);
+	schedule_breathe();
 	vcpu->operations->start(vcpu);
+	if (vm->state != GANDALF_STATE_STARTING) {
+		vcpu->operations->stop(vcpu);
+		return;
+	}
+	vcpu->pending = 0;
+	channel_renew(vm);
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->started = rdtsc();
 	vm->alive = 0;
@@ -229,22 +205,25 @@ static void vm_take_down(struct vm *vm, u32 state)
 	console_finish_line(&consoles, vm->console);
 }
 
+static void vm_start_again(struct vm *vm, const char *notice)
+{
+	vm->notice = notice;
+	vcpu_count(vm->vcpu, COUNTER_restarts);
+	vm_request_start(vm);
+}
+
 void vm_reboot(struct vm *vm)
 {
 	vm_take_down(vm, GANDALF_STATE_OFF);
-	if (vm->guest->on_reboot == GANDALF_POLICY_RESTART) {
-		log_line("guest %s restarts", vm->guest->name);
-		vcpu_count(vm->vcpu, COUNTER_restarts);
-		vm_request_start(vm);
-	} else {
-		log_line("guest %s asked for a reset and stays off", vm->guest->name);
-	}
+	vm->notice = "guest %s asked for a reset and stays off";
+	if (vm->guest->on_reboot == GANDALF_POLICY_RESTART)
+		vm_start_again(vm, "guest %s restarts");
 }
 
 void vm_power_off(struct vm *vm)
 {
 	vm_take_down(vm, GANDALF_STATE_OFF);
-	log_line("guest %s is off", vm->guest->name);
+	vm->notice = "guest %s is off";
 }
 
 /* At once, or where the VMM's work for it ends. */
@@ -254,10 +233,10 @@ static void vm_halt(struct vm *vm)
 	vm->vcpu->attention = true;
 	if (vm->halt_wanted)
 		return;
-	vm->halted = true;
 	if (vm->state != GANDALF_STATE_STARTING)
 		vm_take_down(vm, GANDALF_STATE_OFF);
 	vm->state = GANDALF_STATE_OFF;
+	vm->notice = "guest %s stopped: by command";
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 }
 
@@ -326,15 +305,11 @@ static void vm_restart_after_fault(struct vm *vm)
 	if (vm->guest->on_fault != GANDALF_POLICY_RESTART)
 		return;
 	if (vm->fault_restarts == vm->guest->restart_limit) {
-		log_line("guest %s stays stopped after %u restarts", vm->guest->name,
-			 vm->fault_restarts);
+		vm->notice = "guest %s stays stopped after %u restarts";
 		return;
 	}
 	vm->fault_restarts++;
-	log_line("guest %s restarts, %u of %u", vm->guest->name, vm->fault_restarts,
-		 vm->guest->restart_limit);
-	vcpu_count(vm->vcpu, COUNTER_restarts);
-	vm_request_start(vm);
+	vm_start_again(vm, "guest %s restarts, %u of %u");
 }
 
 void vm_stop(struct vm *vm, const char *pattern, ...)
@@ -347,7 +322,8 @@ void vm_stop(struct vm *vm, const char *pattern, ...)
 	va_start(arguments, pattern);
 	format_list(vm->reason, sizeof(vm->reason), pattern, arguments);
 	va_end(arguments);
-	report(vm);
+	vm->faulted = true;
+	vm->code_count = vm->vcpu->operations->instruction(vm->vcpu, vm->code, sizeof(vm->code));
 	vm_take_down(vm, GANDALF_STATE_STOPPED);
 	vm_restart_after_fault(vm);
 }
@@ -368,8 +344,7 @@ bool vm_any_alive(void)
 struct vm *vm_find(const char *name)
 {
 	for (u32 i = 0; i < core.vcpu_count; i++)
-		if (strlen(name) == strlen(vms[i].guest->name) &&
-		    memcmp(name, vms[i].guest->name, strlen(name)) == 0)
+		if (string_equals(name, vms[i].guest->name))
 			return &vms[i];
 	return NULL;
 }

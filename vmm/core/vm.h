@@ -32,13 +32,16 @@ struct vm {
 	struct deadline watchdog;
 	u64 alive;           /* its last sign of life; 0: none yet */
 	enum vcpu_state paused; /* GANDALF_STATE_PAUSED: its vCPU's state before */
-	bool halted;         /* by a command, which the idle vCPU is to log */
+	const char *notice;  /* of its end, which the idle vCPU is to log: a pattern for its
+			      * name, fault_restarts and restart_limit; NULL: none */
+	bool faulted;        /* the idle vCPU is to log the report */
+	u8 code[15];         /* for it: the instruction where the guest was stopped */
+	u32 code_count;
 	bool halt_wanted;    /* a stop came while the VMM worked for it */
 };
 
-/* Makes the virtual machines of the table; starts none. Returns NULL or a
- * sentence that says what is missing. */
-const char *vm_create_all(void);
+/* Makes the virtual machines of the table; starts none. */
+void vm_create_all(void);
 
 /* Asks the idle vCPU to load and start the guest. */
 void vm_request_start(struct vm *vm);

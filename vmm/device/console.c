@@ -436,10 +436,11 @@ void console_finish_line(struct console_mux *mux, struct console *console)
 
 	if (!unfinished)
 		return;
-	while (is_inserting(mux, console))
-		insert_text_step(mux);
 	while (console_room(console) < 2)
-		output_drop_line(console);
+		if (is_inserting(mux, console))
+			insert_text_step(mux);
+		else
+			output_drop_line(console);
 	console_put(mux, console, '\r');
 	console_put(mux, console, '\n');
 }

@@ -248,6 +248,6 @@ const char *decode_name(u8 operation)
 	if (operation >= DECODED_OPERATIONS)
 		operation = DECODED_UNKNOWN;
 	while (operation-- > 0)
-		name += strlen(name) + 1;
+		name += strnlen(name, sizeof(names)) + 1;
 	return name;
 }

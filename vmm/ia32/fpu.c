@@ -35,15 +35,11 @@ void fpu_reset(struct vcpu *vcpu)
 	memset(vcpu->fpu, 0, sizeof(vcpu->fpu));
 	/* FXSAVE: FCW at 0, abridged tags (0: all empty) at 4, MXCSR at 24.
 	 * FNSAVE: FCW at 0, full tags (all ones: empty) at 8. */
-	vcpu->fpu[0] = FCW_DEFAULT & 0xff;
-	vcpu->fpu[1] = FCW_DEFAULT >> 8;
-	if (has_fxsr) {
-		vcpu->fpu[24] = MXCSR_DEFAULT & 0xff;
-		vcpu->fpu[25] = MXCSR_DEFAULT >> 8;
-	} else {
-		vcpu->fpu[8] = 0xff;
-		vcpu->fpu[9] = 0xff;
-	}
+	*(u16 *)&vcpu->fpu[0] = FCW_DEFAULT;
+	if (has_fxsr)
+		*(u32 *)&vcpu->fpu[24] = MXCSR_DEFAULT;
+	else
+		*(u16 *)&vcpu->fpu[8] = 0xffff;
 }
 
 void fpu_take(struct vcpu *vcpu)

@@ -7,6 +7,7 @@
 
 #include "core/core.h"
 #include "core/memory.h"
+#include "core/schedule.h"
 #include "ia32/entry.h"
 #include "lib/string.h"
 
@@ -19,6 +20,8 @@
 
 /* The first address that no guest segment may reach: behind the alias. */
 #define GUEST_END (GANDALF_SHARED_ALIAS + PAGE_SIZE)
+/* Gates that are made between two looks at more urgent guests. */
+#define GATE_STEP 4u
 
 static struct segment_tables host_tables;
 
@@ -79,14 +82,16 @@ static unsigned stub_dpl(unsigned vector)
 	return vector == GANDALF_HYPERCALL_VECTOR ? 1 : 0;
 }
 
-static void tables_init(struct segment_tables *tables, bool interruptible)
+/* All but the IDT. */
+static void tables_init(struct segment_tables *tables)
 {
+	memset(tables->gdt, 0, sizeof(tables->gdt));
+	memset(&tables->tss, 0, offsetof(struct tss, bitmap));
+	tables->user_code = 0;
 	tables->gdt[SELECTOR_VMM_CODE / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_CODE, true);
 	tables->gdt[SELECTOR_VMM_DATA / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_DATA, true);
 	tables->gdt[SELECTOR_TSS / 8] =
 		segment_descriptor((u32)&tables->tss, sizeof(tables->tss) - 1, TYPE_TSS, false);
-	for (unsigned vector = 0; vector < ARRAY_SIZE(tables->idt); vector++)
-		tables->idt[vector] = stub_gate(vector, stub_dpl(vector), interruptible);
 	tables->gdt_register = (struct table_register){sizeof(tables->gdt) - 1, (u32)tables->gdt};
 	tables->idt_register = (struct table_register){sizeof(tables->idt) - 1, (u32)tables->idt};
 	tables->tss.ss0 = SELECTOR_VMM_DATA;
@@ -96,8 +101,10 @@ static void tables_init(struct segment_tables *tables, bool interruptible)
 
 void segment_init(void)
 {
-	tables_init(&host_tables, false);
 	idle_vcpu.tables = &host_tables;
+	tables_init(&host_tables);
+	for (unsigned vector = 0; vector < ARRAY_SIZE(host_tables.idt); vector++)
+		segment_clear_gate(&idle_vcpu, vector);
 	segment_load(&idle_vcpu);
 	load_segments(SELECTOR_VMM_CODE, SELECTOR_VMM_DATA);
 }
@@ -105,20 +112,18 @@ void segment_init(void)
 bool segment_create(struct vcpu *vcpu)
 {
 	vcpu->tables_frame = pool_allocate();
-	if (vcpu->tables_frame == 0)
-		return false;
 	vcpu->tables = pool_pointer(vcpu->tables_frame);
-	tables_init(vcpu->tables, false);
-	return true;
+	return vcpu->tables_frame != 0;
 }
 
 void segment_reset(struct vcpu *vcpu)
 {
-	u32 esp = vcpu->tables->tss.esp0;
-
-	memset(vcpu->tables, 0, sizeof(*vcpu->tables));
-	tables_init(vcpu->tables, vcpu->interruptible);
-	vcpu->tables->tss.esp0 = esp;
+	tables_init(vcpu->tables);
+	for (unsigned vector = 0; vector < ARRAY_SIZE(vcpu->tables->idt); vector++) {
+		if (vector % GATE_STEP == 0)
+			schedule_breathe();
+		segment_clear_gate(vcpu, vector);
+	}
 }
 
 void segment_set_guest_stack(struct vcpu *vcpu, u32 ss, u32 esp)

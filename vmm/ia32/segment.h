@@ -50,9 +50,10 @@ struct segment_tables {
 
 /* Loads the host's tables and the VMM's segments; at boot. */
 void segment_init(void);
-/* Tables of a new vCPU, all vectors to the VMM; false if the pool is empty. */
+/* Room for the tables of a new vCPU; false if the pool is empty. */
 bool segment_create(struct vcpu *vcpu);
-/* Takes all guest entries and gates out again; for a restart. */
+/* No guest entries, and all vectors to the VMM: before a start, on the idle vCPU,
+ * which lets more urgent guests run meanwhile. */
 void segment_reset(struct vcpu *vcpu);
 /* Loads GDTR, IDTR, TR and LDTR; LTR takes no TSS that is marked busy. */
 static inline void segment_load(const struct vcpu *vcpu)

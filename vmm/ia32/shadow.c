@@ -38,13 +38,6 @@ static u32 table_index(u32 linear)
 	return (linear >> PAGE_SHIFT) % ENTRIES;
 }
 
-inline void *shadow_guest_memory(struct pc *pc, u32 address)
-{
-	if (address >= pc->shadow.memory_size)
-		return NULL;
-	return memory_window(pc->shadow.memory_base + address);
-}
-
 /* Spaces */
 
 static struct space *space_at(const struct shadow *shadow, u32 index)
@@ -229,7 +222,11 @@ COLD static void tlb_flush_global(void)
 
 static inline u32 *guest_table_entry(struct pc *pc, u32 table, u32 index)
 {
-	return shadow_guest_memory(pc, (table & PTE_FRAME) + index * sizeof(u32));
+	u32 address = (table & PTE_FRAME) + index * sizeof(u32);
+
+	if (address >= pc->shadow.memory_size)
+		return NULL;
+	return memory_window(pc->shadow.memory_base + address);
 }
 
 static bool pde_is_large(const struct pc *pc, u32 entry)

@@ -87,6 +87,3 @@ bool shadow_translate(struct pc *pc, u32 linear, u32 *frame);
 /* Makes a page writable for the VMM's own store, as the guest's kernel could;
  * false: it could not. The protected page counts as writable. */
 bool shadow_make_writable(struct pc *pc, u32 linear);
-
-/* A pointer to guest-physical memory, valid as memory_window() says, or NULL. */
-void *shadow_guest_memory(struct pc *pc, u32 address);

@@ -11,11 +11,14 @@ struct output {
 	char *buffer;
 	u32 size;
 	u32 length;
+	void (*put)(char); /* NULL: into the buffer */
 };
 
 static void output_put(struct output *out, char character)
 {
-	if (out->length + 1 < out->size)
+	if (out->put != NULL)
+		out->put(character);
+	else if (out->length + 1 < out->size)
 		out->buffer[out->length++] = character;
 }
 
@@ -61,21 +64,34 @@ static const char *output_conversion(struct output *out, const char *pattern, va
 }
 
 /* A va_list may be an array, of which a parameter is but a pointer: hence the copy. */
-u32 format_list(char *buffer, u32 size, const char *pattern, va_list arguments)
+static void output_list(struct output *out, const char *pattern, va_list arguments)
 {
-	struct output out = { buffer, size, 0 };
 	va_list rest;
 
 	va_copy(rest, arguments);
 	while (*pattern != '\0') {
 		if (*pattern == '%')
-			pattern = output_conversion(&out, pattern + 1, &rest);
+			pattern = output_conversion(out, pattern + 1, &rest);
 		else
-			output_put(&out, *pattern++);
+			output_put(out, *pattern++);
 	}
 	va_end(rest);
-	out.buffer[out.length] = '\0';
+}
+
+u32 format_list(char *buffer, u32 size, const char *pattern, va_list arguments)
+{
+	struct output out = {buffer, size, 0, NULL};
+
+	output_list(&out, pattern, arguments);
+	buffer[out.length] = '\0';
 	return out.length;
+}
+
+void format_each(void (*put)(char), const char *pattern, va_list arguments)
+{
+	struct output out = {.put = put};
+
+	output_list(&out, pattern, arguments);
 }
 
 u32 format(char *buffer, u32 size, const char *pattern, ...)

@@ -18,3 +18,6 @@ u32 format(char *buffer, u32 size, const char *pattern, ...)
 	__attribute__((format(printf, 3, 4)));
 u32 format_list(char *buffer, u32 size, const char *pattern, va_list arguments)
 	__attribute__((format(printf, 3, 0)));
+/* Without a buffer: each character goes to put(), which may take its time. */
+void format_each(void (*put)(char), const char *pattern, va_list arguments)
+	__attribute__((format(printf, 2, 0)));

@@ -26,7 +26,7 @@ static struct gandalf_guest guest;
 static struct frame frame;
 static struct gandalf_shared shared;
 static char stop_reason[128];
-static unsigned stops, reboots, power_offs;
+static unsigned stops, reboots, power_offs, breaths;
 
 struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;
@@ -44,6 +44,11 @@ const char *report_exception_name(unsigned vector)
 
 	snprintf(name, sizeof(name), "#%u", vector);
 	return name;
+}
+
+void schedule_breathe(void)
+{
+	breaths++;
 }
 
 void vm_stop(struct vm *which, const char *pattern, ...)
