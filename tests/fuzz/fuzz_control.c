@@ -136,8 +136,24 @@ void panic(const char *pattern, ...)
 	abort();
 }
 
+/* Its channels begin a new epoch, and while it lives it takes frames from the pool. */
+static void guest_begins_or_ends(u32 index, bool begins)
+{
+	if (begins) {
+		/* What its last life held has been given back. */
+		require(frames_taken[index] == 0 && !vms[index].unreleased && loaded[index]);
+		frames_taken[index] = FRAMES_OF_GUEST;
+		pool_available -= FRAMES_OF_GUEST;
+	}
+	for (u32 i = 0; i < CHANNELS; i++)
+		for (u32 side = 0; side < 2; side++)
+			expected_renewals[i] += table.channels[i].guests[side] == index;
+}
+
 void trace(enum trace_type type, u32 first, u32 second)
 {
+	if (type == TRACE_start || type == TRACE_stop)
+		guest_begins_or_ends(first, type == TRACE_start);
 	trace_events[trace_next++ % GANDALF_TRACE_EVENTS] =
 		(struct gandalf_trace_event){ .type = (u16)type, .first = first, .second = second };
 }
@@ -335,25 +351,12 @@ void pc_interrupt(struct pc *pc, unsigned irq)
 
 static void operation_start(struct vcpu *vcpu)
 {
-	const struct vm *vm = vcpu->vm;
-
-	/* What its last life held has been given back. */
-	require(frames_taken[vm->index] == 0 && !vm->unreleased);
-	require(vm->state == GANDALF_STATE_STARTING && loaded[vm->index]);
-	require(vm->guest->entry < MEMORY);
-	frames_taken[vm->index] = FRAMES_OF_GUEST;
-	pool_available -= FRAMES_OF_GUEST;
-	for (u32 i = 0; i < CHANNELS; i++)
-		for (u32 side = 0; side < 2; side++)
-			expected_renewals[i] += table.channels[i].guests[side] == vm->index;
+	require(vcpu->state == VCPU_OFF && vcpu->vm->guest->entry < MEMORY);
 }
 
 static void operation_stop(struct vcpu *vcpu)
 {
-	require(!processor.interrupts);
-	for (u32 i = 0; i < CHANNELS; i++)
-		for (u32 side = 0; side < 2; side++)
-			expected_renewals[i] += table.channels[i].guests[side] == vcpu->vm->index;
+	require(!processor.interrupts && vcpu->state == VCPU_OFF);
 }
 
 static void operation_release(struct vcpu *vcpu)
