@@ -77,6 +77,7 @@ static struct input input;
 static struct vcpu *caller;      /* during a hypercall */
 static struct vm *loading;       /* whom the idle vCPU loads */
 static bool loaded[GUESTS];      /* the memory of guest n has been written */
+static u32 seen[GUESTS];         /* the state of guest n at the last check */
 
 static void require(bool condition)
 {
@@ -147,6 +148,8 @@ static void guest_begins_or_ends(u32 index, bool begins)
 	if (begins) {
 		/* What its last life held has been given back. */
 		require(frames_taken[index] == 0 && !vms[index].unreleased && loaded[index]);
+		/* Nobody has stopped it while it was loaded. */
+		require(seen[index] == GANDALF_STATE_STARTING);
 		frames_taken[index] = FRAMES_OF_GUEST;
 		pool_available -= FRAMES_OF_GUEST;
 	}
@@ -461,6 +464,7 @@ static void check(void)
 	for (u32 i = 0; i < GUESTS; i++) {
 		check_guest(&vms[i]);
 		taken += frames_taken[i];
+		seen[i] = vms[i].state;
 	}
 	require(pool_available + taken == FRAMES);
 	require(memcmp(renewals, expected_renewals, sizeof(renewals)) == 0);
@@ -639,6 +643,7 @@ void schedule_breathe(void)
 		step_any_time(take(1));
 	if ((what & 7) == 7 && vms[A].state == GANDALF_STATE_RUNNING)
 		step_hypercall(&vms[A]);
+	check();
 	processor.interrupts = false;
 }
 
@@ -724,6 +729,7 @@ static void start(void)
 	core.current = vms[MANAGER].vcpu;
 	for (u32 i = 0; i < GUESTS; i++)
 		vm_request_start(&vms[i]);
+	check();
 	step_housekeeping();
 }
 
