@@ -113,12 +113,13 @@ static void screen_pump(void)
 		vga_write((u8)byte);
 }
 
-void log_receive(void)
+bool log_receive(void)
 {
-	int byte;
+	int byte = serial_read();
 
-	for (u32 i = 0; i < PUMP_BYTES && (byte = serial_read()) >= 0; i++)
+	if (byte >= 0)
 		console_input(&consoles, (u8)byte);
+	return byte >= 0;
 }
 
 void log_pump(void)

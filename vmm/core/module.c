@@ -100,11 +100,10 @@ static bool memory_exists(u32 base, u32 size)
 static const void *module_map(void)
 {
 	u32 first = module_base & PTE_LARGE_FRAME;
-	u32 offset;
 
 	if (module_base + module_bytes - first > GANDALF_RTOS_MEMORY_MAXIMUM)
 		panic("the boot module is larger than %u MiB", GANDALF_RTOS_MEMORY_MAXIMUM >> 20);
-	for (offset = 0; first + offset < module_base + module_bytes; offset += LARGE_PAGE_SIZE)
+	for (u32 offset = 0; first + offset < module_base + module_bytes; offset += LARGE_PAGE_SIZE)
 		memory_directory[(LAYOUT_RTOS + offset) >> LARGE_PAGE_SHIFT] =
 			(first + offset) | PTE_P | PTE_PS | PTE_A;
 	cr3_write(cr3_read());

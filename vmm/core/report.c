@@ -26,11 +26,7 @@ static void report_instruction(struct vm *vm)
 {
 	struct decoded decoded;
 
-	if (vm->code_count == 0) {
-		log_line("  no instruction can be read there");
-		return;
-	}
-	log_text("  instruction: ");
+	log_text(vm->code_count != 0 ? "  instruction: " : "  no instruction can be read there");
 	for (u32 i = 0; i < vm->code_count; i++)
 		log_text("%02x ", vm->code[i]);
 	if (decode(&decoded, vm->code, vm->code_count) == DECODE_OK)

@@ -132,12 +132,15 @@ static void vm_load(struct vm *vm)
 
 static void vm_release(struct vm *vm)
 {
+	const char *notice;
+
 	if (vm->faulted)
 		report(vm);
-	if (vm->notice != NULL)
-		log_line(vm->notice, vm->guest->name, vm->fault_restarts, vm->guest->restart_limit);
 	vm->faulted = false;
-	vm->notice = NULL;
+	while ((notice = vm->notice) != NULL) {
+		vm->notice = NULL;
+		log_line(notice, vm->guest->name, vm->fault_restarts, vm->guest->restart_limit);
+	}
 	if (vm->unreleased && vm->vcpu->operations->release != NULL)
 		vm->vcpu->operations->release(vm->vcpu);
 	vm->unreleased = false;

@@ -47,12 +47,10 @@ void fpu_take(struct vcpu *vcpu)
 	if (core.fpu_owner == vcpu)
 		return;
 	clts();
-	if (core.fpu_owner != NULL) {
-		if (has_fxsr)
-			__asm__ volatile("fxsave %0" : "=m"(core.fpu_owner->fpu));
-		else
-			__asm__ volatile("fnsave %0" : "=m"(core.fpu_owner->fpu));
-	}
+	if (core.fpu_owner != NULL && has_fxsr)
+		__asm__ volatile("fxsave %0" : "=m"(core.fpu_owner->fpu));
+	else if (core.fpu_owner != NULL)
+		__asm__ volatile("fnsave %0" : "=m"(core.fpu_owner->fpu));
 	if (has_fxsr)
 		__asm__ volatile("fxrstor %0" : : "m"(vcpu->fpu));
 	else

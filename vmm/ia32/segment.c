@@ -144,9 +144,7 @@ void segment_clear_gate(struct vcpu *vcpu, unsigned vector)
 
 void segment_allow_ports(struct vcpu *vcpu, u16 first, u16 last)
 {
-	u32 port;
-
-	for (port = first; port <= last && port < GANDALF_PORT_LIMIT; port++)
+	for (u32 port = first; port <= last && port < GANDALF_PORT_LIMIT; port++)
 		vcpu->tables->tss.bitmap[port / 8] &= (u8)~(1u << port % 8);
 }
 
@@ -216,9 +214,8 @@ void segment_set_guest(struct vcpu *vcpu, unsigned index, u64 descriptor)
 void segment_set_user_code(struct vcpu *vcpu, bool present)
 {
 	u64 *gdt = vcpu->tables->gdt;
-	u32 rest;
 
-	for (rest = vcpu->tables->user_code; rest != 0; rest &= rest - 1) {
+	for (u32 rest = vcpu->tables->user_code; rest != 0; rest &= rest - 1) {
 		u64 *descriptor = &gdt[__builtin_ctz(rest)];
 
 		if (present)
