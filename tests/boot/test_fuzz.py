@@ -17,12 +17,9 @@ import pytest
 
 from .fuzz import build_initrd
 from .systems import DEMO, PATIENCE, Boot, describe, linux, rtos_guest
-from .test_control import guests
+from .test_control import LATENCY_MAXIMUM, guests
 
 STEPS = 150
-# The VMM writes the report of a guest that it stops with interrupts masked. Without reports the
-# bound of test_control.py holds.
-REPORT_MAXIMUM = 150_000
 CHANNELS = """\
 [[channel]]
 name = "line"
@@ -63,7 +60,7 @@ def check_demo(machine: Boot) -> None:
         assert following.activations == line.activations + 1000
     assert lines[-1].missed == 0
     print(f"the demo's worst latency: {lines[-1].maximum}")
-    assert lines[-1].maximum <= REPORT_MAXIMUM
+    assert lines[-1].maximum <= LATENCY_MAXIMUM
 
 
 def check_guests_work(machine: Boot) -> None:

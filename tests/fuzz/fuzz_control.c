@@ -131,6 +131,11 @@ void log_line(const char *pattern, ...)
 	console_put(&consoles, log_console, '\n');
 }
 
+bool string_equals(const char *a, const char *b)
+{
+	return strcmp(a, b) == 0;
+}
+
 void panic(const char *pattern, ...)
 {
 	(void)pattern;
