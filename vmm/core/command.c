@@ -87,7 +87,7 @@ static const struct command commands[] = {
 	{"status", false, command_status, "guests and memory", 0},
 	{"counters", true, command_counters, "what the VMM did for a guest", 0},
 	{"trace", true, command_trace, "its last events", 0},
-	{"start", true, command_result, "loads and starts a guest that is off",
+	{"start", true, command_result, "loads and starts a guest",
 	 GANDALF_ACTION_START},
 	{"stop", true, command_result, "switches a guest off", GANDALF_ACTION_STOP},
 	{"restart", true, command_result, "both", GANDALF_ACTION_RESTART},

@@ -90,19 +90,15 @@ void interrupt_take_back(void)
  * the timer's out, which the processor may serve after the 8259's. */
 static void console_interrupt(void)
 {
-	bool received;
-
 	serial_mask_interrupts();
 	deadline_set(&console_deadline, rdtsc() + time_tsc_khz / CONSOLE_RATE);
-	received = log_receive();
+	log_receive();
 	command_input();
 	for (u32 i = 0; i < core.vcpu_count; i++)
 		if (vcpus[i].state != VCPU_OFF)
 			vcpus[i].operations->console(&vcpus[i]);
-	if (received || console_must_wait()) {
-		serial_expect_room(true);
+	if (console_must_wait())
 		return;
-	}
 	if (++console_waits >= CONSOLE_WAITS + CONSOLE_BURST)
 		console_waits = 0;
 	log_pump();

@@ -113,13 +113,12 @@ static void screen_pump(void)
 		vga_write((u8)byte);
 }
 
-bool log_receive(void)
+void log_receive(void)
 {
-	int byte = serial_read();
+	int byte;
 
-	if (byte >= 0)
+	for (u32 i = 0; i < PUMP_BYTES && (byte = serial_read()) >= 0; i++)
 		console_input(&consoles, (u8)byte);
-	return byte >= 0;
 }
 
 void log_pump(void)

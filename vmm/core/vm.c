@@ -31,6 +31,8 @@ __attribute__((section(".vcpu"))) struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 __attribute__((section(".vcpu"))) struct vm vms[GANDALF_GUESTS_MAXIMUM];
 static char reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
 
+static void vm_fail(struct vm *vm);
+
 /* Silence is nobody's fault who is kept from the CPU: it gets half of the time again,
  * and a bit, lest it is always looked at when the same other guest runs. */
 static u64 watchdog_expire(struct deadline *deadline, u64 now)
@@ -45,7 +47,8 @@ static u64 watchdog_expire(struct deadline *deadline, u64 now)
 		vm->alive = now - limit / 2 + time_tsc_khz / 3;
 	if (now - vm->alive < limit)
 		return vm->alive + limit;
-	vm_stop(vm, "no sign of life for %u ms", vm->guest->watchdog_ms);
+	format(vm->reason, sizeof(vm->reason), "no sign of life for %u ms", vm->guest->watchdog_ms);
+	vm_fail(vm);
 	return TIME_NEVER;
 }
 
@@ -303,8 +306,12 @@ int vm_act(struct vm *vm, u32 action)
 	return 0;
 }
 
-static void vm_restart_after_fault(struct vm *vm)
+/* vm->reason says why. The report is left to the idle vCPU. */
+static void vm_fail(struct vm *vm)
 {
+	vm->faulted = true;
+	vm->code_count = vm->vcpu->operations->instruction(vm->vcpu, vm->code, sizeof(vm->code));
+	vm_take_down(vm, GANDALF_STATE_STOPPED);
 	if (vm->guest->on_fault != GANDALF_POLICY_RESTART)
 		return;
 	if (vm->fault_restarts == vm->guest->restart_limit) {
@@ -325,10 +332,8 @@ void vm_stop(struct vm *vm, const char *pattern, ...)
 	va_start(arguments, pattern);
 	format_list(vm->reason, sizeof(vm->reason), pattern, arguments);
 	va_end(arguments);
-	vm->faulted = true;
-	vm->code_count = vm->vcpu->operations->instruction(vm->vcpu, vm->code, sizeof(vm->code));
-	vm_take_down(vm, GANDALF_STATE_STOPPED);
-	vm_restart_after_fault(vm);
+	work_pause();
+	vm_fail(vm);
 }
 
 bool vm_is_alive(const struct vm *vm)

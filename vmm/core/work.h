@@ -35,9 +35,9 @@ static inline void work_end(void)
 }
 
 /* Lets interrupts in for a moment, and more urgent vCPUs run: between the steps
- * of an operation that is masked otherwise. */
+ * of an operation that is masked otherwise. Not where the guest owns the gates. */
 static inline void work_pause(void)
 {
-	if (core.interruptible)
+	if (core.interruptible && core.direct == NULL)
 		sti_nop_cli();
 }
