@@ -250,12 +250,12 @@ static void rtos_deliver(struct vcpu *vcpu)
 	vcpu->attention = vcpu->shared->pending = vcpu->pending != 0;
 }
 
-static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
+COLD static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
 {
 	rtos_pend(vcpu, PENDING_BIT(GANDALF_VECTOR_IRQ + irq));
 }
 
-bool rtos_ring(const struct vm *vm)
+COLD bool rtos_ring(const struct vm *vm)
 {
 	if (vm->rtos == NULL || vm->state != GANDALF_STATE_RUNNING ||
 	    vm->rtos->handlers[GANDALF_VECTOR_DOORBELL] == 0)
@@ -264,7 +264,7 @@ bool rtos_ring(const struct vm *vm)
 	return true;
 }
 
-static void rtos_console(struct vcpu *vcpu)
+COLD static void rtos_console(struct vcpu *vcpu)
 {
 	if (console_has_input(vcpu->vm->console))
 		rtos_pend(vcpu, CONSOLE_BIT);
@@ -400,7 +400,7 @@ COLD static void rtos_start(struct vcpu *vcpu)
 	frame->eflags = EFLAGS_FIXED | EFLAGS_IF;
 }
 
-static void rtos_stop(struct vcpu *vcpu)
+COLD static void rtos_stop(struct vcpu *vcpu)
 {
 	vcpu->vm->rtos->period = 0;
 	deadline_set(&vcpu->vm->rtos->timer, TIME_NEVER);
