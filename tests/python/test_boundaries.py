@@ -37,7 +37,8 @@ def test_all_is_well() -> None:
         (1, "round 3 1 hit 3 0x16 460 same", "at 0x16 came elsewhere"),
         (1, "round 3 1 hit 2 0x15 460 same", "at 0x15 came elsewhere"),
         (1, "round 3 1 hit 9 0x14 460 same", "at 0x14 came elsewhere"),
-        (1, "round 3 1 hit 2 0x14 0 same", "did not reach the RTOS"),
+        (2, "round 3 2 hit 1 0x12 0 same", "1 boundaries were not hit: 0x12"),
+        (2, "round 3 2 hit 1 0x12 1001 same", "1 boundaries were not hit: 0x12"),
     ],
 )
 def test_mistakes(index: int, line: str, mistake: str) -> None:
