@@ -388,7 +388,10 @@ static u32 operation_instruction(struct vcpu *vcpu, u8 *to, u32 size)
 	return size;
 }
 
+static const hypercall_function hypercalls[HYPERCALLS] = { HYPERCALLS_OF_ALL };
+
 static const struct vcpu_operations operations = {
+	.hypercalls = hypercalls,
 	.start = operation_start,
 	.stop = operation_stop,
 	.release = operation_release,
@@ -524,8 +527,6 @@ static void check_others(const struct state *before, const struct vm *from, bool
 	}
 }
 
-static const hypercall_function hypercalls[HYPERCALLS] = { HYPERCALLS_OF_ALL };
-
 static void step_hypercall(struct vm *vm)
 {
 	static const u32 numbers[] = { GANDALF_HYPERCALL_READ, GANDALF_HYPERCALL_WRITE,
@@ -552,7 +553,7 @@ static void step_hypercall(struct vm *vm)
 	state_keep(&before);
 	caller = vm->vcpu;
 	processor.interrupts = vm->pc != NULL;
-	hypercall(vm->vcpu, hypercalls);
+	hypercall(vm->vcpu, frame);
 	work_end();
 	caller = NULL;
 	if (vm->state == GANDALF_STATE_RUNNING)

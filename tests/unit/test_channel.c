@@ -57,7 +57,7 @@ static void a_ring_takes_one_byte_less_than_its_capacity(void **state)
 				 CAPACITY - 1);
 		assert_int_equal(channel_receive(&ends[1 - side], bytes, sizeof(bytes)), 0);
 	}
-	assert_int_equal(memory.bytes[sizeof(memory) - 1], 0xaa);
+	assert_int_equal(memory.bytes[sizeof(memory.bytes) - 1], 0xaa);
 }
 
 static void every_byte_arrives_once_and_in_order(void **state)
