@@ -243,16 +243,21 @@ class Boot(Machine):
 
     # --- The VMM's console ---
 
-    def vmm(self, line: str, answer: str, timeout: float = PATIENCE) -> re.Match[str]:
-        """Type a command on the VMM's console and wait for what it prints."""
+    def vmm(
+        self, line: str, answer: str, timeout: float = PATIENCE, *, busy: bool = False
+    ) -> re.Match[str]:
+        """Type a command on the VMM's console and wait for what it prints.
+
+        busy: an RTOS never halts, so that the answer comes with the next line.
+        """
         self.skip("vmm")
-        self.send("vmm", line + "\n")
+        self.send("vmm", line + "\n" * (1 + busy))
         return self.expect("vmm", answer, timeout)
 
-    def counters(self, name: str = "linux") -> Counter[str]:
-        """Return the VMM's counters of a guest, by name (abi/control.h)."""
+    def counters(self, name: str = "linux", *, busy: bool = False) -> Counter[str]:
+        """Return the VMM's counters of a guest, by name (abi/control.h); busy: as for vmm()."""
         start = len(self.text("vmm"))
-        self.vmm(f"counters {name}", rf"^{name}: end of counters\n")
+        self.vmm(f"counters {name}", rf"^{name}: end of counters\n", busy=busy)
         found = re.findall(rf"^{name}: (\w+)=(\d+)$", self.text("vmm")[start:], re.M)
         return Counter({what: int(number) for what, number in found})
 

@@ -12,8 +12,10 @@ OPERATIONS = {
     "mov-cr3-same", "invlpg", "iret", "mov-cr0", "mov-from-cr0", "clts", "mov-dr7", "lidt", "in",
     "out", "cli-sti", "interrupt", "blocked-return", "flush-all", "kernel-fill", "paging-off",
 }  # fmt: skip
+# Ports belong to devices, which interrupts share; the blocked return ends with a delivery.
+MOSTLY_MASKED = {"in", "out", "blocked-return"}
 # From the interrupt to the first instruction of the RTOS's handler, wherever the VMM was.
-LATENCY = 500
+LATENCY = 450
 
 
 def test_every_boundary_can_be_interrupted() -> None:
@@ -23,6 +25,6 @@ def test_every_boundary_can_be_interrupted() -> None:
     assert not mistakes, "\n".join(mistakes[:20])
     for name, row in operations.items():
         # Most of an operation's boundaries, but for where it must keep interrupts out.
-        assert len(row.open) > len(row.path) / 2, name
+        assert len(row.open) > len(row.path) / (4 if name in MOSTLY_MASKED else 2), name
         assert row.rounds > len(row.open), name
         assert 0 < row.latency < LATENCY, name

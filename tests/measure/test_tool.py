@@ -30,8 +30,8 @@ def test_help_explains_every_option() -> None:
     ("arguments", "why"),
     [
         (["--command", "true", "--for", "1"], "not both"),
-        (["--interval", "vmm:trap"], "FROM..TO"),
-        (["--interval", "vmm:trap..vmm:nothing"], '"vmm:nothing" is no address'),
+        (["--interval", "vmm:trap_attend"], "FROM..TO"),
+        (["--interval", "vmm:trap_attend..vmm:nothing"], '"vmm:nothing" is no address'),
         (["--command", "true"], "needs a Linux guest"),
     ],
 )
