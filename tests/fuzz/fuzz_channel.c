@@ -173,7 +173,8 @@ static void send(unsigned side, u32 size)
 	result = channel_send(&ends[side], bytes, size);
 	check_memory(side, true);
 	check_result(side, result, size, whole);
-	for (s32 i = 0; i < result && !scribbled && !renewed; i++)
+	/* In a new epoch too, if the end had been led to it before it began. */
+	for (s32 i = 0; i < result && !scribbled; i++)
 		queues[side][queued[side]++] = bytes[i];
 	if (!scribbled && whole && !renewed && result >= 0)
 		require((u32)result == size || queued[side] == ends[side].capacity - 1);
