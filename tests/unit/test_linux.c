@@ -22,6 +22,7 @@
 #include "ia32/guest_access.h"
 #include "ia32/inject.h"
 #include "ia32/switch.h"
+#include "fake/hand_on.h"
 
 #define FRAMES 8u
 
@@ -363,17 +364,6 @@ static int start(void **state)
 	return 0;
 }
 
-/* As trap.c's handlers hand it on. */
-static void hand_on(void)
-{
-	if (frame.vector == GANDALF_HYPERCALL_VECTOR)
-		hypercall(&vcpu, &frame);
-	else if (frame.vector == EXCEPTION_PF)
-		vcpu.operations->page_fault(&vcpu, &frame);
-	else
-		vcpu.operations->trap(&vcpu, &frame);
-}
-
 /* An exception in ring 1 or 3. */
 static void enter(u32 vector, u32 ring)
 {
@@ -386,7 +376,7 @@ static void enter(u32 vector, u32 ring)
 	frame.error = 0;
 	frame.cs = ring == 3 ? 0x73 : 0x61;
 	work_begin(&vcpu);
-	hand_on();
+	hand_on(&vcpu, &frame);
 	work_end();
 }
 

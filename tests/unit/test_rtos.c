@@ -19,6 +19,7 @@
 #include "ia32/fpu.h"
 #include "ia32/segment.h"
 #include "ia32/switch.h"
+#include "fake/hand_on.h"
 #include "fake/vmm.h"
 
 #define MEMORY 0x10000u
@@ -139,24 +140,13 @@ static struct gandalf_shared *page(void)
 	return (struct gandalf_shared *)(memory + SHARED);
 }
 
-/* As trap.c's handlers hand it on. */
-static void hand_on(void)
-{
-	if (frame.vector == GANDALF_HYPERCALL_VECTOR)
-		hypercall(&vcpu, &frame);
-	else if (frame.vector == EXCEPTION_PF)
-		vcpu.operations->page_fault(&vcpu, &frame);
-	else
-		vcpu.operations->trap(&vcpu, &frame);
-}
-
 static u32 call(u32 number, u32 ebx, u32 ecx)
 {
 	frame.vector = GANDALF_HYPERCALL_VECTOR;
 	frame.eax = number;
 	frame.ebx = ebx;
 	frame.ecx = ecx;
-	hand_on();
+	hand_on(&vcpu, &frame);
 	return frame.eax;
 }
 
@@ -624,7 +614,7 @@ static void exceptions_bring_their_error_codes(void **state)
 		frame.vector = vector;
 		frame.error = 0x1230;
 		frame.eflags = 0x46;
-		hand_on();
+		hand_on(&vcpu, &frame);
 		assert_int_equal(frame.eip, HANDLER(vector));
 		assert_int_equal(frame.esp, STACK - (coded ? 16 : 12));
 		if (coded)
@@ -639,11 +629,11 @@ static void exceptions_without_a_handler_stop_the_guest(void **state)
 	memset(memory + TABLE, 0, 256);
 	call(GANDALF_HYPERCALL_HANDLERS, TABLE, 0);
 	frame.vector = EXCEPTION_GP;
-	hand_on();
+	hand_on(&vcpu, &frame);
 	assert_string_equal(stop_reason, "#13 without a handler");
 	start(NULL);
 	frame.vector = VECTOR_RETURN_FAULT;
-	hand_on();
+	hand_on(&vcpu, &frame);
 	assert_int_equal(stops, 1);
 }
 
@@ -652,7 +642,7 @@ static void the_fpu_is_taken_at_its_first_use(void **state)
 	(void)state;
 	core.fpu_owner = NULL;
 	frame.vector = EXCEPTION_NM;
-	hand_on();
+	hand_on(&vcpu, &frame);
 	assert_int_equal(fpu_taken, 1);
 	assert_int_equal(frame.eip, CODE);
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What comes between an entry of a guest and its kind's operations, for the tests of
+ * either kind.
+ */
+#ifndef GANDALF_FAKE_HAND_ON_H
+#define GANDALF_FAKE_HAND_ON_H
+
+#include "core/hypercall.h"
+#include "ia32/register.h"
+
+/* As trap.c's handlers do it. */
+static void hand_on(struct vcpu *to, struct frame *from)
+{
+	if (from->vector == GANDALF_HYPERCALL_VECTOR)
+		hypercall(to, from);
+	else if (from->vector == EXCEPTION_PF)
+		to->operations->page_fault(to, from);
+	else
+		to->operations->trap(to, from);
+}
+
+#endif
