@@ -553,7 +553,8 @@ static void step_hypercall(struct vm *vm)
 	state_keep(&before);
 	caller = vm->vcpu;
 	processor.interrupts = vm->pc != NULL;
-	hypercall(vm->vcpu, frame);
+	core.current = caller;
+	trap_hypercall(frame, GANDALF_HYPERCALL_VECTOR);
 	work_end();
 	caller = NULL;
 	if (vm->state == GANDALF_STATE_RUNNING)

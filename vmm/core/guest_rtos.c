@@ -47,22 +47,20 @@ __attribute__((section(".vcpu"))) static struct rtos rtoses[GANDALF_GUESTS_MAXIM
 
 static const struct vcpu_operations rtos_operations;
 
-/* A pointer to size bytes of the guest's memory, or NULL. Every pointer of an RTOS
+/* Whether the guest has size bytes of memory there: a page it has. Every pointer of an RTOS
  * passes here. */
-static inline void *rtos_pointer(const struct vm *vm, u32 address, u32 size)
+static inline bool rtos_owns(const struct vm *vm, u32 address, u32 size)
 {
 	u32 total = vm->guest->memory_size;
 
-	if (size > total || address > total - size)
-		return NULL;
-	return (void *)(vm->linear + address);
+	return (size <= GANDALF_PAGE_SIZE || size <= total) && address <= total - size;
 }
 
-/* The same for hypercalls; a function of its own, so that tests/isolation can do
- * without it. */
+/* A pointer to them, or NULL: for hypercalls; a function of its own, so that tests/isolation
+ * can do without it. */
 __attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address, u32 size)
 {
-	return rtos_pointer(vm, address, size);
+	return rtos_owns(vm, address, size) ? (void *)(vm->linear + address) : NULL;
 }
 
 static inline void rtos_pend(struct vcpu *vcpu, u32 bit)
@@ -145,26 +143,28 @@ COLD static u32 hypercall_timer(struct vcpu *vcpu)
 
 /* Interrupts and exceptions */
 
-/* Makes room on the guest's stack; NULL, and the guest stopped, if it has none. */
-static inline u32 *rtos_push(struct vcpu *vcpu, u32 size)
+/* Makes room on the guest's stack; false, and the guest stopped, if it has none. */
+static inline bool rtos_push(struct vcpu *vcpu, u32 size, u32 **stack)
 {
 	struct frame *frame = vcpu->frame;
-	u32 *stack = rtos_pointer(vcpu->vm, frame->esp - size, size);
+	u32 esp = frame->esp - size;
 
-	if (stack == NULL)
+	if (!rtos_owns(vcpu->vm, esp, size)) {
 		vm_stop(vcpu->vm, "its stack is outside its memory");
-	else
-		frame->esp -= size;
-	return stack;
+		return false;
+	}
+	frame->esp = esp;
+	*stack = (u32 *)(vcpu->vm->linear + esp);
+	return true;
 }
 
 /* Pushes a handler's frame; false if there is no room for it. */
 static inline bool rtos_enter(struct vcpu *vcpu, u32 handler)
 {
 	struct frame *frame = vcpu->frame;
-	u32 *stack = rtos_push(vcpu, 12);
+	u32 *stack;
 
-	if (stack == NULL)
+	if (!rtos_push(vcpu, 12, &stack))
 		return false;
 	stack[0] = frame->eip;
 	stack[1] = frame->cs;
@@ -187,7 +187,7 @@ COLD static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 		return;
 	}
 	vcpu_count(vcpu, COUNTER_exceptions);
-	if (rtos_enter(vcpu, handler) && has_error && (stack = rtos_push(vcpu, 4)) != NULL)
+	if (rtos_enter(vcpu, handler) && has_error && rtos_push(vcpu, 4, &stack))
 		*stack = error;
 }
 
@@ -196,13 +196,13 @@ COLD static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 static inline void rtos_finish_return(struct vcpu *vcpu)
 {
 	struct frame *frame = vcpu->frame;
-	const u8 *code = rtos_pointer(vcpu->vm, frame->eip, 1);
-	const u32 *stack;
+	u32 linear = vcpu->vm->linear;
+	const u32 *stack = (const u32 *)(linear + frame->esp);
 
-	if (code == NULL || *code != OPCODE_IRET)
+	if (!rtos_owns(vcpu->vm, frame->eip, 1) ||
+	    *(const u8 *)(linear + frame->eip) != OPCODE_IRET)
 		return;
-	stack = rtos_pointer(vcpu->vm, frame->esp, 12);
-	if (stack == NULL || (stack[1] & 0xffff) != GANDALF_RTOS_CODE)
+	if (!rtos_owns(vcpu->vm, frame->esp, 12) || (stack[1] & 0xffff) != GANDALF_RTOS_CODE)
 		return;
 	vcpu_count(vcpu, COUNTER_returns);
 	frame->eip = stack[0];
@@ -222,32 +222,40 @@ static unsigned rtos_next_vector(u32 pending)
 static inline bool rtos_deliver_vector(struct vcpu *vcpu, unsigned vector)
 {
 	const struct rtos *rtos = vcpu->vm->rtos;
+	struct gandalf_shared *shared = vcpu->shared;
+	u32 handler = rtos->handlers[vector];
 
-	vcpu->pending &= ~PENDING_BIT(vector);
-	if (rtos->handlers[vector] == 0) {
+	if (handler == 0) {
 		vcpu_count(vcpu, COUNTER_dropped_interrupts);
 		return false;
 	}
 	if (vector == GANDALF_VECTOR_TIMER) {
-		vcpu->shared->timer_expiry = rtos->due;
-		vcpu->shared->timer_overruns = rtos->overruns;
+		shared->timer_expiry = rtos->due;
+		shared->timer_overruns = rtos->overruns;
 	}
 	trace_fast(vcpu->id, TRACE_deliver, vector, vcpu->frame->eip);
 	vcpu_count(vcpu, COUNTER_deliveries);
 	rtos_finish_return(vcpu);
-	rtos_enter(vcpu, rtos->handlers[vector]);
+	rtos_enter(vcpu, handler);
 	return true;
 }
 
 static void rtos_deliver(struct vcpu *vcpu)
 {
-	while (vcpu->pending != 0 && vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG &&
-	       vcpu->state != VCPU_OFF)
-		if (rtos_deliver_vector(vcpu, rtos_next_vector(vcpu->pending)))
-			break;
-	if (vcpu->pending != 0)
+	struct gandalf_shared *shared = vcpu->shared;
+	u32 pending = vcpu->pending;
+	bool entered = false;
+
+	while (!entered && pending != 0 && (shared->interrupt_flag & GANDALF_INTERRUPT_FLAG) != 0) {
+		unsigned vector = rtos_next_vector(pending);
+
+		pending &= ~PENDING_BIT(vector);
+		entered = rtos_deliver_vector(vcpu, vector);
+	}
+	vcpu->pending = pending;
+	shared->pending = vcpu->attention = pending != 0;
+	if (pending != 0)
 		vcpu_count(vcpu, COUNTER_deferrals);
-	vcpu->attention = vcpu->shared->pending = vcpu->pending != 0;
 }
 
 COLD static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)

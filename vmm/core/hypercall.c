@@ -5,17 +5,29 @@
 #include "core/trace.h"
 #include "core/work.h"
 
-void hypercall(struct vcpu *vcpu, struct frame *frame)
+/* Those whose number alone says all, and which are so short that the event would be a
+ * good part of their cost: the null hypercall, the interrupt flag. HALT has an event
+ * of its own. */
+#define UNTRACED ((1ull << GANDALF_HYPERCALL_NULL) | (1ull << GANDALF_HYPERCALL_HALT) | \
+		  (1ull << GANDALF_HYPERCALL_INTERRUPT_FLAG))
+
+/* The hypercall's gate admits guests only. */
+void trap_hypercall(struct frame *frame, u32 vector)
 {
+	struct vcpu *vcpu = core.current;
 	const hypercall_function *functions = vcpu->operations->hypercalls;
 	u32 number = frame->eax;
 
-	trace_fast(vcpu->id, TRACE_hypercall, number, frame->ebx);
+	(void)vector;
+	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_hypercalls);
+	work_begin(vcpu);
 	if (number >= HYPERCALLS || functions[number] == NULL) {
 		vm_stop(vcpu->vm, "unknown hypercall %u", number);
 		return;
 	}
+	if ((UNTRACED >> number & 1) == 0)
+		trace_fast(vcpu->id, TRACE_hypercall, number, frame->ebx);
 	frame->eax = functions[number](vcpu);
 }
 

@@ -6,9 +6,7 @@
 #include "core/interrupt.h"
 
 #include "core/command.h"
-#include "core/core.h"
 #include "core/log.h"
-#include "hardware/apic.h"
 #include "hardware/i8259.h"
 #include "hardware/serial.h"
 #include "ia32/cpu.h"
@@ -116,14 +114,10 @@ static void line_interrupt(unsigned irq)
 		owners[irq]->operations->interrupt(owners[irq], irq);
 }
 
-void interrupt(unsigned vector)
+void interrupt_other(unsigned vector)
 {
-	if (core.direct != NULL) {
+	if (core.direct != NULL)
 		core.direct->operations->interrupt(core.direct, vector);
-	} else if (vector == VECTOR_APIC_TIMER) {
-		apic_end_of_interrupt();
-		time_interrupt();
-	} else if (vector < VECTOR_PIC + IRQS) {
+	else if (vector < VECTOR_PIC + IRQS)
 		line_interrupt(vector - VECTOR_PIC);
-	}
 }

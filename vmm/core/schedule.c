@@ -22,8 +22,8 @@ static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
 static struct deadline starvation;
 static struct deadline turn; /* of the current vCPU, if it shares its priority */
 static bool turn_ended;      /* just now */
-static u64 held_since; /* when a guest last took the core from Linux or the idle vCPU */
-static u64 told_since; /* held_since when the log last told of it */
+static u64 lowest_ran;       /* time stamps of Linux and the idle vCPU, at the last look */
+static u32 looks;            /* since then at which they had had no more, and someone waited */
 
 static bool vcpu_runnable(struct vcpu *vcpu)
 {
@@ -33,28 +33,29 @@ static bool vcpu_runnable(struct vcpu *vcpu)
 }
 
 /*
- * The watch over a guest that keeps others from the core. It only looks now and
- * then, so that a switch costs no more than noting the time; held_since changes
- * whenever Linux or the idle vCPU had the core in between.
+ * The watch over a guest that keeps others from the core. It looks each second, so
+ * that a switch has nothing to note for it.
  */
 COLD static u64 starvation_expire(struct deadline *deadline, u64 now)
 {
 	const struct vcpu *current = core.current;
-	u64 limit = (u64)time_tsc_khz * 1000 * STARVATION_SECONDS;
+	u64 ran = core_ran(&idle_vcpu);
 	bool waits = false;
 
 	(void)deadline;
-	if (current->priority == 0 || now - held_since < limit)
-		return (current->priority == 0 ? now : held_since) + limit;
-	for (u32 i = 0; i < core.vcpu_count; i++)
+	for (u32 i = 0; i < core.vcpu_count; i++) {
+		if (order[i]->priority == 0)
+			ran += core_ran(order[i]);
 		waits |= order[i]->priority < current->priority &&
 			 (order[i]->vm->state == GANDALF_STATE_STARTING || vcpu_runnable(order[i]));
-	if (waits && held_since != told_since) {
+	}
+	if (ran != lowest_ran)
+		looks = 0;
+	else if (waits && ++looks == STARVATION_SECONDS)
 		log_line("%s has held the CPU for %u seconds; guests of lower priority wait",
 			 current->vm->guest->name, STARVATION_SECONDS);
-		told_since = held_since;
-	}
-	return now + limit;
+	lowest_ran = ran;
+	return now + (u64)time_tsc_khz * 1000;
 }
 
 COLD bool schedule_waits(struct vcpu *vcpu)
@@ -76,7 +77,7 @@ COLD static u64 turn_expire(struct deadline *deadline, u64 now)
 	for (; at[1]->priority == current->priority && at[1] != &idle_vcpu; at++)
 		at[0] = at[1];
 	*at = current;
-	current->turn = 0 - (u32)now;
+	current->turn = (u32)core_ran(current);
 	current->attention = turn_ended = true;
 	return now + time_tsc_khz;
 }
@@ -141,13 +142,9 @@ bool schedule(void)
 		return false;
 	now = rdtsc();
 	from->ran += now;
-	from->turn += (u32)now;
-	if (from->priority == 0)
-		held_since = now;
 	if (to->shares)
-		deadline_set(&turn, now + time_tsc_khz - to->turn);
+		deadline_set(&turn, now + time_tsc_khz - ((u32)to->ran - to->turn));
 	to->ran -= now;
-	to->turn -= (u32)now;
 	vcpu_count(to, COUNTER_switches_in);
 	trace_fast(from->id, TRACE_switch_to, to->id, to->state);
 	switch_vcpu(from, to);

@@ -64,7 +64,7 @@ static void deadline_insert(struct deadline *deadline, u64 time)
 	struct deadline *next;
 
 	deadline->time = time;
-	if (time == TIME_NEVER)
+	if (time_is_never(time))
 		return;
 	while ((next = *link)->time <= time)
 		link = &next->next;

@@ -7,7 +7,6 @@
 
 /* Offsets that entry.S uses; asserted below. */
 #define VCPU_CR0 0
-#define VCPU_SAVED_ESP 4
 #define VCPU_ATTENTION 8
 
 #ifndef __ASSEMBLER__
@@ -83,7 +82,7 @@ struct vcpu {
 	u32 priority;
 	enum vcpu_state state;
 	bool shares;         /* its priority, with another */
-	u32 turn;            /* time stamps of its turn that it has had; see ran */
+	u32 turn;            /* the lower half of ran when its turn began */
 	bool interruptible;  /* the VMM works for it with interrupts enabled */
 	bool working;        /* and was interrupted there */
 	u32 fault_address;   /* CR2 of its last page fault */
@@ -100,7 +99,6 @@ struct vcpu {
 };
 
 _Static_assert(offsetof(struct vcpu, cr0) == VCPU_CR0, "entry.S");
-_Static_assert(offsetof(struct vcpu, saved_esp) == VCPU_SAVED_ESP, "entry.S");
 _Static_assert(offsetof(struct vcpu, attention) == VCPU_ATTENTION, "entry.S");
 
 /* From the return to the guest on, until an interrupt comes for it. */

@@ -126,27 +126,6 @@ fix_iret:
 	push	$VECTOR_RETURN_FAULT
 	jmp	entry
 
-/*
- * void switch_stack(struct vcpu *from, struct vcpu *to, u32 cr3)
- * Leaves on from's stack: return address, ebp, ebx, esi, edi <- saved_esp.
- */
-	.globl switch_stack
-switch_stack:
-	push	%ebp
-	push	%ebx
-	push	%esi
-	push	%edi
-	mov	%esp, VCPU_SAVED_ESP(%eax)
-	test	%ecx, %ecx
-	jz	1f
-	mov	%ecx, %cr3
-1:	mov	VCPU_SAVED_ESP(%edx), %esp
-	pop	%edi
-	pop	%esi
-	pop	%ebx
-	pop	%ebp
-	ret
-
 /* u32 entry_copy(void *to, const void *from, u32 size) */
 	.globl entry_copy
 entry_copy:

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The switch between vCPUs. An RTOS runs in whatever address space is loaded,
- * since all of them map it: switching to it costs no CR3 load.
- */
+/* What a vCPU needs to be switched to: its VMM stack, and a space to stay in. */
 #include "ia32/switch.h"
 
 #include "core/core.h"
 #include "core/memory.h"
-#include "ia32/debug.h"
 #include "ia32/entry.h"
-#include "ia32/segment.h"
 #include "lib/string.h"
-
-/* entry.S: pushes the callee-saved registers, stores ESP in *save, loads CR3
- * unless it is 0, loads ESP from the other vCPU. */
-void switch_stack(struct vcpu *from, struct vcpu *to, u32 cr3);
 
 /* The linear address behind the stack: a Linux vCPU's own pages are at the same
  * address in its own spaces, an RTOS's are the pool's, the same everywhere. */
@@ -46,32 +37,17 @@ COLD bool switch_create(struct vcpu *vcpu)
 COLD struct frame *switch_prepare(struct vcpu *vcpu)
 {
 	u32 top = stack_top(vcpu);
-	/* What switch_stack() pops: EDI, ESI, EBX, EBP, then its return address. */
+	/* Where switch_stack() goes. */
 	u8 *page_top = (u8 *)pool_pointer(vcpu->stack_frames[1]) + PAGE_SIZE;
 	u8 *frame = page_top - sizeof(struct frame);
-	u32 *stack = (u32 *)frame - 5;
+	u32 *stack = (u32 *)frame - 1;
 
 	memset(stack, 0, (u32)(page_top - (u8 *)stack));
-	stack[4] = (u32)entry_return;
+	*stack = (u32)entry_return;
 	vcpu->saved_esp = top - (u32)(page_top - (u8 *)stack);
 	vcpu->frame = (struct frame *)(top - sizeof(struct frame));
 	vcpu->tables->tss.esp0 = top;
 	return (struct frame *)frame;
-}
-
-void switch_vcpu(struct vcpu *from, struct vcpu *to)
-{
-	u32 cr3 = 0;
-
-	if (to->cr3 != 0 && to->cr3 != core.cr3) {
-		cr3 = to->cr3;
-		core.cr3 = cr3;
-	}
-	core.current = to;
-	segment_load(to);
-	if ((to->dr[7] | from->dr[7]) & DEBUG_ENABLES)
-		debug_switch(to);
-	switch_stack(from, to, cr3);
 }
 
 COLD void switch_leave_space(const struct vcpu *vcpu)

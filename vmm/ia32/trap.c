@@ -153,17 +153,6 @@ static void trap_page_fault(struct frame *frame, u32 vector)
 	vcpu->operations->page_fault(vcpu, frame);
 }
 
-/* The hypercall's gate admits guests only. */
-static void trap_hypercall(struct frame *frame, u32 vector)
-{
-	struct vcpu *vcpu = core.current;
-
-	(void)vector;
-	vcpu_count(vcpu, COUNTER_entries);
-	work_begin(vcpu);
-	hypercall(vcpu, frame);
-}
-
 /* The stubs differ in a number only, so they are made rather than part of the image. */
 COLD void trap_init(void)
 {

@@ -6,14 +6,16 @@
 #ifndef GANDALF_FAKE_HAND_ON_H
 #define GANDALF_FAKE_HAND_ON_H
 
+#include "core/core.h"
 #include "core/hypercall.h"
 #include "ia32/register.h"
 
 /* As trap.c's handlers do it. */
 static void hand_on(struct vcpu *to, struct frame *from)
 {
+	core.current = to;
 	if (from->vector == GANDALF_HYPERCALL_VECTOR)
-		hypercall(to, from);
+		trap_hypercall(from, from->vector);
 	else if (from->vector == EXCEPTION_PF)
 		to->operations->page_fault(to, from);
 	else
