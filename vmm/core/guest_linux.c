@@ -155,18 +155,17 @@ static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 {
 	struct pc *pc = vcpu->vm->pc;
 	u32 linear = vcpu->fault_address;
-	u32 error = frame->error;
 	enum shadow_result result;
 
 	trace_fast(vcpu->id, TRACE_page_fault, linear, frame->eip);
 	vcpu_count(vcpu, COUNTER_page_faults);
 	if (linear >= GANDALF_BASE) {
-		access_beyond_base(pc, linear, error);
+		access_beyond_base(pc, linear, frame->error);
 		return;
 	}
-	result = shadow_fill(pc, linear, &error);
+	result = shadow_fill(pc, linear, &frame->error);
 	if (result == SHADOW_FAULT)
-		inject_page_fault(pc, linear, error);
+		inject_page_fault(pc, linear, frame->error);
 	else if (result != SHADOW_FILLED)
 		access_refused(pc, linear, result);
 }

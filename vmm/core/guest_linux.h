@@ -10,13 +10,18 @@ bool linux_create(struct vm *vm);
 
 /* Whether the guest's kernel has interrupts enabled: the virtual flag on a
  * shared CPU, the real one on a dedicated one. Ring 3 always has. */
-static inline bool linux_interrupts_enabled(const struct pc *pc)
+static inline u32 linux_interrupt_flag(const struct pc *pc)
 {
 	if (pc_cpl(pc->vcpu) == 3)
-		return true;
+		return EFLAGS_IF;
 	if (pc->dedicated)
-		return (pc->vcpu->frame->eflags & EFLAGS_IF) != 0;
-	return (pc->vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG) != 0;
+		return pc->vcpu->frame->eflags & EFLAGS_IF;
+	return pc->vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG;
+}
+
+static inline bool linux_interrupts_enabled(const struct pc *pc)
+{
+	return linux_interrupt_flag(pc) != 0;
 }
 
 static inline void linux_set_interrupts(struct pc *pc, bool enabled)

@@ -39,6 +39,17 @@ static inline void *memory_window(u32 physical)
 	return (void *)(LAYOUT_WINDOWS + (slot << PAGE_SHIFT) + (physical & (PAGE_SIZE - 1)));
 }
 
+/* The same for the first byte of a frame, for three instructions less. */
+static inline void *memory_window_frame(u32 frame)
+{
+	u32 slot = (frame >> PAGE_SHIFT) % MEMORY_WINDOWS;
+	u32 entry = frame | PTE_P | PTE_A | PTE_D;
+
+	if (memory_windows[slot] != entry)
+		memory_window_move(slot, entry);
+	return (void *)(LAYOUT_WINDOWS + (slot << PAGE_SHIFT));
+}
+
 /* Copies or zeroes any number of bytes; the ranges of a copy may overlap. */
 void memory_copy(u32 to, u32 from, u32 size);
 void memory_copy_in(void *to, u32 from, u32 size);

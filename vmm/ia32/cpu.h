@@ -104,6 +104,20 @@ failed:
 	return false;
 }
 
+/* The same for a store. */
+static inline bool write_or_fail(u32 *to, u32 value)
+{
+	__asm__ goto("1: mov %1, %0\n"
+		     ".pushsection .fixups, \"a\"; .long 1b, %l2; .popsection"
+		     :
+		     : "m"(*to), "r"(value)
+		     : "memory"
+		     : failed);
+	return true;
+failed:
+	return false;
+}
+
 static inline u64 rdmsr(u32 index)
 {
 	u64 value;

@@ -195,6 +195,8 @@ COLD static enum emulated emulate_ltr(const struct emulation *e)
 		return EMULATED_FAULT;
 	pc->tr = selector;
 	pc->tss_base = descriptor_base(descriptor);
+	if (pc->tss_base >= GANDALF_BASE - PAGE_SIZE)
+		pc->tss_base = 0; /* none that inject_reload_stack() could read */
 	emulate_reload_gdt(pc);
 	inject_reload_stack(pc);
 	return EMULATED_NEXT;

@@ -227,6 +227,21 @@ static inline u32 *guest_table_entry(struct pc *pc, u32 table, u32 index)
 	return memory_window(pc->shadow.memory_base + address);
 }
 
+/* What shadow_fill() begins with, at its first call behind a load of CR3, and when
+ * the window has been used for something else; NULL: CR3 leads to no memory. */
+COLD static u32 *guest_directory_find(struct pc *pc)
+{
+	struct shadow *shadow = &pc->shadow;
+
+	shadow->guest_directory = guest_table_entry(pc, pc->cr3, 0);
+	if (shadow->guest_directory == NULL)
+		return NULL;
+	shadow->guest_window =
+		&memory_windows[((u32)shadow->guest_directory - LAYOUT_WINDOWS) >> PAGE_SHIFT];
+	shadow->guest_window_entry = *shadow->guest_window;
+	return shadow->guest_directory;
+}
+
 static bool pde_is_large(const struct pc *pc, u32 entry)
 {
 	return (entry & PTE_PS) != 0 && (pc->cr4 & CR4_PSE) != 0;
@@ -258,17 +273,6 @@ COLD bool shadow_translate(struct pc *pc, u32 linear, u32 *frame)
 		return false;
 	*frame = *entry & PTE_FRAME;
 	return true;
-}
-
-/* Whether an access with this error code is allowed by an entry; CR0.WP is
- * always taken as 1, as Linux sets it. */
-static inline bool entry_allows(u32 entry, u32 error)
-{
-	if ((entry & PTE_P) == 0)
-		return false;
-	if ((error & PF_U) && (entry & PTE_U) == 0)
-		return false;
-	return (error & PF_W) == 0 || (entry & PTE_W) != 0;
 }
 
 /* Shadow entry for a guest entry whose U and W hold for both levels. */
@@ -479,41 +483,80 @@ static inline enum shadow_result write_target(const struct shadow *shadow, u32 f
 	return frame == shadow->protected_frame && frame != 0 ? SHADOW_PROTECTED : SHADOW_FILLED;
 }
 
-/* upgrade: the shadow has an entry already, and had those near it filled with it. */
-static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, u32 *error,
-					    bool upgrade)
+/* The guest's tables have no page there. */
+static inline enum shadow_result fill_absent(u32 *error)
 {
-	bool kernel = directory_index(linear) >= KERNEL_FIRST;
-	u32 index = table_index(linear);
-	u32 *guest = guest_table_entry(pc, pde, 0);
-	enum shadow_result result;
-	u32 entry, pde_shadow;
+	*error &= PF_W | PF_U;
+	return SHADOW_FAULT;
+}
+
+/* The place of a page in the shadow; NULL: no frame left. */
+static inline u32 *fill_place(struct pc *pc, u32 linear)
+{
+	u32 entry = current_directory(&pc->shadow)[directory_index(linear)];
 	u32 *table;
 
-	if (guest == NULL)
-		return SHADOW_FAULT;
-	entry = guest[index];
-	if (entry & PTE_P)
-		*error |= PF_P;
-	entry &= pde | ~(PTE_U | PTE_W);
-	if (!entry_allows(entry, *error))
-		return SHADOW_FAULT;
-	guest[index] |= PTE_A | (*error & PF_W ? PTE_D : 0);
-	entry |= *error & PF_W ? PTE_D : 0;
-	result = write_target(&pc->shadow, entry & PTE_FRAME, *error);
+	if (entry != 0 && (entry & PTE_PS) == 0)
+		table = pool_pointer(entry & PTE_FRAME);
+	else if ((table = shadow_table(pc, directory_index(linear))) == NULL)
+		return NULL;
+	return &table[table_index(linear)];
+}
+
+/* A page of the kernel, a frame that is protected or not the guest's. */
+COLD static enum shadow_result fill_seldom(struct pc *pc, u32 linear, u32 entry, u32 error)
+{
+	enum shadow_result result = write_target(&pc->shadow, entry & PTE_FRAME, error);
+	u32 *place;
+
 	if (result != SHADOW_FILLED)
 		return result;
-	pde_shadow = current_directory(&pc->shadow)[directory_index(linear)];
-	if (pde_shadow != 0 && (pde_shadow & PTE_PS) == 0)
-		table = pool_pointer(pde_shadow & PTE_FRAME);
-	else if ((table = shadow_table(pc, directory_index(linear))) == NULL)
+	place = fill_place(pc, linear);
+	if (place == NULL)
 		return SHADOW_FULL;
-	table[index] = shadow_entry(pc, entry, kernel);
-	pool_mark(&table[index]);
-	/* A page that the guest has just made for a write comes alone. */
-	if (!kernel && !upgrade && ((*error & PF_W) == 0 || pc->vcpu->shared->cr2 != linear)) {
-		index &= ~(PREFILL - 1);
-		prefill(pc, &table[index], &guest[index], pde);
+	*place = shadow_entry(pc, entry, directory_index(linear) >= KERNEL_FIRST);
+	pool_mark(place);
+	return SHADOW_FILLED;
+}
+
+static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, u32 *error)
+{
+	const struct shadow *shadow = &pc->shadow;
+	u32 cause = *error;
+	u32 entry, rights, frame = pde & PTE_FRAME;
+	u32 *guest, *place;
+
+	if (frame >= shadow->memory_size)
+		return fill_absent(error);
+	guest = (u32 *)memory_window_frame(shadow->memory_base + frame) + table_index(linear);
+	entry = *guest;
+	if ((entry & PTE_P) == 0)
+		return fill_absent(error);
+	rights = entry & pde;
+	/* The bits of the error code lie where those of an entry do. */
+	if ((cause & ~rights & (PF_W | PF_U)) != 0) {
+		*error = (cause & (PF_W | PF_U)) | PF_P;
+		return SHADOW_FAULT;
+	}
+	entry |= PTE_A | (cause & PF_W) * (PTE_D / PF_W);
+	*guest = entry;
+	frame = entry & PTE_FRAME;
+	if (linear >= KERNEL_FIRST << LARGE_PAGE_SHIFT || frame >= shadow->memory_size ||
+	    frame == shadow->protected_frame)
+		return fill_seldom(pc, linear, entry & (pde | ~(PTE_U | PTE_W)), cause);
+	place = fill_place(pc, linear);
+	if (place == NULL)
+		return SHADOW_FULL;
+	/* As shadow_entry() has it, but for fewer instructions. */
+	rights &= (entry & PTE_D) / (PTE_D / PTE_W) | PTE_U;
+	*place = (shadow->memory_base + frame) | rights | PTE_P | PTE_A | PTE_D;
+	pool_mark(place);
+	/* Where the shadow had an entry those near it were filled with that; a page that the
+	 * guest has just made for a write comes alone. */
+	if ((cause & PF_P) == 0 && ((cause & PF_W) == 0 || pc->vcpu->shared->cr2 != linear)) {
+		u32 before = table_index(linear) % PREFILL;
+
+		prefill(pc, place - before, guest - before, pde);
 	}
 	return SHADOW_FILLED;
 }
@@ -522,15 +565,17 @@ COLD static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest,
 {
 	struct shadow *shadow = &pc->shadow;
 	bool kernel = directory_index(linear) >= KERNEL_FIRST;
-	u32 pde = *guest | PTE_A | (*error & PF_W ? PTE_D : 0);
-	u32 small = large_as_small(pde, linear);
+	u32 pde;
 	enum shadow_result result;
 	u32 *table;
+	u32 small;
 
-	*error |= PF_P;
-	if (!entry_allows(pde, *error))
+	*error = (*error & (PF_W | PF_U)) | PF_P;
+	if ((*error & ~*guest & (PF_W | PF_U)) != 0)
 		return SHADOW_FAULT;
+	pde = *guest | PTE_A | (*error & PF_W ? PTE_D : 0);
 	*guest = pde;
+	small = large_as_small(pde, linear);
 	result = write_target(shadow, small & PTE_FRAME, *error);
 	if (result != SHADOW_FILLED)
 		return result;
@@ -571,29 +616,30 @@ COLD static enum shadow_result fill_identity(struct pc *pc, u32 linear, const u3
 
 enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error)
 {
-	bool upgrade = (*error & PF_P) != 0;
-	u32 *guest;
+	u32 *guest = pc->shadow.guest_directory;
+	u32 pde;
 
-	*error &= PF_W | PF_U;
-	if (linear >= GANDALF_BASE)
-		return SHADOW_FAULT;
-	if (pc->shadow.current == NULL)
+	if (guest == NULL && pc->shadow.current == NULL)
 		return fill_identity(pc, linear, error);
-	guest = guest_table_entry(pc, pc->cr3, directory_index(linear));
-	if (guest == NULL || (*guest & PTE_P) == 0)
-		return SHADOW_FAULT;
+	if ((guest == NULL || *pc->shadow.guest_window != pc->shadow.guest_window_entry) &&
+	    (guest = guest_directory_find(pc)) == NULL)
+		return fill_absent(error);
+	guest += directory_index(linear);
+	pde = *guest;
+	if ((pde & PTE_P) == 0)
+		return fill_absent(error);
 	vcpu_count(pc->vcpu, COUNTER_shadow_fills);
-	if (pde_is_large(pc, *guest))
+	if (pde_is_large(pc, pde))
 		return fill_large(pc, linear, guest, error);
-	*guest |= PTE_A;
-	return fill_small(pc, linear, *guest, error, upgrade);
+	*guest = pde |= PTE_A;
+	return fill_small(pc, linear, pde, error);
 }
 
 bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
 {
 	u32 error = 0;
 
-	if (vcpu->vm == NULL || vcpu->vm->pc == NULL)
+	if (vcpu->vm == NULL || vcpu->vm->pc == NULL || linear >= GANDALF_BASE)
 		return false;
 	return shadow_fill(vcpu->vm->pc, linear, &error) == SHADOW_FILLED;
 }
@@ -606,19 +652,9 @@ __attribute__((noinline)) COLD static bool shadow_fill_writable(struct pc *pc, u
 	return result == SHADOW_FILLED || result == SHADOW_PROTECTED;
 }
 
-static bool shadow_is_writable(struct pc *pc, u32 linear)
-{
-	const u32 *directory = pool_pointer(pc->vcpu->cr3);
-	u32 entry = directory[directory_index(linear)];
-
-	if (entry != 0 && (entry & PTE_PS) == 0)
-		entry = ((u32 *)pool_pointer(entry & PTE_FRAME))[table_index(linear)];
-	return (entry & PTE_W) != 0;
-}
-
 bool shadow_make_writable(struct pc *pc, u32 linear)
 {
-	return shadow_is_writable(pc, linear) || shadow_fill_writable(pc, linear);
+	return shadow_is_writable(pc->vcpu, linear) || shadow_fill_writable(pc, linear);
 }
 
 /* Flushing */
@@ -779,6 +815,7 @@ void shadow_load(struct pc *pc, bool same)
 		vm_stop(pc->vm, "the pool has no frame left for its page tables");
 		return;
 	}
+	shadow->guest_directory = NULL;
 	if (same || !shadow->caching)
 		space_drop(space);
 	space_load(pc, space);
@@ -791,6 +828,7 @@ void shadow_load(struct pc *pc, bool same)
 COLD static void identity_load(struct pc *pc)
 {
 	pc->shadow.current = NULL;
+	pc->shadow.guest_directory = NULL;
 	pc->vcpu->cr3 = pc->shadow.identity;
 	core.cr3 = pc->shadow.identity;
 	cr3_write(pc->shadow.identity);
@@ -847,6 +885,7 @@ COLD void shadow_reset(struct pc *pc)
 {
 	master_fill(pc);
 	pc->shadow.current = NULL;
+	pc->shadow.guest_directory = NULL;
 	pc->shadow.caching = false;
 	pc->shadow.protected_frame = 0;
 	pc->vcpu->cr3 = pc->shadow.identity;

@@ -10,7 +10,8 @@
  */
 #pragma once
 
-#include "lib/types.h"
+#include "core/memory.h"
+#include "core/vcpu.h"
 
 struct vcpu;
 struct frame;
@@ -42,6 +43,11 @@ struct shadow {
 	u32 space_frames[SHADOW_SPACE_FRAMES];
 	u16 hash[SHADOW_HASH]; /* index + 1 of the first space */
 	struct space *current; /* NULL while paging is off */
+	/* The guest's page directory, in its window of memory.c, which may show something
+	 * else by now; NULL: not looked for since CR3 was loaded. */
+	u32 *guest_directory;
+	u32 *guest_window;         /* what that window shows, in memory_windows */
+	u32 guest_window_entry;    /* what it has to show */
 	u32 space_limit;       /* no space from this index on has been used */
 	u32 clock;
 	u32 protected_frame; /* guest-physical page kept read-only; 0: none */
@@ -75,8 +81,8 @@ void shadow_flush(struct pc *pc, u32 guest_directory, u32 start, u32 end);
 /* Keeps a guest-physical page read-only from now on; 0 for none. */
 void shadow_protect(struct pc *pc, u32 guest_frame);
 
-/* Makes one page accessible as the guest's tables allow. error: as the CPU's
- * page fault error code; gets its P bit as the guest's tables have it. */
+/* Makes one page below GANDALF_BASE accessible as the guest's tables allow. error: as the CPU's
+ * page fault error code; SHADOW_FAULT gives it the P bit of the guest's tables. */
 enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error);
 /* The same for the VMM's own access; false: not its fault. */
 bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear);
@@ -84,6 +90,18 @@ bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear);
 /* The guest-physical page at a linear address by the guest's tables; false if
  * there is none, or paging is off. */
 bool shadow_translate(struct pc *pc, u32 linear, u32 *frame);
+
+/* Whether the address space that is loaded has a page writable. */
+static inline bool shadow_is_writable(const struct vcpu *vcpu, u32 linear)
+{
+	const u32 *directory = pool_pointer(vcpu->cr3);
+	u32 entry = directory[linear >> LARGE_PAGE_SHIFT];
+
+	if (entry != 0 && (entry & PTE_PS) == 0)
+		entry = *(const u32 *)((u32)pool_pointer(entry & PTE_FRAME) +
+				       (linear >> PAGE_SHIFT) % 1024u * sizeof(u32));
+	return (entry & PTE_W) != 0;
+}
 
 /* Makes a page writable for the VMM's own store, as the guest's kernel could;
  * false: it could not. The protected page counts as writable. */

@@ -98,6 +98,11 @@ static inline bool read_or_fail(const u32 *from, u32 *low, u32 *high)
 	return entry_copy(low, from, 4) == 0 && entry_copy(high, from + 1, 4) == 0;
 }
 
+static inline bool write_or_fail(u32 *to, u32 value)
+{
+	return entry_copy(to, &value, 4) == 0;
+}
+
 static inline void sti(void)
 {
 	processor.interrupts = true;
