@@ -24,11 +24,10 @@ static struct vm *named;              /* there; NULL: none */
 static int result;                    /* of vm_act() */
 static bool asked;                    /* and not answered yet */
 
-static const char *const counter_names[COUNTERS] = {
-#define X(name, text) #name,
-	GANDALF_COUNTER_LIST(X)
+static const char counter_names[] =
+#define X(name, text) #name "\0"
+	GANDALF_COUNTER_LIST(X);
 #undef X
-};
 
 static void command_help(struct vm *vm);
 
@@ -52,10 +51,11 @@ static void command_status(struct vm *vm)
 
 static void command_counters(struct vm *vm)
 {
-	for (u32 i = 0; i < COUNTERS; i++)
+	const char *name = counter_names;
+
+	for (u32 i = 0; i < COUNTERS; i++, name = string_next(name))
 		if (vm->vcpu->counters[i] != 0)
-			log_line("%s: %s=%u", vm->guest->name, counter_names[i],
-				 vm->vcpu->counters[i]);
+			log_line("%s: %s=%u", vm->guest->name, name, vm->vcpu->counters[i]);
 	log_line("%s: end of counters", vm->guest->name);
 }
 

@@ -131,7 +131,7 @@ static u32 image_write(struct vm *vm, u32 offset, const u8 *bytes, u32 size)
 	if (vm_is_alive(vm))
 		return (u32)GANDALF_ERROR_STATE;
 	vm->image->memory_size = 0;
-	memory_copy_out(module_address() + vm->image->offset + offset, bytes, size);
+	memory_copy_out(module_base + vm->image->offset + offset, bytes, size);
 	return size;
 }
 

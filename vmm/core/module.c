@@ -45,14 +45,10 @@ struct range {
 
 extern const u8 image_end[];
 
-static u32 module_base, module_bytes;
+u32 module_base;
+static u32 module_bytes;
 static struct range memory[MEMORY_ENTRIES_MAXIMUM];
 static u32 memory_count;
-
-u32 module_address(void)
-{
-	return module_base;
-}
 
 static u32 vmm_end(void)
 {

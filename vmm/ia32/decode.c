@@ -222,8 +222,7 @@ u32 decode_effective_address(const struct decoded *decoded, const u32 registers[
 	return address;
 }
 
-/* In the order of the operations, each with a 0 byte behind it: half the size of a
- * table of pointers. */
+/* In the order of the operations. */
 static const char names[] =
 	"unknown\0" "lgdt\0" "lidt\0" "lldt\0" "ltr\0" "lmsw\0" "mov\0" "mov\0" "mov\0" "mov\0"
 	"invlpg\0" "clts\0" "invd\0" "wbinvd\0" "hlt\0" "cli\0" "sti\0" "iret\0" "in\0" "out\0"
@@ -231,11 +230,5 @@ static const char names[] =
 
 const char *decode_name(u8 operation)
 {
-	const char *name = names;
-
-	if (operation >= DECODED_OPERATIONS)
-		operation = DECODED_UNKNOWN;
-	while (operation-- > 0)
-		name += strnlen(name, sizeof(names)) + 1;
-	return name;
+	return string_of_list(names, operation < DECODED_OPERATIONS ? operation : DECODED_UNKNOWN);
 }
