@@ -16,7 +16,6 @@
 #define INFORMATION_MODULES 0x08u
 #define INFORMATION_MEMORY_MAP 0x40u
 #define MEMORY_AVAILABLE 1
-#define MESSAGE_SIZE 120
 #define MEMORY_ENTRIES_MAXIMUM 32
 
 struct multiboot_information {
@@ -157,12 +156,10 @@ static void module_move(const struct gandalf_table *table)
 
 static void images_check(const struct gandalf_table *table)
 {
-	char message[MESSAGE_SIZE];
 	const struct gandalf_table *mapped = module_map();
 
 	for (u32 i = 0; i < table->image_count; i++)
-		if (table_image_check(mapped, i, message, sizeof(message)) != NULL)
-			panic("%s", message);
+		table_check_image(mapped, &mapped->images[i]);
 	module_unmap();
 }
 
@@ -182,15 +179,12 @@ static void module_find(u32 magic, const struct multiboot_information *informati
 void module_load(struct gandalf_table *table, u32 magic, u32 information_at)
 {
 	struct multiboot_information information;
-	char message[MESSAGE_SIZE];
 	const struct gandalf_table *mapped;
 
 	memory_copy_in(&information, information_at, sizeof(information));
 	module_find(magic, &information);
 	mapped = module_map();
-	if (table_check(mapped, module_bytes, LAYOUT_PHYSICAL, vmm_end(), message,
-			sizeof(message)) != NULL)
-		panic("%s", message);
+	table_check(mapped, module_bytes, vmm_end());
 	memcpy(table, mapped, sizeof(*table));
 	module_unmap();
 	memory_read(&information);
