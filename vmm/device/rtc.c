@@ -9,16 +9,12 @@
 #include "lib/math.h"
 
 /* Registers 0, 2, 4 are seconds, minutes, hours; behind each is its alarm. */
-#define REGISTER_HOUR_ALARM 0x05
-#define REGISTER_WEEKDAY 0x06
-#define REGISTER_DAY 0x07
-#define REGISTER_MONTH 0x08
-#define REGISTER_YEAR 0x09
-#define REGISTER_A 0x0a
-#define REGISTER_B 0x0b
-#define REGISTER_C 0x0c
-#define REGISTER_D 0x0d
-#define REGISTER_CENTURY 0x32
+enum {
+	REGISTER_HOUR_ALARM = 0x05,
+	REGISTER_WEEKDAY, REGISTER_DAY, REGISTER_MONTH, REGISTER_YEAR,
+	REGISTER_A, REGISTER_B, REGISTER_C, REGISTER_D,
+	REGISTER_CENTURY = 0x32,
+};
 
 #define A_UPDATING 0x80
 #define A_DIVIDER_RESET 0x60 /* and 0x70 */
@@ -96,13 +92,14 @@ u32 rtc_seconds(u32 year, u32 month, u32 day, u32 hour, u32 minute, u32 second)
 
 static void date_from_days(u32 days, u32 values[FIELDS])
 {
-	u32 of_era = days % 146097;
-	u32 year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-	u32 of_year = of_era - (365 * year + year / 4 - year / 100);
+	/* In quarters of a day a century is as long as four are in days, and a year as four. */
+	u32 century = (4 * days + 3) / 146097;
+	u32 of_century = (4 * days + 3) % 146097 | 3;
+	u32 year = 100 * century + of_century / 1461;
+	u32 of_year = of_century % 1461 / 4;
 	u32 month = (5 * of_year + 2) / 153;
 
 	values[FIELD_DAY] = of_year - (153 * month + 2) / 5 + 1;
-	year += days / 146097 * 400;
 	if (month < 10) {
 		month += 3;
 	} else {
