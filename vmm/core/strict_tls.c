@@ -9,12 +9,11 @@
 #include "ia32/guest_access.h"
 #include "lib/string.h"
 
-#define PREFIX_FS 0x64
-#define PREFIX_GS 0x65
-#define PREFIX_OPERAND_SIZE 0x66
-#define PREFIX_LOCK 0xf0
-#define PREFIX_REPEAT_NOT 0xf2
-#define PREFIX_REPEAT 0xf3
+/* Prefixes of an instruction. */
+enum {
+	PREFIX_FS = 0x64, PREFIX_GS, PREFIX_OPERAND_SIZE,
+	PREFIX_LOCK = 0xf0, PREFIX_REPEAT_NOT = 0xf2, PREFIX_REPEAT
+};
 
 static bool is_strict(const struct pc *pc, u32 index)
 {

@@ -15,11 +15,7 @@
  * intermediates; ESC [; ESC ] and the like, up to BEL or ESC \; an ESC in there. */
 enum { ESCAPE_NONE, ESCAPE_START, ESCAPE_CONTROL, ESCAPE_STRING, ESCAPE_STRING_END };
 
-#define BELL 0x07
-#define CANCEL 0x18
-#define ESCAPE 0x1b
-#define DELETE 0x7f
-#define CONTROL_A 0x01
+enum { CONTROL_A = 0x01, BELL = 0x07, CANCEL = 0x18, ESCAPE = 0x1b, DELETE = 0x7f };
 /* Characters that are put together at once: interrupts wait meanwhile. */
 #define STEP 4u
 /* Bytes of one character beyond CONSOLE_LINE_SIZE, so that UTF-8 is not cut. */

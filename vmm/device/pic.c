@@ -5,16 +5,11 @@
  */
 #include "device/pic.h"
 
-#define CASCADE_LINE 2
-#define SPURIOUS_LINE 7
-
-#define ICW1 0x10
-#define ICW4_AUTOMATIC_EOI 0x02
-#define OCW2_EOI 0x20
-#define OCW2_SPECIFIC 0x40
-#define OCW3 0x08
-#define OCW3_READ 0x02
-#define OCW3_READ_SERVICE 0x01
+enum { CASCADE_LINE = 2, SPURIOUS_LINE = 7 };
+/* Bits of command words. */
+enum { ICW1 = 0x10, ICW4_AUTOMATIC_EOI = 0x02 };
+enum { OCW2_EOI = 0x20, OCW2_SPECIFIC = 0x40 };
+enum { OCW3 = 0x08, OCW3_READ = 0x02, OCW3_READ_SERVICE = 0x01 };
 
 /* The input that the chip would put forward, or -1. */
 static int chip_pending(const struct pic *chip, unsigned requests)

@@ -16,23 +16,11 @@ enum {
 	REGISTER_CENTURY = 0x32,
 };
 
-#define A_UPDATING 0x80
 #define A_DIVIDER_RESET 0x60 /* and 0x70 */
-#define A_DIVIDER_32768 0x20
-#define A_RATE 0x0f
-#define A_RATE_1024 0x06
-
-#define B_SET 0x80
-#define B_UPDATE 0x10
-#define B_BINARY 0x04
-#define B_24_HOURS 0x02
-
+enum { A_UPDATING = 0x80, A_DIVIDER_32768 = 0x20, A_RATE = 0x0f, A_RATE_1024 = 0x06 };
+enum { B_SET = 0x80, B_UPDATE = 0x10, B_BINARY = 0x04, B_24_HOURS = 0x02 };
 /* Register C, and the same bits enable the interrupts in register B. */
-#define C_REQUEST 0x80
-#define C_PERIODIC 0x40
-#define C_ALARM 0x20
-#define C_UPDATE 0x10
-#define C_CAUSES 0x70
+enum { C_REQUEST = 0x80, C_PERIODIC = 0x40, C_ALARM = 0x20, C_UPDATE = 0x10, C_CAUSES = 0x70 };
 
 #define D_VALID 0x80
 #define ALARM_ANY 0xc0 /* both bits set: every value matches */

@@ -6,11 +6,8 @@
 #include "ia32/cpu.h"
 #include "lib/string.h"
 
-#define INDEX 0x70
-#define DATA 0x71
-#define REGISTER_B 0x0b
-#define B_BINARY 0x04
-#define B_24_HOURS 0x02
+enum { INDEX = 0x70, DATA };
+enum { REGISTER_B = 0x0b, B_BINARY = 0x04, B_24_HOURS = 0x02 };
 #define HOUR_PM 0x80
 #define CENTURY 2000u
 
