@@ -64,7 +64,8 @@ u32 trace_next;
 u32 time_tsc_khz = 1000;
 u32 pool_frames = FRAMES, pool_available;
 
-static struct gandalf_table table;
+struct gandalf_table system_table;
+u32 module_base = MODULE;
 static struct gandalf_shared shared[GUESTS];
 static struct frame frames[GUESTS];
 static struct pc pcs[2];
@@ -155,7 +156,7 @@ static void guest_begins_or_ends(u32 index, bool begins)
 	}
 	for (u32 i = 0; i < CHANNELS; i++)
 		for (u32 side = 0; side < 2; side++)
-			expected_renewals[i] += table.channels[i].guests[side] == index;
+			expected_renewals[i] += system_table.channels[i].guests[side] == index;
 }
 
 void trace(enum trace_type type, u32 first, u32 second)
@@ -171,16 +172,6 @@ void report(struct vm *vm)
 	require(!processor.interrupts);
 	snprintf(vm->report, GANDALF_REPORT_SIZE, "guest %s stopped: %s", vm->guest->name,
 		 vm->reason);
-}
-
-struct gandalf_table *init_table(void)
-{
-	return &table;
-}
-
-u32 module_address(void)
-{
-	return MODULE;
 }
 
 /* Linux is not there while the idle vCPU loads, so nobody writes an image then. */
@@ -206,7 +197,7 @@ static void write_channel(u32 index, const u32 *indices, u32 size)
 void memory_copy_out(u32 to, const void *from, u32 size)
 {
 	for (u32 i = 0; i < CHANNELS; i++)
-		if (to == table.channels[i].base) {
+		if (to == system_table.channels[i].base) {
 			write_channel(i, from, size);
 			return;
 		}
@@ -434,7 +425,7 @@ static void check_guest(const struct vm *vm)
 {
 	enum vcpu_state state = vm->vcpu->state;
 
-	require(vm->guest == &table.guests[vm->index] && vm->vcpu->vm == vm);
+	require(vm->guest == &system_table.guests[vm->index] && vm->vcpu->vm == vm);
 	switch (vm->state) {
 	case GANDALF_STATE_RUNNING:
 		require(state == VCPU_RUNNING || state == VCPU_HALTED);
@@ -487,8 +478,8 @@ static void state_keep(struct state *state)
 	memset(state, 0, sizeof(*state));
 	for (u32 i = 0; i < GUESTS; i++) {
 		state->states[i] = vms[i].state;
-		state->entries[i] = table.guests[i].entry;
-		state->images[i] = table.images[i];
+		state->entries[i] = system_table.guests[i].entry;
+		state->images[i] = system_table.images[i];
 	}
 	memcpy(state->stores, stores, sizeof(stores));
 }
@@ -681,10 +672,10 @@ static void step(void)
 
 static void table_make(void)
 {
-	memset(&table, 0, sizeof(table));
-	table.guest_count = table.image_count = GUESTS;
+	memset(&system_table, 0, sizeof(system_table));
+	system_table.guest_count = system_table.image_count = GUESTS;
 	for (u32 i = 0; i < GUESTS; i++) {
-		struct gandalf_guest *guest = &table.guests[i];
+		struct gandalf_guest *guest = &system_table.guests[i];
 
 		snprintf(guest->name, sizeof(guest->name), "guest%u", i);
 		guest->kind = i < A ? GANDALF_KIND_LINUX_SHARED : GANDALF_KIND_RTOS;
@@ -696,14 +687,14 @@ static void table_make(void)
 		guest->restart_limit = 3;
 		guest->on_fault = guest->on_reboot =
 			i == B ? GANDALF_POLICY_STOP : GANDALF_POLICY_RESTART;
-		table.images[i] = (struct gandalf_image){
+		system_table.images[i] = (struct gandalf_image){
 			.guest = i, .offset = IMAGES + i * ROOM, .file_size = 0x200,
 			.memory_size = 0x300, .room = ROOM - 0x100 * (i == B),
 		};
 	}
-	table.channel_count = CHANNELS;
+	system_table.channel_count = CHANNELS;
 	for (u32 i = 0; i < CHANNELS; i++)
-		table.channels[i] = (struct gandalf_table_channel){
+		system_table.channels[i] = (struct gandalf_table_channel){
 			.base = CHANNEL_BASE(i), .size = 0x1000,
 			.guests = { i == 1 ? A : MANAGER, i == 0 ? A : B },
 		};

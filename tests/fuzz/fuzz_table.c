@@ -7,7 +7,6 @@
  */
 #include <stdlib.h>
 
-#include "core/table.h"
 #include "module.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
@@ -47,7 +46,6 @@ static void check_image(const struct gandalf_table *table, u32 index)
 {
 	const struct gandalf_image *image = &table->images[index];
 	u64 limit;
-	char message[120];
 
 	require(image->guest < table->guest_count);
 	limit = table->guests[image->guest].memory_size;
@@ -56,13 +54,12 @@ static void check_image(const struct gandalf_table *table, u32 index)
 	require(image->file_size <= image->room);
 	require(image->room == 0 || (u64)image->offset + image->room <= table->module_size);
 	require((u64)image->load_address + image->memory_size <= limit);
-	table_image_check(table, index, message, sizeof(message));
+	image_fault(index);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct gandalf_table *table = &module.table;
-	char message[120];
 	u32 available = sizeof(module);
 	u16 word;
 
@@ -76,8 +73,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		available -= data[0];
 	if (size != 2)
 		seal();
-	memset(message, 0, sizeof(message));
-	if (table_check(table, available, VMM_BASE, VMM_END, message, sizeof(message)) != NULL) {
+	if (module_fault(available) != NULL) {
 		require(message[0] >= 'A' && message[0] <= 'Z');
 		require(memchr(message, 0, sizeof(message)) != NULL);
 		return 0;

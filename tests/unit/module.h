@@ -6,14 +6,17 @@
 #ifndef GANDALF_MODULE_H
 #define GANDALF_MODULE_H
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "abi/table.h"
+#include "core/layout.h"
+#include "core/log.h"
+#include "core/table.h"
 #include "lib/crc32.h"
-#include "lib/types.h"
 
-#define VMM_BASE 0x00100000u
+#define VMM_BASE LAYOUT_PHYSICAL
 #define VMM_END 0x00180000u
 #define MEBI 0x100000u
 #define IMAGE_SIZE 0x1000u
@@ -24,6 +27,40 @@ struct module {
 };
 
 static struct module module;
+
+/* Why the VMM stopped, up to 119 characters. */
+static char message[120];
+static jmp_buf stopped;
+
+_Noreturn void panic(const char *pattern, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, pattern);
+	vsnprintf(message, sizeof(message), pattern, arguments);
+	va_end(arguments);
+	longjmp(stopped, 1);
+}
+
+/* Why the VMM refuses so many bytes of the module, NULL if it does not. */
+static const char *module_fault(u32 available)
+{
+	memset(message, '?', sizeof(message));
+	if (setjmp(stopped) != 0)
+		return message;
+	table_check(&module.table, available, VMM_END);
+	return NULL;
+}
+
+/* The same of an image. */
+static const char *image_fault(u32 index)
+{
+	if (setjmp(stopped) != 0)
+		return message;
+	table_check_image(&module.table, &module.table.images[index]);
+	return NULL;
+}
+
 static void seal(void)
 {
 	module.table.checksum = 0;

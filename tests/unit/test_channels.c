@@ -24,7 +24,7 @@ enum { LINUX, A, B, C, GUESTS };
 struct core core;
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
 
-static struct gandalf_table table;
+struct gandalf_table system_table;
 static struct vcpu vcpus_made[GUESTS];
 static struct gandalf_shared shared[GUESTS];
 static struct pc pc;
@@ -32,11 +32,6 @@ static struct frame frame;
 static u32 mapped[CHANNELS], mapped_count;
 static u32 indices[CHANNELS][4];
 static unsigned rung[GUESTS];
-
-struct gandalf_table *init_table(void)
-{
-	return &table;
-}
 
 u32 memory_map_more(u32 physical, u32 size)
 {
@@ -48,7 +43,7 @@ u32 memory_map_more(u32 physical, u32 size)
 void memory_copy_out(u32 to, const void *from, u32 size)
 {
 	for (u32 i = 0; i < CHANNELS; i++)
-		if (table.channels[i].base == to) {
+		if (system_table.channels[i].base == to) {
 			assert_int_equal(size, sizeof(indices[i]));
 			memcpy(indices[i], from, size);
 			return;
@@ -80,11 +75,11 @@ void processor_sleep(void)
 
 static void channel_make(const char *name, u32 first, u32 second)
 {
-	u32 number = table.channel_count++;
+	u32 number = system_table.channel_count++;
 
-	table.channels[number] = (struct gandalf_table_channel){
+	system_table.channels[number] = (struct gandalf_table_channel){
 		.guests = { first, second }, .base = (number + 1) << 16, .size = (number + 1) * 0x1000 };
-	strcpy(table.channels[number].name, name);
+	strcpy(system_table.channels[number].name, name);
 }
 
 static int start(void **state)
@@ -92,7 +87,7 @@ static int start(void **state)
 	static struct gandalf_guest guests[GUESTS];
 
 	(void)state;
-	memset(&table, 0, sizeof(table));
+	memset(&system_table, 0, sizeof(system_table));
 	memset(shared, 0, sizeof(shared));
 	memset(indices, 0, sizeof(indices));
 	memset(rung, 0, sizeof(rung));

@@ -33,6 +33,8 @@ u32 trace_next;
 
 static struct vcpu vcpus_made[GUESTS];
 static struct gandalf_guest guests[GUESTS];
+#define IMAGE_OFFSET 0x4000u
+u32 module_base = STORE - IMAGE_OFFSET;
 static struct gandalf_image image;
 static struct console made[GUESTS + 1];
 struct console *log_console = &made[GUESTS];
@@ -78,11 +80,6 @@ bool guest_write(u32 linear, const void *from, u32 size)
 	if (is_inside(linear, size))
 		memcpy(guest_memory + linear, from, size);
 	return is_inside(linear, size);
-}
-
-u32 module_address(void)
-{
-	return STORE - image.offset;
 }
 
 void memory_copy_out(u32 to, const void *from, u32 size)
@@ -155,7 +152,7 @@ static int start(void **state)
 		vcpus_made[i].vm = &vms[i];
 		vcpus_made[i].operations = &operations;
 	}
-	image = (struct gandalf_image){ .offset = 0x4000, .room = ROOM, .memory_size = 1 };
+	image = (struct gandalf_image){ .offset = IMAGE_OFFSET, .room = ROOM, .memory_size = 1 };
 	vms[LINUX].pc = &pc;
 	vms[RTOS].rtos = some;
 	vms[RTOS].image = &image;

@@ -27,7 +27,8 @@
 struct core core;
 struct console_mux consoles;
 
-static struct gandalf_table table;
+struct gandalf_table system_table;
+u32 module_base;
 static struct gandalf_shared shared;
 static bool waits;
 u32 time_tsc_khz = 1000;
@@ -73,11 +74,6 @@ _Noreturn void panic(const char *pattern, ...)
 	(void)pattern;
 	fail();
 	abort();
-}
-
-struct gandalf_table *init_table(void)
-{
-	return &table;
 }
 
 struct console *console_add(struct console_mux *mux, const char *name)
@@ -139,7 +135,7 @@ void channel_renew(const struct vm *vm)
 
 void interrupt_assign(u32 irqs, struct vcpu *vcpu)
 {
-	assert_int_equal(irqs, table.guests[0].interrupts);
+	assert_int_equal(irqs, system_table.guests[0].interrupts);
 	assert_ptr_equal(vcpu, &vcpus[0]);
 }
 
@@ -170,11 +166,6 @@ void fpu_reset(struct vcpu *vcpu)
 	(void)vcpu;
 }
 
-u32 module_address(void)
-{
-	return 0;
-}
-
 void memory_copy(u32 to, u32 from, u32 size)
 {
 	(void)to;
@@ -202,7 +193,7 @@ static void operation_start(struct vcpu *vcpu)
 {
 	assert_false(vcpu->working);
 	assert_int_equal(shared.abi_version, GANDALF_ABI_VERSION);
-	assert_int_equal(shared.memory_size, table.guests[0].memory_size);
+	assert_int_equal(shared.memory_size, system_table.guests[0].memory_size);
 	assert_int_equal(shared.tsc_khz, time_tsc_khz);
 	assert_int_equal(shared.interrupt_flag, 0);
 	started++;
@@ -264,21 +255,21 @@ static int start(void **state)
 	(void)state;
 	memset(&core, 0, sizeof(core));
 	memset(&processor, 0, sizeof(processor));
-	memset(&table, 0, sizeof(table));
+	memset(&system_table, 0, sizeof(system_table));
 	memset(vcpus, 0, sizeof(vcpus));
 	memset(vms, 0, sizeof(vms));
 	told = renewed = stopped = released = started = reported = restarts_told = housekeeping = 0;
 	line[0] = '\0';
 	memset(&shared, 0xff, sizeof(shared));
 	waits = false;
-	table.guest_count = 1;
-	table.guests[0].memory_size = 0x5000;
-	table.guests[0].interrupts = 0x8080;
-	table.image_count = 2;
-	table.images[0].guest = 1;
-	table.images[1].memory_size = 1;
-	table.guests[0].kind = GANDALF_KIND_LINUX_SHARED;
-	snprintf(table.guests[0].name, sizeof(table.guests[0].name), "linux");
+	system_table.guest_count = 1;
+	system_table.guests[0].memory_size = 0x5000;
+	system_table.guests[0].interrupts = 0x8080;
+	system_table.image_count = 2;
+	system_table.images[0].guest = 1;
+	system_table.images[1].memory_size = 1;
+	system_table.guests[0].kind = GANDALF_KIND_LINUX_SHARED;
+	snprintf(system_table.guests[0].name, sizeof(system_table.guests[0].name), "linux");
 	vm_create_all();
 	vm_request_start(&vms[0]);
 	housekeep();
@@ -407,7 +398,7 @@ static void a_stop_by_the_work_serves_a_wanted_halt_too(void **state)
 static void a_wanted_halt_outlasts_a_restart(void **state)
 {
 	(void)state;
-	table.guests[0].on_reboot = GANDALF_POLICY_RESTART;
+	system_table.guests[0].on_reboot = GANDALF_POLICY_RESTART;
 	work_begin(&vcpus[0]);
 	interrupted_by(command_stop);
 	work_end();
@@ -501,8 +492,8 @@ static void nothing_starts_from_half_an_image(void **state)
 {
 	(void)state;
 	interrupted_by(command_stop);
-	assert_ptr_equal(vms[0].image, &table.images[1]);
-	table.images[1].memory_size = 0;
+	assert_ptr_equal(vms[0].image, &system_table.images[1]);
+	system_table.images[1].memory_size = 0;
 	interrupted_by(command_start);
 	assert_int_equal(result, GANDALF_ERROR_IMAGE);
 	interrupted_by(command_restart);
@@ -526,7 +517,7 @@ static void silence_is_a_fault(void **state)
 	(void)state;
 	vm_show_life(&vms[0]);
 	assert_true(vms[0].watchdog.time == TIME_NEVER);
-	table.guests[0].watchdog_ms = 100;
+	system_table.guests[0].watchdog_ms = 100;
 	watch_until(10000000);
 	vm_show_life(&vms[0]);
 	watch_until(10090000);
@@ -551,7 +542,7 @@ static void silence_is_a_fault(void **state)
 static void who_is_kept_from_the_cpu_is_not_silent(void **state)
 {
 	(void)state;
-	table.guests[0].watchdog_ms = 100;
+	system_table.guests[0].watchdog_ms = 100;
 	processor.tsc = 1000;
 	vm_show_life(&vms[0]);
 	waits = true;

@@ -2,7 +2,6 @@
 /* Channels between guests, and doorbells. */
 #include "core/channel.h"
 
-#include "core/core.h"
 #include "core/guest_rtos.h"
 #include "core/init.h"
 #include "core/memory.h"
@@ -23,25 +22,23 @@ static int channel_side(const struct gandalf_table_channel *channel, const struc
 
 u32 channel_map(const struct vm *vm)
 {
-	const struct gandalf_table *table = init_table();
 	u32 size = 0;
 
-	for (u32 i = 0; i < table->channel_count; i++)
-		if (channel_side(&table->channels[i], vm) >= 0) {
-			memory_map_more(table->channels[i].base, table->channels[i].size);
-			size += table->channels[i].size;
+	for (u32 i = 0; i < system_table.channel_count; i++)
+		if (channel_side(&system_table.channels[i], vm) >= 0) {
+			memory_map_more(system_table.channels[i].base, system_table.channels[i].size);
+			size += system_table.channels[i].size;
 		}
 	return size;
 }
 
 void channel_tell(const struct vm *vm)
 {
-	const struct gandalf_table *table = init_table();
 	struct gandalf_channel_place *place = vm->vcpu->shared->channels;
 	u32 behind = vm->guest->memory_size;
 
-	for (u32 i = 0; i < table->channel_count; i++) {
-		const struct gandalf_table_channel *channel = &table->channels[i];
+	for (u32 i = 0; i < system_table.channel_count; i++) {
+		const struct gandalf_table_channel *channel = &system_table.channels[i];
 		int side = channel_side(channel, vm);
 
 		if (side < 0)
@@ -67,29 +64,25 @@ static bool doorbell_ring(const struct vm *vm)
 
 void channel_renew(const struct vm *vm)
 {
-	const struct gandalf_table *table = init_table();
-
-	for (u32 i = 0; i < table->channel_count; i++) {
-		int side = channel_side(&table->channels[i], vm);
+	for (u32 i = 0; i < system_table.channel_count; i++) {
+		int side = channel_side(&system_table.channels[i], vm);
 		u32 indices[4];
 
 		if (side < 0)
 			continue;
 		epochs[i] += GANDALF_CHANNEL_EPOCH;
 		indices[0] = indices[1] = indices[2] = indices[3] = epochs[i];
-		memory_copy_out(table->channels[i].base, indices, sizeof(indices));
-		doorbell_ring(&vms[table->channels[i].guests[1 - side]]);
+		memory_copy_out(system_table.channels[i].base, indices, sizeof(indices));
+		doorbell_ring(&vms[system_table.channels[i].guests[1 - side]]);
 	}
 }
 
 /* A Linux may ring every RTOS, others whoever they have a channel with. */
 static bool doorbell_is_allowed(const struct vm *from, const struct vm *to)
 {
-	const struct gandalf_table *table = init_table();
-
-	for (u32 i = 0; i < table->channel_count; i++)
-		if (channel_side(&table->channels[i], from) >= 0 &&
-		    channel_side(&table->channels[i], to) >= 0)
+	for (u32 i = 0; i < system_table.channel_count; i++)
+		if (channel_side(&system_table.channels[i], from) >= 0 &&
+		    channel_side(&system_table.channels[i], to) >= 0)
 			return from != to;
 	return from->pc != NULL && to->rtos != NULL;
 }

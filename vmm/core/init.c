@@ -18,12 +18,7 @@
 #define UART_DEFAULT_PORT 0x3f8
 #define UART_DEFAULT_BAUD 115200
 
-static struct gandalf_table table;
-
-struct gandalf_table *init_table(void)
-{
-	return &table;
-}
+struct gandalf_table system_table;
 
 static void init_processor(void)
 {
@@ -41,9 +36,9 @@ static void init_processor(void)
 static void init_guests(void)
 {
 	vm_create_all();
-	for (u32 i = 0; i < table.guest_count; i++)
+	for (u32 i = 0; i < system_table.guest_count; i++)
 		vm_request_start(&vms[i]);
-	console_set_focus(&consoles, vms[table.focus].console);
+	console_set_focus(&consoles, vms[system_table.focus].console);
 }
 
 _Noreturn void init(u32 magic, u32 information)
@@ -52,12 +47,12 @@ _Noreturn void init(u32 magic, u32 information)
 	memory_init();
 	init_processor();
 	schedule_init();
-	module_load(&table, magic, information);
-	log_init((u16)table.console_port, table.console_baud);
-	core.interruptible = (table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;
-	log_line("Gandalf " VERSION ": %u guests", table.guest_count);
-	interrupt_init(table.console_port != 0 ? (int)table.console_interrupt : -1);
-	pool_init(table.pool_base, table.pool_size);
+	module_load(&system_table, magic, information);
+	log_init((u16)system_table.console_port, system_table.console_baud);
+	core.interruptible = (system_table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;
+	log_line("Gandalf " VERSION ": %u guests", system_table.guest_count);
+	interrupt_init(system_table.console_port != 0 ? (int)system_table.console_interrupt : -1);
+	pool_init(system_table.pool_base, system_table.pool_size);
 	init_guests();
 	log_start();
 	schedule_idle();

@@ -8,4 +8,4 @@
 /* From boot.S; information is a physical address. */
 _Noreturn void init(u32 magic, u32 information);
 /* The compiled system description. */
-struct gandalf_table *init_table(void);
+extern struct gandalf_table system_table;

@@ -9,7 +9,6 @@
 #include "core/core.h"
 #include "core/log.h"
 #include "core/schedule.h"
-#include "ia32/cpu.h"
 #include "lib/string.h"
 
 __attribute__((aligned(4096))) u32 memory_directory[1024];
@@ -62,7 +61,7 @@ static void *reach(u32 window, u32 address, bool physical)
 }
 
 /* Either address is physical, or the VMM's own. */
-static void copy_forward(u32 to, bool to_physical, u32 from, bool from_physical, u32 size)
+static void copy(u32 to, bool to_physical, u32 from, bool from_physical, u32 size)
 {
 	while (size != 0) {
 		u32 chunk = minimum(size, minimum(page_rest(to), page_rest(from)));
@@ -75,38 +74,22 @@ static void copy_forward(u32 to, bool to_physical, u32 from, bool from_physical,
 	}
 }
 
-/* Page by page from the end; both ranges begin at the same offset in a page,
- * which holds for the one caller, the boot module. */
-static void copy_backward(u32 to, u32 from, u32 size)
-{
-	while (size != 0) {
-		u32 chunk = (from + size) & (PAGE_SIZE - 1);
-
-		if (chunk == 0)
-			chunk = PAGE_SIZE;
-		chunk = minimum(chunk, size);
-		size -= chunk;
-		memmove(fixed_window(LAYOUT_COPY_TO, to + size),
-			fixed_window(LAYOUT_COPY_FROM, from + size), chunk);
-	}
-}
-
 void memory_copy(u32 to, u32 from, u32 size)
 {
-	if (to > from && to - from < size)
-		copy_backward(to, from, size);
-	else
-		copy_forward(to, true, from, true, size);
+	/* The end first, in pieces that do not reach from one range into the other. */
+	for (u32 piece = to - from; to > from && piece < size; size -= piece)
+		copy(to + size - piece, true, from + size - piece, true, piece);
+	copy(to, true, from, true, size);
 }
 
 void memory_copy_in(void *to, u32 from, u32 size)
 {
-	copy_forward((u32)to, false, from, true, size);
+	copy((u32)to, false, from, true, size);
 }
 
 void memory_copy_out(u32 to, const void *from, u32 size)
 {
-	copy_forward(to, true, (u32)from, false, size);
+	copy(to, true, (u32)from, false, size);
 }
 
 void memory_zero(u32 physical, u32 size)

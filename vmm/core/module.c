@@ -9,14 +9,12 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/table.h"
-#include "ia32/cpu.h"
 #include "lib/string.h"
 
 #define MULTIBOOT_LOADED 0x2BADB002
 #define INFORMATION_MODULES 0x08u
 #define INFORMATION_MEMORY_MAP 0x40u
 #define MEMORY_AVAILABLE 1
-#define MESSAGE_SIZE 120
 #define MEMORY_ENTRIES_MAXIMUM 32
 
 struct multiboot_information {
@@ -40,19 +38,15 @@ struct multiboot_memory {
 } __attribute__((packed));
 
 struct range {
-	u32 base, size;
+	u32 base, end;
 };
 
 extern const u8 image_end[];
 
-static u32 module_base, module_bytes;
+u32 module_base;
+static u32 module_bytes;
 static struct range memory[MEMORY_ENTRIES_MAXIMUM];
 static u32 memory_count;
-
-u32 module_address(void)
-{
-	return module_base;
-}
 
 static u32 vmm_end(void)
 {
@@ -63,36 +57,30 @@ static void memory_add(const struct multiboot_memory *entry)
 {
 	u64 end = entry->base + entry->length;
 
-	if (entry->type != MEMORY_AVAILABLE || entry->base > 0xffffffff ||
-	    memory_count == MEMORY_ENTRIES_MAXIMUM)
-		return;
-	if (end > PTE_FRAME)
-		end = PTE_FRAME;
-	memory[memory_count].base = (u32)entry->base;
-	memory[memory_count++].size = (u32)(end - entry->base);
+	if (entry->type == MEMORY_AVAILABLE && entry->base <= PTE_FRAME &&
+	    memory_count < MEMORY_ENTRIES_MAXIMUM)
+		memory[memory_count++] = (struct range){
+			(u32)entry->base, end > PTE_FRAME ? PTE_FRAME : (u32)end};
 }
 
 static void memory_read(const struct multiboot_information *information)
 {
 	u32 at = information->memory_map;
 	u32 end = at + information->memory_map_length;
+	struct multiboot_memory entry;
 
 	if ((information->flags & INFORMATION_MEMORY_MAP) == 0)
 		panic("the boot loader gives no memory map");
-	while (at + sizeof(struct multiboot_memory) <= end) {
-		struct multiboot_memory entry;
-
+	for (; at + sizeof(entry) <= end; at += entry.size + sizeof(entry.size)) {
 		memory_copy_in(&entry, at, sizeof(entry));
 		memory_add(&entry);
-		at += entry.size + sizeof(entry.size);
 	}
 }
 
 static bool memory_exists(u32 base, u32 size)
 {
 	for (u32 i = 0; i < memory_count; i++)
-		if (base >= memory[i].base && base - memory[i].base <= memory[i].size &&
-		    size <= memory[i].size - (base - memory[i].base))
+		if (base >= memory[i].base && base <= memory[i].end && size <= memory[i].end - base)
 			return true;
 	return false;
 }
@@ -117,23 +105,28 @@ static void module_unmap(void)
 	cr3_write(cr3_read());
 }
 
+static void memory_require(const char *name, u32 base, u32 size)
+{
+	if (!memory_exists(base, size))
+		panic("this machine lacks the memory of %s, %u MiB at %u MiB", name, size >> 20,
+		      base >> 20);
+}
+
 static void memory_check(const struct gandalf_table *table)
 {
-	for (u32 i = 0; i < table->guest_count; i++)
-		if (!memory_exists(table->guests[i].memory_base, table->guests[i].memory_size))
-			panic("this machine lacks the memory of guest %s, %u MiB at %u MiB",
-			      table->guests[i].name, table->guests[i].memory_size >> 20,
-			      table->guests[i].memory_base >> 20);
-	if (!memory_exists(table->pool_base, table->pool_size))
-		panic("this machine lacks the memory of the pool, %u MiB at %u MiB",
-		      table->pool_size >> 20, table->pool_base >> 20);
+	const struct gandalf_guest *guest = table->guests;
+
+	for (u32 i = 0; i < table->guest_count; i++, guest++)
+		memory_require(guest->name, guest->memory_base, guest->memory_size);
+	memory_require("the pool", table->pool_base, table->pool_size);
 }
 
 static bool module_in_the_way(const struct gandalf_table *table, u32 at)
 {
-	for (u32 i = 0; i < table->guest_count; i++)
-		if (overlaps(at, module_bytes, table->guests[i].memory_base,
-				   table->guests[i].memory_size))
+	const struct gandalf_guest *guest = table->guests;
+
+	for (u32 i = 0; i < table->guest_count; i++, guest++)
+		if (overlaps(at, module_bytes, guest->memory_base, guest->memory_size))
 			return true;
 	return overlaps(at, module_bytes, table->pool_base, table->pool_size) ||
 	       overlaps(at, module_bytes, LAYOUT_PHYSICAL, vmm_end() - LAYOUT_PHYSICAL);
@@ -145,11 +138,9 @@ static void module_move(const struct gandalf_table *table)
 	u32 best = 0;
 
 	for (u32 i = 0; i < memory_count; i++) {
-		u32 end = (memory[i].base + memory[i].size) & PTE_FRAME;
-		u32 at = (end - module_bytes) & PTE_FRAME;
+		u32 at = ((memory[i].end & PTE_FRAME) - module_bytes) & PTE_FRAME;
 
-		if (memory[i].size > module_bytes + PAGE_SIZE && at > best &&
-		    !module_in_the_way(table, at))
+		if (memory_exists(at, module_bytes) && at > best && !module_in_the_way(table, at))
 			best = at;
 	}
 	if (best == 0)
@@ -157,17 +148,6 @@ static void module_move(const struct gandalf_table *table)
 		      module_bytes >> 10);
 	memory_copy(best, module_base, module_bytes);
 	module_base = best;
-}
-
-static void images_check(const struct gandalf_table *table)
-{
-	char message[MESSAGE_SIZE];
-	const struct gandalf_table *mapped = module_map();
-
-	for (u32 i = 0; i < table->image_count; i++)
-		if (table_image_check(mapped, i, message, sizeof(message)) != NULL)
-			panic("%s", message);
-	module_unmap();
 }
 
 static void module_find(u32 magic, const struct multiboot_information *information)
@@ -186,20 +166,20 @@ static void module_find(u32 magic, const struct multiboot_information *informati
 void module_load(struct gandalf_table *table, u32 magic, u32 information_at)
 {
 	struct multiboot_information information;
-	char message[MESSAGE_SIZE];
 	const struct gandalf_table *mapped;
 
 	memory_copy_in(&information, information_at, sizeof(information));
 	module_find(magic, &information);
 	mapped = module_map();
-	if (table_check(mapped, module_bytes, LAYOUT_PHYSICAL, vmm_end(), message,
-			sizeof(message)) != NULL)
-		panic("%s", message);
+	table_check(mapped, module_bytes, vmm_end());
 	memcpy(table, mapped, sizeof(*table));
 	module_unmap();
 	memory_read(&information);
 	memory_check(table);
 	if (module_in_the_way(table, module_base))
 		module_move(table);
-	images_check(table);
+	mapped = module_map();
+	for (u32 i = 0; i < table->image_count; i++)
+		table_check_image(mapped, &mapped->images[i]);
+	module_unmap();
 }

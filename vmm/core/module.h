@@ -10,4 +10,4 @@
  * Whatever is wrong is said, and the VMM stops. */
 void module_load(struct gandalf_table *table, u32 magic, u32 information);
 /* Physical address of the module, for the images in it. */
-u32 module_address(void);
+extern u32 module_base;

@@ -9,9 +9,7 @@
 #include "core/trace.h"
 #include "hardware/cmos.h"
 
-#define IRQ_PIT 0
-#define IRQ_UART 4
-#define IRQ_RTC 8
+enum { IRQ_PIT = 0, IRQ_UART = 4, IRQ_RTC = 8 };
 #define UART_PORT 0x3f8
 /* The keyboard controller's command that pulses the reset line, and the bit of the chip
  * set's reset register. */

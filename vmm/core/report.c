@@ -5,21 +5,22 @@
 #include "core/log.h"
 #include "core/trace.h"
 #include "ia32/decode.h"
+#include "lib/string.h"
 
 #define TRACE_LINES 12u
 
-static const char *const exceptions[] = {
-	"divide error (#DE)", "debug exception (#DB)", "NMI", "breakpoint (#BP)",
-	"overflow (#OF)", "bound range exceeded (#BR)", "invalid opcode (#UD)",
-	"no floating-point unit (#NM)", "double fault (#DF)", "vector 9", "invalid TSS (#TS)",
-	"segment not present (#NP)", "stack fault (#SS)", "general protection (#GP)",
-	"page fault (#PF)", "vector 15", "floating-point error (#MF)", "alignment check (#AC)",
-	"machine check (#MC)", "SIMD floating-point error (#XM)",
-};
+static const char exceptions[] =
+	"divide error (#DE)\0" "debug exception (#DB)\0" "NMI\0" "breakpoint (#BP)\0"
+	"overflow (#OF)\0" "bound range exceeded (#BR)\0" "invalid opcode (#UD)\0"
+	"no floating-point unit (#NM)\0" "double fault (#DF)\0" "vector 9\0" "invalid TSS (#TS)\0"
+	"segment not present (#NP)\0" "stack fault (#SS)\0" "general protection (#GP)\0"
+	"page fault (#PF)\0" "vector 15\0" "floating-point error (#MF)\0"
+	"alignment check (#AC)\0" "machine check (#MC)\0" "SIMD floating-point error (#XM)\0"
+	"an unknown exception";
 
 const char *report_exception_name(unsigned vector)
 {
-	return vector < ARRAY_SIZE(exceptions) ? exceptions[vector] : "an unknown exception";
+	return string_of_list(exceptions, minimum(vector, EXCEPTION_XM + 1));
 }
 
 static void report_instruction(struct vm *vm)

@@ -9,12 +9,11 @@
 #include "ia32/guest_access.h"
 #include "lib/string.h"
 
-#define PREFIX_FS 0x64
-#define PREFIX_GS 0x65
-#define PREFIX_OPERAND_SIZE 0x66
-#define PREFIX_LOCK 0xf0
-#define PREFIX_REPEAT_NOT 0xf2
-#define PREFIX_REPEAT 0xf3
+/* Prefixes of an instruction. */
+enum {
+	PREFIX_FS = 0x64, PREFIX_GS, PREFIX_OPERAND_SIZE,
+	PREFIX_LOCK = 0xf0, PREFIX_REPEAT_NOT = 0xf2, PREFIX_REPEAT
+};
 
 static bool is_strict(const struct pc *pc, u32 index)
 {
@@ -62,11 +61,9 @@ static u32 data_selector(const struct frame *frame)
 bool pc_flip_tls(struct pc *pc)
 {
 	const struct frame *frame = pc->vcpu->frame;
-	u32 selectors[2];
+	const u32 selectors[] = {data_selector(frame), frame->es};
 	u8 flips = 0;
 
-	selectors[0] = data_selector(frame);
-	selectors[1] = frame->es;
 	for (u32 i = 0; i < ARRAY_SIZE(selectors); i++) {
 		u32 index = (selectors[i] & 0xffff) / 8;
 

@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "core/log.h"
 #include "core/schedule.h"
+#include "lib/string.h"
 
 /* Events looked at between two looks at more urgent guests. */
 #define SEARCH_STEP 32u
@@ -12,11 +13,10 @@
 __attribute__((section(".trace"))) struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;
 
-static const char *const names[TRACE_TYPES] = {
-#define X(name, text) #name,
-	GANDALF_TRACE_LIST(X)
+static const char names[] =
+#define X(name, text) #name "\0"
+	GANDALF_TRACE_LIST(X);
 #undef X
-};
 
 void trace(enum trace_type type, u32 first, u32 second)
 {
@@ -45,6 +45,6 @@ COLD void trace_log(u32 vcpu, u32 count)
 		if (event->vcpu == vcpu)
 			log_line("  %llu us, vCPU %u: %s %x, %x",
 				 (unsigned long long)time_microseconds(event->time), event->vcpu,
-				 names[event->type], event->first, event->second);
+				 string_of_list(names, event->type), event->first, event->second);
 	}
 }

@@ -18,7 +18,6 @@
 #include "core/trace.h"
 #include "core/work.h"
 #include "ia32/fpu.h"
-#include "ia32/segment.h"
 #include "ia32/switch.h"
 #include "lib/format.h"
 #include "lib/string.h"
@@ -67,7 +66,7 @@ static void vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
 	vm->guest = guest;
 	vm->index = index;
 	vm->vcpu = vcpu;
-	vm->image = init_table()->images;
+	vm->image = system_table.images;
 	while (vm->image->guest != index)
 		vm->image++;
 	vm->report = reports[index];
@@ -87,12 +86,10 @@ static void vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
 /* In the order of priority, highest first. */
 void vm_create_all(void)
 {
-	struct gandalf_table *table = init_table();
-
 	for (u32 priority = GANDALF_PRIORITY_MAXIMUM + 1; priority-- > 0;)
-		for (u32 i = 0; i < table->guest_count; i++)
-			if (table->guests[i].priority == priority)
-				vm_create(&vms[i], &table->guests[i], i);
+		for (u32 i = 0; i < system_table.guest_count; i++)
+			if (system_table.guests[i].priority == priority)
+				vm_create(&vms[i], &system_table.guests[i], i);
 }
 
 void vm_request_start(struct vm *vm)
@@ -118,17 +115,15 @@ static void fill_in_steps(u32 to, u32 from, u32 size)
 
 static void vm_load(struct vm *vm)
 {
-	const struct gandalf_table *table = init_table();
-
 	if (vm->guest->kind == GANDALF_KIND_RTOS)
 		fill_in_steps(vm->guest->memory_base, 0, vm->guest->memory_size);
-	for (u32 i = 0; i < table->image_count; i++) {
-		const struct gandalf_image *image = &table->images[i];
+	for (u32 i = 0; i < system_table.image_count; i++) {
+		const struct gandalf_image *image = &system_table.images[i];
 		u32 to = vm->guest->memory_base + image->load_address;
 
 		if (image->guest != vm->index)
 			continue;
-		fill_in_steps(to, module_address() + image->offset, image->file_size);
+		fill_in_steps(to, module_base + image->offset, image->file_size);
 		fill_in_steps(to + image->file_size, 0, image->memory_size - image->file_size);
 	}
 }
@@ -359,7 +354,5 @@ struct vm *vm_find(const char *name)
 
 const char *vm_state_name(const struct vm *vm)
 {
-	static const char *const names[] = {"off", "running", "stopped", "starting", "paused"};
-
-	return names[vm->state];
+	return string_of_list("off\0" "running\0" "stopped\0" "starting\0" "paused", vm->state);
 }

@@ -5,16 +5,11 @@
  */
 #include "device/pic.h"
 
-#define CASCADE_LINE 2
-#define SPURIOUS_LINE 7
-
-#define ICW1 0x10
-#define ICW4_AUTOMATIC_EOI 0x02
-#define OCW2_EOI 0x20
-#define OCW2_SPECIFIC 0x40
-#define OCW3 0x08
-#define OCW3_READ 0x02
-#define OCW3_READ_SERVICE 0x01
+enum { CASCADE_LINE = 2, SPURIOUS_LINE = 7 };
+/* Bits of command words. */
+enum { ICW1 = 0x10, ICW4_AUTOMATIC_EOI = 0x02 };
+enum { OCW2_EOI = 0x20, OCW2_SPECIFIC = 0x40 };
+enum { OCW3 = 0x08, OCW3_READ = 0x02, OCW3_READ_SERVICE = 0x01 };
 
 /* The input that the chip would put forward, or -1. */
 static int chip_pending(const struct pic *chip, unsigned requests)
@@ -108,21 +103,15 @@ static void chip_write_command(struct pic *chip, u8 value)
 /* In a PC all four words are given; the third, the wiring, is always the same. */
 static void chip_write_data(struct pic *chip, u8 value)
 {
-	switch (chip->expected) {
-	case 2:
+	static const u8 next[] = { 0, 1, 3, 4, 0 };
+
+	if (chip->expected == 2)
 		chip->vector_base = value & 0xf8;
-		chip->expected = 3;
-		break;
-	case 3:
-		chip->expected = 4;
-		break;
-	case 4:
+	else if (chip->expected == 4)
 		chip->automatic_eoi = value & ICW4_AUTOMATIC_EOI;
-		chip->expected = 0;
-		break;
-	default:
+	else if (chip->expected != 3)
 		chip->mask = value;
-	}
+	chip->expected = next[chip->expected];
 }
 
 /* The chip that a port belongs to, or -1. */

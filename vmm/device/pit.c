@@ -13,14 +13,8 @@
 /* Memory refresh on port 0x61: counter 1 as every BIOS programs it. */
 #define REFRESH_CLOCKS 18
 
-#define PORT_61_GATE 0x01
-#define PORT_61_KEPT 0x0f
-#define PORT_61_REFRESH 0x10
-#define PORT_61_OUTPUT 0x20
-
-#define ACCESS_LATCH 0
-#define ACCESS_HIGH 2
-#define ACCESS_BOTH 3
+enum { PORT_61_GATE = 0x01, PORT_61_KEPT = 0x0f, PORT_61_REFRESH = 0x10, PORT_61_OUTPUT = 0x20 };
+enum { ACCESS_LATCH, ACCESS_LOW, ACCESS_HIGH, ACCESS_BOTH };
 
 /* The first moment at which so many clocks have passed. */
 static u64 tsc_of(const struct pit *pit, u64 clocks)
@@ -51,16 +45,12 @@ static bool counter_output(const struct pit_counter *counter)
 {
 	if (!counter->loaded)
 		return counter->mode != 0;
-	switch (counter->mode) {
-	case 0:
+	if (counter->mode == 0)
 		return counter->clocks >= counter->count;
-	case 2:
-		return !counter->gate || counter_phase(counter, 1) != counter->count - 1;
-	case 3:
-		return !counter->gate || counter_phase(counter, 1) < (counter->count + 1) / 2;
-	default:
+	if (!is_periodic(counter))
 		return counter->clocks != counter->count;
-	}
+	return !counter->gate || counter_phase(counter, 1) <
+		(counter->mode == 2 ? counter->count - 1 : (counter->count + 1) / 2);
 }
 
 /* What the counting element shows, as the guest reads it. */

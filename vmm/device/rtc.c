@@ -9,34 +9,18 @@
 #include "lib/math.h"
 
 /* Registers 0, 2, 4 are seconds, minutes, hours; behind each is its alarm. */
-#define REGISTER_HOUR_ALARM 0x05
-#define REGISTER_WEEKDAY 0x06
-#define REGISTER_DAY 0x07
-#define REGISTER_MONTH 0x08
-#define REGISTER_YEAR 0x09
-#define REGISTER_A 0x0a
-#define REGISTER_B 0x0b
-#define REGISTER_C 0x0c
-#define REGISTER_D 0x0d
-#define REGISTER_CENTURY 0x32
+enum {
+	REGISTER_HOUR_ALARM = 0x05,
+	REGISTER_WEEKDAY, REGISTER_DAY, REGISTER_MONTH, REGISTER_YEAR,
+	REGISTER_A, REGISTER_B, REGISTER_C, REGISTER_D,
+	REGISTER_CENTURY = 0x32,
+};
 
-#define A_UPDATING 0x80
 #define A_DIVIDER_RESET 0x60 /* and 0x70 */
-#define A_DIVIDER_32768 0x20
-#define A_RATE 0x0f
-#define A_RATE_1024 0x06
-
-#define B_SET 0x80
-#define B_UPDATE 0x10
-#define B_BINARY 0x04
-#define B_24_HOURS 0x02
-
+enum { A_UPDATING = 0x80, A_DIVIDER_32768 = 0x20, A_RATE = 0x0f, A_RATE_1024 = 0x06 };
+enum { B_SET = 0x80, B_UPDATE = 0x10, B_BINARY = 0x04, B_24_HOURS = 0x02 };
 /* Register C, and the same bits enable the interrupts in register B. */
-#define C_REQUEST 0x80
-#define C_PERIODIC 0x40
-#define C_ALARM 0x20
-#define C_UPDATE 0x10
-#define C_CAUSES 0x70
+enum { C_REQUEST = 0x80, C_PERIODIC = 0x40, C_ALARM = 0x20, C_UPDATE = 0x10, C_CAUSES = 0x70 };
 
 #define D_VALID 0x80
 #define ALARM_ANY 0xc0 /* both bits set: every value matches */
@@ -96,13 +80,14 @@ u32 rtc_seconds(u32 year, u32 month, u32 day, u32 hour, u32 minute, u32 second)
 
 static void date_from_days(u32 days, u32 values[FIELDS])
 {
-	u32 of_era = days % 146097;
-	u32 year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-	u32 of_year = of_era - (365 * year + year / 4 - year / 100);
+	/* In quarters of a day a century is as long as four are in days, and a year as four. */
+	u32 century = (4 * days + 3) / 146097;
+	u32 of_century = (4 * days + 3) % 146097 | 3;
+	u32 year = 100 * century + of_century / 1461;
+	u32 of_year = of_century % 1461 / 4;
 	u32 month = (5 * of_year + 2) / 153;
 
 	values[FIELD_DAY] = of_year - (153 * month + 2) / 5 + 1;
-	year += days / 146097 * 400;
 	if (month < 10) {
 		month += 3;
 	} else {
@@ -258,10 +243,8 @@ u64 rtc_deadline(const struct rtc *rtc)
 		return TIME_NEVER;
 	if (enabled & C_PERIODIC && shift != 0)
 		deadline = ((rtc->clocks >> shift) + 1) << shift;
-	if (rtc->running && enabled & C_UPDATE)
-		distance = 1;
-	else if (rtc->running && enabled & C_ALARM)
-		distance = alarm_distance(rtc);
+	if (rtc->running && enabled & (C_UPDATE | C_ALARM))
+		distance = enabled & C_UPDATE ? 1 : alarm_distance(rtc);
 	clocks = (u64)(seconds_of(rtc) + distance) << SECOND_SHIFT;
 	if (distance != 0 && clocks < deadline)
 		deadline = clocks;

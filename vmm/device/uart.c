@@ -17,23 +17,10 @@ static const u8 register_bits[UART_REGISTERS] = {
 	[UART_SCRATCH] = 0xff,
 };
 
-
-#define IIR_NONE 0x01
-#define IIR_TRANSMIT 0x02
-#define IIR_RECEIVE 0x04
-#define IIR_TIMEOUT 0x0c
-
-#define FCR_ENABLE 0x01
-#define FCR_CLEAR_RECEIVE 0x02
-#define FCR_CLEAR_TRANSMIT 0x04
-
-
-#define MCR_OUT2 0x08
-#define MCR_LOOP 0x10
-
-#define LSR_DATA 0x01
-#define LSR_TRANSMIT_EMPTY 0x60 /* holding and shift register */
-
+enum { IIR_NONE = 0x01, IIR_TRANSMIT = 0x02, IIR_RECEIVE = 0x04, IIR_TIMEOUT = 0x0c };
+enum { FCR_ENABLE = 0x01, FCR_CLEAR_RECEIVE = 0x02, FCR_CLEAR_TRANSMIT = 0x04 };
+enum { MCR_OUT2 = 0x08, MCR_LOOP = 0x10 };
+enum { LSR_DATA = 0x01, LSR_TRANSMIT_EMPTY = 0x60 /* holding and shift register */ };
 #define MSR_CONNECTED 0xb0 /* DCD, DSR, CTS */
 
 static void fifo_push(struct uart_fifo *fifo, u8 byte)

@@ -6,15 +6,10 @@
 #include "lib/math.h"
 
 #define FREQUENCY 1193182u
-#define COUNTER_0 0x40
-#define COUNTER_2 0x42
-#define CONTROL 0x43
-#define PORT_61 0x61
-#define PORT_61_GATE 0x01
-#define PORT_61_SPEAKER 0x02
-#define PORT_61_OUTPUT 0x20
-#define COUNTER_0_MODE_0 0x30
-#define COUNTER_2_MODE_0 0xb0
+enum { COUNTER_0 = 0x40, COUNTER_2 = 0x42, CONTROL, PORT_61 = 0x61 };
+enum { PORT_61_GATE = 0x01, PORT_61_SPEAKER = 0x02, PORT_61_OUTPUT = 0x20 };
+/* Control words. */
+enum { COUNTER_0_MODE_0 = 0x30, COUNTER_2_MODE_0 = 0xb0 };
 #define MEASUREMENTS 3u
 #define MEASURED_CLOCKS 11932u /* 10 ms */
 #define MEASURED_PARTS 100u    /* of a second */

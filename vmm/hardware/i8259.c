@@ -8,14 +8,11 @@
 #include "core/layout.h"
 #include "ia32/cpu.h"
 
-#define MASTER 0x20
-#define SLAVE 0xa0
+enum { MASTER = 0x20, SLAVE = 0xa0 };
 /* The chip set's edge/level control registers. */
 #define EDGE_LEVEL 0x4d0
-#define ICW1_INIT_ICW4 0x11
-#define ICW4_8086 0x01
-#define OCW2_EOI 0x20
-#define OCW3_READ_SERVICE 0x0b
+/* Command words. */
+enum { ICW1_INIT_ICW4 = 0x11, ICW4_8086 = 0x01, OCW2_EOI = 0x20, OCW3_READ_SERVICE = 0x0b };
 #define CASCADE 2
 
 static u16 mask = 0xffff & ~(1u << CASCADE);

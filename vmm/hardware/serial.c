@@ -8,9 +8,7 @@
 #define FCR_ENABLE_CLEAR 0x07
 #define LCR_8N1 0x03
 #define MCR_DTR_RTS_OUT2 0x0b
-#define LSR_RECEIVED 0x01
-#define LSR_ROOM 0x20
-#define LSR_IDLE 0x40
+enum { LSR_RECEIVED = 0x01, LSR_ROOM = 0x20, LSR_IDLE = 0x40 };
 #define BASE_BAUD 115200u
 #define FIFO_SIZE 16
 

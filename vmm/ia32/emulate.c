@@ -83,21 +83,6 @@ COLD static bool operand_16(const struct emulation *e, u16 *value)
 	return true;
 }
 
-/* The operand of LGDT and LIDT. */
-COLD static bool operand_table(const struct emulation *e, u16 *limit, u32 *base)
-{
-	struct {
-		u16 limit;
-		u32 base;
-	} __attribute__((packed)) operand;
-
-	if (!operand_read(e, &operand, sizeof(operand)))
-		return false;
-	*limit = operand.limit;
-	*base = operand.base;
-	return true;
-}
-
 /* Descriptor tables */
 
 /* A segment that is loaded stays usable after LGDT, whatever the new table has
@@ -132,6 +117,14 @@ COLD void emulate_reload_gdt(struct pc *pc)
 		segment_set_user_code(pc->vcpu, false);
 }
 
+/* What every load of a register by way of the GDT ends with. */
+COLD static enum emulated gdt_reload(const struct emulation *e)
+{
+	emulate_reload_gdt(e->pc);
+	inject_reload_stack(e->pc);
+	return EMULATED_NEXT;
+}
+
 /* Without the hypercall for TLS, stores to the GDT must not pass unseen. */
 COLD static void protect_gdt(struct pc *pc)
 {
@@ -139,16 +132,6 @@ COLD static void protect_gdt(struct pc *pc)
 
 	if (!pc->tls_hook && shadow_translate(pc, pc->gdt_base, &frame))
 		shadow_protect(pc, frame);
-}
-
-COLD static enum emulated emulate_lgdt(const struct emulation *e)
-{
-	if (!operand_table(e, &e->pc->gdt_limit, &e->pc->gdt_base))
-		return EMULATED_JUMP;
-	emulate_reload_gdt(e->pc);
-	inject_reload_stack(e->pc);
-	protect_gdt(e->pc);
-	return EMULATED_NEXT;
 }
 
 /* Gates straight to ring 1: the system call, and on a dedicated CPU every
@@ -174,12 +157,23 @@ COLD static void reload_gates(struct pc *pc)
 	}
 }
 
-COLD static enum emulated emulate_lidt(const struct emulation *e)
+COLD static enum emulated emulate_load_table(const struct emulation *e)
 {
-	if (!operand_table(e, &e->pc->idt_limit, &e->pc->idt_base))
+	struct pc *pc = e->pc;
+	struct table_register table;
+
+	if (!operand_read(e, &table, sizeof(table)))
 		return EMULATED_JUMP;
-	reload_gates(e->pc);
-	return EMULATED_NEXT;
+	if (e->decoded.operation == DECODED_LIDT) {
+		pc->idt_limit = table.limit;
+		pc->idt_base = table.base;
+		reload_gates(pc);
+		return EMULATED_NEXT;
+	}
+	pc->gdt_limit = table.limit;
+	pc->gdt_base = table.base;
+	protect_gdt(pc);
+	return gdt_reload(e);
 }
 
 COLD static enum emulated emulate_ltr(const struct emulation *e)
@@ -197,9 +191,7 @@ COLD static enum emulated emulate_ltr(const struct emulation *e)
 	pc->tss_base = descriptor_base(descriptor);
 	if (pc->tss_base >= GANDALF_BASE - PAGE_SIZE)
 		pc->tss_base = 0; /* none that inject_reload_stack() could read */
-	emulate_reload_gdt(pc);
-	inject_reload_stack(pc);
-	return EMULATED_NEXT;
+	return gdt_reload(e);
 }
 
 /* A local descriptor table is not offered: Linux uses one only for
@@ -212,9 +204,7 @@ COLD static enum emulated emulate_lldt(const struct emulation *e)
 		return EMULATED_JUMP;
 	if ((selector & SYSTEM_SELECTOR_MASK) != 0)
 		return EMULATED_FAULT;
-	emulate_reload_gdt(e->pc);
-	inject_reload_stack(e->pc);
-	return EMULATED_NEXT;
+	return gdt_reload(e);
 }
 
 /* Control and debug registers */
@@ -504,7 +494,7 @@ static enum emulated emulate_out(const struct emulation *e)
 }
 
 static const emulate_function functions[DECODED_OPERATIONS] = {
-	[DECODED_LGDT] = emulate_lgdt, [DECODED_LIDT] = emulate_lidt,
+	[DECODED_LGDT] = emulate_load_table, [DECODED_LIDT] = emulate_load_table,
 	[DECODED_LLDT] = emulate_lldt, [DECODED_LTR] = emulate_ltr, [DECODED_LMSW] = emulate_lmsw,
 	[DECODED_MOV_FROM_CR] = emulate_mov_from_cr, [DECODED_MOV_TO_CR] = emulate_mov_to_cr,
 	[DECODED_MOV_FROM_DR] = emulate_mov_from_dr, [DECODED_MOV_TO_DR] = emulate_mov_to_dr,

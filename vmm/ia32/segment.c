@@ -27,27 +27,25 @@ static struct segment_tables host_tables;
 
 u64 segment_descriptor(u32 base, u32 limit, u32 type, bool big)
 {
-	u64 descriptor = 0;
-	u32 field = limit;
+	u32 high = (base & 0xff000000) | (base >> 16 & 0xff) | type << 8;
 
+	if (big)
+		high |= (u32)(DESCRIPTOR_BIG >> 32);
 	if (limit > 0xfffff) {
-		field = limit >> PAGE_SHIFT;
-		descriptor |= DESCRIPTOR_GRANULARITY;
+		limit >>= PAGE_SHIFT;
+		high |= (u32)(DESCRIPTOR_GRANULARITY >> 32);
 	}
-	descriptor |= (u64)(field & 0xffff) | (u64)(field >> 16) << 48;
-	descriptor |= (u64)(base & 0xffffff) << 16 | (u64)(base >> 24) << 56;
-	descriptor |= (u64)type << 40;
-	return big ? descriptor | DESCRIPTOR_BIG : descriptor;
+	return (u64)(high | (limit & 0xf0000)) << 32 | (base << 16 | (limit & 0xffff));
 }
 
 u32 descriptor_base(u64 descriptor)
 {
-	return (u32)(descriptor >> 16 & 0xffffff) | (u32)(descriptor >> 56) << 24;
+	return (u32)(descriptor >> 16 & 0xffffff) | ((u32)(descriptor >> 32) & 0xff000000);
 }
 
 u32 descriptor_limit(u64 descriptor)
 {
-	u32 limit = (u32)(descriptor & 0xffff) | (u32)(descriptor >> 32 & 0xf0000);
+	u32 limit = (u32)(descriptor & 0xffff) | ((u32)(descriptor >> 32) & 0xf0000);
 
 	if (descriptor & DESCRIPTOR_GRANULARITY)
 		limit = limit << PAGE_SHIFT | (PAGE_SIZE - 1);
@@ -56,8 +54,9 @@ u32 descriptor_limit(u64 descriptor)
 
 static u64 gate(u32 offset, u32 selector, unsigned type, unsigned dpl)
 {
-	return (u64)(offset & 0xffff) | (u64)selector << 16 |
-	       (u64)(0x80u | dpl << 5 | type) << 40 | (u64)(offset >> 16) << 48;
+	u32 high = (offset & 0xffff0000) | (0x80u | dpl << 5 | type) << 8;
+
+	return (u64)high << 32 | (selector << 16 | (offset & 0xffff));
 }
 
 /* Vectors that find interrupts disabled even where the VMM is interruptible: what
@@ -149,14 +148,14 @@ void segment_allow_ports(struct vcpu *vcpu, u16 first, u16 last)
  * it needs them. */
 static u64 descriptor_truncate(u64 descriptor, u32 limit)
 {
-	u32 base = descriptor_base(descriptor);
-	u64 flags = descriptor & (DESCRIPTOR_BIG | 1ull << 52 | 1ull << 53);
+	const u64 flags = DESCRIPTOR_BIG | 1ull << 52 | 1ull << 53;
 
 	if (descriptor_limit(descriptor) <= limit)
 		return descriptor;
 	if (limit > 0xfffff)
 		limit = ((limit + 1) & PTE_FRAME) - 1;
-	return segment_descriptor(base, limit, (u32)(descriptor >> 40) & 0xff, false) | flags;
+	return segment_descriptor(descriptor_base(descriptor), limit,
+				  (u32)(descriptor >> 40) & 0xff, false) | (descriptor & flags);
 }
 
 u64 segment_restrict(u64 descriptor, bool flat)

@@ -18,16 +18,11 @@ static void remainders_make(void)
 	for (u32 byte = 0; byte < 256; byte++) {
 		u32 crc = byte;
 
-		for (u32 bit = 0; bit < 8; bit++)
+		for (u32 bit = 0; bit < 8 * SLICES; bit++) {
 			crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
-		remainders[0][byte] = crc;
-	}
-	for (u32 slice = 1; slice < SLICES; slice++)
-		for (u32 byte = 0; byte < 256; byte++) {
-			u32 crc = remainders[slice - 1][byte];
-
-			remainders[slice][byte] = crc >> 8 ^ remainders[0][crc & 0xff];
+			remainders[bit / 8][byte] = crc;
 		}
+	}
 }
 
 u32 crc32_update(u32 crc, const void *data, u32 size)
