@@ -26,6 +26,7 @@ u32 time_tsc_khz = 1000000;
 
 static struct vm vms_made[GUESTS];
 static struct gandalf_guest guests[GUESTS];
+static struct segment_tables tables[GUESTS + 1]; /* the last: the idle vCPU's */
 static struct deadline *watch, *turn;
 static char line[128];
 static unsigned lines, releases, starts, answers;
@@ -65,11 +66,19 @@ void deadline_set(struct deadline *deadline, u64 time)
 	deadline->time = time;
 }
 
-void switch_vcpu(struct vcpu *from, struct vcpu *to)
+/* From another's stack to that of the vCPU whose tables are loaded. */
+void switch_stack(u32 *saved, u32 esp, u32 cr3)
 {
-	assert_ptr_equal(from, core.current);
-	assert_ptr_not_equal(from, to);
-	core.current = to;
+	assert_ptr_not_equal(saved, &core.current->saved_esp);
+	assert_int_equal(esp, core.current->saved_esp);
+	assert_int_equal(processor.gdt.limit, core.current->tables->gdt_register.limit);
+	assert_int_equal(cr3, 0);
+}
+
+void debug_switch(const struct vcpu *to)
+{
+	(void)to;
+	fail();
 }
 
 void vm_release_stopped(void)
@@ -126,8 +135,12 @@ static int start(void **state)
 		vcpus[i].vm = &vms_made[i];
 		vcpus[i].id = i;
 		vcpus[i].priority = priorities[i];
+		vcpus[i].tables = &tables[i];
+		vcpus[i].saved_esp = 0x1000u * (i + 1);
+		tables[i].gdt_register.limit = (u16)(i + 1);
 		schedule_add(&vcpus[i]);
 	}
+	idle_vcpu.tables = &tables[GUESTS];
 	return 0;
 }
 
@@ -183,30 +196,38 @@ static void look_at(u64 now)
 	watch->time = watch->expire(watch, now);
 }
 
+/* One look a second. */
+static void look_for(u32 seconds)
+{
+	while (seconds-- != 0)
+		look_at(watch->time);
+}
+
 static void starvation_is_told_once_after_ten_seconds(void **state)
 {
-	const u64 limit = 10000000000;
+	const u64 second = 1000000000;
 
 	(void)state;
 	vcpus[2].state = VCPU_RUNNING;
 	schedule();
 	look_at(3000);
-	assert_true(watch->time == 3000 + limit);
-	processor.tsc = 5000;
+	assert_true(watch->time == 3000 + second);
+	look_for(20);
+	assert_int_equal(lines, 0);
 	vcpus[1].state = VCPU_RUNNING;
+	processor.tsc += second / 2;
 	schedule();
 	/* A more urgent one takes over: Linux has waited since then all the same. */
-	processor.tsc = 6000;
+	processor.tsc += second / 4;
 	vcpus[0].state = VCPU_RUNNING;
 	schedule();
-	look_at(3000 + limit);
-	assert_true(watch->time == 5000 + limit);
+	look_for(10);
 	assert_int_equal(lines, 0);
-	look_at(5000 + limit);
+	look_for(1);
 	assert_int_equal(lines, 1);
 	assert_string_equal(line,
 			    "fast has held the CPU for 10 seconds; guests of lower priority wait");
-	look_at(5000 + 2 * limit);
+	look_for(30);
 	assert_int_equal(lines, 1);
 	/* Linux has it again: the time begins anew. */
 	vcpus[0].state = vcpus[1].state = VCPU_HALTED;
@@ -215,12 +236,15 @@ static void starvation_is_told_once_after_ten_seconds(void **state)
 	processor.tsc += 1000;
 	vcpus[1].state = VCPU_RUNNING;
 	schedule();
-	look_at(5000 + 2 * limit + 2000);
-	assert_true(watch->time == 5000 + 2 * limit + 1000 + limit);
-	/* Nobody waits: nothing is said. */
-	vcpus[2].state = VCPU_HALTED;
-	look_at(6000 + 3 * limit);
+	look_for(10);
 	assert_int_equal(lines, 1);
+	/* Nobody waits: nothing is said, and it does not count. */
+	vcpus[2].state = VCPU_HALTED;
+	look_for(20);
+	assert_int_equal(lines, 1);
+	vcpus[2].state = VCPU_RUNNING;
+	look_for(1);
+	assert_int_equal(lines, 2);
 }
 
 static void the_work_for_linux_ends_before_the_idle_vcpus_begins(void **state)

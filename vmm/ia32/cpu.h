@@ -165,6 +165,23 @@ static inline u32 fetch_add(u32 *at, u32 value)
 	return value;
 }
 
+/*
+ * Leaves this stack and goes on where the other, at esp, was left in the same way; with
+ * that CR3 unless it is 0. What is left of a stack, highest address first:
+ *	ebp
+ *	where it goes on	<- *saved
+ */
+static inline void switch_stack(u32 *saved, u32 esp, u32 cr3)
+{
+	__asm__ volatile("push %%ebp; push $1f; mov %%esp, (%0)\n"
+			 "test %2, %2; jz 2f; mov %2, %%cr3\n"
+			 "2: mov %1, %%esp; ret\n"
+			 "1: pop %%ebp"
+			 : "+a"(saved), "+d"(esp), "+c"(cr3)
+			 :
+			 : "ebx", "esi", "edi", "memory", "cc");
+}
+
 /* The operand of LGDT and LIDT. */
 struct table_register {
 	u16 limit;

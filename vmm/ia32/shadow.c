@@ -509,6 +509,8 @@ COLD static enum shadow_result fill_seldom(struct pc *pc, u32 linear, u32 entry,
 	enum shadow_result result = write_target(&pc->shadow, entry & PTE_FRAME, error);
 	u32 *place;
 
+	if (linear >= GANDALF_BASE)
+		return SHADOW_FAULT;
 	if (result != SHADOW_FILLED)
 		return result;
 	place = fill_place(pc, linear);
@@ -571,7 +573,7 @@ COLD static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest,
 	u32 small;
 
 	*error = (*error & (PF_W | PF_U)) | PF_P;
-	if ((*error & ~*guest & (PF_W | PF_U)) != 0)
+	if (linear >= GANDALF_BASE || (*error & ~*guest & (PF_W | PF_U)) != 0)
 		return SHADOW_FAULT;
 	pde = *guest | PTE_A | (*error & PF_W ? PTE_D : 0);
 	*guest = pde;
@@ -600,6 +602,8 @@ COLD static enum shadow_result fill_identity(struct pc *pc, u32 linear, const u3
 
 	if (linear < pc->shadow.memory_size)
 		return SHADOW_FILLED;
+	if (linear >= GANDALF_BASE)
+		return SHADOW_FAULT;
 	if (*error & PF_W)
 		return SHADOW_OUTSIDE;
 	if (*entry == 0) {

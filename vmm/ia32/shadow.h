@@ -81,7 +81,7 @@ void shadow_flush(struct pc *pc, u32 guest_directory, u32 start, u32 end);
 /* Keeps a guest-physical page read-only from now on; 0 for none. */
 void shadow_protect(struct pc *pc, u32 guest_frame);
 
-/* Makes one page below GANDALF_BASE accessible as the guest's tables allow. error: as the CPU's
+/* Makes one page accessible as the guest's tables allow; none of the VMM's. error: as the CPU's
  * page fault error code; SHADOW_FAULT gives it the P bit of the guest's tables. */
 enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error);
 /* The same for the VMM's own access; false: not its fault. */

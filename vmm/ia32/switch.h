@@ -9,24 +9,6 @@
 #include "ia32/debug.h"
 #include "ia32/segment.h"
 
-/*
- * Saves the one VMM stack and goes on where the other was left, with its CR3 unless
- * that is 0. On the stack of a vCPU that is switched out, highest address first:
- *	ebp
- *	where it goes on	<- saved_esp
- * A new one has entry_return there, below its frame.
- */
-static inline void switch_stack(struct vcpu *from, struct vcpu *to, u32 cr3)
-{
-	__asm__ volatile("push %%ebp; push $1f; mov %%esp, %c[saved_esp](%0)\n"
-			 "test %2, %2; jz 2f; mov %2, %%cr3\n"
-			 "2: mov %c[saved_esp](%1), %%esp; ret\n"
-			 "1: pop %%ebp"
-			 : "+a"(from), "+d"(to), "+c"(cr3)
-			 : [saved_esp] "i"(offsetof(struct vcpu, saved_esp))
-			 : "ebx", "esi", "edi", "memory", "cc");
-}
-
 /* Runs to; returns when from is switched to again. An RTOS runs in whatever address space is
  * loaded, since all of them map it: switching to it costs no CR3 load. */
 static inline void switch_vcpu(struct vcpu *from, struct vcpu *to)
@@ -41,7 +23,7 @@ static inline void switch_vcpu(struct vcpu *from, struct vcpu *to)
 	segment_load(to);
 	if ((to->dr[7] | from->dr[7]) & DEBUG_ENABLES)
 		debug_switch(to);
-	switch_stack(from, to, cr3);
+	switch_stack(&from->saved_esp, to->saved_esp, cr3);
 }
 
 /* Gives the vCPU a VMM stack whose first switch goes straight to its frame,

@@ -135,6 +135,9 @@ static inline void sti_hlt_cli(void)
 	processor_sleep();
 }
 
+/* The test's own. */
+void switch_stack(u32 *saved, u32 esp, u32 cr3);
+
 static inline void lgdt_lidt_ltr(const struct table_register *gdt,
 				 const struct table_register *idt, u32 task)
 {
