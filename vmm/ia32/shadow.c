@@ -556,7 +556,7 @@ static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, 
 	/* Where the shadow had an entry those near it were filled with that; a page that the
 	 * guest has just made for a write comes alone. */
 	if ((cause & PF_P) == 0 && ((cause & PF_W) == 0 || pc->vcpu->shared->cr2 != linear)) {
-		u32 before = table_index(linear) % PREFILL;
+		u32 before = (u32)place / sizeof(u32) % PREFILL;
 
 		prefill(pc, place - before, guest - before, pde);
 	}
@@ -635,7 +635,7 @@ enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error)
 	vcpu_count(pc->vcpu, COUNTER_shadow_fills);
 	if (pde_is_large(pc, pde))
 		return fill_large(pc, linear, guest, error);
-	*guest = pde |= PTE_A;
+	*guest |= PTE_A;
 	return fill_small(pc, linear, pde, error);
 }
 
