@@ -5,30 +5,33 @@
 #include "core/trace.h"
 #include "core/work.h"
 
-/* Those whose number alone says all, and which are so short that the event would be a
+/* Not those whose number alone says all, and which are so short that the event would be a
  * good part of their cost: the null hypercall, the interrupt flag. HALT has an event
  * of its own. */
-#define UNTRACED ((1ull << GANDALF_HYPERCALL_NULL) | (1ull << GANDALF_HYPERCALL_HALT) | \
-		  (1ull << GANDALF_HYPERCALL_INTERRUPT_FLAG))
+static inline bool hypercall_is_traced(u32 number)
+{
+	_Static_assert((GANDALF_HYPERCALL_INTERRUPT_FLAG | 1) == GANDALF_HYPERCALL_HALT, "a bit");
+	return (number | 1) != GANDALF_HYPERCALL_HALT && number != GANDALF_HYPERCALL_NULL;
+}
 
 /* The hypercall's gate admits guests only. */
 void trap_hypercall(struct frame *frame, u32 vector)
 {
 	struct vcpu *vcpu = core.current;
-	const hypercall_function *functions = vcpu->operations->hypercalls;
 	u32 number = frame->eax;
+	hypercall_function function;
 
 	(void)vector;
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_hypercalls);
 	work_begin(vcpu);
-	if (number >= HYPERCALLS || functions[number] == NULL) {
+	if (number >= HYPERCALLS || (function = vcpu->operations->hypercalls[number]) == NULL) {
 		vm_stop(vcpu->vm, "unknown hypercall %u", number);
 		return;
 	}
-	if ((UNTRACED >> number & 1) == 0)
+	if (hypercall_is_traced(number))
 		trace_fast(vcpu->id, TRACE_hypercall, number, frame->ebx);
-	frame->eax = functions[number](vcpu);
+	frame->eax = function(vcpu);
 }
 
 u32 hypercall_null(struct vcpu *vcpu)
