@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "core/schedule.h"
 #include "core/trace.h"
+#include "core/work.h"
 #include "lib/string.h"
 
 #define LINE_SIZE 64
@@ -168,6 +169,8 @@ void command_input(void)
 {
 	int character;
 
-	while ((character = console_get(&consoles, log_console)) >= 0)
+	while ((character = console_get(&consoles, log_console)) >= 0) {
 		edit((char)character);
+		work_pause();
+	}
 }

@@ -7,6 +7,7 @@
 
 #include "core/command.h"
 #include "core/log.h"
+#include "core/work.h"
 #include "hardware/i8259.h"
 #include "hardware/serial.h"
 #include "ia32/cpu.h"
@@ -85,18 +86,22 @@ void interrupt_take_back(void)
 }
 
 /* What is left to do is done at a later interrupt: one behind the other would keep
- * the timer's out, which the processor may serve after the 8259's. */
+ * the timer's out, which the processor may serve after the 8259's. Between the steps
+ * others are let in; the UART's are masked until the deadline. */
 static void console_interrupt(void)
 {
 	serial_mask_interrupts();
 	deadline_set(&console_deadline, rdtsc() + time_tsc_khz / CONSOLE_RATE);
 	log_receive();
+	work_pause();
 	command_input();
+	work_pause();
 	for (u32 i = 0; i < core.vcpu_count; i++)
 		if (vcpus[i].state != VCPU_OFF)
 			vcpus[i].operations->console(&vcpus[i]);
 	if (console_must_wait())
 		return;
+	work_pause();
 	if (++console_waits >= CONSOLE_WAITS + CONSOLE_BURST)
 		console_waits = 0;
 	log_pump();

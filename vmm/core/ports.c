@@ -7,6 +7,7 @@
 
 #include "core/log.h"
 #include "core/trace.h"
+#include "core/work.h"
 #include "hardware/cmos.h"
 
 enum { IRQ_PIT = 0, IRQ_UART = 4, IRQ_RTC = 8 };
@@ -33,8 +34,10 @@ static void uart_drain(struct pc *pc)
 
 	for (i = 0; i < UART_STEP && uart_has_output(&pc->uart) && console_room(console) != 0; i++)
 		console_put(&consoles, console, (char)uart_transmit(&pc->uart));
-	if (i != 0)
-		log_pump();
+	if (i == 0)
+		return;
+	work_pause();
+	log_pump();
 }
 
 static void uart_exchange(struct pc *pc)

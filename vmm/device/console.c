@@ -271,7 +271,8 @@ static void insert_focus_notice(struct console_mux *mux)
 	mux->shown = mux->focus;
 	output_skip_line_end(mux, old);
 	mux->shown->continued = false;
-	insert_add(mux, "[console %s has the keyboard]\r\n", mux->shown->name);
+	insert_add(mux, "[console %s", mux->shown->name);
+	mux->notice_rest = true;
 }
 
 static void insert_help(struct console_mux *mux)
@@ -324,12 +325,15 @@ static bool insert_next(struct console_mux *mux)
 {
 	mux->insert_first = 0;
 	mux->insert_count = 0;
-	if (mux->inserting)
+	if (mux->notice_rest)
+		insert_add(mux, " has the keyboard]\r\n");
+	else if (mux->inserting)
 		insert_text_step(mux);
 	else if (mux->redrawing)
 		insert_redraw_step(mux);
 	else
 		return insert_begin(mux);
+	mux->notice_rest = false;
 	return true;
 }
 
@@ -366,7 +370,7 @@ static bool redraw_is_due(const struct console_mux *mux)
 bool console_has_output(struct console_mux *mux)
 {
 	return mux->insert_first < mux->insert_count || mux->inserting ||
-	       redraw_is_due(mux) || mux->notice_focus || mux->notice_help ||
+	       redraw_is_due(mux) || mux->notice_focus || mux->notice_rest || mux->notice_help ||
 	       mux->shown->lost > 0 || mux->shown->output_count > 0 || other_ready(mux) != NULL;
 }
 

@@ -53,6 +53,7 @@ struct console_mux {
 	struct console *source; /* whose line was inserted last */
 	bool command;           /* Ctrl-A was typed */
 	bool notice_focus;
+	bool notice_rest; /* of that: in two steps, since interrupts wait meanwhile */
 	bool notice_help;
 	u32 turn;               /* bytes that the focused console may still write */
 	bool inserting;         /* the source's line is being inserted */

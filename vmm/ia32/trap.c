@@ -41,6 +41,7 @@ COLD static const struct fixup *trap_fixup(u32 eip)
  * may change CR2, and the FPU's owner. */
 static inline void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 {
+	bool working = vcpu->working;
 	u32 cr2 = cr2_read();
 
 	vcpu->working = true;
@@ -53,7 +54,7 @@ static inline void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 			cr2_write(cr2);
 		}
 	}
-	vcpu->working = false;
+	vcpu->working = working; /* true: a handler that let this interrupt in */
 }
 
 /*
