@@ -76,23 +76,22 @@ static void command_result(struct vm *vm)
 
 struct command {
 	const char *name;
-	bool needs_guest;
 	void (*answer)(struct vm *vm);
 	const char *help;
-	u32 action; /* command_result() tells what became of it */
+	bool needs_guest;
+	u8 action; /* command_result() tells what became of it */
 };
 
 static const struct command commands[] = {
-	{"help", false, command_help, "this list", 0},
-	{"status", false, command_status, "guests and memory", 0},
-	{"counters", true, command_counters, "what the VMM did for a guest", 0},
-	{"trace", true, command_trace, "its last events", 0},
-	{"start", true, command_result, "loads and starts a guest",
-	 GANDALF_ACTION_START},
-	{"stop", true, command_result, "switches a guest off", GANDALF_ACTION_STOP},
-	{"restart", true, command_result, "both", GANDALF_ACTION_RESTART},
-	{"pause", true, command_result, "keeps a guest from the CPU", GANDALF_ACTION_PAUSE},
-	{"resume", true, command_result, "ends that", GANDALF_ACTION_RESUME},
+	{"help", command_help, "this list", false, 0},
+	{"status", command_status, "guests and memory", false, 0},
+	{"counters", command_counters, "what the VMM did for a guest", true, 0},
+	{"trace", command_trace, "its last events", true, 0},
+	{"start", command_result, "loads and starts a guest", true, GANDALF_ACTION_START},
+	{"stop", command_result, "switches a guest off", true, GANDALF_ACTION_STOP},
+	{"restart", command_result, "both", true, GANDALF_ACTION_RESTART},
+	{"pause", command_result, "keeps a guest from the CPU", true, GANDALF_ACTION_PAUSE},
+	{"resume", command_result, "ends that", true, GANDALF_ACTION_RESUME},
 };
 
 static void command_help(struct vm *vm)

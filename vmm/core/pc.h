@@ -19,10 +19,15 @@
  * priorities let few nest. */
 #define PC_DIRECT_VECTORS 8
 
+/* What is large comes last: a small offset takes less code. */
 struct pc {
 	struct vm *vm;
 	struct vcpu *vcpu;
 	bool dedicated;          /* IOPL 1, real IF, interrupts without the VMM */
+	/* Shared CPU: an interrupt waits, the traps for it are laid. */
+	bool armed;
+	/* Shared CPU: pic_pending() >= 0. */
+	bool interrupt_waits;
 
 	/* The guest's system registers; CR2 is in the shared page. */
 	u32 cr0, cr3, cr4;
@@ -32,23 +37,18 @@ struct pc {
 	u32 tss_base;            /* linear; 0: no TSS loaded */
 	bool tls_hook;           /* LOAD_TLS has been seen */
 	u8 tls_down;             /* strict TLS: bit n, segment n shows its lower half */
-	struct frame tls_frame;  /* at the last flip: a fault again is the guest's */
-	u64 tls[SEGMENT_TLS_ENTRIES]; /* strict TLS: descriptors as the guest set them */
-	struct shadow shadow;
-
-	/* Shared CPU: an interrupt waits, the traps for it are laid. */
-	bool armed;
-	/* Shared CPU: pic_pending() >= 0. */
-	bool interrupt_waits;
-	struct pic_pair pic;
-	struct pit pit;
-	u64 pit_served;          /* when it last expired */
-	struct rtc rtc;
-	struct uart uart;
-	struct deadline pit_deadline;
-	struct deadline rtc_deadline;
 	u32 direct_count;
 	u8 direct_vectors[PC_DIRECT_VECTORS];
+	struct pic_pair pic;
+	struct shadow shadow;
+	u64 pit_served;          /* when the PIT last expired */
+	struct deadline pit_deadline;
+	struct deadline rtc_deadline;
+	struct uart uart;
+	struct pit pit;
+	struct rtc rtc;
+	struct frame tls_frame;  /* at the last flip: a fault again is the guest's */
+	u64 tls[SEGMENT_TLS_ENTRIES]; /* strict TLS: descriptors as the guest set them */
 };
 
 _Static_assert(sizeof(struct pc) <= 4096, "one frame of the pool");

@@ -93,9 +93,9 @@ struct vcpu {
 	u32 stack_frames[2]; /* pool frames of its VMM stack */
 	u32 table_frame;     /* pool frame of the page table at LAYOUT_VCPU */
 	u32 pending;         /* RTOS: vectors that wait, from GANDALF_VECTOR_IRQ on */
-	u32 dr[8];           /* as the guest sees them */
 	u64 ran;             /* time stamps spent running, less the present one while it runs */
 	u32 counters[COUNTERS];
+	u32 dr[8];           /* as the guest sees them */
 	_Alignas(16) u8 fpu[512]; /* FXSAVE or FNSAVE image */
 };
 

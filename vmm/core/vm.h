@@ -27,7 +27,6 @@ struct vm {
 	bool unreleased;     /* its shadow page tables still exist */
 	u32 fault_restarts;
 	u64 started;         /* time stamp */
-	char reason[GANDALF_REASON_SIZE]; /* why it was stopped */
 	char *report;        /* GANDALF_REPORT_SIZE bytes: the last one's text */
 	struct deadline watchdog;
 	u64 alive;           /* its last sign of life; 0: none yet */
@@ -35,9 +34,10 @@ struct vm {
 	const char *notice;  /* of its end, which the idle vCPU is to log: a pattern for its
 			      * name, fault_restarts and restart_limit; NULL: none */
 	bool faulted;        /* the idle vCPU is to log the report */
-	u8 code[15];         /* for it: the instruction where the guest was stopped */
-	u32 code_count;
 	bool halt_wanted;    /* a stop came while the VMM worked for it */
+	u32 code_count;
+	u8 code[15];         /* for the report: the instruction where the guest was stopped */
+	char reason[GANDALF_REASON_SIZE]; /* why it was stopped */
 };
 
 /* Makes the virtual machines of the table; starts none. */

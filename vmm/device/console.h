@@ -25,28 +25,28 @@
 /* Room for what is inserted, the help text the longest, and a line behind it. */
 #define CONSOLE_INSERT_SIZE 640
 
+/* Here and below the large arrays come last: what has a small offset takes less code. */
 struct console {
-	char name[GANDALF_NAME_SIZE];
-	u8 output[CONSOLE_OUTPUT_SIZE];
 	u32 output_count;
 	u32 output_lines; /* line feeds among them */
 	u32 output_total; /* bytes ever; where the next goes, modulo the size */
-	u8 input[CONSOLE_INPUT_SIZE];
 	u32 input_first;
 	u32 input_count;
-	/* What has been shown since the last line feed, to draw it again. */
-	u8 line[CONSOLE_LINE_SIZE];
-	u32 line_length;    /* beyond the size: cannot be drawn again */
+	u32 line_length;    /* beyond the size of the line: cannot be drawn again */
 	bool continued;     /* the line has been shown as far as it was written */
 	u8 escape;          /* state of the escape sequence in the line */
 	u32 escape_start;   /* where in the line it began */
 	bool drops_oldest;  /* a full buffer drops its oldest line instead of refusing a byte,
 			     * and the number of characters lost is shown: the VMM's log */
 	u32 lost;           /* characters dropped and not yet announced */
+	char name[GANDALF_NAME_SIZE];
+	/* What has been shown since the last line feed, to draw it again. */
+	u8 line[CONSOLE_LINE_SIZE];
+	u8 input[CONSOLE_INPUT_SIZE];
+	u8 output[CONSOLE_OUTPUT_SIZE];
 };
 
 struct console_mux {
-	struct console consoles[CONSOLES_MAXIMUM];
 	u32 count;
 	struct console *focus;  /* has the keyboard */
 	struct console *shown;  /* whose line is on the screen; follows focus */
@@ -60,9 +60,10 @@ struct console_mux {
 	u32 source_length;      /* characters of it so far */
 	bool redrawing;         /* the shown line is being drawn again */
 	u32 redrawn;            /* characters of it so far */
-	char insert[CONSOLE_INSERT_SIZE];
 	u32 insert_first;
 	u32 insert_count;
+	char insert[CONSOLE_INSERT_SIZE];
+	struct console consoles[CONSOLES_MAXIMUM];
 };
 
 void console_mux_init(struct console_mux *mux);

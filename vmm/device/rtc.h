@@ -12,7 +12,6 @@
 #define RTC_REGISTERS 128
 
 struct rtc {
-	u8 registers[RTC_REGISTERS]; /* time registers: only while it is stopped */
 	u64 origin;       /* time at which second 0 below began */
 	u64 clocks;       /* of 32,768 Hz since then, as far as register C tells */
 	u32 tsc_khz;
@@ -20,6 +19,7 @@ struct rtc {
 	u32 second_of_day; /* of second 0 */
 	u8 index;         /* port 0x70 */
 	bool running;     /* divider on and SET clear */
+	u8 registers[RTC_REGISTERS]; /* time registers: only while it is stopped */
 };
 
 /*

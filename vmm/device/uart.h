@@ -19,11 +19,11 @@ struct uart_fifo {
 };
 
 struct uart {
-	struct uart_fifo receive;
-	struct uart_fifo transmit;
 	u8 registers[8];     /* as written; the FIFO control register is number 2 */
 	u8 divisor[2];
 	bool transmit_event; /* THR became empty; until IIR is read or THR written */
+	struct uart_fifo receive;
+	struct uart_fifo transmit;
 };
 
 void uart_reset(struct uart *uart);

@@ -39,14 +39,14 @@ struct shadow {
 	u32 master;       /* frame: kernel half and the VMM's part, for all spaces */
 	u32 identity;     /* frame: directory while the guest's paging is off */
 	u32 nothing;      /* frame of ones: what is read where no memory is */
-	u32 space_frames[SHADOW_SPACE_FRAMES];
-	u16 hash[SHADOW_HASH]; /* index + 1 of the first space */
 	struct space *current; /* NULL while paging is off */
 	u32 space_limit;       /* no space from this index on has been used */
 	u32 clock;
 	u32 protected_frame; /* guest-physical page kept read-only; 0: none */
 	bool caching;        /* the flush hypercall has been seen */
 	bool local_kernel;   /* kernel entries exist that are not global */
+	u32 space_frames[SHADOW_SPACE_FRAMES];
+	u16 hash[SHADOW_HASH]; /* index + 1 of the first space */
 };
 
 enum shadow_result {
