@@ -2,7 +2,6 @@
 /* Channels between guests, and doorbells. */
 #include "core/channel.h"
 
-#include "core/core.h"
 #include "core/guest_rtos.h"
 #include "core/init.h"
 #include "core/memory.h"

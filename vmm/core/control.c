@@ -77,21 +77,6 @@ static struct object object_guest(const struct vm *vm)
 	return (struct object){&status, sizeof(status)};
 }
 
-static struct object object_of_guest(const struct vm *vm, u32 kind)
-{
-	switch (kind) {
-	case GANDALF_OBJECT_GUEST:
-		return object_guest(vm);
-	case GANDALF_OBJECT_COUNTERS:
-		return (struct object){vm->vcpu->counters, sizeof(vm->vcpu->counters)};
-	case GANDALF_OBJECT_REPORT:
-		return (struct object){vm->report, strnlen(vm->report, GANDALF_REPORT_SIZE)};
-	case GANDALF_OBJECT_CONSOLE:
-		return (struct object){vm->console->output, CONSOLE_OUTPUT_SIZE};
-	}
-	return (struct object){NULL, 0};
-}
-
 /* Behind it interrupts are masked. */
 static struct object object_find(const struct vcpu *vcpu)
 {
@@ -107,7 +92,17 @@ static struct object object_find(const struct vcpu *vcpu)
 		return (struct object){log_console->output, CONSOLE_OUTPUT_SIZE};
 	if (vm == NULL)
 		return (struct object){NULL, 0};
-	return object_of_guest(vm, name % (1 << GANDALF_PLACE_SHIFT));
+	switch (name % (1 << GANDALF_PLACE_SHIFT)) {
+	case GANDALF_OBJECT_GUEST:
+		return object_guest(vm);
+	case GANDALF_OBJECT_COUNTERS:
+		return (struct object){vm->vcpu->counters, sizeof(vm->vcpu->counters)};
+	case GANDALF_OBJECT_REPORT:
+		return (struct object){vm->report, strnlen(vm->report, GANDALF_REPORT_SIZE)};
+	case GANDALF_OBJECT_CONSOLE:
+		return (struct object){vm->console->output, CONSOLE_OUTPUT_SIZE};
+	}
+	return (struct object){NULL, 0};
 }
 
 static u32 control_read(struct vcpu *vcpu)

@@ -9,7 +9,6 @@
 #include "core/core.h"
 #include "core/log.h"
 #include "core/schedule.h"
-#include "ia32/cpu.h"
 #include "lib/string.h"
 
 __attribute__((aligned(4096))) u32 memory_directory[1024];

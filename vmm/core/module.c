@@ -9,7 +9,6 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/table.h"
-#include "ia32/cpu.h"
 #include "lib/string.h"
 
 #define MULTIBOOT_LOADED 0x2BADB002
@@ -151,15 +150,6 @@ static void module_move(const struct gandalf_table *table)
 	module_base = best;
 }
 
-static void images_check(const struct gandalf_table *table)
-{
-	const struct gandalf_table *mapped = module_map();
-
-	for (u32 i = 0; i < table->image_count; i++)
-		table_check_image(mapped, &mapped->images[i]);
-	module_unmap();
-}
-
 static void module_find(u32 magic, const struct multiboot_information *information)
 {
 	struct multiboot_module module;
@@ -188,5 +178,8 @@ void module_load(struct gandalf_table *table, u32 magic, u32 information_at)
 	memory_check(table);
 	if (module_in_the_way(table, module_base))
 		module_move(table);
-	images_check(table);
+	mapped = module_map();
+	for (u32 i = 0; i < table->image_count; i++)
+		table_check_image(mapped, &mapped->images[i]);
+	module_unmap();
 }

@@ -61,11 +61,9 @@ static u32 data_selector(const struct frame *frame)
 bool pc_flip_tls(struct pc *pc)
 {
 	const struct frame *frame = pc->vcpu->frame;
-	u32 selectors[2];
+	const u32 selectors[] = {data_selector(frame), frame->es};
 	u8 flips = 0;
 
-	selectors[0] = data_selector(frame);
-	selectors[1] = frame->es;
 	for (u32 i = 0; i < ARRAY_SIZE(selectors); i++) {
 		u32 index = (selectors[i] & 0xffff) / 8;
 

@@ -18,7 +18,6 @@
 #include "core/trace.h"
 #include "core/work.h"
 #include "ia32/fpu.h"
-#include "ia32/segment.h"
 #include "ia32/switch.h"
 #include "lib/format.h"
 #include "lib/string.h"

@@ -27,20 +27,17 @@ static u8 escape_next(u8 state, u8 byte)
 		return state == ESCAPE_STRING ? ESCAPE_STRING_END : ESCAPE_START;
 	if (byte == CANCEL || byte == '\n')
 		return ESCAPE_NONE;
-	switch (state) {
-	case ESCAPE_START:
-		if (byte == '[')
-			return ESCAPE_CONTROL;
-		if (byte == ']' || byte == 'P' || byte == '^' || byte == '_')
-			return ESCAPE_STRING;
-		return (byte & 0xf0) == 0x20 ? ESCAPE_START : ESCAPE_NONE;
-	case ESCAPE_CONTROL:
+	if (state == ESCAPE_CONTROL)
 		return byte >= 0x40 && byte <= 0x7e ? ESCAPE_NONE : ESCAPE_CONTROL;
-	case ESCAPE_STRING:
+	if (state == ESCAPE_STRING)
 		return byte == BELL ? ESCAPE_NONE : ESCAPE_STRING;
-	default:
+	if (state != ESCAPE_START)
 		return ESCAPE_NONE;
-	}
+	if (byte == '[')
+		return ESCAPE_CONTROL;
+	if (byte == ']' || byte == 'P' || byte == '^' || byte == '_')
+		return ESCAPE_STRING;
+	return (byte & 0xf0) == 0x20 ? ESCAPE_START : ESCAPE_NONE;
 }
 
 /* Sequences that must not be sent twice: requests (n, c, Z), titles, a reset. */
@@ -454,19 +451,12 @@ bool console_type(struct console *console, u8 byte)
 
 static void input_command(struct console_mux *mux, u8 byte)
 {
-	switch (byte) {
-	case 'n':
+	if (byte == 'n')
 		console_set_focus(mux, console_next(mux, mux->focus));
-		break;
-	case 'a':
+	else if (byte == 'a')
 		console_type(mux->focus, CONTROL_A);
-		break;
-	case 'x':
-		/* The host's tool leaves before it gets here. */
-		break;
-	default:
+	else if (byte != 'x') /* with which the host's tool leaves before it gets here */
 		mux->notice_help = true;
-	}
 }
 
 void console_input(struct console_mux *mux, u8 byte)

@@ -103,21 +103,15 @@ static void chip_write_command(struct pic *chip, u8 value)
 /* In a PC all four words are given; the third, the wiring, is always the same. */
 static void chip_write_data(struct pic *chip, u8 value)
 {
-	switch (chip->expected) {
-	case 2:
+	static const u8 next[] = { 0, 1, 3, 4, 0 };
+
+	if (chip->expected == 2)
 		chip->vector_base = value & 0xf8;
-		chip->expected = 3;
-		break;
-	case 3:
-		chip->expected = 4;
-		break;
-	case 4:
+	else if (chip->expected == 4)
 		chip->automatic_eoi = value & ICW4_AUTOMATIC_EOI;
-		chip->expected = 0;
-		break;
-	default:
+	else if (chip->expected != 3)
 		chip->mask = value;
-	}
+	chip->expected = next[chip->expected];
 }
 
 /* The chip that a port belongs to, or -1. */

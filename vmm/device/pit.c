@@ -45,16 +45,12 @@ static bool counter_output(const struct pit_counter *counter)
 {
 	if (!counter->loaded)
 		return counter->mode != 0;
-	switch (counter->mode) {
-	case 0:
+	if (counter->mode == 0)
 		return counter->clocks >= counter->count;
-	case 2:
-		return !counter->gate || counter_phase(counter, 1) != counter->count - 1;
-	case 3:
-		return !counter->gate || counter_phase(counter, 1) < (counter->count + 1) / 2;
-	default:
+	if (!is_periodic(counter))
 		return counter->clocks != counter->count;
-	}
+	return !counter->gate || counter_phase(counter, 1) <
+		(counter->mode == 2 ? counter->count - 1 : (counter->count + 1) / 2);
 }
 
 /* What the counting element shows, as the guest reads it. */

@@ -243,10 +243,8 @@ u64 rtc_deadline(const struct rtc *rtc)
 		return TIME_NEVER;
 	if (enabled & C_PERIODIC && shift != 0)
 		deadline = ((rtc->clocks >> shift) + 1) << shift;
-	if (rtc->running && enabled & C_UPDATE)
-		distance = 1;
-	else if (rtc->running && enabled & C_ALARM)
-		distance = alarm_distance(rtc);
+	if (rtc->running && enabled & (C_UPDATE | C_ALARM))
+		distance = enabled & C_UPDATE ? 1 : alarm_distance(rtc);
 	clocks = (u64)(seconds_of(rtc) + distance) << SECOND_SHIFT;
 	if (distance != 0 && clocks < deadline)
 		deadline = clocks;

@@ -26,25 +26,22 @@ static void cmos_snapshot(u8 values[ARRAY_SIZE(fields)])
 		values[i] = cmos_read(fields[i]);
 }
 
-static u32 cmos_number(u8 value, u8 mode)
-{
-	return mode & B_BINARY ? value : (value >> 4) * 10u + (value & 15u);
-}
-
 u32 cmos_seconds(void)
 {
-	u8 first[ARRAY_SIZE(fields)], again[ARRAY_SIZE(fields)];
+	u8 values[ARRAY_SIZE(fields)], again[ARRAY_SIZE(fields)];
 	u8 mode = cmos_read(REGISTER_B);
-	u32 hour;
+	u8 noon;
 
 	do {
-		cmos_snapshot(first);
+		cmos_snapshot(values);
 		cmos_snapshot(again);
-	} while (memcmp(first, again, sizeof(first)) != 0);
-	hour = cmos_number(first[2] & (u8)~HOUR_PM, mode);
+	} while (memcmp(values, again, sizeof(values)) != 0);
+	noon = values[2] & HOUR_PM ? 12 : 0;
+	values[2] &= (u8)~HOUR_PM;
+	for (u32 i = 0; i < ARRAY_SIZE(fields) && (mode & B_BINARY) == 0; i++)
+		values[i] -= (u8)((values[i] >> 4) * 6);
 	if ((mode & B_24_HOURS) == 0)
-		hour = hour % 12 + (first[2] & HOUR_PM ? 12 : 0);
-	return rtc_seconds(CENTURY + cmos_number(first[5], mode), cmos_number(first[4], mode),
-			   cmos_number(first[3], mode), hour, cmos_number(first[1], mode),
-			   cmos_number(first[0], mode));
+		values[2] = values[2] % 12 + noon;
+	return rtc_seconds(CENTURY + values[5], values[4], values[3], values[2], values[1],
+			   values[0]);
 }

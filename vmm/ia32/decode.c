@@ -80,26 +80,17 @@ static u32 cursor_value(struct cursor *cursor, unsigned size)
 /* Takes one prefix into account; false if the byte is none. */
 static bool decode_prefix(struct decoded *decoded, u8 byte)
 {
-	switch (byte) {
-	case 0x26:
-	case 0x2e:
-	case 0x36:
-	case 0x3e:
+	if ((byte & 0xe7) == 0x26) /* ES, CS, SS, DS */
 		decoded->segment = byte >> 3 & 3;
-		return true;
-	case 0x64:
-	case 0x65:
+	else if ((byte & 0xfe) == 0x64)
 		decoded->segment = (u8)(SEGMENT_FS + (byte & 1));
-		return true;
-	case 0x66:
+	else if (byte == 0x66)
 		decoded->operand_size = 2;
-		return true;
-	case 0xf0:
+	else if (byte == 0xf0)
 		decoded->lock = true;
-		return true;
-	default:
-		return byte == 0xf2 || byte == 0xf3;
-	}
+	else
+		return (byte & 0xfe) == 0xf2;
+	return true;
 }
 
 /* Signed or not makes no difference to a sum of 32 bits, but to 8 bits. */
@@ -185,12 +176,11 @@ static bool decode_opcode(struct decoded *decoded, struct cursor *cursor, u16 op
 
 enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 available)
 {
-	struct cursor cursor = { .bytes = bytes, .end = available };
+	struct cursor cursor = { .bytes = bytes,
+				 .end = minimum(available, DECODE_LENGTH_MAXIMUM) };
 	bool known;
 	u16 opcode;
 
-	if (cursor.end > DECODE_LENGTH_MAXIMUM)
-		cursor.end = DECODE_LENGTH_MAXIMUM;
 	*decoded = (struct decoded){
 		.operand_size = 4,
 		.segment = SEGMENT_DEFAULT,

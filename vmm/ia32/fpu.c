@@ -5,7 +5,6 @@
  */
 #include "ia32/fpu.h"
 
-#include "ia32/cpu.h"
 #include "lib/string.h"
 
 #define CPUID_FXSR (1u << 24)
@@ -18,14 +17,10 @@ static bool has_fxsr;
 void fpu_init(void)
 {
 	u32 features = cpuid(1).edx;
-	u32 cr4_bits = 0;
 
 	has_fxsr = (features & CPUID_FXSR) != 0;
-	if (has_fxsr)
-		cr4_bits = CR4_OSFXSR;
-	if (features & CPUID_SSE)
-		cr4_bits |= CR4_OSXMMEXCPT;
-	cr4_write(cr4_read() | cr4_bits);
+	cr4_write(cr4_read() | (has_fxsr ? CR4_OSFXSR : 0) |
+		  (features & CPUID_SSE ? CR4_OSXMMEXCPT : 0));
 }
 
 void fpu_reset(struct vcpu *vcpu)

@@ -3,7 +3,6 @@
 #include "ia32/guest_access.h"
 
 #include "core/core.h"
-#include "ia32/register.h"
 #include "ia32/shadow.h"
 
 static bool range_is_guests(u32 linear, u32 size)

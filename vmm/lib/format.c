@@ -22,12 +22,6 @@ static void output_put(struct output *out, char character)
 		out->buffer[out->length++] = character;
 }
 
-static void output_text(struct output *out, const char *text)
-{
-	while (*text != '\0')
-		output_put(out, *text++);
-}
-
 static void output_number(struct output *out, u64 value, u32 base, u32 width)
 {
 	char digits[20];
@@ -56,7 +50,8 @@ static const char *output_conversion(struct output *out, const char *pattern, va
 	if (wide)
 		pattern += 2;
 	if (*pattern == 's')
-		output_text(out, va_arg(*arguments, const char *));
+		for (const char *text = va_arg(*arguments, const char *); *text != '\0'; text++)
+			output_put(out, *text);
 	else
 		output_number(out, wide ? va_arg(*arguments, u64) : va_arg(*arguments, u32),
 			      *pattern == 'x' ? 16 : 10, width);
