@@ -204,14 +204,11 @@ void segment_set_guest(struct vcpu *vcpu, unsigned index, u64 descriptor)
 /* Done for every interrupt that has to wait, hence the bits. */
 void segment_set_user_code(struct vcpu *vcpu, bool present)
 {
-	u64 *gdt = vcpu->tables->gdt;
+	const u32 bit = (u32)(DESCRIPTOR_PRESENT >> 32);
 
 	for (u32 rest = vcpu->tables->user_code; rest != 0; rest &= rest - 1) {
-		u64 *descriptor = &gdt[__builtin_ctz(rest)];
+		u32 *high = (u32 *)&vcpu->tables->gdt[__builtin_ctz(rest)] + 1;
 
-		if (present)
-			*descriptor |= DESCRIPTOR_PRESENT;
-		else
-			*descriptor &= ~DESCRIPTOR_PRESENT;
+		*high = present ? *high | bit : *high & ~bit;
 	}
 }
