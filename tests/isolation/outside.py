@@ -289,7 +289,8 @@ class Guest:
 
     def descriptor_address(self, selector: int) -> int:
         """Return the physical address of the real descriptor of a selector."""
-        return self.vmm.physical(self.tables + (selector & ~7))
+        gdt = self.vmm.image.offset("segment_tables", "gdt")
+        return self.vmm.physical(self.tables + gdt + (selector & ~7))
 
     def descriptor(self, selector: int) -> int:
         data = self.vmm.memory.read(self.descriptor_address(selector), 8)

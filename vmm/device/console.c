@@ -177,15 +177,19 @@ static void insert_clear_line(struct console_mux *mux)
 	}
 }
 
+static bool redraw_is_due(const struct console_mux *mux)
+{
+	return mux->redrawing && mux->redrawn < mux->shown->line_length &&
+	       mux->redrawn < CONSOLE_LINE_SIZE;
+}
+
 /* The next characters of the unfinished line. */
 static void insert_redraw_step(struct console_mux *mux)
 {
-	const struct console *shown = mux->shown;
 	u32 end = mux->redrawn + STEP;
 
-	while (mux->redrawn < end && mux->redrawn < shown->line_length &&
-	       mux->redrawn < CONSOLE_LINE_SIZE)
-		mux->insert[mux->insert_count++] = (char)shown->line[mux->redrawn++];
+	while (mux->redrawn < end && redraw_is_due(mux))
+		mux->insert[mux->insert_count++] = (char)mux->shown->line[mux->redrawn++];
 	mux->redrawing = mux->redrawn == end;
 }
 
@@ -201,21 +205,15 @@ static bool is_visible(u8 byte)
 	return (byte >= ' ' && byte != DELETE) || byte == '\t';
 }
 
-static bool line_is_full(u32 length, u8 byte)
-{
-	bool continuation = (byte & 0xc0) == 0x80;
-
-	return length >= CONSOLE_LINE_SIZE + (continuation ? CHARACTER_REST : 0);
-}
-
 /* A byte that has been taken from a console: added if it cannot move the cursor. */
 static bool insert_byte(struct console_mux *mux, struct console *console, u8 byte)
 {
 	u8 next = escape_next(mux->source_escape, byte);
+	bool continues = (byte & 0xc0) == 0x80;
 	bool visible = mux->source_escape == ESCAPE_NONE && next == ESCAPE_NONE &&
 		       is_visible(byte);
 
-	if (visible && line_is_full(mux->source_length, byte))
+	if (visible && mux->source_length >= CONSOLE_LINE_SIZE + (continues ? CHARACTER_REST : 0))
 		return false;
 	if (visible) {
 		mux->insert[mux->insert_count++] = (char)byte;
@@ -359,12 +357,6 @@ int console_output(struct console_mux *mux)
 	if (mux->insert_first < mux->insert_count)
 		return (u8)mux->insert[mux->insert_first++];
 	return mux->shown->output_count > 0 ? shown_byte(mux) : -1;
-}
-
-static bool redraw_is_due(const struct console_mux *mux)
-{
-	return mux->redrawing && mux->redrawn < mux->shown->line_length &&
-	       mux->redrawn < CONSOLE_LINE_SIZE;
 }
 
 bool console_has_output(struct console_mux *mux)

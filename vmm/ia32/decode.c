@@ -93,12 +93,6 @@ static bool decode_prefix(struct decoded *decoded, u8 byte)
 	return true;
 }
 
-/* Signed or not makes no difference to a sum of 32 bits, but to 8 bits. */
-static u32 sign_extend_8(u32 value)
-{
-	return (value ^ 0x80) - 0x80;
-}
-
 #define SEGMENT_DEFAULT 0xff
 
 static void decode_address(struct decoded *decoded, struct cursor *cursor, u8 mod)
@@ -115,8 +109,9 @@ static void decode_address(struct decoded *decoded, struct cursor *cursor, u8 mo
 	}
 	if (mod == 0 && decoded->base == REGISTER_EBP)
 		decoded->base = REGISTER_NONE;
+	/* Signed or not makes no difference to a sum of 32 bits, but to 8 bits. */
 	if (mod == 1)
-		decoded->displacement = sign_extend_8(cursor_byte(cursor));
+		decoded->displacement = (cursor_byte(cursor) ^ 0x80u) - 0x80;
 	else if (mod == 2 || decoded->base == REGISTER_NONE)
 		decoded->displacement = cursor_value(cursor, 4);
 	if (decoded->segment == SEGMENT_DEFAULT &&

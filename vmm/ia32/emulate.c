@@ -90,9 +90,7 @@ COLD static bool operand_16(const struct emulation *e, u16 *value)
  * that. The real entry stays instead of the CPU's hidden part. */
 COLD static bool entry_is_loaded(const struct frame *frame, u32 index)
 {
-	unsigned segment;
-
-	for (segment = SEGMENT_ES; segment <= SEGMENT_GS; segment++)
+	for (unsigned segment = SEGMENT_ES; segment <= SEGMENT_GS; segment++)
 		if (segment_selector(frame, segment) / 8 == index)
 			return true;
 	return false;

@@ -64,18 +64,6 @@ static u64 gate(u32 offset, u32 selector, unsigned type, unsigned dpl)
 #define MASKED_EXCEPTIONS                                                     \
 	(1u << EXCEPTION_DB | 1u << EXCEPTION_NMI | 1u << EXCEPTION_DF | 1u << EXCEPTION_MC)
 
-static u64 stub_gate(unsigned vector, unsigned dpl, bool interruptible)
-{
-	bool exception = vector < EXCEPTIONS;
-	bool trap = interruptible && exception && !(MASKED_EXCEPTIONS >> vector & 1);
-	u32 stub = (u32)&entry_stubs[vector];
-
-	if (exception && EXCEPTION_ERROR_CODES >> vector & 1)
-		stub += ENTRY_STUB_ERROR;
-
-	return gate(stub, SELECTOR_VMM_CODE, trap ? GATE_TRAP : GATE_INTERRUPT, dpl);
-}
-
 /* int3 and into work from all rings, the hypercall from ring 1. */
 static unsigned stub_dpl(unsigned vector)
 {
@@ -135,7 +123,14 @@ void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned t
 
 void segment_clear_gate(struct vcpu *vcpu, unsigned vector)
 {
-	vcpu->tables->idt[vector] = stub_gate(vector, stub_dpl(vector), vcpu->interruptible);
+	bool exception = vector < EXCEPTIONS;
+	bool trap = vcpu->interruptible && exception && !(MASKED_EXCEPTIONS >> vector & 1);
+	u32 stub = (u32)&entry_stubs[vector];
+
+	if (exception && EXCEPTION_ERROR_CODES >> vector & 1)
+		stub += ENTRY_STUB_ERROR;
+	vcpu->tables->idt[vector] = gate(stub, SELECTOR_VMM_CODE,
+					 trap ? GATE_TRAP : GATE_INTERRUPT, stub_dpl(vector));
 }
 
 void segment_allow_ports(struct vcpu *vcpu, u16 first, u16 last)
@@ -209,14 +204,11 @@ void segment_set_guest(struct vcpu *vcpu, unsigned index, u64 descriptor)
 /* Done for every interrupt that has to wait, hence the bits. */
 void segment_set_user_code(struct vcpu *vcpu, bool present)
 {
-	u64 *gdt = vcpu->tables->gdt;
+	const u32 bit = (u32)(DESCRIPTOR_PRESENT >> 32);
 
 	for (u32 rest = vcpu->tables->user_code; rest != 0; rest &= rest - 1) {
-		u64 *descriptor = &gdt[__builtin_ctz(rest)];
+		u32 *high = (u32 *)&vcpu->tables->gdt[__builtin_ctz(rest)] + 1;
 
-		if (present)
-			*descriptor |= DESCRIPTOR_PRESENT;
-		else
-			*descriptor &= ~DESCRIPTOR_PRESENT;
+		*high = present ? *high | bit : *high & ~bit;
 	}
 }

@@ -43,9 +43,9 @@ struct tss {
 } __attribute__((packed));
 
 struct segment_tables {
+	u64 gdt[SEGMENT_ENTRIES];
 	struct table_register gdt_register, idt_register;
 	u32 user_code; /* bit n: guest entry n is a code segment of ring 3 */
-	u64 gdt[SEGMENT_ENTRIES];
 	struct tss tss;
 	_Alignas(8) u64 idt[256];
 };
