@@ -14,6 +14,13 @@ from gandalf.bench_targets import SYSTEMS, Uninterruptible, targets
 from .fakes import result, results
 
 
+def test_nothing_gained_is_nothing() -> None:
+    rows = [result(name, "pipe", masked_ring_0=7.0) for name in ("s", "s" + NOT)]
+    (cells,) = cost_rows(results(*rows))
+    assert cells[3] == "+0.00 %"
+    assert cells[-3:] == ["7", "7", "0.00 %"]
+
+
 def test_the_table_has_cost_and_gain() -> None:
     with_it = result("s", "fork_exit", 1010, 1020.0, masked_ring_0=100.0)
     without = result("s" + NOT, "fork_exit", 1000, 1000.0, masked_ring_0=800.0)

@@ -29,7 +29,9 @@ def _percent(value: float | None, before: float | None, sign: int = 1) -> str:
     """Return by how much a value is more than before, or less if the sign is -1."""
     if value is None or not before:
         return "-"
-    return f"{100 * sign * (value - before) / before:{'+' if sign > 0 else ''}.2f} %"
+    # Nothing less is not -0.
+    percent = 100 * sign * (value - before) / before + 0.0
+    return f"{percent:{'+' if sign > 0 else ''}.2f} %"
 
 
 def _number(value: float | None) -> str:
