@@ -146,14 +146,14 @@ def _results(found: _Collection, further: list[Absent], log: Log) -> Results:
 
 
 def _measure(target: Target, plan: Plan, found: _Collection, log: Log) -> None:
-    log(f"measuring {target.name}")
+    machine = ", ".join([target.name, *target.operations] if target.is_part else [target.name])
+    log(f"measuring {machine}")
     try:
         run = target.run(plan.work(), log)
     except UserError as error:
         for what in _missing(target, plan):
             found.miss(target.name, what, str(error), invalid=False)
         return
-    machine = ", ".join([target.name, *target.operations] if target.is_part else [target.name])
     found.machines[machine] = run.machine
     found.command_lines[machine] = run.command_line
     found.kernels[target.name] = run.output.kernel

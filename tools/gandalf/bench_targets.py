@@ -343,7 +343,6 @@ class Realtime(Target):
         self.operations = (self.operation,)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        log(f"{self.operation}: {self.seconds} seconds of the machine")
         text = bench_latency.script(self.operations, self.seconds)
         _own_script(FOLDER / "script-realtime", text, log)
         built = build(SYSTEMS / "gandalf-realtime.toml", log, deterministic=True)

@@ -340,8 +340,8 @@ def bench(
         bool,
         typer.Option(
             "--full",
-            help="With 100,000 activations of the real-time task instead of 10,000, on a machine of "
-            "an eighth of the speed.",
+            help="With 100,000 activations of the real-time task, not 10,000, on a machine of an "
+            "eighth of the speed.",
         ),
     ] = False,
     cache: Annotated[
