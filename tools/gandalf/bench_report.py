@@ -117,9 +117,9 @@ def masked_rows(results: Results) -> list[list[str]]:
 
 
 def record_rows(results: Results) -> list[list[str]]:
-    """Return each system's record, then those of its parts if it has several.
+    """Return each system's longest stretches, its record first.
 
-    The parts are the operations together, and each load of the real-time task.
+    There is one of all its operations, and one of each load of the real-time task.
     """
     rows = []
     for system in results.systems:
@@ -129,8 +129,7 @@ def record_rows(results: Results) -> list[list[str]]:
             for event in ("masked_ring_0", "masked_longest_ring_0")
             if row.system == system and "ring_0" in row.places and event in row.events
         ]
-        if len(records) > 1:
-            records.insert(0, max(records, key=lambda record: record[0]))
+        records.sort(key=lambda record: record[0], reverse=True)
         rows += [
             [system if place == 0 else "", what, _number(length), places["ring_0"]]
             for place, (length, what, places) in enumerate(records)
