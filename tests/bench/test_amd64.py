@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import bench_amd64, debian
+from gandalf import bench as benching
+from gandalf import bench_amd64, bench_amd64_driver, bench_workload, debian
 from gandalf.bench_amd64 import NATIVE, XEN, Names, Parts, qemu_options
-from gandalf.bench_targets import Amd64, Run
+from gandalf.bench_targets import Amd64, Clock, Run
 from gandalf.bench_workload import WORK
 from gandalf.measurement import Measurement
 from gandalf.paths import UserError
@@ -24,12 +25,16 @@ def quiet(_: str) -> None:
 def test_the_lock_pins_a_kernel_a_hypervisor_and_the_root_file_system() -> None:
     packages = debian.read_lock(bench_amd64.LOCK)
     names = {group: {entry.name for entry in packages if entry.group == group}
-             for group in ("kernel", "xen", "rootfs")}  # fmt: skip
+             for group in ("kernel", "xen", "headers", "rootfs")}  # fmt: skip
     assert names["xen"] == {bench_amd64.XEN_PACKAGE}
     assert names["rootfs"] == {*bench_amd64.PROGRAMS, *bench_amd64.LIBRARIES}
     (kernel,) = names["kernel"]
     assert kernel.startswith("linux-image-6.1.")
-    assert {entry.architecture for entry in packages} == {"amd64"}
+    assert names["headers"] == set(bench_amd64.header_packages(kernel))
+    assert {entry.architecture for entry in packages} == {"amd64", "all"}
+    # A module is for one version of the kernel.
+    versions = {entry.version for entry in packages if entry.group in ("kernel", "headers")}
+    assert len(versions) == 1
 
 
 def test_a_package_that_is_gone_is_a_sentence(
@@ -69,6 +74,22 @@ def test_a_library_that_no_package_has_is_a_sentence(tmp_path: Path) -> None:
     subprocess.run(["gcc", str(source), "-o", str(program)], check=True)
     with pytest.raises(UserError, match=r"No pinned package has libc\.so\.6: add its package"):
         bench_amd64._libraries([program], tmp_path)
+
+
+def test_a_driver_that_does_not_build_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing but its operation is missing for it."""
+    broken = tmp_path / bench_amd64_driver.SOURCE.name
+    broken.write_text("#include <linux/no_such_header.h>\n")
+    monkeypatch.setattr(bench_amd64_driver, "SOURCE", broken)
+    monkeypatch.setattr(bench_amd64_driver, "OUTPUT", tmp_path)
+    monkeypatch.setattr(benching, "FOLDER", tmp_path)
+    plan = benching.Plan((NATIVE,), bench_workload.SLEEPING)
+    (missing,) = benching.bench(plan, [Clock(NATIVE)], quiet).absent
+    assert (missing.system, missing.operation) == (NATIVE, "rtc_latency")
+    assert "does not build for Debian's kernel" in missing.reason
+    assert "no_such_header.h" in missing.reason
 
 
 # --- Symbols ---
@@ -167,3 +188,21 @@ def test_a_system_call_on_xen_goes_in_and_out_twice(native: Run, xen: Run) -> No
     )  # fmt: skip
     assert sum(guests) == pytest.approx(calls, rel=0.05)
     assert sum(processes) == pytest.approx(calls, rel=0.05)
+
+
+def test_an_interrupt_of_the_clock_reaches_a_process(tmp_path: Path) -> None:
+    """The driver of our own kernels, loaded into Debian's: natively, and through Xen.
+
+    Each period has one interrupt of the clock, which is a physical one on Xen, too.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(benching, "FOLDER", tmp_path)
+        plan = benching.Plan(operations=bench_workload.SLEEPING)
+        found = benching.bench(plan, [Clock(NATIVE), Clock(XEN, NATIVE)], quiet)
+    assert not found.absent
+    native, xen = found.results
+    assert native.samples == xen.samples == 500
+    assert native.events["interrupts"] >= 1
+    assert xen.events["vmm_entries"] > native.events["ring_0_entries"]
+    assert xen.ratio is not None
+    assert xen.ratio > 1

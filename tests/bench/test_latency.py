@@ -49,6 +49,15 @@ def test_a_second_counts_if_it_lies_in_one_phase() -> None:
     assert [row.minimum for row in reader.seconds[BUSY]] == [6]
 
 
+def test_a_slower_machine_has_longer_instructions() -> None:
+    """It measures nanoseconds: 8 of them are one instruction, and so is a part of it."""
+    reader = read(phase(IDLE), rtos(second(1, 1)), rtos(second(12, 8, 12, 17)))
+    sample = bench_latency.sample(IDLE, reader.seconds[IDLE], 3)
+    assert (sample.samples, sample.minimum, sample.median, sample.maximum) == (3, 1, 1, 3)
+    assert sample.mean == 1.5
+    assert sample.distribution == ((1, 2), (2, 1))
+
+
 def test_lines_may_come_in_pieces() -> None:
     text = second(2, 2, 3)
     pieces = [rtos(text[i : i + 5]) for i in range(0, len(text), 5)]
@@ -72,12 +81,15 @@ def test_what_is_wrong_is_told(text: str, why: str | None) -> None:
 
 
 def test_the_full_set_has_ten_times_as_many_activations() -> None:
-    for full, seconds in ((False, 10), (True, 100)):
-        (found,) = (target for target in targets(full) if isinstance(target, Realtime))
-        assert found.seconds == seconds
-        lines = bench_latency.script(PHASES, seconds)
+    """Each load in a machine of its own, of which an emulator does a second in one."""
+    for full, seconds, shift in ((False, 10, 0), (True, 100, 3)):
+        loads = [target for target in targets(full) if isinstance(target, Realtime)]
+        assert [load.operations for load in loads] == [(name,) for name in PHASES]
+        assert {(load.seconds, load.shift) for load in loads} == {(seconds, shift)}
         # A thousand a second, and what the phase begins and ends in.
-        assert lines.count(f"+ {seconds + 3}))") == len(PHASES)
+        for load in loads:
+            lines = bench_latency.script(load.operations, seconds)
+            assert lines.count(f"+ {seconds + 3}))") == 1
     done = CliRunner().invoke(app, ["bench", "--quick", "--full"])
     assert isinstance(done.exception, UserError)
     assert "not both" in str(done.exception)
@@ -88,3 +100,6 @@ def test_the_script_has_every_phase() -> None:
     for name, command in PHASES.items():
         assert f"echo phase={name}\n" in lines
         assert f"do {{ {command}; }} || echo bench: {name}: its load failed;" in lines
+    # Somebody outside begins to measure at the first, and ends at the power-off.
+    assert "umask 22\ntimes >/dev/null\n" in lines
+    assert lines.endswith("poweroff -f\n")

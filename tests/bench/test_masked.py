@@ -10,9 +10,9 @@ from gandalf import bench_report
 from gandalf.bench_masked import MASKED, Seen
 from gandalf.bench_results import Results
 from gandalf.bench_workload import WORK
-from gandalf.measurement import Measurement, State, Window, Windows
+from gandalf.measurement import Block, Measurement, State, Window, Windows
 
-from .fakes import OUTPUT, Fake, measurement, results, run
+from .fakes import OUTPUT, Fake, measurement, result, results, run
 
 SYSCALL = tuple(part for part in WORK if part.operation == "syscall")
 
@@ -111,3 +111,29 @@ def test_reports_have_sums_and_footprint(tmp_path: Path) -> None:
     assert "| gandalf | text, bytes | 1,234 |" in text
     assert "<td>gandalf</td><td>text, bytes</td><td>1,234</td>" in page
     assert "masked_total" not in text
+
+
+def test_the_record_of_ring_0_has_the_function_it_began_in() -> None:
+    """Of each system, and below it what else was looked at."""
+    longest = sums(vmm=True).longest("s")
+    load = result("s", "dispatch_latency_fork", masked_longest=50.0, masked_longest_ring_0=45.0)
+    places = {"ring_0": "shadow_fill+0x3 at 0xfc100003, in dispatch_latency_fork"}
+    load = load.model_copy(update={"places": places})
+    native = sums(vmm=False).longest("n")
+    rows = bench_report.record_rows(results(longest, load, native, result("s", masked_ring_0=9.0)))
+    assert rows == [
+        ["s", "dispatch_latency_fork", "45", places["ring_0"]],
+        ["", "all operations", "30", "0x101e at 0x101e, in shell"],
+        ["n", "all operations", "60", "0x103c at 0x103c, in shell"],
+    ]
+
+
+def test_the_most_costly_block_of_a_stretch_is_named() -> None:
+    """A stretch that begins in the stub of a vector says little."""
+    block = Block(linear=0x2000, instructions=25)
+    measured = seen(100, 40, 70)
+    window = measured.vmm_windows.longest[0].model_copy(update={"blocks": (block,)})
+    within = measured.vmm_windows.model_copy(update={"longest": (window,)})
+    runs = (("pipe", measured.model_copy(update={"vmm_windows": within})),)
+    place = Seen(runs, hex, True).longest("s").places["ring_0"]
+    assert place == "0x1014 at 0x1014, in pipe; most of it, 25, in 0x2000"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What becomes of the systems' output: results, what is invalid, comparison, reports."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from gandalf.bench_results import (
     schema_text,
     write_results,
 )
-from gandalf.bench_targets import targets
+from gandalf.bench_targets import Run, Target, targets
 from gandalf.bench_workload import WORK, parse, script
 from gandalf.paths import UserError
 
@@ -75,6 +75,7 @@ def test_events_are_the_difference_of_two_runs() -> None:
     seen = benching.events("syscall", run())
     assert seen == {
         "cr3_load": 1.0, "entry at 0x1000": 2.0, "masked": 14.0, "masked_longest": 243.0,
+        "masked_ring_0": 0.0,
         "ring_0_entries": 2.0, "ring_crossings": 4.0, "vmm_entries": 2.0,
     }  # fmt: skip
     assert "vmm_entries" not in benching.events("syscall", run(vmm=False))
@@ -152,6 +153,47 @@ def test_what_cannot_be_had_is_missing(text: str | None, why: str) -> None:
     found = measured(Fake("native", None, text))
     assert not found.results
     assert [part for part in found.absent if why in part.reason]
+
+
+@dataclass
+class Part(Fake):
+    """A further machine of a system."""
+
+    is_part = True
+    operations = ("syscall", "signal")
+
+
+def test_what_a_further_machine_is_for_is_missing_alone() -> None:
+    plan = benching.Plan()
+    found = measured(Fake("native"), Part("native", None, None), plan=plan)
+    whole = [part for part in found.absent if "no such kernel" in part.reason]
+    assert [(part.system, part.operation) for part in whole] == [
+        ("native", "syscall"), ("native", "signal")
+    ]  # fmt: skip
+
+
+class Ended(Fake):
+    """Somebody presses Ctrl-C meanwhile."""
+
+    def run(self, *_: object) -> Run:
+        raise KeyboardInterrupt
+
+
+def test_a_run_that_is_ended_keeps_what_it_has() -> None:
+    """And says what it had not come to."""
+    kept: list[Results] = []
+    systems: list[Target] = [Fake("native"), Fake("other"), Ended("third"), Part("native")]
+    with pytest.raises(KeyboardInterrupt):
+        benching.bench(SYSCALL, systems, quiet, kept.append)
+    assert [[row.system for row in found.results] for found in kept] == [
+        ["native"], ["native", "other"]
+    ]  # fmt: skip
+    missing = [(part.system, part.operation) for part in kept[-1].absent]
+    assert missing == [("third", None), ("native", "syscall")]
+    assert "has ended before it" in kept[-1].absent[0].reason
+    whole: list[Results] = []
+    assert len(benching.bench(SYSCALL, [Fake("native")], quiet, whole.append).results) == 1
+    assert not whole
 
 
 def test_names_that_do_not_exist_are_mistakes() -> None:

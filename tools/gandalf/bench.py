@@ -22,6 +22,7 @@ from gandalf.measurement import Measurement
 from gandalf.paths import UserError
 
 Log = Callable[[str], None]
+Keep = Callable[[Results], None]
 # Names that count as the time stamp counter; Xen's guests have it through Xen's own.
 _CLOCKSOURCES = ("tsc", "tsc-early", "xen")
 # Those that the plug-in and Linux may differ by, relative and absolute: an instruction that faults
@@ -29,6 +30,7 @@ _CLOCKSOURCES = ("tsc", "tsc-early", "xen")
 _BRACKET_SHARE, _BRACKET_ROOM = 0.02, 6000
 # Of the plug-in's model (measure/cache.h).
 CACHE_EVENTS = ("l1i_miss", "l1d_miss", "itlb_miss", "dtlb_miss", "page_walk")
+_NOT_YET = "The bench has ended before it."
 _OPTIONS = ["-icount shift=0,sleep=off", "-rtc base=2024-01-01T00:00:00,clock=vm", "-seed 1"]
 
 
@@ -104,30 +106,56 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def bench(plan: Plan, targets: list[Target], log: Log) -> Results:
-    """Run what is planned, with the natives that it is compared with."""
+def bench(plan: Plan, targets: list[Target], log: Log, keep: Keep | None = None) -> Results:
+    """Run what is planned, with the natives that it is compared with.
+
+    keep: is given what there is after each machine but the last, so that nothing is lost if
+    somebody ends the bench.
+    """
     check_names(plan, targets)
     wanted = plan.targets(targets)
     found = _Collection()
     with _alone():
-        for target in wanted:
+        for number, target in enumerate(wanted, 1):
             _measure(target, plan, found, log)
+            if keep is not None and wanted[number:]:
+                keep(_results(found, _not_yet(plan, wanted[number:]), log))
+    return _results(found, [], log)
+
+
+def _not_yet(plan: Plan, targets: list[Target]) -> list[Absent]:
+    """Return as missing what is still to run."""
+    return [
+        Absent(system=target.name, operation=what, invalid=False, reason=_NOT_YET)
+        for target in targets
+        for what in _missing(target, plan)
+    ]
+
+
+def _missing(target: Target, plan: Plan) -> list[str] | list[None]:
+    """Return what is not there without a machine; None is its whole system."""
+    return list(filter(plan.wants, target.operations)) if target.is_part else [None]
+
+
+def _results(found: _Collection, further: list[Absent], log: Log) -> Results:
     return Results(
         format=FORMAT, versions=_versions(found), options=_OPTIONS, machines=found.machines,
-        command_lines=found.command_lines, results=found.results, absent=found.absent,
+        command_lines=found.command_lines, results=found.results, absent=found.absent + further,
         footprint=bench_footprint.footprint((row.system for row in found.results), log),
     )  # fmt: skip
 
 
 def _measure(target: Target, plan: Plan, found: _Collection, log: Log) -> None:
-    log(f"measuring {target.name}")
+    machine = ", ".join([target.name, *target.operations] if target.is_part else [target.name])
+    log(f"measuring {machine}")
     try:
         run = target.run(plan.work(), log)
     except UserError as error:
-        found.miss(target.name, None, str(error), invalid=False)
+        for what in _missing(target, plan):
+            found.miss(target.name, what, str(error), invalid=False)
         return
-    found.machines[target.name] = run.machine
-    found.command_lines[target.name] = run.command_line
+    found.machines[machine] = run.machine
+    found.command_lines[machine] = run.command_line
     found.kernels[target.name] = run.output.kernel
     wrong = [name for name in run.output.clocksources if name not in _CLOCKSOURCES]
     if wrong or not run.output.clocksources:
@@ -234,6 +262,7 @@ def _totals(seen: Measurement, run: Run) -> Counter[str]:
     totals["ring_0_entries"] = seen.entries
     totals["ring_crossings"] = seen.ring_changes
     totals["masked"] = seen.windows.total
+    totals["masked_ring_0"] = seen.executed(0, masked=True)
     totals["interrupts"] = sum(handler.hardware for handler in seen.handlers)
     if run.vmm:
         totals["vmm_entries"] = seen.entries
@@ -257,7 +286,7 @@ def events(operation: str, run: Run) -> dict[str, float]:
     # A length is no count: it has no difference.
     windows = [*short.windows.longest[:1], *long.windows.longest[:1]]
     shares["masked_longest"] = max((window.instructions for window in windows), default=0)
-    always = {"ring_0_entries", "ring_crossings", "masked"} | (
+    always = {"ring_0_entries", "ring_crossings", "masked", "masked_ring_0"} | (
         {"vmm_entries"} if run.vmm else set()
     )
     if run.cache:

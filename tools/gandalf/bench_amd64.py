@@ -47,6 +47,8 @@ _RECIPE = 2
 KERNEL_META = "linux-image-amd64"
 KERNEL_PATTERN = r"linux-image-6\.1\..*-amd64"
 XEN_PACKAGE = "xen-hypervisor-4.17-amd64"
+# What a module for the kernel is built with, beside headers that have the kernel's own name.
+KBUILD_PACKAGE = "linux-kbuild-6.1"
 # Package: the programs of it that go into the root file system.
 PROGRAMS = {"busybox-static": ("bin/busybox",), "rt-tests": ("usr/bin/hackbench",)}
 LIBRARIES = ("libc6", "libnuma1")
@@ -64,9 +66,11 @@ MEGABYTES = 512
 # What Xen has beside its guest's memory.
 XEN_MEGABYTES = 256
 # Nothing random, no calibration of clocks against each other, and, as in the 32-bit kernels, no
-# mitigations: Gandalf has none either.
+# mitigations: Gandalf has none either. And no HPET, in whose usual mode the clock's interrupt line
+# is its own.
 KERNEL_OPTIONS = (
     "nokaslr", "norandmaps", "tsc=reliable", "tsc_early_khz=1000000", "mitigations=off",
+    "hpet=disable",
 )  # fmt: skip
 XEN_OPTIONS = (
     "com1=115200,8n1", "console=com1", f"dom0_mem={MEGABYTES}M,max:{MEGABYTES}M",
@@ -99,7 +103,8 @@ class Parts:
     xen: Path | None = None
 
 
-def _group(group: str) -> list[Package]:
+def pinned(group: str) -> list[Package]:
+    """Return the packages of a group."""
     packages = [package for package in debian.read_lock(LOCK) if package.group == group]
     if not packages:
         raise UserError(f"{shown(LOCK)} names no {group}: restore it from the repository.")
@@ -107,7 +112,7 @@ def _group(group: str) -> list[Package]:
 
 
 @contextlib.contextmanager
-def _stamped(result: Path, *inputs: str) -> Iterator[bool]:
+def stamped(result: Path, *inputs: str) -> Iterator[bool]:
     """Let one build at a time make a file in a folder of its own; gives whether it has to."""
     digest = hashlib.sha256("\n".join([str(_RECIPE), *inputs]).encode()).hexdigest()
     result.parent.mkdir(parents=True, exist_ok=True)
@@ -143,8 +148,8 @@ def _extract(archive: Path, pattern: str, target: Path) -> None:
 
 def _file_of(group: str, pattern: str, target: Path, log: Log) -> Path:
     """Return the one file of a group's package whose path matches."""
-    package = _group(group)[0]
-    with _stamped(target, package.sha256, pattern) as outdated:
+    package = pinned(group)[0]
+    with stamped(target, package.sha256, pattern) as outdated:
         if outdated:
             archive = debian.fetch([package], CACHE, log, ORIGIN)[0]
             _extract(archive, pattern, target)
@@ -160,7 +165,7 @@ def build_xen(log: Log) -> Path:
     """Return Debian's Xen, fetched and unpacked unless it is there: an ELF file."""
     packed = _file_of("xen", r"\./boot/xen-.*-amd64\.gz", OUTPUT / "xen" / "image", log)
     image = OUTPUT / "xen-elf" / "image"
-    with _stamped(image, _group("xen")[0].sha256) as outdated:
+    with stamped(image, pinned("xen")[0].sha256) as outdated:
         if outdated:
             # QEMU's multiboot loader takes no compressed file.
             image.write_bytes(gzip.decompress(packed.read_bytes()))
@@ -172,13 +177,13 @@ def build_rootfs(files: Mapping[str, Path], log: Log) -> Path:
 
     There is one for each set of paths, so that a machine for another purpose changes none.
     """
-    packages = _group("rootfs")
+    packages = pinned("rootfs")
     added = {**_files_below(ROOTFS), **files}
     inputs = [f"{PROGRAMS} {_LINKS} {_FOLDERS}", *(entry.sha256 for entry in packages)]
     inputs += [f"{name} {debian.file_sha256(path)}" for name, path in sorted(added.items())]
     purpose = hashlib.sha256(" ".join(sorted(files)).encode()).hexdigest()[:8]
     image = OUTPUT / f"rootfs-{purpose}" / "initramfs.cpio"
-    with _stamped(image, *inputs) as outdated:
+    with stamped(image, *inputs) as outdated:
         if outdated:
             archives = debian.fetch(packages, CACHE, log, ORIGIN)
             with tempfile.TemporaryDirectory(dir=OUTPUT) as scratch:
@@ -307,7 +312,7 @@ def names(system: str, log: Log) -> Names:
     """Return the functions of Linux, or of Xen, which has ring 0: the system is run if need be."""
     result = OUTPUT / f"symbols-{system}" / "symbols.gz"
     group, command = ("xen", _XEN_SYMBOLS) if system == XEN else ("kernel", _KERNEL_SYMBOLS)
-    with _stamped(result, command, *(entry.sha256 for entry in _group(group))) as outdated:
+    with stamped(result, command, *(entry.sha256 for entry in pinned(group))) as outdated:
         if outdated:
             log(f"asking {system} for its symbols")
             _ask(system, command, result, log)
@@ -348,6 +353,12 @@ They are of the release itself, whose versions stay: those of its security
 archive leave the mirrors with each update."""
 
 
+def header_packages(kernel: str) -> tuple[str, ...]:
+    """Return what a module for a kernel is built with."""
+    headers = kernel.replace("-image-", "-headers-")
+    return headers, headers.removesuffix("-amd64") + "-common", KBUILD_PACKAGE
+
+
 def update_lock(log: Log) -> Path:
     """Pin the newest packages of the release; return the lock file."""
     lists = debian.Lists(CACHE / "apt", "amd64", log, ORIGIN)
@@ -358,6 +369,7 @@ def update_lock(log: Log) -> Path:
             "tools/gandalf/bench_amd64.py."
         )
     wanted = [("kernel", kernels[0]), ("xen", XEN_PACKAGE)]
+    wanted += [("headers", name) for name in header_packages(kernels[0])]
     wanted += [("rootfs", name) for name in sorted({*PROGRAMS, *LIBRARIES})]
     packages = [lists.newest(group, name) for group, name in wanted]
     LOCK.parent.mkdir(parents=True, exist_ok=True)

@@ -44,7 +44,10 @@ class Seen:
         if found is None:
             return "nowhere"
         window, operation = found
-        return f"{self.name(window.begin)} at {window.begin:#x}, in {operation}"
+        text = f"{self.name(window.begin)} at {window.begin:#x}, in {operation}"
+        for block in window.blocks[:1]:
+            text += f"; most of it, {block.instructions}, in {self.name(block.linear)}"
+        return text
 
     def total(self, system: str) -> Result:
         """Return the instructions that were executed with interrupts masked."""

@@ -14,6 +14,7 @@ from plotly.offline import get_plotlyjs
 from rich.console import Console as RichConsole
 from rich.table import Table
 
+from gandalf.bench_interruptible import COST_HEADINGS, cost_rows
 from gandalf.bench_interval import OPERATIONS, PERIOD
 from gandalf.bench_masked import LONGEST, MASKED, TOTAL
 from gandalf.bench_papers import PAPERS, WEIGHTS
@@ -61,9 +62,11 @@ def row(result: Result) -> list[str]:
     seen = result.events
 
     def event(name: str) -> str:
-        return _number(seen.get(name, 0.0)) if seen else _UNCOUNTED
+        # Of what is counted, what does not happen is left out.
+        nothing = 0.0 if "ring_crossings" in seen else None
+        return _number(seen.get(name, nothing))
 
-    entries = _number(seen["vmm_entries"]) if "vmm_entries" in seen else _UNCOUNTED
+    entries = _number(seen.get("vmm_entries"))
     return [
         result.operation, _number(result.instructions), f"{result.mean:,.0f}",
         _number(result.minimum), _number(result.maximum), str(result.samples),
@@ -89,6 +92,10 @@ MASKED_HEADINGS = (
     "system", "executed", "masked", "ratio", "in ring 0", "stretches", "longest", "began at",
     "longest in ring 0", "began at",
 )  # fmt: skip
+RECORD_HEADINGS = (
+    "longest stretch of ring 0 with interrupts masked", "in", "instructions", "began in",
+)  # fmt: skip
+_SET = "all operations"
 FOOTPRINT_HEADINGS = ("hypervisor", "what", "how many")
 
 
@@ -106,6 +113,27 @@ def masked_rows(results: Results) -> list[list[str]]:
             _number(longest.instructions), places["any"],
             _number(longest.events["masked_ring_0"]), places["ring_0"],
         ])  # fmt: skip
+    return rows
+
+
+def record_rows(results: Results) -> list[list[str]]:
+    """Return each system's longest stretches, its record first.
+
+    There is one of all its operations, and one of each load of the real-time task.
+    """
+    rows = []
+    for system in results.systems:
+        records = [
+            (row.events[event], _SET if row.operation == LONGEST else row.operation, row.places)
+            for row in results.results
+            for event in ("masked_ring_0", "masked_longest_ring_0")
+            if row.system == system and "ring_0" in row.places and event in row.events
+        ]
+        records.sort(key=lambda record: record[0], reverse=True)
+        rows += [
+            [system if place == 0 else "", what, _number(length), places["ring_0"]]
+            for place, (length, what, places) in enumerate(records)
+        ]
     return rows
 
 
@@ -177,6 +205,8 @@ def _tables(results: Results) -> list[tuple[str, tuple[str, ...], list[list[str]
     """Return title, headings and rows of the tables that are not a system's."""
     tables = [
         ("Interrupts masked", MASKED_HEADINGS, masked_rows(results)),
+        ("The record of ring 0", RECORD_HEADINGS, record_rows(results)),
+        ("What it costs to be interruptible", COST_HEADINGS, cost_rows(results)),
         ("Caches and TLBs", CACHE_HEADINGS, cache_rows(results)),
         ("Intervals between timer interrupts", INTERVAL_HEADINGS, interval_rows(results)),
         ("Their outliers", OUTLIER_HEADINGS, outlier_rows(results)),

@@ -49,8 +49,9 @@ class Result(_Model):
     events: dict[str, float] = Field(
         description="For each operation, seen from outside; empty: nobody looked. vmm_entries: "
         "into the VMM; ring_0_entries: into ring 0, whoever is there; ring_crossings: between any "
-        "two rings; cr3_load, invlpg and others: instructions of that kind; masked: instructions "
-        "with interrupts masked; masked_longest: the longest stretch of them; interrupts: by "
+        "two rings; cr3_load, invlpg and others: instructions of that kind; masked, "
+        "masked_ring_0: instructions with interrupts masked, in any ring and in ring 0; "
+        "masked_longest, masked_longest_ring_0: the longest stretch of them; interrupts: by "
         "hardware, timers included; `entry NAME`: by the handler; l1i_miss, l1d_miss, itlb_miss, "
         "dtlb_miss, page_walk: by a model of caches, if it was asked for. Of timer_interval_...: "
         "p999, which 999 of 1000 do not exceed, outliers: how many are off the period by over 2 %, "
@@ -62,8 +63,9 @@ class Result(_Model):
     )
     places: dict[str, str] = Field(
         default={},
-        description="Of masked_longest: where the longest stretch began, of any ring and of "
-        "ring_0, and in which operation. Of timer_interval_...: the cause of the longest.",
+        description="Of masked_longest and dispatch_latency_...: where the longest stretch began, "
+        "of any ring and of ring_0, and in which operation. Of timer_interval_...: the cause of "
+        "the longest.",
     )
     outliers: list[Outlier] = Field(
         default=[],
@@ -87,8 +89,11 @@ class Results(_Model):
     format: int
     versions: dict[str, str]
     options: list[str] = Field(description="Of QEMU, for every system.")
-    machines: dict[str, str] = Field(description="By system: QEMU's program, CPU and memory.")
-    command_lines: dict[str, str] = Field(description="By system: Linux's.")
+    machines: dict[str, str] = Field(
+        description="By system, and by system and operations of its further machines: QEMU's "
+        "program, CPU and memory, and options that differ."
+    )
+    command_lines: dict[str, str] = Field(description="By the same: Linux's.")
     results: list[Result]
     absent: list[Absent]
     footprint: dict[str, dict[str, int]] = Field(

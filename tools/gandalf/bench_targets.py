@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gandalf import (
     bench_amd64,
+    bench_amd64_driver,
     bench_interval,
     bench_latency,
     bench_switch,
@@ -24,9 +25,10 @@ from gandalf import (
     emulator,
     guest_linux,
 )
-from gandalf.bench_masked import MASKED
+from gandalf.bench_interruptible import NOT
+from gandalf.bench_masked import MASKED, Seen
 from gandalf.bench_results import Outlier
-from gandalf.bench_workload import BY_ITSELF, CHANNEL, DONE, TASK, WORK, Output, Work
+from gandalf.bench_workload import BY_ITSELF, CHANNEL, DONE, SLEEPING, TASK, WORK, Output, Work
 from gandalf.build import Built, build, options_for
 from gandalf.demultiplex import VMM_CONSOLE, Demultiplexer
 from gandalf.description import LinuxGuest
@@ -92,6 +94,8 @@ class Target(ABC):
     native: str | None
     # Of the set that is run after each change.
     is_quick = True
+    # A further machine of a system, without which the system's own figures are there.
+    is_part = False
     # What it can measure.
     operations: tuple[str, ...] = (*BY_ITSELF, *(part.operation for part in WORK), *MASKED)
 
@@ -285,12 +289,20 @@ class Idle(Gandalf):
 
 
 @dataclass
+class Uninterruptible(Gandalf):
+    """A system whose VMM keeps interrupts waiting while it works, as its `native` does not."""
+
+    is_quick = False
+
+
+@dataclass
 class Running(Gandalf):
     """What the running RTOS of Realtime costs Linux: another machine of gandalf-shared."""
 
     name: str = "gandalf-shared"
     native: str | None = None
     description: str = "gandalf-realtime"
+    is_part = True
     operations = (TASK.operation,)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
@@ -304,6 +316,7 @@ class Channel(Gandalf):
     name: str = "gandalf-shared"
     native: str | None = None
     description: str = "gandalf-channel"
+    is_part = True
     operations = tuple(part.operation for part in CHANNEL)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
@@ -312,28 +325,44 @@ class Channel(Gandalf):
 
 @dataclass
 class Realtime(Target):
-    """The dispatch latency of FreeRTOS beside Linux: a second machine of gandalf-shared.
+    """The dispatch latency of FreeRTOS beside a load of Linux: a further machine of gandalf-shared.
 
-    seconds: of each phase.
+    seconds: of the load. shift: of the machine, as in Options. The plug-in looks for how long
+    interrupts are masked.
     """
 
+    operation: str = next(iter(bench_latency.PHASES))
     name: str = "gandalf-shared"
     native: str | None = None
     seconds: int = bench_latency.SECONDS
+    shift: int = bench_latency.SHIFT
     is_quick = False
-    operations = tuple(bench_latency.PHASES)
+    is_part = True
+
+    def __post_init__(self) -> None:
+        self.operations = (self.operation,)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
         text = bench_latency.script(self.operations, self.seconds)
         _own_script(FOLDER / "script-realtime", text, log)
         built = build(SYSTEMS / "gandalf-realtime.toml", log, deterministic=True)
-        options = options_for(built, True)
-        patience = PATIENCE + PATIENCE_PER_SECOND * self.seconds * len(self.operations)
+        symbols = Symbols(built)
+        kernel = next(image for image in symbols.images if image.owner == "linux")
+        patience = PATIENCE + PATIENCE_PER_SECOND * self.seconds
         with _scratch() as folder:
-            stream = _watch(options, folder, patience)
+            arguments = _plugin_of_session(kernel.addresses, _I386, folder, cache=False)
+            options = replace(options_for(built, True, None, arguments), shift=self.shift)
+            stream = _watch(options, folder, patience, session=True)
+            runs = [(self.operation, seen) for part in _session(folder) for seen in part]
+        masked = Seen(tuple(runs), _vector_names(symbols), True).longest(self.name)
         return Run(
-            _latencies(built, stream), (), hex, True, _machine_text(options),
-            _own_command_line(built),
+            _latencies(built, stream, self.shift), (), hex, True,
+            f"{_machine_text(options)}, -icount shift={self.shift}", _own_command_line(built),
+            more={self.operation: {
+                "masked_longest": masked.mean,
+                "masked_longest_ring_0": masked.events["masked_ring_0"],
+            }},
+            places={self.operation: masked.places},
         )  # fmt: skip
 
 
@@ -348,6 +377,7 @@ class Intervals(Target):
     native: str | None = None
     seconds: int = bench_latency.SECONDS
     is_quick = False
+    is_part = True
     operations = tuple(bench_interval.OPERATIONS)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
@@ -373,13 +403,13 @@ class Intervals(Target):
         )  # fmt: skip
 
 
-def _latencies(built: Built, stream: bytes) -> Output:
+def _latencies(built: Built, stream: bytes, shift: int) -> Output:
     """Return the output with a sample for each phase."""
     reader = bench_latency.Reader()
     for name, text in Demultiplexer([*built.names, VMM_CONSOLE]).feed(stream):
         reader.feed(name, text.decode(errors="replace"))
     samples = tuple(
-        bench_latency.sample(phase, seconds) for phase, seconds in reader.seconds.items()
+        bench_latency.sample(phase, seconds, shift) for phase, seconds in reader.seconds.items()
     )
     complaints = {
         phase: why
@@ -396,6 +426,7 @@ class Switch(Target):
 
     name: str = "gandalf-shared"
     native: str | None = None
+    is_part = True
     operations = (bench_switch.OPERATION,)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
@@ -459,18 +490,23 @@ def _own_command_line(built: Built) -> str:
 
 @dataclass
 class Amd64(Target):
-    """A 64-bit system of gandalf.bench_amd64."""
+    """A 64-bit system of gandalf.bench_amd64. Debian's kernel has no driver for what sleeps."""
 
     name: str
     native: str | None = None
     cache: bool = False
     is_quick = False
+    operations = tuple(name for name in Target.operations if name not in SLEEPING)
+
+    def _added(self, work: tuple[Work, ...], log: Log) -> dict[str, Path]:  # noqa: ARG002
+        """Return the files that the root file system has for the bench."""
+        awake = tuple(part for part in work if not part.sleeps)
+        return bench_workload.files(64, awake, FOLDER / "script-amd64")
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:
         # Asking a system for its names may build another root file system.
         kernel, ring_0 = (bench_amd64.names(name, log) for name in (bench_amd64.NATIVE, self.name))
-        added = bench_workload.files(64, work, FOLDER / "script-amd64")
-        parts = bench_amd64.build(self.name, added, log)
+        parts = bench_amd64.build(self.name, self._added(work, log), log)
         with _scratch() as folder:
             more = bench_amd64.PLUGIN_OPTIONS[self.name]
             arguments = _plugin_of_session(kernel.addresses, _AMD64, folder, self.cache, **more)
@@ -484,6 +520,19 @@ class Amd64(Target):
             self.name == bench_amd64.XEN, _machine_text(options),
             _amd64_command_line(self.name), between=between, cache=self.cache,
         )  # fmt: skip
+
+
+@dataclass
+class Clock(Amd64):
+    """A 64-bit system that loads our driver of the clock: a second machine of Amd64's."""
+
+    is_part = True
+    operations = SLEEPING
+
+    def _added(self, work: tuple[Work, ...], log: Log) -> dict[str, Path]:  # noqa: ARG002
+        sleeping, load = tuple(part for part in WORK if part.sleeps), bench_amd64_driver.LOAD
+        added = bench_workload.files(64, sleeping, FOLDER / "script-amd64-clock", load)
+        return {**added, bench_amd64_driver.MODULE: bench_amd64_driver.build_driver(log)}
 
 
 def _amd64_command_line(system: str) -> str:
@@ -501,6 +550,7 @@ def targets(full: bool = False, cache: bool = False) -> list[Target]:
     plug-in's model of caches where Linux's operations are measured.
     """
     seconds = bench_latency.SECONDS_FULL if full else bench_latency.SECONDS
+    shift = bench_latency.SHIFT_FULL if full else bench_latency.SHIFT
     return [
         Native(cache=cache),
         Native("native-i386-sysenter", NATIVE, sysenter=True, cache=cache),
@@ -508,11 +558,15 @@ def targets(full: bool = False, cache: bool = False) -> list[Target]:
         Switch(),
         Running(cache=cache),
         Channel(cache=cache),
-        Realtime(seconds=seconds),
-        Intervals(seconds=seconds),
+        *(Realtime(load, seconds=seconds, shift=shift) for load in bench_latency.PHASES),
+        Intervals(),
         Idle(cache=cache),
+        Uninterruptible(f"gandalf-shared{NOT}", "gandalf-shared", cache=cache),
         Gandalf("gandalf-dedicated", cache=cache),
+        Uninterruptible(f"gandalf-dedicated{NOT}", "gandalf-dedicated", cache=cache),
         Gandalf("gandalf-dedicated-lines", cache=cache),
         Amd64(bench_amd64.NATIVE, cache=cache),
+        Clock(bench_amd64.NATIVE, cache=cache),
         Amd64(bench_amd64.XEN, bench_amd64.NATIVE, cache=cache),
+        Clock(bench_amd64.XEN, bench_amd64.NATIVE, cache=cache),
     ]

@@ -129,14 +129,15 @@ def build_programs(bits: int) -> dict[str, Path]:
     }
 
 
-def script(work: tuple[Work, ...]) -> str:
-    """Return the script."""
+def script(work: tuple[Work, ...], first: tuple[str, ...] = ()) -> str:
+    """Return the script. first: lines before the operations."""
     clocksource = f'echo "clocksource=$(cat {CLOCKSOURCE})"'
     return "\n".join([
         "bench boot",
         "dmesg -n 1",
         'echo "kernel=$(uname -r)"',
         clocksource,
+        *first,
         *(line for part in work for line in part.lines()),
         clocksource,
         'echo "bench: the script is done"',
@@ -145,11 +146,13 @@ def script(work: tuple[Work, ...]) -> str:
     ])  # fmt: skip
 
 
-def files(bits: int, work: tuple[Work, ...], folder: Path) -> dict[str, Path]:
+def files(
+    bits: int, work: tuple[Work, ...], folder: Path, first: tuple[str, ...] = ()
+) -> dict[str, Path]:
     """Build the programs and write the script to a folder; returns both as build_programs()."""
     folder.mkdir(parents=True, exist_ok=True)
     profile = folder / "profile"
-    profile.write_text(script(work))
+    profile.write_text(script(work, first))
     return {**build_programs(bits), "root/.profile": profile}
 
 

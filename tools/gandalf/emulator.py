@@ -68,7 +68,7 @@ class Options:
     instructions per virtual second, which is also the frequency of its time stamp counter.
     program, cpu: QEMU's, and the CPU that it emulates. output: a file that gets what leaves the
     serial port, which then takes no input; it takes all at once, so that no reader can hold the
-    machine up.
+    machine up. shift: an instruction takes 2 to the power of it nanoseconds of virtual time.
     """
 
     memory: int
@@ -83,6 +83,7 @@ class Options:
     program: str = "qemu-system-i386"
     cpu: str = "pentium3"
     output: Path | None = None
+    shift: int = 0
 
 
 @dataclass(frozen=True)
@@ -191,11 +192,9 @@ class Qemu(Emulator):
 
 def qemu_command(options: Options, serial: int, monitor: int) -> list[str]:
     """Return QEMU's command line; serial, monitor: descriptors of sockets."""
-    clock = (
-        ["-icount", "shift=0,sleep=off", "-rtc", f"base={_START_OF_TIME},clock=vm", "-seed", "1"]
-        if options.deterministic
-        else ["-icount", "shift=0,sleep=on"]
-    )
+    clock = ["-icount", f"shift={options.shift},sleep={'off' if options.deterministic else 'on'}"]
+    if options.deterministic:
+        clock += ["-rtc", f"base={_START_OF_TIME},clock=vm", "-seed", "1"]
     if options.iso:
         boot = ["-cdrom", str(options.iso)]
     else:
