@@ -669,6 +669,23 @@ static void stores_to_the_gdt_are_seen(void **state)
 	assert_int_equal(frame.eip, CODE + 5);
 	assert_int_equal(descriptor_dpl(real_tables.gdt[20]), 1);
 	assert_int_equal(stops, 0);
+	/* Across two entries: both are read again, and no other. */
+	put_word(GDT + 21 * 8 + 4, 0x00cf9200);
+	put_word(GDT + 22 * 8, 0x1234);
+	put_word(GDT + 22 * 8 + 4, 0x00409200);
+	put_word(GDT + 23 * 8 + 4, 0x00cf9200);
+	frame.eip = CODE;
+	frame.eax = 0x5678f300;
+	linear_put(CODE, "\xa3\xae\x00\x01\x00", 5);
+	emulate_gdt_store(&pc, GDT + 21 * 8 + 6);
+	assert_int_equal(real_tables.gdt[21] >> 56, 0xf3);
+	assert_int_equal(real_tables.gdt[22] & 0xffff, 0x5678);
+	assert_int_equal(real_tables.gdt[23], 0);
+	/* Behind the entries that a guest has, and behind the table's end. */
+	frame.eip = CODE;
+	linear_put(CODE, "\xa3\xfc\x0f\x01\x00", 5);
+	emulate_gdt_store(&pc, GDT + 0xffc);
+	assert_int_equal(stops, 0);
 	linear_put(CODE, "\xf3\xa4", 2);
 	frame.eip = CODE;
 	emulate_gdt_store(&pc, GDT);

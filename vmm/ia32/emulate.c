@@ -113,11 +113,11 @@ COLD static bool entry_is_loaded(const struct frame *frame, u32 index)
 	return false;
 }
 
-COLD void emulate_reload_gdt(struct pc *pc)
+COLD static void reload_gdt_entries(struct pc *pc, u32 first, u32 last)
 {
 	u32 entries = (pc->gdt_limit + 1u) / 8;
 
-	for (u32 i = 1; i < SEGMENT_GUEST_ENTRIES; i++) {
+	for (u32 i = first; i <= last; i++) {
 		u64 descriptor = 0;
 
 		if (i < entries && !guest_read(pc->gdt_base + i * 8, &descriptor, 8)) {
@@ -130,6 +130,11 @@ COLD void emulate_reload_gdt(struct pc *pc)
 	}
 	if (pc->armed)
 		segment_set_user_code(pc->vcpu, false);
+}
+
+COLD void emulate_reload_gdt(struct pc *pc)
+{
+	reload_gdt_entries(pc, 1, SEGMENT_GUEST_ENTRIES - 1);
 }
 
 /* Without the hypercall for TLS, stores to the GDT must not pass unseen. */
@@ -624,5 +629,8 @@ COLD void emulate_gdt_store(struct pc *pc, u32 linear)
 	}
 	guest_write(linear, &value, sizeof(value));
 	e.frame->eip += e.decoded.length;
-	emulate_reload_gdt(pc);
+	/* Without the hypercall, Linux does that at each switch of tasks, six times: so no more
+	 * than what is written is read again. Only the page of the GDT's start is protected. */
+	linear -= pc->gdt_base;
+	reload_gdt_entries(pc, linear % PAGE_SIZE / 8, (linear + 3) % PAGE_SIZE / 8);
 }
