@@ -20,6 +20,7 @@
 #include "ia32/inject.h"
 #include "ia32/switch.h"
 #include "lib/format.h"
+#include "lib/string.h"
 
 /* Linux's 32-bit boot protocol (Documentation/x86/boot.rst): flat segments,
  * paging off, ESI the boot parameters. */
@@ -85,9 +86,12 @@ static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 	struct pc *pc = vcpu->vm->pc;
 
 	vcpu->attention = true;
-	if (!pc->dedicated)
+	if (!pc->dedicated) {
 		pc_interrupt(pc, number);
-	else if (pc->direct_count < PC_DIRECT_VECTORS)
+		return;
+	}
+	upcall_learn(pc, number);
+	if (pc->direct_count < PC_DIRECT_VECTORS)
 		pc->direct_vectors[pc->direct_count++] = (u8)number;
 }
 
@@ -243,7 +247,9 @@ COLD static void linux_start(struct vcpu *vcpu)
 	pc->tr = 0;
 	pc->tss_base = 0;
 	pc->tls_hook = pc->armed = false;
-	pc->direct_count = 0;
+	pc->direct_count = pc->upcall_depth = 0;
+	pc->has_points = false;
+	memset(pc->irq_bases, 0, sizeof(pc->irq_bases));
 	vcpu->cr0_guest = CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
 	shadow_reset(pc);

@@ -14,6 +14,7 @@
 #include "ia32/decode.h"
 #include "ia32/segment.h"
 #include "ia32/shadow.h"
+#include "ia32/upcall.h"
 
 /* Vectors that came in while a guest with direct gates slept; the controller's
  * priorities let few nest. */
@@ -47,6 +48,12 @@ struct pc {
 	struct uart uart;
 	struct deadline pit_deadline;
 	struct deadline rtc_deadline;
+	/* Dedicated CPU (ia32/upcall.c): the VMM's work has points at which it is interrupted;
+	 * the first vector of each 8259, as far as known; what is suspended, the last behind. */
+	bool has_points;
+	u32 irq_bases[2];
+	u32 upcall_depth;
+	struct upcall upcalls[UPCALL_DEPTH];
 	u32 direct_count;
 	u8 direct_vectors[PC_DIRECT_VECTORS];
 };

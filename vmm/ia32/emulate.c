@@ -456,6 +456,8 @@ static enum emulated emulate_iret(const struct emulation *e)
 	u32 words[5]; /* EIP, CS, EFLAGS, and to ring 3 ESP, SS */
 	u32 esp = e->frame->esp;
 
+	if (e->error == SELECTOR_VMM_CODE && guest_read(esp, words, 3 * sizeof(u32)))
+		upcall_return(e->pc, words);
 	if (e->decoded.operand_size != 4 || !guest_read(esp, words, 3 * sizeof(u32)) ||
 	    ((words[1] & 3) == 3 && !guest_read(esp, words, sizeof(words))) ||
 	    !return_is_possible(e->pc, words))
