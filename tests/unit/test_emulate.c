@@ -16,6 +16,7 @@ static struct {
 	unsigned interruptible; /* calls with interrupts enabled */
 	u32 linear, protected_frame;
 } shadow_calls;
+static u32 upcall_eip; /* of an IRET to the VMM's code segment */
 static u32 port_value, port_written, port_size;
 static u16 port_number;
 static unsigned port_reads, port_writes;
@@ -88,6 +89,14 @@ void pc_port_write(struct pc *which, u16 port, u32 size, u32 value)
 	port_size = size;
 	port_written = value;
 	port_writes++;
+}
+
+/* It ends none: what it does then is in test_upcall.c. */
+void upcall_return(struct pc *which, const u32 *words)
+{
+	assert_ptr_equal(which, &pc);
+	assert_int_equal(words[1], SELECTOR_VMM_CODE);
+	upcall_eip = words[0];
 }
 
 static int start(void **state)

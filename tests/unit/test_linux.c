@@ -258,6 +258,13 @@ bool emulate_blocked_return(struct pc *pc)
 	return false;
 }
 
+void upcall_learn(struct pc *pc, u32 vector)
+{
+	(void)pc;
+	(void)vector;
+	called("upcall learn");
+}
+
 void emulate_gdt_store(struct pc *pc, u32 linear)
 {
 	(void)pc;
