@@ -18,6 +18,14 @@ from .test_interruptible import STRESS, fork_loop, processes_check_their_data
 LINES, NATIVE = "build/linux/dedicated/vmlinux", "build/linux/native/vmlinux"
 
 
+# Processes and mappings that come and go, and a timer that interrupts ten thousand times a second.
+BUSY = (
+    "cyclictest -q -i 100 -p 80 -l 40000 >/tmp/latency & "
+    "stress-ng --verify --fork 2 --vm 2 --vm-bytes 14M --mmap 2 --mmap-bytes 12M --switch 2 "
+    "--pipe 2 -t 4; wait; cat /tmp/latency"
+)
+
+
 def start(name: str, kernel: str) -> Boot:
     """Start a system of a Linux that may ask for its own counters, and wait for its shell."""
     running = Boot.start(describe(name, linux("dedicated", kernel, more="control = true")))
@@ -82,6 +90,18 @@ def test_processes_find_their_own_data(machine: Boot) -> None:
 def test_the_clocks_of_a_dedicated_linux_go(machine: Boot) -> None:
     output = machine.shell("cyclictest -q -p 80 -l 200")
     assert re.search(r"^T: 0 .* C: +200 Min:", output, re.M), output
+
+
+def test_interrupts_that_hit_the_vmm_are_served_there_and_then(machine: Boot) -> None:
+    before = counters(machine)
+    output = machine.shell(BUSY, timeout=600)
+    assert "successful run completed" in output
+    assert re.search(r"^T: 0 .* C: +40000 Min:", output, re.M), output
+    seen = counters(machine) - before
+    print(seen)
+    assert 0 < seen["upcalls"]
+    assert seen["upcall_refusals"] == 0
+    machine.kernel_is_sane()
 
 
 def test_it_switches_the_machine_off(machine: Boot) -> None:
