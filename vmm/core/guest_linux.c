@@ -20,7 +20,6 @@
 #include "ia32/inject.h"
 #include "ia32/switch.h"
 #include "lib/format.h"
-#include "lib/string.h"
 
 /* Linux's 32-bit boot protocol (Documentation/x86/boot.rst): flat segments,
  * paging off, ESI the boot parameters. */
@@ -249,7 +248,6 @@ COLD static void linux_start(struct vcpu *vcpu)
 	pc->tls_hook = pc->armed = false;
 	pc->direct_count = pc->upcall_depth = 0;
 	pc->has_points = false;
-	memset(pc->irq_bases, 0, sizeof(pc->irq_bases));
 	vcpu->cr0_guest = CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
 	shadow_reset(pc);

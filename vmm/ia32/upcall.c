@@ -31,8 +31,10 @@
 #include "ia32/entry.h"
 #include "ia32/inject.h"
 
-/* What must be left of the VMM stack: as much as an entry from a guest ever takes. */
+/* What must be left of the VMM stack: more than an entry from a guest ever takes. */
 #define STACK_ROOM PAGE_SIZE
+/* EIP, CS and EFLAGS, as IRET finds them. */
+#define RETURN_SIZE (3 * sizeof(u32))
 
 COLD void upcall_point(struct pc *pc)
 {
@@ -41,17 +43,10 @@ COLD void upcall_point(struct pc *pc)
 	if ((vcpu->frame->eflags & EFLAGS_IF) == 0)
 		return;
 	if (pc->upcall_depth == UPCALL_DEPTH ||
-	    (u32)__builtin_frame_address(0) - LAYOUT_STACK < STACK_ROOM) {
+	    (u32)__builtin_frame_address(0) - LAYOUT_STACK < STACK_ROOM)
 		vcpu_count(vcpu, COUNTER_upcall_refusals);
-		return;
-	}
-	sti_nop_cli();
-}
-
-static void upcall_switch(struct vcpu *vcpu, struct frame *frame)
-{
-	vcpu->frame = frame;
-	vcpu->tables->tss.esp0 = (u32)(frame + 1);
+	else
+		sti_nop_cli();
 }
 
 COLD void upcall(struct frame *vmm)
@@ -74,9 +69,9 @@ COLD void upcall(struct frame *vmm)
 	suspended->vmm = vmm;
 	handler.eip = vmm->eip;
 	handler.cs = SELECTOR_VMM_CODE;
-	upcall_switch(vcpu, &handler);
+	vcpu->frame = &handler;
+	vcpu->tables->tss.esp0 = (u32)(&handler + 1);
 	inject(pc, vector, false, 0);
-	suspended->esp = handler.esp;
 	/* The work may have freed page tables that the CPU still knows. */
 	cr3_write(cr3_read());
 	entry_leave(&handler);
@@ -84,16 +79,16 @@ COLD void upcall(struct frame *vmm)
 
 COLD void upcall_return(struct pc *pc, const u32 *words)
 {
-	const struct upcall *suspended;
+	struct vcpu *vcpu = pc->vcpu;
+	const struct upcall *last = pc->upcalls + pc->upcall_depth - 1;
 
-	if (pc->upcall_depth == 0)
-		return;
-	suspended = &pc->upcalls[pc->upcall_depth - 1];
-	if (pc->vcpu->frame->esp != suspended->esp || words[0] != suspended->vmm->eip)
+	if (pc->upcall_depth == 0 || vcpu->frame->esp != last->guest->esp - RETURN_SIZE ||
+	    words[0] != last->vmm->eip)
 		return;
 	pc->upcall_depth--;
-	upcall_switch(pc->vcpu, suspended->guest);
-	entry_leave(suspended->vmm);
+	vcpu->frame = last->guest;
+	vcpu->tables->tss.esp0 = (u32)(last->guest + 1);
+	entry_leave(last->vmm);
 }
 
 /*
@@ -105,14 +100,14 @@ COLD void upcall_learn(struct pc *pc, u32 vector)
 {
 	int irq;
 
-	if (vector - pc->irq_bases[0] < 8 || vector - pc->irq_bases[1] < 8)
-		return;
-	irq = i8259_in_service();
-	if (irq < 0)
+	if (!core.interruptible ||
+	    (pc->has_points &&
+	     (vector - pc->irq_bases[0] < 8 || vector - pc->irq_bases[1] < 8)) ||
+	    (irq = i8259_in_service()) < 0)
 		return;
 	pc->irq_bases[irq / 8] = vector - (u32)irq % 8;
-	if (irq >= 8)
-		return;
-	pc->irq_bases[1] = pc->irq_bases[0] + 8;
-	pc->has_points = core.interruptible;
+	if (irq < 8) {
+		pc->irq_bases[1] = pc->irq_bases[0] + 8;
+		pc->has_points = true;
+	}
 }

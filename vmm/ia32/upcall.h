@@ -16,7 +16,6 @@ struct pc;
 struct upcall {
 	struct frame *guest; /* vcpu->frame of the entry that the work is for */
 	struct frame *vmm;   /* the VMM's own registers, in the middle of it */
-	u32 esp;             /* of the guest, where its handler's IRET finds the way back */
 };
 
 /* A preemption point, between two steps of long work: lets interrupts in for a moment if the guest
