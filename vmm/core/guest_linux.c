@@ -85,12 +85,11 @@ static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 	struct pc *pc = vcpu->vm->pc;
 
 	vcpu->attention = true;
-	if (!pc->dedicated) {
+	if (pc->dedicated)
+		upcall_learn(pc, number);
+	if (!pc->dedicated)
 		pc_interrupt(pc, number);
-		return;
-	}
-	upcall_learn(pc, number);
-	if (pc->direct_count < PC_DIRECT_VECTORS)
+	else if (pc->direct_count < PC_DIRECT_VECTORS)
 		pc->direct_vectors[pc->direct_count++] = (u8)number;
 }
 
@@ -246,8 +245,7 @@ COLD static void linux_start(struct vcpu *vcpu)
 	pc->tr = 0;
 	pc->tss_base = 0;
 	pc->tls_hook = pc->armed = false;
-	pc->direct_count = pc->upcall_depth = 0;
-	pc->has_points = false;
+	pc->direct_count = pc->upcall_depth = pc->irq_bases[0] = pc->irq_bases[1] = 0;
 	vcpu->cr0_guest = CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
 	shadow_reset(pc);
@@ -322,7 +320,7 @@ COLD bool linux_create(struct vm *vm)
 	pc->vm = vm;
 	pc->vcpu = vm->vcpu;
 	pc->dedicated = vm->guest->kind == GANDALF_KIND_LINUX_DEDICATED;
-	/* On a dedicated CPU interrupts are the guest's and stay out of the VMM. */
+	/* On a dedicated CPU interrupts are the guest's, and hit the VMM at points only. */
 	vm->vcpu->interruptible = core.interruptible && !pc->dedicated;
 	vm->pc = pc;
 	vm->vcpu->operations = &linux_operations;

@@ -48,9 +48,8 @@ struct pc {
 	struct uart uart;
 	struct deadline pit_deadline;
 	struct deadline rtc_deadline;
-	/* Dedicated CPU (ia32/upcall.c): the VMM's work has points at which it is interrupted;
-	 * the first vector of each 8259, as far as known; what is suspended, the last behind. */
-	bool has_points;
+	/* Dedicated CPU (ia32/upcall.c): the first vector of each 8259, 0 until it is known: from
+	 * then on the VMM's work is interrupted at points; what is suspended, the last behind. */
 	u32 irq_bases[2];
 	u32 upcall_depth;
 	struct upcall upcalls[UPCALL_DEPTH];

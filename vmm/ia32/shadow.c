@@ -83,9 +83,10 @@ COLD static void group_drop(u32 *entry)
  * CPU it is anyway, and never by the guest's own: nothing changes then. */
 static inline bool point(struct pc *pc)
 {
-	if (pc->has_points)
-		upcall_point(pc);
-	return pc->has_points;
+	if (pc->irq_bases[0] == 0)
+		return false;
+	upcall_point(pc);
+	return true;
 }
 
 /* Frees the shadow page tables of the lower three quarters. points: NULL or whose work is

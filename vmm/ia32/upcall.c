@@ -33,8 +33,6 @@
 
 /* What must be left of the VMM stack: more than an entry from a guest ever takes. */
 #define STACK_ROOM PAGE_SIZE
-/* EIP, CS and EFLAGS, as IRET finds them. */
-#define RETURN_SIZE (3 * sizeof(u32))
 
 COLD void upcall_point(struct pc *pc)
 {
@@ -82,7 +80,8 @@ COLD void upcall_return(struct pc *pc, const u32 *words)
 	struct vcpu *vcpu = pc->vcpu;
 	const struct upcall *last = pc->upcalls + pc->upcall_depth - 1;
 
-	if (pc->upcall_depth == 0 || vcpu->frame->esp != last->guest->esp - RETURN_SIZE ||
+	/* EIP, CS and EFLAGS lie where inject() has put them. */
+	if (pc->upcall_depth == 0 || vcpu->frame->esp != last->guest->esp - 3 * sizeof(u32) ||
 	    words[0] != last->vmm->eip)
 		return;
 	pc->upcall_depth--;
@@ -100,14 +99,10 @@ COLD void upcall_learn(struct pc *pc, u32 vector)
 {
 	int irq;
 
-	if (!core.interruptible ||
-	    (pc->has_points &&
-	     (vector - pc->irq_bases[0] < 8 || vector - pc->irq_bases[1] < 8)) ||
-	    (irq = i8259_in_service()) < 0)
+	if (!core.interruptible || vector - pc->irq_bases[0] < 8 ||
+	    vector - pc->irq_bases[1] < 8 || (irq = i8259_in_service()) < 0)
 		return;
 	pc->irq_bases[irq / 8] = vector - (u32)irq % 8;
-	if (irq < 8) {
+	if (irq < 8)
 		pc->irq_bases[1] = pc->irq_bases[0] + 8;
-		pc->has_points = true;
-	}
 }
