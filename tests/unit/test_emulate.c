@@ -462,6 +462,19 @@ static void returns_to_the_kernel(void **state)
 	assert_int_equal(frame.eflags, 0x246);
 }
 
+/* It may be the end of an upcall; if it is not, it is the guest's mistake. */
+static void returns_to_the_vmm_end_upcalls(void **state)
+{
+	(void)state;
+	upcall_eip = 0;
+	put_return(0xfc500000, SELECTOR_VMM_CODE, 0x246, 0, 0);
+	fault_at("\xcf", 1, SELECTOR_VMM_CODE);
+	assert_int_equal(upcall_eip, 0xfc500000);
+	assert_int_equal(frame.eip, HANDLER(EXCEPTION_GP));
+	assert_int_equal(word(frame.esp), SELECTOR_VMM_CODE);
+	assert_int_equal(stops, 0);
+}
+
 static void returns_to_a_process(void **state)
 {
 	(void)state;
@@ -834,6 +847,7 @@ int main(void)
 		TEST(the_interrupt_flag),
 		TEST(halting),
 		TEST(returns_to_the_kernel),
+		TEST(returns_to_the_vmm_end_upcalls),
 		TEST(returns_to_a_process),
 		TEST(forged_returns_fault),
 		TEST(no_return_gains_privilege),

@@ -2,9 +2,11 @@
 /*
  * Upcalls: what the guest's handler finds, how deep they go, and returns that are forged.
  */
+#define _GNU_SOURCE
 #include "unit.h"
 
 #include <setjmp.h>
+#include <sys/mman.h>
 
 #include "ia32/upcall.h"
 #include "fake/linux.h"
@@ -14,8 +16,7 @@
 
 static jmp_buf left;
 static struct frame *left_by;
-/* Of handlers, by depth: the real ones lie on a stack that these tests have left. */
-static struct frame handlers[UPCALL_DEPTH + 1];
+static u32 table[1024]; /* of LAYOUT_VCPU */
 static struct frame vmm_frames[UPCALL_DEPTH + 1];
 static int in_service;
 
@@ -32,12 +33,32 @@ void processor_sleep(void)
 void entry_leave(struct frame *by)
 {
 	left_by = by;
-	if (by == vcpu.frame) {
-		assert_int_equal(real_tables.tss.esp0, (u32)(uintptr_t)(by + 1));
-		handlers[pc.upcall_depth] = *by;
-		vcpu.frame = left_by = &handlers[pc.upcall_depth];
-	}
+	assert_int_equal(real_tables.tss.esp0, (u32)(uintptr_t)(vcpu.frame + 1));
 	longjmp(left, 1);
+}
+
+static u32 stack_at(u32 depth)
+{
+	return LAYOUT_STACK_TOP + depth * 3 * PAGE_SIZE;
+}
+
+static struct frame *handler(u32 depth)
+{
+	return (struct frame *)(uintptr_t)stack_at(depth) - 1;
+}
+
+static bool is_writable(u32 linear)
+{
+	return (table[(linear - LAYOUT_VCPU) / PAGE_SIZE] & PTE_W) != 0;
+}
+
+/* Where the guest could write is where nothing is suspended. */
+static void check_stacks(void)
+{
+	for (u32 depth = 0; depth <= UPCALL_DEPTH; depth++)
+		assert_int_equal(is_writable(stack_at(depth) - PAGE_SIZE),
+				 depth >= pc.upcall_depth);
+	assert_int_equal(is_writable(LAYOUT_STACK), pc.upcall_depth == 0);
 }
 
 static int start(void **state)
@@ -48,6 +69,16 @@ static int start(void **state)
 	pc.dedicated = true;
 	pc.tr = TASK;
 	in_service = 0;
+	memset(table, 0, sizeof(table));
+	for (u32 page = LAYOUT_STACK; page < LAYOUT_STACK_TOP; page += PAGE_SIZE)
+		table[(page - LAYOUT_VCPU) / PAGE_SIZE] = PTE_P | PTE_W;
+	vcpu.table_frame = (u32)(uintptr_t)table;
+	pool_rest = UPCALL_DEPTH;
+	assert_true(upcall_create(&vcpu));
+	pool_rest = UPCALL_DEPTH - 1;
+	assert_false(upcall_create(&vcpu));
+	upcall_reset(&pc);
+	check_stacks();
 	upcall_learn(&pc, BASE);
 	assert_int_equal(pc.irq_bases[0], BASE);
 	for (unsigned i = 0; i <= UPCALL_DEPTH; i++) {
@@ -82,16 +113,17 @@ static struct frame *return_with(u32 esp, u32 eip)
 static void the_handler_finds_a_kernel_that_was_interrupted(void **state)
 {
 	struct frame before = frame;
-	struct frame *handler = interrupt(4);
+	struct frame *to = interrupt(4);
 
 	(void)state;
-	assert_ptr_equal(handler, &handlers[1]);
-	assert_int_equal(handler->eip, HANDLER(BASE + 4));
-	assert_int_equal(handler->cs, KERNEL_CODE | 1);
-	assert_int_equal(handler->eflags & EFLAGS_IF, 0);
-	assert_int_equal(handler->esp, STACK - 12);
-	assert_int_equal(handler->ss, KERNEL_STACK | 1);
-	assert_int_equal(handler->ds, USER_DATA);
+	assert_ptr_equal(to, handler(1));
+	check_stacks();
+	assert_int_equal(to->eip, HANDLER(BASE + 4));
+	assert_int_equal(to->cs, KERNEL_CODE | 1);
+	assert_int_equal(to->eflags & EFLAGS_IF, 0);
+	assert_int_equal(to->esp, STACK - 12);
+	assert_int_equal(to->ss, KERNEL_STACK | 1);
+	assert_int_equal(to->ds, USER_DATA);
 	assert_int_equal(word(STACK - 12), POINT);
 	assert_int_equal(word(STACK - 8), SELECTOR_VMM_CODE);
 	assert_int_equal(word(STACK - 4), frame.eflags);
@@ -104,6 +136,7 @@ static void the_handler_finds_a_kernel_that_was_interrupted(void **state)
 	assert_int_equal(real_tables.tss.esp0, (u32)(uintptr_t)(&frame + 1));
 	assert_memory_equal(&frame, &before, sizeof(frame));
 	assert_int_equal(pc.upcall_depth, 0);
+	check_stacks();
 }
 
 static void they_nest_and_end_in_order(void **state)
@@ -114,6 +147,7 @@ static void they_nest_and_end_in_order(void **state)
 		assert_int_equal(processor.admissions, depth + 1);
 		assert_non_null(interrupt(0));
 		assert_int_equal(pc.upcall_depth, depth + 1);
+		check_stacks();
 		/* Its softirqs, which fault. */
 		vcpu.frame->eflags |= EFLAGS_IF;
 	}
@@ -128,11 +162,22 @@ static void they_nest_and_end_in_order(void **state)
 	for (u32 depth = UPCALL_DEPTH; depth-- > 0;) {
 		assert_ptr_equal(return_with(STACK - 12 * (depth + 1), POINT + depth),
 				 &vmm_frames[depth]);
-		assert_ptr_equal(vcpu.frame, depth == 0 ? &frame : &handlers[depth]);
+		assert_ptr_equal(vcpu.frame, depth == 0 ? &frame : handler(depth));
 	}
 	/* Once more than there were. */
 	assert_null(return_with(STACK - 12, POINT));
 	assert_ptr_equal(vcpu.frame, &frame);
+}
+
+static void what_is_suspended_at_a_start_is_given_up(void **state)
+{
+	(void)state;
+	for (u32 depth = 0; depth < UPCALL_DEPTH; depth++)
+		assert_non_null(interrupt(0));
+	upcall_reset(&pc);
+	assert_int_equal(pc.upcall_depth, 0);
+	assert_int_equal(pc.irq_bases[0], 0);
+	check_stacks();
 }
 
 static void a_point_opens_for_a_guest_that_has_interrupts_enabled(void **state)
@@ -168,20 +213,20 @@ static void vectors_are_learnt_during_halts(void **state)
 {
 	(void)state;
 	assert_non_null(interrupt(13));
-	assert_int_equal(handlers[1].eip, HANDLER(BASE + 13));
+	assert_int_equal(handler(1)->eip, HANDLER(BASE + 13));
 	start(NULL);
 	/* Another place for the second controller only, then for the first and so for both. */
 	in_service = 9;
 	upcall_learn(&pc, 0x71);
 	assert_non_null(interrupt(8));
-	assert_int_equal(handlers[1].eip, HANDLER(0x70));
+	assert_int_equal(handler(1)->eip, HANDLER(0x70));
 	start(NULL);
 	in_service = -1;
 	upcall_learn(&pc, 0x50);
 	in_service = 3;
 	upcall_learn(&pc, 0x53);
 	assert_non_null(interrupt(15));
-	assert_int_equal(handlers[1].eip, HANDLER(0x5f));
+	assert_int_equal(handler(1)->eip, HANDLER(0x5f));
 	/* The old way: no points. */
 	linux_reset();
 	in_service = 0;
@@ -203,11 +248,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_handler_finds_a_kernel_that_was_interrupted),
 		TEST(they_nest_and_end_in_order),
+		TEST(what_is_suspended_at_a_start_is_given_up),
 		TEST(a_point_opens_for_a_guest_that_has_interrupts_enabled),
 		TEST(without_one_in_service_the_work_goes_on),
 		TEST(a_stack_that_takes_nothing_ends_the_guest),
 		TEST(vectors_are_learnt_during_halts),
 	};
 
+	if (mmap((void *)LAYOUT_STACK, 16 * PAGE_SIZE, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return 1;
 	return RUN_TESTS(tests);
 }

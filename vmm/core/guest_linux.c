@@ -245,7 +245,8 @@ COLD static void linux_start(struct vcpu *vcpu)
 	pc->tr = 0;
 	pc->tss_base = 0;
 	pc->tls_hook = pc->armed = false;
-	pc->direct_count = pc->upcall_depth = pc->irq_bases[0] = pc->irq_bases[1] = 0;
+	pc->direct_count = 0;
+	upcall_reset(pc);
 	vcpu->cr0_guest = CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
 	shadow_reset(pc);
@@ -325,5 +326,5 @@ COLD bool linux_create(struct vm *vm)
 	vm->pc = pc;
 	vm->vcpu->operations = &linux_operations;
 	pc_devices_create(pc);
-	return shadow_create(pc);
+	return (!pc->dedicated || upcall_create(pc->vcpu)) && shadow_create(pc);
 }

@@ -18,6 +18,10 @@ struct upcall {
 	struct frame *vmm;   /* the VMM's own registers, in the middle of it */
 };
 
+/* The VMM stacks of a new vCPU beyond its first; false if the pool is empty. */
+bool upcall_create(struct vcpu *vcpu);
+/* Nothing suspended, no vector known: at a start. */
+void upcall_reset(struct pc *pc);
 /* A preemption point, between two steps of long work: lets interrupts in for a moment if the guest
  * would have them. Behind it the guest may have had any of the VMM's work done, of another depth:
  * what was found out before is found out again. */

@@ -11,6 +11,9 @@
 #define HZ 2000
 /* Of the VMM: no selector for a guest. */
 #define VMM_CODE 0x100
+/* Its first stack. */
+#define VMM_STACK 0xfc011000
+#define VMM_STACK_TOP 0xfc013000
 /* So many pieces of the VMM's work are suspended at most (UPCALL_DEPTH). */
 #define DEPTH 3
 #define ENOUGH 20
@@ -231,6 +234,41 @@ static void __attribute__((noinline)) work_and_escape(void)
 			 : "memory");
 }
 
+/* The VMM's stacks can be written by ring 1 through a segment that reaches so far, as any that
+ * threads use does, but not while something is on them. */
+static uint32_t write_traps(uint32_t address)
+{
+	trap.count = 0;
+	__asm__ volatile("movl %0, %%es\n\t"
+			 "movl $1f, trap_resume\n\t"
+			 "movl %%eax, %%es:(%1)\n"
+			 "1:\tmovl $0, trap_resume\n\t"
+			 "movl %2, %%es"
+			 :
+			 : "r"(TLS_FIRST * 8 | 3), "r"(address), "r"(USER_DATA), "a"(0)
+			 : "memory");
+	return trap.count != 0 ? trap.vector : 0;
+}
+
+static void write_stacks(const struct trap_frame *frame)
+{
+	(void)frame;
+	for (uint32_t address = VMM_STACK; address < VMM_STACK_TOP; address += 0x80)
+		expect_equal(write_traps(address), VECTOR_PF);
+}
+
+static void test_what_is_suspended_cannot_be_written(void)
+{
+	gdt[TLS_FIRST] = descriptor_make(0, 0xffffffff, DESCRIPTOR_DATA(3), DESCRIPTOR_PAGES);
+	gdt_register_load();
+	expect_equal(write_traps(VMM_STACK), 0);
+	begin(write_stacks);
+	work(job_cr4, 2);
+	end();
+	expect(upcalls >= 2);
+	expect_equal(write_traps(VMM_STACK), 0);
+}
+
 static void job_until_upcall(void)
 {
 	work(job_cr4, 1);
@@ -260,6 +298,7 @@ void suite_run(void)
 		{ "handlers-are-interrupted", test_handlers_are_interrupted },
 		{ "tables-change-meanwhile", test_tables_change_meanwhile },
 		{ "returns-are-forged", test_returns_are_forged },
+		{ "what-is-suspended-cannot-be-written", test_what_is_suspended_cannot_be_written },
 		{ "handlers-that-never-return", test_handlers_that_never_return },
 	};
 	static const struct tap_group group = TAP_GROUP(tests);
