@@ -13,7 +13,12 @@ from collections.abc import Iterator
 import pytest
 
 from .systems import Boot, describe, linux
-from .test_interruptible import STRESS, fork_loop, processes_check_their_data
+from .test_interruptible import (
+    STRESS,
+    fork_loop,
+    not_interruptible,
+    processes_check_their_data,
+)
 
 LINES, NATIVE = "build/linux/dedicated/vmlinux", "build/linux/native/vmlinux"
 
@@ -109,6 +114,16 @@ def test_it_switches_the_machine_off(machine: Boot) -> None:
     machine.send("linux", "poweroff\n")
     outcome = machine.wait_off()
     assert outcome.clean, outcome
+
+
+def test_the_old_way_keeps_them_out() -> None:
+    guest = linux("dedicated", LINES, more="control = true")
+    with Boot.start(not_interruptible("dedicated-old", guest)) as machine:
+        machine.wait_for_shell()
+        assert "successful run completed" in machine.shell(BUSY, timeout=600)
+        seen = counters(machine)
+        assert seen["flushes"] > 0
+        assert seen["upcalls"] == seen["upcall_refusals"] == 0
 
 
 def test_without_the_lines_nothing_is_kept() -> None:

@@ -58,9 +58,12 @@ def test_every_emulated_instruction_does_what_a_pc_does(mode: str) -> None:
 
 @pytest.mark.parametrize("emulator", ["qemu", "bochs"])
 def test_a_kernel_with_direct_gates_interrupts_the_vmm(emulator: str) -> None:
-    """And returns as it should, or forges it, or never does; it ends with work suspended."""
-    description = describe("pc-upcalls", pc("pc-upcalls", "dedicated"), memory="64M")
+    """And returns as it should, or forges it, or never does; it dies and ends with work suspended."""
+    guest = pc("pc-upcalls", "dedicated") + '\non_fault = "restart"\n'
+    description = describe("pc-upcalls", guest, memory="64M")
     with Boot.start(description, emulator=emulator) as machine:
+        machine.expect("linux", r"^PASS pc-upcalls\n", PATIENCE)
+        machine.expect("vmm", f"guest linux stopped: {NO_GATE} breakpoint", PATIENCE)
         machine.expect("linux", r"^PASS pc-upcalls\n", PATIENCE)
         assert "not ok" not in machine.text("linux")
         assert machine.wait_off(PATIENCE).clean
