@@ -58,7 +58,7 @@ def test_every_emulated_instruction_does_what_a_pc_does(mode: str) -> None:
 
 @pytest.mark.parametrize("emulator", ["qemu", "bochs"])
 def test_a_kernel_with_direct_gates_interrupts_the_vmm(emulator: str) -> None:
-    """And returns as it should, or forges it, or never does; it dies and ends with work suspended."""
+    """And returns as it should, or forges it, or never does, dies, and ends with work suspended."""
     guest = pc("pc-upcalls", "dedicated") + '\non_fault = "restart"\n'
     description = describe("pc-upcalls", guest, memory="64M")
     with Boot.start(description, emulator=emulator) as machine:
