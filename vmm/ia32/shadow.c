@@ -464,7 +464,9 @@ COLD static void kernel_sync(struct pc *pc)
 {
 	vcpu_count(pc->vcpu, COUNTER_kernel_syncs);
 	pc->shadow.local_kernel = false;
+	pc->shadow.syncing = true;
 	kernel_sync_range(pc, KERNEL_FIRST << LARGE_PAGE_SHIFT, KERNEL_END << LARGE_PAGE_SHIFT);
+	pc->shadow.syncing = false;
 }
 
 /* Filling */
@@ -830,7 +832,7 @@ void shadow_load(struct pc *pc, bool same)
 	if (same || !shadow->caching)
 		space_drop(space, NULL);
 	space_load(pc, space);
-	if ((pc->cr4 & CR4_PGE) == 0 || shadow->local_kernel) {
+	if ((pc->cr4 & CR4_PGE) == 0 || shadow->local_kernel || shadow->syncing) {
 		kernel_sync(pc);
 		tlb_flush_global();
 	}

@@ -47,6 +47,7 @@ struct shadow {
 	u32 protected_frame; /* guest-physical page kept read-only; 0: none */
 	bool caching;        /* the flush hypercall has been seen */
 	bool local_kernel;   /* kernel entries exist that are not global */
+	bool syncing;        /* the kernel half is being looked through for them */
 };
 
 enum shadow_result {
