@@ -72,6 +72,9 @@
 	X(interrupts, "physical interrupts while it ran")                     \
 	X(vmm_interrupts, "physical interrupts while the VMM worked for it")  \
 	X(vmm_preemptions, "times that the VMM's work for it was preempted")  \
+	X(upcalls, "interrupts given to the guest amid the VMM's work for it") \
+	X(upcalls_nested, "of those, in work for the handler of another")     \
+	X(upcall_refusals, "points passed because too much was suspended")   \
 	X(switches_in, "switches to this vCPU")                               \
 	X(exceptions, "exceptions given to the guest")                        \
 	X(deliveries, "interrupts delivered at once")                         \
@@ -112,6 +115,7 @@
 	X(interrupt, "vector, EIP")                                           \
 	X(exception, "vector, EIP")                                           \
 	X(deliver, "vector, EIP")                                             \
+	X(upcall, "vector, EIP")                                              \
 	X(defer, "vector, EIP")                                               \
 	X(hypercall, "number, EBX")                                           \
 	X(emulate, "operation, EIP")                                          \

@@ -13,9 +13,22 @@ from collections.abc import Iterator
 import pytest
 
 from .systems import Boot, describe, linux
-from .test_interruptible import STRESS, fork_loop, processes_check_their_data
+from .test_interruptible import (
+    STRESS,
+    fork_loop,
+    not_interruptible,
+    processes_check_their_data,
+)
 
 LINES, NATIVE = "build/linux/dedicated/vmlinux", "build/linux/native/vmlinux"
+
+
+# Processes and mappings that come and go, and a timer that interrupts ten thousand times a second.
+BUSY = (
+    "cyclictest -q -i 100 -p 80 -l 40000 >/tmp/latency & "
+    "stress-ng --verify --fork 2 --vm 2 --vm-bytes 14M --mmap 2 --mmap-bytes 12M --switch 2 "
+    "--pipe 2 -t 4; wait; cat /tmp/latency"
+)
 
 
 def start(name: str, kernel: str) -> Boot:
@@ -84,11 +97,33 @@ def test_the_clocks_of_a_dedicated_linux_go(machine: Boot) -> None:
     assert re.search(r"^T: 0 .* C: +200 Min:", output, re.M), output
 
 
+def test_interrupts_that_hit_the_vmm_are_served_there_and_then(machine: Boot) -> None:
+    before = counters(machine)
+    output = machine.shell(BUSY, timeout=600)
+    assert "successful run completed" in output
+    assert re.search(r"^T: 0 .* C: +40000 Min:", output, re.M), output
+    seen = counters(machine) - before
+    print(seen)
+    assert seen["upcalls"] > 0
+    assert seen["upcall_refusals"] == 0
+    machine.kernel_is_sane()
+
+
 def test_it_switches_the_machine_off(machine: Boot) -> None:
     """Last, because it ends the machine."""
     machine.send("linux", "poweroff\n")
     outcome = machine.wait_off()
     assert outcome.clean, outcome
+
+
+def test_the_old_way_keeps_them_out() -> None:
+    guest = linux("dedicated", LINES, more="control = true")
+    with Boot.start(not_interruptible("dedicated-old", guest)) as machine:
+        machine.wait_for_shell()
+        assert "successful run completed" in machine.shell(BUSY, timeout=600)
+        seen = counters(machine)
+        assert seen["flushes"] > 0
+        assert seen["upcalls"] == seen["upcall_refusals"] == 0
 
 
 def test_without_the_lines_nothing_is_kept() -> None:

@@ -56,6 +56,19 @@ def test_every_emulated_instruction_does_what_a_pc_does(mode: str) -> None:
         assert machine.wait_off(PATIENCE).clean
 
 
+@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
+def test_a_kernel_with_direct_gates_interrupts_the_vmm(emulator: str) -> None:
+    """And returns as it should, or forges it, or never does, dies, and ends with work suspended."""
+    guest = pc("pc-upcalls", "dedicated") + '\non_fault = "restart"\n'
+    description = describe("pc-upcalls", guest, memory="64M")
+    with Boot.start(description, emulator=emulator) as machine:
+        machine.expect("linux", r"^PASS pc-upcalls\n", PATIENCE)
+        machine.expect("vmm", f"guest linux stopped: {NO_GATE} breakpoint", PATIENCE)
+        machine.expect("linux", r"^PASS pc-upcalls\n", PATIENCE)
+        assert "not ok" not in machine.text("linux")
+        assert machine.wait_off(PATIENCE).clean
+
+
 @contextmanager
 def beside_a_heartbeat(image: str) -> Iterator[Boot]:
     """A kernel in Linux's place and an RTOS, which must not miss a beat whatever it does."""

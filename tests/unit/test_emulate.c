@@ -16,6 +16,7 @@ static struct {
 	unsigned interruptible; /* calls with interrupts enabled */
 	u32 linear, protected_frame;
 } shadow_calls;
+static u32 upcall_eip; /* of an IRET to the VMM's code segment */
 static u32 port_value, port_written, port_size;
 static u16 port_number;
 static unsigned port_reads, port_writes;
@@ -88,6 +89,14 @@ void pc_port_write(struct pc *which, u16 port, u32 size, u32 value)
 	port_size = size;
 	port_written = value;
 	port_writes++;
+}
+
+/* It ends none: what it does then is in test_upcall.c. */
+void upcall_return(struct pc *which, const u32 *words)
+{
+	assert_ptr_equal(which, &pc);
+	assert_int_equal(words[1], SELECTOR_VMM_CODE);
+	upcall_eip = words[0];
 }
 
 static int start(void **state)
@@ -453,6 +462,19 @@ static void returns_to_the_kernel(void **state)
 	assert_int_equal(frame.eflags, 0x246);
 }
 
+/* It may be the end of an upcall; if it is not, it is the guest's mistake. */
+static void returns_to_the_vmm_end_upcalls(void **state)
+{
+	(void)state;
+	upcall_eip = 0;
+	put_return(0xfc500000, SELECTOR_VMM_CODE, 0x246, 0, 0);
+	fault_at("\xcf", 1, SELECTOR_VMM_CODE);
+	assert_int_equal(upcall_eip, 0xfc500000);
+	assert_int_equal(frame.eip, HANDLER(EXCEPTION_GP));
+	assert_int_equal(word(frame.esp), SELECTOR_VMM_CODE);
+	assert_int_equal(stops, 0);
+}
+
 static void returns_to_a_process(void **state)
 {
 	(void)state;
@@ -669,6 +691,23 @@ static void stores_to_the_gdt_are_seen(void **state)
 	assert_int_equal(frame.eip, CODE + 5);
 	assert_int_equal(descriptor_dpl(real_tables.gdt[20]), 1);
 	assert_int_equal(stops, 0);
+	/* Across two entries: both are read again, and no other. */
+	put_word(GDT + 21 * 8 + 4, 0x00cf9200);
+	put_word(GDT + 22 * 8, 0x1234);
+	put_word(GDT + 22 * 8 + 4, 0x00409200);
+	put_word(GDT + 23 * 8 + 4, 0x00cf9200);
+	frame.eip = CODE;
+	frame.eax = 0x5678f300;
+	linear_put(CODE, "\xa3\xae\x00\x01\x00", 5);
+	emulate_gdt_store(&pc, GDT + 21 * 8 + 6);
+	assert_int_equal(real_tables.gdt[21] >> 56, 0xf3);
+	assert_int_equal(real_tables.gdt[22] & 0xffff, 0x5678);
+	assert_int_equal(real_tables.gdt[23], 0);
+	/* Behind the entries that a guest has, and behind the table's end. */
+	frame.eip = CODE;
+	linear_put(CODE, "\xa3\xfc\x0f\x01\x00", 5);
+	emulate_gdt_store(&pc, GDT + 0xffc);
+	assert_int_equal(stops, 0);
 	linear_put(CODE, "\xf3\xa4", 2);
 	frame.eip = CODE;
 	emulate_gdt_store(&pc, GDT);
@@ -808,6 +847,7 @@ int main(void)
 		TEST(the_interrupt_flag),
 		TEST(halting),
 		TEST(returns_to_the_kernel),
+		TEST(returns_to_the_vmm_end_upcalls),
 		TEST(returns_to_a_process),
 		TEST(forged_returns_fault),
 		TEST(no_return_gains_privilege),

@@ -258,6 +258,24 @@ bool emulate_blocked_return(struct pc *pc)
 	return false;
 }
 
+bool upcall_create(struct vcpu *which)
+{
+	(void)which;
+	return true;
+}
+
+void upcall_reset(struct pc *pc)
+{
+	(void)pc;
+}
+
+void upcall_learn(struct pc *pc, u32 vector)
+{
+	(void)pc;
+	(void)vector;
+	called("upcall learn");
+}
+
 void emulate_gdt_store(struct pc *pc, u32 linear)
 {
 	(void)pc;

@@ -85,6 +85,8 @@ static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 	struct pc *pc = vcpu->vm->pc;
 
 	vcpu->attention = true;
+	if (pc->dedicated)
+		upcall_learn(pc, number);
 	if (!pc->dedicated)
 		pc_interrupt(pc, number);
 	else if (pc->direct_count < PC_DIRECT_VECTORS)
@@ -243,6 +245,7 @@ COLD static void linux_start(struct vcpu *vcpu)
 	pc->tss_base = 0;
 	pc->tls_hook = pc->armed = false;
 	pc->direct_count = 0;
+	upcall_reset(pc);
 	vcpu->cr0_guest = CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
 	shadow_reset(pc);
@@ -317,10 +320,10 @@ COLD bool linux_create(struct vm *vm)
 	pc->vm = vm;
 	pc->vcpu = vm->vcpu;
 	pc->dedicated = vm->guest->kind == GANDALF_KIND_LINUX_DEDICATED;
-	/* On a dedicated CPU interrupts are the guest's and stay out of the VMM. */
+	/* On a dedicated CPU interrupts are the guest's, and hit the VMM at points only. */
 	vm->vcpu->interruptible = core.interruptible && !pc->dedicated;
 	vm->pc = pc;
 	vm->vcpu->operations = &linux_operations;
 	pc_devices_create(pc);
-	return shadow_create(pc);
+	return (!pc->dedicated || upcall_create(pc->vcpu)) && shadow_create(pc);
 }

@@ -14,7 +14,8 @@
 #define LAYOUT_IMAGE 0xFC400000
 
 /* Private to each vCPU: shared page, alias, and the two pages of its VMM stack:
- * all that is writable with WP 1. A hole lies below the stack. */
+ * all that is writable with WP 1. A hole lies below the stack. Behind it are the stacks of upcalls
+ * (ia32/upcall.c); what is in use of all these is read-only while the guest runs. */
 #define LAYOUT_VCPU 0xFC000000
 #define LAYOUT_STACK 0xFC011000
 #define LAYOUT_STACK_TOP 0xFC013000

@@ -161,12 +161,18 @@ u32 pool_allocate(void)
 {
 	u32 frame = pool_first;
 	u32 *contents = pool_pointer(frame);
+	u32 marks;
 
 	if (frame == 0)
 		return 0;
 	pool_first = contents[0];
 	pool_available--;
 	contents[0] = 0;
+	for (marks = *pool_marks(frame); marks != 0; marks &= marks - 1) {
+		memset((u8 *)contents + (u32)__builtin_ctz(marks) * POOL_GROUP, 0, POOL_GROUP);
+		if (core.current == &idle_vcpu)
+			schedule_breathe();
+	}
 	*pool_marks(frame) = ~0u;
 	return frame;
 }
@@ -174,13 +180,7 @@ u32 pool_allocate(void)
 void pool_free(u32 frame)
 {
 	u32 *contents = pool_pointer(frame);
-	u32 marks;
 
-	for (marks = *pool_marks(frame); marks != 0; marks &= marks - 1) {
-		memset((u8 *)contents + (u32)__builtin_ctz(marks) * POOL_GROUP, 0, POOL_GROUP);
-		if (core.current == &idle_vcpu)
-			schedule_breathe();
-	}
 	contents[0] = pool_first;
 	pool_first = frame;
 	pool_available++;

@@ -68,9 +68,10 @@ void memory_map_device(u32 linear, u32 physical);
 /* Gives the pool its frames; base and size are multiples of a large page. */
 void pool_init(u32 base, u32 size);
 /*
- * A zeroed frame, its physical address, or 0 when none is left. What is in use of it is
- * zeroed again when it is freed, 128 bytes at a time: all of it, unless the user marks
- * them. On the idle vCPU more urgent ones run between.
+ * A zeroed frame, its physical address, or 0 when none is left. What was used of it is
+ * zeroed again when it is next allocated, 128 bytes at a time: all of it, unless the user
+ * marked them. On the idle vCPU more urgent ones run between. So freeing costs next to
+ * nothing, whatever was in the frame.
  */
 u32 pool_allocate(void);
 void pool_free(u32 frame);

@@ -14,6 +14,7 @@
 #include "ia32/decode.h"
 #include "ia32/segment.h"
 #include "ia32/shadow.h"
+#include "ia32/upcall.h"
 
 /* Vectors that came in while a guest with direct gates slept; the controller's
  * priorities let few nest. */
@@ -37,6 +38,11 @@ struct pc {
 	u32 tss_base;            /* linear; 0: no TSS loaded */
 	bool tls_hook;           /* LOAD_TLS has been seen */
 	u8 tls_down;             /* strict TLS: bit n, segment n shows its lower half */
+	/* Dedicated CPU (ia32/upcall.c): the first vector of each 8259, 0 until it is known: from
+	 * then on the VMM's work is interrupted at points; what is suspended, the last behind. */
+	u32 irq_bases[2];
+	u32 upcall_depth;
+	struct upcall upcalls[UPCALL_DEPTH];
 	u32 direct_count;
 	u8 direct_vectors[PC_DIRECT_VECTORS];
 	struct pic_pair pic;

@@ -35,7 +35,8 @@ static inline void work_end(void)
 }
 
 /* Lets interrupts in for a moment, and more urgent vCPUs run: between the steps
- * of an operation that is masked otherwise. Not where the guest owns the gates. */
+ * of an operation that is masked otherwise. Not where the guest owns the gates: there
+ * upcall_point() does, for the guest's own. */
 static inline void work_pause(void)
 {
 	if (core.interruptible && core.direct == NULL)

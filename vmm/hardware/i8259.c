@@ -12,7 +12,13 @@ enum { MASTER = 0x20, SLAVE = 0xa0 };
 /* The chip set's edge/level control registers. */
 #define EDGE_LEVEL 0x4d0
 /* Command words. */
-enum { ICW1_INIT_ICW4 = 0x11, ICW4_8086 = 0x01, OCW2_EOI = 0x20, OCW3_READ_SERVICE = 0x0b };
+enum {
+	ICW1_INIT_ICW4 = 0x11,
+	ICW4_8086 = 0x01,
+	OCW2_EOI = 0x20,
+	OCW3_READ_REQUEST = 0x0a,
+	OCW3_READ_SERVICE = 0x0b,
+};
 #define CASCADE 2
 
 static u16 mask = 0xffff & ~(1u << CASCADE);
@@ -57,17 +63,30 @@ void i8259_enable(unsigned irq)
 	mask_write();
 }
 
-static bool in_service(u16 port)
+/* A guest that has the controllers expects to read what is requested. */
+static u8 in_service(u16 port)
 {
+	u8 service;
+
 	outb(port, OCW3_READ_SERVICE);
-	return (inb(port) & 0x80) != 0;
+	service = inb(port);
+	outb(port, OCW3_READ_REQUEST);
+	return service;
+}
+
+int i8259_in_service(void)
+{
+	int irq = __builtin_ffs(in_service(MASTER)) - 1;
+
+	/* None of the slave's is its spurious one. */
+	return irq == CASCADE ? 8 + __builtin_ctz(in_service(SLAVE) | 0x80u) : irq;
 }
 
 bool i8259_acknowledge(unsigned irq)
 {
-	if (irq == 7 && !in_service(MASTER))
+	if (irq == 7 && (in_service(MASTER) & 0x80) == 0)
 		return false;
-	if (irq == 15 && !in_service(SLAVE)) {
+	if (irq == 15 && (in_service(SLAVE) & 0x80) == 0) {
 		outb(MASTER, OCW2_EOI);
 		return false;
 	}

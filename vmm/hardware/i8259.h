@@ -12,5 +12,8 @@ void i8259_enable(unsigned irq);
 /* Tells whether input irq really asks (7 and 15 may be spurious) and, if so,
  * ends the interrupt. */
 bool i8259_acknowledge(unsigned irq);
+/* The input that the processor was interrupted by last and whose interrupt has not been ended,
+ * or -1. */
+int i8259_in_service(void);
 /* The state that the PC's firmware leaves, for a guest that takes them over. */
 void i8259_release(void);

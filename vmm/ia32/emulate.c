@@ -96,11 +96,11 @@ COLD static bool entry_is_loaded(const struct frame *frame, u32 index)
 	return false;
 }
 
-COLD void emulate_reload_gdt(struct pc *pc)
+COLD static void reload_gdt_entries(struct pc *pc, u32 first, u32 last)
 {
 	u32 entries = (pc->gdt_limit + 1u) / 8;
 
-	for (u32 i = 1; i < SEGMENT_GUEST_ENTRIES; i++) {
+	for (u32 i = first; i <= last; i++) {
 		u64 descriptor = 0;
 
 		if (i < entries && !guest_read(pc->gdt_base + i * 8, &descriptor, 8)) {
@@ -113,6 +113,11 @@ COLD void emulate_reload_gdt(struct pc *pc)
 	}
 	if (pc->armed)
 		segment_set_user_code(pc->vcpu, false);
+}
+
+COLD void emulate_reload_gdt(struct pc *pc)
+{
+	reload_gdt_entries(pc, 1, SEGMENT_GUEST_ENTRIES - 1);
 }
 
 /* What every load of a register by way of the GDT ends with. */
@@ -441,6 +446,8 @@ static enum emulated emulate_iret(const struct emulation *e)
 	u32 words[5]; /* EIP, CS, EFLAGS, and to ring 3 ESP, SS */
 	u32 esp = e->frame->esp;
 
+	if (e->error == SELECTOR_VMM_CODE && guest_read(esp, words, 3 * sizeof(u32)))
+		upcall_return(e->pc, words);
 	if (e->decoded.operand_size != 4 || !guest_read(esp, words, 3 * sizeof(u32)) ||
 	    ((words[1] & 3) == 3 && !guest_read(esp, words, sizeof(words))) ||
 	    !return_is_possible(e->pc, words))
@@ -614,5 +621,8 @@ COLD void emulate_gdt_store(struct pc *pc, u32 linear)
 	}
 	guest_write(linear, &value, sizeof(value));
 	e.frame->eip += e.decoded.length;
-	emulate_reload_gdt(pc);
+	/* Without the hypercall, Linux does that at each switch of tasks, six times: so no more
+	 * than what is written is read again. Only the page of the GDT's start is protected. */
+	linear -= pc->gdt_base;
+	reload_gdt_entries(pc, linear % PAGE_SIZE / 8, (linear + 3) % PAGE_SIZE / 8);
 }

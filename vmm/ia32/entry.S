@@ -55,6 +55,10 @@ entry:
 1:	mov	48(%esp), %edx
 	mov	%esp, %eax
 	call	*trap_handlers(, %edx, 4)
+	jmp	entry_return
+	.globl	entry_leave
+entry_leave:
+	mov	%eax, %esp
 	.globl	entry_return
 entry_return:
 	testb	$3, 60(%esp)

@@ -38,6 +38,9 @@ void entry(void);
  * stacks below a frame. */
 void entry_return(void);
 
+/* Goes on as a frame says, a guest's or the VMM's own; what lies below it is given up. */
+void entry_leave(struct frame *frame) __attribute__((noreturn));
+
 /* C's side: makes the stubs and names the handlers. */
 void trap_init(void);
 extern void (*trap_handlers[VECTOR_RETURN_FAULT + 1])(struct frame *frame, u32 vector);

@@ -15,9 +15,6 @@
 #define TYPE_VMM_CODE 0x9b
 #define TYPE_VMM_DATA 0x93
 #define TYPE_TSS 0x89
-/* Linux's __KERNEL_CS in ring 1; its gates name no other segment. */
-#define GUEST_KERNEL_CODE 0x61
-
 /* The first address that no guest segment may reach: behind the alias. */
 #define GUEST_END (GANDALF_SHARED_ALIAS + PAGE_SIZE)
 /* Gates that are made between two looks at more urgent guests. */

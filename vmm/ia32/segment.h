@@ -18,6 +18,9 @@
 #define SEGMENT_TLS_FIRST 6u
 #define SEGMENT_TLS_ENTRIES 3u
 
+/* Linux's __KERNEL_CS in ring 1; its gates name no other segment. */
+#define GUEST_KERNEL_CODE 0x61
+
 #define DESCRIPTOR_CODE (1ull << 43)
 #define DESCRIPTOR_EXPAND_DOWN (1ull << 42)
 #define DESCRIPTOR_WRITABLE (1ull << 41)

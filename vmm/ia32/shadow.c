@@ -20,9 +20,11 @@
 #define GROUP 8u
 /* Directory entries of the kernel half: first, and behind the last. */
 #define KERNEL_FIRST 0x300u
-#define KERNEL_END LAYOUT_DIRECTORY_FIRST
+#define KERNEL_END ((u32)LAYOUT_DIRECTORY_FIRST)
 /* What is in use of a directory whose lower three quarters are empty. */
 #define KERNEL_MARKS (~0u << KERNEL_FIRST * sizeof(u32) / POOL_GROUP)
+/* Pages whose entries lie in one group of the pool's marks; long work looks at them together. */
+#define PART (POOL_GROUP / sizeof(u32))
 /* How many entries around a page fault are filled with it; a power of two. */
 #define PREFILL 16u
 /* Up to here pages are invalidated one by one, beyond it the TLB is flushed. */
@@ -77,16 +79,30 @@ COLD static void group_drop(u32 *entry)
 	}
 }
 
-/* Frees the shadow page tables of the lower three quarters. */
-COLD static void space_drop(struct space *space)
+/* Where long work for a guest that has direct gates is interrupted (ia32/upcall.h). On a shared
+ * CPU it is anyway, and never by the guest's own: nothing changes then. */
+static inline bool point(struct pc *pc)
 {
-	u32 *directory = pool_pointer(space->directory);
+	if (pc->irq_bases[0] == 0)
+		return false;
+	upcall_point(pc);
+	return true;
+}
 
-	for (u32 word = 0; word < ARRAY_SIZE(space->used_groups); word++) {
-		for (u32 groups = space->used_groups[word]; groups != 0; groups &= groups - 1)
-			group_drop(&directory[(word * 32 + (u32)__builtin_ctz(groups)) * GROUP]);
-		space->used_groups[word] = 0;
-	}
+/* Frees the shadow page tables of the lower three quarters. points: NULL or whose work is
+ * interrupted meanwhile; then the space may be a free one, or another's, behind it. */
+COLD static void space_drop(struct space *space, struct pc *points)
+{
+	for (u32 word = 0; word < ARRAY_SIZE(space->used_groups); word++)
+		while (space->used_groups[word] != 0) {
+			u32 group = word * 32 + (u32)__builtin_ctz(space->used_groups[word]);
+			u32 *directory = pool_pointer(space->directory);
+
+			group_drop(&directory[group * GROUP]);
+			space->used_groups[word] &= space->used_groups[word] - 1;
+			if (points != NULL)
+				point(points);
+		}
 }
 
 /* Returns the space's index. */
@@ -112,7 +128,7 @@ static void space_hash_insert(struct shadow *shadow, struct space *space, u32 in
 COLD static void space_free(struct shadow *shadow, struct space *space)
 {
 	space_hash_remove(shadow, space);
-	space_drop(space);
+	space_drop(space, NULL);
 	pool_free(space->directory);
 	space->directory = 0;
 }
@@ -401,15 +417,16 @@ COLD static void shadow_set_large(struct pc *pc, u32 index, u32 pde)
 
 /* The kernel half */
 
-COLD static bool kernel_sync_table(struct pc *pc, u32 index, u32 pde)
+/* A part of a page table, from an address on. */
+COLD static bool kernel_sync_table(struct pc *pc, u32 linear, u32 pde)
 {
 	bool large = pde_is_large(pc, pde);
-	u32 *table = shadow_table(pc, index);
+	u32 *table = shadow_table(pc, directory_index(linear));
 	const u32 *guest = large ? NULL : guest_table_entry(pc, pde, 0);
 
 	if (table == NULL || (guest == NULL && !large))
 		return false;
-	for (u32 i = 0; i < ENTRIES; i++) {
+	for (u32 i = table_index(linear), end = i + PART; i < end; i++) {
 		u32 entry = guest == NULL ? large_as_small(pde, i << PAGE_SHIFT)
 					  : guest[i] & (pde | ~(PTE_U | PTE_W));
 
@@ -418,33 +435,42 @@ COLD static bool kernel_sync_table(struct pc *pc, u32 index, u32 pde)
 	return true;
 }
 
-/* Rebuilds one directory entry of the kernel half from the current space. */
-COLD static void kernel_sync_pde(struct pc *pc, u32 index)
+/* Rebuilds a directory entry of the kernel half, or a part of its page table, from the current
+ * space. Returns the address behind it. */
+COLD static u32 kernel_sync_part(struct pc *pc, u32 linear)
 {
 	struct shadow *shadow = &pc->shadow;
+	u32 index = directory_index(linear);
 	u32 *guest = guest_table_entry(pc, pc->cr3, index);
 	u32 pde = guest != NULL ? *guest : 0;
 
-	if ((pde & PTE_P) == 0) {
-		shadow_drop_pde(shadow, index);
-		return;
-	}
-	pde |= PTE_A;
-	*guest = pde;
-	if (pde_is_large(pc, pde) && large_fits(shadow, pde))
+	if (pde & PTE_P)
+		*guest = pde |= PTE_A;
+	if ((pde & PTE_P) && pde_is_large(pc, pde) && large_fits(shadow, pde))
 		shadow_set_large(pc, index, pde);
-	else if (!kernel_sync_table(pc, index, pde))
+	else if ((pde & PTE_P) && kernel_sync_table(pc, linear, pde))
+		return linear + PART * PAGE_SIZE;
+	else
 		shadow_drop_pde(shadow, index);
+	return (linear & PTE_LARGE_FRAME) + LARGE_PAGE_SIZE;
+}
+
+/* Every part by itself, as the guest's registers say then, if it still has paging on. */
+COLD static void kernel_sync_range(struct pc *pc, u32 linear, u32 end)
+{
+	while (linear < end && pc->shadow.current != NULL) {
+		linear = kernel_sync_part(pc, linear);
+		point(pc);
+	}
 }
 
 COLD static void kernel_sync(struct pc *pc)
 {
-	u32 index;
-
 	vcpu_count(pc->vcpu, COUNTER_kernel_syncs);
 	pc->shadow.local_kernel = false;
-	for (index = KERNEL_FIRST; index < KERNEL_END; index++)
-		kernel_sync_pde(pc, index);
+	pc->shadow.syncing = true;
+	kernel_sync_range(pc, KERNEL_FIRST << LARGE_PAGE_SHIFT, KERNEL_END << LARGE_PAGE_SHIFT);
+	pc->shadow.syncing = false;
 }
 
 /* Filling */
@@ -690,7 +716,8 @@ COLD static void kernel_resync_page(struct pc *pc, u32 linear)
 		return;
 	if (pde == NULL || (*pde & PTE_P) == 0 || pde_is_large(pc, *pde) || entry == 0 ||
 	    (entry & PTE_PS) != 0) {
-		kernel_sync_pde(pc, index);
+		linear &= PTE_LARGE_FRAME;
+		kernel_sync_range(pc, linear, linear + LARGE_PAGE_SIZE);
 		return;
 	}
 	table = pool_pointer(entry & PTE_FRAME);
@@ -716,26 +743,45 @@ COLD void shadow_invalidate(struct pc *pc, u32 linear)
 		invlpg(linear);
 }
 
-static void space_flush_range(struct pc *pc, struct space *space, u32 start, u32 end)
+static void space_flush_pages(struct pc *pc, struct space *space, u32 linear, u32 end)
 {
-	bool loaded = space == pc->shadow.current;
-	u32 linear = start & PTE_FRAME;
-	bool single = end - linear <= FLUSH_SINGLE_PAGES * PAGE_SIZE;
+	for (; linear < end; linear += PAGE_SIZE) {
+		space_zap_page(space, linear);
+		if (space == pc->shadow.current)
+			invlpg(linear);
+	}
+}
+
+/* Empties the part of a page table that an address is in, up to an end, if it has entries at all;
+ * a large page, all of it. Returns the address behind. */
+COLD static u32 space_zap_part(struct space *space, u32 linear, u32 end)
+{
+	u32 *entry = (u32 *)pool_pointer(space->directory) + directory_index(linear);
+	u32 next = (linear & ~(PART * PAGE_SIZE - 1)) + PART * PAGE_SIZE;
+	u32 *table;
+
+	if (*entry == 0 || (*entry & PTE_PS)) {
+		*entry = 0;
+		return (linear & PTE_LARGE_FRAME) + LARGE_PAGE_SIZE;
+	}
+	if (*pool_marks(*entry & PTE_FRAME) >> table_index(linear) / PART & 1) {
+		table = pool_pointer(*entry & PTE_FRAME);
+		for (end = minimum(end, next); linear < end; linear += PAGE_SIZE)
+			table[table_index(linear)] = 0;
+	}
+	return next;
+}
+
+static void space_flush_range(struct pc *pc, struct space *space, u32 linear, u32 end)
+{
+	u32 guest = space->guest;
 
 	while (linear < end) {
-		u32 next = (linear & PTE_LARGE_FRAME) + LARGE_PAGE_SIZE;
-		const u32 *directory = pool_pointer(space->directory);
-
-		if (directory[directory_index(linear)] == 0) {
-			linear = next;
-			continue;
-		}
-		space_zap_page(space, linear);
-		if (loaded && single)
-			invlpg(linear);
-		linear += PAGE_SIZE;
+		linear = space_zap_part(space, linear, end);
+		if (point(pc) && (space = space_find(&pc->shadow, guest)) == NULL)
+			return;
 	}
-	if (loaded && !single)
+	if (space == pc->shadow.current)
 		tlb_flush();
 }
 
@@ -752,11 +798,15 @@ void shadow_flush(struct pc *pc, u32 guest_directory, u32 start, u32 end)
 		return;
 	}
 	if (end > KERNEL_FIRST << LARGE_PAGE_SHIFT || (start < end && end - start > FLUSH_RANGE)) {
-		space_drop(space);
+		space_drop(space, pc);
 		if (space == shadow->current)
 			tlb_flush();
 	} else if (start < end) {
-		space_flush_range(pc, space, start, end);
+		start &= PTE_FRAME;
+		if (end - start <= FLUSH_SINGLE_PAGES * PAGE_SIZE)
+			space_flush_pages(pc, space, start, end);
+		else
+			space_flush_range(pc, space, start, end);
 	}
 }
 
@@ -764,7 +814,7 @@ COLD void shadow_flush_all(struct pc *pc)
 {
 	if (pc->shadow.current == NULL)
 		return;
-	space_drop(pc->shadow.current);
+	space_drop(pc->shadow.current, pc);
 	kernel_sync(pc);
 	tlb_flush_global();
 }
@@ -776,7 +826,7 @@ COLD void shadow_protect(struct pc *pc, u32 guest_frame)
 	pc->shadow.protected_frame = guest_frame;
 	for (u32 i = 0; i < pc->shadow.space_limit; i++)
 		if (space_at(&pc->shadow, i)->directory != 0)
-			space_drop(space_at(&pc->shadow, i));
+			space_drop(space_at(&pc->shadow, i), pc);
 	shadow_flush_all(pc);
 }
 
@@ -821,9 +871,9 @@ void shadow_load(struct pc *pc, bool same)
 	}
 	shadow->guest_directory = NULL;
 	if (same || !shadow->caching)
-		space_drop(space);
+		space_drop(space, NULL);
 	space_load(pc, space);
-	if ((pc->cr4 & CR4_PGE) == 0 || shadow->local_kernel) {
+	if ((pc->cr4 & CR4_PGE) == 0 || shadow->local_kernel || shadow->syncing) {
 		kernel_sync(pc);
 		tlb_flush_global();
 	}

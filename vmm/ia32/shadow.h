@@ -51,6 +51,7 @@ struct shadow {
 	u32 protected_frame; /* guest-physical page kept read-only; 0: none */
 	bool caching;        /* the flush hypercall has been seen */
 	bool local_kernel;   /* kernel entries exist that are not global */
+	bool syncing;        /* the kernel half is being looked through for them */
 	u32 space_frames[SHADOW_SPACE_FRAMES];
 	u16 hash[SHADOW_HASH]; /* index + 1 of the first space */
 };

@@ -12,7 +12,9 @@
 #include "ia32/debug.h"
 #include "ia32/entry.h"
 #include "ia32/fpu.h"
+#include "ia32/segment.h"
 #include "ia32/shadow.h"
+#include "ia32/upcall.h"
 
 /* entry.S reaches these without a structure. */
 _Static_assert(offsetof(struct core, current) == 0, "entry.S");
@@ -71,6 +73,12 @@ COLD static void trap_vmm(struct frame *frame)
 		return;
 	}
 	fixup = trap_fixup(frame->eip);
+	/* The CPU may say that an interrupt caused it, by bit 0. */
+	if (fixup == NULL && core.direct == core.current && frame->vector == EXCEPTION_GP &&
+	    (frame->error | 1) == GUEST_KERNEL_CODE) {
+		upcall(frame);
+		return;
+	}
 	if (fixup == NULL)
 		panic("exception %u in the VMM at %x, error code %x, CR2 %x", frame->vector,
 		      frame->eip, frame->error, cr2_read());

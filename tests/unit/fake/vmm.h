@@ -26,6 +26,7 @@ static struct frame frame;
 static struct gandalf_shared shared;
 static char stop_reason[128];
 static unsigned stops, reboots, power_offs, breaths;
+static u32 pool_rest; /* frames that are left */
 
 struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;
@@ -78,7 +79,7 @@ void vm_power_off(struct vm *which)
 
 u32 pool_allocate(void)
 {
-	return 0;
+	return pool_rest == 0 ? 0 : pool_rest-- * PAGE_SIZE;
 }
 
 u32 pool_distance;
@@ -93,7 +94,7 @@ static void vmm_reset(void)
 	memset(&frame, 0, sizeof(frame));
 	memset(&shared, 0, sizeof(shared));
 	stop_reason[0] = '\0';
-	stops = reboots = power_offs = 0;
+	stops = reboots = power_offs = pool_rest = 0;
 	vm.guest = &guest;
 	vm.vcpu = &vcpu;
 	vcpu.vm = &vm;

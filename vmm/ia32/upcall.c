@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * On a dedicated CPU the gates of interrupts lead to ring 1. One that comes while the VMM
+ * works in ring 0 cannot enter a less privileged ring: the CPU raises #GP in the VMM, after it
+ * has taken the interrupt from its controller, which still tells which one it is. At the points
+ * where that may happen, the VMM's work is suspended where it is:
+ *
+ *	VMM stack, read-only meanwhile	guest kernel's stack
+ *	guest's frame			...
+ *	work, up to the point		EFLAGS
+ *	#GP frame of the VMM		CS: the VMM's code segment
+ *	upcall()			EIP of the VMM		<- handler's ESP
+ *
+ *	VMM stack of the next depth	<- esp0
+ *	guest's frame: its handler's
+ *
+ *	  point, #GP              IRET to ring 0, #GP
+ *	work ------> guest's handler ------> work
+ *	               |   ^  its own faults and hypercalls, at points of
+ *	               v   |  which it can be suspended again
+ *	              work, one deeper
+ *
+ * To the guest it looks like an interrupt of its kernel: so it must not be preemptible, lest such a
+ * frame stays on the stack of a task that does not run. It may never come back, or stop: what it
+ * suspended is then given up, and every point is where nothing is half done.
+ */
+#include "ia32/upcall.h"
+
+#include "core/core.h"
+#include "core/memory.h"
+#include "core/pc.h"
+#include "core/trace.h"
+#include "hardware/i8259.h"
+#include "ia32/entry.h"
+#include "ia32/inject.h"
+
+/* From one VMM stack to the next: a hole, and two pages. */
+#define STACK_DISTANCE 3u
+
+/* Of the VMM stack at a depth, where ring 1 may write while nothing is on it. Below the first they
+ * are one page, which is more than an entry takes. */
+static u32 *stack_pages(const struct vcpu *vcpu, u32 depth)
+{
+	return (u32 *)pool_pointer(vcpu->table_frame) +
+	       ((LAYOUT_STACK - LAYOUT_VCPU) >> PAGE_SHIFT) + depth * STACK_DISTANCE;
+}
+
+COLD bool upcall_create(struct vcpu *vcpu)
+{
+	for (u32 depth = 1; depth <= UPCALL_DEPTH; depth++) {
+		u32 frame = pool_allocate();
+
+		if (frame == 0)
+			return false;
+		stack_pages(vcpu, depth)[1] = frame | PTE_P | PTE_W | PTE_A | PTE_D;
+	}
+	return true;
+}
+
+static void stack_protect(const struct vcpu *vcpu, u32 depth)
+{
+	u32 *pages = stack_pages(vcpu, depth);
+
+	pages[0] ^= PTE_W;
+	pages[1] ^= PTE_W;
+}
+
+COLD void upcall_reset(struct pc *pc)
+{
+	pc->irq_bases[0] = pc->irq_bases[1] = 0;
+	while (pc->upcall_depth != 0)
+		stack_protect(pc->vcpu, --pc->upcall_depth);
+}
+
+/* The stack at a depth becomes one that is suspended, or ceases to be; entries lead to the frame's.
+ * The CPU also forgets page tables that the work may have freed. */
+static void stack_switch(struct vcpu *vcpu, u32 depth, struct frame *frame)
+{
+	stack_protect(vcpu, depth);
+	vcpu->frame = frame;
+	vcpu->tables->tss.esp0 = (u32)(frame + 1);
+	cr3_write(cr3_read());
+}
+
+COLD void upcall_point(struct pc *pc)
+{
+	if ((pc->vcpu->frame->eflags & EFLAGS_IF) == 0)
+		return;
+	if (pc->upcall_depth == UPCALL_DEPTH)
+		vcpu_count(pc->vcpu, COUNTER_upcall_refusals);
+	else
+		sti_nop_cli();
+}
+
+COLD void upcall(struct frame *vmm)
+{
+	struct vcpu *vcpu = core.current;
+	struct pc *pc = vcpu->vm->pc;
+	u32 depth = pc->upcall_depth;
+	struct frame *handler = (struct frame *)(LAYOUT_STACK_TOP + (depth + 1) * STACK_DISTANCE *
+						 PAGE_SIZE) - 1;
+	int irq = i8259_in_service();
+	u32 vector;
+
+	if (irq < 0)
+		return;
+	vector = pc->irq_bases[irq / 8] + (u32)irq % 8;
+	trace(TRACE_upcall, vector, vmm->eip);
+	vcpu_count(vcpu, COUNTER_upcalls);
+	vcpu->counters[COUNTER_upcalls_nested] += depth != 0;
+	pc->upcalls[pc->upcall_depth++] = (struct upcall){vcpu->frame, vmm};
+	*handler = *vcpu->frame;
+	handler->eip = vmm->eip;
+	handler->cs = SELECTOR_VMM_CODE;
+	stack_switch(vcpu, depth, handler);
+	inject(pc, vector, false, 0);
+	entry_leave(handler);
+}
+
+COLD void upcall_return(struct pc *pc, const u32 *words)
+{
+	const struct upcall *last = pc->upcalls + pc->upcall_depth - 1;
+
+	/* EIP, CS and EFLAGS lie where inject() has put them. */
+	if (pc->upcall_depth == 0 || words[0] != last->vmm->eip ||
+	    pc->vcpu->frame->esp != last->guest->esp - 3 * sizeof(u32))
+		return;
+	stack_switch(pc->vcpu, --pc->upcall_depth, last->guest);
+	entry_leave(last->vmm);
+}
+
+/*
+ * The vectors that a guest gave the 8259s are known to it alone, until one comes by the VMM's own
+ * gates. All systems of the PC give the second one those behind the first's; should one not, its
+ * first interrupt during a halt tells.
+ */
+COLD void upcall_learn(struct pc *pc, u32 vector)
+{
+	int irq;
+
+	if (!core.interruptible || vector - pc->irq_bases[0] < 8 ||
+	    vector - pc->irq_bases[1] < 8 || (irq = i8259_in_service()) < 0)
+		return;
+	pc->irq_bases[irq / 8] = vector - (u32)irq % 8;
+	if (irq < 8)
+		pc->irq_bases[1] = pc->irq_bases[0] + 8;
+}

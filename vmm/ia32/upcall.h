@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Upcalls: an interrupt for a Linux with direct gates that comes in the middle of the
+ * VMM's work for it is given to it there and then; the work goes on behind its handler.
+ */
+#pragma once
+
+#include "core/vcpu.h"
+
+struct pc;
+
+/* Pieces of work that can be suspended at once; beyond that interrupts wait. */
+#define UPCALL_DEPTH 3u
+
+/* One of them. */
+struct upcall {
+	struct frame *guest; /* vcpu->frame of the entry that the work is for */
+	struct frame *vmm;   /* the VMM's own registers, in the middle of it */
+};
+
+/* The VMM stacks of a new vCPU beyond its first; false if the pool is empty. */
+bool upcall_create(struct vcpu *vcpu);
+/* Nothing suspended, no vector known: at a start. */
+void upcall_reset(struct pc *pc);
+/* A preemption point, between two steps of long work: lets interrupts in for a moment if the guest
+ * would have them. Behind it the guest may have had any of the VMM's work done, of another depth:
+ * what was found out before is found out again. */
+void upcall_point(struct pc *pc);
+/* A #GP of the VMM because an interrupt's gate leads to ring 1; its frame. Returns if no
+ * interrupt is in service. */
+void upcall(struct frame *vmm);
+/* An IRET of the guest to the VMM's code segment, EIP in words[0]: does not return if it ends the
+ * last upcall. */
+void upcall_return(struct pc *pc, const u32 *words);
+/* An interrupt with this vector came while the guest was halted. */
+void upcall_learn(struct pc *pc, u32 vector);
