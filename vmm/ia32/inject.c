@@ -116,7 +116,7 @@ INLINE static void inject_now(struct pc *pc, unsigned vector, bool has_error, u3
 	vcpu_count(vcpu, vector < EXCEPTIONS ? COUNTER_exceptions : COUNTER_deliveries);
 }
 
-void inject(struct pc *pc, unsigned vector, bool has_error, u32 error)
+COLD void inject(struct pc *pc, unsigned vector, bool has_error, u32 error)
 {
 	inject_now(pc, vector, has_error, error);
 }

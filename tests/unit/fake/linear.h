@@ -37,14 +37,6 @@ static void linear_put(u32 address, const void *from, u32 size)
 	memcpy(linear_at(address), from, size);
 }
 
-/* The shadow holds nothing yet: a look at it, with a CR3 of 0, finds no page writable. */
-static u32 linear_directory[PAGE_SIZE / sizeof(u32)];
-
-__attribute__((constructor)) static void linear_begin(void)
-{
-	pool_distance = (u32)(uintptr_t)linear_directory;
-}
-
 /* What the VMM asks before it writes. */
 bool shadow_make_writable(struct pc *pc, u32 linear)
 {

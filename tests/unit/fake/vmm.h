@@ -27,6 +27,7 @@ static struct gandalf_shared shared;
 static char stop_reason[128];
 static unsigned stops, reboots, power_offs, breaths;
 static u32 pool_rest; /* frames that are left */
+static u32 empty_directory[1024]; /* the shadow: it has no page yet */
 
 struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;
@@ -97,6 +98,7 @@ static void vmm_reset(void)
 	stops = reboots = power_offs = pool_rest = 0;
 	vm.guest = &guest;
 	vm.vcpu = &vcpu;
+	vcpu.cr3 = (u32)(uintptr_t)empty_directory;
 	vcpu.vm = &vm;
 	vcpu.frame = &frame;
 	vcpu.shared = &shared;
