@@ -179,6 +179,7 @@ def test_turns_follow_one_another() -> None:
          {"vector": "0x30", "eip": "0x1001", "at": "code+0x1"}),
         (("deliver", 1, 36, 0), "rtos", "deliver IRQ 4", {"vector": "0x24", "eip": "0x0"}),
         (("deliver", 0, 48, 0), "linux", "deliver 0x30", {"vector": "0x30", "eip": "0x0"}),
+        (("upcall", 0, 48, 7), "linux", "upcall 0x30", {"vector": "0x30", "eip": "0x7"}),
         (("defer", 0, 0, 7), "linux", "defer", {"unused": "0x0", "eip": "0x7"}),
         (("halt", 1, 0x1001, 0), "rtos", "halt",
          {"eip": "0x1001", "flag": "0x0", "at": "code+0x1"}),

@@ -49,7 +49,7 @@ static struct frame *handler(u32 depth)
 
 static bool is_writable(u32 linear)
 {
-	return (table[(linear - LAYOUT_VCPU) / PAGE_SIZE] & PTE_W) != 0;
+	return (table[linear / PAGE_SIZE % 1024] & PTE_W) != 0;
 }
 
 /* Where the guest could write is where nothing is suspended. */
@@ -71,7 +71,7 @@ static int start(void **state)
 	in_service = 0;
 	memset(table, 0, sizeof(table));
 	for (u32 page = LAYOUT_STACK; page < LAYOUT_STACK_TOP; page += PAGE_SIZE)
-		table[(page - LAYOUT_VCPU) / PAGE_SIZE] = PTE_P | PTE_W;
+		table[page / PAGE_SIZE % 1024] = PTE_P | PTE_W;
 	vcpu.table_frame = (u32)(uintptr_t)table;
 	pool_rest = UPCALL_DEPTH;
 	assert_true(upcall_create(&vcpu));

@@ -113,8 +113,8 @@ def _shown(event: Event, names: Names) -> _Shown | None:
             return _Shown(_INTERRUPTS, vector_text(first), vector_eip, second)
         case "exception":
             return _Shown(own, f"exception {vector_text(first)}", vector_eip, second)
-        case "deliver":
-            name = f"deliver {names.delivered(event.vcpu, first)}"
+        case "deliver" | "upcall":
+            name = f"{event.kind} {names.delivered(event.vcpu, first)}"
             return _Shown(own, name, vector_eip, second)
         case "defer":
             return _Shown(own, "defer", ("unused", "eip"), second)

@@ -56,6 +56,7 @@ entry:
 	mov	%esp, %eax
 	call	*trap_handlers(, %edx, 4)
 	jmp	entry_return
+	/* void entry_leave(struct frame *frame): as if a handler returned to a frame as above. */
 	.globl	entry_leave
 entry_leave:
 	mov	%eax, %esp

@@ -41,8 +41,8 @@
  * are one page, which is more than an entry takes. */
 static u32 *stack_pages(const struct vcpu *vcpu, u32 depth)
 {
-	return (u32 *)pool_pointer(vcpu->table_frame) +
-	       ((LAYOUT_STACK - LAYOUT_VCPU) >> PAGE_SHIFT) + depth * STACK_DISTANCE;
+	return (u32 *)pool_pointer(vcpu->table_frame) + (LAYOUT_STACK >> PAGE_SHIFT) % 1024 +
+	       depth * STACK_DISTANCE;
 }
 
 COLD bool upcall_create(struct vcpu *vcpu)

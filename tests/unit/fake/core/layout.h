@@ -9,6 +9,8 @@
 
 #include_next "core/layout.h"
 
+#undef LAYOUT_STACK
+#undef LAYOUT_STACK_TOP
 #undef LAYOUT_IMAGE
 #undef LAYOUT_WINDOWS
 #undef LAYOUT_FIXED
@@ -20,6 +22,8 @@
 
 /* The program itself: physical addresses of its tables are their pointers. */
 #define LAYOUT_IMAGE 0
+#define LAYOUT_STACK 0x5fc11000
+#define LAYOUT_STACK_TOP 0x5fc13000
 #define LAYOUT_WINDOWS 0x60000000
 #define LAYOUT_FIXED 0x60400000
 #define LAYOUT_COPY_FROM 0x60400000
