@@ -292,7 +292,7 @@ COLD bool shadow_translate(struct pc *pc, u32 linear, u32 *frame)
 }
 
 /* Shadow entry for a guest entry whose U and W hold for both levels. */
-static inline u32 shadow_entry(struct pc *pc, u32 entry, bool kernel)
+COLD static u32 shadow_entry(struct pc *pc, u32 entry, bool kernel)
 {
 	struct shadow *shadow = &pc->shadow;
 	u32 frame = entry & PTE_FRAME;
@@ -500,7 +500,7 @@ static void prefill(struct pc *pc, u32 *table, const u32 *guest, u32 pde)
 	pc->vcpu->counters[COUNTER_shadow_prefills] += filled;
 }
 
-static inline enum shadow_result write_target(const struct shadow *shadow, u32 frame, u32 error)
+COLD static enum shadow_result write_target(const struct shadow *shadow, u32 frame, u32 error)
 {
 	if ((error & PF_W) == 0)
 		return SHADOW_FILLED;
@@ -592,30 +592,17 @@ static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, 
 COLD static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest, u32 *error)
 {
 	struct shadow *shadow = &pc->shadow;
-	bool kernel = directory_index(linear) >= KERNEL_FIRST;
-	u32 pde;
-	enum shadow_result result;
-	u32 *table;
 	u32 small;
 
 	*error = (*error & (PF_W | PF_U)) | PF_P;
 	if (linear >= GANDALF_BASE || (*error & ~*guest & (PF_W | PF_U)) != 0)
 		return SHADOW_FAULT;
-	pde = *guest | PTE_A | (*error & PF_W ? PTE_D : 0);
-	*guest = pde;
-	small = large_as_small(pde, linear);
-	result = write_target(shadow, small & PTE_FRAME, *error);
-	if (result != SHADOW_FILLED)
-		return result;
-	if (large_fits(shadow, pde)) {
-		shadow_set_large(pc, directory_index(linear), pde);
-		return SHADOW_FILLED;
-	}
-	table = shadow_table(pc, directory_index(linear));
-	if (table == NULL)
-		return SHADOW_FULL;
-	table[table_index(linear)] = shadow_entry(pc, small, kernel);
-	pool_mark(&table[table_index(linear)]);
+	*guest |= PTE_A | (*error & PF_W ? PTE_D : 0);
+	small = large_as_small(*guest, linear);
+	if (!large_fits(shadow, *guest) ||
+	    write_target(shadow, small & PTE_FRAME, *error) != SHADOW_FILLED)
+		return fill_seldom(pc, linear, small, *error);
+	shadow_set_large(pc, directory_index(linear), *guest);
 	return SHADOW_FILLED;
 }
 
