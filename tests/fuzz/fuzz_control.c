@@ -545,7 +545,7 @@ static void step_hypercall(struct vm *vm)
 	caller = vm->vcpu;
 	processor.interrupts = vm->pc != NULL;
 	core.current = caller;
-	trap_hypercall(frame, GANDALF_HYPERCALL_VECTOR);
+	trap_hypercall(frame);
 	work_end();
 	caller = NULL;
 	if (vm->state == GANDALF_STATE_RUNNING)

@@ -62,7 +62,7 @@ static void linux_deliver(struct vcpu *vcpu)
 
 	if (pc->direct_count != 0)
 		deliver_direct(pc);
-	while (pc->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupts_enabled(pc)) {
+	while (pc->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupt_flag(pc) != 0) {
 		unsigned vector = pc_interrupt_acknowledge(pc);
 
 		work_begin(vcpu);

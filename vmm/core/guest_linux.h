@@ -8,7 +8,7 @@
 /* false if memory for it is lacking. */
 bool linux_create(struct vm *vm);
 
-/* Whether the guest's kernel has interrupts enabled: the virtual flag on a
+/* Not 0 if the guest's kernel has interrupts enabled: the virtual flag on a
  * shared CPU, the real one on a dedicated one. Ring 3 always has. */
 static inline u32 linux_interrupt_flag(const struct pc *pc)
 {
@@ -17,11 +17,6 @@ static inline u32 linux_interrupt_flag(const struct pc *pc)
 	if (pc->dedicated)
 		return pc->vcpu->frame->eflags & EFLAGS_IF;
 	return pc->vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG;
-}
-
-static inline bool linux_interrupts_enabled(const struct pc *pc)
-{
-	return linux_interrupt_flag(pc) != 0;
 }
 
 static inline void linux_set_interrupts(struct pc *pc, bool enabled)

@@ -305,8 +305,7 @@ static u32 hypercall_interrupt_flag(struct vcpu *vcpu)
 
 static u32 hypercall_halt(struct vcpu *vcpu)
 {
-	const struct frame *frame = vcpu->frame;
-	trace_fast(vcpu->id, TRACE_halt, frame->eip, 0);
+	trace_fast(vcpu->id, TRACE_halt, vcpu->frame->eip, 0);
 	vcpu_count(vcpu, COUNTER_halts);
 	vcpu->shared->interrupt_flag = GANDALF_INTERRUPT_FLAG;
 	if (vcpu->pending == 0)

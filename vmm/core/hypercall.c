@@ -5,23 +5,13 @@
 #include "core/trace.h"
 #include "core/work.h"
 
-/* Not those whose number alone says all, and which are so short that the event would be a
- * good part of their cost: the null hypercall, the interrupt flag. HALT has an event
- * of its own. */
-static inline bool hypercall_is_traced(u32 number)
-{
-	_Static_assert((GANDALF_HYPERCALL_INTERRUPT_FLAG | 1) == GANDALF_HYPERCALL_HALT, "a bit");
-	return (number | 1) != GANDALF_HYPERCALL_HALT && number != GANDALF_HYPERCALL_NULL;
-}
-
 /* The hypercall's gate admits guests only. */
-void trap_hypercall(struct frame *frame, u32 vector)
+void trap_hypercall(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 	u32 number = frame->eax;
 	hypercall_function function;
 
-	(void)vector;
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_hypercalls);
 	work_begin(vcpu);
@@ -29,7 +19,10 @@ void trap_hypercall(struct frame *frame, u32 vector)
 		vm_stop(vcpu->vm, "unknown hypercall %u", number);
 		return;
 	}
-	if (hypercall_is_traced(number))
+	/* Not for those that are so short that the event would be a good part of their cost. HALT
+	 * has one of its own. */
+	_Static_assert((GANDALF_HYPERCALL_INTERRUPT_FLAG | 1) == GANDALF_HYPERCALL_HALT, "a bit");
+	if ((number | 1) != GANDALF_HYPERCALL_HALT && number != GANDALF_HYPERCALL_NULL)
 		trace_fast(vcpu->id, TRACE_hypercall, number, frame->ebx);
 	frame->eax = function(vcpu);
 }

@@ -64,7 +64,8 @@ static void deadline_insert(struct deadline *deadline, u64 time)
 	struct deadline *next;
 
 	deadline->time = time;
-	if (time_is_never(time))
+	/* No other has as large an upper half. */
+	if ((u32)(time >> 32) == (u32)(TIME_NEVER >> 32))
 		return;
 	while ((next = *link)->time <= time)
 		link = &next->next;

@@ -371,7 +371,7 @@ static enum emulated emulate_hlt(const struct emulation *e)
 	e->frame->eip += e->decoded.length;
 	trace(TRACE_halt, e->frame->eip, pc->vcpu->shared->interrupt_flag);
 	vcpu_count(pc->vcpu, COUNTER_halts);
-	if (!linux_interrupts_enabled(pc))
+	if (linux_interrupt_flag(pc) == 0)
 		vm_power_off(pc->vm);
 	else if (!pc->interrupt_waits)
 		vcpu_halt(pc->vcpu);

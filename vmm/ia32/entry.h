@@ -43,7 +43,7 @@ void entry_leave(struct frame *frame) __attribute__((noreturn));
 
 /* C's side: makes the stubs and names the handlers. */
 void trap_init(void);
-extern void (*trap_handlers[VECTOR_RETURN_FAULT + 1])(struct frame *frame, u32 vector);
+extern void (*trap_handlers[VECTOR_RETURN_FAULT + 1])(struct frame *frame);
 /* What comes before a return to a guest whose vCPU needs attention: other vCPUs,
  * interrupts to deliver. Interrupts are disabled. */
 void trap_attend(void);

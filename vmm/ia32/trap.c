@@ -25,7 +25,7 @@ struct fixup {
 
 extern const struct fixup fixup_first[], fixup_last[];
 
-void (*trap_handlers[VECTOR_RETURN_FAULT + 1])(struct frame *frame, u32 vector);
+void (*trap_handlers[VECTOR_RETURN_FAULT + 1])(struct frame *frame);
 
 /* Where an instruction that may fault goes on, or NULL. */
 COLD static const struct fixup *trap_fixup(u32 eip)
@@ -87,12 +87,6 @@ COLD static void trap_vmm(struct frame *frame)
 		frame->eip = fixup->to;
 }
 
-/* The idle vCPU, which waits while the VMM works for a guest, is to run first. */
-static bool vcpu_must_yield(const struct vcpu *vcpu)
-{
-	return core.housekeeping != 0 && vcpu->priority == 0;
-}
-
 void trap_attend(void)
 {
 	struct vcpu *vcpu = core.current;
@@ -103,14 +97,16 @@ void trap_attend(void)
 			vm_halt_wanted(vcpu->vm);
 		schedule();
 		vcpu->operations->deliver(vcpu);
+		/* The idle vCPU, which waits while the VMM works for a guest, runs before Linux. */
 	} while (vcpu->state != VCPU_RUNNING || vcpu->vm->halt_wanted ||
-		 vcpu_must_yield(vcpu));
+		 (core.housekeeping != 0 && vcpu->priority == 0));
 	vcpu->cr0 = vcpu->cr0_guest | (fpu_is_foreign(vcpu) ? CR0_TS : 0);
 }
 
-static void trap_interrupt(struct frame *frame, u32 vector)
+static void trap_interrupt(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
+	u32 vector = frame->vector;
 
 	trace_fast(vcpu->id, TRACE_interrupt, vector, frame->eip);
 	if ((frame->cs & 3) == 0) {
@@ -123,7 +119,7 @@ static void trap_interrupt(struct frame *frame, u32 vector)
 	interrupt(vector);
 }
 
-static void trap_exception(struct frame *frame, u32 vector)
+static void trap_exception(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 
@@ -131,23 +127,22 @@ static void trap_exception(struct frame *frame, u32 vector)
 		trap_vmm(frame);
 		return;
 	}
-	(void)vector;
 	vcpu_count(vcpu, COUNTER_entries);
 	work_begin(vcpu);
 	vcpu->operations->trap(vcpu, frame);
 }
 
 /* #DB; an NMI is nobody's. */
-COLD static void trap_debug(struct frame *frame, u32 vector)
+COLD static void trap_debug(struct frame *frame)
 {
-	if (vector == EXCEPTION_NMI)
+	if (frame->vector == EXCEPTION_NMI)
 		return;
 	if ((frame->cs & 3) != 0)
 		debug_exception(core.current);
-	trap_exception(frame, vector);
+	trap_exception(frame);
 }
 
-static void trap_page_fault(struct frame *frame, u32 vector)
+static void trap_page_fault(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 
@@ -155,7 +150,6 @@ static void trap_page_fault(struct frame *frame, u32 vector)
 		trap_vmm(frame);
 		return;
 	}
-	(void)vector;
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu->fault_address = cr2_read();
 	work_begin(vcpu);

@@ -37,9 +37,3 @@ static inline u32 minimum(u32 a, u32 b)
 /* A time that never comes, in ticks of the time stamp counter; differences of
  * times have a sign. */
 #define TIME_NEVER ((u64)INT64_MAX)
-
-/* A time stamp is never as large as that in its upper half. */
-static inline bool time_is_never(u64 time)
-{
-	return (u32)(time >> 32) == (u32)(TIME_NEVER >> 32);
-}
