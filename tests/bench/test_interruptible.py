@@ -36,7 +36,7 @@ def test_the_table_has_cost_and_gain() -> None:
     assert "interruptible or not" not in bench_report.markdown(results(with_it))
 
 
-@pytest.mark.parametrize("name", ["gandalf-shared", "gandalf-dedicated"])
+@pytest.mark.parametrize("name", ["gandalf-shared", "gandalf-dedicated", "gandalf-dedicated-lines"])
 def test_the_systems_differ_in_nothing_else(name: str) -> None:
     usual, other = (
         tomllib.loads((SYSTEMS / f"{system}.toml").read_text()) for system in (name, name + NOT)

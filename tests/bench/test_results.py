@@ -286,6 +286,15 @@ def test_reports_have_every_figure_with_its_events(tmp_path: Path) -> None:
     assert "gone" in shown
 
 
+def test_no_legend_hides_names_of_operations() -> None:
+    """Below the plot, where these are, it did."""
+    found = results(result(vmm_entries=2.0, masked=6.0).model_copy(update={"ratio": 1.5}))
+    for plot in (bench_report.ratio_plot, bench_report.entries_plot, bench_report.masked_plot):
+        figure = plot(found)
+        assert figure.data
+        assert figure.layout.legend.orientation != "h"
+
+
 def test_misses_are_told_where_the_model_ran() -> None:
     """No miss is a figure, too."""
     none = {"page_walk": (0, 0, 0, 0)}

@@ -333,7 +333,7 @@ def ratio_plot(results: Results) -> go.Figure:
     figure.update_layout(
         title="Ratio to the system that each is compared with (1: as fast; logarithmic)",
         barmode="group", height=520,
-        yaxis_type="log", template="plotly_white", legend_orientation="h",
+        yaxis_type="log", template="plotly_white",
     )  # fmt: skip
     return figure
 
@@ -348,7 +348,7 @@ def entries_plot(results: Results) -> go.Figure:
             figure.add_bar(name=system, x=[item.operation for item in found], y=counts)
     figure.update_layout(
         title="Entries into the VMM for each operation (logarithmic)", barmode="group",
-        height=420, yaxis_type="log", template="plotly_white", legend_orientation="h",
+        height=420, yaxis_type="log", template="plotly_white",
     )  # fmt: skip
     return figure
 
@@ -368,7 +368,7 @@ def masked_plot(results: Results) -> go.Figure:
             figure.add_bar(name=system, x=[item.operation for item in found], y=shares)
     figure.update_layout(
         title="Instructions with interrupts masked, % of all", barmode="group", height=420,
-        template="plotly_white", legend_orientation="h",
+        template="plotly_white",
     )  # fmt: skip
     return figure
 
@@ -388,7 +388,7 @@ def latency_plot(results: Results) -> go.Figure:
     figure.update_layout(
         title="Distribution of latencies, in instructions (counts logarithmic)", height=420,
         barmode="overlay",
-        yaxis_type="log", template="plotly_white", legend_orientation="h",
+        yaxis_type="log", template="plotly_white",
     )  # fmt: skip
     return figure
 
@@ -405,7 +405,7 @@ def interval_plot(results: Results) -> go.Figure:
     figure.update_layout(
         title="Intervals between timer interrupts, ns from 1 ms (counts logarithmic)", height=420,
         barmode="overlay",
-        yaxis_type="log", template="plotly_white", legend_orientation="h",
+        yaxis_type="log", template="plotly_white",
     )  # fmt: skip
     return figure
 

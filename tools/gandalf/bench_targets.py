@@ -565,6 +565,7 @@ def targets(full: bool = False, cache: bool = False) -> list[Target]:
         Gandalf("gandalf-dedicated", cache=cache),
         Uninterruptible(f"gandalf-dedicated{NOT}", "gandalf-dedicated", cache=cache),
         Gandalf("gandalf-dedicated-lines", cache=cache),
+        Uninterruptible(f"gandalf-dedicated-lines{NOT}", "gandalf-dedicated-lines", cache=cache),
         Amd64(bench_amd64.NATIVE, cache=cache),
         Clock(bench_amd64.NATIVE, cache=cache),
         Amd64(bench_amd64.XEN, bench_amd64.NATIVE, cache=cache),
