@@ -93,9 +93,7 @@ static void console_interrupt(void)
 	serial_mask_interrupts();
 	deadline_set(&console_deadline, rdtsc() + time_tsc_khz / CONSOLE_RATE);
 	log_receive();
-	work_pause();
 	command_input();
-	work_pause();
 	for (u32 i = 0; i < core.vcpu_count; i++)
 		if (vcpus[i].state != VCPU_OFF)
 			vcpus[i].operations->console(&vcpus[i]);

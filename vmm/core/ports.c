@@ -119,8 +119,10 @@ static void chip_settle(struct pc *pc, enum chip chip)
 		uart_exchange(pc);
 	else if (chip == CHIP_PIC || chip == CHIP_RTC)
 		lines_update(pc);
-	if (chip == CHIP_RTC)
+	if (chip == CHIP_RTC) {
+		work_pause();
 		deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
+	}
 }
 
 static u8 chip_read(struct pc *pc, enum chip chip, u16 port)
