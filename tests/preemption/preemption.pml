@@ -15,7 +15,7 @@
  *   vm_is, linux_is  the life of the VM: changed with interrupts disabled, and by others
  *                than the work itself only while it is not working.
  *   halt_wanted  interrupt handlers set it, Linux's return to its guest clears it.
- *   working      Linux's work was interrupted: the handler's end clears it, other
+ *   working      Linux's work was interrupted: the handler's end puts it back, other
  *                handlers and the scheduler read it.
  *   attention    whoever changes what Linux's return to its guest depends on sets it;
  *                that return clears it and looks, interrupts disabled.
@@ -28,8 +28,9 @@
 #ifndef EVENTS
 #define EVENTS 0
 #endif
-/* Frames on Linux's VMM stack: of its entry, of a page fault in a copy, of an interrupt. */
-#define FRAMES 3
+/* Frames on Linux's VMM stack: of its entry, of a page fault in a copy, of an interrupt, and of one
+ * that its handler lets in. */
+#define FRAMES 4
 
 mtype = { LINUX, RTOS, IDLE };         /* who has the core */
 mtype = { OFF, RUNNING, HALTED };      /* a vCPU's state */
@@ -53,6 +54,7 @@ bool task_switched = true;             /* CR0.TS, as Linux has it next */
 bool woken = false;                    /* the idle vCPU, from its HLT */
 mtype fpu = IDLE;
 byte fault_frames = 0, interrupt_frames = 0;
+bool paused = false;                   /* the handler of the first of these lets others in */
 
 /* Lines of the interrupt controller: RTOS's timer, Linux's device, commands. */
 bool timer_line = false, device_line = false, stop_line = false, start_line = false;
@@ -240,11 +242,36 @@ end:
 			interrupts = true
 		fi
 	}
+	:: d_step {
+		/* interrupt_vmm(), whose handler comes to work_pause() between two of its steps. */
+		interrupts && ANY_LINE && core == LINUX && !guest && interrupt_frames == 0 ->
+		interrupt_frames++;
+		working = true;
+		serve();
+		paused = true
+	}
+	od
+}
+
+/* What that handler does behind the pause. */
+active proctype handler_rest()
+	provided (core == LINUX && paused && interrupt_frames == 1 && MAY_STEP)
+{
+end:
+	do
+	:: d_step {
+		paused ->
+		paused = false;
+		linux_interrupts = false;
+		schedule();
+		preempted = (core != LINUX)
+	}
 	od
 }
 
 /* IRET of interrupt_vmm(), when Linux's stack has the core again. */
-active proctype handler_return() provided (core == LINUX && interrupt_frames > 0 && MAY_STEP)
+active proctype handler_return()
+	provided (core == LINUX && interrupt_frames > paused && MAY_STEP)
 {
 end:
 	do
@@ -257,7 +284,11 @@ end:
 		:: else
 		fi;
 #endif
+#ifndef PAUSE_FORGETS_WORKING
+		working = paused;
+#else
 		working = false;
+#endif
 		interrupts = true
 	}
 	od
@@ -285,7 +316,17 @@ own_code:
 	}
 	:: /* A trap gate: interrupts stay enabled. */
 		d_step { guest -> guest = false }; break
-	:: !guest -> goto vmm_return
+	:: !guest ->
+		/* An interrupt has been served; a pause of its handler's. */
+		if
+#ifndef PAUSE_BEHIND_THE_END
+		:: linux_is == RUNNING -> interrupts = true; interrupts = false
+#else
+		:: interrupts = true; interrupts = false
+#endif
+		:: skip
+		fi;
+		goto vmm_return
 	od;
 
 	/* trap(): the work. */
@@ -305,6 +346,13 @@ own_code:
 #ifndef PORTS_WHILE_WORKING
 		work_end();
 #endif
+		shared_half = true;
+#ifndef PAUSE_AMID_A_CHANGE
+		shared_half = false;
+#endif
+		/* work_pause() */
+		interrupts = true;
+		interrupts = false;
 		shared_half = true;
 		shared_half = false
 	:: /* The FPU changes hands. */

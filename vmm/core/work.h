@@ -36,9 +36,10 @@ static inline void work_end(void)
 
 /* Lets interrupts in for a moment, and more urgent vCPUs run: between the steps
  * of an operation that is masked otherwise. Not where the guest owns the gates: there
- * upcall_point() does, for the guest's own. */
+ * upcall_point() does, for the guest's own. Nor on the stack of a vCPU that has just been taken
+ * down, by a command: it would be released, and perhaps started again, amid what is left to do. */
 static inline void work_pause(void)
 {
-	if (core.interruptible && core.direct == NULL)
+	if (core.interruptible && core.direct == NULL && core.current->state == VCPU_RUNNING)
 		sti_nop_cli();
 }
