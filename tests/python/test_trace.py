@@ -181,8 +181,8 @@ def test_turns_follow_one_another() -> None:
         (("deliver", 0, 48, 0), "linux", "deliver 0x30", {"vector": "0x30", "eip": "0x0"}),
         (("upcall", 0, 48, 7), "linux", "upcall 0x30", {"vector": "0x30", "eip": "0x7"}),
         (("defer", 0, 0, 7), "linux", "defer", {"unused": "0x0", "eip": "0x7"}),
-        (("halt", 1, 0x1001, 0), "rtos", "halt",
-         {"eip": "0x1001", "flag": "0x0", "at": "code+0x1"}),
+        (("halt", 1, 0x1001, 0), "entries into the VMM", "hypercall halt",
+         {"eip": "0x1001", "flag": "0x0", "at": "code+0x1", "vcpu": "rtos"}),
         (("exception", 0, 14, 7), "linux", "exception 0x0e #PF", {"vector": "0xe", "eip": "0x7"}),
     ],
 )  # fmt: skip

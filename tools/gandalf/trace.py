@@ -119,7 +119,8 @@ def _shown(event: Event, names: Names) -> _Shown | None:
         case "defer":
             return _Shown(own, "defer", ("unused", "eip"), second)
         case "halt":
-            return _Shown(own, "halt", ("eip", "flag"), first)
+            # The VMM records no other event for this hypercall.
+            return _Shown(_VMM, "hypercall halt", ("eip", "flag"), first)
         case "switch_to":
             return None
     return _shown_entry(event, names)
