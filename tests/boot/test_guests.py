@@ -56,13 +56,7 @@ def test_every_emulated_instruction_does_what_a_pc_does(mode: str) -> None:
         assert machine.wait_off(PATIENCE).clean
 
 
-_STANDS_STILL = "stands still in Bochs behind its first part; why is not known yet"
-
-
-@pytest.mark.parametrize(
-    "emulator",
-    ["qemu", pytest.param("bochs", marks=pytest.mark.skip(reason=_STANDS_STILL))],
-)
+@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
 def test_a_kernel_with_direct_gates_interrupts_the_vmm(emulator: str) -> None:
     """And returns as it should, or forges it, or never does, dies, and ends with work suspended."""
     guest = pc("pc-upcalls", "dedicated") + '\non_fault = "restart"\n'
