@@ -9,7 +9,6 @@
 
 #include "core/hypercall.h"
 #include "core/interrupt.h"
-#include "core/log.h"
 #include "core/memory.h"
 #include "core/schedule.h"
 #include "core/trace.h"
@@ -85,11 +84,12 @@ static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 	struct pc *pc = vcpu->vm->pc;
 
 	vcpu->attention = true;
-	if (pc->dedicated)
-		upcall_learn(pc, number);
-	if (!pc->dedicated)
+	if (!pc->dedicated) {
 		pc_interrupt(pc, number);
-	else if (pc->direct_count < PC_DIRECT_VECTORS)
+		return;
+	}
+	upcall_learn(pc, number);
+	if (pc->direct_count < PC_DIRECT_VECTORS)
 		pc->direct_vectors[pc->direct_count++] = (u8)number;
 }
 

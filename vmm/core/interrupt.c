@@ -10,7 +10,6 @@
 #include "core/work.h"
 #include "hardware/i8259.h"
 #include "hardware/serial.h"
-#include "ia32/cpu.h"
 
 #define IRQS 16
 #define CONSOLE_WAITS 10u /* milliseconds at most */

@@ -26,33 +26,31 @@ struct bounds {
 	u32 last;
 };
 
-#define TABLE_BOUNDS(field, first, last) \
-	{ #field, offsetof(struct gandalf_table, field), first, last }
-#define GUEST_BOUNDS(field, first, last) \
-	{ #field, offsetof(struct gandalf_guest, field), first, last }
+#define BOUNDS(record, field, first, last) \
+	{ #field, offsetof(struct gandalf_##record, field), first, last }
 
 static const struct bounds table_bounds[] = {
-	TABLE_BOUNDS(table_size, sizeof(struct gandalf_table), sizeof(struct gandalf_table)),
-	TABLE_BOUNDS(guest_count, 1, GANDALF_GUESTS_MAXIMUM),
-	TABLE_BOUNDS(image_count, 1, GANDALF_IMAGES_MAXIMUM),
-	TABLE_BOUNDS(pool_size, GANDALF_POOL_MINIMUM, GANDALF_POOL_MAXIMUM),
-	TABLE_BOUNDS(flags, 0, GANDALF_TABLE_INTERRUPTIBLE),
-	TABLE_BOUNDS(channel_count, 0, GANDALF_CHANNELS_MAXIMUM),
+	BOUNDS(table, table_size, sizeof(struct gandalf_table), sizeof(struct gandalf_table)),
+	BOUNDS(table, guest_count, 1, GANDALF_GUESTS_MAXIMUM),
+	BOUNDS(table, image_count, 1, GANDALF_IMAGES_MAXIMUM),
+	BOUNDS(table, pool_size, GANDALF_POOL_MINIMUM, GANDALF_POOL_MAXIMUM),
+	BOUNDS(table, flags, 0, GANDALF_TABLE_INTERRUPTIBLE),
+	BOUNDS(table, channel_count, 0, GANDALF_CHANNELS_MAXIMUM),
 };
 
 static const struct bounds console_bounds[] = {
-	TABLE_BOUNDS(console_port, 1, GANDALF_PORT_LIMIT - UART_PORTS),
-	TABLE_BOUNDS(console_interrupt, 1, INTERRUPTS - 1),
-	TABLE_BOUNDS(console_baud, 1, BAUD_MAXIMUM),
+	BOUNDS(table, console_port, 1, GANDALF_PORT_LIMIT - UART_PORTS),
+	BOUNDS(table, console_interrupt, 1, INTERRUPTS - 1),
+	BOUNDS(table, console_baud, 1, BAUD_MAXIMUM),
 };
 
 static const struct bounds guest_bounds[] = {
-	GUEST_BOUNDS(kind, GANDALF_KIND_RTOS, GANDALF_KIND_LINUX_DEDICATED),
-	GUEST_BOUNDS(priority, 0, GANDALF_PRIORITY_MAXIMUM),
-	GUEST_BOUNDS(flags, 0, GANDALF_GUEST_STRICT_TLS | GANDALF_GUEST_CONTROL),
-	GUEST_BOUNDS(watchdog_ms, 0, GANDALF_WATCHDOG_MAXIMUM),
-	GUEST_BOUNDS(interrupts, 0, (1u << INTERRUPTS) - 1),
-	GUEST_BOUNDS(port_range_count, 0, GANDALF_PORT_RANGES_MAXIMUM),
+	BOUNDS(guest, kind, GANDALF_KIND_RTOS, GANDALF_KIND_LINUX_DEDICATED),
+	BOUNDS(guest, priority, 0, GANDALF_PRIORITY_MAXIMUM),
+	BOUNDS(guest, flags, 0, GANDALF_GUEST_STRICT_TLS | GANDALF_GUEST_CONTROL),
+	BOUNDS(guest, watchdog_ms, 0, GANDALF_WATCHDOG_MAXIMUM),
+	BOUNDS(guest, interrupts, 0, (1u << INTERRUPTS) - 1),
+	BOUNDS(guest, port_range_count, 0, GANDALF_PORT_RANGES_MAXIMUM),
 };
 
 /* What is looked at: with name, the beginning of the sentence. */
@@ -190,15 +188,10 @@ static void check_guests(const struct gandalf_table *table)
 	}
 }
 
-/* Memory that images may fill: the last page of an RTOS is the shared page. */
-static u32 guest_usable(const struct gandalf_guest *guest)
-{
-	return guest->memory_size - (is_linux(guest) ? 0 : GANDALF_PAGE_SIZE);
-}
-
 static void check_image(const struct gandalf_table *table, const struct gandalf_image *image)
 {
 	const struct gandalf_guest *guest;
+	u32 shared;
 
 	if (image->guest >= table->guest_count)
 		fail("image %s: it belongs to guest %u, which is missing.", image->name,
@@ -209,8 +202,10 @@ static void check_image(const struct gandalf_table *table, const struct gandalf_
 	    (image->room > 0 && (image->offset < table->table_size ||
 				 !fits(image->offset, image->room, table->module_size))))
 		fail("image %s: it is not inside the boot module.", image->name);
+	/* The last page of an RTOS is the shared page. */
+	shared = is_linux(guest) ? 0 : GANDALF_PAGE_SIZE;
 	if (image->memory_size == 0 || image->file_size > image->memory_size ||
-	    !fits(image->load_address, image->memory_size, guest_usable(guest)))
+	    !fits(image->load_address, image->memory_size, guest->memory_size - shared))
 		fail("image %s: it does not fit the guest's memory.", image->name);
 	look_at_system();
 }

@@ -41,10 +41,11 @@ void debug_switch(const struct vcpu *to)
 		dr7_write(DR7_FIXED);
 }
 
+/* Numbers 4 and 5 are other names of 6 and 7. */
+
 void debug_write(struct vcpu *vcpu, unsigned number, u32 value)
 {
-	if (number == 4 || number == 5)
-		number += 2;
+	number |= number >> 1 & 2;
 	vcpu->dr[number] = value;
 	if (number != 6)
 		debug_load(vcpu);
@@ -52,8 +53,7 @@ void debug_write(struct vcpu *vcpu, unsigned number, u32 value)
 
 u32 debug_read(const struct vcpu *vcpu, unsigned number)
 {
-	if (number == 4 || number == 5)
-		number += 2;
+	number |= number >> 1 & 2;
 	if (number == 6)
 		return (vcpu->dr[6] & DR6_STATUS) | DR6_FIXED;
 	if (number == 7)

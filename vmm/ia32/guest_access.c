@@ -5,14 +5,10 @@
 #include "core/core.h"
 #include "ia32/shadow.h"
 
-static bool range_is_guests(u32 linear, u32 size)
-{
-	return linear < GANDALF_BASE && size <= GANDALF_BASE - linear;
-}
-
 COLD bool guest_read(u32 linear, void *to, u32 size)
 {
-	return range_is_guests(linear, size) && entry_copy(to, (const void *)linear, size) == 0;
+	return linear < GANDALF_BASE && size <= GANDALF_BASE - linear &&
+	       entry_copy(to, (const void *)linear, size) == 0;
 }
 
 /* The VMM writes with CR0.WP 0, so it asks first. Writes are shorter than a

@@ -7,7 +7,6 @@
 #include "ia32/shadow.h"
 
 #include "core/core.h"
-#include "core/memory.h"
 #include "core/pc.h"
 #include "core/schedule.h"
 #include "core/trace.h"
@@ -320,19 +319,6 @@ static bool large_fits(const struct shadow *shadow, u32 pde)
 		(shadow->protected_frame & PTE_LARGE_FRAME) != frame);
 }
 
-COLD static u32 shadow_large_entry(struct pc *pc, u32 pde, bool kernel)
-{
-	u32 result = PTE_P | PTE_A | PTE_D | PTE_PS | (pde & PTE_U);
-
-	if (pde & PTE_D)
-		result |= pde & PTE_W;
-	if (kernel && (pde & PTE_G) && (pc->cr4 & CR4_PGE))
-		result |= PTE_G;
-	else if (kernel)
-		pc->shadow.local_kernel = true;
-	return result | (pc->shadow.memory_base + (pde & PTE_LARGE_FRAME));
-}
-
 /* Directories */
 
 static u32 *current_directory(const struct shadow *shadow)
@@ -403,7 +389,8 @@ COLD static void shadow_drop_pde(struct shadow *shadow, u32 index)
 COLD static void shadow_set_large(struct pc *pc, u32 index, u32 pde)
 {
 	struct shadow *shadow = &pc->shadow;
-	u32 entry = shadow_large_entry(pc, pde, index >= KERNEL_FIRST);
+	u32 small = large_as_small(pde, 0);
+	u32 entry = shadow_entry(pc, small, index >= KERNEL_FIRST) | PTE_PS;
 	u32 old = current_directory(shadow)[index];
 
 	if (old == entry)
@@ -812,8 +799,7 @@ COLD void shadow_protect(struct pc *pc, u32 guest_frame)
 		return;
 	pc->shadow.protected_frame = guest_frame;
 	for (u32 i = 0; i < pc->shadow.space_limit; i++)
-		if (space_at(&pc->shadow, i)->directory != 0)
-			space_drop(space_at(&pc->shadow, i), pc);
+		space_drop(space_at(&pc->shadow, i), pc);
 	shadow_flush_all(pc);
 }
 

@@ -13,8 +13,6 @@
 #include "core/memory.h"
 #include "core/vcpu.h"
 
-struct vcpu;
-struct frame;
 struct pc;
 
 /* Shadows of page directories that are kept, and how many fit in a frame. */

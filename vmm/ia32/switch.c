@@ -2,7 +2,6 @@
 /* What a vCPU needs to be switched to: its VMM stack, and a space to stay in. */
 #include "ia32/switch.h"
 
-#include "core/core.h"
 #include "core/memory.h"
 #include "ia32/entry.h"
 #include "lib/string.h"
