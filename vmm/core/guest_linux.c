@@ -239,10 +239,8 @@ COLD static void linux_start(struct vcpu *vcpu)
 	command_line_complete(guest);
 	schedule_breathe();
 	pc->cr0 = CR0_PE | CR0_ET;
-	pc->cr3 = pc->cr4 = 0;
-	pc->gdt_limit = pc->idt_limit = 0;
-	pc->tr = 0;
-	pc->tss_base = 0;
+	pc->cr3 = pc->cr4 = pc->tss_base = 0;
+	pc->gdt_limit = pc->idt_limit = pc->tr = 0;
 	pc->tls_hook = pc->armed = false;
 	pc->direct_count = 0;
 	upcall_reset(pc);
@@ -302,10 +300,8 @@ COLD static bool vcpu_pages_create(struct vcpu *vcpu)
 		return false;
 	vcpu->shared = pool_pointer(shared);
 	table = pool_pointer(vcpu->table_frame);
-	table[(GANDALF_SHARED_PAGE - LAYOUT_VCPU) >> PAGE_SHIFT] =
-		shared | PTE_P | PTE_W | PTE_A | PTE_D;
-	table[(GANDALF_SHARED_ALIAS - LAYOUT_VCPU) >> PAGE_SHIFT] =
-		shared | PTE_P | PTE_W | PTE_A | PTE_D;
+	*alias_entry(vcpu) = shared | PTE_P | PTE_W | PTE_A | PTE_D;
+	table[(GANDALF_SHARED_PAGE - LAYOUT_VCPU) >> PAGE_SHIFT] = *alias_entry(vcpu);
 	return true;
 }
 

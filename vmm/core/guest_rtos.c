@@ -133,8 +133,7 @@ COLD static u32 hypercall_timer(struct vcpu *vcpu)
 	vcpu->pending &= ~TIMER_BIT;
 	rtos->period = period;
 	rtos->start = rdtsc();
-	rtos->expiries = 0;
-	rtos->overruns = 0;
+	rtos->expiries = rtos->overruns = 0;
 	rtos->step = divide_u64((u64)period * time_tsc_khz, 1000, &rtos->step_rest);
 	rtos->rest = rtos->step_rest;
 	deadline_set(&rtos->timer, period != 0 ? timer_expiry(rtos, 1) : TIME_NEVER);
@@ -363,13 +362,12 @@ static const hypercall_function hypercalls[HYPERCALLS] = {
 COLD static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
 {
 	trace(TRACE_trap, frame->vector, frame->eip);
-	if (frame->vector == EXCEPTION_NM && fpu_is_foreign(vcpu)) {
+	if (frame->vector == EXCEPTION_NM && fpu_is_foreign(vcpu))
 		fpu_take(vcpu);
-	} else if (frame->vector == VECTOR_RETURN_FAULT) {
+	else if (frame->vector == VECTOR_RETURN_FAULT)
 		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
-	} else {
+	else
 		rtos_exception(vcpu, frame->vector, frame->error);
-	}
 }
 
 COLD static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
@@ -379,8 +377,7 @@ COLD static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 
 	if (eip >= total)
 		return 0;
-	if (size > total - eip)
-		size = total - eip;
+	size = minimum(size, total - eip);
 	memcpy(bytes, rtos_memory(vcpu->vm, eip, size), size);
 	return size;
 }

@@ -51,7 +51,6 @@ void interrupt_init(int console_irq)
 {
 	console_line = console_irq;
 	deadline_init(&console_deadline, console_expire);
-	i8259_init();
 	time_init();
 	lines_enable();
 }

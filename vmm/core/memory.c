@@ -30,8 +30,7 @@ void memory_init(void)
 		image_physical(memory_windows) | PTE_P | PTE_W | PTE_A;
 	memory_directory[LAYOUT_FIXED >> LARGE_PAGE_SHIFT] =
 		image_physical(fixed_table) | PTE_P | PTE_W | PTE_A;
-	memory_directory[LAYOUT_IMAGE >> LARGE_PAGE_SHIFT] =
-		PTE_P | PTE_PS | PTE_A | PTE_D | PTE_G;
+	memory_directory[LAYOUT_IMAGE >> LARGE_PAGE_SHIFT] = PTE_P | PTE_PS | PTE_A | PTE_D | PTE_G;
 	memory_directory[0] = 0;
 	cr3_write(cr3_read());
 }

@@ -110,6 +110,7 @@ static bool is_linux(const struct gandalf_guest *guest)
 
 static void check_name(const char *of, const char *what, u32 index)
 {
+	look_at_system();
 	if (strnlen(of, GANDALF_NAME_SIZE) == GANDALF_NAME_SIZE)
 		fail("%s %u has no proper name.", what, index);
 }
@@ -184,7 +185,6 @@ static void check_guests(const struct gandalf_table *table)
 		if (is_linux(guest) != (guest->priority == 0))
 			fail("it cannot have priority %u.", guest->priority);
 		check_guest_memory(table, guest);
-		look_at_system();
 	}
 }
 
@@ -207,7 +207,6 @@ static void check_image(const struct gandalf_table *table, const struct gandalf_
 	if (image->memory_size == 0 || image->file_size > image->memory_size ||
 	    !fits(image->load_address, image->memory_size, guest->memory_size - shared))
 		fail("image %s: it does not fit the guest's memory.", image->name);
-	look_at_system();
 }
 
 static void check_guest_start(const struct gandalf_table *table, u32 index)
@@ -247,7 +246,6 @@ void table_check(const struct gandalf_table *table, u32 available, u32 end_of_vm
 	check_header(table, available);
 	look_at(the_pool, "");
 	check_memory(table, table->pool_base, table->pool_size, GANDALF_MEMORY_ALIGNMENT);
-	look_at_system();
 	check_guests(table);
 	for (u32 i = 0; i < table->image_count; i++) {
 		check_name(table->images[i].name, "image", i);
@@ -255,7 +253,6 @@ void table_check(const struct gandalf_table *table, u32 available, u32 end_of_vm
 	}
 	for (u32 i = 0; i < table->guest_count; i++)
 		check_guest_start(table, i);
-	look_at_system();
 	for (u32 i = 0; i < table->channel_count; i++)
 		check_channel(table, i);
 }
@@ -263,7 +260,6 @@ void table_check(const struct gandalf_table *table, u32 available, u32 end_of_vm
 void table_check_image(const struct gandalf_table *table, const struct gandalf_image *image)
 {
 	look_at_guest(&table->guests[image->guest]);
-	if (crc32_update(0, (const u8 *)table + image->offset, image->file_size) !=
-	    image->checksum)
+	if (crc32_update(0, (const u8 *)table + image->offset, image->file_size) != image->checksum)
 		fail("image %s: it is damaged: wrong checksum.", image->name);
 }

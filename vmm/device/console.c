@@ -68,8 +68,7 @@ static void line_track(struct console *console, u8 byte)
 		console->line[console->line_length] = byte;
 	if (byte != BELL || before != ESCAPE_NONE)
 		console->line_length++;
-	if (before != ESCAPE_NONE && console->escape == ESCAPE_NONE &&
-	    escape_is_once(before, byte))
+	if (before != ESCAPE_NONE && console->escape == ESCAPE_NONE && escape_is_once(before, byte))
 		console->line_length = console->escape_start;
 }
 
@@ -210,8 +209,7 @@ static bool insert_byte(struct console_mux *mux, struct console *console, u8 byt
 {
 	u8 next = escape_next(mux->source_escape, byte);
 	bool continues = (byte & 0xc0) == 0x80;
-	bool visible = mux->source_escape == ESCAPE_NONE && next == ESCAPE_NONE &&
-		       is_visible(byte);
+	bool visible = mux->source_escape == ESCAPE_NONE && next == ESCAPE_NONE && is_visible(byte);
 
 	if (visible && mux->source_length >= CONSOLE_LINE_SIZE + (continues ? CHARACTER_REST : 0))
 		return false;
@@ -282,8 +280,7 @@ static void insert_help(struct console_mux *mux)
 	insert_add(mux, "[Ctrl-A n: next console, Ctrl-A a: Ctrl-A itself, Ctrl-A x: leave, "
 			"Ctrl-A h: this]\r\n[consoles:");
 	for (u32 i = 0; i < mux->count; i++, console++)
-		insert_add(mux, " %s%s", console->name,
-			   console == mux->focus ? " (keyboard)" : "");
+		insert_add(mux, " %s%s", console->name, console == mux->focus ? " (keyboard)" : "");
 	insert_add(mux, "]\r\n");
 }
 

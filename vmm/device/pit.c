@@ -158,8 +158,7 @@ static void pit_write_control(struct pit *pit, u8 value, u64 now)
 }
 
 /* A rising gate starts modes 2 and 3 afresh; modes 0 and 4 go on counting. */
-static void counter_set_gate(const struct pit *pit, struct pit_counter *counter, bool gate,
-			     u64 now)
+static void counter_set_gate(const struct pit *pit, struct pit_counter *counter, bool gate, u64 now)
 {
 	if (!gate && is_periodic(counter))
 		counter->clocks = 0;

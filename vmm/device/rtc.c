@@ -154,11 +154,9 @@ static void rtc_parse(struct rtc *rtc)
 	u32 values[FIELDS] = {0};
 
 	for (u32 i = 0; i < FIELDS; i++) {
-		values[i] = decode(rtc, fields[i].index);
+		values[i] = minimum(decode(rtc, fields[i].index), fields[i].high);
 		if (values[i] < fields[i].low)
 			values[i] = fields[i].low;
-		if (values[i] > fields[i].high)
-			values[i] = fields[i].high;
 	}
 	rtc->days = days_from_date(values[FIELD_CENTURY] * 100 + values[FIELD_YEAR],
 				   values[FIELD_MONTH], values[FIELD_DAY]);

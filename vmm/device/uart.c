@@ -145,8 +145,7 @@ void uart_write(struct uart *uart, unsigned offset, u8 value)
 		break;
 	case UART_INTERRUPT_ENABLE:
 		/* Enabling it while the register is empty raises it (again). */
-		if (value & ~uart->registers[offset] & IER_TRANSMIT &&
-		    uart->transmit.count == 0)
+		if (value & ~uart->registers[offset] & IER_TRANSMIT && uart->transmit.count == 0)
 			uart->transmit_event = true;
 		break;
 	case UART_FIFO_CONTROL:

@@ -171,8 +171,7 @@ static bool decode_opcode(struct decoded *decoded, struct cursor *cursor, u16 op
 
 enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 available)
 {
-	struct cursor cursor = { .bytes = bytes,
-				 .end = minimum(available, DECODE_LENGTH_MAXIMUM) };
+	struct cursor cursor = { .bytes = bytes, .end = minimum(available, DECODE_LENGTH_MAXIMUM) };
 	bool known;
 	u16 opcode;
 

@@ -46,8 +46,7 @@ static u32 *operand_register(const struct emulation *e)
 
 static u32 segment_selector(const struct frame *frame, unsigned segment)
 {
-	const u32 selectors[] = {frame->es, frame->cs, frame->ss,
-				 frame->ds, frame->fs, frame->gs};
+	const u32 selectors[] = {frame->es, frame->cs, frame->ss, frame->ds, frame->fs, frame->gs};
 
 	return selectors[segment] & 0xffff;
 }

@@ -27,7 +27,6 @@ COLD u32 guest_fetch(u32 linear, u8 *to, u32 size)
 {
 	if (linear >= GANDALF_BASE)
 		return 0;
-	if (size > GANDALF_BASE - linear)
-		size = GANDALF_BASE - linear;
+	size = minimum(size, GANDALF_BASE - linear);
 	return size - entry_copy(to, (const void *)linear, size);
 }

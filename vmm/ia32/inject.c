@@ -38,8 +38,7 @@ inline void inject_reload_stack(struct pc *pc)
 	struct tss *tss = &pc->vcpu->tables->tss;
 	u32 esp, ss;
 
-	if (pc->tss_base == 0 ||
-	    !read_or_fail((const u32 *)(pc->tss_base + TSS_ESP0), &esp, &ss))
+	if (pc->tss_base == 0 || !read_or_fail((const u32 *)(pc->tss_base + TSS_ESP0), &esp, &ss))
 		return;
 	tss->esp1 = esp;
 	tss->ss1 = (ss & 0xffff) | 1;

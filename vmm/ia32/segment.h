@@ -70,8 +70,7 @@ static inline void segment_load(const struct vcpu *vcpu)
 }
 
 /* A gate straight into ring 1. */
-void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned type,
-		      unsigned dpl);
+void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned type, unsigned dpl);
 /* The gate back to the VMM's stub. */
 void segment_clear_gate(struct vcpu *vcpu, unsigned vector);
 void segment_allow_ports(struct vcpu *vcpu, u16 first, u16 last);

@@ -299,8 +299,7 @@ COLD static u32 shadow_entry(struct pc *pc, u32 entry, bool kernel)
 
 	if (frame >= shadow->memory_size)
 		return result | shadow->nothing;
-	if ((entry & PTE_W) && (entry & PTE_D) &&
-	    (frame != shadow->protected_frame || frame == 0))
+	if ((entry & PTE_W) && (entry & PTE_D) && (frame != shadow->protected_frame || frame == 0))
 		result |= PTE_W;
 	if (kernel && (entry & PTE_G) && (pc->cr4 & CR4_PGE))
 		result |= PTE_G;
@@ -927,14 +926,9 @@ COLD void shadow_destroy(struct pc *pc)
 	switch_leave_space(pc->vcpu);
 	shadow->current = NULL;
 	spaces_free(shadow);
-	for (u32 i = 0; i < KERNEL_END; i++) {
-		if (i >= KERNEL_FIRST && master[i] != 0 && (master[i] & PTE_PS) == 0)
-			pool_free(master[i] & PTE_FRAME);
-		if (identity[i] != 0 && (identity[i] & PTE_PS) == 0)
-			pool_free(identity[i] & PTE_FRAME);
-		master[i] = 0;
-		identity[i] = 0;
-		if (i % GROUP == 0)
-			schedule_breathe();
+	for (u32 i = 0; i < KERNEL_END; i += GROUP) {
+		group_drop(&master[i]);
+		group_drop(&identity[i]);
+		schedule_breathe();
 	}
 }

@@ -17,20 +17,20 @@ COLD static u32 stack_top(const struct vcpu *vcpu)
 
 COLD bool switch_create(struct vcpu *vcpu)
 {
-	u32 *table;
+	u32 *table = pool_pointer(vcpu->table_frame);
 
 	for (u32 i = 0; i < ARRAY_SIZE(vcpu->stack_frames); i++) {
-		vcpu->stack_frames[i] = pool_allocate();
-		if (vcpu->stack_frames[i] == 0)
+		u32 frame = pool_allocate();
+
+		if (frame == 0)
 			return false;
+		vcpu->stack_frames[i] = frame;
+		if (vcpu->table_frame != 0)
+			table[((LAYOUT_STACK - LAYOUT_VCPU) >> PAGE_SHIFT) + i] =
+				frame | PTE_P | PTE_W | PTE_A | PTE_D;
 	}
-	if (vcpu->table_frame == 0)
-		return vcpu->stack_frames[1] == vcpu->stack_frames[0] + PAGE_SIZE;
-	table = pool_pointer(vcpu->table_frame);
-	for (u32 i = 0; i < ARRAY_SIZE(vcpu->stack_frames); i++)
-		table[((LAYOUT_STACK - LAYOUT_VCPU) >> PAGE_SHIFT) + i] =
-			vcpu->stack_frames[i] | PTE_P | PTE_W | PTE_A | PTE_D;
-	return true;
+	return vcpu->table_frame != 0 ||
+	       vcpu->stack_frames[1] == vcpu->stack_frames[0] + PAGE_SIZE;
 }
 
 COLD struct frame *switch_prepare(struct vcpu *vcpu)

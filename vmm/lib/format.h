@@ -14,8 +14,7 @@
  * with a 0 byte (size > 0) and is cut off where the buffer ends. Returns the
  * characters written without the 0 byte: at most size - 1.
  */
-u32 format(char *buffer, u32 size, const char *pattern, ...)
-	__attribute__((format(printf, 3, 4)));
+u32 format(char *buffer, u32 size, const char *pattern, ...) __attribute__((format(printf, 3, 4)));
 u32 format_list(char *buffer, u32 size, const char *pattern, va_list arguments)
 	__attribute__((format(printf, 3, 0)));
 /* Without a buffer: each character goes to put(), which may take its time. */
