@@ -48,7 +48,7 @@ static void step(u8 what, u8 value)
 		console_input(&mux, value);
 		break;
 	case 1:
-		console_get(&mux, console);
+		console_get(console);
 		console_finish_line(&mux, console);
 		break;
 	case 2:

@@ -61,10 +61,10 @@ static void expect_typed(struct console *console, const char *text)
 {
 	for (; *text != '\0'; text++) {
 		assert_true(console_has_input(console));
-		assert_int_equal(console_get(&mux, console), *text);
+		assert_int_equal(console_get(console), *text);
 	}
 	assert_false(console_has_input(console));
-	assert_int_equal(console_get(&mux, console), -1);
+	assert_int_equal(console_get(console), -1);
 }
 
 static void the_focused_console_is_raw(void **state)
@@ -330,7 +330,7 @@ static void typing_beyond_the_room_is_lost(void **state)
 	type("\x01n");
 	assert_ptr_equal(mux.focus, rtos);
 	for (unsigned i = 0; i < CONSOLE_INPUT_SIZE; i++)
-		assert_int_equal(console_get(&mux, linux_console), 'x');
+		assert_int_equal(console_get(linux_console), 'x');
 	expect_typed(linux_console, "");
 }
 
@@ -561,7 +561,7 @@ static void random_bytes_do_no_harm(void **state)
 		else if (what == 2)
 			console_finish_line(&mux, console);
 		else if (what == 3)
-			console_get(&mux, console);
+			console_get(console);
 		else if (what < 10)
 			console_put(&mux, console, "\x1b\r\n[]nc0m~\x18\xe2\x82x"[what + i % 5]);
 		else

@@ -72,9 +72,8 @@ bool console_put(struct console_mux *mux, struct console *which, char character)
 	return true;
 }
 
-int console_get(struct console_mux *mux, struct console *which)
+int console_get(struct console *which)
 {
-	(void)mux;
 	(void)which;
 	return typed_first < typed_count ? typed[typed_first++] : -1;
 }

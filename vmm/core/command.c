@@ -169,7 +169,7 @@ void command_input(void)
 {
 	int character;
 
-	while ((character = console_get(&consoles, log_console)) >= 0) {
+	while ((character = console_get(log_console)) >= 0) {
 		edit((char)character);
 		work_pause();
 	}

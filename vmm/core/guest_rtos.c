@@ -344,7 +344,7 @@ COLD static u32 hypercall_console_read(struct vcpu *vcpu)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	if (bytes == NULL)
 		return hypercall_bad_address(vcpu, frame->ebx);
-	while (done < frame->ecx && (byte = console_get(&consoles, vcpu->vm->console)) >= 0)
+	while (done < frame->ecx && (byte = console_get(vcpu->vm->console)) >= 0)
 		bytes[done++] = (u8)byte;
 	return done;
 }

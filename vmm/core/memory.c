@@ -15,8 +15,7 @@ __attribute__((aligned(4096))) u32 memory_directory[1024];
 __attribute__((aligned(4096))) u32 memory_windows[MEMORY_WINDOWS];
 __attribute__((aligned(4096))) static u32 fixed_table[1024];
 
-static u32 rtos_mapped;
-static u32 pool_first;
+static u32 rtos_mapped, pool_first;
 u32 pool_distance, pool_frames, pool_available;
 
 static u32 image_physical(const void *pointer)

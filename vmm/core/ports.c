@@ -45,7 +45,7 @@ static void uart_exchange(struct pc *pc)
 	struct console *console = pc->vm->console;
 
 	for (u32 i = 0; i < UART_STEP && uart_can_receive(&pc->uart) && console_has_input(console); i++)
-		uart_receive(&pc->uart, (u8)console_get(&consoles, console));
+		uart_receive(&pc->uart, (u8)console_get(console));
 	uart_drain(pc);
 	lines_update(pc);
 }
@@ -92,8 +92,8 @@ enum chip { CHIP_NONE, CHIP_PIC, CHIP_PIT, CHIP_RTC, CHIP_UART, CHIP_KEYBOARD, C
 
 static const struct {
 	u16 first, last;
-	enum chip chip;
-} chips[] = {
+	u8 chip;
+} __attribute__((packed)) chips[] = {
 	{UART_PORT, UART_PORT + 7, CHIP_UART}, {0x20, 0x21, CHIP_PIC},
 	{0xa0, 0xa1, CHIP_PIC}, {0x40, 0x43, CHIP_PIT},
 	{0x61, 0x61, CHIP_PIT}, {0x70, 0x71, CHIP_RTC},

@@ -22,8 +22,7 @@
 struct bounds {
 	const char *field;
 	u32 offset; /* in its record */
-	u32 first;
-	u32 last;
+	u32 first, last;
 };
 
 #define BOUNDS(record, field, first, last) \

@@ -78,8 +78,7 @@ struct vcpu {
 	struct frame *frame; /* its registers, at the top of its VMM stack */
 	struct vm *vm;
 	const struct vcpu_operations *operations;
-	u32 id;
-	u32 priority;
+	u32 id, priority;
 	enum vcpu_state state;
 	bool shares;         /* its priority, with another */
 	u32 turn;            /* the lower half of ran when its turn began */

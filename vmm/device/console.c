@@ -250,8 +250,7 @@ static void insert_line(struct console_mux *mux, struct console *console)
 		return;
 	insert_add(mux, "[%s] ", console->name);
 	line_clear(console);
-	console->continued = true;
-	mux->inserting = true;
+	console->continued = mux->inserting = true;
 	mux->source_length = 0;
 	mux->source_escape = ESCAPE_NONE;
 }
@@ -318,8 +317,7 @@ static bool insert_begin(struct console_mux *mux)
 /* Puts the next characters together; false: there is nothing to insert. */
 static bool insert_next(struct console_mux *mux)
 {
-	mux->insert_first = 0;
-	mux->insert_count = 0;
+	mux->insert_first = mux->insert_count = 0;
 	if (mux->notice_rest)
 		insert_add(mux, " has the keyboard]\r\n");
 	else if (mux->inserting)
@@ -366,9 +364,7 @@ bool console_has_output(struct console_mux *mux)
 void console_mux_init(struct console_mux *mux)
 {
 	memset(mux, 0, sizeof(*mux));
-	mux->focus = mux->consoles;
-	mux->shown = mux->consoles;
-	mux->source = mux->consoles;
+	mux->focus = mux->shown = mux->source = mux->consoles;
 }
 
 struct console *console_add(struct console_mux *mux, const char *name)
@@ -464,11 +460,10 @@ void console_input(struct console_mux *mux, u8 byte)
 	}
 }
 
-int console_get(struct console_mux *mux, struct console *console)
+int console_get(struct console *console)
 {
 	u8 byte = console->input[console->input_first];
 
-	(void)mux;
 	if (console->input_count == 0)
 		return -1;
 	console->input_first = (console->input_first + 1) % CONSOLE_INPUT_SIZE;

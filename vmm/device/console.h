@@ -30,8 +30,7 @@ struct console {
 	u32 output_count;
 	u32 output_lines; /* line feeds among them */
 	u32 output_total; /* bytes ever; where the next goes, modulo the size */
-	u32 input_first;
-	u32 input_count;
+	u32 input_first, input_count;
 	u32 line_length;    /* beyond the size of the line: cannot be drawn again */
 	bool continued;     /* the line has been shown as far as it was written */
 	u8 escape;          /* state of the escape sequence in the line */
@@ -61,8 +60,7 @@ struct console_mux {
 	u32 source_length;      /* characters of it so far */
 	bool redrawing;         /* the shown line is being drawn again */
 	u32 redrawn;            /* characters of it so far */
-	u32 insert_first;
-	u32 insert_count;
+	u32 insert_first, insert_count;
 	char insert[CONSOLE_INSERT_SIZE];
 	struct console consoles[CONSOLES_MAXIMUM];
 };
@@ -99,7 +97,7 @@ void console_input(struct console_mux *mux, u8 byte);
 bool console_type(struct console *console, u8 byte);
 
 /* The next byte typed for this console or -1. */
-int console_get(struct console_mux *mux, struct console *console);
+int console_get(struct console *console);
 bool console_has_input(const struct console *console);
 
 /* Gives the keyboard to a console and announces it. */

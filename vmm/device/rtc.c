@@ -43,9 +43,7 @@ enum {
 
 /* The time registers but for the day of the week, and what they can hold. */
 static const struct {
-	u8 index;
-	u8 low;
-	u8 high;
+	u8 index, low, high;
 } fields[FIELDS] = {
 	[FIELD_SECOND] = { 0, 0, 59 }, [FIELD_MINUTE] = { 2, 0, 59 }, [FIELD_HOUR] = { 4, 0, 23 },
 	[FIELD_DAY] = { REGISTER_DAY, 1, 31 }, [FIELD_MONTH] = { REGISTER_MONTH, 1, 12 },
@@ -135,8 +133,7 @@ static u32 day_of(const struct rtc *rtc, u32 second, u32 *of_day)
 /* Fills the time registers. */
 static void rtc_show(struct rtc *rtc)
 {
-	u32 values[FIELDS];
-	u32 of_day;
+	u32 values[FIELDS], of_day;
 	u32 days = day_of(rtc, seconds_of(rtc), &of_day);
 
 	date_from_days(days, values);

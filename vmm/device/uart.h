@@ -14,8 +14,7 @@
 
 struct uart_fifo {
 	u8 bytes[UART_FIFO_SIZE];
-	u8 first;
-	u8 count;
+	u8 first, count;
 };
 
 struct uart {

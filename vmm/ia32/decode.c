@@ -26,9 +26,8 @@
 static const struct decode_entry {
 	u16 opcode;
 	u8 reg; /* field of the ModR/M byte, or ANY_REG */
-	u8 operation;
-	u8 format;
-} entries[] = {
+	u8 operation, format;
+} __attribute__((packed)) entries[] = {
 	{ 0xc6, 0, DECODED_MOV_STORE, F_WIDTH | F_MODRM | F_IMMEDIATE },
 	{ 0x88, ANY_REG, DECODED_MOV_STORE, F_WIDTH | F_MODRM },
 	{ 0xa2, ANY_REG, DECODED_MOV_STORE, F_WIDTH | F_OFFSET }, { 0xcf, ANY_REG, DECODED_IRET, 0 },
@@ -54,8 +53,7 @@ static const struct decode_entry {
 /* The bytes, of which no more than 15 belong to an instruction. */
 struct cursor {
 	const u8 *bytes;
-	u32 position;
-	u32 end;
+	u32 position, end;
 	bool ended; /* more were asked for than there are */
 };
 

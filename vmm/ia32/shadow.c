@@ -208,8 +208,7 @@ static void space_load(struct pc *pc, struct space *space)
 {
 	space->used = ++pc->shadow.clock;
 	pc->shadow.current = space;
-	pc->vcpu->cr3 = space->directory;
-	core.cr3 = space->directory;
+	pc->vcpu->cr3 = core.cr3 = space->directory;
 	cr3_write(space->directory);
 }
 
@@ -855,8 +854,7 @@ COLD static void identity_load(struct pc *pc)
 {
 	pc->shadow.current = NULL;
 	pc->shadow.guest_directory = NULL;
-	pc->vcpu->cr3 = pc->shadow.identity;
-	core.cr3 = pc->shadow.identity;
+	pc->vcpu->cr3 = core.cr3 = pc->shadow.identity;
 	cr3_write(pc->shadow.identity);
 	tlb_flush_global();
 	/* What is not cached must not come back with paging. */

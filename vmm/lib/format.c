@@ -9,8 +9,7 @@
 
 struct output {
 	char *buffer;
-	u32 size;
-	u32 length;
+	u32 size, length;
 	void (*put)(char); /* NULL: into the buffer */
 };
 

@@ -32,8 +32,7 @@ static u64 multiply_and_divide(u64 value, u32 multiplier, u32 divisor, u32 *rema
 	u64 low = (value & UINT32_MAX) * multiplier;
 	u64 high = (value >> 32) * multiplier + (low >> 32);
 	u32 rest = (u32)(high >> 32);
-	u32 quotient_high;
-	u32 quotient_low;
+	u32 quotient_high, quotient_low;
 
 	*remainder = 0;
 	if (rest >= divisor)
