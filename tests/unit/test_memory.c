@@ -232,6 +232,47 @@ static void others_run_while_the_idle_vcpu_allocates(void **state)
 	pool_free(frame);
 }
 
+/* In four steps at most; one group is left for the allocation itself. */
+static void a_frame_is_made_ready_in_steps(void **state)
+{
+	static const u8 zeroes[PAGE_SIZE];
+	u32 frame = pool_allocate();
+	u32 *words = pool_pointer(frame);
+
+	(void)state;
+	memset(words, 0xff, PAGE_SIZE);
+	pool_free(frame);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(__builtin_popcount(*pool_marks(frame)), 32 - 8 * i);
+		assert_false(pool_ready());
+	}
+	assert_true(pool_ready());
+	assert_int_equal(*pool_marks(frame), 0);
+	assert_int_equal(pool_allocate(), frame);
+	assert_memory_equal(words, zeroes, PAGE_SIZE);
+	/* A single group is no work. */
+	*pool_marks(frame) = 1u << 5;
+	words[5 * 32] = 1;
+	pool_free(frame);
+	assert_true(pool_ready());
+	assert_int_equal(*pool_marks(frame), 1u << 5);
+	assert_int_equal(pool_allocate(), frame);
+	assert_memory_equal(words, zeroes, PAGE_SIZE);
+	pool_free(frame);
+}
+
+static void an_empty_pool_is_ready(void **state)
+{
+	u32 frames[FRAMES];
+
+	(void)state;
+	for (unsigned i = 0; i < FRAMES; i++)
+		frames[i] = pool_allocate();
+	assert_true(pool_ready());
+	for (unsigned i = FRAMES; i-- > 0;)
+		pool_free(frames[i]);
+}
+
 /* Two guests behind each other, the second across a directory entry. */
 static void rtos_memory_is_mapped_read_only(void **state)
 {
@@ -286,6 +327,8 @@ int main(void)
 		cmocka_unit_test_setup(copies_in_and_out_cross_pages, start),
 		cmocka_unit_test_setup(the_pool_gives_each_frame_once, start),
 		cmocka_unit_test_setup(the_pool_gives_zeroes, start),
+		cmocka_unit_test_setup(a_frame_is_made_ready_in_steps, start),
+		cmocka_unit_test_setup(an_empty_pool_is_ready, start),
 		cmocka_unit_test_setup(only_what_is_marked_is_zeroed, start),
 		cmocka_unit_test_setup(others_run_while_the_idle_vcpu_allocates, start),
 		cmocka_unit_test_setup(rtos_memory_is_mapped_read_only, start),

@@ -238,9 +238,11 @@ static bool rights_allow(struct rights rights, u32 error)
 /* One access of the guest; what became of it in the end. */
 static enum shadow_result access_memory(u32 linear, u32 error)
 {
+	/* With direct gates a frame is zeroed first, in four steps at most. */
+	unsigned limit = pc.dedicated ? 6 : 2;
 	enum shadow_result result;
 
-	for (unsigned tries = 0; tries < 2; tries++) {
+	for (unsigned tries = 0; tries < limit; tries++) {
 		bool global;
 		bool present = shadow_walk(processor.cr3, linear, &global).present;
 		u32 code = error | (present ? PF_P : 0);
@@ -1026,6 +1028,7 @@ static void run_interrupted(u32 seed, u32 frames, u32 steps)
 	tables_make(seed);
 	pc.cr4 = CR4_PSE | CR4_PGE;
 	pc.cr3 = directories[0];
+	pc.dedicated = true;
 	pc.irq_bases[0] = 0x30;
 	point_depth = 0;
 	points_stop = seed % 2 != 0;
@@ -1188,6 +1191,39 @@ static void a_kernel_page_that_cannot_be_split_vanishes(void **state)
 	assert_int_equal(*physical_word(pc.shadow.current->directory + 0x300 * 4), 0);
 	assert_int_equal(access_memory(0xc0001000, PF_W), SHADOW_FAULT);
 	assert_int_equal(access_memory(0xc0001000, 0), SHADOW_FULL);
+}
+
+/* How often a process faults before it has a page whose table takes a frame that was full. */
+static unsigned faults_until_filled(u32 linear)
+{
+	u32 frame = pool_allocate();
+	unsigned faults = 0;
+	bool global;
+
+	memset(pool_pointer(frame), 0xff, PAGE_SIZE);
+	pool_free(frame);
+	while (!shadow_walk(pc.shadow.current->directory, linear, &global).present) {
+		u32 error = PF_U;
+
+		assert_int_equal(shadow_fill(&pc, linear, &error), SHADOW_FILLED);
+		faults++;
+	}
+	assert_int_equal(*physical_word(frame + 1023 * 4), 0);
+	check_isolation();
+	return faults;
+}
+
+/* Where no interrupt could be given to Linux meanwhile. */
+static void a_frame_is_zeroed_between_faults_of_a_process(void **state)
+{
+	(void)state;
+	plain_start(64);
+	entry_set(pde_address(0, 1), 0x8000 | PTE_P | PTE_W | PTE_U);
+	entry_set(pde_address(0, 2), 0x8000 | PTE_P | PTE_W | PTE_U);
+	assert_int_equal(faults_until_filled(LARGE_PAGE_SIZE), 1);
+	pc.dedicated = true;
+	assert_int_equal(faults_until_filled(2 * LARGE_PAGE_SIZE), 5);
+	guest_end();
 }
 
 /* A table gives way to a large page out of the emulation of an instruction, with no
@@ -1446,6 +1482,7 @@ int main(void)
 		cmocka_unit_test(ring_3_runs_without_paging),
 		cmocka_unit_test(the_vmm_is_never_filled),
 		cmocka_unit_test(a_kernel_page_that_cannot_be_split_vanishes),
+		cmocka_unit_test(a_frame_is_zeroed_between_faults_of_a_process),
 		cmocka_unit_test(a_table_is_freed_only_when_the_processor_forgets_it),
 		cmocka_unit_test(all_spaces_in_use_are_evicted_in_turn),
 		cmocka_unit_test(a_space_larger_than_the_pool_is_refused),

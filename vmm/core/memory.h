@@ -71,6 +71,9 @@ void pool_init(u32 base, u32 size);
  */
 u32 pool_allocate(void);
 void pool_free(u32 frame);
+/* Whether the next allocation has little to zero, or nothing to give; if not, zeroes some of it. At
+ * the fourth call at the latest it is. */
+bool pool_ready(void);
 
 /* From a frame's physical address to its linear one. */
 extern u32 pool_distance;
@@ -82,6 +85,7 @@ static inline void *pool_pointer(u32 frame)
 }
 
 #define POOL_GROUP 128u
+#define POOL_GROUPS (PAGE_SIZE / POOL_GROUP)
 /* A bit for each 128 bytes of the pool, 32 for a frame. */
 #define pool_used ((u32 *)LAYOUT_POOL)
 

@@ -614,11 +614,14 @@ COLD void emulate_gdt_store(struct pc *pc, u32 linear)
 	u32 value;
 
 	vcpu_count(pc->vcpu, COUNTER_gdt_writes);
-	if (!store_begin(&e, pc, &value)) {
+	/* Within a page: one that begins on the page before may fault at the start of this one. */
+	if (!store_begin(&e, pc, &value) || linear % PAGE_SIZE > PAGE_SIZE - sizeof(value) ||
+	    (linear % PAGE_SIZE == 0 && operand_address(&e) != linear)) {
 		vm_stop(pc->vm, "it writes its GDT at %x in an unknown way", linear);
 		return;
 	}
-	guest_write(linear, &value, sizeof(value));
+	/* The fault has found that it may; the VMM writes pages that are read-only. */
+	write_or_fail((u32 *)linear, value);
 	e.frame->eip += e.decoded.length;
 	/* Without the hypercall, Linux does that at each switch of tasks, six times: so no more
 	 * than what is written is read again. Only the page of the GDT's start is protected. */

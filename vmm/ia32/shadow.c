@@ -126,7 +126,7 @@ static void space_hash_insert(struct shadow *shadow, struct space *space, u32 in
 
 COLD static void space_free(struct shadow *shadow, struct space *space)
 {
-	space_hash_remove(shadow, space);
+	shadow->space_free = minimum(shadow->space_free, space_hash_remove(shadow, space));
 	space_drop(space, NULL);
 	pool_free(space->directory);
 	space->directory = 0;
@@ -174,9 +174,11 @@ static u32 frame_allocate(struct pc *pc)
 COLD static u32 space_free_index(struct pc *pc)
 {
 	for (;;) {
-		for (u32 i = 0; i < SHADOW_SPACES; i++)
-			if (space_at(&pc->shadow, i)->directory == 0)
-				return i;
+		u32 *index = &pc->shadow.space_free;
+
+		for (; *index < SHADOW_SPACES; ++*index)
+			if (space_at(&pc->shadow, *index)->directory == 0)
+				return *index;
 		space_evict(pc);
 	}
 }
@@ -352,8 +354,8 @@ static void set_pde(struct shadow *shadow, u32 index, u32 entry)
 	space->used_groups[index / GROUP / 32] |= 1u << index / GROUP % 32;
 }
 
-/* The shadow page table for an address, made if it does not exist; NULL: no
- * frame left. A large page in its place is replaced. */
+/* The shadow page table for an address, made if it does not exist; NULL: no frame left, or the
+ * access is to be tried again. A large page in its place is replaced. */
 COLD static u32 *shadow_table(struct pc *pc, u32 index)
 {
 	struct shadow *shadow = &pc->shadow;
@@ -362,6 +364,10 @@ COLD static u32 *shadow_table(struct pc *pc, u32 index)
 
 	if (entry != 0 && (entry & PTE_PS) == 0)
 		return pool_pointer(entry & PTE_FRAME);
+	/* With direct gates no interrupt comes in while a frame is zeroed for a process: Linux would
+	 * take it for one of its kernel. So the process faults, and is interrupted, until it is. */
+	if (pc->dedicated && index < KERNEL_FIRST && !pool_ready())
+		return NULL;
 	frame = frame_allocate(pc);
 	if (frame == 0)
 		return NULL;
@@ -501,7 +507,13 @@ static inline enum shadow_result fill_absent(u32 *error)
 	return SHADOW_FAULT;
 }
 
-/* The place of a page in the shadow; NULL: no frame left. */
+/* The shadow has no place for a page: nothing is filled, and the access faults again. */
+COLD static enum shadow_result fill_nothing(void)
+{
+	return pool_available != 0 ? SHADOW_FILLED : SHADOW_FULL;
+}
+
+/* The place of a page in the shadow; NULL: as shadow_table(). */
 static inline u32 *fill_place(struct pc *pc, u32 linear)
 {
 	u32 entry = current_directory(&pc->shadow)[directory_index(linear)];
@@ -526,7 +538,7 @@ COLD static enum shadow_result fill_seldom(struct pc *pc, u32 linear, u32 entry,
 		return result;
 	place = fill_place(pc, linear);
 	if (place == NULL)
-		return SHADOW_FULL;
+		return fill_nothing();
 	*place = shadow_entry(pc, entry, directory_index(linear) >= KERNEL_FIRST);
 	pool_mark(place);
 	return SHADOW_FILLED;
@@ -559,7 +571,7 @@ static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, 
 		return fill_seldom(pc, linear, entry & (pde | ~(PTE_U | PTE_W)), cause);
 	place = fill_place(pc, linear);
 	if (place == NULL)
-		return SHADOW_FULL;
+		return fill_nothing();
 	/* As shadow_entry() has it, but for fewer instructions. */
 	rights &= (entry & PTE_D) / (PTE_D / PTE_W) | PTE_U;
 	*place = (shadow->memory_base + frame) | rights | PTE_P | PTE_A | PTE_D;

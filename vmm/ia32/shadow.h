@@ -45,6 +45,7 @@ struct shadow {
 	u32 *guest_window;         /* what that window shows, in memory_windows */
 	u32 guest_window_entry;    /* what it has to show */
 	u32 space_limit;       /* no space from this index on has been used */
+	u32 space_free;        /* every space below this index is used */
 	u32 clock;
 	u32 protected_frame; /* guest-physical page kept read-only; 0: none */
 	bool caching;        /* the flush hypercall has been seen */

@@ -65,28 +65,34 @@ StackType_t *pxPortInitialiseStack(StackType_t *top, TaskFunction_t code, void *
 }
 
 /* The tick: a guest that was kept from its CPU gets all ticks it missed at
- * once, so that the kernel's clock stays right. */
-static void port_tick(void)
+ * once, so that the kernel's clock stays right. Whether the running task is to go. */
+static inline BaseType_t port_tick(void)
 {
-	uint32_t overruns = shared_page->timer_overruns;
+	BaseType_t wanted = xTaskIncrementTick();
 
-	port_switch_wanted |= xTaskIncrementTick();
-	for (; port_overruns != overruns; port_overruns++)
-		port_switch_wanted |= xTaskIncrementTick();
+	for (; port_overruns != shared_page->timer_overruns; port_overruns++)
+		wanted |= xTaskIncrementTick();
+	return wanted;
 }
 
-/* Called by port.S on the port's own stack, the task's context saved. */
+/* Called by port.S on the port's own stack, the task's context saved. The tick is part of every
+ * dispatch, and called directly. */
 void port_interrupt(uint32_t index)
 {
+	BaseType_t wanted = pdFALSE;
+
 	port_switch_wanted = pdFALSE;
-	port_handlers[index]();
-	if (port_switch_wanted)
+	if (index == GANDALF_VECTOR_TIMER - GANDALF_VECTOR_IRQ)
+		wanted = port_tick();
+	else
+		port_handlers[index]();
+	if (wanted | port_switch_wanted)
 		vTaskSwitchContext();
 }
 
 void vPortSetInterruptHandler(uint32_t vector, void (*handler)(void))
 {
-	configASSERT(vector - GANDALF_VECTOR_IRQ < PORT_VECTORS);
+	configASSERT(vector - GANDALF_VECTOR_IRQ < PORT_VECTORS && vector != GANDALF_VECTOR_TIMER);
 	port_handlers[vector - GANDALF_VECTOR_IRQ] = handler;
 }
 
@@ -105,9 +111,8 @@ BaseType_t xPortStartScheduler(void)
 {
 	static struct gandalf_handlers table;
 
-	vPortSetInterruptHandler(GANDALF_VECTOR_TIMER, port_tick);
 	for (uint32_t i = 0; i < PORT_VECTORS; i++)
-		if (port_handlers[i])
+		if (port_handlers[i] || i == GANDALF_VECTOR_TIMER - GANDALF_VECTOR_IRQ)
 			table.entry[GANDALF_VECTOR_IRQ + i] =
 				(uint32_t)port_interrupt_entries + i * PORT_ENTRY_SIZE;
 	handlers_register(&table);
