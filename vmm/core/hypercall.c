@@ -5,6 +5,14 @@
 #include "core/trace.h"
 #include "core/work.h"
 
+/* Its own function, so that the short ones save no registers for it. */
+__attribute__((noinline)) static void hypercall_traced(struct frame *frame,
+						       hypercall_function function)
+{
+	trace(TRACE_hypercall, frame->eax, frame->ebx);
+	frame->eax = function(core.current);
+}
+
 /* The hypercall's gate admits guests only. */
 void trap_hypercall(struct frame *frame)
 {
@@ -22,9 +30,10 @@ void trap_hypercall(struct frame *frame)
 	/* Not for those that are so short that the event would be a good part of their cost. HALT
 	 * has one of its own. */
 	_Static_assert((GANDALF_HYPERCALL_INTERRUPT_FLAG | 1) == GANDALF_HYPERCALL_HALT, "a bit");
-	if ((number | 1) != GANDALF_HYPERCALL_HALT && number != GANDALF_HYPERCALL_NULL)
-		trace_fast(vcpu->id, TRACE_hypercall, number, frame->ebx);
-	frame->eax = function(vcpu);
+	if ((number | 1) == GANDALF_HYPERCALL_HALT || number == GANDALF_HYPERCALL_NULL)
+		frame->eax = function(vcpu);
+	else
+		hypercall_traced(frame, function);
 }
 
 u32 hypercall_null(struct vcpu *vcpu)
