@@ -69,6 +69,18 @@ def test_a_kernel_with_direct_gates_interrupts_the_vmm(emulator: str) -> None:
         assert machine.wait_off(PATIENCE).clean
 
 
+@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
+def test_a_kernel_with_direct_gates_has_the_local_apic(emulator: str) -> None:
+    """Beside the 8259s or alone, also while the VMM works; and does no harm with it."""
+    guest = pc("pc-apic", "dedicated") + '\non_fault = "restart"\n'
+    with Boot.start(describe("pc-apic", guest, memory="64M"), emulator=emulator) as machine:
+        machine.expect("linux", r"^PASS pc-apic\n", PATIENCE)
+        machine.expect("vmm", f"guest linux stopped: {NO_GATE} breakpoint", PATIENCE)
+        machine.expect("linux", r"^PASS pc-apic\n", PATIENCE)
+        assert "not ok" not in machine.text("linux")
+        assert machine.wait_off(PATIENCE).clean
+
+
 @contextmanager
 def beside_a_heartbeat(image: str) -> Iterator[Boot]:
     """A kernel in Linux's place and an RTOS, which must not miss a beat whatever it does."""

@@ -92,6 +92,15 @@ void pc_port_write(struct pc *which, u16 port, u32 size, u32 value)
 }
 
 /* It ends none: what it does then is in test_upcall.c. */
+static u32 apic_offset, apic_value;
+
+void upcall_apic_write(struct pc *which, u32 offset, u32 value)
+{
+	assert_ptr_equal(which, &pc);
+	apic_offset = offset;
+	apic_value = value;
+}
+
 void upcall_return(struct pc *which, const u32 *words)
 {
 	assert_ptr_equal(which, &pc);
@@ -686,7 +695,7 @@ static void stores_to_the_gdt_are_seen(void **state)
 	put_word(GDT + 20 * 8 + 4, 0x00cf9200);
 	frame.eax = 0x0000ffff;
 	linear_put(CODE, "\xa3\xa0\x00\x01\x00", 5);
-	emulate_gdt_store(&pc, GDT + 20 * 8);
+	emulate_store(&pc, GDT + 20 * 8, false);
 	assert_int_equal(word(GDT + 20 * 8), 0xffff);
 	assert_int_equal(frame.eip, CODE + 5);
 	assert_int_equal(descriptor_dpl(real_tables.gdt[20]), 1);
@@ -699,18 +708,18 @@ static void stores_to_the_gdt_are_seen(void **state)
 	frame.eip = CODE;
 	frame.eax = 0x5678f300;
 	linear_put(CODE, "\xa3\xae\x00\x01\x00", 5);
-	emulate_gdt_store(&pc, GDT + 21 * 8 + 6);
+	emulate_store(&pc, GDT + 21 * 8 + 6, false);
 	assert_int_equal(real_tables.gdt[21] >> 56, 0xf3);
 	assert_int_equal(real_tables.gdt[22] & 0xffff, 0x5678);
 	assert_int_equal(real_tables.gdt[23], 0);
 	/* Behind the entries that a guest has, and behind the table's end. */
 	frame.eip = CODE;
 	linear_put(CODE, "\xa3\xfc\x0f\x01\x00", 5);
-	emulate_gdt_store(&pc, GDT + 0xffc);
+	emulate_store(&pc, GDT + 0xffc, false);
 	assert_int_equal(stops, 0);
 	linear_put(CODE, "\xf3\xa4", 2);
 	frame.eip = CODE;
-	emulate_gdt_store(&pc, GDT);
+	emulate_store(&pc, GDT, false);
 	assert_int_equal(stops, 1);
 	/* Out of its page, and into it from the one before. */
 	linear_put(CODE, "\xa3\xfe\x0f\x01\x00", 5);
@@ -722,6 +731,47 @@ static void stores_to_the_gdt_are_seen(void **state)
 	linear_put(CODE, "\xa3\x00\x00\x01\x00", 5);
 	emulate_gdt_store(&pc, GDT);
 	assert_int_equal(stops, 3);
+}
+
+static void stores_to_the_apic_are_handed_on(void **state)
+{
+	(void)state;
+	/* movl %eax, 0xb0(%ebx) */
+	frame.eax = 0x12345678;
+	linear_put(CODE, "\x89\x83\xb0\x00\x00\x00", 6);
+	emulate_store(&pc, 0xd00000b0, true);
+	assert_int_equal(apic_offset, 0xb0);
+	assert_int_equal(apic_value, 0x12345678);
+	assert_int_equal(frame.eip, CODE + 6);
+	assert_int_equal(stops, 0);
+	/* A byte of it. */
+	apic_offset = 0;
+	frame.eip = CODE;
+	linear_put(CODE, "\x88\x83\xb0\x00\x00\x00", 6);
+	emulate_store(&pc, 0xd00000b0, true);
+	assert_int_equal(apic_offset, 0);
+	assert_int_equal(stops, 1);
+	assert_string_equal(stop_reason, "it writes its APIC at d00000b0 in an unknown way");
+}
+
+static void the_apic_s_base_is_read_and_stays(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < 2; i++) {
+		u32 base = i * 0xfee00900;
+
+		start(NULL);
+		pc.shadow.apic = base;
+		frame.ecx = 0x1b;
+		frame.eax = frame.edx = 0x77;
+		linear_put(CODE, "\x0f\x32\x0f\x30", 4);
+		emulate_general_protection(&pc, 0);
+		assert_int_equal(frame.eax, base);
+		assert_int_equal(frame.edx, 0);
+		emulate_general_protection(&pc, 0);
+		assert_int_equal(frame.eip, CODE + 4);
+		assert_int_equal(pc.shadow.apic, base);
+	}
 }
 
 /* Random bytes end in one of four ways, and never with more privilege. */
@@ -867,6 +917,8 @@ int main(void)
 		TEST(a_return_that_was_blocked_is_emulated),
 		TEST(the_store_to_the_alias_sets_the_flag),
 		TEST(stores_to_the_gdt_are_seen),
+		TEST(stores_to_the_apic_are_handed_on),
+		TEST(the_apic_s_base_is_read_and_stays),
 		TEST(random_instructions_end_somewhere),
 		TEST(what_handlers_share_is_left_to_them_with_interrupts_disabled),
 		TEST(everything_else_is_emulated_with_interrupts_enabled),

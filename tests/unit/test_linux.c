@@ -276,11 +276,13 @@ void upcall_learn(struct pc *pc, u32 vector)
 	called("upcall learn");
 }
 
-void emulate_gdt_store(struct pc *pc, u32 linear)
+u32 apic_base = 0xfee00900;
+
+void emulate_store(struct pc *pc, u32 linear, bool to_apic)
 {
 	(void)pc;
 	(void)linear;
-	called("gdt store");
+	called(to_apic ? "apic store" : "gdt store");
 }
 
 bool emulate_alias_store(struct pc *pc)
@@ -423,6 +425,9 @@ static void page_faults_are_served_with_interrupts_enabled(void **state)
 	fill = SHADOW_PROTECTED;
 	enter(EXCEPTION_PF, 1);
 	assert_call(1, "gdt store", true);
+	fill = SHADOW_APIC;
+	enter(EXCEPTION_PF, 1);
+	assert_call(1, "apic store", true);
 	for (unsigned i = 0; i < 2; i++) {
 		fill = i ? SHADOW_OUTSIDE : SHADOW_FULL;
 		enter(EXCEPTION_PF, 1);

@@ -19,6 +19,28 @@ static struct frame *left_by;
 static u32 table[1024]; /* of LAYOUT_VCPU */
 static struct frame vmm_frames[UPCALL_DEPTH + 1];
 static int in_service;
+static u32 apic_vector; /* what the APIC has in service */
+static bool apic_alone;
+u32 apic_base;
+
+u32 apic_in_service(void)
+{
+	return apic_vector;
+}
+
+bool apic_write_for_guest(u32 offset, u32 value)
+{
+	assert_int_equal(offset, 0x350);
+	assert_int_equal(value, 0x12345678);
+	return apic_alone;
+}
+
+/* What has come since the last point. */
+static void apic_set(u32 vector)
+{
+	apic_vector = vector;
+	*(u32 *)(uintptr_t)(LAYOUT_APIC + 0xa0) = vector & 0xf0;
+}
 
 int i8259_in_service(void)
 {
@@ -69,6 +91,8 @@ static int start(void **state)
 	pc.dedicated = true;
 	pc.tr = TASK;
 	in_service = 0;
+	apic_base = 0xfee00900;
+	apic_set(0);
 	memset(table, 0, sizeof(table));
 	for (u32 page = LAYOUT_STACK; page < LAYOUT_STACK_TOP; page += PAGE_SIZE)
 		table[page / PAGE_SIZE % 1024] = PTE_P | PTE_W;
@@ -241,6 +265,70 @@ static void vectors_are_learnt_during_halts(void **state)
 	assert_int_equal(pc.irq_bases[0], 0);
 }
 
+/* Who suspends whom, at points that have looked at the APIC. */
+static void the_apic_s_interrupts_are_told_from_the_8259s(void **state)
+{
+	(void)state;
+	upcall_point(&pc);
+	apic_set(0x61);
+	assert_ptr_equal(interrupt(2), handler(1));
+	assert_int_equal(handler(1)->eip, HANDLER(0x61));
+	vcpu.frame->eflags |= EFLAGS_IF;
+	/* One of the 8259s, which the APIC does not count; then one more of the APIC. */
+	upcall_point(&pc);
+	assert_ptr_equal(interrupt(1), handler(2));
+	assert_int_equal(handler(2)->eip, HANDLER(BASE + 1));
+	vcpu.frame->eflags |= EFLAGS_IF;
+	upcall_point(&pc);
+	apic_set(0x72);
+	assert_ptr_equal(interrupt(1), handler(3));
+	assert_int_equal(handler(3)->eip, HANDLER(0x72));
+}
+
+static void a_point_lets_one_interrupt_in(void **state)
+{
+	(void)state;
+	vmm_frames[0].eflags = EFLAGS_IF | EFLAGS_FIXED;
+	assert_non_null(interrupt(0));
+	assert_int_equal(vmm_frames[0].eflags, EFLAGS_FIXED);
+}
+
+static void without_an_apic_it_is_not_asked(void **state)
+{
+	(void)state;
+	apic_base = 0;
+	upcall_point(&pc);
+	apic_set(0x61);
+	assert_ptr_equal(interrupt(2), handler(1));
+	assert_int_equal(handler(1)->eip, HANDLER(BASE + 2));
+}
+
+/* What comes during a halt by the APIC tells nothing of the 8259s, which may serve another. */
+static void points_open_when_no_vector_is_unknown(void **state)
+{
+	(void)state;
+	assert_true(pc.points);
+	upcall_reset(&pc);
+	assert_false(pc.points);
+	in_service = 3;
+	apic_set(0x61);
+	upcall_learn(&pc, 0x61);
+	assert_int_equal(pc.irq_bases[0], 0);
+	assert_false(pc.points);
+	for (unsigned i = 0; i < 6; i++) {
+		apic_alone = i % 2 != 0;
+		core.interruptible = i < 4;
+		upcall_apic_write(&pc, 0x350, 0x12345678);
+		assert_int_equal(pc.points, i < 4 && (apic_alone || i >= 2));
+		if (i == 1) {
+			/* A spurious one, and none that could be told. */
+			apic_set(0);
+			assert_null(interrupt(3));
+			upcall_learn(&pc, BASE + 3);
+		}
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, start)
 
 int main(void)
@@ -253,9 +341,16 @@ int main(void)
 		TEST(without_one_in_service_the_work_goes_on),
 		TEST(a_stack_that_takes_nothing_ends_the_guest),
 		TEST(vectors_are_learnt_during_halts),
+		TEST(the_apic_s_interrupts_are_told_from_the_8259s),
+		TEST(a_point_lets_one_interrupt_in),
+		TEST(without_an_apic_it_is_not_asked),
+		TEST(points_open_when_no_vector_is_unknown),
 	};
 
 	if (mmap((void *)LAYOUT_STACK, 16 * PAGE_SIZE, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return 1;
+	if (mmap((void *)LAYOUT_APIC, PAGE_SIZE, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 		return 1;
 	return RUN_TESTS(tests);

@@ -145,8 +145,8 @@ COLD static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
 
 COLD static void access_refused(struct pc *pc, u32 linear, enum shadow_result result)
 {
-	if (result == SHADOW_PROTECTED)
-		emulate_gdt_store(pc, linear);
+	if (result == SHADOW_PROTECTED || result == SHADOW_APIC)
+		emulate_store(pc, linear, result == SHADOW_APIC);
 	else if (result == SHADOW_OUTSIDE)
 		vm_stop(pc->vm, "it writes physical memory that it lacks");
 	else
@@ -321,5 +321,7 @@ COLD bool linux_create(struct vm *vm)
 	vm->pc = pc;
 	vm->vcpu->operations = &linux_operations;
 	pc_devices_create(pc);
+	if (pc->dedicated)
+		pc->shadow.apic = apic_base;
 	return (!pc->dedicated || upcall_create(pc->vcpu)) && shadow_create(pc);
 }

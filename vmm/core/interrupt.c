@@ -121,4 +121,6 @@ void interrupt_other(unsigned vector)
 		core.direct->operations->interrupt(core.direct, vector);
 	else if (vector < VECTOR_PIC + IRQS)
 		line_interrupt(vector - VECTOR_PIC);
+	else
+		apic_end_of_interrupt(); /* of a guest that had the CPU to itself and has stopped */
 }

@@ -38,9 +38,12 @@ struct pc {
 	u32 tss_base;            /* linear; 0: no TSS loaded */
 	bool tls_hook;           /* LOAD_TLS has been seen */
 	u8 tls_down;             /* strict TLS: bit n, segment n shows its lower half */
-	/* Dedicated CPU (ia32/upcall.c): the first vector of each 8259, 0 until it is known: from
-	 * then on the VMM's work is interrupted at points; what is suspended, the last behind. */
+	/* Dedicated CPU (ia32/upcall.c): whether the VMM's work is interrupted at points; the first
+	 * vector of each 8259, 0 until it is known; the APIC's priority before the last point; what
+	 * is suspended, the last behind. */
+	bool points;
 	u32 irq_bases[2];
+	u32 apic_priority;
 	u32 upcall_depth;
 	struct upcall upcalls[UPCALL_DEPTH];
 	u32 direct_count;

@@ -36,6 +36,7 @@ static void time_program(void)
 COLD void time_stop(void)
 {
 	hardware->stop();
+	programmed = 0; /* nothing is, whatever is set: the guest may use the timer */
 }
 
 COLD void time_start(void)

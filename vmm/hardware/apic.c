@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The local APIC: its one-shot timer is the VMM's clock, one store per
- * deadline. Interrupts of the 8259 pair arrive through LINT0 as before.
+ * deadline. Interrupts of the 8259 pair arrive through LINT0 as before. A guest with
+ * the CPU to itself reads the registers where they are and has its stores checked here.
  */
 #include "hardware/apic.h"
 
@@ -11,11 +12,13 @@
 #include "lib/math.h"
 
 #define CPUID_APIC (1u << 9)
-#define MSR_APIC_BASE 0x1b
 #define APIC_BASE_ENABLE (1u << 11)
 
 #define REGISTER_TASK_PRIORITY 0x80
 #define REGISTER_SPURIOUS 0xf0
+#define REGISTER_IN_SERVICE 0x100
+#define REGISTER_LVT_FIRST 0x2f0
+#define REGISTER_COMMAND 0x300
 #define REGISTER_LVT_TIMER 0x320
 #define REGISTER_LVT_LINT0 0x350
 #define REGISTER_LVT_LINT1 0x360
@@ -28,6 +31,10 @@
 #define LVT_MASKED 0x10000u
 #define LVT_EXTINT 0x700u
 #define LVT_NMI 0x400u
+/* Also of the interrupt command register: fixed is 0. */
+#define DELIVERY_MODE 0x700u
+#define COMMAND_SHORTHAND 0xc0000u
+#define COMMAND_SELF 0x40000u
 #define DIVIDE_BY_1 0xbu
 #define MEASURED_CLOCKS 11932u /* 10 ms of the 8254 */
 
@@ -36,6 +43,7 @@
 /* Timer clocks in a tick of the TSC are timer_scale / 2^SCALE_SHIFT, at most 4. */
 #define SCALE_SHIFT 29
 
+u32 apic_base;
 static u32 timer_scale;
 
 static void apic_write(u32 offset, u32 value)
@@ -48,10 +56,59 @@ static u32 apic_read(u32 offset)
 	return *(volatile u32 *)(LAYOUT_APIC + offset);
 }
 
+COLD u32 apic_in_service(void)
+{
+	for (u32 word = apic_base != 0 ? 8 : 0; word-- > 0;) {
+		u32 bits = apic_read(REGISTER_IN_SERVICE + word * 0x10);
+
+		if (bits != 0)
+			return word * 32 + 31 - (u32)__builtin_clz(bits);
+	}
+	return 0;
+}
+
+/* As the VMM needs it, whatever a guest has made of it. */
+COLD static void apic_reset(void)
+{
+	while (apic_in_service() != 0)
+		apic_end_of_interrupt();
+	apic_write(REGISTER_SPURIOUS, SPURIOUS_ENABLE | VECTOR_APIC_SPURIOUS);
+	apic_write(REGISTER_TASK_PRIORITY, 0);
+	apic_write(REGISTER_LVT_LINT0, LVT_EXTINT);
+	apic_write(REGISTER_LVT_LINT1, LVT_NMI);
+	apic_write(REGISTER_LVT_ERROR, LVT_MASKED);
+	apic_write(REGISTER_DIVIDE, DIVIDE_BY_1);
+}
+
+/*
+ * What comes must come as an interrupt, with a vector that is neither an exception's, nor the
+ * hypercall's, nor one of those that the VMM gives the 8259s: it may come when the guest has
+ * stopped. So an NMI, SMI or INIT is masked where it would come from, and nothing is sent but to
+ * the processor itself. Below the task priority nothing is to be written (QEMU takes it for a
+ * message that sends any interrupt), and behind the divider some processors have registers more.
+ */
+COLD bool apic_write_for_guest(u32 offset, u32 value)
+{
+	u32 mode = value & DELIVERY_MODE;
+	bool vector = (u8)value >= VECTOR_APIC_TIMER;
+	bool pass = offset % 0x10 == 0 && offset >= REGISTER_TASK_PRIORITY &&
+		    offset <= REGISTER_DIVIDE;
+
+	if (offset == REGISTER_SPURIOUS)
+		pass = vector;
+	else if (offset == REGISTER_COMMAND)
+		pass = vector && mode == 0 && (value & COMMAND_SHORTHAND) == COMMAND_SELF;
+	else if (offset >= REGISTER_LVT_FIRST && offset <= REGISTER_LVT_ERROR &&
+		 (mode != 0 || !vector) && (mode != LVT_EXTINT || offset != REGISTER_LVT_LINT0))
+		value |= LVT_MASKED;
+	if (pass)
+		apic_write(offset, value);
+	return (apic_read(REGISTER_LVT_LINT0) & LVT_MASKED) != 0;
+}
+
 COLD static u32 timer_measure(void)
 {
 	apic_write(REGISTER_LVT_TIMER, LVT_MASKED | VECTOR_APIC_TIMER);
-	apic_write(REGISTER_DIVIDE, DIVIDE_BY_1);
 	apic_write(REGISTER_INITIAL_COUNT, 0xffffffff);
 	i8254_wait(MEASURED_CLOCKS);
 	return (0xffffffff - apic_read(REGISTER_CURRENT_COUNT)) / 10;
@@ -67,12 +124,10 @@ COLD bool apic_init(void)
 	if ((base & APIC_BASE_ENABLE) == 0)
 		wrmsr(MSR_APIC_BASE, base | APIC_BASE_ENABLE);
 	memory_map_device(LAYOUT_APIC, (u32)base & PTE_FRAME);
-	apic_write(REGISTER_SPURIOUS, SPURIOUS_ENABLE | VECTOR_APIC_SPURIOUS);
-	apic_write(REGISTER_TASK_PRIORITY, 0);
-	apic_write(REGISTER_LVT_LINT0, LVT_EXTINT);
-	apic_write(REGISTER_LVT_LINT1, LVT_NMI);
-	apic_write(REGISTER_LVT_ERROR, LVT_MASKED);
+	apic_reset();
 	timer_scale = (u32)multiply_divide(1u << SCALE_SHIFT, timer_measure(), time_tsc_khz);
+	if (timer_scale != 0)
+		apic_base = (u32)base | APIC_BASE_ENABLE;
 	return timer_scale != 0;
 }
 
@@ -90,7 +145,7 @@ static void apic_program(u64 time)
 
 COLD static void apic_start(void)
 {
-	apic_end_of_interrupt(); /* one that a guest may have been given */
+	apic_reset();
 	apic_write(REGISTER_INITIAL_COUNT, 0);
 	apic_write(REGISTER_LVT_TIMER, VECTOR_APIC_TIMER);
 }

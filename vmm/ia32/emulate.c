@@ -8,6 +8,7 @@
 #include "core/guest_linux.h"
 #include "core/trace.h"
 #include "core/work.h"
+#include "hardware/apic.h"
 #include "ia32/debug.h"
 #include "ia32/guest_access.h"
 #include "ia32/inject.h"
@@ -320,7 +321,8 @@ COLD static enum emulated emulate_cache(const struct emulation *e)
 
 #define MSR_TSC 0x10
 
-/* PLATFORM_ID, APIC_BASE (disabled), EBL_CR_POWERON, FEATURE_CONTROL, BIOS_UPDT_TRIG,
+/* PLATFORM_ID, APIC_BASE (which stays where and what it is: disabled, or on a dedicated CPU the
+ * real one, which is never an x2APIC's), EBL_CR_POWERON, FEATURE_CONTROL, BIOS_UPDT_TRIG,
  * BIOS_SIGN_ID; SYSENTER_CS, ESP, EIP; PERFEVTSEL0, 1 and the counters; MISC_ENABLE,
  * DEBUGCTL. */
 static const u16 msrs_of_zeroes[] = {
@@ -342,6 +344,8 @@ COLD static enum emulated emulate_rdmsr(const struct emulation *e)
 
 	if (e->frame->ecx == MSR_TSC)
 		value = rdtsc();
+	else if (e->frame->ecx == MSR_APIC_BASE)
+		value = e->pc->shadow.apic;
 	else if (!msr_is_zero(e->frame->ecx))
 		return EMULATED_FAULT;
 	e->frame->eax = (u32)value;
@@ -608,23 +612,32 @@ bool emulate_alias_store(struct pc *pc)
 	return true;
 }
 
-COLD void emulate_gdt_store(struct pc *pc, u32 linear)
+/* Without the hypercall, Linux does that at each switch of tasks, six times: so no more than what is
+ * written is read again. Only the page of the GDT's start is protected. */
+COLD static void gdt_store(struct pc *pc, u32 linear, u32 value)
+{
+	vcpu_count(pc->vcpu, COUNTER_gdt_writes);
+	/* The fault has found that it may; the VMM writes pages that are read-only. */
+	write_or_fail((u32 *)linear, value);
+	linear -= pc->gdt_base;
+	reload_gdt_entries(pc, linear % PAGE_SIZE / 8, (linear + 3) % PAGE_SIZE / 8);
+}
+
+COLD void emulate_store(struct pc *pc, u32 linear, bool to_apic)
 {
 	struct emulation e;
 	u32 value;
 
-	vcpu_count(pc->vcpu, COUNTER_gdt_writes);
 	/* Within a page: one that begins on the page before may fault at the start of this one. */
 	if (!store_begin(&e, pc, &value) || linear % PAGE_SIZE > PAGE_SIZE - sizeof(value) ||
 	    (linear % PAGE_SIZE == 0 && operand_address(&e) != linear)) {
-		vm_stop(pc->vm, "it writes its GDT at %x in an unknown way", linear);
+		vm_stop(pc->vm, "it writes its %s at %x in an unknown way",
+			to_apic ? "APIC" : "GDT", linear);
 		return;
 	}
-	/* The fault has found that it may; the VMM writes pages that are read-only. */
-	write_or_fail((u32 *)linear, value);
 	e.frame->eip += e.decoded.length;
-	/* Without the hypercall, Linux does that at each switch of tasks, six times: so no more
-	 * than what is written is read again. Only the page of the GDT's start is protected. */
-	linear -= pc->gdt_base;
-	reload_gdt_entries(pc, linear % PAGE_SIZE / 8, (linear + 3) % PAGE_SIZE / 8);
+	if (to_apic)
+		upcall_apic_write(pc, linear % PAGE_SIZE, value);
+	else
+		gdt_store(pc, linear, value);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shadow page tables. An entry here is never more permissive than the guest's
- * at some time since its last flush, names only memory of the guest, and is
- * writable only after the guest's dirty bit has been set.
+ * at some time since its last flush, names only memory of the guest, or for reading its
+ * local APIC, and is writable only after the guest's dirty bit has been set.
  */
 #include "ia32/shadow.h"
 
@@ -82,7 +82,7 @@ COLD static void group_drop(u32 *entry)
  * CPU it is anyway, and never by the guest's own: nothing changes then. */
 static inline bool point(struct pc *pc)
 {
-	if (pc->irq_bases[0] == 0)
+	if (!pc->points)
 		return false;
 	upcall_point(pc);
 	return true;
@@ -291,6 +291,12 @@ COLD bool shadow_translate(struct pc *pc, u32 linear, u32 *frame)
 	return true;
 }
 
+/* Of a frame that is not memory of the guest. */
+static bool is_apic(const struct shadow *shadow, u32 frame)
+{
+	return (frame ^ shadow->apic) < PAGE_SIZE;
+}
+
 /* Shadow entry for a guest entry whose U and W hold for both levels. */
 COLD static u32 shadow_entry(struct pc *pc, u32 entry, bool kernel)
 {
@@ -299,7 +305,7 @@ COLD static u32 shadow_entry(struct pc *pc, u32 entry, bool kernel)
 	u32 result = PTE_P | PTE_A | PTE_D | (entry & PTE_U);
 
 	if (frame >= shadow->memory_size)
-		return result | shadow->nothing;
+		return result | (is_apic(shadow, frame) ? frame | PTE_PCD : shadow->nothing);
 	if ((entry & PTE_W) && (entry & PTE_D) && (frame != shadow->protected_frame || frame == 0))
 		result |= PTE_W;
 	if (kernel && (entry & PTE_G) && (pc->cr4 & CR4_PGE))
@@ -496,7 +502,7 @@ COLD static enum shadow_result write_target(const struct shadow *shadow, u32 fra
 	if ((error & PF_W) == 0)
 		return SHADOW_FILLED;
 	if (frame >= shadow->memory_size)
-		return SHADOW_OUTSIDE;
+		return is_apic(shadow, frame) ? SHADOW_APIC : SHADOW_OUTSIDE;
 	return frame == shadow->protected_frame && frame != 0 ? SHADOW_PROTECTED : SHADOW_FILLED;
 }
 

@@ -38,6 +38,7 @@ struct shadow {
 	u32 master;       /* frame: kernel half and the VMM's part, for all spaces */
 	u32 identity;     /* frame: directory while the guest's paging is off */
 	u32 nothing;      /* frame of ones: what is read where no memory is */
+	u32 apic;         /* what the guest reads in IA32_APIC_BASE: it may read the page; or 0 */
 	struct space *current; /* NULL while paging is off */
 	/* The guest's page directory, in its window of memory.c, which may show something
 	 * else by now; NULL: not looked for since CR3 was loaded. */
@@ -60,6 +61,7 @@ enum shadow_result {
 	SHADOW_FAULT,     /* the guest's own tables forbid it */
 	SHADOW_OUTSIDE,   /* a write to memory that the guest does not have */
 	SHADOW_PROTECTED, /* a write to the protected page */
+	SHADOW_APIC,      /* a write to the local APIC */
 	SHADOW_FULL,      /* no frame left */
 };
 

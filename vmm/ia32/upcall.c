@@ -2,7 +2,7 @@
 /*
  * On a dedicated CPU the gates of interrupts lead to ring 1. One that comes while the VMM
  * works in ring 0 cannot enter a less privileged ring: the CPU raises #GP in the VMM, after it
- * has taken the interrupt from its controller, which still tells which one it is. At the points
+ * has taken the interrupt from its controller, 8259 or local APIC, which still tells which one it is. At the points
  * where that may happen, the VMM's work is suspended where it is:
  *
  *	VMM stack, read-only meanwhile	guest kernel's stack
@@ -30,6 +30,7 @@
 #include "core/memory.h"
 #include "core/pc.h"
 #include "core/trace.h"
+#include "hardware/apic.h"
 #include "hardware/i8259.h"
 #include "ia32/entry.h"
 #include "ia32/inject.h"
@@ -67,6 +68,7 @@ static void stack_protect(const struct vcpu *vcpu, u32 depth)
 
 COLD void upcall_reset(struct pc *pc)
 {
+	pc->points = false;
 	pc->irq_bases[0] = pc->irq_bases[1] = 0;
 	while (pc->upcall_depth != 0)
 		stack_protect(pc->vcpu, --pc->upcall_depth);
@@ -86,10 +88,26 @@ COLD void upcall_point(struct pc *pc)
 {
 	if ((pc->vcpu->frame->eflags & EFLAGS_IF) == 0)
 		return;
-	if (pc->upcall_depth == UPCALL_DEPTH)
+	if (pc->upcall_depth == UPCALL_DEPTH) {
 		vcpu_count(pc->vcpu, COUNTER_upcall_refusals);
-	else
-		sti_nop_cli();
+		return;
+	}
+	pc->apic_priority = apic_priority();
+	sti_nop_cli();
+}
+
+/* Which interrupt came at the last point. One of the APIC's is more urgent than all that it has in
+ * service; one of the 8259s', which it passes on, does not count there. 0: it cannot be told. */
+COLD static u32 vector_find(const struct pc *pc)
+{
+	int irq;
+
+	if (apic_priority() != pc->apic_priority)
+		return apic_in_service();
+	irq = i8259_in_service();
+	if (irq < 0 || pc->irq_bases[irq / 8] == 0)
+		return 0;
+	return pc->irq_bases[irq / 8] + (u32)irq % 8;
 }
 
 COLD void upcall(struct frame *vmm)
@@ -99,16 +117,15 @@ COLD void upcall(struct frame *vmm)
 	u32 depth = pc->upcall_depth;
 	struct frame *handler = (struct frame *)(LAYOUT_STACK_TOP + (depth + 1) * STACK_DISTANCE *
 						 PAGE_SIZE) - 1;
-	int irq = i8259_in_service();
-	u32 vector;
+	u32 vector = vector_find(pc);
 
-	if (irq < 0)
+	if (vector == 0)
 		return;
-	vector = pc->irq_bases[irq / 8] + (u32)irq % 8;
 	trace(TRACE_upcall, vector, vmm->eip);
 	vcpu_count(vcpu, COUNTER_upcalls);
 	vcpu->counters[COUNTER_upcalls_nested] += depth != 0;
 	pc->upcalls[pc->upcall_depth++] = (struct upcall){vcpu->frame, vmm};
+	vmm->eflags &= ~EFLAGS_IF; /* the next comes at a point that has looked at the APIC */
 	*handler = *vcpu->frame;
 	handler->eip = vmm->eip;
 	handler->cs = SELECTOR_VMM_CODE;
@@ -139,9 +156,20 @@ COLD void upcall_learn(struct pc *pc, u32 vector)
 	int irq;
 
 	if (!core.interruptible || vector - pc->irq_bases[0] < 8 ||
-	    vector - pc->irq_bases[1] < 8 || (irq = i8259_in_service()) < 0)
+	    vector - pc->irq_bases[1] < 8 || vector == apic_in_service() ||
+	    (irq = i8259_in_service()) < 0)
 		return;
 	pc->irq_bases[irq / 8] = vector - (u32)irq % 8;
-	if (irq < 8)
-		pc->irq_bases[1] = pc->irq_bases[0] + 8;
+	if (irq >= 8)
+		return;
+	pc->irq_bases[1] = pc->irq_bases[0] + 8;
+	pc->points = true;
+}
+
+/* The APIC tells its vectors: where it keeps the 8259s' out, none is unknown. */
+COLD void upcall_apic_write(struct pc *pc, u32 offset, u32 value)
+{
+	bool alone = apic_write_for_guest(offset, value);
+
+	pc->points = core.interruptible && (alone || pc->irq_bases[0] != 0);
 }

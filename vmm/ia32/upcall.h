@@ -35,3 +35,5 @@ void upcall(struct frame *vmm);
 void upcall_return(struct pc *pc, const u32 *words);
 /* An interrupt with this vector came while the guest was halted. */
 void upcall_learn(struct pc *pc, u32 vector);
+/* The guest writes to its local APIC. */
+void upcall_apic_write(struct pc *pc, u32 offset, u32 value);

@@ -157,6 +157,8 @@ struct descriptor descriptor_make(uint32_t base, uint32_t limit, uint8_t type, u
 void gdt_load(void);
 void gdt_register_load(void);
 void idt_load(void);
+/* Lets a vector from VECTOR_MORE on in. */
+void idt_open(uint32_t vector);
 void task_load(void);
 /* Loads every segment register from the new GDT. */
 void segments_load(void);
@@ -186,6 +188,8 @@ extern volatile uint32_t trap_resume;
 extern volatile uint32_t irq_count[16];
 /* Called by the handler of each IRQ, before the end of interrupt; or NULL. */
 extern void (*irq_hook[16])(struct trap_frame *frame);
+/* The handler of vectors from VECTOR_MORE on. */
+extern void (*more_hook)(struct trap_frame *frame);
 
 /*
  * Executes the text of instructions, in which 9: may label the one that is to

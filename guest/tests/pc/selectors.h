@@ -21,8 +21,9 @@
 
 #define VECTOR_IRQ 0x20
 #define VECTOR_SYSTEM_CALL 0x80
-/* Stubs: exceptions and IRQs, then the system call. */
-#define TRAP_STUBS 48
+/* Stubs: exceptions, IRQs and what more interrupts, then the system call. */
+#define VECTOR_MORE 0x30
+#define TRAP_STUBS 0x50
 #define TRAP_STUB_SIZE 16
 
 #endif

@@ -72,15 +72,26 @@ static void gate_set(uint32_t vector, uint32_t stub, uint32_t dpl)
 	idt[vector].high = (handler & 0xffff0000) | (GATE_INTERRUPT | dpl) << 8;
 }
 
-void idt_load(void)
+static void idt_register_load(void)
 {
 	const struct table_register idtr = { sizeof(idt) - 1, (uint32_t)idt };
 
-	for (uint32_t vector = 0; vector < TRAP_STUBS; vector++)
+	__asm__ volatile("lidt %0" : : "m"(idtr) : "memory");
+}
+
+void idt_open(uint32_t vector)
+{
+	gate_set(vector, vector, 0);
+	idt_register_load();
+}
+
+void idt_load(void)
+{
+	for (uint32_t vector = 0; vector < VECTOR_MORE; vector++)
 		gate_set(vector, vector,
 			 vector == VECTOR_BP || vector == VECTOR_OF ? GATE_DPL_3 : 0);
 	gate_set(VECTOR_SYSTEM_CALL, TRAP_STUBS, GATE_DPL_3);
-	__asm__ volatile("lidt %0" : : "m"(idtr) : "memory");
+	idt_register_load();
 }
 
 void task_load(void)

@@ -13,6 +13,7 @@ volatile struct trap trap;
 volatile uint32_t trap_resume;
 volatile uint32_t irq_count[16];
 void (*irq_hook[16])(struct trap_frame *frame);
+void (*more_hook)(struct trap_frame *frame);
 
 /* entry.S */
 void user_run(const char *code);
@@ -59,7 +60,10 @@ static void trap_note(const struct trap_frame *frame)
 bool trap_run(struct trap_frame *frame)
 {
 	if (frame->vector >= VECTOR_IRQ && frame->vector < TRAP_STUBS) {
-		irq_run(frame);
+		if (frame->vector < VECTOR_MORE)
+			irq_run(frame);
+		else
+			more_hook(frame);
 		return false;
 	}
 	trap_note(frame);

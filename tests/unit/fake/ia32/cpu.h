@@ -18,7 +18,8 @@ struct table_register {
 struct processor {
 	u32 cr0, cr2, cr3, cr4;
 	u32 dr0, dr1, dr2, dr3, dr6, dr7;
-	u64 tsc;
+	u64 tsc, apic_base;
+	u32 features; /* CPUID 1, EDX */
 	struct table_register gdt, idt;
 	u32 task, code, data;
 	unsigned cr3_writes, invlpgs, admissions, sleeps;
@@ -101,6 +102,29 @@ static inline bool read_or_fail(const u32 *from, u32 *low, u32 *high)
 static inline bool write_or_fail(u32 *to, u32 value)
 {
 	return entry_copy(to, &value, 4) == 0;
+}
+
+/* IA32_APIC_BASE is the only MSR. */
+static inline u64 rdmsr(u32 index)
+{
+	(void)index;
+	return processor.apic_base;
+}
+
+static inline void wrmsr(u32 index, u64 value)
+{
+	(void)index;
+	processor.apic_base = value;
+}
+
+struct cpuid_result {
+	u32 eax, ebx, ecx, edx;
+};
+
+static inline struct cpuid_result cpuid(u32 leaf)
+{
+	(void)leaf;
+	return (struct cpuid_result){.edx = processor.features};
 }
 
 static inline void sti(void)
