@@ -1408,6 +1408,31 @@ static void memory_that_is_missing_reads_as_ones(void **state)
 	assert_int_equal(access_memory(0x5000, PF_U | PF_W), SHADOW_OUTSIDE);
 }
 
+static void the_local_apic_is_read_where_it_is(void **state)
+{
+	struct rights rights;
+	bool global;
+	u32 entry;
+
+	(void)state;
+	plain_start(64);
+	pc.shadow.apic = 0x70000900;
+	entry_set(0x8000 + 5 * 4, 0x70000000 | PTE_P | PTE_W | PTE_U | PTE_D);
+	entry_set(0x8000 + 6 * 4, 0x70001000 | PTE_P | PTE_W | PTE_U | PTE_D);
+	assert_int_equal(access_memory(0x5000, PF_U), SHADOW_FILLED);
+	rights = shadow_walk(processor.cr3, 0x5000, &global);
+	assert_false(rights.writable);
+	assert_int_equal(rights.frame, 0x70000000);
+	entry = ((u32 *)pool_pointer(processor.cr3))[0];
+	assert_true(((u32 *)pool_pointer(entry & PTE_FRAME))[5] & PTE_PCD);
+	assert_int_equal(access_memory(0x5000, PF_U | PF_W), SHADOW_APIC);
+	assert_false(shadow_make_writable(&pc, 0x5000));
+	assert_int_equal(access_memory(0x6000, PF_U | PF_W), SHADOW_OUTSIDE);
+	assert_int_equal(access_memory(0x6000, 0), SHADOW_FILLED);
+	assert_int_equal(shadow_walk(processor.cr3, 0x6000, &global).frame, pc.shadow.nothing);
+	pc.shadow.apic = 0;
+}
+
 static void a_protected_page_is_read_only_everywhere(void **state)
 {
 	bool global;
@@ -1494,6 +1519,7 @@ int main(void)
 		cmocka_unit_test(the_vmm_writes_where_the_guests_kernel_could),
 		cmocka_unit_test(error_codes_are_those_of_the_guests_tables),
 		cmocka_unit_test(memory_that_is_missing_reads_as_ones),
+		cmocka_unit_test(the_local_apic_is_read_where_it_is),
 		cmocka_unit_test(a_protected_page_is_read_only_everywhere),
 		cmocka_unit_test(caching_begins_with_the_first_flush),
 		cmocka_unit_test(a_kernel_page_is_filled_when_it_is_invalidated),

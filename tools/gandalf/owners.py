@@ -112,7 +112,7 @@ def timer_owners(system: System) -> list[tuple[str, str, str]]:
         return [
             ("interval timer", "ticks", alone.name),
             ("real-time clock", "date, /dev/rtc", alone.name),
-            ("local APIC timer", "switched off", VMM),
+            ("local APIC timer", "ticks, if the kernel uses it", alone.name),
             ("time stamp counter", "read by everyone", "shared"),
         ]
     rows = [
