@@ -91,17 +91,15 @@ COLD bool apic_write_for_guest(u32 offset, u32 value)
 {
 	u32 mode = value & DELIVERY_MODE;
 	bool vector = (u8)value >= VECTOR_APIC_TIMER;
-	bool pass = offset % 0x10 == 0 && offset >= REGISTER_TASK_PRIORITY &&
-		    offset <= REGISTER_DIVIDE;
 
-	if (offset == REGISTER_SPURIOUS)
-		pass = vector;
-	else if (offset == REGISTER_COMMAND)
-		pass = vector && mode == 0 && (value & COMMAND_SHORTHAND) == COMMAND_SELF;
-	else if (offset >= REGISTER_LVT_FIRST && offset <= REGISTER_LVT_ERROR &&
-		 (mode != 0 || !vector) && (mode != LVT_EXTINT || offset != REGISTER_LVT_LINT0))
+	if (offset >= REGISTER_LVT_FIRST && offset <= REGISTER_LVT_ERROR &&
+	    offset != REGISTER_COMMAND && (mode != 0 || !vector) &&
+	    (mode != LVT_EXTINT || offset != REGISTER_LVT_LINT0))
 		value |= LVT_MASKED;
-	if (pass)
+	if (offset % 0x10 == 0 && offset >= REGISTER_TASK_PRIORITY && offset <= REGISTER_DIVIDE &&
+	    (offset != REGISTER_SPURIOUS || vector) &&
+	    (offset != REGISTER_COMMAND ||
+	     (vector && (value & (COMMAND_SHORTHAND | DELIVERY_MODE)) == COMMAND_SELF)))
 		apic_write(offset, value);
 	return (apic_read(REGISTER_LVT_LINT0) & LVT_MASKED) != 0;
 }
