@@ -723,13 +723,13 @@ static void stores_to_the_gdt_are_seen(void **state)
 	assert_int_equal(stops, 1);
 	/* Out of its page, and into it from the one before. */
 	linear_put(CODE, "\xa3\xfe\x0f\x01\x00", 5);
-	emulate_gdt_store(&pc, GDT + 0xffe);
+	emulate_store(&pc, GDT + 0xffe, false);
 	assert_int_equal(stops, 2);
 	linear_put(CODE, "\xa3\xfe\xff\x00\x00", 5);
-	emulate_gdt_store(&pc, GDT);
+	emulate_store(&pc, GDT, false);
 	assert_int_equal(stops, 3);
 	linear_put(CODE, "\xa3\x00\x00\x01\x00", 5);
-	emulate_gdt_store(&pc, GDT);
+	emulate_store(&pc, GDT, false);
 	assert_int_equal(stops, 3);
 }
 

@@ -14,27 +14,17 @@
 #define CPUID_APIC (1u << 9)
 #define APIC_BASE_ENABLE (1u << 11)
 
-#define REGISTER_TASK_PRIORITY 0x80
-#define REGISTER_SPURIOUS 0xf0
-#define REGISTER_IN_SERVICE 0x100
-#define REGISTER_LVT_FIRST 0x2f0
-#define REGISTER_COMMAND 0x300
-#define REGISTER_LVT_TIMER 0x320
-#define REGISTER_LVT_LINT0 0x350
-#define REGISTER_LVT_LINT1 0x360
-#define REGISTER_LVT_ERROR 0x370
-#define REGISTER_INITIAL_COUNT 0x380
-#define REGISTER_CURRENT_COUNT 0x390
-#define REGISTER_DIVIDE 0x3e0
+enum {
+	REGISTER_TASK_PRIORITY = 0x80, REGISTER_SPURIOUS = 0xf0, REGISTER_IN_SERVICE = 0x100,
+	REGISTER_LVT_FIRST = 0x2f0, REGISTER_COMMAND = 0x300, REGISTER_LVT_TIMER = 0x320,
+	REGISTER_LVT_LINT0 = 0x350, REGISTER_LVT_LINT1 = 0x360, REGISTER_LVT_ERROR = 0x370,
+	REGISTER_INITIAL_COUNT = 0x380, REGISTER_CURRENT_COUNT = 0x390, REGISTER_DIVIDE = 0x3e0
+};
 
 #define SPURIOUS_ENABLE 0x100u
-#define LVT_MASKED 0x10000u
-#define LVT_EXTINT 0x700u
-#define LVT_NMI 0x400u
-/* Also of the interrupt command register: fixed is 0. */
-#define DELIVERY_MODE 0x700u
-#define COMMAND_SHORTHAND 0xc0000u
-#define COMMAND_SELF 0x40000u
+/* Of the table of local vectors, and the mode of the command register too: fixed is 0. */
+enum { DELIVERY_MODE = 0x700, LVT_NMI = 0x400, LVT_EXTINT = 0x700, LVT_MASKED = 0x10000 };
+enum { COMMAND_SHORTHAND = 0xc0000, COMMAND_SELF = 0x40000 };
 #define DIVIDE_BY_1 0xbu
 #define MEASURED_CLOCKS 11932u /* 10 ms of the 8254 */
 
@@ -93,9 +83,8 @@ COLD bool apic_write_for_guest(u32 offset, u32 value)
 	bool vector = (u8)value >= VECTOR_APIC_TIMER;
 
 	if (offset >= REGISTER_LVT_FIRST && offset <= REGISTER_LVT_ERROR &&
-	    offset != REGISTER_COMMAND && (mode != 0 || !vector) &&
-	    (mode != LVT_EXTINT || offset != REGISTER_LVT_LINT0))
-		value |= LVT_MASKED;
+	    (mode != 0 || !vector) && (mode != LVT_EXTINT || offset != REGISTER_LVT_LINT0))
+		value |= LVT_MASKED; /* nothing in the command register, which is among them */
 	if (offset % 0x10 == 0 && offset >= REGISTER_TASK_PRIORITY && offset <= REGISTER_DIVIDE &&
 	    (offset != REGISTER_SPURIOUS || vector) &&
 	    (offset != REGISTER_COMMAND ||

@@ -2,8 +2,8 @@
 /*
  * On a dedicated CPU the gates of interrupts lead to ring 1. One that comes while the VMM
  * works in ring 0 cannot enter a less privileged ring: the CPU raises #GP in the VMM, after it
- * has taken the interrupt from its controller, 8259 or local APIC, which still tells which one it is. At the points
- * where that may happen, the VMM's work is suspended where it is:
+ * has taken the interrupt from its controller, 8259 or local APIC, which still tells which one
+ * it is. At the points where that may happen, the VMM's work is suspended where it is:
  *
  *	VMM stack, read-only meanwhile	guest kernel's stack
  *	guest's frame			...
