@@ -94,7 +94,5 @@ u32 hypercall_doorbell(struct vcpu *vcpu)
 	work_end();
 	vcpu->attention = true; /* who is rung may be more urgent */
 	return place < core.vcpu_count && doorbell_is_allowed(vcpu->vm, &vms[place]) &&
-			       doorbell_ring(&vms[place])
-		       ? 0
-		       : (u32)GANDALF_ERROR_ARGUMENT;
+	       doorbell_ring(&vms[place]) ? 0 : (u32)GANDALF_ERROR_ARGUMENT;
 }

@@ -18,12 +18,8 @@
 #define MEMORY_ENTRIES_MAXIMUM 32
 
 struct multiboot_information {
-	u32 flags;
-	u32 memory_lower, memory_upper;
-	u32 boot_device, command_line;
-	u32 module_count, modules;
-	u32 symbols[4];
-	u32 memory_map_length, memory_map;
+	u32 flags, memory_lower, memory_upper, boot_device, command_line;
+	u32 module_count, modules, symbols[4], memory_map_length, memory_map;
 };
 
 struct multiboot_module {

@@ -25,16 +25,12 @@ struct pc {
 	struct vm *vm;
 	struct vcpu *vcpu;
 	bool dedicated;          /* IOPL 1, real IF, interrupts without the VMM */
-	/* Shared CPU: an interrupt waits, the traps for it are laid. */
-	bool armed;
-	/* Shared CPU: pic_pending() >= 0. */
-	bool interrupt_waits;
+	/* Shared CPU: the traps for an interrupt that waits are laid; pic_pending() >= 0. */
+	bool armed, interrupt_waits;
 
 	/* The guest's system registers; CR2 is in the shared page. */
-	u32 cr0, cr3, cr4;
-	u32 gdt_base, idt_base;
-	u16 gdt_limit, idt_limit;
-	u16 tr;
+	u32 cr0, cr3, cr4, gdt_base, idt_base;
+	u16 gdt_limit, idt_limit, tr;
 	u32 tss_base;            /* linear; 0: no TSS loaded */
 	bool tls_hook;           /* LOAD_TLS has been seen */
 	u8 tls_down;             /* strict TLS: bit n, segment n shows its lower half */
@@ -42,17 +38,14 @@ struct pc {
 	 * vector of each 8259, 0 until it is known; the APIC's priority before the last point; what
 	 * is suspended, the last behind. */
 	bool points;
-	u32 irq_bases[2];
-	u32 apic_priority;
-	u32 upcall_depth;
+	u32 irq_bases[2], apic_priority, upcall_depth;
 	struct upcall upcalls[UPCALL_DEPTH];
 	u32 direct_count;
 	u8 direct_vectors[PC_DIRECT_VECTORS];
 	struct pic_pair pic;
 	struct shadow shadow;
 	u64 pit_served;          /* when the PIT last expired */
-	struct deadline pit_deadline;
-	struct deadline rtc_deadline;
+	struct deadline pit_deadline, rtc_deadline;
 	struct uart uart;
 	struct pit pit;
 	struct rtc rtc;

@@ -74,11 +74,6 @@ static void look_at(const char *what, const char *of_name)
 	name = of_name;
 }
 
-static void look_at_system(void)
-{
-	look_at("The system", "");
-}
-
 static void look_at_guest(const struct gandalf_guest *guest)
 {
 	look_at("Guest ", guest->name);
@@ -109,7 +104,7 @@ static bool is_linux(const struct gandalf_guest *guest)
 
 static void check_name(const char *of, const char *what, u32 index)
 {
-	look_at_system();
+	look_at("The system", "");
 	if (strnlen(of, GANDALF_NAME_SIZE) == GANDALF_NAME_SIZE)
 		fail("%s %u has no proper name.", what, index);
 }
@@ -241,7 +236,7 @@ static void check_channel(const struct gandalf_table *table, u32 index)
 void table_check(const struct gandalf_table *table, u32 available, u32 end_of_vmm)
 {
 	vmm_end = end_of_vmm;
-	look_at_system();
+	look_at("The system", "");
 	check_header(table, available);
 	look_at(the_pool, "");
 	check_memory(table, table->pool_base, table->pool_size, GANDALF_MEMORY_ALIGNMENT);

@@ -22,10 +22,8 @@
 struct frame {
 	u32 edi, esi, ebp, unused, ebx, edx, ecx, eax; /* PUSHA */
 	u32 gs, fs, es, ds;
-	u32 vector;
-	u32 error; /* 0 where the CPU gives none */
-	u32 eip, cs, eflags;
-	u32 esp, ss;
+	u32 vector, error; /* 0 where the CPU gives none */
+	u32 eip, cs, eflags, esp, ss;
 };
 
 enum vcpu_state {
@@ -87,9 +85,8 @@ struct vcpu {
 	u32 fault_address;   /* CR2 of its last page fault */
 	struct gandalf_shared *shared;
 	struct segment_tables *tables;
-	u32 tables_frame;
-	u32 stack_frames[2]; /* pool frames of its VMM stack */
-	u32 table_frame;     /* pool frame of the page table at LAYOUT_VCPU */
+	/* Pool frames: of its descriptor tables, its VMM stack, the page table at LAYOUT_VCPU. */
+	u32 tables_frame, stack_frames[2], table_frame;
 	u32 pending;         /* RTOS: vectors that wait, from GANDALF_VECTOR_IRQ on */
 	u64 ran;             /* time stamps spent running, less the present one while it runs */
 	u32 counters[COUNTERS];

@@ -89,14 +89,6 @@ static u8 output_pop(struct console *console)
 	return byte;
 }
 
-static void output_push(struct console *console, u8 byte)
-{
-	console->output[console->output_total++ % CONSOLE_OUTPUT_SIZE] = byte;
-	console->output_count++;
-	if (byte == '\n')
-		console->output_lines++;
-}
-
 static bool is_inserting(const struct console_mux *mux, const struct console *console)
 {
 	return mux->inserting && mux->source == console;
@@ -400,7 +392,10 @@ bool console_put(struct console_mux *mux, struct console *console, char characte
 		if (console->output_count == CONSOLE_OUTPUT_SIZE)
 			output_drop_line(console);
 	}
-	output_push(console, (u8)character);
+	console->output[console->output_total++ % CONSOLE_OUTPUT_SIZE] = (u8)character;
+	console->output_count++;
+	if (character == '\n')
+		console->output_lines++;
 	output_skip_line_end(mux, console);
 	return true;
 }

@@ -27,8 +27,7 @@
 
 /* Here and below the large arrays come last: what has a small offset takes less code. */
 struct console {
-	u32 output_count;
-	u32 output_lines; /* line feeds among them */
+	u32 output_count, output_lines; /* and line feeds among them */
 	u32 output_total; /* bytes ever; where the next goes, modulo the size */
 	u32 input_first, input_count;
 	u32 line_length;    /* beyond the size of the line: cannot be drawn again */
@@ -51,9 +50,8 @@ struct console_mux {
 	struct console *shown;  /* whose line is on the screen; follows focus */
 	struct console *source; /* whose line was inserted last */
 	bool command;           /* Ctrl-A was typed */
-	bool notice_focus;
-	bool notice_rest; /* of that: in two steps, since interrupts wait meanwhile */
-	bool notice_help;
+	/* Due: that of the focus, its rest (in two steps, since interrupts wait meanwhile), help. */
+	bool notice_focus, notice_rest, notice_help;
 	u32 turn;               /* bytes that the focused console may still write */
 	bool inserting;         /* the source's line is being inserted */
 	u8 source_escape;       /* state of the escape sequence in it */

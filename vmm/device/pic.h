@@ -13,9 +13,8 @@
 
 struct pic {
 	u8 lines;          /* levels of the inputs */
-	u8 request;        /* IRR, the first chip's without its line 2 */
-	u8 service;        /* ISR */
-	u8 mask;           /* IMR */
+	/* IRR, the first chip's without its line 2; ISR; IMR. */
+	u8 request, service, mask;
 	u8 vector_base;
 	u8 expected;       /* ICW that comes next, 1 to 4; 0: the chip is in operation */
 	bool automatic_eoi;

@@ -124,13 +124,6 @@ static u8 counter_read(struct pit_counter *counter)
 	return (u8)(high ? value >> 8 : value);
 }
 
-static void counter_latch(struct pit_counter *counter)
-{
-	if (!counter->latched)
-		counter->latch = counter_value(counter);
-	counter->latched = true;
-}
-
 /* The mode for each number. Those that need a trigger by the gate become others. */
 static const u8 modes[8] = { 0, 0, 2, 3, 4, 4, 2, 3 };
 
@@ -144,16 +137,15 @@ static void pit_write_control(struct pit *pit, u8 value, u64 now)
 		return;
 	counter_settle(pit, counter, now);
 	if (access == ACCESS_LATCH) {
-		counter_latch(counter);
+		if (!counter->latched)
+			counter->latch = counter_value(counter);
+		counter->latched = true;
 		return;
 	}
 	counter_stop(pit, counter);
 	*counter = (struct pit_counter){
-		.mode = modes[value >> 1 & 7],
-		.access = access,
-		.read_high = access == ACCESS_HIGH,
-		.write_high = access == ACCESS_HIGH,
-		.gate = counter->gate,
+		.mode = modes[value >> 1 & 7], .access = access, .gate = counter->gate,
+		.read_high = access == ACCESS_HIGH, .write_high = access == ACCESS_HIGH,
 	};
 }
 

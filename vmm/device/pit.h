@@ -26,8 +26,7 @@ struct pit_counter {
 	bool latched;     /* reads give latch */
 	u8 mode;          /* 0, 2, 3, 4 */
 	u8 access;        /* 1: low byte, 2: high byte, 3: both */
-	bool read_high;   /* the next read gives the high byte */
-	bool write_high;  /* the next write is the high byte */
+	bool read_high, write_high; /* the next read, or write, is the high byte */
 	bool loaded;      /* a count has been written since the control word */
 	bool gate;
 };

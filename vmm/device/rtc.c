@@ -12,8 +12,7 @@
 enum {
 	REGISTER_HOUR_ALARM = 0x05,
 	REGISTER_WEEKDAY, REGISTER_DAY, REGISTER_MONTH, REGISTER_YEAR,
-	REGISTER_A, REGISTER_B, REGISTER_C, REGISTER_D,
-	REGISTER_CENTURY = 0x32,
+	REGISTER_A, REGISTER_B, REGISTER_C, REGISTER_D, REGISTER_CENTURY = 0x32,
 };
 
 #define A_DIVIDER_RESET 0x60 /* and 0x70 */
@@ -47,8 +46,7 @@ static const struct {
 } fields[FIELDS] = {
 	[FIELD_SECOND] = { 0, 0, 59 }, [FIELD_MINUTE] = { 2, 0, 59 }, [FIELD_HOUR] = { 4, 0, 23 },
 	[FIELD_DAY] = { REGISTER_DAY, 1, 31 }, [FIELD_MONTH] = { REGISTER_MONTH, 1, 12 },
-	[FIELD_YEAR] = { REGISTER_YEAR, 0, 99 },
-	[FIELD_CENTURY] = { REGISTER_CENTURY, 1, 99 },
+	[FIELD_YEAR] = { REGISTER_YEAR, 0, 99 }, [FIELD_CENTURY] = { REGISTER_CENTURY, 1, 99 },
 };
 
 /* Time registers, which count; the alarms between them do not. */
@@ -61,13 +59,11 @@ static bool is_time(u8 index)
 /* Years begin in March here, so that the leap day is the last one. */
 static u32 days_from_date(u32 year, u32 month, u32 day)
 {
-	if (month > 2) {
-		month -= 3;
-	} else {
-		month += 9;
+	if (month < 3) {
+		month += 12;
 		year--;
 	}
-	return year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+	return year * 365 + year / 4 - year / 100 + year / 400 + (153 * month - 457) / 5 + day - 1;
 }
 
 u32 rtc_seconds(u32 year, u32 month, u32 day, u32 hour, u32 minute, u32 second)
@@ -86,13 +82,8 @@ static void date_from_days(u32 days, u32 values[FIELDS])
 	u32 month = (5 * of_year + 2) / 153;
 
 	values[FIELD_DAY] = of_year - (153 * month + 2) / 5 + 1;
-	if (month < 10) {
-		month += 3;
-	} else {
-		month -= 9;
-		year++;
-	}
-	values[FIELD_MONTH] = month;
+	year += (month + 2) / 12;
+	values[FIELD_MONTH] = (month + 2) % 12 + 1;
 	values[FIELD_YEAR] = year % 100;
 	values[FIELD_CENTURY] = year / 100;
 }
@@ -249,13 +240,6 @@ u64 rtc_deadline(const struct rtc *rtc)
 	       multiply_divide_up(deadline, rtc->tsc_khz * TSC_PER_KHZ, CLOCK_NUMERATOR);
 }
 
-/* Makes the present second the one that is counted from; its phase is kept. */
-static void rtc_rebase(struct rtc *rtc)
-{
-	rtc->origin += (u64)seconds_of(rtc) * rtc->tsc_khz * 1000;
-	rtc->clocks %= SECOND_CLOCKS;
-}
-
 /* Turns the running clock into registers that the guest can write. */
 static void rtc_stop(struct rtc *rtc)
 {
@@ -269,7 +253,9 @@ static void rtc_start(struct rtc *rtc)
 {
 	if (rtc->running || rtc->registers[REGISTER_B] & B_SET || !divider_runs(rtc))
 		return;
-	rtc_rebase(rtc);
+	/* The present second is the one that is counted from; its phase is kept. */
+	rtc->origin += (u64)seconds_of(rtc) * rtc->tsc_khz * 1000;
+	rtc->clocks %= SECOND_CLOCKS;
 	rtc_parse(rtc);
 	rtc->running = true;
 }
@@ -339,11 +325,9 @@ void rtc_write(struct rtc *rtc, u16 port, u8 value, u64 now)
 void rtc_reset(struct rtc *rtc, u32 tsc_khz, u64 now, u32 seconds)
 {
 	*rtc = (struct rtc){
-		.origin = now,
-		.tsc_khz = tsc_khz,
+		.origin = now, .tsc_khz = tsc_khz, .running = true,
 		.days = DAYS_TO_1970 + seconds / DAY_SECONDS,
 		.second_of_day = seconds % DAY_SECONDS,
-		.running = true,
 	};
 	rtc->registers[REGISTER_A] = A_DIVIDER_32768 | A_RATE_1024;
 	rtc->registers[REGISTER_B] = B_24_HOURS;

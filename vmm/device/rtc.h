@@ -15,8 +15,7 @@ struct rtc {
 	u64 origin;       /* time at which second 0 below began */
 	u64 clocks;       /* of 32,768 Hz since then, as far as register C tells */
 	u32 tsc_khz;
-	u32 days;         /* date of second 0, in days since 0000-03-01 */
-	u32 second_of_day; /* of second 0 */
+	u32 days, second_of_day; /* of second 0, the days since 0000-03-01 */
 	u8 index;         /* port 0x70 */
 	bool running;     /* divider on and SET clear */
 	u8 registers[RTC_REGISTERS]; /* time registers: only while it is stopped */

@@ -10,11 +10,8 @@
 
 /* The bits that a register keeps of what is written to it. */
 static const u8 register_bits[UART_REGISTERS] = {
-	[UART_INTERRUPT_ENABLE] = 0x0f,
-	[UART_FIFO_CONTROL] = 0xc9,
-	[UART_LINE_CONTROL] = 0xff,
-	[UART_MODEM_CONTROL] = 0x1f,
-	[UART_SCRATCH] = 0xff,
+	[UART_INTERRUPT_ENABLE] = 0x0f, [UART_FIFO_CONTROL] = 0xc9, [UART_LINE_CONTROL] = 0xff,
+	[UART_MODEM_CONTROL] = 0x1f, [UART_SCRATCH] = 0xff,
 };
 
 enum { IIR_NONE = 0x01, IIR_TRANSMIT = 0x02, IIR_RECEIVE = 0x04, IIR_TIMEOUT = 0x0c };
@@ -84,12 +81,6 @@ static u8 uart_read_cause(struct uart *uart)
 	return cause | (has_fifos(uart) ? IIR_FIFOS : 0);
 }
 
-static u8 uart_line_status(const struct uart *uart)
-{
-	return (u8)((uart->receive.count > 0 ? LSR_DATA : 0) |
-		    (uart->transmit.count == 0 ? LSR_TRANSMIT_EMPTY : 0));
-}
-
 /* In loopback RTS, DTR, OUT1, OUT2 come back as CTS, DSR, RI, DCD. */
 static u8 uart_modem_status(const struct uart *uart)
 {
@@ -110,7 +101,8 @@ u8 uart_read(struct uart *uart, unsigned offset)
 	case UART_FIFO_CONTROL:
 		return uart_read_cause(uart);
 	case UART_LINE_STATUS:
-		return uart_line_status(uart);
+		return (u8)((uart->receive.count > 0 ? LSR_DATA : 0) |
+			    (uart->transmit.count == 0 ? LSR_TRANSMIT_EMPTY : 0));
 	case UART_MODEM_STATUS:
 		return uart_modem_status(uart);
 	default:

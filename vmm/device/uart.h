@@ -21,8 +21,7 @@ struct uart {
 	u8 registers[8];     /* as written; the FIFO control register is number 2 */
 	u8 divisor[2];
 	bool transmit_event; /* THR became empty; until IIR is read or THR written */
-	struct uart_fifo receive;
-	struct uart_fifo transmit;
+	struct uart_fifo receive, transmit;
 };
 
 void uart_reset(struct uart *uart);

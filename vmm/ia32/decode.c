@@ -174,10 +174,8 @@ enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 availabl
 	u16 opcode;
 
 	*decoded = (struct decoded){
-		.operand_size = 4,
-		.segment = SEGMENT_DEFAULT,
-		.base = REGISTER_NONE,
-		.index = REGISTER_NONE,
+		.operand_size = 4, .segment = SEGMENT_DEFAULT,
+		.base = REGISTER_NONE, .index = REGISTER_NONE,
 	};
 	do
 		opcode = cursor_byte(&cursor);

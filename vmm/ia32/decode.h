@@ -58,10 +58,8 @@ struct decoded {
 	u8 segment;      /* of the memory operand, default or overridden */
 	bool lock;       /* no instruction here takes it: a #UD on the CPU */
 	bool has_memory, has_immediate;
-	u8 reg;          /* fields of the ModR/M byte, 0 without one */
-	u8 rm;
-	u8 base;         /* REGISTER_NONE: none */
-	u8 index;        /* REGISTER_NONE: none */
+	u8 reg, rm;      /* fields of the ModR/M byte, 0 without one */
+	u8 base, index;  /* REGISTER_NONE: none */
 	u8 scale;        /* 0..3: index << scale */
 	u32 displacement, immediate;
 };

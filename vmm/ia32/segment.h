@@ -35,11 +35,9 @@
 #define GATE_TRAP 0xf
 
 struct tss {
-	u32 link;
-	u32 esp0, ss0;
+	u32 link, esp0, ss0;
 	u32 esp1, ss1; /* where gates to ring 1 find the guest's stack */
-	u32 esp2, ss2;
-	u32 cr3, eip, eflags, registers[8];
+	u32 esp2, ss2, cr3, eip, eflags, registers[8];
 	u32 es, cs, ss, ds, fs, gs, ldt;
 	u16 trap, bitmap_offset;
 	u8 bitmap[GANDALF_PORT_LIMIT / 8 + 1]; /* 1: not allowed */
