@@ -83,8 +83,9 @@ COLD bool apic_write_for_guest(u32 offset, u32 value)
 	bool vector = (u8)value >= VECTOR_APIC_TIMER;
 
 	if (offset >= REGISTER_LVT_FIRST && offset <= REGISTER_LVT_ERROR &&
-	    (mode != 0 || !vector) && (mode != LVT_EXTINT || offset != REGISTER_LVT_LINT0))
-		value |= LVT_MASKED; /* nothing in the command register, which is among them */
+	    offset != REGISTER_COMMAND && (mode != 0 || !vector) &&
+	    (mode != LVT_EXTINT || offset != REGISTER_LVT_LINT0))
+		value |= LVT_MASKED;
 	if (offset % 0x10 == 0 && offset >= REGISTER_TASK_PRIORITY && offset <= REGISTER_DIVIDE &&
 	    (offset != REGISTER_SPURIOUS || vector) &&
 	    (offset != REGISTER_COMMAND ||
