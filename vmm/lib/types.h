@@ -17,7 +17,7 @@ typedef int32_t s32;
 typedef int64_t s64;
 
 /* Where a file is compiled for speed, what is done rarely is small instead. */
-#define COLD __attribute__((cold, optimize("Oz")))
+#define COLD __attribute__((cold))
 /* Where a copy for constant arguments is worth its bytes. */
 #define INLINE __attribute__((always_inline)) inline
 
