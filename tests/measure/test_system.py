@@ -65,7 +65,7 @@ def test_a_failing_command_is_told() -> None:
 def test_an_interval_in_an_rtos(tmp_path: Path) -> None:
     """Its tick is a hypercall per millisecond; the verb writes what it measured."""
     output = tmp_path / "out.json"
-    interval = "rtos:port_tick..rtos:port_tick"
+    interval = "rtos:xTaskIncrementTick..rtos:xTaskIncrementTick"
     done = subprocess.run(
         [
             sys.executable, "-m", "gandalf.cli", "measure", "systems/freertos.toml",
