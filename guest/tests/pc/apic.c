@@ -270,14 +270,20 @@ static void test_the_vmm_is_interrupted(void)
 	expect_equal(upcalls, 0);
 }
 
-/* Before the end of its own interrupt it has more work done, until the other controller's comes. */
+/* Before the end of its own interrupt it has more work done, until the other controller's comes.
+ * Pauses of ever other lengths keep the work from being in step with that one's clock. */
 static void wait_for_other(void)
 {
+	static uint32_t random = 1;
 	uint32_t before = nested;
 
 	irq_enable();
-	for (uint32_t i = 0; i < 100 && nested == before; i++)
+	for (uint32_t i = 0; i < 100 && nested == before; i++) {
+		random = random * 1103515245 + 12345;
+		for (volatile uint32_t pause = random >> 22; pause != 0; pause--)
+			;
 		job();
+	}
 	irq_disable();
 }
 
