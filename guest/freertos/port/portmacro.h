@@ -77,7 +77,8 @@ void vPortTaskUsesFloatingPoint(struct port_floating_point *area);
 
 /*
  * Registers the handler of one of the VMM's vectors GANDALF_VECTOR_IRQ to
- * GANDALF_VECTOR_DOORBELL, but for the timer's, which is the tick. To be called before the scheduler starts. The handler
+ * GANDALF_VECTOR_DOORBELL, but for the timer's, which is the tick. To be called
+ * before the scheduler starts. The handler
  * runs on the port's own stack and may call the kernel's FromISR functions.
  */
 void vPortSetInterruptHandler(uint32_t vector, void (*handler)(void));

@@ -7,17 +7,12 @@
 #include "machine.h"
 #include "suite.h"
 
-#define CMOS_INDEX 0x70
-#define CMOS_DATA 0x71
-#define CMOS_FREE 0x51 /* a byte that nobody uses */
-#define CMOS_MARK 0x5a
 /* Of the VMM: no selector for a guest. */
 #define VMM_CODE 0x100
 #define ENOUGH 20
 /* Interrupts until which enough must have come. */
 #define TICKS 2000
-/* Where the first 4 MiB are once more, and the pages of SCRATCH. */
-#define KERNEL_HALF 0xc0000000U
+/* Where the pages of SCRATCH are once more. */
 #define KERNEL_SCRATCH 0xe0000000U
 
 #define MSR_APIC_BASE 0x1b
@@ -312,18 +307,6 @@ static void test_both_controllers_interrupt(void)
 	pic_unmask(0);
 }
 
-/* The battery-backed memory survives the guest. */
-static bool is_second_run(void)
-{
-	bool second;
-
-	port_out(CMOS_INDEX, CMOS_FREE);
-	second = port_in(CMOS_DATA) == CMOS_MARK;
-	port_out(CMOS_INDEX, CMOS_FREE);
-	port_out(CMOS_DATA, CMOS_MARK);
-	return second;
-}
-
 /* With two interrupts in service, two that wait, a timer that goes on, and all others kept out. */
 static void die(struct trap_frame *frame)
 {
@@ -395,13 +378,10 @@ void suite_run(void)
 	idt_load();
 	task_load();
 	paging_enable();
-	page_directory[KERNEL_HALF / LARGE_PAGE_SIZE] = PAGE_P | PAGE_W | PAGE_A | PAGE_D | PAGE_PS;
+	kernel_half_map();
 	page_directory[KERNEL_SCRATCH / LARGE_PAGE_SIZE] = page_directory[SCRATCH / LARGE_PAGE_SIZE];
 	scratch_map(0, (void *)BASE, PAGE_P | PAGE_W | PAGE_A | PAGE_D);
 	second_run = is_second_run();
-	__asm__ volatile("addl %0, %%esp\n\tcall *%1\n\tsubl %0, %%esp"
-			 :
-			 : "b"(KERNEL_HALF), "S"(tests_run)
-			 : "eax", "ecx", "edx", "cc", "memory");
+	stack_move(KERNEL_HALF, tests_run);
 	machine_off(passed && second_run);
 }

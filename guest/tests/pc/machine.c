@@ -99,3 +99,19 @@ void pc_main(uint32_t parameters)
 	print("pc: %s\n", names[environment]);
 	suite_run();
 }
+
+#define CMOS_INDEX 0x70
+#define CMOS_DATA 0x71
+#define CMOS_FREE 0x50 /* a byte that nobody uses */
+#define CMOS_MARK 0x5a
+
+bool is_second_run(void)
+{
+	bool second;
+
+	port_out(CMOS_INDEX, CMOS_FREE);
+	second = port_in(CMOS_DATA) == CMOS_MARK;
+	port_out(CMOS_INDEX, CMOS_FREE);
+	port_out(CMOS_DATA, CMOS_MARK);
+	return second;
+}

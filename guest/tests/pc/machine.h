@@ -249,6 +249,14 @@ extern uint8_t scratch_frame[4][4096];
 /* Builds the directory (all memory where it is physically, user.S for ring 3)
  * and switches paging on. */
 void paging_enable(void);
+/* Where kernel_half_map() has the first 4 MiB once more: shadows of what is there stay. */
+#define KERNEL_HALF 0xc0000000U
+void kernel_half_map(void);
+/* Runs a function with the stack at another address of the same memory. */
+void stack_move(uint32_t distance, void (*run)(void));
+/* Whether the guest was started before, by a mark that it leaves in the battery-backed memory,
+ * which survives it. To be called once. */
+bool is_second_run(void);
 /* Maps a page of SCRATCH, without any invalidation. */
 void scratch_map(uint32_t page, const void *frame, uint32_t flags);
 /* Says to the VMM, as Linux does in flush_tlb_mm_range(), that entries of a

@@ -49,3 +49,16 @@ void pages_flush(const uint32_t *directory, uint32_t start, uint32_t end)
 	if (environment != NATIVE)
 		hypercall(GANDALF_HYPERCALL_FLUSH, (uint32_t)directory, start, end);
 }
+
+void kernel_half_map(void)
+{
+	page_directory[KERNEL_HALF / LARGE_PAGE_SIZE] = PAGE_P | PAGE_W | PAGE_A | PAGE_D | PAGE_PS;
+}
+
+void stack_move(uint32_t distance, void (*run)(void))
+{
+	__asm__ volatile("addl %0, %%esp\n\tcall *%1\n\tsubl %0, %%esp"
+			 :
+			 : "b"(distance), "S"(run)
+			 : "eax", "ecx", "edx", "cc", "memory");
+}

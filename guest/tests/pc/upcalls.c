@@ -13,10 +13,6 @@
 
 /* No handler below takes as long as a tick: the next would come where it returns to, for ever. */
 #define HZ 2000
-#define CMOS_INDEX 0x70
-#define CMOS_DATA 0x71
-#define CMOS_FREE 0x50 /* a byte that nobody uses */
-#define CMOS_MARK 0x5a
 /* Of the VMM: no selector for a guest. */
 #define VMM_CODE 0x100
 /* Its first stack. */
@@ -28,8 +24,6 @@
 /* Ticks until which enough must have come. */
 #define TICKS 4000
 #define PAGES 1024
-/* Where the first 4 MiB are once more. */
-#define KERNEL_HALF 0xc0000000U
 
 static volatile uint32_t upcalls; /* ticks that came in the middle of the VMM's work */
 static volatile uint32_t level;   /* of these, at work */
@@ -162,15 +156,6 @@ static void test_handlers_are_interrupted(void)
 		if (i == 0)
 			expect_equal(deepest, DEPTH);
 	}
-}
-
-/* Runs a function with the stack at another address of the same memory. */
-static void stack_move(uint32_t distance, void (*run)(void))
-{
-	__asm__ volatile("addl %0, %%esp\n\tcall *%1\n\tsubl %0, %%esp"
-			 :
-			 : "b"(distance), "S"(run)
-			 : "eax", "ecx", "edx", "cc", "memory");
 }
 
 static void paging_interrupt(void)
@@ -314,18 +299,6 @@ static void test_handlers_that_never_return(void)
 	expect_equal(upcalls, 0);
 }
 
-/* The battery-backed memory survives the guest. */
-static bool is_second_run(void)
-{
-	bool second;
-
-	port_out(CMOS_INDEX, CMOS_FREE);
-	second = port_in(CMOS_DATA) == CMOS_MARK;
-	port_out(CMOS_INDEX, CMOS_FREE);
-	port_out(CMOS_DATA, CMOS_MARK);
-	return second;
-}
-
 static void die(const struct trap_frame *frame)
 {
 	static const struct {
@@ -367,7 +340,7 @@ void suite_run(void)
 	idt_load();
 	task_load();
 	paging_enable();
-	page_directory[KERNEL_HALF / LARGE_PAGE_SIZE] = PAGE_P | PAGE_W | PAGE_A | PAGE_D | PAGE_PS;
+	kernel_half_map();
 	second_run = is_second_run();
 	stack_move(KERNEL_HALF, tests_run);
 	machine_off(passed && second_run);
