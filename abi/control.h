@@ -123,7 +123,7 @@
 	X(port, "port and direction, value")                                  \
 	X(cr3, "page directory, hit")                                         \
 	X(halt, "EIP, flag")                                                  \
-	X(switch_to, "vCPU, state")                                           \
+	X(switch_to, "vCPU, 0")                                           \
 	X(start, "guest, entry")                                              \
 	X(stop, "guest, reason")
 

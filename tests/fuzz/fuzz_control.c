@@ -287,7 +287,7 @@ bool schedule_waits(struct vcpu *vcpu)
 	return take(1) & 1;
 }
 
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *, u64))
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *))
 {
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
@@ -323,6 +323,11 @@ bool switch_create(struct vcpu *vcpu)
 }
 
 void fpu_reset(struct vcpu *vcpu)
+{
+	(void)vcpu;
+}
+
+void fpu_show(struct vcpu *vcpu)
 {
 	(void)vcpu;
 }
@@ -603,7 +608,7 @@ static void step_time(void)
 
 		if (deadline->time > processor.tsc)
 			continue;
-		deadline->time = deadline->expire(deadline, processor.tsc);
+		deadline->time = deadline->expire(deadline);
 		require(deadline->time > processor.tsc);
 	}
 }

@@ -18,7 +18,9 @@
  *   working      Linux's work was interrupted: the handler's end puts it back, other
  *                handlers and the scheduler read it.
  *   attention    whoever changes what Linux's return to its guest depends on sets it;
- *                that return clears it and looks, interrupts disabled.
+ *                that return clears it and looks, interrupts disabled, and again if
+ *                it was set meanwhile. attention_next: at the next return.
+ *   task_switched  Linux sets it, interrupts disabled, and whoever takes the FPU from it.
  *   housekeeping handlers and Linux set it, interrupts disabled; the idle vCPU clears it.
  *   pending      handlers set it, the RTOS clears it.
  *   waits        handlers set it, Linux clears it, interrupts disabled.
@@ -41,7 +43,7 @@ bool interrupts = false;               /* the real IF */
 bool linux_interrupts = false;         /* what it will be when Linux goes on */
 mtype linux_is = OFF, rtos_is = RUNNING, vm_is = STARTING;
 bool guest = false;                    /* Linux's own code has the core, not the VMM */
-bool attention = true;                 /* trap_attend() comes before the guest */
+bool attention = true, attention_next = false;  /* trap_attend() comes before the guest */
 bool working = false, half = false, shared_half = false, fpu_half = false;
 bool halt_wanted = false, unreleased = false;
 bool rtos_starting = false;
@@ -51,6 +53,7 @@ bool pending = false, waits = false;
 bool preempted = false;                /* while it worked: somebody else has had the core */
 bool laid = false;                     /* the traps for what waits */
 bool task_switched = true;             /* CR0.TS, as Linux has it next */
+bool foreign = false;                  /* what fpu_show() has seen */
 bool woken = false;                    /* the idle vCPU, from its HLT */
 mtype fpu = IDLE;
 byte fault_frames = 0, interrupt_frames = 0;
@@ -108,6 +111,13 @@ inline take_down(state)
 	:: fpu == LINUX -> fpu = IDLE
 	:: else
 	fi
+}
+
+/* fpu_show() */
+inline show_fpu()
+{
+	foreign = (fpu != LINUX);
+	task_switched = foreign
 }
 
 inline work_end()
@@ -361,8 +371,13 @@ own_code:
 #endif
 		fpu_half = true;
 		fpu = LINUX;
-		task_switched = false;
+		show_fpu();
 		fpu_half = false
+	:: /* CR0 is written. */
+#ifndef CR0_WHILE_WORKING
+		work_end();
+#endif
+		show_fpu()
 	:: /* HLT */
 		work_end();
 		if
@@ -392,7 +407,7 @@ vmm_return:
 	/* entry_return in entry.S */
 #ifdef RETURN_LOOKS_BEFORE_CLI
 	if
-	:: attention -> interrupts = false; goto attend
+	:: attention || attention_next -> interrupts = false; goto attend
 	:: else
 	fi;
 	interrupts = false;
@@ -400,14 +415,14 @@ vmm_return:
 #else
 	interrupts = false;
 	if
-	:: attention
+	:: attention || attention_next
 	:: else -> goto leave
 	fi;
 #endif
 
 attend:
 	/* trap_attend() */
-	skip;
+	atomic { attention = false; attention_next = false };
 #ifndef RETURN_FORGETS_HALT
 	atomic {
 		if
@@ -423,6 +438,7 @@ attend:
 #endif
 	d_step { linux_interrupts = false; schedule() };
 after_schedule:
+	atomic { attention = false; attention_next = false };
 	/* linux_deliver() */
 	do
 	:: atomic { waits && linux_is != OFF };
@@ -438,20 +454,13 @@ after_schedule:
 		fi
 	:: !waits || linux_is == OFF -> break
 	od;
-	atomic { laid = waits; attention = waits };
-	if
-#ifdef RETURN_FORGETS_THE_IDLE_VCPU
-	:: linux_is != RUNNING || halt_wanted -> goto attend
-#else
+	atomic { laid = waits; attention_next = waits };
 #ifndef RETURN_LOOKS_ONCE
-	:: linux_is != RUNNING || halt_wanted || HOUSEKEEPING -> goto attend
-#else
-	:: linux_is != RUNNING -> goto attend
-#endif
-#endif
+	if
+	:: attention -> goto attend
 	:: else
 	fi;
-	task_switched = (fpu != LINUX);
+#endif
 leave:
 	/* IRET */
 	atomic { guest = true; interrupts = true };
@@ -470,7 +479,17 @@ end:
 	}
 	:: !pending ->
 		if
-		:: d_step { assert(!fpu_half && !shared_half); fpu = RTOS }
+		:: d_step {
+			/* fpu_take() */
+			assert(!fpu_half && !shared_half);
+#ifndef TAKER_FORGETS_THE_OWNER
+			if
+			:: fpu == LINUX -> task_switched = true
+			:: else
+			fi;
+#endif
+			fpu = RTOS
+		}
 		:: skip
 		fi;
 		if
@@ -533,6 +552,7 @@ end:
 						assert(interrupt_frames == 0 && fault_frames == 0);
 						vm_is = RUNNING;
 						linux_is = RUNNING;
+						show_fpu();
 						waits = false;
 						attention = true
 					:: else

@@ -53,7 +53,7 @@ void log_line(const char *pattern, ...)
 	lines++;
 }
 
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *, u64))
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *))
 {
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
@@ -67,9 +67,10 @@ void deadline_set(struct deadline *deadline, u64 time)
 }
 
 /* From another's stack to that of the vCPU whose tables are loaded. */
-void switch_stack(u32 *saved, u32 esp, u32 cr3)
+void switch_stack(void *at, u32 offset, u32 esp, u32 cr3)
 {
-	assert_ptr_not_equal(saved, &core.current->saved_esp);
+	assert_int_equal(offset, offsetof(struct vcpu, saved_esp));
+	assert_ptr_not_equal(at, core.current);
 	assert_int_equal(esp, core.current->saved_esp);
 	assert_int_equal(processor.gdt.limit, core.current->tables->gdt_register.limit);
 	assert_int_equal(cr3, 0);
@@ -193,7 +194,7 @@ static void time_is_charged_to_who_ran(void **state)
 static void look_at(u64 now)
 {
 	processor.tsc = now;
-	watch->time = watch->expire(watch, now);
+	watch->time = watch->expire(watch);
 }
 
 /* One look a second. */
@@ -305,7 +306,7 @@ static void equals_take_turns(void **state)
 		assert_true(turn->time == 5 + i * length);
 		processor.tsc = turn->time;
 		core.current->attention = false;
-		turn->time = turn->expire(turn, processor.tsc);
+		turn->time = turn->expire(turn);
 		assert_true(core.current->attention);
 		assert_true(schedule());
 		seen = seen << 4 | core.current->id;
@@ -316,14 +317,14 @@ static void equals_take_turns(void **state)
 	vcpus[0].attention = vcpus[1].attention = false;
 	schedule();
 	assert_ptr_equal(core.current, &vcpus[2]);
-	turn->time = turn->expire(turn, processor.tsc);
+	turn->time = turn->expire(turn);
 	assert_false(schedule());
 	/* A vCPU without equals has no turns. */
 	start(state);
 	vcpus[0].state = VCPU_RUNNING;
 	schedule();
 	assert_true(turn->time == TIME_NEVER);
-	assert_true(turn->expire(turn, processor.tsc) == TIME_NEVER);
+	assert_true(turn->expire(turn) == TIME_NEVER);
 }
 
 static void who_waits_could_run(void **state)

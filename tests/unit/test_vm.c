@@ -108,7 +108,7 @@ bool schedule_waits(struct vcpu *vcpu)
 	return waits;
 }
 
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *, u64))
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *))
 {
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
@@ -164,6 +164,11 @@ bool switch_create(struct vcpu *vcpu)
 void fpu_reset(struct vcpu *vcpu)
 {
 	(void)vcpu;
+}
+
+void fpu_show(struct vcpu *vcpu)
+{
+	vcpu->cr0 = vcpu->cr0_guest;
 }
 
 void memory_copy(u32 to, u32 from, u32 size)
@@ -506,9 +511,11 @@ static void watch_until(u64 now)
 {
 	struct deadline *deadline = &vms[0].watchdog;
 
+	while (deadline->time <= now) {
+		processor.tsc = deadline->time;
+		deadline->time = deadline->expire(deadline);
+	}
 	processor.tsc = now;
-	while (deadline->time <= now)
-		deadline->time = deadline->expire(deadline, deadline->time);
 	housekeep();
 }
 

@@ -20,7 +20,6 @@ from gandalf.paths import UserError, shown
 _ENUMERATIONS = {
     "trace_type": ("TRACE_", "TRACE_TYPES"),
     "decoded_operation": ("DECODED_", "DECODED_OPERATIONS"),
-    "vcpu_state": ("VCPU_", ""),
 }
 _FIELDS = {"time", "type", "vcpu", "first", "second"}
 _EVENT = "gandalf_trace_event"

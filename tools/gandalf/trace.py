@@ -242,9 +242,8 @@ def _turns(line: Timeline) -> Iterator[Record]:
         if event.kind != "switch_to":
             continue
         yield _slice(line, _track(vcpu), line.names.vcpu(vcpu), start, event.time, args)
-        state = line.names.member("vcpu_state", event.second)
         start, vcpu = event.time, event.first
-        args = {"vcpu": hex(vcpu), "state": f"{event.second:#x} {state}"}
+        args = {"vcpu": hex(vcpu)}
     args |= {"cut": "end"}
     yield _slice(line, _track(vcpu), line.names.vcpu(vcpu), start, events[-1].time, args)
 

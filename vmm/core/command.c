@@ -7,7 +7,6 @@
  */
 #include "core/command.h"
 
-#include "core/core.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/schedule.h"

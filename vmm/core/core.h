@@ -18,6 +18,7 @@ struct core {
 	u32 vcpu_count;           /* guests only */
 	u32 housekeeping;         /* work for the idle vCPU: HOUSEKEEPING_... */
 	bool guests_started;      /* interrupts drain the console from here on */
+	bool unusual;             /* vCPUs share a priority or have had breakpoints */
 	bool interruptible;       /* the VMM's work for Linux lets interrupts in */
 };
 

@@ -69,7 +69,7 @@ static void linux_deliver(struct vcpu *vcpu)
 		inject(pc, vector, false, 0);
 		work_end();
 	}
-	vcpu->attention = pc->interrupt_waits;
+	vcpu->attention |= pc->interrupt_waits ? ATTENTION_NEXT : 0;
 	if (vcpu->state == VCPU_OFF || pc->interrupt_waits == pc->armed)
 		return;
 	if (pc->interrupt_waits) {

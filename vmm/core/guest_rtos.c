@@ -14,16 +14,19 @@
 #include "core/work.h"
 #include "ia32/entry.h"
 #include "ia32/fpu.h"
-#include "ia32/segment.h"
 #include "ia32/switch.h"
 #include "lib/math.h"
 #include "lib/string.h"
 
+/* In 2^32ths, rounded up: an expiry is late by a 10^6th of a tick after six periods, not early. */
+#define THOUSANDTH 4294968u
 #define TYPE_CODE_RING_1 0xbb
 #define TYPE_DATA_RING_1 0xb3
 #define OPCODE_IRET 0xcf
 /* Bytes of console output between two looks at interrupts. */
 #define CONSOLE_STEP 8u
+/* EIP, CS, EFLAGS. */
+#define FRAME_BYTES 12u
 /* The vectors that can wait follow each other: bits of vcpu->pending. */
 #define PENDING_BIT(vector) (1u << ((vector) - GANDALF_VECTOR_IRQ))
 #define TIMER_BIT PENDING_BIT(GANDALF_VECTOR_TIMER)
@@ -34,9 +37,9 @@ struct rtos {
 	struct deadline timer;
 	struct vcpu *vcpu;
 	u64 start;      /* of the timer, time stamp */
-	u64 step;       /* ticks of a period, and thousandths of one */
+	u64 step;       /* ticks of a period, and 2^32ths of one */
 	u32 step_rest;
-	u32 rest;       /* thousandths that the next expiry lies behind its tick */
+	u32 rest;       /* that the next expiry lies behind its tick, in 2^32ths */
 	u32 expiries;   /* since then */
 	u64 due;        /* the expiry that waits to be delivered */
 	u32 period;     /* microseconds; 0: stopped */
@@ -47,20 +50,16 @@ __attribute__((section(".vcpu"))) static struct rtos rtoses[GANDALF_GUESTS_MAXIM
 
 static const struct vcpu_operations rtos_operations;
 
-/* Whether the guest has size bytes of memory there: a page it has. Every pointer of an RTOS
- * passes here. */
-static inline bool rtos_owns(const struct vm *vm, u32 address, u32 size)
+/* A pointer to size bytes of the guest's memory, which has a page at least; NULL if they are not
+ * all there. Every pointer in a hypercall passes here; a function of its own, so that
+ * tests/isolation can do without it. */
+__attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address, u32 size)
 {
 	u32 total = vm->guest->memory_size;
 
-	return (size <= GANDALF_PAGE_SIZE || size <= total) && address <= total - size;
-}
-
-/* A pointer to them, or NULL: for hypercalls; a function of its own, so that tests/isolation
- * can do without it. */
-__attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address, u32 size)
-{
-	return rtos_owns(vm, address, size) ? (void *)(vm->linear + address) : NULL;
+	if ((size > GANDALF_PAGE_SIZE && size > total) || address > total - size)
+		return NULL;
+	return (void *)(vm->linear + address);
 }
 
 static inline void rtos_pend(struct vcpu *vcpu, u32 bit)
@@ -76,50 +75,46 @@ static u64 timer_expiry(const struct rtos *rtos, u64 number)
 	return rtos->start + multiply_divide(number * rtos->period, time_tsc_khz, 1000);
 }
 
-static void timer_overrun(struct rtos *rtos, u32 count)
+/* The expiry a period behind the last. */
+static inline u64 timer_next(struct rtos *rtos)
 {
-	rtos->overruns += count;
-	rtos->vcpu->counters[COUNTER_timer_overruns] += count;
+	return add_with_rest(&rtos->timer.time, &rtos->step, &rtos->rest, &rtos->step_rest);
 }
 
-/* The expiry a period behind one at time: thousandths are kept, so that none is lost. */
-static u64 timer_next(struct rtos *rtos, u64 time)
+/* The last expiry still waits: this one is merged into it, and so are all up to now. */
+__attribute__((noinline)) COLD static u64 timer_merge(struct rtos *rtos)
 {
-	rtos->rest += rtos->step_rest;
-	if (rtos->rest < 1000)
-		return time + rtos->step;
-	rtos->rest -= 1000;
-	return time + rtos->step + 1;
-}
-
-/* Expiries that are over already were merged into this one. Returns the next. */
-__attribute__((noinline)) COLD static u64 timer_skip(struct rtos *rtos, u64 now)
-{
+	u64 now = rdtsc();
+	u64 next = timer_next(rtos);
 	u64 elapsed = multiply_divide(now - rtos->start, 1000, time_tsc_khz);
 	u64 number = divide_u64(elapsed, rtos->period, NULL);
+	u32 merged = 1;
 
-	timer_overrun(rtos, (u32)number - rtos->expiries);
-	rtos->expiries = (u32)number;
-	divide_u64((number + 1) * rtos->period, 1000, &rtos->rest);
-	rtos->rest = rtos->rest * (time_tsc_khz % 1000) % 1000;
-	return timer_expiry(rtos, number + 1);
+	if (next <= now) {
+		merged += (u32)number - rtos->expiries;
+		rtos->expiries = (u32)number;
+		divide_u64((number + 1) * rtos->period, 1000, &rtos->rest);
+		rtos->rest = rtos->rest * (time_tsc_khz % 1000) % 1000 * THOUSANDTH;
+		next = timer_expiry(rtos, number + 1);
+	}
+	rtos->overruns += merged;
+	rtos->vcpu->counters[COUNTER_timer_overruns] += merged;
+	return next;
 }
 
-static u64 timer_expire(struct deadline *deadline, u64 now)
+/* What it returns may be over: then it is called again. */
+static u64 timer_expire(struct deadline *deadline)
 {
 	struct rtos *rtos = (struct rtos *)((u8 *)deadline - offsetof(struct rtos, timer));
 	struct vcpu *vcpu = rtos->vcpu;
-	u64 next;
 
 	rtos->expiries++;
 	vcpu_count(vcpu, COUNTER_timer_expiries);
 	if (vcpu->pending & TIMER_BIT)
-		timer_overrun(rtos, 1);
-	else
-		rtos->due = deadline->time;
+		return timer_merge(rtos);
 	rtos_pend(vcpu, TIMER_BIT);
-	next = timer_next(rtos, deadline->time);
-	return next > now ? next : timer_skip(rtos, now);
+	rtos->due = deadline->time;
+	return timer_next(rtos);
 }
 
 COLD static u32 hypercall_timer(struct vcpu *vcpu)
@@ -134,26 +129,26 @@ COLD static u32 hypercall_timer(struct vcpu *vcpu)
 	rtos->period = period;
 	rtos->start = rdtsc();
 	rtos->expiries = rtos->overruns = 0;
-	rtos->step = divide_u64((u64)period * time_tsc_khz, 1000, &rtos->step_rest);
-	rtos->rest = rtos->step_rest;
+	rtos->step = divide_u64((u64)period * time_tsc_khz, 1000, &rtos->rest);
+	rtos->step_rest = rtos->rest *= THOUSANDTH;
 	deadline_set(&rtos->timer, period != 0 ? timer_expiry(rtos, 1) : TIME_NEVER);
 	return 0;
 }
 
 /* Interrupts and exceptions */
 
-/* Makes room on the guest's stack; false, and the guest stopped, if it has none. */
+/* Makes room on the guest's stack for some words, at most FRAME_BYTES; false, and the guest
+ * stopped, if it has none. */
 static inline bool rtos_push(struct vcpu *vcpu, u32 size, u32 **stack)
 {
-	struct frame *frame = vcpu->frame;
-	u32 esp = frame->esp - size;
+	u32 esp = vcpu->frame->esp - size;
 
-	if (!rtos_owns(vcpu->vm, esp, size)) {
+	if (esp > vcpu->frame_last) {
 		vm_stop(vcpu->vm, "its stack is outside its memory");
 		return false;
 	}
-	frame->esp = esp;
-	*stack = (u32 *)(vcpu->vm->linear + esp);
+	vcpu->frame->esp = esp;
+	*stack = (u32 *)(vcpu->linear + esp);
 	return true;
 }
 
@@ -163,7 +158,7 @@ static inline bool rtos_enter(struct vcpu *vcpu, u32 handler)
 	struct frame *frame = vcpu->frame;
 	u32 *stack;
 
-	if (!rtos_push(vcpu, 12, &stack))
+	if (!rtos_push(vcpu, FRAME_BYTES, &stack))
 		return false;
 	stack[0] = frame->eip;
 	stack[1] = frame->cs;
@@ -192,69 +187,67 @@ COLD static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 
 /* The guest has set its flag and is about to return from a handler: the IRET
  * is done here, so that the next handler's frame replaces the old one. */
-static inline void rtos_finish_return(struct vcpu *vcpu)
+__attribute__((noinline)) COLD static void rtos_finish_return(struct vcpu *vcpu)
 {
 	struct frame *frame = vcpu->frame;
-	u32 linear = vcpu->vm->linear;
-	const u32 *stack = (const u32 *)(linear + frame->esp);
+	const u32 *stack = (const u32 *)(vcpu->linear + frame->esp);
 
-	if (!rtos_owns(vcpu->vm, frame->eip, 1) ||
-	    *(const u8 *)(linear + frame->eip) != OPCODE_IRET)
-		return;
-	if (!rtos_owns(vcpu->vm, frame->esp, 12) || (stack[1] & 0xffff) != GANDALF_RTOS_CODE)
+	if (frame->esp > vcpu->frame_last || (stack[1] & 0xffff) != GANDALF_RTOS_CODE)
 		return;
 	vcpu_count(vcpu, COUNTER_returns);
 	frame->eip = stack[0];
 	frame->eflags = (stack[2] & EFLAGS_GUEST) | EFLAGS_FIXED | EFLAGS_IF;
-	frame->esp += 12;
+	frame->esp += FRAME_BYTES;
+}
+
+static inline bool rtos_returns(const struct vcpu *vcpu)
+{
+	u32 eip = vcpu->frame->eip;
+
+	return eip <= vcpu->frame_last && *(const u8 *)(vcpu->linear + eip) == OPCODE_IRET;
 }
 
 /* The timer goes first, then the lower vector. */
-static unsigned rtos_next_vector(u32 pending)
+static inline unsigned rtos_next_vector(struct vcpu *vcpu, const struct rtos *rtos)
 {
-	if (pending & TIMER_BIT)
-		return GANDALF_VECTOR_TIMER;
-	return GANDALF_VECTOR_IRQ + (unsigned)__builtin_ctz(pending);
-}
-
-/* Returns whether the guest has entered a handler, or is stopped. */
-static inline bool rtos_deliver_vector(struct vcpu *vcpu, unsigned vector)
-{
-	const struct rtos *rtos = vcpu->vm->rtos;
 	struct gandalf_shared *shared = vcpu->shared;
-	u32 handler = rtos->handlers[vector];
+	u32 pending = vcpu->pending;
 
-	if (handler == 0) {
-		vcpu_count(vcpu, COUNTER_dropped_interrupts);
-		return false;
-	}
-	if (vector == GANDALF_VECTOR_TIMER) {
-		shared->timer_expiry = rtos->due;
+	if (pending & TIMER_BIT) {
+		vcpu->pending = pending & ~TIMER_BIT;
 		shared->timer_overruns = rtos->overruns;
+		shared->timer_expiry = rtos->due;
+		return GANDALF_VECTOR_TIMER;
 	}
-	trace_fast(vcpu->id, TRACE_deliver, vector, vcpu->frame->eip);
-	vcpu_count(vcpu, COUNTER_deliveries);
-	rtos_finish_return(vcpu);
-	rtos_enter(vcpu, handler);
-	return true;
+	vcpu->pending = pending & (pending - 1);
+	return GANDALF_VECTOR_IRQ + (unsigned)__builtin_ctz(pending);
 }
 
 static void rtos_deliver(struct vcpu *vcpu)
 {
-	struct gandalf_shared *shared = vcpu->shared;
-	u32 pending = vcpu->pending;
-	bool entered = false;
+	u32 handler = 0;
 
-	while (!entered && pending != 0 && (shared->interrupt_flag & GANDALF_INTERRUPT_FLAG) != 0) {
-		unsigned vector = rtos_next_vector(pending);
+	while (handler == 0 && vcpu->pending != 0 &&
+	       (vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG) != 0) {
+		const struct rtos *rtos = vcpu->vm->rtos;
+		unsigned vector = rtos_next_vector(vcpu, rtos);
 
-		pending &= ~PENDING_BIT(vector);
-		entered = rtos_deliver_vector(vcpu, vector);
+		handler = rtos->handlers[vector];
+		if (handler == 0) {
+			vcpu_count(vcpu, COUNTER_dropped_interrupts);
+			continue;
+		}
+		trace_fast(vcpu->id, TRACE_deliver, vector, vcpu->frame->eip);
+		vcpu_count(vcpu, COUNTER_deliveries);
+		if (rtos_returns(vcpu))
+			rtos_finish_return(vcpu);
+		rtos_enter(vcpu, handler);
 	}
-	vcpu->pending = pending;
-	shared->pending = vcpu->attention = pending != 0;
-	if (pending != 0)
+	vcpu->shared->pending = vcpu->pending;
+	if (vcpu->pending != 0) {
+		vcpu->attention |= ATTENTION_NEXT;
 		vcpu_count(vcpu, COUNTER_deferrals);
+	}
 }
 
 COLD static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
@@ -429,6 +422,8 @@ COLD bool rtos_create(struct vm *vm)
 
 	vm->rtos = rtos;
 	vm->linear = memory_map_rtos(vm->guest->memory_base, vm->guest->memory_size);
+	vcpu->linear = vm->linear;
+	vcpu->frame_last = vm->guest->memory_size - FRAME_BYTES;
 	vm->channel_bytes = channel_map(vm);
 	vcpu->operations = &rtos_operations;
 	vcpu->cr0_guest = CR0_PG | CR0_NE | CR0_MP | CR0_ET | CR0_PE;

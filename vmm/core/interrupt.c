@@ -10,6 +10,7 @@
 #include "core/work.h"
 #include "hardware/i8259.h"
 #include "hardware/serial.h"
+#include "ia32/entry.h"
 
 #define IRQS 16
 #define CONSOLE_WAITS 10u /* milliseconds at most */
@@ -28,14 +29,14 @@ static bool console_must_wait(void)
 	return core.current->priority != 0 && console_waits < CONSOLE_WAITS;
 }
 
-static u64 console_expire(struct deadline *deadline, u64 now)
+static u64 console_expire(struct deadline *deadline)
 {
 	bool waits = console_must_wait();
 
 	(void)deadline;
 	console_waits += waits;
 	serial_interrupt_again(!waits);
-	return waits ? now + time_tsc_khz : TIME_NEVER;
+	return waits ? rdtsc() + time_tsc_khz : TIME_NEVER;
 }
 
 static void lines_enable(void)
@@ -72,12 +73,14 @@ void interrupt_release(struct vcpu *vcpu)
 	sti_nop_cli(); /* what waits is still the VMM's, and may start the timer */
 	time_stop();
 	core.direct = vcpu;
+	trap_handlers[VECTOR_APIC_TIMER] = trap_interrupt;
 	i8259_release();
 }
 
 void interrupt_take_back(void)
 {
 	core.direct = NULL;
+	trap_handlers[VECTOR_APIC_TIMER] = trap_clock;
 	lines_enable();
 	time_start();
 	log_take_back();
@@ -115,7 +118,7 @@ static void line_interrupt(unsigned irq)
 		owners[irq]->operations->interrupt(owners[irq], irq);
 }
 
-void interrupt_other(unsigned vector)
+void interrupt_serve(unsigned vector)
 {
 	if (core.direct != NULL)
 		core.direct->operations->interrupt(core.direct, vector);

@@ -14,15 +14,5 @@ void interrupt_assign(u32 irqs, struct vcpu *vcpu);
 void interrupt_release(struct vcpu *vcpu);
 /* Takes them over again when it has stopped. */
 void interrupt_take_back(void);
-/* Serves a vector; real IF is 0. The VMM's clock has a way of its own, the shortest. */
-void interrupt_other(unsigned vector);
-
-static inline void interrupt(unsigned vector)
-{
-	if (vector != VECTOR_APIC_TIMER || core.direct != NULL) {
-		interrupt_other(vector);
-		return;
-	}
-	apic_end_of_interrupt();
-	time_interrupt();
-}
+/* Serves a vector other than that of the VMM's clock; real IF is 0. */
+void interrupt_serve(unsigned vector);

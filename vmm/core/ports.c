@@ -66,8 +66,9 @@ static u64 pit_next(const struct pc *pc)
 	return deadline < earliest ? earliest : deadline;
 }
 
-static u64 pit_due(struct deadline *deadline, u64 now)
+static u64 pit_due(struct deadline *deadline)
 {
+	u64 now = rdtsc();
 	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, pit_deadline));
 
 	pc->pit_served = now;
@@ -78,11 +79,11 @@ static u64 pit_due(struct deadline *deadline, u64 now)
 	return pit_next(pc);
 }
 
-static u64 rtc_due(struct deadline *deadline, u64 now)
+static u64 rtc_due(struct deadline *deadline)
 {
 	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, rtc_deadline));
 
-	rtc_expire(&pc->rtc, now);
+	rtc_expire(&pc->rtc, rdtsc());
 	lines_update(pc);
 	return rtc_deadline(&pc->rtc);
 }

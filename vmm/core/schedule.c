@@ -6,10 +6,10 @@
 #include "core/schedule.h"
 
 #include "core/command.h"
-#include "core/core.h"
 #include "core/log.h"
 #include "core/trace.h"
 #include "hardware/power.h"
+#include "ia32/debug.h"
 #include "ia32/switch.h"
 
 #define STARVATION_SECONDS 10u
@@ -21,7 +21,7 @@ struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING, .cr0 = CR0_PG | CR
 static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
 static struct deadline starvation;
 static struct deadline turn; /* of the current vCPU, if it shares its priority */
-static bool turn_ended;      /* just now */
+static bool turn_ended;      /* since housekeeping was asked for */
 static u64 lowest_ran;       /* time stamps of Linux and the idle vCPU, at the last look */
 static u32 looks;            /* since then at which they had had no more, and someone waited */
 
@@ -36,7 +36,7 @@ static bool vcpu_runnable(struct vcpu *vcpu)
  * The watch over a guest that keeps others from the core. It looks each second, so
  * that a switch has nothing to note for it.
  */
-COLD static u64 starvation_expire(struct deadline *deadline, u64 now)
+COLD static u64 starvation_expire(struct deadline *deadline)
 {
 	const struct vcpu *current = core.current;
 	u64 ran = core_ran(&idle_vcpu);
@@ -55,7 +55,7 @@ COLD static u64 starvation_expire(struct deadline *deadline, u64 now)
 		log_line("%s has held the CPU for %u seconds; guests of lower priority wait",
 			 current->vm->guest->name, STARVATION_SECONDS);
 	lowest_ran = ran;
-	return now + (u64)time_tsc_khz * 1000;
+	return rdtsc() + (u64)time_tsc_khz * 1000;
 }
 
 COLD bool schedule_waits(struct vcpu *vcpu)
@@ -64,7 +64,7 @@ COLD bool schedule_waits(struct vcpu *vcpu)
 }
 
 /* Behind the others of its priority. */
-COLD static u64 turn_expire(struct deadline *deadline, u64 now)
+COLD static u64 turn_expire(struct deadline *deadline)
 {
 	struct vcpu *current = core.current;
 	struct vcpu **at = order;
@@ -79,7 +79,7 @@ COLD static u64 turn_expire(struct deadline *deadline, u64 now)
 	*at = current;
 	current->turn = (u32)core_ran(current);
 	current->attention = turn_ended = true;
-	return now + time_tsc_khz;
+	return rdtsc() + time_tsc_khz;
 }
 
 COLD void schedule_init(void)
@@ -93,7 +93,7 @@ COLD void schedule_init(void)
 COLD void schedule_add(struct vcpu *vcpu)
 {
 	if (core.vcpu_count != 0 && order[core.vcpu_count - 1]->priority == vcpu->priority)
-		order[core.vcpu_count - 1]->shares = vcpu->shares = true;
+		order[core.vcpu_count - 1]->shares = vcpu->shares = core.unusual = true;
 	order[core.vcpu_count++] = vcpu;
 	order[core.vcpu_count] = &idle_vcpu;
 }
@@ -101,6 +101,7 @@ COLD void schedule_add(struct vcpu *vcpu)
 COLD void schedule_housekeeping(u32 work)
 {
 	core.housekeeping |= work;
+	turn_ended = false;
 	core.current->attention = true;
 }
 
@@ -123,30 +124,41 @@ COLD static bool housekeeping_precedes(const struct vcpu *vcpu)
 static struct vcpu *schedule_pick(void)
 {
 	struct vcpu **at = order;
+	struct vcpu *first;
 
-	while (!vcpu_runnable(*at))
-		at++;
-	if (core.housekeeping != 0 && housekeeping_precedes(*at))
+	do
+		first = *at++;
+	while (!vcpu_runnable(first));
+	if (core.housekeeping != 0 && housekeeping_precedes(first))
 		return &idle_vcpu;
-	return *at;
+	return first;
+}
+
+__attribute__((noinline)) COLD static void switch_unusual(const struct vcpu *from, const struct vcpu *to)
+{
+	if (to->shares)
+		deadline_set(&turn, rdtsc() + time_tsc_khz - ((u32)to->ran - to->turn));
+	if ((to->dr[7] | from->dr[7]) & DEBUG_ENABLES)
+		debug_switch(to);
 }
 
 bool schedule(void)
 {
 	struct vcpu *from = core.current;
 	struct vcpu *to = schedule_pick();
+	struct gandalf_trace_event *event;
 	u64 now;
 
-	turn_ended = false;
 	if (to == from)
 		return false;
-	now = rdtsc();
+	if (core.unusual)
+		switch_unusual(from, to);
+	event = trace_begin();
+	event->time = now = rdtsc();
 	from->ran += now;
-	if (to->shares)
-		deadline_set(&turn, now + time_tsc_khz - ((u32)to->ran - to->turn));
 	to->ran -= now;
 	vcpu_count(to, COUNTER_switches_in);
-	trace_fast(from->id, TRACE_switch_to, to->id, to->state);
+	trace_write(event, from->id, TRACE_switch_to, to->id, 0);
 	switch_vcpu(from, to);
 	return true;
 }

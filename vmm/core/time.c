@@ -6,10 +6,10 @@
  */
 #include "core/time.h"
 
+#include "core/core.h"
 #include "core/log.h"
 #include "hardware/apic.h"
 #include "hardware/i8254.h"
-#include "ia32/cpu.h"
 #include "lib/math.h"
 
 u32 time_tsc_khz;
@@ -17,7 +17,6 @@ u32 time_tsc_khz;
 static struct deadline last = {.time = TIME_NEVER};
 static struct deadline *first = &last;
 static const struct timer_hardware *hardware;
-static u64 programmed = TIME_NEVER;
 
 COLD void time_init(void)
 {
@@ -27,16 +26,18 @@ COLD void time_init(void)
 	log_line("TSC %u kHz, timer: %s", time_tsc_khz, hardware->name);
 }
 
-static void time_program(void)
+static inline void time_program(void)
 {
-	programmed = first->time;
-	hardware->program(programmed);
+	s32 high;
+	u32 low;
+
+	rdtsc_since(&first->time, &low, &high);
+	hardware->program(low, high);
 }
 
 COLD void time_stop(void)
 {
 	hardware->stop();
-	programmed = 0; /* nothing is, whatever is set: the guest may use the timer */
 }
 
 COLD void time_start(void)
@@ -50,31 +51,25 @@ COLD int time_irq(void)
 	return hardware->irq;
 }
 
-static void deadline_remove(struct deadline *deadline)
-{
-	struct deadline **link = &first;
-
-	while (*link != deadline)
-		link = &(*link)->next;
-	*link = deadline->next;
-}
-
+/* Mostly it comes first. */
 static void deadline_insert(struct deadline *deadline, u64 time)
 {
 	struct deadline **link = &first;
-	struct deadline *next;
 
 	deadline->time = time;
-	/* No other has as large an upper half. */
-	if ((u32)(time >> 32) == (u32)(TIME_NEVER >> 32))
-		return;
-	while ((next = *link)->time <= time)
-		link = &next->next;
-	deadline->next = next;
+	if (first->time <= time) {
+		/* No other has as large an upper half. */
+		if ((u32)(time >> 32) == (u32)(TIME_NEVER >> 32))
+			return;
+		do
+			link = &(*link)->next;
+		while ((*link)->time <= time);
+	}
+	deadline->next = *link;
 	*link = deadline;
 }
 
-COLD void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *, u64))
+COLD void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *))
 {
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
@@ -82,25 +77,29 @@ COLD void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline
 
 void deadline_set(struct deadline *deadline, u64 time)
 {
-	if (deadline->time != TIME_NEVER)
-		deadline_remove(deadline);
+	struct deadline **link = &first;
+
+	if (deadline->time != TIME_NEVER) {
+		while (*link != deadline)
+			link = &(*link)->next;
+		*link = deadline->next;
+	}
 	deadline_insert(deadline, time);
-	if (time < programmed)
+	if (first == deadline && core.direct == NULL)
 		time_program();
 }
 
 void time_interrupt(void)
 {
-	u64 now = rdtsc();
+	struct deadline *deadline;
+	s32 high;
+	u32 low;
 
-	programmed = 0; /* whatever expire() sets is programmed below */
-	while (first->time <= now) {
-		struct deadline *deadline = first;
-
+	while (rdtsc_since(&(deadline = first)->time, &low, &high)) {
 		first = deadline->next;
-		deadline_insert(deadline, deadline->expire(deadline, now));
+		deadline_insert(deadline, deadline->expire(deadline));
 	}
-	time_program();
+	hardware->program(low, high);
 }
 
 COLD u64 time_microseconds(u64 ticks)

@@ -9,11 +9,11 @@
 #include "lib/types.h"
 
 struct deadline {
-	u64 time; /* TIME_NEVER: not set */
-	/* Called once, at time or, with now, later. Returns the next time, or
-	 * TIME_NEVER; it may set other deadlines, but not this one. */
-	u64 (*expire)(struct deadline *deadline, u64 now);
 	struct deadline *next; /* in the queue, if it is set */
+	u64 time; /* TIME_NEVER: not set */
+	/* Called once, at time or later. Returns the next time, or
+	 * TIME_NEVER; it may set other deadlines, but not this one. */
+	u64 (*expire)(struct deadline *deadline);
 };
 
 extern u32 time_tsc_khz;
@@ -24,7 +24,7 @@ void time_init(void);
 void time_stop(void);
 void time_start(void);
 /* Not set at first. */
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *, u64));
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *));
 /* Moves it, or with TIME_NEVER takes it back. */
 void deadline_set(struct deadline *deadline, u64 time);
 /* The timer interrupt: expires what is due, programs what is next. */
@@ -41,7 +41,7 @@ struct timer_hardware {
 	/* Makes it interrupt as programmed, and stops it. */
 	void (*start)(void);
 	void (*stop)(void);
-	/* Interrupts once, at a time (TSC) or at once if that is over, or earlier
-	 * if it cannot wait that long. */
-	void (*program)(u64 time);
+	/* Interrupts once, when the ticks (TSC) since then will be 0, or at once if they are not
+	 * negative, or earlier if it cannot wait that long. */
+	void (*program)(u32 low, s32 high);
 };

@@ -23,26 +23,28 @@ extern u32 trace_next;
 /* Records an event of the current vCPU. */
 void trace(enum trace_type type, u32 first, u32 second);
 
-/* An event whose other words are still to be written. */
-static inline struct gandalf_trace_event *trace_begin(enum trace_type type)
+/* An event that is still to be written. In a register: fewer bytes. */
+static inline struct gandalf_trace_event *trace_begin(void)
 {
 	struct gandalf_trace_event *event =
 		&trace_events[fetch_add(&trace_next, 1) % GANDALF_TRACE_EVENTS];
 
-	rdtsc_to(&event->time);
-	event->type = (u16)type;
+	__asm__("" : "+r"(event));
 	return event;
 }
 
-/* The same as trace() for a vCPU, without a call: on the way to an RTOS. A macro, so that what
- * it records is read as it is stored and takes no register before. */
-#define trace_fast(id, event_type, first_word, second_word)                                        \
+/* What it says but for the time. A macro, so that each word is read as it is stored and takes no
+ * register before. */
+#define trace_write(event, id, event_type, first_word, second_word)                                \
+	((event)->type = (u16)(event_type), (event)->vcpu = (u16)(id),                             \
+	 (event)->first = (first_word), (event)->second = (second_word))
+
+/* The same as trace() for a vCPU, without a call: on the way to an RTOS. */
+#define trace_fast(id, event_type, first_word, second_word)                                                     \
 	do {                                                                                       \
-		struct gandalf_trace_event *trace_event_ = trace_begin(event_type);                \
-                                                                                                   \
-		trace_event_->vcpu = (u16)(id);                                                    \
-		trace_event_->first = (first_word);                                                \
-		trace_event_->second = (second_word);                                              \
+		struct gandalf_trace_event *trace_event_ = trace_begin();                          \
+		trace_event_->time = rdtsc();                                                      \
+		trace_write(trace_event_, id, event_type, first_word, second_word);                \
 	} while (0)
 
 /* Logs the last count events of the vCPU. */

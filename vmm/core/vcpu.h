@@ -26,6 +26,9 @@ struct frame {
 	u32 eip, cs, eflags, esp, ss;
 };
 
+/* What waits there, and cannot be delivered: at the next return. */
+enum { ATTENTION_NOW = 1, ATTENTION_NEXT = 2 };
+
 enum vcpu_state {
 	VCPU_OFF,     /* never started, powered off, or stopped */
 	VCPU_RUNNING, /* runs or could run */
@@ -70,7 +73,7 @@ struct vcpu {
 	u32 cr0;       /* real CR0 for the next return: cr0_guest, lazy TS */
 	u32 saved_esp; /* VMM stack pointer while switched out */
 	u32 attention; /* not 0: the return to the guest goes through trap_attend(),
-			* and a halted vCPU wakes up */
+			* and a halted vCPU wakes up; ATTENTION_... */
 	u32 cr0_guest; /* real CR0 but for the lazy switch of the FPU */
 	u32 cr3;       /* real CR3, 0: runs in any address space */
 	struct frame *frame; /* its registers, at the top of its VMM stack */
@@ -87,6 +90,8 @@ struct vcpu {
 	struct segment_tables *tables;
 	/* Pool frames: of its descriptor tables, its VMM stack, the page table at LAYOUT_VCPU. */
 	u32 tables_frame, stack_frames[2], table_frame;
+	/* RTOS: where its memory begins, and the last address in it of a handler's frame. */
+	u32 linear, frame_last;
 	u32 pending;         /* RTOS: vectors that wait, from GANDALF_VECTOR_IRQ on */
 	u64 ran;             /* time stamps spent running, less the present one while it runs */
 	u32 counters[COUNTERS];

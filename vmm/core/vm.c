@@ -34,10 +34,11 @@ static void vm_fail(struct vm *vm);
 
 /* Silence is nobody's fault who is kept from the CPU: it gets half of the time again,
  * and a bit, lest it is always looked at when the same other guest runs. */
-static u64 watchdog_expire(struct deadline *deadline, u64 now)
+static u64 watchdog_expire(struct deadline *deadline)
 {
 	struct vm *vm = (struct vm *)((u8 *)deadline - offsetof(struct vm, watchdog));
 	u64 limit = (u64)vm->guest->watchdog_ms * time_tsc_khz;
+	u64 now = rdtsc();
 
 	if (vm->alive == 0)
 		return TIME_NEVER;
@@ -167,6 +168,7 @@ static void vm_start(struct vm *vm)
 	channel_tell(vm);
 	schedule_breathe();
 	vcpu->operations->start(vcpu);
+	fpu_show(vcpu);
 	if (vm->state != GANDALF_STATE_STARTING) {
 		vcpu->operations->stop(vcpu);
 		return;

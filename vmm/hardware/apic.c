@@ -8,7 +8,6 @@
 
 #include "core/memory.h"
 #include "hardware/i8254.h"
-#include "ia32/cpu.h"
 #include "lib/math.h"
 
 #define CPUID_APIC (1u << 9)
@@ -120,14 +119,12 @@ COLD bool apic_init(void)
 }
 
 /* A little late rather than early, which would cost a second interrupt. */
-static void apic_program(u64 time)
+static void apic_program(u32 low, s32 high)
 {
-	u64 ticks = time - rdtsc();
-	u32 near = (u32)ticks;
-	s32 far = (s32)(ticks >> 32); /* negative: it is over */
+	u32 near = -low;
 
-	if (far != 0 || near > NEAR)
-		near = far < 0 ? 0 : NEAR;
+	if (high != -1 || near > NEAR)
+		near = high < 0 ? NEAR : 0;
 	apic_write(REGISTER_INITIAL_COUNT, (u32)((u64)near * timer_scale >> SCALE_SHIFT) + 1);
 }
 

@@ -44,9 +44,9 @@ u32 i8254_measure_tsc(void)
 	return (u32)divide_u64(best * MEASURED_PARTS, 1000, NULL);
 }
 
-static void i8254_program(u64 time)
+static void i8254_program(u32 low, s32 high)
 {
-	s64 ticks = (s64)(time - rdtsc());
+	s64 ticks = -((s64)high << 32 | low);
 	u32 count = 1;
 
 	if (ticks > (s64)time_tsc_khz * MILLISECONDS)

@@ -74,13 +74,16 @@ static inline u64 rdtsc(void)
 	return value;
 }
 
-/* The same, kept in no register. */
-static inline void rdtsc_to(u64 *time)
+/* The ticks since then, in two halves; false if they are negative. */
+static inline bool rdtsc_since(const u64 *time, u32 *low, s32 *high)
 {
-	__asm__ volatile("rdtsc; mov %%eax, (%1); mov %%edx, 4(%1)"
-			 : "=m"(*time)
-			 : "r"(time)
-			 : "eax", "edx");
+	bool over;
+
+	__asm__ volatile("rdtsc; sub %3, %0; sbb %4, %1"
+			 : "=&a"(*low), "=&d"(*high), "=@ccns"(over)
+			 : "m"(((const u32 *)time)[0]), "m"(((const u32 *)time)[1])
+			 : "memory");
+	return over;
 }
 
 /* Two words that may not be there: false then, by way of trap_vmm(). */
@@ -166,20 +169,36 @@ static inline u32 fetch_add(u32 *at, u32 value)
 }
 
 /*
- * Leaves this stack and goes on where the other, at esp, was left in the same way; with
- * that CR3 unless it is 0. What is left of a stack, highest address first:
+ * Leaves this stack, whose pointer goes to at + offset, and goes on where the other, at esp, was
+ * left in the same way; with that CR3 unless it is 0. What is left of a stack, highest address
+ * first:
  *	ebp
- *	where it goes on	<- *saved
+ *	where it goes on	<- what is saved
  */
-static inline void switch_stack(u32 *saved, u32 esp, u32 cr3)
+static inline void switch_stack(void *at, const u32 offset, u32 esp, u32 cr3)
 {
-	__asm__ volatile("push %%ebp; push $1f; mov %%esp, (%0)\n"
-			 "test %2, %2; jz 2f; mov %2, %%cr3\n"
+	__asm__ volatile("push %%ebp; push $1f; mov %%esp, %c3(%0)\n"
+			 "jecxz 2f; mov %2, %%cr3\n"
 			 "2: mov %1, %%esp; ret\n"
 			 "1: pop %%ebp"
-			 : "+a"(saved), "+d"(esp), "+c"(cr3)
-			 :
+			 : "+a"(at), "+d"(esp), "+c"(cr3)
+			 : "i"(offset)
 			 : "ebx", "esi", "edi", "memory", "cc");
+}
+
+/* A sum with 32 bits behind the point: *rest, the first's, becomes the sum's. */
+static inline u64 add_with_rest(const u64 *whole, const u64 *more, u32 *rest,
+				const u32 *more_rest)
+{
+	u64 sum;
+
+	__asm__("mov %2, %%eax; add %%eax, %1; mov %3, %%eax; mov %4, %%edx\n"
+		"adc %5, %%eax; adc %6, %%edx"
+		: "=&A"(sum), "+m"(*rest)
+		: "m"(*more_rest), "m"(*(const u32 *)whole), "m"(((const u32 *)whole)[1]),
+		  "m"(*(const u32 *)more), "m"(((const u32 *)more)[1])
+		: "cc");
+	return sum;
 }
 
 /* The operand of LGDT and LIDT. */

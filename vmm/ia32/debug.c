@@ -6,7 +6,7 @@
  */
 #include "ia32/debug.h"
 
-#include "ia32/cpu.h"
+#include "core/core.h"
 
 /* DR7: without the general-detect bit, which guests do not get. */
 #define DR7_FIXED 0x400u
@@ -47,6 +47,7 @@ void debug_write(struct vcpu *vcpu, unsigned number, u32 value)
 {
 	number |= number >> 1 & 2;
 	vcpu->dr[number] = value;
+	core.unusual |= (vcpu->dr[7] & DEBUG_ENABLES) != 0;
 	if (number != 6)
 		debug_load(vcpu);
 }

@@ -10,6 +10,7 @@
 #include "core/work.h"
 #include "hardware/apic.h"
 #include "ia32/debug.h"
+#include "ia32/fpu.h"
 #include "ia32/guest_access.h"
 #include "ia32/inject.h"
 
@@ -219,9 +220,10 @@ COLD static void cr0_set(struct pc *pc, u32 value)
 	pc->cr0 = value | CR0_ET;
 	pc->vcpu->cr0_guest = (pc->vcpu->cr0_guest & ~(CR0_TS | CR0_EM | CR0_AM)) |
 			      (value & (CR0_TS | CR0_EM | CR0_AM));
-	pc->vcpu->attention = true;
 	if (changed & CR0_PG)
 		shadow_set_paging(pc);
+	work_end();
+	fpu_show(pc->vcpu);
 }
 
 static void cr3_set(struct pc *pc, u32 value)

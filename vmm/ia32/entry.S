@@ -68,7 +68,9 @@ entry_return:
 	/* From here on nothing changes any more. */
 	cli
 	cmpl	$0, VCPU_ATTENTION(%eax)
-	jne	return_attend
+	je	return_guest
+	call	trap_attend
+	mov	core, %eax
 	/* To a guest: its CR0 (WP for Linux, TS). Reloaded only if it differs,
 	 * since a MOV to CR0 is slow and serialising. */
 return_guest:
@@ -86,11 +88,6 @@ pop_ds:	pop	%ds
 	add	$8, %esp
 return_iret:
 	iret
-
-return_attend:
-	call	trap_attend
-	mov	core, %eax
-	jmp	return_guest
 
 	/* To the VMM itself: with the CR0 and the segments that it had. FS and GS mean
 	 * nothing to it, and whose selectors they hold this GDT may lack; but at the first

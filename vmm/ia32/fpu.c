@@ -37,21 +37,31 @@ void fpu_reset(struct vcpu *vcpu)
 		*(u16 *)&vcpu->fpu[8] = 0xffff;
 }
 
+void fpu_show(struct vcpu *vcpu)
+{
+	vcpu->cr0 = vcpu->cr0_guest | (fpu_is_foreign(vcpu) ? CR0_TS : 0);
+}
+
 void fpu_take(struct vcpu *vcpu)
 {
-	if (core.fpu_owner == vcpu)
+	struct vcpu *owner = core.fpu_owner;
+
+	if (owner == vcpu)
 		return;
 	clts();
-	if (core.fpu_owner != NULL && has_fxsr)
-		__asm__ volatile("fxsave %0" : "=m"(core.fpu_owner->fpu));
-	else if (core.fpu_owner != NULL)
-		__asm__ volatile("fnsave %0" : "=m"(core.fpu_owner->fpu));
+	if (owner != NULL) {
+		if (has_fxsr)
+			__asm__ volatile("fxsave %0" : "=m"(owner->fpu));
+		else
+			__asm__ volatile("fnsave %0" : "=m"(owner->fpu));
+		owner->cr0 |= CR0_TS;
+	}
 	if (has_fxsr)
 		__asm__ volatile("fxrstor %0" : : "m"(vcpu->fpu));
 	else
 		/* A stopped guest may have left an exception pending. */
 		__asm__ volatile("fninit; frstor %0" : : "m"(vcpu->fpu));
 	core.fpu_owner = vcpu;
-	vcpu->cr0 = vcpu->cr0_guest;
+	fpu_show(vcpu);
 	vcpu_count(vcpu, COUNTER_fpu_switches);
 }

@@ -16,5 +16,7 @@ static inline bool fpu_is_foreign(const struct vcpu *vcpu)
 {
 	return core.fpu_owner != vcpu;
 }
+/* Sets its CR0 after that, or after cr0_guest. */
+void fpu_show(struct vcpu *vcpu);
 /* Brings the vCPU's state into the FPU. */
 void fpu_take(struct vcpu *vcpu);

@@ -6,7 +6,6 @@
  */
 #include "ia32/shadow.h"
 
-#include "core/core.h"
 #include "core/pc.h"
 #include "core/schedule.h"
 #include "core/trace.h"

@@ -6,24 +6,19 @@
 #pragma once
 
 #include "core/core.h"
-#include "ia32/debug.h"
 #include "ia32/segment.h"
 
-/* Runs to; returns when from is switched to again. An RTOS runs in whatever address space is
- * loaded, since all of them map it: switching to it costs no CR3 load. */
+/* Runs to; returns when from is switched to again; debug_switch() comes before. An RTOS runs in
+ * whatever address space is loaded, since all of them map it: switching to it costs no CR3 load. */
 static inline void switch_vcpu(struct vcpu *from, struct vcpu *to)
 {
 	u32 cr3 = 0;
 
-	if (to->cr3 != 0 && to->cr3 != core.cr3) {
-		cr3 = to->cr3;
-		core.cr3 = cr3;
-	}
+	if (to->cr3 != 0 && to->cr3 != core.cr3)
+		core.cr3 = cr3 = to->cr3;
 	core.current = to;
 	segment_load(to);
-	if ((to->dr[7] | from->dr[7]) & DEBUG_ENABLES)
-		debug_switch(to);
-	switch_stack(&from->saved_esp, to->saved_esp, cr3);
+	switch_stack(from, offsetof(struct vcpu, saved_esp), to->saved_esp, cr3);
 }
 
 /* Gives the vCPU a VMM stack whose first switch goes straight to its frame,

@@ -11,7 +11,6 @@
 #include "core/work.h"
 #include "ia32/debug.h"
 #include "ia32/entry.h"
-#include "ia32/fpu.h"
 #include "ia32/segment.h"
 #include "ia32/shadow.h"
 #include "ia32/upcall.h"
@@ -22,6 +21,9 @@ _Static_assert(offsetof(struct core, current) == 0, "entry.S");
 struct fixup {
 	u32 at, to;
 };
+
+/* Instead of a vector. */
+#define OWN_CLOCK 0
 
 extern const struct fixup fixup_first[], fixup_last[];
 
@@ -41,13 +43,16 @@ COLD static const struct fixup *trap_fixup(u32 eip)
 /* Interrupts come where the idle vCPU lets them in, which looks for itself who
  * is to run then, and where the VMM works for a guest. A vCPU that runs meanwhile
  * may change CR2, and the FPU's owner. */
-static inline void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
+static inline __attribute__((always_inline)) void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 {
 	bool working = vcpu->working;
 	u32 cr2 = cr2_read();
 
 	vcpu->working = true;
-	interrupt(vector);
+	if (vector == OWN_CLOCK)
+		time_interrupt();
+	else
+		interrupt_serve(vector);
 	if (vcpu != &idle_vcpu) {
 		vcpu_count(vcpu, COUNTER_vmm_interrupts);
 		if (schedule()) {
@@ -92,31 +97,45 @@ void trap_attend(void)
 	struct vcpu *vcpu = core.current;
 
 	do {
-		vcpu->attention = false;
+		vcpu->attention = 0;
 		if (vcpu->vm->halt_wanted)
 			vm_halt_wanted(vcpu->vm);
 		schedule();
+		vcpu->attention = 0; /* for what deliver() is about to see */
 		vcpu->operations->deliver(vcpu);
-		/* The idle vCPU, which waits while the VMM works for a guest, runs before Linux. */
-	} while (vcpu->state != VCPU_RUNNING || vcpu->vm->halt_wanted ||
-		 (core.housekeeping != 0 && vcpu->priority == 0));
-	vcpu->cr0 = vcpu->cr0_guest | (fpu_is_foreign(vcpu) ? CR0_TS : 0);
+	} while (vcpu->attention & ATTENTION_NOW);
 }
 
-static void trap_interrupt(struct frame *frame)
+void trap_interrupt(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
-	u32 vector = frame->vector;
 
-	trace_fast(vcpu->id, TRACE_interrupt, vector, frame->eip);
+	trace(TRACE_interrupt, frame->vector, frame->eip);
 	if ((frame->cs & 3) == 0) {
-		interrupt_vmm(vcpu, vector);
+		interrupt_vmm(vcpu, frame->vector);
 		return;
 	}
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_interrupts);
-	vcpu->attention = true;
-	interrupt(vector);
+	vcpu->attention = ATTENTION_NOW;
+	interrupt_serve(frame->vector);
+}
+
+/* The same for the VMM's clock, the shortest way: an RTOS waits. */
+void trap_clock(struct frame *frame)
+{
+	struct vcpu *vcpu = core.current;
+
+	trace_fast(vcpu->id, TRACE_interrupt, VECTOR_APIC_TIMER, frame->eip);
+	apic_end_of_interrupt();
+	if ((frame->cs & 3) == 0) {
+		interrupt_vmm(vcpu, OWN_CLOCK);
+		return;
+	}
+	vcpu_count(vcpu, COUNTER_entries);
+	vcpu_count(vcpu, COUNTER_interrupts);
+	time_interrupt();
+	trap_attend();
 }
 
 static void trap_exception(struct frame *frame)
@@ -168,6 +187,7 @@ COLD void trap_init(void)
 	}
 	trap_handlers[EXCEPTION_DB] = trap_handlers[EXCEPTION_NMI] = trap_debug;
 	trap_handlers[EXCEPTION_PF] = trap_page_fault;
+	trap_handlers[VECTOR_APIC_TIMER] = trap_clock;
 	trap_handlers[GANDALF_HYPERCALL_VECTOR] = trap_hypercall;
 	trap_handlers[VECTOR_RETURN_FAULT] = trap_exception;
 }

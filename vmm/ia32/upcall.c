@@ -27,8 +27,6 @@
 #include "ia32/upcall.h"
 
 #include "core/core.h"
-#include "core/memory.h"
-#include "core/pc.h"
 #include "core/trace.h"
 #include "hardware/apic.h"
 #include "hardware/i8259.h"

@@ -87,9 +87,13 @@ static inline u64 rdtsc(void)
 	return processor.tsc;
 }
 
-static inline void rdtsc_to(u64 *time)
+static inline bool rdtsc_since(const u64 *time, u32 *low, s32 *high)
 {
-	*time = processor.tsc;
+	u64 ticks = processor.tsc - *time;
+
+	*low = (u32)ticks;
+	*high = (s32)(ticks >> 32);
+	return *high >= 0;
 }
 
 u32 entry_copy(void *to, const void *from, u32 size);
@@ -160,7 +164,14 @@ static inline void sti_hlt_cli(void)
 }
 
 /* The test's own. */
-void switch_stack(u32 *saved, u32 esp, u32 cr3);
+void switch_stack(void *at, u32 offset, u32 esp, u32 cr3);
+
+static inline u64 add_with_rest(const u64 *whole, const u64 *more, u32 *rest,
+				const u32 *more_rest)
+{
+	*rest += *more_rest;
+	return *whole + *more + (*rest < *more_rest);
+}
 
 static inline void lgdt_lidt_ltr(const struct table_register *gdt,
 				 const struct table_register *idt, u32 task)
