@@ -550,7 +550,7 @@ static void step_hypercall(struct vm *vm)
 	caller = vm->vcpu;
 	processor.interrupts = vm->pc != NULL;
 	core.current = caller;
-	trap_hypercall(frame);
+	frame->eax = trap_hypercall(frame);
 	work_end();
 	caller = NULL;
 	if (vm->state == GANDALF_STATE_RUNNING)

@@ -76,7 +76,7 @@ void switch_stack(void *at, u32 offset, u32 esp, u32 cr3)
 	assert_int_equal(cr3, 0);
 }
 
-void debug_switch(const struct vcpu *to)
+void debug_load(const struct vcpu *to)
 {
 	(void)to;
 	fail();

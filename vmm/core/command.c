@@ -35,7 +35,6 @@ static void command_status(struct vm *vm)
 {
 	u64 now = rdtsc();
 
-	(void)vm;
 	for (u32 i = 0; i < core.vcpu_count; i++) {
 		const struct vm *each = &vms[i];
 
@@ -96,7 +95,6 @@ static const struct command commands[] = {
 
 static void command_help(struct vm *vm)
 {
-	(void)vm;
 	for (u32 i = 0; i < ARRAY_SIZE(commands); i++)
 		log_line("%s%s: %s", commands[i].name, commands[i].needs_guest ? " GUEST" : "",
 			 commands[i].help);

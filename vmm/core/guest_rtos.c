@@ -40,10 +40,9 @@ struct rtos {
 	u64 step;       /* ticks of a period, and 2^32ths of one */
 	u32 step_rest;
 	u32 rest;       /* that the next expiry lies behind its tick, in 2^32ths */
-	u32 expiries;   /* since then */
 	u64 due;        /* the expiry that waits to be delivered */
 	u32 period;     /* microseconds; 0: stopped */
-	u32 overruns;
+	u32 expiries, overruns; /* since then; merged of these */
 };
 
 __attribute__((section(".vcpu"))) static struct rtos rtoses[GANDALF_GUESTS_MAXIMUM];
@@ -200,13 +199,6 @@ __attribute__((noinline)) COLD static void rtos_finish_return(struct vcpu *vcpu)
 	frame->esp += FRAME_BYTES;
 }
 
-static inline bool rtos_returns(const struct vcpu *vcpu)
-{
-	u32 eip = vcpu->frame->eip;
-
-	return eip <= vcpu->frame_last && *(const u8 *)(vcpu->linear + eip) == OPCODE_IRET;
-}
-
 /* The timer goes first, then the lower vector. */
 static inline unsigned rtos_next_vector(struct vcpu *vcpu, const struct rtos *rtos)
 {
@@ -239,7 +231,8 @@ static void rtos_deliver(struct vcpu *vcpu)
 		}
 		trace_fast(vcpu->id, TRACE_deliver, vector, vcpu->frame->eip);
 		vcpu_count(vcpu, COUNTER_deliveries);
-		if (rtos_returns(vcpu))
+		if (vcpu->frame->eip <= vcpu->frame_last &&
+		    *(const u8 *)(vcpu->linear + vcpu->frame->eip) == OPCODE_IRET)
 			rtos_finish_return(vcpu);
 		rtos_enter(vcpu, handler);
 	}

@@ -6,15 +6,15 @@
 #include "core/work.h"
 
 /* Its own function, so that the short ones save no registers for it. */
-__attribute__((noinline)) static void hypercall_traced(struct frame *frame,
-						       hypercall_function function)
+__attribute__((noinline)) static u32 hypercall_traced(struct vcpu *vcpu,
+						      hypercall_function function)
 {
-	trace(TRACE_hypercall, frame->eax, frame->ebx);
-	frame->eax = function(core.current);
+	trace(TRACE_hypercall, vcpu->frame->eax, vcpu->frame->ebx);
+	return function(vcpu);
 }
 
 /* The hypercall's gate admits guests only. */
-void trap_hypercall(struct frame *frame)
+u32 trap_hypercall(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 	u32 number = frame->eax;
@@ -25,20 +25,18 @@ void trap_hypercall(struct frame *frame)
 	work_begin(vcpu);
 	if (number >= HYPERCALLS || (function = vcpu->operations->hypercalls[number]) == NULL) {
 		vm_stop(vcpu->vm, "unknown hypercall %u", number);
-		return;
+		return 0;
 	}
 	/* Not for those that are so short that the event would be a good part of their cost. HALT
 	 * has one of its own. */
 	_Static_assert((GANDALF_HYPERCALL_INTERRUPT_FLAG | 1) == GANDALF_HYPERCALL_HALT, "a bit");
-	if ((number | 1) == GANDALF_HYPERCALL_HALT || number == GANDALF_HYPERCALL_NULL)
-		frame->eax = function(vcpu);
-	else
-		hypercall_traced(frame, function);
+	if (number == GANDALF_HYPERCALL_NULL || (number | 1) == GANDALF_HYPERCALL_HALT)
+		return function(vcpu);
+	return hypercall_traced(vcpu, function);
 }
 
 u32 hypercall_null(struct vcpu *vcpu)
 {
-	(void)vcpu;
 	return 0;
 }
 

@@ -14,8 +14,9 @@
 	[GANDALF_HYPERCALL_WRITE] = hypercall_control,                        \
 	[GANDALF_HYPERCALL_ACT] = hypercall_control
 
-/* By the number in the frame's EAX, in the table of the vCPU's kind: an entry into the VMM. */
-void trap_hypercall(struct frame *frame);
+/* By the number in the frame's EAX, in the table of the vCPU's kind: an entry into the VMM.
+ * Returns what the guest finds in EAX. */
+u32 trap_hypercall(struct frame *frame);
 /* GANDALF_HYPERCALL_NULL and _ALIVE, the same for all guests. */
 u32 hypercall_null(struct vcpu *vcpu);
 u32 hypercall_alive(struct vcpu *vcpu);

@@ -33,7 +33,6 @@ static u64 console_expire(struct deadline *deadline)
 {
 	bool waits = console_must_wait();
 
-	(void)deadline;
 	console_waits += waits;
 	serial_interrupt_again(!waits);
 	return waits ? rdtsc() + time_tsc_khz : TIME_NEVER;

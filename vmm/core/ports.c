@@ -12,6 +12,7 @@
 
 enum { IRQ_PIT = 0, IRQ_UART = 4, IRQ_RTC = 8 };
 #define UART_PORT 0x3f8
+#define RTC_INDEX 0x70
 /* The keyboard controller's command that pulses the reset line, and the bit of the chip
  * set's reset register. */
 #define KEYBOARD_PULSE_RESET 0xfe
@@ -19,12 +20,17 @@ enum { IRQ_PIT = 0, IRQ_UART = 4, IRQ_RTC = 8 };
 /* Bytes exchanged with the UART at once; the guest's next access moves more. */
 #define UART_STEP 2
 
+static void pic_look(struct pc *pc)
+{
+	pc->interrupt_waits = pic_pending(&pc->pic) >= 0;
+	pc->vcpu->attention |= pc->interrupt_waits;
+}
+
 static void lines_update(struct pc *pc)
 {
 	pic_set_line(&pc->pic, IRQ_UART, uart_interrupt(&pc->uart));
 	pic_set_line(&pc->pic, IRQ_RTC, rtc_line(&pc->rtc));
-	pc->interrupt_waits = pic_pending(&pc->pic) >= 0;
-	pc->vcpu->attention |= pc->interrupt_waits;
+	pic_look(pc);
 }
 
 static void uart_drain(struct pc *pc)
@@ -95,12 +101,10 @@ static const struct {
 	u16 first, last;
 	u8 chip;
 } __attribute__((packed)) chips[] = {
-	{UART_PORT, UART_PORT + 7, CHIP_UART}, {0x20, 0x21, CHIP_PIC},
-	{0xa0, 0xa1, CHIP_PIC}, {0x40, 0x43, CHIP_PIT},
-	{0x61, 0x61, CHIP_PIT}, {0x70, 0x71, CHIP_RTC},
-	{0x60, 0x60, CHIP_IDLE}, {0x64, 0x64, CHIP_KEYBOARD},
-	{0xcf9, 0xcf9, CHIP_RESET}, {0x80, 0x8f, CHIP_IDLE},
-	{0xf0, 0xf1, CHIP_IDLE}, {0x00, 0x0f, CHIP_IDLE},
+	{UART_PORT, UART_PORT + 7, CHIP_UART}, {0x20, 0x21, CHIP_PIC}, {0xa0, 0xa1, CHIP_PIC},
+	{0x40, 0x43, CHIP_PIT}, {0x61, 0x61, CHIP_PIT}, {RTC_INDEX, RTC_INDEX + 1, CHIP_RTC},
+	{0x60, 0x60, CHIP_IDLE}, {0x64, 0x64, CHIP_KEYBOARD}, {0xcf9, 0xcf9, CHIP_RESET},
+	{0x80, 0x8f, CHIP_IDLE}, {0xf0, 0xf1, CHIP_IDLE}, {0x00, 0x0f, CHIP_IDLE},
 	{0xc0, 0xdf, CHIP_IDLE},
 };
 
@@ -113,15 +117,16 @@ static enum chip chip_find(struct pc *pc, u16 port)
 	return CHIP_NONE;
 }
 
-/* After an access, which may have moved the chip's lines and deadlines. */
-static void chip_settle(struct pc *pc, enum chip chip)
+/* After an access, which may have moved the chip's lines and deadlines; the RTC's index does not. */
+static void chip_settle(struct pc *pc, enum chip chip, u16 port)
 {
-	if (chip == CHIP_UART)
+	if (chip == CHIP_UART) {
 		uart_exchange(pc);
-	else if (chip == CHIP_PIC || chip == CHIP_RTC)
-		lines_update(pc);
-	if (chip == CHIP_RTC) {
+	} else if (chip == CHIP_PIC) {
+		pic_look(pc);
+	} else if (chip == CHIP_RTC && port != RTC_INDEX) {
 		work_pause();
+		lines_update(pc);
 		deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
 	}
 }
@@ -185,7 +190,7 @@ u32 pc_port_read(struct pc *pc, u16 port, u32 size)
 		enum chip chip = chip_find(pc, (u16)(port + i));
 
 		value |= (u32)chip_read(pc, chip, (u16)(port + i)) << 8 * i;
-		chip_settle(pc, chip);
+		chip_settle(pc, chip, (u16)(port + i));
 	}
 	trace(TRACE_port, port, value);
 	return value;
@@ -203,7 +208,7 @@ void pc_port_write(struct pc *pc, u16 port, u32 size, u32 value)
 		enum chip chip = chip_find(pc, (u16)(port + i));
 
 		chip_write(pc, chip, (u16)(port + i), (u8)(value >> 8 * i));
-		chip_settle(pc, chip);
+		chip_settle(pc, chip, (u16)(port + i));
 	}
 }
 

@@ -42,7 +42,6 @@ COLD static u64 starvation_expire(struct deadline *deadline)
 	u64 ran = core_ran(&idle_vcpu);
 	bool waits = false;
 
-	(void)deadline;
 	for (u32 i = 0; i < core.vcpu_count; i++) {
 		if (order[i]->priority == 0)
 			ran += core_ran(order[i]);
@@ -69,7 +68,6 @@ COLD static u64 turn_expire(struct deadline *deadline)
 	struct vcpu *current = core.current;
 	struct vcpu **at = order;
 
-	(void)deadline;
 	if (!current->shares)
 		return TIME_NEVER;
 	while (*at != current)
@@ -139,7 +137,7 @@ __attribute__((noinline)) COLD static void switch_unusual(const struct vcpu *fro
 	if (to->shares)
 		deadline_set(&turn, rdtsc() + time_tsc_khz - ((u32)to->ran - to->turn));
 	if ((to->dr[7] | from->dr[7]) & DEBUG_ENABLES)
-		debug_switch(to);
+		debug_load(to);
 }
 
 bool schedule(void)

@@ -26,15 +26,6 @@ COLD void time_init(void)
 	log_line("TSC %u kHz, timer: %s", time_tsc_khz, hardware->name);
 }
 
-static inline void time_program(void)
-{
-	s32 high;
-	u32 low;
-
-	rdtsc_since(&first->time, &low, &high);
-	hardware->program(low, high);
-}
-
 COLD void time_stop(void)
 {
 	hardware->stop();
@@ -43,7 +34,7 @@ COLD void time_stop(void)
 COLD void time_start(void)
 {
 	hardware->start();
-	time_program();
+	time_interrupt();
 }
 
 COLD int time_irq(void)
@@ -78,6 +69,8 @@ COLD void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline
 void deadline_set(struct deadline *deadline, u64 time)
 {
 	struct deadline **link = &first;
+	s32 high;
+	u32 low;
 
 	if (deadline->time != TIME_NEVER) {
 		while (*link != deadline)
@@ -85,8 +78,10 @@ void deadline_set(struct deadline *deadline, u64 time)
 		*link = deadline->next;
 	}
 	deadline_insert(deadline, time);
-	if (first == deadline && core.direct == NULL)
-		time_program();
+	if (first == deadline && core.direct == NULL) {
+		rdtsc_since(&time, &low, &high);
+		hardware->program(low, high);
+	}
 }
 
 void time_interrupt(void)

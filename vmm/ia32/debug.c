@@ -24,21 +24,13 @@ static u32 dr7_real(const struct vcpu *vcpu)
 	return value;
 }
 
-static void debug_load(const struct vcpu *vcpu)
+void debug_load(const struct vcpu *vcpu)
 {
 	dr0_write(vcpu->dr[0]);
 	dr1_write(vcpu->dr[1]);
 	dr2_write(vcpu->dr[2]);
 	dr3_write(vcpu->dr[3]);
 	dr7_write(dr7_real(vcpu));
-}
-
-void debug_switch(const struct vcpu *to)
-{
-	if (to->dr[7] & DEBUG_ENABLES)
-		debug_load(to);
-	else
-		dr7_write(DR7_FIXED);
 }
 
 /* Numbers 4 and 5 are other names of 6 and 7. */

@@ -8,7 +8,7 @@
 #define DEBUG_ENABLES 0xffu
 
 /* Loads the registers of a vCPU; to be called if it or the one before uses them. */
-void debug_switch(const struct vcpu *to);
+void debug_load(const struct vcpu *vcpu);
 /* The guest's MOV to and from DR; numbers 4 and 5 are aliases of 6 and 7. */
 void debug_write(struct vcpu *vcpu, unsigned number, u32 value);
 u32 debug_read(const struct vcpu *vcpu, unsigned number);

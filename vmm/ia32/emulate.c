@@ -313,7 +313,6 @@ static enum emulated emulate_invlpg(const struct emulation *e)
 /* Caches are written back by the hardware; a guest has no say in that. */
 COLD static enum emulated emulate_cache(const struct emulation *e)
 {
-	(void)e;
 	return EMULATED_NEXT;
 }
 

@@ -34,8 +34,7 @@ entry_stubs:
  *	ds, es, fs, gs
  *	eax ecx edx ebx (CR0 at entry) ebp esi edi	<- esp after PUSHA
  */
-	.globl	entry
-entry:
+.macro ENTER
 	push	%ds
 	push	%es
 	push	%fs
@@ -45,6 +44,23 @@ entry:
 	mov	%eax, %ds
 	mov	%eax, %es
 	cld
+.endm
+	/* A hypercall, from a guest: what its function returns is the guest's EAX. */
+	.globl	entry_hypercall
+entry_hypercall:
+	ENTER
+	mov	%cr0, %eax
+	test	$CR0_WP, %eax
+	jz	1f
+	and	$~CR0_WP, %eax
+	mov	%eax, %cr0
+1:	mov	%esp, %eax
+	call	trap_hypercall
+	mov	%eax, 28(%esp)
+	jmp	return_guest_attended
+	.globl	entry
+entry:
+	ENTER
 	/* From here on the VMM may write its own memory: WP 0. */
 	mov	%cr0, %eax
 	mov	%eax, 12(%esp)
@@ -64,6 +80,7 @@ entry_leave:
 entry_return:
 	testb	$3, 60(%esp)
 	jz	return_vmm
+return_guest_attended:
 	mov	core, %eax
 	/* From here on nothing changes any more. */
 	cli

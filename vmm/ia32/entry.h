@@ -31,8 +31,9 @@ struct stub {
 } __attribute__((packed));
 
 extern struct stub entry_stubs[256];
-/* Where they jump to: never called. */
+/* Where they jump to, that of hypercalls to the latter: never called. */
 void entry(void);
+void entry_hypercall(void);
 
 /* The end of every entry, and where a new vCPU begins: never called, only put on
  * stacks below a frame. */

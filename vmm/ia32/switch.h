@@ -8,7 +8,7 @@
 #include "core/core.h"
 #include "ia32/segment.h"
 
-/* Runs to; returns when from is switched to again; debug_switch() comes before. An RTOS runs in
+/* Runs to; returns when from is switched to again; debug_load() comes before. An RTOS runs in
  * whatever address space is loaded, since all of them map it: switching to it costs no CR3 load. */
 static inline void switch_vcpu(struct vcpu *from, struct vcpu *to)
 {

@@ -181,13 +181,13 @@ COLD void trap_init(void)
 	for (u32 vector = 0; vector < ARRAY_SIZE(entry_stubs); vector++) {
 		entry_stubs[vector] = (struct stub){
 			.push_error = {0x6a, 0}, .push = 0x68, .vector = vector, .jump = 0xe9,
-			.distance = (u32)entry - (u32)entry_stubs[vector].behind,
+			.distance = (u32)(vector == GANDALF_HYPERCALL_VECTOR ? entry_hypercall : entry) -
+				    (u32)entry_stubs[vector].behind,
 		};
 		trap_handlers[vector] = vector < EXCEPTIONS ? trap_exception : trap_interrupt;
 	}
 	trap_handlers[EXCEPTION_DB] = trap_handlers[EXCEPTION_NMI] = trap_debug;
 	trap_handlers[EXCEPTION_PF] = trap_page_fault;
 	trap_handlers[VECTOR_APIC_TIMER] = trap_clock;
-	trap_handlers[GANDALF_HYPERCALL_VECTOR] = trap_hypercall;
 	trap_handlers[VECTOR_RETURN_FAULT] = trap_exception;
 }

@@ -15,7 +15,7 @@ static void hand_on(struct vcpu *to, struct frame *from)
 {
 	core.current = to;
 	if (from->vector == GANDALF_HYPERCALL_VECTOR)
-		trap_hypercall(from);
+		from->eax = trap_hypercall(from);
 	else if (from->vector == EXCEPTION_PF)
 		to->operations->page_fault(to, from);
 	else
