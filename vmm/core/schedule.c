@@ -21,7 +21,7 @@ struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING, .cr0 = CR0_PG | CR
 static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
 static struct deadline starvation;
 static struct deadline turn; /* of the current vCPU, if it shares its priority */
-static bool turn_ended;      /* since housekeeping was asked for */
+static bool turn_ended;      /* since the last look, if housekeeping waits */
 static u64 lowest_ran;       /* time stamps of Linux and the idle vCPU, at the last look */
 static u32 looks;            /* since then at which they had had no more, and someone waited */
 
@@ -106,15 +106,17 @@ COLD void schedule_housekeeping(u32 work)
 /* Whether the idle vCPU's work comes first: before Linux, but not before the VMM's
  * work for it, and before RTOSes less urgent than one to be started. One that is
  * as urgent gives way when it has had its turn. */
-COLD static bool housekeeping_precedes(const struct vcpu *vcpu)
+__attribute__((noinline)) COLD static bool housekeeping_precedes(const struct vcpu *vcpu)
 {
+	bool ended = turn_ended;
 	u32 priority = 0;
 
+	turn_ended = false;
 	for (u32 i = core.vcpu_count; i-- > 0;)
 		if (order[i]->vm->state == GANDALF_STATE_STARTING)
 			priority = order[i]->priority;
 	if (vcpu->priority == priority && priority != 0)
-		return turn_ended;
+		return ended;
 	return vcpu->priority <= priority && !vcpu->working;
 }
 

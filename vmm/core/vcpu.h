@@ -26,7 +26,8 @@ struct frame {
 	u32 eip, cs, eflags, esp, ss;
 };
 
-/* What waits there, and cannot be delivered: at the next return. */
+/* Before the guest goes on; when it returns to the VMM the next time, since what waits cannot be
+ * delivered now. */
 enum { ATTENTION_NOW = 1, ATTENTION_NEXT = 2 };
 
 enum vcpu_state {
