@@ -71,11 +71,6 @@ entry:
 1:	mov	48(%esp), %edx
 	mov	%esp, %eax
 	call	*trap_handlers(, %edx, 4)
-	jmp	entry_return
-	/* void entry_leave(struct frame *frame): as if a handler returned to a frame as above. */
-	.globl	entry_leave
-entry_leave:
-	mov	%eax, %esp
 	.globl	entry_return
 entry_return:
 	testb	$3, 60(%esp)
@@ -105,6 +100,12 @@ pop_ds:	pop	%ds
 	add	$8, %esp
 return_iret:
 	iret
+
+	/* void entry_leave(struct frame *frame): as if a handler returned to a frame as above. */
+	.globl	entry_leave
+entry_leave:
+	mov	%eax, %esp
+	jmp	entry_return
 
 	/* To the VMM itself: with the CR0 and the segments that it had. FS and GS mean
 	 * nothing to it, and whose selectors they hold this GDT may lack; but at the first
