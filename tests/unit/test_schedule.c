@@ -284,12 +284,9 @@ static void work_enables_interrupts_if_it_is_interruptible(void **state)
 	}
 }
 
-static void equals_take_turns(void **state)
+/* All three RTOSes have one priority, as the table may say. */
+static void equals_make(void)
 {
-	const u64 length = 1000000;
-	u32 seen = 0;
-
-	/* All three RTOSes have one priority, as the table may say. */
 	schedule_init();
 	core.vcpu_count = 0;
 	for (u32 i = 0; i < GUESTS; i++) {
@@ -298,7 +295,39 @@ static void equals_take_turns(void **state)
 		assert_true(i == 0 || vcpus[i].shares);
 		vcpus[i].state = VCPU_RUNNING;
 	}
+}
+
+/* The idle vCPU, which starts it, has a step for each of their turns that ends meanwhile. */
+static void equals_of_one_to_be_started_give_way_once_a_turn(void **state)
+{
 	(void)state;
+	equals_make();
+	vcpus[2].state = VCPU_OFF;
+	vcpus[2].vm->state = GANDALF_STATE_STARTING;
+	schedule();
+	turn->time = turn->expire(turn);
+	schedule();
+	assert_ptr_equal(core.current, &vcpus[1]);
+	schedule_housekeeping(HOUSEKEEPING_START);
+	assert_false(schedule());
+	for (u32 i = 0; i < 4; i++) {
+		turn->time = turn->expire(turn);
+		assert_true(schedule());
+		assert_ptr_equal(core.current, &idle_vcpu);
+		assert_true(schedule());
+		assert_ptr_equal(core.current, &vcpus[i % 2]);
+		assert_false(schedule());
+	}
+	vcpus[2].vm->state = GANDALF_STATE_OFF;
+}
+
+static void equals_take_turns(void **state)
+{
+	const u64 length = 1000000;
+	u32 seen = 0;
+
+	(void)state;
+	equals_make();
 	processor.tsc = 5;
 	schedule();
 	assert_ptr_equal(core.current, &vcpus[0]);
@@ -379,6 +408,7 @@ int main(void)
 		cmocka_unit_test_setup(the_work_for_linux_ends_before_the_idle_vcpus_begins, start),
 		cmocka_unit_test_setup(work_enables_interrupts_if_it_is_interruptible, start),
 		cmocka_unit_test_setup(equals_take_turns, start),
+		cmocka_unit_test_setup(equals_of_one_to_be_started_give_way_once_a_turn, start),
 		cmocka_unit_test_setup(who_waits_could_run, start),
 		cmocka_unit_test_setup(breathing_lets_interrupts_in, start),
 		cmocka_unit_test_setup(the_idle_vcpu_works_sleeps_and_switches_off, start),
