@@ -27,8 +27,9 @@ enum { COMMAND_SHORTHAND = 0xc0000, COMMAND_SELF = 0x40000 };
 #define DIVIDE_BY_1 0xbu
 #define MEASURED_CLOCKS 11932u /* 10 ms of the 8254 */
 
-/* Beyond these ticks of the TSC the timer interrupts earlier, which is harmless. */
-#define NEAR (1u << 29)
+/* Ticks of the TSC. Beyond NEAR the timer interrupts earlier, which is harmless. LEAD passes between
+ * the look at the time and the timer's start, and an interrupt takes more to its look at the time. */
+enum { LEAD = 16, NEAR = 1 << 29 };
 /* Timer clocks in a tick of the TSC are timer_scale / 2^SCALE_SHIFT, at most 4. */
 #define SCALE_SHIFT 29
 
@@ -113,18 +114,17 @@ COLD bool apic_init(void)
 	memory_map_device(LAYOUT_APIC, (u32)base & PTE_FRAME);
 	apic_reset();
 	timer_scale = (u32)multiply_divide(1u << SCALE_SHIFT, timer_measure(), time_tsc_khz);
-	if (timer_scale != 0)
-		apic_base = (u32)base | APIC_BASE_ENABLE;
+	apic_base = timer_scale != 0 ? (u32)base | APIC_BASE_ENABLE : 0;
 	return timer_scale != 0;
 }
 
-/* A little late rather than early, which would cost a second interrupt. */
+/* A little late rather than too early, which would cost a second interrupt. */
 static void apic_program(u32 low, s32 high)
 {
-	u32 near = -low;
+	u32 near = -low - LEAD;
 
 	if (high != -1 || near > NEAR)
-		near = high < 0 ? NEAR : 0;
+		near = high < 0 && -low > LEAD ? NEAR : 0;
 	apic_write(REGISTER_INITIAL_COUNT, (u32)((u64)near * timer_scale >> SCALE_SHIFT) + 1);
 }
 
