@@ -316,7 +316,7 @@ class Guest:
 
     def without_write_protection(self) -> Any:
         """Have CR0.WP 0 while the guest runs, from its next return from the VMM on."""
-        address = self.vmm.physical(self.vmm.field("vcpu", self._vcpu, "cr0_guest"))
+        address = self.vmm.physical(self.vmm.field("vcpu", self._vcpu, "cr0"))
         return self.vmm.changed(address, self.vmm.memory.word(address) & ~CR0_WP)
 
     def without_memory_bound(self) -> Any:
