@@ -31,7 +31,7 @@ static const char counter_names[] =
 
 static void command_help(struct vm *vm);
 
-static void command_status(struct vm *vm)
+static void command_status(UNUSED struct vm *vm)
 {
 	u64 now = rdtsc();
 
@@ -93,7 +93,7 @@ static const struct command commands[] = {
 	{"resume", command_result, "ends that", true, GANDALF_ACTION_RESUME},
 };
 
-static void command_help(struct vm *vm)
+static void command_help(UNUSED struct vm *vm)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(commands); i++)
 		log_line("%s%s: %s", commands[i].name, commands[i].needs_guest ? " GUEST" : "",

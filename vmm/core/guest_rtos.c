@@ -236,8 +236,7 @@ static void rtos_deliver(struct vcpu *vcpu)
 			rtos_finish_return(vcpu);
 		rtos_enter(vcpu, handler);
 	}
-	vcpu->shared->pending = vcpu->pending;
-	if (vcpu->pending != 0) {
+	if ((vcpu->shared->pending = vcpu->pending != 0)) {
 		vcpu->attention |= ATTENTION_NEXT;
 		vcpu_count(vcpu, COUNTER_deferrals);
 	}

@@ -35,7 +35,7 @@ u32 trap_hypercall(struct frame *frame)
 	return hypercall_traced(vcpu, function);
 }
 
-u32 hypercall_null(struct vcpu *vcpu)
+u32 hypercall_null(UNUSED struct vcpu *vcpu)
 {
 	return 0;
 }

@@ -22,13 +22,15 @@ struct gandalf_table system_table;
 
 static void init_processor(void)
 {
+	u32 features = cpuid(1).edx;
+
 	trap_init();
 	segment_init();
 	core.cr3 = cr3_read();
-	if (cpuid(1).edx & CPUID_PGE)
+	if (features & CPUID_PGE)
 		cr4_write(cr4_read() | CR4_PGE);
 	/* SYSENTER would enter ring 0: with CS 0 it is a #GP. */
-	if (cpuid(1).edx & CPUID_SEP)
+	if (features & CPUID_SEP)
 		wrmsr(MSR_SYSENTER_CS, 0);
 	fpu_init();
 }

@@ -29,7 +29,7 @@ static bool console_must_wait(void)
 	return core.current->priority != 0 && console_waits < CONSOLE_WAITS;
 }
 
-static u64 console_expire(struct deadline *deadline)
+static u64 console_expire(UNUSED struct deadline *deadline)
 {
 	bool waits = console_must_wait();
 

@@ -36,7 +36,7 @@ static bool vcpu_runnable(struct vcpu *vcpu)
  * The watch over a guest that keeps others from the core. It looks each second, so
  * that a switch has nothing to note for it.
  */
-COLD static u64 starvation_expire(struct deadline *deadline)
+COLD static u64 starvation_expire(UNUSED struct deadline *deadline)
 {
 	const struct vcpu *current = core.current;
 	u64 ran = core_ran(&idle_vcpu);
@@ -63,7 +63,7 @@ COLD bool schedule_waits(struct vcpu *vcpu)
 }
 
 /* Behind the others of its priority. */
-COLD static u64 turn_expire(struct deadline *deadline)
+COLD static u64 turn_expire(UNUSED struct deadline *deadline)
 {
 	struct vcpu *current = core.current;
 	struct vcpu **at = order;
@@ -134,7 +134,7 @@ static struct vcpu *schedule_pick(void)
 	return first;
 }
 
-__attribute__((noinline)) COLD static void switch_unusual(const struct vcpu *from, const struct vcpu *to)
+__attribute__((noinline)) COLD static void switch_unusual(const struct vcpu *from, struct vcpu *to)
 {
 	if (to->shares)
 		deadline_set(&turn, rdtsc() + time_tsc_khz - ((u32)to->ran - to->turn));

@@ -40,7 +40,7 @@ static inline struct gandalf_trace_event *trace_begin(void)
 	 (event)->first = (first_word), (event)->second = (second_word))
 
 /* The same as trace() for a vCPU, without a call: on the way to an RTOS. */
-#define trace_fast(id, event_type, first_word, second_word)                                                     \
+#define trace_fast(id, event_type, first_word, second_word)                                        \
 	do {                                                                                       \
 		struct gandalf_trace_event *trace_event_ = trace_begin();                          \
 		trace_event_->time = rdtsc();                                                      \

@@ -124,7 +124,7 @@ static void apic_program(u32 low, s32 high)
 	u32 near = -low - LEAD;
 
 	if (high != -1 || near > NEAR)
-		near = high < 0 && -low > LEAD ? NEAR : 0;
+		near = high < 0 && near < -(u32)LEAD ? NEAR : 0;
 	apic_write(REGISTER_INITIAL_COUNT, (u32)((u64)near * timer_scale >> SCALE_SHIFT) + 1);
 }
 

@@ -311,7 +311,7 @@ static enum emulated emulate_invlpg(const struct emulation *e)
 }
 
 /* Caches are written back by the hardware; a guest has no say in that. */
-COLD static enum emulated emulate_cache(const struct emulation *e)
+COLD static enum emulated emulate_cache(UNUSED const struct emulation *e)
 {
 	return EMULATED_NEXT;
 }

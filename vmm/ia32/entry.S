@@ -44,38 +44,38 @@ entry_stubs:
 	mov	%eax, %ds
 	mov	%eax, %es
 	cld
+	mov	%cr0, %eax
+.endm
+	/* From here on the VMM may write its own memory: WP 0. */
+.macro CLEAR_WP
+	test	$CR0_WP, %eax
+	jz	1f
+	and	$~CR0_WP, %eax
+	mov	%eax, %cr0
+1:
 .endm
 	/* A hypercall, from a guest: what its function returns is the guest's EAX. */
 	.globl	entry_hypercall
 entry_hypercall:
 	ENTER
-	mov	%cr0, %eax
-	test	$CR0_WP, %eax
-	jz	1f
-	and	$~CR0_WP, %eax
-	mov	%eax, %cr0
-1:	mov	%esp, %eax
+	CLEAR_WP
+	mov	%esp, %eax
 	call	trap_hypercall
 	mov	%eax, 28(%esp)
-	jmp	return_guest_attended
+	jmp	return_to_guest
 	.globl	entry
 entry:
 	ENTER
-	/* From here on the VMM may write its own memory: WP 0. */
-	mov	%cr0, %eax
 	mov	%eax, 12(%esp)
-	test	$CR0_WP, %eax
-	jz	1f
-	and	$~CR0_WP, %eax
-	mov	%eax, %cr0
-1:	mov	48(%esp), %edx
+	CLEAR_WP
+	mov	48(%esp), %edx
 	mov	%esp, %eax
 	call	*trap_handlers(, %edx, 4)
 	.globl	entry_return
 entry_return:
 	testb	$3, 60(%esp)
 	jz	return_vmm
-return_guest_attended:
+return_to_guest:
 	mov	core, %eax
 	/* From here on nothing changes any more. */
 	cli

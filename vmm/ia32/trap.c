@@ -43,7 +43,7 @@ COLD static const struct fixup *trap_fixup(u32 eip)
 /* Interrupts come where the idle vCPU lets them in, which looks for itself who
  * is to run then, and where the VMM works for a guest. A vCPU that runs meanwhile
  * may change CR2, and the FPU's owner. */
-static inline __attribute__((always_inline)) void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
+static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 {
 	bool working = vcpu->working;
 	u32 cr2 = cr2_read();
