@@ -299,10 +299,9 @@ u32 hypercall_doorbell(struct vcpu *which)
 	return 0;
 }
 
-void inject(struct pc *pc, unsigned vector, bool has_error, u32 error)
+void inject(struct pc *pc, unsigned vector, u32 error)
 {
 	(void)vector;
-	(void)has_error;
 	(void)error;
 	called("inject");
 	if (arrives_in_inject != 0) {
@@ -313,12 +312,6 @@ void inject(struct pc *pc, unsigned vector, bool has_error, u32 error)
 		frame.cs = 0x61;
 		linux_set_interrupts(pc, false);
 	}
-}
-
-void inject_page_fault(struct pc *pc, u32 linear, u32 error)
-{
-	(void)linear;
-	inject(pc, EXCEPTION_PF, true, error);
 }
 
 void fpu_take(struct vcpu *which)

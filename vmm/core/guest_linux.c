@@ -50,7 +50,7 @@ COLD static void deliver_direct(struct pc *pc)
 {
 	for (u32 i = 0; i < pc->direct_count && pc->vcpu->state != VCPU_OFF; i++) {
 		trace(TRACE_deliver, pc->direct_vectors[i], pc->vcpu->frame->eip);
-		inject(pc, pc->direct_vectors[i], false, 0);
+		inject(pc, pc->direct_vectors[i], INJECT_NO_ERROR);
 	}
 	pc->direct_count = 0;
 }
@@ -66,7 +66,7 @@ static void linux_deliver(struct vcpu *vcpu)
 
 		work_begin(vcpu);
 		trace(TRACE_deliver, vector, vcpu->frame->eip);
-		inject(pc, vector, false, 0);
+		inject(pc, vector, INJECT_NO_ERROR);
 		work_end();
 	}
 	vcpu->attention |= pc->interrupt_waits ? ATTENTION_NEXT : 0;
@@ -178,13 +178,13 @@ COLD static void no_fpu(struct pc *pc)
 	if ((pc->cr0 & (CR0_TS | CR0_EM)) == 0 && fpu_is_foreign(pc->vcpu))
 		fpu_take(pc->vcpu);
 	else
-		inject(pc, EXCEPTION_NM, false, 0);
+		inject(pc, EXCEPTION_NM, INJECT_NO_ERROR);
 }
 
 COLD static void exception(struct pc *pc, unsigned vector, u32 error)
 {
 	trace(TRACE_exception, vector, pc->vcpu->frame->eip);
-	inject(pc, vector, (EXCEPTION_ERROR_CODES >> vector & 1) != 0, error);
+	inject(pc, vector, EXCEPTION_ERROR_CODES >> vector & 1 ? error : INJECT_NO_ERROR);
 }
 
 COLD static void trap_seldom(struct pc *pc, const struct frame *frame)

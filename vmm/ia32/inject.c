@@ -62,41 +62,40 @@ static inline bool stack_writable(struct pc *pc, u32 linear, u32 size)
 
 /* The guest's frame, on its kernel's stack; ring 3's stack is left for that. flag: IF as the
  * guest sees it. */
-INLINE static bool frame_build(struct pc *pc, struct frame *frame, u32 flag, bool has_error,
+INLINE static bool frame_build(struct pc *pc, struct frame *frame, bool from_user, u32 flag,
 			       u32 error)
 {
 	const struct tss *tss = &pc->vcpu->tables->tss;
-	u32 eflags = (frame->eflags & ~(EFLAGS_IOPL | EFLAGS_IF)) | flag;
-	u32 size = (3u + has_error) * sizeof(u32);
-	u32 eip = frame->eip;
+	u32 size = ((from_user ? 5u : 3u) + (error != INJECT_NO_ERROR)) * sizeof(u32);
 	u32 cs = frame->cs;
+	u32 esp = frame->esp;
 	u32 *stack;
 
-	if ((cs & 3) == 3) {
-		u32 old_esp = frame->esp;
-		u32 old_ss = frame->ss;
-
+	if (from_user) {
 		inject_reload_stack(pc);
-		stack = (u32 *)(tss->esp1 - 2 * sizeof(u32));
-		if (!stack_writable(pc, (u32)stack - size, size + 2 * sizeof(u32)) ||
-		    !write_or_fail(stack, old_esp) || !write_or_fail(stack + 1, old_ss))
-			return false;
-		frame->ss = tss->ss1;
+		esp = tss->esp1;
 	} else {
 		cs = visible_cs(pc, cs);
-		stack = (u32 *)frame->esp;
-		if (!stack_writable(pc, (u32)stack - size, size))
-			return false;
 	}
-	frame->esp = (u32)stack - size;
-	return write_or_fail(stack - 1, eflags) && write_or_fail(stack - 2, cs) &&
-	       write_or_fail(stack - 3, eip) && (!has_error || write_or_fail(stack - 4, error));
+	if (!stack_writable(pc, esp - size, size))
+		return false;
+	stack = (u32 *)esp;
+	if (from_user) {
+		if (!write_or_fail(--stack, frame->ss) || !write_or_fail(--stack, frame->esp))
+			return false;
+		frame->ss = tss->ss1;
+	}
+	frame->esp = esp - size;
+	return write_or_fail(--stack, (frame->eflags & ~(EFLAGS_IOPL | EFLAGS_IF)) | flag) &&
+	       write_or_fail(--stack, cs) && write_or_fail(--stack, frame->eip) &&
+	       (error == INJECT_NO_ERROR || write_or_fail(--stack, error));
 }
 
-INLINE static void inject_now(struct pc *pc, unsigned vector, bool has_error, u32 error)
+void inject(struct pc *pc, unsigned vector, u32 error)
 {
 	struct vcpu *vcpu = pc->vcpu;
 	struct frame *frame = vcpu->frame;
+	bool from_user = (frame->cs & 3) == 3;
 	u32 flag = linux_interrupt_flag(pc);
 	u32 low, high;
 
@@ -104,7 +103,7 @@ INLINE static void inject_now(struct pc *pc, unsigned vector, bool has_error, u3
 		triple_fault(pc, vector, "IDT has no gate for");
 		return;
 	}
-	if (!frame_build(pc, frame, flag, has_error, error)) {
+	if (!frame_build(pc, frame, from_user, flag, error)) {
 		triple_fault(pc, vector, "stack cannot take");
 		return;
 	}
@@ -115,23 +114,8 @@ INLINE static void inject_now(struct pc *pc, unsigned vector, bool has_error, u3
 	vcpu_count(vcpu, vector < EXCEPTIONS ? COUNTER_exceptions : COUNTER_deliveries);
 }
 
-COLD void inject(struct pc *pc, unsigned vector, bool has_error, u32 error)
-{
-	inject_now(pc, vector, has_error, error);
-}
-
-/* The most frequent one has a copy of its own, of some 300 bytes. */
-void inject_page_fault(struct pc *pc, u32 linear, u32 error)
-{
-	struct vcpu *vcpu = pc->vcpu;
-
-	vcpu_count(vcpu, COUNTER_guest_page_faults);
-	vcpu->shared->cr2 = linear;
-	inject_now(pc, EXCEPTION_PF, true, error);
-}
-
 void inject_general_protection(struct pc *pc, u32 error)
 {
 	trace(TRACE_exception, EXCEPTION_GP, pc->vcpu->frame->eip);
-	inject(pc, EXCEPTION_GP, true, error);
+	inject(pc, EXCEPTION_GP, error);
 }

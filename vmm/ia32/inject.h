@@ -7,10 +7,17 @@
 /* Puts the stack that the guest's TSS has for its kernel into the real one. */
 void inject_reload_stack(struct pc *pc);
 
+/* No error code has all its bits set. */
+#define INJECT_NO_ERROR (~0u)
 /* The frame that the CPU would have built, on the guest's stack; the guest goes
  * on at its handler. An IDT or a stack that cannot be used stops the guest. */
-void inject(struct pc *pc, unsigned vector, bool has_error, u32 error);
+void inject(struct pc *pc, unsigned vector, u32 error);
 /* A page fault: CR2 as well. */
-void inject_page_fault(struct pc *pc, u32 linear, u32 error);
+static inline void inject_page_fault(struct pc *pc, u32 linear, u32 error)
+{
+	vcpu_count(pc->vcpu, COUNTER_guest_page_faults);
+	pc->vcpu->shared->cr2 = linear;
+	inject(pc, EXCEPTION_PF, error);
+}
 /* A #GP with this error code. */
 void inject_general_protection(struct pc *pc, u32 error);

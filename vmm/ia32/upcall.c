@@ -128,7 +128,7 @@ COLD void upcall(struct frame *vmm)
 	handler->eip = vmm->eip;
 	handler->cs = SELECTOR_VMM_CODE;
 	stack_switch(vcpu, depth, handler);
-	inject(pc, vector, false, 0);
+	inject(pc, vector, INJECT_NO_ERROR);
 	entry_leave(handler);
 }
 
