@@ -100,6 +100,7 @@
 	X(kernel_syncs, "rebuilds of the kernel half of the shadow")          \
 	X(tls_loads, "TLS hypercalls")                                        \
 	X(gdt_writes, "writes to the protected GDT page")                     \
+	X(gdt_quick_writes, "of these, those that took the short way")        \
 	X(tls_flips, "strict TLS: flips of a flat segment")                   \
 	X(fpu_switches, "loads of the floating-point state")                  \
 	X(timer_expiries, "expiries of the guest's timer")                    \

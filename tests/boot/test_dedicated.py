@@ -131,4 +131,5 @@ def test_without_the_lines_nothing_is_kept() -> None:
         seen = moved(machine)
         assert seen["flushes"] == seen["tls_loads"] == 0
         assert seen["space_misses"] > seen["space_hits"]
-        assert seen["gdt_writes"] > 0
+        # One behind a change of the page tables takes the long way.
+        assert seen["gdt_writes"] >= seen["gdt_quick_writes"] > 0.9 * seen["gdt_writes"]

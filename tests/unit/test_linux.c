@@ -25,6 +25,7 @@
 #include "fake/hand_on.h"
 
 #define FRAMES 8u
+#define GDT 0xc12b4000u
 
 struct core core;
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
@@ -38,7 +39,7 @@ static struct gandalf_guest guest;
 static struct frame frame;
 static enum shadow_result fill;
 static unsigned stops, arrives_in_inject;
-static bool clears_flag;
+static bool clears_flag, quick;
 
 /* What was called, in this order, and IF there. */
 static struct {
@@ -239,7 +240,7 @@ enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error)
 {
 	(void)pc;
 	(void)error;
-	assert_int_equal(linear, 0x08048000);
+	assert_true(linear == 0x08048000 || linear == GDT + 0x34);
 	called("fill");
 	return fill;
 }
@@ -283,6 +284,14 @@ void emulate_store(struct pc *pc, u32 linear, bool to_apic)
 	(void)pc;
 	(void)linear;
 	called(to_apic ? "apic store" : "gdt store");
+}
+
+bool emulate_gdt_store(struct pc *pc, u32 linear)
+{
+	assert_int_equal(linear, GDT + 0x34);
+	assert_non_null(pc);
+	called("quick store");
+	return quick;
 }
 
 bool emulate_alias_store(struct pc *pc)
@@ -377,20 +386,25 @@ static int start(void **state)
 	return 0;
 }
 
-/* An exception in ring 1 or 3. */
-static void enter(u32 vector, u32 ring)
+static void enter_with(u32 vector, u32 ring, u32 error, u32 address)
 {
 	call_count = 0;
 	processor.interrupts = false;
 	/* An RTOS's page fault may have come in between. */
-	vcpu.fault_address = 0x08048000;
+	vcpu.fault_address = address;
 	processor.cr2 = 0x1234;
 	frame.vector = vector;
-	frame.error = 0;
+	frame.error = error;
 	frame.cs = ring == 3 ? 0x73 : 0x61;
 	work_begin(&vcpu);
 	hand_on(&vcpu, &frame);
 	work_end();
+}
+
+/* An exception in ring 1 or 3. */
+static void enter(u32 vector, u32 ring)
+{
+	enter_with(vector, ring, 0, 0x08048000);
 }
 
 static void assert_call(unsigned index, const char *name, bool interrupts)
@@ -427,6 +441,35 @@ static void page_faults_are_served_with_interrupts_enabled(void **state)
 		assert_call(1, "stop", false);
 	}
 	assert_int_equal(stops, 2);
+}
+
+/* Where the page tables need not be asked whether the kernel may write, they are not. */
+static void stores_to_the_gdt_take_the_short_way(void **state)
+{
+	static const u32 errors[] = {0, PF_P, PF_W, PF_P | PF_W | PF_U, PF_W | PF_U};
+
+	(void)state;
+	fill = SHADOW_PROTECTED;
+	quick = true;
+	enter_with(EXCEPTION_PF, 1, PF_P | PF_W, GDT + 0x34);
+	assert_call(1, "gdt store", true);
+	vm.pc->shadow.protected_page = GDT;
+	enter_with(EXCEPTION_PF, 1, PF_P | PF_W, GDT + 0x34);
+	only_call("quick store", true);
+	for (unsigned i = 0; i < ARRAY_SIZE(errors); i++) {
+		enter_with(EXCEPTION_PF, errors[i] & PF_U ? 3 : 1, errors[i], GDT + 0x34);
+		assert_call(0, "fill", true);
+	}
+	/* One that it does not know. */
+	quick = false;
+	enter_with(EXCEPTION_PF, 1, PF_P | PF_W, GDT + 0x34);
+	assert_int_equal(call_count, 3);
+	assert_call(0, "quick store", true);
+	assert_call(1, "fill", true);
+	assert_call(2, "gdt store", true);
+	vm.pc->shadow.protected_page = GDT + PAGE_SIZE;
+	enter_with(EXCEPTION_PF, 1, PF_P | PF_W, GDT + 0x34);
+	assert_call(0, "fill", true);
 }
 
 static void hypercalls_and_emulation_run_with_interrupts_enabled(void **state)
@@ -527,6 +570,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(page_faults_are_served_with_interrupts_enabled),
+		TEST(stores_to_the_gdt_take_the_short_way),
 		TEST(hypercalls_and_emulation_run_with_interrupts_enabled),
 		TEST(the_fpu_changes_hands_with_interrupts_disabled),
 		TEST(interrupts_are_delivered_with_interrupts_enabled),

@@ -453,6 +453,26 @@ static void check_coverage(void)
 			rights_are_covered(tlb[i].rights, pc.cr3, tlb[i].page << 12);
 }
 
+/* Where a store to the protected page takes the short way, it is one, and allowed. */
+static u32 short_ways;
+
+static void short_way_is_right(void)
+{
+	u32 page = pc.shadow.protected_page;
+	struct rights there, guests;
+	bool global;
+
+	if (pc.shadow.current == NULL || page == 0)
+		return;
+	there = shadow_walk(processor.cr3, page, &global);
+	guests = guest_walk(pc.cr3, page);
+	if (!there.present || there.writable)
+		return;
+	assert_true(rights_allow(guests, PF_W));
+	assert_int_equal(guests.frame, pc.shadow.protected_frame);
+	short_ways++;
+}
+
 /* Both walkers must agree on what an access comes to. */
 static void access_and_check(u32 linear, u32 error)
 {
@@ -460,6 +480,9 @@ static void access_and_check(u32 linear, u32 error)
 	struct rights after;
 	enum shadow_result result = access_memory(linear, error);
 
+	/* As emulate_store() does. */
+	if (result == SHADOW_PROTECTED && linear >= SHADOW_KERNEL)
+		pc.shadow.protected_page = linear & PTE_FRAME;
 	after = guest_walk(pc.cr3, linear);
 	if (pc.shadow.current == NULL) {
 		assert_int_equal(result, linear < GUEST_SIZE || (error & PF_W) == 0
@@ -761,6 +784,13 @@ static void random_kernel_downgrade(void)
 	u32 slot = random_below(4);
 	u32 page = random_below(1024);
 
+	/* Half of the time where the protected page is. */
+	if (one_in(2))
+		for (u32 i = 0; i < 4; i++)
+			if (pc.shadow.protected_page >> 22 == kernel_slots[i]) {
+				slot = i;
+				page = pc.shadow.protected_page >> 12 & 1023;
+			}
 	if (one_in(4)) {
 		kernel_pde_set(kernel_slots[slot],
 			       random_pde(TABLES_OF_KERNEL + slot * PAGE_SIZE) & ~PTE_U);
@@ -810,7 +840,22 @@ static void random_paging(void)
 
 static void random_protection(void)
 {
-	shadow_protect(&pc, one_in(4) ? 0 : random_below(FRAMES_OF_GUEST) << 12);
+	struct rights rights;
+	u32 linear;
+
+	if (one_in(3)) {
+		shadow_protect(&pc, one_in(3) ? 0 : random_below(FRAMES_OF_GUEST) << 12);
+		return;
+	}
+	/* A GDT, and a store to it. */
+	for (u32 i = 0; i < 20; i++) {
+		linear = kernel_slots[random_below(4)] << 22 | random_below(24) << 12;
+		rights = guest_walk(pc.cr3, linear);
+		if (rights_allow(rights, PF_W) && rights.frame < GUEST_SIZE)
+			break;
+	}
+	shadow_protect(&pc, rights.frame);
+	access_and_check(linear, PF_W);
 }
 
 static void step_legal(bool caches)
@@ -858,6 +903,7 @@ static void run_legal(u32 seed, u32 frames, u32 steps, u32 cr4, bool caches)
 	cr0_load(CR0_PE | CR0_PG);
 	for (u32 i = 0; i < steps && !stopped; i++) {
 		step_legal(caches);
+		short_way_is_right();
 		if (i % 6 == 0) {
 			check_isolation();
 			check_coverage();
@@ -877,8 +923,11 @@ static void cached_spaces_cover_the_guests(void **state)
 static void uncached_spaces_cover_the_guests(void **state)
 {
 	(void)state;
+	short_ways = 0;
 	for (u32 seed = 11; seed <= 16; seed++)
 		run_legal(seed, 1023, 1500, CR4_PSE | CR4_PGE, false);
+	print_message("%u steps with a short way\n", short_ways);
+	assert_true(short_ways > 20);
 }
 
 static void spaces_without_global_or_large_pages_cover_the_guests(void **state)
@@ -1458,6 +1507,27 @@ static void a_protected_page_is_read_only_everywhere(void **state)
 	guest_end();
 }
 
+static void a_change_of_the_kernel_half_ends_the_short_way(void **state)
+{
+	const u32 page = 0xc0005000;
+
+	(void)state;
+	plain_start(64);
+	for (unsigned change = 0; change < 4; change++) {
+		pc.shadow.protected_page = page;
+		if (change == 0)
+			shadow_invalidate(&pc, page);
+		else if (change == 1)
+			shadow_flush_all(&pc);
+		else if (change == 2)
+			shadow_protect(&pc, 0x5000);
+		else
+			cr0_load(pc.cr0 & ~CR0_PG);
+		assert_int_equal(pc.shadow.protected_page, 0);
+	}
+	guest_end();
+}
+
 static void caching_begins_with_the_first_flush(void **state)
 {
 	(void)state;
@@ -1521,6 +1591,7 @@ int main(void)
 		cmocka_unit_test(memory_that_is_missing_reads_as_ones),
 		cmocka_unit_test(the_local_apic_is_read_where_it_is),
 		cmocka_unit_test(a_protected_page_is_read_only_everywhere),
+		cmocka_unit_test(a_change_of_the_kernel_half_ends_the_short_way),
 		cmocka_unit_test(caching_begins_with_the_first_flush),
 		cmocka_unit_test(a_kernel_page_is_filled_when_it_is_invalidated),
 		cmocka_unit_test(cached_spaces_cover_the_guests),

@@ -14,8 +14,7 @@
 #include "core/work.h"
 #include "lib/string.h"
 
-#define LINE_SIZE 64
-#define TRACE_LINES 40u
+enum { LINE_SIZE = 64, TRACE_LINES = 40 };
 
 static char line[LINE_SIZE];
 static u32 length;

@@ -22,10 +22,7 @@
 
 /* Linux's 32-bit boot protocol (Documentation/x86/boot.rst): flat segments,
  * paging off, ESI the boot parameters. */
-#define BOOT_CODE 0x10
-#define BOOT_DATA 0x18
-#define TYPE_FLAT_CODE 0x9b
-#define TYPE_FLAT_DATA 0x93
+enum { BOOT_CODE = 0x10, BOOT_DATA = 0x18, TYPE_FLAT_CODE = 0x9b, TYPE_FLAT_DATA = 0x93 };
 #define POST_PORT 0x80
 
 static u32 *alias_entry(const struct vcpu *vcpu)
@@ -135,7 +132,7 @@ static const hypercall_function hypercalls[HYPERCALLS] = {
 
 /* Traps */
 
-COLD static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
+__attribute__((noinline)) COLD static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
 {
 	if (pc->armed && (linear & PTE_FRAME) == GANDALF_SHARED_ALIAS && (error & PF_W) &&
 	    pc_cpl(pc->vcpu) == 1 && emulate_alias_store(pc))
@@ -153,6 +150,17 @@ COLD static void access_refused(struct pc *pc, u32 linear, enum shadow_result re
 		vm_stop(pc->vm, "the pool has no frame left for its page tables");
 }
 
+/* In the kernel's half, where its stores to the GDT fault; false: nothing unusual. */
+__attribute__((noinline)) static bool access_to_kernel(struct pc *pc, u32 linear, u32 error)
+{
+	if ((linear & PTE_FRAME) == pc->shadow.protected_page && error == (PF_P | PF_W))
+		return emulate_gdt_store(pc, linear);
+	if (linear < GANDALF_BASE)
+		return false;
+	access_beyond_base(pc, linear, error);
+	return true;
+}
+
 static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 {
 	struct pc *pc = vcpu->vm->pc;
@@ -161,10 +169,8 @@ static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 
 	trace_fast(vcpu->id, TRACE_page_fault, linear, frame->eip);
 	vcpu_count(vcpu, COUNTER_page_faults);
-	if (linear >= GANDALF_BASE) {
-		access_beyond_base(pc, linear, frame->error);
+	if (linear >= SHADOW_KERNEL && access_to_kernel(pc, linear, frame->error))
 		return;
-	}
 	result = shadow_fill(pc, linear, &frame->error);
 	if (result == SHADOW_FAULT)
 		inject_page_fault(pc, linear, frame->error);
@@ -187,10 +193,21 @@ COLD static void exception(struct pc *pc, unsigned vector, u32 error)
 	inject(pc, vector, EXCEPTION_ERROR_CODES >> vector & 1 ? error : INJECT_NO_ERROR);
 }
 
-COLD static void trap_seldom(struct pc *pc, const struct frame *frame)
+static inline bool strict_tls(const struct vcpu *vcpu)
 {
-	struct vcpu *vcpu = pc->vcpu;
+	return (vcpu->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0;
+}
 
+__attribute__((noinline)) COLD static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
+{
+	struct pc *pc = vcpu->vm->pc;
+
+	if (frame->vector == EXCEPTION_GP && frame->error == 0 && strict_tls(vcpu) && pc_flip_tls(pc))
+		return;
+	if (frame->vector == EXCEPTION_GP && (frame->cs & 3) == 1) {
+		emulate_general_protection(pc, frame->error);
+		return;
+	}
 	trace(TRACE_trap, frame->vector, frame->eip);
 	if (frame->vector == EXCEPTION_NM)
 		no_fpu(pc);
@@ -204,15 +221,10 @@ COLD static void trap_seldom(struct pc *pc, const struct frame *frame)
 
 static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 {
-	struct pc *pc = vcpu->vm->pc;
-
-	if (frame->vector == EXCEPTION_GP && frame->error == 0 &&
-	    (vcpu->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0 && pc_flip_tls(pc))
-		return;
-	if (frame->vector == EXCEPTION_GP && (frame->cs & 3) == 1)
-		emulate_general_protection(pc, frame->error);
+	if (frame->vector == EXCEPTION_GP && (frame->cs & 3) == 1 && !strict_tls(vcpu))
+		emulate_general_protection(vcpu->vm->pc, frame->error);
 	else
-		trap_seldom(pc, frame);
+		trap_seldom(vcpu, frame);
 }
 
 COLD static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
@@ -278,15 +290,9 @@ COLD static void linux_release(struct vcpu *vcpu)
 }
 
 static const struct vcpu_operations linux_operations = {
-	.page_fault = linux_page_fault,
-	.trap = linux_trap,
-	.hypercalls = hypercalls,
-	.interrupt = linux_interrupt,
-	.deliver = linux_deliver,
-	.console = linux_console,
-	.start = linux_start,
-	.stop = linux_stop,
-	.release = linux_release,
+	.page_fault = linux_page_fault, .trap = linux_trap, .hypercalls = hypercalls,
+	.interrupt = linux_interrupt, .deliver = linux_deliver, .console = linux_console,
+	.start = linux_start, .stop = linux_stop, .release = linux_release,
 	.instruction = linux_instruction,
 };
 

@@ -20,8 +20,7 @@
 
 /* In 2^32ths, rounded up: an expiry is late by a 10^6th of a tick after six periods, not early. */
 #define THOUSANDTH 4294968u
-#define TYPE_CODE_RING_1 0xbb
-#define TYPE_DATA_RING_1 0xb3
+enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3 };
 #define OPCODE_IRET 0xcf
 /* Bytes of console output between two looks at interrupts. */
 #define CONSOLE_STEP 8u
@@ -396,15 +395,9 @@ COLD static void rtos_stop(struct vcpu *vcpu)
 }
 
 static const struct vcpu_operations rtos_operations = {
-	.page_fault = rtos_trap,
-	.trap = rtos_trap,
-	.hypercalls = hypercalls,
-	.interrupt = rtos_interrupt,
-	.deliver = rtos_deliver,
-	.console = rtos_console,
-	.start = rtos_start,
-	.stop = rtos_stop,
-	.instruction = rtos_instruction,
+	.page_fault = rtos_trap, .trap = rtos_trap, .hypercalls = hypercalls,
+	.interrupt = rtos_interrupt, .deliver = rtos_deliver, .console = rtos_console,
+	.start = rtos_start, .stop = rtos_stop, .instruction = rtos_instruction,
 };
 
 COLD bool rtos_create(struct vm *vm)

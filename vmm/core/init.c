@@ -12,11 +12,9 @@
 #include "ia32/segment.h"
 
 #define VERSION "0.1"
-#define CPUID_SEP (1u << 11)
-#define CPUID_PGE (1u << 13)
+enum { CPUID_SEP = 1 << 11, CPUID_PGE = 1 << 13 };
 #define MSR_SYSENTER_CS 0x174
-#define UART_DEFAULT_PORT 0x3f8
-#define UART_DEFAULT_BAUD 115200
+enum { UART_DEFAULT_PORT = 0x3f8, UART_DEFAULT_BAUD = 115200 };
 
 struct gandalf_table system_table;
 

@@ -12,10 +12,8 @@
 #include "lib/string.h"
 
 #define MULTIBOOT_LOADED 0x2BADB002
-#define INFORMATION_MODULES 0x08u
-#define INFORMATION_MEMORY_MAP 0x40u
-#define MEMORY_AVAILABLE 1
-#define MEMORY_ENTRIES_MAXIMUM 32
+enum { INFORMATION_MODULES = 0x08, INFORMATION_MEMORY_MAP = 0x40 };
+enum { MEMORY_AVAILABLE = 1, MEMORY_ENTRIES_MAXIMUM = 32 };
 
 struct multiboot_information {
 	u32 flags, memory_lower, memory_upper, boot_device, command_line;

@@ -15,8 +15,7 @@ enum { IRQ_PIT = 0, IRQ_UART = 4, IRQ_RTC = 8 };
 #define RTC_INDEX 0x70
 /* The keyboard controller's command that pulses the reset line, and the bit of the chip
  * set's reset register. */
-#define KEYBOARD_PULSE_RESET 0xfe
-#define RESET_CPU 0x04
+enum { KEYBOARD_PULSE_RESET = 0xfe, RESET_CPU = 0x04 };
 /* Bytes exchanged with the UART at once; the guest's next access moves more. */
 #define UART_STEP 2
 

@@ -14,9 +14,7 @@
 #include "lib/format.h"
 #include "lib/string.h"
 
-#define INTERRUPTS 16
-#define UART_PORTS 8
-#define BAUD_MAXIMUM 115200
+enum { INTERRUPTS = 16, UART_PORTS = 8, BAUD_MAXIMUM = 115200 };
 
 /* The values that a field may have. */
 struct bounds {

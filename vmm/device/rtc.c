@@ -21,8 +21,7 @@ enum { B_SET = 0x80, B_UPDATE = 0x10, B_BINARY = 0x04, B_24_HOURS = 0x02 };
 /* Register C, and the same bits enable the interrupts in register B. */
 enum { C_REQUEST = 0x80, C_PERIODIC = 0x40, C_ALARM = 0x20, C_UPDATE = 0x10, C_CAUSES = 0x70 };
 
-#define D_VALID 0x80
-#define ALARM_ANY 0xc0 /* both bits set: every value matches */
+enum { D_VALID = 0x80, ALARM_ANY = 0xc0 /* both bits set: every value matches */ };
 
 /* The clock's 32,768 Hz: clocks = ticks * 4096 / (kHz * 125), shifted for seconds. */
 #define CLOCK_NUMERATOR 4096u

@@ -8,8 +8,7 @@
 
 enum { INDEX = 0x70, DATA };
 enum { REGISTER_B = 0x0b, B_BINARY = 0x04, B_24_HOURS = 0x02 };
-#define HOUR_PM 0x80
-#define CENTURY 2000u
+enum { HOUR_PM = 0x80, CENTURY = 2000 };
 
 /* Second, minute, hour, day, month, year. */
 static const u8 fields[] = {0, 2, 4, 7, 8, 9};

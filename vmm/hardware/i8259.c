@@ -12,13 +12,8 @@ enum { MASTER = 0x20, SLAVE = 0xa0 };
 /* The chip set's edge/level control registers. */
 #define EDGE_LEVEL 0x4d0
 /* Command words. */
-enum {
-	ICW1_INIT_ICW4 = 0x11,
-	ICW4_8086 = 0x01,
-	OCW2_EOI = 0x20,
-	OCW3_READ_REQUEST = 0x0a,
-	OCW3_READ_SERVICE = 0x0b,
-};
+enum { ICW1_INIT_ICW4 = 0x11, ICW4_8086 = 0x01, OCW2_EOI = 0x20 };
+enum { OCW3_READ_REQUEST = 0x0a, OCW3_READ_SERVICE = 0x0b };
 #define CASCADE 2
 
 static u16 mask = 0xffff & ~(1u << CASCADE);

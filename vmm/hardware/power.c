@@ -9,10 +9,7 @@
 #include "core/log.h"
 #include "ia32/cpu.h"
 
-#define DEBUG_EXIT_PORT 0xf4
-#define DEBUG_EXIT_GOOD 0x10
-#define DEBUG_EXIT_BAD 0x11
-#define BOCHS_PORT 0x8900
+enum { DEBUG_EXIT_PORT = 0xf4, DEBUG_EXIT_GOOD = 0x10, DEBUG_EXIT_BAD = 0x11, BOCHS_PORT = 0x8900 };
 
 static _Noreturn void power_halt(u8 status)
 {

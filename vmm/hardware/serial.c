@@ -5,9 +5,7 @@
 #include "device/ns16550.h"
 #include "ia32/cpu.h"
 
-#define FCR_ENABLE_CLEAR 0x07
-#define LCR_8N1 0x03
-#define MCR_DTR_RTS_OUT2 0x0b
+enum { FCR_ENABLE_CLEAR = 0x07, LCR_8N1 = 0x03, MCR_DTR_RTS_OUT2 = 0x0b };
 enum { LSR_RECEIVED = 0x01, LSR_ROOM = 0x20, LSR_IDLE = 0x40 };
 #define BASE_BAUD 115200u
 #define FIFO_SIZE 16

@@ -5,10 +5,7 @@
 #include "core/layout.h"
 #include "lib/string.h"
 
-#define COLUMNS 80u
-#define LINES 25u
-#define ATTRIBUTE 0x0700u
-#define ESCAPE 0x1b
+enum { COLUMNS = 80, LINES = 25, ATTRIBUTE = 0x0700, ESCAPE = 0x1b };
 
 static u32 column, line;
 static bool in_escape;

@@ -81,8 +81,7 @@ static inline bool rdtsc_since(const u64 *time, u32 *low, s32 *high)
 
 	__asm__ volatile("rdtsc; sub %3, %0; sbb %4, %1"
 			 : "=&a"(*low), "=&d"(*high), "=@ccns"(over)
-			 : "m"(((const u32 *)time)[0]), "m"(((const u32 *)time)[1])
-			 : "memory");
+			 : "m"(((const u32 *)time)[0]), "m"(((const u32 *)time)[1]) : "memory");
 	return over;
 }
 
@@ -91,10 +90,7 @@ static inline bool read_or_fail(const u32 *from, u32 *low, u32 *high)
 {
 	__asm__ goto("1: mov (%2), %0\n2: mov 4(%2), %1\n"
 		     ".pushsection .fixups, \"a\"; .long 1b, %l3, 2b, %l3; .popsection"
-		     : "=&r"(*low), "=&r"(*high)
-		     : "r"(from)
-		     : "memory"
-		     : failed);
+		     : "=&r"(*low), "=&r"(*high) : "r"(from) : "memory" : failed);
 	return true;
 failed:
 	return false;
@@ -105,10 +101,7 @@ static inline bool write_or_fail(u32 *to, u32 value)
 {
 	__asm__ goto("1: mov %1, %0\n"
 		     ".pushsection .fixups, \"a\"; .long 1b, %l2; .popsection"
-		     :
-		     : "m"(*to), "r"(value)
-		     : "memory"
-		     : failed);
+		     : : "m"(*to), "r"(value) : "memory" : failed);
 	return true;
 failed:
 	return false;
@@ -145,9 +138,7 @@ static inline struct cpuid_result cpuid(u32 leaf)
 		__asm__ volatile(text : : : "memory");                        \
 	}
 
-INSTRUCTIONS(cli, "cli")
-INSTRUCTIONS(sti, "sti")
-INSTRUCTIONS(clts, "clts")
+INSTRUCTIONS(cli, "cli") INSTRUCTIONS(sti, "sti") INSTRUCTIONS(clts, "clts")
 /* Sleeps until an interrupt has been served in ring 0. STI delays interrupts
  * by one instruction, so none can be served between it and HLT. */
 INSTRUCTIONS(sti_hlt_cli, "sti; hlt; cli")
@@ -181,8 +172,7 @@ static inline void switch_stack(void *at, const u32 offset, u32 esp, u32 cr3)
 			 "jecxz 2f; mov %2, %%cr3\n"
 			 "2: mov %1, %%esp; ret\n"
 			 "1: pop %%ebp"
-			 : "+a"(at), "+d"(esp), "+c"(cr3)
-			 : "i"(offset)
+			 : "+a"(at), "+d"(esp), "+c"(cr3) : "i"(offset)
 			 : "ebx", "esi", "edi", "memory", "cc");
 }
 
@@ -196,8 +186,7 @@ static inline u64 add_with_rest(const u64 *whole, const u64 *more, u32 *rest,
 		"adc %5, %%eax; adc %6, %%edx"
 		: "=&A"(sum), "+m"(*rest)
 		: "m"(*more_rest), "m"(*(const u32 *)whole), "m"(((const u32 *)whole)[1]),
-		  "m"(*(const u32 *)more), "m"(((const u32 *)more)[1])
-		: "cc");
+		  "m"(*(const u32 *)more), "m"(((const u32 *)more)[1]) : "cc");
 	return sum;
 }
 
@@ -211,9 +200,7 @@ static inline void lgdt_lidt_ltr(const struct table_register *gdt,
 				 const struct table_register *idt, u32 task)
 {
 	__asm__ volatile("lgdt %0; lidt %1; ltr %w2"
-			 :
-			 : "m"(*gdt), "m"(*idt), "r"(task)
-			 : "memory");
+			 : : "m"(*gdt), "m"(*idt), "r"(task) : "memory");
 }
 
 /* All segment registers; FS, GS and the local descriptor table, which nobody gets, become
@@ -223,7 +210,5 @@ static inline void load_segments(u32 code, u32 data)
 	__asm__ volatile("ljmp %0, $1f; 1:\n\t"
 			 "mov %1, %%ds; mov %1, %%es; mov %1, %%ss; mov %2, %%fs; mov %2, %%gs;"
 			 "lldt %w2"
-			 :
-			 : "i"(code), "r"(data), "r"(0)
-			 : "memory");
+			 : : "i"(code), "r"(data), "r"(0) : "memory");
 }

@@ -191,17 +191,6 @@ enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 availabl
 	return known && !cursor.ended ? DECODE_OK : DECODE_UNKNOWN;
 }
 
-u32 decode_effective_address(const struct decoded *decoded, const u32 registers[8])
-{
-	u32 address = decoded->displacement;
-
-	if (decoded->base != REGISTER_NONE)
-		address += registers[decoded->base];
-	if (decoded->index != REGISTER_NONE)
-		address += registers[decoded->index] << decoded->scale;
-	return address;
-}
-
 /* In the order of the operations. */
 static const char names[] =
 	"unknown\0" "lgdt\0" "lidt\0" "lldt\0" "ltr\0" "lmsw\0" "mov\0" "mov\0" "mov\0" "mov\0"

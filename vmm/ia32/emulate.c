@@ -55,14 +55,17 @@ static u32 segment_selector(const struct frame *frame, unsigned segment)
 
 static u32 operand_address(const struct emulation *e)
 {
-	u32 registers[8];
-	u32 index = segment_selector(e->frame, e->decoded.segment) / 8;
+	const struct decoded *decoded = &e->decoded;
+	u32 index = segment_selector(e->frame, decoded->segment) / 8;
+	u32 address = decoded->displacement;
 
-	for (unsigned i = 0; i < 8; i++)
-		registers[i] = *register_pointer(e->frame, i);
-	return decode_effective_address(&e->decoded, registers) +
-	       (index < SEGMENT_GUEST_ENTRIES ? descriptor_base(e->pc->vcpu->tables->gdt[index])
-					      : 0);
+	if (decoded->base != REGISTER_NONE)
+		address += *register_pointer(e->frame, decoded->base);
+	if (decoded->index != REGISTER_NONE)
+		address += *register_pointer(e->frame, decoded->index) << decoded->scale;
+	return address + (index < SEGMENT_GUEST_ENTRIES
+				  ? descriptor_base(e->pc->vcpu->tables->gdt[index])
+				  : 0);
 }
 
 /* Reads a memory operand; a page fault goes to the guest. */
@@ -264,7 +267,7 @@ static enum emulated emulate_mov_to_cr(const struct emulation *e)
 	return EMULATED_NEXT;
 }
 
-static enum emulated emulate_mov_from_cr(const struct emulation *e)
+COLD static enum emulated emulate_mov_from_cr(const struct emulation *e)
 {
 	const u32 values[] = {e->pc->cr0, 0, e->pc->vcpu->shared->cr2, e->pc->cr3, e->pc->cr4};
 
@@ -563,19 +566,40 @@ COLD static void emulate_seldom(struct pc *pc, u32 error)
 			decode_name(e.decoded.operation));
 }
 
-void emulate_general_protection(struct pc *pc, u32 error)
+static void emulate_read_cr2(struct vcpu *vcpu, unsigned number)
+{
+	struct frame *frame = vcpu->frame;
+
+	vcpu_count(vcpu, COUNTER_emulations);
+	trace_fast(vcpu->id, TRACE_emulate, DECODED_MOV_FROM_CR, frame->eip);
+	*register_pointer(frame, number) = vcpu->shared->cr2;
+	frame->eip += 3;
+}
+
+__attribute__((noinline)) static void emulate_other(struct pc *pc, u32 error, u32 code)
 {
 	struct emulation e;
-	u32 code, more;
 
 	e.pc = pc;
 	e.frame = pc->vcpu->frame;
 	e.error = error;
-	if (guest_read_8(e.frame->eip, &code, &more) && decode_frequent(&e.decoded, code) &&
+	if (decode_frequent(&e.decoded, code) &&
 	    (error == 0 || e.decoded.operation == DECODED_IRET))
 		emulate(&e);
 	else
 		emulate_seldom(pc, error);
+}
+
+void emulate_general_protection(struct pc *pc, u32 error)
+{
+	u32 code, more;
+
+	if (!guest_read_8(pc->vcpu->frame->eip, &code, &more))
+		emulate_seldom(pc, error);
+	else if (error == 0 && decode_reads_cr2(code))
+		emulate_read_cr2(pc->vcpu, code >> 16 & 7);
+	else
+		emulate_other(pc, error, code);
 }
 
 COLD bool emulate_blocked_return(struct pc *pc)
@@ -613,15 +637,43 @@ bool emulate_alias_store(struct pc *pc)
 	return true;
 }
 
-/* Without the hypercall, Linux does that at each switch of tasks, six times: so no more than what is
- * written is read again. Only the page of the GDT's start is protected. */
-COLD static void gdt_store(struct pc *pc, u32 linear, u32 value)
+/* Without the hypercall, Linux does that at each switch of tasks, six times, mostly with what is
+ * there: so no more than what is written is read again, and that only if it may change something.
+ * Only the page of the GDT's start is protected. */
+static void gdt_store(struct pc *pc, u32 linear, u32 value)
 {
+	u32 offset = linear - pc->gdt_base;
+	u32 first = offset % PAGE_SIZE / 8;
+	u32 old, next;
+
 	vcpu_count(pc->vcpu, COUNTER_gdt_writes);
+	if (offset % 4 == 0 && first < SEGMENT_GUEST_ENTRIES &&
+	    read_or_fail((const u32 *)linear, &old, &next) && old == value &&
+	    (pc->vcpu->tables->gdt[first] & DESCRIPTOR_PRESENT) == 0)
+		return;
 	/* The fault has found that it may; the VMM writes pages that are read-only. */
 	write_or_fail((u32 *)linear, value);
-	linear -= pc->gdt_base;
-	reload_gdt_entries(pc, linear % PAGE_SIZE / 8, (linear + 3) % PAGE_SIZE / 8);
+	reload_gdt_entries(pc, first, (offset + 3) % PAGE_SIZE / 8);
+}
+
+/* MOV of a register to an address that is in the instruction. */
+bool emulate_gdt_store(struct pc *pc, u32 linear)
+{
+	struct frame *frame = pc->vcpu->frame;
+	u32 code, more, number = REGISTER_EAX;
+
+	if (linear % PAGE_SIZE == 0 || linear % 4 != 0 || !guest_read_8(frame->eip, &code, &more))
+		return false;
+	if ((code & 0xc7ff) == 0x0589) {
+		number = code >> 11 & 7;
+		frame->eip++;
+	} else if ((u8)code != 0xa3) {
+		return false;
+	}
+	frame->eip += 5;
+	vcpu_count(pc->vcpu, COUNTER_gdt_quick_writes);
+	gdt_store(pc, linear, *register_pointer(frame, number));
+	return true;
 }
 
 COLD void emulate_store(struct pc *pc, u32 linear, bool to_apic)
@@ -641,4 +693,5 @@ COLD void emulate_store(struct pc *pc, u32 linear, bool to_apic)
 		upcall_apic_write(pc, linear % PAGE_SIZE, value);
 	else
 		gdt_store(pc, linear, value);
+	pc->shadow.protected_page = to_apic ? 0 : linear & PTE_FRAME;
 }

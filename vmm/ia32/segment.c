@@ -12,9 +12,7 @@
 #include "lib/string.h"
 
 /* Type and DPL as in bits 40 to 47: P, DPL, S, type. */
-#define TYPE_VMM_CODE 0x9b
-#define TYPE_VMM_DATA 0x93
-#define TYPE_TSS 0x89
+enum { TYPE_TSS = 0x89, TYPE_VMM_DATA = 0x93, TYPE_VMM_CODE = 0x9b };
 /* The first address that no guest segment may reach: behind the alias. */
 #define GUEST_END (GANDALF_SHARED_ALIAS + PAGE_SIZE)
 /* Gates that are made between two looks at more urgent guests. */

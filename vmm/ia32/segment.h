@@ -31,8 +31,7 @@
 #define DESCRIPTOR_BIG (1ull << 54)
 #define DESCRIPTOR_GRANULARITY (1ull << 55)
 
-#define GATE_INTERRUPT 0xe
-#define GATE_TRAP 0xf
+enum { GATE_INTERRUPT = 0xe, GATE_TRAP };
 
 struct tss {
 	u32 link, esp0, ss0;

@@ -17,7 +17,7 @@
  * between two looks at more urgent guests. */
 #define GROUP 8u
 /* Directory entries of the kernel half: first, and behind the last. */
-#define KERNEL_FIRST 0x300u
+#define KERNEL_FIRST (SHADOW_KERNEL >> LARGE_PAGE_SHIFT)
 #define KERNEL_END ((u32)LAYOUT_DIRECTORY_FIRST)
 /* What is in use of a directory whose lower three quarters are empty. */
 #define KERNEL_MARKS (~0u << KERNEL_FIRST * sizeof(u32) / POOL_GROUP)
@@ -440,6 +440,7 @@ COLD static u32 kernel_sync_part(struct pc *pc, u32 linear)
 	u32 *guest = guest_table_entry(pc, pc->cr3, index);
 	u32 pde = guest != NULL ? *guest : 0;
 
+	shadow->protected_page = 0;
 	if (pde & PTE_P)
 		*guest = pde |= PTE_A;
 	if ((pde & PTE_P) && pde_is_large(pc, pde) && large_fits(shadow, pde))
@@ -465,7 +466,7 @@ COLD static void kernel_sync(struct pc *pc)
 	vcpu_count(pc->vcpu, COUNTER_kernel_syncs);
 	pc->shadow.local_kernel = false;
 	pc->shadow.syncing = true;
-	kernel_sync_range(pc, KERNEL_FIRST << LARGE_PAGE_SHIFT, KERNEL_END << LARGE_PAGE_SHIFT);
+	kernel_sync_range(pc, SHADOW_KERNEL, KERNEL_END << LARGE_PAGE_SHIFT);
 	pc->shadow.syncing = false;
 }
 
@@ -571,7 +572,7 @@ static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, 
 	entry |= PTE_A | (cause & PF_W) * (PTE_D / PF_W);
 	*guest = entry;
 	frame = entry & PTE_FRAME;
-	if (linear >= KERNEL_FIRST << LARGE_PAGE_SHIFT || frame >= shadow->memory_size ||
+	if (linear >= SHADOW_KERNEL || frame >= shadow->memory_size ||
 	    frame == shadow->protected_frame)
 		return fill_seldom(pc, linear, entry & (pde | ~(PTE_U | PTE_W)), cause);
 	place = fill_place(pc, linear);
@@ -701,6 +702,7 @@ COLD static void kernel_resync_page(struct pc *pc, u32 linear)
 	u32 *guest;
 	u32 *table;
 
+	pc->shadow.protected_page = 0;
 	if (index >= KERNEL_END)
 		return;
 	if (pde == NULL || (*pde & PTE_P) == 0 || pde_is_large(pc, *pde) || entry == 0 ||
@@ -786,7 +788,7 @@ void shadow_flush(struct pc *pc, u32 guest_directory, u32 start, u32 end)
 		vcpu_count(pc->vcpu, COUNTER_flush_misses);
 		return;
 	}
-	if (end > KERNEL_FIRST << LARGE_PAGE_SHIFT || (start < end && end - start > FLUSH_RANGE)) {
+	if (end > SHADOW_KERNEL || (start < end && end - start > FLUSH_RANGE)) {
 		space_drop(space, pc);
 		if (space == shadow->current)
 			tlb_flush();
@@ -871,6 +873,7 @@ COLD static void identity_load(struct pc *pc)
 {
 	pc->shadow.current = NULL;
 	pc->shadow.guest_directory = NULL;
+	pc->shadow.protected_page = 0;
 	pc->vcpu->cr3 = core.cr3 = pc->shadow.identity;
 	cr3_write(pc->shadow.identity);
 	tlb_flush_global();
@@ -928,7 +931,7 @@ COLD void shadow_reset(struct pc *pc)
 	pc->shadow.current = NULL;
 	pc->shadow.guest_directory = NULL;
 	pc->shadow.caching = false;
-	pc->shadow.protected_frame = 0;
+	pc->shadow.protected_frame = pc->shadow.protected_page = 0;
 	pc->vcpu->cr3 = pc->shadow.identity;
 }
 

@@ -49,12 +49,18 @@ struct shadow {
 	u32 space_free;        /* every space below this index is used */
 	u32 clock;
 	u32 protected_frame; /* guest-physical page kept read-only; 0: none */
+	/* Where the kernel wrote it last, written by emulate_store(): what is read-only there is
+	 * nothing else, as long as no entry of the kernel half has been made anew. Or 0. */
+	u32 protected_page;
 	bool caching;        /* the flush hypercall has been seen */
 	bool local_kernel;   /* kernel entries exist that are not global */
 	bool syncing;        /* the kernel half is being looked through for them */
 	u32 space_frames[SHADOW_SPACE_FRAMES];
 	u16 hash[SHADOW_HASH]; /* index + 1 of the first space */
 };
+
+/* From here on it is the kernel's half. */
+#define SHADOW_KERNEL 0xc0000000u
 
 enum shadow_result {
 	SHADOW_FILLED,    /* the access can be repeated */

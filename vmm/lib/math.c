@@ -11,8 +11,7 @@ static inline u32 divide_step(u32 high, u32 low, u32 divisor, u32 *remainder)
 
 	__asm__("divl %[divisor]"
 		: "=a"(quotient), "=d"(*remainder)
-		: "0"(low), "1"(high), [divisor] "rm"(divisor)
-		: "cc");
+		: "0"(low), "1"(high), [divisor] "rm"(divisor) : "cc");
 	return quotient;
 }
 

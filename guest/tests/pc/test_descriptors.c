@@ -107,6 +107,33 @@ static void test_tls_store(void)
 	expect(trap.vector == VECTOR_GP || trap.vector == VECTOR_NP);
 }
 
+/* The forms that native_load_tls() is compiled to, in the kernel's half; again with what is there. */
+#define STORE(first, second)                                                        \
+	__asm__ volatile("movl %0, gdt_page + %c1\n\tmovl %2, gdt_page + %c1 + 4"    \
+			 : : first(low), "i"(KERNEL_HALF + (TLS_FIRST + 1) * 8), second(high) \
+			 : "memory")
+
+static void test_tls_store_forms(void)
+{
+	struct descriptor wanted = descriptor_make((uint32_t)&words[0], 0xfffff, DESCRIPTOR_DATA(3),
+						   DESCRIPTOR_PAGES);
+
+	kernel_half_map();
+	for (uint32_t round = 0; round < 4; round++) {
+		uint32_t low = round % 2 ? 0 : wanted.low;
+		uint32_t high = round % 2 ? 0 : wanted.high;
+
+		for (uint32_t again = 0; again < 2; again++) {
+			STORE("S", "d");
+			expect_equal(gdt[TLS_FIRST + 1].low, low);
+			expect_equal(gdt[TLS_FIRST + 1].high, high);
+			STORE("a", "c");
+		}
+		expect_equal(read_fs((TLS_FIRST + 1) * 8 + 3, 0), round % 2 ? 0 : words[0]);
+		expect_equal(trap.count, round % 2);
+	}
+}
+
 /* Negative offsets, as the C library's TLS uses them, wrap around 4 GiB. */
 static void test_tls_flat(void)
 {
@@ -148,6 +175,7 @@ static const struct tap_test descriptors_tests[] = {
 	{ "descriptors-far-transfers", test_far_transfers },
 	{ "descriptors-null-selectors", test_null_selectors },
 	{ "descriptors-tls-store", test_tls_store },
+	{ "descriptors-tls-store-forms", test_tls_store_forms },
 	{ "descriptors-tls-flat", test_tls_flat },
 	{ "descriptors-strange-entries", test_strange_entries },
 };
