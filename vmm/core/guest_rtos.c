@@ -20,8 +20,7 @@
 
 /* In 2^32ths, rounded up: an expiry is late by a 10^6th of a tick after six periods, not early. */
 #define THOUSANDTH 4294968u
-enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3 };
-#define OPCODE_IRET 0xcf
+enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3, OPCODE_IRET = 0xcf };
 /* Bytes of console output between two looks at interrupts. */
 #define CONSOLE_STEP 8u
 /* EIP, CS, EFLAGS. */

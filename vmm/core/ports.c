@@ -100,8 +100,8 @@ static const struct {
 	u16 first, last;
 	u8 chip;
 } __attribute__((packed)) chips[] = {
-	{UART_PORT, UART_PORT + 7, CHIP_UART}, {0x20, 0x21, CHIP_PIC}, {0xa0, 0xa1, CHIP_PIC},
-	{0x40, 0x43, CHIP_PIT}, {0x61, 0x61, CHIP_PIT}, {RTC_INDEX, RTC_INDEX + 1, CHIP_RTC},
+	{0xa0, 0xa1, CHIP_PIC}, {0x20, 0x21, CHIP_PIC}, {RTC_INDEX, RTC_INDEX + 1, CHIP_RTC},
+	{0x40, 0x43, CHIP_PIT}, {UART_PORT, UART_PORT + 7, CHIP_UART}, {0x61, 0x61, CHIP_PIT},
 	{0x60, 0x60, CHIP_IDLE}, {0x64, 0x64, CHIP_KEYBOARD}, {0xcf9, 0xcf9, CHIP_RESET},
 	{0x80, 0x8f, CHIP_IDLE}, {0xf0, 0xf1, CHIP_IDLE}, {0x00, 0x0f, CHIP_IDLE},
 	{0xc0, 0xdf, CHIP_IDLE},
@@ -125,7 +125,10 @@ static void chip_settle(struct pc *pc, enum chip chip, u16 port)
 		pic_look(pc);
 	} else if (chip == CHIP_RTC && port != RTC_INDEX) {
 		work_pause();
-		lines_update(pc);
+		if (rtc_line(&pc->rtc))
+			lines_update(pc);
+		else
+			pic_set_line(&pc->pic, IRQ_RTC, false);
 		deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
 	}
 }

@@ -12,11 +12,9 @@
 #include "core/vcpu.h"
 #include "ia32/cpu.h"
 
-#define SEGMENT_GUEST_ENTRIES 32u
-#define SEGMENT_ENTRIES 36u
+enum { SEGMENT_GUEST_ENTRIES = 32, SEGMENT_ENTRIES = 36 };
 /* Linux's flat segments for thread-local storage (GDT_ENTRY_TLS_MIN, 6.1). */
-#define SEGMENT_TLS_FIRST 6u
-#define SEGMENT_TLS_ENTRIES 3u
+enum { SEGMENT_TLS_FIRST = 6, SEGMENT_TLS_ENTRIES = 3 };
 
 /* Linux's __KERNEL_CS in ring 1; its gates name no other segment. */
 #define GUEST_KERNEL_CODE 0x61
