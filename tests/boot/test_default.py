@@ -56,6 +56,16 @@ def test_keys_reach_the_focused_console_only(machine: Boot) -> None:
     assert "only 42" not in machine.text("vmm") + machine.text("rtos")
 
 
+def test_interrupts_of_linux_cost_no_access_to_its_8259s(machine: Boot) -> None:
+    """Of the two ports each, by which Linux sets its timer anew, nothing is left but those."""
+    assert re.search(r"^ *0: +\d+ +Gandalf +timer$", machine.shell("cat /proc/interrupts"), re.M)
+    before = machine.counters()
+    machine.shell("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done", timeout=PATIENCE)
+    moved = machine.counters() - before
+    assert moved["timer_expiries"] > 100
+    assert moved["port_accesses"] < 4 * moved["deliveries"]
+
+
 def test_the_help_key_lists_keys_and_consoles(machine: Boot) -> None:
     machine.select("linux")
     machine.send_raw(CTRL_A + b"h")

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * On a CPU that Linux shares every port access enters the VMM, and Linux makes four
+ * or five of them at the 8259s for each interrupt: it masks the line, ends the
+ * interrupt, and unmasks the line. The virtual 8259s need none of that: their lines
+ * are edges, they end each interrupt themselves if told to, and another one of the
+ * same line waits for the virtual interrupt flag. So the lines get Linux's handler
+ * for edges here, and the chips their automatic EOI.
+ *
+ * A CPU that Linux has to itself keeps its real 8259s as they are.
+ */
+#include <linux/init.h>
+#include <linux/irq.h>
+#include <linux/irqflags.h>
+#include <linux/uaccess.h>
+#include <asm/hw_irq.h>
+#include <asm/i8259.h>
+#include <asm/processor-flags.h>
+
+#include "gandalf.h"
+
+/* The chip has done it. */
+static void line_end(struct irq_data *data)
+{
+}
+
+static struct irq_chip chip;
+
+/* In ring 1, whose I/O privilege level says whether ports enter the VMM. */
+static bool on_shared_cpu(void)
+{
+	const struct gandalf_shared *shared = (const void *)GANDALF_SHARED_PAGE;
+	unsigned long flags;
+	u32 version;
+
+	asm volatile("pushf; pop %0" : "=r" (flags));
+	return !get_kernel_nofault(version, &shared->abi_version) &&
+	       version == GANDALF_ABI_VERSION && !(flags & X86_EFLAGS_IOPL);
+}
+
+/* Linux knows automatic EOI for the first chip only. */
+static void second_chip_init(void)
+{
+	outb(0x11, PIC_SLAVE_CMD);
+	outb(ISA_IRQ_VECTOR(8), PIC_SLAVE_IMR);
+	outb(PIC_CASCADE_IR, PIC_SLAVE_IMR);
+	outb(SLAVE_ICW4_DEFAULT | PIC_ICW4_AEOI, PIC_SLAVE_IMR);
+	outb(cached_slave_mask, PIC_SLAVE_IMR);
+}
+
+/* What comes while a line is disabled is repeated by Linux, since the chip keeps no level. */
+static void line_init(int line)
+{
+	irq_clear_status_flags(line, IRQ_LEVEL);
+	irq_set_chip_and_handler(line, &chip, handle_edge_irq);
+}
+
+static int __init irq_init(void)
+{
+	unsigned long flags;
+
+	if (!on_shared_cpu())
+		return 0;
+	local_irq_save(flags);
+	legacy_pic->init(1);
+	second_chip_init();
+	chip = *legacy_pic->chip;
+	chip.name = "Gandalf";
+	chip.irq_ack = line_end;
+	for (int line = 0; line < nr_legacy_irqs(); line++)
+		if (line != PIC_CASCADE_IR)
+			line_init(line);
+	local_irq_restore(flags);
+	return 0;
+}
+core_initcall(irq_init);
