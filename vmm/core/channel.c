@@ -80,11 +80,13 @@ void channel_renew(const struct vm *vm)
 /* A Linux may ring every RTOS, others whoever they have a channel with. */
 static bool doorbell_is_allowed(const struct vm *from, const struct vm *to)
 {
+	if (from->pc != NULL && to->rtos != NULL)
+		return true;
 	for (u32 i = 0; i < system_table.channel_count; i++)
 		if (channel_side(&system_table.channels[i], from) >= 0 &&
 		    channel_side(&system_table.channels[i], to) >= 0)
 			return from != to;
-	return from->pc != NULL && to->rtos != NULL;
+	return false;
 }
 
 u32 hypercall_doorbell(struct vcpu *vcpu)

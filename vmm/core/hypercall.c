@@ -9,7 +9,7 @@
 __attribute__((noinline)) static u32 hypercall_traced(struct vcpu *vcpu,
 						      hypercall_function function)
 {
-	trace(TRACE_hypercall, vcpu->frame->eax, vcpu->frame->ebx);
+	trace_fast(vcpu->id, TRACE_hypercall, vcpu->frame->eax, vcpu->frame->ebx);
 	return function(vcpu);
 }
 
@@ -28,9 +28,10 @@ u32 trap_hypercall(struct frame *frame)
 		return 0;
 	}
 	/* Not for those that are so short that the event would be a good part of their cost. HALT
-	 * has one of its own. */
+	 * has one of its own, and so has the delivery of what a doorbell rings. */
 	_Static_assert((GANDALF_HYPERCALL_INTERRUPT_FLAG | 1) == GANDALF_HYPERCALL_HALT, "a bit");
-	if (number == GANDALF_HYPERCALL_NULL || (number | 1) == GANDALF_HYPERCALL_HALT)
+	if (number == GANDALF_HYPERCALL_NULL || (number | 1) == GANDALF_HYPERCALL_HALT ||
+	    number == GANDALF_HYPERCALL_DOORBELL)
 		return function(vcpu);
 	return hypercall_traced(vcpu, function);
 }

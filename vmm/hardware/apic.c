@@ -20,11 +20,10 @@ enum {
 	REGISTER_INITIAL_COUNT = 0x380, REGISTER_CURRENT_COUNT = 0x390, REGISTER_DIVIDE = 0x3e0
 };
 
-#define SPURIOUS_ENABLE 0x100u
 /* Of the table of local vectors, and the mode of the command register too: fixed is 0. */
 enum { DELIVERY_MODE = 0x700, LVT_NMI = 0x400, LVT_EXTINT = 0x700, LVT_MASKED = 0x10000 };
 enum { COMMAND_SHORTHAND = 0xc0000, COMMAND_SELF = 0x40000 };
-#define DIVIDE_BY_1 0xbu
+enum { DIVIDE_BY_1 = 0xb, SPURIOUS_ENABLE = 0x100 };
 #define MEASURED_CLOCKS 11932u /* 10 ms of the 8254 */
 
 /* Ticks of the TSC. Beyond NEAR the timer interrupts earlier, which is harmless. LEAD passes between

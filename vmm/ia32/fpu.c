@@ -9,8 +9,7 @@
 
 #define CPUID_FXSR (1u << 24)
 #define CPUID_SSE (1u << 25)
-#define MXCSR_DEFAULT 0x1f80u
-#define FCW_DEFAULT 0x37fu
+enum { FCW_DEFAULT = 0x37f, MXCSR_DEFAULT = 0x1f80 };
 
 static bool has_fxsr;
 

@@ -12,8 +12,7 @@
 #include "ia32/guest_access.h"
 
 /* Of a gate's second word. */
-#define GATE_PRESENT 0x8000u
-#define GATE_TYPE 0x1f00u
+enum { GATE_PRESENT = 0x8000, GATE_TYPE = 0x1f00 };
 #define GATE_IS_TRAP 0x100u /* leaves the flag as it is */
 #define TSS_ESP0 4
 
