@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For a test build of the VMM, linked with --wrap=pic_write: once, when Linux writes to its interrupt
- * controller, for which the VMM masks interrupts anyway, this keeps them masked until MASKED
- * instructions after the local APIC's timer has expired. So an RTOS whose timer it is starts by that
- * much later than if MASKED were 0.
+ * For a test build of the VMM, linked with --wrap=pit_write: once, when Linux writes to its timer, for
+ * which the VMM masks interrupts anyway, this keeps them masked until MASKED instructions after the
+ * local APIC's timer has expired. So an RTOS whose timer it is starts by that much later than if MASKED
+ * were 0.
  */
 #include "core/layout.h"
-#include "device/pic.h"
+#include "device/pit.h"
 #include "ia32/cpu.h"
 
 /* Linux has booted and runs something by then. */
 #define AT 1600000000u
 #define CURRENT_COUNT (LAYOUT_APIC + 0x390)
 
-void __real_pic_write(struct pic_pair *pair, u16 port, u8 value);
-void __wrap_pic_write(struct pic_pair *pair, u16 port, u8 value);
+void __real_pit_write(struct pit *pit, u16 port, u8 value, u64 now);
+void __wrap_pit_write(struct pit *pit, u16 port, u8 value, u64 now);
 
 /* The timer counts ticks of the time stamp counter, which are instructions. */
 static void mask(void)
@@ -30,8 +30,8 @@ static void mask(void)
 		;
 }
 
-void __wrap_pic_write(struct pic_pair *pair, u16 port, u8 value)
+void __wrap_pit_write(struct pit *pit, u16 port, u8 value, u64 now)
 {
 	mask();
-	__real_pic_write(pair, port, value);
+	__real_pit_write(pit, port, value, now);
 }
