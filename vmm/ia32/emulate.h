@@ -15,7 +15,7 @@ void emulate_general_protection(struct pc *pc, u32 error);
 bool emulate_blocked_return(struct pc *pc);
 /* A store to the page of the guest's GDT, which is kept read-only, or of its local APIC. */
 void emulate_store(struct pc *pc, u32 linear, bool to_apic);
-/* The same to the GDT in a quarter of the time, where shadow.protected_page is; false: it has another
+/* The same to the GDT, much sooner, where shadow.protected_page is; false: it has another
  * form than Linux's, and emulate_store() may know it. */
 bool emulate_gdt_store(struct pc *pc, u32 linear);
 /* The store that enables interrupts while one waits; false if it is another. */
