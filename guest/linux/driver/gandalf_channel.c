@@ -23,6 +23,7 @@
 
 #include "channel_end.h"
 #include "gandalf.h"
+#include "on_gandalf.h"
 
 #define CHUNK 256
 #define NAME_SIZE 32
@@ -182,11 +183,9 @@ static int __init channel_create(const struct gandalf_channel_place *place)
 static int __init channel_init(void)
 {
 	const struct gandalf_shared *shared = (const void *)GANDALF_SHARED_PAGE;
-	u32 version;
 	int error;
 
-	if (get_kernel_nofault(version, &shared->abi_version) || version != GANDALF_ABI_VERSION ||
-	    !shared->channels[0].name[0])
+	if (!on_gandalf() || !shared->channels[0].name[0])
 		return 0;
 	error = request_irq(GANDALF_DOORBELL_IRQ, channel_interrupt, 0, "gandalf-channel", NULL);
 	for (u32 i = 0; !error && i < GANDALF_CHANNELS_MAXIMUM && shared->channels[i].name[0]; i++)

@@ -16,6 +16,7 @@
 
 #include "control.h"
 #include "gandalf.h"
+#include "on_gandalf.h"
 
 static_assert(_IOW('G', 1, struct gandalf_request) == GANDALF_IOCTL);
 
@@ -123,16 +124,6 @@ static struct miscdevice control_device = {
 	.mode = 0600,
 	.fops = &control_operations,
 };
-
-/* Whether there is a VMM: on a bare machine nothing is mapped at its page. */
-static bool on_gandalf(void)
-{
-	const struct gandalf_shared *shared = (const void *)GANDALF_SHARED_PAGE;
-	u32 version;
-
-	return !get_kernel_nofault(version, &shared->abi_version) &&
-	       version == GANDALF_ABI_VERSION;
-}
 
 static int __init control_init(void)
 {

@@ -12,12 +12,11 @@
 #include <linux/init.h>
 #include <linux/irq.h>
 #include <linux/irqflags.h>
-#include <linux/uaccess.h>
 #include <asm/hw_irq.h>
 #include <asm/i8259.h>
 #include <asm/processor-flags.h>
 
-#include "gandalf.h"
+#include "on_gandalf.h"
 
 /* The chip has done it. */
 static void line_end(struct irq_data *data)
@@ -29,13 +28,10 @@ static struct irq_chip chip;
 /* In ring 1, whose I/O privilege level says whether ports enter the VMM. */
 static bool on_shared_cpu(void)
 {
-	const struct gandalf_shared *shared = (const void *)GANDALF_SHARED_PAGE;
 	unsigned long flags;
-	u32 version;
 
 	asm volatile("pushf; pop %0" : "=r" (flags));
-	return !get_kernel_nofault(version, &shared->abi_version) &&
-	       version == GANDALF_ABI_VERSION && !(flags & X86_EFLAGS_IOPL);
+	return on_gandalf() && !(flags & X86_EFLAGS_IOPL);
 }
 
 /* Linux knows automatic EOI for the first chip only. */
