@@ -110,7 +110,11 @@
 	X(restarts, "restarts of the guest")                                  \
 	X(refusals, "attempts to manage others without control = true")
 
-/* The events of the trace ring: name, what the two arguments are. */
+/*
+ * The events of the trace ring: name, what the two arguments are. The state is that of the vCPU
+ * that is left: 0 off, 1 it could go on, 2 halted, 3 paused. The shortest hypercalls have no event,
+ * HALT for one, behind which this state tells it.
+ */
 #define GANDALF_TRACE_LIST(X)                                                 \
 	X(trap, "vector, EIP")                                                \
 	X(interrupt, "vector, EIP")                                           \
@@ -123,8 +127,7 @@
 	X(page_fault, "address, EIP")                                         \
 	X(port, "port and direction, value")                                  \
 	X(cr3, "page directory, hit")                                         \
-	X(halt, "EIP, flag")                                                  \
-	X(switch_to, "vCPU, 0")                                           \
+	X(switch_to, "vCPU, state")                                           \
 	X(start, "guest, entry")                                              \
 	X(stop, "guest, reason")
 

@@ -114,6 +114,14 @@
 #define GANDALF_HYPERCALL_DOORBELL 18
 #define GANDALF_DOORBELL_IRQ 10
 
+/*
+ * A Linux on a shared CPU, in register D of its CMOS clock, whose other bits stay as
+ * they are: each interrupt of the clock acknowledges itself, and register C, which
+ * then stays 0, need not be read for the next one. 0 at first. A real chip's bits
+ * there are 0, or part of an alarm, so a guest that sets this knows that it has a VMM.
+ */
+#define GANDALF_RTC_AUTOMATIC 0x01
+
 /* Does nothing; the cost of a hypercall. Every guest. Returns 0. */
 #define GANDALF_HYPERCALL_NULL 32
 

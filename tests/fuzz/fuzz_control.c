@@ -343,9 +343,10 @@ static bool ring(const struct vm *vm)
 	return vm->state == GANDALF_STATE_RUNNING;
 }
 
-bool rtos_ring(const struct vm *vm)
+u32 rtos_ring(const struct vm *vm)
 {
-	return ring(vm) && vm->rtos != NULL;
+	require(vm->pc == NULL);
+	return ring(vm) ? 0 : (u32)GANDALF_ERROR_ARGUMENT;
 }
 
 void pc_interrupt(struct pc *pc, unsigned irq)

@@ -65,6 +65,8 @@ def test_the_layout_is_the_one_of_the_header() -> None:
     text = (ROOT / "abi" / "control.h").read_text().partition("GANDALF_TRACE_LIST")[2]
     assert list(layout.names["trace_type"].values()) == re.findall(r"^\tX\((\w+),", text, re.M)
     assert layout.names["decoded_operation"][14] == "HLT"
+    # In the words of abi/control.h: off, could go on, halted, paused.
+    assert list(layout.names["vcpu_state"].values()) == ["OFF", "RUNNING", "HALTED", "PAUSED"]
     assert all(1 << 20 <= place.offset < 4 << 20 for place in layout.variables.values())
 
 

@@ -26,6 +26,7 @@ FIELDS = {
 ENUMERATIONS = {
     "trace_type": dict(enumerate(KINDS)),
     "decoded_operation": {1: "MOV_TO_CR"},
+    "vcpu_state": {1: "RUNNING", 2: "HALTED"},
     "vm_state": {2: "STOPPED"},
 }
 VARIABLES = {
@@ -136,18 +137,18 @@ def test_a_clock_that_is_not_measured_yet() -> None:
 def test_turns_follow_one_another() -> None:
     timeline = line(
         Event(1_000, "trap", 0, 14, 0),
-        Event(2_000, "switch_to", 0, 1, 0),
+        Event(2_000, "switch_to", 0, 1, 1),
         Event(2_500, "trap", 1, 30, 0x1001),
-        Event(3_000, "switch_to", 1, IDLE, 0),
-        Event(4_000, "switch_to", IDLE, 0, 0),
+        Event(3_000, "switch_to", 1, IDLE, 2),
+        Event(4_000, "switch_to", IDLE, 0, 1),
         Event(4_500, "trap", 0, 14, 0),
     )
     assert slices(timeline) == [
         ("linux", 1.0, 1.0), ("rtos", 2.0, 1.0), ("idle", 3.0, 1.0), ("linux", 4.0, 0.5),
     ]  # fmt: skip
     turns = [row["args"] for row in shown(timeline) if row["ph"] == "X"]
-    assert turns[0] == {"cut": "begin"}
-    assert turns[1] == {"vcpu": "0x1"}
+    assert turns[0] == {"cut": "begin", "left": "running"}
+    assert turns[1] == {"vcpu": "0x1", "left": "halted"}
     assert turns[3]["cut"] == "end"
 
 
@@ -180,8 +181,6 @@ def test_turns_follow_one_another() -> None:
         (("deliver", 0, 48, 0), "linux", "deliver 0x30", {"vector": "0x30", "eip": "0x0"}),
         (("upcall", 0, 48, 7), "linux", "upcall 0x30", {"vector": "0x30", "eip": "0x7"}),
         (("defer", 0, 0, 7), "linux", "defer", {"unused": "0x0", "eip": "0x7"}),
-        (("halt", 1, 0x1001, 0), "entries into the VMM", "hypercall halt",
-         {"eip": "0x1001", "flag": "0x0", "at": "code+0x1", "vcpu": "rtos"}),
         (("exception", 0, 14, 7), "linux", "exception 0x0e #PF", {"vector": "0xe", "eip": "0x7"}),
     ],
 )  # fmt: skip

@@ -51,13 +51,13 @@ void memory_copy_out(u32 to, const void *from, u32 size)
 	fail();
 }
 
-bool rtos_ring(const struct vm *vm)
+u32 rtos_ring(const struct vm *vm)
 {
 	assert_false(processor.interrupts);
 	if (vm->state != GANDALF_STATE_RUNNING)
-		return false;
+		return (u32)GANDALF_ERROR_ARGUMENT;
 	rung[vm->index]++;
-	return true;
+	return 0;
 }
 
 void pc_interrupt(struct pc *which, unsigned irq)

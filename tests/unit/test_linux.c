@@ -215,9 +215,9 @@ void shadow_reset(struct pc *pc)
 	assert_non_null(pc);
 }
 
-void shadow_destroy(struct pc *pc)
+void shadow_destroy(struct vcpu *which)
 {
-	assert_non_null(pc);
+	assert_non_null(which);
 }
 
 void shadow_protect(struct pc *pc, u32 guest_frame)
@@ -346,9 +346,9 @@ bool guest_write(u32 linear, const void *from, u32 size)
 	return true;
 }
 
-u32 guest_fetch(u32 linear, u8 *to, u32 size)
+u32 guest_fetch(struct vcpu *which, u8 *to, u32 size)
 {
-	(void)linear;
+	(void)which;
 	(void)to;
 	(void)size;
 	return 0;

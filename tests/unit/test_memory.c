@@ -67,7 +67,7 @@ static void windows_show_the_right_memory(void **state)
 	for (unsigned i = 0; i < 20000; i++) {
 		u32 address = random_next(&random) % MACHINE_MEMORY & PTE_FRAME;
 
-		assert_int_equal(*(u32 *)memory_window(address + 8), address);
+		assert_int_equal(((const u32 *)memory_window_frame(address))[2], address);
 	}
 }
 
@@ -76,15 +76,15 @@ static void a_window_that_is_open_costs_nothing(void **state)
 	unsigned before;
 
 	(void)state;
-	memory_window(0x5000);
+	memory_window_frame(0x5000);
 	before = processor.invlpgs;
 	for (u32 offset = 0; offset < PAGE_SIZE; offset += 4)
-		*(u32 *)memory_window(0x5000 + offset) = offset;
+		((u32 *)memory_window_frame(0x5000))[offset / 4] = offset;
 	assert_int_equal(processor.invlpgs, before);
 	for (u32 offset = 0; offset < PAGE_SIZE; offset += 4)
 		assert_int_equal(*physical_word(0x5000 + offset), offset);
 	/* The same slot, another frame. */
-	memory_window(0x5000 + 1024 * PAGE_SIZE);
+	memory_window_frame(0x5000 + 1024 * PAGE_SIZE);
 	assert_int_equal(processor.invlpgs, before + 1);
 }
 

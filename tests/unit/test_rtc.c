@@ -6,6 +6,7 @@
 
 #include <time.h>
 
+#include "abi/gandalf.h"
 #include "device/rtc.h"
 
 #define KHZ 1000000u
@@ -383,6 +384,36 @@ static void read_only_registers(void **state)
 	assert_int_equal(rtc_read(&rtc, 0x70, START), 0xff);
 }
 
+static void interrupts_may_acknowledge_themselves(void **state)
+{
+	struct rtc rtc = at(0);
+	u64 due;
+
+	(void)state;
+	put(&rtc, B, PERIODIC, START);
+	put(&rtc, D, 0xff, START);
+	assert_int_equal(get(&rtc, D, START), 0x80 | GANDALF_RTC_AUTOMATIC);
+	for (unsigned i = 1; i <= 100; i++) {
+		due = rtc_deadline(&rtc);
+		assert_true(due >= after(i / 1024.0) && due <= after(i / 1024.0) + KHZ / 32768 + 1);
+		rtc_expire(&rtc, due);
+		assert_true(rtc_line(&rtc));
+		rtc_acknowledge(&rtc);
+		assert_false(rtc_line(&rtc));
+		assert_int_equal(get(&rtc, C, due), 0);
+	}
+	/* As a chip does, when it is told to, and when it is reset. */
+	put(&rtc, D, 0, due);
+	due = rtc_deadline(&rtc);
+	rtc_expire(&rtc, due);
+	rtc_acknowledge(&rtc);
+	assert_true(rtc_line(&rtc));
+	assert_int_equal(rtc_deadline(&rtc), TIME_NEVER);
+	put(&rtc, D, GANDALF_RTC_AUTOMATIC, due);
+	rtc = at(0);
+	assert_int_equal(get(&rtc, D, START), 0x80);
+}
+
 /* Whatever is written, a deadline that has come raises the line. */
 static void random_programs_keep_the_promise(void **state)
 {
@@ -435,6 +466,7 @@ int main(void)
 		cmocka_unit_test(a_stopped_clock_interrupts_no_one),
 		cmocka_unit_test(memory_is_kept),
 		cmocka_unit_test(read_only_registers),
+		cmocka_unit_test(interrupts_may_acknowledge_themselves),
 		cmocka_unit_test(random_programs_keep_the_promise),
 	};
 

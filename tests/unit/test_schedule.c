@@ -67,11 +67,11 @@ void deadline_set(struct deadline *deadline, u64 time)
 }
 
 /* From another's stack to that of the vCPU whose tables are loaded. */
-void switch_stack(void *at, u32 offset, u32 esp, u32 cr3)
+void switch_stack(void *from, void *to, u32 offset, u32 cr3)
 {
 	assert_int_equal(offset, offsetof(struct vcpu, saved_esp));
-	assert_ptr_not_equal(at, core.current);
-	assert_int_equal(esp, core.current->saved_esp);
+	assert_ptr_not_equal(from, core.current);
+	assert_ptr_equal(to, core.current);
 	assert_int_equal(processor.gdt.limit, core.current->tables->gdt_register.limit);
 	assert_int_equal(cr3, 0);
 }

@@ -559,7 +559,7 @@ static void free_frames_are_empty(void)
 static void guest_end(void)
 {
 	breaths = 0;
-	shadow_destroy(&pc);
+	shadow_destroy(&vcpu);
 	/* Others wait for a part of it only. */
 	assert_true(breaths >= 100);
 	assert_int_equal(core.cr3, (u32)(uintptr_t)memory_directory);

@@ -16,10 +16,11 @@ from elftools.elf.sections import SymbolTableSection
 from gandalf.abi import abi
 from gandalf.paths import UserError, shown
 
-# The name of each enumeration, what its members begin with, and the one that is none.
+# The name of each enumeration, what its members begin with, and the one that is none, if any.
 _ENUMERATIONS = {
     "trace_type": ("TRACE_", "TRACE_TYPES"),
     "decoded_operation": ("DECODED_", "DECODED_OPERATIONS"),
+    "vcpu_state": ("VCPU_", ""),
 }
 _FIELDS = {"time", "type", "vcpu", "first", "second"}
 _EVENT = "gandalf_trace_event"

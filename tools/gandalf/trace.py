@@ -118,9 +118,6 @@ def _shown(event: Event, names: Names) -> _Shown | None:
             return _Shown(own, name, vector_eip, second)
         case "defer":
             return _Shown(own, "defer", ("unused", "eip"), second)
-        case "halt":
-            # The VMM records no other event for this hypercall.
-            return _Shown(_VMM, "hypercall halt", ("eip", "flag"), first)
         case "switch_to":
             return None
     return _shown_entry(event, names)
@@ -241,6 +238,7 @@ def _turns(line: Timeline) -> Iterator[Record]:
     for event in events:
         if event.kind != "switch_to":
             continue
+        args |= {"left": line.names.member("vcpu_state", event.second)}
         yield _slice(line, _track(vcpu), line.names.vcpu(vcpu), start, event.time, args)
         start, vcpu = event.time, event.first
         args = {"vcpu": hex(vcpu)}

@@ -53,13 +53,14 @@ void channel_tell(const struct vm *vm)
 	}
 }
 
-static bool doorbell_ring(const struct vm *vm)
+static u32 doorbell_ring(const struct vm *vm)
 {
 	if (vm->pc == NULL)
 		return rtos_ring(vm);
-	if (vm->state == GANDALF_STATE_RUNNING)
-		pc_interrupt(vm->pc, GANDALF_DOORBELL_IRQ);
-	return vm->state == GANDALF_STATE_RUNNING;
+	if (vm->state != GANDALF_STATE_RUNNING)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	pc_interrupt(vm->pc, GANDALF_DOORBELL_IRQ);
+	return 0;
 }
 
 void channel_renew(const struct vm *vm)
@@ -77,24 +78,26 @@ void channel_renew(const struct vm *vm)
 	}
 }
 
-/* A Linux may ring every RTOS, others whoever they have a channel with. */
-static bool doorbell_is_allowed(const struct vm *from, const struct vm *to)
+/* Who is not rung by a Linux has a channel with who rings. */
+APART COLD static u32 doorbell_ring_peer(const struct vm *from, const struct vm *to)
 {
-	if (from->pc != NULL && to->rtos != NULL)
-		return true;
 	for (u32 i = 0; i < system_table.channel_count; i++)
 		if (channel_side(&system_table.channels[i], from) >= 0 &&
 		    channel_side(&system_table.channels[i], to) >= 0)
-			return from != to;
-	return false;
+			return from != to ? doorbell_ring(to) : (u32)GANDALF_ERROR_ARGUMENT;
+	return (u32)GANDALF_ERROR_ARGUMENT;
 }
 
 u32 hypercall_doorbell(struct vcpu *vcpu)
 {
 	u32 place = vcpu->frame->ebx;
+	const struct vm *to = &vms[place];
 
 	work_end();
 	vcpu->attention = true; /* who is rung may be more urgent */
-	return place < core.vcpu_count && doorbell_is_allowed(vcpu->vm, &vms[place]) &&
-	       doorbell_ring(&vms[place]) ? 0 : (u32)GANDALF_ERROR_ARGUMENT;
+	if (place >= core.vcpu_count)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	if (vcpu->vm->pc != NULL && to->pc == NULL)
+		return rtos_ring(to);
+	return doorbell_ring_peer(vcpu->vm, to);
 }

@@ -52,10 +52,8 @@ COLD static void deliver_direct(struct pc *pc)
 	pc->direct_count = 0;
 }
 
-static void linux_deliver(struct vcpu *vcpu)
+APART static void deliver_waiting(struct vcpu *vcpu, struct pc *pc)
 {
-	struct pc *pc = vcpu->vm->pc;
-
 	if (pc->direct_count != 0)
 		deliver_direct(pc);
 	while (pc->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupt_flag(pc) != 0) {
@@ -74,6 +72,14 @@ static void linux_deliver(struct vcpu *vcpu)
 		vcpu_count(vcpu, COUNTER_deferrals);
 	}
 	arm(pc, pc->interrupt_waits);
+}
+
+static void linux_deliver(struct vcpu *vcpu)
+{
+	struct pc *pc = vcpu->vm->pc;
+
+	if (pc->interrupt_waits || pc->armed || pc->direct_count != 0)
+		deliver_waiting(vcpu, pc);
 }
 
 static void linux_interrupt(struct vcpu *vcpu, unsigned number)
@@ -132,7 +138,7 @@ static const hypercall_function hypercalls[HYPERCALLS] = {
 
 /* Traps */
 
-__attribute__((noinline)) COLD static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
+APART COLD static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
 {
 	if (pc->armed && (linear & PTE_FRAME) == GANDALF_SHARED_ALIAS && (error & PF_W) &&
 	    pc_cpl(pc->vcpu) == 1 && emulate_alias_store(pc))
@@ -151,7 +157,7 @@ COLD static void access_refused(struct pc *pc, u32 linear, enum shadow_result re
 }
 
 /* In the kernel's half, where its stores to the GDT fault; false: nothing unusual. */
-__attribute__((noinline)) static bool access_to_kernel(struct pc *pc, u32 linear, u32 error)
+APART static bool access_to_kernel(struct pc *pc, u32 linear, u32 error)
 {
 	if ((linear & PTE_FRAME) == pc->shadow.protected_page && error == (PF_P | PF_W))
 		return emulate_gdt_store(pc, linear);
@@ -198,7 +204,7 @@ static inline bool strict_tls(const struct vcpu *vcpu)
 	return (vcpu->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0;
 }
 
-__attribute__((noinline)) COLD static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
+APART COLD static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
 {
 	struct pc *pc = vcpu->vm->pc;
 
@@ -225,11 +231,6 @@ static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 		emulate_general_protection(vcpu->vm->pc, frame->error);
 	else
 		trap_seldom(vcpu, frame);
-}
-
-COLD static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
-{
-	return guest_fetch(vcpu->frame->eip, bytes, size);
 }
 
 /* Start and stop */
@@ -284,16 +285,11 @@ COLD static void linux_stop(struct vcpu *vcpu)
 		interrupt_take_back();
 }
 
-COLD static void linux_release(struct vcpu *vcpu)
-{
-	shadow_destroy(vcpu->vm->pc);
-}
-
 static const struct vcpu_operations linux_operations = {
 	.page_fault = linux_page_fault, .trap = linux_trap, .hypercalls = hypercalls,
 	.interrupt = linux_interrupt, .deliver = linux_deliver, .console = linux_console,
-	.start = linux_start, .stop = linux_stop, .release = linux_release,
-	.instruction = linux_instruction,
+	.start = linux_start, .stop = linux_stop, .release = shadow_destroy,
+	.instruction = guest_fetch,
 };
 
 COLD static bool vcpu_pages_create(struct vcpu *vcpu)

@@ -79,7 +79,7 @@ static inline u64 timer_next(struct rtos *rtos)
 }
 
 /* The last expiry still waits: this one is merged into it, and so are all up to now. */
-__attribute__((noinline)) COLD static u64 timer_merge(struct rtos *rtos)
+APART COLD static u64 timer_merge(struct rtos *rtos)
 {
 	u64 now = rdtsc();
 	u64 next = timer_next(rtos);
@@ -184,7 +184,7 @@ COLD static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 
 /* The guest has set its flag and is about to return from a handler: the IRET
  * is done here, so that the next handler's frame replaces the old one. */
-__attribute__((noinline)) COLD static void rtos_finish_return(struct vcpu *vcpu)
+APART COLD static void rtos_finish_return(struct vcpu *vcpu)
 {
 	struct frame *frame = vcpu->frame;
 	const u32 *stack = (const u32 *)(vcpu->linear + frame->esp);
@@ -234,7 +234,9 @@ static void rtos_deliver(struct vcpu *vcpu)
 			rtos_finish_return(vcpu);
 		rtos_enter(vcpu, handler);
 	}
-	if ((vcpu->shared->pending = vcpu->pending != 0)) {
+	vcpu->shared->pending = 0;
+	if (vcpu->pending != 0) {
+		vcpu->shared->pending = 1;
 		vcpu->attention |= ATTENTION_NEXT;
 		vcpu_count(vcpu, COUNTER_deferrals);
 	}
@@ -245,13 +247,12 @@ COLD static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
 	rtos_pend(vcpu, PENDING_BIT(GANDALF_VECTOR_IRQ + irq));
 }
 
-COLD bool rtos_ring(const struct vm *vm)
+u32 rtos_ring(const struct vm *vm)
 {
-	if (vm->rtos == NULL || vm->state != GANDALF_STATE_RUNNING ||
-	    vm->rtos->handlers[GANDALF_VECTOR_DOORBELL] == 0)
-		return false;
+	if (vm->state != GANDALF_STATE_RUNNING || vm->rtos->handlers[GANDALF_VECTOR_DOORBELL] == 0)
+		return (u32)GANDALF_ERROR_ARGUMENT;
 	rtos_pend(vm->vcpu, PENDING_BIT(GANDALF_VECTOR_DOORBELL));
-	return true;
+	return 0;
 }
 
 COLD static void rtos_console(struct vcpu *vcpu)
@@ -287,7 +288,6 @@ static u32 hypercall_interrupt_flag(struct vcpu *vcpu)
 
 static u32 hypercall_halt(struct vcpu *vcpu)
 {
-	trace_fast(vcpu->id, TRACE_halt, vcpu->frame->eip, 0);
 	vcpu_count(vcpu, COUNTER_halts);
 	vcpu->shared->interrupt_flag = GANDALF_INTERRUPT_FLAG;
 	if (vcpu->pending == 0)

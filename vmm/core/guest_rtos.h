@@ -6,5 +6,6 @@
 
 /* false if memory for it is lacking. */
 bool rtos_create(struct vm *vm);
-/* Rings its doorbell; false: the VM is no RTOS that runs and has a handler for it. */
-bool rtos_ring(const struct vm *vm);
+/* Rings the doorbell of an RTOS. GANDALF_ERROR_ARGUMENT: it does not run, or has no handler for
+ * it. */
+u32 rtos_ring(const struct vm *vm);

@@ -4,10 +4,15 @@
 
 #include "core/trace.h"
 #include "core/work.h"
+#include "ia32/cpu.h"
 
-/* Its own function, so that the short ones save no registers for it. */
-__attribute__((noinline)) static u32 hypercall_traced(struct vcpu *vcpu,
-						      hypercall_function function)
+/* So short that the event would be a good part of their cost. A switch tells that a guest has
+ * halted, and a delivery that a doorbell has rung. */
+static const u64 untraced =
+	1ull << GANDALF_HYPERCALL_INTERRUPT_FLAG | 1ull << GANDALF_HYPERCALL_HALT |
+	1ull << GANDALF_HYPERCALL_DOORBELL | 1ull << GANDALF_HYPERCALL_NULL;
+
+APART static u32 hypercall_traced(struct vcpu *vcpu, hypercall_function function)
 {
 	trace_fast(vcpu->id, TRACE_hypercall, vcpu->frame->eax, vcpu->frame->ebx);
 	return function(vcpu);
@@ -27,11 +32,7 @@ u32 trap_hypercall(struct frame *frame)
 		vm_stop(vcpu->vm, "unknown hypercall %u", number);
 		return 0;
 	}
-	/* Not for those that are so short that the event would be a good part of their cost. HALT
-	 * has one of its own, and so has the delivery of what a doorbell rings. */
-	_Static_assert((GANDALF_HYPERCALL_INTERRUPT_FLAG | 1) == GANDALF_HYPERCALL_HALT, "a bit");
-	if (number == GANDALF_HYPERCALL_NULL || (number | 1) == GANDALF_HYPERCALL_HALT ||
-	    number == GANDALF_HYPERCALL_DOORBELL)
+	if (bit_test(&untraced, number))
 		return function(vcpu);
 	return hypercall_traced(vcpu, function);
 }

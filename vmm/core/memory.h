@@ -39,13 +39,6 @@ static inline void *memory_window_frame(u32 frame)
 	return (void *)(LAYOUT_WINDOWS + (slot << PAGE_SHIFT));
 }
 
-/* The same for any address. */
-static inline void *memory_window(u32 physical)
-{
-	return (void *)((u32)memory_window_frame(physical & PTE_FRAME) +
-			(physical & (PAGE_SIZE - 1)));
-}
-
 /* Copies or zeroes any number of bytes; the ranges of a copy may overlap. */
 void memory_copy(u32 to, u32 from, u32 size);
 void memory_copy_in(void *to, u32 from, u32 size);

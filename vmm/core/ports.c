@@ -25,9 +25,10 @@ static void pic_look(struct pc *pc)
 	pc->vcpu->attention |= pc->interrupt_waits;
 }
 
-static void lines_update(struct pc *pc)
+static void rtc_settle(struct pc *pc)
 {
-	pic_set_line(&pc->pic, IRQ_UART, uart_interrupt(&pc->uart));
+	pic_set_line(&pc->pic, IRQ_RTC, rtc_line(&pc->rtc));
+	rtc_acknowledge(&pc->rtc);
 	pic_set_line(&pc->pic, IRQ_RTC, rtc_line(&pc->rtc));
 	pic_look(pc);
 }
@@ -52,7 +53,8 @@ static void uart_exchange(struct pc *pc)
 	for (u32 i = 0; i < UART_STEP && uart_can_receive(&pc->uart) && console_has_input(console); i++)
 		uart_receive(&pc->uart, (u8)console_get(console));
 	uart_drain(pc);
-	lines_update(pc);
+	pic_set_line(&pc->pic, IRQ_UART, uart_interrupt(&pc->uart));
+	pic_look(pc);
 }
 
 void pc_console(struct pc *pc)
@@ -89,7 +91,7 @@ static u64 rtc_due(struct deadline *deadline)
 	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, rtc_deadline));
 
 	rtc_expire(&pc->rtc, rdtsc());
-	lines_update(pc);
+	rtc_settle(pc);
 	return rtc_deadline(&pc->rtc);
 }
 
@@ -125,10 +127,7 @@ static void chip_settle(struct pc *pc, enum chip chip, u16 port)
 		pic_look(pc);
 	} else if (chip == CHIP_RTC && port != RTC_INDEX) {
 		work_pause();
-		if (rtc_line(&pc->rtc))
-			lines_update(pc);
-		else
-			pic_set_line(&pc->pic, IRQ_RTC, false);
+		rtc_settle(pc);
 		deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
 	}
 }
@@ -226,7 +225,7 @@ void pc_interrupt(struct pc *pc, unsigned irq)
 {
 	pic_set_line(&pc->pic, irq, false);
 	pic_set_line(&pc->pic, irq, true);
-	lines_update(pc);
+	pic_look(pc);
 }
 
 void pc_devices_create(struct pc *pc)

@@ -19,8 +19,7 @@ struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING, .cr0 = CR0_PG | CR
 
 /* The idle vCPU, which can always run, ends it. */
 static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
-static struct deadline starvation;
-static struct deadline turn; /* of the current vCPU, if it shares its priority */
+static struct deadline starvation, turn; /* the current vCPU's turn, if it shares its priority */
 static bool turn_ended;      /* since the last look, if housekeeping waits */
 static u64 lowest_ran;       /* time stamps of Linux and the idle vCPU, at the last look */
 static u32 looks;            /* since then at which they had had no more, and someone waited */
@@ -106,7 +105,7 @@ COLD void schedule_housekeeping(u32 work)
 /* Whether the idle vCPU's work comes first: before Linux, but not before the VMM's
  * work for it, and before RTOSes less urgent than one to be started. One that is
  * as urgent gives way when it has had its turn. */
-__attribute__((noinline)) COLD static bool housekeeping_precedes(const struct vcpu *vcpu)
+APART COLD static bool housekeeping_precedes(const struct vcpu *vcpu)
 {
 	bool ended = turn_ended;
 	u32 priority = 0;
@@ -134,7 +133,7 @@ static struct vcpu *schedule_pick(void)
 	return first;
 }
 
-__attribute__((noinline)) COLD static void switch_unusual(const struct vcpu *from, struct vcpu *to)
+APART COLD static void switch_unusual(const struct vcpu *from, struct vcpu *to)
 {
 	if (to->shares)
 		deadline_set(&turn, rdtsc() + time_tsc_khz - ((u32)to->ran - to->turn));
@@ -158,7 +157,7 @@ bool schedule(void)
 	from->ran += now;
 	to->ran -= now;
 	vcpu_count(to, COUNTER_switches_in);
-	trace_write(event, from->id, TRACE_switch_to, to->id, 0);
+	trace_write(event, from->id, TRACE_switch_to, to->id, from->state);
 	switch_vcpu(from, to);
 	return true;
 }

@@ -41,10 +41,11 @@ void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor)
 }
 
 /* The selector that an override prefix of the instruction names, or DS. */
-static u32 data_selector(const struct frame *frame)
+static u32 data_selector(struct vcpu *vcpu)
 {
+	const struct frame *frame = vcpu->frame;
 	u8 bytes[4];
-	u32 count = guest_fetch(frame->eip, bytes, sizeof(bytes));
+	u32 count = guest_fetch(vcpu, bytes, sizeof(bytes));
 
 	for (u32 i = 0; i < count; i++) {
 		if (bytes[i] == PREFIX_GS)
@@ -61,7 +62,7 @@ static u32 data_selector(const struct frame *frame)
 bool pc_flip_tls(struct pc *pc)
 {
 	const struct frame *frame = pc->vcpu->frame;
-	const u32 selectors[] = {data_selector(frame), frame->es};
+	const u32 selectors[] = {data_selector(pc->vcpu), frame->es};
 	u8 flips = 0;
 
 	for (u32 i = 0; i < ARRAY_SIZE(selectors); i++) {

@@ -191,17 +191,13 @@ static void insert_lost(struct console_mux *mux, struct console *console)
 	console->lost = 0;
 }
 
-static bool is_visible(u8 byte)
-{
-	return (byte >= ' ' && byte != DELETE) || byte == '\t';
-}
-
 /* A byte that has been taken from a console: added if it cannot move the cursor. */
 static bool insert_byte(struct console_mux *mux, struct console *console, u8 byte)
 {
 	u8 next = escape_next(mux->source_escape, byte);
 	bool continues = (byte & 0xc0) == 0x80;
-	bool visible = mux->source_escape == ESCAPE_NONE && next == ESCAPE_NONE && is_visible(byte);
+	bool visible = mux->source_escape == ESCAPE_NONE && next == ESCAPE_NONE &&
+		       ((byte >= ' ' && byte != DELETE) || byte == '\t');
 
 	if (visible && mux->source_length >= CONSOLE_LINE_SIZE + (continues ? CHARACTER_REST : 0))
 		return false;

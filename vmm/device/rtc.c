@@ -6,6 +6,7 @@
  */
 #include "device/rtc.h"
 
+#include "abi/gandalf.h"
 #include "lib/math.h"
 
 /* Registers 0, 2, 4 are seconds, minutes, hours; behind each is its alarm. */
@@ -92,21 +93,16 @@ static bool divider_runs(const struct rtc *rtc)
 	return (rtc->registers[REGISTER_A] & A_DIVIDER_RESET) != A_DIVIDER_RESET;
 }
 
-static bool is_binary(const struct rtc *rtc)
-{
-	return rtc->registers[REGISTER_B] & B_BINARY;
-}
-
 static u8 encode(const struct rtc *rtc, u32 value)
 {
-	return (u8)(is_binary(rtc) ? value : value + value / 10 * 6);
+	return (u8)(rtc->registers[REGISTER_B] & B_BINARY ? value : value + value / 10 * 6);
 }
 
 static u32 decode(const struct rtc *rtc, u8 index)
 {
 	u32 value = rtc->registers[index];
 
-	return is_binary(rtc) ? value : value - (value >> 4) * 6;
+	return rtc->registers[REGISTER_B] & B_BINARY ? value : value - (value >> 4) * 6;
 }
 
 static u32 seconds_of(const struct rtc *rtc)
@@ -216,6 +212,12 @@ bool rtc_line(const struct rtc *rtc)
 	return rtc->registers[REGISTER_B] & rtc->registers[REGISTER_C] & C_CAUSES;
 }
 
+void rtc_acknowledge(struct rtc *rtc)
+{
+	if (rtc->registers[REGISTER_D] & GANDALF_RTC_AUTOMATIC)
+		rtc->registers[REGISTER_C] = 0;
+}
+
 u64 rtc_deadline(const struct rtc *rtc)
 {
 	u8 enabled = rtc->registers[REGISTER_B];
@@ -288,7 +290,9 @@ static void rtc_write_register(struct rtc *rtc, u8 value, u64 now)
 		rtc_write_a(rtc, value, now);
 	else if (index == REGISTER_B)
 		rtc->registers[REGISTER_B] = value | B_24_HOURS;
-	else if (index != REGISTER_C && index != REGISTER_D)
+	else if (index == REGISTER_D)
+		rtc->registers[REGISTER_D] = D_VALID | (value & GANDALF_RTC_AUTOMATIC);
+	else if (index != REGISTER_C)
 		rtc->registers[index] = value;
 	rtc_start(rtc);
 }

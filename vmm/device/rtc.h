@@ -45,6 +45,10 @@ void rtc_expire(struct rtc *rtc, u64 now);
 /* The level of IRQ 8. */
 bool rtc_line(const struct rtc *rtc);
 
+/* After the level has been passed on: it falls, without a look at register C, if interrupts
+ * acknowledge themselves (GANDALF_RTC_AUTOMATIC). */
+void rtc_acknowledge(struct rtc *rtc);
+
 /*
  * Seconds since 1970 of a date: year 1970..2105, month 1..12, day 1..31. For
  * the VMM, which reads the real clock at boot.

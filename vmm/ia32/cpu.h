@@ -85,6 +85,15 @@ static inline bool rdtsc_since(const u64 *time, u32 *low, s32 *high)
 	return over;
 }
 
+/* A bit of a table, by its number. */
+static inline bool bit_test(const void *bits, u32 number)
+{
+	bool set;
+
+	__asm__("bt %1, %2" : "=@ccc"(set) : "r"(number), "m"(*(const u32 (*)[])bits));
+	return set;
+}
+
 /* Two words that may not be there: false then, by way of trap_vmm(). */
 static inline bool read_or_fail(const u32 *from, u32 *low, u32 *high)
 {
@@ -160,20 +169,20 @@ static inline u32 fetch_add(u32 *at, u32 value)
 }
 
 /*
- * Leaves this stack, whose pointer goes to at + offset, and goes on where the other, at esp, was
- * left in the same way; with that CR3 unless it is 0. What is left of a stack, highest address
+ * Leaves this stack, whose pointer goes to from + offset, and goes on where the other, whose
+ * pointer is at to + offset, was left in the same way; with that CR3 unless it is 0. What is left of a stack, highest address
  * first:
  *	ebp
  *	where it goes on	<- what is saved
  */
-static inline void switch_stack(void *at, const u32 offset, u32 esp, u32 cr3)
+static inline void switch_stack(void *from, void *to, const u32 offset, u32 cr3)
 {
 	__asm__ volatile("push %%ebp; push $1f; mov %%esp, %c3(%0)\n"
 			 "jecxz 2f; mov %2, %%cr3\n"
-			 "2: mov %1, %%esp; ret\n"
+			 "2: mov %c3(%1), %%esp; ret\n"
 			 "1: pop %%ebp"
-			 : "+a"(at), "+d"(esp), "+c"(cr3) : "i"(offset)
-			 : "ebx", "esi", "edi", "memory", "cc");
+			 : "+S"(from), "+b"(to), "+c"(cr3) : "i"(offset)
+			 : "eax", "edx", "edi", "memory", "cc");
 }
 
 /* A sum with 32 bits behind the point: *rest, the first's, becomes the sum's. */

@@ -376,7 +376,6 @@ static enum emulated emulate_hlt(const struct emulation *e)
 
 	work_end();
 	e->frame->eip += e->decoded.length;
-	trace(TRACE_halt, e->frame->eip, pc->vcpu->shared->interrupt_flag);
 	vcpu_count(pc->vcpu, COUNTER_halts);
 	if (linux_interrupt_flag(pc) == 0)
 		vm_power_off(pc->vm);
@@ -521,7 +520,7 @@ static const emulate_function functions[DECODED_OPERATIONS] = {
 COLD static bool emulation_begin(struct emulation *e, struct pc *pc)
 {
 	u8 bytes[DECODE_LENGTH_MAXIMUM];
-	u32 count = guest_fetch(pc->vcpu->frame->eip, bytes, sizeof(bytes));
+	u32 count = guest_fetch(pc->vcpu, bytes, sizeof(bytes));
 
 	e->pc = pc;
 	e->frame = pc->vcpu->frame;
@@ -576,7 +575,7 @@ static void emulate_read_cr2(struct vcpu *vcpu, unsigned number)
 	frame->eip += 3;
 }
 
-__attribute__((noinline)) static void emulate_other(struct pc *pc, u32 error, u32 code)
+APART static void emulate_other(struct pc *pc, u32 error, u32 code)
 {
 	struct emulation e;
 

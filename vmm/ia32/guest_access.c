@@ -15,16 +15,20 @@ COLD bool guest_read(u32 linear, void *to, u32 size)
  * page, and have a first and a last byte: these are in all the pages there are. */
 bool guest_write(u32 linear, const void *from, u32 size)
 {
-	struct pc *pc = core.current->vm->pc;
+	const struct vcpu *vcpu = core.current;
+	struct pc *pc = vcpu->vm->pc;
 	u32 last = linear + size - 1;
 
-	return last < GANDALF_BASE && linear <= last && shadow_make_writable(pc, linear) &&
+	return last < GANDALF_BASE && linear <= last &&
+	       (shadow_is_writable(vcpu, linear) || shadow_make_writable(pc, linear)) &&
 	       ((linear ^ last) < PAGE_SIZE || shadow_make_writable(pc, last)) &&
 	       entry_copy((void *)linear, from, size) == 0;
 }
 
-COLD u32 guest_fetch(u32 linear, u8 *to, u32 size)
+COLD u32 guest_fetch(struct vcpu *vcpu, u8 *to, u32 size)
 {
+	u32 linear = vcpu->frame->eip;
+
 	if (linear >= GANDALF_BASE)
 		return 0;
 	size = minimum(size, GANDALF_BASE - linear);

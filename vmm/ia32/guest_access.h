@@ -3,9 +3,9 @@
 #pragma once
 
 #include "core/layout.h"
+#include "core/vcpu.h"
 #include "ia32/cpu.h"
 #include "ia32/entry.h"
-#include "lib/types.h"
 
 /* false if any byte is not the guest's, or may not be written by its kernel; then
  * some may have been copied. */
@@ -17,5 +17,5 @@ static inline bool guest_read_8(u32 linear, u32 *low, u32 *high)
 	return linear <= GANDALF_BASE - 8 && read_or_fail((const u32 *)linear, low, high);
 }
 
-/* Copies instruction bytes up to the first that cannot be read. */
-u32 guest_fetch(u32 linear, u8 *to, u32 size);
+/* Copies instruction bytes at EIP, up to the first that cannot be read; returns how many. */
+u32 guest_fetch(struct vcpu *vcpu, u8 *to, u32 size);

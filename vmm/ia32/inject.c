@@ -24,14 +24,6 @@ static inline bool gate_read(const struct pc *pc, unsigned vector, u32 *low, u32
 	       (*high & GATE_TYPE & ~GATE_IS_TRAP) == GATE_INTERRUPT << 8;
 }
 
-/* The kernel's CS as it is to see it. Without a flag of its own in the
- * frame (dedicated CPU) the real selector spares the trap at IRET, as soon as
- * Linux no longer compares it, which is after LTR. */
-static u32 visible_cs(const struct pc *pc, u32 cs)
-{
-	return pc->dedicated && pc->tr != 0 ? cs : cs & ~3u;
-}
-
 inline void inject_reload_stack(struct pc *pc)
 {
 	struct tss *tss = &pc->vcpu->tables->tss;
@@ -60,7 +52,8 @@ static inline bool stack_writable(struct pc *pc, u32 linear, u32 size)
 }
 
 /* The guest's frame, on its kernel's stack; ring 3's stack is left for that. flag: IF as the
- * guest sees it. */
+ * guest sees it. On a dedicated CPU, where the frame needs no flag of its own, the kernel's real
+ * selector spares the trap at IRET, as soon as Linux no longer compares it, which is after LTR. */
 INLINE static bool frame_build(struct pc *pc, struct frame *frame, bool from_user, u32 flag,
 			       u32 error)
 {
@@ -73,8 +66,8 @@ INLINE static bool frame_build(struct pc *pc, struct frame *frame, bool from_use
 	if (from_user) {
 		inject_reload_stack(pc);
 		esp = tss->esp1;
-	} else {
-		cs = visible_cs(pc, cs);
+	} else if (!pc->dedicated || pc->tr == 0) {
+		cs &= ~3u;
 	}
 	if (!stack_writable(pc, esp - size, size))
 		return false;

@@ -235,11 +235,11 @@ COLD static void tlb_flush_global(void)
 
 static inline u32 *guest_table_entry(struct pc *pc, u32 table, u32 index)
 {
-	u32 address = (table & PTE_FRAME) + index * sizeof(u32);
+	u32 frame = table & PTE_FRAME;
 
-	if (address >= pc->shadow.memory_size)
+	if (frame >= pc->shadow.memory_size)
 		return NULL;
-	return memory_window(pc->shadow.memory_base + address);
+	return (u32 *)memory_window_frame(pc->shadow.memory_base + frame) + index;
 }
 
 /* What shadow_fill() begins with, at its first call behind a load of CR3, and when
@@ -664,17 +664,12 @@ bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
 	return shadow_fill(vcpu->vm->pc, linear, &error) == SHADOW_FILLED;
 }
 
-__attribute__((noinline)) COLD static bool shadow_fill_writable(struct pc *pc, u32 linear)
+COLD bool shadow_make_writable(struct pc *pc, u32 linear)
 {
 	u32 error = PF_W;
 	enum shadow_result result = shadow_fill(pc, linear, &error);
 
 	return result == SHADOW_FILLED || result == SHADOW_PROTECTED;
-}
-
-bool shadow_make_writable(struct pc *pc, u32 linear)
-{
-	return shadow_is_writable(pc->vcpu, linear) || shadow_fill_writable(pc, linear);
 }
 
 /* Flushing */
@@ -699,8 +694,7 @@ COLD static void kernel_resync_page(struct pc *pc, u32 linear)
 	u32 index = directory_index(linear);
 	const u32 *pde = guest_table_entry(pc, pc->cr3, index);
 	u32 entry = current_directory(&pc->shadow)[index];
-	u32 *guest;
-	u32 *table;
+	u32 *guest, *table;
 
 	pc->shadow.protected_page = 0;
 	if (index >= KERNEL_END)
@@ -935,13 +929,13 @@ COLD void shadow_reset(struct pc *pc)
 	pc->vcpu->cr3 = pc->shadow.identity;
 }
 
-COLD void shadow_destroy(struct pc *pc)
+COLD void shadow_destroy(struct vcpu *vcpu)
 {
-	struct shadow *shadow = &pc->shadow;
+	struct shadow *shadow = &vcpu->vm->pc->shadow;
 	u32 *master = pool_pointer(shadow->master);
 	u32 *identity = pool_pointer(shadow->identity);
 
-	switch_leave_space(pc->vcpu);
+	switch_leave_space(vcpu);
 	shadow->current = NULL;
 	spaces_free(shadow);
 	for (u32 i = 0; i < KERNEL_END; i += GROUP) {

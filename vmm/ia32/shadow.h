@@ -76,7 +76,7 @@ bool shadow_create(struct pc *pc);
 /* Paging off, nothing shadowed, the identity loaded on the next switch. */
 void shadow_reset(struct pc *pc);
 /* Gives all frames of spaces and tables back. */
-void shadow_destroy(struct pc *pc);
+void shadow_destroy(struct vcpu *vcpu);
 
 /* CR0.PG or CR4 changed, or CR3 was loaded; pc->cr0, cr3, cr4 hold the new
  * values. same: the CR3 value was the old one, which is a request to flush. */
@@ -112,5 +112,6 @@ static inline bool shadow_is_writable(const struct vcpu *vcpu, u32 linear)
 }
 
 /* Makes a page writable for the VMM's own store, as the guest's kernel could;
- * false: it could not. The protected page counts as writable. */
+ * false: it could not. The protected page counts as writable. For one that is writable already it
+ * costs more than shadow_is_writable(). */
 bool shadow_make_writable(struct pc *pc, u32 linear);

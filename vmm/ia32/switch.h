@@ -18,7 +18,7 @@ static inline void switch_vcpu(struct vcpu *from, struct vcpu *to)
 		core.cr3 = cr3 = to->cr3;
 	core.current = to;
 	segment_load(to);
-	switch_stack(from, offsetof(struct vcpu, saved_esp), to->saved_esp, cr3);
+	switch_stack(from, to, offsetof(struct vcpu, saved_esp), cr3);
 }
 
 /* Gives the vCPU a VMM stack whose first switch goes straight to its frame,

@@ -18,6 +18,8 @@ typedef int64_t s64;
 
 /* Where a file is compiled for speed, what is done rarely is small instead. */
 #define COLD __attribute__((cold))
+/* A function of its own, so that the frequent way saves no registers for it. */
+#define APART __attribute__((noinline))
 /* A parameter of what is called through a table. */
 #define UNUSED __attribute__((unused))
 /* Where a copy for constant arguments is worth its bytes. */

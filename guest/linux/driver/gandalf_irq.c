@@ -14,7 +14,6 @@
 #include <linux/irqflags.h>
 #include <asm/hw_irq.h>
 #include <asm/i8259.h>
-#include <asm/processor-flags.h>
 
 #include "on_gandalf.h"
 
@@ -24,15 +23,6 @@ static void line_end(struct irq_data *data)
 }
 
 static struct irq_chip chip;
-
-/* In ring 1, whose I/O privilege level says whether ports enter the VMM. */
-static bool on_shared_cpu(void)
-{
-	unsigned long flags;
-
-	asm volatile("pushf; pop %0" : "=r" (flags));
-	return on_gandalf() && !(flags & X86_EFLAGS_IOPL);
-}
 
 /* Linux knows automatic EOI for the first chip only. */
 static void second_chip_init(void)

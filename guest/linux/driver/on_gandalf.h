@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What each of our drivers asks before it does anything. */
+/* What our drivers ask before they do anything. */
 #pragma once
 
+#include <linux/irqflags.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
+#include <asm/processor-flags.h>
 
 #include "gandalf.h"
 
@@ -15,4 +17,11 @@ static inline bool on_gandalf(void)
 
 	return !get_kernel_nofault(version, &shared->abi_version) &&
 	       version == GANDALF_ABI_VERSION;
+}
+
+/* Whether its chips are virtual: in ring 1 the I/O privilege level says whether ports enter the
+ * VMM. */
+static inline bool on_shared_cpu(void)
+{
+	return on_gandalf() && !(native_save_fl() & X86_EFLAGS_IOPL);
 }

@@ -164,7 +164,12 @@ static inline void sti_hlt_cli(void)
 }
 
 /* The test's own. */
-void switch_stack(void *at, u32 offset, u32 esp, u32 cr3);
+void switch_stack(void *from, void *to, u32 offset, u32 cr3);
+
+static inline bool bit_test(const void *bits, u32 number)
+{
+	return ((const u8 *)bits)[number / 8] >> number % 8 & 1;
+}
 
 static inline u64 add_with_rest(const u64 *whole, const u64 *more, u32 *rest,
 				const u32 *more_rest)
