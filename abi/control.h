@@ -112,8 +112,8 @@
 
 /*
  * The events of the trace ring: name, what the two arguments are. The state is that of the vCPU
- * that is left: 0 off, 1 it could go on, 2 halted, 3 paused. The shortest hypercalls have no event,
- * HALT for one, behind which this state tells it.
+ * that is left: 0 off, 1 it could go on, 2 halted, 3 paused. The shortest hypercalls have no event;
+ * of these HALT is told by that state, if the guest has left the CPU.
  */
 #define GANDALF_TRACE_LIST(X)                                                 \
 	X(trap, "vector, EIP")                                                \

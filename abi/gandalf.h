@@ -117,8 +117,9 @@
 /*
  * A Linux on a shared CPU, in register D of its CMOS clock, whose other bits stay as
  * they are: each interrupt of the clock acknowledges itself, and register C, which
- * then stays 0, need not be read for the next one. 0 at first. A real chip's bits
- * there are 0, or part of an alarm, so a guest that sets this knows that it has a VMM.
+ * then reads as 0, need not be read for the next one. 0 at first. A real chip has no
+ * such bit, some have part of an alarm there: a guest that sets this knows that it has
+ * a virtual one, and that the VMM knows the bit if it reads as 1 then.
  */
 #define GANDALF_RTC_AUTOMATIC 0x01
 

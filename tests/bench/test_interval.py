@@ -64,6 +64,17 @@ def test_what_masked_interrupts_is_named(names: Names) -> None:
     )
 
 
+def test_a_halt_is_told_by_the_switch_behind_it(names: Names) -> None:
+    events = [
+        Event(900, "deliver", RTOS, TIMER, 0), Event(980, "switch_to", RTOS, LINUX, 2),
+        interrupt(1200),
+    ]  # fmt: skip
+    text = cause(Late(1000, 1800), events, names)
+    assert text.startswith("interrupts masked for 200 ns in the halt of rtos;")
+    events[1] = Event(980, "switch_to", RTOS, LINUX, 1)
+    assert "in deliver timer of rtos" in cause(Late(1000, 1800), events, names)
+
+
 def test_what_came_between_is_named(names: Names) -> None:
     """The VMM had another interrupt first, which it took at once."""
     events = [interrupt(1050), Event(1200, "interrupt", LINUX, 0x24, VMM)]

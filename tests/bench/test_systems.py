@@ -97,11 +97,11 @@ def test_few_entries_and_instructions(quick: Results) -> None:
     for operation, limit in ENTRIES.items():
         found = quick.find(SYSTEM, operation)
         assert found is not None
-        assert found.events["vmm_entries"] <= limit
+        assert found.events["vmm_entries"] <= limit, operation
     for operation, limit in INSTRUCTIONS.items():
         found = quick.find(SYSTEM, operation)
         assert found is not None
-        assert found.instructions <= limit
+        assert found.instructions <= limit, operation
 
 
 def test_an_interrupt_of_the_clock_reaches_its_process(quick: Results) -> None:

@@ -75,6 +75,7 @@ static void step_rtc(struct board *board, u8 what, u8 value)
 	rtc_expire(&board->rtc, board->now);
 	if (due <= board->now)
 		require(rtc_line(&board->rtc));
+	rtc_acknowledge(&board->rtc);
 	due = rtc_deadline(&board->rtc);
 	require(due > board->now);
 }

@@ -102,7 +102,6 @@ static int start(void **state)
 		vms[i] = (struct vm){ .guest = &guests[i], .index = i, .vcpu = &vcpus_made[i],
 				      .state = GANDALF_STATE_RUNNING };
 		vms[i].pc = i == LINUX ? &pc : NULL;
-		vms[i].rtos = i == LINUX ? NULL : (struct rtos *)1;
 		vcpus_made[i] = (struct vcpu){ .vm = &vms[i], .shared = &shared[i], .frame = &frame };
 	}
 	return 0;

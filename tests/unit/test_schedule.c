@@ -145,6 +145,27 @@ static int start(void **state)
 	return 0;
 }
 
+static void a_switch_tells_how_it_left_the_vcpu(void **state)
+{
+	static const enum vcpu_state left[] = { VCPU_OFF, VCPU_HALTED, VCPU_PAUSED };
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(left); i++) {
+		const struct gandalf_trace_event *event;
+
+		vcpus[0].state = VCPU_RUNNING;
+		schedule();
+		vcpus[0].state = left[i];
+		schedule();
+		assert_ptr_equal(core.current, &idle_vcpu);
+		event = &trace_events[(trace_next - 1) % GANDALF_TRACE_EVENTS];
+		assert_int_equal(event->type, TRACE_switch_to);
+		assert_int_equal(event->vcpu, vcpus[0].id);
+		assert_int_equal(event->first, idle_vcpu.id);
+		assert_int_equal(event->second, left[i]);
+	}
+}
+
 static void every_mixture_of_states_picks_the_most_urgent(void **state)
 {
 	(void)state;
@@ -402,6 +423,7 @@ static void the_idle_vcpu_works_sleeps_and_switches_off(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_switch_tells_how_it_left_the_vcpu, start),
 		cmocka_unit_test_setup(every_mixture_of_states_picks_the_most_urgent, start),
 		cmocka_unit_test_setup(time_is_charged_to_who_ran, start),
 		cmocka_unit_test_setup(starvation_is_told_once_after_ten_seconds, start),

@@ -129,8 +129,13 @@ def cause(late: Late, events: Sequence[Event], names: Names) -> str:
 
 
 def _before(first: Event, events: Sequence[Event], names: Names) -> str:
-    """Return what the VMM was at before an event."""
-    earlier = [event for event in events if event.time < first.time and event.kind != "switch_to"]
+    """Return what the VMM was at before an event. A switch tells of the halt that led to it."""
+    earlier = [event for event in events if event.time < first.time]
+    if earlier and earlier[-1].kind == "switch_to":
+        left = earlier[-1]
+        if names.member("vcpu_state", left.second) == "halted":
+            return f"the halt of {names.vcpu(left.vcpu)}"
+    earlier = [event for event in earlier if event.kind != "switch_to"]
     if not earlier:
         return "what the ring has lost"
     last = earlier[-1]

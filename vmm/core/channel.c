@@ -78,8 +78,8 @@ void channel_renew(const struct vm *vm)
 	}
 }
 
-/* Who is not rung by a Linux has a channel with who rings. */
-APART COLD static u32 doorbell_ring_peer(const struct vm *from, const struct vm *to)
+/* For anybody but a Linux that rings an RTOS: there must be a channel between the two. */
+APART static u32 doorbell_ring_peer(const struct vm *from, const struct vm *to)
 {
 	for (u32 i = 0; i < system_table.channel_count; i++)
 		if (channel_side(&system_table.channels[i], from) >= 0 &&
@@ -91,13 +91,12 @@ APART COLD static u32 doorbell_ring_peer(const struct vm *from, const struct vm 
 u32 hypercall_doorbell(struct vcpu *vcpu)
 {
 	u32 place = vcpu->frame->ebx;
-	const struct vm *to = &vms[place];
 
 	work_end();
 	vcpu->attention = true; /* who is rung may be more urgent */
 	if (place >= core.vcpu_count)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	if (vcpu->vm->pc != NULL && to->pc == NULL)
-		return rtos_ring(to);
-	return doorbell_ring_peer(vcpu->vm, to);
+	if (vcpu->vm->pc != NULL && vms[place].pc == NULL)
+		return rtos_ring(&vms[place]);
+	return doorbell_ring_peer(vcpu->vm, &vms[place]);
 }

@@ -6,11 +6,12 @@
 #include "core/work.h"
 #include "ia32/cpu.h"
 
-/* So short that the event would be a good part of their cost. A switch tells that a guest has
- * halted, and a delivery that a doorbell has rung. */
+/* So short that an event would be a good part of their cost. A switch tells that a guest has
+ * halted and left the CPU, and a delivery that a doorbell has rung. */
 static const u64 untraced =
 	1ull << GANDALF_HYPERCALL_INTERRUPT_FLAG | 1ull << GANDALF_HYPERCALL_HALT |
 	1ull << GANDALF_HYPERCALL_DOORBELL | 1ull << GANDALF_HYPERCALL_NULL;
+_Static_assert(HYPERCALLS <= 64, "a bit for each");
 
 APART static u32 hypercall_traced(struct vcpu *vcpu, hypercall_function function)
 {

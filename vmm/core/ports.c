@@ -25,6 +25,7 @@ static void pic_look(struct pc *pc)
 	pc->vcpu->attention |= pc->interrupt_waits;
 }
 
+/* If interrupts acknowledge themselves the line is a pulse, which the 8259 keeps. */
 static void rtc_settle(struct pc *pc)
 {
 	pic_set_line(&pc->pic, IRQ_RTC, rtc_line(&pc->rtc));

@@ -19,10 +19,11 @@ struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING, .cr0 = CR0_PG | CR
 
 /* The idle vCPU, which can always run, ends it. */
 static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
-static struct deadline starvation, turn; /* the current vCPU's turn, if it shares its priority */
-static bool turn_ended;      /* since the last look, if housekeeping waits */
-static u64 lowest_ran;       /* time stamps of Linux and the idle vCPU, at the last look */
-static u32 looks;            /* since then at which they had had no more, and someone waited */
+/* The watch over starvation; the turn of the current vCPU, if it shares its priority. */
+static struct deadline starvation, turn;
+static bool turn_ended; /* since the last look, if housekeeping waits */
+static u64 lowest_ran;  /* time stamps of Linux and the idle vCPU, at the last look */
+static u32 looks;       /* since then at which they had had no more, and someone waited */
 
 static bool vcpu_runnable(struct vcpu *vcpu)
 {

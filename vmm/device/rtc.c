@@ -311,6 +311,9 @@ u8 rtc_read(struct rtc *rtc, u16 port, u64 now)
 	    rtc->clocks % SECOND_CLOCKS >= SECOND_CLOCKS - WARNING_CLOCKS)
 		value |= A_UPDATING;
 	if (rtc->index == REGISTER_C) {
+		/* The flags are for rtc_acknowledge(). */
+		if (rtc->registers[REGISTER_D] & GANDALF_RTC_AUTOMATIC)
+			return 0;
 		value |= rtc_line(rtc) ? C_REQUEST : 0;
 		rtc->registers[REGISTER_C] = 0;
 	}

@@ -35,7 +35,7 @@ void rtc_write(struct rtc *rtc, u16 port, u8 value, u64 now);
 /*
  * When the interrupt line will rise; TIME_NEVER if it is high or no interrupt
  * is enabled. To be asked again after each rtc_read(), rtc_write() and
- * rtc_expire(): reading register C lowers the line.
+ * rtc_expire(): reading register C lowers the line, and so may rtc_acknowledge().
  */
 u64 rtc_deadline(const struct rtc *rtc);
 
@@ -45,8 +45,8 @@ void rtc_expire(struct rtc *rtc, u64 now);
 /* The level of IRQ 8. */
 bool rtc_line(const struct rtc *rtc);
 
-/* After the level has been passed on: it falls, without a look at register C, if interrupts
- * acknowledge themselves (GANDALF_RTC_AUTOMATIC). */
+/* To be called when the level has been passed on: it falls then, without a look at register C, if
+ * interrupts acknowledge themselves (GANDALF_RTC_AUTOMATIC). */
 void rtc_acknowledge(struct rtc *rtc);
 
 /*

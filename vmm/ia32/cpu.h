@@ -170,8 +170,8 @@ static inline u32 fetch_add(u32 *at, u32 value)
 
 /*
  * Leaves this stack, whose pointer goes to from + offset, and goes on where the other, whose
- * pointer is at to + offset, was left in the same way; with that CR3 unless it is 0. What is left of a stack, highest address
- * first:
+ * pointer is at to + offset, was left in the same way; with that CR3 unless it is 0. What is left
+ * of a stack, highest address first:
  *	ebp
  *	where it goes on	<- what is saved
  */

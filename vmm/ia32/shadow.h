@@ -112,6 +112,6 @@ static inline bool shadow_is_writable(const struct vcpu *vcpu, u32 linear)
 }
 
 /* Makes a page writable for the VMM's own store, as the guest's kernel could;
- * false: it could not. The protected page counts as writable. For one that is writable already it
- * costs more than shadow_is_writable(). */
+ * false: it could not. The protected page counts as writable. To be asked where shadow_is_writable(),
+ * which costs less, says no. */
 bool shadow_make_writable(struct pc *pc, u32 linear);

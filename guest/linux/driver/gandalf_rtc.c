@@ -8,7 +8,7 @@
  *
  * One process has it open. Until it closes it, the interrupt line is ours, which
  * belongs to rtc_cmos otherwise. A virtual clock's interrupts acknowledge themselves
- * meanwhile, which saves two entries into the VMM for each.
+ * meanwhile if it has no other ones, which saves two entries into the VMM for each.
  */
 #include <linux/fs.h>
 #include <linux/init.h>
@@ -22,6 +22,12 @@
 #include <linux/wait.h>
 #include <asm/msr.h>
 
+#ifdef MODULE
+#define GANDALF_RTC_AUTOMATIC 0 /* no virtual clock */
+#else
+#include "on_gandalf.h"
+#endif
+
 #define LINE 8
 /* 32,768 Hz divided by 2^(RATE - 1) */
 #define RATE 6
@@ -30,7 +36,8 @@ static DECLARE_WAIT_QUEUE_HEAD(readers);
 static unsigned long opened;		/* bit 0 */
 static u32 interrupts, stamp;		/* written by the handler */
 static struct irqaction lender;		/* whose the line is while nobody reads */
-static bool automatic;			/* an interrupt acknowledges itself */
+static bool virtual;			/* the clock, since the start */
+static bool automatic;			/* its interrupts acknowledge themselves */
 
 static irqreturn_t rtc_interrupt(int line, void *unused)
 {
@@ -53,29 +60,33 @@ static struct irqaction *line_action(void)
 }
 
 /* Debian's kernel knows no Gandalf. */
-static bool clock_acknowledges(u8 control)
+static bool clock_is_virtual(void)
 {
 	return false;
 }
 #else
-#include "on_gandalf.h"
-
 static struct irqaction *line_action(void)
 {
 	return irq_to_desc(LINE)->action;
 }
 
-/* A virtual clock does if it is told to. One cause alone: nothing to ask register C. */
+static bool clock_is_virtual(void)
+{
+	return on_shared_cpu();
+}
+#endif
+
+/* Only where one cause alone interrupts there is nothing to ask register C. An alarm that is set
+ * later counts as one of ours. */
 static bool clock_acknowledges(u8 control)
 {
 	bool wanted = (control & (RTC_PIE | RTC_AIE | RTC_UIE)) == RTC_PIE;
 
-	if (!on_shared_cpu())
+	if (!virtual)
 		return false;
 	CMOS_WRITE(wanted ? GANDALF_RTC_AUTOMATIC : 0, RTC_VALID);
-	return wanted;
+	return CMOS_READ(RTC_VALID) & GANDALF_RTC_AUTOMATIC;
 }
-#endif
 
 static void rtc_enable(u8 cause)
 {
@@ -162,6 +173,7 @@ static struct miscdevice rtc_device = {
 
 static int __init rtc_init(void)
 {
+	virtual = clock_is_virtual();
 	return misc_register(&rtc_device);
 }
 device_initcall(rtc_init);

@@ -2,7 +2,6 @@
 /* What our drivers ask before they do anything. */
 #pragma once
 
-#include <linux/irqflags.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
 #include <asm/processor-flags.h>
@@ -20,8 +19,12 @@ static inline bool on_gandalf(void)
 }
 
 /* Whether its chips are virtual: in ring 1 the I/O privilege level says whether ports enter the
- * VMM. */
+ * VMM. Linux's own functions read the virtual interrupt flag, and no other one. To be asked before
+ * anything else may be mapped at that page of a bare machine: at the start. */
 static inline bool on_shared_cpu(void)
 {
-	return on_gandalf() && !(native_save_fl() & X86_EFLAGS_IOPL);
+	unsigned long flags;
+
+	asm volatile("pushf; pop %0" : "=r" (flags));
+	return on_gandalf() && !(flags & X86_EFLAGS_IOPL);
 }
