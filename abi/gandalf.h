@@ -121,7 +121,7 @@
  * such bit, some have part of an alarm there: a guest that sets this knows that it has
  * a virtual one, and that the VMM knows the bit if it reads as 1 then.
  */
-#define GANDALF_RTC_AUTOMATIC 0x01
+#define GANDALF_RTC_AUTOMATIC 0x1
 
 /* Does nothing; the cost of a hypercall. Every guest. Returns 0. */
 #define GANDALF_HYPERCALL_NULL 32
