@@ -64,6 +64,13 @@ void shadow_invalidate(struct pc *which, u32 linear)
 	shadow_calls.linear = linear;
 }
 
+/* The GDT's page is where the guest sees it. */
+void *shadow_protected_page(const struct shadow *shadow)
+{
+	(void)shadow;
+	return linear_at(GDT);
+}
+
 void shadow_protect(struct pc *which, u32 guest_frame)
 {
 	assert_ptr_equal(which, &pc);

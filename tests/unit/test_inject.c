@@ -41,7 +41,7 @@ static void the_kernel_sees_itself_in_ring_0(void **state)
 	(void)state;
 	shared.interrupt_flag = GANDALF_INTERRUPT_FLAG;
 	frame.eflags |= EFLAGS_IOPL_1;
-	inject(&pc, 0x20, INJECT_NO_ERROR);
+	assert_true(inject(&pc, 0x20, INJECT_NO_ERROR));
 	assert_int_equal(frame.esp, STACK - 12);
 	check_words(frame.esp, words, 3);
 	assert_int_equal(frame.eip, HANDLER(0x20));
@@ -55,14 +55,14 @@ static void the_kernel_sees_itself_in_ring_0(void **state)
 static void the_flag_in_the_frame_is_the_virtual_one(void **state)
 {
 	(void)state;
-	inject(&pc, 0x20, INJECT_NO_ERROR);
+	assert_true(inject(&pc, 0x20, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 8) & EFLAGS_IF, 0);
 	/* The real one stays set. */
 	assert_int_equal(frame.eflags & EFLAGS_IF, EFLAGS_IF);
 	start(NULL);
 	pc.dedicated = true;
 	frame.eflags |= EFLAGS_IF;
-	inject(&pc, 0x20, INJECT_NO_ERROR);
+	assert_true(inject(&pc, 0x20, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 8) & EFLAGS_IF, EFLAGS_IF);
 	assert_int_equal(frame.eflags & EFLAGS_IF, 0);
 }
@@ -75,7 +75,7 @@ static void ring_3_changes_to_the_stack_of_the_tss(void **state)
 	(void)state;
 	to_ring_3();
 	pc.tss_base = TSS;
-	inject(&pc, EXCEPTION_PF, 6);
+	assert_true(inject(&pc, EXCEPTION_PF, 6));
 	assert_int_equal(frame.esp, ENTRY_STACK - 24);
 	check_words(frame.esp, words, 6);
 	assert_int_equal(frame.ss, KERNEL_STACK | 1);
@@ -90,7 +90,7 @@ static void every_vector_goes_through_its_gate(void **state)
 	(void)state;
 	for (u32 vector = 0; vector < 256; vector++) {
 		start(NULL);
-		inject(&pc, vector, INJECT_NO_ERROR);
+		assert_true(inject(&pc, vector, INJECT_NO_ERROR));
 		assert_int_equal(frame.eip, HANDLER(vector));
 		assert_int_equal(stops, 0);
 	}
@@ -103,7 +103,7 @@ static void trap_gates_keep_the_flag(void **state)
 		start(NULL);
 		shared.interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
 		put_gate(3, 0xef);
-		inject(&pc, 3, INJECT_NO_ERROR);
+		assert_true(inject(&pc, 3, INJECT_NO_ERROR));
 		assert_int_equal(shared.interrupt_flag, enabled ? GANDALF_INTERRUPT_FLAG : 0);
 	}
 }
@@ -112,7 +112,7 @@ static void single_step_and_nested_task_end_at_the_handler(void **state)
 {
 	(void)state;
 	frame.eflags |= EFLAGS_TF | EFLAGS_NT | EFLAGS_RF;
-	inject(&pc, 1, INJECT_NO_ERROR);
+	assert_true(inject(&pc, 1, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 8) & (EFLAGS_TF | EFLAGS_NT | EFLAGS_RF),
 			 EFLAGS_TF | EFLAGS_NT | EFLAGS_RF);
 	assert_int_equal(frame.eflags & (EFLAGS_TF | EFLAGS_NT | EFLAGS_RF | EFLAGS_VM), 0);
@@ -123,10 +123,10 @@ static void a_dedicated_guest_sees_ring_1_after_ltr(void **state)
 {
 	(void)state;
 	pc.dedicated = true;
-	inject(&pc, 3, INJECT_NO_ERROR);
+	assert_true(inject(&pc, 3, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 4), KERNEL_CODE);
 	pc.tr = TASK;
-	inject(&pc, 3, INJECT_NO_ERROR);
+	assert_true(inject(&pc, 3, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 4), KERNEL_CODE | 1);
 }
 
@@ -159,24 +159,24 @@ static void without_a_gate_the_guest_ends(void **state)
 	for (unsigned i = 0; i < ARRAY_SIZE(types); i++) {
 		start(NULL);
 		put_gate(13, types[i]);
-		inject(&pc, 13, 0);
+		assert_false(inject(&pc, 13, 0));
 		check_stopped();
 	}
 	start(NULL);
 	pc.idt_limit = 13 * 8 + 6;
-	inject(&pc, 13, 0);
+	assert_false(inject(&pc, 13, 0));
 	check_stopped();
 	start(NULL);
 	linear_absent[1] = true;
-	inject(&pc, 13, 0);
+	assert_false(inject(&pc, 13, 0));
 	check_stopped();
 	start(NULL);
 	pc.idt_base = GANDALF_BASE - 8;
-	inject(&pc, 13, 0);
+	assert_false(inject(&pc, 13, 0));
 	check_stopped();
 	start(NULL);
 	pc.idt_limit = 0;
-	inject(&pc, 3, INJECT_NO_ERROR);
+	assert_false(inject(&pc, 3, INJECT_NO_ERROR));
 	check_stopped();
 }
 
@@ -189,13 +189,13 @@ static void a_stack_that_takes_nothing_ends_the_guest(void **state)
 	for (unsigned i = 0; i < ARRAY_SIZE(stacks); i++) {
 		start(NULL);
 		frame.esp = stacks[i];
-		inject(&pc, 0x20, INJECT_NO_ERROR);
+		assert_false(inject(&pc, 0x20, INJECT_NO_ERROR));
 		check_stopped();
 	}
 	/* A page that the kernel could not write either. */
 	start(NULL);
 	linear_read_only[(STACK - LINEAR_FIRST) / PAGE_SIZE] = true;
-	inject(&pc, 0x20, INJECT_NO_ERROR);
+	assert_false(inject(&pc, 0x20, INJECT_NO_ERROR));
 	check_stopped();
 }
 
@@ -206,7 +206,7 @@ static void selectors_of_gates_lose_their_privilege(void **state)
 	for (u32 selector = 0; selector < 0x200; selector++) {
 		start(NULL);
 		put_descriptor(IDT, 3, (u64)selector << 16 | 0x8e0000000000);
-		inject(&pc, 3, INJECT_NO_ERROR);
+		assert_true(inject(&pc, 3, INJECT_NO_ERROR));
 		assert_int_equal(frame.cs & 3, 1);
 		assert_int_equal(frame.cs & ~3u, selector & ~3u);
 	}

@@ -308,7 +308,7 @@ u32 hypercall_doorbell(struct vcpu *which)
 	return 0;
 }
 
-void inject(struct pc *pc, unsigned vector, u32 error)
+bool inject(struct pc *pc, unsigned vector, u32 error)
 {
 	(void)vector;
 	(void)error;
@@ -321,6 +321,14 @@ void inject(struct pc *pc, unsigned vector, u32 error)
 		frame.cs = 0x61;
 		linux_set_interrupts(pc, false);
 	}
+	return vcpu.state != VCPU_OFF;
+}
+
+void inject_general_protection(struct pc *which, u32 error)
+{
+	(void)which;
+	assert_int_equal(error, 0);
+	called("protection");
 }
 
 void fpu_take(struct vcpu *which)

@@ -20,10 +20,9 @@ from gandalf.abi import abi
 from gandalf.paths import ROOT, UserError, shown
 
 _KIB = 1024
-TEXT_BUDGET = 48 * _KIB
+TEXT_BUDGET = 52 * _KIB
 DATA_BUDGET = 64 * _KIB
 VCPU_BUDGET = 8 * _KIB
-LINES_BUDGET = 8000
 LINUX_LINES_BUDGET = 6
 LINUX_FILES_BUDGET = 4
 
@@ -123,14 +122,12 @@ def measure(vmm: Path) -> tuple[Sections, list[Measure]]:
         raise UserError(f"There is no {shown(vmm)}; run `make build` first.")
     sections = read_sections(vmm)
     vcpus = abi()["GUESTS_MAXIMUM"]
-    code = sum(count_lines(path.read_text()) for path in source_files([ROOT / "vmm"]))
     changes = [changed_in_linux(path.read_text()) for path in
                sorted((ROOT / "guest" / "linux").glob("*.patch"))]  # fmt: skip
     measures = [
         Measure("VMM text and read-only data", sections.total("text"), TEXT_BUDGET, "bytes"),
         Measure("VMM static data", sections.total("data"), DATA_BUDGET, "bytes"),
         Measure("VMM data per vCPU", -(-sections.total("per vCPU") // vcpus), VCPU_BUDGET, "bytes"),
-        Measure("VMM source", code, LINES_BUDGET, "lines"),
         Measure("changed in Linux", sum(n for n, _ in changes), LINUX_LINES_BUDGET, "lines"),
         Measure("changed in Linux", sum(n for _, n in changes), LINUX_FILES_BUDGET, "files"),
     ]

@@ -45,11 +45,14 @@ static void arm(struct pc *pc, bool armed)
 
 COLD static void deliver_direct(struct pc *pc)
 {
-	for (u32 i = 0; i < pc->direct_count && pc->vcpu->state != VCPU_OFF; i++) {
-		trace(TRACE_deliver, pc->direct_vectors[i], pc->vcpu->frame->eip);
-		inject(pc, pc->direct_vectors[i], INJECT_NO_ERROR);
-	}
+	u32 count = pc->direct_count;
+
 	pc->direct_count = 0;
+	for (u32 i = 0; i < count; i++) {
+		trace(TRACE_deliver, pc->direct_vectors[i], pc->vcpu->frame->eip);
+		if (!inject(pc, pc->direct_vectors[i], INJECT_NO_ERROR))
+			return;
+	}
 }
 
 APART static void deliver_waiting(struct vcpu *vcpu, struct pc *pc)
@@ -61,7 +64,7 @@ APART static void deliver_waiting(struct vcpu *vcpu, struct pc *pc)
 
 		work_begin(vcpu);
 		trace(TRACE_deliver, vector, vcpu->frame->eip);
-		inject(pc, vector, INJECT_NO_ERROR);
+		inject_last(pc, vector, INJECT_NO_ERROR); /* the loop ends if it stops the guest */
 		work_end();
 	}
 	vcpu->attention |= pc->interrupt_waits ? ATTENTION_NEXT : 0;
@@ -190,13 +193,13 @@ COLD static void no_fpu(struct pc *pc)
 	if ((pc->cr0 & (CR0_TS | CR0_EM)) == 0 && fpu_is_foreign(pc->vcpu))
 		fpu_take(pc->vcpu);
 	else
-		inject(pc, EXCEPTION_NM, INJECT_NO_ERROR);
+		inject_last(pc, EXCEPTION_NM, INJECT_NO_ERROR);
 }
 
 COLD static void exception(struct pc *pc, unsigned vector, u32 error)
 {
 	trace(TRACE_exception, vector, pc->vcpu->frame->eip);
-	inject(pc, vector, EXCEPTION_ERROR_CODES >> vector & 1 ? error : INJECT_NO_ERROR);
+	inject_last(pc, vector, EXCEPTION_ERROR_CODES >> vector & 1 ? error : INJECT_NO_ERROR);
 }
 
 static inline bool strict_tls(const struct vcpu *vcpu)
@@ -217,6 +220,8 @@ APART COLD static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
 	trace(TRACE_trap, frame->vector, frame->eip);
 	if (frame->vector == EXCEPTION_NM)
 		no_fpu(pc);
+	else if (frame->vector == VECTOR_VIRTUAL_8086)
+		inject_general_protection(pc, 0);
 	else if (frame->vector == VECTOR_RETURN_FAULT)
 		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
 	else if (frame->vector == EXCEPTION_DF)
@@ -292,7 +297,7 @@ static const struct vcpu_operations linux_operations = {
 	.instruction = guest_fetch,
 };
 
-COLD static bool vcpu_pages_create(struct vcpu *vcpu)
+MUST_CHECK COLD static bool vcpu_pages_create(struct vcpu *vcpu)
 {
 	u32 shared = pool_allocate();
 	u32 *table;
@@ -320,6 +325,7 @@ COLD bool linux_create(struct vm *vm)
 	pc->dedicated = vm->guest->kind == GANDALF_KIND_LINUX_DEDICATED;
 	/* On a dedicated CPU interrupts are the guest's, and hit the VMM at points only. */
 	vm->vcpu->interruptible = core.interruptible && !pc->dedicated;
+	vm->vcpu->any_vector = pc->dedicated;
 	vm->pc = pc;
 	vm->vcpu->operations = &linux_operations;
 	pc_devices_create(pc);

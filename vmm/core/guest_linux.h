@@ -6,7 +6,7 @@
 #include "core/pc.h"
 
 /* false if memory for it is lacking. */
-bool linux_create(struct vm *vm);
+MUST_CHECK bool linux_create(struct vm *vm);
 
 /* Not 0 if the guest's kernel has interrupts enabled: the virtual flag on a
  * shared CPU, the real one on a dedicated one. Ring 3 always has. */

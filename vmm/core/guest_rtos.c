@@ -50,7 +50,7 @@ static const struct vcpu_operations rtos_operations;
 /* A pointer to size bytes of the guest's memory, which has a page at least; NULL if they are not
  * all there. Every pointer in a hypercall passes here; a function of its own, so that
  * tests/isolation can do without it. */
-__attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address, u32 size)
+MUST_CHECK __attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address, u32 size)
 {
 	u32 total = vm->guest->memory_size;
 
@@ -136,7 +136,7 @@ COLD static u32 hypercall_timer(struct vcpu *vcpu)
 
 /* Makes room on the guest's stack for some words, at most FRAME_BYTES; false, and the guest
  * stopped, if it has none. */
-static inline bool rtos_push(struct vcpu *vcpu, u32 size, u32 **stack)
+MUST_CHECK static inline bool rtos_push(struct vcpu *vcpu, u32 size, u32 **stack)
 {
 	u32 esp = vcpu->frame->esp - size;
 
@@ -150,7 +150,7 @@ static inline bool rtos_push(struct vcpu *vcpu, u32 size, u32 **stack)
 }
 
 /* Pushes a handler's frame; false if there is no room for it. */
-static inline bool rtos_enter(struct vcpu *vcpu, u32 handler)
+MUST_CHECK static inline bool rtos_enter(struct vcpu *vcpu, u32 handler)
 {
 	struct frame *frame = vcpu->frame;
 	u32 *stack;
@@ -232,7 +232,8 @@ static void rtos_deliver(struct vcpu *vcpu)
 		if (vcpu->frame->eip <= vcpu->frame_last &&
 		    *(const u8 *)(vcpu->linear + vcpu->frame->eip) == OPCODE_IRET)
 			rtos_finish_return(vcpu);
-		rtos_enter(vcpu, handler);
+		if (!rtos_enter(vcpu, handler))
+			return;
 	}
 	vcpu->shared->pending = 0;
 	if (vcpu->pending != 0) {
@@ -349,6 +350,8 @@ COLD static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
 		fpu_take(vcpu);
 	else if (frame->vector == VECTOR_RETURN_FAULT)
 		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
+	else if (frame->vector == VECTOR_VIRTUAL_8086)
+		vm_stop(vcpu->vm, "it has entered virtual-8086 mode");
 	else
 		rtos_exception(vcpu, frame->vector, frame->error);
 }

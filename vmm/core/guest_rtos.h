@@ -5,7 +5,7 @@
 #include "core/vm.h"
 
 /* false if memory for it is lacking. */
-bool rtos_create(struct vm *vm);
+MUST_CHECK bool rtos_create(struct vm *vm);
 /* Rings the doorbell of an RTOS. GANDALF_ERROR_ARGUMENT: it does not run, or has no handler for
  * it. */
 u32 rtos_ring(const struct vm *vm);

@@ -24,7 +24,7 @@ static void init_processor(void)
 
 	trap_init();
 	segment_init();
-	core.cr3 = cr3_read();
+	idle_vcpu.cr3 = core.cr3 = cr3_read();
 	if (features & CPUID_PGE)
 		cr4_write(cr4_read() | CR4_PGE);
 	/* SYSENTER would enter ring 0: with CS 0 it is a #GP. */
@@ -45,8 +45,8 @@ _Noreturn void init(u32 magic, u32 information)
 {
 	log_init(UART_DEFAULT_PORT, UART_DEFAULT_BAUD);
 	memory_init();
-	init_processor();
 	schedule_init();
+	init_processor();
 	module_load(&system_table, magic, information);
 	log_init((u16)system_table.console_port, system_table.console_baud);
 	core.interruptible = (system_table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;

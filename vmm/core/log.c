@@ -11,9 +11,11 @@
 #include "hardware/power.h"
 #include "hardware/serial.h"
 #include "hardware/vga.h"
+#include "ia32/switch.h"
 #include "lib/format.h"
 
 #define PUMP_BYTES 2u
+#define PANIC_TEXT_SIZE 256
 
 __attribute__((section(".vcpu"))) struct console_mux consoles;
 struct console *log_console;
@@ -22,6 +24,7 @@ static u16 uart_port;
 static u32 uart_baud;
 static char *copy;
 static u32 copy_room;
+static char panic_text[PANIC_TEXT_SIZE];
 
 void log_init(u16 port, u32 baud)
 {
@@ -82,16 +85,33 @@ void log_line(const char *pattern, ...)
 	log_text("\r\n");
 }
 
+/* From a guest that had the CPU to itself, and its ports. */
+static void uart_take_back(void)
+{
+	has_uart = uart_port != 0 && serial_init(uart_port, uart_baud);
+}
+
+_Noreturn static void panic_tell(void)
+{
+	core.guests_started = false; /* nothing interrupts any more, and nobody else runs */
+	if (core.direct != NULL)
+		uart_take_back();
+	core.direct = NULL;
+	log_line("the VMM stops: %s", panic_text);
+	power_stop_machine();
+}
+
+/* Whatever has gone wrong, what is left to do needs neither the stack nor the address space on which
+ * it did; the arguments may lie there. */
 _Noreturn void panic(const char *pattern, ...)
 {
 	va_list arguments;
 
-	log_text("the VMM stops: ");
+	cli();
 	va_start(arguments, pattern);
-	log_list(pattern, arguments);
+	format_list(panic_text, sizeof(panic_text), pattern, arguments);
 	va_end(arguments);
-	log_text("\r\n");
-	power_stop_machine();
+	switch_to_boot_stack(panic_tell);
 }
 
 /* Few bytes at a time, since interrupts wait: the UART interrupts again for the rest. */
@@ -150,6 +170,6 @@ void log_start(void)
 
 void log_take_back(void)
 {
-	has_uart = uart_port != 0 && serial_init(uart_port, uart_baud);
+	uart_take_back();
 	log_start();
 }

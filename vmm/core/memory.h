@@ -62,11 +62,11 @@ void pool_init(u32 base, u32 size);
  * marked them. On the idle vCPU more urgent ones run between. So freeing costs next to
  * nothing, whatever was in the frame.
  */
-u32 pool_allocate(void);
+MUST_CHECK u32 pool_allocate(void);
 void pool_free(u32 frame);
 /* Whether the next allocation has little to zero, or nothing to give; if not, zeroes some of it. At
  * the fourth call at the latest it is. */
-bool pool_ready(void);
+MUST_CHECK bool pool_ready(void);
 
 /* From a frame's physical address to its linear one. */
 extern u32 pool_distance;

@@ -73,7 +73,7 @@ void pc_interrupt(struct pc *pc, unsigned irq);
 void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor);
 /* A guest with strict TLS, a #GP: shows the other half of the segments that are loaded.
  * false: that has been tried, or there is none. */
-bool pc_flip_tls(struct pc *pc);
+MUST_CHECK bool pc_flip_tls(struct pc *pc);
 
 static inline unsigned pc_cpl(const struct vcpu *vcpu)
 {

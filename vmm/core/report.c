@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "core/trace.h"
 #include "ia32/decode.h"
+#include "ia32/switch.h"
 #include "lib/string.h"
 
 #define TRACE_LINES 12u
@@ -37,7 +38,7 @@ static void report_instruction(struct vm *vm)
 
 void report(struct vm *vm)
 {
-	const struct frame *frame = vm->vcpu->frame;
+	const struct frame *frame = switch_frame(vm->vcpu);
 
 	log_copy(vm->report, GANDALF_REPORT_SIZE);
 	log_line("guest %s stopped: %s", vm->guest->name, vm->reason);

@@ -8,6 +8,7 @@
 /* Offsets that entry.S uses; asserted below. */
 #define VCPU_CR0 0
 #define VCPU_ATTENTION 8
+#define VCPU_FRAME 16
 
 #ifndef __ASSEMBLER__
 
@@ -76,8 +77,10 @@ struct vcpu {
 	u32 attention; /* not 0: the return to the guest goes through trap_attend(),
 			* and a halted vCPU wakes up; ATTENTION_... */
 	u32 cr0_guest; /* real CR0 but for the lazy switch of the FPU */
-	u32 cr3;       /* real CR3, 0: runs in any address space */
-	struct frame *frame; /* its registers, at the top of its VMM stack */
+	/* Its registers, at the top of its VMM stack, where the CPU puts them on an entry; NULL: the idle
+	 * vCPU, which never leaves the VMM. */
+	struct frame *frame;
+	u32 cr3;       /* real CR3, 0: an RTOS, which runs in any address space */
 	struct vm *vm;
 	const struct vcpu_operations *operations;
 	u32 id, priority;
@@ -86,6 +89,8 @@ struct vcpu {
 	u32 turn;            /* the lower half of ran when its turn began */
 	bool interruptible;  /* the VMM works for it with interrupts enabled */
 	bool working;        /* and was interrupted there */
+	bool any_vector;     /* interrupts may come while its tables are loaded by vectors that a guest
+			      * has given its controllers */
 	u32 fault_address;   /* CR2 of its last page fault */
 	struct gandalf_shared *shared;
 	struct segment_tables *tables;
@@ -102,6 +107,7 @@ struct vcpu {
 
 _Static_assert(offsetof(struct vcpu, cr0) == VCPU_CR0, "entry.S");
 _Static_assert(offsetof(struct vcpu, attention) == VCPU_ATTENTION, "entry.S");
+_Static_assert(offsetof(struct vcpu, frame) == VCPU_FRAME, "entry.S");
 
 /* From the return to the guest on, until an interrupt comes for it. */
 static inline void vcpu_halt(struct vcpu *vcpu)

@@ -13,7 +13,7 @@ extern u32 apic_base;
 
 /* Enables the local APIC, passes the 8259s' interrupts through, measures the
  * timer. false if the CPU has none. */
-bool apic_init(void);
+MUST_CHECK bool apic_init(void);
 
 /* The vector that the processor was interrupted with last and that has not been ended; 0: none. */
 u32 apic_in_service(void);

@@ -5,7 +5,7 @@
 #include "lib/types.h"
 
 /* 8N1 at baud, interrupts off; false if there is no UART at port. */
-bool serial_init(u16 port, u32 baud);
+MUST_CHECK bool serial_init(u16 port, u32 baud);
 /* Switches the receive interrupt on; transmit follows the demand. */
 void serial_enable_interrupts(void);
 /* How many bytes may be written now; 0 while the UART sends. */

@@ -53,6 +53,7 @@ boot_high:
 	.bss
 	.balign 16
 	.skip	4096
+	.globl	boot_stack_top
 boot_stack_top:
 
 	.section .note.GNU-stack, "", @progbits

@@ -95,7 +95,7 @@ static inline bool bit_test(const void *bits, u32 number)
 }
 
 /* Two words that may not be there: false then, by way of trap_vmm(). */
-static inline bool read_or_fail(const u32 *from, u32 *low, u32 *high)
+MUST_CHECK static inline bool read_or_fail(const u32 *from, u32 *low, u32 *high)
 {
 	__asm__ goto("1: mov (%2), %0\n2: mov 4(%2), %1\n"
 		     ".pushsection .fixups, \"a\"; .long 1b, %l3, 2b, %l3; .popsection"
@@ -106,7 +106,7 @@ failed:
 }
 
 /* The same for a store. */
-static inline bool write_or_fail(u32 *to, u32 value)
+MUST_CHECK static inline bool write_or_fail(u32 *to, u32 value)
 {
 	__asm__ goto("1: mov %1, %0\n"
 		     ".pushsection .fixups, \"a\"; .long 1b, %l2; .popsection"
@@ -183,6 +183,15 @@ static inline void switch_stack(void *from, void *to, const u32 offset, u32 cr3)
 			 "1: pop %%ebp"
 			 : "+S"(from), "+b"(to), "+c"(cr3) : "i"(offset)
 			 : "eax", "edx", "edi", "memory", "cc");
+}
+
+/* Gives this stack up: the function, which does not return, begins at the top of another one, with
+ * that CR3. */
+static inline _Noreturn void stack_leave(const void *top, u32 cr3, void (*function)(void))
+{
+	__asm__ volatile("mov %0, %%esp; mov %1, %%cr3; call *%2"
+			 : : "r"(top), "r"(cr3), "r"(function) : "memory");
+	__builtin_unreachable();
 }
 
 /* A sum with 32 bits behind the point: *rest, the first's, becomes the sum's. */

@@ -75,7 +75,7 @@ enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 availabl
  * The same for what Linux executes most, in a tenth of the time: MOV to CR3, INVLPG of what a
  * register points to, IRET, IN and OUT of bytes. code: the first four bytes. false: another one.
  */
-static inline bool decode_frequent(struct decoded *decoded, u32 code)
+MUST_CHECK static inline bool decode_frequent(struct decoded *decoded, u32 code)
 {
 	u32 form = code & 0xf8ffff;
 

@@ -69,7 +69,7 @@ static u32 operand_address(const struct emulation *e)
 }
 
 /* Reads a memory operand; a page fault goes to the guest. */
-COLD static bool operand_read(const struct emulation *e, void *to, u32 size)
+MUST_CHECK COLD static bool operand_read(const struct emulation *e, void *to, u32 size)
 {
 	u32 address = operand_address(e);
 
@@ -79,7 +79,7 @@ COLD static bool operand_read(const struct emulation *e, void *to, u32 size)
 	return false;
 }
 
-COLD static bool operand_16(const struct emulation *e, u16 *value)
+MUST_CHECK COLD static bool operand_16(const struct emulation *e, u16 *value)
 {
 	if (e->decoded.has_memory)
 		return operand_read(e, value, sizeof(*value));
@@ -151,8 +151,9 @@ COLD static void reload_gates(struct pc *pc)
 
 		if (vector != 0x80 && !pc->dedicated)
 			continue;
-		if (vector * 8 + 7 <= pc->idt_limit)
-			guest_read(pc->idt_base + vector * 8, &gate, sizeof(gate));
+		if (vector * 8 + 7 <= pc->idt_limit &&
+		    !guest_read(pc->idt_base + vector * 8, &gate, sizeof(gate)))
+			gate = 0;
 		type = (unsigned)(gate >> 40) & 0x1f;
 		if ((gate & DESCRIPTOR_PRESENT) == 0 ||
 		    (type != GATE_INTERRUPT && type != GATE_TRAP))
@@ -517,7 +518,7 @@ static const emulate_function functions[DECODED_OPERATIONS] = {
 	[DECODED_MOV_TO_SREG] = emulate_mov_to_sreg,
 };
 
-COLD static bool emulation_begin(struct emulation *e, struct pc *pc)
+MUST_CHECK COLD static bool emulation_begin(struct emulation *e, struct pc *pc)
 {
 	u8 bytes[DECODE_LENGTH_MAXIMUM];
 	u32 count = guest_fetch(pc->vcpu, bytes, sizeof(bytes));
@@ -614,7 +615,7 @@ COLD bool emulate_blocked_return(struct pc *pc)
 
 /* Stores */
 
-COLD static bool store_begin(struct emulation *e, struct pc *pc, u32 *value)
+MUST_CHECK COLD static bool store_begin(struct emulation *e, struct pc *pc, u32 *value)
 {
 	if (!emulation_begin(e, pc) || e->decoded.operation != DECODED_MOV_STORE)
 		return false;
@@ -641,18 +642,17 @@ bool emulate_alias_store(struct pc *pc)
  * Only the page of the GDT's start is protected. */
 static void gdt_store(struct pc *pc, u32 linear, u32 value)
 {
-	u32 offset = linear - pc->gdt_base;
-	u32 first = offset % PAGE_SIZE / 8;
-	u32 old, next;
+	u32 first = (linear - pc->gdt_base) % PAGE_SIZE / 8;
+	/* Not where the guest sees the page, which the CPU may remember to be another one: the
+	 * VMM's stores pass by its protection. */
+	u32 *at = (u32 *)((u32)shadow_protected_page(&pc->shadow) + linear % PAGE_SIZE);
 
 	vcpu_count(pc->vcpu, COUNTER_gdt_writes);
-	if (offset % 4 == 0 && first < SEGMENT_GUEST_ENTRIES &&
-	    read_or_fail((const u32 *)linear, &old, &next) && old == value &&
+	if (*at == value && linear % 4 == 0 && first < SEGMENT_GUEST_ENTRIES &&
 	    (pc->vcpu->tables->gdt[first] & DESCRIPTOR_PRESENT) == 0)
 		return;
-	/* The fault has found that it may; the VMM writes pages that are read-only. */
-	write_or_fail((u32 *)linear, value);
-	reload_gdt_entries(pc, first, (offset + 3) % PAGE_SIZE / 8);
+	*at = value;
+	reload_gdt_entries(pc, first, (linear + 3 - pc->gdt_base) % PAGE_SIZE / 8);
 }
 
 /* MOV of a register to an address that is in the instruction. */

@@ -12,14 +12,14 @@
 void emulate_general_protection(struct pc *pc, u32 error);
 /* An IRET that faulted since a waiting interrupt had made ring 3's code segment
  * absent; false if the instruction is something else. */
-bool emulate_blocked_return(struct pc *pc);
+MUST_CHECK bool emulate_blocked_return(struct pc *pc);
 /* A store to the page of the guest's GDT, which is kept read-only, or of its local APIC. */
 void emulate_store(struct pc *pc, u32 linear, bool to_apic);
 /* The same to the GDT, much sooner, where shadow.protected_page is; false: it has another
  * form than Linux's, and emulate_store() may know it. */
-bool emulate_gdt_store(struct pc *pc, u32 linear);
+MUST_CHECK bool emulate_gdt_store(struct pc *pc, u32 linear);
 /* The store that enables interrupts while one waits; false if it is another. */
-bool emulate_alias_store(struct pc *pc);
+MUST_CHECK bool emulate_alias_store(struct pc *pc);
 
 /* Reads the guest's descriptors again. */
 void emulate_reload_gdt(struct pc *pc);

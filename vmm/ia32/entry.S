@@ -23,7 +23,7 @@
 	.balign	4096
 	.globl	entry_stubs
 entry_stubs:
-	.skip	256 * ENTRY_STUB_SIZE
+	.skip	ENTRY_STUBS * ENTRY_STUB_SIZE
 	.text
 
 /*
@@ -62,6 +62,7 @@ entry_hypercall:
 	mov	%esp, %eax
 	call	trap_hypercall
 	mov	%eax, 28(%esp)
+	mov	core, %eax
 	jmp	return_to_guest
 	.globl	entry
 entry:
@@ -73,10 +74,11 @@ entry:
 	call	*trap_handlers(, %edx, 4)
 	.globl	entry_return
 entry_return:
-	testb	$3, 60(%esp)
-	jz	return_vmm
-return_to_guest:
+	/* A guest's frame lies where the vCPU has it (ia32/origin.h). */
 	mov	core, %eax
+	cmp	VCPU_FRAME(%eax), %esp
+	jne	return_vmm
+return_to_guest:
 	/* From here on nothing changes any more. */
 	cli
 	cmpl	$0, VCPU_ATTENTION(%eax)

@@ -9,13 +9,13 @@
 
 /* false if any byte is not the guest's, or may not be written by its kernel; then
  * some may have been copied. */
-bool guest_read(u32 linear, void *to, u32 size);
-bool guest_write(u32 linear, const void *from, u32 size);
+MUST_CHECK bool guest_read(u32 linear, void *to, u32 size);
+MUST_CHECK bool guest_write(u32 linear, const void *from, u32 size);
 /* The same for the halves of a gate or a stack pointer, on the shortest way. */
-static inline bool guest_read_8(u32 linear, u32 *low, u32 *high)
+MUST_CHECK static inline bool guest_read_8(u32 linear, u32 *low, u32 *high)
 {
 	return linear <= GANDALF_BASE - 8 && read_or_fail((const u32 *)linear, low, high);
 }
 
 /* Copies instruction bytes at EIP, up to the first that cannot be read; returns how many. */
-u32 guest_fetch(struct vcpu *vcpu, u8 *to, u32 size);
+MUST_CHECK u32 guest_fetch(struct vcpu *vcpu, u8 *to, u32 size);

@@ -17,7 +17,7 @@ enum { GATE_PRESENT = 0x8000, GATE_TYPE = 0x1f00 };
 #define TSS_ESP0 4
 
 /* The words of the guest's gate; false: it has none that can be used. */
-static inline bool gate_read(const struct pc *pc, unsigned vector, u32 *low, u32 *high)
+MUST_CHECK static inline bool gate_read(const struct pc *pc, unsigned vector, u32 *low, u32 *high)
 {
 	return vector * 8 + 7 <= pc->idt_limit &&
 	       guest_read_8(pc->idt_base + vector * 8, low, high) && (*high & GATE_PRESENT) != 0 &&
@@ -42,7 +42,7 @@ COLD static void triple_fault(struct pc *pc, unsigned vector, const char *why)
 }
 
 /* Whether the guest's kernel may write size bytes there, at most a page. */
-static inline bool stack_writable(struct pc *pc, u32 linear, u32 size)
+MUST_CHECK static inline bool stack_writable(struct pc *pc, u32 linear, u32 size)
 {
 	u32 last = linear + size - 1;
 
@@ -54,7 +54,7 @@ static inline bool stack_writable(struct pc *pc, u32 linear, u32 size)
 /* The guest's frame, on its kernel's stack; ring 3's stack is left for that. flag: IF as the
  * guest sees it. On a dedicated CPU, where the frame needs no flag of its own, the kernel's real
  * selector spares the trap at IRET, as soon as Linux no longer compares it, which is after LTR. */
-INLINE static bool frame_build(struct pc *pc, struct frame *frame, bool from_user, u32 flag,
+MUST_CHECK INLINE static bool frame_build(struct pc *pc, struct frame *frame, bool from_user, u32 flag,
 			       u32 error)
 {
 	const struct tss *tss = &pc->vcpu->tables->tss;
@@ -72,18 +72,20 @@ INLINE static bool frame_build(struct pc *pc, struct frame *frame, bool from_use
 	if (!stack_writable(pc, esp - size, size))
 		return false;
 	stack = (u32 *)esp;
-	if (from_user) {
-		if (!write_or_fail(--stack, frame->ss) || !write_or_fail(--stack, frame->esp))
-			return false;
+	if (from_user &&
+	    (!write_or_fail(--stack, frame->ss) || !write_or_fail(--stack, frame->esp)))
+		return false;
+	if (!write_or_fail(--stack, (frame->eflags & ~(EFLAGS_IOPL | EFLAGS_IF)) | flag) ||
+	    !write_or_fail(--stack, cs) || !write_or_fail(--stack, frame->eip) ||
+	    (error != INJECT_NO_ERROR && !write_or_fail(--stack, error)))
+		return false;
+	if (from_user)
 		frame->ss = tss->ss1;
-	}
 	frame->esp = esp - size;
-	return write_or_fail(--stack, (frame->eflags & ~(EFLAGS_IOPL | EFLAGS_IF)) | flag) &&
-	       write_or_fail(--stack, cs) && write_or_fail(--stack, frame->eip) &&
-	       (error == INJECT_NO_ERROR || write_or_fail(--stack, error));
+	return true;
 }
 
-void inject(struct pc *pc, unsigned vector, u32 error)
+bool inject(struct pc *pc, unsigned vector, u32 error)
 {
 	struct vcpu *vcpu = pc->vcpu;
 	struct frame *frame = vcpu->frame;
@@ -93,21 +95,22 @@ void inject(struct pc *pc, unsigned vector, u32 error)
 
 	if (!gate_read(pc, vector, &low, &high)) {
 		triple_fault(pc, vector, "IDT has no gate for");
-		return;
+		return false;
 	}
 	if (!frame_build(pc, frame, from_user, flag, error)) {
 		triple_fault(pc, vector, "stack cannot take");
-		return;
+		return false;
 	}
 	frame->eip = (low & 0xffff) | (high & 0xffff0000);
 	frame->cs = (low >> 16 & ~3u) | 1;
 	frame->eflags &= ~(EFLAGS_TF | EFLAGS_NT | EFLAGS_RF | EFLAGS_VM);
 	linux_set_interrupts(pc, flag != 0 && (high & GATE_IS_TRAP) != 0);
 	vcpu_count(vcpu, vector < EXCEPTIONS ? COUNTER_exceptions : COUNTER_deliveries);
+	return true;
 }
 
 void inject_general_protection(struct pc *pc, u32 error)
 {
 	trace(TRACE_exception, EXCEPTION_GP, pc->vcpu->frame->eip);
-	inject(pc, EXCEPTION_GP, error);
+	inject_last(pc, EXCEPTION_GP, error);
 }

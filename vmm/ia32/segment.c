@@ -12,7 +12,7 @@
 #include "lib/string.h"
 
 /* Type and DPL as in bits 40 to 47: P, DPL, S, type. */
-enum { TYPE_TSS = 0x89, TYPE_VMM_DATA = 0x93, TYPE_VMM_CODE = 0x9b };
+enum { TYPE_TSS = 0x89, TYPE_VMM_DATA = 0x97, TYPE_VMM_CODE = 0x9b };
 /* The first address that no guest segment may reach: behind the alias. */
 #define GUEST_END (GANDALF_SHARED_ALIAS + PAGE_SIZE)
 /* Gates that are made between two looks at more urgent guests. */
@@ -74,7 +74,10 @@ static void tables_init(struct segment_tables *tables)
 	memset(&tables->tss, 0, offsetof(struct tss, bitmap));
 	tables->user_code = 0;
 	tables->gdt[SELECTOR_VMM_CODE / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_CODE, true);
-	tables->gdt[SELECTOR_VMM_DATA / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_DATA, true);
+	/* It expands down to behind the first page, in which nothing of the VMM lies but may something
+	 * of a guest: a pointer of the VMM that is NULL raises #GP instead of reading that. */
+	tables->gdt[SELECTOR_VMM_DATA / 8] =
+		segment_descriptor(0, PAGE_SIZE - 1, TYPE_VMM_DATA, true);
 	tables->gdt[SELECTOR_TSS / 8] =
 		segment_descriptor((u32)&tables->tss, sizeof(tables->tss) - 1, TYPE_TSS, false);
 	tables->gdt_register = (struct table_register){sizeof(tables->gdt) - 1, (u32)tables->gdt};
@@ -87,6 +90,7 @@ static void tables_init(struct segment_tables *tables)
 void segment_init(void)
 {
 	idle_vcpu.tables = &host_tables;
+	idle_vcpu.any_vector = true;
 	tables_init(&host_tables);
 	for (unsigned vector = 0; vector < ARRAY_SIZE(host_tables.idt); vector++)
 		segment_clear_gate(&idle_vcpu, vector);
@@ -122,6 +126,8 @@ void segment_clear_gate(struct vcpu *vcpu, unsigned vector)
 	bool trap = vcpu->interruptible && exception && !(MASKED_EXCEPTIONS >> vector & 1);
 	u32 stub = (u32)&entry_stubs[vector];
 
+	if (vector == GANDALF_HYPERCALL_VECTOR && vcpu->any_vector)
+		stub = (u32)&entry_stubs[ENTRY_STUB_ANY_HYPERCALL];
 	if (exception && EXCEPTION_ERROR_CODES >> vector & 1)
 		stub += ENTRY_STUB_ERROR;
 	vcpu->tables->idt[vector] = gate(stub, SELECTOR_VMM_CODE,

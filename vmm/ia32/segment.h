@@ -51,7 +51,7 @@ struct segment_tables {
 /* Loads the host's tables and the VMM's segments; at boot. */
 void segment_init(void);
 /* Room for the tables of a new vCPU; false if the pool is empty. */
-bool segment_create(struct vcpu *vcpu);
+MUST_CHECK bool segment_create(struct vcpu *vcpu);
 /* No guest entries, and all vectors to the VMM: before a start, on the idle vCPU,
  * which lets more urgent guests run meanwhile. */
 void segment_reset(struct vcpu *vcpu);

@@ -6,6 +6,7 @@
  */
 #include "ia32/shadow.h"
 
+#include "core/log.h"
 #include "core/pc.h"
 #include "core/schedule.h"
 #include "core/trace.h"
@@ -141,7 +142,7 @@ COLD static struct space *space_reuse(struct shadow *shadow, u32 guest)
 }
 
 /* The space that was loaded longest ago goes; false if there is only one. */
-COLD static bool space_evict(struct pc *pc)
+MUST_CHECK COLD static bool space_evict(struct pc *pc)
 {
 	struct shadow *shadow = &pc->shadow;
 	struct space *oldest = NULL;
@@ -160,7 +161,7 @@ COLD static bool space_evict(struct pc *pc)
 	return true;
 }
 
-static u32 frame_allocate(struct pc *pc)
+MUST_CHECK static u32 frame_allocate(struct pc *pc)
 {
 	u32 frame;
 
@@ -172,17 +173,18 @@ static u32 frame_allocate(struct pc *pc)
 
 COLD static u32 space_free_index(struct pc *pc)
 {
-	for (;;) {
-		u32 *index = &pc->shadow.space_free;
+	u32 *index = &pc->shadow.space_free;
 
+	/* All but the current one can be evicted. */
+	do
 		for (; *index < SHADOW_SPACES; ++*index)
 			if (space_at(&pc->shadow, *index)->directory == 0)
 				return *index;
-		space_evict(pc);
-	}
+	while (space_evict(pc));
+	panic("all shadow page directories are in use");
 }
 
-COLD static struct space *space_create(struct pc *pc, u32 guest)
+MUST_CHECK COLD static struct space *space_create(struct pc *pc, u32 guest)
 {
 	struct shadow *shadow = &pc->shadow;
 	u32 frame = frame_allocate(pc);
@@ -233,7 +235,7 @@ COLD static void tlb_flush_global(void)
 
 /* The guest's own tables */
 
-static inline u32 *guest_table_entry(struct pc *pc, u32 table, u32 index)
+MUST_CHECK static inline u32 *guest_table_entry(struct pc *pc, u32 table, u32 index)
 {
 	u32 frame = table & PTE_FRAME;
 
@@ -244,7 +246,7 @@ static inline u32 *guest_table_entry(struct pc *pc, u32 table, u32 index)
 
 /* What shadow_fill() begins with, at its first call behind a load of CR3, and when
  * the window has been used for something else; NULL: CR3 leads to no memory. */
-COLD static u32 *guest_directory_find(struct pc *pc)
+MUST_CHECK COLD static u32 *guest_directory_find(struct pc *pc)
 {
 	struct shadow *shadow = &pc->shadow;
 
@@ -302,15 +304,16 @@ COLD static u32 shadow_entry(struct pc *pc, u32 entry, bool kernel)
 	struct shadow *shadow = &pc->shadow;
 	u32 frame = entry & PTE_FRAME;
 	u32 result = PTE_P | PTE_A | PTE_D | (entry & PTE_U);
+	bool global = (entry & PTE_G) != 0 && (pc->cr4 & CR4_PGE) != 0;
 
+	/* What a load of CR3 has the guest's own TLB forget is looked for anew then. */
+	shadow->local_kernel |= kernel && !global;
 	if (frame >= shadow->memory_size)
 		return result | (is_apic(shadow, frame) ? frame | PTE_PCD : shadow->nothing);
 	if ((entry & PTE_W) && (entry & PTE_D) && (frame != shadow->protected_frame || frame == 0))
 		result |= PTE_W;
-	if (kernel && (entry & PTE_G) && (pc->cr4 & CR4_PGE))
+	if (kernel && global)
 		result |= PTE_G;
-	else if (kernel)
-		shadow->local_kernel = true;
 	return result | (shadow->memory_base + frame);
 }
 
@@ -331,6 +334,12 @@ static u32 *current_directory(const struct shadow *shadow)
 	return pool_pointer(shadow->current->directory);
 }
 
+/* Every change of an entry of the kernel half comes here first. */
+static void kernel_changes(struct shadow *shadow)
+{
+	shadow->protected_page = 0;
+}
+
 /* A directory entry of the kernel half is the same in all spaces. */
 COLD static void kernel_set_pde(struct shadow *shadow, u32 index, u32 entry)
 {
@@ -338,6 +347,7 @@ COLD static void kernel_set_pde(struct shadow *shadow, u32 index, u32 entry)
 
 	if (master[index] == entry)
 		return;
+	kernel_changes(shadow);
 	master[index] = entry;
 	for (u32 i = 0; i < shadow->space_limit; i++) {
 		const struct space *space = space_at(shadow, i);
@@ -361,7 +371,7 @@ static void set_pde(struct shadow *shadow, u32 index, u32 entry)
 
 /* The shadow page table for an address, made if it does not exist; NULL: no frame left, or the
  * access is to be tried again. A large page in its place is replaced. */
-COLD static u32 *shadow_table(struct pc *pc, u32 index)
+MUST_CHECK COLD static u32 *shadow_table(struct pc *pc, u32 index)
 {
 	struct shadow *shadow = &pc->shadow;
 	u32 entry = current_directory(shadow)[index];
@@ -414,7 +424,7 @@ COLD static void shadow_set_large(struct pc *pc, u32 index, u32 pde)
 /* The kernel half */
 
 /* A part of a page table, from an address on. */
-COLD static bool kernel_sync_table(struct pc *pc, u32 linear, u32 pde)
+MUST_CHECK COLD static bool kernel_sync_table(struct pc *pc, u32 linear, u32 pde)
 {
 	bool large = pde_is_large(pc, pde);
 	u32 *table = shadow_table(pc, directory_index(linear));
@@ -422,6 +432,7 @@ COLD static bool kernel_sync_table(struct pc *pc, u32 linear, u32 pde)
 
 	if (table == NULL || (guest == NULL && !large))
 		return false;
+	kernel_changes(&pc->shadow);
 	for (u32 i = table_index(linear), end = i + PART; i < end; i++) {
 		u32 entry = guest == NULL ? large_as_small(pde, i << PAGE_SHIFT)
 					  : guest[i] & (pde | ~(PTE_U | PTE_W));
@@ -520,7 +531,7 @@ COLD static enum shadow_result fill_nothing(void)
 }
 
 /* The place of a page in the shadow; NULL: as shadow_table(). */
-static inline u32 *fill_place(struct pc *pc, u32 linear)
+MUST_CHECK static inline u32 *fill_place(struct pc *pc, u32 linear)
 {
 	u32 entry = current_directory(&pc->shadow)[directory_index(linear)];
 	u32 *table;
@@ -545,6 +556,8 @@ COLD static enum shadow_result fill_seldom(struct pc *pc, u32 linear, u32 entry,
 	place = fill_place(pc, linear);
 	if (place == NULL)
 		return fill_nothing();
+	if (directory_index(linear) >= KERNEL_FIRST)
+		kernel_changes(&pc->shadow);
 	*place = shadow_entry(pc, entry, directory_index(linear) >= KERNEL_FIRST);
 	pool_mark(place);
 	return SHADOW_FILLED;
@@ -669,7 +682,15 @@ COLD bool shadow_make_writable(struct pc *pc, u32 linear)
 	u32 error = PF_W;
 	enum shadow_result result = shadow_fill(pc, linear, &error);
 
+	/* Behind a fault of its own the CPU would not remember what was there before, perhaps a page
+	 * that is not the guest's to write; the VMM's store passes by its protection. */
+	invlpg(linear);
 	return result == SHADOW_FILLED || result == SHADOW_PROTECTED;
+}
+
+void *shadow_protected_page(const struct shadow *shadow)
+{
+	return memory_window_frame(shadow->memory_base + shadow->protected_frame);
 }
 
 /* Flushing */
@@ -696,9 +717,9 @@ COLD static void kernel_resync_page(struct pc *pc, u32 linear)
 	u32 entry = current_directory(&pc->shadow)[index];
 	u32 *guest, *table;
 
-	pc->shadow.protected_page = 0;
 	if (index >= KERNEL_END)
 		return;
+	kernel_changes(&pc->shadow);
 	if (pde == NULL || (*pde & PTE_P) == 0 || pde_is_large(pc, *pde) || entry == 0 ||
 	    (entry & PTE_PS) != 0) {
 		linear &= PTE_LARGE_FRAME;
@@ -808,6 +829,7 @@ COLD void shadow_protect(struct pc *pc, u32 guest_frame)
 {
 	if (pc->shadow.protected_frame == guest_frame)
 		return;
+	kernel_changes(&pc->shadow);
 	pc->shadow.protected_frame = guest_frame;
 	for (u32 i = 0; i < pc->shadow.space_limit; i++)
 		space_drop(space_at(&pc->shadow, i), pc);

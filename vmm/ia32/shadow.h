@@ -49,8 +49,8 @@ struct shadow {
 	u32 space_free;        /* every space below this index is used */
 	u32 clock;
 	u32 protected_frame; /* guest-physical page kept read-only; 0: none */
-	/* Where the kernel wrote it last, written by emulate_store(): what is read-only there is
-	 * nothing else, as long as no entry of the kernel half has been made anew. Or 0. */
+	/* Where the kernel wrote it last, written by emulate_store(), or 0. The shadow has it there
+	 * until an entry of the kernel half changes, which writes 0. */
 	u32 protected_page;
 	bool caching;        /* the flush hypercall has been seen */
 	bool local_kernel;   /* kernel entries exist that are not global */
@@ -72,7 +72,7 @@ enum shadow_result {
 };
 
 /* Allocates what every guest needs; false if the pool is empty. */
-bool shadow_create(struct pc *pc);
+MUST_CHECK bool shadow_create(struct pc *pc);
 /* Paging off, nothing shadowed, the identity loaded on the next switch. */
 void shadow_reset(struct pc *pc);
 /* Gives all frames of spaces and tables back. */
@@ -91,16 +91,16 @@ void shadow_protect(struct pc *pc, u32 guest_frame);
 
 /* Makes one page accessible as the guest's tables allow; none of the VMM's. error: as the CPU's
  * page fault error code; SHADOW_FAULT gives it the P bit of the guest's tables. */
-enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error);
+MUST_CHECK enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error);
 /* The same for the VMM's own access; false: not its fault. */
-bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear);
+MUST_CHECK bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear);
 
 /* The guest-physical page at a linear address by the guest's tables; false if
  * there is none, or paging is off. */
-bool shadow_translate(struct pc *pc, u32 linear, u32 *frame);
+MUST_CHECK bool shadow_translate(struct pc *pc, u32 linear, u32 *frame);
 
 /* Whether the address space that is loaded has a page writable. */
-static inline bool shadow_is_writable(const struct vcpu *vcpu, u32 linear)
+MUST_CHECK static inline bool shadow_is_writable(const struct vcpu *vcpu, u32 linear)
 {
 	const u32 *directory = pool_pointer(vcpu->cr3);
 	u32 entry = directory[linear >> LARGE_PAGE_SHIFT];
@@ -111,7 +111,10 @@ static inline bool shadow_is_writable(const struct vcpu *vcpu, u32 linear)
 	return (entry & PTE_W) != 0;
 }
 
+/* The page that is kept read-only, for the VMM's own store; a window of memory.c. */
+void *shadow_protected_page(const struct shadow *shadow);
+
 /* Makes a page writable for the VMM's own store, as the guest's kernel could;
  * false: it could not. The protected page counts as writable. To be asked where shadow_is_writable(),
  * which costs less, says no. */
-bool shadow_make_writable(struct pc *pc, u32 linear);
+MUST_CHECK bool shadow_make_writable(struct pc *pc, u32 linear);

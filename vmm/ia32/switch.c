@@ -6,6 +6,9 @@
 #include "ia32/entry.h"
 #include "lib/string.h"
 
+/* boot.S: behind the stack of the idle vCPU. */
+extern u8 boot_stack_top[];
+
 /* The linear address behind the stack: a Linux vCPU's own pages are at the same
  * address in its own spaces, an RTOS's are the pool's, the same everywhere. */
 COLD static u32 stack_top(const struct vcpu *vcpu)
@@ -49,10 +52,27 @@ COLD struct frame *switch_prepare(struct vcpu *vcpu)
 	return (struct frame *)frame;
 }
 
+COLD struct frame *switch_frame(const struct vcpu *vcpu)
+{
+	u32 linear = (u32)vcpu->frame;
+	const u32 *table = pool_pointer(vcpu->table_frame);
+
+	if (vcpu->table_frame == 0)
+		return vcpu->frame;
+	return (struct frame *)((u32)pool_pointer(table[(linear - LAYOUT_VCPU) >> PAGE_SHIFT] &
+						  PTE_FRAME) + linear % PAGE_SIZE);
+}
+
 COLD void switch_leave_space(const struct vcpu *vcpu)
 {
 	if (vcpu->cr3 != 0 && core.cr3 == vcpu->cr3) {
-		core.cr3 = (u32)memory_directory - LAYOUT_IMAGE;
+		core.cr3 = idle_vcpu.cr3;
 		cr3_write(core.cr3);
 	}
+}
+
+COLD void switch_to_boot_stack(void (*function)(void))
+{
+	core.cr3 = idle_vcpu.cr3;
+	stack_leave(boot_stack_top, core.cr3, function);
 }

@@ -11,6 +11,7 @@
 #include "core/work.h"
 #include "ia32/debug.h"
 #include "ia32/entry.h"
+#include "ia32/origin.h"
 #include "ia32/segment.h"
 #include "ia32/shadow.h"
 #include "ia32/upcall.h"
@@ -27,7 +28,7 @@ struct fixup {
 
 extern const struct fixup fixup_first[], fixup_last[];
 
-void (*trap_handlers[VECTOR_RETURN_FAULT + 1])(struct frame *frame);
+void (*trap_handlers[VECTORS])(struct frame *frame);
 
 /* Where an instruction that may fault goes on, or NULL. */
 COLD static const struct fixup *trap_fixup(u32 eip)
@@ -65,25 +66,29 @@ static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 }
 
 /*
- * An entry from ring 0. A #DB can be the breakpoint of a guest that was inhibited
+ * An exception that is not the guest's. A #DB can be the breakpoint of a guest that was inhibited
  * until the VMM's first instruction, or on memory that it copies: DR6 tells.
  */
 COLD static void trap_vmm(struct frame *frame)
 {
 	const struct fixup *fixup;
 
+	if (!origin_is_vmm(frame))
+		origin_mend(frame);
+	/* The CPU may say that an interrupt caused it, by bit 0. */
+	if (core.direct == core.current && frame->vector == EXCEPTION_GP &&
+	    (frame->error | 1) == GUEST_KERNEL_CODE && trap_fixup(frame->eip) == NULL) {
+		upcall(frame);
+		return;
+	}
+	if (origin_is_stray_interrupt(frame))
+		return;
 	if (frame->vector == EXCEPTION_DB) {
 		debug_exception(core.current);
 		frame->eflags &= ~EFLAGS_TF;
 		return;
 	}
 	fixup = trap_fixup(frame->eip);
-	/* The CPU may say that an interrupt caused it, by bit 0. */
-	if (fixup == NULL && core.direct == core.current && frame->vector == EXCEPTION_GP &&
-	    (frame->error | 1) == GUEST_KERNEL_CODE) {
-		upcall(frame);
-		return;
-	}
 	if (fixup == NULL)
 		panic("exception %u in the VMM at %x, error code %x, CR2 %x", frame->vector,
 		      frame->eip, frame->error, cr2_read());
@@ -111,7 +116,9 @@ void trap_interrupt(struct frame *frame)
 	struct vcpu *vcpu = core.current;
 
 	trace(TRACE_interrupt, frame->vector, frame->eip);
-	if ((frame->cs & 3) == 0) {
+	if (!origin_is_guest(vcpu, frame)) {
+		if (!origin_is_vmm(frame))
+			origin_mend(frame);
 		interrupt_vmm(vcpu, frame->vector);
 		return;
 	}
@@ -127,11 +134,14 @@ void trap_clock(struct frame *frame)
 	struct vcpu *vcpu = core.current;
 
 	trace_fast(vcpu->id, TRACE_interrupt, VECTOR_APIC_TIMER, frame->eip);
-	apic_end_of_interrupt();
-	if ((frame->cs & 3) == 0) {
+	if (!origin_is_guest(vcpu, frame)) {
+		if (!origin_is_vmm(frame))
+			origin_mend(frame);
+		apic_end_of_interrupt();
 		interrupt_vmm(vcpu, OWN_CLOCK);
 		return;
 	}
+	apic_end_of_interrupt();
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_interrupts);
 	time_interrupt();
@@ -142,7 +152,7 @@ static void trap_exception(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 
-	if ((frame->cs & 3) == 0) {
+	if (!origin_is_guest(vcpu, frame)) {
 		trap_vmm(frame);
 		return;
 	}
@@ -156,7 +166,7 @@ COLD static void trap_debug(struct frame *frame)
 {
 	if (frame->vector == EXCEPTION_NMI)
 		return;
-	if ((frame->cs & 3) != 0)
+	if (origin_is_guest(core.current, frame))
 		debug_exception(core.current);
 	trap_exception(frame);
 }
@@ -165,7 +175,7 @@ static void trap_page_fault(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 
-	if ((frame->cs & 3) == 0) {
+	if (!origin_is_guest(vcpu, frame)) {
 		trap_vmm(frame);
 		return;
 	}
@@ -175,19 +185,35 @@ static void trap_page_fault(struct frame *frame)
 	vcpu->operations->page_fault(vcpu, frame);
 }
 
+/* A hypercall where an interrupt may come by its vector, too. */
+COLD static void trap_any_hypercall(struct frame *frame)
+{
+	if (origin_is_guest(core.current, frame))
+		frame->eax = trap_hypercall(frame);
+	else
+		trap_vmm(frame);
+}
+
 /* The stubs differ in a number only, so they are made rather than part of the image. */
+COLD static void stub_make(u32 index, u32 vector, void (*to)(void))
+{
+	entry_stubs[index] = (struct stub){
+		.push_error = {0x6a, 0}, .push = 0x68, .vector = vector, .jump = 0xe9,
+		.distance = (u32)to - (u32)entry_stubs[index].behind,
+	};
+}
+
 COLD void trap_init(void)
 {
-	for (u32 vector = 0; vector < ARRAY_SIZE(entry_stubs); vector++) {
-		entry_stubs[vector] = (struct stub){
-			.push_error = {0x6a, 0}, .push = 0x68, .vector = vector, .jump = 0xe9,
-			.distance = (u32)(vector == GANDALF_HYPERCALL_VECTOR ? entry_hypercall : entry) -
-				    (u32)entry_stubs[vector].behind,
-		};
+	for (u32 vector = 0; vector < 256; vector++) {
+		stub_make(vector, vector, entry);
 		trap_handlers[vector] = vector < EXCEPTIONS ? trap_exception : trap_interrupt;
 	}
+	stub_make(GANDALF_HYPERCALL_VECTOR, GANDALF_HYPERCALL_VECTOR, entry_hypercall);
+	stub_make(ENTRY_STUB_ANY_HYPERCALL, GANDALF_HYPERCALL_VECTOR, entry);
+	trap_handlers[GANDALF_HYPERCALL_VECTOR] = trap_any_hypercall;
 	trap_handlers[EXCEPTION_DB] = trap_handlers[EXCEPTION_NMI] = trap_debug;
 	trap_handlers[EXCEPTION_PF] = trap_page_fault;
 	trap_handlers[VECTOR_APIC_TIMER] = trap_clock;
-	trap_handlers[VECTOR_RETURN_FAULT] = trap_exception;
+	trap_handlers[VECTOR_RETURN_FAULT] = trap_handlers[VECTOR_VIRTUAL_8086] = trap_exception;
 }

@@ -125,10 +125,12 @@ COLD void upcall(struct frame *vmm)
 	pc->upcalls[pc->upcall_depth++] = (struct upcall){vcpu->frame, vmm};
 	vmm->eflags &= ~EFLAGS_IF; /* the next comes at a point that has looked at the APIC */
 	*handler = *vcpu->frame;
+	stack_switch(vcpu, depth, handler);
 	handler->eip = vmm->eip;
 	handler->cs = SELECTOR_VMM_CODE;
-	stack_switch(vcpu, depth, handler);
-	inject(pc, vector, INJECT_NO_ERROR);
+	/* The guest is stopped, and its work given up. What is left of its frame is the guest's. */
+	if (!inject(pc, vector, INJECT_NO_ERROR))
+		*handler = *pc->upcalls[depth].guest;
 	entry_leave(handler);
 }
 

@@ -19,7 +19,7 @@ struct upcall {
 };
 
 /* The VMM stacks of a new vCPU beyond its first; false if the pool is empty. */
-bool upcall_create(struct vcpu *vcpu);
+MUST_CHECK bool upcall_create(struct vcpu *vcpu);
 /* Nothing suspended, no vector known: at a start. */
 void upcall_reset(struct pc *pc);
 /* A preemption point, between two steps of long work that ring 1 has asked for: lets interrupts in

@@ -20,6 +20,8 @@ typedef int64_t s64;
 #define COLD __attribute__((cold))
 /* A function of its own, so that the frequent way saves no registers for it. */
 #define APART __attribute__((noinline))
+/* A function that can fail: who calls it looks at what it returns, or it does not compile. */
+#define MUST_CHECK __attribute__((warn_unused_result))
 /* A parameter of what is called through a table. */
 #define UNUSED __attribute__((unused))
 /* Where a copy for constant arguments is worth its bytes. */

@@ -17,7 +17,7 @@
 
 struct core core;
 struct vcpu idle_vcpu;
-struct stub entry_stubs[256];
+struct stub entry_stubs[ENTRY_STUBS];
 
 static struct vm vm;
 static struct vcpu vcpu;
