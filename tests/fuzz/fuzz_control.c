@@ -552,7 +552,7 @@ static void step_hypercall(struct vm *vm)
 	processor.interrupts = vm->pc != NULL;
 	core.current = caller;
 	frame->eax = trap_hypercall(frame);
-	work_end();
+	work_end(return_to_guest);
 	caller = NULL;
 	if (vm->state == GANDALF_STATE_RUNNING)
 		require(is_result((s32)frame->eax));

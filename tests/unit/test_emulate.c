@@ -901,7 +901,7 @@ static void random_instructions_end_somewhere(void **state)
 		fault_at(bytes, sizeof(bytes) - 1, 0);                      \
 		assert_int_equal(stops, 0);                                 \
 		assert_int_equal(processor.interrupts, enabled);            \
-		work_end();                                                 \
+		work_end(return_to_guest);                                  \
 	} while (0)
 
 /* Interrupt handlers share the mainboard, the state of the vCPU, debug registers, the FPU. */

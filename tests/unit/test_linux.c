@@ -76,7 +76,7 @@ void vm_stop(struct vm *which, const char *pattern, ...)
 {
 	(void)which;
 	(void)pattern;
-	work_end();
+	work_end(return_to_guest);
 	called("stop");
 	stops++;
 }
@@ -406,7 +406,7 @@ static void enter_with(u32 vector, u32 ring, u32 error, u32 address)
 	frame.cs = ring == 3 ? 0x73 : 0x61;
 	work_begin(&vcpu);
 	hand_on(&vcpu, &frame);
-	work_end();
+	work_end(return_to_guest);
 }
 
 /* An exception in ring 1 or 3. */

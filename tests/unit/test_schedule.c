@@ -300,7 +300,7 @@ static void work_enables_interrupts_if_it_is_interruptible(void **state)
 		vcpus[2].interruptible = how;
 		work_begin(&vcpus[2]);
 		assert_int_equal(processor.interrupts, how);
-		work_end();
+		work_end(return_to_guest);
 		assert_false(processor.interrupts);
 	}
 }

@@ -347,7 +347,7 @@ static void a_halt_during_work_waits_for_its_end(void **state)
 	assert_int_equal(stopped, 0);
 	assert_int_equal(housekeeping, 0);
 	assert_string_equal(line, "");
-	work_end();
+	work_end(return_to_guest);
 	assert_true(vms[0].halt_wanted);
 	vm_halt_wanted(&vms[0]);
 	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
@@ -406,7 +406,7 @@ static void a_wanted_halt_outlasts_a_restart(void **state)
 	system_table.guests[0].on_reboot = GANDALF_POLICY_RESTART;
 	work_begin(&vcpus[0]);
 	interrupted_by(command_stop);
-	work_end();
+	work_end(return_to_guest);
 	vm_reboot(&vms[0]);
 	assert_int_equal(vms[0].state, GANDALF_STATE_STARTING);
 	vm_halt_wanted(&vms[0]);
@@ -465,7 +465,7 @@ static void a_paused_guest_goes_on_as_it_was(void **state)
 	work_begin(&vcpus[0]);
 	interrupted_by(command_pause);
 	assert_int_equal(result, GANDALF_ERROR_BUSY);
-	work_end();
+	work_end(return_to_guest);
 	interrupted_by(command_pause);
 	interrupted_by(command_stop);
 	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);

@@ -92,7 +92,7 @@ u32 hypercall_doorbell(struct vcpu *vcpu)
 {
 	u32 place = vcpu->frame->ebx;
 
-	work_end();
+	work_end(doorbell);
 	vcpu->attention = true; /* who is rung may be more urgent */
 	if (place >= core.vcpu_count)
 		return (u32)GANDALF_ERROR_ARGUMENT;

@@ -167,6 +167,6 @@ void command_input(void)
 
 	while ((character = console_get(log_console)) >= 0) {
 		edit((char)character);
-		work_pause();
+		work_pause(command_input);
 	}
 }

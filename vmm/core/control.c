@@ -23,7 +23,7 @@ static bool control_is_allowed(struct vcpu *vcpu)
 {
 	if (vcpu->vm->pc != NULL && (vcpu->vm->guest->flags & GANDALF_GUEST_CONTROL) != 0)
 		return true;
-	work_end();
+	work_end(control_refusal);
 	if (vcpu->counters[COUNTER_refusals]++ == 0)
 		log_line("guest %s tried to manage guests: refused", vcpu->vm->guest->name);
 	return false;
@@ -48,7 +48,7 @@ static struct object object_system(const struct vcpu *vcpu)
 	status.pool_frames = pool_frames;
 	status.pool_free = pool_available;
 	status.pool_counted = pool_count();
-	work_end();
+	work_end(control_status);
 	status.trace_next = trace_next;
 	status.log_bytes = log_console->output_total;
 	status.now = rdtsc();
@@ -85,7 +85,7 @@ static struct object object_find(const struct vcpu *vcpu)
 
 	if (name == GANDALF_OBJECT_SYSTEM)
 		return object_system(vcpu);
-	work_end();
+	work_end(control_object);
 	if (name == GANDALF_OBJECT_TRACE)
 		return (struct object){trace_events, sizeof(trace_events)};
 	if (name == (GANDALF_OBJECT_CONSOLE | GANDALF_PLACE_VMM << GANDALF_PLACE_SHIFT))
@@ -183,7 +183,7 @@ u32 hypercall_control(struct vcpu *vcpu)
 		return (u32)GANDALF_ERROR_PERMISSION;
 	if (frame->eax == GANDALF_HYPERCALL_READ)
 		return control_read(vcpu);
-	work_end();
+	work_end(control_change);
 	vcpu->attention = true; /* whoever is started may be more urgent */
 	if (vm == NULL || vm == vcpu->vm)
 		return (u32)GANDALF_ERROR_ARGUMENT;

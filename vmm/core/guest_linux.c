@@ -65,7 +65,7 @@ APART static void deliver_waiting(struct vcpu *vcpu, struct pc *pc)
 		work_begin(vcpu);
 		trace(TRACE_deliver, vector, vcpu->frame->eip);
 		inject_last(pc, vector, INJECT_NO_ERROR); /* the loop ends if it stops the guest */
-		work_end();
+		work_end(deliver);
 	}
 	vcpu->attention |= pc->interrupt_waits ? ATTENTION_NEXT : 0;
 	if (vcpu->state == VCPU_OFF || pc->interrupt_waits == pc->armed)
@@ -189,7 +189,7 @@ static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 
 COLD static void no_fpu(struct pc *pc)
 {
-	work_end();
+	work_end(no_fpu);
 	if ((pc->cr0 & (CR0_TS | CR0_EM)) == 0 && fpu_is_foreign(pc->vcpu))
 		fpu_take(pc->vcpu);
 	else

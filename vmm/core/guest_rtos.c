@@ -309,7 +309,7 @@ COLD static u32 hypercall_console_write(struct vcpu *vcpu)
 	while (done < frame->ecx && console_put(&consoles, vcpu->vm->console, (char)bytes[done])) {
 		if (++done % CONSOLE_STEP != 0)
 			continue;
-		work_pause();
+		work_pause(rtos_print);
 		if (vcpu->pending != 0)
 			break;
 	}

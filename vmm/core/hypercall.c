@@ -45,7 +45,7 @@ u32 hypercall_null(UNUSED struct vcpu *vcpu)
 
 COLD u32 hypercall_alive(struct vcpu *vcpu)
 {
-	work_end();
+	work_end(alive);
 	vm_show_life(vcpu->vm);
 	return 0;
 }

@@ -69,7 +69,7 @@ void interrupt_release(struct vcpu *vcpu)
 {
 	log_flush();
 	time_stop();
-	sti_nop_cli(); /* what waits is still the VMM's, and may start the timer */
+	sti_nop_cli(gates_to_linux); /* what waits is still the VMM's, and may start the timer */
 	time_stop();
 	core.direct = vcpu;
 	trap_handlers[VECTOR_APIC_TIMER] = trap_interrupt;
@@ -99,7 +99,7 @@ static void console_interrupt(void)
 			vcpus[i].operations->console(&vcpus[i]);
 	if (console_must_wait())
 		return;
-	work_pause();
+	work_pause(console_interrupt);
 	if (++console_waits >= CONSOLE_WAITS + CONSOLE_BURST)
 		console_waits = 0;
 	log_pump();

@@ -107,7 +107,7 @@ _Noreturn void panic(const char *pattern, ...)
 {
 	va_list arguments;
 
-	cli();
+	cli(panic);
 	va_start(arguments, pattern);
 	format_list(panic_text, sizeof(panic_text), pattern, arguments);
 	va_end(arguments);

@@ -19,6 +19,12 @@ enum { KEYBOARD_PULSE_RESET = 0xfe, RESET_CPU = 0x04 };
 /* Bytes exchanged with the UART at once; the guest's next access moves more. */
 #define UART_STEP 2
 
+/* Between the steps of a chip's work. */
+static void chips_pause(void)
+{
+	work_pause(chips);
+}
+
 static void pic_look(struct pc *pc)
 {
 	pc->interrupt_waits = pic_pending(&pc->pic) >= 0;
@@ -43,7 +49,7 @@ static void uart_drain(struct pc *pc)
 		console_put(&consoles, console, (char)uart_transmit(&pc->uart));
 	if (i == 0)
 		return;
-	work_pause();
+	chips_pause();
 	log_pump();
 }
 
@@ -127,7 +133,7 @@ static void chip_settle(struct pc *pc, enum chip chip, u16 port)
 	} else if (chip == CHIP_PIC) {
 		pic_look(pc);
 	} else if (chip == CHIP_RTC && port != RTC_INDEX) {
-		work_pause();
+		chips_pause();
 		rtc_settle(pc);
 		deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
 	}

@@ -165,7 +165,7 @@ bool schedule(void)
 
 COLD void schedule_breathe(void)
 {
-	sti_nop_cli();
+	sti_nop_cli(breathe);
 	schedule();
 }
 
@@ -194,6 +194,6 @@ COLD void schedule_idle(void)
 			continue;
 		if (!vm_any_alive())
 			power_off_machine();
-		sti_hlt_cli();
+		sti_hlt_cli(sleep);
 	}
 }

@@ -323,13 +323,13 @@ void vm_stop(struct vm *vm, const char *pattern, ...)
 {
 	va_list arguments;
 
-	work_end();
+	work_end(stop);
 	if (vm->vcpu->state == VCPU_OFF)
 		return;
 	va_start(arguments, pattern);
 	format_list(vm->reason, sizeof(vm->reason), pattern, arguments);
 	va_end(arguments);
-	work_pause();
+	work_pause(take_down);
 	vm_fail(vm);
 }
 

@@ -28,18 +28,18 @@ static inline void work_begin(const struct vcpu *vcpu)
 		sti();
 }
 
-/* Disables them for good: until the return to the guest. Harmless if they are. */
-static inline void work_end(void)
-{
-	cli();
-}
+/* Disables them for good: until the return to the guest. Harmless if they are. What is behind it is
+ * a masked section, whose name is in core/masked.h. */
+#define work_end(section) cli(section)
 
 /* Lets interrupts in for a moment, and more urgent vCPUs run: between the steps
  * of an operation that is masked otherwise. Not where the guest owns the gates: there
  * upcall_point() does, for the guest's own. Nor on the stack of a vCPU that has just been taken
- * down, by a command: it would be released, and perhaps started again, amid what is left to do. */
-static inline void work_pause(void)
-{
-	if (core.interruptible && core.direct == NULL && core.current->state == VCPU_RUNNING)
-		sti_nop_cli();
-}
+ * down, by a command: it would be released, and perhaps started again, amid what is left to do.
+ * A masked section begins behind it. */
+#define work_pause(section)                                                   \
+	do {                                                                  \
+		if (core.interruptible && core.direct == NULL &&              \
+		    core.current->state == VCPU_RUNNING)                      \
+			sti_nop_cli(section);                                 \
+	} while (0)

@@ -19,8 +19,10 @@ static _Noreturn void power_halt(u8 status)
 	outb(DEBUG_EXIT_PORT, status);
 	while (*shutdown != '\0')
 		outb(BOCHS_PORT, (u8)*shutdown++);
-	for (;;)
-		__asm__ volatile("cli; hlt");
+	for (;;) {
+		cli(power_off);
+		__asm__ volatile("hlt");
+	}
 }
 
 _Noreturn void power_off_machine(void)

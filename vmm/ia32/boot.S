@@ -7,6 +7,7 @@
  * physical address of its information structure.
  */
 #include "core/layout.h"
+#include "core/masked.h"
 
 #define MULTIBOOT_MAGIC 0x1BADB002
 /* Modules on page boundaries, and memory information. */
@@ -25,6 +26,7 @@
 	.globl boot_entry
 boot_entry:
 	cli
+	MASKED	boot
 	cld
 	mov	%eax, %ebp
 	mov	%ebx, %esi

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "core/masked.h"
 #include "ia32/register.h"
 #include "lib/types.h"
 
@@ -147,13 +148,25 @@ static inline struct cpuid_result cpuid(u32 leaf)
 		__asm__ volatile(text : : : "memory");                        \
 	}
 
-INSTRUCTIONS(cli, "cli") INSTRUCTIONS(sti, "sti") INSTRUCTIONS(clts, "clts")
+INSTRUCTIONS(sti, "sti") INSTRUCTIONS(clts, "clts")
+#undef INSTRUCTIONS
+
+/*
+ * An instruction behind which interrupts are masked, in a section that core/masked.h has. "inline"
+ * is for GCC's guess at its size, which takes each line for an instruction.
+ */
+#define MASKING(text, section)                                                                \
+	do {                                                                                  \
+		_Static_assert(MASKED_##section >= 0, "named in core/masked.h");              \
+		__asm__ volatile inline(text "\n" MASKED_RECORD(#section) : : : "memory");    \
+	} while (0)
+
+#define cli(section) MASKING("cli", section)
 /* Sleeps until an interrupt has been served in ring 0. STI delays interrupts
  * by one instruction, so none can be served between it and HLT. */
-INSTRUCTIONS(sti_hlt_cli, "sti; hlt; cli")
+#define sti_hlt_cli(section) MASKING("sti; hlt; cli", section)
 /* Lets interrupts in for the length of one instruction. */
-INSTRUCTIONS(sti_nop_cli, "sti; nop; cli")
-#undef INSTRUCTIONS
+#define sti_nop_cli(section) MASKING("sti; nop; cli", section)
 
 /* Of a map of bits, the lowest first. */
 static inline void bit_set(u32 *map, u32 number)

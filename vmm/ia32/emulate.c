@@ -226,7 +226,7 @@ COLD static void cr0_set(struct pc *pc, u32 value)
 			      (value & (CR0_TS | CR0_EM | CR0_AM));
 	if (changed & CR0_PG)
 		shadow_set_paging(pc);
-	work_end();
+	work_end(cr0);
 	fpu_show(pc->vcpu);
 }
 
@@ -280,7 +280,7 @@ COLD static enum emulated emulate_mov_from_cr(const struct emulation *e)
 
 COLD static enum emulated emulate_mov_to_dr(const struct emulation *e)
 {
-	work_end();
+	work_end(debug_register);
 	debug_write(e->pc->vcpu, e->decoded.reg, *operand_register(e));
 	return EMULATED_NEXT;
 }
@@ -375,7 +375,7 @@ static enum emulated emulate_hlt(const struct emulation *e)
 {
 	struct pc *pc = e->pc;
 
-	work_end();
+	work_end(halt);
 	e->frame->eip += e->decoded.length;
 	vcpu_count(pc->vcpu, COUNTER_halts);
 	if (linux_interrupt_flag(pc) == 0)
@@ -492,7 +492,7 @@ static enum emulated emulate_in(const struct emulation *e)
 	u32 mask = size == 4 ? 0xffffffff : (1u << 8 * size) - 1;
 	u32 value;
 
-	work_end();
+	work_end(port_in);
 	value = pc_port_read(e->pc, port_operand(e), size);
 	e->frame->eax = (e->frame->eax & ~mask) | (value & mask);
 	return EMULATED_NEXT;
@@ -500,7 +500,7 @@ static enum emulated emulate_in(const struct emulation *e)
 
 static enum emulated emulate_out(const struct emulation *e)
 {
-	work_end();
+	work_end(port_out);
 	pc_port_write(e->pc, port_operand(e), e->decoded.size, e->frame->eax);
 	return EMULATED_NEXT;
 }

@@ -5,6 +5,7 @@
  * their first three arguments in EAX, EDX and ECX (-mregparm=3).
  */
 #include "core/layout.h"
+#include "core/masked.h"
 #include "core/vcpu.h"
 #include "ia32/entry.h"
 
@@ -81,6 +82,7 @@ entry_return:
 return_to_guest:
 	/* From here on nothing changes any more. */
 	cli
+	MASKED	return_to_guest
 	cmpl	$0, VCPU_ATTENTION(%eax)
 	je	return_guest
 	call	trap_attend

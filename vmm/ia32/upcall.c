@@ -91,7 +91,7 @@ COLD void upcall_point(struct pc *pc)
 		return;
 	}
 	pc->apic_priority = apic_priority();
-	sti_nop_cli();
+	sti_nop_cli(upcall_point);
 }
 
 /* Which interrupt came at the last point. One of the APIC's is more urgent than all that it has in

@@ -6,6 +6,7 @@
 #ifndef GANDALF_IA32_CPU_H
 #define GANDALF_IA32_CPU_H
 
+#include "core/masked.h"
 #include "ia32/register.h"
 #include "lib/types.h"
 
@@ -136,10 +137,13 @@ static inline void sti(void)
 	processor.interrupts = true;
 }
 
-static inline void cli(void)
-{
-	processor.interrupts = false;
-}
+/* A masked section must be in the table here, too. */
+#define MASKING(statement, section)                                           \
+	do {                                                                  \
+		_Static_assert(MASKED_##section >= 0, "named in core/masked.h"); \
+		statement;                                                    \
+	} while (0)
+#define cli(section) MASKING(processor.interrupts = false, section)
 
 static inline void bit_set(u32 *map, u32 number)
 {
@@ -152,16 +156,8 @@ static inline u32 fetch_add(u32 *at, u32 value)
 	return *at - value;
 }
 
-static inline void sti_nop_cli(void)
-{
-	processor.admissions++;
-}
-
-static inline void sti_hlt_cli(void)
-{
-	processor.sleeps++;
-	processor_sleep();
-}
+#define sti_nop_cli(section) MASKING(processor.admissions++, section)
+#define sti_hlt_cli(section) MASKING(processor.sleeps++; processor_sleep(), section)
 
 /* The test's own. */
 void switch_stack(void *from, void *to, u32 offset, u32 cr3);
