@@ -278,18 +278,18 @@ static void the_work_for_linux_ends_before_the_idle_vcpus_begins(void **state)
 	vcpus[2].working = true;
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 	assert_true(vcpus[2].attention);
-	assert_false(schedule());
+	assert_false(schedule_gives_way());
 	assert_ptr_equal(core.current, &vcpus[2]);
 	/* An RTOS does preempt it, and the idle vCPU does not come behind the RTOS. */
 	vcpus[1].state = VCPU_RUNNING;
-	assert_true(schedule());
+	assert_true(schedule_gives_way());
 	assert_ptr_equal(core.current, &vcpus[1]);
 	vcpus[1].state = VCPU_HALTED;
-	assert_true(schedule());
+	assert_true(schedule_gives_way());
 	assert_ptr_equal(core.current, &vcpus[2]);
 	assert_int_equal(releases, 0);
 	vcpus[2].working = false;
-	assert_true(schedule());
+	assert_true(schedule_gives_way());
 	assert_ptr_equal(core.current, &idle_vcpu);
 }
 
@@ -330,14 +330,14 @@ static void equals_of_one_to_be_started_give_way_once_a_turn(void **state)
 	schedule();
 	assert_ptr_equal(core.current, &vcpus[1]);
 	schedule_housekeeping(HOUSEKEEPING_START);
-	assert_false(schedule());
+	assert_false(schedule_gives_way());
 	for (u32 i = 0; i < 4; i++) {
 		turn->time = turn->expire(turn);
-		assert_true(schedule());
+		assert_true(schedule_gives_way());
 		assert_ptr_equal(core.current, &idle_vcpu);
-		assert_true(schedule());
+		assert_true(schedule_gives_way());
 		assert_ptr_equal(core.current, &vcpus[i % 2]);
-		assert_false(schedule());
+		assert_false(schedule_gives_way());
 	}
 	vcpus[2].vm->state = GANDALF_STATE_OFF;
 }
@@ -358,7 +358,7 @@ static void equals_take_turns(void **state)
 		core.current->attention = false;
 		turn->time = turn->expire(turn);
 		assert_true(core.current->attention);
-		assert_true(schedule());
+		assert_true(schedule_gives_way());
 		seen = seen << 4 | core.current->id;
 	}
 	assert_int_equal(seen, 0x20120120);
@@ -368,7 +368,7 @@ static void equals_take_turns(void **state)
 	schedule();
 	assert_ptr_equal(core.current, &vcpus[2]);
 	turn->time = turn->expire(turn);
-	assert_false(schedule());
+	assert_false(schedule_gives_way());
 	/* A vCPU without equals has no turns. */
 	start(state);
 	vcpus[0].state = VCPU_RUNNING;

@@ -142,7 +142,7 @@ APART COLD static void switch_unusual(const struct vcpu *from, struct vcpu *to)
 		debug_load(to);
 }
 
-bool schedule(void)
+bool schedule_gives_way(void)
 {
 	struct vcpu *from = core.current;
 	struct vcpu *to = schedule_pick();

@@ -20,7 +20,13 @@ void schedule_init(void);
 /* Adds a vCPU; called in the order of priority, highest first. */
 void schedule_add(struct vcpu *vcpu);
 /* Returns when the caller's vCPU is the one to run; true if others ran meanwhile. */
-bool schedule(void);
+MUST_CHECK bool schedule_gives_way(void);
+/* Where that makes no difference. */
+static inline void schedule(void)
+{
+	if (schedule_gives_way())
+		return;
+}
 /* Whether it could run, but another has the CPU. */
 bool schedule_waits(struct vcpu *vcpu);
 /* The life of the idle vCPU. */

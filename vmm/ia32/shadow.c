@@ -80,12 +80,10 @@ COLD static void group_drop(u32 *entry)
 
 /* Where long work for a guest that has direct gates is interrupted (ia32/upcall.h). On a shared
  * CPU it is anyway, and never by the guest's own: nothing changes then. */
-static inline bool point(struct pc *pc)
+static inline void point(struct pc *pc)
 {
-	if (!pc->points)
-		return false;
-	upcall_point(pc);
-	return true;
+	if (pc->points)
+		upcall_point(pc);
 }
 
 /* Frees the shadow page tables of the lower three quarters. points: NULL or whose work is
@@ -783,8 +781,11 @@ static void space_flush_range(struct pc *pc, struct space *space, u32 linear, u3
 	u32 guest = space->guest;
 
 	while (linear < end) {
+		bool points = pc->points;
+
 		linear = space_zap_part(space, linear, end);
-		if (point(pc) && (space = space_find(&pc->shadow, guest)) == NULL)
+		point(pc);
+		if (points && (space = space_find(&pc->shadow, guest)) == NULL)
 			return;
 	}
 	if (space == pc->shadow.current)

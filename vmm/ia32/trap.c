@@ -56,7 +56,7 @@ static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 		interrupt_serve(vector);
 	if (vcpu != &idle_vcpu) {
 		vcpu_count(vcpu, COUNTER_vmm_interrupts);
-		if (schedule()) {
+		if (schedule_gives_way()) {
 			vcpu_count(vcpu, COUNTER_vmm_preemptions);
 			vcpu->attention = true;
 			cr2_write(cr2);
