@@ -141,10 +141,13 @@ const struct attack platform_attacks[] = {
 char platform_read(void)
 {
 	/* It does not sleep: a sleeping guest's address space is not loaded, and an RTOS without
-	 * limits would find nothing of it. */
-	while (!(port_in(UART_LINE_STATUS) & UART_RECEIVED))
+	 * limits would find nothing of it. But it enters the VMM, whose return loads the segments
+	 * anew, as a test may have changed them. */
+	while (!(port_in(UART_LINE_STATUS) & UART_RECEIVED)) {
 		for (uint32_t ticks = irq_count[0]; irq_count[0] == ticks;)
 			continue;
+		hypercall(GANDALF_HYPERCALL_NULL, 0, 0, 0);
+	}
 	return (char)port_in(UART);
 }
 
