@@ -642,17 +642,19 @@ bool emulate_alias_store(struct pc *pc)
  * Only the page of the GDT's start is protected. */
 static void gdt_store(struct pc *pc, u32 linear, u32 value)
 {
-	u32 first = (linear - pc->gdt_base) % PAGE_SIZE / 8;
-	/* Not where the guest sees the page, which the CPU may remember to be another one: the
-	 * VMM's stores pass by its protection. */
-	u32 *at = (u32 *)((u32)shadow_protected_page(&pc->shadow) + linear % PAGE_SIZE);
+	u32 offset = linear - pc->gdt_base;
+	u32 first = offset % PAGE_SIZE / 8;
+	u32 old, next;
 
 	vcpu_count(pc->vcpu, COUNTER_gdt_writes);
-	if (*at == value && linear % 4 == 0 && first < SEGMENT_GUEST_ENTRIES &&
+	if (offset % 4 == 0 && first < SEGMENT_GUEST_ENTRIES &&
+	    read_or_fail((const u32 *)linear, &old, &next) && old == value &&
 	    (pc->vcpu->tables->gdt[first] & DESCRIPTOR_PRESENT) == 0)
 		return;
-	*at = value;
-	reload_gdt_entries(pc, first, (linear + 3 - pc->gdt_base) % PAGE_SIZE / 8);
+	/* Not where the guest sees the page, which the CPU may remember to be another one: the
+	 * VMM's stores pass by its protection. */
+	*(u32 *)((u32)shadow_protected_page(&pc->shadow) + linear % PAGE_SIZE) = value;
+	reload_gdt_entries(pc, first, (offset + 3) % PAGE_SIZE / 8);
 }
 
 /* MOV of a register to an address that is in the instruction. */
