@@ -8,13 +8,19 @@
 
 #include "core/core.h"
 #include "core/layout.h"
+#include "core/memory.h"
 #include "ia32/segment.h"
 #include "fake/vmm.h"
 
 #define REACH_END (GANDALF_SHARED_ALIAS + 0x1000ull)
 #define LIMIT_4G 0x100000000ull
 
-static struct segment_tables real_tables;
+/* The tables of a guest, and what lies behind them. */
+static struct {
+	struct segment_tables tables;
+	u64 behind;
+} guarded;
+#define real_tables guarded.tables
 
 void processor_sleep(void)
 {
@@ -231,6 +237,23 @@ static void the_halves_of_a_flat_segment_are_complete(void **state)
 	}
 }
 
+/* A half is what the whole was, but for where it ends. */
+static void a_half_grants_no_other_rights(void **state)
+{
+	(void)state;
+	for (unsigned type = 0; type < 4; type++) {
+		u64 flat = segment_descriptor(0x08100000, 0xffffffff, 0xf0 | type, true);
+		struct fields down = descriptor_fields(segment_half(flat, true));
+		struct fields up = descriptor_fields(segment_half(flat, false));
+
+		/* Accessed and, downwards, expand-down. */
+		assert_int_equal(up.type, type | 1);
+		assert_int_equal(down.type, type | 5);
+		assert_int_equal(down.dpl, 3);
+		assert_true(down.present && down.big && down.segment);
+	}
+}
+
 static void only_tls_may_be_flat(void **state)
 {
 	const u64 data = segment_descriptor(0, 0xffffffff, 0xf3, true);
@@ -258,6 +281,41 @@ static void only_tls_may_be_flat(void **state)
 	assert_true(real_tables.gdt[0] == 0);
 	for (unsigned i = SEGMENT_GUEST_ENTRIES; i < SEGMENT_ENTRIES; i++)
 		assert_true(real_tables.gdt[i] == 0);
+}
+
+/* The limit is the last byte that a guest may have, or the last of a whole page. */
+static void limits_are_cut_to_the_byte_or_the_page(void **state)
+{
+	const u32 rooms[] = { 0, 0xffe, 0xfff, 0x1000, 0xffffe, 0xfffff, 0x100000, 0x100001,
+			      0x100ffe, 0x100fff, 0x101000, 0x12345678 };
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(rooms); i++) {
+		for (u64 flags = 0; flags < 8; flags++) {
+			u64 asked = segment_descriptor((u32)REACH_END - 1 - rooms[i], 0xffffffff,
+						       0xb3, false) | flags << 52;
+			u64 given = segment_restrict(asked, false);
+			u32 limit = rooms[i];
+
+			if (limit > 0xfffff && (limit & 0xfff) != 0xfff)
+				limit = (limit & ~0xfffu) - 1;
+			assert_int_equal(descriptor_limit(given), limit);
+			assert_int_equal(descriptor_base(given), descriptor_base(asked));
+			/* Type and rights, and the flags that say nothing of the limit. */
+			assert_int_equal(given >> 40 & 0xff, 0xb3);
+			assert_int_equal(given >> 52 & 7, flags);
+		}
+	}
+}
+
+static void what_fits_stays_as_it_is(void **state)
+{
+	const u64 fits = segment_descriptor(0x1000, 0xfffff, 0xb3, false);
+
+	(void)state;
+	assert_true(segment_restrict(fits, false) == fits);
+	assert_true(segment_restrict(fits | DESCRIPTOR_GRANULARITY | 1ull << 52, true) ==
+		    (fits | DESCRIPTOR_GRANULARITY | 1ull << 52));
 }
 
 /* The code segment of ring 3 goes and comes back while interrupts wait. */
@@ -291,6 +349,40 @@ static void absent_code_comes_back_within_bounds(void **state)
 	}
 }
 
+/* What is no code of ring 3 stays, whatever was in its place before. */
+static void only_code_of_ring_3_is_absent(void **state)
+{
+	const u64 user_code = segment_descriptor(0, 0xfff, 0xfb, true);
+
+	(void)state;
+	vmm_reset();
+	memset(&real_tables, 0, sizeof(real_tables));
+	vcpu.tables = &real_tables;
+	for (unsigned i = 1; i < SEGMENT_GUEST_ENTRIES; i++) {
+		unsigned dpl = i % 3 + 1, type = i % 2 ? 0x1b : 0x13;
+
+		segment_set_guest(&vcpu, i, user_code);
+		segment_set_guest(&vcpu, i,
+				  segment_descriptor(0, 0xfff, 0x80 | dpl << 5 | type, true));
+	}
+	for (unsigned present = 0; present < 2; present++) {
+		segment_set_user_code(&vcpu, present != 0);
+		for (unsigned i = 1; i < SEGMENT_GUEST_ENTRIES; i++) {
+			bool user = i % 3 == 2 && i % 2 == 1;
+			u64 descriptor = real_tables.gdt[i];
+
+			assert_int_equal((descriptor & DESCRIPTOR_PRESENT) != 0,
+					 present != 0 || !user);
+			assert_int_equal(descriptor_limit(descriptor), 0xfff);
+			assert_int_equal(descriptor_dpl(descriptor), i % 3 + 1);
+		}
+	}
+	/* One that was absent at first is not made present. */
+	segment_set_guest(&vcpu, 5, user_code & ~DESCRIPTOR_PRESENT);
+	segment_set_user_code(&vcpu, true);
+	assert_true((real_tables.gdt[5] & DESCRIPTOR_PRESENT) == 0);
+}
+
 static void system_descriptors_vanish(void **state)
 {
 	(void)state;
@@ -310,7 +402,7 @@ static void system_descriptors_vanish(void **state)
 static void descriptors_are_made_of_their_fields(void **state)
 {
 	const u32 limits[] = { 0, 0x67, 0xfffff, 0x100fff, 0xfc001fff, 0xffffffff };
-	const u32 bases[] = { 0, 0x12345678, 0xfd000000 };
+	const u32 bases[] = { 0, 0x12345678, 0xfd000000, 0xffffffff };
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(limits); i++) {
@@ -327,6 +419,9 @@ static void descriptors_are_made_of_their_fields(void **state)
 			assert_int_equal(fields.granular, limits[i] > 0xfffff);
 		}
 	}
+	/* A limit that takes pages has whole ones. */
+	assert_int_equal(descriptor_limit(segment_descriptor(0, 0x100000, 0xb3, true)), 0x100fff);
+	assert_false(descriptor_fields(segment_descriptor(0, 0xff, 0xb3, false)).big);
 }
 
 /* Gates: SDM vol. 3, figure 6-2. */
@@ -353,29 +448,70 @@ static void check_stubs(const struct vcpu *of)
 		check_stub(of, vector, vector == 3 || vector == 4 ? 3 : vector == 0x1e ? 1 : 0);
 }
 
+/* The VMM's own entries: SDM vol. 3, 3.4.5 and 7.2.2. */
+static void check_vmm_entries(const struct segment_tables *of)
+{
+	const u64 flat = 0xcfull << 48 | 0xffff;
+
+	assert_true(of->gdt[SELECTOR_VMM_CODE / 8] == (flat | 0x9bull << 40));
+	assert_true(of->gdt[SELECTOR_VMM_DATA / 8] == (flat | 0x93ull << 40));
+	assert_int_equal(descriptor_base(of->gdt[SELECTOR_TSS / 8]), (uintptr_t)&of->tss);
+	assert_int_equal(descriptor_limit(of->gdt[SELECTOR_TSS / 8]), sizeof(struct tss) - 1);
+	assert_int_equal(of->gdt[SELECTOR_TSS / 8] >> 40 & 0xff, 0x89);
+	assert_int_equal(of->gdt[SELECTOR_TSS / 8] >> 52 & 15, 0);
+	assert_true(of->gdt[SELECTOR_LDT / 8] == 0);
+	assert_true(of->gdt[0] == 0);
+}
+
 static void tables_after_a_reset(void **state)
 {
+	struct tss expected = { .ss0 = SELECTOR_VMM_DATA,
+				.bitmap_offset = offsetof(struct tss, bitmap) };
+
 	(void)state;
 	vmm_reset();
-	memset(&real_tables, 0xff, sizeof(real_tables));
+	memset(&guarded, 0x5a, sizeof(guarded));
 	vcpu.tables = &real_tables;
 	breaths = 0;
 	segment_reset(&vcpu);
 	/* A gate takes some 50 instructions. */
-	assert_in_range(breaths, 32, 256);
+	assert_in_range(breaths, 32, 128);
 	check_stubs(&vcpu);
 	for (unsigned i = 0; i < SEGMENT_GUEST_ENTRIES; i++)
 		assert_true(real_tables.gdt[i] == 0);
-	assert_true(real_tables.gdt[SELECTOR_LDT / 8] == 0);
-	for (unsigned i = SELECTOR_VMM_CODE / 8; i <= SELECTOR_TSS / 8; i++)
-		assert_int_equal(descriptor_dpl(real_tables.gdt[i]), 0);
-	assert_int_equal(descriptor_base(real_tables.gdt[SELECTOR_TSS / 8]),
-			 (uintptr_t)&real_tables.tss);
-	assert_int_equal(descriptor_limit(real_tables.gdt[SELECTOR_TSS / 8]),
-			 sizeof(struct tss) - 1);
-	assert_int_equal(real_tables.tss.ss0, SELECTOR_VMM_DATA);
-	for (unsigned i = 0; i < sizeof(real_tables.tss.bitmap); i++)
-		assert_int_equal(real_tables.tss.bitmap[i], 0xff);
+	check_vmm_entries(&real_tables);
+	assert_int_equal(real_tables.user_code, 0);
+	memset(expected.bitmap, 0xff, sizeof(expected.bitmap));
+	assert_memory_equal(&real_tables.tss, &expected, sizeof(expected));
+	assert_true(guarded.behind == 0x5a5a5a5a5a5a5a5a);
+}
+
+/* Where the VMM is interruptible, exceptions leave the flag as it is, but for those that tell
+ * what could be lost: #DB, NMI, #DF and #MC (vectors 1, 2, 8, 18). */
+static void exceptions_of_an_interruptible_vmm_are_trap_gates(void **state)
+{
+	(void)state;
+	vmm_reset();
+	vcpu.tables = &real_tables;
+	vcpu.interruptible = true;
+	segment_reset(&vcpu);
+	for (unsigned vector = 0; vector < 256; vector++) {
+		bool masked = vector >= 32 || vector == 1 || vector == 2 || vector == 8 ||
+			      vector == 18;
+
+		assert_int_equal(real_tables.idt[vector] >> 40 & 0x1f, masked ? 0xe : 0xf);
+	}
+}
+
+static void a_new_vcpu_has_tables_from_the_pool(void **state)
+{
+	(void)state;
+	vmm_reset();
+	pool_rest = 1;
+	assert_true(segment_create(&vcpu));
+	assert_int_equal(vcpu.tables_frame, PAGE_SIZE);
+	assert_ptr_equal(vcpu.tables, pool_pointer(PAGE_SIZE));
+	assert_false(segment_create(&vcpu));
 }
 
 static void gates_go_to_ring_1_and_back_to_the_stubs(void **state)
@@ -416,9 +552,9 @@ static void loading_clears_the_busy_bit(void **state)
 	segment_init();
 	assert_int_equal(processor.code, SELECTOR_VMM_CODE);
 	assert_int_equal(processor.data, SELECTOR_VMM_DATA);
+	check_vmm_entries(idle_vcpu.tables);
 	assert_false(processor.gdt.base == (uintptr_t)real_tables.gdt);
 	check_stubs(&idle_vcpu);
-	assert_false(segment_create(&vcpu));
 }
 
 int main(void)
@@ -428,11 +564,17 @@ int main(void)
 		cmocka_unit_test(what_is_allowed_stays_in_reach),
 		cmocka_unit_test(random_halves_end_below_the_vmm),
 		cmocka_unit_test(the_halves_of_a_flat_segment_are_complete),
+		cmocka_unit_test(a_half_grants_no_other_rights),
 		cmocka_unit_test(only_tls_may_be_flat),
+		cmocka_unit_test(limits_are_cut_to_the_byte_or_the_page),
+		cmocka_unit_test(what_fits_stays_as_it_is),
 		cmocka_unit_test(absent_code_comes_back_within_bounds),
+		cmocka_unit_test(only_code_of_ring_3_is_absent),
 		cmocka_unit_test(system_descriptors_vanish),
 		cmocka_unit_test(descriptors_are_made_of_their_fields),
 		cmocka_unit_test(tables_after_a_reset),
+		cmocka_unit_test(exceptions_of_an_interruptible_vmm_are_trap_gates),
+		cmocka_unit_test(a_new_vcpu_has_tables_from_the_pool),
 		cmocka_unit_test(gates_go_to_ring_1_and_back_to_the_stubs),
 		cmocka_unit_test(ports_are_opened_one_by_one),
 		cmocka_unit_test(loading_clears_the_busy_bit),
