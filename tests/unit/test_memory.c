@@ -13,6 +13,9 @@
 #define FRAMES 1023u
 
 static jmp_buf panicked;
+static char last_words[128];
+/* The entry of the APIC's page when the CPU last heard of it. */
+static u32 apic_entry;
 static unsigned breaths;
 struct core core;
 struct vcpu idle_vcpu;
@@ -25,6 +28,7 @@ void schedule_breathe(void)
 void processor_set_cr3(u32 value)
 {
 	processor.cr3 = value;
+	processor.cr3_writes++;
 }
 
 void processor_set_cr4(u32 value)
@@ -32,9 +36,19 @@ void processor_set_cr4(u32 value)
 	processor.cr4 = value;
 }
 
+static u32 fixed_entry(u32 linear)
+{
+	u32 pde = memory_directory[LAYOUT_FIXED >> LARGE_PAGE_SHIFT];
+	const u32 *table = (const u32 *)(uintptr_t)(pde & PTE_FRAME);
+
+	return table[(linear - LAYOUT_FIXED) >> PAGE_SHIFT];
+}
+
 void processor_invlpg(u32 address)
 {
 	processor.invlpgs++;
+	if (address == LAYOUT_APIC)
+		apic_entry = fixed_entry(address);
 	if (is_window(address))
 		window_follow(address);
 }
@@ -46,7 +60,11 @@ void processor_sleep(void)
 
 void panic(const char *pattern, ...)
 {
-	(void)pattern;
+	va_list arguments;
+
+	va_start(arguments, pattern);
+	vsnprintf(last_words, sizeof(last_words), pattern, arguments);
+	va_end(arguments);
 	longjmp(panicked, 1);
 }
 
@@ -55,6 +73,21 @@ static int start(void **state)
 	(void)state;
 	machine_start(FRAMES);
 	return 0;
+}
+
+/* The boot's identity mapping ends, and the CPU is told so. */
+static void the_directory_of_the_boot_becomes_the_vmms(void **state)
+{
+	unsigned before = processor.cr3_writes;
+
+	(void)state;
+	memory_directory[0] = memory_directory[1] = PTE_P | PTE_W | PTE_PS;
+	processor.cr3 = 0x123000;
+	memory_init();
+	assert_int_equal(memory_directory[0], 0);
+	assert_int_equal(memory_directory[1], PTE_P | PTE_W | PTE_PS);
+	assert_int_equal(processor.cr3, 0x123000);
+	assert_int_equal(processor.cr3_writes, before + 1);
 }
 
 static void windows_show_the_right_memory(void **state)
@@ -166,9 +199,70 @@ static void the_pool_gives_each_frame_once(void **state)
 		memset(pool_pointer(frame), 0xa5, PAGE_SIZE);
 	}
 	assert_int_equal(count, FRAMES);
+	assert_int_equal(pool_count(), 0);
 	assert_int_equal(pool_available, 0);
 	assert_int_equal(pool_allocate(), 0);
 	assert_int_equal(pool_available, 0);
+}
+
+static void the_count_is_that_of_the_free_frames(void **state)
+{
+	u32 frames[3];
+
+	(void)state;
+	assert_int_equal(pool_count(), FRAMES);
+	for (u32 i = 0; i < ARRAY_SIZE(frames); i++) {
+		frames[i] = pool_allocate();
+		assert_int_equal(pool_count(), FRAMES - 1 - i);
+		assert_int_equal(pool_count(), pool_available);
+	}
+	for (u32 i = 0; i < ARRAY_SIZE(frames); i++)
+		pool_free(frames[i]);
+	assert_int_equal(pool_count(), FRAMES);
+}
+
+/* All of it is mapped, and nothing beside it. */
+static void the_pool_is_mapped_with_large_pages(void **state)
+{
+	const u32 first = LAYOUT_POOL >> LARGE_PAGE_SHIFT;
+
+	(void)state;
+	for (u32 pages = 1; pages <= 3; pages++) {
+		memset(memory_directory + first - 1, 0, 6 * sizeof(u32));
+		/* The marks alone are used: they lie in the first. */
+		machine_start(1023);
+		while (pool_allocate() != 0)
+			continue;
+		machine_map(LAYOUT_POOL, MACHINE_POOL, pages * LARGE_PAGE_SIZE);
+		pool_init(MACHINE_POOL, pages * LARGE_PAGE_SIZE);
+		assert_int_equal(pool_frames, pages * 1024 - pages);
+		assert_int_equal(pool_count(), pool_frames);
+		for (u32 i = 0; i < 5; i++) {
+			u32 entry = memory_directory[first - 1 + i];
+
+			if (i == 0 || i > pages)
+				assert_int_equal(entry, 0);
+			else
+				assert_int_equal(entry & ~(PTE_A | PTE_D | PTE_G),
+						 (MACHINE_POOL + (i - 1) * LARGE_PAGE_SIZE) | PTE_P |
+							 PTE_PS);
+		}
+	}
+}
+
+/* Whatever the machine's memory holds at the start. */
+static void a_new_pool_has_no_past(void **state)
+{
+	static const u8 zeroes[PAGE_SIZE];
+	u32 frame;
+
+	(void)state;
+	while (pool_allocate() != 0)
+		continue;
+	memset(physical + MACHINE_POOL, 0xee, MACHINE_POOL_SIZE);
+	pool_init(MACHINE_POOL, MACHINE_POOL_SIZE);
+	while ((frame = pool_allocate()) != 0)
+		assert_memory_equal(pool_pointer(frame), zeroes, PAGE_SIZE);
 }
 
 static void the_pool_gives_zeroes(void **state)
@@ -251,13 +345,15 @@ static void a_frame_is_made_ready_in_steps(void **state)
 	assert_int_equal(pool_allocate(), frame);
 	assert_memory_equal(words, zeroes, PAGE_SIZE);
 	/* A single group is no work. */
-	*pool_marks(frame) = 1u << 5;
-	words[5 * 32] = 1;
-	pool_free(frame);
-	assert_true(pool_ready());
-	assert_int_equal(*pool_marks(frame), 1u << 5);
-	assert_int_equal(pool_allocate(), frame);
-	assert_memory_equal(words, zeroes, PAGE_SIZE);
+	for (unsigned group = 0; group < POOL_GROUPS; group++) {
+		*pool_marks(frame) = 1u << group;
+		words[group * 32 + 1] = 1;
+		pool_free(frame);
+		assert_true(pool_ready());
+		assert_int_equal(*pool_marks(frame), 1u << group);
+		assert_int_equal(pool_allocate(), frame);
+		assert_memory_equal(words, zeroes, PAGE_SIZE);
+	}
 	pool_free(frame);
 }
 
@@ -266,32 +362,84 @@ static void an_empty_pool_is_ready(void **state)
 	u32 frames[FRAMES];
 
 	(void)state;
-	for (unsigned i = 0; i < FRAMES; i++)
+	for (unsigned i = 0; i < FRAMES; i++) {
 		frames[i] = pool_allocate();
+		memset(pool_pointer(frames[i]), 0xff, PAGE_SIZE);
+	}
 	assert_true(pool_ready());
+	for (unsigned i = 0; i < PAGE_SIZE / sizeof(u32); i++)
+		assert_int_equal(((u32 *)pool_pointer(frames[FRAMES - 1]))[i], UINT32_MAX);
 	for (unsigned i = FRAMES; i-- > 0;)
 		pool_free(frames[i]);
 }
 
-/* Two guests behind each other, the second across a directory entry. */
+/* What the VMM's tables say of a page of the RTOSes; 0: nothing. */
+static u32 rtos_entry(u32 linear)
+{
+	u32 pde = memory_directory[linear >> LARGE_PAGE_SHIFT];
+	const u32 *table = pool_pointer(pde & PTE_FRAME);
+
+	if (pde == 0)
+		return 0;
+	assert_int_equal(pde & (PTE_P | PTE_U | PTE_PS), PTE_P);
+	return table[(linear >> PAGE_SHIFT) % 1024];
+}
+
+static void check_mapped(u32 linear, u32 physical_base, u32 size)
+{
+	assert_true(linear >= LAYOUT_RTOS && linear + size <= LAYOUT_POOL);
+	for (u32 offset = 0; offset < size; offset += PAGE_SIZE) {
+		u32 entry = rtos_entry(linear + offset);
+
+		assert_int_equal(entry & PTE_FRAME, physical_base + offset);
+		assert_int_equal(entry & (PTE_P | PTE_W | PTE_U), PTE_P);
+	}
+}
+
+/* Guests behind each other, the second across a directory entry, with a hole before each. */
 static void rtos_memory_is_mapped_read_only(void **state)
 {
-	const u32 sizes[] = { 0x3000, LARGE_PAGE_SIZE };
-	const u32 bases[] = { 0x801000, 0xc00000 };
+	u32 first = memory_map_rtos(0x801000, 0x3000);
+	u32 second = memory_map_rtos(0xc00000, LARGE_PAGE_SIZE);
+	u32 more = memory_map_more(0x1800000, 0x2000);
 
 	(void)state;
-	for (unsigned i = 0; i < 2; i++) {
-		u32 linear = memory_map_rtos(bases[i], sizes[i]);
+	check_mapped(first, 0x801000, 0x3000);
+	check_mapped(second, 0xc00000, LARGE_PAGE_SIZE);
+	check_mapped(more, 0x1800000, 0x2000);
+	assert_int_equal(second, first + 0x3000 + PAGE_SIZE);
+	assert_int_equal(more, second + LARGE_PAGE_SIZE);
+	assert_true(first >= LAYOUT_RTOS + PAGE_SIZE);
+	assert_int_equal(rtos_entry(first - PAGE_SIZE), 0);
+	assert_int_equal(rtos_entry(second - PAGE_SIZE), 0);
+	assert_int_equal(rtos_entry(more + 0x2000), 0);
+}
 
-		for (u32 offset = 0; offset < sizes[i]; offset += PAGE_SIZE) {
-			u32 pde = memory_directory[(linear + offset) >> LARGE_PAGE_SHIFT];
-			const u32 *table = pool_pointer(pde & PTE_FRAME);
-			u32 entry = table[((linear + offset) >> PAGE_SHIFT) % 1024];
+/* The last that is mapped in this program: nothing is ever unmapped. */
+static void rtos_memory_ends_where_the_pool_begins(void **state)
+{
+	u32 next = memory_map_more(0x800000, PAGE_SIZE) + PAGE_SIZE;
+	char expected[16];
 
-			assert_int_equal(pde & (PTE_P | PTE_U | PTE_PS), PTE_P);
-			assert_int_equal(entry & PTE_FRAME, bases[i] + offset);
-			assert_int_equal(entry & (PTE_P | PTE_W | PTE_U), PTE_P);
-		}
+	(void)state;
+	snprintf(expected, sizeof(expected), " %u MiB", (LAYOUT_POOL - LAYOUT_RTOS) / 0x100000);
+	if (setjmp(panicked) == 0) {
+		memory_map_more(0x800000, LAYOUT_POOL - next + PAGE_SIZE);
+		fail();
+	}
+	assert_non_null(strstr(last_words, expected));
+	if (setjmp(panicked) == 0) {
+		memory_map_more(0, 0xfffff000);
+		fail();
+	}
+	if (setjmp(panicked) == 0)
+		assert_int_equal(memory_map_more(0x800000, LAYOUT_POOL - next), next);
+	else
+		fail();
+	check_mapped(next, 0x800000, LAYOUT_POOL - next);
+	if (setjmp(panicked) == 0) {
+		memory_map_more(0x800000, PAGE_SIZE);
+		fail();
 	}
 }
 
@@ -308,24 +456,27 @@ static void an_empty_pool_ends_the_boot(void **state)
 
 static void device_pages_are_uncached(void **state)
 {
-	const u32 *table;
+	const u32 entry = 0x1ee000 | PTE_P | PTE_A | PTE_D | PTE_PCD;
 
 	(void)state;
 	memory_map_device(LAYOUT_APIC, 0x1ee000);
-	table = (const u32 *)(uintptr_t)(memory_directory[LAYOUT_FIXED >> LARGE_PAGE_SHIFT] &
-					 PTE_FRAME);
-	assert_int_equal(table[(LAYOUT_APIC - LAYOUT_FIXED) >> PAGE_SHIFT],
-			 0x1ee000 | PTE_P | PTE_A | PTE_D | PTE_PCD);
+	assert_int_equal(fixed_entry(LAYOUT_APIC), entry);
+	/* The CPU has never used it otherwise. */
+	assert_int_equal(apic_entry, entry);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(the_directory_of_the_boot_becomes_the_vmms, start),
 		cmocka_unit_test_setup(windows_show_the_right_memory, start),
 		cmocka_unit_test_setup(a_window_that_is_open_costs_nothing, start),
 		cmocka_unit_test_setup(copies_are_those_of_the_library, start),
 		cmocka_unit_test_setup(copies_in_and_out_cross_pages, start),
 		cmocka_unit_test_setup(the_pool_gives_each_frame_once, start),
+		cmocka_unit_test_setup(the_count_is_that_of_the_free_frames, start),
+		cmocka_unit_test_setup(the_pool_is_mapped_with_large_pages, start),
+		cmocka_unit_test_setup(a_new_pool_has_no_past, start),
 		cmocka_unit_test_setup(the_pool_gives_zeroes, start),
 		cmocka_unit_test_setup(a_frame_is_made_ready_in_steps, start),
 		cmocka_unit_test_setup(an_empty_pool_is_ready, start),
@@ -334,6 +485,7 @@ int main(void)
 		cmocka_unit_test_setup(rtos_memory_is_mapped_read_only, start),
 		cmocka_unit_test_setup(an_empty_pool_ends_the_boot, start),
 		cmocka_unit_test_setup(device_pages_are_uncached, start),
+		cmocka_unit_test_setup(rtos_memory_ends_where_the_pool_begins, start),
 	};
 
 	return RUN_TESTS(tests);

@@ -29,7 +29,7 @@ static struct gandalf_guest guests[GUESTS];
 static struct segment_tables tables[GUESTS + 1]; /* the last: the idle vCPU's */
 static struct deadline *watch, *turn;
 static char line[128];
-static unsigned lines, releases, starts, answers;
+static unsigned lines, releases, starts, answers, debug_loads;
 static u32 alive;
 static jmp_buf idle_end;
 
@@ -78,8 +78,8 @@ void switch_stack(void *from, void *to, u32 offset, u32 cr3)
 
 void debug_load(const struct vcpu *to)
 {
-	(void)to;
-	fail();
+	assert_ptr_not_equal(to, core.current);
+	debug_loads++;
 }
 
 void vm_release_stopped(void)
@@ -128,7 +128,7 @@ static int start(void **state)
 	memset(&core, 0, sizeof(core));
 	memset(&processor, 0, sizeof(processor));
 	memset(vcpus, 0, sizeof(vcpus));
-	lines = releases = starts = answers = 0;
+	lines = releases = starts = answers = debug_loads = 0;
 	schedule_init();
 	for (u16 i = 0; i < GUESTS; i++) {
 		snprintf(guests[i].name, sizeof(guests[i].name), "%s", names[i]);
@@ -161,7 +161,7 @@ static void a_switch_tells_how_it_left_the_vcpu(void **state)
 		event = &trace_events[(trace_next - 1) % GANDALF_TRACE_EVENTS];
 		assert_int_equal(event->type, TRACE_switch_to);
 		assert_int_equal(event->vcpu, vcpus[0].id);
-		assert_int_equal(event->first, idle_vcpu.id);
+		assert_int_equal(event->first, 0xffff);
 		assert_int_equal(event->second, left[i]);
 	}
 }
@@ -269,6 +269,28 @@ static void starvation_is_told_once_after_ten_seconds(void **state)
 	assert_int_equal(lines, 2);
 }
 
+/* A second in which Linux and the idle vCPU ran as long as each other is no starvation. */
+static void starvation_is_that_neither_linux_nor_idle_runs(void **state)
+{
+	(void)state;
+	look_at(0);
+	for (u32 i = 0; i < 30; i++) {
+		/* Linux, the idle vCPU, and an RTOS that waits for Linux's time at the look. */
+		vcpus[2].state = VCPU_RUNNING;
+		schedule();
+		processor.tsc += 1000;
+		vcpus[2].state = VCPU_HALTED;
+		schedule();
+		processor.tsc += 1000;
+		vcpus[0].state = VCPU_RUNNING;
+		vcpus[2].state = VCPU_RUNNING;
+		schedule();
+		look_for(1);
+		vcpus[0].state = VCPU_HALTED;
+	}
+	assert_int_equal(lines, 0);
+}
+
 static void the_work_for_linux_ends_before_the_idle_vcpus_begins(void **state)
 {
 	(void)state;
@@ -303,6 +325,85 @@ static void work_enables_interrupts_if_it_is_interruptible(void **state)
 		work_end(return_to_guest);
 		assert_false(processor.interrupts);
 	}
+}
+
+/* What is left of the debug registers of one is replaced by the other's. */
+static void debug_registers_change_with_who_uses_them(void **state)
+{
+	(void)state;
+	core.unusual = true;
+	for (u32 who = 0; who < 4; who++) {
+		start(NULL);
+		core.unusual = true;
+		vcpus[1].state = VCPU_RUNNING;
+		vcpus[0].dr[7] = who & 1 ? 0x402 : 0x400;
+		vcpus[1].dr[7] = who & 2 ? 0x480 : 0x400;
+		/* Those that never enable anything. */
+		for (u32 i = 0; i < 7; i++)
+			vcpus[0].dr[i] = vcpus[1].dr[i] = UINT32_MAX;
+		schedule();
+		debug_loads = 0;
+		vcpus[0].state = VCPU_RUNNING;
+		assert_true(schedule_gives_way());
+		assert_int_equal(debug_loads, who != 0);
+	}
+}
+
+static void without_guests_the_core_is_idle(void **state)
+{
+	(void)state;
+	vcpus[0].state = VCPU_RUNNING;
+	core.vcpu_count = 0;
+	schedule_init();
+	assert_false(schedule_gives_way());
+	assert_ptr_equal(core.current, &idle_vcpu);
+}
+
+static void there_is_room_for_all_guests(void **state)
+{
+	static struct segment_tables more;
+
+	(void)state;
+	for (u16 i = GUESTS; i < GANDALF_GUESTS_MAXIMUM; i++) {
+		vcpus[i].vm = &vms_made[2];
+		vcpus[i].id = i;
+		vcpus[i].tables = &more;
+	}
+	core.vcpu_count = 0;
+	schedule_init();
+	for (u32 i = 0; i < GANDALF_GUESTS_MAXIMUM; i++) {
+		vcpus[i].priority = GANDALF_GUESTS_MAXIMUM - i;
+		schedule_add(&vcpus[i]);
+		assert_false(vcpus[i].shares);
+	}
+	assert_true(watch->time == TIME_NEVER && watch->expire != NULL);
+	assert_true(turn->time == TIME_NEVER && turn->expire != NULL);
+	assert_false(schedule_gives_way());
+	/* From the least urgent on, each has the core as soon as it can run. */
+	for (u32 i = GANDALF_GUESTS_MAXIMUM; i-- > 0;) {
+		vcpus[i].state = VCPU_RUNNING;
+		assert_true(schedule_gives_way());
+		assert_ptr_equal(core.current, &vcpus[i]);
+	}
+}
+
+/* RTOSes of the lowest priority there is go on while the idle vCPU has work, also when one has had
+ * its turn. */
+static void work_waits_for_the_least_urgent_rtoses(void **state)
+{
+	(void)state;
+	core.vcpu_count = 0;
+	schedule_init();
+	vcpus[0].priority = vcpus[1].priority = 1;
+	for (u32 i = 0; i < GUESTS; i++)
+		schedule_add(&vcpus[i]);
+	vcpus[0].state = vcpus[1].state = VCPU_RUNNING;
+	schedule();
+	schedule_housekeeping(HOUSEKEEPING_RELEASE);
+	assert_false(schedule_gives_way());
+	turn->time = turn->expire(turn);
+	assert_true(schedule_gives_way());
+	assert_ptr_equal(core.current, &vcpus[1]);
 }
 
 /* All three RTOSes have one priority, as the table may say. */
@@ -368,6 +469,7 @@ static void equals_take_turns(void **state)
 	schedule();
 	assert_ptr_equal(core.current, &vcpus[2]);
 	turn->time = turn->expire(turn);
+	assert_true(turn->time == processor.tsc + length);
 	assert_false(schedule_gives_way());
 	/* A vCPU without equals has no turns. */
 	start(state);
@@ -375,6 +477,62 @@ static void equals_take_turns(void **state)
 	schedule();
 	assert_true(turn->time == TIME_NEVER);
 	assert_true(turn->expire(turn) == TIME_NEVER);
+}
+
+/* Who is preempted by a more urgent one has the rest of its turn afterwards. */
+static void a_turn_is_time_that_was_had(void **state)
+{
+	const u64 length = 1000000;
+
+	(void)state;
+	core.vcpu_count = 0;
+	schedule_init();
+	vcpus[1].priority = vcpus[2].priority = 3;
+	for (u32 i = 0; i < GUESTS; i++)
+		schedule_add(&vcpus[i]);
+	vcpus[1].state = vcpus[2].state = VCPU_RUNNING;
+	processor.tsc = 100;
+	schedule();
+	assert_ptr_equal(core.current, &vcpus[1]);
+	assert_true(turn->time == 100 + length);
+	processor.tsc = 400100;
+	vcpus[0].state = VCPU_RUNNING;
+	schedule();
+	assert_ptr_equal(core.current, &vcpus[0]);
+	processor.tsc = 5000000;
+	vcpus[0].state = VCPU_HALTED;
+	schedule();
+	assert_ptr_equal(core.current, &vcpus[1]);
+	assert_true(turn->time == 5000000 + length - 400000);
+}
+
+/* The end of a turn leads behind the equals, and not behind those of lower priority. */
+static void the_end_of_a_turn_costs_no_priority(void **state)
+{
+	(void)state;
+	core.vcpu_count = 0;
+	schedule_init();
+	vcpus[0].priority = vcpus[1].priority = 3;
+	for (u32 i = 0; i < GUESTS; i++) {
+		schedule_add(&vcpus[i]);
+		vcpus[i].state = VCPU_RUNNING;
+	}
+	schedule();
+	for (u32 i = 0; i < 5; i++) {
+		assert_ptr_equal(core.current, &vcpus[i % 2]);
+		turn->time = turn->expire(turn);
+		assert_true(schedule_gives_way());
+	}
+	vcpus[1].state = VCPU_HALTED;
+	vcpus[1].attention = false;
+	schedule();
+	assert_ptr_equal(core.current, &vcpus[0]);
+	turn->time = turn->expire(turn);
+	assert_false(schedule_gives_way());
+	vcpus[0].state = VCPU_HALTED;
+	vcpus[0].attention = false;
+	schedule();
+	assert_ptr_equal(core.current, &vcpus[2]);
 }
 
 static void who_waits_could_run(void **state)
@@ -410,10 +568,14 @@ static void the_idle_vcpu_works_sleeps_and_switches_off(void **state)
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 	schedule_housekeeping(HOUSEKEEPING_COMMAND);
 	alive = 3;
+	processor.tsc = 4711;
 	if (setjmp(idle_end) == 0)
 		schedule_idle();
 	assert_int_equal(alive, 0);
 	assert_int_equal(processor.sleeps, 3);
+	/* It looks for guests before each sleep, and the watch over starvation begins. */
+	assert_int_equal(processor.admissions, 4);
+	assert_true(watch->time == 4711);
 	assert_int_equal(releases, 1);
 	assert_int_equal(starts, 1);
 	assert_int_equal(answers, 1);
@@ -427,9 +589,16 @@ int main(void)
 		cmocka_unit_test_setup(every_mixture_of_states_picks_the_most_urgent, start),
 		cmocka_unit_test_setup(time_is_charged_to_who_ran, start),
 		cmocka_unit_test_setup(starvation_is_told_once_after_ten_seconds, start),
+		cmocka_unit_test_setup(starvation_is_that_neither_linux_nor_idle_runs, start),
 		cmocka_unit_test_setup(the_work_for_linux_ends_before_the_idle_vcpus_begins, start),
 		cmocka_unit_test_setup(work_enables_interrupts_if_it_is_interruptible, start),
+		cmocka_unit_test_setup(debug_registers_change_with_who_uses_them, start),
+		cmocka_unit_test_setup(without_guests_the_core_is_idle, start),
+		cmocka_unit_test_setup(there_is_room_for_all_guests, start),
+		cmocka_unit_test_setup(work_waits_for_the_least_urgent_rtoses, start),
 		cmocka_unit_test_setup(equals_take_turns, start),
+		cmocka_unit_test_setup(a_turn_is_time_that_was_had, start),
+		cmocka_unit_test_setup(the_end_of_a_turn_costs_no_priority, start),
 		cmocka_unit_test_setup(equals_of_one_to_be_started_give_way_once_a_turn, start),
 		cmocka_unit_test_setup(who_waits_could_run, start),
 		cmocka_unit_test_setup(breathing_lets_interrupts_in, start),

@@ -167,6 +167,7 @@ static const struct fault channel_faults[] = {
 	{ CHANNEL(name) + 12, 0x78787878, "channel 0 has no proper name" },
 	{ CHANNEL(guests[0]), 3, "channel 0 lacks a guest" },
 	{ CHANNEL(guests[1]), UINT32_MAX, "channel 0 lacks a guest" },
+	{ CHANNEL(guests[1]), 3, "channel 0 lacks a guest" },
 	{ CHANNEL(base), 48 * MEBI + 1, "its memory is not aligned to 0x1000" },
 	{ CHANNEL(size), 0, "its memory is not aligned" },
 	{ CHANNEL(size), 0xfffff000, "its memory goes beyond 4 GiB" },
@@ -174,14 +175,36 @@ static const struct fault channel_faults[] = {
 	{ CHANNEL(base), 16 * MEBI - 0x1000, "its memory overlaps the pool" },
 };
 
+static void channels_make(u32 count)
+{
+	module_make();
+	module.table.channel_count = count;
+	for (u32 i = 0; i < count; i++)
+		module.table.channels[i] = (struct gandalf_table_channel){
+			.name = "fifteen-letters", .guests = { 0, 1 }, .base = 48 * MEBI, .size = 0x2000 };
+}
+
+static void every_channel_is_looked_at(void **state)
+{
+	(void)state;
+	for (u32 count = 1; count <= GANDALF_CHANNELS_MAXIMUM; count++) {
+		char words[32];
+
+		channels_make(count);
+		seal();
+		assert_null(check());
+		module.table.channels[count - 1].guests[0] = 3;
+		seal();
+		snprintf(words, sizeof(words), "channel %u lacks a guest", count - 1);
+		expect_fault(words);
+	}
+}
+
 static void every_fault_of_a_channel_is_told(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i <= ARRAY_SIZE(channel_faults); i++) {
-		module_make();
-		module.table.channel_count = 1;
-		module.table.channels[0] = (struct gandalf_table_channel){
-			.name = "fifteen-letters", .guests = { 0, 1 }, .base = 48 * MEBI, .size = 0x2000 };
+		channels_make(1);
 		if (i < ARRAY_SIZE(channel_faults))
 			memcpy((u8 *)&module + channel_faults[i].offset, &channel_faults[i].value,
 			       sizeof(u32));
@@ -217,6 +240,9 @@ static void neighbours_are_no_overlap(void **state)
 		{ TABLE(console_port), 0, "" },
 		{ IMAGE(1, load_address), MEBI - IMAGE_SIZE, "" },
 		{ IMAGE(1, load_address), 5 * MEBI, "" },
+		{ IMAGE(1, load_address), 128 * MEBI - IMAGE_SIZE, "" },
+		{ GUEST(0, command_line_size), GANDALF_COMMAND_LINE_ROOM, "" },
+		{ TABLE(console_baud), 1, "" },
 		{ GUEST(0, boot_parameters), 128 * MEBI - 0x1000, "" },
 		{ GUEST(0, command_line), 128 * MEBI - 0x800, "" },
 		{ GUEST(0, entry), MEBI + IMAGE_SIZE - 1, "" },
@@ -245,6 +271,36 @@ static void a_truncated_module_is_told(void **state)
 	assert_non_null(module_fault(sizeof(module.table) - 1));
 	assert_non_null(module_fault(sizeof(module) - 1));
 	assert_non_null(strstr(message, "the boot module is truncated: it had"));
+}
+
+/* Nothing behind the table: it is whole, and what it tells of is not there. */
+static void a_table_may_be_all_of_the_module(void **state)
+{
+	(void)state;
+	module_make();
+	module.table.module_size = SIZE;
+	seal();
+	assert_non_null(module_fault(SIZE));
+	assert_string_equal(message, "Guest linux: image kernel: it is not inside the boot module.");
+}
+
+/* No byte of an image is another's than the module's, be there only one. */
+static void the_smallest_image_is_inside_as_well(void **state)
+{
+	struct gandalf_image *image = &module.table.images[1];
+
+	(void)state;
+	module_make();
+	image->file_size = image->room = 1;
+	seal();
+	assert_null(check());
+	image->offset = sizeof(module);
+	seal();
+	expect_fault("image parameters: it is not inside");
+	/* One without bytes in the module is nowhere in it. */
+	image->file_size = image->room = 0;
+	seal();
+	assert_null(check());
 }
 
 static void each_damaged_byte_of_the_table_is_found(void **state)
@@ -306,8 +362,11 @@ int main(void)
 		cmocka_unit_test(a_dedicated_linux_has_the_machine),
 		cmocka_unit_test(every_fault_is_told),
 		cmocka_unit_test(every_fault_of_a_channel_is_told),
+		cmocka_unit_test(every_channel_is_looked_at),
 		cmocka_unit_test(neighbours_are_no_overlap),
 		cmocka_unit_test(a_truncated_module_is_told),
+		cmocka_unit_test(a_table_may_be_all_of_the_module),
+		cmocka_unit_test(the_smallest_image_is_inside_as_well),
 		cmocka_unit_test(each_damaged_byte_of_the_table_is_found),
 		cmocka_unit_test(a_damaged_image_is_told),
 		cmocka_unit_test(a_second_linux_is_told),
