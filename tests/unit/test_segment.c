@@ -448,13 +448,15 @@ static void check_stubs(const struct vcpu *of)
 		check_stub(of, vector, vector == 3 || vector == 4 ? 3 : vector == 0x1e ? 1 : 0);
 }
 
-/* The VMM's own entries: SDM vol. 3, 3.4.5 and 7.2.2. */
+/* The VMM's own entries: SDM vol. 3, 3.4.5 and 7.2.2. Its data begin behind the first page. */
 static void check_vmm_entries(const struct segment_tables *of)
 {
-	const u64 flat = 0xcfull << 48 | 0xffff;
+	u64 data = of->gdt[SELECTOR_VMM_DATA / 8];
 
-	assert_true(of->gdt[SELECTOR_VMM_CODE / 8] == (flat | 0x9bull << 40));
-	assert_true(of->gdt[SELECTOR_VMM_DATA / 8] == (flat | 0x93ull << 40));
+	assert_true(of->gdt[SELECTOR_VMM_CODE / 8] == (0xcf9bull << 40 | 0xffff));
+	assert_false(covers(data, 0) || covers(data, 0xfff));
+	assert_true(covers(data, 0x1000) && covers(data, UINT32_MAX));
+	assert_int_equal(data >> 40 & 0xff, 0x97);
 	assert_int_equal(descriptor_base(of->gdt[SELECTOR_TSS / 8]), (uintptr_t)&of->tss);
 	assert_int_equal(descriptor_limit(of->gdt[SELECTOR_TSS / 8]), sizeof(struct tss) - 1);
 	assert_int_equal(of->gdt[SELECTOR_TSS / 8] >> 40 & 0xff, 0x89);
