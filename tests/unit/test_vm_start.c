@@ -1,0 +1,758 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How guests are made of the table, loaded and started, and what is told and begins
+ * again when they end: two RTOSes and a Linux.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "fake/quiet_processor.h"
+
+#include "core/core.h"
+#include "core/guest_linux.h"
+#include "core/guest_rtos.h"
+#include "core/init.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/module.h"
+#include "core/report.h"
+#include "core/schedule.h"
+#include "core/trace.h"
+#include "core/work.h"
+#include "ia32/fpu.h"
+#include "ia32/segment.h"
+#include "ia32/switch.h"
+
+enum { LINUX, SLOW, FAST, GUESTS };
+
+/* The machine's memory: the module, then 8 KiB for each guest. */
+#define MEMORY 0x100000u
+#define MODULE_SIZE 0x2000u
+#define GUEST_SIZE 0x2000u
+#define UNTOUCHED 0xcc
+/* What may be copied between two looks at more urgent guests. */
+#define STEP 0x400u
+
+struct core core;
+struct console_mux consoles;
+struct gandalf_table system_table;
+u32 module_base = MEMORY;
+u32 time_tsc_khz = 1000;
+
+static u8 memory[MODULE_SIZE + GUESTS * GUEST_SIZE];
+static struct gandalf_shared shared[GUESTS];
+static struct console made[GUESTS];
+static char line[128], last_words[128];
+static jmp_buf panicked;
+static u32 housekeeping;
+static unsigned lines, reports_logged, finished, renewed;
+static u32 since_breath;       /* bytes that were copied or zeroed */
+static unsigned breaths;
+static void (*during_breath)(void);
+/* What the stages of a start did, in their order. */
+static char stages[128];
+static const char *failing;    /* the stage of making a vCPU that does */
+static struct {
+	enum trace_type type;
+	u32 first, second;
+} traced;
+
+static void stage(const char *name)
+{
+	snprintf(stages + strlen(stages), sizeof(stages) - strlen(stages), "%s ", name);
+}
+
+static bool creates(const char *name)
+{
+	stage(name);
+	return failing == NULL || strcmp(name, failing) != 0;
+}
+
+void trace(enum trace_type type, u32 first, u32 second)
+{
+	traced.type = type;
+	traced.first = first;
+	traced.second = second;
+}
+
+static void expect_trace(enum trace_type type, u32 first, u32 second)
+{
+	assert_int_equal(traced.type, type);
+	assert_int_equal(traced.first, first);
+	assert_int_equal(traced.second, second);
+}
+
+void log_line(const char *pattern, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, pattern);
+	vsnprintf(line, sizeof(line), pattern, arguments);
+	va_end(arguments);
+	lines++;
+}
+
+void report(struct vm *vm)
+{
+	assert_true(vm->faulted);
+	reports_logged++;
+}
+
+void panic(const char *pattern, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, pattern);
+	vsnprintf(last_words, sizeof(last_words), pattern, arguments);
+	va_end(arguments);
+	longjmp(panicked, 1);
+}
+
+struct console *console_add(struct console_mux *mux, const char *name)
+{
+	assert_ptr_equal(mux, &consoles);
+	for (u32 i = 0; i < GUESTS; i++)
+		if (strcmp(name, system_table.guests[i].name) == 0)
+			return &made[i];
+	fail();
+	return NULL;
+}
+
+void console_finish_line(struct console_mux *mux, struct console *console)
+{
+	assert_ptr_equal(mux, &consoles);
+	assert_in_range(console - made, 0, GUESTS - 1);
+	finished |= 1u << (console - made);
+}
+
+void schedule_add(struct vcpu *vcpu)
+{
+	assert_ptr_equal(vcpu, &vcpus[core.vcpu_count]);
+	core.vcpu_count++;
+}
+
+void schedule_housekeeping(u32 work)
+{
+	housekeeping |= work;
+}
+
+bool schedule_waits(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	return false;
+}
+
+void schedule_breathe(void)
+{
+	since_breath = 0;
+	breaths++;
+	if (during_breath != NULL)
+		during_breath();
+}
+
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *))
+{
+	deadline->time = TIME_NEVER;
+	deadline->expire = expire;
+}
+
+void deadline_set(struct deadline *deadline, u64 time)
+{
+	deadline->time = time;
+}
+
+void channel_tell(const struct vm *vm)
+{
+	(void)vm;
+	stage("channels");
+}
+
+void channel_renew(const struct vm *vm)
+{
+	(void)vm;
+	renewed++;
+}
+
+void interrupt_assign(u32 irqs, struct vcpu *vcpu)
+{
+	assert_int_equal(irqs, vcpu->vm->guest->interrupts);
+	stage("interrupts");
+}
+
+bool segment_create(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	return creates("segments");
+}
+
+void segment_reset(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	stage("segments");
+}
+
+bool switch_create(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	return creates("switch");
+}
+
+void fpu_reset(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	stage("fpu");
+}
+
+void fpu_show(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	stage("shown");
+}
+
+static u8 *memory_at(u32 address, u32 size)
+{
+	assert_true(address >= MEMORY && address - MEMORY <= sizeof(memory));
+	assert_true(size <= sizeof(memory) - (address - MEMORY));
+	since_breath += size;
+	assert_in_range(since_breath, 1, STEP);
+	return memory + (address - MEMORY);
+}
+
+void memory_copy(u32 to, u32 from, u32 size)
+{
+	memmove(memory_at(to, size), memory + (from - MEMORY), size);
+}
+
+void memory_zero(u32 physical, u32 size)
+{
+	memset(memory_at(physical, size), 0, size);
+}
+
+bool string_equals(const char *a, const char *b)
+{
+	return strcmp(a, b) == 0;
+}
+
+void processor_sleep(void)
+{
+	fail();
+}
+
+static void operation_start(struct vcpu *vcpu)
+{
+	static const u32 none[8];
+
+	assert_memory_equal(vcpu->dr, none, sizeof(none));
+	assert_int_equal(vcpu->shared->abi_version, GANDALF_ABI_VERSION);
+	assert_int_equal(vcpu->shared->memory_size, GUEST_SIZE);
+	assert_int_equal(vcpu->shared->interrupt_flag, 0);
+	assert_int_not_equal(vcpu->state, VCPU_RUNNING);
+	stage("start");
+}
+
+static void operation_stop(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	stage("stop");
+}
+
+static void operation_release(struct vcpu *vcpu)
+{
+	assert_false(vcpu->state == VCPU_RUNNING);
+	stage("release");
+}
+
+static u32 operation_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+{
+	(void)vcpu;
+	(void)bytes;
+	(void)size;
+	return 0;
+}
+
+static const struct vcpu_operations linux_operations = {
+	.instruction = operation_instruction,
+	.start = operation_start,
+	.stop = operation_stop,
+	.release = operation_release,
+};
+
+/* An RTOS leaves nothing to release. */
+static const struct vcpu_operations rtos_operations = {
+	.instruction = operation_instruction,
+	.start = operation_start,
+	.stop = operation_stop,
+};
+
+bool linux_create(struct vm *vm)
+{
+	vm->vcpu->operations = &linux_operations;
+	vm->vcpu->shared = &shared[vm->index];
+	return creates("linux");
+}
+
+bool rtos_create(struct vm *vm)
+{
+	vm->vcpu->operations = &rtos_operations;
+	vm->vcpu->shared = &shared[vm->index];
+	return creates("rtos");
+}
+
+static u32 base_of(u32 guest)
+{
+	return MEMORY + MODULE_SIZE + guest * GUEST_SIZE;
+}
+
+static void put_image(u32 guest, u32 to, u32 file_size, u32 memory_size)
+{
+	u32 number = system_table.image_count++;
+
+	system_table.images[number] = (struct gandalf_image){
+		.guest = guest, .offset = number * 0x800, .file_size = file_size,
+		.load_address = to, .memory_size = memory_size };
+}
+
+/* The table; nothing is made of it. */
+static int start(void **state)
+{
+	static const char *const names[GUESTS] = { "linux", "slow", "fast" };
+	static const u32 priorities[GUESTS] = { 0, 2, GANDALF_PRIORITY_MAXIMUM };
+
+	(void)state;
+	memset(&core, 0, sizeof(core));
+	memset(&processor, 0, sizeof(processor));
+	memset(&system_table, 0, sizeof(system_table));
+	memset(vcpus, 0, sizeof(vcpus));
+	memset(vms, 0, sizeof(vms));
+	memset(shared, 0xff, sizeof(shared));
+	memset(memory, UNTOUCHED, sizeof(memory));
+	housekeeping = lines = reports_logged = finished = renewed = since_breath = breaths = 0;
+	during_breath = NULL;
+	failing = NULL;
+	stages[0] = line[0] = '\0';
+	for (u32 i = 0; i < MODULE_SIZE; i++)
+		memory[i] = (u8)(i * 7 + i / 0x100);
+	system_table.guest_count = GUESTS;
+	for (u32 i = 0; i < GUESTS; i++) {
+		struct gandalf_guest *guest = &system_table.guests[i];
+
+		guest->kind = i == LINUX ? GANDALF_KIND_LINUX_SHARED : GANDALF_KIND_RTOS;
+		guest->priority = priorities[i];
+		guest->memory_base = base_of(i);
+		guest->memory_size = GUEST_SIZE;
+		guest->interrupts = 1u << i;
+		guest->entry = 0x100 + i;
+		snprintf(guest->name, sizeof(guest->name), "%s", names[i]);
+	}
+	put_image(SLOW, 0, 0x600, 0x600);
+	put_image(LINUX, 0x1000, 0x440, 0x800);
+	put_image(FAST, 0, 1, 0x800);
+	put_image(SLOW, 0x1801, 0x7ff, 0x7ff);
+	/* Behind the last: no image. */
+	system_table.images[4] = (struct gandalf_image){
+		.guest = LINUX, .file_size = 8, .memory_size = 8 };
+	return 0;
+}
+
+static int create(void **state)
+{
+	start(state);
+	vm_create_all();
+	stages[0] = '\0';
+	return 0;
+}
+
+static void housekeep(void)
+{
+	u32 work = housekeeping;
+
+	housekeeping = 0;
+	if (work & HOUSEKEEPING_RELEASE)
+		vm_release_stopped();
+	if (work & HOUSEKEEPING_START)
+		vm_start_requested();
+}
+
+static void begin(u32 guest)
+{
+	vm_request_start(&vms[guest]);
+	housekeep();
+	assert_int_equal(vms[guest].state, GANDALF_STATE_RUNNING);
+	stages[0] = '\0';
+}
+
+static void guests_are_made_in_the_order_of_priority(void **state)
+{
+	static const u32 order[GUESTS] = { FAST, SLOW, LINUX };
+
+	(void)state;
+	vm_create_all();
+	assert_string_equal(stages, "segments rtos switch interrupts "
+				    "segments rtos switch interrupts "
+				    "segments linux switch interrupts ");
+	assert_int_equal(core.vcpu_count, GUESTS);
+	for (u32 i = 0; i < GUESTS; i++) {
+		const struct vcpu *vcpu = &vcpus[i];
+		const struct vm *vm = &vms[order[i]];
+
+		assert_ptr_equal(vcpu->vm, vm);
+		assert_ptr_equal(vm->vcpu, vcpu);
+		assert_ptr_equal(vm->guest, &system_table.guests[order[i]]);
+		assert_ptr_equal(vm->console, &made[order[i]]);
+		assert_int_equal(vm->index, order[i]);
+		assert_int_equal(vcpu->id, order[i]);
+		assert_int_equal(vcpu->priority, vm->guest->priority);
+		assert_int_equal(vm->state, GANDALF_STATE_OFF);
+		assert_int_equal(vcpu->state, VCPU_OFF);
+	}
+	/* Its first image, and a text for its report. */
+	assert_ptr_equal(vms[SLOW].image, &system_table.images[0]);
+	assert_ptr_equal(vms[FAST].image, &system_table.images[2]);
+	assert_true(vms[SLOW].report >= vms[LINUX].report + GANDALF_REPORT_SIZE);
+	assert_true(vms[FAST].report >= vms[SLOW].report + GANDALF_REPORT_SIZE);
+	assert_false(vm_any_alive());
+}
+
+static void a_pool_that_is_too_small_ends_the_boot(void **state)
+{
+	static const char *const parts[] = { "segments", "linux", "rtos", "switch" };
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(parts); i++) {
+		start(NULL);
+		last_words[0] = '\0';
+		failing = parts[i];
+		if (setjmp(panicked) == 0)
+			vm_create_all();
+		assert_memory_equal(last_words, "the pool is too small for the ", 30);
+	}
+}
+
+static void guests_are_found_by_name(void **state)
+{
+	(void)state;
+	assert_ptr_equal(vm_find("linux"), &vms[LINUX]);
+	assert_ptr_equal(vm_find("slow"), &vms[SLOW]);
+	assert_ptr_equal(vm_find("fast"), &vms[FAST]);
+	assert_null(vm_find("slower"));
+	assert_null(vm_find(""));
+}
+
+static void any_of_them_keeps_the_machine_on(void **state)
+{
+	static const u32 alive[] = { GANDALF_STATE_RUNNING, GANDALF_STATE_STARTING,
+				     GANDALF_STATE_PAUSED };
+
+	(void)state;
+	for (u32 guest = 0; guest < GUESTS; guest++) {
+		for (u32 i = 0; i < ARRAY_SIZE(alive); i++) {
+			vms[guest].state = alive[i];
+			assert_true(vm_any_alive());
+			assert_true(vm_is_alive(&vms[guest]));
+		}
+		vms[guest].state = GANDALF_STATE_STOPPED;
+		assert_false(vm_is_alive(&vms[guest]));
+		assert_false(vm_any_alive());
+	}
+}
+
+static void check_bytes(u32 address, u32 offset, u32 size)
+{
+	assert_memory_equal(memory + (address - MEMORY), memory + offset, size);
+}
+
+static void check_filled(u32 address, u32 size, u8 byte)
+{
+	for (u32 i = 0; i < size; i++)
+		assert_int_equal(memory[address - MEMORY + i], byte);
+}
+
+static void an_rtos_has_its_images_and_zeroes(void **state)
+{
+	const u32 base = base_of(SLOW);
+
+	(void)state;
+	vm_request_start(&vms[SLOW]);
+	assert_int_equal(vms[SLOW].state, GANDALF_STATE_STARTING);
+	housekeep();
+	check_bytes(base, 0, 0x600);
+	check_filled(base + 0x600, 0x1201, 0);
+	check_bytes(base + 0x1801, 0x1800, 0x7ff);
+	/* Nobody else's memory was touched. */
+	check_filled(base_of(LINUX), GUEST_SIZE, UNTOUCHED);
+	check_filled(base_of(FAST), GUEST_SIZE, UNTOUCHED);
+	begin(FAST);
+	check_bytes(base_of(FAST), 0x1000, 1);
+	check_filled(base_of(FAST) + 1, GUEST_SIZE - 1, 0);
+}
+
+/* Its memory is large, and it expects nothing of what no image fills. */
+static void a_linux_has_its_images_and_what_was_there(void **state)
+{
+	const u32 base = base_of(LINUX);
+
+	(void)state;
+	begin(LINUX);
+	check_filled(base, 0x1000, UNTOUCHED);
+	check_bytes(base + 0x1000, 0x800, 0x440);
+	check_filled(base + 0x1440, 0x3c0, 0);
+	check_filled(base + 0x1800, 0x800, UNTOUCHED);
+}
+
+static void a_start_has_its_stages(void **state)
+{
+	struct vcpu *vcpu = vms[SLOW].vcpu;
+
+	(void)state;
+	memset(vcpu->dr, 0xff, sizeof(vcpu->dr));
+	vcpu->pending = 5;
+	vms[SLOW].alive = 7;
+	processor.tsc = 4711;
+	vm_request_start(&vms[SLOW]);
+	housekeep();
+	assert_string_equal(stages, "fpu segments channels start shown ");
+	assert_int_equal(vcpu->state, VCPU_RUNNING);
+	assert_true(vcpu->attention);
+	assert_int_equal(vcpu->pending, 0);
+	assert_true(vms[SLOW].started == 4711);
+	assert_true(vms[SLOW].alive == 0);
+	assert_int_equal(renewed, 1);
+	assert_int_equal(shared[SLOW].tsc_khz, time_tsc_khz);
+	expect_trace(TRACE_start, SLOW, 0x101);
+	/* Only who was asked for. */
+	assert_int_equal(vms[LINUX].state, GANDALF_STATE_OFF);
+	assert_int_equal(vms[FAST].state, GANDALF_STATE_OFF);
+}
+
+/* More urgent guests have the CPU between any two of the stages that take long. */
+static void a_start_lets_others_run(void **state)
+{
+	unsigned copies = GUEST_SIZE / STEP + 2 + 2;
+
+	(void)state;
+	vm_request_start(&vms[SLOW]);
+	housekeep();
+	assert_in_range(breaths, copies + 2, copies + 4);
+}
+
+static u32 breaths_before_the_stop;
+
+static void stop_amid(void)
+{
+	if (breaths == breaths_before_the_stop)
+		assert_int_equal(vm_act(&vms[SLOW], GANDALF_ACTION_STOP), 0);
+}
+
+static void a_stop_amid_the_start_wins(void **state)
+{
+	struct vcpu *vcpu = vms[SLOW].vcpu;
+
+	(void)state;
+	for (breaths_before_the_stop = 1; breaths_before_the_stop <= 14; breaths_before_the_stop++) {
+		create(NULL);
+		during_breath = stop_amid;
+		vm_request_start(&vms[SLOW]);
+		housekeep();
+		assert_int_equal(vms[SLOW].state, GANDALF_STATE_OFF);
+		assert_int_equal(vcpu->state, VCPU_OFF);
+		assert_string_equal(stages, "fpu segments channels start shown stop ");
+		assert_int_equal(renewed, 0);
+		/* It is told, though nothing else asks for housekeeping. */
+		housekeep();
+		assert_string_equal(line, "guest slow stopped: by command");
+	}
+}
+
+/* What its last life has left is released, by who starts it at the latest. */
+static void the_next_life_begins_without_the_last(void **state)
+{
+	(void)state;
+	begin(LINUX);
+	vm_reboot(&vms[LINUX]);
+	vm_request_start(&vms[LINUX]);
+	vm_start_requested();
+	assert_string_equal(stages, "stop release fpu segments channels start shown ");
+	stages[0] = '\0';
+	housekeeping = HOUSEKEEPING_RELEASE;
+	housekeep();
+	assert_string_equal(stages, "");
+	/* Once. */
+	vm_power_off(&vms[LINUX]);
+	housekeep();
+	vm_release_stopped();
+	assert_string_equal(stages, "stop release ");
+	begin(FAST);
+	vm_power_off(&vms[FAST]);
+	housekeep();
+	assert_string_equal(stages, "stop ");
+}
+
+static void who_goes_down_leaves_nothing_behind(void **state)
+{
+	struct vcpu *vcpu = vms[SLOW].vcpu;
+
+	(void)state;
+	begin(SLOW);
+	begin(FAST);
+	core.fpu_owner = vcpu;
+	vcpu->attention = false;
+	vms[SLOW].alive = 5;
+	vm_power_off(&vms[SLOW]);
+	expect_trace(TRACE_stop, SLOW, GANDALF_STATE_OFF);
+	assert_null(core.fpu_owner);
+	assert_int_equal(finished, 1u << SLOW);
+	assert_int_equal(vcpu->state, VCPU_OFF);
+	assert_true(vcpu->attention);
+	assert_true(vms[SLOW].alive == 0);
+	assert_int_equal(renewed, 3);
+	/* Another's FPU is its own. */
+	begin(SLOW);
+	core.fpu_owner = vms[FAST].vcpu;
+	vm_power_off(&vms[SLOW]);
+	assert_ptr_equal(core.fpu_owner, vms[FAST].vcpu);
+}
+
+static void a_reset_is_obeyed_as_the_system_says(void **state)
+{
+	(void)state;
+	begin(SLOW);
+	vm_reboot(&vms[SLOW]);
+	assert_int_equal(vms[SLOW].state, GANDALF_STATE_OFF);
+	housekeep();
+	assert_string_equal(line, "guest slow asked for a reset and stays off");
+	assert_int_equal(vms[SLOW].vcpu->counters[COUNTER_restarts], 0);
+	system_table.guests[SLOW].on_reboot = GANDALF_POLICY_RESTART;
+	begin(SLOW);
+	vm_reboot(&vms[SLOW]);
+	assert_int_equal(vms[SLOW].state, GANDALF_STATE_STARTING);
+	housekeep();
+	assert_string_equal(line, "guest slow restarts");
+	assert_int_equal(vms[SLOW].vcpu->counters[COUNTER_restarts], 1);
+	assert_int_equal(vms[SLOW].state, GANDALF_STATE_RUNNING);
+	vm_power_off(&vms[SLOW]);
+	housekeep();
+	assert_string_equal(line, "guest slow is off");
+	assert_int_equal(vms[SLOW].state, GANDALF_STATE_OFF);
+	assert_int_equal(lines, 3);
+}
+
+static void faults_restart_a_guest_so_often(void **state)
+{
+	struct vm *vm = &vms[FAST];
+	char expected[64];
+
+	(void)state;
+	system_table.guests[FAST].on_fault = GANDALF_POLICY_RESTART;
+	system_table.guests[FAST].restart_limit = 2;
+	begin(FAST);
+	for (u32 i = 1; i <= 2; i++) {
+		vm_stop(vm, "bad");
+		assert_int_equal(vm->state, GANDALF_STATE_STARTING);
+		housekeep();
+		snprintf(expected, sizeof(expected), "guest fast restarts, %u of 2", i);
+		assert_string_equal(line, expected);
+		assert_int_equal(vm->state, GANDALF_STATE_RUNNING);
+		assert_int_equal(vm->fault_restarts, i);
+		assert_int_equal(vm->vcpu->counters[COUNTER_restarts], i);
+	}
+	vm_stop(vm, "bad");
+	housekeep();
+	assert_string_equal(line, "guest fast stays stopped after 2 restarts");
+	assert_int_equal(vm->state, GANDALF_STATE_STOPPED);
+	assert_int_equal(vm->fault_restarts, 2);
+	assert_int_equal(reports_logged, 3);
+}
+
+static void a_fault_stops_a_guest_that_is_not_to_restart(void **state)
+{
+	(void)state;
+	begin(FAST);
+	vm_stop(&vms[FAST], "bad");
+	expect_trace(TRACE_stop, FAST, GANDALF_STATE_STOPPED);
+	housekeep();
+	assert_int_equal(vms[FAST].state, GANDALF_STATE_STOPPED);
+	assert_int_equal(lines, 0);
+	assert_int_equal(reports_logged, 1);
+}
+
+/* Between the writing of the reason, which is long, and what a fault brings. */
+static void a_stop_lets_interrupts_in_once(void **state)
+{
+	(void)state;
+	begin(SLOW);
+	core.interruptible = true;
+	core.current = vms[SLOW].vcpu;
+	vm_stop(&vms[SLOW], "bad");
+	assert_int_equal(processor.admissions, 1);
+}
+
+static void expire(struct vm *vm, u64 now)
+{
+	processor.tsc = now;
+	vm->watchdog.time = vm->watchdog.expire(&vm->watchdog);
+}
+
+/* A guest is watched from its first sign of life on, in each life anew. */
+static void no_silence_before_the_first_sign_of_life(void **state)
+{
+	struct vm *vm = &vms[SLOW];
+
+	(void)state;
+	system_table.guests[SLOW].watchdog_ms = 100;
+	begin(SLOW);
+	processor.tsc = 5000;
+	vm_show_life(vm);
+	assert_true(vm->watchdog.time == 105000);
+	/* Off: nobody is silent. */
+	vm_power_off(vm);
+	expire(vm, 105000);
+	assert_int_equal(vm->state, GANDALF_STATE_OFF);
+	assert_true(vm->watchdog.time == TIME_NEVER);
+	begin(SLOW);
+	vm_show_life(vm);
+	assert_int_equal(vm_act(vm, GANDALF_ACTION_RESTART), 0);
+	housekeep();
+	/* Its second life has shown none, before a pause and after. */
+	assert_int_equal(vm_act(vm, GANDALF_ACTION_PAUSE), 0);
+	assert_int_equal(vm_act(vm, GANDALF_ACTION_RESUME), 0);
+	expire(vm, 500000);
+	assert_int_equal(vm->state, GANDALF_STATE_RUNNING);
+	assert_true(vm->watchdog.time == TIME_NEVER);
+	vm_show_life(vm);
+	assert_true(vm->watchdog.time == 600000);
+	/* Later signs move nothing: the expiry looks. */
+	processor.tsc = 550000;
+	vm_show_life(vm);
+	assert_true(vm->watchdog.time == 600000);
+	expire(vm, 600000);
+	assert_true(vm->watchdog.time == 650000);
+	expire(vm, 650000);
+	assert_int_equal(vm->state, GANDALF_STATE_STOPPED);
+}
+
+#define TEST(name, setup) cmocka_unit_test_setup(name, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(guests_are_made_in_the_order_of_priority, start),
+		TEST(a_pool_that_is_too_small_ends_the_boot, start),
+		TEST(guests_are_found_by_name, create),
+		TEST(any_of_them_keeps_the_machine_on, create),
+		TEST(an_rtos_has_its_images_and_zeroes, create),
+		TEST(a_linux_has_its_images_and_what_was_there, create),
+		TEST(a_start_has_its_stages, create),
+		TEST(a_start_lets_others_run, create),
+		TEST(a_stop_amid_the_start_wins, create),
+		TEST(the_next_life_begins_without_the_last, create),
+		TEST(who_goes_down_leaves_nothing_behind, create),
+		TEST(a_reset_is_obeyed_as_the_system_says, create),
+		TEST(faults_restart_a_guest_so_often, create),
+		TEST(a_fault_stops_a_guest_that_is_not_to_restart, create),
+		TEST(a_stop_lets_interrupts_in_once, create),
+		TEST(no_silence_before_the_first_sign_of_life, create),
+	};
+
+	return RUN_TESTS(tests);
+}
