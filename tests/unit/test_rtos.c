@@ -1,203 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RTOS guests: the timer's phase and its overruns, every hypercall with every bad
- * argument, the delivery of interrupts, and the window between the store to the
- * flag and IRET.
+ * RTOS guests: every hypercall with every bad argument, the delivery of interrupts,
+ * and the window between the store to the flag and IRET.
  */
 #define _GNU_SOURCE
 #include "unit.h"
 
-#include <sys/mman.h>
-
-#include "core/guest_rtos.h"
-#include "core/hypercall.h"
-#include "core/interrupt.h"
-#include "core/layout.h"
-#include "core/log.h"
-#include "core/memory.h"
-#include "core/time.h"
-#include "ia32/fpu.h"
-#include "ia32/segment.h"
-#include "ia32/switch.h"
-#include "fake/hand_on.h"
-#include "fake/vmm.h"
-
-#define MEMORY 0x10000u
-#define CHANNELS 0x3000u
-#define SHARED (MEMORY - GANDALF_PAGE_SIZE)
-#define TABLE 0x2000u
-#define STACK 0x8000u
-#define CODE 0x1000u
-#define HANDLER(n) (0x4000u + 16 * (n))
-
-u32 time_tsc_khz = 1000000;
-struct console_mux consoles;
-static struct segment_tables real_tables;
-static struct console console;
-static struct deadline *timer;
-static unsigned room, fpu_taken, alive;
-static char written[1024], typed[1024];
-static u32 written_count, typed_first, typed_count;
-static u8 *memory;
-
-void processor_sleep(void)
-{
-	fail();
-}
-
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *))
-{
-	deadline->time = TIME_NEVER;
-	deadline->expire = expire;
-	timer = deadline;
-}
-
-void deadline_set(struct deadline *deadline, u64 time)
-{
-	deadline->time = time;
-}
-
-void log_pump(void)
-{
-}
-
-bool console_put(struct console_mux *mux, struct console *which, char character)
-{
-	assert_ptr_equal(mux, &consoles);
-	assert_ptr_equal(which, &console);
-	if (room == 0)
-		return false;
-	room--;
-	written[written_count++] = character;
-	return true;
-}
-
-int console_get(struct console *which)
-{
-	(void)which;
-	return typed_first < typed_count ? typed[typed_first++] : -1;
-}
-
-bool console_has_input(const struct console *which)
-{
-	(void)which;
-	return typed_first < typed_count;
-}
-
-void vm_show_life(struct vm *which)
-{
-	assert_ptr_equal(which, &vm);
-	alive++;
-}
-
-u32 hypercall_doorbell(struct vcpu *which)
-{
-	assert_ptr_equal(which, &vcpu);
-	return (u32)GANDALF_ERROR_ARGUMENT;
-}
-
-u32 channel_map(const struct vm *which)
-{
-	assert_ptr_equal(which, &vm);
-	return CHANNELS;
-}
-
-u32 hypercall_control(struct vcpu *which)
-{
-	assert_ptr_equal(which, &vcpu);
-	return (u32)GANDALF_ERROR_PERMISSION;
-}
-
-u32 memory_map_rtos(u32 address, u32 size)
-{
-	assert_int_equal(address, guest.memory_base);
-	assert_int_equal(size, guest.memory_size);
-	return LAYOUT_RTOS;
-}
-
-void fpu_take(struct vcpu *which)
-{
-	(void)which;
-	fpu_taken++;
-}
-
-struct frame *switch_prepare(struct vcpu *which)
-{
-	memset(which->frame, 0, sizeof(*which->frame));
-	return which->frame;
-}
-
-/* A guest that has started and registered a handler for every vector. */
-
-static u32 *word(u32 address)
-{
-	return (u32 *)(memory + address);
-}
-
-static struct gandalf_shared *page(void)
-{
-	return (struct gandalf_shared *)(memory + SHARED);
-}
-
-static u32 call(u32 number, u32 ebx, u32 ecx)
-{
-	frame.vector = GANDALF_HYPERCALL_VECTOR;
-	frame.eax = number;
-	frame.ebx = ebx;
-	frame.ecx = ecx;
-	hand_on(&vcpu, &frame);
-	return frame.eax;
-}
-
-static int start(void **state)
-{
-	(void)state;
-	vmm_reset();
-	if (memory == NULL) {
-		/* Pages before and behind it are absent. */
-		memory = mmap((void *)(uintptr_t)LAYOUT_RTOS, MEMORY, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-		assert_int_equal((uintptr_t)memory, LAYOUT_RTOS);
-	}
-	memset(memory, 0, MEMORY);
-	memset(&real_tables, 0, sizeof(real_tables));
-	room = fpu_taken = alive = 0;
-	written_count = typed_first = typed_count = 0;
-	core.fpu_owner = &vcpu;
-	guest.memory_base = 0x123000;
-	guest.memory_size = MEMORY;
-	guest.entry = CODE;
-	guest.interrupts = 0x8080;
-	guest.port_range_count = 1;
-	guest.port_ranges[0] = (struct gandalf_port_range){ 0x300, 0x301 };
-	vm.console = &console;
-	vcpu.tables = &real_tables;
-	assert_true(rtos_create(&vm));
-	vcpu.operations->start(&vcpu);
-	for (u32 i = 0; i < GANDALF_VECTORS; i++)
-		*word(TABLE + i * 4) = HANDLER(i);
-	assert_int_equal(call(GANDALF_HYPERCALL_HANDLERS, TABLE, 0), 0);
-	frame.esp = STACK;
-	frame.eip = CODE;
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	vcpu.operations->stop(&vcpu);
-	return 0;
-}
-
-static void deliver(void)
-{
-	vcpu.operations->deliver(&vcpu);
-}
-
-static void enable(void)
-{
-	page()->interrupt_flag = GANDALF_INTERRUPT_FLAG;
-}
+#include "fake/rtos.h"
 
 static void an_rtos_starts_as_the_abi_says(void **state)
 {
@@ -223,8 +32,14 @@ static void an_rtos_starts_as_the_abi_says(void **state)
 			continue;
 		assert_int_equal(descriptor_base(raw), LAYOUT_RTOS);
 		assert_int_equal(descriptor_limit(raw), MEMORY + CHANNELS - 1);
-		assert_int_equal(descriptor_dpl(raw), 1);
+		/* Of ring 1, for 32 bits, and not to be marked accessed any more. */
+		assert_int_equal(raw >> 40 & 0xff, i == GANDALF_RTOS_CODE / 8 ? 0xbb : 0xb3);
+		assert_true((raw & DESCRIPTOR_BIG) != 0);
 	}
+	assert_int_equal(vcpu.cr0_guest, CR0_PG | CR0_NE | CR0_MP | CR0_ET | CR0_PE);
+	for (u32 port = 0; port < GANDALF_PORT_LIMIT; port++)
+		assert_int_equal(real_tables.tss.bitmap[port / 8] >> port % 8 & 1,
+				 port != 0x300 && port != 0x301 && port != 0x378);
 	/* A restart forgets the handlers. */
 	page()->interrupt_flag = GANDALF_INTERRUPT_FLAG;
 	vcpu.operations->interrupt(&vcpu, 7);
@@ -240,103 +55,6 @@ static void a_sign_of_life_and_an_attempt_to_manage_are_passed_on(void **state)
 	assert_int_equal(alive, 1);
 	for (u32 number = GANDALF_HYPERCALL_READ; number <= GANDALF_HYPERCALL_ACT; number++)
 		assert_int_equal(call(number, 0, 0), (u32)GANDALF_ERROR_PERMISSION);
-}
-
-/* The timer */
-
-static void expire_at(u64 now)
-{
-	processor.tsc = now;
-	while (timer->time <= now)
-		timer->time = timer->expire(timer);
-}
-
-static void the_timer_keeps_its_phase(void **state)
-{
-	u32 random = 1;
-
-	(void)state;
-	for (u32 khz = 999983; khz <= 3000017; khz += 666678) {
-		start(NULL);
-		time_tsc_khz = khz;
-		processor.tsc = 777;
-		assert_int_equal(call(GANDALF_HYPERCALL_TIMER, 1000, 0), 0);
-		for (u64 number = 1; number <= 3000; number++) {
-			u64 due = 777 + number * 1000 * khz / 1000;
-
-			assert_true(timer->time == due);
-			/* Served late, but within the period. */
-			expire_at(due + random_next(&random) % (khz / 2));
-			enable();
-			frame.esp = STACK;
-			deliver();
-			assert_int_equal(frame.eip, HANDLER(GANDALF_VECTOR_TIMER));
-			assert_true(page()->timer_expiry == due);
-			assert_int_equal(page()->timer_overruns, 0);
-		}
-	}
-	time_tsc_khz = 1000000;
-}
-
-/* Whatever is served when: expiries and overruns add up, and the phase stays. */
-static void every_expiry_is_counted(void **state)
-{
-	u32 random = 2;
-	u64 now = 0, taken = 0, overruns = 0;
-
-	(void)state;
-	assert_int_equal(call(GANDALF_HYPERCALL_TIMER, 100, 0), 0);
-	for (unsigned i = 0; i < 5000; i++) {
-		u64 expected;
-
-		now += random_next(&random) % 350000;
-		expire_at(now);
-		assert_true(timer->time > now && timer->time <= now + 100000);
-		assert_true(timer->time % 100000 == 0);
-		if (random_next(&random) % 3 != 0 || (vcpu.pending >> (GANDALF_VECTOR_TIMER - GANDALF_VECTOR_IRQ)) == 0)
-			continue;
-		enable();
-		frame.esp = STACK;
-		deliver();
-		taken++;
-		overruns = page()->timer_overruns;
-		expected = now / 100000;
-		assert_true(taken + overruns == expected);
-		assert_true(page()->timer_expiry <= now && page()->timer_expiry % 100000 == 0);
-	}
-	assert_true(taken > 500 && overruns > 500);
-	assert_int_equal(vcpu.counters[COUNTER_timer_overruns] >= overruns, 1);
-}
-
-static void periods_are_bounded(void **state)
-{
-	static const u32 bad[] = { 1, GANDALF_TIMER_MINIMUM - 1, 1000001, 0x80000000, 0xffffffff };
-	static const u32 good[] = { GANDALF_TIMER_MINIMUM, 1000, 1000000 };
-
-	(void)state;
-	for (unsigned i = 0; i < ARRAY_SIZE(good); i++) {
-		processor.tsc = 5000;
-		assert_int_equal(call(GANDALF_HYPERCALL_TIMER, good[i], 0), 0);
-		assert_true(timer->time == 5000 + good[i] * 1000ull);
-		for (unsigned j = 0; j < ARRAY_SIZE(bad); j++)
-			assert_int_equal(call(GANDALF_HYPERCALL_TIMER, bad[j], 0),
-					 (u32)GANDALF_ERROR_ARGUMENT);
-		/* A refused period leaves the timer as it was. */
-		assert_true(timer->time == 5000 + good[i] * 1000ull);
-	}
-	expire_at(timer->time);
-	assert_int_equal(call(GANDALF_HYPERCALL_TIMER, 0, 0), 0);
-	assert_true(timer->time == TIME_NEVER);
-	assert_true(vcpu.pending == 0);
-	assert_int_equal(stops, 0);
-}
-
-static void a_stopped_guest_has_no_timer(void **state)
-{
-	(void)state;
-	call(GANDALF_HYPERCALL_TIMER, 1000, 0);
-	vcpu.operations->stop(&vcpu);
-	assert_true(timer->time == TIME_NEVER);
 }
 
 /* Hypercalls */
@@ -428,6 +146,33 @@ static void the_console_takes_what_it_has_room_for(void **state)
 	assert_memory_equal(memory + 0x3100, "typed\0", 6);
 }
 
+/* Interrupts come in while it prints, and what is for the guest itself ends the call. */
+static void printing_lets_interrupts_in(void **state)
+{
+	(void)state;
+	room = 300;
+	core.interruptible = true;
+	assert_int_equal(call(GANDALF_HYPERCALL_CONSOLE_WRITE, 0x3000, 100), 100);
+	assert_in_range(longest, 1, 8);
+	assert_int_equal(pumps, 1);
+	interrupt_at = written_count + 20;
+	assert_int_equal(call(GANDALF_HYPERCALL_CONSOLE_WRITE, 0x3000, 100), 24);
+	/* Not for what came before. */
+	assert_int_equal(call(GANDALF_HYPERCALL_CONSOLE_WRITE, 0x3000, 7), 7);
+	assert_int_equal(pumps, 3);
+}
+
+static void every_byte_can_be_typed(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < 256; i++)
+		typed[i] = (char)i;
+	typed_count = 256;
+	assert_int_equal(call(GANDALF_HYPERCALL_CONSOLE_READ, 0x3000, 256), 256);
+	for (u32 i = 0; i < 256; i++)
+		assert_int_equal(memory[0x3000 + i], i);
+}
+
 static void the_flag_is_one_bit(void **state)
 {
 	(void)state;
@@ -460,6 +205,7 @@ static void halt_sleeps_only_when_nothing_waits(void **state)
 	page()->interrupt_flag = 0;
 	assert_int_equal(call(GANDALF_HYPERCALL_HALT, 0, 0), 0);
 	assert_int_equal(vcpu.state, VCPU_RUNNING);
+	assert_int_equal(vcpu.counters[COUNTER_halts], 2);
 }
 
 static void a_ring_waits_for_who_can_hear_it(void **state)
@@ -497,6 +243,54 @@ static void a_frame_is_what_the_processor_would_push(void **state)
 	assert_int_equal(frame.eflags, 0x446);
 	assert_int_equal(page()->interrupt_flag, 0);
 	assert_int_equal(page()->pending, 0);
+	assert_int_equal(vcpu.counters[COUNTER_deliveries], 1);
+	assert_int_equal(vcpu.counters[COUNTER_deferrals], 0);
+}
+
+static void a_delivery_is_traced(void **state)
+{
+	const struct gandalf_trace_event *event = &trace_events[trace_next % GANDALF_TRACE_EVENTS];
+
+	(void)state;
+	vcpu.id = 5;
+	processor.tsc = 4711;
+	enable();
+	vcpu.operations->interrupt(&vcpu, 7);
+	deliver();
+	assert_int_equal(event->type, TRACE_deliver);
+	assert_int_equal(event->vcpu, 5);
+	assert_int_equal(event->first, GANDALF_VECTOR_IRQ + 7);
+	assert_int_equal(event->second, CODE);
+	assert_true(event->time == 4711);
+}
+
+static void an_interrupt_comes_once(void **state)
+{
+	(void)state;
+	for (unsigned irq = 0; irq < 16; irq++) {
+		start(NULL);
+		vcpu.operations->interrupt(&vcpu, irq);
+		enable();
+		deliver();
+		assert_int_equal(frame.eip, HANDLER(GANDALF_VECTOR_IRQ + irq));
+		assert_int_equal(vcpu.pending, 0);
+		enable();
+		deliver();
+		assert_int_equal(frame.esp, STACK - 12);
+	}
+}
+
+/* The return to the guest looks again, at the next opportunity, and forgets nothing else. */
+static void what_has_to_wait_is_remembered(void **state)
+{
+	(void)state;
+	vcpu.operations->interrupt(&vcpu, 7);
+	vcpu.attention = ATTENTION_NOW;
+	deliver();
+	assert_int_equal(vcpu.attention, ATTENTION_NOW | ATTENTION_NEXT);
+	assert_int_equal(vcpu.counters[COUNTER_deferrals], 1);
+	assert_int_equal(vcpu.counters[COUNTER_deliveries], 0);
+	assert_int_equal(page()->pending, 1);
 }
 
 static void interrupts_wait_for_the_flag_in_order(void **state)
@@ -543,6 +337,35 @@ static void the_window_before_iret_does_not_grow_the_stack(void **state)
 		assert_int_equal(*word(STACK - 4), 0x246);
 	}
 	assert_int_equal(vcpu.counters[COUNTER_returns], 100);
+}
+
+/* The flags are those of the frame that is returned from, and the frame and the IRET may be the
+ * last in the guest's memory. */
+static void the_return_that_is_done_for_it_is_whole(void **state)
+{
+	static const u32 places[][2] = { { STACK, CODE }, { MEMORY, CODE }, { STACK, MEMORY - 12 } };
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(places); i++) {
+		u32 stack = places[i][0];
+
+		start(NULL);
+		frame.esp = stack - 12;
+		frame.eip = places[i][1];
+		frame.eflags = 0x202;
+		memory[frame.eip] = 0xcf;
+		*word(stack - 12) = 0x1234;
+		*word(stack - 8) = GANDALF_RTOS_CODE;
+		*word(stack - 4) = 0x8d7;
+		enable();
+		vcpu.operations->interrupt(&vcpu, 7);
+		deliver();
+		assert_int_equal(vcpu.counters[COUNTER_returns], 1);
+		assert_int_equal(frame.esp, stack - 12);
+		assert_int_equal(*word(stack - 12), 0x1234);
+		assert_int_equal(*word(stack - 8), GANDALF_RTOS_CODE);
+		assert_int_equal(*word(stack - 4), 0xad7);
+	}
 }
 
 static void other_instructions_and_frames_are_interrupted_as_they_are(void **state)
@@ -599,6 +422,33 @@ static void a_stack_outside_stops_the_guest(void **state)
 	deliver();
 	assert_int_equal(stops, 0);
 	assert_int_equal(frame.esp, 0);
+	/* The top of its memory is in it. */
+	start(NULL);
+	frame.esp = MEMORY;
+	enable();
+	vcpu.operations->interrupt(&vcpu, 7);
+	deliver();
+	assert_int_equal(stops, 0);
+	assert_int_equal(frame.esp, MEMORY - 12);
+}
+
+/* It is told once, and nothing is pushed. */
+static void an_exception_finds_no_stack(void **state)
+{
+	(void)state;
+	frame.esp = 8;
+	frame.vector = EXCEPTION_GP;
+	hand_on(&vcpu, &frame);
+	assert_int_equal(stops, 1);
+	assert_string_equal(stop_reason, "its stack is outside its memory");
+	assert_int_equal(frame.esp, 8);
+	assert_int_equal(frame.eip, CODE);
+	/* Nor does the error code, where there is room for no more. */
+	start(NULL);
+	frame.esp = 12;
+	frame.vector = EXCEPTION_GP;
+	hand_on(&vcpu, &frame);
+	assert_int_equal(stops, 1);
 }
 
 /* Exceptions */
@@ -621,6 +471,10 @@ static void exceptions_bring_their_error_codes(void **state)
 		if (coded)
 			assert_int_equal(*word(frame.esp), 0x1230);
 		assert_int_equal(*word(STACK - 12), CODE);
+		assert_int_equal(vcpu.counters[COUNTER_exceptions], 1);
+		assert_int_equal(last_trace.type, TRACE_exception);
+		assert_int_equal(last_trace.first, vector);
+		assert_int_equal(last_trace.second, CODE);
 	}
 }
 
@@ -632,6 +486,15 @@ static void exceptions_without_a_handler_stop_the_guest(void **state)
 	frame.vector = EXCEPTION_GP;
 	hand_on(&vcpu, &frame);
 	assert_string_equal(stop_reason, "#13 without a handler");
+	assert_int_equal(frame.eip, CODE);
+	assert_int_equal(frame.esp, STACK);
+	assert_int_equal(vcpu.counters[COUNTER_exceptions], 0);
+	/* Its handlers from 32 on are those of interrupts. */
+	start(NULL);
+	frame.vector = GANDALF_VECTOR_IRQ;
+	hand_on(&vcpu, &frame);
+	assert_int_equal(stops, 1);
+	assert_int_equal(frame.eip, CODE);
 	start(NULL);
 	frame.vector = VECTOR_RETURN_FAULT;
 	hand_on(&vcpu, &frame);
@@ -646,6 +509,9 @@ static void the_fpu_is_taken_at_its_first_use(void **state)
 	hand_on(&vcpu, &frame);
 	assert_int_equal(fpu_taken, 1);
 	assert_int_equal(frame.eip, CODE);
+	assert_int_equal(last_trace.type, TRACE_trap);
+	assert_int_equal(last_trace.first, EXCEPTION_NM);
+	assert_int_equal(last_trace.second, CODE);
 }
 
 static void instruction_bytes_end_with_the_memory(void **state)
@@ -670,23 +536,26 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_rtos_starts_as_the_abi_says),
 		TEST(a_sign_of_life_and_an_attempt_to_manage_are_passed_on),
-		TEST(the_timer_keeps_its_phase),
-		TEST(every_expiry_is_counted),
-		TEST(periods_are_bounded),
-		TEST(a_stopped_guest_has_no_timer),
 		TEST(unknown_numbers_stop_the_guest),
 		TEST(addresses_outside_stop_the_guest),
 		TEST(the_last_bytes_of_memory_are_the_guests),
 		TEST(chunks_are_bounded),
 		TEST(the_console_takes_what_it_has_room_for),
+		TEST(printing_lets_interrupts_in),
+		TEST(every_byte_can_be_typed),
 		TEST(the_flag_is_one_bit),
 		TEST(halt_sleeps_only_when_nothing_waits),
 		TEST(a_ring_waits_for_who_can_hear_it),
 		TEST(a_frame_is_what_the_processor_would_push),
+		TEST(a_delivery_is_traced),
+		TEST(an_interrupt_comes_once),
+		TEST(what_has_to_wait_is_remembered),
 		TEST(interrupts_wait_for_the_flag_in_order),
 		TEST(the_window_before_iret_does_not_grow_the_stack),
+		TEST(the_return_that_is_done_for_it_is_whole),
 		TEST(other_instructions_and_frames_are_interrupted_as_they_are),
 		TEST(a_stack_outside_stops_the_guest),
+		TEST(an_exception_finds_no_stack),
 		TEST(exceptions_bring_their_error_codes),
 		TEST(exceptions_without_a_handler_stop_the_guest),
 		TEST(the_fpu_is_taken_at_its_first_use),

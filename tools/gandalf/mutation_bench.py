@@ -20,7 +20,7 @@ VMM = ROOT / "vmm"
 _UNIT = ROOT / "tests" / "unit"
 _MEMORY_LIMIT = 8 << 30
 # Times the CPU time of a test program without a mutant.
-_SLOWER = 10
+_SLOWER = 4
 # Nothing but a guard: a program that sleeps for ever uses no CPU time.
 _HANG_SECONDS = 1200
 _HANG_CPU_SECONDS = 300

@@ -32,11 +32,13 @@ static u32 empty_directory[1024]; /* the shadow: it has no page yet */
 struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;
 
+/* What was traced last, but for trace_fast(). */
+static struct gandalf_trace_event last_trace;
+
 void trace(enum trace_type type, u32 first, u32 second)
 {
-	(void)type;
-	(void)first;
-	(void)second;
+	last_trace = (struct gandalf_trace_event){
+		.type = (u16)type, .first = first, .second = second };
 }
 
 const char *report_exception_name(unsigned vector)
@@ -94,6 +96,7 @@ static void vmm_reset(void)
 	memset(&guest, 0, sizeof(guest));
 	memset(&frame, 0, sizeof(frame));
 	memset(&shared, 0, sizeof(shared));
+	memset(&last_trace, 0, sizeof(last_trace));
 	stop_reason[0] = '\0';
 	stops = reboots = power_offs = pool_rest = 0;
 	vm.guest = &guest;
