@@ -4,7 +4,8 @@
  * physical UART asks for a byte, console_output() decides where it comes from.
  * Most come from the focused console. Between its lines, or when it has nothing to
  * say, something is inserted: a line of another console or a notice, put together
- * a few characters at a time, and behind it what the screen had lost by it.
+ * a few characters at a time, and behind it what the screen had lost by it. Whoever
+ * reads the stream can tell what each console wrote, line ends included.
  */
 #include "device/console.h"
 
@@ -20,6 +21,9 @@ enum { CONTROL_A = 0x01, BELL = 0x07, CANCEL = 0x18, ESCAPE = 0x1b, DELETE = 0x7
 #define STEP 4u
 /* Bytes of one character beyond CONSOLE_LINE_SIZE, so that UTF-8 is not cut. */
 #define CHARACTER_REST 4
+/* Ends a line on the screen that the console has not ended. A terminal ignores CAN, but
+ * who takes the stream apart (tools/gandalf/demultiplex.py) learns whose line end it is. */
+#define BREAK "\x18\r\n"
 
 static u8 escape_next(u8 state, u8 byte)
 {
@@ -94,23 +98,6 @@ static bool is_inserting(const struct console_mux *mux, const struct console *co
 	return mux->inserting && mux->source == console;
 }
 
-/* The end of a line that has been shown already is not a line of its own. */
-static void output_skip_line_end(struct console_mux *mux, struct console *console)
-{
-	u32 length = 1;
-
-	if (!console->continued || console == mux->shown || is_inserting(mux, console))
-		return;
-	if (console->output_count > 0 && output_peek(console, 0) == '\r')
-		length = 2;
-	if (console->output_count < length || output_peek(console, length - 1) != '\n')
-		return;
-	while (length-- > 0)
-		output_pop(console);
-	console->continued = false;
-	line_clear(console);
-}
-
 /* Something to insert: a line, as much as a line may hold, or a loss to tell. */
 static bool console_is_ready(const struct console *console)
 {
@@ -148,23 +135,18 @@ __attribute__((format(printf, 2, 3))) static void insert_add(struct console_mux 
 	va_end(arguments);
 }
 
-/* Goes below the unfinished line, or with "\r\x1b[K" into its place. */
-static void insert_leave_line(struct console_mux *mux, const char *sequence)
+/* Goes below the unfinished line, or takes it from the screen if it can be drawn again. */
+static void insert_leave_line(struct console_mux *mux, bool below)
 {
-	if (mux->shown->escape != ESCAPE_NONE)
-		insert_add(mux, "\x18"); /* cancels it */
-	if (mux->shown->line_length > 0)
-		insert_add(mux, "%s", sequence);
-}
+	struct console *shown = mux->shown;
 
-/* Takes the unfinished line from the screen if it can be drawn again. */
-static void insert_clear_line(struct console_mux *mux)
-{
-	if (mux->shown->line_length <= CONSOLE_LINE_SIZE) {
-		insert_leave_line(mux, "\r\x1b[K");
-	} else {
-		insert_leave_line(mux, "\r\n");
-		line_clear(mux->shown);
+	if (shown->line_length > CONSOLE_LINE_SIZE) {
+		insert_add(mux, BREAK);
+		line_clear(shown);
+	} else if (shown->line_length > 0) {
+		if (!below && shown->escape != ESCAPE_NONE)
+			insert_add(mux, "\x18"); /* cancels it */
+		insert_add(mux, below ? BREAK : "\r\x1b[K");
 	}
 }
 
@@ -207,8 +189,8 @@ static bool insert_byte(struct console_mux *mux, struct console *console, u8 byt
 	}
 	output_pop(console);
 	mux->source_escape = next;
-	console->continued = byte != '\n';
-	return console->continued;
+	mux->source_ended = byte == '\n';
+	return !mux->source_ended;
 }
 
 /* The next characters of another console's line, and the end of the line. */
@@ -224,36 +206,30 @@ static void insert_text_step(struct console_mux *mux)
 	if (i == STEP)
 		return;
 	mux->inserting = false;
-	insert_add(mux, "\r\n");
-	output_skip_line_end(mux, console);
+	insert_add(mux, mux->source_ended ? "\r\n" : BREAK);
 }
 
 static void insert_line(struct console_mux *mux, struct console *console)
 {
 	mux->source = console;
 	mux->turn = CONSOLE_LINE_SIZE;
-	insert_clear_line(mux);
+	insert_leave_line(mux, false);
 	insert_lost(mux, console);
 	if (console->output_count == 0)
 		return;
 	insert_add(mux, "[%s] ", console->name);
 	line_clear(console);
-	console->continued = mux->inserting = true;
+	mux->inserting = true;
 	mux->source_length = 0;
 	mux->source_escape = ESCAPE_NONE;
 }
 
 static void insert_focus_notice(struct console_mux *mux)
 {
-	struct console *old = mux->shown;
-
 	mux->notice_focus = false;
 	mux->turn = CONSOLE_LINE_SIZE;
-	insert_leave_line(mux, "\r\n");
-	old->continued = old->line_length > 0;
+	insert_leave_line(mux, true);
 	mux->shown = mux->focus;
-	output_skip_line_end(mux, old);
-	mux->shown->continued = false;
 	insert_add(mux, "[console %s", mux->shown->name);
 	mux->notice_rest = true;
 }
@@ -263,7 +239,7 @@ static void insert_help(struct console_mux *mux)
 	const struct console *console = mux->consoles;
 
 	mux->notice_help = false;
-	insert_clear_line(mux);
+	insert_leave_line(mux, false);
 	insert_add(mux, "[Ctrl-A n: next console, Ctrl-A a: Ctrl-A itself, Ctrl-A x: leave, "
 			"Ctrl-A h: this]\r\n[consoles:");
 	for (u32 i = 0; i < mux->count; i++, console++)
@@ -273,7 +249,7 @@ static void insert_help(struct console_mux *mux)
 
 static void insert_shown_lost(struct console_mux *mux)
 {
-	insert_leave_line(mux, "\r\n");
+	insert_leave_line(mux, true);
 	line_clear(mux->shown);
 	insert_lost(mux, mux->shown);
 }
@@ -392,7 +368,6 @@ bool console_put(struct console_mux *mux, struct console *console, char characte
 	console->output_count++;
 	if (character == '\n')
 		console->output_lines++;
-	output_skip_line_end(mux, console);
 	return true;
 }
 
@@ -403,11 +378,9 @@ u32 console_room(const struct console *console)
 
 void console_finish_line(struct console_mux *mux, struct console *console)
 {
-	u32 count = console->output_count;
-	bool unfinished = count > 0 ? output_peek(console, count - 1) != '\n'
-				    : console == mux->shown && console->line_length > 0;
+	u32 total = console->output_total;
 
-	if (!unfinished)
+	if (total == 0 || console->output[(total - 1) % CONSOLE_OUTPUT_SIZE] == '\n')
 		return;
 	while (console_room(console) < 2)
 		if (is_inserting(mux, console))

@@ -31,7 +31,6 @@ struct console {
 	u32 output_total; /* bytes ever; where the next goes, modulo the size */
 	u32 input_first, input_count;
 	u32 line_length;    /* beyond the size of the line: cannot be drawn again */
-	bool continued;     /* the line has been shown as far as it was written */
 	u8 escape;          /* state of the escape sequence in the line */
 	u32 escape_start;   /* where in the line it began */
 	bool drops_oldest;  /* a full buffer drops its oldest line instead of refusing a byte,
@@ -56,6 +55,7 @@ struct console_mux {
 	bool inserting;         /* the source's line is being inserted */
 	u8 source_escape;       /* state of the escape sequence in it */
 	u32 source_length;      /* characters of it so far */
+	bool source_ended;      /* its last byte was a line feed */
 	bool redrawing;         /* the shown line is being drawn again */
 	u32 redrawn;            /* characters of it so far */
 	u32 insert_first, insert_count;
