@@ -42,16 +42,10 @@ priority = 10
 """
 
 
-def _broken(text: str) -> str:
-    """Return a pattern for a text that a line end may break anywhere."""
-    return r"\n?".join(map(re.escape, text))
-
-
-# Where the focus passes over the demo's console while it prints, its line is broken.
 _LINE = re.compile(
     "^"
-    + r"\n? \n?".join(
-        _broken(f"{name}=") + r"\n?((?:\d\n?)*\d)"
+    + " ".join(
+        rf"{re.escape(name)}=(\d+)"
         for name in ("activations", "minimum", "mean", "p99.9", "maximum", "missed")
     )
     + "\n",
@@ -193,8 +187,7 @@ class Boot(Machine):
 
     def latencies(self, name: str = "rtos") -> list[Latency]:
         """Return the demo's lines so far."""
-        found = _LINE.findall(self.text(name))
-        return [Latency(*(int(number.replace("\n", "")) for number in line)) for line in found]
+        return [Latency(*map(int, line)) for line in _LINE.findall(self.text(name))]
 
     def next_latency(self, name: str = "rtos") -> Latency:
         """Wait for the demo's next line."""

@@ -10,21 +10,85 @@ console that has the keyboard is sent as it is. Into it are inserted
 * `[console NAME has the keyboard] CR LF` when the focus moves, on a line of its
   own, and behind it the line that the console has left unfinished;
 * the two lines of the help text.
+
+A line end that no console has written is `CAN CR LF`: a line of another console is
+too long and goes on in the next one of that console, or the focused console's cannot be
+drawn again, or the focus moves. What the VMM remembers of a line is remembered here
+as well, so what is drawn again is known to the byte. Every byte of the focused console
+comes out, and of the others all that does not move the cursor.
 """
 
 import re
+from enum import Enum, auto
 
 VMM_CONSOLE = "vmm"
 
 _CANCEL = b"\x18"
+_BREAK = b"\x18\r\n"
 _ERASE = b"\r\x1b[K"
-_HELP = (b"[Ctrl-A n: ", b"[consoles:")
-# As much of a line as the VMM draws again, and what it leaves out: bells, and sequences that
-# ask the terminal something or set titles.
+_KEYS = b"[Ctrl-A n: "
+_CONSOLES = b"[consoles:"
+_LOST = re.compile(rb"\(\d+ characters lost\)")
+# As much of a line as the VMM draws again and inserts, and the rest of a character behind it.
 _LINE_SIZE = 200
-_SENT_ONCE = re.compile(
-    rb"\x07|\x1b\[[0-?]*[ -/]*[nc]|\x1b[Zc]|\x1b[\]P^_][^\x07\x1b]*(?:\x07|\x1b.)?"
-)
+_INSERTED_SIZE = _LINE_SIZE + 4
+# More than the longest insertion, which lists all consoles.
+_LONGEST = 1024
+# What cannot change the state of a line but by making it longer.
+_PLAIN = re.compile(rb"[^\x00-\x1f]+")
+
+
+class _Escape(Enum):
+    """Where in an escape sequence a line ends (escape_next() in the VMM)."""
+
+    NONE = auto()
+    START = auto()
+    CONTROL = auto()
+    STRING = auto()
+    STRING_END = auto()
+
+    def next(self, byte: bytes) -> "_Escape":
+        if byte == b"\x1b":
+            return _Escape.STRING_END if self is _Escape.STRING else _Escape.START
+        if byte in (_CANCEL, b"\n"):
+            return _Escape.NONE
+        if self is _Escape.CONTROL:
+            return _Escape.NONE if b"\x40" <= byte <= b"\x7e" else self
+        if self is _Escape.STRING:
+            return _Escape.NONE if byte == b"\x07" else self
+        if self is not _Escape.START:
+            return _Escape.NONE
+        if byte == b"[":
+            return _Escape.CONTROL
+        if byte in b"]P^_":
+            return _Escape.STRING
+        return self if byte[0] & 0xF0 == 0x20 else _Escape.NONE
+
+
+class _Line:
+    """A console's unfinished line on the screen, as the VMM would draw it again."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.shown = b""
+        self.escape = _Escape.NONE
+        self._start = 0
+
+    def track(self, byte: bytes) -> None:
+        """Remember a byte (line_track() in the VMM): no bells, and nothing that is sent once."""
+        before, self.escape = self.escape, self.escape.next(byte)
+        if byte == b"\n":
+            self.clear()
+            return
+        if before is _Escape.NONE and self.escape is not _Escape.NONE:
+            self._start = len(self.shown)
+        if byte != b"\x07" or before is not _Escape.NONE:
+            self.shown += byte
+        ended = before is not _Escape.NONE and self.escape is _Escape.NONE
+        if ended and (before in (_Escape.STRING, _Escape.STRING_END) or byte in b"ncZ"):
+            self.shown = self.shown[: self._start]
 
 
 class Demultiplexer:
@@ -36,18 +100,16 @@ class Demultiplexer:
 
     def __init__(self, names: list[str], focus: str = VMM_CONSOLE) -> None:
         self.focus = focus
-        self._names = [name.encode() for name in names]
         self._held = b""
-        # The focused console's line so far, and the one before if nothing has followed it.
-        self._line = b""
-        self._ended = b""
-        # What each console without the focus may have left unfinished on the screen.
-        self._left = dict.fromkeys(names, b"")
-        # What the VMM may draw again now, what of it has come, and the line that it stands for.
-        self._repeat = b""
-        self._repeated = b""
-        self._restored = b""
-        self._after_insertion = False
+        self._lines = {name: _Line() for name in names}
+        self._heads = {b"[" + name.encode() + b"] ": name for name in names}
+        self._notices = {
+            b"[console " + name.encode() + b" has the keyboard]": name for name in names
+        }
+        # What is still to come of a line that is drawn again.
+        self._again = b""
+        # The last insertion may go on, before anything is drawn again.
+        self._goes_on = False
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
         """Take the next bytes; return what they add to each console, in order."""
@@ -57,79 +119,99 @@ class Demultiplexer:
             taken = self._take_insertion(output)
             if taken is None:
                 break
-            if taken == 0:
-                self._take_own(output)
-                taken = 1
+            taken = taken or self._take_again() or self._take_own(output)
             self._held = self._held[taken:]
         return output
 
+    def _leads(self) -> list[bytes]:
+        """Return what the VMM may put in front of an insertion here."""
+        line = self._lines[self.focus]
+        if self._goes_on:
+            return [b""]
+        if self._again:
+            return []
+        if not line.shown:
+            return [b"", _BREAK]
+        if len(line.shown) > _LINE_SIZE:
+            return [_BREAK]
+        return [_ERASE if line.escape is _Escape.NONE else _CANCEL + _ERASE, _BREAK]
+
     def _take_insertion(self, output: list[tuple[str, bytes]]) -> int | None:
         """Take one inserted line. Returns its bytes; 0 if there is none; None to wait for more."""
-        lead = b""
-        if self._held.startswith(_ERASE):
-            lead = _ERASE
-        elif _ERASE.startswith(self._held):
-            return None
-        elif not self._after_insertion and (self._line or self._repeat):
-            return 0
-        rest = self._held[len(lead) :]
-        end = rest.find(b"\r\n")
-        if end < 0:
-            return None if self._may_be_inserted(rest) else 0
-        if not self._insert(rest[:end], bool(lead), output):
-            return 0
-        self._after_insertion = True
-        return len(lead) + end + 2
+        for lead in self._leads():
+            if not self._held.startswith(lead):
+                if lead.startswith(self._held):
+                    return None
+                continue
+            rest = self._held[len(lead) :]
+            end = rest.find(b"\r\n", 0, _LONGEST)
+            if end < 0 and self._may_be_inserted(rest):
+                return None
+            if end >= 0 and self._insert(rest[:end], lead, output):
+                return len(lead) + end + 2
+        return 0
 
     def _may_be_inserted(self, line: bytes) -> bool:
-        heads = [b"[" + name + b"] " for name in self._names]
-        heads += [b"[console " + name + b" has the keyboard]" for name in self._names]
-        return any(line.startswith(head) or head.startswith(line) for head in (*heads, *_HELP))
-
-    def _insert(self, line: bytes, erased: bool, output: list[tuple[str, bytes]]) -> bool:
-        """Digest an inserted line; False if it is none."""
-        moved = re.fullmatch(rb"\[console ([a-z0-9_-]+) has the keyboard\]", line)
-        other = re.match(rb"\[([a-z0-9_-]+)\] ", line)
-        if moved and moved[1] in self._names:
-            self._left[self.focus] = self._line or self._ended
-            self.focus = moved[1].decode()
-            self._line = self._ended = b""
-            self._expect_repeat(self._left[self.focus])
+        """Tell whether this may become an inserted line when more of it has come."""
+        heads = [head + (b"(" if name == self.focus else b"") for head, name in self._heads.items()]
+        if any(head.startswith(line) for head in (*heads, *self._notices, _KEYS, _CONSOLES)):
             return True
-        if other and other[1] in self._names and other[1] != self.focus.encode():
-            name = other[1].decode()
-            output.append((name, line[other.end() :] + b"\r\n"))
-            self._left[name] = b""
-        elif not line.startswith(_HELP):
+        if line.rstrip(b"\r") in self._notices or line.startswith((_KEYS, _CONSOLES)):
+            return True
+        # Behind the text CAN and CR may have come of the line's end.
+        return any(
+            line.startswith(head) and len(line) <= len(head) + _INSERTED_SIZE + 2 for head in heads
+        )
+
+    def _insert(self, line: bytes, lead: bytes, output: list[tuple[str, bytes]]) -> bool:
+        """Digest an inserted line without its end; False if it is none."""
+        head = line[: line.find(b"] ") + 2]
+        text = line[len(head) :]
+        lost = bool(_LOST.fullmatch(text))
+        shown = self._lines[self.focus]
+        if line in self._notices:
+            self.focus = self._notices[line]
+        elif head in self._heads and (lost or self._heads[head] != self.focus):
+            self._insert_text(self._heads[head], text, lost, output)
+        elif not line.startswith((_KEYS, _CONSOLES)):
             return False
-        if erased:
-            self._expect_repeat(self._line)
+        if lead == _BREAK and (line not in self._notices or len(shown.shown) > _LINE_SIZE):
+            shown.clear()
+        self._again = self._lines[self.focus].shown
+        self._goes_on = lost or line.startswith(_KEYS)
         return True
 
-    def _expect_repeat(self, line: bytes) -> None:
-        self._repeat = _SENT_ONCE.sub(b"", line)[:_LINE_SIZE]
-        self._repeated, self._restored = b"", line
+    def _insert_text(
+        self, name: str, text: bytes, lost: bool, output: list[tuple[str, bytes]]
+    ) -> None:
+        goes_on = text.endswith(_CANCEL)
+        output.append((name, text[:-1] if goes_on else text + b"\r\n"))
+        if not lost or name == self.focus:
+            self._lines[name].clear()
 
-    def _take_own(self, output: list[tuple[str, bytes]]) -> None:
-        """Take the next byte of the focused console, or of its line drawn again."""
-        byte = self._held[:1]
-        self._after_insertion = False
-        if byte == _CANCEL:  # ends an escape sequence on the screen, for an insertion
-            return
-        if self._repeat.startswith(byte):
-            self._repeat = self._repeat[1:]
-            self._repeated += byte
-            if not self._repeat:
-                self._line = self._restored
-            return
-        if self._repeat and not self._line:
-            byte = self._repeated + byte  # it was not drawn again: this is a new line
-        self._repeat = self._repeated = b""
-        if output and output[-1][0] == self.focus:
-            output[-1] = (self.focus, output[-1][1] + byte)
+    def _take_again(self) -> int:
+        """Take what is drawn again; returns its bytes."""
+        self._goes_on = False
+        length = 0
+        if self._again:
+            length = min(len(self._again), len(self._held))
+            if self._held[:length] != self._again[:length]:
+                length = 0  # not a stream of the VMM's: it is the console's
+                self._again = b""
+            self._again = self._again[length:]
+        return length
+
+    def _take_own(self, output: list[tuple[str, bytes]]) -> int:
+        """Take what the focused console wrote; returns its bytes."""
+        line = self._lines[self.focus]
+        plain = _PLAIN.match(self._held) if line.shown and line.escape is _Escape.NONE else None
+        taken = plain[0] if plain else self._held[:1]
+        if plain:
+            line.shown += taken
         else:
-            output.append((self.focus, byte))
-        self._line += byte
-        self._ended = b""
-        if byte.endswith(b"\n"):
-            self._ended, self._line = self._line.rstrip(b"\r\n"), b""
+            line.track(taken)
+        if output and output[-1][0] == self.focus:
+            output[-1] = (self.focus, output[-1][1] + taken)
+        else:
+            output.append((self.focus, taken))
+        return len(taken)
