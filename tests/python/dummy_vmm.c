@@ -3,7 +3,7 @@
  * A multiboot program that behaves on the serial port as the VMM does: three
  * consoles, Ctrl-A n, inserted lines. It lets the host tool's tests run a real
  * emulator without a guest. "q" switches the machine off, "e" as after an error
- * of the VMM, "r" resets it.
+ * of the VMM, "r" resets it; "m" prints many numbers.
  */
 #include <stdint.h>
 
@@ -60,6 +60,23 @@ static void power_off(const char *text, uint8_t status)
 		outb(0x8900, (uint8_t)shutdown[i]);
 }
 
+static void print_number(unsigned number)
+{
+	if (number >= 10)
+		print_number(number / 10);
+	put((char)('0' + number % 10));
+}
+
+static void print_many(void)
+{
+	print("numbers:\r\n");
+	for (unsigned number = 0; number < 6000; number++) {
+		print_number(number);
+		print("\r\n");
+	}
+	print("end\r\n$ ");
+}
+
 static void command(char byte, int focus)
 {
 	print(names[focus]);
@@ -93,6 +110,8 @@ void start(void)
 			power_off("\r\x1b[K[vmm] all guests are off\r\n$ ", 0x10);
 		} else if (byte == 'e') {
 			power_off("\r\x1b[K[vmm] the VMM stops: a test\r\n$ ", 0x11);
+		} else if (byte == 'm') {
+			print_many();
 		} else if (byte == 'r') {
 			outb(0x64, 0xfe);
 		} else if (byte > ' ') {

@@ -20,7 +20,7 @@ VERBS = ["check", "build", "run", "image", "console", "size", "measure", "trace"
 def gandalf(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "gandalf.cli", *arguments],
-        capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300, check=False,
+        capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=3600, check=False,
         env={**os.environ, "COLUMNS": "150"},
     )  # fmt: skip
 

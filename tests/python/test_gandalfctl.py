@@ -68,7 +68,7 @@ def control(program: Path) -> Control:
             capture_output=True,
             env=os.environ | {"FAKE": machine} | names,
             check=False,
-            timeout=60,
+            timeout=3600,
         )
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The test driver and `gandalf run` with real emulators, and a stand-in for the VMM."""
 
+import fcntl
 import os
 import subprocess
 import sys
+import termios
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +20,8 @@ from gandalf.emulator import Options, qemu_command
 from gandalf.machine import Machine, MachineError
 from gandalf.paths import UserError
 
+# Seconds of the host, for hangs only.
+LONG = 3600
 SYSTEM = """\
 [machine]
 memory = "32M"
@@ -96,7 +102,7 @@ def test_waiting_in_vain_shows_the_consoles(system: Path) -> None:
             machine.expect("alpha", "never", timeout=1)
         machine.send("alpha", "q")
         with pytest.raises(MachineError, match="machine ended before"):
-            machine.expect("alpha", "never", timeout=300)
+            machine.expect("alpha", "never", timeout=LONG)
 
 
 def test_a_reset_is_not_a_clean_end(system: Path) -> None:
@@ -134,7 +140,7 @@ def run(folder: Path, dummy_vmm: Path, *arguments: str) -> tuple[str, list[str]]
 
 def test_run_on_a_terminal(system: Path, folder: Path, dummy_vmm: Path) -> None:
     program, arguments = run(folder, dummy_vmm, "run", str(system))
-    child: pexpect.spawn[str] = pexpect.spawn(program, arguments, encoding="utf-8", timeout=300)
+    child: pexpect.spawn[str] = pexpect.spawn(program, arguments, encoding="utf-8", timeout=LONG)
     child.expect(r"Ctrl-A x: leave")
     child.expect(r"dummy ready")
     child.send("a")
@@ -153,7 +159,7 @@ def test_run_ends_with_the_machine(
     system: Path, folder: Path, dummy_vmm: Path, key: str, status: int
 ) -> None:
     program, arguments = run(folder, dummy_vmm, "run", str(system))
-    child: pexpect.spawn[str] = pexpect.spawn(program, arguments, encoding="utf-8", timeout=300)
+    child: pexpect.spawn[str] = pexpect.spawn(program, arguments, encoding="utf-8", timeout=LONG)
     child.expect(r"dummy ready")
     child.send(key)
     child.expect(pexpect.EOF)
@@ -161,17 +167,28 @@ def test_run_ends_with_the_machine(
     assert child.exitstatus == status
 
 
-def test_run_for_a_time_without_a_terminal(system: Path, folder: Path, dummy_vmm: Path) -> None:
-    program, arguments = run(folder, dummy_vmm, "run", str(system), "--for", "10")
+def test_run_without_a_terminal(system: Path, folder: Path, dummy_vmm: Path) -> None:
+    """However long that takes the host."""
+    program, arguments = run(folder, dummy_vmm, "run", str(system), "--for", str(LONG))
+    running = subprocess.Popen(
+        [program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert running.stdout
+    try:
+        assert running.stdout.readline() == b"dummy ready\r\n"
+    finally:
+        running.terminate()
+        running.wait()
+
+
+def test_run_for_a_time(system: Path, folder: Path, dummy_vmm: Path) -> None:
+    program, arguments = run(folder, dummy_vmm, "run", str(system), "--for", "0.1")
     done = subprocess.run(
-        [program, *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=300,
+        [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=LONG,
         check=False,
-    )
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(b"dummy ready\r\n")
     assert b"the time is over" in done.stderr
 
 
@@ -182,12 +199,44 @@ def test_an_image_for_a_real_machine(system: Path, folder: Path, dummy_vmm: Path
         script.read_text().replace("cli.main()", "from gandalf import iso\n"
         "iso.system_folder = build.system_folder\ncli.main()")
     )  # fmt: skip
-    subprocess.run([program, *arguments], check=True, capture_output=True, timeout=300)
+    subprocess.run([program, *arguments], check=True, capture_output=True, timeout=LONG)
     image = folder / "gandalf.iso"
     assert image.read_bytes()[0x8001:0x8006] == b"CD001"
     made = image.stat().st_mtime_ns
-    subprocess.run([program, *arguments], check=True, capture_output=True, timeout=300)
+    subprocess.run([program, *arguments], check=True, capture_output=True, timeout=LONG)
     assert image.stat().st_mtime_ns == made
+
+
+# As many as the stand-in prints: more than a terminal or a socket has room for.
+NUMBERS = "".join(f"{number}\n" for number in range(6000))
+
+
+@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
+def test_a_late_reader_misses_nothing(system: Path, emulator: str) -> None:
+    """The stand-in prints while nobody reads, until it has done so or waits."""
+    with Machine(system, emulator=emulator, ips=50_000_000) as machine:
+        machine.expect("vmm", r"dummy ready\n")
+        read, gate = machine.emulator.read, threading.Event()
+
+        def read_late() -> bytes:
+            gate.wait()
+            return read()
+
+        machine.emulator.read = read_late  # type: ignore[method-assign]
+        machine.resume()
+        machine.send_raw(b"m")
+        open_when_still(machine.emulator.line, gate)
+        assert machine.expect("alpha", r"numbers:\n((?:\d+\n)*)end\n")[1] == NUMBERS
+
+
+def open_when_still(line: int, gate: threading.Event) -> None:
+    """Wait until no more bytes come than wait to be read already."""
+    before, now = -1, 0
+    while now < len(NUMBERS) and (now == 0 or before != now):
+        time.sleep(2)
+        answer = fcntl.ioctl(line, termios.FIONREAD, bytes(4))
+        before, now = now, int.from_bytes(answer, sys.byteorder)
+    gate.set()
 
 
 def test_the_emulators_have_no_other_serial_ports(describe: Callable[[str], Path]) -> None:
@@ -199,16 +248,16 @@ def test_the_emulators_have_no_other_serial_ports(describe: Callable[[str], Path
 
 def test_command_line_of_qemu() -> None:
     options = Options(memory=64, kernel=Path("k"), module=Path("m"), uart="com2", gdb=True)
-    command = " ".join(qemu_command(options, 3, 4))
+    command = " ".join(qemu_command(options, Path("uart"), 4))
     assert "-m 64 -kernel k -initrd m" in command
     assert "-serial null -serial chardev:uart" in command
     assert "-icount shift=0,sleep=on" in command
     assert "-s -S" in command
-    fixed = " ".join(qemu_command(Options(64, Path("k"), deterministic=True), 3, 4))
+    fixed = " ".join(qemu_command(Options(64, Path("k"), deterministic=True), Path("uart"), 4))
     assert "-icount shift=0,sleep=off -rtc base=2024-01-01T00:00:00,clock=vm -seed 1" in fixed
 
 
 def test_a_missing_emulator_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(os.environ, "PATH", "/nowhere")
     with pytest.raises(UserError, match=r"There is no qemu-system-i386; run `tools/setup"):
-        qemu_command(Options(64, Path("k")), 3, 4)
+        qemu_command(Options(64, Path("k")), Path("uart"), 4)

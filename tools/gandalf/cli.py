@@ -125,7 +125,10 @@ def run(
         _say(f"{system.stem} in {emulator}; the keyboard goes to {built.focus}")
         if sys.stdin.isatty():
             _say(KEYS)
-        ending = connect(machine.line, machine.read, _console_names(built), seconds, machine.alive)
+        names = _console_names(built)
+        ending = connect(
+            machine.line, machine.read, names, seconds, machine.alive, machine.keyboard
+        )
         if ending is Ending.CLOSED:
             outcome = machine.outcome()
             if not outcome.clean:

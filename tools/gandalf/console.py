@@ -135,9 +135,14 @@ class _Bridge:
     """Moves bytes between the terminal and the machine until one of them ends."""
 
     def __init__(
-        self, line: int, read: Callable[[], bytes], keyboard: int | None, names: list[str]
+        self,
+        line: int,
+        keys: int,
+        read: Callable[[], bytes],
+        keyboard: int | None,
+        names: list[str],
     ) -> None:
-        self._line, self._read, self._keyboard = line, read, keyboard
+        self._line, self._line_in, self._read, self._keyboard = line, keys, read, keyboard
         self._colouring = Colouring(names) if os.isatty(1) else None
         self._keys = KeyFilter()
         self._outgoing = b""
@@ -148,7 +153,7 @@ class _Bridge:
 
     def _wait(self, timeout: float) -> tuple[list[int], bool]:
         watched = [self._line, *([self._keyboard] if self._keyboard is not None else [])]
-        writable = [self._line] if self._outgoing else []
+        writable = [self._line_in] if self._outgoing else []
         if self._colouring and self._colouring.held:
             timeout = min(timeout, _PATIENCE)
         ready, can_write, _ = select.select(watched, writable, [], timeout)
@@ -172,7 +177,7 @@ class _Bridge:
                 return Ending.LEFT
         if can_write:
             # At most what the machine takes at once: a long paste must not block the output.
-            self._outgoing = self._outgoing[os.write(self._line, self._outgoing[:256]) :]
+            self._outgoing = self._outgoing[os.write(self._line_in, self._outgoing[:256]) :]
         return None
 
 
@@ -182,17 +187,18 @@ def connect(
     names: list[str],
     seconds: float | None,
     alive: Callable[[], bool],
+    keys: int | None = None,
 ) -> Ending:
     """Connect the terminal, or standard output only where there is none, to a serial line.
 
-    line: descriptor, waited for and written. read: returns what has arrived on it, nothing when
-    it is closed. names: of the consoles, for colours. seconds: at most; None: no limit. alive:
-    tells whether the machine still runs.
+    line: descriptor, waited for and written, unless keys is another one to write to. read:
+    returns what has arrived on it, nothing when it is closed. names: of the consoles, for
+    colours. seconds: at most; None: no limit. alive: tells whether the machine still runs.
     """
     interactive = sys.stdin is not None and sys.stdin.isatty()
     keyboard = sys.stdin.fileno() if interactive else None
     sys.stdout.flush()
-    bridge = _Bridge(line, read, keyboard, names)
+    bridge = _Bridge(line, line if keys is None else keys, read, keyboard, names)
     if keyboard is None:
         return _run(bridge, seconds, alive)
     with raw_terminal(keyboard):
@@ -203,11 +209,12 @@ def _run(bridge: _Bridge, seconds: float | None, alive: Callable[[], bool]) -> E
     end = time.monotonic() + seconds if seconds is not None else None
     while True:
         left = end - time.monotonic() if end is not None else 0.5
-        if left <= 0:
-            return Ending.TIME
         running = alive()
-        ending = bridge.step(min(left, 0.5) if running else 0.1)
+        # What has come in time is shown, however late it is noticed.
+        ending = bridge.step(max(min(left, 0.5), 0) if running else 0.1)
         if ending:
             return ending
         if not running and bridge.idle:
             return Ending.CLOSED
+        if left <= 0:
+            return Ending.TIME

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts QEMU or Bochs with a system and gives access to its serial port.
 
-QEMU gets both ends of its serial port and its monitor as sockets it inherits, so
-no names in a file system can clash. Bochs' serial port is a pseudoterminal; Bochs
-itself has a terminal interface only, so it runs on another pseudoterminal whose
-output is thrown away. Both end with this process (setpriv --pdeathsig).
+Whatever the host does, no byte of the serial port is lost, and how fast the port is read
+makes no difference to the machine. QEMU writes to a pipe with so much room that it is never
+full: a UART that cannot get rid of a byte would look slow to the guest. (A socket is full
+with 278 bytes, when they are written one by one.) Bochs throws away what it cannot write
+to a terminal, but waits for a socket, and time stands still for the guest. Its own
+interface runs on a pseudoterminal whose output is thrown away. Both end with this process
+(setpriv --pdeathsig).
 """
 
 import contextlib
+import fcntl
 import os
-import pty
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 import threading
-import tty
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +28,8 @@ import pexpect
 from qemu.qmp import QMPError
 from qemu.qmp.legacy import QEMUMonitorProtocol
 
-from gandalf.console import read_line
+from gandalf import busy
+from gandalf.console import read_line, write_all
 from gandalf.paths import UserError
 
 # The VMM writes 0x10 or 0x11 to QEMU's isa-debug-exit, which exits with twice that plus 1.
@@ -36,6 +40,8 @@ _START_OF_TIME_SECONDS = 1704067200
 # What the VMM says before it switches the machine off, and how far from the end at most.
 _POWERED_OFF = b"all guests are off"
 _TAIL = 4096
+# What a pipe may hold without privileges.
+_PIPE_SIZE = 1 << 20
 _BOCHS_ROMS = Path("/usr/share/bochs")
 
 _BOCHS_CONFIGURATION = """\
@@ -50,7 +56,7 @@ clock: sync=none, time0={time}
 ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14
 ata0-master: type=cdrom, path={iso}, status=inserted
 boot: cdrom
-{serial}: enabled=1, mode=term, dev={pty}
+{serial}: enabled=1, mode=socket-client, dev=127.0.0.1:{port}
 log: {folder}/bochs.log
 panic: action=fatal
 error: action=report
@@ -106,9 +112,10 @@ def _program(name: str) -> str:
 
 
 class Emulator(ABC):
-    """A running machine. line: descriptor of its serial port."""
+    """A running machine. line, keyboard: descriptors of its serial port, to read and to write."""
 
     line: int
+    keyboard: int
     # The last bytes read from it.
     tail = b""
 
@@ -117,6 +124,23 @@ class Emulator(ABC):
         data = read_line(self.line)
         self.tail = (self.tail + data)[-_TAIL:]
         return data
+
+    def write(self, keys: bytes) -> None:
+        """Send bytes to the serial port."""
+        write_all(self.keyboard, keys)
+
+    @abstractmethod
+    def process(self) -> int:
+        """Return the number of the emulator's process."""
+
+    def cpu_time(self) -> float:
+        """Return the seconds of a CPU that the emulator has had; 0 when it has ended."""
+        try:
+            status = Path(f"/proc/{self.process()}/stat").read_text()
+        except OSError:
+            return 0
+        user, system = status.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     @abstractmethod
     def alive(self) -> bool:
@@ -135,18 +159,18 @@ class Qemu(Emulator):
     """QEMU. monitor: its QMP connection."""
 
     def __init__(self, options: Options) -> None:
-        ours, theirs = socket.socketpair()
         monitor, monitor_theirs = socket.socketpair()
+        self._folder = Path(tempfile.mkdtemp(prefix="gandalf-qemu-"))
+        serial = self._folder / "uart"
+        self.line, self.keyboard = (_pipe(serial.with_suffix(end)) for end in (".out", ".in"))
+        os.set_blocking(self.keyboard, True)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the machine
-        inherited = (theirs.fileno(), monitor_theirs.fileno())
-        command = qemu_command(options, *inherited)
+        command = qemu_command(options, serial, monitor_theirs.fileno())
         self._process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "TERM", *command],
-            pass_fds=inherited, stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors,
+            ["setpriv", "--pdeathsig", "TERM", *command], pass_fds=(monitor_theirs.fileno(),),
+            stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors,
         )  # fmt: skip
-        theirs.close()
         monitor_theirs.close()
-        self.line = ours.detach()
         self._monitor_socket = monitor
         self._monitor: QEMUMonitorProtocol | None = None
 
@@ -157,6 +181,9 @@ class Qemu(Emulator):
             self._monitor = QEMUMonitorProtocol(self._monitor_socket)
             self._monitor.connect()
         return self._monitor
+
+    def process(self) -> int:
+        return self._process.pid
 
     def alive(self) -> bool:
         return self._process.poll() is None
@@ -186,12 +213,23 @@ class Qemu(Emulator):
                 self._process.wait()
         if self.line >= 0:
             os.close(self.line)
-            self.line = -1
+            os.close(self.keyboard)
+            self.line = self.keyboard = -1
         self._errors.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def qemu_command(options: Options, serial: int, monitor: int) -> list[str]:
-    """Return QEMU's command line; serial, monitor: descriptors of sockets."""
+def _pipe(path: Path) -> int:
+    """Make a named pipe with much room; returns a descriptor that has no end of file."""
+    os.mkfifo(path)
+    descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    with contextlib.suppress(OSError):  # less, where the user has many already
+        fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
+    return descriptor
+
+
+def qemu_command(options: Options, serial: Path, monitor: int) -> list[str]:
+    """Return QEMU's command line; serial: of two pipes, without .in and .out; monitor: a socket."""
     clock = ["-icount", f"shift={options.shift},sleep={'off' if options.deterministic else 'on'}"]
     if options.deterministic:
         clock += ["-rtc", f"base={_START_OF_TIME},clock=vm", "-seed", "1"]
@@ -206,7 +244,7 @@ def qemu_command(options: Options, serial: int, monitor: int) -> list[str]:
         "-display", "none", "-no-reboot", "-nic", "none",
         "-device", "isa-debug-exit,iobase=0xf4,iosize=4", *clock,
         "-chardev", f"file,id=uart,path={options.output}" if options.output else
-        f"socket,id=uart,fd={serial}",
+        f"pipe,id=uart,path={serial}",
         *(word for port in ports for word in ("-serial", port)),
         "-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control",
         *(["-s", "-S"] if options.gdb else []), *options.arguments,
@@ -224,13 +262,12 @@ class Bochs(Emulator):
             raise UserError("Bochs' ROMs are missing; run `tools/setup test` to install them.")
         self._folder = Path(tempfile.mkdtemp(prefix="gandalf-bochs-"))
         self.log = self._folder / "bochs.log"
-        self.line, self._far_end = pty.openpty()
-        tty.setraw(self._far_end)
+        listener = socket.create_server(("127.0.0.1", 0))
         configuration, script = self._folder / "bochsrc", self._folder / "commands"
         configuration.write_text(
             _BOCHS_CONFIGURATION.format(
                 memory=options.memory, ips=options.ips, time=_START_OF_TIME_SECONDS,
-                iso=options.iso, serial=options.uart, pty=os.ttyname(self._far_end),
+                iso=options.iso, serial=options.uart, port=listener.getsockname()[1],
                 folder=self._folder, roms=_BOCHS_ROMS,
             )
         )  # fmt: skip
@@ -243,6 +280,25 @@ class Bochs(Emulator):
         # Bochs stops when nobody reads its screen.
         self._drain = threading.Thread(target=self._read_screen, daemon=True)
         self._drain.start()
+        self._serial = self._connection(listener)
+        self.line = self.keyboard = self._serial.fileno()
+
+    def _connection(self, listener: socket.socket) -> socket.socket:
+        """Wait until Bochs has connected its serial port."""
+        with listener:
+            while not select.select([listener], [], [], 0.1)[0]:
+                if not self.alive():
+                    raise UserError(self.outcome().sentence)
+            connection, _ = listener.accept()
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    def read(self) -> bytes:
+        data = super().read()
+        # Bochs' side keeps small pieces back until those before are acknowledged.
+        with contextlib.suppress(OSError):
+            self._serial.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+        return data
 
     def _read_screen(self) -> None:
         while True:
@@ -250,6 +306,9 @@ class Bochs(Emulator):
                 self._process.read_nonblocking(65536, timeout=None)
             except (pexpect.EOF, OSError, ValueError):
                 return
+
+    def process(self) -> int:
+        return int(self._process.pid or 0)
 
     def alive(self) -> bool:
         return self._drain.is_alive() and bool(self._process.isalive())
@@ -270,13 +329,15 @@ class Bochs(Emulator):
             self._process.kill(signal.SIGKILL)
         self._drain.join(10)
         self._process.close(force=True)
-        if self.line >= 0:
-            os.close(self.line)
-            os.close(self._far_end)
-            self.line = -1
+        self._serial.close()
+        self.line = self.keyboard = -1
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def start(name: str, options: Options) -> Emulator:
     """Start a machine. name: "qemu" or "bochs". Raises UserError if there is no such program."""
-    return Bochs(options) if name == "bochs" else Qemu(options)
+    machine: Emulator = Bochs(options) if name == "bochs" else Qemu(options)
+    if seed := os.environ.get(busy.VARIABLE):
+        host = busy.BusyHost(int(seed), machine.process(), machine.read, machine.write)
+        machine.read, machine.write = host.read, host.write  # type: ignore[method-assign]
+    return machine

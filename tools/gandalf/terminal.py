@@ -5,8 +5,8 @@ The machine runs only while something is waited for: without a real clock an idl
 whole CPU of the host. Timeouts are seconds of the host's clock, and for hangs only.
 """
 
+import codecs
 import contextlib
-import os
 import re
 import select
 import time
@@ -20,6 +20,8 @@ PATIENCE = 600.0
 _SHOWN_LINES = 15
 # What the shell asks the terminal (where is the cursor?), and carriage returns.
 _NOISE = re.compile(r"\x1b\[\d*n|\r")
+# What may become noise when more of it has come.
+_UNDECIDED = re.compile(r"\x1b(?:\[\d*)?\Z")
 
 
 class Terminal:
@@ -29,6 +31,8 @@ class Terminal:
         self.qemu = qemu
         # Everything that was printed, with \n as the end of lines, and how much of it is consumed.
         self.text = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._held = ""
         self._position = 0
         self._prompt, self._patience = prompt, patience
         self._paused = False
@@ -58,7 +62,14 @@ class Terminal:
                 f"The machine ended before {regex!r} came. {self.qemu.outcome().sentence}\n"
                 f"{self._tail()}"
             )
-        self.text += _NOISE.sub("", data.decode("utf-8", "replace"))
+        self.text += self._decode(data)
+
+    def _decode(self, data: bytes) -> str:
+        """Return the text of what has come, whatever the pieces in which it does."""
+        text = self._held + self._decoder.decode(data)
+        undecided = _UNDECIDED.search(text)
+        self._held = undecided[0] if undecided else ""
+        return _NOISE.sub("", text.removesuffix(self._held))
 
     def _tail(self) -> str:
         return "\n".join(["Its last lines:", *self.text.splitlines()[-_SHOWN_LINES:]])
@@ -87,9 +98,7 @@ class Terminal:
 
     def send(self, text: str) -> None:
         """Type text."""
-        keys = text.encode()
-        while keys:
-            keys = keys[os.write(self.qemu.line, keys) :]
+        self.qemu.write(text.encode())
 
     def shell(self, line: str) -> str:
         """Type a line, wait for the prompt, and return what was printed in between."""
