@@ -81,6 +81,15 @@ def test_a_kernel_with_direct_gates_has_the_local_apic(emulator: str) -> None:
         assert machine.wait_off(PATIENCE).clean
 
 
+@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
+def test_what_a_dedicated_kernel_said_last_is_heard(emulator: str) -> None:
+    """It dies while its UART, which is slow in Bochs, still sends; the VMM takes the line over."""
+    guest = pc("pc-triple-fault", "dedicated")
+    with Boot.start(describe("last", guest, memory="64M"), emulator=emulator) as machine:
+        assert machine.stop_report("linux") == BAD_KERNELS["triple-fault"]
+        assert machine.text("linux").endswith("pc-triple-fault: an exception without an IDT\n")
+
+
 @contextmanager
 def beside_a_heartbeat(image: str) -> Iterator[Boot]:
     """A kernel in Linux's place and an RTOS, which must not miss a beat whatever it does."""

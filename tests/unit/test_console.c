@@ -154,6 +154,18 @@ static void a_line_too_long_to_draw_again_goes_on_below(void **state)
 	assert_string_equal(drain(), CLEAR "[rtos] tick\r\ny");
 }
 
+static void a_line_that_others_wrote_is_left_alone(void **state)
+{
+	(void)state;
+	console_set_focus(&mux, linux_console);
+	while (console_has_output(&mux))
+		console_output(&mux);
+	console_forget_line(&mux);
+	assert_string_equal(drain(), "");
+	put(rtos, "tick\ntack\n");
+	assert_string_equal(drain(), BREAK "[rtos] tick\r\n[rtos] tack\r\n");
+}
+
 static void long_lines_of_others_are_broken(void **state)
 {
 	char text[CONSOLE_LINE_SIZE + 1];
@@ -588,6 +600,7 @@ int main(void)
 		TEST(consoles_take_turns),
 		TEST(an_endless_line_does_not_hold_up_the_others),
 		TEST(a_line_too_long_to_draw_again_goes_on_below),
+		TEST(a_line_that_others_wrote_is_left_alone),
 		TEST(long_lines_of_others_are_broken),
 		TEST(characters_are_not_cut),
 		TEST(others_cannot_move_the_cursor),

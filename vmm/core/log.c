@@ -16,6 +16,7 @@
 
 #define PUMP_BYTES 2u
 #define PANIC_TEXT_SIZE 256
+#define TAKE_BACK_WAIT 20u /* milliseconds at most */
 
 __attribute__((section(".vcpu"))) struct console_mux consoles;
 struct console *log_console;
@@ -168,8 +169,14 @@ void log_start(void)
 	log_pump();
 }
 
+/* What the guest has written leaves before the UART is emptied: its FIFO at 9600 baud. */
 void log_take_back(void)
 {
+	u64 end = rdtsc() + (u64)TAKE_BACK_WAIT * time_tsc_khz;
+
+	while (has_uart && !serial_idle() && rdtsc() < end)
+		;
+	console_forget_line(&consoles);
 	uart_take_back();
 	log_start();
 }

@@ -440,6 +440,12 @@ bool console_has_input(const struct console *console)
 	return console->input_count > 0;
 }
 
+void console_forget_line(struct console_mux *mux)
+{
+	mux->redrawing = false;
+	mux->shown->line_length = CONSOLE_LINE_SIZE + 1;
+}
+
 void console_set_focus(struct console_mux *mux, struct console *console)
 {
 	mux->focus = console;

@@ -98,5 +98,9 @@ bool console_type(struct console *console, u8 byte);
 int console_get(struct console *console);
 bool console_has_input(const struct console *console);
 
+/* Somebody else has written to the UART: nobody knows the line on the screen, so what is
+ * inserted next goes below it. */
+void console_forget_line(struct console_mux *mux);
+
 /* Gives the keyboard to a console and announces it. */
 void console_set_focus(struct console_mux *mux, struct console *console);
