@@ -24,7 +24,7 @@ def program(request: pytest.FixtureRequest) -> Path:
 
 def bench(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [program, *arguments], capture_output=True, text=True, check=False, timeout=60
+        [program, *arguments], capture_output=True, text=True, check=False, timeout=3600
     )
 
 

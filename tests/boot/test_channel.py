@@ -152,9 +152,8 @@ def test_a_motor_begins_anew_with_its_rtos(motor: Boot) -> None:
 
 def test_a_motor_outlives_linux(motor: Boot) -> None:
     """Linux restarts in the middle of the answers, and half a set point is forgotten."""
-    motor.shell("printf '700\\n12' > /dev/gandalf-motor; sleep 0.1")
     motor.skip("linux")
-    motor.send("linux", "reboot -f\n")
+    motor.send("linux", "printf '700\\n12' > /dev/gandalf-motor; sleep 0.1; reboot -f\n")
     motor.wait_for_shell()
     _nothing_comes(motor)
     rows = _rows(motor.shell("setpoint 300"))

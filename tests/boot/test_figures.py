@@ -12,17 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from pexpect.fdpexpect import fdspawn
 
 from gandalf import emulator as emulators
 from gandalf import guest_linux
 from gandalf.linux_boot import TOOL_OPTIONS
 from gandalf.paths import BUILD, ROOT
+from gandalf.terminal import Terminal
 
 from .systems import DEMO, PATIENCE, PROMPT, Boot, describe, linux
 from .workload import build_initrd
 
 CALLS = 4000
+# What QEMU logs of cost's system call: vector and number.
+GETPPID = ("80", "00000040")
+ENTRIES = "gandalfctl stats linux | grep '^entries '"
 _COST = re.compile(r"calls=(\d+) median=(\d+) now=(\d+)")
 
 
@@ -76,16 +79,12 @@ def native(initrd: str) -> Native:
         deterministic=True,
         arguments=("-append", line),
     )
-    running = emulators.start("qemu", options)
+    running = emulators.Qemu(options)
     try:
-        terminal = fdspawn(running.line, timeout=60, encoding="utf-8")
-        terminal.expect(PROMPT)
-        assert isinstance(terminal.before, str)
-        boot = parse(terminal.before).now
-        terminal.send(f"cost {CALLS}\n")
-        terminal.expect(_COST.pattern + r"\r")
-        assert isinstance(terminal.after, str)
-        return Native(parse(terminal.after), boot)
+        terminal = Terminal(running, PROMPT)
+        terminal.wait_for_prompt()
+        boot = parse(terminal.text).now
+        return Native(parse(terminal.shell(f"cost {CALLS}")), boot)
     finally:
         running.stop()
 
@@ -102,16 +101,16 @@ class Shared:
 
 @pytest.fixture(scope="module")
 def shared(initrd: str) -> Iterator[Shared]:
-    description: Path = describe("figures", linux(initrd=initrd), DEMO)
+    guest = linux(initrd=initrd, more="control = true")
+    description: Path = describe("figures", guest, DEMO)
     with Boot.start(description) as machine:
         machine.expect("linux", PROMPT, PATIENCE)
         boot = parse(machine.text("linux")).now
         cost = parse(machine.shell(f"cost {CALLS}"))
-        before = machine.counters()["entries"]
-        again = parse(machine.shell(f"cost {CALLS}"))
-        entries = machine.counters()["entries"] - before
-        assert again.median == cost.median
-        yield Shared(cost, boot, entries, machine)
+        output = machine.shell(f"{ENTRIES}; cost {CALLS}; {ENTRIES}")
+        first, last = (int(number) for number in re.findall(r"^entries +(\d+) ", output, re.M))
+        assert parse(output).median == cost.median
+        yield Shared(cost, boot, last - first, machine)
 
 
 def test_a_null_system_call_costs_what_it_does_natively(native: Native, shared: Shared) -> None:
@@ -123,31 +122,35 @@ def test_a_null_system_call_costs_what_it_does_natively(native: Native, shared: 
         syscall_entries_per_call=shared.entries / CALLS,
     )
     assert ratio <= 1.02
-    # What entries there are belong to the shell, the program's start and the timers.
+    # What entries there are belong to gandalfctl, the program's start and the timers.
     assert shared.entries < CALLS / 2
 
 
-def crossings(machine: Boot, calls: int) -> tuple[int, int]:
-    """Return QEMU's count of system calls, and of all other interrupts, while cost runs."""
+def crossings(machine: Boot) -> tuple[int, int]:
+    """Return QEMU's counts of cost's system calls, and of other interrupts from first to last."""
     log = BUILD / "boot" / "interrupts.log"
     log.unlink(missing_ok=True)
     machine.hmp(f"logfile {log}")
     machine.hmp("log int")
-    machine.shell(f"cost {calls}")
+    machine.shell(f"cost {CALLS}")
     machine.hmp("log none")
-    found = re.findall(r"^ *\d+: v=([0-9a-f]{2}) e=\w+ i=\d cpl=\d", log.read_text(), re.MULTILINE)
-    return found.count("80"), len(found) - found.count("80")
+    found = re.findall(
+        r"^ *\d+: v=([0-9a-f]{2}) e=\w+ i=\d cpl=\d.* (?:CR2|env->regs\[R_EAX\])=([0-9a-f]+)$",
+        log.read_text(),
+        re.MULTILINE,
+    )
+    places = [place for place, what in enumerate(found) if what == GETPPID]
+    between = found[places[0] : places[-1]]
+    return len(places), sum(vector != "80" for vector, _ in between)
 
 
 def test_a_system_call_makes_no_transition_to_ring_0(shared: Shared) -> None:
     """Seen from outside: QEMU logs every interrupt and exception."""
     machine = shared.machine
-    few_calls, few_others = crossings(machine, 1)
-    many_calls, many_others = crossings(machine, CALLS)
-    per_call = (many_others - few_others) / (many_calls - few_calls)
-    # The shell makes a few dozen of its own, not always as many.
-    assert many_calls - few_calls >= CALLS * 0.9
-    # What is left are the timers' and the shell's: each call has none of its own.
+    calls, others = crossings(machine)
+    assert calls == CALLS
+    per_call = others / calls
+    # What is left are the timers': each call has none of its own.
     assert per_call < 0.5
     # The gate of vector 0x80 leads to ring 1: to the kernel's code segment with RPL 1.
     log = (BUILD / "boot" / "interrupts.log").read_text()

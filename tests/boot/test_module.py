@@ -8,6 +8,7 @@ import pytest
 
 from gandalf import emulator as emulators
 from gandalf.build import build, options_for
+from gandalf.machine import Machine
 from gandalf.paths import BUILD
 
 from .systems import describe, rtos_guest
@@ -37,15 +38,9 @@ def test_a_damaged_module_is_refused(
     module.write_bytes(damage(built.module.read_bytes()))
     options = options_for(built, True)
     running = emulators.start("qemu", replace(options, module=module))
-    try:
-        output = b""
-        while running.alive() or not output:
-            output += running.read()
-        output += running.read()
-        outcome = running.outcome()
-    finally:
-        running.stop()
-    text = output.decode()
+    with Machine.attach(built, running) as machine:
+        outcome = machine.wait_off()
+        text = machine.text("vmm")
     assert "the VMM stops: " in text
     assert any(word in text for word in sentence.split("|")), text
     assert not outcome.clean

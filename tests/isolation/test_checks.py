@@ -107,11 +107,17 @@ def test_console_write_unchecked(rtos_unchecked: HostileSmall, name: str) -> Non
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_console_read_unchecked(rtos_unchecked: HostileSmall, name: str) -> None:
-    """What is typed arrives in memory that is not the guest's."""
+    """What is typed arrives in memory that is not the guest's.
+
+    The guest is paused until all has been typed, lest it read before that.
+    """
     place = getattr(rtos_unchecked, name)()
     line = f"hypercall {CONSOLE_READ:#x} {offset(rtos_unchecked, place.linear):#x} 0x4 0x0"
     with rtos_unchecked.vmm.changed(place.physical, 0):
-        rtos_unchecked.machine.send("hostile", f"spin 0x8000000\n{line}\nABCD")
+        rtos_unchecked.machine.send("vmm", "pause hostile\n")
+        rtos_unchecked.machine.expect("vmm", r"pause hostile\n", 60)
+        rtos_unchecked.machine.send("hostile", f"spin 1\n{line}\nABCD")
+        rtos_unchecked.machine.send("vmm", "resume hostile\n")
         rtos_unchecked.machine.expect("hostile", "spin: wrote", 60)
         rtos_unchecked.machine.expect("hostile", "hypercall: read 0x00000004", 60)
         assert rtos_unchecked.vmm.memory.word(place.physical) == int.from_bytes(b"ABCD", "little")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pexpect
 
 # Seconds of the host, there for hangs only.
-PATIENCE = 200
+PATIENCE = 3600
 
 
 class Native:
