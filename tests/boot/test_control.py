@@ -57,7 +57,7 @@ echo cycles: done
 """
 # The bound of the worst latency, and how much more it may be than without cycles. That can be
 # seen in long runs only, since the worst of a few seconds under hackbench is mostly chance.
-LATENCY_MAXIMUM = 2500
+LATENCY_MAXIMUM = 2000
 LATENCY_RATIO = 1.05
 ROUND = 250
 
