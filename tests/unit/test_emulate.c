@@ -514,6 +514,7 @@ static void returns_to_a_process(void **state)
 	assert_int_equal(frame.eflags, 0x246);
 	start(NULL);
 	pc.dedicated = true;
+	vcpu.eflags = EFLAGS_FIXED | EFLAGS_IOPL_1;
 	put_return(0x08048000, USER_CODE, 0x3246, 0xbffff000, USER_DATA);
 	fault_at("\xcf", 1, 0);
 	assert_int_equal(frame.eflags, 0x1246);

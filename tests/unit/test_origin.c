@@ -192,6 +192,9 @@ static void virtual_8086_mode_is_left(void **unused)
 {
 	for (u32 cs = 0; cs < 0x200; cs++)
 		for (u32 vector = 0; vector < 256; vector += 1 + (cs & 31)) {
+			/* QEMU lets a process choose IF and IOPL, too. */
+			u32 mode_flags = EFLAGS_FIXED | EFLAGS_VM | (cs & 3) << 12 |
+					 (cs & 4 ? EFLAGS_IF : 0);
 			u32 *at = &stack[STACK_WORDS];
 			struct frame *of;
 
@@ -200,7 +203,7 @@ static void virtual_8086_mode_is_left(void **unused)
 			for (u32 i = 0; i < 4; i++)
 				at = push(at, 0x77);
 			at = push(push(at, 0x1000), 0x2000);
-			at = push(push(push(at, EFLAGS_FIXED | EFLAGS_VM | EFLAGS_IF), cs), MODE_EIP);
+			at = push(push(push(at, mode_flags), cs), MODE_EIP);
 			of = enter(at, vector, has_error_code(vector), false);
 			assert_false(origin_is_guest(&vcpu, of));
 			assert_false(origin_is_vmm(of));

@@ -280,7 +280,7 @@ COLD static void linux_start(struct vcpu *vcpu)
 	frame->ds = frame->es = BOOT_DATA;
 	frame->eip = guest->entry;
 	frame->esi = guest->boot_parameters;
-	frame->eflags = EFLAGS_FIXED | (pc->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);
+	frame->eflags = vcpu_eflags(vcpu, 0);
 }
 
 COLD static void linux_stop(struct vcpu *vcpu)
@@ -326,6 +326,7 @@ COLD bool linux_create(struct vm *vm)
 	/* On a dedicated CPU interrupts are the guest's, and hit the VMM at points only. */
 	vm->vcpu->interruptible = core.interruptible && !pc->dedicated;
 	vm->vcpu->any_vector = pc->dedicated;
+	vm->vcpu->eflags = EFLAGS_FIXED | (pc->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);
 	vm->pc = pc;
 	vm->vcpu->operations = &linux_operations;
 	pc_devices_create(pc);

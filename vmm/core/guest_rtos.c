@@ -193,7 +193,7 @@ APART COLD static void rtos_finish_return(struct vcpu *vcpu)
 		return;
 	vcpu_count(vcpu, COUNTER_returns);
 	frame->eip = stack[0];
-	frame->eflags = (stack[2] & EFLAGS_GUEST) | EFLAGS_FIXED | EFLAGS_IF;
+	frame->eflags = vcpu_eflags(vcpu, stack[2]);
 	frame->esp += FRAME_BYTES;
 }
 
@@ -387,7 +387,7 @@ COLD static void rtos_start(struct vcpu *vcpu)
 	frame->eip = guest->entry;
 	frame->esp = frame->ebx = guest->memory_size - GANDALF_PAGE_SIZE;
 	frame->eax = GANDALF_ENTRY_MAGIC;
-	frame->eflags = EFLAGS_FIXED | EFLAGS_IF;
+	frame->eflags = vcpu_eflags(vcpu, 0);
 }
 
 COLD static void rtos_stop(struct vcpu *vcpu)
@@ -410,6 +410,7 @@ COLD bool rtos_create(struct vm *vm)
 	vm->rtos = rtos;
 	vm->linear = memory_map_rtos(vm->guest->memory_base, vm->guest->memory_size);
 	vcpu->linear = vm->linear;
+	vcpu->eflags = EFLAGS_FIXED | EFLAGS_IF;
 	vcpu->frame_last = vm->guest->memory_size - FRAME_BYTES;
 	vm->channel_bytes = channel_map(vm);
 	vcpu->operations = &rtos_operations;

@@ -14,6 +14,7 @@
 
 #include "abi/gandalf.h"
 #include "core/counter.h"
+#include "ia32/register.h"
 #include "lib/types.h"
 
 /*
@@ -92,6 +93,7 @@ struct vcpu {
 	bool any_vector;     /* interrupts may come while its tables are loaded by vectors that a guest
 			      * has given its controllers */
 	u32 fault_address;   /* CR2 of its last page fault */
+	u32 eflags;          /* the bits that EFLAGS really has whenever it runs: IF, or IOPL 1 */
 	struct gandalf_shared *shared;
 	struct segment_tables *tables;
 	/* Pool frames: of its descriptor tables, its VMM stack, the page table at LAYOUT_VCPU. */
@@ -114,6 +116,13 @@ static inline void vcpu_halt(struct vcpu *vcpu)
 {
 	vcpu->state = VCPU_HALTED;
 	vcpu->attention = true;
+}
+
+/* What it gets for EFLAGS that it, or whoever interrupted it, has put together: no bit of that image
+ * changes the privilege of its ports or whether interrupts come. */
+static inline u32 vcpu_eflags(const struct vcpu *vcpu, u32 image)
+{
+	return (image & EFLAGS_GUEST) | vcpu->eflags;
 }
 
 static inline void vcpu_count(struct vcpu *vcpu, enum counter counter)

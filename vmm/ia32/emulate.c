@@ -401,14 +401,10 @@ static enum emulated emulate_sti(const struct emulation *e)
 
 static void return_to(struct pc *pc, struct frame *frame, const u32 *words)
 {
-	u32 eflags = (words[2] & EFLAGS_GUEST) | EFLAGS_FIXED;
-
 	frame->eip = words[0];
+	frame->eflags = vcpu_eflags(pc->vcpu, words[2]);
 	if (pc->dedicated)
-		eflags |= EFLAGS_IOPL_1 | (words[2] & EFLAGS_IF);
-	else
-		eflags |= EFLAGS_IF;
-	frame->eflags = eflags;
+		frame->eflags |= words[2] & EFLAGS_IF;
 	if ((words[1] & 3) == 3) {
 		frame->cs = words[1] & 0xffff;
 		frame->esp = words[3];

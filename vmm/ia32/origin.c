@@ -77,7 +77,8 @@ static _Noreturn void virtual_8086_leave(struct vcpu *vcpu, const struct frame *
 	u32 vector = from->vector;
 	struct frame *frame = memmove(vcpu->frame, from, sizeof(*frame));
 
-	frame->eflags &= ~EFLAGS_VM;
+	/* QEMU also loads IF and IOPL from what the process made of them. */
+	frame->eflags = vcpu_eflags(vcpu, frame->eflags) | EFLAGS_IF;
 	frame->cs = (frame->cs & 0xffff) | 3;
 	frame->ss = (frame->ss & 0xffff) | 3;
 	frame->vector = VECTOR_VIRTUAL_8086;

@@ -106,6 +106,7 @@ static void vmm_reset(void)
 	vcpu.frame = &frame;
 	vcpu.shared = &shared;
 	vcpu.state = VCPU_RUNNING;
+	vcpu.eflags = EFLAGS_FIXED | EFLAGS_IF;
 	core.current = &vcpu;
 }
 
