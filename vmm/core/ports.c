@@ -6,6 +6,7 @@
 #include "core/pc.h"
 
 #include "core/log.h"
+#include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
 #include "hardware/cmos.h"
@@ -243,11 +244,14 @@ void pc_devices_create(struct pc *pc)
 
 void pc_devices_reset(struct pc *pc)
 {
-	u64 now = rdtsc();
+	u32 seconds = cmos_seconds();
+	u64 now;
 
+	schedule_breathe();
+	now = rdtsc();
 	pic_reset(&pc->pic);
 	pit_reset(&pc->pit, time_tsc_khz, now);
-	rtc_reset(&pc->rtc, time_tsc_khz, now, cmos_seconds());
+	rtc_reset(&pc->rtc, time_tsc_khz, now, seconds);
 	uart_reset(&pc->uart);
 	pc->interrupt_waits = false;
 	deadline_set(&pc->pit_deadline, pit_next(pc));

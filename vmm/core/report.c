@@ -3,6 +3,7 @@
 #include "core/report.h"
 
 #include "core/log.h"
+#include "core/schedule.h"
 #include "core/trace.h"
 #include "ia32/decode.h"
 #include "ia32/switch.h"
@@ -27,11 +28,15 @@ const char *report_exception_name(unsigned vector)
 static void report_instruction(struct vm *vm)
 {
 	struct decoded decoded;
+	enum decode_result result;
 
+	schedule_breathe();
+	result = decode(&decoded, vm->code, vm->code_count);
+	schedule_breathe();
 	log_text(vm->code_count != 0 ? "  instruction: " : "  no instruction can be read there");
 	for (u32 i = 0; i < vm->code_count; i++)
 		log_text("%02x ", vm->code[i]);
-	if (decode(&decoded, vm->code, vm->code_count) == DECODE_OK)
+	if (result == DECODE_OK)
 		log_text("(%s)", decode_name(decoded.operation));
 	log_text("\r\n");
 }

@@ -8,7 +8,7 @@
 #include "lib/string.h"
 
 /* Events looked at between two looks at more urgent guests. */
-#define SEARCH_STEP 32u
+#define SEARCH_STEP 8u
 
 __attribute__((section(".trace"))) struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;

@@ -86,8 +86,9 @@ static inline void point(struct pc *pc)
 		upcall_point(pc);
 }
 
-/* Frees the shadow page tables of the lower three quarters. points: NULL or whose work is
- * interrupted meanwhile; then the space may be a free one, or another's, behind it. */
+/* Frees the shadow page tables of the lower three quarters, a few at a time: the idle vCPU lets more
+ * urgent guests run in between. points: NULL or whose work is interrupted meanwhile; then the space
+ * may be a free one, or another's, behind it. */
 COLD static void space_drop(struct space *space, struct pc *points)
 {
 	for (u32 word = 0; word < ARRAY_SIZE(space->used_groups); word++)
@@ -99,6 +100,8 @@ COLD static void space_drop(struct space *space, struct pc *points)
 			space->used_groups[word] &= space->used_groups[word] - 1;
 			if (points != NULL)
 				point(points);
+			else if (core.current == &idle_vcpu)
+				schedule_breathe();
 		}
 }
 
@@ -839,12 +842,22 @@ COLD void shadow_protect(struct pc *pc, u32 guest_frame)
 
 /* CR3 and paging */
 
+/* All of them, so none is looked for in its chain, which may be as long as there are spaces. */
 COLD static void spaces_free(struct shadow *shadow)
 {
-	for (u32 i = 0; i < shadow->space_limit; i++)
-		if (space_at(shadow, i)->directory != 0)
-			space_free(shadow, space_at(shadow, i));
-	shadow->space_limit = 0;
+	for (u32 i = 0; i < shadow->space_limit; i++) {
+		struct space *space = space_at(shadow, i);
+
+		if (space->directory == 0)
+			continue;
+		space_drop(space, NULL);
+		pool_free(space->directory);
+		space->directory = 0;
+		if (core.current == &idle_vcpu)
+			schedule_breathe();
+	}
+	memset(shadow->hash, 0, sizeof(shadow->hash));
+	shadow->space_limit = shadow->space_free = 0;
 }
 
 static struct space *space_for_load(struct pc *pc, u32 guest)
