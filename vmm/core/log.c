@@ -45,10 +45,16 @@ void log_copy(char *to, u32 size)
 	copy_room = size;
 }
 
+/* The idle vCPU lets more urgent guests run between two characters. */
+static bool log_breathes(void)
+{
+	return core.guests_started && core.current == &idle_vcpu && !idle_vcpu.working;
+}
+
 static void log_put(char character)
 {
 	console_put(&consoles, log_console, character);
-	if (!core.guests_started || core.current != &idle_vcpu || idle_vcpu.working)
+	if (!log_breathes())
 		return;
 	schedule_breathe();
 	if (copy_room > 1 && character != '\r') {
@@ -65,6 +71,8 @@ static void log_list(const char *pattern, va_list arguments)
 		log_pump();
 	else
 		log_flush();
+	if (log_breathes())
+		schedule_breathe();
 }
 
 void log_text(const char *pattern, ...)
@@ -130,16 +138,19 @@ static void screen_pump(void)
 {
 	int byte;
 
-	while ((byte = console_output(&consoles)) >= 0)
-		vga_write((u8)byte);
+	while (console_has_output(&consoles))
+		if ((byte = console_output(&consoles)) >= 0)
+			vga_write((u8)byte);
 }
 
-void log_receive(void)
+bool log_receive(void)
 {
 	int byte;
+	u32 i;
 
-	for (u32 i = 0; i < PUMP_BYTES && (byte = serial_read()) >= 0; i++)
+	for (i = 0; i < PUMP_BYTES && (byte = serial_read()) >= 0; i++)
 		console_input(&consoles, (u8)byte);
+	return i != 0;
 }
 
 void log_pump(void)

@@ -25,8 +25,8 @@ extern struct console *log_console;
 /* Moves some of what the consoles hold to the outside. Called at the UART's
  * interrupt and whenever a console got output. */
 void log_pump(void);
-/* Some of what came in to the consoles; at the UART's interrupt only. */
-void log_receive(void);
+/* Some of what came in to the consoles, and whether anything did; at the UART's interrupt only. */
+bool log_receive(void);
 /* From here on interrupts move the bytes, and nothing waits for the UART. */
 void log_start(void);
 /* After a guest that had the UART for itself: sets it up again. */

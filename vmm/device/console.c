@@ -19,6 +19,10 @@ enum { ESCAPE_NONE, ESCAPE_START, ESCAPE_CONTROL, ESCAPE_STRING, ESCAPE_STRING_E
 enum { CONTROL_A = 0x01, BELL = 0x07, CANCEL = 0x18, ESCAPE = 0x1b, DELETE = 0x7f };
 /* Characters that are put together at once: interrupts wait meanwhile. */
 #define STEP 4u
+/* Steps before somebody else's turn comes, though nothing that can be shown has come of them. */
+#define STEPS 2u
+/* Characters of a line that are dropped at once. */
+#define DROP_STEP 8u
 /* Bytes of one character beyond CONSOLE_LINE_SIZE, so that UTF-8 is not cut. */
 #define CHARACTER_REST 4
 /* Ends a line on the screen that the console has not ended. A terminal ignores CAN, but
@@ -93,6 +97,20 @@ static u8 output_pop(struct console *console)
 	return byte;
 }
 
+/* Makes room: the next characters of the oldest line go. Nothing of it is shown meanwhile. */
+static void output_drop_step(struct console_mux *mux)
+{
+	struct console *console = mux->dropping;
+	u8 byte = 0;
+
+	for (u32 i = 0; i < DROP_STEP && mux->dropping != NULL; i++) {
+		byte = output_pop(console);
+		console->lost++;
+		if (byte == '\n' || console->output_lines == 0)
+			mux->dropping = NULL;
+	}
+}
+
 static bool is_inserting(const struct console_mux *mux, const struct console *console)
 {
 	return mux->inserting && mux->source == console;
@@ -123,16 +141,22 @@ static struct console *other_ready(struct console_mux *mux)
 	return NULL;
 }
 
-__attribute__((format(printf, 2, 3))) static void insert_add(struct console_mux *mux,
-							      const char *pattern, ...)
+/* Not by a pattern, which takes several times as long. There is room for all that is ever added. */
+static void insert_text(struct console_mux *mux, const char *text)
 {
-	va_list arguments;
+	char *to = &mux->insert[mux->insert_count];
 
-	va_start(arguments, pattern);
-	mux->insert_count += format_list(&mux->insert[mux->insert_count],
-					 CONSOLE_INSERT_SIZE - mux->insert_count, pattern,
-					 arguments);
-	va_end(arguments);
+	for (; *text != '\0'; text++)
+		*to++ = *text;
+	mux->insert_count = (u32)(to - mux->insert);
+}
+
+/* A console's name in brackets, or with something else behind it. */
+static void insert_name(struct console_mux *mux, const struct console *console, const char *rest)
+{
+	insert_text(mux, "[");
+	insert_text(mux, console->name);
+	insert_text(mux, rest);
 }
 
 /* Goes below the unfinished line, or takes it from the screen if it can be drawn again. */
@@ -141,12 +165,12 @@ static void insert_leave_line(struct console_mux *mux, bool below)
 	struct console *shown = mux->shown;
 
 	if (shown->line_length > CONSOLE_LINE_SIZE) {
-		insert_add(mux, BREAK);
+		insert_text(mux, BREAK);
 		line_clear(shown);
 	} else if (shown->line_length > 0) {
 		if (!below && shown->escape != ESCAPE_NONE)
-			insert_add(mux, "\x18"); /* cancels it */
-		insert_add(mux, below ? BREAK : "\r\x1b[K");
+			insert_text(mux, "\x18"); /* cancels it */
+		insert_text(mux, below ? BREAK : "\r\x1b[K");
 	}
 }
 
@@ -168,8 +192,12 @@ static void insert_redraw_step(struct console_mux *mux)
 
 static void insert_lost(struct console_mux *mux, struct console *console)
 {
-	if (console->lost > 0)
-		insert_add(mux, "[%s] (%u characters lost)\r\n", console->name, console->lost);
+	char number[11];
+
+	format(number, sizeof(number), "%u", console->lost);
+	insert_name(mux, console, "] (");
+	insert_text(mux, number);
+	mux->insert_rest = " characters lost)\r\n";
 	console->lost = 0;
 }
 
@@ -206,7 +234,7 @@ static void insert_text_step(struct console_mux *mux)
 	if (i == STEP)
 		return;
 	mux->inserting = false;
-	insert_add(mux, mux->source_ended ? "\r\n" : BREAK);
+	insert_text(mux, mux->source_ended ? "\r\n" : BREAK);
 }
 
 static void insert_line(struct console_mux *mux, struct console *console)
@@ -214,10 +242,11 @@ static void insert_line(struct console_mux *mux, struct console *console)
 	mux->source = console;
 	mux->turn = CONSOLE_LINE_SIZE;
 	insert_leave_line(mux, false);
-	insert_lost(mux, console);
-	if (console->output_count == 0)
+	if (console->lost > 0) {
+		insert_lost(mux, console);
 		return;
-	insert_add(mux, "[%s] ", console->name);
+	}
+	insert_name(mux, console, "] ");
 	line_clear(console);
 	mux->inserting = true;
 	mux->source_length = 0;
@@ -230,8 +259,9 @@ static void insert_focus_notice(struct console_mux *mux)
 	mux->turn = CONSOLE_LINE_SIZE;
 	insert_leave_line(mux, true);
 	mux->shown = mux->focus;
-	insert_add(mux, "[console %s", mux->shown->name);
-	mux->notice_rest = true;
+	insert_text(mux, "[console ");
+	insert_text(mux, mux->shown->name);
+	mux->insert_rest = " has the keyboard]\r\n";
 }
 
 static void insert_help(struct console_mux *mux)
@@ -240,11 +270,14 @@ static void insert_help(struct console_mux *mux)
 
 	mux->notice_help = false;
 	insert_leave_line(mux, false);
-	insert_add(mux, "[Ctrl-A n: next console, Ctrl-A a: Ctrl-A itself, Ctrl-A x: leave, "
-			"Ctrl-A h: this]\r\n[consoles:");
-	for (u32 i = 0; i < mux->count; i++, console++)
-		insert_add(mux, " %s%s", console->name, console == mux->focus ? " (keyboard)" : "");
-	insert_add(mux, "]\r\n");
+	insert_text(mux, "[Ctrl-A n: next console, Ctrl-A a: Ctrl-A itself, Ctrl-A x: leave, "
+			 "Ctrl-A h: this]\r\n[consoles:");
+	for (u32 i = 0; i < mux->count; i++, console++) {
+		insert_text(mux, " ");
+		insert_text(mux, console->name);
+		insert_text(mux, console == mux->focus ? " (keyboard)" : "");
+	}
+	insert_text(mux, "]\r\n");
 }
 
 static void insert_shown_lost(struct console_mux *mux)
@@ -263,6 +296,10 @@ static bool insert_begin(struct console_mux *mux)
 {
 	struct console *other = other_ready(mux);
 
+	if (mux->dropping != NULL) {
+		output_drop_step(mux);
+		return true;
+	}
 	if (mux->notice_focus)
 		insert_focus_notice(mux);
 	else if (mux->notice_help)
@@ -282,15 +319,15 @@ static bool insert_begin(struct console_mux *mux)
 static bool insert_next(struct console_mux *mux)
 {
 	mux->insert_first = mux->insert_count = 0;
-	if (mux->notice_rest)
-		insert_add(mux, " has the keyboard]\r\n");
+	if (mux->insert_rest != NULL)
+		insert_text(mux, mux->insert_rest);
 	else if (mux->inserting)
 		insert_text_step(mux);
 	else if (mux->redrawing)
 		insert_redraw_step(mux);
 	else
 		return insert_begin(mux);
-	mux->notice_rest = false;
+	mux->insert_rest = NULL;
 	return true;
 }
 
@@ -309,19 +346,33 @@ static u8 shown_byte(struct console_mux *mux)
 	return byte;
 }
 
+/* If there is room for it by now. */
+static void line_end(struct console_mux *mux, struct console *console)
+{
+	if (!console->end_due || CONSOLE_OUTPUT_SIZE - console->output_count < 2)
+		return;
+	console->end_due = false;
+	console_put(mux, console, '\r');
+	console_put(mux, console, '\n');
+}
+
 int console_output(struct console_mux *mux)
 {
-	while (mux->insert_first == mux->insert_count && insert_next(mux))
-		;
+	bool more = true;
+
+	line_end(mux, mux->shown);
+	line_end(mux, mux->source);
+	for (u32 i = 0; i < STEPS && more && mux->insert_first == mux->insert_count; i++)
+		more = insert_next(mux);
 	if (mux->insert_first < mux->insert_count)
 		return (u8)mux->insert[mux->insert_first++];
-	return mux->shown->output_count > 0 ? shown_byte(mux) : -1;
+	return !more && mux->shown->output_count > 0 ? shown_byte(mux) : -1;
 }
 
 bool console_has_output(struct console_mux *mux)
 {
 	return mux->insert_first < mux->insert_count || mux->inserting ||
-	       redraw_is_due(mux) || mux->notice_focus || mux->notice_rest || mux->notice_help ||
+	       redraw_is_due(mux) || mux->notice_focus || mux->insert_rest != NULL || mux->notice_help ||
 	       mux->shown->lost > 0 || mux->shown->output_count > 0 || other_ready(mux) != NULL;
 }
 
@@ -342,28 +393,25 @@ struct console *console_add(struct console_mux *mux, const char *name)
 	return console;
 }
 
-/* Makes room. */
-static void output_drop_line(struct console *console)
+/* Of the next line that is written nothing is lost, nor of one that has been begun to be shown: that is
+ * shown a little further at each byte, or the oldest one is dropped a little further. */
+static void output_make_room(struct console_mux *mux, struct console *console)
 {
-	u8 byte;
-
-	do {
-		byte = output_pop(console);
-		console->lost++;
-	} while (byte != '\n' && console->output_lines > 0);
+	if (console->output_count == CONSOLE_OUTPUT_SIZE && is_inserting(mux, console))
+		insert_text_step(mux);
+	if (console->output_count == CONSOLE_OUTPUT_SIZE)
+		mux->dropping = console;
+	if (mux->dropping == console)
+		output_drop_step(mux);
 }
 
 bool console_put(struct console_mux *mux, struct console *console, char character)
 {
-	if (console->output_count == CONSOLE_OUTPUT_SIZE) {
-		if (!console->drops_oldest)
-			return false;
-		/* A line that has been begun is not cut. */
-		while (is_inserting(mux, console))
-			insert_text_step(mux);
-		if (console->output_count == CONSOLE_OUTPUT_SIZE)
-			output_drop_line(console);
-	}
+	line_end(mux, console);
+	if (console->drops_oldest)
+		output_make_room(mux, console);
+	if (console_room(console) == 0)
+		return false;
 	console->output[console->output_total++ % CONSOLE_OUTPUT_SIZE] = (u8)character;
 	console->output_count++;
 	if (character == '\n')
@@ -373,22 +421,16 @@ bool console_put(struct console_mux *mux, struct console *console, char characte
 
 u32 console_room(const struct console *console)
 {
-	return CONSOLE_OUTPUT_SIZE - console->output_count;
+	return console->end_due ? 0 : CONSOLE_OUTPUT_SIZE - console->output_count;
 }
 
 void console_finish_line(struct console_mux *mux, struct console *console)
 {
 	u32 total = console->output_total;
 
-	if (total == 0 || console->output[(total - 1) % CONSOLE_OUTPUT_SIZE] == '\n')
-		return;
-	while (console_room(console) < 2)
-		if (is_inserting(mux, console))
-			insert_text_step(mux);
-		else
-			output_drop_line(console);
-	console_put(mux, console, '\r');
-	console_put(mux, console, '\n');
+	console->end_due |= total != 0 &&
+			    console->output[(total - 1) % CONSOLE_OUTPUT_SIZE] != '\n';
+	line_end(mux, console);
 }
 
 bool console_type(struct console *console, u8 byte)

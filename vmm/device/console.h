@@ -36,6 +36,7 @@ struct console {
 	bool drops_oldest;  /* a full buffer drops its oldest line instead of refusing a byte,
 			     * and the number of characters lost is shown: the VMM's log */
 	u32 lost;           /* characters dropped and not yet announced */
+	bool end_due;       /* its line is to be ended as soon as there is room for that */
 	char name[GANDALF_NAME_SIZE];
 	/* What has been shown since the last line feed, to draw it again. */
 	u8 line[CONSOLE_LINE_SIZE];
@@ -49,13 +50,15 @@ struct console_mux {
 	struct console *shown;  /* whose line is on the screen; follows focus */
 	struct console *source; /* whose line was inserted last */
 	bool command;           /* Ctrl-A was typed */
-	/* Due: that of the focus, its rest (in two steps, since interrupts wait meanwhile), help. */
-	bool notice_focus, notice_rest, notice_help;
+	/* Due: that of the focus, help. */
+	bool notice_focus, notice_help;
+	const char *insert_rest; /* of a notice: in two steps, since interrupts wait meanwhile */
 	u32 turn;               /* bytes that the focused console may still write */
 	bool inserting;         /* the source's line is being inserted */
 	u8 source_escape;       /* state of the escape sequence in it */
 	u32 source_length;      /* characters of it so far */
 	bool source_ended;      /* its last byte was a line feed */
+	struct console *dropping; /* whose oldest line is being dropped; NULL: nobody's */
 	bool redrawing;         /* the shown line is being drawn again */
 	u32 redrawn;            /* characters of it so far */
 	u32 insert_first, insert_count;
@@ -77,10 +80,12 @@ bool console_put(struct console_mux *mux, struct console *console, char characte
 /* The bytes that console_put() would take now without dropping any. */
 u32 console_room(const struct console *console);
 
-/* Ends an unfinished line, so that it is shown: the guest has stopped. */
+/* Ends an unfinished line, so that it is shown: the guest has stopped. Without room for that it is
+ * ended when there is, before anything else is taken. */
 void console_finish_line(struct console_mux *mux, struct console *console);
 
-/* The next byte for the physical UART or -1. */
+/* The next byte for the physical UART or -1: there is none, or none yet, if console_has_output()
+ * says so. */
 int console_output(struct console_mux *mux);
 bool console_has_output(struct console_mux *mux);
 

@@ -8,17 +8,17 @@
 #include "lib/math.h"
 
 struct output {
-	char *buffer;
-	u32 size, length;
+	char *at, *end; /* of the buffer: where the zero goes at last */
 	void (*put)(char); /* NULL: into the buffer */
 };
 
-static void output_put(struct output *out, char character)
+/* Where interrupts are masked each character counts. */
+static INLINE void output_put(struct output *out, char character)
 {
 	if (out->put != NULL)
 		out->put(character);
-	else if (out->length + 1 < out->size)
-		out->buffer[out->length++] = character;
+	else if (out->at != out->end)
+		*out->at++ = character;
 }
 
 static void output_number(struct output *out, u64 value, u32 base, u32 width)
@@ -74,11 +74,11 @@ static void output_list(struct output *out, const char *pattern, va_list argumen
 
 u32 format_list(char *buffer, u32 size, const char *pattern, va_list arguments)
 {
-	struct output out = {buffer, size, 0, NULL};
+	struct output out = {buffer, buffer + size - 1, NULL};
 
 	output_list(&out, pattern, arguments);
-	buffer[out.length] = '\0';
-	return out.length;
+	*out.at = '\0';
+	return (u32)(out.at - buffer);
 }
 
 void format_each(void (*put)(char), const char *pattern, va_list arguments)
