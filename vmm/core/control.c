@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The hypercalls by which one guest manages the others (abi/control.h). They are
- * short, and masked but for the walk along the pool's list: a chunk is copied, or
- * the state of a guest is changed, which interrupt handlers change too.
+ * short: a chunk is copied, or the state of a guest is changed, both masked, since
+ * interrupt handlers change the same. What looks at the caller's memory, for which its page
+ * tables may have to be filled and others to go, is not masked: the chunk lies on the stack
+ * in between.
  */
 #include "core/hypercall.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/module.h"
+#include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
 #include "ia32/guest_access.h"
 #include "lib/string.h"
+
+/* Bytes that are typed between two looks at interrupts. */
+#define CONSOLE_STEP 16u
 
 /* What can be read, as far as the current hypercall may see it. */
 struct object {
@@ -24,8 +30,10 @@ static bool control_is_allowed(struct vcpu *vcpu)
 	if (vcpu->vm->pc != NULL && (vcpu->vm->guest->flags & GANDALF_GUEST_CONTROL) != 0)
 		return true;
 	work_end(control_refusal);
-	if (vcpu->counters[COUNTER_refusals]++ == 0)
-		log_line("guest %s tried to manage guests: refused", vcpu->vm->guest->name);
+	if (vcpu->counters[COUNTER_refusals]++ == 0) {
+		vcpu->vm->refused = true;
+		schedule_housekeeping(HOUSEKEEPING_RELEASE);
+	}
 	return false;
 }
 
@@ -77,6 +85,15 @@ static struct object object_guest(const struct vm *vm)
 	return (struct object){&status, sizeof(status)};
 }
 
+/* The idle vCPU writes it, but none that is longer than its place. */
+static struct object object_report(const struct vm *vm)
+{
+	u32 length = strnlen(vm->report, GANDALF_REPORT_SIZE);
+
+	work_end(control_object);
+	return (struct object){vm->report, length};
+}
+
 /* Behind it interrupts are masked. */
 static struct object object_find(const struct vcpu *vcpu)
 {
@@ -85,6 +102,8 @@ static struct object object_find(const struct vcpu *vcpu)
 
 	if (name == GANDALF_OBJECT_SYSTEM)
 		return object_system(vcpu);
+	if (vm != NULL && name % (1 << GANDALF_PLACE_SHIFT) == GANDALF_OBJECT_REPORT)
+		return object_report(vm);
 	work_end(control_object);
 	if (name == GANDALF_OBJECT_TRACE)
 		return (struct object){trace_events, sizeof(trace_events)};
@@ -97,8 +116,6 @@ static struct object object_find(const struct vcpu *vcpu)
 		return object_guest(vm);
 	case GANDALF_OBJECT_COUNTERS:
 		return (struct object){vm->vcpu->counters, sizeof(vm->vcpu->counters)};
-	case GANDALF_OBJECT_REPORT:
-		return (struct object){vm->report, strnlen(vm->report, GANDALF_REPORT_SIZE)};
 	case GANDALF_OBJECT_CONSOLE:
 		return (struct object){vm->console->output, CONSOLE_OUTPUT_SIZE};
 	}
@@ -110,11 +127,14 @@ static u32 control_read(struct vcpu *vcpu)
 	const struct frame *frame = vcpu->frame;
 	struct object object = object_find(vcpu);
 	u32 size = frame->esi < object.size ? object.size - frame->esi : 0;
+	u8 bytes[GANDALF_CONTROL_CHUNK];
 
 	if (object.at == NULL)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	size = minimum(size, minimum(frame->edx, GANDALF_CONTROL_CHUNK));
-	if (size != 0 && !guest_write(frame->ecx, (const u8 *)object.at + frame->esi, size))
+	size = minimum(size, minimum(frame->edx, sizeof(bytes)));
+	memcpy(bytes, (const u8 *)object.at + frame->esi, size);
+	work_begin(vcpu);
+	if (size != 0 && !guest_write(frame->ecx, bytes, size))
 		return hypercall_bad_address(vcpu, frame->ecx);
 	return size;
 }
@@ -137,19 +157,21 @@ static u32 console_write(struct vm *vm, const u8 *bytes, u32 size)
 	if (!vm_is_alive(vm))
 		return (u32)GANDALF_ERROR_STATE;
 	while (done < size && console_type(vm->console, bytes[done]))
-		done++;
+		if (++done % CONSOLE_STEP == 0)
+			work_pause(control_type);
 	vm->vcpu->operations->console(vm->vcpu);
 	return done;
 }
 
 static u32 control_write(struct vcpu *vcpu, struct vm *vm, u32 object)
 {
-	static u8 bytes[GANDALF_CONTROL_CHUNK];
 	const struct frame *frame = vcpu->frame;
+	u8 bytes[GANDALF_CONTROL_CHUNK];
 	u32 size = minimum(frame->edx, sizeof(bytes));
 
 	if (!guest_read(frame->ecx, bytes, size))
 		return hypercall_bad_address(vcpu, frame->ecx);
+	work_end(control_change);
 	if (object == GANDALF_OBJECT_IMAGE)
 		return image_write(vm, frame->esi, bytes, size);
 	if (object == GANDALF_OBJECT_CONSOLE)
@@ -183,12 +205,12 @@ u32 hypercall_control(struct vcpu *vcpu)
 		return (u32)GANDALF_ERROR_PERMISSION;
 	if (frame->eax == GANDALF_HYPERCALL_READ)
 		return control_read(vcpu);
-	work_end(control_change);
-	vcpu->attention = true; /* whoever is started may be more urgent */
 	if (vm == NULL || vm == vcpu->vm)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	if (frame->eax == GANDALF_HYPERCALL_WRITE)
 		return control_write(vcpu, vm, what);
+	work_end(control_change);
+	vcpu->attention = true; /* whoever is started may be more urgent */
 	if (what == GANDALF_ACTION_LOAD)
 		return (u32)image_finish(vm, frame->ecx, frame->edx);
 	return (u32)vm_act(vm, what);

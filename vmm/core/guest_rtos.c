@@ -21,8 +21,8 @@
 /* In 2^32ths, rounded up: an expiry is late by a 10^6th of a tick after six periods, not early. */
 #define THOUSANDTH 4294968u
 enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3, OPCODE_IRET = 0xcf };
-/* Bytes of console output between two looks at interrupts. */
-#define CONSOLE_STEP 8u
+/* Bytes of console input or output between two looks at interrupts. */
+#define CONSOLE_STEP 4u
 /* EIP, CS, EFLAGS. */
 #define FRAME_BYTES 12u
 /* The vectors that can wait follow each other: bits of vcpu->pending. */
@@ -313,6 +313,7 @@ COLD static u32 hypercall_console_write(struct vcpu *vcpu)
 		if (vcpu->pending != 0)
 			break;
 	}
+	work_pause(rtos_print);
 	log_pump();
 	return done;
 }
@@ -328,8 +329,11 @@ COLD static u32 hypercall_console_read(struct vcpu *vcpu)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	if (bytes == NULL)
 		return hypercall_bad_address(vcpu, frame->ebx);
-	while (done < frame->ecx && (byte = console_get(vcpu->vm->console)) >= 0)
+	while (done < frame->ecx && (byte = console_get(vcpu->vm->console)) >= 0) {
 		bytes[done++] = (u8)byte;
+		if (done % CONSOLE_STEP == 0)
+			work_pause(rtos_read);
+	}
 	return done;
 }
 

@@ -21,6 +21,8 @@
 	SECTION(upcall_point, 1000, "", "")                                   \
 	SECTION(gates_to_linux, 1000, "", "")                                 \
 	SECTION(console_interrupt, 1000, "", "")                              \
+	SECTION(console_pump, 1000, "", "")                                   \
+	SECTION(console_tell, 1000, "", "")                                   \
 	SECTION(command_input, 1000, "", "")                                  \
 	SECTION(deliver, 1000, "", "")                                        \
 	SECTION(no_fpu, 1000, "", "")                                         \
@@ -33,10 +35,12 @@
 	SECTION(alive, 1000, "", "")                                          \
 	SECTION(doorbell, 1000, "", "")                                       \
 	SECTION(rtos_print, 1000, "", "")                                     \
+	SECTION(rtos_read, 1000, "", "")                                      \
 	SECTION(control_refusal, 1000, "", "")                                \
 	SECTION(control_status, 1000, "", "")                                 \
 	SECTION(control_object, 1000, "", "")                                 \
 	SECTION(control_change, 1000, "", "")                                 \
+	SECTION(control_type, 1000, "", "")                                   \
 	SECTION(stop, 1000, "", "")                                           \
 	SECTION(take_down, 1000, "", "")
 

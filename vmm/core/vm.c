@@ -32,6 +32,13 @@ static char reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
 
 static void vm_fail(struct vm *vm);
 
+/* Copies the instruction for the report, for which the guest's page tables may be filled, if interrupts
+ * are enabled. */
+static void vm_fetch(struct vm *vm)
+{
+	vm->code_count = vm->vcpu->operations->instruction(vm->vcpu, vm->code, sizeof(vm->code));
+}
+
 /* Silence is nobody's fault who is kept from the CPU: it gets half of the time again,
  * and a bit, lest it is always looked at when the same other guest runs. */
 static u64 watchdog_expire(struct deadline *deadline)
@@ -47,7 +54,9 @@ static u64 watchdog_expire(struct deadline *deadline)
 		vm->alive = now - limit / 2 + time_tsc_khz / 3;
 	if (now - vm->alive < limit)
 		return vm->alive + limit;
-	format(vm->reason, sizeof(vm->reason), "no sign of life for %u ms", vm->guest->watchdog_ms);
+	vm->silent = true;
+	vm->reason[0] = '\0';
+	vm_fetch(vm);
 	vm_fail(vm);
 	return TIME_NEVER;
 }
@@ -133,9 +142,18 @@ static void vm_release(struct vm *vm)
 {
 	const char *notice;
 
+	schedule_breathe();
+	if (vm->silent)
+		format(vm->reason, sizeof(vm->reason), "no sign of life for %u ms",
+		       vm->guest->watchdog_ms);
+	vm->silent = false;
+	schedule_breathe();
 	if (vm->faulted)
 		report(vm);
 	vm->faulted = false;
+	if (vm->refused)
+		log_line("guest %s tried to manage guests: refused", vm->guest->name);
+	vm->refused = false;
 	while ((notice = vm->notice) != NULL) {
 		vm->notice = NULL;
 		log_line(notice, vm->guest->name, vm->fault_restarts, vm->guest->restart_limit);
@@ -217,6 +235,7 @@ static void vm_start_again(struct vm *vm, const char *notice)
 
 void vm_reboot(struct vm *vm)
 {
+	work_pause(take_down);
 	vm_take_down(vm, GANDALF_STATE_OFF);
 	vm->notice = "guest %s asked for a reset and stays off";
 	if (vm->guest->on_reboot == GANDALF_POLICY_RESTART)
@@ -225,6 +244,7 @@ void vm_reboot(struct vm *vm)
 
 void vm_power_off(struct vm *vm)
 {
+	work_pause(take_down);
 	vm_take_down(vm, GANDALF_STATE_OFF);
 	vm->notice = "guest %s is off";
 }
@@ -307,7 +327,6 @@ int vm_act(struct vm *vm, u32 action)
 static void vm_fail(struct vm *vm)
 {
 	vm->faulted = true;
-	vm->code_count = vm->vcpu->operations->instruction(vm->vcpu, vm->code, sizeof(vm->code));
 	vm_take_down(vm, GANDALF_STATE_STOPPED);
 	if (vm->guest->on_fault != GANDALF_POLICY_RESTART)
 		return;
@@ -321,16 +340,20 @@ static void vm_fail(struct vm *vm)
 
 void vm_stop(struct vm *vm, const char *pattern, ...)
 {
+	struct vcpu *vcpu = vm->vcpu;
 	va_list arguments;
 
+	if (vcpu->state != VCPU_OFF) {
+		work_begin(vcpu);
+		vm_fetch(vm);
+		va_start(arguments, pattern);
+		format_list(vm->reason, sizeof(vm->reason), pattern, arguments);
+		va_end(arguments);
+		work_end(stop);
+		work_pause(take_down);
+		vm_fail(vm);
+	}
 	work_end(stop);
-	if (vm->vcpu->state == VCPU_OFF)
-		return;
-	va_start(arguments, pattern);
-	format_list(vm->reason, sizeof(vm->reason), pattern, arguments);
-	va_end(arguments);
-	work_pause(take_down);
-	vm_fail(vm);
 }
 
 bool vm_is_alive(const struct vm *vm)

@@ -34,6 +34,8 @@ struct vm {
 	const char *notice;  /* of its end, which the idle vCPU is to log: a pattern for its
 			      * name, fault_restarts and restart_limit; NULL: none */
 	bool faulted;        /* the idle vCPU is to log the report */
+	bool silent;         /* and to say in its reason that it gave no sign of life */
+	bool refused;        /* and to log that it tried to manage others */
 	bool halt_wanted;    /* a stop came while the VMM worked for it */
 	u32 code_count;
 	u8 code[15];         /* for the report: the instruction where the guest was stopped */

@@ -41,8 +41,8 @@ COLD static const struct fixup *trap_fixup(u32 eip)
 	return NULL;
 }
 
-/* Interrupts come where the idle vCPU lets them in, which looks for itself who
- * is to run then, and where the VMM works for a guest. A vCPU that runs meanwhile
+/* Interrupts come where the idle vCPU lets them in, and where the VMM works for a guest. Whoever has
+ * been woken up runs at once, since the next interrupt may wait already. A vCPU that runs meanwhile
  * may change CR2, and the FPU's owner. */
 static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 {
@@ -54,15 +54,20 @@ static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 		time_interrupt();
 	else
 		interrupt_serve(vector);
-	if (vcpu != &idle_vcpu) {
-		vcpu_count(vcpu, COUNTER_vmm_interrupts);
-		if (schedule_gives_way()) {
-			vcpu_count(vcpu, COUNTER_vmm_preemptions);
-			vcpu->attention = true;
-			cr2_write(cr2);
-		}
+	vcpu_count(vcpu, COUNTER_vmm_interrupts);
+	if (schedule_gives_way()) {
+		vcpu_count(vcpu, COUNTER_vmm_preemptions);
+		vcpu->attention = true;
+		cr2_write(cr2);
 	}
 	vcpu->working = working; /* true: a handler that let this interrupt in */
+}
+
+/* Whether an access of the VMM to a guest's memory may fill its page tables, for which others may
+ * have to go: with interrupts enabled only, unless they are the guest's own. */
+static bool access_may_fill(const struct frame *frame)
+{
+	return (frame->eflags & EFLAGS_IF) != 0 || !core.current->interruptible;
 }
 
 /*
@@ -93,7 +98,8 @@ COLD static void trap_vmm(struct frame *frame)
 		panic("exception %u in the VMM at %x, error code %x, CR2 %x", frame->vector,
 		      frame->eip, frame->error, cr2_read());
 	/* Where guest memory is copied: do the guest's tables allow it? */
-	if (frame->vector != EXCEPTION_PF || !shadow_fill_for_vmm(core.current, cr2_read()))
+	if (frame->vector != EXCEPTION_PF || !access_may_fill(frame) ||
+	    !shadow_fill_for_vmm(core.current, cr2_read()))
 		frame->eip = fixup->to;
 }
 
