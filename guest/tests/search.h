@@ -18,6 +18,10 @@
  * each time, and its arguments. */
 #define SEARCH_WORDS (3 + SEARCH_ARGUMENTS)
 
+/* Three words in memory that no image has, which outlive a restart: the magic, how many programs have
+ * begun, and 1 while one runs. */
+#define SEARCH_PROGRESS 0x3ff000
+
 /* Where address spaces of the kernel are made, page tables that they share, and the frames that are in
  * these. */
 #define SEARCH_DIRECTORIES 0x400000

@@ -24,7 +24,11 @@
  *   housekeeping handlers and Linux set it, interrupts disabled; the idle vCPU clears it.
  *   pending      handlers set it, the RTOS clears it.
  *   waits        handlers set it, Linux clears it, interrupts disabled.
+ *   due          the same: a chip has to be looked at, and then something may wait. (A Linux
+ *                that slept then goes on sleeping; here it may wake up for nothing.)
  */
+
+/* CHIPS: what a device interrupts for is a chip of Linux, at which Linux looks itself. */
 
 /* How many interrupts and mistakes of the RTOS come; 0: they never end. */
 #ifndef EVENTS
@@ -50,6 +54,7 @@ bool rtos_starting = false;
 bool release_wanted = false, start_wanted = true;    /* housekeeping */
 bool busy = false;                     /* the same: the idle vCPU is at it */
 bool pending = false, waits = false;
+bool due = false;
 bool preempted = false;                /* while it worked: somebody else has had the core */
 bool laid = false;                     /* the traps for what waits */
 bool task_switched = true;             /* CR0.TS, as Linux has it next */
@@ -83,7 +88,7 @@ inline schedule()
 	:: else
 	fi;
 	if
-	:: linux_is == HALTED && waits -> linux_is = RUNNING
+	:: linux_is == HALTED && attention -> linux_is = RUNNING
 	:: else
 	fi;
 	if
@@ -107,6 +112,7 @@ inline take_down(state)
 	unreleased = true;
 	release_wanted = true;
 	attention = true;
+	due = false;
 	if
 	:: fpu == LINUX -> fpu = IDLE
 	:: else
@@ -145,7 +151,11 @@ inline serve()
 	if
 	:: device_line ->
 		device_line = false;
+#ifdef CHIPS
+		due = (linux_is != OFF); /* chip_is_due() */
+#else
 		waits = (linux_is != OFF);
+#endif
 #ifndef DEVICE_FORGETS_ATTENTION
 		attention = true
 #endif
@@ -184,6 +194,28 @@ inline serve()
 		fi
 	:: else
 	fi
+}
+
+/* pc_settle(): Linux looks at its chips, and lets interrupts in behind each. */
+inline settle()
+{
+#ifdef CHIPS
+	do
+	:: atomic { due -> due = false };
+		shared_half = true;
+		if
+		:: waits = true
+		:: skip
+		fi;
+		shared_half = false;
+		/* work_pause() */
+		interrupts = true;
+		interrupts = false
+	:: !due -> break
+	od
+#else
+	skip
+#endif
 }
 
 /* The world: an interrupt at any time. */
@@ -247,9 +279,14 @@ end:
 			serve();
 			interrupts = true
 		:: core == IDLE ->
+			/* interrupt_vmm(); its IRET, and what comes before the CLI behind it, is no step. */
 			serve();
 			woken = true;
-			interrupts = true
+			schedule();
+			if
+			:: core == IDLE -> interrupts = true
+			:: else
+			fi
 		fi
 	}
 	:: d_step {
@@ -318,6 +355,7 @@ own_code:
 		assert(!working && !half && !shared_half && !fpu_half);
 		assert(!RTOS_WAITS && rtos_is != RUNNING && !HOUSEKEEPING);
 		/* What waits is delivered, or the traps are laid for it. */
+		assert(!due);
 		assert(!waits || laid);
 		/* TS is as the FPU's owner has it. */
 		assert(fpu != LINUX || !task_switched);
@@ -380,6 +418,9 @@ own_code:
 		show_fpu()
 	:: /* HLT */
 		work_end();
+#ifndef HLT_FORGETS_WHAT_IS_DUE
+		settle();
+#endif
 		if
 		:: !waits -> linux_is = HALTED;
 #ifndef HLT_FORGETS_ATTENTION
@@ -440,6 +481,7 @@ attend:
 after_schedule:
 	atomic { attention = false; attention_next = false };
 	/* linux_deliver() */
+	settle();
 	do
 	:: atomic { waits && linux_is != OFF };
 		if
@@ -554,6 +596,7 @@ end:
 						linux_is = RUNNING;
 						show_fpu();
 						waits = false;
+						due = false;
 						attention = true
 					:: else
 					fi
@@ -568,6 +611,7 @@ end:
 		:: HOUSEKEEPING || core != IDLE
 		:: else ->
 			/* STI; HLT; CLI */
+			assert(linux_is != HALTED || (!waits && !due));
 			d_step { woken = false; interrupts = true };
 			woken;
 			interrupts = false

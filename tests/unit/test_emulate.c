@@ -86,6 +86,18 @@ bool shadow_translate(struct pc *which, u32 linear, u32 *guest_frame)
 	return true;
 }
 
+/* What a chip that was due does to the interrupt controller. */
+static unsigned settles;
+static bool settled_interrupt;
+
+void pc_settle(struct pc *which)
+{
+	assert_ptr_equal(which, &pc);
+	assert_false(processor.interrupts);
+	settles++;
+	pc.interrupt_waits |= settled_interrupt;
+}
+
 u32 pc_port_read(struct pc *which, u16 port, u32 size)
 {
 	assert_ptr_equal(which, &pc);
@@ -128,7 +140,8 @@ static int start(void **state)
 	(void)state;
 	linux_reset();
 	memset(&shadow_calls, 0, sizeof(shadow_calls));
-	port_reads = port_writes = 0;
+	port_reads = port_writes = settles = 0;
+	settled_interrupt = false;
 	emulate_reload_gdt(&pc);
 	return 0;
 }
@@ -451,9 +464,15 @@ static void halting(void **state)
 	fault_at("\xfb\xf4", 2, 0);
 	assert_int_equal(vcpu.state, VCPU_RUNNING);
 	assert_int_equal(frame.eip, CODE + 2);
+	/* Nor if it comes of a chip that nobody has looked at. */
 	pc.interrupt_waits = false;
+	settled_interrupt = true;
+	fault_at("\xf4", 1, 0);
+	assert_int_equal(vcpu.state, VCPU_RUNNING);
+	pc.interrupt_waits = settled_interrupt = false;
 	fault_at("\xf4", 1, 0);
 	assert_int_equal(vcpu.state, VCPU_HALTED);
+	assert_int_equal(settles, 4);
 	/* For ever. */
 	vcpu.state = VCPU_RUNNING;
 	shared.interrupt_flag = 0;

@@ -180,6 +180,16 @@ void pc_console(struct pc *pc)
 	assert_non_null(pc);
 }
 
+/* An interrupt comes of what was due, or none. */
+static bool settle_interrupts;
+
+void pc_settle(struct pc *pc)
+{
+	assert_false(processor.interrupts);
+	pc->due = 0;
+	pc->interrupt_waits |= settle_interrupts;
+}
+
 void pc_interrupt(struct pc *pc, unsigned irq)
 {
 	(void)irq;
@@ -521,8 +531,9 @@ static void the_fpu_changes_hands_with_interrupts_disabled(void **state)
 	enter(EXCEPTION_NM, 3);
 	only_call("fpu", false);
 	core.fpu_owner = &vcpu;
+	vm.pc->cr0 |= CR0_TS;
 	enter(EXCEPTION_NM, 3);
-	only_call("inject", false);
+	only_call("inject", true);
 }
 
 /* One that arrives in the delivery of another is seen behind it. */
@@ -546,6 +557,30 @@ static void interrupts_are_delivered_with_interrupts_enabled(void **state)
 	only_call("inject", true);
 	assert_true(vm.pc->armed);
 	assert_false(processor.interrupts);
+}
+
+/* Who slept when a chip was due, and gets no interrupt of it, goes on sleeping. */
+static void a_chip_that_was_due_wakes_whom_it_interrupts(void **state)
+{
+	struct pc *pc = vm.pc;
+
+	(void)state;
+	frame.cs = 0x61;
+	linux_set_interrupts(pc, true);
+	for (unsigned i = 0; i < 4; i++) {
+		call_count = 0;
+		vcpu.state = VCPU_RUNNING;
+		vcpu.attention = 0;
+		pc->due = PC_DUE_PIT;
+		pc->slept = (i & 1) != 0;
+		settle_interrupts = (i & 2) != 0;
+		vcpu.operations->deliver(&vcpu);
+		assert_int_equal(vcpu.state, i == 1 ? VCPU_HALTED : VCPU_RUNNING);
+		assert_int_equal(vcpu.attention & ATTENTION_NOW, i == 1);
+		assert_int_equal(call_count, settle_interrupts);
+		assert_false(pc->slept || pc->due != 0);
+	}
+	settle_interrupts = false;
 }
 
 static void a_dedicated_cpu_and_the_old_way_keep_interrupts_out(void **state)
@@ -582,6 +617,7 @@ int main(void)
 		TEST(hypercalls_and_emulation_run_with_interrupts_enabled),
 		TEST(the_fpu_changes_hands_with_interrupts_disabled),
 		TEST(interrupts_are_delivered_with_interrupts_enabled),
+		TEST(a_chip_that_was_due_wakes_whom_it_interrupts),
 		TEST(a_dedicated_cpu_and_the_old_way_keep_interrupts_out),
 	};
 

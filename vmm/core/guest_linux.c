@@ -55,10 +55,23 @@ COLD static void deliver_direct(struct pc *pc)
 	}
 }
 
+/* Who slept does so again, unless an interrupt came of it. */
+static void deliver_due(struct vcpu *vcpu, struct pc *pc)
+{
+	bool slept = pc->slept;
+
+	pc_settle(pc);
+	pc->slept = false;
+	if (slept && !pc->interrupt_waits)
+		vcpu_halt(vcpu);
+}
+
 APART static void deliver_waiting(struct vcpu *vcpu, struct pc *pc)
 {
 	if (pc->direct_count != 0)
 		deliver_direct(pc);
+	if (pc->due != 0)
+		deliver_due(vcpu, pc);
 	while (pc->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupt_flag(pc) != 0) {
 		unsigned vector = pc_interrupt_acknowledge(pc);
 
@@ -81,7 +94,7 @@ static void linux_deliver(struct vcpu *vcpu)
 {
 	struct pc *pc = vcpu->vm->pc;
 
-	if (pc->interrupt_waits || pc->armed || pc->direct_count != 0)
+	if (pc->unusual != 0 || pc->direct_count != 0)
 		deliver_waiting(vcpu, pc);
 }
 
@@ -187,13 +200,15 @@ static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 		access_refused(pc, linear, result);
 }
 
+/* The guest's own #NM, if it asked for it; else the FPU has another's state. */
 COLD static void no_fpu(struct pc *pc)
 {
-	work_end(no_fpu);
-	if ((pc->cr0 & (CR0_TS | CR0_EM)) == 0 && fpu_is_foreign(pc->vcpu))
-		fpu_take(pc->vcpu);
-	else
+	if ((pc->cr0 & (CR0_TS | CR0_EM)) != 0) {
 		inject_last(pc, EXCEPTION_NM, INJECT_NO_ERROR);
+		return;
+	}
+	work_end(no_fpu);
+	fpu_take(pc->vcpu);
 }
 
 COLD static void exception(struct pc *pc, unsigned vector, u32 error)
@@ -254,6 +269,7 @@ COLD static void linux_start(struct vcpu *vcpu)
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	struct frame *frame = switch_prepare(vcpu);
 
+	schedule_breathe();
 	command_line_complete(guest);
 	schedule_breathe();
 	pc->cr0 = CR0_PE | CR0_ET;

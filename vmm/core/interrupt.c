@@ -85,24 +85,40 @@ void interrupt_take_back(void)
 	log_take_back();
 }
 
+static void consoles_tell(void)
+{
+	for (u32 i = 0; i < core.vcpu_count; i++)
+		if (vcpus[i].state != VCPU_OFF)
+			vcpus[i].operations->console(&vcpus[i]);
+}
+
+/* An RTOS that must not wait has waited long enough when it has been seen to hold the processor so often,
+ * one time after the other. */
+static void console_count(void)
+{
+	if (core.current->priority == 0 || ++console_waits >= CONSOLE_WAITS + CONSOLE_BURST)
+		console_waits = 0;
+}
+
 /* What is left to do is done at a later interrupt: one behind the other would keep
  * the timer's out, which the processor may serve after the 8259's. Between the steps
- * others are let in; the UART's are masked until the deadline. */
+ * others are let in; the UART's are masked until the deadline. An RTOS that has just been woken up
+ * is hit by that, too: so nothing is done that need not be. */
 static void console_interrupt(void)
 {
 	serial_mask_interrupts();
 	deadline_set(&console_deadline, rdtsc() + time_tsc_khz / CONSOLE_RATE);
-	log_receive();
-	command_input();
-	for (u32 i = 0; i < core.vcpu_count; i++)
-		if (vcpus[i].state != VCPU_OFF)
-			vcpus[i].operations->console(&vcpus[i]);
+	if (log_receive()) {
+		command_input();
+		consoles_tell();
+	}
 	if (console_must_wait())
 		return;
-	work_pause(console_interrupt);
-	if (++console_waits >= CONSOLE_WAITS + CONSOLE_BURST)
-		console_waits = 0;
+	console_count();
+	work_pause(console_pump);
 	log_pump();
+	work_pause(console_tell);
+	consoles_tell();
 }
 
 static void line_interrupt(unsigned irq)

@@ -20,13 +20,24 @@
  * priorities let few nest. */
 #define PC_DIRECT_VECTORS 8
 
+/* Bits of pc->due: what has happened to a chip, which interrupt handlers only note. */
+enum { PC_DUE_PIT = 1, PC_DUE_RTC = 2, PC_DUE_UART = 4 };
+
 /* What is large comes last: a small offset takes less code. */
 struct pc {
 	struct vm *vm;
 	struct vcpu *vcpu;
 	bool dedicated;          /* IOPL 1, real IF, interrupts without the VMM */
-	/* Shared CPU: the traps for an interrupt that waits are laid; pic_pending() >= 0. */
-	bool armed, interrupt_waits;
+	/* Shared CPU: the traps for an interrupt that waits are laid; pic_pending() >= 0; PC_DUE_...,
+	 * chips that have to be looked at before the guest goes on, and whether it slept then. */
+	union {
+		struct {
+			bool armed, interrupt_waits;
+			u8 due;
+			bool slept;
+		};
+		u32 unusual; /* one of them */
+	};
 
 	/* The guest's system registers; CR2 is in the shared page. */
 	u32 cr0, cr3, cr4, gdt_base, idt_base;
@@ -61,6 +72,8 @@ void pc_devices_reset(struct pc *pc);
 void pc_devices_stop(struct pc *pc);
 /* After input came or output went. */
 void pc_console(struct pc *pc);
+/* Looks at the chips to which something has happened. Interrupts are masked before and behind it. */
+void pc_settle(struct pc *pc);
 /* Size 1, 2 or 4 bytes. */
 u32 pc_port_read(struct pc *pc, u16 port, u32 size);
 void pc_port_write(struct pc *pc, u16 port, u32 size, u32 value);

@@ -61,14 +61,27 @@ static void uart_exchange(struct pc *pc)
 	for (u32 i = 0; i < UART_STEP && uart_can_receive(&pc->uart) && console_has_input(console); i++)
 		uart_receive(&pc->uart, (u8)console_get(console));
 	uart_drain(pc);
+	chips_pause();
 	pic_set_line(&pc->pic, IRQ_UART, uart_interrupt(&pc->uart));
 	pic_look(pc);
+}
+
+/* An interrupt handler has a chip looked at when its guest is about to go on: an RTOS must not wait
+ * for that. A guest that sleeps wakes up for it. */
+static void chip_is_due(struct pc *pc, u8 due)
+{
+	struct vcpu *vcpu = pc->vcpu;
+
+	pc->due |= due;
+	pc->slept |= vcpu->state == VCPU_HALTED ||
+		     (vcpu->state == VCPU_PAUSED && pc->vm->paused == VCPU_HALTED);
+	vcpu->attention = true;
 }
 
 void pc_console(struct pc *pc)
 {
 	if (console_has_input(pc->vm->console) || uart_has_output(&pc->uart))
-		uart_exchange(pc);
+		chip_is_due(pc, PC_DUE_UART);
 }
 
 /* A PIT with a tiny count would be served more often than anything else runs:
@@ -83,24 +96,60 @@ static u64 pit_next(const struct pc *pc)
 
 static u64 pit_due(struct deadline *deadline)
 {
-	u64 now = rdtsc();
-	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, pit_deadline));
-
-	pc->pit_served = now;
-	if (pit_expire(&pc->pit, now) != 0) {
-		vcpu_count(pc->vcpu, COUNTER_timer_expiries);
-		pc_interrupt(pc, IRQ_PIT);
-	}
-	return pit_next(pc);
+	chip_is_due((struct pc *)((u8 *)deadline - offsetof(struct pc, pit_deadline)), PC_DUE_PIT);
+	return TIME_NEVER;
 }
 
 static u64 rtc_due(struct deadline *deadline)
 {
-	struct pc *pc = (struct pc *)((u8 *)deadline - offsetof(struct pc, rtc_deadline));
+	chip_is_due((struct pc *)((u8 *)deadline - offsetof(struct pc, rtc_deadline)), PC_DUE_RTC);
+	return TIME_NEVER;
+}
 
-	rtc_expire(&pc->rtc, rdtsc());
+static void pit_settle(struct pc *pc)
+{
+	u64 now = rdtsc();
+
+	pc->pit_served = now;
+	if (pit_expire(&pc->pit, now)) {
+		vcpu_count(pc->vcpu, COUNTER_timer_expiries);
+		pc_interrupt(pc, IRQ_PIT);
+	}
+	deadline_set(&pc->pit_deadline, pit_next(pc));
+}
+
+/* What the alarm takes is a step of its own. */
+static void rtc_look(struct pc *pc)
+{
 	rtc_settle(pc);
-	return rtc_deadline(&pc->rtc);
+	deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
+}
+
+static void chip_look(struct pc *pc, u8 due)
+{
+	if (due == PC_DUE_PIT) {
+		pit_settle(pc);
+	} else if (due == PC_DUE_RTC) {
+		rtc_expire(&pc->rtc, rdtsc());
+		chips_pause();
+		rtc_look(pc);
+	} else {
+		uart_exchange(pc);
+	}
+}
+
+/* One at a time; more may be due meanwhile. */
+void pc_settle(struct pc *pc)
+{
+	u8 due;
+
+	if (pc->due != 0)
+		chips_pause();
+	while ((due = pc->due & (u8)-pc->due) != 0) {
+		pc->due ^= due;
+		chip_look(pc, due);
+		chips_pause();
+	}
 }
 
 /* The chips, and where nothing is to be done: diagnostics, DMA, coprocessor reset. */
@@ -135,8 +184,7 @@ static void chip_settle(struct pc *pc, enum chip chip, u16 port)
 		pic_look(pc);
 	} else if (chip == CHIP_RTC && port != RTC_INDEX) {
 		chips_pause();
-		rtc_settle(pc);
-		deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
+		rtc_look(pc);
 	}
 }
 
@@ -195,9 +243,12 @@ u32 pc_port_read(struct pc *pc, u16 port, u32 size)
 	vcpu_count(pc->vcpu, COUNTER_port_accesses);
 	if (port_is_own(pc, port, size))
 		return port_in(port, size);
+	pc_settle(pc);
 	for (u32 i = 0; i < size; i++) {
 		enum chip chip = chip_find(pc, (u16)(port + i));
 
+		if (i != 0)
+			chips_pause();
 		value |= (u32)chip_read(pc, chip, (u16)(port + i)) << 8 * i;
 		chip_settle(pc, chip, (u16)(port + i));
 	}
@@ -213,9 +264,13 @@ void pc_port_write(struct pc *pc, u16 port, u32 size, u32 value)
 		port_out(port, size, value);
 		return;
 	}
-	for (u32 i = 0; i < size; i++) {
+	pc_settle(pc);
+	/* A byte may have the guest reset. */
+	for (u32 i = 0; i < size && pc->vcpu->state == VCPU_RUNNING; i++) {
 		enum chip chip = chip_find(pc, (u16)(port + i));
 
+		if (i != 0)
+			chips_pause();
 		chip_write(pc, chip, (u16)(port + i), (u8)(value >> 8 * i));
 		chip_settle(pc, chip, (u16)(port + i));
 	}
@@ -260,6 +315,8 @@ void pc_devices_reset(struct pc *pc)
 
 void pc_devices_stop(struct pc *pc)
 {
+	pc->due = 0;
+	pc->slept = false;
 	deadline_set(&pc->pit_deadline, TIME_NEVER);
 	deadline_set(&pc->rtc_deadline, TIME_NEVER);
 }

@@ -376,6 +376,7 @@ static enum emulated emulate_hlt(const struct emulation *e)
 	struct pc *pc = e->pc;
 
 	work_end(halt);
+	pc_settle(pc);
 	e->frame->eip += e->decoded.length;
 	vcpu_count(pc->vcpu, COUNTER_halts);
 	if (linux_interrupt_flag(pc) == 0)

@@ -3,8 +3,8 @@
  * The test kernel pc-search.elf: executes programs of operations, any that ring 1 or ring 3 can think
  * of, to find what keeps a more urgent RTOS from the CPU. They come in its RAM disk; after each the
  * machine is reset, which is a part of it, and the guest begins with the next. Who measures from
- * outside does so from search_begin to search_end. A program that goes astray ends by a fault, or by
- * the guest's watchdog: the guest must be one that is restarted then.
+ * outside does so from search_begin to search_end. A program that goes astray, or takes long, ends by
+ * a fault or by the guest's watchdog: the guest must be one that is restarted then.
  */
 #include "search.h"
 
@@ -15,8 +15,6 @@
 #include "suite.h"
 
 #define RAM_DISK 0x218 /* in the boot parameters: where it is */
-/* What outlives a restart: memory that no image has. */
-#define PROGRESS 0x3ff000
 #define SETTLE 2000000 /* time stamps before a program begins */
 #define RESET_PORT 0xcf9
 #define RESET_CPU 6
@@ -35,7 +33,7 @@
 struct progress {
 	uint32_t magic, next, running;
 };
-static volatile struct progress *const progress = (volatile struct progress *)PROGRESS;
+static volatile struct progress *const progress = (volatile struct progress *)SEARCH_PROGRESS;
 
 typedef void operation_function(const uint32_t *arguments);
 
@@ -350,7 +348,6 @@ static void operation_run(const uint32_t *words)
 	memcpy(arguments, &words[3], sizeof(arguments));
 	for (uint32_t i = 0; i < words[1]; i++) {
 		search_call(operations[words[0] % PIECES(operations)], arguments);
-		hypercall(GANDALF_HYPERCALL_ALIVE, 0, 0, 0);
 		arguments[0] += words[2];
 	}
 }
@@ -368,6 +365,7 @@ static void program_run(const uint32_t *words)
 
 	while (hypercall(GANDALF_HYPERCALL_DOORBELL, SEARCH_DISPATCH, 0, 0) != 0)
 		;
+	hypercall(GANDALF_HYPERCALL_ALIVE, 0, 0, 0);
 	search_begin();
 	for (; count > 0; count--, words += SEARCH_WORDS)
 		operation_run(words);

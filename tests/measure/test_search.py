@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No guest on a shared CPU keeps a more urgent RTOS from it for long, whatever it does.
+
+Each program of corpus/ has once driven the VMM over a limit, or near it (python -m gandalf.search
+found some of them, and searches on here). The machine is deterministic: so are the figures.
+"""
+
+import pytest
+
+from gandalf.hostile import DISPATCH_LIMIT, MASKED_LIMIT, Bench, Found, Program, encode, parse
+from gandalf.paths import BUILD, UserError
+from gandalf.search import Mutator, Search, corpus
+
+PROGRAMS = corpus()
+POOLS = (4, 12)
+GENERATIONS, SIZE = 2, 25
+
+
+@pytest.fixture(scope="module", params=POOLS)
+def found(request: pytest.FixtureRequest) -> dict[str, Found]:
+    """Run all programs, with the smallest and the largest pool for page tables."""
+    bench = Bench(BUILD / "search" / f"corpus-{request.param}", request.param)
+    return dict(zip(PROGRAMS, bench.run(list(PROGRAMS.values())), strict=True))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_is_within_the_limits(found: dict[str, Found], name: str) -> None:
+    print(f"{name}: {found[name]}")
+    assert 0 < found[name].masked <= MASKED_LIMIT
+    assert 0 < found[name].dispatch <= DISPATCH_LIMIT
+
+
+def test_a_search_finds_nothing() -> None:
+    bench = Bench(BUILD / "search" / "short")
+    search = Search.begin(bench, 1, list(PROGRAMS.values()))
+    search.size = SIZE
+    for _ in range(GENERATIONS):
+        search.step()
+    print(*(row.found for row in search.best[:3]), sep="\n")
+    assert not search.wrong, "\n".join(map(str, search.wrong))
+
+
+def test_the_same_programs_find_the_same() -> None:
+    bench = Bench(BUILD / "search" / "same")
+    mutator = Mutator(3)
+    programs: list[Program] = [mutator.program() for _ in range(4)]
+    assert bench.run(programs) == bench.run(programs)
+
+
+def test_a_text_is_a_program() -> None:
+    program = parse("# of it\nout8 0x40 1 *3 +0x10\nhalt\nread gdt_page # a variable\n")
+    assert [str(operation) for operation in program[:2]] == ["out8 0x40 1 *3 +0x10", "halt"]
+    assert program[2].arguments[0] % 0x1000 == 0
+    assert parse("\n".join(map(str, program))) == program
+    assert len(encode([program])) == 4 * (2 + 1 + 3 * 8)
+    for wrong in ("nothing 1", "out8 1"):
+        with pytest.raises(UserError, match="is no operation"):
+            parse(wrong)
+
+
+def test_a_seed_is_a_sequence() -> None:
+    first, second, other = Mutator(1), Mutator(1), Mutator(2)
+    program = first.program()
+    assert program == second.program() != other.program()
+    assert first.change(program, program) == second.change(program, program)
