@@ -52,9 +52,8 @@ class Change:
 
 
 class Fate(Enum):
-    """What became of a mutant."""
+    """What became of a mutant that compiles."""
 
-    INVALID = "does not compile without a warning"
     SAME = "is the same program"
     NOTICED = "a test fails"
     SURVIVED = "all tests pass"
@@ -104,7 +103,7 @@ def change_of(file: str, mutant: Mutant) -> Change:
     return Change(file, mutant.function, mutant.before, mutant.after)
 
 
-def _judge(bench: Bench, mutant: Mutant, name: str) -> Fate:
+def _judge(bench: Bench, name: str) -> Fate:
     if bench.notices(name):
         return Fate.NOTICED
     return Fate.SAME if bench.is_original(name) else Fate.SURVIVED
@@ -119,9 +118,7 @@ def _fates(
     while first < len(mutants) and found < wanted:
         some = list(enumerate(mutants))[first : first + wanted - found]
         first += len(some)
-        results = pool.map(
-            lambda one: bench.compile(str(one[0]), one[1].apply(bench.source)), some
-        )
+        results = pool.map(lambda one: bench.compile(str(one[0]), one[1].apply(bench.source)), some)
         fresh = []
         for (number, mutant), code in zip(some, results, strict=True):
             if code is None or code in codes:
@@ -129,7 +126,7 @@ def _fates(
             else:
                 codes.add(code)
                 fresh.append((mutant, str(number)))
-        fates = pool.map(lambda one: _judge(bench, *one), fresh)
+        fates = pool.map(lambda one: _judge(bench, one[1]), fresh)
         for (mutant, name), fate in zip(fresh, fates, strict=True):
             bench.forget(name)
             if fate != Fate.SAME:
