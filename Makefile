@@ -16,7 +16,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/build/cache/python
 SUITES := unit asan fuzz preemption python boot isolation itron measure bench-test
 
 .DEFAULT_GOAL := help
-.PHONY: help run build image size bench bench-full check test clean setup-run setup-test setup-image $(SUITES)
+.PHONY: help run build image size bench bench-full check test mutate clean setup-run setup-test setup-image $(SUITES)
 
 help:
 	@echo 'make run      build a system and run it on this terminal'
@@ -27,6 +27,8 @@ help:
 	@echo 'make test     run everything that proves it; the last line counts tests'
 	@echo 'make check    compile without warnings, analyse, check style, types and budgets'
 	@echo 'make NAME     one suite of `make test`: $(SUITES)'
+	@echo 'make mutate   change the VMM at random and count what the unit tests notice'
+	@echo '                ARGS="--all --file ia32/segment.c"  every change of one source'
 	@echo 'make size     compare sizes with their budgets'
 	@echo 'make bench    measure native Linux, Gandalf and Xen side by side'
 	@echo '                ARGS="--quick"            options of `gandalf bench`'
@@ -66,10 +68,13 @@ check: setup-test
 test: setup-test
 	@$(SUITE)
 
+mutate: setup-test
+	@$(VENV)/python -m gandalf.mutate $(ARGS)
+
 $(SUITES): setup-test
 	@$(SUITE) $@
 
 # What was fetched and the Python environment cost minutes and the network.
 clean:
 	rm -rf build/vmm build/control build/systems build/tests build/test build/check build/unit build/fuzz \
-		build/freertos build/itron build/rootfs build/boot build/measure build/preemption build/bench build/setup.log build/cache
+		build/freertos build/itron build/rootfs build/boot build/measure build/preemption build/bench build/mutate build/setup.log build/cache

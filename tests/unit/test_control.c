@@ -189,6 +189,8 @@ static void only_who_is_allowed_manages(void **state)
 		for (u32 number = GANDALF_HYPERCALL_READ; number <= GANDALF_HYPERCALL_ACT; number++)
 			assert_int_equal(call(number, of(0, RTOS), 0, 4, 0),
 					 GANDALF_ERROR_PERMISSION);
+		/* The first is told, and the others are counted. */
+		assert_int_equal(told, 1);
 	}
 	assert_int_equal(vcpus_made[LINUX].counters[COUNTER_refusals], 6);
 	assert_int_equal(told, 1);
@@ -216,6 +218,8 @@ static void the_system_is_told(void **state)
 	assert_int_equal(status.trace_next, 5000);
 	assert_int_equal(status.log_bytes, 123);
 	assert_true(status.now == 77);
+	/* What others change is looked at with interrupts disabled. */
+	assert_false(processor.interrupts);
 }
 
 static void a_guest_is_told(void **state)
@@ -247,6 +251,7 @@ static void a_guest_is_told(void **state)
 	assert_int_equal(status.console_bytes, 4321);
 	assert_true(status.ran == 1234 && status.started == 99);
 	assert_string_equal(status.reason, "why");
+	assert_false(processor.interrupts);
 	/* The caller has run since it was switched in. */
 	vcpus_made[LINUX].ran = 10 - 100ull;
 	processor.tsc = 150;
@@ -272,6 +277,8 @@ static void expect_object(u32 what, const void *bytes, u32 size)
 	assert_int_equal(done, size);
 	assert_int_equal(call(GANDALF_HYPERCALL_READ, what, 16, 5, UINT32_MAX), 0);
 	assert_int_equal(call(GANDALF_HYPERCALL_READ, what, 16, 3, 0), size < 3 ? size : 3);
+	for (u32 rest = 0; rest < 3; rest++)
+		assert_int_equal(call(GANDALF_HYPERCALL_READ, what, 16, 4096, size - rest), rest);
 }
 
 static void objects_are_read_in_chunks(void **state)
@@ -355,6 +362,7 @@ static void an_image_is_written_whole(void **state)
 	/* Half of it: it cannot be started, whatever was there before. */
 	assert_int_equal(image.memory_size, 0);
 	assert_int_equal(image_write(GANDALF_CONTROL_CHUNK, 0x20), 0x20);
+	image.load_address = 0x300;
 	assert_memory_equal(store, guest_memory, GANDALF_CONTROL_CHUNK);
 	assert_memory_equal(store + GANDALF_CONTROL_CHUNK, guest_memory, 0x20);
 	assert_int_equal(image_finish(0x220, 0x21f), 0);
@@ -377,6 +385,8 @@ static void an_image_must_fit(void **state)
 	image.room = 0x2000;
 	assert_int_equal(image_finish(0x1001, 0), GANDALF_ERROR_SPACE);
 	assert_int_equal(image.memory_size, 0);
+	assert_int_equal(image_finish(0x1000, 0), 0);
+	assert_int_equal(image.memory_size, 0x1000);
 	/* Linux has images of another kind, and who runs keeps its own. */
 	vms[RTOS].rtos = NULL;
 	assert_int_equal(image_write(0, 4), GANDALF_ERROR_SPACE);

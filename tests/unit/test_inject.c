@@ -141,6 +141,9 @@ static void a_page_fault_brings_its_address(void **state)
 	inject_general_protection(&pc, 0x1234);
 	assert_int_equal(word(frame.esp), 0x1234);
 	assert_int_equal(frame.eip, HANDLER(13));
+	assert_int_equal(last_trace.type, TRACE_exception);
+	assert_int_equal(last_trace.first, EXCEPTION_GP);
+	assert_int_equal(last_trace.second, HANDLER(14));
 }
 
 static void check_stopped(void)
@@ -199,6 +202,133 @@ static void a_stack_that_takes_nothing_ends_the_guest(void **state)
 	check_stopped();
 }
 
+/* The low byte of a gate's second word says nothing to a CPU without IST. */
+static void reserved_bits_of_a_gate_mean_nothing(void **state)
+{
+	(void)state;
+	shared.interrupt_flag = GANDALF_INTERRUPT_FLAG;
+	put_descriptor(IDT, 3, 0xc1238eff00614566);
+	assert_true(inject(&pc, 3, INJECT_NO_ERROR));
+	assert_int_equal(frame.eip, 0xc1234566);
+	assert_int_equal(shared.interrupt_flag, 0);
+	start(NULL);
+	put_descriptor(IDT, 3, 0xc1238e0000614567);
+	assert_true(inject(&pc, 3, INJECT_NO_ERROR));
+	assert_int_equal(frame.eip, 0xc1234567);
+	start(NULL);
+	put_descriptor(IDT, 3, 0xc1230eff00614567);
+	assert_false(inject(&pc, 3, INJECT_NO_ERROR));
+	check_stopped();
+}
+
+static void the_end_says_what_could_not_be_delivered(void **state)
+{
+	static const struct {
+		u32 vector;
+		const char *words;
+	} cases[] = {
+		{ 13, "triple fault: its IDT has no gate for #13" },
+		{ 31, "triple fault: its IDT has no gate for #31" },
+		{ 32, "triple fault: its IDT has no gate for an interrupt" },
+		{ 255, "triple fault: its IDT has no gate for an interrupt" },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		start(NULL);
+		put_gate(cases[i].vector, 0);
+		assert_false(inject(&pc, cases[i].vector, INJECT_NO_ERROR));
+		assert_string_equal(stop_reason, cases[i].words);
+	}
+}
+
+#define PAGE (STACK & PTE_FRAME)
+
+static bool takes_frame_at(u32 esp, u32 read_only)
+{
+	start(NULL);
+	frame.esp = esp;
+	linear_read_only[(read_only - LINEAR_FIRST) / PAGE_SIZE] = true;
+	return inject(&pc, 0x20, INJECT_NO_ERROR);
+}
+
+/* Each page that a frame touches must be one that the kernel could write, and no other. */
+static void a_frame_may_touch_two_pages(void **state)
+{
+	const u32 next = PAGE + PAGE_SIZE;
+
+	(void)state;
+	for (u32 esp = next + 1; esp < next + 12; esp++) {
+		assert_false(takes_frame_at(esp, PAGE));
+		check_stopped();
+		assert_false(takes_frame_at(esp, next));
+		check_stopped();
+		assert_true(takes_frame_at(esp, next + PAGE_SIZE));
+		assert_int_equal(linear_questions, 2);
+	}
+	/* It ends with the page, or begins with it. */
+	assert_true(takes_frame_at(next, next));
+	assert_int_equal(linear_questions, 1);
+	assert_true(takes_frame_at(PAGE + 12, PAGE - PAGE_SIZE));
+	assert_int_equal(linear_questions, 1);
+}
+
+/* Where the shadow has the page writable nothing is asked, and a store that fails all the same is
+ * not taken for one that has been done. */
+static void a_store_that_fails_is_noticed(void **state)
+{
+	(void)state;
+	for (u32 user = 0; user < 2; user++) {
+		for (u32 absent = 0; absent < 2; absent++) {
+			start(NULL);
+			empty_directory[0] = PTE_P | PTE_W | PTE_PS;
+			if (user) {
+				to_ring_3();
+				pc.tss_base = TSS;
+				put_word(TSS + 4, STACK);
+			}
+			linear_absent[(PAGE - LINEAR_FIRST) / PAGE_SIZE] = absent;
+			assert_int_equal(inject(&pc, EXCEPTION_PF, 6), !absent);
+			assert_int_equal(stops, absent);
+			assert_int_equal(linear_questions, 0);
+		}
+	}
+}
+
+/* Part of a frame of ring 3 is in a page that goes: its stack pointer, then what is below. */
+static void half_a_frame_is_none(void **state)
+{
+	(void)state;
+	for (u32 words = 1; words < 6; words++) {
+		start(NULL);
+		empty_directory[0] = PTE_P | PTE_W | PTE_PS;
+		to_ring_3();
+		pc.tss_base = TSS;
+		put_word(TSS + 4, PAGE + words * 4);
+		linear_absent[(PAGE - LINEAR_FIRST) / PAGE_SIZE - 1] = true;
+		assert_false(inject(&pc, EXCEPTION_PF, 6));
+		assert_int_equal(stops, 1);
+		assert_int_equal(frame.eip, 0x08048123);
+		assert_int_equal(frame.esp, 0xbffff000);
+		assert_int_equal(frame.ss, USER_DATA);
+	}
+}
+
+static void no_frame_reaches_into_the_vmm(void **state)
+{
+	(void)state;
+	frame.esp = GANDALF_BASE;
+	assert_false(inject(&pc, 0x20, INJECT_NO_ERROR));
+	assert_int_equal(linear_asked, GANDALF_BASE - 12);
+	for (u32 inside = 1; inside < 24; inside++) {
+		start(NULL);
+		frame.esp = GANDALF_BASE + inside;
+		assert_false(inject(&pc, 0x20, INJECT_NO_ERROR));
+		assert_int_equal(linear_questions, 0);
+		check_stopped();
+	}
+}
+
 /* A gate may name any selector: what the VMM loads is one of ring 1 at most. */
 static void selectors_of_gates_lose_their_privilege(void **state)
 {
@@ -225,6 +355,12 @@ int main(void)
 		cmocka_unit_test_setup(a_page_fault_brings_its_address, start),
 		cmocka_unit_test_setup(without_a_gate_the_guest_ends, start),
 		cmocka_unit_test_setup(a_stack_that_takes_nothing_ends_the_guest, start),
+		cmocka_unit_test_setup(no_frame_reaches_into_the_vmm, start),
+		cmocka_unit_test_setup(half_a_frame_is_none, start),
+		cmocka_unit_test_setup(a_store_that_fails_is_noticed, start),
+		cmocka_unit_test_setup(a_frame_may_touch_two_pages, start),
+		cmocka_unit_test_setup(the_end_says_what_could_not_be_delivered, start),
+		cmocka_unit_test_setup(reserved_bits_of_a_gate_mean_nothing, start),
 		cmocka_unit_test_setup(selectors_of_gates_lose_their_privilege, start),
 	};
 

@@ -499,6 +499,11 @@ static void exceptions_without_a_handler_stop_the_guest(void **state)
 	frame.vector = VECTOR_RETURN_FAULT;
 	hand_on(&vcpu, &frame);
 	assert_int_equal(stops, 1);
+	start(NULL);
+	frame.vector = VECTOR_VIRTUAL_8086;
+	hand_on(&vcpu, &frame);
+	assert_string_equal(stop_reason, "it has entered virtual-8086 mode");
+	assert_int_equal(frame.eip, CODE);
 }
 
 static void the_fpu_is_taken_at_its_first_use(void **state)

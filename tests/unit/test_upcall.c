@@ -19,6 +19,7 @@ static struct frame *left_by;
 static u32 table[1024]; /* of LAYOUT_VCPU */
 static struct frame vmm_frames[UPCALL_DEPTH + 1];
 static int in_service;
+static unsigned questions; /* to the 8259s: each takes port accesses */
 static u32 apic_vector; /* what the APIC has in service */
 static bool apic_alone;
 u32 apic_base;
@@ -44,6 +45,7 @@ static void apic_set(u32 vector)
 
 int i8259_in_service(void)
 {
+	questions++;
 	return in_service;
 }
 
@@ -154,12 +156,18 @@ static void the_handler_finds_a_kernel_that_was_interrupted(void **state)
 	assert_memory_equal(&frame, &before, sizeof(frame));
 	assert_int_equal(vcpu.counters[COUNTER_upcalls], 1);
 	assert_int_equal(vcpu.counters[COUNTER_upcalls_nested], 0);
+	assert_int_equal(last_trace.type, TRACE_upcall);
+	assert_int_equal(last_trace.first, BASE + 4);
+	assert_int_equal(last_trace.second, POINT);
+	/* What the work has freed of page tables is forgotten by the CPU. */
+	assert_int_equal(processor.cr3_writes, 1);
 
 	assert_ptr_equal(return_with(STACK - 12, POINT), &vmm_frames[0]);
 	assert_ptr_equal(vcpu.frame, &frame);
 	assert_int_equal(real_tables.tss.esp0, (u32)(uintptr_t)(&frame + 1));
 	assert_memory_equal(&frame, &before, sizeof(frame));
 	assert_int_equal(pc.upcall_depth, 0);
+	assert_int_equal(processor.cr3_writes, 2);
 	check_stacks();
 }
 
@@ -201,6 +209,7 @@ static void what_is_suspended_at_a_start_is_given_up(void **state)
 	upcall_reset(&pc);
 	assert_int_equal(pc.upcall_depth, 0);
 	assert_int_equal(pc.irq_bases[0], 0);
+	assert_int_equal(pc.irq_bases[1], 0);
 	check_stacks();
 }
 
@@ -263,6 +272,55 @@ static void vectors_are_learnt_during_halts(void **state)
 	core.interruptible = true;
 	upcall_learn(&pc, 0x70);
 	assert_int_equal(pc.irq_bases[0], 0);
+}
+
+static void learn(int irq, u32 vector)
+{
+	in_service = irq;
+	questions = 0;
+	upcall_learn(&pc, vector);
+}
+
+/* One of the first tells of both, one of the second of that alone. */
+static void each_interrupt_tells_of_its_controller(void **state)
+{
+	(void)state;
+	for (int irq = 0; irq < 16; irq++) {
+		start(NULL);
+		upcall_reset(&pc);
+		learn(irq, 0x50 + (u32)irq);
+		assert_int_equal(pc.irq_bases[0], irq < 8 ? 0x50 : 0);
+		assert_int_equal(pc.irq_bases[1], 0x58);
+		assert_int_equal(pc.points, irq < 8);
+		/* Writes to the APIC do not make the first one known. */
+		apic_alone = false;
+		upcall_apic_write(&pc, 0x350, 0x12345678);
+		assert_int_equal(pc.points, irq < 8);
+		assert_non_null(interrupt(irq));
+		assert_int_equal(handler(1)->eip, HANDLER(0x50 + (u32)irq));
+	}
+}
+
+/* What is known costs no look, what lies beside it is another place. */
+static void known_vectors_are_not_learnt_again(void **state)
+{
+	(void)state;
+	learn(8, 0x70);
+	for (u32 i = 0; i < 8; i++) {
+		learn(0, BASE + i);
+		assert_int_equal(questions, 0);
+		learn(0, 0x70 + i);
+		assert_int_equal(questions, 0);
+	}
+	assert_int_equal(pc.irq_bases[0], BASE);
+	assert_int_equal(pc.irq_bases[1], 0x70);
+	learn(0, BASE + 8);
+	assert_int_equal(pc.irq_bases[0], BASE + 8);
+	assert_int_equal(pc.irq_bases[1], BASE + 16);
+	learn(7, BASE + 7);
+	assert_int_equal(pc.irq_bases[0], BASE);
+	learn(0, BASE + 16);
+	assert_int_equal(pc.irq_bases[0], BASE + 16);
 }
 
 /* Who suspends whom, at points that have looked at the APIC. */
@@ -341,6 +399,8 @@ int main(void)
 		TEST(without_one_in_service_the_work_goes_on),
 		TEST(a_stack_that_takes_nothing_ends_the_guest),
 		TEST(vectors_are_learnt_during_halts),
+		TEST(each_interrupt_tells_of_its_controller),
+		TEST(known_vectors_are_not_learnt_again),
 		TEST(the_apic_s_interrupts_are_told_from_the_8259s),
 		TEST(a_point_lets_one_interrupt_in),
 		TEST(without_an_apic_it_is_not_asked),

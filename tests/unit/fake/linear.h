@@ -37,10 +37,15 @@ static void linear_put(u32 address, const void *from, u32 size)
 	memcpy(linear_at(address), from, size);
 }
 
-/* What the VMM asks before it writes. */
+/* How often the VMM has asked before it wrote, and what last. */
+static unsigned linear_questions;
+static u32 linear_asked;
+
 bool shadow_make_writable(struct pc *pc, u32 linear)
 {
 	(void)pc;
+	linear_questions++;
+	linear_asked = linear;
 	return linear_is_present(linear) &&
 	       !linear_read_only[(linear - LINEAR_FIRST) / PAGE_SIZE];
 }

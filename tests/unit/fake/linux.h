@@ -64,6 +64,8 @@ static void linux_reset(void)
 	memset(linear_bytes, 0, sizeof(linear_bytes));
 	memset(linear_absent, 0, sizeof(linear_absent));
 	memset(linear_read_only, 0, sizeof(linear_read_only));
+	memset(empty_directory, 0, sizeof(empty_directory));
+	linear_questions = linear_asked = 0;
 	pc.vm = &vm;
 	pc.vcpu = &vcpu;
 	vm.pc = &pc;

@@ -13,6 +13,7 @@ struct processor processor;
 void processor_set_cr3(u32 value)
 {
 	processor.cr3 = value;
+	processor.cr3_writes++;
 }
 
 void processor_set_cr4(u32 value)
