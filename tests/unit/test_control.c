@@ -218,8 +218,9 @@ static void the_system_is_told(void **state)
 	assert_int_equal(status.trace_next, 5000);
 	assert_int_equal(status.log_bytes, 123);
 	assert_true(status.now == 77);
-	/* What others change is looked at with interrupts disabled. */
-	assert_false(processor.interrupts);
+	/* What others change was looked at with interrupts disabled; the answer is written with
+	 * interrupts enabled, since a page table may have to be made room for. */
+	assert_true(processor.interrupts);
 }
 
 static void a_guest_is_told(void **state)
@@ -251,7 +252,7 @@ static void a_guest_is_told(void **state)
 	assert_int_equal(status.console_bytes, 4321);
 	assert_true(status.ran == 1234 && status.started == 99);
 	assert_string_equal(status.reason, "why");
-	assert_false(processor.interrupts);
+	assert_true(processor.interrupts);
 	/* The caller has run since it was switched in. */
 	vcpus_made[LINUX].ran = 10 - 100ull;
 	processor.tsc = 150;

@@ -419,7 +419,7 @@ static void a_pool_that_is_too_small_ends_the_boot(void **state)
 	static const char *const parts[] = { "segments", "linux", "rtos", "switch" };
 
 	(void)state;
-	for (u32 i = 0; i < ARRAY_SIZE(parts); i++) {
+	for (volatile u32 i = 0; i < ARRAY_SIZE(parts); i++) {
 		start(NULL);
 		last_words[0] = '\0';
 		failing = parts[i];

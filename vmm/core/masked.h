@@ -49,14 +49,6 @@
  * is, so that no byte of the image is needed, and the linker drops it with the code.
  * `make check` compares the records with all CLIs and with the table.
  */
-#ifdef __ASSEMBLER__
-.macro MASKED section
-771:	.pushsection .debug_masked, "", @progbits
-	.long	771b
-	.asciz	"\section"
-	.popsection
-.endm
-#else
 #define MASKED_RECORD(section)                                                \
 	"771: .pushsection .debug_masked, \"\", @progbits\n"                     \
 	".long 771b; .asciz \"" section "\"; .popsection"
@@ -65,4 +57,3 @@
 #define MASKED_NUMBER(name, ...) MASKED_##name,
 enum masked_section { MASKED_SECTIONS(MASKED_NUMBER) };
 #undef MASKED_NUMBER
-#endif

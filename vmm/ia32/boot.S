@@ -7,7 +7,7 @@
  * physical address of its information structure.
  */
 #include "core/layout.h"
-#include "core/masked.h"
+#include "core/masked_assembler.h"
 
 #define MULTIBOOT_MAGIC 0x1BADB002
 /* Modules on page boundaries, and memory information. */

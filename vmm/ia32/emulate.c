@@ -13,6 +13,7 @@
 #include "ia32/fpu.h"
 #include "ia32/guest_access.h"
 #include "ia32/inject.h"
+#include "lib/string.h"
 
 #define OPCODE_HLT 0xf4
 #define SYSTEM_SELECTOR_MASK 0xfff8u
@@ -650,7 +651,7 @@ static void gdt_store(struct pc *pc, u32 linear, u32 value)
 		return;
 	/* Not where the guest sees the page, which the CPU may remember to be another one: the
 	 * VMM's stores pass by its protection. */
-	*(u32 *)((u32)shadow_protected_page(&pc->shadow) + linear % PAGE_SIZE) = value;
+	memcpy((u8 *)shadow_protected_page(&pc->shadow) + linear % PAGE_SIZE, &value, sizeof(value));
 	reload_gdt_entries(pc, first, (offset + 3) % PAGE_SIZE / 8);
 }
 

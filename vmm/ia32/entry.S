@@ -5,7 +5,7 @@
  * their first three arguments in EAX, EDX and ECX (-mregparm=3).
  */
 #include "core/layout.h"
-#include "core/masked.h"
+#include "core/masked_assembler.h"
 #include "core/vcpu.h"
 #include "ia32/entry.h"
 

@@ -725,6 +725,8 @@ COLD static void kernel_resync_page(struct pc *pc, u32 linear)
 	    (entry & PTE_PS) != 0) {
 		linear &= PTE_LARGE_FRAME;
 		kernel_sync_range(pc, linear, linear + LARGE_PAGE_SIZE);
+		/* Of the other pages the CPU may remember what was there, and the VMM store there. */
+		tlb_flush();
 		return;
 	}
 	table = pool_pointer(entry & PTE_FRAME);
