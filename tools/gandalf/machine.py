@@ -44,7 +44,8 @@ class _Console:
     """What a console has printed, with \\n as the end of lines, and how much is consumed.
 
     It is the same whatever the pieces in which it comes: one may end within a character, or
-    between the two of a line end.
+    within a line end. Before a line feed any number of carriage returns may come, as a guest's
+    terminal adds one to those that it copies from another console.
     """
 
     def __init__(self) -> None:
@@ -56,8 +57,9 @@ class _Console:
     def add(self, data: bytes) -> None:
         """Take the next bytes."""
         decoded = self._held + self._decoder.decode(data)
-        self._held = "\r" if decoded.endswith("\r") else ""
-        self.text += decoded.removesuffix("\r").replace("\r\n", "\n")
+        whole = decoded.rstrip("\r")
+        self._held = decoded[len(whole) :]
+        self.text += re.sub(r"\r+\n", "\n", whole)
 
 
 class _Patience:
