@@ -29,6 +29,8 @@ RATIOS = {
     "fork_exec": (1.20, 1.25),
     "rtc_latency": (1.20, 1.05),
 }
+# What it may have cost, of each of these, to close what an attacker found.
+CLOSED_HOLES = 1.01
 # They switch tasks, which without our lines in Linux traps at each store to its GDT.
 NEED_THE_LINES = ("pipe", "rtc_latency")
 ENTRIES = {"syscall": 0, "signal": 0, "page_fault": 2, "pipe": 4, "fork_exit": 60}
@@ -90,7 +92,7 @@ def test_linux_is_close_to_native(quick: Results, operation: str) -> None:
         assert found is not None
         assert found.ratio is not None
         assert found.ratio_mean is not None
-        assert max(found.ratio, found.ratio_mean) <= limit, system
+        assert max(found.ratio, found.ratio_mean) <= limit * CLOSED_HOLES, system
 
 
 def test_few_entries_and_instructions(quick: Results) -> None:
@@ -133,7 +135,7 @@ def test_interrupts_are_masked_in_ring_0_alone_on_a_shared_cpu(quick: Results) -
         assert total is not None
         assert 0 < total.events["masked_ring_0"] <= total.instructions < total.events["executed"]
         assert (total.events["masked_ring_0"] == total.instructions) == alone
-    assert quick.footprint["gandalf"]["VMM source, lines"] > 0
+    assert quick.footprint["gandalf"]["VMM text and read-only data, bytes"] > 0
 
 
 def test_nothing_is_worse_than_the_reference(quick: Results) -> None:
