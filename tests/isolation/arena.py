@@ -15,7 +15,7 @@ from tests.boot.systems import Boot, describe, linux, rtos_guest
 from .outside import PAGE, Vmm, VmmImage
 
 # Seconds, for hangs only.
-PATIENCE = 40
+PATIENCE = 200
 # What the kernel is stopped for when its attack has come to nothing.
 DIED = "triple fault: its IDT has no gate for breakpoint (#BP)"
 _MEGABYTES = 64

@@ -14,6 +14,7 @@
 #define UART 0x3f8
 #define UART_LINE_STATUS (UART + 5)
 #define UART_RECEIVED 0x01
+#define UART_ALL_SENT 0x40
 /* At page 0: pointers, and behind them code. */
 #define POINTERS 24
 #define JUMP 0x60
@@ -26,7 +27,8 @@
 #define CASCADE 2
 #define HZ 2000
 #define TICKS 20
-#define POLLS_PER_SECOND 100
+/* Fewer, and a UART's 16 bytes overflow before the first is looked at. */
+#define POLLS_PER_SECOND 1000
 
 void payload_lay(uint32_t target)
 {
@@ -99,11 +101,12 @@ static uint32_t number_next(const char **text)
 	return value;
 }
 
-/* Halts in between, so that nobody else is kept from the CPU, and an emulator has nothing to do. */
-static char console_read(void)
+/* Until a line begins it halts in between, so that an emulator has little to do. */
+static char console_read(bool begins)
 {
 	while (!(port_in(UART_LINE_STATUS) & UART_RECEIVED))
-		irq_wait();
+		if (begins)
+			irq_wait();
 	return (char)port_in(UART);
 }
 
@@ -114,7 +117,7 @@ static const char *line_read(void)
 	char c;
 
 	pit_start(POLLS_PER_SECOND);
-	while ((c = console_read()) != '\n' && c != '\r')
+	while ((c = console_read(length == 0)) != '\n' && c != '\r')
 		if (length < sizeof(line) - 1)
 			line[length++] = c;
 	irq_disable();
@@ -149,6 +152,9 @@ static void __attribute__((noreturn)) die(void)
 		uint32_t base;
 	} __attribute__((packed)) empty = { 0, 0 };
 
+	/* A UART that is set up again loses what it still holds. */
+	while (!(port_in(UART_LINE_STATUS) & UART_ALL_SENT))
+		;
 	__asm__ volatile("lidt %0\n\tint3" : : "m"(empty));
 	__builtin_unreachable();
 }

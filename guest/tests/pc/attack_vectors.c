@@ -18,6 +18,7 @@ enum where { IN_IDLE, IN_RING_1, AT_WORK };
 
 #define KEYBOARD_DATA 0x60
 #define KEYBOARD_COMMAND 0x64
+#define KEYBOARD_FULL 0x01
 #define KEYBOARD_SET_MODE 0x60
 #define KEYBOARD_FILL 0xd2
 #define MOUSE_FILL 0xd3
@@ -52,6 +53,8 @@ static void cmos_write(uint8_t index, uint8_t value)
 
 static void keyboard_fill(uint8_t command)
 {
+	while (port_in(KEYBOARD_COMMAND) & KEYBOARD_FULL)
+		port_in(KEYBOARD_DATA);
 	port_out(KEYBOARD_COMMAND, KEYBOARD_SET_MODE);
 	port_out(KEYBOARD_DATA, BOTH_INTERRUPT);
 	port_out(KEYBOARD_COMMAND, command);
