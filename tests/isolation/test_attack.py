@@ -70,8 +70,9 @@ def exception_is_refused(arena: Arena, master: int, slave: int, mode: int, *more
 
 
 @pytest.mark.parametrize("where", WHERE)
-@pytest.mark.parametrize("mode", [MANUAL, AUTOMATIC], ids=["manual", "automatic"])
-@pytest.mark.parametrize("irq", [0, 1, 4, 6])
+@pytest.mark.parametrize(
+    ("irq", "mode"), [(0, MANUAL), (0, AUTOMATIC), (1, MANUAL), (4, MANUAL), (6, MANUAL)]
+)
 @pytest.mark.parametrize("base", BASES, ids=hex)
 @QEMU
 def test_interrupts_as_exceptions(
@@ -164,8 +165,10 @@ CODES = {
     "sti": code("fb0f0b"),
 }
 IF, IOPL_1, IOPL_3 = 0x200, 0x1000, 0x3000
-FLAGS = pytest.mark.parametrize("flags", [IF, IF | IOPL_3], ids=["if", "iopl"])
-SELECTORS = pytest.mark.parametrize("cs", [0x1000, 0x1001, 0x1003], ids=hex)
+# With CS of each privilege level, and with the I/O privilege that QEMU lets it have.
+STATES = pytest.mark.parametrize(
+    ("cs", "flags"), [(0x1000, IF), (0x1001, IF), (0x1003, IF), (0x1000, IF | IOPL_3)]
+)
 
 
 def general_protection_is_given(arena: Arena, *arguments: int) -> int:
@@ -177,8 +180,7 @@ def general_protection_is_given(arena: Arena, *arguments: int) -> int:
     return int(match[1], 16)
 
 
-@FLAGS
-@SELECTORS
+@STATES
 @pytest.mark.parametrize("instruction", CODES)
 @QEMU
 def test_virtual_8086_mode_on_a_dedicated_cpu(
@@ -188,8 +190,7 @@ def test_virtual_8086_mode_on_a_dedicated_cpu(
     assert eflags & IOPL_3 == IOPL_1
 
 
-@FLAGS
-@SELECTORS
+@STATES
 @pytest.mark.parametrize("instruction", CODES)
 @pytest.mark.parametrize("beside", ["qemu"], indirect=True)
 def test_virtual_8086_mode_beside_an_rtos(
