@@ -26,6 +26,7 @@ struct processor {
 	unsigned cr3_writes, invlpgs, admissions, sleeps;
 	bool interrupts; /* IF */
 	unsigned unguarded; /* debug registers written with IF 1 */
+	void (*admit)(void); /* where interrupts are let in for an instruction; or NULL */
 };
 
 extern struct processor processor;
@@ -156,7 +157,14 @@ static inline u32 fetch_add(u32 *at, u32 value)
 	return *at - value;
 }
 
-#define sti_nop_cli(section) MASKING(processor.admissions++, section)
+static inline void processor_admit(void)
+{
+	processor.admissions++;
+	if (processor.admit != NULL)
+		processor.admit();
+}
+
+#define sti_nop_cli(section) MASKING(processor_admit(), section)
 #define sti_hlt_cli(section) MASKING(processor.sleeps++; processor_sleep(), section)
 
 /* The test's own. */
