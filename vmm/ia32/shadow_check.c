@@ -206,7 +206,7 @@ static u32 frame_of(const void *pool)
 static void own_page_check(const struct pc *pc, u32 index, u32 entry)
 {
 	u32 shared = frame_of(pc->vcpu->shared);
-	u32 stack = index - (LAYOUT_STACK - LAYOUT_VCPU) / PAGE_SIZE;
+	u32 stack = index - (LAYOUT_STACK >> PAGE_SHIFT) % ENTRIES;
 	u32 flags = OWN, frame = 0;
 
 	if (index == (GANDALF_SHARED_PAGE - GANDALF_BASE) / PAGE_SIZE) {
@@ -396,14 +396,11 @@ static void protected_page_check(const struct pc *pc)
 	const struct shadow *shadow = &pc->shadow;
 	u32 page = shadow->protected_page, entry;
 
-	if (page == 0 || shadow->current == NULL)
+	if (page < SHADOW_KERNEL || shadow->current == NULL)
 		return;
-	must(page >= SHADOW_KERNEL && page < GANDALF_BASE && page % PAGE_SIZE == 0 &&
-		     shadow->protected_frame != 0,
-	     "a protected page is where none can be", page, shadow->protected_frame);
 	entry = entry_find(pool_pointer(pc->vcpu->cr3), page);
-	must((entry & PTE_W) == 0 &&
-		     (entry & PTE_FRAME) == shadow->memory_base + shadow->protected_frame,
+	must(entry == 0 || ((entry & PTE_W) == 0 &&
+			    (entry & PTE_FRAME) == shadow->memory_base + shadow->protected_frame),
 	     "another page has taken the place of the protected one", page, entry);
 }
 

@@ -59,6 +59,7 @@ REGISTER(cr3)
 REGISTER(cr4)
 REGISTER(dr6)
 REGISTER_WRITE(cr0)
+REGISTER_WRITE(cr2)
 DEBUG_REGISTER_WRITE(dr0)
 DEBUG_REGISTER_WRITE(dr1)
 DEBUG_REGISTER_WRITE(dr2)
@@ -102,7 +103,7 @@ u32 entry_copy(void *to, const void *from, u32 size);
 
 static inline bool read_or_fail(const u32 *from, u32 *low, u32 *high)
 {
-	return entry_copy(low, from, 4) == 0 && entry_copy(high, from + 1, 4) == 0;
+	return entry_copy(low, from, 4) == 0 && entry_copy(high, (const u32 *)((uintptr_t)from + 4), 4) == 0;
 }
 
 static inline bool write_or_fail(u32 *to, u32 value)
