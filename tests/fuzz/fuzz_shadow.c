@@ -22,18 +22,21 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 #define USER_TABLE(directory, slot) ((16u + (directory) * SLOTS + (slot)) << PAGE_SHIFT)
 #define KERNEL_BASE SHADOW_KERNEL
 #define APIC_FRAME 0xfee00000u
+#define KERNEL_STACK (KERNEL_BASE + TSS_FRAME + 0xc00)
 #define KERNEL_CODE 0x60u
 #define KERNEL_DATA 0x68u
 #define USER_CODE 0x73u
 #define USER_DATA 0x7bu
 #define TASK 0x80u
 #define UPCALL_RETURN_ERROR SELECTOR_VMM_CODE
+#define FIRST_VECTOR 0x30u
 #define MAPPED (PTE_P | PTE_W | PTE_A | PTE_D)
 
 static struct {
 	const u8 *data;
 	size_t size;
 } input;
+static bool booted, learns; /* it has its tables; it is to learn the 8259s' vectors before that */
 static unsigned copies_to_interrupt; /* so many accesses of the VMM further it is interrupted */
 
 static u32 take(unsigned bytes)
@@ -59,13 +62,19 @@ static u32 take_frame(void)
 	return what < 0xe0 ? (what & 31) << PAGE_SHIFT : others[what % ARRAY_SIZE(others)];
 }
 
+/* Any of some pages of any kind; the one before; or where the descriptor tables are. */
 static u32 take_linear(void)
 {
 	static const u32 slots[] = { 0, 1, 0x2ff, 0x300, 0x301, 0x3ef, 0x3f0, 0x3ff };
 	static const u32 offsets[] = { 0, 4, 8, 0x40, 0x7fc, 0xff8, 0xffc, 0xffe };
+	static u32 page;
 	u32 what = take(2);
 
-	return slots[what >> 4 & 7] << 22 | (what & 15) << 12 | offsets[what >> 8 & 7];
+	if (what >> 14 == 3)
+		page = what & 0x800 ? pc->shadow.protected_page : pc->gdt_base & PTE_FRAME;
+	else if (what >> 14 != 2)
+		page = slots[what >> 4 & 7] << 22 | (what & 15) << 12;
+	return page | offsets[what >> 8 & 7];
 }
 
 static u32 take_flags(void)
@@ -102,6 +111,9 @@ static void page_tables_make(void)
 {
 	for (u32 i = 0; i < 64; i++)
 		guest_store(KERNEL_TABLE(0) + i * 4, i << PAGE_SHIFT | MAPPED | PTE_G);
+	guest_store(KERNEL_TABLE(1), APIC_FRAME | MAPPED);
+	guest_store(KERNEL_TABLE(1) + 4, GUEST_SIZE | MAPPED);
+	guest_store(KERNEL_TABLE(1) + 8, GDT_FRAME | MAPPED);
 	for (u32 slot = 0; slot < SLOTS; slot++)
 		kernel_entry_set(slot, KERNEL_TABLE(slot) | MAPPED);
 	for (u32 i = 0; i < DIRECTORIES; i++)
@@ -146,6 +158,7 @@ static void to_ring(u32 ring)
 	frame->cs = ring == 3 ? USER_CODE : KERNEL_CODE | 1;
 	frame->ss = ring == 3 ? USER_DATA : KERNEL_DATA | 1;
 	frame->ds = frame->es = USER_DATA;
+	frame->esp = ring == 3 ? DATA_FRAME : KERNEL_STACK - pc->upcall_depth * 0x80;
 	frame->eip = CODE_FRAME + (ring == 3 || !paging ? 0 : KERNEL_BASE);
 	if (ring == 3)
 		frame->eflags |= EFLAGS_IF;
@@ -166,7 +179,7 @@ static bool code_put(const u8 *code, u32 size)
 }
 
 /* A privileged instruction of ring 1; whether it was executed, or raised an exception. */
-static bool execute(const char *code, u32 size, u32 eax, u32 error)
+static bool execute(const char *code, u32 size, u32 eax)
 {
 	bool there;
 	u32 eip;
@@ -176,11 +189,11 @@ static bool execute(const char *code, u32 size, u32 eax, u32 error)
 	there = code_put((const u8 *)code, size);
 	eip = vcpu->frame->eip;
 	oracle_note();
-	guest_enters(EXCEPTION_GP, true, error, false);
+	guest_enters(EXCEPTION_GP, true, 0, false);
 	return there && vcpu->frame->eip == eip + size;
 }
 
-#define EXECUTE(code, eax) execute(code, sizeof(code) - 1, eax, 0)
+#define EXECUTE(code, eax) execute(code, sizeof(code) - 1, eax)
 
 static void hypercall(u32 number, u32 ebx, u32 ecx, u32 edx)
 {
@@ -299,7 +312,6 @@ static void step_instruction(void)
 {
 	u32 eax = take_linear();
 
-	vcpu->frame->esp = take_linear();
 	switch (take(1) % 8) {
 	case 0:
 		EXECUTE("\xfa", eax);
@@ -423,9 +435,10 @@ static void step_exception(void)
 	static const u8 vectors[] = { 0, 1, 3, 4, 6, 7, 11, 12, 13, 16, 17, 19, 2, 13, 8, 5 };
 	u32 what = take(1), vector = vectors[what & 15];
 
-	vcpu->frame->esp = take_linear();
 	to_ring(what & 0x20 ? 3 : 1);
-	guest_enters(vector, EXCEPTION_ERROR_CODES >> vector & 1, what >> 6 << 2,
+	if (what & 0x80)
+		vcpu->frame->esp = take_linear();
+	guest_enters(vector, EXCEPTION_ERROR_CODES >> vector & 1, what >> 5 << 2,
 		     (what & 0x10) != 0);
 }
 
@@ -462,14 +475,19 @@ static void step_outside(void)
 	vcpu->frame->eflags |= EFLAGS_IF;
 }
 
-/* The handler of an upcall comes to its end, or says so. */
+/* The handler of an upcall comes to its end, or says so, with another stack perhaps. */
 static void step_return(void)
 {
-	if (take(1) & 1)
-		vcpu->frame->eflags |= EFLAGS_IF;
-	if (pc->upcall_depth != 0 && take(1) < 0xe0)
+	u32 what = take(1);
+
+	to_ring(1);
+	if (pc->upcall_depth != 0)
 		vcpu->frame->esp = pc->upcalls[pc->upcall_depth - 1].guest->esp - 12;
-	execute("\xcf", 1, 0, UPCALL_RETURN_ERROR);
+	if (what & 0x80)
+		vcpu->frame->esp = take_linear();
+	code_put((const u8 *)"\xcf", 1);
+	oracle_note();
+	guest_enters(EXCEPTION_GP, true, UPCALL_RETURN_ERROR, false);
 }
 
 static void admit(void)
@@ -489,7 +507,7 @@ static void interrupt_at_work(void)
 
 static void guest_sleeps(void)
 {
-	idle_enters(take_vector());
+	idle_enters(booted ? take_vector() : FIRST_VECTOR);
 }
 
 static void guest_is_off(void)
@@ -525,7 +543,7 @@ static void guest_goes_on(void)
 static void guest_start(void)
 {
 	site_count = 0;
-	panic_is_right = false;
+	booted = false;
 	interrupts_wait = false;
 	line_in_service = -1;
 	apic_vector = 0;
@@ -555,6 +573,13 @@ static void guest_boot(void)
 	EXECUTE("\x0f\x01\x10", KERNEL_BASE + DATA_FRAME);
 	EXECUTE("\x0f\x01\x18", KERNEL_BASE + DATA_FRAME + 8);
 	EXECUTE("\x0f\x00\xd8", TASK);
+	if (learns) {
+		line_in_service = 0;
+		vcpu->frame->eflags |= EFLAGS_IF;
+		EXECUTE("\xf4", 0);
+	}
+	booted = true;
+	vcpu->frame->eflags |= EFLAGS_IF;
 	oracle_note();
 	oracle_check();
 }
@@ -612,6 +637,7 @@ static void memory_map_fixed(void)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
+	static const u32 pools[] = { 18, 22, 26, 60 };
 	static u32 frames;
 	volatile int how;
 
@@ -619,7 +645,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	input.data = data;
 	input.size = size;
 	how = (int)take(1);
-	machine_make(26 + ((u32)how >> 1 & 3) * 20, how & 1);
+	learns = (how & 3) == 3;
+	machine_make(pools[how >> 2 & 3], how & 1);
 	frames = pool_available;
 	for (;;) {
 		guest_start();
