@@ -273,8 +273,10 @@ static void step_cr4(void)
 static void step_invalidate(void)
 {
 	u32 linear = take_linear(), since = now, directory = pc->cr3;
+	/* By then its segment may be any. */
+	u32 base = descriptor_base(vcpu->tables->gdt[USER_DATA / 8]);
 
-	if (EXECUTE("\x0f\x01\x38", linear) && (pc->cr0 & CR0_PG))
+	if (EXECUTE("\x0f\x01\x38", linear - base) && (pc->cr0 & CR0_PG))
 		history_flush(history_find(directory, linear), since);
 }
 
@@ -512,21 +514,34 @@ static void guest_sleeps(void)
 
 static void guest_is_off(void)
 {
+	/* Its report shows where it was, and nothing of the VMM's. */
+	require(vcpu->frame->eip != POINT_EIP);
 	longjmp(over, 2);
 }
 
 /* Running */
 
+#define STEP(name) { step_##name, #name }
+
+/* TRACE in the environment has each step printed, to read an input that fails. */
 static void step(void)
 {
-	static void (*const steps[])(void) = {
-		step_page, step_page, step_directory, step_cr3, step_cr0, step_cr4, step_invalidate,
-		step_flush, step_tables, step_instruction, step_access, step_access, step_store,
-		step_exception, step_interrupt, step_outside, step_return,
+	static const struct {
+		void (*take)(void);
+		const char *name;
+	} steps[] = {
+		STEP(page), STEP(page), STEP(directory), STEP(cr3), STEP(cr0), STEP(cr4),
+		STEP(invalidate), STEP(flush), STEP(tables), STEP(instruction), STEP(access),
+		STEP(access), STEP(store), STEP(exception), STEP(interrupt), STEP(outside),
+		STEP(return),
 	};
+	u32 which = take(1) % ARRAY_SIZE(steps);
 
 	oracle_note();
-	steps[take(1) % ARRAY_SIZE(steps)]();
+	if (getenv("TRACE") != NULL)
+		fprintf(stderr, "%u: %s, CR0 %x CR3 %x CR4 %x, depth %u, stops %u\n", now,
+			steps[which].name, pc->cr0, pc->cr3, pc->cr4, pc->upcall_depth, stops);
+	steps[which].take();
 	oracle_note();
 	oracle_check();
 }

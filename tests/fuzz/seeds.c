@@ -135,10 +135,10 @@ static void write_control(const char *folder)
  * memory for its page tables. */
 static void write_shadow(const char *folder)
 {
-	u8 program[300];
+	u8 program[32];
 	u32 state = 1;
 
-	for (unsigned number = 0; number < 32; number++) {
+	for (unsigned number = 0; number < 16; number++) {
 		for (unsigned i = 0; i < sizeof(program); i++)
 			program[i] = (u8)(random_next(&state) >> 8);
 		program[0] = (u8)number;

@@ -142,7 +142,7 @@ void schedule_breathe(void)
 }
 
 /* Whoever runs in its place, it is back when an interrupt has come, or never. */
-bool schedule(void)
+bool schedule_gives_way(void)
 {
 	if (core.current == &idle_vcpu)
 		return false;
