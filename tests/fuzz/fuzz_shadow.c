@@ -22,6 +22,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 #define USER_TABLE(directory, slot) ((16u + (directory) * SLOTS + (slot)) << PAGE_SHIFT)
 #define KERNEL_BASE SHADOW_KERNEL
 #define APIC_FRAME 0xfee00000u
+/* A second place of the GDT's page, with room for others around it. */
+#define GDT_ALIAS (KERNEL_BASE + LARGE_PAGE_SIZE + 0x2000)
 #define KERNEL_STACK (KERNEL_BASE + TSS_FRAME + 0xc00)
 #define KERNEL_CODE 0x60u
 #define KERNEL_DATA 0x68u
@@ -37,6 +39,7 @@ static struct {
 	size_t size;
 } input;
 static bool booted, learns; /* it has its tables; it is to learn the 8259s' vectors before that */
+static u32 last_page; /* of all that steps are about: the next may be about it as well */
 static unsigned copies_to_interrupt; /* so many accesses of the VMM further it is interrupted */
 
 static u32 take(unsigned bytes)
@@ -62,25 +65,27 @@ static u32 take_frame(void)
 	return what < 0xe0 ? (what & 31) << PAGE_SHIFT : others[what % ARRAY_SIZE(others)];
 }
 
-/* Any of some pages of any kind; the one before; or where the descriptor tables are. */
+/* Any of some pages of any kind; the one before, so that steps meet; or where the descriptor tables
+ * are. */
 static u32 take_linear(void)
 {
-	static const u32 slots[] = { 0, 1, 0x2ff, 0x300, 0x301, 0x3ef, 0x3f0, 0x3ff };
+	static const u32 slots[] = { 0, 1, 0x2ff, 0x300, 0x301, 0x301, 0x3ef, 0x3f0 };
 	static const u32 offsets[] = { 0, 4, 8, 0x40, 0x7fc, 0xff8, 0xffc, 0xffe };
-	static u32 page;
 	u32 what = take(2);
 
-	if (what >> 14 == 3)
-		page = what & 0x800 ? pc->shadow.protected_page : pc->gdt_base & PTE_FRAME;
-	else if (what >> 14 != 2)
-		page = slots[what >> 4 & 7] << 22 | (what & 15) << 12;
-	return page | offsets[what >> 8 & 7];
+	if (what >> 13 < 4)
+		last_page = slots[what >> 4 & 7] << 22 | (what & 15) << 12;
+	else if (what >> 13 == 4)
+		last_page = pc->gdt_base & PTE_FRAME;
+	else if (what >> 13 == 5)
+		last_page = GDT_ALIAS;
+	return last_page | offsets[what >> 8 & 7];
 }
 
 static u32 take_flags(void)
 {
-	static const u32 bits[] = { PTE_P, PTE_W, PTE_U, PTE_A, PTE_D, PTE_G, PTE_PCD, 0 };
-	u32 what = take(1), flags = 0;
+	static const u32 bits[] = { PTE_P, PTE_W, PTE_U, PTE_A, PTE_D, PTE_G, PTE_PCD };
+	u32 what = take(1), flags = what & 0x80 ? MAPPED | PTE_U : 0;
 
 	for (u32 i = 0; i < ARRAY_SIZE(bits); i++)
 		flags |= what >> i & 1 ? bits[i] : 0;
@@ -114,8 +119,10 @@ static void page_tables_make(void)
 	guest_store(KERNEL_TABLE(1), APIC_FRAME | MAPPED);
 	guest_store(KERNEL_TABLE(1) + 4, GUEST_SIZE | MAPPED);
 	guest_store(KERNEL_TABLE(1) + 8, GDT_FRAME | MAPPED);
+	for (u32 i = 3; i < 8; i++)
+		guest_store(KERNEL_TABLE(1) + i * 4, i << PAGE_SHIFT | PTE_P | PTE_U | (i & 1 ? PTE_W : 0));
 	for (u32 slot = 0; slot < SLOTS; slot++)
-		kernel_entry_set(slot, KERNEL_TABLE(slot) | MAPPED);
+		kernel_entry_set(slot, KERNEL_TABLE(slot) | MAPPED | (slot == 0 ? 0 : PTE_U));
 	for (u32 i = 0; i < DIRECTORIES; i++)
 		for (u32 slot = 0; slot < SLOTS; slot++) {
 			guest_store(DIRECTORY_FRAME(i) + user_slots[slot] * 4,
@@ -212,9 +219,13 @@ static void hypercall(u32 number, u32 ebx, u32 ecx, u32 edx)
 static void step_page(void)
 {
 	u32 what = take(1), page = take(1) % KERNEL_PAGES, value = take_frame() | take_flags();
+	u32 *pde = guest_word((pc->cr3 & PTE_FRAME) + (last_page >> 22) * 4);
+	u32 *entry = pde != NULL ? guest_word((*pde & PTE_FRAME) + (last_page >> 12) % 1024 * 4) : NULL;
 
-	if (what & 0x80)
-		guest_store(KERNEL_TABLE(what % SLOTS) + page * 4, value);
+	if (what & 0x40 && entry != NULL)
+		*entry = value;
+	else if (what & 0x80)
+		guest_store(KERNEL_TABLE(1 + (what & 1)) + page * 4, value);
 	else
 		guest_store(USER_TABLE(what >> 2 & 3 ? directory_number(pc->cr3) % DIRECTORIES
 						     : what % DIRECTORIES, what >> 4 & 1) +
@@ -296,10 +307,13 @@ static void step_flush(void)
 
 static void step_tables(void)
 {
-	u32 what = take(1), linear = take_linear(), offset = linear & (PAGE_SIZE - 1);
+	static const u32 frames[] = { GDT_FRAME, IDT_FRAME, TSS_FRAME, DATA_FRAME };
+	u32 what = take(1), linear = KERNEL_BASE + frames[what & 3];
 
+	if ((what >> 4 & 3) == 3)
+		linear = take_linear();
 	guest_store(DATA_FRAME, (what & 0x40 ? 0x7ff : 0xff) | linear << 16);
-	guest_store(DATA_FRAME + 4, linear >> 16 | offset << 16);
+	guest_store(DATA_FRAME + 4, linear >> 16);
 	if ((what & 3) == 0)
 		EXECUTE("\x0f\x01\x10", KERNEL_BASE + DATA_FRAME);
 	else if ((what & 3) == 1)
@@ -421,11 +435,11 @@ static void step_store(void)
 	vcpu->frame->ebx = linear;
 	code[0] = 0xa3;
 	memcpy(code + 1, &linear, sizeof(linear));
-	if (what & 1)
+	if ((what & 3) == 1)
 		memcpy(code, "\x89\x03", 2);
-	else if (what & 2)
+	else if ((what & 3) == 2)
 		memcpy(code, "\x89\x05", 2), memcpy(code + 2, &linear, sizeof(linear));
-	else if (what & 4)
+	else if ((what & 3) == 3)
 		memcpy(code, "\xc7\x03\x34\x12\x00\x00", 6);
 	access_page(linear, PF_W, code, 8);
 }
@@ -438,8 +452,10 @@ static void step_exception(void)
 	u32 what = take(1), vector = vectors[what & 15];
 
 	to_ring(what & 0x20 ? 3 : 1);
-	if (what & 0x80)
+	if (what >> 6 == 3)
 		vcpu->frame->esp = take_linear();
+	else if (what >> 6 == 2)
+		vcpu->frame->esp = last_page + 0x800;
 	guest_enters(vector, EXCEPTION_ERROR_CODES >> vector & 1, what >> 5 << 2,
 		     (what & 0x10) != 0);
 }
@@ -532,8 +548,8 @@ static void step(void)
 	} steps[] = {
 		STEP(page), STEP(page), STEP(directory), STEP(cr3), STEP(cr0), STEP(cr4),
 		STEP(invalidate), STEP(flush), STEP(tables), STEP(instruction), STEP(access),
-		STEP(access), STEP(store), STEP(exception), STEP(interrupt), STEP(outside),
-		STEP(return),
+		STEP(access), STEP(store), STEP(outside), STEP(return), STEP(exception),
+		STEP(interrupt),
 	};
 	u32 which = take(1) % ARRAY_SIZE(steps);
 
@@ -652,16 +668,17 @@ static void memory_map_fixed(void)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	static const u32 pools[] = { 18, 22, 26, 60 };
+	static const u32 pools[] = { 18, 22, 28, 60 };
 	static u32 frames;
 	volatile int how;
 
 	memory_map_fixed();
+	last_page = 0;
 	input.data = data;
 	input.size = size;
 	how = (int)take(1);
 	learns = (how & 3) == 3;
-	machine_make(pools[how >> 2 & 3], how & 1);
+	machine_make(pools[how >> 2 & 3] + (how & 1 ? UPCALL_DEPTH : 0), how & 1);
 	frames = pool_available;
 	for (;;) {
 		guest_start();

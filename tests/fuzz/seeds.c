@@ -131,16 +131,19 @@ static void write_control(const char *folder)
 	write_seed(folder, "control", 0, start, sizeof(start));
 }
 
-/* Programs of any steps, all alike: for a shared and for a dedicated guest, with much and with little
- * memory for its page tables. */
+/* The steps of fuzz_shadow.c that are a guest's own, or of its interrupts: the first ones. */
+#define SHADOW_STEPS 15u
+
+/* Programs of any such steps, with small operands: for a shared and for a dedicated guest, with much
+ * and with little memory for its page tables. */
 static void write_shadow(const char *folder)
 {
-	u8 program[32];
+	u8 program[64];
 	u32 state = 1;
 
 	for (unsigned number = 0; number < 16; number++) {
 		for (unsigned i = 0; i < sizeof(program); i++)
-			program[i] = (u8)(random_next(&state) >> 8);
+			program[i] = (u8)((random_next(&state) >> 8) % SHADOW_STEPS);
 		program[0] = (u8)number;
 		write_seed(folder, "shadow", number, program, sizeof(program));
 	}
