@@ -94,9 +94,10 @@ class Symbols:
     """The names of everything in a system that has been built."""
 
     def __init__(self, built: Built) -> None:
+        self.built = built
         self.vmm = Image(built.vmm, "vmm")
         self.images = [self.vmm, *_guest_images(built)]
-        sizes = _definitions(ROOT / "vmm" / "ia32" / "entry.h", "ENTRY_")
+        sizes = definitions(ROOT / "vmm" / "ia32" / "entry.h", "ENTRY_")
         self.entries = Entries(
             self.vmm.addresses["entry_stubs"], sizes["ENTRY_STUB_SIZE"], sizes["ENTRY_STUB_ERROR"]
         )
@@ -140,7 +141,7 @@ def vector_text(vector: int) -> str:
     return f"{vector:#04x} {_VECTOR_NAMES.get(vector, '')}".strip()
 
 
-def _definitions(header: Path, prefix: str) -> dict[str, int]:
+def definitions(header: Path, prefix: str) -> dict[str, int]:
     """Return the plain numbers that a header of the VMM defines."""
     found = re.findall(rf"^#define ({prefix}\w+) (0x[0-9A-Fa-f]+|\d+)$", header.read_text(), re.M)
     return {name: int(number, 0) for name, number in found}
@@ -149,7 +150,7 @@ def _definitions(header: Path, prefix: str) -> dict[str, int]:
 def _guest_images(built: Built) -> list[Image]:
     """Read guests' images that are ELF files. RTOSes are mapped in order, as memory_map_rtos()."""
     system = built.checked.system
-    linear = _definitions(_LAYOUT, "LAYOUT_")["LAYOUT_RTOS"] + _PAGE
+    linear = definitions(_LAYOUT, "LAYOUT_")["LAYOUT_RTOS"] + _PAGE
     images = []
     for _, guest in system.guests:
         is_rtos = isinstance(guest, RtosGuest)

@@ -40,6 +40,23 @@
 	SECTION(stop, 1000, "", "")                                           \
 	SECTION(take_down, 1000, "", "")
 
+#define MASKED_ENTRIES(ENTRY)                                                 \
+	ENTRY(clock_of_shared, 1000, "", "")                                  \
+	ENTRY(line_of_shared, 1000, "", "")                                   \
+	ENTRY(debug_of_shared, 1000, "", "")                                  \
+	ENTRY(clock_of_rtos, 1000, "", "")                                    \
+	ENTRY(line_of_rtos, 1000, "", "")                                     \
+	ENTRY(hypercall_of_rtos, 1000, "", "")                                \
+	ENTRY(exception_of_rtos, 1000, "", "")                                \
+	ENTRY(debug_of_rtos, 1000, "", "")                                    \
+	ENTRY(hypercall_of_dedicated, 1000, "", "")                           \
+	ENTRY(exception_of_dedicated, 1000, "", "")                           \
+	ENTRY(debug_of_dedicated, 1000, "", "")                               \
+	ENTRY(line_of_dedicated, 1000, "", "")                                \
+	ENTRY(clock_of_vmm, 1000, "", "")                                     \
+	ENTRY(line_of_vmm, 1000, "", "")                                      \
+	ENTRY(debug_of_vmm, 1000, "", "")
+
 /*
  * The record of a section that begins here: the address and the name. It is where debug information
  * is, so that no byte of the image is needed, and the linker drops it with the code.
