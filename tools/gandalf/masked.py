@@ -18,16 +18,14 @@ from elftools.elf.elffile import ELFFile
 from gandalf.description import LinuxGuest
 from gandalf.measurement import Measurement, Section, Window
 from gandalf.paths import ROOT, UserError, shown
-from gandalf.symbols import Symbols, definitions
+from gandalf.symbols import CLOCK, HYPERCALL, Symbols, definitions
 
 TABLE = ROOT / "vmm" / "core" / "masked.h"
 _RECORDS = ".debug_masked"
-_CLOCK, _HYPERCALL = 0x30, 0x1E
 # #DB, NMI, #DF and #MC: MASKED_EXCEPTIONS in vmm/ia32/segment.c.
-_DEBUG = (0x01, 0x02, 0x08, 0x12)
-# What can be interrupted, and by what: the parts of an entry's name.
+DEBUG = (0x01, 0x02, 0x08, 0x12)
+# Who can be interrupted: the end of an entry's name.
 WHO = ("shared", "rtos", "dedicated", "vmm")
-WHAT = ("clock", "line", "debug", "hypercall", "exception")
 
 
 @dataclass(frozen=True)
@@ -106,11 +104,11 @@ def records(image: Path) -> dict[int, str]:
 
 def entry_name(vector: int, who: str, *, hardware: bool) -> str:
     """Return the name of a section that begins where a vector is entered."""
-    if vector in _DEBUG and not hardware:
+    if vector in DEBUG and not hardware:
         return f"debug_of_{who}"
     if hardware:
-        return f"{'clock' if vector == _CLOCK and who != 'dedicated' else 'line'}_of_{who}"
-    return f"{'hypercall' if vector == _HYPERCALL else 'exception'}_of_{who}"
+        return f"{'clock' if vector == CLOCK and who != 'dedicated' else 'line'}_of_{who}"
+    return f"{'hypercall' if vector == HYPERCALL else 'exception'}_of_{who}"
 
 
 class Sections:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gandalf.masked_check import check_image
 from gandalf.paths import BUILD, ROOT
 from gandalf.size import source_files
 
@@ -126,6 +127,12 @@ def _identical() -> str:
     return "" if first == second else "the two builds differ: something depends on the folder"
 
 
+def _masked() -> str:
+    """Compare what masks interrupts in the VMM with the table of masked sections."""
+    image = BUILD / "check" / "first" / "gandalf.elf"
+    return "\n".join(check_image(image)) if image.exists() else "the VMM was not built"
+
+
 def _licences() -> str:
     """Look for the licence line that every source file begins with."""
     folders = ("abi", "vmm", "guest", "measure", "bench", "tools", "tests", "systems")
@@ -169,6 +176,7 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("the VMM builds without a warning", _vmm_build("first")),
         ("it builds a second time, elsewhere", _vmm_build("second")),
         ("the two builds are the same to the byte", _identical),
+        ("each masked section has a name and a bound", _masked),
         ("gcc -fanalyzer", _vmm_build("analyzer", "EXTRA_CFLAGS=-fanalyzer")),
         ("cppcheck", [*cppcheck, *_files(_C_FOLDERS)]),
         ("ruff check", [*ruff, "check", *config, *python]),

@@ -22,6 +22,7 @@ _EXECUTABLE = 0x4
 # Functions of C and labels of assembly.
 _CODE = ("STT_FUNC", "STT_NOTYPE")
 _VECTORS = 256
+CLOCK, HYPERCALL = 0x30, 0x1E
 _VECTOR_NAMES = {
     0x00: "#DE", 0x01: "#DB", 0x03: "#BP", 0x06: "#UD", 0x07: "#NM", 0x08: "#DF", 0x0A: "#TS",
     0x0B: "#NP", 0x0C: "#SS", 0x0D: "#GP", 0x0E: "#PF", 0x10: "#MF", 0x1E: "hypercall",
@@ -83,10 +84,13 @@ class Entries:
     first: int
     size: int
     error: int  # where a vector enters for which the CPU pushes an error code
+    any_hypercall: int | None = None  # the number of one more stub, of the hypercall's vector
 
     def vector(self, address: int) -> int | None:
         """Return the vector whose stub is entered at an address."""
         number, rest = divmod(address - self.first, self.size)
+        if number == self.any_hypercall:
+            number = HYPERCALL
         return number if 0 <= number < _VECTORS and rest in (0, self.error) else None
 
 
@@ -99,8 +103,9 @@ class Symbols:
         self.images = [self.vmm, *_guest_images(built)]
         sizes = definitions(ROOT / "vmm" / "ia32" / "entry.h", "ENTRY_")
         self.entries = Entries(
-            self.vmm.addresses["entry_stubs"], sizes["ENTRY_STUB_SIZE"], sizes["ENTRY_STUB_ERROR"]
-        )
+            self.vmm.addresses["entry_stubs"], sizes["ENTRY_STUB_SIZE"],
+            sizes["ENTRY_STUB_ERROR"], sizes["ENTRY_STUB_ANY_HYPERCALL"],
+        )  # fmt: skip
 
     def function(self, address: int) -> str:
         """Return who has an address: "trap", "linux: do_idle", "a process"."""
