@@ -18,7 +18,7 @@ from gandalf.paths import ROOT
 
 from .systems import DEMO, HACKBENCH, PATIENCE, Boot, describe, linux, rtos_guest
 from .test_control import lab, root_file_system
-from .test_guests import CHECKERS, pc
+from .test_guests import pc
 
 # What a shared guest can cause is no longer than this.
 SHARED_BOUND = 1000
@@ -89,11 +89,6 @@ def passes(guest: str, what: str) -> Callable[[Boot], None]:
     return lambda machine: machine.expect(guest, rf"^PASS {what}\n", PATIENCE) and None
 
 
-def drive_checkers(machine: Boot) -> None:
-    for image in CHECKERS:
-        passes(image, image)(machine)
-
-
 def stops(times: int) -> Callable[[Boot], None]:
     """Return what waits until a guest has been stopped or reset so often."""
 
@@ -125,6 +120,10 @@ def beside(kernel: str, more: str = "") -> Callable[[], tuple[str, ...]]:
     return lambda: (pc(kernel) + f"\n{more}\n", rtos_guest("heartbeat", priority=20))
 
 
+def rtos_alone(image: str) -> Callable[[], tuple[str, ...]]:
+    return lambda: (rtos_guest(image),)
+
+
 def managed() -> tuple[str, ...]:
     return linux(initrd=root_file_system(), more="control = true"), DEMO, lab()
 
@@ -136,11 +135,10 @@ LOADS = {
     "hypercalls": Load(
         lambda: (linux(kernel=ATTACK), rtos_guest("doorbell", priority=20)), drive_hypercalls
     ),
-    "checkers": Load(
-        lambda: tuple(rtos_guest(image, priority=9 + place) for place, image in enumerate(CHECKERS)),
-        drive_checkers,
-        "64M",
-    ),
+    **{
+        f"rtos-{image}": Load(rtos_alone(image), passes(image, image), "64M")
+        for image in ("hypercalls", "interrupts", "exceptions", "hostile")
+    },
     "pc": Load(beside("pc"), passes("linux", "pc"), "64M"),
     "pc-reset": Load(beside("pc-reset"), stops(3), "64M"),
     **{

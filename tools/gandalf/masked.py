@@ -41,10 +41,21 @@ class Promise:
     action: str
     entry: bool
 
+    @property
+    def dedicated(self) -> bool:
+        """Whether it is promised where Linux has the CPU to itself; all else is where it has not.
+
+        There is no RTOS then, and nobody waits for the VMM but Linux.
+        """
+        return self.why.startswith("dedicated: ")
+
 
 @dataclass(frozen=True)
 class Stretch:
-    """The masked stretches of a section in a run. name: None if nobody knows the place."""
+    """The masked stretches of a section in a run.
+
+    name: None if nobody knows the place. bound: None if none is promised in that system.
+    """
 
     name: str | None
     place: str
@@ -150,10 +161,11 @@ class Sections:
     def _sum(self, name: str | None, rows: list[Section]) -> Stretch:
         longest = max((row.window for row in rows), key=lambda window: window.instructions)
         promise = promises().get(name or "")
+        bound = promise.bound if promise and promise.dedicated == self._dedicated else None
         times = sum(row.count for row in rows)
         known = name if promise else None
         place = self._symbols.place(longest.begin)
-        return Stretch(known, place, times, longest, promise.bound if promise else None)
+        return Stretch(known, place, times, longest, bound)
 
 
 def plugin_option() -> dict[str, int]:

@@ -16,7 +16,7 @@ from gandalf.paths import UserError
 from gandalf.symbols import Image
 
 _INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(\w+)")
-_EXCEPTIONS, _VECTORS = 32, 256
+_EXCEPTIONS, _VECTORS, GENERAL_PROTECTION = 32, 256, 0x0D
 
 
 def _instructions(image: Path) -> Iterator[tuple[int, str]]:
@@ -63,8 +63,8 @@ def check_code(image: Path, table: dict[str, Promise]) -> list[str]:
 def entries() -> set[str]:
     """Return the names of all sections that begin where a vector is entered.
 
-    A shared guest's exceptions and hypercalls, and those of the VMM at work for it, come through
-    trap gates and mask nothing. tests/unit/test_segment.c compares this with the gates.
+    A shared guest's exceptions and hypercalls come through trap gates and mask nothing. Those of the
+    VMM are the #GP of an upcall. tests/unit/test_segment.c compares this with the gates.
     """
     return {
         entry_name(vector, who, hardware=hardware)
@@ -73,7 +73,8 @@ def entries() -> set[str]:
         for hardware in (False, True)
         if hardware
         or vector in DEBUG
-        or (vector < _EXCEPTIONS and who not in ("shared", "vmm"))
+        or (vector < _EXCEPTIONS and who in ("rtos", "dedicated"))
+        or (vector == GENERAL_PROTECTION and who == "vmm")
     }  # fmt: skip
 
 
