@@ -5,9 +5,9 @@
  * CLI, which names it (cli() in ia32/cpu.h), and ends where an interrupt can be taken again, which
  * is mostly in a guest. docs/masked-sections.md is made of this table.
  *
- * The bounds are promises: tests/boot/test_masked.py drives the VMM through the sections and compares. A
- * reason that begins with "dedicated:" is for a Linux with the CPU to itself, whom nobody waits for;
- * an action that begins with "none:" is none that a test can take.
+ * The bounds are promises: tests/boot/test_masked.py drives the VMM through the sections and
+ * compares. A reason that begins with "dedicated:" is for a Linux with the CPU to itself, for which
+ * nobody waits; an action that begins with "none:" is none that a test can take.
  */
 #pragma once
 
@@ -87,10 +87,10 @@
 		"no loop, and the way out",                                                   \
 		"the hypercall that tells the watchdog of life")                              \
 	SECTION(doorbell, 1000,                                                               \
-		"at most 16 channels, and the way out",                                       \
+		"at most 8 channels, and the way out",                                        \
 		"the doorbell of another guest")                                              \
 	SECTION(rtos_print, 1000,                                                             \
-		"16 bytes, and 2 for the UART",                                               \
+		"8 bytes, and 2 for the UART",                                                \
 		"an RTOS's console output")                                                   \
 	SECTION(control_refusal, 1000,                                                        \
 		"one line of the log, the first time",                                        \
@@ -105,7 +105,7 @@
 		"512 bytes copied, or a guest's state changed; and the way out",              \
 		"an action on another guest, an image loaded, a console typed on")            \
 	SECTION(stop, 1000,                                                                   \
-		"the reason of 80 characters is formatted",                                   \
+		"the reason of 72 characters is formatted",                                   \
 		"a triple fault, an unknown hypercall, a bad address")                        \
 	SECTION(take_down, 1000,                                                              \
 		"8 lines and deadlines of the guest are given up, and the way out",           \
@@ -129,7 +129,7 @@
 		"as `line_of_shared`",                                                        \
 		"the UART, devices of RTOSes while an RTOS runs")                             \
 	ENTRY(hypercall_of_rtos, 1000,                                                        \
-		"16 bytes of a console, or no loop; and the way out",                         \
+		"8 bytes of a console, or no loop; and the way out",                          \
 		"every hypercall of an RTOS")                                                 \
 	ENTRY(exception_of_rtos, 1000,                                                        \
 		"no loop; a stop is taken as in `stop`",                                      \
