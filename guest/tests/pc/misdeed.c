@@ -122,6 +122,14 @@ static void commit_write_outside(void)
 	*(volatile uint32_t *)SCRATCH = 0x21646162;
 }
 
+/* A CPU takes EFLAGS.VM from ring 0 only, and goes on behind the IRET; QEMU takes it. */
+static void commit_virtual_mode(void)
+{
+	__asm__ volatile("movb $0xf4, 0x500" : : : "memory"); /* HLT */
+	__asm__ volatile("push $0\n\tpush $0\n\tpush $0\n\tpush $0\n\tpush $0\n\tpush $0x1000\n\t"
+			 "push $0x20202\n\tpush $0\n\tpush $0x500\n\tiret");
+}
+
 static void commit_hang(void)
 {
 	irq_disable();
@@ -150,6 +158,7 @@ static const struct misdeed misdeeds[] = {
 	{ "bad-gdt", "a GDT that is not mapped", commit_bad_gdt },
 	{ "directory-outside", "a page directory outside its memory", commit_directory_outside },
 	{ "write-outside", "writes memory that it does not have", commit_write_outside },
+	{ "virtual-mode", "enters virtual-8086 mode", commit_virtual_mode },
 	{ "hang", "disables interrupts and loops for ever", commit_hang },
 	{ 0 },
 };

@@ -307,12 +307,26 @@ static void test_debug_in_vmm(void)
 	dr7_write(DR7_FIXED);
 }
 
+/* One on memory that the VMM reads for the kernel is hit in the VMM, and told by DR6 alone. */
+static void test_debug_read_by_vmm(void)
+{
+	static uint64_t entries[3];
+
+	SKIP_NATIVE("there is no VMM");
+	dr1_write((uint32_t)&entries[1]);
+	dr7_write(DR7_FIXED | DR7_ENABLE_1 | DR7_READ_WRITE_1 | DR7_4_BYTES_1);
+	expect_equal(hypercall(GANDALF_HYPERCALL_LOAD_TLS, (uint32_t)entries, 0, 0), 0);
+	dr7_write(DR7_FIXED);
+	expect_equal(dr6_read() & DR6_HIT_1, DR6_HIT_1);
+}
+
 static const struct tap_test debug_tests[] = {
 	{ "debug-values", test_debug_values },
 	{ "debug-execute", test_debug_execute },
 	{ "debug-write", test_debug_write },
 	{ "debug-read", test_debug_read },
 	{ "debug-step", test_debug_step },
+	{ "debug-read-by-vmm", test_debug_read_by_vmm },
 	{ "debug-in-vmm", test_debug_in_vmm },
 };
 const struct tap_group group_debug = TAP_GROUP(debug_tests);
