@@ -16,6 +16,8 @@ struct misdeed {
 	void (*commit)(void);
 };
 
+extern const char user_virtual_loop[];
+
 static const struct {
 	uint16_t limit;
 	uint32_t base;
@@ -129,6 +131,17 @@ static void commit_hang(void)
 		__asm__ volatile("pause");
 }
 
+/* A process in virtual-8086 mode, which QEMU lets it enter, with the interrupt flag 0. */
+static void commit_virtual_loop(void)
+{
+	uint32_t *low = (uint32_t *)(page_directory[0] & ~0xfffU);
+
+	low[8] |= PAGE_U;
+	invlpg(8 * PAGE_SIZE);
+	*(volatile uint16_t *)(8 * PAGE_SIZE) = 0xfeeb; /* JMP to itself */
+	user_trap(user_virtual_loop);
+}
+
 static const struct misdeed misdeeds[] = {
 	{ "triple-fault", "an exception without an IDT", commit_triple_fault },
 	{ "reset", "the keyboard controller's reset", commit_reset },
@@ -150,6 +163,7 @@ static const struct misdeed misdeeds[] = {
 	{ "bad-gdt", "a GDT that is not mapped", commit_bad_gdt },
 	{ "directory-outside", "a page directory outside its memory", commit_directory_outside },
 	{ "write-outside", "writes memory that it does not have", commit_write_outside },
+	{ "virtual-loop", "a process in virtual-8086 mode without interrupts", commit_virtual_loop },
 	{ "hang", "disables interrupts and loops for ever", commit_hang },
 	{ 0 },
 };

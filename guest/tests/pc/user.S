@@ -146,6 +146,21 @@ user_float_trap:
 	movl	$1, %eax
 	int	$VECTOR_SYSTEM_CALL
 
+	/* Into virtual-8086 mode at 0x800:0. */
+	piece user_virtual_loop
+	pushl	$0
+	pushl	$0
+	pushl	$0
+	pushl	$0
+	pushl	$0x800
+	pushl	$0x1000
+	pushl	$0x20002
+	pushl	$0x800
+	pushl	$0
+user_virtual_loop_trap:
+	iret
+	wrong
+
 	.globl	user_started, user_finish, user_address
 	.balign	4
 user_started:	.long 0
