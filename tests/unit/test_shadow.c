@@ -1016,6 +1016,20 @@ static void hostile_load(void)
 	cr3_load(value);
 }
 
+/* A store of the VMM, as stack_writable() and guest_write() ask first: where the processor takes it,
+ * since CR0.WP is 0 then and a page that it remembers as read-only does not stop it. */
+static void vmm_stores(u32 linear)
+{
+	struct rights rights;
+
+	if (linear >= GANDALF_BASE ||
+	    (!shadow_is_writable(&vcpu, linear) && !shadow_make_writable(&pc, linear)))
+		return;
+	rights = tlb_walk(linear);
+	if (rights.present)
+		assert_true(rights.frame - GUEST_BASE < GUEST_SIZE);
+}
+
 static void step_hostile(void)
 {
 	switch (random_below(24)) {
@@ -1049,6 +1063,7 @@ static void step_hostile(void)
 	case 15:
 		may_fail(shadow_fill_for_vmm(&vcpu, hostile_linear()));
 		may_fail(shadow_make_writable(&pc, random_linear()));
+		vmm_stores(random_linear());
 		break;
 	default:
 		hostile_fill();
@@ -1575,9 +1590,34 @@ static void a_kernel_page_is_filled_when_it_is_invalidated(void **state)
 	assert_false(shadow_walk(processor.cr3, 0xc0401000, &global).present);
 }
 
+/* The processor remembers a page of the kernel half that is not the guest's to write. Its 4 MiB are
+ * rebuilt when another page of them is invalidated, and now it could be written. */
+static void the_vmm_does_not_store_where_a_page_was(void **state)
+{
+	const u32 page = 0xc0405000, other = 0xc0407000;
+
+	(void)state;
+	plain_start(64);
+	for (u32 i = 0; i < 1024; i++)
+		entry_set(0x9000 + i * 4, 0);
+	entry_set(0x9000 + 5 * 4, GUEST_SIZE | PTE_P | PTE_W | PTE_A | PTE_D);
+	entry_set(pde_address(0, 0x301), 0x9000 | PTE_P | PTE_W);
+	shadow_flush_all(&pc);
+	assert_int_equal(access_memory(page, 0), SHADOW_FILLED);
+	assert_int_equal(tlb_walk(page).frame, pc.shadow.nothing);
+	entry_set(pde_address(0, 0x301), 0);
+	shadow_invalidate(&pc, other);
+	entry_set(0x9000 + 5 * 4, 0x7000 | PTE_P | PTE_W | PTE_A | PTE_D);
+	entry_set(pde_address(0, 0x301), 0x9000 | PTE_P | PTE_W);
+	shadow_invalidate(&pc, other);
+	vmm_stores(page);
+	guest_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_vmm_does_not_store_where_a_page_was),
 		cmocka_unit_test(the_pool_is_too_small_to_create),
 		cmocka_unit_test(paging_off_and_on_keeps_spaces_apart),
 		cmocka_unit_test(paging_off_forgets_what_nobody_flushed),
