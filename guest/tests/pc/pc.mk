@@ -25,5 +25,5 @@ $(PC:%=$(BUILD)/%.elf): $(BUILD)/%.elf: $(OBJECTS)/pc/%.o $(PC_OBJECTS) $(PC_SHA
 $(BUILD)/pc-boundaries.elf: $(addprefix $(OBJECTS)/pc/,boundaries.o boundary.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
-$(BUILD)/pc-upcalls.elf $(BUILD)/pc-apic.elf $(BUILD)/pc-virtual.elf: $(BUILD)/pc-%.elf: $(OBJECTS)/pc/%.o $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
+$(BUILD)/pc-upcalls.elf $(BUILD)/pc-apic.elf $(BUILD)/pc-virtual.elf $(BUILD)/pc-chaos.elf: $(BUILD)/pc-%.elf: $(OBJECTS)/pc/%.o $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
