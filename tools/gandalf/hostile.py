@@ -19,7 +19,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from gandalf import emulator as emulators
-from gandalf.build import Built, build, options_for
+from gandalf.build import Built, build, make, options_for
 from gandalf.machine import Machine
 from gandalf.measure import build_plugin, plugin_arguments
 from gandalf.measurement import read_measurement
@@ -101,6 +101,7 @@ def language() -> Language:
 @cache
 def symbols() -> dict[str, int]:
     """Return the addresses of what programs may name: variables of the kernel."""
+    make(ROOT / "guest" / "tests", str(KERNEL))
     with KERNEL.open("rb") as file:
         return {
             symbol.name: int(symbol["st_value"])
