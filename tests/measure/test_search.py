@@ -7,7 +7,7 @@ found some of them, and searches on here). The machine is deterministic: so are 
 
 import pytest
 
-from gandalf.hostile import DISPATCH_LIMIT, MASKED_LIMIT, Bench, Found, Program, encode, parse
+from gandalf.hostile import DISPATCH_LIMIT, MASKED_LIMIT, Bench, Found, Program, encode, language, parse
 from gandalf.paths import BUILD, UserError
 from gandalf.search import Mutator, Search, corpus
 
@@ -38,6 +38,14 @@ def test_a_search_finds_nothing() -> None:
         search.step()
     print(*(row.found for row in search.best[:3]), sep="\n")
     assert not search.wrong, "\n".join(map(str, search.wrong))
+
+
+def test_a_program_that_overwrites_what_runs_it_is_found_out() -> None:
+    progress = language().progress
+    programs = [parse("halt *2"), parse(f"write {progress + 4:#x} 0\nwrite {progress + 8:#x} 0")]
+    found = Bench(BUILD / "search" / "overwrites").run(programs)
+    assert found[0].masked > 0
+    assert found[1] == Found(0, 0, "it overwrote what runs it")
 
 
 def test_the_same_programs_find_the_same() -> None:

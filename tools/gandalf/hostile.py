@@ -20,7 +20,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from gandalf import emulator as emulators
 from gandalf.build import Built, build, make, options_for
-from gandalf.machine import Machine
+from gandalf.machine import Machine, Patience
 from gandalf.measure import build_plugin, plugin_arguments
 from gandalf.measurement import read_measurement
 from gandalf.paths import BUILD, ROOT, UserError, shown
@@ -52,7 +52,7 @@ command_line = "search"
 memory = "16M"
 control = true
 on_fault = "restart"
-restart_limit = 1000
+restart_limit = 100
 watchdog_ms = 100
 
 [[guest]]
@@ -213,15 +213,25 @@ class Bench:
     def run(self, programs: Sequence[Program]) -> list[Found]:
         """Run programs, one after the other; each has the machine as it boots, but for time.
 
-        Those behind one that has switched its guest off are run in a machine of their own.
-        Raises UserError if the machine did not survive one.
+        Those behind one that has switched its guest off are run in a machine of their own, as
+        are all where one has overwritten what runs them. Raises UserError if the machine did not
+        survive one.
         """
         found: list[Found] = []
         while len(found) < len(programs):
-            found += self._run_some(programs[len(found) :])
+            some = programs[len(found) :]
+            found += self._run_some(some) or [self._run_alone(program) for program in some]
         return found
 
+    def _run_alone(self, program: Program) -> Found:
+        found = self._run_some([program])
+        return found[0] if found else Found(0, 0, "it overwrote what runs it")
+
     def _run_some(self, programs: Sequence[Program]) -> list[Found]:
+        """Run programs up to one that switches the guest off.
+
+        Returns nothing if one has overwritten what runs them.
+        """
         built = self._build(programs)
         names = Symbols(built)
         output, console = self.folder / "measurement", self.folder / "console"
@@ -236,30 +246,42 @@ class Bench:
         # A file takes at once what a reader may take late, which the machine would notice.
         options = replace(options, shift=SHIFT, output=console)
         with Machine.attach(built, emulators.start("qemu", options)) as machine:
-            done = self._wait(machine, built, console)
+            if not self._wait(machine, built, console, len(programs)):
+                return []
+            done = self._progress(machine, built)[1]
             worst = self._worst(machine, built, done)
         found = [self._found(output, number, worst[number], names) for number in range(done)]
         return found if done == len(programs) else [*found, Found(0, 0, "it switched itself off")]
 
-    def _wait(self, machine: Machine, built: Built, console: Path) -> int:
-        """Wait until all programs have run, or the guest is off. Returns how many have run."""
-        region = built.checked.layout.guests[built.names.index("linux")]
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and machine.emulator.alive():
+    def _wait(self, machine: Machine, built: Built, console: Path, count: int) -> bool:
+        """Wait until all programs have run, or the guest is off.
+
+        Returns False if a program has overwritten what runs them, the count of what has run, say:
+        then the victim's phases, two of each program, are not those that the guest knows of.
+        """
+        patience = Patience(machine.emulator, PATIENCE)
+        while machine.emulator.alive() and not patience.is_over():
             time.sleep(_POLL)
             off = _OFF.search(console.read_bytes())
-            words = machine.memory(region.start + language().progress, 12)
-            magic, begun, running = struct.unpack("<3I", words)
-            if off and magic == language().magic:
-                return int(begun) - int(running)
+            phases, done, begun = self._progress(machine, built)
+            if off:
+                return phases == done + begun and done <= count
+            if phases > 2 * count:
+                return False
         text = console.read_bytes()[-2000:].decode(errors="replace")
         raise UserError(f"The machine did not survive the programs; its last words:\n{text}")
 
+    def _progress(self, machine: Machine, built: Built) -> tuple[int, int, int]:
+        """Return the victim's phases, and how many programs have run and were begun."""
+        region = built.checked.layout.guests[built.names.index("linux")]
+        words = machine.memory(region.start + language().progress, 12)
+        _, begun, running = struct.unpack("<3I", words)
+        phases = struct.unpack("<I", machine.memory(_victim(built, "dispatch_phases"), 4))[0]
+        return phases, begun - running, begun
+
     def _worst(self, machine: Machine, built: Built, count: int) -> list[int]:
         """Return the victim's worst latencies, which it counts in time stamps."""
-        region = built.checked.layout.guests[built.names.index("victim")]
-        address = region.start + _symbol(BUILD / "tests" / "dispatch.elf", "dispatch_worst")
-        data = machine.memory(address, 8 * count + 4)
+        data = machine.memory(_victim(built, "dispatch_worst"), 8 * count + 4)
         phases = struct.unpack(f"<{2 * count + 1}I", data)
         return [-(-late >> SHIFT) for late in phases[1::2]]
 
@@ -272,6 +294,12 @@ class Bench:
         most = max(longest.blocks, key=lambda block: block.instructions)
         place = f"from {names.place(longest.begin)}, most in {names.function(most.linear)}"
         return Found(longest.instructions, dispatch, place)
+
+
+def _victim(built: Built, name: str) -> int:
+    """Return the physical address of a variable of the victim."""
+    region = built.checked.layout.guests[built.names.index("victim")]
+    return region.start + _symbol(BUILD / "tests" / "dispatch.elf", name)
 
 
 @cache

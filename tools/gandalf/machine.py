@@ -62,7 +62,7 @@ class _Console:
         self.text += re.sub(r"\r+\n", "\n", whole)
 
 
-class _Patience:
+class Patience:
     """Tells when a machine has had more time than it may take."""
 
     def __init__(self, emulator: emulators.Emulator, seconds: float) -> None:
@@ -172,7 +172,7 @@ class Machine:
 
     def _wait(self, what: str, condition: Callable[[], bool], timeout: float) -> None:
         """Wait for a condition on what was printed; the caller holds the lock."""
-        patience = _Patience(self.emulator, timeout)
+        patience = Patience(self.emulator, timeout)
         if not condition():
             self.resume()
         while not condition():
@@ -282,7 +282,7 @@ class Machine:
 
     def wait_off(self, timeout: float = 300) -> emulators.Outcome:
         """Wait until the machine has switched itself off, and return how."""
-        patience = _Patience(self.emulator, timeout)
+        patience = Patience(self.emulator, timeout)
         self.resume()
         while self.emulator.alive():
             if patience.is_over():
