@@ -54,7 +54,8 @@ static void step(u8 what, u8 value)
 		break;
 	case 1:
 		console_get(console);
-		console_finish_line(&mux, console);
+		if (!console->drops_oldest)
+			console_finish_line(console);
 		break;
 	case 2:
 		console_set_focus(&mux, console);

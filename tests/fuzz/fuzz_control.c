@@ -76,7 +76,7 @@ static u32 renewals[CHANNELS], expected_renewals[CHANNELS];
 static u32 frames_taken[GUESTS];
 static struct input input;
 static struct vcpu *caller;      /* during a hypercall */
-static struct vm *loading;       /* whom the idle vCPU loads */
+static struct vm *loading;       /* whom the idle vCPU has loaded last */
 static bool loaded[GUESTS];      /* the memory of guest n has been written */
 static u32 seen[GUESTS];         /* the state of guest n at the last check */
 
@@ -84,6 +84,12 @@ static void require(bool condition)
 {
 	if (!condition)
 		abort();
+}
+
+/* The idle vCPU does its work; between its steps others run. */
+static bool is_at_work(void)
+{
+	return core.housekeeping & HOUSEKEEPING_BUSY;
 }
 
 static u32 take(unsigned bytes)
@@ -201,7 +207,7 @@ void memory_copy_out(u32 to, const void *from, u32 size)
 			write_channel(i, from, size);
 			return;
 		}
-	require(caller == vms[MANAGER].vcpu && loading == NULL);
+	require(caller == vms[MANAGER].vcpu && !is_at_work());
 	/* Of the guest that the register names, and only while that one is down. */
 	require(store_of(to, size) == stores[caller->frame->ebx >> GANDALF_PLACE_SHIFT] +
 				      caller->frame->esi);
@@ -214,7 +220,7 @@ static void write_guest(u32 to, u32 size)
 {
 	u32 index = (to - GUEST_BASE(0)) / (GUEST_BASE(1) - GUEST_BASE(0));
 
-	require(core.housekeeping & HOUSEKEEPING_BUSY && index < GUESTS);
+	require(is_at_work() && index < GUESTS);
 	require(size <= MEMORY && to - GUEST_BASE(index) <= MEMORY - size);
 	require(vms[index].vcpu->state == VCPU_OFF && frames_taken[index] == 0);
 	loading = &vms[index];
@@ -440,7 +446,7 @@ static void check_guest(const struct vm *vm)
 		require(state == VCPU_PAUSED);
 		break;
 	case GANDALF_STATE_STARTING:
-		require(core.housekeeping & HOUSEKEEPING_START || loading != NULL);
+		require(core.housekeeping & HOUSEKEEPING_START || is_at_work());
 		require(vm->image->memory_size != 0);
 		/* fall through */
 	case GANDALF_STATE_OFF:
@@ -451,7 +457,7 @@ static void check_guest(const struct vm *vm)
 	default:
 		abort();
 	}
-	require(!vm->unreleased || core.housekeeping & HOUSEKEEPING_RELEASE || loading != NULL);
+	require(!vm->unreleased || core.housekeeping & HOUSEKEEPING_RELEASE || is_at_work());
 	require(vm->fault_restarts <= vm->guest->restart_limit);
 	require(strlen(vm->reason) < sizeof(vm->reason));
 	check_image(vm);
@@ -625,11 +631,11 @@ static void step_any_time(u32 what)
 		break;
 	case 1:
 	case 2:
-		if (vm->rtos != NULL || loading == NULL)
+		if (vm->rtos != NULL || !is_at_work())
 			step_end(vm, what >> 6 | take(1));
 		break;
 	default:
-		step_command(vm, take(1) % 8, loading == NULL && what & 0x80);
+		step_command(vm, take(1) % 8, !is_at_work() && what & 0x80);
 	}
 	check();
 }
@@ -657,7 +663,6 @@ static void step_housekeeping(void)
 	if (work & HOUSEKEEPING_START)
 		vm_start_requested();
 	core.housekeeping &= ~HOUSEKEEPING_BUSY;
-	loading = NULL;
 	check();
 }
 

@@ -419,15 +419,15 @@ static void a_stopped_guest_ends_its_line(void **state)
 {
 	(void)state;
 	put(rtos, "half");
-	console_finish_line(&mux, rtos);
+	console_finish_line(rtos);
 	assert_string_equal(drain(), "[rtos] half\r\n");
-	console_finish_line(&mux, rtos);
+	console_finish_line(rtos);
 	assert_string_equal(drain(), "");
 	put(linux_console, "half");
 	drain();
-	console_finish_line(&mux, linux_console);
+	console_finish_line(linux_console);
 	assert_string_equal(drain(), "\r\n");
-	console_finish_line(&mux, linux_console);
+	console_finish_line(linux_console);
 	assert_string_equal(drain(), "");
 }
 
@@ -437,18 +437,34 @@ static void a_full_console_ends_its_line_and_loses_nothing(void **state)
 	(void)state;
 	while (console_put(&mux, rtos, 'x'))
 		continue;
-	console_finish_line(&mux, rtos);
+	console_finish_line(rtos);
 	assert_int_equal(console_room(rtos), 0);
 	assert_false(console_put(&mux, rtos, 'y'));
-	while (!console_put(&mux, rtos, 'y'))
+	while (!console_put(&mux, rtos, 'y')) {
+		assert_int_equal(console_room(rtos), 0);
 		assert_true(console_output(&mux) != 'y');
+	}
 	put(rtos, "\n");
 	drain();
 	assert_null(strstr(output, "lost"));
 	assert_string_equal(output + strlen(output) - 13, "x\r\n[rtos] y\r\n");
 	put(rtos, "abc");
-	console_finish_line(&mux, rtos);
+	console_finish_line(rtos);
 	assert_string_equal(drain(), "[rtos] abc\r\n");
+}
+
+/* Room is what console_put() takes, whoever has the screen. */
+static void a_full_console_with_the_screen_says_what_it_takes(void **state)
+{
+	(void)state;
+	while (console_put(&mux, linux_console, 'x'))
+		continue;
+	console_finish_line(linux_console);
+	while (console_room(linux_console) == 0) {
+		assert_false(console_put(&mux, linux_console, 'y'));
+		assert_int_equal(console_output(&mux), 'x');
+	}
+	assert_true(console_put(&mux, linux_console, 'y'));
 }
 
 /* A call looks at few characters, whatever is among them: nothing can be shown of these, so it takes
@@ -624,7 +640,7 @@ static void random_bytes_do_no_harm(void **state)
 		else if (what == 1)
 			type(i % 64 == 0 ? "\x01n" : "\x01" "a");
 		else if (what == 2)
-			console_finish_line(&mux, console);
+			console_finish_line(console);
 		else if (what == 3)
 			console_get(console);
 		else if (what < 10)
@@ -655,6 +671,7 @@ int main(void)
 		TEST(a_line_that_others_wrote_is_left_alone),
 		TEST(long_lines_of_others_are_broken),
 		TEST(characters_are_not_cut),
+		TEST(a_full_console_with_the_screen_says_what_it_takes),
 		TEST(others_cannot_move_the_cursor),
 		TEST(a_sequence_is_taken_up_again),
 		TEST(requests_are_not_sent_twice),

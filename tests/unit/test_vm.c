@@ -83,9 +83,8 @@ struct console *console_add(struct console_mux *mux, const char *name)
 	return NULL;
 }
 
-void console_finish_line(struct console_mux *mux, struct console *console)
+void console_finish_line(struct console *console)
 {
-	(void)mux;
 	(void)console;
 	interrupts_are_disabled();
 }

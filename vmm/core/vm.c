@@ -223,7 +223,7 @@ static void vm_take_down(struct vm *vm, u32 state)
 	channel_renew(vm);
 	vm->unreleased = true;
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
-	console_finish_line(&consoles, vm->console);
+	console_finish_line(vm->console);
 }
 
 static void vm_start_again(struct vm *vm, const char *notice)

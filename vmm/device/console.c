@@ -87,6 +87,24 @@ static u8 output_peek(const struct console *console, u32 offset)
 	return console->output[(first + offset) % CONSOLE_OUTPUT_SIZE];
 }
 
+static void output_push(struct console *console, u8 byte)
+{
+	console->output[console->output_total++ % CONSOLE_OUTPUT_SIZE] = byte;
+	console->output_count++;
+	if (byte == '\n')
+		console->output_lines++;
+}
+
+/* As soon as there is room for it. */
+static void line_end(struct console *console)
+{
+	if (!console->end_due || CONSOLE_OUTPUT_SIZE - console->output_count < 2)
+		return;
+	console->end_due = false;
+	output_push(console, '\r');
+	output_push(console, '\n');
+}
+
 static u8 output_pop(struct console *console)
 {
 	u8 byte = output_peek(console, 0);
@@ -94,6 +112,7 @@ static u8 output_pop(struct console *console)
 	console->output_count--;
 	if (byte == '\n')
 		console->output_lines--;
+	line_end(console);
 	return byte;
 }
 
@@ -346,22 +365,10 @@ static u8 shown_byte(struct console_mux *mux)
 	return byte;
 }
 
-/* If there is room for it by now. */
-static void line_end(struct console_mux *mux, struct console *console)
-{
-	if (!console->end_due || CONSOLE_OUTPUT_SIZE - console->output_count < 2)
-		return;
-	console->end_due = false;
-	console_put(mux, console, '\r');
-	console_put(mux, console, '\n');
-}
-
 int console_output(struct console_mux *mux)
 {
 	bool more = true;
 
-	line_end(mux, mux->shown);
-	line_end(mux, mux->source);
 	for (u32 i = 0; i < STEPS && more && mux->insert_first == mux->insert_count; i++)
 		more = insert_next(mux);
 	if (mux->insert_first < mux->insert_count)
@@ -407,15 +414,11 @@ static void output_make_room(struct console_mux *mux, struct console *console)
 
 bool console_put(struct console_mux *mux, struct console *console, char character)
 {
-	line_end(mux, console);
 	if (console->drops_oldest)
 		output_make_room(mux, console);
 	if (console_room(console) == 0)
 		return false;
-	console->output[console->output_total++ % CONSOLE_OUTPUT_SIZE] = (u8)character;
-	console->output_count++;
-	if (character == '\n')
-		console->output_lines++;
+	output_push(console, (u8)character);
 	return true;
 }
 
@@ -424,13 +427,13 @@ u32 console_room(const struct console *console)
 	return console->end_due ? 0 : CONSOLE_OUTPUT_SIZE - console->output_count;
 }
 
-void console_finish_line(struct console_mux *mux, struct console *console)
+void console_finish_line(struct console *console)
 {
 	u32 total = console->output_total;
 
 	console->end_due |= total != 0 &&
 			    console->output[(total - 1) % CONSOLE_OUTPUT_SIZE] != '\n';
-	line_end(mux, console);
+	line_end(console);
 }
 
 bool console_type(struct console *console, u8 byte)

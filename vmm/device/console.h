@@ -81,8 +81,8 @@ bool console_put(struct console_mux *mux, struct console *console, char characte
 u32 console_room(const struct console *console);
 
 /* Ends an unfinished line, so that it is shown: the guest has stopped. Without room for that it is
- * ended when there is, before anything else is taken. */
-void console_finish_line(struct console_mux *mux, struct console *console);
+ * ended as soon as there is, before anything else is taken. Not for one that drops its oldest line. */
+void console_finish_line(struct console *console);
 
 /* The next byte for the physical UART or -1: there is none, or none yet, if console_has_output()
  * says so. */
