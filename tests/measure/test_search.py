@@ -7,7 +7,16 @@ found some of them, and searches on here). The machine is deterministic: so are 
 
 import pytest
 
-from gandalf.hostile import DISPATCH_LIMIT, MASKED_LIMIT, Bench, Found, Program, encode, language, parse
+from gandalf.hostile import (
+    DISPATCH_LIMIT,
+    MASKED_LIMIT,
+    Bench,
+    Found,
+    Program,
+    encode,
+    language,
+    parse,
+)
 from gandalf.paths import BUILD, UserError
 from gandalf.search import Mutator, Search, corpus
 

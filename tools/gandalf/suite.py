@@ -169,6 +169,9 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("the VMM builds without a warning", _vmm_build("first")),
         ("it builds a second time, elsewhere", _vmm_build("second")),
         ("the two builds are the same to the byte", _identical),
+        ("every bool that a function returns is looked at", _vmm_build(
+            "results", f"EXTRA_CFLAGS=-Wno-attributes -include {ROOT / 'tools/checked_bool.h'}",
+        )),
         ("gcc -fanalyzer", _vmm_build("analyzer", "EXTRA_CFLAGS=-fanalyzer")),
         ("cppcheck", [*cppcheck, *_files(_C_FOLDERS)]),
         ("ruff check", [*ruff, "check", *config, *python]),

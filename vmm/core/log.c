@@ -53,8 +53,7 @@ static bool log_breathes(void)
 
 static void log_put(char character)
 {
-	console_put(&consoles, log_console, character);
-	if (!log_breathes())
+	if (!console_put(&consoles, log_console, character) || !log_breathes())
 		return;
 	schedule_breathe();
 	if (copy_room > 1 && character != '\r') {

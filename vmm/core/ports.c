@@ -43,11 +43,14 @@ static void rtc_settle(struct pc *pc)
 
 static void uart_drain(struct pc *pc)
 {
-	struct console *console = pc->vm->console;
+	int byte;
 	u32 i;
 
-	for (i = 0; i < UART_STEP && uart_has_output(&pc->uart) && console_room(console) != 0; i++)
-		console_put(&consoles, console, (char)uart_transmit(&pc->uart));
+	for (i = 0; i < UART_STEP && (byte = uart_output(&pc->uart)) >= 0; i++) {
+		if (!console_put(&consoles, pc->vm->console, (char)byte))
+			break;
+		uart_transmit(&pc->uart);
+	}
 	if (i == 0)
 		return;
 	chips_pause();
@@ -80,7 +83,7 @@ static void chip_is_due(struct pc *pc, u8 due)
 
 void pc_console(struct pc *pc)
 {
-	if (console_has_input(pc->vm->console) || uart_has_output(&pc->uart))
+	if (console_has_input(pc->vm->console) || uart_output(&pc->uart) >= 0)
 		chip_is_due(pc, PC_DUE_UART);
 }
 

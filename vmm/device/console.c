@@ -436,15 +436,23 @@ void console_finish_line(struct console *console)
 	line_end(console);
 }
 
-bool console_type(struct console *console, u8 byte)
+/* From the keyboard: without room it is lost. */
+static void input_push(struct console *console, u8 byte)
 {
 	u32 last = console->input_first + console->input_count;
 
 	if (console->input_count == CONSOLE_INPUT_SIZE)
-		return false;
+		return;
 	console->input[last % CONSOLE_INPUT_SIZE] = byte;
 	console->input_count++;
-	return true;
+}
+
+bool console_type(struct console *console, u8 byte)
+{
+	u32 before = console->input_count;
+
+	input_push(console, byte);
+	return console->input_count != before;
 }
 
 static void input_command(struct console_mux *mux, u8 byte)
@@ -452,7 +460,7 @@ static void input_command(struct console_mux *mux, u8 byte)
 	if (byte == 'n')
 		console_set_focus(mux, console_next(mux, mux->focus));
 	else if (byte == 'a')
-		console_type(mux->focus, CONTROL_A);
+		input_push(mux->focus, CONTROL_A);
 	else if (byte != 'x') /* with which the host's tool leaves before it gets here */
 		mux->notice_help = true;
 }
@@ -465,7 +473,7 @@ void console_input(struct console_mux *mux, u8 byte)
 	} else if (byte == CONTROL_A) {
 		mux->command = true;
 	} else {
-		console_type(mux->focus, byte);
+		input_push(mux->focus, byte);
 	}
 }
 

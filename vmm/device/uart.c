@@ -159,9 +159,9 @@ void uart_receive(struct uart *uart, u8 byte)
 		fifo_push(&uart->receive, byte);
 }
 
-bool uart_has_output(const struct uart *uart)
+int uart_output(const struct uart *uart)
 {
-	return uart->transmit.count > 0;
+	return uart->transmit.count > 0 ? uart->transmit.bytes[uart->transmit.first] : -1;
 }
 
 int uart_transmit(struct uart *uart)

@@ -39,8 +39,8 @@ bool uart_can_receive(const struct uart *uart);
 /* A byte from the outside. Without room it is lost. */
 void uart_receive(struct uart *uart, u8 byte);
 
-/* Whether the guest has written a byte that uart_transmit() has not taken. */
-bool uart_has_output(const struct uart *uart);
+/* The next byte for the outside, or -1; it stays. */
+int uart_output(const struct uart *uart);
 
-/* The next byte for the outside or -1. */
+/* Takes the byte that uart_output() returns, and returns it, or -1. */
 int uart_transmit(struct uart *uart);
