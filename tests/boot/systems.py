@@ -14,13 +14,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Self
-
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
 from gandalf import emulator as emulators
 from gandalf.build import Built, build, options_for
@@ -29,6 +25,7 @@ from gandalf.iso import make_iso
 from gandalf.machine import Machine
 from gandalf.measure import SHELL_PROMPT
 from gandalf.paths import BUILD, ROOT
+from gandalf.symbols import variable_address
 
 PROMPT = SHELL_PROMPT
 # For a whole boot or a heavy workload while the other CPU compiles something.
@@ -124,17 +121,6 @@ class Clock:
     tsc_khz: int
 
 
-@cache
-def _symbol(image: Path, name: str) -> int:
-    """Return the address of a variable in an ELF image."""
-    with image.open("rb") as file:
-        for section in ELFFile(file).iter_sections():
-            if isinstance(section, SymbolTableSection):
-                for symbol in section.get_symbol_by_name(name) or ():
-                    return int(symbol["st_value"])
-    raise AssertionError(f"{image.name} has no symbol {name}")
-
-
 class Boot(Machine):
     """A machine whose Linux has a BusyBox shell and whose RTOS is the FreeRTOS demo."""
 
@@ -207,7 +193,7 @@ class Boot(Machine):
         """Look from outside at the time that a FreeRTOS guest has."""
         index = self.built.names.index(name)
         region = self.built.checked.layout.guests[index]
-        tick = _symbol(BUILD / "freertos" / "demo.elf", "xTickCount")
+        tick = variable_address(BUILD / "freertos" / "demo.elf", "xTickCount")
         self.pause()
         ticks = self._words(region.start + tick, 1)[0]
         tsc_khz, low, high = self._words(region.end - 0x1000 + _TSC_KHZ, 3)

@@ -24,7 +24,7 @@ from gandalf.machine import Machine, Patience
 from gandalf.measure import build_plugin, plugin_arguments
 from gandalf.measurement import read_measurement
 from gandalf.paths import BUILD, ROOT, UserError, shown
-from gandalf.symbols import Symbols
+from gandalf.symbols import Symbols, variable_address
 
 # What no guest may bring about, in instructions.
 MASKED_LIMIT = 1000
@@ -299,14 +299,4 @@ class Bench:
 def _victim(built: Built, name: str) -> int:
     """Return the physical address of a variable of the victim."""
     region = built.checked.layout.guests[built.names.index("victim")]
-    return region.start + _symbol(BUILD / "tests" / "dispatch.elf", name)
-
-
-@cache
-def _symbol(image: Path, name: str) -> int:
-    with image.open("rb") as file:
-        for section in ELFFile(file).iter_sections():
-            if isinstance(section, SymbolTableSection):
-                for symbol in section.get_symbol_by_name(name) or ():
-                    return int(symbol["st_value"])
-    raise UserError(f"{shown(image)} has no {name}.")
+    return region.start + variable_address(BUILD / "tests" / "dispatch.elf", name)

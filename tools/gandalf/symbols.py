@@ -5,6 +5,7 @@ import contextlib
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -28,6 +29,17 @@ _VECTOR_NAMES = {
     0x20: "IRQ 0, timer", 0x21: "IRQ 1", 0x23: "IRQ 3, COM2", 0x24: "IRQ 4, COM1",
     0x28: "IRQ 8, clock", 0x30: "APIC timer", 0x3F: "APIC spurious",
 }  # fmt: skip
+
+
+@cache
+def variable_address(image: Path, name: str) -> int:
+    """Return the address of a variable in an ELF file. Raises UserError if there is none."""
+    with image.open("rb") as file:
+        for section in ELFFile(file).iter_sections():
+            if isinstance(section, SymbolTableSection):
+                for symbol in section.get_symbol_by_name(name) or ():
+                    return int(symbol["st_value"])
+    raise UserError(f"{shown(image)} has no {name}.")
 
 
 class Image:
