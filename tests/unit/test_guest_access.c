@@ -233,11 +233,6 @@ static void instructions_end_where_the_vmm_begins(void **state)
 	assert_int_equal(copies, 0);
 	assert_int_equal(fetches(0xffffffff, 15), 0);
 	assert_int_equal(copies, 0);
-	/* Nor has another's EIP a meaning in the address space of who runs. */
-	core.current = &idle_vcpu;
-	assert_int_equal(fetches(PAGE, 15), 0);
-	assert_int_equal(copies, 0);
-	core.current = &vcpu;
 	/* Or where a page is missing. */
 	for (unreadable = 0; unreadable <= 15; unreadable++)
 		assert_int_equal(fetches(PAGE, 15), 15 - unreadable);

@@ -366,10 +366,9 @@ bool guest_write(u32 linear, const void *from, u32 size)
 
 u32 guest_fetch(struct vcpu *which, u8 *to, u32 size)
 {
-	(void)which;
-	(void)to;
-	(void)size;
-	return 0;
+	assert_ptr_equal(which, core.current);
+	memset(to, 0x90, size);
+	return size;
 }
 
 void processor_sleep(void)
@@ -609,6 +608,19 @@ static void a_dedicated_cpu_and_the_old_way_keep_interrupts_out(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, start)
 
+static void only_who_runs_has_an_instruction_to_report(void **state)
+{
+	static struct vcpu other;
+	u8 bytes[4] = { 0 };
+
+	(void)state;
+	core.current = &vcpu;
+	assert_int_equal(vcpu.operations->instruction(&vcpu, bytes, sizeof(bytes)), sizeof(bytes));
+	assert_int_equal(bytes[3], 0x90);
+	core.current = &other;
+	assert_int_equal(vcpu.operations->instruction(&vcpu, bytes, sizeof(bytes)), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -618,6 +630,7 @@ int main(void)
 		TEST(the_fpu_changes_hands_with_interrupts_disabled),
 		TEST(interrupts_are_delivered_with_interrupts_enabled),
 		TEST(a_chip_that_was_due_wakes_whom_it_interrupts),
+		TEST(only_who_runs_has_an_instruction_to_report),
 		TEST(a_dedicated_cpu_and_the_old_way_keep_interrupts_out),
 	};
 

@@ -306,11 +306,17 @@ COLD static void linux_stop(struct vcpu *vcpu)
 		interrupt_take_back();
 }
 
+/* Where another runs its EIP has no meaning. */
+COLD static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+{
+	return vcpu == core.current ? guest_fetch(vcpu, bytes, size) : 0;
+}
+
 static const struct vcpu_operations linux_operations = {
 	.page_fault = linux_page_fault, .trap = linux_trap, .hypercalls = hypercalls,
 	.interrupt = linux_interrupt, .deliver = linux_deliver, .console = linux_console,
 	.start = linux_start, .stop = linux_stop, .release = shadow_destroy,
-	.instruction = guest_fetch,
+	.instruction = linux_instruction,
 };
 
 MUST_CHECK COLD static bool vcpu_pages_create(struct vcpu *vcpu)

@@ -27,10 +27,9 @@ bool guest_write(u32 linear, const void *from, u32 size)
 
 COLD u32 guest_fetch(struct vcpu *vcpu, u8 *to, u32 size)
 {
-	u32 linear;
+	u32 linear = vcpu->frame->eip;
 
-	/* Another's memory is not at these addresses now. */
-	if (vcpu != core.current || (linear = vcpu->frame->eip) >= GANDALF_BASE)
+	if (linear >= GANDALF_BASE)
 		return 0;
 	size = minimum(size, GANDALF_BASE - linear);
 	return size - entry_copy(to, (const void *)linear, size);
