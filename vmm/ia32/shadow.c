@@ -371,7 +371,7 @@ static void set_pde(struct shadow *shadow, u32 index, u32 entry)
 }
 
 /* The shadow page table for an address, made if it does not exist; NULL: no frame left, or the
- * access is to be tried again. A large page in its place is replaced. */
+ * access is to be tried again. A large page in its place goes in any case. */
 MUST_CHECK COLD static u32 *shadow_table(struct pc *pc, u32 index)
 {
 	struct shadow *shadow = &pc->shadow;
@@ -380,6 +380,10 @@ MUST_CHECK COLD static u32 *shadow_table(struct pc *pc, u32 index)
 
 	if (entry != 0 && (entry & PTE_PS) == 0)
 		return pool_pointer(entry & PTE_FRAME);
+	if (entry != 0) {
+		set_pde(shadow, index, 0);
+		tlb_flush_global();
+	}
 	/* With direct gates no interrupt comes in while a frame is zeroed for a process: Linux would
 	 * take it for one of its kernel. So the process faults, and is interrupted, until it is. */
 	if (pc->dedicated && index < KERNEL_FIRST && !pool_ready())
@@ -390,8 +394,6 @@ MUST_CHECK COLD static u32 *shadow_table(struct pc *pc, u32 index)
 	if (index < KERNEL_FIRST)
 		*pool_marks(frame) = 0;
 	set_pde(shadow, index, frame | PTE_P | PTE_W | PTE_U | PTE_A);
-	if (entry != 0)
-		tlb_flush_global();
 	return pool_pointer(frame);
 }
 
@@ -683,10 +685,16 @@ COLD bool shadow_make_writable(struct pc *pc, u32 linear)
 	u32 error = PF_W;
 	enum shadow_result result = shadow_fill(pc, linear, &error);
 
+	/* The VMM's store passes by the protection of whatever page is there: here too it has to be the
+	 * one that the guest's tables have now. */
+	if (result == SHADOW_PROTECTED) {
+		error = 0;
+		result = shadow_fill(pc, linear, &error);
+	}
 	/* Behind a fault of its own the CPU would not remember what was there before, perhaps a page
-	 * that is not the guest's to write; the VMM's store passes by its protection. */
+	 * that is not the guest's to write. */
 	invlpg(linear);
-	return result == SHADOW_FILLED || result == SHADOW_PROTECTED;
+	return result == SHADOW_FILLED;
 }
 
 void *shadow_protected_page(const struct shadow *shadow)
