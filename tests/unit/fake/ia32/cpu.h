@@ -26,6 +26,7 @@ struct processor {
 	unsigned cr3_writes, invlpgs, admissions, sleeps;
 	bool interrupts; /* IF */
 	unsigned unguarded; /* debug registers written with IF 1 */
+	void (*admit)(void); /* where interrupts are let in for an instruction; or NULL */
 };
 
 extern struct processor processor;
@@ -58,6 +59,7 @@ REGISTER(cr3)
 REGISTER(cr4)
 REGISTER(dr6)
 REGISTER_WRITE(cr0)
+REGISTER_WRITE(cr2)
 DEBUG_REGISTER_WRITE(dr0)
 DEBUG_REGISTER_WRITE(dr1)
 DEBUG_REGISTER_WRITE(dr2)
@@ -101,7 +103,9 @@ u32 entry_copy(void *to, const void *from, u32 size);
 
 static inline bool read_or_fail(const u32 *from, u32 *low, u32 *high)
 {
-	return entry_copy(low, from, 4) == 0 && entry_copy(high, from + 1, 4) == 0;
+	const u32 *next = (const u32 *)((uintptr_t)from + 4);
+
+	return entry_copy(low, from, 4) == 0 && entry_copy(high, next, 4) == 0;
 }
 
 static inline bool write_or_fail(u32 *to, u32 value)
@@ -156,7 +160,14 @@ static inline u32 fetch_add(u32 *at, u32 value)
 	return *at - value;
 }
 
-#define sti_nop_cli(section) MASKING(processor.admissions++, section)
+static inline void processor_admit(void)
+{
+	processor.admissions++;
+	if (processor.admit != NULL)
+		processor.admit();
+}
+
+#define sti_nop_cli(section) MASKING(processor_admit(), section)
 #define sti_hlt_cli(section) MASKING(processor.sleeps++; processor_sleep(), section)
 
 /* The test's own. */

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What emulate.c asks of the rest of the VMM, for tests of it: the shadow, the mainboard, the FPU
+ * and upcalls, which note what they were asked.
+ */
+#ifndef GANDALF_FAKE_EMULATE_H
+#define GANDALF_FAKE_EMULATE_H
+
+#include "core/work.h"
+#include "ia32/debug.h"
+#include "ia32/emulate.h"
+#include "fake/linux.h"
+
+/* What was asked of the shadow and of the mainboard. */
+static struct {
+	unsigned loads, same_loads, pagings, flushes, invalidations, protections;
+	unsigned interruptible; /* calls with interrupts enabled */
+	u32 linear, protected_frame;
+} shadow_calls;
+static u32 upcall_eip; /* of an IRET to the VMM's code segment */
+static u32 port_value, port_written, port_size;
+static u16 port_number;
+static unsigned port_reads, port_writes;
+
+void processor_sleep(void)
+{
+	fail();
+}
+
+/* Where the FPU's owner may change it at any time otherwise. */
+void fpu_show(struct vcpu *which)
+{
+	assert_ptr_equal(which, &vcpu);
+	assert_false(processor.interrupts);
+	which->cr0 = which->cr0_guest;
+}
+
+void shadow_set_paging(struct pc *which)
+{
+	assert_ptr_equal(which, &pc);
+	shadow_calls.pagings++;
+	shadow_calls.interruptible += processor.interrupts;
+}
+
+void shadow_load(struct pc *which, bool same)
+{
+	assert_ptr_equal(which, &pc);
+	shadow_calls.loads++;
+	shadow_calls.interruptible += processor.interrupts;
+	shadow_calls.same_loads += same;
+}
+
+void shadow_flush_all(struct pc *which)
+{
+	assert_ptr_equal(which, &pc);
+	shadow_calls.flushes++;
+	shadow_calls.interruptible += processor.interrupts;
+}
+
+void shadow_invalidate(struct pc *which, u32 linear)
+{
+	assert_ptr_equal(which, &pc);
+	shadow_calls.invalidations++;
+	shadow_calls.interruptible += processor.interrupts;
+	shadow_calls.linear = linear;
+}
+
+/* The GDT's page is where the guest sees it. */
+void *shadow_protected_page(const struct shadow *shadow)
+{
+	(void)shadow;
+	return linear_at(GDT);
+}
+
+void shadow_protect(struct pc *which, u32 guest_frame)
+{
+	assert_ptr_equal(which, &pc);
+	shadow_calls.protections++;
+	shadow_calls.interruptible += processor.interrupts;
+	shadow_calls.protected_frame = guest_frame;
+}
+
+bool shadow_translate(struct pc *which, u32 linear, u32 *guest_frame)
+{
+	assert_ptr_equal(which, &pc);
+	*guest_frame = linear & PTE_FRAME;
+	return true;
+}
+
+/* What a chip that was due does to the interrupt controller. */
+static unsigned settles;
+static bool settled_interrupt;
+
+void pc_settle(struct pc *which)
+{
+	assert_ptr_equal(which, &pc);
+	assert_false(processor.interrupts);
+	settles++;
+	pc.interrupt_waits |= settled_interrupt;
+}
+
+u32 pc_port_read(struct pc *which, u16 port, u32 size)
+{
+	assert_ptr_equal(which, &pc);
+	assert_false(processor.interrupts);
+	port_number = port;
+	port_size = size;
+	port_reads++;
+	return port_value;
+}
+
+void pc_port_write(struct pc *which, u16 port, u32 size, u32 value)
+{
+	assert_ptr_equal(which, &pc);
+	assert_false(processor.interrupts);
+	port_number = port;
+	port_size = size;
+	port_written = value;
+	port_writes++;
+}
+
+/* It ends none: what it does then is in test_upcall.c. */
+static u32 apic_offset, apic_value;
+
+void upcall_apic_write(struct pc *which, u32 offset, u32 value)
+{
+	assert_ptr_equal(which, &pc);
+	apic_offset = offset;
+	apic_value = value;
+}
+
+void upcall_return(struct pc *which, const u32 *words)
+{
+	assert_ptr_equal(which, &pc);
+	assert_int_equal(words[1], SELECTOR_VMM_CODE);
+	upcall_eip = words[0];
+}
+
+static int start(void **state)
+{
+	(void)state;
+	linux_reset();
+	memset(&shadow_calls, 0, sizeof(shadow_calls));
+	port_reads = port_writes = settles = 0;
+	settled_interrupt = false;
+	emulate_reload_gdt(&pc);
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, start)
+
+#endif
