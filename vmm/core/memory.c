@@ -215,3 +215,9 @@ u32 pool_count(void)
 		count++;
 	return count;
 }
+
+void pool_each_free(void (*visit)(u32 frame))
+{
+	for (u32 frame = pool_first; frame != 0; frame = *(u32 *)pool_pointer(frame))
+		visit(frame);
+}

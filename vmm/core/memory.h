@@ -97,3 +97,5 @@ static inline void pool_mark(const void *at)
 extern u32 pool_frames, pool_available;
 /* The free ones, by walking the list: 4 instructions for each. */
 u32 pool_count(void);
+/* Names each of them; for debug builds. */
+void pool_each_free(void (*visit)(u32 frame));

@@ -8,6 +8,7 @@
 #include "core/masked_assembler.h"
 #include "core/vcpu.h"
 #include "ia32/entry.h"
+#include "return_check.h"
 
 #define CR0_WP 0x10000
 
@@ -90,6 +91,7 @@ return_to_guest:
 	/* To a guest: its CR0 (WP for Linux, TS). Reloaded only if it differs,
 	 * since a MOV to CR0 is slow and serialising. */
 return_guest:
+	CHECK_RETURN
 	mov	VCPU_CR0(%eax), %ecx
 	mov	%cr0, %eax
 	cmp	%eax, %ecx

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What holds whenever a guest runs, or else the VMM stops with what is broken, where, and by which
+ * value.
+ */
+#pragma once
+
+#include "core/log.h"
+
+static inline void must(bool holds, const char *what, u32 where, u32 value)
+{
+	if (!holds)
+		panic("the shadow page tables are broken: %s, at %x: %x", what, where, value);
+}

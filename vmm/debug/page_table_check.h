@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one shadow page table, or a directory's entries, may hold, for debug builds.
+ */
+#pragma once
+
+#include "ia32/shadow.h"
+
+struct pc;
+
+#define ENTRIES 1024u
+#define KERNEL_FIRST (SHADOW_KERNEL >> LARGE_PAGE_SHIFT)
+#define KERNEL_END ((u32)LAYOUT_DIRECTORY_FIRST)
+#define MARKED (POOL_GROUP / sizeof(u32)) /* entries that a mark stands for */
+
+#define LEAF (PTE_P | PTE_A | PTE_D)
+#define TABLE (PTE_P | PTE_W | PTE_U | PTE_A)
+
+/* How many entries have been looked at: what the checks cost. */
+extern u32 entries_looked_at;
+
+/* All panic if something is not as it must be. kernel: of the half that all spaces share. */
+MUST_CHECK bool is_zero(const u32 *entries, u32 count);
+void large_check(const struct pc *pc, u32 linear, u32 entry, bool kernel);
+/* The entries that a mark stands for, of a page table. */
+void part_check(const struct pc *pc, u32 linear, const u32 *entries, bool kernel);
+void page_table_check(const struct pc *pc, u32 linear, u32 frame, bool kernel);
+/* Of a directory, with the tables that they lead to. */
+void entries_check(const struct pc *pc, const u32 *directory, u32 first, u32 end);

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What holds of shadow page tables whenever their guest runs, the VMM's work for it being done or
+ * suspended at a point (ia32/upcall.h):
+ *
+ *	- The VMM's part of every directory is memory_directory's, but for the vCPU's own page
+ *	  table, of which only the shared page and the stacks without suspended work can be written.
+ *	- The kernel half of every space is the master's.
+ *	- A leaf names memory of the guest, or for reading the page of ones or the guest's local
+ *	  APIC; has A and D, which the CPU then never sets; is global in the kernel half only, and others
+ *	  there are known (local_kernel). The protected page cannot be written.
+ *	- A frame of the pool is in one place, or free. What of it is not zero is marked: in a
+ *	  directory by used_groups, elsewhere by the pool's marks.
+ *	- Spaces are found by their hash, once each, and lie where space_limit and space_free say.
+ *	- CR3, the current space and the guest's directory are those of the guest's registers.
+ *	- Where protected_page says that the kernel writes the protected page, it is that.
+ *
+ * That an entry is what the guest's tables said at some time since the last flush is not seen from
+ * here: tests/fuzz/fuzz_shadow.c holds a model against it.
+ */
+#include "debug/shadow_check.h"
+
+#include "core/core.h"
+#include "core/pc.h"
+#include "core/vm.h"
+#include "debug/frame_check.h"
+#include "debug/must.h"
+#include "debug/page_table_check.h"
+
+#define GROUP 8u
+#define STACK_DISTANCE 3u /* pages from one upcall's stack to the next */
+/* The entries of a part of a full check that each return pays for. */
+#define RETURN_SHARE 128u
+
+#define OWN (PTE_P | PTE_W | PTE_A | PTE_D)
+
+/* Returns since the last check of all. */
+static u32 returns;
+
+/* The VMM's part */
+
+static void vmm_part_check(const struct pc *pc, const u32 *directory)
+{
+	must(directory[KERNEL_END] == (pc->vcpu->table_frame | PTE_P | PTE_W | PTE_A),
+	     "a directory has another table of the vCPU", KERNEL_END, directory[KERNEL_END]);
+	for (u32 i = KERNEL_END + 1; i < ENTRIES; i++)
+		must(directory[i] == memory_directory[i], "a directory's part of the VMM differs",
+		     i << LARGE_PAGE_SHIFT, directory[i]);
+}
+
+static u32 frame_of(const void *pool)
+{
+	return (u32)pool - pool_distance;
+}
+
+/* What the vCPU's table shows at a page: the stacks that something suspended lies on are read-only,
+ * and the alias is while it is a trap. */
+static void own_page_check(const struct pc *pc, u32 index, u32 entry)
+{
+	u32 shared = frame_of(pc->vcpu->shared);
+	u32 stack = index - (LAYOUT_STACK >> PAGE_SHIFT) % ENTRIES;
+	u32 flags = OWN, frame = 0;
+
+	if (index == (GANDALF_SHARED_PAGE - GANDALF_BASE) / PAGE_SIZE) {
+		frame = shared;
+	} else if (index == (GANDALF_SHARED_ALIAS - GANDALF_BASE) / PAGE_SIZE) {
+		frame = shared;
+		flags &= pc->armed ? ~PTE_W : ~0u;
+	} else if (stack < (UPCALL_DEPTH + 1) * STACK_DISTANCE && (entry & PTE_P)) {
+		frame = stack < 2 ? pc->vcpu->stack_frames[stack] : entry & PTE_FRAME;
+		must(stack < 2 || stack % STACK_DISTANCE == 1, "a hole below a stack is none",
+		     index, entry);
+		flags &= stack / STACK_DISTANCE < pc->upcall_depth ? ~PTE_W : ~0u;
+		claim(frame, "a stack's page is in two places");
+	} else {
+		/* The bit of a hole is turned with that of the stack's other page. */
+		entry &= ~PTE_W;
+		flags = 0;
+	}
+	must(entry == (frame | flags), "the vCPU's own page differs", index, entry);
+}
+
+static void own_check(const struct pc *pc)
+{
+	const u32 *table = pool_pointer(pc->vcpu->table_frame);
+
+	entries_looked_at += ENTRIES;
+	for (u32 i = 0; i < ENTRIES; i++)
+		own_page_check(pc, i, table[i]);
+}
+
+/* While paging is off */
+
+static void identity_check(const struct pc *pc)
+{
+	const struct shadow *shadow = &pc->shadow;
+	const u32 *directory = pool_pointer(shadow->identity);
+	u32 large = shadow->memory_size >> LARGE_PAGE_SHIFT;
+
+	vmm_part_check(pc, directory);
+	entries_looked_at += KERNEL_END;
+	for (u32 i = 0; i < large; i++) {
+		u32 frame = shadow->memory_base + (i << LARGE_PAGE_SHIFT);
+
+		must(directory[i] == (frame | LEAF | PTE_W | PTE_U | PTE_PS),
+		     "memory is not as it is without paging", i << LARGE_PAGE_SHIFT, directory[i]);
+	}
+	for (u32 i = large; i < KERNEL_END; i++) {
+		if (directory[i] == 0)
+			continue;
+		must((directory[i] & ~PTE_FRAME) == (TABLE & ~PTE_W),
+		     "more than memory can be written without paging", i, directory[i]);
+		page_table_check(pc, i << LARGE_PAGE_SHIFT, directory[i] & PTE_FRAME, false);
+	}
+}
+
+/* Spaces */
+
+static struct space *space_at(const struct shadow *shadow, u32 index)
+{
+	struct space *spaces = pool_pointer(shadow->space_frames[index / SHADOW_SPACES_PER_FRAME]);
+
+	return &spaces[index % SHADOW_SPACES_PER_FRAME];
+}
+
+static void space_check(const struct pc *pc, const struct space *space)
+{
+	const u32 *directory = pool_pointer(space->directory);
+	const u32 *master = pool_pointer(pc->shadow.master);
+
+	claim(space->directory, "a directory is in two places");
+	must((~*pool_marks(space->directory) & ~0u << KERNEL_FIRST / MARKED) == 0,
+	     "a directory's kernel half is not marked", space->guest, space->directory);
+	vmm_part_check(pc, directory);
+	for (u32 i = KERNEL_FIRST; i < KERNEL_END; i++)
+		must(directory[i] == master[i], "a space's kernel half differs",
+		     i << LARGE_PAGE_SHIFT, directory[i]);
+	for (u32 i = 0; i < KERNEL_FIRST; i += GROUP)
+		if (space->used_groups[i / GROUP / 32] >> i / GROUP % 32 & 1)
+			entries_check(pc, directory, i, i + GROUP);
+		else
+			must(is_zero(&directory[i], GROUP), "a space uses more than it says",
+			     i << LARGE_PAGE_SHIFT, space->guest);
+}
+
+/* Of those behind it in its chain none is the same directory's. */
+static void chain_check(const struct shadow *shadow, const struct space *space)
+{
+	for (u32 link = space->next; link != 0; link = space_at(shadow, link - 1)->next)
+		must(space_at(shadow, link - 1)->guest != space->guest,
+		     "a directory has two spaces", link, space->guest);
+}
+
+/* Each space that is used is in one chain, that of its hash. Returns how many. */
+static u32 chains_check(const struct shadow *shadow)
+{
+	u32 count = 0;
+
+	for (u32 hash = 0; hash < SHADOW_HASH; hash++)
+		for (u32 link = shadow->hash[hash]; link != 0; count++) {
+			const struct space *space = space_at(shadow, link - 1);
+
+			must(link <= shadow->space_limit && count <= SHADOW_SPACES,
+			     "a chain of spaces leads astray", hash, link);
+			must(space->directory != 0 &&
+				     (space->guest >> PAGE_SHIFT) % SHADOW_HASH == hash,
+			     "a space is in the chain of another hash", hash, space->guest);
+			chain_check(shadow, space);
+			link = space->next;
+		}
+	return count;
+}
+
+static void spaces_check(const struct pc *pc)
+{
+	const struct shadow *shadow = &pc->shadow;
+	u32 chained, used = 0;
+
+	must(shadow->space_limit <= SHADOW_SPACES && shadow->space_free <= SHADOW_SPACES,
+	     "there are more spaces than there can be", shadow->space_limit, shadow->space_free);
+	chained = chains_check(shadow);
+	for (u32 i = 0; i < SHADOW_SPACES; i++) {
+		const struct space *space = space_at(shadow, i);
+
+		must(space->directory != 0 || i >= shadow->space_free,
+		     "a space is free where none should be", i, shadow->space_free);
+		if (space->directory == 0)
+			continue;
+		must(i < shadow->space_limit, "a space lies behind the last", i, space->guest);
+		space_check(pc, space);
+		used++;
+	}
+	must(chained == used, "a space is in no chain, or in two", chained, used);
+	must(shadow->caching || used <= 1, "spaces are kept that nobody flushes", used, 0);
+}
+
+/* Registers */
+
+static void current_check(const struct pc *pc)
+{
+	const struct shadow *shadow = &pc->shadow;
+	const struct space *space = shadow->current;
+	u32 cr3 = space != NULL ? space->directory : shadow->identity;
+	u32 window;
+
+	must(pc->vcpu->cr3 == cr3 && core.cr3 == cr3 && cr3_read() == cr3,
+	     "another directory is loaded than the guest's", cr3_read(), cr3);
+	must((space != NULL) == ((pc->cr0 & CR0_PG) != 0), "paging is not as the guest has it",
+	     pc->cr0, cr3);
+	if (space == NULL) {
+		must(shadow->guest_directory == NULL && shadow->protected_page == 0,
+		     "something is known of tables that are not in use", shadow->protected_page,
+		     cr3);
+		return;
+	}
+	must(space->guest == (pc->cr3 & PTE_FRAME), "another space is loaded than the guest's",
+	     space->guest, pc->cr3);
+	if (shadow->guest_directory == NULL)
+		return;
+	must(shadow->guest_window_entry ==
+		     ((shadow->memory_base + (pc->cr3 & PTE_FRAME)) | PTE_P | PTE_A | PTE_D),
+	     "another guest's directory is read", shadow->guest_window_entry, pc->cr3);
+	window = ((u32)shadow->guest_directory - LAYOUT_WINDOWS) >> PAGE_SHIFT;
+	must(shadow->guest_window == &memory_windows[window],
+	     "the guest's directory is read through another window", (u32)shadow->guest_directory,
+	     pc->cr3);
+}
+
+static bool is_memory_of_guests(u32 frame)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(vms); i++) {
+		const struct gandalf_guest *guest = vms[i].guest;
+
+		if (guest != NULL && frame - guest->memory_base < guest->memory_size)
+			return true;
+	}
+	return false;
+}
+
+/* The windows show memory of guests, to the VMM only. */
+static void windows_check(void)
+{
+	entries_looked_at += MEMORY_WINDOWS;
+	for (u32 i = 0; i < MEMORY_WINDOWS; i++)
+		must(memory_windows[i] == 0 || ((memory_windows[i] & ~PTE_FRAME) == LEAF &&
+						is_memory_of_guests(memory_windows[i] & PTE_FRAME)),
+		     "a window shows what is not the guests'", i, memory_windows[i]);
+}
+
+/* The present entry of an address, or 0. */
+static u32 entry_find(const u32 *directory, u32 linear)
+{
+	u32 entry = directory[linear >> LARGE_PAGE_SHIFT];
+
+	if (entry == 0)
+		return 0;
+	if (entry & PTE_PS)
+		return (entry & ~(PTE_PS | PTE_FRAME)) | (entry & PTE_LARGE_FRAME) |
+		       (linear & ~PTE_LARGE_FRAME & PTE_FRAME);
+	return ((const u32 *)pool_pointer(entry & PTE_FRAME))[(linear >> PAGE_SHIFT) % ENTRIES];
+}
+
+static void protected_page_check(const struct pc *pc)
+{
+	const struct shadow *shadow = &pc->shadow;
+	u32 page = shadow->protected_page, entry;
+
+	if (page < SHADOW_KERNEL || shadow->current == NULL)
+		return;
+	entry = entry_find(pool_pointer(pc->vcpu->cr3), page);
+	must(entry == 0 || ((entry & PTE_W) == 0 &&
+			    (entry & PTE_FRAME) == shadow->memory_base + shadow->protected_frame),
+	     "another page has taken the place of the protected one", page, entry);
+}
+
+static void owned_check(const struct pc *pc)
+{
+	const struct shadow *shadow = &pc->shadow;
+
+	claims_forget();
+	claim(frame_of(pc), "the guest's PC is in two places");
+	claim(frame_of(pc->vcpu->shared), "the shared page is in two places");
+	claim(pc->vcpu->tables_frame, "the descriptor tables are in two places");
+	claim(pc->vcpu->table_frame, "the vCPU's table is in two places");
+	claim(shadow->master, "the master is in two places");
+	claim(shadow->identity, "the identity is in two places");
+	claim(shadow->nothing, "the page of ones is in two places");
+	for (u32 i = 0; i < SHADOW_SPACE_FRAMES; i++)
+		claim(shadow->space_frames[i], "the list of spaces is in two places");
+}
+
+void shadow_check(const struct pc *pc)
+{
+	const u32 *master = pool_pointer(pc->shadow.master);
+	const u32 *nothing = pool_pointer(pc->shadow.nothing);
+
+	entries_looked_at = returns = 0;
+	owned_check(pc);
+	current_check(pc);
+	own_check(pc);
+	identity_check(pc);
+	windows_check();
+	for (u32 i = 0; i < ENTRIES; i++)
+		must(nothing[i] == ~0u, "the page of ones has been written", i, nothing[i]);
+	vmm_part_check(pc, master);
+	entries_check(pc, master, KERNEL_FIRST, KERNEL_END);
+	spaces_check(pc);
+	protected_page_check(pc);
+	claim_free_ones();
+}
+
+/* The entry that a fault has filled, with those near it. */
+static void recent_check(const struct pc *pc)
+{
+	u32 linear = pc->vcpu->fault_address & ~(MARKED * PAGE_SIZE - 1);
+	const u32 *directory = pool_pointer(pc->vcpu->cr3);
+	u32 entry = directory[linear >> LARGE_PAGE_SHIFT];
+	bool kernel = linear >= SHADOW_KERNEL;
+
+	if (linear >= GANDALF_BASE || pc->shadow.current == NULL || entry == 0)
+		return;
+	if (entry & PTE_PS)
+		large_check(pc, linear & PTE_LARGE_FRAME, entry, kernel);
+	else
+		part_check(pc, linear,
+			   (const u32 *)pool_pointer(entry & PTE_FRAME) +
+				   (linear >> PAGE_SHIFT) % ENTRIES,
+			   kernel);
+}
+
+void shadow_check_return(void)
+{
+	const struct vcpu *vcpu = core.current;
+	const struct pc *pc = vcpu->vm->pc;
+
+	if (pc == NULL)
+		return;
+	current_check(pc);
+	vmm_part_check(pc, pool_pointer(vcpu->cr3));
+	protected_page_check(pc);
+	if (++returns >= entries_looked_at / RETURN_SHARE)
+		shadow_check(pc);
+	else
+		recent_check(pc);
+}
