@@ -2,7 +2,8 @@
 /*
  * Writes the inputs that the fuzzers start from: seeds FOLDER ELF... For the decoder all
  * instructions of the unit test, as the assembler made them; for the image of an RTOS
- * the ELF files, whole and in short; for the others a few sequences that a guest would use.
+ * the ELF files, whole and in short; for the shadow page tables programs of any steps; for the others
+ * a few sequences that a guest would use.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -44,6 +45,15 @@ static void write_seed(const char *folder, const char *fuzzer, unsigned number, 
 			name);
 		exit(1);
 	}
+}
+
+/* The same sequence every time. */
+static u32 random_next(u32 *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 17;
+	*state ^= *state << 5;
+	return *state;
 }
 
 static void write_decode(const char *folder)
@@ -121,6 +131,25 @@ static void write_control(const char *folder)
 	write_seed(folder, "control", 0, start, sizeof(start));
 }
 
+/* The steps of fuzz_shadow.c that are a guest's own, or of its interrupts: the first ones. */
+#define SHADOW_STEPS 15u
+
+/* Programs of any such steps, with small operands: for a shared and for a dedicated guest, with
+ * much and with little memory for its page tables. No two are as long: the fuzzer takes the shorter
+ * one first, and otherwise the one that the folder names first. */
+static void write_shadow(const char *folder)
+{
+	u8 program[64];
+	u32 state = 1;
+
+	for (unsigned number = 0; number < 16; number++) {
+		for (unsigned i = 0; i < sizeof(program); i++)
+			program[i] = (u8)((random_next(&state) >> 8) % SHADOW_STEPS);
+		program[0] = (u8)number;
+		write_seed(folder, "shadow", number, program, sizeof(program) - number);
+	}
+}
+
 static void write_channel(const char *folder)
 {
 	static const u8 start[] = {
@@ -187,6 +216,7 @@ int main(int count, char **arguments)
 	write_devices(arguments[1]);
 	write_console(arguments[1]);
 	write_control(arguments[1]);
+	write_shadow(arguments[1]);
 	write_channel(arguments[1]);
 	write_image(arguments[1], 0, NULL);
 	for (int i = 2; i < count; i++)

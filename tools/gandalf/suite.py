@@ -84,6 +84,7 @@ SUITES: dict[str, list[str]] = {
     "unit": _make("tests/unit", "run"),
     "asan": _make("tests/unit", "asan"),
     "fuzz": _make("tests/fuzz", "run", f"SECONDS={FUZZ_SECONDS}"),
+    "mutants": _make("tests/fuzz", "mutants"),
     "preemption": _pytest("tests/preemption"),
     "python": _pytest("tests/python"),
     "boot": _pytest("tests/boot"),
@@ -169,6 +170,7 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("the VMM builds without a warning", _vmm_build("first")),
         ("it builds a second time, elsewhere", _vmm_build("second")),
         ("the two builds are the same to the byte", _identical),
+        ("the debug build builds without a warning", _vmm_build("debug", "DEBUG=1")),
         ("every bool that a function returns is looked at", _vmm_build(
             "results", f"EXTRA_CFLAGS=-Wno-attributes -include {ROOT / 'tools/checked_bool.h'}",
         )),
