@@ -133,11 +133,11 @@ class Boot(Machine):
         arguments: tuple[str, ...] = (),
         module: Path | None = None,
         emulator: str = "qemu",
+        vmm: Path | None = None,
     ) -> Self:
-        """Build and start a system. module: instead of the one that was built."""
+        """Build and start a system. module, vmm: instead of the one that was built."""
         built = build(description, lambda _: None, deterministic=True)
-        if module is not None:
-            built = Built(built.checked, built.vmm, module)
+        built = Built(built.checked, vmm or built.vmm, module or built.module)
         iso = make_iso(built) if emulator == "bochs" else None
         options = options_for(built, True, None, arguments, iso)
         machine = cls.attach(built, emulators.start(emulator, options))

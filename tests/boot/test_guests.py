@@ -31,6 +31,7 @@ BAD_KERNELS = {
     "bad-gdt": "its GDT at 70000000 cannot be read",
     "directory-outside": f"{NO_GATE} page fault (#PF)",
     "write-outside": "it writes physical memory that it lacks",
+    "replace-gdt": f"{NO_GATE} breakpoint (#BP)",
 }
 BEATS = r"^beats=\d+ missed=0\n"
 

@@ -122,6 +122,28 @@ static void commit_write_outside(void)
 	*(volatile uint32_t *)SCRATCH = 0x21646162;
 }
 
+/* The kernel's half shows the first large page, in it the GDT, whose page the VMM keeps for itself;
+ * and behind a store there the next large page, with no word to the VMM but a fault beside it. */
+static void commit_replace_gdt(void)
+{
+	const struct {
+		uint16_t limit;
+		uint32_t base;
+	} __attribute__((packed)) table = { sizeof(gdt) - 1, KERNEL_HALF + (uint32_t)gdt };
+	volatile uint32_t *entry = &page_directory[KERNEL_HALF / LARGE_PAGE_SIZE];
+	volatile uint32_t *stored = (uint32_t *)(KERNEL_HALF + (uint32_t)&gdt[TLS_FIRST].low);
+	volatile uint32_t *beside = (uint32_t *)(KERNEL_HALF + (uint32_t)scratch_frame);
+
+	*entry = PAGE_P | PAGE_W | PAGE_PS;
+	cr3_write((uint32_t)page_directory);
+	__asm__ volatile("lgdt %0" : : "m"(table));
+	*stored = 0xffff;
+	*entry = LARGE_PAGE_SIZE | PAGE_P | PAGE_W | PAGE_PS;
+	*beside = 1;
+	*stored = 0;
+	commit_triple_fault();
+}
+
 static void commit_hang(void)
 {
 	irq_disable();
@@ -150,6 +172,7 @@ static const struct misdeed misdeeds[] = {
 	{ "bad-gdt", "a GDT that is not mapped", commit_bad_gdt },
 	{ "directory-outside", "a page directory outside its memory", commit_directory_outside },
 	{ "write-outside", "writes memory that it does not have", commit_write_outside },
+	{ "replace-gdt", "another page where its GDT was written", commit_replace_gdt },
 	{ "hang", "disables interrupts and loops for ever", commit_hang },
 	{ 0 },
 };

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The debug build of the VMM, which checks its page tables at each return to a guest.
+
+What must hold is in vmm/debug/shadow_check.c. A VMM that finds it broken stops with a report, so
+a guest that comes to its end has not broken it. tests/fuzz/mutations has mistakes to put back.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gandalf.build import make
+from gandalf.paths import BUILD, ROOT
+
+from .systems import DEMO, PATIENCE, Boot, describe, linux
+from .test_guests import BAD_KERNELS, NO_GATE, pc
+
+MUTATIONS = ROOT / "tests" / "fuzz" / "mutations"
+REPORT = r"the shadow page tables are broken: another page has taken the place of the protected one"
+
+
+def build_debug(sources: Path, folder: Path) -> Path:
+    """Build the debug VMM from a copy of its sources, or from themselves."""
+    make(sources / "vmm", "-j2", "DEBUG=1", f"BUILD={folder}")
+    return folder / "gandalf.elf"
+
+
+@pytest.fixture(scope="module")
+def debug() -> Path:
+    return build_debug(ROOT, BUILD / "vmm-debug")
+
+
+def with_mistake(name: str) -> Path:
+    """Build a debug VMM with one of the mistakes that the fuzzer is tried with."""
+    folder = BUILD / "boot" / f"mistake-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    for part in ("vmm", "abi"):
+        shutil.copytree(ROOT / part, folder / part)
+    with (MUTATIONS / f"{name}.patch").open() as patch:
+        subprocess.run(["patch", "-s", "-p1", "-d", str(folder)], stdin=patch, check=True)
+    return build_debug(folder, folder / "build")
+
+
+@pytest.mark.parametrize("mode", ["shared", "dedicated"])
+def test_a_linux_at_work_breaks_nothing(debug: Path, mode: str) -> None:
+    kernel = "build/linux/" + ("patched" if mode == "shared" else "dedicated") + "/vmlinux"
+    guests = [linux(mode, kernel)] + [DEMO] * (mode == "shared")
+    with Boot.start(describe(f"debug-{mode}", *guests), vmm=debug) as machine:
+        machine.wait_for_shell()
+        machine.hackbench()
+        machine.shell("for i in $(seq 100); do /bin/true; done; ls -R /proc/self >/dev/null", 0)
+        machine.kernel_is_sane()
+
+
+@pytest.mark.parametrize("mode", ["shared", "dedicated"])
+def test_a_kernel_that_tries_every_instruction_breaks_nothing(debug: Path, mode: str) -> None:
+    description = describe(f"debug-pc-{mode}", pc("pc", mode), memory="64M")
+    with Boot.start(description, vmm=debug) as machine:
+        machine.expect("linux", r"^PASS pc\n", PATIENCE)
+        assert "not ok" not in machine.text("linux")
+        assert machine.wait_off(PATIENCE).clean
+
+
+def test_a_kernel_that_interrupts_the_vmm_breaks_nothing(debug: Path) -> None:
+    """It dies at the end, with work suspended, and is loaded again."""
+    guest = pc("pc-upcalls", "dedicated") + '\non_fault = "restart"\n'
+    with Boot.start(describe("debug-upcalls", guest, memory="64M"), vmm=debug) as machine:
+        machine.expect("linux", r"^PASS pc-upcalls\n", PATIENCE)
+        machine.expect("vmm", f"guest linux stopped: {NO_GATE} breakpoint", PATIENCE)
+        machine.expect("linux", r"^PASS pc-upcalls\n", PATIENCE)
+        assert machine.wait_off(PATIENCE).clean
+
+
+def test_a_mistake_is_reported(debug: Path) -> None:
+    """The control: a kernel half that changed leaves what the VMM noted about it behind.
+
+    The same guest comes to its end where the VMM forgets it, as it must.
+    """
+    description = describe("debug-mistake", pc("pc-replace-gdt"), memory="64M")
+    with Boot.start(description, vmm=debug) as machine:
+        assert machine.stop_report("linux") == BAD_KERNELS["replace-gdt"]
+    with Boot.start(description, vmm=with_mistake("protected-page")) as machine:
+        machine.expect("vmm", REPORT, PATIENCE)
