@@ -293,8 +293,9 @@ bool schedule_waits(struct vcpu *vcpu)
 	return take(1) & 1;
 }
 
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *))
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
 {
+	require(priority == 0);
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
 }

@@ -53,8 +53,9 @@ void log_line(const char *pattern, ...)
 	lines++;
 }
 
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *))
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
 {
+	assert_int_equal(priority, 0);
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
 	watch = turn;

@@ -107,8 +107,9 @@ bool schedule_waits(struct vcpu *vcpu)
 	return waits;
 }
 
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *))
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
 {
+	assert_int_equal(priority, 0);
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
 }

@@ -150,8 +150,9 @@ void schedule_breathe(void)
 		during_breath();
 }
 
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *))
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
 {
+	assert_int_equal(priority, 0);
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
 }

@@ -78,28 +78,28 @@ static inline u64 timer_next(struct rtos *rtos)
 	return add_with_rest(&rtos->timer.time, &rtos->step, &rtos->rest, &rtos->step_rest);
 }
 
-/* The last expiry still waits: this one is merged into it, and so are all up to now. */
-APART COLD static u64 timer_merge(struct rtos *rtos)
+/* An expiry came while the last one waited, and the timer rests since then: all expiries up to now are
+ * merged into the one that is delivered now. */
+APART COLD static void timer_resume(struct rtos *rtos)
 {
-	u64 now = rdtsc();
-	u64 next = timer_next(rtos);
-	u64 elapsed = multiply_divide(now - rtos->start, 1000, time_tsc_khz);
+	u64 elapsed = multiply_divide(rdtsc() - rtos->start, 1000, time_tsc_khz);
 	u64 number = divide_u64(elapsed, rtos->period, NULL);
-	u32 merged = 1;
+	u32 merged;
 
-	if (next <= now) {
-		merged += (u32)number - rtos->expiries;
-		rtos->expiries = (u32)number;
-		divide_u64((number + 1) * rtos->period, 1000, &rtos->rest);
-		rtos->rest = rtos->rest * (time_tsc_khz % 1000) % 1000 * THOUSANDTH;
-		next = timer_expiry(rtos, number + 1);
-	}
+	/* The microseconds that have elapsed are rounded down. */
+	if ((s32)((u32)number - rtos->expiries) < 0)
+		number = rtos->expiries;
+	merged = (u32)number - rtos->expiries + 1;
+	rtos->expiries = (u32)number;
+	divide_u64((number + 1) * rtos->period, 1000, &rtos->rest);
+	rtos->rest = rtos->rest * (time_tsc_khz % 1000) % 1000 * THOUSANDTH;
 	rtos->overruns += merged;
 	rtos->vcpu->counters[COUNTER_timer_overruns] += merged;
-	return next;
+	deadline_set(&rtos->timer, timer_expiry(rtos, number + 1));
 }
 
-/* What it returns may be over: then it is called again. */
+/* Whoever does not take its interrupts has one expiry more, and costs nobody time by others: they are
+ * counted when it takes the first. */
 static u64 timer_expire(struct deadline *deadline)
 {
 	struct rtos *rtos = (struct rtos *)((u8 *)deadline - offsetof(struct rtos, timer));
@@ -108,7 +108,7 @@ static u64 timer_expire(struct deadline *deadline)
 	rtos->expiries++;
 	vcpu_count(vcpu, COUNTER_timer_expiries);
 	if (vcpu->pending & TIMER_BIT)
-		return timer_merge(rtos);
+		return TIME_NEVER;
 	rtos_pend(vcpu, TIMER_BIT);
 	rtos->due = deadline->time;
 	return timer_next(rtos);
@@ -198,13 +198,15 @@ APART COLD static void rtos_finish_return(struct vcpu *vcpu)
 }
 
 /* The timer goes first, then the lower vector. */
-static inline unsigned rtos_next_vector(struct vcpu *vcpu, const struct rtos *rtos)
+static inline unsigned rtos_next_vector(struct vcpu *vcpu, struct rtos *rtos)
 {
 	struct gandalf_shared *shared = vcpu->shared;
 	u32 pending = vcpu->pending;
 
 	if (pending & TIMER_BIT) {
 		vcpu->pending = pending & ~TIMER_BIT;
+		if (!deadline_is_set(&rtos->timer))
+			timer_resume(rtos);
 		shared->timer_overruns = rtos->overruns;
 		shared->timer_expiry = rtos->due;
 		return GANDALF_VECTOR_TIMER;
@@ -219,7 +221,7 @@ static void rtos_deliver(struct vcpu *vcpu)
 
 	while (handler == 0 && vcpu->pending != 0 &&
 	       (vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG) != 0) {
-		const struct rtos *rtos = vcpu->vm->rtos;
+		struct rtos *rtos = vcpu->vm->rtos;
 		unsigned vector = rtos_next_vector(vcpu, rtos);
 
 		handler = rtos->handlers[vector];
@@ -422,6 +424,6 @@ COLD bool rtos_create(struct vm *vm)
 	vcpu->shared = rtos_memory(vm, vm->guest->memory_size - GANDALF_PAGE_SIZE,
 				   sizeof(*vcpu->shared));
 	rtos->vcpu = vcpu;
-	deadline_init(&rtos->timer, timer_expire);
+	deadline_init(&rtos->timer, timer_expire, vm->guest->priority);
 	return true;
 }

@@ -50,7 +50,7 @@ static void lines_enable(void)
 void interrupt_init(int console_irq)
 {
 	console_line = console_irq;
-	deadline_init(&console_deadline, console_expire);
+	deadline_init(&console_deadline, console_expire, 0);
 	time_init();
 	lines_enable();
 }

@@ -296,8 +296,8 @@ void pc_interrupt(struct pc *pc, unsigned irq)
 
 void pc_devices_create(struct pc *pc)
 {
-	deadline_init(&pc->pit_deadline, pit_due);
-	deadline_init(&pc->rtc_deadline, rtc_due);
+	deadline_init(&pc->pit_deadline, pit_due, 0);
+	deadline_init(&pc->rtc_deadline, rtc_due, 0);
 }
 
 void pc_devices_reset(struct pc *pc)

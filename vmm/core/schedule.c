@@ -84,8 +84,8 @@ COLD void schedule_init(void)
 {
 	core.current = &idle_vcpu;
 	order[0] = &idle_vcpu;
-	deadline_init(&starvation, starvation_expire);
-	deadline_init(&turn, turn_expire);
+	deadline_init(&starvation, starvation_expire, 0);
+	deadline_init(&turn, turn_expire, 0);
 }
 
 COLD void schedule_add(struct vcpu *vcpu)

@@ -12,6 +12,9 @@
 #include "hardware/i8254.h"
 #include "lib/math.h"
 
+/* So many times a millisecond an RTOS could be dispatched: in a period of that it has begun. */
+#define BEGIN_RATE 256
+
 u32 time_tsc_khz;
 
 static struct deadline last = {.time = TIME_NEVER};
@@ -49,8 +52,7 @@ static void deadline_insert(struct deadline *deadline, u64 time)
 
 	deadline->time = time;
 	if (first->time <= time) {
-		/* No other has as large an upper half. */
-		if ((u32)(time >> 32) == (u32)(TIME_NEVER >> 32))
+		if (!deadline_is_set(deadline))
 			return;
 		do
 			link = &(*link)->next;
@@ -60,9 +62,10 @@ static void deadline_insert(struct deadline *deadline, u64 time)
 	*link = deadline;
 }
 
-COLD void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *))
+COLD void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
 {
 	deadline->time = TIME_NEVER;
+	deadline->priority = priority;
 	deadline->expire = expire;
 }
 
@@ -87,15 +90,45 @@ void deadline_set(struct deadline *deadline, u64 time)
 	}
 }
 
-void time_interrupt(void)
+static inline void deadline_expire(struct deadline **link)
 {
-	struct deadline *deadline;
+	struct deadline *deadline = *link;
+
+	*link = deadline->next;
+	deadline_insert(deadline, deadline->expire(deadline));
+}
+
+/* Several are over. Guests can have their timers expire at one time, and an RTOS is not to wait for
+ * the others': the most urgent one is next, and the rest has an interrupt when that one has begun. */
+APART COLD static void time_interrupt_further(void)
+{
+	u64 now = rdtsc();
+	struct deadline **most_urgent = &first;
 	s32 high;
 	u32 low;
 
-	while (rdtsc_since(&(deadline = first)->time, &low, &high)) {
-		first = deadline->next;
-		deadline_insert(deadline, deadline->expire(deadline));
+	for (struct deadline **link = &first->next; (*link)->time <= now; link = &(*link)->next)
+		if ((*link)->priority > (*most_urgent)->priority)
+			most_urgent = link;
+	deadline_expire(most_urgent);
+	if (rdtsc_since(&first->time, &low, &high)) {
+		low = -(time_tsc_khz / BEGIN_RATE);
+		high = -1;
+	}
+	hardware->program(low, high);
+}
+
+void time_interrupt(void)
+{
+	s32 high;
+	u32 low;
+
+	if (rdtsc_since(&first->time, &low, &high)) {
+		deadline_expire(&first);
+		if (rdtsc_since(&first->time, &low, &high)) {
+			time_interrupt_further();
+			return;
+		}
 	}
 	hardware->program(low, high);
 }

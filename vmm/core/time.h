@@ -11,6 +11,7 @@
 struct deadline {
 	struct deadline *next; /* in the queue, if it is set */
 	u64 time; /* TIME_NEVER: not set */
+	u32 priority; /* of whom it wakes up; 0: nobody's who is in a hurry */
 	/* Called once, at time or later. Returns the next time, or
 	 * TIME_NEVER; it may set other deadlines, but not this one. */
 	u64 (*expire)(struct deadline *deadline);
@@ -24,10 +25,15 @@ void time_init(void);
 void time_stop(void);
 void time_start(void);
 /* Not set at first. */
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *));
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority);
 /* Moves it, or with TIME_NEVER takes it back. */
 void deadline_set(struct deadline *deadline, u64 time);
-/* The timer interrupt: expires what is due, programs what is next. */
+/* Nothing else is so late that its upper half is that of TIME_NEVER. */
+static inline bool deadline_is_set(const struct deadline *deadline)
+{
+	return (u32)(deadline->time >> 32) != (u32)(TIME_NEVER >> 32);
+}
+/* The timer interrupt: expires what is due, two deadlines at most, and programs what is next. */
 void time_interrupt(void);
 u64 time_microseconds(u64 ticks);
 u64 time_milliseconds(u64 ticks);

@@ -80,7 +80,7 @@ static void vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
 	while (vm->image->guest != index)
 		vm->image++;
 	vm->report = reports[index];
-	deadline_init(&vm->watchdog, watchdog_expire);
+	deadline_init(&vm->watchdog, watchdog_expire, 0);
 	vm->console = console_add(&consoles, guest->name);
 	vcpu->vm = vm;
 	vcpu->id = index;

@@ -31,6 +31,7 @@
 #define TABLE 0x2000u
 #define STACK 0x8000u
 #define CODE 0x1000u
+#define PRIORITY 7u
 #define HANDLER(n) (0x4000u + 16 * (n))
 
 u32 time_tsc_khz = 1000000;
@@ -51,8 +52,9 @@ void processor_sleep(void)
 	fail();
 }
 
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *))
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
 {
+	assert_int_equal(priority, PRIORITY);
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
 	timer = deadline;
@@ -187,6 +189,7 @@ static int start(void **state)
 	guest.memory_base = 0x123000;
 	guest.memory_size = MEMORY;
 	guest.entry = CODE;
+	guest.priority = PRIORITY;
 	guest.interrupts = 0x8080;
 	guest.port_range_count = 2;
 	guest.port_ranges[0] = (struct gandalf_port_range){ 0x300, 0x301 };
