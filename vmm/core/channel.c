@@ -6,6 +6,7 @@
 #include "core/init.h"
 #include "core/memory.h"
 #include "core/pc.h"
+#include "core/schedule.h"
 #include "core/work.h"
 #include "lib/string.h"
 
@@ -66,15 +67,26 @@ static u32 doorbell_ring(const struct vm *vm)
 void channel_renew(const struct vm *vm)
 {
 	for (u32 i = 0; i < system_table.channel_count; i++) {
-		int side = channel_side(&system_table.channels[i], vm);
 		u32 indices[4];
 
-		if (side < 0)
+		if (channel_side(&system_table.channels[i], vm) < 0)
 			continue;
 		epochs[i] += GANDALF_CHANNEL_EPOCH;
 		indices[0] = indices[1] = indices[2] = indices[3] = epochs[i];
 		memory_copy_out(system_table.channels[i].base, indices, sizeof(indices));
+		schedule_breathe();
+	}
+}
+
+void channel_ring_peers(const struct vm *vm)
+{
+	for (u32 i = 0; i < system_table.channel_count; i++) {
+		int side = channel_side(&system_table.channels[i], vm);
+
+		if (side < 0)
+			continue;
 		doorbell_ring(&vms[system_table.channels[i].guests[1 - side]]);
+		schedule_breathe();
 	}
 }
 

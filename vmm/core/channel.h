@@ -2,7 +2,7 @@
 /*
  * Channels: the memory that two guests share, whose layout and use is theirs
  * (abi/channel.h). The VMM maps it, tells each guest where, and begins a new epoch
- * whenever one of the two starts or stops.
+ * before one of the two starts, and behind its end.
  */
 #pragma once
 
@@ -12,7 +12,9 @@
 u32 channel_map(const struct vm *vm);
 /* Writes where its channels are into the shared page. */
 void channel_tell(const struct vm *vm);
-/* The guest starts or stops: its channels are emptied, and the other sides told. */
+/* A guest that starts has its channels emptied, and so has one that has stopped; then the other sides
+ * are told. For the idle vCPU: others run between two channels, so the guest is down at the first. */
 void channel_renew(const struct vm *vm);
+void channel_ring_peers(const struct vm *vm);
 /* GANDALF_HYPERCALL_DOORBELL; every guest. */
 u32 hypercall_doorbell(struct vcpu *vcpu);

@@ -10,6 +10,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/report.h"
+#include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
 #include "ia32/entry.h"
@@ -23,6 +24,8 @@
 enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3, OPCODE_IRET = 0xcf };
 /* Bytes of console input or output between two looks at interrupts. */
 #define CONSOLE_STEP 4u
+/* Ports that are opened between two looks at more urgent guests. */
+#define PORT_STEP 8u
 /* EIP, CS, EFLAGS. */
 #define FRAME_BYTES 12u
 /* The vectors that can wait follow each other: bits of vcpu->pending. */
@@ -374,6 +377,15 @@ COLD static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 	return size;
 }
 
+/* More urgent guests run between some ports and some. */
+COLD static void rtos_allow_ports(struct vcpu *vcpu, const struct gandalf_port_range *range)
+{
+	for (u32 first = range->first; first <= range->last; first += PORT_STEP) {
+		segment_allow_ports(vcpu, (u16)first, (u16)minimum(first + PORT_STEP - 1, range->last));
+		schedule_breathe();
+	}
+}
+
 COLD static void rtos_start(struct vcpu *vcpu)
 {
 	const struct gandalf_guest *guest = vcpu->vm->guest;
@@ -387,7 +399,7 @@ COLD static void rtos_start(struct vcpu *vcpu)
 	vcpu->tables->gdt[GANDALF_RTOS_DATA / 8] =
 		segment_descriptor(base, limit, TYPE_DATA_RING_1, true);
 	for (u32 i = 0; i < guest->port_range_count; i++)
-		segment_allow_ports(vcpu, guest->port_ranges[i].first, guest->port_ranges[i].last);
+		rtos_allow_ports(vcpu, &guest->port_ranges[i]);
 	frame->cs = GANDALF_RTOS_CODE;
 	frame->ds = frame->es = frame->fs = frame->gs = frame->ss = GANDALF_RTOS_DATA;
 	frame->eip = guest->entry;

@@ -99,7 +99,8 @@ static inline void deadline_expire(struct deadline **link)
 }
 
 /* Several are over. Guests can have their timers expire at one time, and an RTOS is not to wait for
- * the others': the most urgent one is next, and the rest has an interrupt when that one has begun. */
+ * the others': the most urgent one is next, and the rest has an interrupt when that one has begun, as have those
+ * at once that are in no hurry and can have more to do. */
 APART COLD static void time_interrupt_further(void)
 {
 	u64 now = rdtsc();
@@ -110,7 +111,8 @@ APART COLD static void time_interrupt_further(void)
 	for (struct deadline **link = &first->next; (*link)->time <= now; link = &(*link)->next)
 		if ((*link)->priority > (*most_urgent)->priority)
 			most_urgent = link;
-	deadline_expire(most_urgent);
+	if ((*most_urgent)->priority != 0)
+		deadline_expire(most_urgent);
 	if (rdtsc_since(&first->time, &low, &high)) {
 		low = -(time_tsc_khz / BEGIN_RATE);
 		high = -1;

@@ -158,7 +158,11 @@ static void vm_release(struct vm *vm)
 		vm->notice = NULL;
 		log_line(notice, vm->guest->name, vm->fault_restarts, vm->guest->restart_limit);
 	}
-	if (vm->unreleased && vm->vcpu->operations->release != NULL)
+	if (!vm->unreleased)
+		return;
+	channel_renew(vm);
+	channel_ring_peers(vm);
+	if (vm->vcpu->operations->release != NULL)
 		vm->vcpu->operations->release(vm->vcpu);
 	vm->unreleased = false;
 }
@@ -185,6 +189,7 @@ static void vm_start(struct vm *vm)
 	vcpu->shared->tsc_khz = time_tsc_khz;
 	channel_tell(vm);
 	schedule_breathe();
+	channel_renew(vm);
 	vcpu->operations->start(vcpu);
 	fpu_show(vcpu);
 	if (vm->state != GANDALF_STATE_STARTING) {
@@ -192,13 +197,13 @@ static void vm_start(struct vm *vm)
 		return;
 	}
 	vcpu->pending = 0;
-	channel_renew(vm);
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->started = rdtsc();
 	vm->alive = 0;
 	trace(TRACE_start, vm->index, vm->guest->entry);
 	vcpu->state = VCPU_RUNNING;
 	vcpu->attention = true;
+	channel_ring_peers(vm);
 }
 
 void vm_start_requested(void)
@@ -220,7 +225,6 @@ static void vm_take_down(struct vm *vm, u32 state)
 	if (core.fpu_owner == vcpu)
 		core.fpu_owner = NULL;
 	vcpu->operations->stop(vcpu);
-	channel_renew(vm);
 	vm->unreleased = true;
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 	console_finish_line(vm->console);
