@@ -29,7 +29,7 @@ static struct gandalf_guest guests[GUESTS];
 static struct segment_tables tables[GUESTS + 1]; /* the last: the idle vCPU's */
 static struct deadline *watch, *turn;
 static char line[128];
-static unsigned lines, releases, starts, answers, debug_loads;
+static unsigned lines, lines_begun, said, releases, starts, answers, debug_loads;
 static u32 alive;
 static jmp_buf idle_end;
 
@@ -43,14 +43,19 @@ void trace(enum trace_type type, u32 first, u32 second)
 	(void)second;
 }
 
-void log_line(const char *pattern, ...)
+/* One character at a time: interrupts are masked meanwhile. */
+void log_text(const char *pattern, ...)
 {
+	size_t length = lines == lines_begun ? 0 : strlen(line);
 	va_list arguments;
 
+	lines_begun = lines + 1;
 	va_start(arguments, pattern);
-	vsnprintf(line, sizeof(line), pattern, arguments);
+	assert_int_equal(vsnprintf(line + length, sizeof(line) - length, pattern, arguments), 1);
 	va_end(arguments);
-	lines++;
+	said++;
+	if (line[length] == '\n')
+		lines++;
 }
 
 void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
@@ -129,7 +134,7 @@ static int start(void **state)
 	memset(&core, 0, sizeof(core));
 	memset(&processor, 0, sizeof(processor));
 	memset(vcpus, 0, sizeof(vcpus));
-	lines = releases = starts = answers = debug_loads = 0;
+	lines = lines_begun = said = releases = starts = answers = debug_loads = 0;
 	schedule_init();
 	for (u16 i = 0; i < GUESTS; i++) {
 		snprintf(guests[i].name, sizeof(guests[i].name), "%s", names[i]);
@@ -223,7 +228,11 @@ static void look_at(u64 now)
 static void look_for(u32 seconds)
 {
 	while (seconds-- != 0)
-		look_at(watch->time);
+		do {
+			said = 0;
+			look_at(watch->time);
+			assert_true(said <= 1);
+		} while (watch->time - processor.tsc < 1000000000);
 }
 
 static void starvation_is_told_once_after_ten_seconds(void **state)
@@ -249,7 +258,7 @@ static void starvation_is_told_once_after_ten_seconds(void **state)
 	look_for(1);
 	assert_int_equal(lines, 1);
 	assert_string_equal(line,
-			    "fast has held the CPU for 10 seconds; guests of lower priority wait");
+			    "fast has held the CPU for 10 seconds; guests of lower priority wait\r\n");
 	look_for(30);
 	assert_int_equal(lines, 1);
 	/* Linux has it again: the time begins anew. */

@@ -13,6 +13,9 @@
 #include "ia32/switch.h"
 
 #define STARVATION_SECONDS 10u
+/* Characters of what is told of it, in a millisecond. */
+#define NOTICE_RATE 8u
+#define STARVATION_TEXT " has held the CPU for 10 seconds; guests of lower priority wait\r\n"
 
 struct core core;
 struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING, .cr0 = CR0_PG | CR0_NE | CR0_PE};
@@ -24,12 +27,27 @@ static struct deadline starvation, turn;
 static bool turn_ended; /* since the last look, if housekeeping waits */
 static u64 lowest_ran;  /* time stamps of Linux and the idle vCPU, at the last look */
 static u32 looks;       /* since then at which they had had no more, and someone waited */
+/* What is still to be said of a guest that starves others, and what behind that. */
+static const char *notice = "", *notice_rest = "";
 
 static bool vcpu_runnable(struct vcpu *vcpu)
 {
 	if (vcpu->state == VCPU_HALTED && vcpu->attention)
 		vcpu->state = VCPU_RUNNING;
 	return vcpu->state == VCPU_RUNNING;
+}
+
+/* Says the next character of it, since interrupts wait meanwhile. false: all has been said. */
+COLD static bool notice_step(void)
+{
+	if (*notice == '\0') {
+		notice = notice_rest;
+		notice_rest = "";
+	}
+	if (*notice == '\0')
+		return false;
+	log_text("%s", (char[]){*notice++, '\0'});
+	return true;
 }
 
 /*
@@ -42,17 +60,21 @@ COLD static u64 starvation_expire(UNUSED struct deadline *deadline)
 	u64 ran = core_ran(&idle_vcpu);
 	bool waits = false;
 
+	if (notice_step())
+		return rdtsc() + time_tsc_khz / NOTICE_RATE;
 	for (u32 i = 0; i < core.vcpu_count; i++) {
 		if (order[i]->priority == 0)
 			ran += core_ran(order[i]);
 		waits |= order[i]->priority < current->priority &&
 			 (order[i]->vm->state == GANDALF_STATE_STARTING || vcpu_runnable(order[i]));
 	}
-	if (ran != lowest_ran)
+	if (ran != lowest_ran) {
 		looks = 0;
-	else if (waits && ++looks == STARVATION_SECONDS)
-		log_line("%s has held the CPU for %u seconds; guests of lower priority wait",
-			 current->vm->guest->name, STARVATION_SECONDS);
+	} else if (waits && ++looks == STARVATION_SECONDS) {
+		notice = current->vm->guest->name;
+		notice_rest = STARVATION_TEXT;
+		return rdtsc();
+	}
 	lowest_ran = ran;
 	return rdtsc() + (u64)time_tsc_khz * 1000;
 }
@@ -175,6 +197,8 @@ COLD static void housekeeping_perform(void)
 	u32 work = core.housekeeping;
 
 	core.housekeeping = HOUSEKEEPING_BUSY;
+	while (notice_step()) /* else other lines would come in the middle of it */
+		;
 	if (work & HOUSEKEEPING_RELEASE)
 		vm_release_stopped();
 	if (work & HOUSEKEEPING_START)
