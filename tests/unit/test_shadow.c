@@ -479,11 +479,25 @@ static void the_vmm_does_not_store_where_a_page_was(void **state)
 	guest_end();
 }
 
+/* Interrupts wait for a part of the identity only, however large the guest is. */
+static void a_large_guest_is_reset_in_steps(void **state)
+{
+	(void)state;
+	guest_start(64);
+	pc.shadow.memory_size = 0xc0000000u;
+	breaths = 0;
+	shadow_reset(&pc);
+	assert_int_equal(breaths, (0xc0000000u >> 22) / 8);
+	assert_int_equal(physical_word(pc.shadow.identity)[767],
+			 (GUEST_BASE + (767u << 22)) | PTE_P | PTE_W | PTE_U | PTE_PS | PTE_A | PTE_D);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_vmm_does_not_store_where_a_page_was),
 		cmocka_unit_test(the_pool_is_too_small_to_create),
+		cmocka_unit_test(a_large_guest_is_reset_in_steps),
 		cmocka_unit_test(paging_off_and_on_keeps_spaces_apart),
 		cmocka_unit_test(paging_off_forgets_what_nobody_flushed),
 		cmocka_unit_test(ring_3_runs_without_paging),

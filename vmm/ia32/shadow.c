@@ -943,9 +943,12 @@ COLD static void master_fill(struct pc *pc)
 	master[KERNEL_END] = pc->vcpu->table_frame | PTE_P | PTE_W | PTE_A;
 	memcpy(&identity[KERNEL_END], &master[KERNEL_END], (ENTRIES - KERNEL_END) * sizeof(u32));
 	/* For ring 3 too, so that nothing faults that is there. */
-	for (u32 i = 0; i < pc->shadow.memory_size >> LARGE_PAGE_SHIFT; i++)
+	for (u32 i = 0; i < pc->shadow.memory_size >> LARGE_PAGE_SHIFT; i++) {
+		if (i % GROUP == 0)
+			schedule_breathe();
 		identity[i] = (pc->shadow.memory_base + (i << LARGE_PAGE_SHIFT)) | PTE_P | PTE_W |
 			      PTE_U | PTE_PS | PTE_A | PTE_D;
+	}
 }
 
 COLD bool shadow_create(struct pc *pc)
