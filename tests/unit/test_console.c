@@ -334,6 +334,12 @@ static void help_fits_with_all_names(void **state)
 	assert_null(console_add(&mux, "one more"));
 	type("\x01h");
 	assert_non_null(strstr(drain(), " fifteen letterj]\r\n"));
+	/* Little is put together at once, since interrupts wait meanwhile. */
+	type("\x01h");
+	while (console_has_output(&mux)) {
+		console_output(&mux);
+		assert_true(mux.insert_count <= 64);
+	}
 }
 
 static void typing_beyond_the_room_is_lost(void **state)

@@ -285,18 +285,25 @@ static void insert_focus_notice(struct console_mux *mux)
 
 static void insert_help(struct console_mux *mux)
 {
-	const struct console *console = mux->consoles;
-
 	mux->notice_help = false;
 	insert_leave_line(mux, false);
-	insert_text(mux, "[Ctrl-A n: next console, Ctrl-A a: Ctrl-A itself, Ctrl-A x: leave, "
-			 "Ctrl-A h: this]\r\n[consoles:");
-	for (u32 i = 0; i < mux->count; i++, console++) {
-		insert_text(mux, " ");
-		insert_text(mux, console->name);
-		insert_text(mux, console == mux->focus ? " (keyboard)" : "");
+	insert_text(mux, "[Ctrl-A n: next console, Ctrl-A a: Ctrl-A itself, ");
+	mux->insert_rest = "Ctrl-A x: leave, Ctrl-A h: this]\r\n[consoles:";
+	mux->help = mux->consoles;
+}
+
+/* One console more. */
+static void insert_help_step(struct console_mux *mux)
+{
+	const struct console *console = mux->help++;
+
+	insert_text(mux, " ");
+	insert_text(mux, console->name);
+	insert_text(mux, console == mux->focus ? " (keyboard)" : "");
+	if (mux->help == &mux->consoles[mux->count]) {
+		insert_text(mux, "]\r\n");
+		mux->help = NULL;
 	}
-	insert_text(mux, "]\r\n");
 }
 
 static void insert_shown_lost(struct console_mux *mux)
@@ -340,6 +347,8 @@ static bool insert_next(struct console_mux *mux)
 	mux->insert_first = mux->insert_count = 0;
 	if (mux->insert_rest != NULL)
 		insert_text(mux, mux->insert_rest);
+	else if (mux->help != NULL)
+		insert_help_step(mux);
 	else if (mux->inserting)
 		insert_text_step(mux);
 	else if (mux->redrawing)
@@ -380,6 +389,7 @@ bool console_has_output(struct console_mux *mux)
 {
 	return mux->insert_first < mux->insert_count || mux->inserting ||
 	       redraw_is_due(mux) || mux->notice_focus || mux->insert_rest != NULL || mux->notice_help ||
+	       mux->help != NULL ||
 	       mux->shown->lost > 0 || mux->shown->output_count > 0 || other_ready(mux) != NULL;
 }
 

@@ -52,6 +52,7 @@ struct console_mux {
 	bool command;           /* Ctrl-A was typed */
 	/* Due: that of the focus, help. */
 	bool notice_focus, notice_help;
+	struct console *help;    /* the next that help is to name, or NULL */
 	const char *insert_rest; /* of a notice: in two steps, since interrupts wait meanwhile */
 	u32 turn;               /* bytes that the focused console may still write */
 	bool inserting;         /* the source's line is being inserted */
