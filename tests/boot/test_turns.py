@@ -33,7 +33,8 @@ def test_guests_of_one_priority_share_the_cpu() -> None:
         after = _ran(machine)
         ran = {name: after[name] - before[name] for name in after}
         shares = [ran[name] for name in names]
-        assert max(shares) - min(shares) <= 2, ran
+        # An answer is printed in steps, between which turns end: its lines are not of one moment.
+        assert max(shares) - min(shares) <= 2 * len(names), ran
         assert sum(shares) > 900 * (SECONDS - 1), ran
         assert ran["low"] == 0, ran
         for name in names:

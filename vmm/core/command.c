@@ -3,7 +3,8 @@
  * The VMM's command line: looks at guests, starts and stops them. It works
  * while no guest does and while one holds the CPU, since lines are edited, and guests
  * started and stopped, at the UART's interrupt. The idle vCPU prints, which takes long;
- * if it has not had the CPU when the next line comes, that is done first.
+ * if it has not had the CPU when the next line comes, that is done there, in steps. If
+ * too many lines wait, the oldest are not answered.
  */
 #include "core/command.h"
 
@@ -14,14 +15,22 @@
 #include "core/work.h"
 #include "lib/string.h"
 
-enum { LINE_SIZE = 64, TRACE_LINES = 40 };
+enum { LINE_SIZE = 64, TRACE_LINES = 40, ANSWERS = 8 };
 
 static char line[LINE_SIZE];
 static u32 length;
-static const struct command *command; /* in the last line, NULL: none */
-static struct vm *named;              /* there; NULL: none */
-static int result;                    /* of vm_act() */
-static bool asked;                    /* and not answered yet */
+
+/* A line that waits for its answer. */
+static struct question {
+	char line[LINE_SIZE];
+	const struct command *command; /* NULL: none that is known */
+	struct vm *named;              /* there; NULL: none */
+	int result;                    /* of vm_act() */
+} questions[ANSWERS];
+/* Lines of which that has been done; modulo ANSWERS, where the next one is. */
+static u32 asked, acted, answered;
+static int result; /* of the one that is being answered */
+static bool answering;
 
 static const char counter_names[] =
 #define X(name, text) #name "\0"
@@ -100,9 +109,8 @@ static void command_help(UNUSED struct vm *vm)
 }
 
 /* Ends the first word and returns the second. */
-static char *command_argument(void)
+static char *command_argument(char *at)
 {
-	char *at = line;
 
 	while (*at != '\0' && *at != ' ')
 		at++;
@@ -111,62 +119,118 @@ static char *command_argument(void)
 	return at;
 }
 
-static const struct command *command_find(void)
+static const struct command *command_find(const char *name)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(commands); i++)
-		if (string_equals(commands[i].name, line))
+		if (string_equals(commands[i].name, name))
 			return &commands[i];
 	return NULL;
 }
 
-static void command_execute(void)
+static void command_ask(void)
 {
-	const char *argument = command_argument();
+	struct question *question = &questions[asked % ANSWERS];
 
-	command_answer();
-	asked = line[0] != '\0';
-	named = vm_find(argument);
-	command = command_find();
-	if (command != NULL && command->answer == command_result && named != NULL)
-		result = vm_act(named, command->action);
-	schedule_housekeeping(HOUSEKEEPING_COMMAND);
+	if (length == 0)
+		return;
+	if (++asked - answered > ANSWERS)
+		answered++;
+	memcpy(question->line, line, length + 1);
+	question->command = NULL;
+	question->result = 0;
+}
+
+/* What the lines ask for is done at once, but behind pauses. */
+static void questions_act(void)
+{
+	while (acted != asked) {
+		struct question *question = &questions[acted++ % ANSWERS];
+		const char *argument = command_argument(question->line);
+		const struct command *command = command_find(question->line);
+
+		question->command = command;
+		question->named = vm_find(argument);
+		work_pause(command_input);
+		if (command != NULL && command->answer == command_result && question->named != NULL)
+			question->result = vm_act(question->named, command->action);
+		schedule_housekeeping(HOUSEKEEPING_COMMAND);
+	}
+}
+
+static void question_answer(const struct question *question)
+{
+	const struct command *command = question->command;
+
+	result = question->result;
+	if (command == NULL)
+		log_line("no such command; help lists them");
+	else if (command->needs_guest && question->named == NULL)
+		log_line("%s needs the name of a guest; status lists them", command->name);
+	else
+		command->answer(question->named);
+}
+
+static void questions_answer(u32 until)
+{
+	answering = true;
+	while ((s32)(until - answered) > 0) {
+		struct question question = questions[answered++ % ANSWERS];
+
+		question_answer(&question);
+	}
+	answering = false;
 }
 
 void command_answer(void)
 {
-	if (!asked)
-		return;
-	asked = false;
-	if (command == NULL)
-		log_line("no such command; help lists them");
-	else if (command->needs_guest && named == NULL)
-		log_line("%s needs the name of a guest; status lists them", command->name);
-	else
-		command->answer(named);
+	questions_answer(acted);
 }
 
-static void edit(char character)
+/* At the UART's interrupt, which others may interrupt: they do not answer, too. */
+static void questions_answer_here(u32 until)
+{
+	if (answering || core.current == &idle_vcpu || core.current->state != VCPU_RUNNING)
+		return;
+	log_pauses = true;
+	questions_answer(until);
+	log_pauses = false;
+}
+
+/* Returns whether a line is complete. */
+static bool edit(char character)
 {
 	if (character == '\r' || character == '\n') {
 		log_text("\r\n");
 		line[length] = '\0';
-		command_execute();
+		command_ask();
 		length = 0;
-	} else if ((character == '\b' || character == 0x7f) && length != 0) {
+		return true;
+	}
+	if ((character == '\b' || character == 0x7f) && length != 0) {
 		length--;
 		log_text("\b \b");
 	} else if (character >= ' ' && length < LINE_SIZE - 1) {
 		line[length++] = character;
 		log_text("%s", (char[]){character, '\0'});
 	}
+	return false;
 }
 
 void command_input(void)
 {
+	bool pauses = log_pauses;
 	int character;
 
+	log_pauses = false; /* what is typed is shown before the next character is */
 	while ((character = console_get(log_console)) >= 0) {
-		edit((char)character);
+		u32 earlier = acted;
+		bool entered = edit((char)character);
+
 		work_pause(command_input);
+		questions_act();
+		work_pause(command_input);
+		if (entered)
+			questions_answer_here(earlier);
 	}
+	log_pauses = pauses;
 }

@@ -109,7 +109,9 @@ static void console_interrupt(void)
 	serial_mask_interrupts();
 	deadline_set(&console_deadline, rdtsc() + time_tsc_khz / CONSOLE_RATE);
 	if (log_receive()) {
+		work_pause(command_input);
 		command_input();
+		work_pause(console_tell);
 		consoles_tell();
 	}
 	if (console_must_wait())

@@ -8,6 +8,7 @@
 
 #include "core/core.h"
 #include "core/schedule.h"
+#include "core/work.h"
 #include "hardware/power.h"
 #include "hardware/serial.h"
 #include "hardware/vga.h"
@@ -20,6 +21,7 @@
 
 __attribute__((section(".vcpu"))) struct console_mux consoles;
 struct console *log_console;
+bool log_pauses;
 static bool has_uart;
 static u16 uart_port;
 static u32 uart_baud;
@@ -51,12 +53,25 @@ static bool log_breathes(void)
 	return core.guests_started && core.current == &idle_vcpu && !idle_vcpu.working;
 }
 
+/* Between two characters, and behind what the UART has been given. */
+static void log_pause(void)
+{
+	if (log_pauses)
+		work_pause(command_input);
+	if (log_breathes())
+		schedule_breathe();
+}
+
 static void log_put(char character)
 {
-	if (!console_put(&consoles, log_console, character) || !log_breathes())
+	bool put;
+
+	/* Its guest may have been stopped at a pause: the rest is left out, since it would be masked. */
+	if (log_pauses && core.current->state != VCPU_RUNNING)
 		return;
-	schedule_breathe();
-	if (copy_room > 1 && character != '\r') {
+	put = console_put(&consoles, log_console, character);
+	log_pause();
+	if (put && log_breathes() && copy_room > 1 && character != '\r') {
 		*copy++ = character;
 		*copy = '\0';
 		copy_room--;
@@ -70,8 +85,7 @@ static void log_list(const char *pattern, va_list arguments)
 		log_pump();
 	else
 		log_flush();
-	if (log_breathes())
-		schedule_breathe();
+	log_pause();
 }
 
 void log_text(const char *pattern, ...)

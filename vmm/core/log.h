@@ -22,6 +22,8 @@ void log_text(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
 void log_copy(char *to, u32 size);
 
 extern struct console *log_console;
+/* Interrupts are let in behind each character, though it is not the idle vCPU that logs. */
+extern bool log_pauses;
 /* Moves some of what the consoles hold to the outside. Called at the UART's
  * interrupt and whenever a console got output. */
 void log_pump(void);
