@@ -14,6 +14,7 @@
 enum { IRQ_PIT = 0, IRQ_UART = 4, IRQ_RTC = 8 };
 #define UART_PORT 0x3f8
 #define RTC_INDEX 0x70
+#define RTC_FLAGS 0x0c /* register C */
 /* The keyboard controller's command that pulses the reset line, and the bit of the chip
  * set's reset register. */
 enum { KEYBOARD_PULSE_RESET = 0xfe, RESET_CPU = 0x04 };
@@ -191,6 +192,19 @@ static void chip_settle(struct pc *pc, enum chip chip, u16 port)
 	}
 }
 
+/* To bring the clock up to now may take a search for its alarm: a step of its own, but where the
+ * register has the flags, which the guest reads at each interrupt. */
+static u64 rtc_now(struct pc *pc, u16 port)
+{
+	u64 now = rdtsc();
+
+	if (port != RTC_INDEX && pc->rtc.index != RTC_FLAGS) {
+		rtc_expire(&pc->rtc, now);
+		chips_pause();
+	}
+	return now;
+}
+
 static u8 chip_read(struct pc *pc, enum chip chip, u16 port)
 {
 	switch (chip) {
@@ -201,7 +215,7 @@ static u8 chip_read(struct pc *pc, enum chip chip, u16 port)
 	case CHIP_PIT:
 		return pit_read(&pc->pit, port, rdtsc());
 	case CHIP_RTC:
-		return rtc_read(&pc->rtc, port, rdtsc());
+		return rtc_read(&pc->rtc, port, rtc_now(pc, port));
 	case CHIP_UART:
 		return uart_read(&pc->uart, port & 7);
 	default: /* no keyboard: its buffer is empty */
@@ -217,7 +231,7 @@ static void chip_write(struct pc *pc, enum chip chip, u16 port, u8 value)
 		pit_write(&pc->pit, port, value, rdtsc());
 		deadline_set(&pc->pit_deadline, pit_next(pc));
 	} else if (chip == CHIP_RTC) {
-		rtc_write(&pc->rtc, port, value, rdtsc());
+		rtc_write(&pc->rtc, port, value, rtc_now(pc, port));
 	} else if (chip == CHIP_UART) {
 		uart_write(&pc->uart, port & 7, value);
 	} else if ((chip == CHIP_KEYBOARD && value == KEYBOARD_PULSE_RESET) ||
