@@ -28,6 +28,7 @@ static _Noreturn void power_halt(u8 status)
 _Noreturn void power_off_machine(void)
 {
 	log_line("all guests are off");
+	sti_nop_cli(power_off);
 	power_halt(DEBUG_EXIT_GOOD);
 }
 
