@@ -11,6 +11,8 @@
  */
 #include "measurement.h"
 
+#include "section.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +34,9 @@ static unsigned trail_length;
 static uint64_t clock_offset;
 /* When the timer expired whose interrupt was delivered last. */
 static uint64_t timer_expired;
+
+/* The delivery behind which the CPU is looked at; NONE at any other look. */
+static struct arrival arrival;
 
 /* Copies of the memory of options.ring: of the longest interval, and of the outliers. */
 static uint8_t *rings;
@@ -166,18 +171,19 @@ static void window_fill(struct window *window, const struct windows *windows, ui
 
 static void windows_keep(struct windows *windows, uint64_t length, uint64_t end)
 {
-	struct window *places[2] = { windows_place(windows, length),
-				     windows_place_of_handler(windows, length) };
+	struct window *places[] = { windows_place(windows, length),
+				    windows_place_of_handler(windows, length),
+				    section_count(windows, length) };
 	uint64_t last = 0;
 	unsigned sums = 0;
 
-	if (!places[0] && !places[1])
+	if (!places[0] && !places[1] && !places[2])
 		return;
 	if (windows == &measurement.vmm && trail_length > 0) {
 		last = trail[trail_length - 1].linear;
 		sums = trail_sum();
 	}
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < sizeof(places) / sizeof(*places); i++)
 		if (places[i])
 			window_fill(places[i], windows, end, last, sums);
 }
@@ -216,6 +222,8 @@ static void windows_track(struct windows *windows, bool inside, uint64_t linear)
 		return;
 	}
 	windows->open = true;
+	windows->headless = false;
+	windows->arrival = arrival;
 	windows->since = instructions;
 	windows->since_clock = instructions + clock_offset;
 	windows->begin = linear;
@@ -326,6 +334,7 @@ void measurement_begin(uint64_t linear)
 	measurement.all.cut = (state & STATE_MASKED) != 0;
 	measurement.vmm.cut = (state & STATE_MASKED) && state & STATE_VMM;
 	state_change(state, linear);
+	measurement.vmm.headless = measurement.vmm.open;
 	measurement_sample(linear);
 }
 
@@ -384,7 +393,12 @@ void measurement_deliver(enum delivery what, uint32_t from_ring)
 		timer_look();
 	if (measurement.progress != PROGRESS_ON)
 		return;
+	if (what == DELIVERY_NONE)
+		section_expect();
+	else
+		arrival = section_arrival(what, from_ring);
 	measurement_sample(cpu_linear());
+	arrival = (struct arrival){ .what = DELIVERY_NONE };
 	if (what == DELIVERY_NONE) {
 		measurement.clock_ended = qemu_clock_get_ns(VIRTUAL_CLOCK);
 		if (!measurement.clock_begun)

@@ -25,6 +25,7 @@
 #define RECORDED 4096
 #define OUTLIERS 64
 #define SETS 8
+#define SECTIONS 256
 
 /* A state is a ring and these; of the last two one at most. */
 #define STATE_MASKED 0x4u
@@ -53,14 +54,31 @@ struct recorded {
 	uint64_t begin, end;
 };
 
+/* The delivery by which a window began. what: NONE if none did. rtos: who was interrupted is one. */
+struct arrival {
+	enum delivery what;
+	uint32_t ring;
+	bool rtos;
+};
+
+/* headless: it was open already when the measurement began. */
 struct windows {
-	bool open;
+	bool open, headless;
+	struct arrival arrival;
 	uint64_t since, since_clock;
 	uint64_t begin;
 	uint64_t count, total, cut;
 	uint64_t lengths[LENGTHS]; /* [n]: of 2^(n-1) to 2^n - 1 instructions */
 	unsigned kept;
 	struct window longest[LONGEST];
+};
+
+/* All windows of the VMM with the same beginning. window: the longest. */
+struct section {
+	uint64_t begin;
+	struct arrival arrival;
+	uint64_t count, total;
+	struct window window;
 };
 
 /* Where interrupts, exceptions and system calls lead to; stays: in ring 0 that began so.
@@ -105,6 +123,9 @@ struct measurement {
 	uint64_t executed[STATES];
 	uint64_t crossings[RINGS][RINGS];
 	struct windows all, vmm;
+	unsigned section_count;
+	struct section sections[SECTIONS];
+	uint64_t sections_lost; /* windows of further ones */
 	uint64_t recorded_since; /* QEMU's virtual time at the begin */
 	uint64_t recorded_count; /* of which the last RECORDED are kept */
 	struct recorded recorded[RECORDED];
@@ -129,6 +150,7 @@ struct options {
 	uint64_t vmm, vmm_size; /* all of ring 0 unless given */
 	uint64_t guest, guest_size; /* what of ring 3 is a guest's kernel: nothing unless given */
 	uint64_t nanoseconds; /* end after so much virtual time; 0: do not */
+	uint64_t rtos; /* code segments of RTOSes have a base from here on; 0: no sections */
 	uint64_t record; /* windows of so many instructions; 0: none */
 	uint64_t period, deviation; /* of the first interval; 0: it has none */
 	uint64_t set[SETS]; /* physical; words that are set to 1 at the begin */

@@ -18,6 +18,8 @@
  *	cache=1		also count misses of caches and TLBs, by a model (cache.h); takes a few times as long
  *	record=N	also write the last windows of at least N instructions, with the virtual
  *			time at which each began
+ *	sections=ADDRESS	also write the VMM's masked windows by where they begin, how many and the
+ *			longest of each; an RTOS's code segments have a base from this address on
  *	vmm=LOW-HIGH	what of ring 0 is the VMM; all unless given, 0-0 for a machine without one
  *	guest=LOW-HIGH	what of ring 3 is a guest's kernel, as Xen's; nothing unless given
  *	from=ADDRESS,to=ADDRESS		an interval to be measured, from the last execution of one to
@@ -497,6 +499,8 @@ static void parse(char *argument)
 		options.last = number_of(value);
 	} else if (strcmp(argument, "record") == 0) {
 		options.record = number_of(value);
+	} else if (strcmp(argument, "sections") == 0) {
+		options.rtos = number_of(value);
 	} else if (strcmp(argument, "begin") == 0) {
 		options.has_begin = true;
 		options.begin = number_of(value);

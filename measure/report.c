@@ -121,6 +121,25 @@ static void write_recorded(FILE *file)
 	fputs("],\n", file);
 }
 
+static void write_sections(FILE *file)
+{
+	fprintf(file, "\"sections_lost\":%" PRIu64 ",\n\"sections\":[", measurement.sections_lost);
+	for (unsigned i = 0; i < measurement.section_count; i++) {
+		const struct section *at = &measurement.sections[i];
+
+		fprintf(file, "%s\n{\"begin\":%" PRIu64 ",\"ring\":%u", i ? "," : "", at->begin,
+			at->arrival.ring);
+		write_truth(file, "delivered", at->arrival.what != DELIVERY_NONE);
+		write_truth(file, "hardware", at->arrival.what == DELIVERY_HARDWARE);
+		write_truth(file, "rtos", at->arrival.rtos);
+		fprintf(file, ",\"count\":%" PRIu64 ",\"total\":%" PRIu64 ",\"window\":",
+			at->count, at->total);
+		write_window(file, &at->window);
+		fputc('}', file);
+	}
+	fputs("],\n", file);
+}
+
 static void write_handlers(FILE *file)
 {
 	const char *comma = "";
@@ -250,6 +269,8 @@ static void write_all(FILE *file)
 	write_windows(file, "vmm_windows", &measurement.vmm);
 	if (options.record)
 		write_recorded(file);
+	if (options.rtos)
+		write_sections(file);
 	write_handlers(file);
 	fputs("\"profile\":", file);
 	write_blocks(file, measurement.profile, PROFILE);

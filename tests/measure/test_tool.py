@@ -55,6 +55,7 @@ def test_a_result_that_is_none(tmp_path: Path, content: str | None, why: str) ->
 
 def test_vectors_are_known_by_their_stubs() -> None:
     entries = Entries(0x1000, 16, 2)
+    assert Entries(0x1000, 16, 2, 256).vector(0x1000 + 256 * 16) == 0x1E
     assert entries.vector(0x1000 + 3 * 16) == 3
     assert entries.vector(0x1000 + 14 * 16 + 2) == 14  # its error code is the CPU's
     assert entries.vector(0x1000 + 255 * 16) == 255

@@ -101,6 +101,23 @@ class Handler(_Model):
     window: Window
 
 
+class Section(_Model):
+    """All windows of the VMM that began alike. window: the longest of them.
+
+    begin: behind a CLI, or the stub of a vector that was delivered, by the hardware or not, in a
+    ring, rtos: of an RTOS. What the measurement's begin cut off is not in any.
+    """
+
+    begin: int
+    ring: int
+    delivered: bool
+    hardware: bool
+    rtos: bool
+    count: int
+    total: int
+    window: Window
+
+
 class Interval(_Model):
     """From the last execution of one instruction to the execution of another.
 
@@ -141,7 +158,8 @@ class Measurement(_Model):
 
     crossings[a][b]: how often ring b followed ring a. recorded: the last windows that were long
     enough, the oldest first, none of them missing since the clock showed recorded_since; only if
-    asked for. profile: the VMM's instructions, masked or not. events: by name, in each ring.
+    asked for. sections: only if asked for; sections_lost: windows of those too many.
+    profile: the VMM's instructions, masked or not. events: by name, in each ring.
     outliers: the first of the outlier_count intervals that were too long or too short; longest: of
     all, whether too long or not; only if a period was given.
     mistaken: 0, or the plug-in did not know where it was. nanoseconds: virtual time from
@@ -156,6 +174,8 @@ class Measurement(_Model):
     vmm_windows: Windows
     recorded_since: int = 0
     recorded: tuple[Recorded, ...] = ()
+    sections_lost: int = 0
+    sections: tuple[Section, ...] = ()
     handlers: tuple[Handler, ...]
     profile: tuple[Block, ...]
     events: dict[str, tuple[int, int, int, int]]

@@ -23,6 +23,7 @@ _EXECUTABLE = 0x4
 # Functions of C and labels of assembly.
 _CODE = ("STT_FUNC", "STT_NOTYPE")
 _VECTORS = 256
+CLOCK, HYPERCALL = 0x30, 0x1E
 _VECTOR_NAMES = {
     0x00: "#DE", 0x01: "#DB", 0x03: "#BP", 0x06: "#UD", 0x07: "#NM", 0x08: "#DF", 0x0A: "#TS",
     0x0B: "#NP", 0x0C: "#SS", 0x0D: "#GP", 0x0E: "#PF", 0x10: "#MF", 0x1E: "hypercall",
@@ -95,10 +96,13 @@ class Entries:
     first: int
     size: int
     error: int  # where a vector enters for which the CPU pushes an error code
+    any_hypercall: int | None = None  # the number of one more stub, of the hypercall's vector
 
     def vector(self, address: int) -> int | None:
         """Return the vector whose stub is entered at an address."""
         number, rest = divmod(address - self.first, self.size)
+        if number == self.any_hypercall:
+            number = HYPERCALL
         return number if 0 <= number < _VECTORS and rest in (0, self.error) else None
 
 
@@ -106,12 +110,14 @@ class Symbols:
     """The names of everything in a system that has been built."""
 
     def __init__(self, built: Built) -> None:
+        self.built = built
         self.vmm = Image(built.vmm, "vmm")
         self.images = [self.vmm, *_guest_images(built)]
-        sizes = _definitions(ROOT / "vmm" / "ia32" / "entry.h", "ENTRY_")
+        sizes = definitions(ROOT / "vmm" / "ia32" / "entry.h", "ENTRY_")
         self.entries = Entries(
-            self.vmm.addresses["entry_stubs"], sizes["ENTRY_STUB_SIZE"], sizes["ENTRY_STUB_ERROR"]
-        )
+            self.vmm.addresses["entry_stubs"], sizes["ENTRY_STUB_SIZE"],
+            sizes["ENTRY_STUB_ERROR"], sizes["ENTRY_STUB_ANY_HYPERCALL"],
+        )  # fmt: skip
 
     def function(self, address: int) -> str:
         """Return who has an address: "trap", "linux: do_idle", "a process"."""
@@ -152,7 +158,7 @@ def vector_text(vector: int) -> str:
     return f"{vector:#04x} {_VECTOR_NAMES.get(vector, '')}".strip()
 
 
-def _definitions(header: Path, prefix: str) -> dict[str, int]:
+def definitions(header: Path, prefix: str) -> dict[str, int]:
     """Return the plain numbers that a header of the VMM defines."""
     found = re.findall(rf"^#define ({prefix}\w+) (0x[0-9A-Fa-f]+|\d+)$", header.read_text(), re.M)
     return {name: int(number, 0) for name, number in found}
@@ -161,7 +167,7 @@ def _definitions(header: Path, prefix: str) -> dict[str, int]:
 def _guest_images(built: Built) -> list[Image]:
     """Read guests' images that are ELF files. RTOSes are mapped in order, as memory_map_rtos()."""
     system = built.checked.system
-    linear = _definitions(_LAYOUT, "LAYOUT_")["LAYOUT_RTOS"] + _PAGE
+    linear = definitions(_LAYOUT, "LAYOUT_")["LAYOUT_RTOS"] + _PAGE
     images = []
     for _, guest in system.guests:
         is_rtos = isinstance(guest, RtosGuest)
