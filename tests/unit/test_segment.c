@@ -526,6 +526,59 @@ static void gates_go_to_ring_1_and_back_to_the_stubs(void **state)
 	check_stub(&vcpu, 0x80, 0);
 }
 
+#define NAME(name, ...) #name,
+static const char *const entries[] = {MASKED_ENTRIES(NAME)};
+#undef NAME
+
+/* What comes by a vector, as the names of masked entries have it (core/masked.h). */
+static const char *what_comes(unsigned vector)
+{
+	switch (vector) {
+	case EXCEPTION_DB: case EXCEPTION_NMI: case EXCEPTION_DF: case EXCEPTION_MC:
+		return "debug";
+	case GANDALF_HYPERCALL_VECTOR:
+		return "hypercall";
+	case VECTOR_APIC_TIMER:
+		return "clock";
+	}
+	return vector < EXCEPTIONS ? "exception" : "line";
+}
+
+/* Each gate of such a vCPU that masks interrupts has a line in the table, and each line a gate. */
+static void check_masked(bool interruptible, const char *who, const char *no_clock)
+{
+	struct vcpu of = {.tables = &real_tables, .interruptible = interruptible};
+	bool used[ARRAY_SIZE(entries)] = {false};
+
+	segment_reset(&of);
+	for (unsigned vector = 0; vector < 256; vector++) {
+		const char *what = what_comes(vector);
+		unsigned found = 0;
+		char name[64];
+
+		if ((real_tables.idt[vector] >> 40 & 0xf) != GATE_INTERRUPT)
+			continue;
+		snprintf(name, sizeof(name), "%s_of_%s",
+			 no_clock != NULL && strcmp(what, "clock") == 0 ? no_clock : what, who);
+		while (found < ARRAY_SIZE(entries) && strcmp(entries[found], name) != 0)
+			found++;
+		if (found == ARRAY_SIZE(entries))
+			fail_msg("%s is not in core/masked.h", name);
+		used[found] = true;
+	}
+	for (unsigned i = 0; i < ARRAY_SIZE(entries); i++)
+		if (strcmp(strstr(entries[i], "_of_") + 4, who) == 0 && !used[i])
+			fail_msg("%s has no gate", entries[i]);
+}
+
+static void gates_that_mask_have_a_line_in_the_table(void **state)
+{
+	(void)state;
+	check_masked(true, "shared", NULL);
+	check_masked(false, "rtos", NULL);
+	check_masked(false, "dedicated", "line"); /* the VMM's clock has stopped */
+}
+
 static void ports_are_opened_one_by_one(void **state)
 {
 	tables_after_a_reset(state);
@@ -578,6 +631,7 @@ int main(void)
 		cmocka_unit_test(exceptions_of_an_interruptible_vmm_are_trap_gates),
 		cmocka_unit_test(a_new_vcpu_has_tables_from_the_pool),
 		cmocka_unit_test(gates_go_to_ring_1_and_back_to_the_stubs),
+		cmocka_unit_test(gates_that_mask_have_a_line_in_the_table),
 		cmocka_unit_test(ports_are_opened_one_by_one),
 		cmocka_unit_test(loading_clears_the_busy_bit),
 	};

@@ -21,6 +21,7 @@ from rich.console import Console as RichConsole
 from rich.table import Table
 
 from gandalf import emulator as emulators
+from gandalf import masked
 from gandalf.build import Built, build, make, options_for
 from gandalf.check import Checked
 from gandalf.description import LinuxGuest
@@ -134,6 +135,7 @@ class Session:
         words: dict[str, str | int] = {
             "out": str(self._output),
             "control": str(self._folder / "control"),
+            **masked.plugin_option(),
         }
         if self.task.command is None:
             words["for"] = round(self.task.seconds * 1e9)
@@ -332,6 +334,20 @@ def _longest_by_entry(result: Measurement, symbols: Symbols) -> Table:
     return table
 
 
+def _sections(result: Measurement, symbols: Symbols) -> Table:
+    table = _table(
+        "The VMM's masked sections (docs/masked-sections.md)", "section", ">times", ">longest",
+        ">bound", "spent in",
+    )  # fmt: skip
+    for row in masked.Sections(symbols).stretches(result):
+        table.add_row(
+            row.name or f"NOT IN THE TABLE: {row.place}", f"{row.times:,}",
+            f"{row.longest.instructions:,}", "" if row.bound is None else f"{row.bound:,}",
+            _spent(row.longest, symbols),
+        )  # fmt: skip
+    return table
+
+
 def _profile(result: Measurement, symbols: Symbols) -> Table:
     table = _table("Where the VMM's instructions went", "function", ">instructions", ">share")
     whole = sum(block.instructions for block in result.profile)
@@ -383,6 +399,7 @@ def show(result: Measurement, symbols: Symbols, console: RichConsole) -> None:
     tables = [
         _rings(result), _window_kinds(result), _lengths(result.vmm_windows),
         _longest(result.vmm_windows, symbols), _longest_by_entry(result, symbols),
+        _sections(result, symbols),
         _profile(result, symbols), _entries(result, symbols), _events(result),
     ]  # fmt: skip
     if result.intervals:

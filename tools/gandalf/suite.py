@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gandalf.masked_check import check_image
 from gandalf.paths import BUILD, ROOT
 from gandalf.size import source_files
 
@@ -127,6 +128,12 @@ def _identical() -> str:
     return "" if first == second else "the two builds differ: something depends on the folder"
 
 
+def _masked() -> str:
+    """Compare what masks interrupts in the VMM with the table of masked sections."""
+    image = BUILD / "check" / "first" / "gandalf.elf"
+    return "\n".join(check_image(image)) if image.exists() else "the VMM was not built"
+
+
 def _licences() -> str:
     """Look for the licence line that every source file begins with."""
     folders = ("abi", "vmm", "guest", "measure", "bench", "tools", "tests", "systems")
@@ -171,6 +178,7 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("it builds a second time, elsewhere", _vmm_build("second")),
         ("the two builds are the same to the byte", _identical),
         ("the debug build builds without a warning", _vmm_build("debug", "DEBUG=1")),
+        ("each masked section has a name and a bound", _masked),
         ("every bool that a function returns is looked at", _vmm_build(
             "results", f"EXTRA_CFLAGS=-Wno-attributes -include {ROOT / 'tools/checked_bool.h'}",
         )),

@@ -5,45 +5,189 @@
  * CLI, which names it (cli() in ia32/cpu.h), and ends where an interrupt can be taken again, which
  * is mostly in a guest. docs/masked-sections.md is made of this table.
  *
- * The bounds are promises: tests/boot drives the VMM through the sections and compares.
+ * The bounds are promises: tests/boot/test_masked.py drives the VMM through the sections and
+ * compares. A reason that begins with "dedicated:" is for a Linux with the CPU to itself, for which
+ * nobody waits; an action that begins with "none" is none that a test here takes.
  */
 #pragma once
 
-#define MASKED_SECTIONS(SECTION)                                              \
-	SECTION(boot, 0, "not bounded: no guest runs", "none")                \
-	SECTION(power_off, 0, "not bounded: no guest runs", "none")           \
-	SECTION(panic, 0, "not bounded: no guest runs any more", "none")      \
-	SECTION(mended_entry, 1000, "", "")                                   \
-	SECTION(virtual_8086, 1000, "", "")                                   \
-	SECTION(return_to_guest, 1000, "", "")                                \
-	SECTION(breathe, 1000, "", "")                                        \
-	SECTION(sleep, 1000, "", "")                                          \
-	SECTION(upcall_point, 1000, "", "")                                   \
-	SECTION(gates_to_linux, 1000, "", "")                                 \
-	SECTION(console_interrupt, 1000, "", "")                              \
-	SECTION(console_pump, 1000, "", "")                                   \
-	SECTION(console_tell, 1000, "", "")                                   \
-	SECTION(command_input, 1000, "", "")                                  \
-	SECTION(deliver, 1000, "", "")                                        \
-	SECTION(no_fpu, 1000, "", "")                                         \
-	SECTION(cr0, 1000, "", "")                                            \
-	SECTION(debug_register, 1000, "", "")                                 \
-	SECTION(halt, 1000, "", "")                                           \
-	SECTION(port_in, 1000, "", "")                                        \
-	SECTION(port_out, 1000, "", "")                                       \
-	SECTION(chips, 1000, "", "")                                          \
-	SECTION(alive, 1000, "", "")                                          \
-	SECTION(doorbell, 1000, "", "")                                       \
-	SECTION(rtos_print, 1000, "", "")                                     \
-	SECTION(rtos_read, 1000, "", "")                                      \
-	SECTION(control_refusal, 1000, "", "")                                \
-	SECTION(control_status, 1000, "", "")                                 \
-	SECTION(control_object, 1000, "", "")                                 \
-	SECTION(control_change, 1000, "", "")                                 \
-	SECTION(control_type, 1000, "", "")                                   \
-	SECTION(stop, 1000, "", "")                                           \
-	SECTION(take_down, 1000, "", "")
-
+#define MASKED_SECTIONS(SECTION)                                                              \
+	SECTION(boot, UNBOUNDED,                                                              \
+		"no guest runs yet",                                                          \
+		"none: the VMM starts, before the first guest does")                          \
+	SECTION(power_off, UNBOUNDED,                                                         \
+		"no guest runs any more",                                                     \
+		"the end of the last guest")                                                  \
+	SECTION(panic, UNBOUNDED,                                                             \
+		"no guest runs any more",                                                     \
+		"none: a mistake of the VMM itself, which no guest can cause")                \
+	SECTION(mended_entry, 1000,                                                           \
+		"a frame is moved by a word or four, or its guest is stopped "                \
+		"as in `stop`",                                                               \
+		"none of the tests here: a process in "                                       \
+		"virtual-8086 mode, which only QEMU lets it, or a dedicated "                 \
+		"guest that gives the 8259 the vector of an exception")                       \
+	SECTION(virtual_8086, 1000,                                                           \
+		"no loop: the interrupt that came in that mode is served, as "                \
+		"in `line_of_shared`",                                                        \
+		"none of the tests here: the same, when an "                                  \
+		"interrupt comes")                                                            \
+	SECTION(return_to_guest, 600,                                                         \
+		"the way out: a search among at most 9 vCPUs, a switch, and "                 \
+		"what the next guest is given",                                               \
+		"any exception or hypercall of a shared guest")                               \
+	SECTION(breathe, 1000,                                                                \
+		"one step of the idle vCPU's work (1 KiB copied, 4 gates, a "                 \
+		"byte of a line, a frame freed), and the way out",                            \
+		"starts, restarts, faults and resets of guests; commands on "                 \
+		"the VMM's console")                                                          \
+	SECTION(sleep, 1000,                                                                  \
+		"the idle vCPU looks for work, and takes its first step",                     \
+		"all guests halt")                                                            \
+	SECTION(upcall_point, 45000,                                                          \
+		"dedicated: one page table of 1,024 entries, about 40 "                       \
+		"instructions each",                                                          \
+		"a kernel with direct gates flushes or changes the kernel's "                 \
+		"half of its page tables")                                                    \
+	SECTION(gates_to_linux, 1000,                                                         \
+		"dedicated: 16 lines of the 8259s, in one loop",                              \
+		"the start of a guest with direct gates")                                     \
+	SECTION(console_pump, 1000,                                                           \
+		"2 bytes for the UART, of which 4 characters of a line, or a "                \
+		"notice of at most 60, are put together; without a UART all "                 \
+		"that waits goes to the screen, which is not bounded",                        \
+		"output on any console")                                                      \
+	SECTION(console_tell, 1000,                                                           \
+		"at most 8 guests are told that there is room or input, and "                 \
+		"the way out",                                                                \
+		"the same")                                                                   \
+	SECTION(command_input, 1000,                                                          \
+		"one byte that was typed, or what one line asks the VMM to do; "              \
+		"answers are printed in steps",                                               \
+		"lines typed on the VMM's console, also while an RTOS never "                 \
+		"halts")                                                                      \
+	SECTION(deliver, 600,                                                                 \
+		"no loop: the next interrupt that waits, if there is one, is "                \
+		"let wait until the next section",                                            \
+		"interrupts for a shared Linux that has its own enabled")                     \
+	SECTION(no_fpu, 600,                                                                  \
+		"no loop: 512 bytes of FPU state are saved and loaded by one "                \
+		"instruction each",                                                           \
+		"the first floating-point instruction after another guest's")                 \
+	SECTION(cr0, 600,                                                                     \
+		"no loop, and the way out",                                                   \
+		"a store to CR0, CLTS")                                                       \
+	SECTION(debug_register, 600,                                                          \
+		"8 debug registers, and the way out",                                         \
+		"a store to DR0 to DR7")                                                      \
+	SECTION(halt, 1000,                                                                   \
+		"no loop but the way out; a halt for ever ends the guest",                    \
+		"HLT, also with interrupts disabled")                                         \
+	SECTION(port_in, 1000,                                                                \
+		"the chip of one byte, the date if it is the clock's, and the "               \
+		"way out",                                                                    \
+		"IN of 1, 2 or 4 bytes from every port")                                      \
+	SECTION(port_out, 1000,                                                               \
+		"the chip of one byte, its deadline put among at most 30, and "               \
+		"the way out",                                                                \
+		"OUT of 1, 2 or 4 bytes to every port")                                       \
+	SECTION(chips, 1000,                                                                  \
+		"2 bytes to the line, the expiry of a timer, or the search for "              \
+		"an alarm of at most 6 rounds; and the way out",                              \
+		"accesses to the virtual UART, timer and clock")                              \
+	SECTION(alive, 600,                                                                   \
+		"no loop, and the way out",                                                   \
+		"the hypercall that tells the watchdog of life")                              \
+	SECTION(doorbell, 1000,                                                               \
+		"at most 8 channels, and the way out",                                        \
+		"the doorbell of another guest")                                              \
+	SECTION(rtos_print, 1000,                                                             \
+		"8 bytes, and 2 for the UART",                                                \
+		"an RTOS's console output")                                                   \
+	SECTION(rtos_read, 1000,                                                              \
+		"8 bytes of what was typed",                                                  \
+		"an RTOS reads its console")                                                  \
+	SECTION(control_refusal, 1000,                                                        \
+		"no loop: it is noted for the idle vCPU, and the way out",                    \
+		"a hypercall of control by a guest without `control = true`")                 \
+	SECTION(control_status, 600,                                                          \
+		"no loop, and the way out",                                                   \
+		"a look at the system's state")                                               \
+	SECTION(control_object, 1000,                                                         \
+		"512 bytes copied, and the way out",                                          \
+		"a look at a guest, counters, console or trace")                              \
+	SECTION(control_change, 1000,                                                         \
+		"512 bytes copied, or a guest's state changed; and the way out",              \
+		"an action on another guest, an image loaded, a console typed "               \
+		"on")                                                                         \
+	SECTION(control_type, 1000,                                                           \
+		"8 bytes typed on another's console, and the way out",                        \
+		"a write to an RTOS's console")                                               \
+	SECTION(stop, 1000,                                                                   \
+		"the reason of 72 characters is formatted",                                   \
+		"a triple fault, an unknown hypercall, a bad address")                        \
+	SECTION(take_down, 1000,                                                              \
+		"8 lines and deadlines of the guest are given up, and the way "               \
+		"out",                                                                        \
+		"the same")
+/* The same for entries, which an interrupt gate leads to: what came, and who was interrupted. */
+#define MASKED_ENTRIES(ENTRY)                                                                 \
+	ENTRY(clock_of_shared, 1000,                                                          \
+		"the deadlines that are due, of at most 30, of which most are "               \
+		"only noted; the way out to an RTOS",                                         \
+		"timers of RTOSes, the virtual 8254 and clock while Linux runs")              \
+	ENTRY(line_of_shared, 1000,                                                           \
+		"one line of the 8259s: 2 bytes from the UART are received; "                 \
+		"and the way out",                                                            \
+		"the UART, devices of RTOSes while Linux runs")                               \
+	ENTRY(debug_of_shared, 600,                                                           \
+		"no loop, and the way out",                                                   \
+		"breakpoints and single steps in Linux")                                      \
+	ENTRY(clock_of_rtos, 1000,                                                            \
+		"as `clock_of_shared`",                                                       \
+		"timers while an RTOS runs")                                                  \
+	ENTRY(line_of_rtos, 1000,                                                             \
+		"as `line_of_shared`",                                                        \
+		"the UART, devices of RTOSes while an RTOS runs")                             \
+	ENTRY(hypercall_of_rtos, 1000,                                                        \
+		"8 bytes of a console, or no loop; and the way out",                          \
+		"every hypercall of an RTOS")                                                 \
+	ENTRY(exception_of_rtos, 1000,                                                        \
+		"no loop; a stop is taken as in `stop`",                                      \
+		"faults of an RTOS")                                                          \
+	ENTRY(debug_of_rtos, 1000,                                                            \
+		"as `exception_of_rtos`",                                                     \
+		"breakpoints and single steps in an RTOS")                                    \
+	ENTRY(hypercall_of_dedicated, 12000000,                                               \
+		"dedicated: 256 page tables of 1,024 entries, 40 instructions "               \
+		"each, if the guest has interrupts disabled",                                 \
+		"a flush of the kernel's half")                                               \
+	ENTRY(exception_of_dedicated, 12000000,                                               \
+		"dedicated: the same",                                                        \
+		"page faults; stores to CR0, CR3 and CR4 and descriptor tables "              \
+		"with interrupts disabled")                                                   \
+	ENTRY(debug_of_dedicated, 1000,                                                       \
+		"dedicated: no loop",                                                         \
+		"breakpoints and single steps")                                               \
+	ENTRY(line_of_dedicated, 1000,                                                        \
+		"dedicated: no loop; the vector of an interrupt for which the "               \
+		"guest has no gate is kept",                                                  \
+		"none of the tests here: an interrupt before there is an IDT")                \
+	ENTRY(clock_of_vmm, 1000,                                                             \
+		"as `clock_of_shared`",                                                       \
+		"timers while the idle vCPU waits, or while the VMM works for "               \
+		"Linux")                                                                      \
+	ENTRY(line_of_vmm, 1000,                                                              \
+		"as `line_of_shared`",                                                        \
+		"lines in the same place")                                                    \
+	ENTRY(debug_of_vmm, 600,                                                              \
+		"no loop",                                                                    \
+		"none of the tests here: a breakpoint on memory that the VMM "                \
+		"reads for a guest")                                                          \
+	ENTRY(exception_of_vmm, 4000,                                                         \
+		"dedicated: a frame is built on the guest's stack, whose pages "              \
+		"are filled first",                                                           \
+		"an interrupt at a point of the VMM's work: an upcall")
 /*
  * The record of a section that begins here: the address and the name. It is where debug information
  * is, so that no byte of the image is needed, and the linker drops it with the code.

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `make check` says of a VMM that masks interrupts without a name for it."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gandalf.masked import entry_name, promises, records
+from gandalf.masked_check import check_code, check_entries, check_image, check_words
+from gandalf.paths import ROOT, UserError
+
+# What is planted, where: (file, text, instead).
+UNNAMED = ("core/channel.c", "work_end(doorbell);", '__asm__ volatile("cli");')
+UNKNOWN = ("ia32/entry.S", "MASKED\treturn_to_guest", "MASKED\treturn_to_nowhere")
+NO_CLI = ("ia32/entry.S", "entry_leave:\n", "entry_leave:\n\tMASKED halt\n")
+POPF = ("core/hypercall.c", "work_end(alive);", '__asm__ volatile("pushf; popf");')
+
+
+def build(folder: Path, *plants: tuple[str, str, str]) -> Path:
+    """Build a VMM with changes, and return its image."""
+    shutil.copytree(ROOT / "vmm", folder / "vmm")
+    (folder / "abi").symlink_to(ROOT / "abi")
+    for file, text, instead in plants:
+        path = folder / "vmm" / file
+        source = path.read_text()
+        assert text in source
+        path.write_text(source.replace(text, instead))
+    command = ["make", "-j2", "-C", str(folder / "vmm"), f"BUILD={folder / 'out'}"]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder / "out" / "gandalf.elf"
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What is said of a VMM with every mistake there can be."""
+    image = build(tmp_path_factory.mktemp("planted"), UNNAMED, UNKNOWN, NO_CLI, POPF)
+    return check_code(image, promises())
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        r"hypercall_doorbell\+0x\w+ at 0xfc\w+: CLI of a masked section without a name",
+        r"doorbell: nothing in the VMM begins this section",
+        r"return_to_guest\+0x\w+ at 0xfc\w+: return_to_nowhere is not in vmm/core/masked.h",
+        r"return_to_guest: nothing in the VMM begins this section",
+        r"entry_leave\+0x0 at 0xfc\w+: halt begins behind no CLI",
+        r"hypercall_alive\+0x\w+ at 0xfc\w+: POPF, which may mask interrupts; CLI has a name",
+        r"alive: nothing in the VMM begins this section",
+    ],
+)
+def test_a_planted_mistake_is_told(planted: list[str], sentence: str) -> None:
+    found = [line for line in planted if re.fullmatch(sentence, line)]
+    assert len(found) == 1, planted
+
+
+def test_nothing_else_is_told(planted: list[str]) -> None:
+    assert len(planted) == 7, planted
+
+
+def test_the_vmm_has_no_mistake(tmp_path: Path) -> None:
+    """As it is in the tree; and what was planted are mistakes because it was."""
+    image = build(tmp_path)
+    assert check_image(image) == []
+    assert len(set(records(image).values())) > 20
+
+
+def test_a_name_that_is_not_in_the_table_does_not_compile(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as error:
+        build(tmp_path, ("core/channel.c", "work_end(doorbell);", "work_end(ringing);"))
+    assert b"MASKED_ringing" in error.value.stderr
+
+
+def test_an_entry_without_a_line_is_told() -> None:
+    table = dict(promises())
+    table["clock_of_nobody"] = table.pop("clock_of_shared")
+    assert check_entries(table) == [
+        "clock_of_shared: an entry that masks interrupts is not in vmm/core/masked.h",
+        "clock_of_nobody: there is no such entry",
+    ]
+
+
+def table_of(folder: Path, *lines: str) -> Path:
+    path = folder / "masked.h"
+    path.write_text("#define MASKED_SECTIONS(SECTION) \\\n" + " \\\n".join(lines) + "\n")
+    return path
+
+
+def test_the_table_is_read(tmp_path: Path) -> None:
+    lines = promises(
+        table_of(
+            tmp_path,
+            '\tSECTION(one, 100, "no loop; (or a short \\"one\\")",\\\n\t\t"port "\\\n\t\t"70")',
+            '\tENTRY(two, UNBOUNDED, "why", "")',
+        )
+    )
+    one, two = lines["one"], lines["two"]
+    assert (one.bound, one.why, one.action) == (100, 'no loop; (or a short "one")', "port 70")
+    assert (two.bound, two.entry, one.entry) == (None, True, False)
+    assert check_words(lines) == ["two: the guest's action is missing"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        (('\tSECTION(one, x, "a", "b")',), "the line of one cannot be read"),
+        (('\tSECTION(one, 1, "a", "b")', '\tSECTION(one, 1, "a", "b")'), "one is there twice"),
+    ],
+)
+def test_a_table_that_cannot_be_read(tmp_path: Path, lines: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(UserError, match=sentence):
+        promises(table_of(tmp_path, *lines))
+
+
+def test_entries_are_named_by_what_came_and_who_was_interrupted() -> None:
+    assert entry_name(0x30, "shared", hardware=True) == "clock_of_shared"
+    assert entry_name(0x24, "rtos", hardware=True) == "line_of_rtos"
+    assert entry_name(0x1E, "rtos", hardware=False) == "hypercall_of_rtos"
+    assert entry_name(0x0E, "dedicated", hardware=False) == "exception_of_dedicated"
+    # A guest with the 8259s to itself may give them any vector.
+    assert entry_name(0x08, "vmm", hardware=True) == "line_of_vmm"
+    assert entry_name(0x01, "vmm", hardware=False) == "debug_of_vmm"
