@@ -17,6 +17,7 @@ from gandalf.hostile import (
     language,
     parse,
 )
+from gandalf.masked_docs import read_reference, seen_by_load, write_seen
 from gandalf.paths import BUILD, UserError
 from gandalf.search import Mutator, Search, corpus
 
@@ -26,9 +27,14 @@ GENERATIONS, SIZE = 2, 25
 
 
 @pytest.fixture(scope="module", params=POOLS)
-def found(request: pytest.FixtureRequest) -> dict[str, Found]:
-    """Run all programs, with the smallest and the largest pool for page tables."""
-    bench = Bench(BUILD / "search" / f"corpus-{request.param}", request.param)
+def bench(request: pytest.FixtureRequest) -> Bench:
+    """With the smallest and the largest pool for page tables."""
+    return Bench(BUILD / "search" / f"corpus-{request.param}", request.param)
+
+
+@pytest.fixture(scope="module")
+def found(bench: Bench) -> dict[str, Found]:
+    """Run all programs."""
     return dict(zip(PROGRAMS, bench.run(list(PROGRAMS.values())), strict=True))
 
 
@@ -37,6 +43,16 @@ def test_a_program_is_within_the_limits(found: dict[str, Found], name: str) -> N
     print(f"{name}: {found[name]}")
     assert 0 < found[name].masked <= MASKED_LIMIT
     assert 0 < found[name].dispatch <= DISPATCH_LIMIT
+
+
+def test_no_section_is_without_a_name_or_longer_than_its_bound(
+    bench: Bench, found: dict[str, Found]
+) -> None:
+    load = bench.folder.name
+    assert found
+    write_seen(load, bench.sections)
+    assert bench.wrong == []
+    assert seen_by_load(read_reference(), load) <= bench.sections.keys()
 
 
 def test_a_search_finds_nothing() -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from fakes import GOOD
 
-VERBS = ["check", "build", "run", "image", "console", "size", "measure", "trace", "itron-configure"]
+VERBS = ["check", "build", "run", "image", "console", "size", "measure", "trace", "masked",
+         "itron-configure"]  # fmt: skip
 
 
 def gandalf(*arguments: str) -> subprocess.CompletedProcess[str]:

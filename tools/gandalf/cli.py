@@ -30,6 +30,7 @@ from gandalf.description import parse_size, read_description
 from gandalf.emulator import start
 from gandalf.iso import make_iso
 from gandalf.itron_configurator import itron_configure
+from gandalf.masked_command import masked
 from gandalf.paths import BUILD, VMM_IMAGE, UserError, shown, system_folder
 
 app = typer.Typer(
@@ -402,6 +403,7 @@ def bench(
 
 
 app.command()(itron_configure)
+app.command()(masked)
 
 
 def _version(wanted: bool) -> None:

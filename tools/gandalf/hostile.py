@@ -19,10 +19,11 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from gandalf import emulator as emulators
+from gandalf import masked
 from gandalf.build import Built, build, make, options_for
 from gandalf.machine import Machine, Patience
 from gandalf.measure import build_plugin, plugin_arguments
-from gandalf.measurement import read_measurement
+from gandalf.measurement import Measurement, read_measurement
 from gandalf.paths import BUILD, ROOT, UserError, shown
 from gandalf.symbols import Symbols, variable_address
 
@@ -196,10 +197,16 @@ class Found:
 
 
 class Bench:
-    """Where programs are run. folder: of the files that this needs."""
+    """Where programs are run. folder: of the files that this needs.
+
+    sections: the longest stretch of each masked section that was seen; wrong: those without a
+    name, or longer than promised.
+    """
 
     def __init__(self, folder: Path, pool: int = 4) -> None:
         self.folder, self._pool = folder, pool
+        self.sections: dict[str, int] = {}
+        self.wrong: list[str] = []
         folder.mkdir(parents=True, exist_ok=True)
         build_plugin()
 
@@ -240,7 +247,7 @@ class Bench:
         console.write_bytes(b"")
         plugin = plugin_arguments(
             out=str(output), series=1, begin=names.address("linux:search_begin"),
-            end=names.address("linux:search_end"),
+            end=names.address("linux:search_end"), **masked.plugin_option(),
         )  # fmt: skip
         options = options_for(built, True, None, plugin)
         # A file takes at once what a reader may take late, which the machine would notice.
@@ -290,10 +297,18 @@ class Bench:
         windows = measured.vmm_windows.longest
         if measured.mistaken or not windows:
             raise UserError(f"{shown(output)}: the plug-in did not know where it was.")
+        self._note(measured, names)
         longest = windows[0]
         most = max(longest.blocks, key=lambda block: block.instructions)
         place = f"from {names.place(longest.begin)}, most in {names.function(most.linear)}"
         return Found(longest.instructions, dispatch, place)
+
+    def _note(self, measured: Measurement, names: Symbols) -> None:
+        """Keep what was seen of the masked sections."""
+        rows = masked.Sections(names).stretches(measured)
+        self.wrong += masked.wrong(rows, measured)
+        for name, length in masked.lengths(rows).items():
+            self.sections[name] = max(length, self.sections.get(name, 0))
 
 
 def _victim(built: Built, name: str) -> int:

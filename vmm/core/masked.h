@@ -124,7 +124,7 @@
 		"8 bytes typed on another's console, and the way out",                        \
 		"a write to an RTOS's console")                                               \
 	SECTION(stop, 1000,                                                                   \
-		"the reason of 72 characters is formatted",                                   \
+		"no loop: the reason is formatted in front of it",                                \
 		"a triple fault, an unknown hypercall, a bad address")                        \
 	SECTION(take_down, 1000,                                                              \
 		"8 lines and deadlines of the guest are given up, and the way "               \

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every masked section of the VMM has a name, and is as short as vmm/core/masked.h promises.
+
+Loads drive the VMM through all of them, watched from outside. Each writes what it saw to
+build/masked/; `gandalf masked --keep` makes the reference of it that docs/masked-sections.md shows.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from gandalf import emulator as emulators
+from gandalf.masked import lengths, promises
+from gandalf.masked_docs import document, read_reference, seen_by_load, write_seen
+from gandalf.masked_watch import Watch
+from gandalf.paths import ROOT
+
+from .systems import DEMO, HACKBENCH, PATIENCE, Boot, describe, linux, rtos_guest
+from .test_control import lab, root_file_system
+from .test_guests import pc
+
+# The loads of tests/measure/test_search.py.
+SEARCHES = {"corpus-4", "corpus-12"}
+# What a shared guest can cause is no longer than this.
+SHARED_BOUND = 1000
+ATTACK = "build/linux/attack/vmlinux"
+FORKS = "i=0; while [ $i -lt 60 ]; do /bin/true; i=$((i+1)); done"
+STRESS = (
+    "stress-ng --vm 1 --vm-bytes 16M --mmap 1 --mmap-bytes 16M --fork 1 --switch 1 -t 2 "
+    "> /dev/null 2>&1"
+)
+CONSOLE = "i=0; while [ $i -lt 40 ]; do cat /proc/interrupts; i=$((i+1)); done"
+# Everything that one guest can do to another.
+MANAGE = """\
+gandalfctl list; gandalfctl stats lab; gandalfctl log; gandalfctl trace
+gandalfctl report lab; gandalfctl alive
+gandalfctl pause lab; gandalfctl resume lab; gandalfctl restart lab
+gandalfctl stop lab; gandalfctl load lab /root/uitron.elf; gandalfctl start lab
+gandalfctl console lab < /dev/null
+"""
+TYPED = {
+    "help": r"^resume GUEST: .*\n",
+    "status": r"frames free\n",
+    "counters linux": r"^linux: end of counters\n",
+    "trace rtos": r"(^  \d+ us, .*\n){9}",
+    "pause rtos\nresume rtos\nresume rtos": r"^guest rtos is running\n",
+    "restart rtos": r"^guest rtos stopped: by command\n",
+}
+
+
+def hypercall(machine: Boot, *words: int) -> None:
+    """Have Linux's kernel make a hypercall."""
+    line = " ".join(map(str, words))
+    machine.shell(f'echo "hypercall {line}" > /dev/gandalf-attack; cat /dev/gandalf-attack')
+
+
+def drive_linux(machine: Boot) -> None:
+    machine.wait_for_shell()
+    for line in (HACKBENCH, STRESS, FORKS, CONSOLE, "hwclock; date; dd if=/dev/zero count=1"):
+        machine.shell(f"{line}; true")
+
+
+def drive_management(machine: Boot) -> None:
+    machine.wait_for_shell()
+    for line in MANAGE.splitlines():
+        machine.shell(f"{line}; true")
+    for line, answer in TYPED.items():
+        machine.vmm(line, answer)
+
+
+def drive_life(machine: Boot) -> None:
+    """Many processes, and a reset in the middle of it; then the guest's end, and the machine's."""
+    machine.wait_for_shell()
+    machine.skip("vmm")
+    machine.send("linux", "for i in $(seq 96); do sleep 60 & done; reboot -f\n")
+    machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
+    machine.wait_for_shell()
+    machine.vmm("stop linux", r"^guest linux stopped: by command\n")
+    machine.start_linux()
+    machine.send("linux", "poweroff -f\n")
+    machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
+    machine.vmm("stop rtos", r"^guest rtos stopped: by command\n")
+
+
+def drive_hypercalls(machine: Boot) -> None:
+    """Doorbells, and what a Linux that must not manage others is refused."""
+    machine.wait_for_shell()
+    for words in ((18, 1, 0, 0), (18, 7, 0, 0), (33, 0, 0, 0), (34, 256, 0, 0), (35, 256, 0, 0)):
+        hypercall(machine, *words)
+    machine.expect("doorbell", r"^doorbells=1\n", PATIENCE)
+
+
+def passes(guest: str, what: str) -> Callable[[Boot], None]:
+    """Return what waits until a guest that checks itself has passed."""
+    return lambda machine: machine.expect(guest, rf"^PASS {what}\n", PATIENCE) and None
+
+
+def stops(times: int) -> Callable[[Boot], None]:
+    """Return what waits until a guest has been stopped or reset so often."""
+
+    def drive(machine: Boot) -> None:
+        for _ in range(times):
+            machine.expect("vmm", r"^guest linux (?:restarts\b|stays stopped)", PATIENCE)
+
+    return drive
+
+
+def drive_hog(machine: Boot) -> None:
+    """Lines are typed while an RTOS never halts: what they print waits, what they do does not."""
+    machine.expect("hog", r"^hog: ", PATIENCE)
+    machine.send("vmm", "status\ncounters hog\n\x01h\ntrace hog\npause hog\n")
+    for answer in (r"^heartbeat: \w+, ", r"^hog: end of counters\n", r"(^  \d+ us, .*\n)+"):
+        machine.expect("vmm", answer, PATIENCE)
+    machine.vmm("stop hog", r"^guest hog stopped: by command\n")
+
+
+def drive_dedicated(machine: Boot) -> None:
+    machine.wait_for_shell()
+    machine.shell(f"{HACKBENCH}; {STRESS}; {FORKS}")
+    machine.send("linux", "poweroff -f\n")
+    machine.wait_off(PATIENCE)
+
+
+@dataclass(frozen=True)
+class Load:
+    """guests: parts of a description. drive: waits until all has been done."""
+
+    guests: Callable[[], tuple[str, ...]]
+    drive: Callable[[Boot], None]
+    memory: str = "256M"
+
+
+def beside(kernel: str, more: str = "") -> Callable[[], tuple[str, ...]]:
+    """Return the guests of a kernel in Linux's place beside an RTOS."""
+    return lambda: (pc(kernel) + f"\n{more}\n", rtos_guest("heartbeat", priority=20))
+
+
+def rtos_alone(image: str) -> Callable[[], tuple[str, ...]]:
+    return lambda: (rtos_guest(image),)
+
+
+def managed() -> tuple[str, ...]:
+    return linux(initrd=root_file_system(), more="control = true"), DEMO, lab()
+
+
+LOADS = {
+    "linux": Load(lambda: (linux(), DEMO), drive_linux),
+    "management": Load(managed, drive_management),
+    "life": Load(lambda: (linux(more='on_reboot = "restart"'), DEMO), drive_life),
+    "hypercalls": Load(
+        lambda: (linux(kernel=ATTACK), rtos_guest("doorbell", priority=20)), drive_hypercalls
+    ),
+    **{
+        f"rtos-{image}": Load(rtos_alone(image), passes(image, image), "64M")
+        for image in ("hypercalls", "interrupts", "exceptions", "hostile")
+    },
+    "hog": Load(
+        lambda: (rtos_guest("heartbeat", priority=5), rtos_guest("hog", priority=30)),
+        drive_hog,
+        "64M",
+    ),
+    "pc": Load(beside("pc"), passes("linux", "pc"), "64M"),
+    "pc-reset": Load(beside("pc-reset"), stops(3), "64M"),
+    **{
+        f"pc-{kind}": Load(
+            beside(f"pc-{kind}", 'on_fault = "restart"\nrestart_limit = 2'), stops(3), "64M"
+        )
+        for kind in ("triple-fault", "bad-hypercall")
+    },
+    "dedicated": Load(
+        lambda: (linux("dedicated", "build/linux/dedicated/vmlinux"),), drive_dedicated
+    ),
+    "pc-dedicated": Load(lambda: (pc("pc", "dedicated"),), passes("linux", "pc"), "64M"),
+    **{
+        name: Load(
+            lambda name=name: (pc(name, "dedicated") + '\non_fault = "restart"\n',),  # type: ignore[misc]
+            passes("linux", name),
+            "64M",
+        )
+        for name in ("pc-upcalls", "pc-apic")
+    },
+}
+
+
+@pytest.mark.parametrize("name", LOADS)
+def test_no_section_is_without_a_name_or_longer_than_its_bound(name: str) -> None:
+    load = LOADS[name]
+    description = describe(f"masked-{name}", *load.guests(), memory=load.memory)
+    with Watch(description) as watch:
+        with Boot.attach(watch.built, emulators.start("qemu", watch.options)) as machine:
+            machine.built = watch.built
+            load.drive(machine)
+        stretches = watch.stretches()
+        write_seen(name, lengths(stretches))
+        assert watch.wrong() == []
+    # A load that the document names for a section must reach it.
+    reached = {row.name for row in stretches}
+    assert seen_by_load(read_reference(), name) <= reached
+
+
+def test_what_a_shared_guest_can_cause_is_short() -> None:
+    for line in promises().values():
+        if line.bound is None or line.bound > SHARED_BOUND:
+            assert line.why.startswith(("no guest runs", "dedicated")), line
+
+
+def test_every_section_is_reached_by_a_load_or_says_why_not() -> None:
+    reference = read_reference()
+    assert {row.load for row in reference.values()} <= LOADS.keys() | SEARCHES
+    for name, line in promises().items():
+        assert (name in reference) != line.action.startswith("none"), name
+    for name, row in reference.items():
+        bound = promises()[name].bound
+        assert bound is None or row.longest <= bound, name
+
+
+def test_the_document_is_what_the_command_prints() -> None:
+    assert (ROOT / "docs" / "masked-sections.md").read_text() == document()
