@@ -133,7 +133,7 @@
 /* The same for entries, which an interrupt gate leads to: what came, and who was interrupted. */
 #define MASKED_ENTRIES(ENTRY)                                                                 \
 	ENTRY(clock_of_shared, 1000,                                                          \
-		"the deadlines that are due, of at most 30, of which most are "               \
+		"two deadlines that are due, of which most are "               \
 		"only noted; the way out to an RTOS",                                         \
 		"timers of RTOSes, the virtual 8254 and clock while Linux runs")              \
 	ENTRY(line_of_shared, 1000,                                                           \
