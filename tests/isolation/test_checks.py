@@ -7,37 +7,17 @@ checks; nothing of this kind is in the VMM itself. QEMU is enough: no limits are
 
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from elftools.elf.elffile import ELFFile
-
-from gandalf.paths import BUILD, VMM_IMAGE
 
 from .attackers import HostileSmall, Result, read_value
 from .outside import VmmImage
+from .patched import patched
 
-OUTPUT = BUILD / "isolation"
 # What INT 1E does not take: beyond the end, at the VMM, at another guest.
 TARGETS = ["vmm_image", "pool", "rtos"]
 CONSOLE_WRITE, CONSOLE_READ, HANDLERS, LOAD_TLS = 5, 6, 1, 17
 TLS = 6
-
-
-def patched(name: str, function: str, code: bytes) -> Path:
-    """Return a copy of the VMM in which a function begins with other code."""
-    image = VmmImage()
-    content = bytearray(VMM_IMAGE.read_bytes())
-    with VMM_IMAGE.open("rb") as stream:
-        section = ELFFile(stream).get_section_by_name(".text")
-        assert section is not None
-        assert section is not None
-        start = image.symbols[function] - section["sh_addr"] + section["sh_offset"]
-    content[start : start + len(code)] = code
-    path = OUTPUT / name
-    OUTPUT.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
 
 
 def rtos_memory_unchecked() -> bytes:
@@ -63,7 +43,7 @@ def checked() -> Iterator[HostileSmall]:
 def rtos_unchecked(checked: HostileSmall) -> Iterator[HostileSmall]:
     """A VMM that takes any pointer of an RTOS. checked: it must be built."""
     del checked
-    vmm = patched("rtos-unchecked.elf", "rtos_memory", rtos_memory_unchecked())
+    vmm = patched("rtos-unchecked.elf", rtos_memory=rtos_memory_unchecked())
     with HostileSmall("qemu", vmm=vmm) as system:
         yield system.by("hostile")
 
@@ -72,7 +52,7 @@ def rtos_unchecked(checked: HostileSmall) -> Iterator[HostileSmall]:
 def linux_unchecked(checked: HostileSmall) -> Iterator[HostileSmall]:
     """A VMM that takes any pointer of a guest with page tables."""
     del checked
-    vmm = patched("linux-unchecked.elf", "guest_read", guest_read_unchecked())
+    vmm = patched("linux-unchecked.elf", guest_read=guest_read_unchecked())
     with HostileSmall("qemu", vmm=vmm) as system:
         yield system.by("pc")
 

@@ -114,6 +114,7 @@ user_leave:
 
 	.bss
 	.balign	4
+	.globl	user_run_stack
 user_run_stack: .long 0
 	.balign	16
 	.globl	stack

@@ -15,18 +15,31 @@ from gandalf.paths import BUILD, ROOT
 _SOURCES = Path(__file__).parent
 
 
-def build_initrd() -> Path:
-    """Return the root file system with /bin/cost, and a login script that runs it."""
-    folder = BUILD / "boot" / "workload"
-    (folder / "bin").mkdir(parents=True, exist_ok=True)
+def _build(name: str, folder: Path) -> Path:
+    """Compile a program that needs no library."""
+    program = folder / "bin" / name
+    program.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(
         ["gcc", "-m32", "-Os", "-static", "-nostdlib", "-ffreestanding", "-fno-pie", "-no-pie",
          "-fno-stack-protector", "-mno-sse", "-Wall", "-Wextra", "-Werror",
-         "-o", folder / "bin" / "cost", _SOURCES / "cost.c"],
+         "-o", program, _SOURCES / f"{name}.c"],
         check=True,
     )  # fmt: skip
-    profile = folder / "profile"
-    profile.write_text("cost 1\n")
-    added = {"bin/cost": folder / "bin" / "cost", "root/.profile": profile}
+    return program
+
+
+def build_initrd() -> Path:
+    """Return the root file system with /bin/cost, and a login script that runs it."""
+    folder = BUILD / "boot" / "workload"
+    added = {"bin/cost": _build("cost", folder), "root/.profile": folder / "profile"}
+    added["root/.profile"].write_text("cost 1\n")
     usual = guest_linux.build_rootfs(ROOT, lambda _: None)
     return extended(usual, added, BUILD / "boot" / "initramfs-workload.cpio")
+
+
+def build_initrd_with(name: str) -> str:
+    """Return the root file system with another program in /bin, as descriptions name it."""
+    usual = guest_linux.build_rootfs(ROOT, lambda _: None)
+    added = {f"bin/{name}": _build(name, BUILD / "boot" / name)}
+    output = extended(usual, added, BUILD / "boot" / f"initramfs-{name}.cpio")
+    return str(output.relative_to(ROOT))

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies of the VMM's image with other code in places, for what the VMM itself never does."""
+
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from gandalf.paths import BUILD, VMM_IMAGE
+
+from .outside import VmmImage
+
+_OUTPUT = BUILD / "isolation"
+
+
+def patched(name: str, **functions: bytes) -> Path:
+    """Return a copy of the VMM in which functions begin with other code. name: of the file."""
+    image = VmmImage()
+    content = bytearray(VMM_IMAGE.read_bytes())
+    with VMM_IMAGE.open("rb") as stream:
+        section = ELFFile(stream).get_section_by_name(".text")
+        assert section is not None
+        place = section["sh_offset"] - section["sh_addr"]
+    for function, code in functions.items():
+        start = image.symbols[function] + place
+        content[start : start + len(code)] = code
+    path = _OUTPUT / name
+    _OUTPUT.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
