@@ -50,7 +50,6 @@ enum where { IN_IDLE, IN_RING_1, AT_WORK, IN_RING_3, IN_UPCALL };
 /* user.S: until it is told to end. */
 extern const char user_interrupted[];
 extern volatile uint32_t user_finish;
-extern char trap_stack_top[];
 
 static const uint32_t *given;
 
@@ -132,7 +131,7 @@ static void user_spin(void)
 {
 	user_finish = 0;
 	/* An interrupt that finds no page for its frame is lost. */
-	((volatile uint32_t *)trap_stack_top)[-1] = 0;
+	*(volatile uint32_t *)(task_state.esp0 - 4) = 0;
 	user_trap(user_interrupted);
 	irq_disable();
 }
