@@ -88,9 +88,7 @@ def exception_is_refused(arena: Arena, master: int, slave: int, mode: int, *more
 )
 @pytest.mark.parametrize("base", BASES, ids=hex)
 @QEMU
-def test_interrupts_as_exceptions(
-    alone: Arena, base: int, irq: int, mode: int, where: str
-) -> None:
+def test_interrupts_as_exceptions(alone: Arena, base: int, irq: int, mode: int, where: str) -> None:
     exception_is_refused(alone, base, 0x70, mode, irq, WHERE[where])
 
 
