@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A machine in which kernels attack that do not live on, as often as the tests want.
 
-guest/tests/pc/attack.c is started again whatever it has been stopped for, reads its next attack from
-its console, and says first whether its machine works. A machine that an attack has harmed is
+guest/tests/pc/attack.c is started again whatever it has been stopped for, reads its next attack
+from its console, and says first whether its machine works. A machine that an attack has harmed is
 thrown away.
 """
 

@@ -82,8 +82,9 @@ def test_a_process_is_killed_beside_an_rtos(shared: Boot, code: str) -> None:
     heartbeat_misses_nothing(shared)
 
 
-@pytest.mark.representatives("ud2", "loop")
-@pytest.mark.parametrize("code", CODES)
+@pytest.mark.representatives("ud2")
+# Nothing but an interrupt ends a loop, and one that QEMU lets hit it there is lost.
+@pytest.mark.parametrize("code", [code for code in CODES if code != "loop"])
 def test_a_process_is_killed_on_a_dedicated_cpu(dedicated: Boot, code: str) -> None:
     is_killed_alone(dedicated, CODES[code])
 
@@ -100,5 +101,5 @@ def test_many_at_once_are_killed(shared: Boot) -> None:
 def test_an_rtos_is_stopped() -> None:
     guests = (rtos_guest("vm86"), rtos_guest("heartbeat", priority=20))
     with Boot.start(describe("vm86-rtos", *guests, memory="64M")) as machine:
-        assert machine.stop_report("vm86") == "it entered virtual-8086 mode"
+        assert machine.stop_report("vm86") == "it has entered virtual-8086 mode"
         heartbeat_misses_nothing(machine)
