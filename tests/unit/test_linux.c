@@ -521,6 +521,11 @@ static void hypercalls_and_emulation_run_with_interrupts_enabled(void **state)
 	assert_call(0, "blocked return", true);
 	enter(EXCEPTION_DF, 1);
 	only_call("stop", false);
+	/* What a process has in its registers is nothing that its kernel goes down for. */
+	enter(VECTOR_RETURN_FAULT, 3);
+	only_call("protection", true);
+	enter(VECTOR_RETURN_FAULT, 1);
+	only_call("stop", false);
 }
 
 static void the_fpu_changes_hands_with_interrupts_disabled(void **state)

@@ -158,6 +158,21 @@ static void a_code_segment_has_no_lower_half(void **state)
 	assert_true(real_tables.gdt[6] == 0);
 }
 
+/* A half that is not there is not shown: the segment may be in SS. */
+static void a_segment_that_expands_down_is_not_taken_away(void **state)
+{
+	(void)state;
+	frame.ds = frame.ss = TLS(0);
+	instruction("\xa1\x00\x00\x00\x00", 5);
+	assert_true(pc_flip_tls(&pc));
+	assert_true(shows_lower_half(0));
+	pc_set_descriptor(&pc, 6, segment_descriptor(BASE, 0xffff, 0xf6, true));
+	assert_true((real_tables.gdt[6] & DESCRIPTOR_PRESENT) != 0);
+	frame.eip++;
+	assert_false(pc_flip_tls(&pc));
+	assert_true((real_tables.gdt[6] & DESCRIPTOR_PRESENT) != 0);
+}
+
 static void other_faults_are_left_alone(void **state)
 {
 	(void)state;
@@ -187,6 +202,7 @@ int main(void)
 		cmocka_unit_test_setup(the_same_fault_again_is_the_guests, start),
 		cmocka_unit_test_setup(a_new_descriptor_keeps_the_half, start),
 		cmocka_unit_test_setup(a_code_segment_has_no_lower_half, start),
+		cmocka_unit_test_setup(a_segment_that_expands_down_is_not_taken_away, start),
 		cmocka_unit_test_setup(other_faults_are_left_alone, start),
 	};
 

@@ -235,8 +235,9 @@ APART COLD static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
 	trace(TRACE_trap, frame->vector, frame->eip);
 	if (frame->vector == EXCEPTION_NM)
 		no_fpu(pc);
-	else if (frame->vector == VECTOR_VIRTUAL_8086)
-		inject_general_protection(pc, 0);
+	else if (frame->vector == VECTOR_VIRTUAL_8086 ||
+		 (frame->vector == VECTOR_RETURN_FAULT && (frame->cs & 3) == 3))
+		inject_general_protection(pc, 0); /* a process's, of which its kernel need not die */
 	else if (frame->vector == VECTOR_RETURN_FAULT)
 		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
 	else if (frame->vector == EXCEPTION_DF)

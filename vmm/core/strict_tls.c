@@ -40,6 +40,15 @@ void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor)
 	half_show(pc, number);
 }
 
+/* A segment that expands down has no upper half, and a half that is not there cannot be shown: where the
+ * process has it in SS, the way back to it would fault. */
+static bool has_other_half(const struct pc *pc, u32 number)
+{
+	bool down = (pc->tls_down >> number & 1) != 0;
+
+	return (segment_half(pc->tls[number], !down) & DESCRIPTOR_PRESENT) != 0;
+}
+
 /* The selector that an override prefix of the instruction names, or DS. */
 static u32 data_selector(struct vcpu *vcpu)
 {
@@ -68,7 +77,7 @@ bool pc_flip_tls(struct pc *pc)
 	for (u32 i = 0; i < ARRAY_SIZE(selectors); i++) {
 		u32 index = (selectors[i] & 0xffff) / 8;
 
-		if (is_strict(pc, index))
+		if (is_strict(pc, index) && has_other_half(pc, index - SEGMENT_TLS_FIRST))
 			flips |= (u8)(1u << (index - SEGMENT_TLS_FIRST));
 	}
 	if (flips == 0 || memcmp(&pc->tls_frame, frame, sizeof(*frame)) == 0)
