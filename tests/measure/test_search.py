@@ -9,6 +9,7 @@ import pytest
 
 from gandalf.hostile import (
     DISPATCH_LIMIT,
+    FLOOD,
     MASKED_LIMIT,
     Bench,
     Found,
@@ -53,6 +54,39 @@ def test_no_section_is_without_a_name_or_longer_than_its_bound(
     write_seen(load, bench.sections)
     assert bench.wrong == []
     assert seen_by_load(read_reference(), load) <= bench.sections.keys()
+
+
+def crowd(image: str, settings: str = "") -> str:
+    """Return seven RTOSes, less urgent than the victim, each a page larger than the last."""
+    guests = (
+        f'[[guest]]\nname = "crowd{i}"\nkind = "rtos"\nimage = "build/tests/{image}.elf"\n'
+        f'memory = "{256 + 4 * i}K"\npriority = 4\n{settings.format(watchdog=20 + 8 * i)}'
+        for i in range(7)
+    )
+    return "\n".join(guests)
+
+
+RESTART = 'on_fault = "restart"\nrestart_limit = 1000\nwatchdog_ms = {watchdog}\n'
+CHANNELS = "".join(
+    f'\n[[channel]]\nname = "c{i}"\nbetween = ["linux", "flood"]\nsize = "4K"\n' for i in range(8)
+)
+# Guests that agree on a moment, and one with all that a start has to set up, restarted all the time.
+CROWDS = {
+    "timers": (crowd("crowd_timers"), "hypercall 32 0 0 0 0 *100000"),
+    "watchdogs": (crowd("crowd_silent", RESTART), "hypercall 32 0 0 0 0 *800000"),
+    "channels": (FLOOD + CHANNELS, "hypercall 35 0x202 0 0 0 *3000"),
+    "ports": (FLOOD + 'ports = ["0x200-0x2f7", "0x800-0xaff"]\n', "hypercall 35 0x202 0 0 0 *3000"),
+}
+
+
+@pytest.mark.parametrize("name", CROWDS)
+def test_many_at_once_are_within_the_limits(name: str) -> None:
+    others, program = CROWDS[name]
+    found = Bench(BUILD / "search" / name, others=others).run([parse(program)] * 2)
+    print(f"{name}: {found[0]}; {found[1]}")
+    for each in found:
+        assert 0 < each.masked <= MASKED_LIMIT
+        assert 0 < each.dispatch <= DISPATCH_LIMIT
 
 
 def test_a_search_finds_nothing() -> None:

@@ -684,15 +684,21 @@ static void a_fault_stops_a_guest_that_is_not_to_restart(void **state)
 	assert_int_equal(reports_logged, 1);
 }
 
-/* Between the writing of the reason, which is long, and what a fault brings. */
-static void a_stop_lets_interrupts_in_once(void **state)
+/* Between the writing of the reason, which is long, and what a fault brings; where interrupts are not
+ * enabled until then in front of it, too. */
+static void a_stop_lets_interrupts_in(void **state)
 {
 	(void)state;
-	begin(SLOW);
-	core.interruptible = true;
-	core.current = vms[SLOW].vcpu;
-	vm_stop(&vms[SLOW], "bad");
-	assert_int_equal(processor.admissions, 1);
+	for (u32 interruptible = 0; interruptible < 2; interruptible++) {
+		create(NULL);
+		begin(SLOW);
+		core.interruptible = true;
+		core.current = vms[SLOW].vcpu;
+		core.current->interruptible = interruptible;
+		processor.admissions = 0;
+		vm_stop(&vms[SLOW], "bad");
+		assert_int_equal(processor.admissions, 2 - interruptible);
+	}
 }
 
 static void expire(struct vm *vm, u64 now)
@@ -758,7 +764,7 @@ int main(void)
 		TEST(a_reset_is_obeyed_as_the_system_says, create),
 		TEST(faults_restart_a_guest_so_often, create),
 		TEST(a_fault_stops_a_guest_that_is_not_to_restart, create),
-		TEST(a_stop_lets_interrupts_in_once, create),
+		TEST(a_stop_lets_interrupts_in, create),
 		TEST(no_silence_before_the_first_sign_of_life, create),
 	};
 

@@ -54,7 +54,7 @@ memory = "16M"
 control = true
 on_fault = "restart"
 restart_limit = 100
-watchdog_ms = 100
+{watchdog}
 
 [[guest]]
 name = "victim"
@@ -63,6 +63,9 @@ image = "build/tests/dispatch.elf"
 memory = "256K"
 priority = 10
 
+{others}"""
+# Another RTOS, which the programs may start and stop: the third guest.
+FLOOD = """\
 [[guest]]
 name = "flood"
 kind = "rtos"
@@ -199,12 +202,14 @@ class Found:
 class Bench:
     """Where programs are run. folder: of the files that this needs.
 
+    others: the guests beside Linux and the victim, if not the one that programs start and stop;
+    with others Linux has no watchdog, since they may keep it from the CPU.
     sections: the longest stretch of each masked section that was seen; wrong: those without a
     name, or longer than promised.
     """
 
-    def __init__(self, folder: Path, pool: int = 4) -> None:
-        self.folder, self._pool = folder, pool
+    def __init__(self, folder: Path, pool: int = 4, others: str | None = None) -> None:
+        self.folder, self._pool, self._others = folder, pool, others
         self.sections: dict[str, int] = {}
         self.wrong: list[str] = []
         folder.mkdir(parents=True, exist_ok=True)
@@ -213,7 +218,12 @@ class Bench:
     def _build(self, programs: Sequence[Program]) -> Built:
         disk, description = self.folder / "programs", self.folder / "search.toml"
         disk.write_bytes(encode(programs))
-        text = _DESCRIPTION.format(pool=self._pool, programs=disk.relative_to(ROOT))
+        text = _DESCRIPTION.format(
+            pool=self._pool,
+            programs=disk.relative_to(ROOT),
+            watchdog="watchdog_ms = 100" if self._others is None else "",
+            others=FLOOD if self._others is None else self._others,
+        )
         description.write_text(text)
         return build(description, lambda _: None, deterministic=True)
 

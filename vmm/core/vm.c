@@ -350,6 +350,9 @@ void vm_stop(struct vm *vm, const char *pattern, ...)
 	if (vcpu->state != VCPU_OFF) {
 		work_begin(vcpu);
 		vm_fetch(vm);
+		/* The work for an RTOS is masked: to put its reason together is a step of its own. */
+		if (!vcpu->interruptible)
+			work_pause(stop);
 		va_start(arguments, pattern);
 		format_list(vm->reason, sizeof(vm->reason), pattern, arguments);
 		va_end(arguments);
