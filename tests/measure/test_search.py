@@ -70,7 +70,7 @@ RESTART = 'on_fault = "restart"\nrestart_limit = 1000\nwatchdog_ms = {watchdog}\
 CHANNELS = "".join(
     f'\n[[channel]]\nname = "c{i}"\nbetween = ["linux", "flood"]\nsize = "4K"\n' for i in range(8)
 )
-# Guests that agree on a moment, and one with all that a start has to set up, restarted all the time.
+# Guests that agree on a moment, and one with all that a start sets up, restarted all the time.
 CROWDS = {
     "timers": (crowd("crowd_timers"), "hypercall 32 0 0 0 0 *100000"),
     "watchdogs": (crowd("crowd_silent", RESTART), "hypercall 32 0 0 0 0 *800000"),

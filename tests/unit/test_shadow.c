@@ -479,6 +479,32 @@ static void the_vmm_does_not_store_where_a_page_was(void **state)
 	guest_end();
 }
 
+/* A page that is not the guest's stands in the shadow, and the guest's entry leads to the protected page
+ * by now. The VMM may write that one, and nothing else. */
+static void the_vmm_does_not_store_where_the_protected_page_is_not_yet(void **state)
+{
+	const u32 pages[] = { 0x5000, 0xc0405000 };
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(pages); i++) {
+		u32 directory = pages[i] >> 22;
+
+		plain_start(64);
+		for (u32 j = 0; j < 1024; j++)
+			entry_set(0x9000 + j * 4, 0);
+		entry_set(0x9000 + 5 * 4, GUEST_SIZE | PTE_P | PTE_W | PTE_A | PTE_D);
+		entry_set(pde_address(0, directory), 0x9000 | PTE_P | PTE_W);
+		shadow_flush_all(&pc);
+		shadow_protect(&pc, 0x6000);
+		assert_int_equal(access_memory(pages[i], 0), SHADOW_FILLED);
+		assert_int_equal(tlb_walk(pages[i]).frame, pc.shadow.nothing);
+		entry_set(0x9000 + 5 * 4, 0x6000 | PTE_P | PTE_W | PTE_A | PTE_D);
+		vmm_stores(pages[i]);
+		assert_int_equal(tlb_walk(pages[i]).frame, pc.shadow.memory_base + 0x6000);
+		guest_end();
+	}
+}
+
 /* Interrupts wait for a part of the identity only, however large the guest is. */
 static void a_large_guest_is_reset_in_steps(void **state)
 {
@@ -496,6 +522,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_vmm_does_not_store_where_a_page_was),
+		cmocka_unit_test(the_vmm_does_not_store_where_the_protected_page_is_not_yet),
 		cmocka_unit_test(the_pool_is_too_small_to_create),
 		cmocka_unit_test(a_large_guest_is_reset_in_steps),
 		cmocka_unit_test(paging_off_and_on_keeps_spaces_apart),
