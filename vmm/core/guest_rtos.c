@@ -171,8 +171,8 @@ MUST_CHECK static inline bool rtos_enter(struct vcpu *vcpu, u32 handler)
 
 COLD static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 {
-	u32 handler = vector < EXCEPTIONS ? vcpu->vm->rtos->handlers[vector] : 0;
-	bool has_error = vector < EXCEPTIONS && (EXCEPTION_ERROR_CODES >> vector & 1) != 0;
+	u32 handler = vcpu->vm->rtos->handlers[vector];
+	bool has_error = (EXCEPTION_ERROR_CODES >> vector & 1) != 0;
 	u32 *stack;
 
 	trace(TRACE_exception, vector, vcpu->frame->eip);
@@ -357,12 +357,12 @@ COLD static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
 	trace(TRACE_trap, frame->vector, frame->eip);
 	if (frame->vector == EXCEPTION_NM && fpu_is_foreign(vcpu))
 		fpu_take(vcpu);
-	else if (frame->vector == VECTOR_RETURN_FAULT)
-		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
-	else if (frame->vector == VECTOR_VIRTUAL_8086)
-		vm_stop(vcpu->vm, "it has entered virtual-8086 mode");
-	else
+	else if (frame->vector < EXCEPTIONS)
 		rtos_exception(vcpu, frame->vector, frame->error);
+	else
+		vm_stop(vcpu->vm, frame->vector == VECTOR_RETURN_FAULT
+					  ? "its CS, SS or EIP cannot be loaded"
+					  : "it has entered virtual-8086 mode");
 }
 
 COLD static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
