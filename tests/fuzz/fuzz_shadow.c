@@ -217,12 +217,18 @@ static void hypercall(u32 number, u32 ebx, u32 ecx, u32 edx)
 
 /* Steps: what the guest writes to its tables */
 
+/* The guest's entry for a page, if its tables have a place for one. */
+static u32 *page_entry(u32 linear)
+{
+	u32 *pde = guest_word((pc->cr3 & PTE_FRAME) + (linear >> 22) * 4);
+
+	return pde != NULL ? guest_word((*pde & PTE_FRAME) + (linear >> 12) % 1024 * 4) : NULL;
+}
+
 static void step_page(void)
 {
 	u32 what = take(1), page = take(1) % KERNEL_PAGES, value = take_frame() | take_flags();
-	u32 *pde = guest_word((pc->cr3 & PTE_FRAME) + (last_page >> 22) * 4);
-	u32 place = (last_page >> 12) % 1024 * 4;
-	u32 *entry = pde != NULL ? guest_word((*pde & PTE_FRAME) + place) : NULL;
+	u32 *entry = page_entry(last_page);
 
 	if (what & 0x40 && entry != NULL)
 		*entry = value;
@@ -428,6 +434,23 @@ static void step_access(void)
 	access_page(linear, what & (PF_W | PF_U), (const u8 *)"\x90", 1);
 }
 
+/* A page is used, which need not be the guest's, and its entry leads elsewhere then, often to where the
+ * GDT is: nothing is flushed in between. */
+static void step_replace(void)
+{
+	u32 what = take(1), linear = take_linear();
+	u32 first = what & 1 ? GUEST_SIZE : take_frame(), then = what & 2 ? GDT_FRAME : take_frame();
+	u32 *entry = page_entry(linear);
+
+	if (entry == NULL)
+		return;
+	*entry = first | MAPPED;
+	access_page(linear, 0, (const u8 *)"\x90", 1);
+	entry = page_entry(linear);
+	if (entry != NULL)
+		*entry = then | MAPPED;
+}
+
 /* MOV to memory in a form that the VMM emulates: the short one, and others. */
 static void step_store(void)
 {
@@ -552,7 +575,7 @@ static void step(void)
 		STEP(page), STEP(page), STEP(directory), STEP(cr3), STEP(cr0), STEP(cr4),
 		STEP(invalidate), STEP(flush), STEP(tables), STEP(instruction), STEP(access),
 		STEP(access), STEP(store), STEP(outside), STEP(return), STEP(exception),
-		STEP(interrupt),
+		STEP(interrupt), STEP(replace),
 	};
 	u32 which = take(1) % ARRAY_SIZE(steps);
 
