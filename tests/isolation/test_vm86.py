@@ -83,7 +83,7 @@ def test_a_process_is_killed_beside_an_rtos(shared: Boot, code: str) -> None:
 
 
 @pytest.mark.representatives("ud2")
-# Nothing but an interrupt ends a loop, and one that QEMU lets hit it there is lost.
+# A process that loops there on a dedicated CPU never ends in QEMU (docs/isolation.md).
 @pytest.mark.parametrize("code", [code for code in CODES if code != "loop"])
 def test_a_process_is_killed_on_a_dedicated_cpu(dedicated: Boot, code: str) -> None:
     is_killed_alone(dedicated, CODES[code])

@@ -18,7 +18,7 @@ from gandalf.paths import BUILD, ROOT
 from gandalf.size import source_files
 
 PYTHON = sys.executable
-FUZZ_SECONDS = 40
+FUZZ_SECONDS = 30
 
 
 @dataclass(frozen=True)
