@@ -11,14 +11,18 @@ from gandalf.build import build
 
 WITHOUT, WITH = "gandalf-shared", "gandalf-shared-idle"
 # No timer interrupts the runs whose events are counted, so no event may differ. Nor may the median
-# of samples that are all alike; those of fork are not, and which of them a timer interrupts, after
-# guests have taken another time to be loaded, moves it by an instruction or two.
+# of samples that are all alike, but for windows; those of fork are not, and which of them a timer
+# interrupts, after guests have taken another time to be loaded, moves it by an instruction or two.
 ALIKE = (
     "syscall", "signal", "page_fault", "mmap", "mprotect", "pipe_self", "pipe", "context_switch",
 )  # fmt: skip
 FORKS = ("fork_exit", "fork_exec")
 OPERATIONS = (*ALIKE, *FORKS)
 FORKS_SHARE = 0.0005
+# The VMM reaches a frame by the window that its number says (core/memory.h). Two frames of page
+# tables that share one move it back and forth, 8 instructions each time; which frames Linux takes
+# depends on when it booted, and so on how long the guests beside it took to be loaded.
+WINDOW_MOVES = 2 * 8
 
 
 def quiet(_: str) -> None:
@@ -56,8 +60,9 @@ def test_one_run_has_both_systems_and_no_other(results: Results) -> None:
 def test_linux_does_not_notice(results: Results, operation: str) -> None:
     without, more = _pair(results, operation)
     share = FORKS_SHARE if operation in FORKS else 0
-    assert abs(more.instructions - without.instructions) <= share * without.instructions
-    assert more.ratio == pytest.approx(1, abs=share)
+    difference = max(share * without.instructions, WINDOW_MOVES)
+    assert abs(more.instructions - without.instructions) <= difference
+    assert more.ratio == pytest.approx(1, abs=difference / without.instructions)
     assert more.events == without.events
     assert "vmm_entries" in more.events
     assert more.mean == pytest.approx(without.mean, rel=0.02)
