@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/types.h"
+#include "input.h"
 
 static void in_the_middle(void);
 
@@ -37,11 +37,6 @@ struct change {
 	u32 delay;    /* before which atomic operation of a call, from 1 on; 0: done */
 };
 
-struct input {
-	const u8 *data;
-	size_t size;
-};
-
 static u8 *memory;     /* as large as the channel, so that the sanitizer sees what is outside */
 static u8 expected_memory[SIZE_MAXIMUM]; /* as it is but for what the call may write */
 static u32 memory_size;
@@ -59,15 +54,6 @@ static void require(bool condition)
 {
 	if (!condition)
 		abort();
-}
-
-static u32 take(struct input *input, unsigned bytes)
-{
-	u32 value = 0;
-
-	for (unsigned i = 0; i < bytes && input->size > 0; i++, input->size--)
-		value |= (u32)*input->data++ << 8 * i;
-	return value;
 }
 
 static bool exchange(u32 *at, u32 *expected, u32 value)
@@ -122,11 +108,11 @@ static void plan(struct input *input, bool renews, u32 delay)
 	change.renews = renews;
 	change.delay = delay;
 	if (!renews) {
-		u32 where = take(input, 2);
+		u32 where = input_take(input, 2);
 
 		/* Mostly an index. */
 		change.at = where & 0x8000 ? where % (memory_size - 3) : where % 4 * 4;
-		change.value = take(input, 4);
+		change.value = input_take(input, 4);
 		if (change.value & 1)
 			change.value = epoch | (change.value >> 1) % ends[0].capacity;
 	}
@@ -207,7 +193,7 @@ static void receive(unsigned side, u32 size)
 
 static void step(struct input *input)
 {
-	u32 what = take(input, 1);
+	u32 what = input_take(input, 1);
 	unsigned side = what >> 7;
 	u32 delay = what >> 4 & 7;
 
@@ -215,16 +201,16 @@ static void step(struct input *input)
 	if (what & 4)
 		plan(input, what & 8, delay);
 	if (what & 2)
-		send(side, what & 1 ? UINT32_MAX - take(input, 1) : take(input, 2));
+		send(side, what & 1 ? UINT32_MAX - input_take(input, 1) : input_take(input, 2));
 	else
-		receive(side, what & 1 ? UINT32_MAX - take(input, 1) : take(input, 2));
+		receive(side, what & 1 ? UINT32_MAX - input_take(input, 1) : input_take(input, 2));
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct input input = { data, size };
 
-	memory_size = GANDALF_CHANNEL_HEADER + 2 * (1 + take(&input, 2) % CAPACITY_MAXIMUM);
+	memory_size = GANDALF_CHANNEL_HEADER + 2 * (1 + input_take(&input, 2) % CAPACITY_MAXIMUM);
 	memory = calloc(1, memory_size);
 	memset(expected_memory, 0, sizeof(expected_memory));
 	epoch = 0;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input.h"
 #include "quiet_processor.h"
 
 #include "core/channel.h"
@@ -51,11 +52,6 @@ enum { MANAGER, LINUX, A, B, GUESTS };
 #define GUEST_BASE(i) (0x2000000u + (i) * 0x100000u)
 #define CHANNEL_BASE(i) (0x3000000u + (i) * 0x10000u)
 
-struct input {
-	const u8 *data;
-	size_t size;
-};
-
 struct core core;
 struct console_mux consoles;
 struct console *log_console;
@@ -95,11 +91,7 @@ static bool is_at_work(void)
 
 static u32 take(unsigned bytes)
 {
-	u32 value = 0;
-
-	for (unsigned i = 0; i < bytes && input.size > 0; i++, input.size--)
-		value |= (u32)*input.data++ << 8 * i;
-	return value;
+	return input_take(&input, bytes);
 }
 
 /* Mostly something that makes sense, or nearly so. */

@@ -7,6 +7,7 @@
  * debug/shadow_check.c holds, and nothing is granted that the guest's tables have not.
  */
 #define _GNU_SOURCE
+#include "input.h"
 #include "shadow_oracle.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
@@ -34,21 +35,14 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 #define FIRST_VECTOR 0x30u
 #define MAPPED (PTE_P | PTE_W | PTE_A | PTE_D)
 
-static struct {
-	const u8 *data;
-	size_t size;
-} input;
+static struct input input;
 static bool booted, learns; /* it has its tables; it is to learn the 8259s' vectors before that */
 static u32 last_page; /* of all that steps are about: the next may be about it as well */
 static unsigned copies_to_interrupt; /* so many accesses of the VMM further it is interrupted */
 
 static u32 take(unsigned bytes)
 {
-	u32 value = 0;
-
-	for (unsigned i = 0; i < bytes && input.size > 0; i++, input.size--)
-		value |= (u32)*input.data++ << 8 * i;
-	return value;
+	return input_take(&input, bytes);
 }
 
 /* Choices */

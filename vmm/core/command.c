@@ -111,7 +111,6 @@ static void command_help(UNUSED struct vm *vm)
 /* Ends the first word and returns the second. */
 static char *command_argument(char *at)
 {
-
 	while (*at != '\0' && *at != ' ')
 		at++;
 	while (*at == ' ')

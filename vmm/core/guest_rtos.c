@@ -101,8 +101,8 @@ APART COLD static void timer_resume(struct rtos *rtos)
 	deadline_set(&rtos->timer, timer_expiry(rtos, number + 1));
 }
 
-/* Whoever does not take its interrupts has one expiry more, and costs nobody time by others: they are
- * counted when it takes the first. */
+/* Behind a second expiry the timer of a guest that does not take its interrupts rests, so that it costs
+ * nobody time: timer_resume() counts the others when it takes the first. */
 static u64 timer_expire(struct deadline *deadline)
 {
 	struct rtos *rtos = (struct rtos *)((u8 *)deadline - offsetof(struct rtos, timer));

@@ -378,10 +378,7 @@ static void tests_run(void)
 
 void suite_run(void)
 {
-	gdt_load();
-	segments_load();
-	idt_load();
-	task_load();
+	tables_load();
 	paging_enable();
 	kernel_half_map();
 	page_directory[KERNEL_SCRATCH / LARGE_PAGE_SIZE] = page_directory[SCRATCH / LARGE_PAGE_SIZE];

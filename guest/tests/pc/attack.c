@@ -189,10 +189,7 @@ static void suite_run_high(void)
 
 void suite_run(void)
 {
-	gdt_load();
-	segments_load();
-	idt_load();
-	task_load();
+	tables_load();
 	paging_enable();
 	kernel_half_map();
 	stack_move(KERNEL_HALF, suite_run_high);

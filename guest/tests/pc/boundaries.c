@@ -521,10 +521,7 @@ static bool is_wanted(const struct operation *operation)
 static void machine_prepare(void)
 {
 	irq_disable();
-	gdt_load();
-	segments_load();
-	idt_load();
-	task_load();
+	tables_load();
 	pic_init();
 	pic_unmask(0);
 	paging_enable();

@@ -162,6 +162,8 @@ void idt_open(uint32_t vector);
 void task_load(void);
 /* Loads every segment register from the new GDT. */
 void segments_load(void);
+/* All of them, as a kernel begins. */
+void tables_load(void);
 
 /* Traps (trap.c) */
 

@@ -181,10 +181,7 @@ void suite_run(void)
 {
 	const struct misdeed *misdeed = misdeeds;
 
-	gdt_load();
-	segments_load();
-	idt_load();
-	task_load();
+	tables_load();
 	paging_enable();
 	while (strcmp(misdeed->name, MISDEED))
 		misdeed++;

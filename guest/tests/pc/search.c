@@ -382,10 +382,7 @@ static void program_end(void)
 static void machine_prepare(void)
 {
 	irq_disable();
-	gdt_load();
-	segments_load();
-	idt_load();
-	task_load();
+	tables_load();
 	pic_init();
 	paging_enable();
 	kernel_half_map();

@@ -105,3 +105,11 @@ void task_load(void)
 					      DESCRIPTOR_TASK, 0);
 	__asm__ volatile("ltr %w0" : : "r"(TASK_STATE) : "memory");
 }
+
+void tables_load(void)
+{
+	gdt_load();
+	segments_load();
+	idt_load();
+	task_load();
+}

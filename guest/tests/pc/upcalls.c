@@ -335,10 +335,7 @@ static void tests_run(void)
 
 void suite_run(void)
 {
-	gdt_load();
-	segments_load();
-	idt_load();
-	task_load();
+	tables_load();
 	paging_enable();
 	kernel_half_map();
 	second_run = is_second_run();

@@ -35,33 +35,35 @@ void fpu_show(struct vcpu *which)
 	which->cr0 = which->cr0_guest;
 }
 
-void shadow_set_paging(struct pc *which)
+static void shadow_called(const struct pc *which)
 {
 	assert_ptr_equal(which, &pc);
-	shadow_calls.pagings++;
 	shadow_calls.interruptible += processor.interrupts;
+}
+
+void shadow_set_paging(struct pc *which)
+{
+	shadow_called(which);
+	shadow_calls.pagings++;
 }
 
 void shadow_load(struct pc *which, bool same)
 {
-	assert_ptr_equal(which, &pc);
+	shadow_called(which);
 	shadow_calls.loads++;
-	shadow_calls.interruptible += processor.interrupts;
 	shadow_calls.same_loads += same;
 }
 
 void shadow_flush_all(struct pc *which)
 {
-	assert_ptr_equal(which, &pc);
+	shadow_called(which);
 	shadow_calls.flushes++;
-	shadow_calls.interruptible += processor.interrupts;
 }
 
 void shadow_invalidate(struct pc *which, u32 linear)
 {
-	assert_ptr_equal(which, &pc);
+	shadow_called(which);
 	shadow_calls.invalidations++;
-	shadow_calls.interruptible += processor.interrupts;
 	shadow_calls.linear = linear;
 }
 

@@ -153,10 +153,7 @@ char platform_read(void)
 
 void suite_run(void)
 {
-	gdt_load();
-	segments_load();
-	idt_load();
-	task_load();
+	tables_load();
 	paging_enable();
 	pic_init();
 	pit_start(TICKS_PER_SECOND);
