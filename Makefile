@@ -28,7 +28,7 @@ help:
 	@echo 'make check    compile without warnings, analyse, check style, types and budgets'
 	@echo 'make NAME     one suite of `make test`: $(SUITES)'
 	@echo 'make mutate   change the VMM at random and count what the unit tests notice'
-	@echo '                ARGS="--all --file ia32/segment.c"  every change of one source'
+	@echo '                ARGS="--all --file arch/ia32/segment.c"  every change of one source'
 	@echo 'make size     compare sizes with their budgets'
 	@echo 'make bench    measure native Linux, Gandalf and Xen side by side'
 	@echo '                ARGS="--quick"            options of `gandalf bench`'

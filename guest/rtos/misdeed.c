@@ -12,7 +12,7 @@
 
 /* A hypercall number that no version of the interface uses. */
 #define HYPERCALL_UNKNOWN 0x7777
-/* The VMM's code segment (vmm/core/layout.h); whatever it is, not a guest's. */
+/* The VMM's code segment (vmm/arch/ia32/layout.h); whatever it is, not a guest's. */
 #define SELECTOR_FOREIGN 0x100
 /* What lies below the guest's segment: the offset wraps around 4 GiB. */
 #define OFFSET_BELOW 0xfffff000

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ia32/decode.h"
+#include "guests/x86/decode.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -13,20 +13,20 @@
 #include <stdlib.h>
 
 #include "core/channel.h"
-#include "core/guest_linux.h"
+#include "guests/x86/linux.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/report.h"
 #include "core/schedule.h"
 #include "core/trace.h"
-#include "hardware/apic.h"
-#include "hardware/i8259.h"
-#include "ia32/entry.h"
-#include "ia32/fpu.h"
-#include "ia32/inject.h"
+#include "platform/pc/apic.h"
+#include "platform/pc/i8259.h"
+#include "arch/ia32/entry.h"
+#include "arch/ia32/fpu.h"
+#include "guests/x86/inject.h"
 #include "debug/shadow_check.h"
-#include "ia32/switch.h"
+#include "arch/ia32/switch.h"
 
 /* Says what is broken and where, in the log of the run. */
 #define require(condition)                                                                  \

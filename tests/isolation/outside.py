@@ -90,7 +90,7 @@ class VmmImage:
 
 @cache
 def layout() -> dict[str, int]:
-    """Return the numbers of vmm/core/layout.h that are plain."""
+    """Return the numbers of vmm/arch/ia32/layout.h that are plain."""
     found = re.findall(r"^#define (\w+) (0x[0-9a-fA-F]+)$", _LAYOUT.read_text(), re.MULTILINE)
     return {name: int(value, 16) for name, value in found}
 

@@ -14,8 +14,8 @@ from gandalf.paths import ROOT, UserError
 
 # What is planted, where: (file, text, instead).
 UNNAMED = ("core/channel.c", "work_end(doorbell);", '__asm__ volatile("cli");')
-UNKNOWN = ("ia32/entry.S", "MASKED\treturn_to_guest", "MASKED\treturn_to_nowhere")
-NO_CLI = ("ia32/entry.S", "entry_leave:\n", "entry_leave:\n\tMASKED halt\n")
+UNKNOWN = ("arch/ia32/entry.S", "MASKED\treturn_to_guest", "MASKED\treturn_to_nowhere")
+NO_CLI = ("arch/ia32/entry.S", "entry_leave:\n", "entry_leave:\n\tMASKED halt\n")
 POPF = ("core/hypercall.c", "work_end(alive);", '__asm__ volatile("pushf; popf");')
 
 

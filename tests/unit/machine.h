@@ -18,7 +18,7 @@
 
 #include "core/core.h"
 #include "core/memory.h"
-#include "ia32/cpu.h"
+#include "arch/ia32/cpu.h"
 
 #define MACHINE_MEMORY 0x2000000u
 #define MACHINE_POOL 0x400000u

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/layout.h"
+#include "arch/ia32/layout.h"
 #include "core/log.h"
 #include "core/table.h"
 #include "lib/crc32.h"

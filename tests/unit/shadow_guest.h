@@ -7,10 +7,10 @@
 #define GANDALF_SHADOW_GUEST_H
 
 #include "core/log.h"
-#include "core/pc.h"
+#include "guests/x86/pc.h"
 #include "core/trace.h"
-#include "ia32/shadow.h"
-#include "ia32/switch.h"
+#include "guests/x86/shadow/shadow.h"
+#include "arch/ia32/switch.h"
 #include "shadow_model.h"
 
 #define BASE_DIRECTORY LAYOUT_DIRECTORY_FIRST

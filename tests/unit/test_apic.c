@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "hardware/apic.h"
-#include "hardware/i8254.h"
+#include "platform/pc/apic.h"
+#include "platform/pc/i8254.h"
 #include "core/memory.h"
 #include "quiet_processor.h"
 

@@ -11,10 +11,10 @@
 
 #include "core/channel.h"
 #include "core/core.h"
-#include "core/guest_rtos.h"
+#include "guests/rtos/rtos.h"
 #include "core/init.h"
 #include "core/memory.h"
-#include "core/pc.h"
+#include "guests/x86/pc.h"
 
 /* Channel 0 joins Linux and A, channel 1 A and B, channel 2 Linux and B. */
 enum { LINUX, A, B, C, GUESTS };

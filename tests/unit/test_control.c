@@ -14,10 +14,10 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/module.h"
-#include "core/pc.h"
+#include "guests/x86/pc.h"
 #include "core/schedule.h"
 #include "core/trace.h"
-#include "ia32/guest_access.h"
+#include "guests/x86/guest_access.h"
 
 #define ROOM 0x700u
 #define STORE 0x100000u

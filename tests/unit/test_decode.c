@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "ia32/decode.h"
+#include "guests/x86/decode.h"
 
 /* The bytes of all forms one behind the other, and the length of each. */
 __asm__(".pushsection .rodata.forms, \"a\"\n"

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ia32/decode.h"
+#include "guests/x86/decode.h"
 
 /* The instruction, then NOPs until the disassembler is surely in step again. */
 #define SLOT 32

@@ -5,8 +5,8 @@
  */
 #include "unit.h"
 
-#include "core/pc.h"
-#include "ia32/guest_access.h"
+#include "guests/x86/pc.h"
+#include "guests/x86/guest_access.h"
 #include "fake/vmm.h"
 
 #define PAGE 0x00403000u

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "ia32/emulate.h"
+#include "guests/x86/emulate.h"
 #include "fake/linux.h"
 
 void processor_sleep(void)

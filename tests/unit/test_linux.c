@@ -9,19 +9,19 @@
 
 #include "fake/quiet_processor.h"
 
-#include "core/guest_linux.h"
+#include "guests/x86/linux.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
-#include "core/pc.h"
+#include "guests/x86/pc.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "ia32/emulate.h"
-#include "ia32/fpu.h"
-#include "ia32/guest_access.h"
-#include "ia32/inject.h"
-#include "ia32/switch.h"
+#include "guests/x86/emulate.h"
+#include "arch/ia32/fpu.h"
+#include "guests/x86/guest_access.h"
+#include "guests/x86/inject.h"
+#include "arch/ia32/switch.h"
 #include "fake/hand_on.h"
 
 #define FRAMES 8u

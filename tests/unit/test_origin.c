@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "ia32/entry.h"
-#include "ia32/origin.h"
+#include "arch/ia32/entry.h"
+#include "arch/ia32/origin.h"
 #include "fake/vmm.h"
 
 #define STACK_WORDS 1024u

@@ -16,8 +16,8 @@
 #include "core/time.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "hardware/power.h"
-#include "ia32/switch.h"
+#include "platform/pc/power.h"
+#include "arch/ia32/switch.h"
 
 #define GUESTS 3u
 

@@ -7,9 +7,9 @@
 #include "unit.h"
 
 #include "core/core.h"
-#include "core/layout.h"
+#include "arch/ia32/layout.h"
 #include "core/memory.h"
-#include "ia32/segment.h"
+#include "arch/ia32/segment.h"
 #include "fake/vmm.h"
 
 #define REACH_END (GANDALF_SHARED_ALIAS + 0x1000ull)

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "core/pc.h"
+#include "guests/x86/pc.h"
 #include "fake/linear.h"
 #include "fake/vmm.h"
 

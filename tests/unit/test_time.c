@@ -7,8 +7,8 @@
 
 #include "core/core.h"
 #include "core/time.h"
-#include "hardware/apic.h"
-#include "hardware/i8254.h"
+#include "platform/pc/apic.h"
+#include "platform/pc/i8254.h"
 
 #define DEADLINES 12u
 #define KHZ 1000000u

@@ -8,7 +8,7 @@
 #include <setjmp.h>
 #include <sys/mman.h>
 
-#include "ia32/upcall.h"
+#include "guests/x86/upcall.h"
 #include "fake/linux.h"
 
 #define BASE 0x30u

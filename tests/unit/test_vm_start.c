@@ -10,8 +10,8 @@
 #include "fake/quiet_processor.h"
 
 #include "core/core.h"
-#include "core/guest_linux.h"
-#include "core/guest_rtos.h"
+#include "guests/x86/linux.h"
+#include "guests/rtos/rtos.h"
 #include "core/init.h"
 #include "core/log.h"
 #include "core/memory.h"
@@ -20,9 +20,9 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "ia32/fpu.h"
-#include "ia32/segment.h"
-#include "ia32/switch.h"
+#include "arch/ia32/fpu.h"
+#include "arch/ia32/segment.h"
+#include "arch/ia32/switch.h"
 
 enum { LINUX, SLOW, FAST, GUESTS };
 

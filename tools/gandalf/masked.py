@@ -22,7 +22,7 @@ from gandalf.symbols import CLOCK, HYPERCALL, Symbols, definitions
 
 TABLE = ROOT / "vmm" / "core" / "masked.h"
 _RECORDS = ".debug_masked"
-# #DB, NMI, #DF and #MC: MASKED_EXCEPTIONS in vmm/ia32/segment.c.
+# #DB, NMI, #DF and #MC: MASKED_EXCEPTIONS in vmm/arch/ia32/segment.c.
 DEBUG = (0x01, 0x02, 0x08, 0x12)
 # Who can be interrupted: the end of an entry's name.
 WHO = ("shared", "rtos", "dedicated", "vmm")

@@ -91,7 +91,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Entries:
-    """The VMM's stubs of all vectors (vmm/ia32/entry.h), of a size each."""
+    """The VMM's stubs of all vectors (vmm/arch/ia32/entry.h), of a size each."""
 
     first: int
     size: int

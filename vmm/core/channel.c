@@ -2,12 +2,12 @@
 /* Channels between guests, and doorbells. */
 #include "core/channel.h"
 
-#include "core/guest_rtos.h"
 #include "core/init.h"
 #include "core/memory.h"
-#include "core/pc.h"
 #include "core/schedule.h"
 #include "core/work.h"
+#include "guests/rtos/rtos.h"
+#include "guests/x86/pc.h"
 #include "lib/string.h"
 
 static u32 epochs[GANDALF_CHANNELS_MAXIMUM];

@@ -13,7 +13,7 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "ia32/guest_access.h"
+#include "guests/x86/guest_access.h"
 #include "lib/string.h"
 
 /* Bytes that are typed between two looks at interrupts. */

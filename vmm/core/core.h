@@ -6,9 +6,9 @@
 #pragma once
 
 #include "abi/table.h"
+#include "arch/ia32/cpu.h"
 #include "core/vcpu.h"
 #include "core/vm.h"
-#include "ia32/cpu.h"
 
 struct core {
 	struct vcpu *current;

@@ -2,9 +2,9 @@
 /* The dispatcher of hypercalls. */
 #include "core/hypercall.h"
 
+#include "arch/ia32/cpu.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "ia32/cpu.h"
 
 /* So short that an event would be a good part of their cost. A switch tells that a guest has
  * halted and left the CPU, and a delivery that a doorbell has rung. */

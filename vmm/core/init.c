@@ -2,14 +2,14 @@
 /* The start of the VMM, in the order in which things come to life. */
 #include "core/init.h"
 
+#include "arch/ia32/entry.h"
+#include "arch/ia32/fpu.h"
+#include "arch/ia32/segment.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/module.h"
 #include "core/schedule.h"
-#include "ia32/entry.h"
-#include "ia32/fpu.h"
-#include "ia32/segment.h"
 
 #define VERSION "0.1"
 enum { CPUID_SEP = 1 << 11, CPUID_PGE = 1 << 13 };

@@ -5,12 +5,12 @@
  */
 #include "core/interrupt.h"
 
+#include "arch/ia32/entry.h"
 #include "core/command.h"
 #include "core/log.h"
 #include "core/work.h"
-#include "hardware/i8259.h"
-#include "hardware/serial.h"
-#include "ia32/entry.h"
+#include "platform/pc/i8259.h"
+#include "platform/pc/serial.h"
 
 #define IRQS 16
 #define CONSOLE_WAITS 10u /* milliseconds at most */

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/core.h"
-#include "hardware/apic.h"
+#include "platform/pc/apic.h"
 
 /* Takes over the controllers; console_irq < 0: there is no UART. */
 void interrupt_init(int console_irq);

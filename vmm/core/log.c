@@ -6,14 +6,14 @@
  */
 #include "core/log.h"
 
+#include "arch/ia32/switch.h"
 #include "core/core.h"
 #include "core/schedule.h"
 #include "core/work.h"
-#include "hardware/power.h"
-#include "hardware/serial.h"
-#include "hardware/vga.h"
-#include "ia32/switch.h"
 #include "lib/format.h"
+#include "platform/pc/power.h"
+#include "platform/pc/serial.h"
+#include "platform/pc/vga.h"
 
 #define PUMP_BYTES 2u
 #define PANIC_TEXT_SIZE 256

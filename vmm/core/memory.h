@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "core/layout.h"
-#include "ia32/cpu.h"
+#include "arch/ia32/cpu.h"
+#include "arch/ia32/layout.h"
 #include "lib/types.h"
 
 /* The VMM's own page directory, which maps itself, the pool and the RTOSes; in

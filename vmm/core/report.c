@@ -2,11 +2,11 @@
 /* Reports of stopped guests. */
 #include "core/report.h"
 
+#include "arch/ia32/switch.h"
 #include "core/log.h"
 #include "core/schedule.h"
 #include "core/trace.h"
-#include "ia32/decode.h"
-#include "ia32/switch.h"
+#include "guests/x86/decode.h"
 #include "lib/string.h"
 
 #define TRACE_LINES 12u

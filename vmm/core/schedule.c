@@ -5,12 +5,12 @@
  */
 #include "core/schedule.h"
 
+#include "arch/ia32/debug.h"
+#include "arch/ia32/switch.h"
 #include "core/command.h"
 #include "core/log.h"
 #include "core/trace.h"
-#include "hardware/power.h"
-#include "ia32/debug.h"
-#include "ia32/switch.h"
+#include "platform/pc/power.h"
 
 #define STARVATION_SECONDS 10u
 /* Characters of what is told of it, in a millisecond. */

@@ -8,7 +8,7 @@
  */
 #include "core/table.h"
 
-#include "core/layout.h"
+#include "arch/ia32/layout.h"
 #include "core/log.h"
 #include "lib/crc32.h"
 #include "lib/format.h"

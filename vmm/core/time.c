@@ -8,9 +8,9 @@
 
 #include "core/core.h"
 #include "core/log.h"
-#include "hardware/apic.h"
-#include "hardware/i8254.h"
 #include "lib/math.h"
+#include "platform/pc/apic.h"
+#include "platform/pc/i8254.h"
 
 /* So many times a millisecond an RTOS could be dispatched: in a period of that it has begun. */
 #define BEGIN_RATE 256

@@ -40,7 +40,7 @@ u64 time_milliseconds(u64 ticks);
 /* The IRQ of the timer, or -1 when it is the local APIC's. */
 int time_irq(void);
 
-/* What a timer of the hardware offers: hardware/apic.c, hardware/i8254.c. */
+/* What a timer of the hardware offers: platform/pc/apic.c, platform/pc/i8254.c. */
 struct timer_hardware {
 	const char *name;
 	int irq;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "abi/control.h"
-#include "ia32/cpu.h"
+#include "arch/ia32/cpu.h"
 #include "lib/types.h"
 
 enum trace_type {

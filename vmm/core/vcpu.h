@@ -13,8 +13,8 @@
 #ifndef __ASSEMBLER__
 
 #include "abi/gandalf.h"
+#include "arch/ia32/register.h"
 #include "core/counter.h"
-#include "ia32/register.h"
 #include "lib/types.h"
 
 /*
@@ -46,7 +46,7 @@ struct segment_tables;
 /* Arguments in vcpu->frame; what it returns goes to EAX. */
 typedef u32 (*hypercall_function)(struct vcpu *vcpu);
 
-/* What differs between the kinds of guests: guest_rtos.c, guest_linux.c. */
+/* What differs between the kinds of guests: guests/rtos/rtos.c, guests/x86/linux.c. */
 struct vcpu_operations {
 	/* A page fault at fault_address, another exception; the registers are in *frame. */
 	void (*page_fault)(struct vcpu *vcpu, struct frame *frame);

@@ -5,9 +5,9 @@
  */
 #include "core/vm.h"
 
+#include "arch/ia32/fpu.h"
+#include "arch/ia32/switch.h"
 #include "core/channel.h"
-#include "core/guest_linux.h"
-#include "core/guest_rtos.h"
 #include "core/init.h"
 #include "core/interrupt.h"
 #include "core/log.h"
@@ -17,8 +17,8 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "ia32/fpu.h"
-#include "ia32/switch.h"
+#include "guests/rtos/rtos.h"
+#include "guests/x86/linux.h"
 #include "lib/format.h"
 #include "lib/string.h"
 

@@ -18,8 +18,8 @@
  */
 #pragma once
 
+#include "arch/ia32/cpu.h"
 #include "core/core.h"
-#include "ia32/cpu.h"
 
 /* Enables interrupts, if the vCPU is one to work for like that, until work_end(). */
 static inline void work_begin(const struct vcpu *vcpu)

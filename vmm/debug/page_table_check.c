@@ -4,9 +4,9 @@
  */
 #include "debug/page_table_check.h"
 
-#include "core/pc.h"
 #include "debug/frame_check.h"
 #include "debug/must.h"
+#include "guests/x86/pc.h"
 
 u32 entries_looked_at;
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "ia32/shadow.h"
+#include "guests/x86/shadow/shadow.h"
 
 struct pc;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What holds of shadow page tables whenever their guest runs, the VMM's work for it being done or
- * suspended at a point (ia32/upcall.h):
+ * suspended at a point (guests/x86/upcall.h):
  *
  *	- The VMM's part of every directory is memory_directory's, but for the vCPU's own page
  *	  table, of which only the shared page and the stacks without suspended work can be written.
@@ -21,11 +21,11 @@
 #include "debug/shadow_check.h"
 
 #include "core/core.h"
-#include "core/pc.h"
 #include "core/vm.h"
 #include "debug/frame_check.h"
 #include "debug/must.h"
 #include "debug/page_table_check.h"
+#include "guests/x86/pc.h"
 
 #define GROUP 8u
 #define STACK_DISTANCE 3u /* pages from one upcall's stack to the next */

@@ -5,9 +5,9 @@
  * local APIC's timer has expired. So an RTOS whose timer it is starts by that much later than if MASKED
  * were 0.
  */
-#include "core/layout.h"
+#include "arch/ia32/layout.h"
 #include "device/pit.h"
-#include "ia32/cpu.h"
+#include "arch/ia32/cpu.h"
 
 /* Linux has booted and runs something by then. */
 #define AT 1600000000u

@@ -7,8 +7,8 @@
 #define GANDALF_FAKE_EMULATE_H
 
 #include "core/work.h"
-#include "ia32/debug.h"
-#include "ia32/emulate.h"
+#include "arch/ia32/debug.h"
+#include "guests/x86/emulate.h"
 #include "fake/linux.h"
 
 /* What was asked of the shadow and of the mainboard. */

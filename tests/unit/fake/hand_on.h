@@ -8,7 +8,7 @@
 
 #include "core/core.h"
 #include "core/hypercall.h"
-#include "ia32/register.h"
+#include "arch/ia32/register.h"
 
 /* As trap.c's handlers do it. */
 static void hand_on(struct vcpu *to, struct frame *from)

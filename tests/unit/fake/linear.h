@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#include "ia32/entry.h"
-#include "ia32/register.h"
-#include "ia32/shadow.h"
+#include "arch/ia32/entry.h"
+#include "arch/ia32/register.h"
+#include "guests/x86/shadow/shadow.h"
 
 #define LINEAR_FIRST 0x10000u
 #define LINEAR_PAGES 16u

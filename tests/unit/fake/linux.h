@@ -7,9 +7,9 @@
 #ifndef GANDALF_FAKE_LINUX_H
 #define GANDALF_FAKE_LINUX_H
 
-#include "core/guest_linux.h"
-#include "core/pc.h"
-#include "ia32/inject.h"
+#include "guests/x86/linux.h"
+#include "guests/x86/pc.h"
+#include "guests/x86/inject.h"
 #include "fake/linear.h"
 #include "fake/vmm.h"
 

@@ -6,7 +6,7 @@
 #ifndef GANDALF_UNIT_QUIET_PROCESSOR_H
 #define GANDALF_UNIT_QUIET_PROCESSOR_H
 
-#include "ia32/cpu.h"
+#include "arch/ia32/cpu.h"
 
 struct processor processor;
 

@@ -12,16 +12,16 @@
 
 #include <sys/mman.h>
 
-#include "core/guest_rtos.h"
+#include "guests/rtos/rtos.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
-#include "core/layout.h"
+#include "arch/ia32/layout.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/time.h"
-#include "ia32/fpu.h"
-#include "ia32/segment.h"
-#include "ia32/switch.h"
+#include "arch/ia32/fpu.h"
+#include "arch/ia32/segment.h"
+#include "arch/ia32/switch.h"
 #include "fake/hand_on.h"
 #include "fake/vmm.h"
 

@@ -11,8 +11,8 @@
 #include "core/core.h"
 #include "core/report.h"
 #include "core/trace.h"
-#include "ia32/cpu.h"
-#include "ia32/entry.h"
+#include "arch/ia32/cpu.h"
+#include "arch/ia32/entry.h"
 #include "quiet_processor.h"
 
 struct core core;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The VMM's 64 MiB of every linear address space, 4 MiB (one page-directory
+ * entry) at a time. All of it is read-only for guests: CR0.WP is 1 while Linux
+ * runs; the VMM's own code writes with WP 0. Also read by the assembler.
+ */
+#pragma once
+
+#include "abi/gandalf.h"
+
+/* Where the boot loader puts the VMM, and where it is linked: the first 4 MiB
+ * of physical memory appear at LAYOUT_IMAGE as one large page. */
+#define LAYOUT_PHYSICAL 0x00100000
+#define LAYOUT_IMAGE 0xFC400000
+
+/* Private to each vCPU: shared page, alias, and the two pages of its VMM stack:
+ * all that is writable with WP 1. A hole lies below the stack. Behind it are the stacks of upcalls
+ * (guests/x86/upcall.c); what is in use of all these is read-only while the guest runs. */
+#define LAYOUT_VCPU 0xFC000000
+#define LAYOUT_STACK 0xFC011000
+#define LAYOUT_STACK_TOP 0xFC013000
+
+/* Windows of one page each on physical memory (memory.c). */
+#define LAYOUT_WINDOWS 0xFC800000
+/* Fixed pages: source and destination of a copy, the local APIC. */
+#define LAYOUT_FIXED 0xFCC00000
+#define LAYOUT_COPY_FROM 0xFCC00000
+#define LAYOUT_COPY_TO 0xFCC01000
+#define LAYOUT_APIC 0xFCC02000
+
+/* The memory of all RTOSes, one behind the other. */
+#define LAYOUT_RTOS 0xFD000000
+/* The frames of the pool: shadow page tables, stacks, descriptor tables. */
+#define LAYOUT_POOL 0xFF000000
+
+#define LAYOUT_DIRECTORY_FIRST 0x3f0
+
+/* Real descriptor tables: a guest's own entries keep their indices, the VMM's
+ * follow, the same in every guest. */
+#define SELECTOR_VMM_CODE 0x100
+#define SELECTOR_VMM_DATA 0x108
+#define SELECTOR_TSS 0x110
+#define SELECTOR_LDT 0x118
+
+/* Vectors of the VMM's interrupts: the 8259 pair, then the local APIC. */
+#define VECTOR_PIC 0x20
+#define VECTOR_APIC_TIMER 0x30
+#define VECTOR_APIC_SPURIOUS 0x3f

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a vCPU needs to be switched to: its VMM stack, and a space to stay in. */
+#include "arch/ia32/switch.h"
+
+#include "arch/ia32/entry.h"
+#include "core/memory.h"
+#include "lib/string.h"
+
+/* boot.S: behind the stack of the idle vCPU. */
+extern u8 boot_stack_top[];
+
+/* The linear address behind the stack: a Linux vCPU's own pages are at the same
+ * address in its own spaces, an RTOS's are the pool's, the same everywhere. */
+COLD static u32 stack_top(const struct vcpu *vcpu)
+{
+	if (vcpu->table_frame != 0)
+		return LAYOUT_STACK_TOP;
+	return (u32)pool_pointer(vcpu->stack_frames[1]) + PAGE_SIZE;
+}
+
+COLD bool switch_create(struct vcpu *vcpu)
+{
+	u32 *table = pool_pointer(vcpu->table_frame);
+
+	for (u32 i = 0; i < ARRAY_SIZE(vcpu->stack_frames); i++) {
+		u32 frame = pool_allocate();
+
+		if (frame == 0)
+			return false;
+		vcpu->stack_frames[i] = frame;
+		if (vcpu->table_frame != 0)
+			table[((LAYOUT_STACK - LAYOUT_VCPU) >> PAGE_SHIFT) + i] =
+				frame | PTE_P | PTE_W | PTE_A | PTE_D;
+	}
+	return vcpu->table_frame != 0 ||
+	       vcpu->stack_frames[1] == vcpu->stack_frames[0] + PAGE_SIZE;
+}
+
+COLD struct frame *switch_prepare(struct vcpu *vcpu)
+{
+	u32 top = stack_top(vcpu);
+	/* Where switch_stack() goes. */
+	u8 *page_top = (u8 *)pool_pointer(vcpu->stack_frames[1]) + PAGE_SIZE;
+	u8 *frame = page_top - sizeof(struct frame);
+	u32 *stack = (u32 *)frame - 1;
+
+	memset(stack, 0, (u32)(page_top - (u8 *)stack));
+	*stack = (u32)entry_return;
+	vcpu->saved_esp = top - (u32)(page_top - (u8 *)stack);
+	vcpu->frame = (struct frame *)(top - sizeof(struct frame));
+	vcpu->tables->tss.esp0 = top;
+	return (struct frame *)frame;
+}
+
+COLD struct frame *switch_frame(const struct vcpu *vcpu)
+{
+	u32 linear = (u32)vcpu->frame;
+	const u32 *table = pool_pointer(vcpu->table_frame);
+
+	if (vcpu->table_frame == 0)
+		return vcpu->frame;
+	return (struct frame *)((u32)pool_pointer(table[(linear - LAYOUT_VCPU) >> PAGE_SHIFT] &
+						  PTE_FRAME) + linear % PAGE_SIZE);
+}
+
+COLD void switch_leave_space(const struct vcpu *vcpu)
+{
+	if (vcpu->cr3 != 0 && core.cr3 == vcpu->cr3) {
+		core.cr3 = idle_vcpu.cr3;
+		cr3_write(core.cr3);
+	}
+}
+
+COLD void switch_to_boot_stack(void (*function)(void))
+{
+	core.cr3 = idle_vcpu.cr3;
+	stack_leave(boot_stack_top, core.cr3, function);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The C side of every entry: to the handler of the vector, then back to a
+ * guest, not necessarily the one that was interrupted.
+ */
+#include "arch/ia32/debug.h"
+#include "arch/ia32/entry.h"
+#include "arch/ia32/origin.h"
+#include "arch/ia32/segment.h"
+#include "core/hypercall.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "core/schedule.h"
+#include "core/trace.h"
+#include "core/work.h"
+#include "guests/x86/shadow/shadow.h"
+#include "guests/x86/upcall.h"
+
+/* entry.S reaches these without a structure. */
+_Static_assert(offsetof(struct core, current) == 0, "entry.S");
+
+struct fixup {
+	u32 at, to;
+};
+
+/* Instead of a vector. */
+#define OWN_CLOCK 0
+
+extern const struct fixup fixup_first[], fixup_last[];
+
+void (*trap_handlers[VECTORS])(struct frame *frame);
+
+/* Where an instruction that may fault goes on, or NULL. */
+COLD static const struct fixup *trap_fixup(u32 eip)
+{
+	const struct fixup *fixup;
+
+	for (fixup = fixup_first; fixup < fixup_last; fixup++)
+		if (fixup->at == eip)
+			return fixup;
+	return NULL;
+}
+
+/* Interrupts come where the idle vCPU lets them in, and where the VMM works for a guest. Whoever has
+ * been woken up runs at once, since the next interrupt may wait already. A vCPU that runs meanwhile
+ * may change CR2, and the FPU's owner. */
+static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
+{
+	bool working = vcpu->working;
+	u32 cr2 = cr2_read();
+
+	vcpu->working = true;
+	if (vector == OWN_CLOCK)
+		time_interrupt();
+	else
+		interrupt_serve(vector);
+	vcpu_count(vcpu, COUNTER_vmm_interrupts);
+	if (schedule_gives_way()) {
+		vcpu_count(vcpu, COUNTER_vmm_preemptions);
+		vcpu->attention = true;
+		cr2_write(cr2);
+	}
+	vcpu->working = working; /* true: a handler that let this interrupt in */
+}
+
+/* Whether an access of the VMM to a guest's memory may fill its page tables, for which others may
+ * have to go: with interrupts enabled only, unless they are the guest's own. */
+static bool access_may_fill(const struct frame *frame)
+{
+	return (frame->eflags & EFLAGS_IF) != 0 || !core.current->interruptible;
+}
+
+/*
+ * An exception that is not the guest's. A #DB can be the breakpoint of a guest that was inhibited
+ * until the VMM's first instruction, or on memory that it copies: DR6 tells.
+ */
+COLD static void trap_vmm(struct frame *frame)
+{
+	const struct fixup *fixup;
+
+	if (!origin_is_vmm(frame))
+		origin_mend(frame);
+	/* The CPU may say that an interrupt caused it, by bit 0. */
+	if (core.direct == core.current && frame->vector == EXCEPTION_GP &&
+	    (frame->error | 1) == GUEST_KERNEL_CODE && trap_fixup(frame->eip) == NULL) {
+		upcall(frame);
+		return;
+	}
+	if (origin_is_stray_interrupt(frame))
+		return;
+	if (frame->vector == EXCEPTION_DB) {
+		debug_exception(core.current);
+		frame->eflags &= ~EFLAGS_TF;
+		return;
+	}
+	fixup = trap_fixup(frame->eip);
+	if (fixup == NULL)
+		panic("exception %u in the VMM at %x, error code %x, CR2 %x", frame->vector,
+		      frame->eip, frame->error, cr2_read());
+	/* Where guest memory is copied: do the guest's tables allow it? */
+	if (frame->vector != EXCEPTION_PF || !access_may_fill(frame) ||
+	    !shadow_fill_for_vmm(core.current, cr2_read()))
+		frame->eip = fixup->to;
+}
+
+void trap_attend(void)
+{
+	struct vcpu *vcpu = core.current;
+
+	do {
+		vcpu->attention = 0;
+		if (vcpu->vm->halt_wanted)
+			vm_halt_wanted(vcpu->vm);
+		schedule();
+		vcpu->attention = 0; /* for what deliver() is about to see */
+		vcpu->operations->deliver(vcpu);
+	} while (vcpu->attention & ATTENTION_NOW);
+}
+
+void trap_interrupt(struct frame *frame)
+{
+	struct vcpu *vcpu = core.current;
+
+	trace(TRACE_interrupt, frame->vector, frame->eip);
+	if (!origin_is_guest(vcpu, frame)) {
+		if (!origin_is_vmm(frame))
+			origin_mend(frame);
+		interrupt_vmm(vcpu, frame->vector);
+		return;
+	}
+	vcpu_count(vcpu, COUNTER_entries);
+	vcpu_count(vcpu, COUNTER_interrupts);
+	vcpu->attention = ATTENTION_NOW;
+	interrupt_serve(frame->vector);
+}
+
+/* The same for the VMM's clock, the shortest way: an RTOS waits. */
+void trap_clock(struct frame *frame)
+{
+	struct vcpu *vcpu = core.current;
+
+	trace_fast(vcpu->id, TRACE_interrupt, VECTOR_APIC_TIMER, frame->eip);
+	if (!origin_is_guest(vcpu, frame)) {
+		if (!origin_is_vmm(frame))
+			origin_mend(frame);
+		apic_end_of_interrupt();
+		interrupt_vmm(vcpu, OWN_CLOCK);
+		return;
+	}
+	apic_end_of_interrupt();
+	vcpu_count(vcpu, COUNTER_entries);
+	vcpu_count(vcpu, COUNTER_interrupts);
+	time_interrupt();
+	trap_attend();
+}
+
+static void trap_exception(struct frame *frame)
+{
+	struct vcpu *vcpu = core.current;
+
+	if (!origin_is_guest(vcpu, frame)) {
+		trap_vmm(frame);
+		return;
+	}
+	vcpu_count(vcpu, COUNTER_entries);
+	work_begin(vcpu);
+	vcpu->operations->trap(vcpu, frame);
+}
+
+/* #DB; an NMI is nobody's. */
+COLD static void trap_debug(struct frame *frame)
+{
+	if (frame->vector == EXCEPTION_NMI)
+		return;
+	if (origin_is_guest(core.current, frame))
+		debug_exception(core.current);
+	trap_exception(frame);
+}
+
+static void trap_page_fault(struct frame *frame)
+{
+	struct vcpu *vcpu = core.current;
+
+	if (!origin_is_guest(vcpu, frame)) {
+		trap_vmm(frame);
+		return;
+	}
+	vcpu_count(vcpu, COUNTER_entries);
+	vcpu->fault_address = cr2_read();
+	work_begin(vcpu);
+	vcpu->operations->page_fault(vcpu, frame);
+}
+
+/* A hypercall where an interrupt may come by its vector, too. */
+COLD static void trap_any_hypercall(struct frame *frame)
+{
+	if (origin_is_guest(core.current, frame))
+		frame->eax = trap_hypercall(frame);
+	else
+		trap_vmm(frame);
+}
+
+/* The stubs differ in a number only, so they are made rather than part of the image. */
+COLD static void stub_make(u32 index, u32 vector, void (*to)(void))
+{
+	entry_stubs[index] = (struct stub){
+		.push_error = {0x6a, 0}, .push = 0x68, .vector = vector, .jump = 0xe9,
+		.distance = (u32)to - (u32)entry_stubs[index].behind,
+	};
+}
+
+COLD void trap_init(void)
+{
+	for (u32 vector = 0; vector < 256; vector++) {
+		stub_make(vector, vector, entry);
+		trap_handlers[vector] = vector < EXCEPTIONS ? trap_exception : trap_interrupt;
+	}
+	stub_make(GANDALF_HYPERCALL_VECTOR, GANDALF_HYPERCALL_VECTOR, entry_hypercall);
+	stub_make(ENTRY_STUB_ANY_HYPERCALL, GANDALF_HYPERCALL_VECTOR, entry);
+	trap_handlers[GANDALF_HYPERCALL_VECTOR] = trap_any_hypercall;
+	trap_handlers[EXCEPTION_DB] = trap_handlers[EXCEPTION_NMI] = trap_debug;
+	trap_handlers[EXCEPTION_PF] = trap_page_fault;
+	trap_handlers[VECTOR_APIC_TIMER] = trap_clock;
+	trap_handlers[VECTOR_RETURN_FAULT] = trap_handlers[VECTOR_VIRTUAL_8086] = trap_exception;
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * RTOS guests. All of an RTOS's memory is mapped in every address space, and
+ * its segments begin there, so the VMM reads and writes it with plain pointers
+ * after one comparison with its size.
+ */
+#include "guests/rtos/rtos.h"
+
+#include "arch/ia32/entry.h"
+#include "arch/ia32/fpu.h"
+#include "arch/ia32/switch.h"
+#include "core/hypercall.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/report.h"
+#include "core/schedule.h"
+#include "core/trace.h"
+#include "core/work.h"
+#include "lib/math.h"
+#include "lib/string.h"
+
+/* In 2^32ths, rounded up: an expiry is late by a 10^6th of a tick after six periods, not early. */
+#define THOUSANDTH 4294968u
+enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3, OPCODE_IRET = 0xcf };
+/* Bytes of console input or output between two looks at interrupts. */
+#define CONSOLE_STEP 4u
+/* Ports that are opened between two looks at more urgent guests. */
+#define PORT_STEP 8u
+/* EIP, CS, EFLAGS. */
+#define FRAME_BYTES 12u
+/* The vectors that can wait follow each other: bits of vcpu->pending. */
+#define PENDING_BIT(vector) (1u << ((vector) - GANDALF_VECTOR_IRQ))
+#define TIMER_BIT PENDING_BIT(GANDALF_VECTOR_TIMER)
+#define CONSOLE_BIT PENDING_BIT(GANDALF_VECTOR_CONSOLE)
+
+struct rtos {
+	u32 handlers[GANDALF_VECTORS];
+	struct deadline timer;
+	struct vcpu *vcpu;
+	u64 start;      /* of the timer, time stamp */
+	u64 step;       /* ticks of a period, and 2^32ths of one */
+	u32 step_rest;
+	u32 rest;       /* that the next expiry lies behind its tick, in 2^32ths */
+	u64 due;        /* the expiry that waits to be delivered */
+	u32 period;     /* microseconds; 0: stopped */
+	u32 expiries, overruns; /* since then; merged of these */
+};
+
+__attribute__((section(".vcpu"))) static struct rtos rtoses[GANDALF_GUESTS_MAXIMUM];
+
+static const struct vcpu_operations rtos_operations;
+
+/* A pointer to size bytes of the guest's memory, which has a page at least; NULL if they are not
+ * all there. Every pointer in a hypercall passes here; a function of its own, so that
+ * tests/isolation can do without it. */
+MUST_CHECK __attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address, u32 size)
+{
+	u32 total = vm->guest->memory_size;
+
+	if ((size > GANDALF_PAGE_SIZE && size > total) || address > total - size)
+		return NULL;
+	return (void *)(vm->linear + address);
+}
+
+static inline void rtos_pend(struct vcpu *vcpu, u32 bit)
+{
+	vcpu->pending |= bit;
+	vcpu->attention = true;
+}
+
+/* The timer */
+
+static u64 timer_expiry(const struct rtos *rtos, u64 number)
+{
+	return rtos->start + multiply_divide(number * rtos->period, time_tsc_khz, 1000);
+}
+
+/* The expiry a period behind the last. */
+static inline u64 timer_next(struct rtos *rtos)
+{
+	return add_with_rest(&rtos->timer.time, &rtos->step, &rtos->rest, &rtos->step_rest);
+}
+
+/* An expiry came while the last one waited, and the timer rests since then: all expiries up to now are
+ * merged into the one that is delivered now. */
+APART COLD static void timer_resume(struct rtos *rtos)
+{
+	u64 elapsed = multiply_divide(rdtsc() - rtos->start, 1000, time_tsc_khz);
+	u64 number = divide_u64(elapsed, rtos->period, NULL);
+	u32 merged;
+
+	/* The microseconds that have elapsed are rounded down. */
+	if ((s32)((u32)number - rtos->expiries) < 0)
+		number = rtos->expiries;
+	merged = (u32)number - rtos->expiries + 1;
+	rtos->expiries = (u32)number;
+	divide_u64((number + 1) * rtos->period, 1000, &rtos->rest);
+	rtos->rest = rtos->rest * (time_tsc_khz % 1000) % 1000 * THOUSANDTH;
+	rtos->overruns += merged;
+	rtos->vcpu->counters[COUNTER_timer_overruns] += merged;
+	deadline_set(&rtos->timer, timer_expiry(rtos, number + 1));
+}
+
+/* Behind a second expiry the timer of a guest that does not take its interrupts rests, so that it costs
+ * nobody time: timer_resume() counts the others when it takes the first. */
+static u64 timer_expire(struct deadline *deadline)
+{
+	struct rtos *rtos = (struct rtos *)((u8 *)deadline - offsetof(struct rtos, timer));
+	struct vcpu *vcpu = rtos->vcpu;
+
+	rtos->expiries++;
+	vcpu_count(vcpu, COUNTER_timer_expiries);
+	if (vcpu->pending & TIMER_BIT)
+		return TIME_NEVER;
+	rtos_pend(vcpu, TIMER_BIT);
+	rtos->due = deadline->time;
+	return timer_next(rtos);
+}
+
+COLD static u32 hypercall_timer(struct vcpu *vcpu)
+{
+	const struct frame *frame = vcpu->frame;
+	struct rtos *rtos = vcpu->vm->rtos;
+	u32 period = frame->ebx;
+
+	if (period != 0 && (period < GANDALF_TIMER_MINIMUM || period > 1000000))
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	vcpu->pending &= ~TIMER_BIT;
+	rtos->period = period;
+	rtos->start = rdtsc();
+	rtos->expiries = rtos->overruns = 0;
+	rtos->step = divide_u64((u64)period * time_tsc_khz, 1000, &rtos->rest);
+	rtos->step_rest = rtos->rest *= THOUSANDTH;
+	deadline_set(&rtos->timer, period != 0 ? timer_expiry(rtos, 1) : TIME_NEVER);
+	return 0;
+}
+
+/* Interrupts and exceptions */
+
+/* Makes room on the guest's stack for some words, at most FRAME_BYTES; false, and the guest
+ * stopped, if it has none. */
+MUST_CHECK static inline bool rtos_push(struct vcpu *vcpu, u32 size, u32 **stack)
+{
+	u32 esp = vcpu->frame->esp - size;
+
+	if (esp > vcpu->frame_last) {
+		vm_stop(vcpu->vm, "its stack is outside its memory");
+		return false;
+	}
+	vcpu->frame->esp = esp;
+	*stack = (u32 *)(vcpu->linear + esp);
+	return true;
+}
+
+/* Pushes a handler's frame; false if there is no room for it. */
+MUST_CHECK static inline bool rtos_enter(struct vcpu *vcpu, u32 handler)
+{
+	struct frame *frame = vcpu->frame;
+	u32 *stack;
+
+	if (!rtos_push(vcpu, FRAME_BYTES, &stack))
+		return false;
+	stack[0] = frame->eip;
+	stack[1] = frame->cs;
+	stack[2] = frame->eflags;
+	frame->eip = handler;
+	frame->eflags &= ~(EFLAGS_TF | EFLAGS_NT | EFLAGS_RF);
+	vcpu->shared->interrupt_flag = 0;
+	return true;
+}
+
+COLD static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
+{
+	u32 handler = vcpu->vm->rtos->handlers[vector];
+	bool has_error = (EXCEPTION_ERROR_CODES >> vector & 1) != 0;
+	u32 *stack;
+
+	trace(TRACE_exception, vector, vcpu->frame->eip);
+	if (handler == 0) {
+		vm_stop(vcpu->vm, "%s without a handler", report_exception_name(vector));
+		return;
+	}
+	vcpu_count(vcpu, COUNTER_exceptions);
+	if (rtos_enter(vcpu, handler) && has_error && rtos_push(vcpu, 4, &stack))
+		*stack = error;
+}
+
+/* The guest has set its flag and is about to return from a handler: the IRET
+ * is done here, so that the next handler's frame replaces the old one. */
+APART COLD static void rtos_finish_return(struct vcpu *vcpu)
+{
+	struct frame *frame = vcpu->frame;
+	const u32 *stack = (const u32 *)(vcpu->linear + frame->esp);
+
+	if (frame->esp > vcpu->frame_last || (stack[1] & 0xffff) != GANDALF_RTOS_CODE)
+		return;
+	vcpu_count(vcpu, COUNTER_returns);
+	frame->eip = stack[0];
+	frame->eflags = vcpu_eflags(vcpu, stack[2]);
+	frame->esp += FRAME_BYTES;
+}
+
+/* The timer goes first, then the lower vector. */
+static inline unsigned rtos_next_vector(struct vcpu *vcpu, struct rtos *rtos)
+{
+	struct gandalf_shared *shared = vcpu->shared;
+	u32 pending = vcpu->pending;
+
+	if (pending & TIMER_BIT) {
+		vcpu->pending = pending & ~TIMER_BIT;
+		if (!deadline_is_set(&rtos->timer))
+			timer_resume(rtos);
+		shared->timer_overruns = rtos->overruns;
+		shared->timer_expiry = rtos->due;
+		return GANDALF_VECTOR_TIMER;
+	}
+	vcpu->pending = pending & (pending - 1);
+	return GANDALF_VECTOR_IRQ + (unsigned)__builtin_ctz(pending);
+}
+
+static void rtos_deliver(struct vcpu *vcpu)
+{
+	u32 handler = 0;
+
+	while (handler == 0 && vcpu->pending != 0 &&
+	       (vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG) != 0) {
+		struct rtos *rtos = vcpu->vm->rtos;
+		unsigned vector = rtos_next_vector(vcpu, rtos);
+
+		handler = rtos->handlers[vector];
+		if (handler == 0) {
+			vcpu_count(vcpu, COUNTER_dropped_interrupts);
+			continue;
+		}
+		trace_fast(vcpu->id, TRACE_deliver, vector, vcpu->frame->eip);
+		vcpu_count(vcpu, COUNTER_deliveries);
+		if (vcpu->frame->eip <= vcpu->frame_last &&
+		    *(const u8 *)(vcpu->linear + vcpu->frame->eip) == OPCODE_IRET)
+			rtos_finish_return(vcpu);
+		if (!rtos_enter(vcpu, handler))
+			return;
+	}
+	vcpu->shared->pending = 0;
+	if (vcpu->pending != 0) {
+		vcpu->shared->pending = 1;
+		vcpu->attention |= ATTENTION_NEXT;
+		vcpu_count(vcpu, COUNTER_deferrals);
+	}
+}
+
+COLD static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
+{
+	rtos_pend(vcpu, PENDING_BIT(GANDALF_VECTOR_IRQ + irq));
+}
+
+u32 rtos_ring(const struct vm *vm)
+{
+	if (vm->state != GANDALF_STATE_RUNNING || vm->rtos->handlers[GANDALF_VECTOR_DOORBELL] == 0)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	rtos_pend(vm->vcpu, PENDING_BIT(GANDALF_VECTOR_DOORBELL));
+	return 0;
+}
+
+COLD static void rtos_console(struct vcpu *vcpu)
+{
+	if (console_has_input(vcpu->vm->console))
+		rtos_pend(vcpu, CONSOLE_BIT);
+}
+
+/* Hypercalls */
+
+COLD static u32 hypercall_handlers(struct vcpu *vcpu)
+{
+	const struct frame *frame = vcpu->frame;
+	const struct gandalf_handlers *handlers =
+		rtos_memory(vcpu->vm, frame->ebx, sizeof(*handlers));
+
+	if (handlers == NULL)
+		return hypercall_bad_address(vcpu, frame->ebx);
+	memcpy(vcpu->vm->rtos->handlers, handlers->entry, sizeof(handlers->entry));
+	return 0;
+}
+
+static u32 hypercall_interrupt_flag(struct vcpu *vcpu)
+{
+	const struct frame *frame = vcpu->frame;
+	u32 old = vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG;
+
+	if ((frame->ebx & ~(u32)GANDALF_INTERRUPT_FLAG) != 0)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	vcpu->shared->interrupt_flag = frame->ebx;
+	return old;
+}
+
+static u32 hypercall_halt(struct vcpu *vcpu)
+{
+	vcpu_count(vcpu, COUNTER_halts);
+	vcpu->shared->interrupt_flag = GANDALF_INTERRUPT_FLAG;
+	if (vcpu->pending == 0)
+		vcpu_halt(vcpu);
+	return 0;
+}
+
+COLD static u32 hypercall_console_write(struct vcpu *vcpu)
+{
+	const struct frame *frame = vcpu->frame;
+	const u8 *bytes = rtos_memory(vcpu->vm, frame->ebx, frame->ecx);
+	u32 done = 0;
+
+	if (frame->ecx > GANDALF_CONSOLE_CHUNK)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	if (bytes == NULL)
+		return hypercall_bad_address(vcpu, frame->ebx);
+	while (done < frame->ecx && console_put(&consoles, vcpu->vm->console, (char)bytes[done])) {
+		if (++done % CONSOLE_STEP != 0)
+			continue;
+		work_pause(rtos_print);
+		if (vcpu->pending != 0)
+			break;
+	}
+	work_pause(rtos_print);
+	log_pump();
+	return done;
+}
+
+COLD static u32 hypercall_console_read(struct vcpu *vcpu)
+{
+	const struct frame *frame = vcpu->frame;
+	u8 *bytes = rtos_memory(vcpu->vm, frame->ebx, frame->ecx);
+	u32 done = 0;
+	int byte;
+
+	if (frame->ecx > GANDALF_CONSOLE_CHUNK)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	if (bytes == NULL)
+		return hypercall_bad_address(vcpu, frame->ebx);
+	while (done < frame->ecx && (byte = console_get(vcpu->vm->console)) >= 0) {
+		bytes[done++] = (u8)byte;
+		if (done % CONSOLE_STEP == 0)
+			work_pause(rtos_read);
+	}
+	return done;
+}
+
+static const hypercall_function hypercalls[HYPERCALLS] = {
+	[GANDALF_HYPERCALL_HANDLERS] = hypercall_handlers,
+	[GANDALF_HYPERCALL_INTERRUPT_FLAG] = hypercall_interrupt_flag,
+	[GANDALF_HYPERCALL_HALT] = hypercall_halt,
+	[GANDALF_HYPERCALL_TIMER] = hypercall_timer,
+	[GANDALF_HYPERCALL_CONSOLE_WRITE] = hypercall_console_write,
+	[GANDALF_HYPERCALL_CONSOLE_READ] = hypercall_console_read,
+	HYPERCALLS_OF_ALL,
+};
+
+COLD static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
+{
+	trace(TRACE_trap, frame->vector, frame->eip);
+	if (frame->vector == EXCEPTION_NM && fpu_is_foreign(vcpu))
+		fpu_take(vcpu);
+	else if (frame->vector < EXCEPTIONS)
+		rtos_exception(vcpu, frame->vector, frame->error);
+	else
+		vm_stop(vcpu->vm, frame->vector == VECTOR_RETURN_FAULT
+					  ? "its CS, SS or EIP cannot be loaded"
+					  : "it has entered virtual-8086 mode");
+}
+
+COLD static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+{
+	u32 total = vcpu->vm->guest->memory_size;
+	u32 eip = vcpu->frame->eip;
+
+	if (eip >= total)
+		return 0;
+	size = minimum(size, total - eip);
+	memcpy(bytes, rtos_memory(vcpu->vm, eip, size), size);
+	return size;
+}
+
+/* More urgent guests run between some ports and some. */
+COLD static void rtos_allow_ports(struct vcpu *vcpu, const struct gandalf_port_range *range)
+{
+	for (u32 first = range->first; first <= range->last; first += PORT_STEP) {
+		segment_allow_ports(vcpu, (u16)first, (u16)minimum(first + PORT_STEP - 1, range->last));
+		schedule_breathe();
+	}
+}
+
+COLD static void rtos_start(struct vcpu *vcpu)
+{
+	const struct gandalf_guest *guest = vcpu->vm->guest;
+	struct frame *frame = switch_prepare(vcpu);
+	u32 base = vcpu->vm->linear;
+	u32 limit = guest->memory_size + vcpu->vm->channel_bytes - 1;
+
+	memset(vcpu->vm->rtos->handlers, 0, sizeof(vcpu->vm->rtos->handlers));
+	vcpu->tables->gdt[GANDALF_RTOS_CODE / 8] =
+		segment_descriptor(base, limit, TYPE_CODE_RING_1, true);
+	vcpu->tables->gdt[GANDALF_RTOS_DATA / 8] =
+		segment_descriptor(base, limit, TYPE_DATA_RING_1, true);
+	for (u32 i = 0; i < guest->port_range_count; i++)
+		rtos_allow_ports(vcpu, &guest->port_ranges[i]);
+	frame->cs = GANDALF_RTOS_CODE;
+	frame->ds = frame->es = frame->fs = frame->gs = frame->ss = GANDALF_RTOS_DATA;
+	frame->eip = guest->entry;
+	frame->esp = frame->ebx = guest->memory_size - GANDALF_PAGE_SIZE;
+	frame->eax = GANDALF_ENTRY_MAGIC;
+	frame->eflags = vcpu_eflags(vcpu, 0);
+}
+
+COLD static void rtos_stop(struct vcpu *vcpu)
+{
+	vcpu->vm->rtos->period = 0;
+	deadline_set(&vcpu->vm->rtos->timer, TIME_NEVER);
+}
+
+static const struct vcpu_operations rtos_operations = {
+	.page_fault = rtos_trap, .trap = rtos_trap, .hypercalls = hypercalls,
+	.interrupt = rtos_interrupt, .deliver = rtos_deliver, .console = rtos_console,
+	.start = rtos_start, .stop = rtos_stop, .instruction = rtos_instruction,
+};
+
+COLD bool rtos_create(struct vm *vm)
+{
+	struct vcpu *vcpu = vm->vcpu;
+	struct rtos *rtos = &rtoses[vm->index];
+
+	vm->rtos = rtos;
+	vm->linear = memory_map_rtos(vm->guest->memory_base, vm->guest->memory_size);
+	vcpu->linear = vm->linear;
+	vcpu->eflags = EFLAGS_FIXED | EFLAGS_IF;
+	vcpu->frame_last = vm->guest->memory_size - FRAME_BYTES;
+	vm->channel_bytes = channel_map(vm);
+	vcpu->operations = &rtos_operations;
+	vcpu->cr0_guest = CR0_PG | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
+	vcpu->shared = rtos_memory(vm, vm->guest->memory_size - GANDALF_PAGE_SIZE,
+				   sizeof(*vcpu->shared));
+	rtos->vcpu = vcpu;
+	deadline_init(&rtos->timer, timer_expire, vm->guest->priority);
+	return true;
+}

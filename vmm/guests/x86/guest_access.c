@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Guest memory through the guest's own shadow, which a fault fills as usual. */
+#include "guests/x86/guest_access.h"
+
+#include "core/core.h"
+#include "guests/x86/shadow/shadow.h"
+
+COLD bool guest_read(u32 linear, void *to, u32 size)
+{
+	return linear < GANDALF_BASE && size <= GANDALF_BASE - linear &&
+	       entry_copy(to, (const void *)linear, size) == 0;
+}
+
+/* The VMM writes with CR0.WP 0, so it asks first. Writes are shorter than a
+ * page, and have a first and a last byte: these are in all the pages there are. */
+bool guest_write(u32 linear, const void *from, u32 size)
+{
+	const struct vcpu *vcpu = core.current;
+	struct pc *pc = vcpu->vm->pc;
+	u32 last = linear + size - 1;
+
+	return last < GANDALF_BASE && linear <= last &&
+	       (shadow_is_writable(vcpu, linear) || shadow_make_writable(pc, linear)) &&
+	       ((linear ^ last) < PAGE_SIZE || shadow_make_writable(pc, last)) &&
+	       entry_copy((void *)linear, from, size) == 0;
+}
+
+COLD u32 guest_fetch(struct vcpu *vcpu, u8 *to, u32 size)
+{
+	u32 linear = vcpu->frame->eip;
+
+	if (linear >= GANDALF_BASE)
+		return 0;
+	size = minimum(size, GANDALF_BASE - linear);
+	return size - entry_copy(to, (const void *)linear, size);
+}

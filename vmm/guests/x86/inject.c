@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Injection. A guest's kernel sees itself as ring 0 in its frames (CS 0x60, not
+ * 0x61): Linux compares with that, and its IRET then traps, so that the VMM can
+ * restore the virtual interrupt flag.
+ */
+#include "guests/x86/inject.h"
+
+#include "core/report.h"
+#include "core/trace.h"
+#include "guests/x86/guest_access.h"
+#include "guests/x86/linux.h"
+
+/* Of a gate's second word. */
+enum { GATE_PRESENT = 0x8000, GATE_TYPE = 0x1f00 };
+#define GATE_IS_TRAP 0x100u /* leaves the flag as it is */
+#define TSS_ESP0 4
+
+/* The words of the guest's gate; false: it has none that can be used. */
+MUST_CHECK static inline bool gate_read(const struct pc *pc, unsigned vector, u32 *low, u32 *high)
+{
+	return vector * 8 + 7 <= pc->idt_limit &&
+	       guest_read_8(pc->idt_base + vector * 8, low, high) && (*high & GATE_PRESENT) != 0 &&
+	       (*high & GATE_TYPE & ~GATE_IS_TRAP) == GATE_INTERRUPT << 8;
+}
+
+inline void inject_reload_stack(struct pc *pc)
+{
+	struct tss *tss = &pc->vcpu->tables->tss;
+	u32 esp, ss;
+
+	if (pc->tss_base == 0 || !read_or_fail((const u32 *)(pc->tss_base + TSS_ESP0), &esp, &ss))
+		return;
+	tss->esp1 = esp;
+	tss->ss1 = (ss & 0xffff) | 1;
+}
+
+COLD static void triple_fault(struct pc *pc, unsigned vector, const char *why)
+{
+	vm_stop(pc->vm, "triple fault: its %s %s", why,
+		vector < EXCEPTIONS ? report_exception_name(vector) : "an interrupt");
+}
+
+/* Whether the guest's kernel may write size bytes there, at most a page. */
+MUST_CHECK static inline bool stack_writable(struct pc *pc, u32 linear, u32 size)
+{
+	u32 last = linear + size - 1;
+
+	return linear <= GANDALF_BASE - size &&
+	       (shadow_is_writable(pc->vcpu, linear) || shadow_make_writable(pc, linear)) &&
+	       ((linear ^ last) < PAGE_SIZE || shadow_make_writable(pc, last));
+}
+
+/* The guest's frame, on its kernel's stack; ring 3's stack is left for that. flag: IF as the
+ * guest sees it. On a dedicated CPU, where the frame needs no flag of its own, the kernel's real
+ * selector spares the trap at IRET, as soon as Linux no longer compares it, which is after LTR. */
+MUST_CHECK INLINE static bool frame_build(struct pc *pc, struct frame *frame, bool from_user, u32 flag,
+			       u32 error)
+{
+	const struct tss *tss = &pc->vcpu->tables->tss;
+	u32 size = ((from_user ? 5u : 3u) + (error != INJECT_NO_ERROR)) * sizeof(u32);
+	u32 cs = frame->cs;
+	u32 esp = frame->esp;
+	u32 *stack;
+
+	if (from_user) {
+		inject_reload_stack(pc);
+		esp = tss->esp1;
+	} else if (!pc->dedicated || pc->tr == 0) {
+		cs &= ~3u;
+	}
+	if (!stack_writable(pc, esp - size, size))
+		return false;
+	stack = (u32 *)esp;
+	if (from_user &&
+	    (!write_or_fail(--stack, frame->ss) || !write_or_fail(--stack, frame->esp)))
+		return false;
+	if (!write_or_fail(--stack, (frame->eflags & ~(EFLAGS_IOPL | EFLAGS_IF)) | flag) ||
+	    !write_or_fail(--stack, cs) || !write_or_fail(--stack, frame->eip) ||
+	    (error != INJECT_NO_ERROR && !write_or_fail(--stack, error)))
+		return false;
+	if (from_user)
+		frame->ss = tss->ss1;
+	frame->esp = esp - size;
+	return true;
+}
+
+bool inject(struct pc *pc, unsigned vector, u32 error)
+{
+	struct vcpu *vcpu = pc->vcpu;
+	struct frame *frame = vcpu->frame;
+	bool from_user = (frame->cs & 3) == 3;
+	u32 flag = linux_interrupt_flag(pc);
+	u32 low, high;
+
+	if (!gate_read(pc, vector, &low, &high)) {
+		triple_fault(pc, vector, "IDT has no gate for");
+		return false;
+	}
+	if (!frame_build(pc, frame, from_user, flag, error)) {
+		triple_fault(pc, vector, "stack cannot take");
+		return false;
+	}
+	frame->eip = (low & 0xffff) | (high & 0xffff0000);
+	frame->cs = (low >> 16 & ~3u) | 1;
+	frame->eflags &= ~(EFLAGS_TF | EFLAGS_NT | EFLAGS_RF | EFLAGS_VM);
+	linux_set_interrupts(pc, flag != 0 && (high & GATE_IS_TRAP) != 0);
+	vcpu_count(vcpu, vector < EXCEPTIONS ? COUNTER_exceptions : COUNTER_deliveries);
+	return true;
+}
+
+void inject_general_protection(struct pc *pc, u32 error)
+{
+	trace(TRACE_exception, EXCEPTION_GP, pc->vcpu->frame->eip);
+	inject_last(pc, EXCEPTION_GP, error);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Linux guests: entries from rings 1 and 3, the virtual interrupt flag, start
+ * and stop. */
+#pragma once
+
+#include "guests/x86/pc.h"
+
+/* false if memory for it is lacking. */
+MUST_CHECK bool linux_create(struct vm *vm);
+
+/* Not 0 if the guest's kernel has interrupts enabled: the virtual flag on a
+ * shared CPU, the real one on a dedicated one. Ring 3 always has. */
+static inline u32 linux_interrupt_flag(const struct pc *pc)
+{
+	if (pc_cpl(pc->vcpu) == 3)
+		return EFLAGS_IF;
+	if (pc->dedicated)
+		return pc->vcpu->frame->eflags & EFLAGS_IF;
+	return pc->vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG;
+}
+
+static inline void linux_set_interrupts(struct pc *pc, bool enabled)
+{
+	if (!pc->dedicated)
+		pc->vcpu->shared->interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
+	else if (enabled)
+		pc->vcpu->frame->eflags |= EFLAGS_IF;
+	else
+		pc->vcpu->frame->eflags &= ~EFLAGS_IF;
+}

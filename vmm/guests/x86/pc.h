@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The PC that a Linux guest sees: the processor's system registers as it set
+ * them, and on a shared CPU the chips of the mainboard. One frame of the pool.
+ */
+#pragma once
+
+#include "arch/ia32/segment.h"
+#include "core/time.h"
+#include "core/vm.h"
+#include "device/pic.h"
+#include "device/pit.h"
+#include "device/rtc.h"
+#include "device/uart.h"
+#include "guests/x86/decode.h"
+#include "guests/x86/shadow/shadow.h"
+#include "guests/x86/upcall.h"
+
+/* Vectors that came in while a guest with direct gates slept; the controller's
+ * priorities let few nest. */
+#define PC_DIRECT_VECTORS 8
+
+/* Bits of pc->due: what has happened to a chip, which interrupt handlers only note. */
+enum { PC_DUE_PIT = 1, PC_DUE_RTC = 2, PC_DUE_UART = 4 };
+
+/* What is large comes last: a small offset takes less code. */
+struct pc {
+	struct vm *vm;
+	struct vcpu *vcpu;
+	bool dedicated;          /* IOPL 1, real IF, interrupts without the VMM */
+	/* Shared CPU: the traps for an interrupt that waits are laid; pic_pending() >= 0; PC_DUE_...,
+	 * chips that have to be looked at before the guest goes on, and whether it slept then. */
+	union {
+		struct {
+			bool armed, interrupt_waits;
+			u8 due;
+			bool slept;
+		};
+		u32 unusual; /* one of them */
+	};
+
+	/* The guest's system registers; CR2 is in the shared page. */
+	u32 cr0, cr3, cr4, gdt_base, idt_base;
+	u16 gdt_limit, idt_limit, tr;
+	u32 tss_base;            /* linear; 0: no TSS loaded */
+	bool tls_hook;           /* LOAD_TLS has been seen */
+	u8 tls_down;             /* strict TLS: bit n, segment n shows its lower half */
+	/* Dedicated CPU (guests/x86/upcall.c): whether the VMM's work is interrupted at points; the first
+	 * vector of each 8259, 0 until it is known; the APIC's priority before the last point; what
+	 * is suspended, the last behind. */
+	bool points;
+	u32 irq_bases[2], apic_priority, upcall_depth;
+	struct upcall upcalls[UPCALL_DEPTH];
+	u32 direct_count;
+	u8 direct_vectors[PC_DIRECT_VECTORS];
+	struct pic_pair pic;
+	struct shadow shadow;
+	u64 pit_served;          /* when the PIT last expired */
+	struct deadline pit_deadline, rtc_deadline;
+	struct uart uart;
+	struct pit pit;
+	struct rtc rtc;
+	struct frame tls_frame;  /* at the last flip: a fault again is the guest's */
+	u64 tls[SEGMENT_TLS_ENTRIES]; /* strict TLS: descriptors as the guest set them */
+};
+
+_Static_assert(sizeof(struct pc) <= 4096, "one frame of the pool");
+
+/* device/board.c: the mainboard. */
+void pc_devices_create(struct pc *pc);
+void pc_devices_reset(struct pc *pc);
+void pc_devices_stop(struct pc *pc);
+/* After input came or output went. */
+void pc_console(struct pc *pc);
+/* Looks at the chips to which something has happened. Interrupts are masked before and behind it. */
+void pc_settle(struct pc *pc);
+/* Size 1, 2 or 4 bytes. */
+u32 pc_port_read(struct pc *pc, u16 port, u32 size);
+void pc_port_write(struct pc *pc, u16 port, u32 size, u32 value);
+/* The vector to deliver now; the controller regards it as taken. */
+unsigned pc_interrupt_acknowledge(struct pc *pc);
+/* A physical interrupt that the guest owns. */
+void pc_interrupt(struct pc *pc, unsigned irq);
+
+/* Puts a descriptor of the guest into its real GDT; strict TLS: half of it. */
+void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor);
+/* A guest with strict TLS, a #GP: shows the other half of the segments that are loaded.
+ * false: that has been tried, or there is none. */
+MUST_CHECK bool pc_flip_tls(struct pc *pc);
+
+static inline unsigned pc_cpl(const struct vcpu *vcpu)
+{
+	return vcpu->frame->cs & 3;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Strict TLS. Linux's segments for thread-local storage are flat, since their
+ * users reach down from the base with offsets that wrap. Where a guest may not
+ * even read the VMM, such a segment is shown as one of two halves, and flipped
+ * when an access to the other half faults. Each flip costs a trap.
+ */
+#include "guests/x86/guest_access.h"
+#include "guests/x86/pc.h"
+#include "lib/string.h"
+
+/* Prefixes of an instruction. */
+enum {
+	PREFIX_FS = 0x64, PREFIX_GS, PREFIX_OPERAND_SIZE,
+	PREFIX_LOCK = 0xf0, PREFIX_REPEAT_NOT = 0xf2, PREFIX_REPEAT
+};
+
+static bool is_strict(const struct pc *pc, u32 index)
+{
+	return (pc->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0 &&
+	       index >= SEGMENT_TLS_FIRST && index < SEGMENT_TLS_FIRST + SEGMENT_TLS_ENTRIES;
+}
+
+static void half_show(struct pc *pc, u32 number)
+{
+	bool down = (pc->tls_down >> number & 1) != 0;
+
+	segment_put(pc->vcpu, SEGMENT_TLS_FIRST + number, segment_half(pc->tls[number], down));
+}
+
+void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor)
+{
+	u32 number = index - SEGMENT_TLS_FIRST;
+
+	if (!is_strict(pc, index)) {
+		segment_set_guest(pc->vcpu, index, descriptor);
+		return;
+	}
+	pc->tls[number] = segment_restrict(descriptor, true);
+	half_show(pc, number);
+}
+
+/* A segment that expands down has no upper half, and a half that is not there cannot be shown: where the
+ * process has it in SS, the way back to it would fault. */
+static bool has_other_half(const struct pc *pc, u32 number)
+{
+	bool down = (pc->tls_down >> number & 1) != 0;
+
+	return (segment_half(pc->tls[number], !down) & DESCRIPTOR_PRESENT) != 0;
+}
+
+/* The selector that an override prefix of the instruction names, or DS. */
+static u32 data_selector(struct vcpu *vcpu)
+{
+	const struct frame *frame = vcpu->frame;
+	u8 bytes[4];
+	u32 count = guest_fetch(vcpu, bytes, sizeof(bytes));
+
+	for (u32 i = 0; i < count; i++) {
+		if (bytes[i] == PREFIX_GS)
+			return frame->gs;
+		if (bytes[i] == PREFIX_FS)
+			return frame->fs;
+		if (bytes[i] != PREFIX_LOCK && bytes[i] != PREFIX_OPERAND_SIZE &&
+		    bytes[i] != PREFIX_REPEAT && bytes[i] != PREFIX_REPEAT_NOT)
+			break;
+	}
+	return frame->ds;
+}
+
+bool pc_flip_tls(struct pc *pc)
+{
+	const struct frame *frame = pc->vcpu->frame;
+	const u32 selectors[] = {data_selector(pc->vcpu), frame->es};
+	u8 flips = 0;
+
+	for (u32 i = 0; i < ARRAY_SIZE(selectors); i++) {
+		u32 index = (selectors[i] & 0xffff) / 8;
+
+		if (is_strict(pc, index) && has_other_half(pc, index - SEGMENT_TLS_FIRST))
+			flips |= (u8)(1u << (index - SEGMENT_TLS_FIRST));
+	}
+	if (flips == 0 || memcmp(&pc->tls_frame, frame, sizeof(*frame)) == 0)
+		return false;
+	memcpy(&pc->tls_frame, frame, sizeof(*frame));
+	pc->tls_down ^= flips;
+	for (u32 i = 0; i < SEGMENT_TLS_ENTRIES; i++)
+		if (flips >> i & 1)
+			half_show(pc, i);
+	vcpu_count(pc->vcpu, COUNTER_tls_flips);
+	return true;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * On a dedicated CPU the gates of interrupts lead to ring 1. One that comes while the VMM
+ * works in ring 0 cannot enter a less privileged ring: the CPU raises #GP in the VMM, after it
+ * has taken the interrupt from its controller, 8259 or local APIC, which still tells which one
+ * it is. At the points where that may happen, the VMM's work is suspended where it is:
+ *
+ *	VMM stack, read-only meanwhile	guest kernel's stack
+ *	guest's frame			...
+ *	work, up to the point		EFLAGS
+ *	#GP frame of the VMM		CS: the VMM's code segment
+ *	upcall()			EIP of the VMM		<- handler's ESP
+ *
+ *	VMM stack of the next depth	<- esp0
+ *	guest's frame: its handler's
+ *
+ *	  point, #GP              IRET to ring 0, #GP
+ *	work ------> guest's handler ------> work
+ *	               |   ^  its own faults and hypercalls, at points of
+ *	               v   |  which it can be suspended again
+ *	              work, one deeper
+ *
+ * To the guest it looks like an interrupt of its kernel: so it must not be preemptible, lest such a
+ * frame stays on the stack of a task that does not run. It may never come back, or stop: what it
+ * suspended is then given up, and every point is where nothing is half done.
+ */
+#include "guests/x86/upcall.h"
+
+#include "arch/ia32/entry.h"
+#include "core/core.h"
+#include "core/trace.h"
+#include "guests/x86/inject.h"
+#include "platform/pc/apic.h"
+#include "platform/pc/i8259.h"
+
+/* From one VMM stack to the next: a hole, and two pages. */
+#define STACK_DISTANCE 3u
+
+/* Of the VMM stack at a depth, where ring 1 may write while nothing is on it. Below the first they
+ * are one page, which is more than an entry takes. */
+static u32 *stack_pages(const struct vcpu *vcpu, u32 depth)
+{
+	return (u32 *)pool_pointer(vcpu->table_frame) + (LAYOUT_STACK >> PAGE_SHIFT) % 1024 +
+	       depth * STACK_DISTANCE;
+}
+
+COLD bool upcall_create(struct vcpu *vcpu)
+{
+	for (u32 depth = 1; depth <= UPCALL_DEPTH; depth++) {
+		u32 frame = pool_allocate();
+
+		if (frame == 0)
+			return false;
+		stack_pages(vcpu, depth)[1] = frame | PTE_P | PTE_W | PTE_A | PTE_D;
+	}
+	return true;
+}
+
+static void stack_protect(const struct vcpu *vcpu, u32 depth)
+{
+	u32 *pages = stack_pages(vcpu, depth);
+
+	pages[0] ^= PTE_W;
+	pages[1] ^= PTE_W;
+}
+
+COLD void upcall_reset(struct pc *pc)
+{
+	pc->points = false;
+	pc->irq_bases[0] = pc->irq_bases[1] = 0;
+	while (pc->upcall_depth != 0)
+		stack_protect(pc->vcpu, --pc->upcall_depth);
+}
+
+/* The stack at a depth becomes one that is suspended, or ceases to be; entries lead to the frame's.
+ * The CPU also forgets page tables that the work may have freed. */
+static void stack_switch(struct vcpu *vcpu, u32 depth, struct frame *frame)
+{
+	stack_protect(vcpu, depth);
+	vcpu->frame = frame;
+	vcpu->tables->tss.esp0 = (u32)(frame + 1);
+	cr3_write(cr3_read());
+}
+
+COLD void upcall_point(struct pc *pc)
+{
+	if ((pc->vcpu->frame->eflags & EFLAGS_IF) == 0)
+		return;
+	if (pc->upcall_depth == UPCALL_DEPTH) {
+		vcpu_count(pc->vcpu, COUNTER_upcall_refusals);
+		return;
+	}
+	pc->apic_priority = apic_priority();
+	sti_nop_cli(upcall_point);
+}
+
+/* Which interrupt came at the last point. One of the APIC's is more urgent than all that it has in
+ * service; one of the 8259s', which it passes on, does not count there. 0: it cannot be told. */
+COLD static u32 vector_find(const struct pc *pc)
+{
+	int irq;
+
+	if (apic_priority() != pc->apic_priority)
+		return apic_in_service();
+	irq = i8259_in_service();
+	if (irq < 0 || pc->irq_bases[irq / 8] == 0)
+		return 0;
+	return pc->irq_bases[irq / 8] + (u32)irq % 8;
+}
+
+COLD void upcall(struct frame *vmm)
+{
+	struct vcpu *vcpu = core.current;
+	struct pc *pc = vcpu->vm->pc;
+	u32 depth = pc->upcall_depth;
+	struct frame *handler = (struct frame *)(LAYOUT_STACK_TOP + (depth + 1) * STACK_DISTANCE *
+						 PAGE_SIZE) - 1;
+	u32 vector = vector_find(pc);
+
+	if (vector == 0)
+		return;
+	trace(TRACE_upcall, vector, vmm->eip);
+	vcpu_count(vcpu, COUNTER_upcalls);
+	vcpu->counters[COUNTER_upcalls_nested] += depth != 0;
+	pc->upcalls[pc->upcall_depth++] = (struct upcall){vcpu->frame, vmm};
+	vmm->eflags &= ~EFLAGS_IF; /* the next comes at a point that has looked at the APIC */
+	*handler = *vcpu->frame;
+	stack_switch(vcpu, depth, handler);
+	handler->eip = vmm->eip;
+	handler->cs = SELECTOR_VMM_CODE;
+	/* The guest is stopped, and its work given up. What is left of its frame is the guest's. */
+	if (!inject(pc, vector, INJECT_NO_ERROR))
+		*handler = *pc->upcalls[depth].guest;
+	entry_leave(handler);
+}
+
+COLD void upcall_return(struct pc *pc, const u32 *words)
+{
+	const struct upcall *last = pc->upcalls + pc->upcall_depth - 1;
+
+	/* EIP, CS and EFLAGS lie where inject() has put them. */
+	if (pc->upcall_depth == 0 || words[0] != last->vmm->eip ||
+	    pc->vcpu->frame->esp != last->guest->esp - 3 * sizeof(u32))
+		return;
+	stack_switch(pc->vcpu, --pc->upcall_depth, last->guest);
+	entry_leave(last->vmm);
+}
+
+/*
+ * The vectors that a guest gave the 8259s are known to it alone, until one comes by the VMM's own
+ * gates. All systems of the PC give the second one those behind the first's; should one not, its
+ * first interrupt during a halt tells.
+ */
+COLD void upcall_learn(struct pc *pc, u32 vector)
+{
+	int irq;
+
+	if (!core.interruptible || vector - pc->irq_bases[0] < 8 ||
+	    vector - pc->irq_bases[1] < 8 || vector == apic_in_service() ||
+	    (irq = i8259_in_service()) < 0)
+		return;
+	pc->irq_bases[irq / 8] = vector - (u32)irq % 8;
+	if (irq >= 8)
+		return;
+	pc->irq_bases[1] = pc->irq_bases[0] + 8;
+	pc->points = true;
+}
+
+/* The APIC tells its vectors: where it keeps the 8259s' out, none is unknown. */
+COLD void upcall_apic_write(struct pc *pc, u32 offset, u32 value)
+{
+	bool alone = apic_write_for_guest(offset, value);
+
+	pc->points = core.interruptible && (alone || pc->irq_bases[0] != 0);
+}

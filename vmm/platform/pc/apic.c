@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The local APIC: its one-shot timer is the VMM's clock, one store per
+ * deadline. Interrupts of the 8259 pair arrive through LINT0 as before. A guest with
+ * the CPU to itself reads the registers where they are and has its stores checked here.
+ */
+#include "platform/pc/apic.h"
+
+#include "core/memory.h"
+#include "lib/math.h"
+#include "platform/pc/i8254.h"
+
+#define CPUID_APIC (1u << 9)
+#define APIC_BASE_ENABLE (1u << 11)
+
+enum {
+	REGISTER_TASK_PRIORITY = 0x80, REGISTER_SPURIOUS = 0xf0, REGISTER_IN_SERVICE = 0x100,
+	REGISTER_LVT_FIRST = 0x2f0, REGISTER_COMMAND = 0x300, REGISTER_LVT_TIMER = 0x320,
+	REGISTER_LVT_LINT0 = 0x350, REGISTER_LVT_LINT1 = 0x360, REGISTER_LVT_ERROR = 0x370,
+	REGISTER_INITIAL_COUNT = 0x380, REGISTER_CURRENT_COUNT = 0x390, REGISTER_DIVIDE = 0x3e0
+};
+
+/* Of the table of local vectors, and the mode of the command register too: fixed is 0. */
+enum { DELIVERY_MODE = 0x700, LVT_NMI = 0x400, LVT_EXTINT = 0x700, LVT_MASKED = 0x10000 };
+enum { COMMAND_SHORTHAND = 0xc0000, COMMAND_SELF = 0x40000 };
+enum { DIVIDE_BY_1 = 0xb, SPURIOUS_ENABLE = 0x100 };
+#define MEASURED_CLOCKS 11932u /* 10 ms of the 8254 */
+
+/* Ticks of the TSC. Beyond NEAR the timer interrupts earlier, which is harmless. LEAD passes between
+ * the look at the time and the timer's start, and an interrupt takes more to its look at the time. */
+enum { LEAD = 16, NEAR = 1 << 29 };
+/* Timer clocks in a tick of the TSC are timer_scale / 2^SCALE_SHIFT, at most 4. */
+#define SCALE_SHIFT 29
+
+u32 apic_base;
+static u32 timer_scale;
+
+static void apic_write(u32 offset, u32 value)
+{
+	*(volatile u32 *)(LAYOUT_APIC + offset) = value;
+}
+
+static u32 apic_read(u32 offset)
+{
+	return *(volatile u32 *)(LAYOUT_APIC + offset);
+}
+
+COLD u32 apic_in_service(void)
+{
+	for (u32 word = apic_base != 0 ? 8 : 0; word-- > 0;) {
+		u32 bits = apic_read(REGISTER_IN_SERVICE + word * 0x10);
+
+		if (bits != 0)
+			return word * 32 + 31 - (u32)__builtin_clz(bits);
+	}
+	return 0;
+}
+
+/* As the VMM needs it, whatever a guest has made of it. */
+COLD static void apic_reset(void)
+{
+	while (apic_in_service() != 0)
+		apic_end_of_interrupt();
+	apic_write(REGISTER_SPURIOUS, SPURIOUS_ENABLE | VECTOR_APIC_SPURIOUS);
+	apic_write(REGISTER_TASK_PRIORITY, 0);
+	apic_write(REGISTER_LVT_LINT0, LVT_EXTINT);
+	apic_write(REGISTER_LVT_LINT1, LVT_NMI);
+	apic_write(REGISTER_LVT_ERROR, LVT_MASKED);
+	apic_write(REGISTER_DIVIDE, DIVIDE_BY_1);
+}
+
+/*
+ * What comes must come as an interrupt, with a vector that is neither an exception's, nor the
+ * hypercall's, nor one of those that the VMM gives the 8259s: it may come when the guest has
+ * stopped. So an NMI, SMI or INIT is masked where it would come from, and nothing is sent but to
+ * the processor itself. Below the task priority nothing is to be written (QEMU takes it for a
+ * message that sends any interrupt), and behind the divider some processors have registers more.
+ */
+COLD bool apic_write_for_guest(u32 offset, u32 value)
+{
+	u32 mode = value & DELIVERY_MODE;
+	bool vector = (u8)value >= VECTOR_APIC_TIMER;
+
+	if (offset >= REGISTER_LVT_FIRST && offset <= REGISTER_LVT_ERROR &&
+	    offset != REGISTER_COMMAND && (mode != 0 || !vector) &&
+	    (mode != LVT_EXTINT || offset != REGISTER_LVT_LINT0))
+		value |= LVT_MASKED;
+	if (offset % 0x10 == 0 && offset >= REGISTER_TASK_PRIORITY && offset <= REGISTER_DIVIDE &&
+	    (offset != REGISTER_SPURIOUS || vector) &&
+	    (offset != REGISTER_COMMAND ||
+	     (vector && (value & (COMMAND_SHORTHAND | DELIVERY_MODE)) == COMMAND_SELF)))
+		apic_write(offset, value);
+	return (apic_read(REGISTER_LVT_LINT0) & LVT_MASKED) != 0;
+}
+
+COLD static u32 timer_measure(void)
+{
+	apic_write(REGISTER_LVT_TIMER, LVT_MASKED | VECTOR_APIC_TIMER);
+	apic_write(REGISTER_INITIAL_COUNT, 0xffffffff);
+	i8254_wait(MEASURED_CLOCKS);
+	return (0xffffffff - apic_read(REGISTER_CURRENT_COUNT)) / 10;
+}
+
+COLD bool apic_init(void)
+{
+	u64 base;
+
+	if ((cpuid(1).edx & CPUID_APIC) == 0)
+		return false;
+	base = rdmsr(MSR_APIC_BASE);
+	if ((base & APIC_BASE_ENABLE) == 0)
+		wrmsr(MSR_APIC_BASE, base | APIC_BASE_ENABLE);
+	memory_map_device(LAYOUT_APIC, (u32)base & PTE_FRAME);
+	apic_reset();
+	timer_scale = (u32)multiply_divide(1u << SCALE_SHIFT, timer_measure(), time_tsc_khz);
+	apic_base = timer_scale != 0 ? (u32)base | APIC_BASE_ENABLE : 0;
+	return timer_scale != 0;
+}
+
+/* A little late rather than too early, which would cost a second interrupt. */
+static void apic_program(u32 low, s32 high)
+{
+	u32 near = -low - LEAD;
+
+	if (high != -1 || near > NEAR)
+		near = high < 0 && near < -(u32)LEAD ? NEAR : 0;
+	apic_write(REGISTER_INITIAL_COUNT, (u32)((u64)near * timer_scale >> SCALE_SHIFT) + 1);
+}
+
+COLD static void apic_start(void)
+{
+	apic_reset();
+	apic_write(REGISTER_INITIAL_COUNT, 0);
+	apic_write(REGISTER_LVT_TIMER, VECTOR_APIC_TIMER);
+}
+
+COLD static void apic_stop(void)
+{
+	apic_write(REGISTER_LVT_TIMER, LVT_MASKED | VECTOR_APIC_TIMER);
+	apic_write(REGISTER_INITIAL_COUNT, 0);
+}
+
+const struct timer_hardware apic_timer = {"local APIC", -1, apic_start, apic_stop, apic_program};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The real 8254: counter 2 measures, counter 0 interrupts once per program(). */
+#include "platform/pc/i8254.h"
+
+#include "arch/ia32/cpu.h"
+#include "lib/math.h"
+
+#define FREQUENCY 1193182u
+enum { COUNTER_0 = 0x40, COUNTER_2 = 0x42, CONTROL, PORT_61 = 0x61 };
+enum { PORT_61_GATE = 0x01, PORT_61_SPEAKER = 0x02, PORT_61_OUTPUT = 0x20 };
+/* Control words. */
+enum { COUNTER_0_MODE_0 = 0x30, COUNTER_2_MODE_0 = 0xb0 };
+#define MEASUREMENTS 3u
+#define MEASURED_CLOCKS 11932u /* 10 ms */
+#define MEASURED_PARTS 100u    /* of a second */
+/* That counter 0 can wait, at most 65535 clocks. */
+#define MILLISECONDS 54
+
+void i8254_wait(u32 clocks)
+{
+	outb(PORT_61, (u8)((inb(PORT_61) & ~PORT_61_SPEAKER) | PORT_61_GATE));
+	outb(CONTROL, COUNTER_2_MODE_0);
+	outb(COUNTER_2, (u8)clocks);
+	outb(COUNTER_2, (u8)(clocks >> 8));
+	while ((inb(PORT_61) & PORT_61_OUTPUT) == 0)
+		;
+}
+
+/* The shortest measurement is the one least disturbed by whatever else delays
+ * the processor (SMM, an emulator's host). */
+u32 i8254_measure_tsc(void)
+{
+	u64 best = UINT64_MAX;
+
+	for (unsigned i = 0; i < MEASUREMENTS; i++) {
+		u64 start = rdtsc();
+		u64 ticks;
+
+		i8254_wait(MEASURED_CLOCKS);
+		ticks = rdtsc() - start;
+		if (ticks < best)
+			best = ticks;
+	}
+	return (u32)divide_u64(best * MEASURED_PARTS, 1000, NULL);
+}
+
+static void i8254_program(u32 low, s32 high)
+{
+	s64 ticks = -((s64)high << 32 | low);
+	u32 count = 1;
+
+	if (ticks > (s64)time_tsc_khz * MILLISECONDS)
+		count = 0xffff;
+	else if (ticks > time_tsc_khz / 1000)
+		count = (u32)divide_u64(multiply_divide((u64)ticks, FREQUENCY, time_tsc_khz), 1000,
+					NULL);
+	outb(CONTROL, COUNTER_0_MODE_0);
+	outb(COUNTER_0, (u8)count);
+	outb(COUNTER_0, (u8)(count >> 8));
+}
+
+/* Mode 0 without a count: no interrupt. */
+static void i8254_quiet(void)
+{
+	outb(CONTROL, COUNTER_0_MODE_0);
+}
+
+const struct timer_hardware i8254_timer = {"8254", 0, i8254_quiet, i8254_quiet, i8254_program};

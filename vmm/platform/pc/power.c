@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Power-off. QEMU ends by its isa-debug-exit device at port 0xf4 (status
+ * 2 * value + 1), Bochs by the word Shutdown on port 0x8900; on a PC both ports
+ * do nothing.
+ */
+#include "platform/pc/power.h"
+
+#include "arch/ia32/cpu.h"
+#include "core/log.h"
+
+enum { DEBUG_EXIT_PORT = 0xf4, DEBUG_EXIT_GOOD = 0x10, DEBUG_EXIT_BAD = 0x11, BOCHS_PORT = 0x8900 };
+
+static _Noreturn void power_halt(u8 status)
+{
+	const char *shutdown = "Shutdown";
+
+	log_flush();
+	outb(DEBUG_EXIT_PORT, status);
+	while (*shutdown != '\0')
+		outb(BOCHS_PORT, (u8)*shutdown++);
+	for (;;) {
+		cli(power_off);
+		__asm__ volatile("hlt");
+	}
+}
+
+_Noreturn void power_off_machine(void)
+{
+	log_line("all guests are off");
+	sti_nop_cli(power_off);
+	power_halt(DEBUG_EXIT_GOOD);
+}
+
+_Noreturn void power_stop_machine(void)
+{
+	power_halt(DEBUG_EXIT_BAD);
+}
