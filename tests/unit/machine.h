@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #include "core/core.h"
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
+#include "core/pool.h"
 #include "arch/ia32/cpu.h"
 
 #define MACHINE_MEMORY 0x2000000u

@@ -10,7 +10,7 @@
 
 #include "platform/pc/apic.h"
 #include "platform/pc/i8254.h"
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
 #include "quiet_processor.h"
 
 #define BASE 0xfee00000u

@@ -13,7 +13,7 @@
 #include "core/core.h"
 #include "guests/rtos/rtos.h"
 #include "core/init.h"
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
 #include "guests/x86/pc.h"
 
 /* Channel 0 joins Linux and A, channel 1 A and B, channel 2 Linux and B. */

@@ -8,7 +8,7 @@
 
 #include "core/core.h"
 #include "arch/ia32/layout.h"
-#include "core/memory.h"
+#include "core/pool.h"
 #include "arch/ia32/segment.h"
 #include "fake/vmm.h"
 

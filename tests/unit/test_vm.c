@@ -14,7 +14,7 @@
 #include "guests/rtos/rtos.h"
 #include "core/init.h"
 #include "core/log.h"
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
 #include "core/module.h"
 #include "core/report.h"
 #include "core/schedule.h"

@@ -34,7 +34,8 @@ SOURCES = {
     "core/schedule.c": 0,
     "core/vm.c": 0,
     "core/control.c": 0,
-    "core/memory.c": 0,
+    "arch/ia32/memory.c": 0,
+    "core/pool.c": 0,
 }
 WANTED_OVERALL = 92
 SAMPLE = 100

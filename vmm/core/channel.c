@@ -3,7 +3,7 @@
 #include "core/channel.h"
 
 #include "core/init.h"
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
 #include "core/schedule.h"
 #include "core/work.h"
 #include "guests/rtos/rtos.h"

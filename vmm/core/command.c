@@ -9,7 +9,7 @@
 #include "core/command.h"
 
 #include "core/log.h"
-#include "core/memory.h"
+#include "core/pool.h"
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"

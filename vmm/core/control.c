@@ -8,7 +8,8 @@
  */
 #include "core/hypercall.h"
 #include "core/log.h"
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
+#include "core/pool.h"
 #include "core/module.h"
 #include "core/schedule.h"
 #include "core/trace.h"

@@ -7,7 +7,8 @@
 #include "arch/ia32/segment.h"
 #include "core/interrupt.h"
 #include "core/log.h"
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
+#include "core/pool.h"
 #include "core/module.h"
 #include "core/schedule.h"
 

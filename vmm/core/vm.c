@@ -11,7 +11,7 @@
 #include "core/init.h"
 #include "core/interrupt.h"
 #include "core/log.h"
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
 #include "core/module.h"
 #include "core/report.h"
 #include "core/schedule.h"

@@ -4,7 +4,7 @@
  */
 #include "debug/frame_check.h"
 
-#include "core/memory.h"
+#include "core/pool.h"
 #include "debug/must.h"
 #include "lib/string.h"
 

@@ -17,7 +17,7 @@
 #include "core/interrupt.h"
 #include "arch/ia32/layout.h"
 #include "core/log.h"
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
 #include "core/time.h"
 #include "arch/ia32/fpu.h"
 #include "arch/ia32/segment.h"

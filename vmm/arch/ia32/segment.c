@@ -7,7 +7,7 @@
 
 #include "arch/ia32/entry.h"
 #include "core/core.h"
-#include "core/memory.h"
+#include "core/pool.h"
 #include "core/schedule.h"
 #include "lib/string.h"
 

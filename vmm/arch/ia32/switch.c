@@ -3,7 +3,7 @@
 #include "arch/ia32/switch.h"
 
 #include "arch/ia32/entry.h"
-#include "core/memory.h"
+#include "core/pool.h"
 #include "lib/string.h"
 
 /* boot.S: behind the stack of the idle vCPU. */

@@ -11,7 +11,7 @@
 #include "arch/ia32/switch.h"
 #include "core/hypercall.h"
 #include "core/log.h"
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
 #include "core/report.h"
 #include "core/schedule.h"
 #include "core/trace.h"

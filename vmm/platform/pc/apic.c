@@ -6,7 +6,7 @@
  */
 #include "platform/pc/apic.h"
 
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
 #include "lib/math.h"
 #include "platform/pc/i8254.h"
 

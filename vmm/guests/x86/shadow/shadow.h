@@ -10,7 +10,8 @@
  */
 #pragma once
 
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
+#include "core/pool.h"
 #include "core/vcpu.h"
 
 struct pc;

@@ -4,22 +4,17 @@
  * direct-mapped cache of 1024 page mappings: guest page tables are read
  * through them on every shadow fill, so a hit must be a compare and an add.
  */
-#include "core/memory.h"
+#include "arch/ia32/memory.h"
 
-#include "core/core.h"
 #include "core/log.h"
-#include "core/schedule.h"
+#include "core/pool.h"
 #include "lib/string.h"
-
-/* Groups of a frame that pool_ready() zeroes at a time: some 400 instructions. */
-#define CLEAN_GROUPS 8u
 
 __attribute__((aligned(4096))) u32 memory_directory[1024];
 __attribute__((aligned(4096))) u32 memory_windows[MEMORY_WINDOWS];
 __attribute__((aligned(4096))) static u32 fixed_table[1024];
 
-static u32 rtos_mapped, pool_first;
-u32 pool_distance, pool_frames, pool_available;
+static u32 rtos_mapped;
 
 static u32 image_physical(const void *pointer)
 {
@@ -142,82 +137,9 @@ void memory_map_device(u32 linear, u32 physical)
 	invlpg(linear);
 }
 
-/* The marks take the first frames. */
-void pool_init(u32 base, u32 size)
+void memory_map_pool(u32 base, u32 size)
 {
-	u32 marks = (size / POOL_GROUP / 8 + PAGE_SIZE - 1) & PTE_FRAME;
-	u32 offset;
-
-	pool_distance = LAYOUT_POOL - base;
-	pool_frames = (size - marks) / PAGE_SIZE;
-	for (offset = 0; offset < size; offset += LARGE_PAGE_SIZE)
+	for (u32 offset = 0; offset < size; offset += LARGE_PAGE_SIZE)
 		memory_directory[(LAYOUT_POOL + offset) >> LARGE_PAGE_SHIFT] =
 			(base + offset) | PTE_P | PTE_PS | PTE_A | PTE_D | PTE_G;
-	memset(pool_used, 0, size);
-	for (offset = size; offset != marks; offset -= PAGE_SIZE)
-		pool_free(base + offset - PAGE_SIZE);
-}
-
-/* Zeroes so many groups, at most, of the first free frame, of which there must be one. */
-static void pool_clean(u32 groups)
-{
-	u32 *contents = pool_pointer(pool_first);
-	u32 *marks = pool_marks(pool_first);
-	u32 next = contents[0];
-
-	for (; *marks != 0 && groups != 0; *marks &= *marks - 1, groups--) {
-		memset((u8 *)contents + (u32)__builtin_ctz(*marks) * POOL_GROUP, 0, POOL_GROUP);
-		contents[0] = next;
-		if (core.current == &idle_vcpu)
-			schedule_breathe();
-	}
-}
-
-bool pool_ready(void)
-{
-	u32 marks = pool_first != 0 ? *pool_marks(pool_first) : 0;
-
-	if ((marks & (marks - 1)) == 0)
-		return true;
-	pool_clean(CLEAN_GROUPS);
-	return false;
-}
-
-u32 pool_allocate(void)
-{
-	u32 frame = pool_first;
-	u32 *contents = pool_pointer(frame);
-
-	if (frame == 0)
-		return 0;
-	pool_clean(POOL_GROUPS);
-	pool_first = contents[0];
-	pool_available--;
-	contents[0] = 0;
-	*pool_marks(frame) = ~0u;
-	return frame;
-}
-
-void pool_free(u32 frame)
-{
-	u32 *contents = pool_pointer(frame);
-
-	contents[0] = pool_first;
-	pool_first = frame;
-	pool_available++;
-}
-
-u32 pool_count(void)
-{
-	u32 count = 0;
-
-	for (u32 frame = pool_first; frame != 0; frame = *(u32 *)pool_pointer(frame))
-		count++;
-	return count;
-}
-
-void pool_each_free(void (*visit)(u32 frame))
-{
-	for (u32 frame = pool_first; frame != 0; frame = *(u32 *)pool_pointer(frame))
-		visit(frame);
 }
