@@ -16,8 +16,8 @@
 
 #include "core/channel.h"
 #include "core/core.h"
+#include "core/guest_kind.h"
 #include "guests/x86/linux.h"
-#include "guests/rtos/rtos.h"
 #include "core/hypercall.h"
 #include "core/init.h"
 #include "core/interrupt.h"
@@ -31,7 +31,6 @@
 #include "core/trace.h"
 #include "core/work.h"
 #include "arch/ia32/fpu.h"
-#include "guests/x86/guest_access.h"
 #include "arch/ia32/segment.h"
 #include "arch/ia32/switch.h"
 
@@ -267,7 +266,7 @@ static bool is_callers(u32 linear, u32 size)
 	return linear <= CALLER_MEMORY && size <= CALLER_MEMORY - linear;
 }
 
-bool guest_read(u32 linear, void *to, u32 size)
+static bool guest_read(u32 linear, void *to, u32 size)
 {
 	require(caller == vms[MANAGER].vcpu);
 	if (is_callers(linear, size))
@@ -276,7 +275,7 @@ bool guest_read(u32 linear, void *to, u32 size)
 }
 
 /* As the real one takes for granted: there is a first and a last byte, less than a page apart. */
-bool guest_write(u32 linear, const void *from, u32 size)
+static bool guest_write(u32 linear, const void *from, u32 size)
 {
 	require(caller == vms[MANAGER].vcpu && size > 0 && size < GANDALF_PAGE_SIZE);
 	if (is_callers(linear, size))
@@ -359,15 +358,16 @@ static bool ring(const struct vm *vm)
 	return vm->state == GANDALF_STATE_RUNNING;
 }
 
-u32 rtos_ring(const struct vm *vm)
+static u32 rtos_ring(const struct vm *vm)
 {
-	require(vm->pc == NULL);
+	require(vm->rtos != NULL);
 	return ring(vm) ? 0 : (u32)GANDALF_ERROR_ARGUMENT;
 }
 
-void pc_interrupt(struct pc *pc, unsigned irq)
+static u32 linux_ring(const struct vm *vm)
 {
-	require(ring(pc->vm) && irq == GANDALF_DOORBELL_IRQ);
+	require(vm->pc != NULL);
+	return ring(vm) ? 0 : (u32)GANDALF_ERROR_ARGUMENT;
 }
 
 static void operation_start(struct vcpu *vcpu)
@@ -412,7 +412,7 @@ static const struct vcpu_operations operations = {
 	.instruction = operation_instruction,
 };
 
-bool linux_create(struct vm *vm)
+static bool linux_create(struct vm *vm)
 {
 	vm->pc = &pcs[vm->index - MANAGER];
 	vm->pc->vm = vm;
@@ -421,13 +421,23 @@ bool linux_create(struct vm *vm)
 	return true;
 }
 
-bool rtos_create(struct vm *vm)
+static bool rtos_create(struct vm *vm)
 {
 	vm->rtos = (struct rtos *)1;
 	vm->vcpu->operations = &operations;
 	vm->vcpu->shared = &shared[vm->index];
 	return true;
 }
+
+static const struct guest_kind linux_kind = {
+	.number = GANDALF_KIND_LINUX_SHARED, .create = linux_create, .ring = linux_ring,
+	.read = guest_read, .write = guest_write,
+};
+static const struct guest_kind rtos_kind = {
+	.number = GANDALF_KIND_RTOS, .real_time = true, .create = rtos_create, .ring = rtos_ring,
+};
+GUEST_KIND(linux_kind);
+GUEST_KIND(rtos_kind);
 
 /* What must hold between any two steps */
 

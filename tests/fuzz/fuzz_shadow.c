@@ -663,7 +663,7 @@ static void machine_make(u32 frames, bool dedicated)
 	vm->vcpu = vcpu;
 	vcpu->vm = vm;
 	core.vcpu_count = 1;
-	require(segment_create(vcpu) && linux_create(vm) && stack_create());
+	require(segment_create(vcpu) && kind_linked(guest.kind)->create(vm) && stack_create());
 	pc = vm->pc;
 }
 

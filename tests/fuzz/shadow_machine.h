@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "core/channel.h"
+#include "fake/kind.h"
 #include "guests/x86/linux.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
@@ -215,7 +216,7 @@ void trace(enum trace_type type, u32 first, u32 second)
 	(void)second;
 }
 
-const char *report_exception_name(unsigned vector)
+const char *exception_name(unsigned vector)
 {
 	(void)vector;
 	return "exception";

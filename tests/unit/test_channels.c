@@ -11,10 +11,9 @@
 
 #include "core/channel.h"
 #include "core/core.h"
-#include "guests/rtos/rtos.h"
+#include "core/guest_kind.h"
 #include "core/init.h"
 #include "arch/ia32/memory.h"
-#include "guests/x86/pc.h"
 
 /* Channel 0 joins Linux and A, channel 1 A and B, channel 2 Linux and B. */
 enum { LINUX, A, B, C, GUESTS };
@@ -27,7 +26,6 @@ struct vm vms[GANDALF_GUESTS_MAXIMUM];
 struct gandalf_table system_table;
 static struct vcpu vcpus_made[GUESTS];
 static struct gandalf_shared shared[GUESTS];
-static struct pc pc;
 static struct frame frame;
 static u32 mapped[CHANNELS], mapped_count;
 static u32 indices[CHANNELS][4];
@@ -56,7 +54,7 @@ void memory_copy_out(u32 to, const void *from, u32 size)
 	fail();
 }
 
-u32 rtos_ring(const struct vm *vm)
+static u32 rtos_ring(const struct vm *vm)
 {
 	assert_false(processor.interrupts);
 	if (vm->state != GANDALF_STATE_RUNNING)
@@ -65,13 +63,18 @@ u32 rtos_ring(const struct vm *vm)
 	return 0;
 }
 
-void pc_interrupt(struct pc *which, unsigned irq)
+static u32 linux_ring(const struct vm *vm)
 {
 	assert_false(processor.interrupts);
-	assert_ptr_equal(which, &pc);
-	assert_int_equal(irq, GANDALF_DOORBELL_IRQ);
+	assert_ptr_equal(vm, &vms[LINUX]);
+	if (vm->state != GANDALF_STATE_RUNNING)
+		return (u32)GANDALF_ERROR_ARGUMENT;
 	rung[LINUX]++;
+	return 0;
 }
+
+static const struct guest_kind linux_kind = { .ring = linux_ring };
+static const struct guest_kind rtos_kind = { .real_time = true, .ring = rtos_ring };
 
 void processor_sleep(void)
 {
@@ -106,7 +109,7 @@ static int start(void **state)
 		guests[i].memory_size = 0x100000;
 		vms[i] = (struct vm){ .guest = &guests[i], .index = i, .vcpu = &vcpus_made[i],
 				      .state = GANDALF_STATE_RUNNING };
-		vms[i].pc = i == LINUX ? &pc : NULL;
+		vms[i].kind = i == LINUX ? &linux_kind : &rtos_kind;
 		vcpus_made[i] = (struct vcpu){ .vm = &vms[i], .shared = &shared[i], .frame = &frame };
 	}
 	return 0;

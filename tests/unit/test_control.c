@@ -10,15 +10,14 @@
 #include "fake/quiet_processor.h"
 
 #include "core/core.h"
+#include "core/guest_kind.h"
 #include "core/hypercall.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
 #include "core/pool.h"
 #include "core/module.h"
-#include "guests/x86/pc.h"
 #include "core/schedule.h"
 #include "core/trace.h"
-#include "guests/x86/guest_access.h"
 
 #define ROOM 0x700u
 #define STORE 0x100000u
@@ -41,7 +40,6 @@ static struct gandalf_image image;
 static struct console made[GUESTS + 1];
 struct console *log_console = &made[GUESTS];
 static struct frame frame;
-static struct pc pc;
 static char report[GANDALF_REPORT_SIZE];
 static u8 guest_memory[0x1000]; /* the caller's, from address 0 */
 static u8 store[ROOM];
@@ -72,7 +70,7 @@ static bool is_inside(u32 linear, u32 size)
 }
 
 /* For both others may have to leave the shadow: never while interrupts are masked. */
-bool guest_read(u32 linear, void *to, u32 size)
+static bool guest_read(u32 linear, void *to, u32 size)
 {
 	assert_true(processor.interrupts);
 	if (is_inside(linear, size))
@@ -80,13 +78,16 @@ bool guest_read(u32 linear, void *to, u32 size)
 	return is_inside(linear, size);
 }
 
-bool guest_write(u32 linear, const void *from, u32 size)
+static bool guest_write(u32 linear, const void *from, u32 size)
 {
 	assert_true(size > 0 && processor.interrupts);
 	if (is_inside(linear, size))
 		memcpy(guest_memory + linear, from, size);
 	return is_inside(linear, size);
 }
+
+static const struct guest_kind linux_kind = { .read = guest_read, .write = guest_write };
+static const struct guest_kind rtos_kind = { .real_time = true };
 
 void memory_copy_out(u32 to, const void *from, u32 size)
 {
@@ -138,8 +139,6 @@ void processor_sleep(void)
 
 static int start(void **state)
 {
-	static struct rtos *const some = (struct rtos *)1;
-
 	(void)state;
 	memset(&core, 0, sizeof(core));
 	memset(vms, 0, sizeof(vms));
@@ -153,14 +152,13 @@ static int start(void **state)
 	for (u32 i = 0; i < GUESTS; i++) {
 		snprintf(guests[i].name, sizeof(guests[i].name), "guest%u", i);
 		guests[i].memory_size = 0x2000;
-		vms[i] = (struct vm){ .guest = &guests[i], .index = i, .vcpu = &vcpus_made[i],
+		vms[i] = (struct vm){ .kind = &linux_kind, .guest = &guests[i], .index = i, .vcpu = &vcpus_made[i],
 				      .console = &made[i], .report = report };
 		vcpus_made[i].vm = &vms[i];
 		vcpus_made[i].operations = &operations;
 	}
 	image = (struct gandalf_image){ .offset = IMAGE_OFFSET, .room = ROOM, .memory_size = 1 };
-	vms[LINUX].pc = &pc;
-	vms[RTOS].rtos = some;
+	vms[RTOS].kind = &rtos_kind;
 	vms[RTOS].image = &image;
 	vcpus_made[LINUX].frame = &frame;
 	vcpus_made[LINUX].interruptible = true;
@@ -186,7 +184,7 @@ static void only_who_is_allowed_manages(void **state)
 	(void)state;
 	for (unsigned how = 0; how < 2; how++) {
 		guests[LINUX].flags = how ? GANDALF_GUEST_CONTROL : GANDALF_GUEST_STRICT_TLS;
-		vms[LINUX].pc = how ? NULL : &pc; /* an RTOS may not, whatever its table says */
+		vms[LINUX].kind = how ? &rtos_kind : &linux_kind; /* an RTOS may not, whatever its table says */
 		for (u32 number = GANDALF_HYPERCALL_READ; number <= GANDALF_HYPERCALL_ACT; number++)
 			assert_int_equal(call(number, of(0, RTOS), 0, 4, 0),
 					 GANDALF_ERROR_PERMISSION);
@@ -390,7 +388,7 @@ static void an_image_must_fit(void **state)
 	assert_int_equal(image_finish(0x1000, 0), 0);
 	assert_int_equal(image.memory_size, 0x1000);
 	/* Linux has images of another kind, and who runs keeps its own. */
-	vms[RTOS].rtos = NULL;
+	vms[RTOS].kind = &linux_kind;
 	assert_int_equal(image_write(0, 4), GANDALF_ERROR_SPACE);
 	assert_int_equal(image_finish(4, 0), GANDALF_ERROR_SPACE);
 	start(state);

@@ -9,6 +9,7 @@
 
 #include "fake/quiet_processor.h"
 
+#include "fake/kind.h"
 #include "guests/x86/linux.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
@@ -189,6 +190,21 @@ void pc_settle(struct pc *pc)
 	assert_false(processor.interrupts);
 	pc->due = 0;
 	pc->interrupt_waits |= settle_interrupts;
+}
+
+bool shadow_fill_for_vmm(struct vcpu *which, u32 address)
+{
+	assert_non_null(which);
+	return address == 0;
+}
+
+/* How often the guest's work has been left for its own interrupt. */
+static unsigned upcalls;
+
+void upcall(struct frame *vmm)
+{
+	assert_non_null(vmm);
+	upcalls++;
 }
 
 void pc_interrupt(struct pc *pc, unsigned irq)
@@ -400,7 +416,8 @@ static int start(void **state)
 	vcpu.state = VCPU_RUNNING;
 	core.current = &vcpu;
 	core.interruptible = true;
-	assert_true(linux_create(&vm));
+	vm.kind = kind_linked(vm.guest->kind);
+	assert_true(vm.kind->create(&vm));
 	return 0;
 }
 
@@ -459,6 +476,25 @@ static void page_faults_are_served_with_interrupts_enabled(void **state)
 		assert_call(1, "stop", false);
 	}
 	assert_int_equal(stops, 2);
+}
+
+/* The error code names the gate's segment; its lowest bit may say that an interrupt was the cause. */
+static void an_interrupt_that_cannot_go_to_ring_1_is_an_upcall(void **state)
+{
+	static const struct { u32 vector, error; bool is; } cases[] = {
+		{EXCEPTION_GP, GUEST_KERNEL_CODE, true}, {EXCEPTION_GP, GUEST_KERNEL_CODE & ~1u, true},
+		{EXCEPTION_GP, 0, false}, {EXCEPTION_GP, GUEST_KERNEL_CODE + 8, false},
+		{EXCEPTION_NP, GUEST_KERNEL_CODE, false}, {EXCEPTION_PF, 0, false},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct frame at = {.vector = cases[i].vector, .error = cases[i].error};
+
+		upcalls = 0;
+		assert_int_equal(vcpu.operations->upcall(&at), cases[i].is);
+		assert_int_equal(upcalls, cases[i].is);
+	}
 }
 
 /* Where the page tables need not be asked whether the kernel may write, they are not. */
@@ -600,7 +636,7 @@ static void a_dedicated_cpu_and_the_old_way_keep_interrupts_out(void **state)
 		frames_taken = 0;
 		core.interruptible = how;
 		guest.kind = how ? GANDALF_KIND_LINUX_DEDICATED : GANDALF_KIND_LINUX_SHARED;
-		assert_true(linux_create(&vm));
+		assert_true(vm.kind->create(&vm));
 		assert_false(vcpu.interruptible);
 		for (unsigned i = 0; i < ARRAY_SIZE(vectors); i++) {
 			frame.eax = GANDALF_HYPERCALL_FLUSH;
@@ -631,6 +667,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(page_faults_are_served_with_interrupts_enabled),
+		TEST(an_interrupt_that_cannot_go_to_ring_1_is_an_upcall),
 		TEST(stores_to_the_gdt_take_the_short_way),
 		TEST(hypercalls_and_emulation_run_with_interrupts_enabled),
 		TEST(the_fpu_changes_hands_with_interrupts_disabled),

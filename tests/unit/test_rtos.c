@@ -212,17 +212,17 @@ static void a_ring_waits_for_who_can_hear_it(void **state)
 {
 	(void)state;
 	vm.state = GANDALF_STATE_RUNNING;
-	assert_int_equal(rtos_ring(&vm), 0);
-	assert_int_equal(rtos_ring(&vm), 0);
+	assert_int_equal(vm.kind->ring(&vm), 0);
+	assert_int_equal(vm.kind->ring(&vm), 0);
 	assert_int_equal(vcpu.pending, 1u << (GANDALF_VECTOR_DOORBELL - GANDALF_VECTOR_IRQ));
 	assert_true(vcpu.attention);
 	vcpu.pending = vcpu.attention = 0;
 	vm.state = GANDALF_STATE_STOPPED;
-	assert_int_equal(rtos_ring(&vm), (u32)GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(vm.kind->ring(&vm), (u32)GANDALF_ERROR_ARGUMENT);
 	vm.state = GANDALF_STATE_RUNNING;
 	memset(memory + TABLE, 0, 256);
 	call(GANDALF_HYPERCALL_HANDLERS, TABLE, 0);
-	assert_int_equal(rtos_ring(&vm), (u32)GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(vm.kind->ring(&vm), (u32)GANDALF_ERROR_ARGUMENT);
 	assert_false(vcpu.pending || vcpu.attention);
 }
 

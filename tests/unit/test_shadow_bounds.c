@@ -449,11 +449,6 @@ static void the_vmm_s_own_faults_are_filled_as_the_guest_s(void **state)
 	shadow_invalidate(&pc, 0x7000);
 	vmm_stores(0x7000);
 	assert_true(shadow_is_writable(&vcpu, 0x7000));
-	/* An RTOS, or nobody. */
-	vm.pc = NULL;
-	assert_false(shadow_fill_for_vmm(&vcpu, 0x5123));
-	vcpu.vm = NULL;
-	assert_false(shadow_fill_for_vmm(&vcpu, 0x5123));
 }
 
 /* What comes with a fault has the rights that the guest gave it, and is the guest's. */

@@ -10,8 +10,7 @@
 #include "fake/quiet_processor.h"
 
 #include "core/core.h"
-#include "guests/x86/linux.h"
-#include "guests/rtos/rtos.h"
+#include "core/guest_kind.h"
 #include "core/init.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
@@ -238,17 +237,17 @@ static const struct vcpu_operations operations = {
 	.release = operation_release,
 };
 
-bool linux_create(struct vm *vm)
+static bool linux_create(struct vm *vm)
 {
 	vm->vcpu->operations = &operations;
 	vm->vcpu->shared = &shared;
 	return true;
 }
 
-bool rtos_create(struct vm *vm)
-{
-	return linux_create(vm);
-}
+static const struct guest_kind linux_kind = {
+	.number = GANDALF_KIND_LINUX_SHARED, .create = linux_create,
+};
+GUEST_KIND(linux_kind);
 
 /* The idle vCPU's turn. */
 static void housekeep(void)

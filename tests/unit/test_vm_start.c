@@ -10,8 +10,7 @@
 #include "fake/quiet_processor.h"
 
 #include "core/core.h"
-#include "guests/x86/linux.h"
-#include "guests/rtos/rtos.h"
+#include "core/guest_kind.h"
 #include "core/init.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
@@ -291,19 +290,28 @@ static const struct vcpu_operations rtos_operations = {
 	.stop = operation_stop,
 };
 
-bool linux_create(struct vm *vm)
+static bool linux_create(struct vm *vm)
 {
 	vm->vcpu->operations = &linux_operations;
 	vm->vcpu->shared = &shared[vm->index];
 	return creates("linux");
 }
 
-bool rtos_create(struct vm *vm)
+static bool rtos_create(struct vm *vm)
 {
 	vm->vcpu->operations = &rtos_operations;
 	vm->vcpu->shared = &shared[vm->index];
 	return creates("rtos");
 }
+
+static const struct guest_kind linux_kind = {
+	.number = GANDALF_KIND_LINUX_SHARED, .create = linux_create,
+};
+static const struct guest_kind rtos_kind = {
+	.number = GANDALF_KIND_RTOS, .real_time = true, .create = rtos_create,
+};
+GUEST_KIND(linux_kind);
+GUEST_KIND(rtos_kind);
 
 static u32 base_of(u32 guest)
 {

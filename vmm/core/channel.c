@@ -2,12 +2,11 @@
 /* Channels between guests, and doorbells. */
 #include "core/channel.h"
 
-#include "core/init.h"
 #include "arch/ia32/memory.h"
+#include "core/guest_kind.h"
+#include "core/init.h"
 #include "core/schedule.h"
 #include "core/work.h"
-#include "guests/rtos/rtos.h"
-#include "guests/x86/pc.h"
 #include "lib/string.h"
 
 static u32 epochs[GANDALF_CHANNELS_MAXIMUM];
@@ -45,23 +44,13 @@ void channel_tell(const struct vm *vm)
 		if (side < 0)
 			continue;
 		memcpy(place->name, channel->name, sizeof(place->name));
-		place->address = vm->pc != NULL ? channel->base - vm->guest->memory_base : behind;
+		place->address = vm->kind->real_time ? behind : channel->base - vm->guest->memory_base;
 		place->size = channel->size;
 		place->side = (u32)side;
 		place->peer = channel->guests[1 - side];
 		behind += channel->size;
 		place++;
 	}
-}
-
-static u32 doorbell_ring(const struct vm *vm)
-{
-	if (vm->pc == NULL)
-		return rtos_ring(vm);
-	if (vm->state != GANDALF_STATE_RUNNING)
-		return (u32)GANDALF_ERROR_ARGUMENT;
-	pc_interrupt(vm->pc, GANDALF_DOORBELL_IRQ);
-	return 0;
 }
 
 void channel_renew(const struct vm *vm)
@@ -82,10 +71,12 @@ void channel_ring_peers(const struct vm *vm)
 {
 	for (u32 i = 0; i < system_table.channel_count; i++) {
 		int side = channel_side(&system_table.channels[i], vm);
+		const struct vm *peer;
 
 		if (side < 0)
 			continue;
-		doorbell_ring(&vms[system_table.channels[i].guests[1 - side]]);
+		peer = &vms[system_table.channels[i].guests[1 - side]];
+		peer->kind->ring(peer);
 		schedule_breathe();
 	}
 }
@@ -96,19 +87,21 @@ APART static u32 doorbell_ring_peer(const struct vm *from, const struct vm *to)
 	for (u32 i = 0; i < system_table.channel_count; i++)
 		if (channel_side(&system_table.channels[i], from) >= 0 &&
 		    channel_side(&system_table.channels[i], to) >= 0)
-			return from != to ? doorbell_ring(to) : (u32)GANDALF_ERROR_ARGUMENT;
+			return from != to ? to->kind->ring(to) : (u32)GANDALF_ERROR_ARGUMENT;
 	return (u32)GANDALF_ERROR_ARGUMENT;
 }
 
 u32 hypercall_doorbell(struct vcpu *vcpu)
 {
 	u32 place = vcpu->frame->ebx;
+	const struct vm *to;
 
 	work_end(doorbell);
 	vcpu->attention = true; /* who is rung may be more urgent */
 	if (place >= core.vcpu_count)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	if (vcpu->vm->pc != NULL && vms[place].pc == NULL)
-		return rtos_ring(&vms[place]);
-	return doorbell_ring_peer(vcpu->vm, &vms[place]);
+	to = &vms[place];
+	if (to->kind->real_time && !vcpu->vm->kind->real_time)
+		return to->kind->ring(to);
+	return doorbell_ring_peer(vcpu->vm, to);
 }

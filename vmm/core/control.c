@@ -6,15 +6,15 @@
  * tables may have to be filled and others to go, is not masked: the chunk lies on the stack
  * in between.
  */
+#include "arch/ia32/memory.h"
+#include "core/guest_kind.h"
 #include "core/hypercall.h"
 #include "core/log.h"
-#include "arch/ia32/memory.h"
-#include "core/pool.h"
 #include "core/module.h"
+#include "core/pool.h"
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "guests/x86/guest_access.h"
 #include "lib/string.h"
 
 /* Bytes that are typed between two looks at interrupts. */
@@ -28,7 +28,7 @@ struct object {
 
 static bool control_is_allowed(struct vcpu *vcpu)
 {
-	if (vcpu->vm->pc != NULL && (vcpu->vm->guest->flags & GANDALF_GUEST_CONTROL) != 0)
+	if (vcpu->vm->kind->write != NULL && (vcpu->vm->guest->flags & GANDALF_GUEST_CONTROL) != 0)
 		return true;
 	work_end(control_refusal);
 	if (vcpu->counters[COUNTER_refusals]++ == 0) {
@@ -77,7 +77,7 @@ static struct object object_guest(const struct vm *vm)
 	status.restarts = vm->vcpu->counters[COUNTER_restarts];
 	status.fault_restarts = vm->fault_restarts;
 	status.flags = guest->flags;
-	status.image_room = vm->rtos != NULL ? vm->image->room : 0;
+	status.image_room = vm->kind->real_time ? vm->image->room : 0;
 	status.watchdog_ms = guest->watchdog_ms;
 	status.console_bytes = vm->console->output_total;
 	status.ran = core_ran(vm->vcpu);
@@ -135,14 +135,14 @@ static u32 control_read(struct vcpu *vcpu)
 	size = minimum(size, minimum(frame->edx, sizeof(bytes)));
 	memcpy(bytes, (const u8 *)object.at + frame->esi, size);
 	work_begin(vcpu);
-	if (size != 0 && !guest_write(frame->ecx, bytes, size))
+	if (size != 0 && !vcpu->vm->kind->write(frame->ecx, bytes, size))
 		return hypercall_bad_address(vcpu, frame->ecx);
 	return size;
 }
 
 static u32 image_write(struct vm *vm, u32 offset, const u8 *bytes, u32 size)
 {
-	if (vm->rtos == NULL || offset > vm->image->room || size > vm->image->room - offset)
+	if (!vm->kind->real_time || offset > vm->image->room || size > vm->image->room - offset)
 		return (u32)GANDALF_ERROR_SPACE;
 	if (vm_is_alive(vm))
 		return (u32)GANDALF_ERROR_STATE;
@@ -170,7 +170,7 @@ static u32 control_write(struct vcpu *vcpu, struct vm *vm, u32 object)
 	u8 bytes[GANDALF_CONTROL_CHUNK];
 	u32 size = minimum(frame->edx, sizeof(bytes));
 
-	if (!guest_read(frame->ecx, bytes, size))
+	if (!vcpu->vm->kind->read(frame->ecx, bytes, size))
 		return hypercall_bad_address(vcpu, frame->ecx);
 	work_end(control_change);
 	if (object == GANDALF_OBJECT_IMAGE)
@@ -183,7 +183,7 @@ static u32 control_write(struct vcpu *vcpu, struct vm *vm, u32 object)
 /* What was written is an image of so many bytes. */
 static int image_finish(struct vm *vm, u32 size, u32 entry)
 {
-	if (vm->rtos == NULL || size > vm->image->room ||
+	if (!vm->kind->real_time || size > vm->image->room ||
 	    size > vm->guest->memory_size - GANDALF_PAGE_SIZE)
 		return GANDALF_ERROR_SPACE;
 	if (vm_is_alive(vm))

@@ -4,12 +4,12 @@
 
 #include "arch/ia32/entry.h"
 #include "arch/ia32/fpu.h"
+#include "arch/ia32/memory.h"
 #include "arch/ia32/segment.h"
 #include "core/interrupt.h"
 #include "core/log.h"
-#include "arch/ia32/memory.h"
-#include "core/pool.h"
 #include "core/module.h"
+#include "core/pool.h"
 #include "core/schedule.h"
 
 #define VERSION "0.1"

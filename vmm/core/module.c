@@ -6,8 +6,8 @@
  */
 #include "core/module.h"
 
-#include "core/log.h"
 #include "arch/ia32/memory.h"
+#include "core/log.h"
 #include "core/pool.h"
 #include "core/table.h"
 #include "lib/string.h"

@@ -6,5 +6,3 @@
 
 /* Logs the report; vm->reason holds the reason. */
 void report(struct vm *vm);
-/* The name of an exception, for reasons. */
-const char *report_exception_name(unsigned vector);

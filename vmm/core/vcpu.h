@@ -70,6 +70,12 @@ struct vcpu_operations {
 	void (*release)(struct vcpu *vcpu);
 	/* Copies instruction bytes at EIP; returns how many could be read. */
 	u32 (*instruction)(struct vcpu *vcpu, u8 *bytes, u32 size);
+	/* The VMM, working for this vCPU, has faulted at an address of the guest's: maps what is there
+	 * if the guest's page tables allow it. false: they do not. NULL: nothing of it is ever absent. */
+	bool (*fill)(struct vcpu *vcpu, u32 address);
+	/* The VMM, working for this vCPU which takes the core's interrupts itself, has had the exception
+	 * by which the CPU tells of one. false: it was something else. NULL: it takes none. */
+	bool (*upcall)(struct frame *vmm);
 };
 
 struct vcpu {

@@ -6,19 +6,18 @@
 #include "core/vm.h"
 
 #include "arch/ia32/fpu.h"
+#include "arch/ia32/memory.h"
 #include "arch/ia32/switch.h"
 #include "core/channel.h"
+#include "core/guest_kind.h"
 #include "core/init.h"
 #include "core/interrupt.h"
 #include "core/log.h"
-#include "arch/ia32/memory.h"
 #include "core/module.h"
 #include "core/report.h"
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "guests/rtos/rtos.h"
-#include "guests/x86/linux.h"
 #include "lib/format.h"
 #include "lib/string.h"
 
@@ -68,12 +67,24 @@ void vm_show_life(struct vm *vm)
 		deadline_set(&vm->watchdog, vm->alive + vm->guest->watchdog_ms * (u64)time_tsc_khz);
 }
 
+/* What a system needs and its VMM lacks is found before any guest runs. */
+static const struct guest_kind *kind_of(const struct gandalf_guest *guest)
+{
+	const struct guest_kind *const *kind;
+
+	for (UNITS_EACH(guest_kinds, kind))
+		if ((*kind)->number == guest->kind)
+			return *kind;
+	panic("guest %s needs a VMM that has its kind of guest; this one is built without it",
+	      guest->name);
+}
+
 static void vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
 {
 	struct vcpu *vcpu = &vcpus[core.vcpu_count];
-	bool rtos = guest->kind == GANDALF_KIND_RTOS;
 
 	vm->guest = guest;
+	vm->kind = kind_of(guest);
 	vm->index = index;
 	vm->vcpu = vcpu;
 	vm->image = system_table.images;
@@ -87,7 +98,7 @@ static void vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
 	vcpu->priority = guest->priority;
 	if (!segment_create(vcpu))
 		panic("the pool is too small for the descriptor tables");
-	if (!(rtos ? rtos_create(vm) : linux_create(vm)) || !switch_create(vcpu))
+	if (!vm->kind->create(vm) || !switch_create(vcpu))
 		panic("the pool is too small for the guests");
 	interrupt_assign(guest->interrupts, vcpu);
 	schedule_add(vcpu);
@@ -125,7 +136,7 @@ static void fill_in_steps(u32 to, u32 from, u32 size)
 
 static void vm_load(struct vm *vm)
 {
-	if (vm->guest->kind == GANDALF_KIND_RTOS)
+	if (vm->kind->real_time)
 		fill_in_steps(vm->guest->memory_base, 0, vm->guest->memory_size);
 	for (u32 i = 0; i < system_table.image_count; i++) {
 		const struct gandalf_image *image = &system_table.images[i];

@@ -11,9 +11,10 @@
 #include "core/vcpu.h"
 #include "device/console.h"
 
-struct pc;
+struct guest_kind;
 
 struct vm {
+	const struct guest_kind *kind;
 	struct gandalf_guest *guest;
 	struct gandalf_image *image; /* RTOS: the first, which control.h replaces */
 	u32 index;

@@ -12,7 +12,7 @@
 
 #include <sys/mman.h>
 
-#include "guests/rtos/rtos.h"
+#include "fake/kind.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
 #include "arch/ia32/layout.h"
@@ -198,7 +198,8 @@ static int start(void **state)
 	guest.port_ranges[2] = (struct gandalf_port_range){ 0x60, 0x60 };
 	vm.console = &console;
 	vcpu.tables = &real_tables;
-	assert_true(rtos_create(&vm));
+	vm.kind = kind_linked(GANDALF_KIND_RTOS);
+	assert_true(vm.kind->create(&vm));
 	vcpu.operations->start(&vcpu);
 	for (u32 i = 0; i < GANDALF_VECTORS; i++)
 		*word(TABLE + i * 4) = HANDLER(i);

@@ -41,7 +41,7 @@ void trace(enum trace_type type, u32 first, u32 second)
 		.type = (u16)type, .first = first, .second = second };
 }
 
-const char *report_exception_name(unsigned vector)
+const char *exception_name(unsigned vector)
 {
 	static char name[16];
 

@@ -13,8 +13,6 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "guests/x86/shadow/shadow.h"
-#include "guests/x86/upcall.h"
 
 /* entry.S reaches these without a structure. */
 _Static_assert(offsetof(struct core, current) == 0, "entry.S");
@@ -70,6 +68,15 @@ static bool access_may_fill(const struct frame *frame)
 	return (frame->eflags & EFLAGS_IF) != 0 || !core.current->interruptible;
 }
 
+/* The idle vCPU has no operations and no guest's memory. */
+COLD static bool access_fill(u32 address)
+{
+	struct vcpu *vcpu = core.current;
+
+	return vcpu->operations != NULL && vcpu->operations->fill != NULL &&
+	       vcpu->operations->fill(vcpu, address);
+}
+
 /*
  * An exception that is not the guest's. A #DB can be the breakpoint of a guest that was inhibited
  * until the VMM's first instruction, or on memory that it copies: DR6 tells.
@@ -80,12 +87,9 @@ COLD static void trap_vmm(struct frame *frame)
 
 	if (!origin_is_vmm(frame))
 		origin_mend(frame);
-	/* The CPU may say that an interrupt caused it, by bit 0. */
-	if (core.direct == core.current && frame->vector == EXCEPTION_GP &&
-	    (frame->error | 1) == GUEST_KERNEL_CODE && trap_fixup(frame->eip) == NULL) {
-		upcall(frame);
+	fixup = trap_fixup(frame->eip);
+	if (fixup == NULL && core.direct == core.current && core.direct->operations->upcall(frame))
 		return;
-	}
 	if (origin_is_stray_interrupt(frame))
 		return;
 	if (frame->vector == EXCEPTION_DB) {
@@ -93,13 +97,11 @@ COLD static void trap_vmm(struct frame *frame)
 		frame->eflags &= ~EFLAGS_TF;
 		return;
 	}
-	fixup = trap_fixup(frame->eip);
 	if (fixup == NULL)
 		panic("exception %u in the VMM at %x, error code %x, CR2 %x", frame->vector,
 		      frame->eip, frame->error, cr2_read());
 	/* Where guest memory is copied: do the guest's tables allow it? */
-	if (frame->vector != EXCEPTION_PF || !access_may_fill(frame) ||
-	    !shadow_fill_for_vmm(core.current, cr2_read()))
+	if (frame->vector != EXCEPTION_PF || !access_may_fill(frame) || !access_fill(cr2_read()))
 		frame->eip = fixup->to;
 }
 

@@ -4,15 +4,14 @@
  * its segments begin there, so the VMM reads and writes it with plain pointers
  * after one comparison with its size.
  */
-#include "guests/rtos/rtos.h"
-
 #include "arch/ia32/entry.h"
+#include "arch/ia32/exception.h"
 #include "arch/ia32/fpu.h"
+#include "arch/ia32/memory.h"
 #include "arch/ia32/switch.h"
+#include "core/guest_kind.h"
 #include "core/hypercall.h"
 #include "core/log.h"
-#include "arch/ia32/memory.h"
-#include "core/report.h"
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
@@ -177,7 +176,7 @@ COLD static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 
 	trace(TRACE_exception, vector, vcpu->frame->eip);
 	if (handler == 0) {
-		vm_stop(vcpu->vm, "%s without a handler", report_exception_name(vector));
+		vm_stop(vcpu->vm, "%s without a handler", exception_name(vector));
 		return;
 	}
 	vcpu_count(vcpu, COUNTER_exceptions);
@@ -253,7 +252,7 @@ COLD static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
 	rtos_pend(vcpu, PENDING_BIT(GANDALF_VECTOR_IRQ + irq));
 }
 
-u32 rtos_ring(const struct vm *vm)
+static u32 rtos_ring(const struct vm *vm)
 {
 	if (vm->state != GANDALF_STATE_RUNNING || vm->rtos->handlers[GANDALF_VECTOR_DOORBELL] == 0)
 		return (u32)GANDALF_ERROR_ARGUMENT;
@@ -420,7 +419,7 @@ static const struct vcpu_operations rtos_operations = {
 	.start = rtos_start, .stop = rtos_stop, .instruction = rtos_instruction,
 };
 
-COLD bool rtos_create(struct vm *vm)
+COLD static bool rtos_create(struct vm *vm)
 {
 	struct vcpu *vcpu = vm->vcpu;
 	struct rtos *rtos = &rtoses[vm->index];
@@ -439,3 +438,8 @@ COLD bool rtos_create(struct vm *vm)
 	deadline_init(&rtos->timer, timer_expire, vm->guest->priority);
 	return true;
 }
+
+static const struct guest_kind rtos_kind = {
+	.number = GANDALF_KIND_RTOS, .real_time = true, .create = rtos_create, .ring = rtos_ring,
+};
+GUEST_KIND(rtos_kind);

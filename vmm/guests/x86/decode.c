@@ -5,6 +5,7 @@
  */
 #include "guests/x86/decode.h"
 
+#include "lib/disassembler.h"
 #include "lib/string.h"
 
 /* What follows the opcode. */
@@ -201,3 +202,13 @@ const char *decode_name(u8 operation)
 {
 	return string_of_list(names, operation < DECODED_OPERATIONS ? operation : DECODED_UNKNOWN);
 }
+
+COLD static const char *disassemble(const u8 *bytes, u32 count)
+{
+	struct decoded decoded;
+
+	return decode(&decoded, bytes, count) == DECODE_OK ? decode_name(decoded.operation) : NULL;
+}
+
+static const struct disassembler disassembler = {disassemble};
+DISASSEMBLER(disassembler);

@@ -6,7 +6,7 @@
  */
 #include "guests/x86/inject.h"
 
-#include "core/report.h"
+#include "arch/ia32/exception.h"
 #include "core/trace.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
@@ -38,7 +38,7 @@ inline void inject_reload_stack(struct pc *pc)
 COLD static void triple_fault(struct pc *pc, unsigned vector, const char *why)
 {
 	vm_stop(pc->vm, "triple fault: its %s %s", why,
-		vector < EXCEPTIONS ? report_exception_name(vector) : "an interrupt");
+		vector < EXCEPTIONS ? exception_name(vector) : "an interrupt");
 }
 
 /* Whether the guest's kernel may write size bytes there, at most a page. */

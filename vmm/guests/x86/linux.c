@@ -8,10 +8,11 @@
 #include "guests/x86/linux.h"
 
 #include "arch/ia32/fpu.h"
+#include "arch/ia32/memory.h"
 #include "arch/ia32/switch.h"
+#include "core/guest_kind.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
-#include "arch/ia32/memory.h"
 #include "core/pool.h"
 #include "core/schedule.h"
 #include "core/trace.h"
@@ -314,11 +315,21 @@ COLD static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 	return vcpu == core.current ? guest_fetch(vcpu, bytes, size) : 0;
 }
 
+/* An interrupt that the CPU cannot deliver to ring 1 while the VMM works in ring 0: the CPU may say
+ * that an interrupt caused the exception, by bit 0. */
+COLD static bool linux_upcall(struct frame *vmm)
+{
+	if (vmm->vector != EXCEPTION_GP || (vmm->error | 1) != GUEST_KERNEL_CODE)
+		return false;
+	upcall(vmm);
+	return true;
+}
+
 static const struct vcpu_operations linux_operations = {
 	.page_fault = linux_page_fault, .trap = linux_trap, .hypercalls = hypercalls,
 	.interrupt = linux_interrupt, .deliver = linux_deliver, .console = linux_console,
 	.start = linux_start, .stop = linux_stop, .release = shadow_destroy,
-	.instruction = linux_instruction,
+	.instruction = linux_instruction, .fill = shadow_fill_for_vmm, .upcall = linux_upcall,
 };
 
 MUST_CHECK COLD static bool vcpu_pages_create(struct vcpu *vcpu)
@@ -336,7 +347,7 @@ MUST_CHECK COLD static bool vcpu_pages_create(struct vcpu *vcpu)
 	return true;
 }
 
-COLD bool linux_create(struct vm *vm)
+COLD static bool linux_create(struct vm *vm)
 {
 	u32 frame = pool_allocate();
 	struct pc *pc;
@@ -358,3 +369,21 @@ COLD bool linux_create(struct vm *vm)
 		pc->shadow.apic = apic_base;
 	return (!pc->dedicated || upcall_create(pc->vcpu)) && shadow_create(pc);
 }
+
+COLD static u32 linux_ring(const struct vm *vm)
+{
+	if (vm->state != GANDALF_STATE_RUNNING)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	pc_interrupt(vm->pc, GANDALF_DOORBELL_IRQ);
+	return 0;
+}
+
+static const struct guest_kind shared_kind = {
+	.number = GANDALF_KIND_LINUX_SHARED, .create = linux_create, .ring = linux_ring,
+	.read = guest_read, .write = guest_write,
+}, dedicated_kind = {
+	.number = GANDALF_KIND_LINUX_DEDICATED, .create = linux_create, .ring = linux_ring,
+	.read = guest_read, .write = guest_write,
+};
+GUEST_KIND(shared_kind);
+GUEST_KIND(dedicated_kind);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linux guests: entries from rings 1 and 3, the virtual interrupt flag, start
- * and stop. */
+/* The interrupt flag of a Linux guest, as its kernel has set it. */
 #pragma once
 
 #include "guests/x86/pc.h"
-
-/* false if memory for it is lacking. */
-MUST_CHECK bool linux_create(struct vm *vm);
 
 /* Not 0 if the guest's kernel has interrupts enabled: the virtual flag on a
  * shared CPU, the real one on a dedicated one. Ring 3 always has. */

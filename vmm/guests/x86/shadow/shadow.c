@@ -675,7 +675,7 @@ bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
 {
 	u32 error = 0;
 
-	if (vcpu->vm == NULL || vcpu->vm->pc == NULL || linear >= GANDALF_BASE)
+	if (linear >= GANDALF_BASE)
 		return false;
 	return shadow_fill(vcpu->vm->pc, linear, &error) == SHADOW_FILLED;
 }
