@@ -72,7 +72,7 @@ static const struct guest_kind *kind_of(const struct gandalf_guest *guest)
 {
 	const struct guest_kind *const *kind;
 
-	for (UNITS_EACH(guest_kinds, kind))
+	for (kind = UNITS_FIRST(guest_kinds); kind < UNITS_END(guest_kinds); kind++)
 		if ((*kind)->number == guest->kind)
 			return *kind;
 	panic("guest %s needs a VMM that has its kind of guest; this one is built without it",

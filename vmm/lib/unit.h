@@ -14,4 +14,5 @@
 /* Where the list begins, and behind its end: sections whose names are words have such symbols. */
 #define UNITS(list, type) extern const type *const __start_##list[], *const __stop_##list[]
 
-#define UNITS_EACH(list, at) (at) = __start_##list; (at) < __stop_##list; (at)++
+#define UNITS_FIRST(list) (__start_##list)
+#define UNITS_END(list) (__stop_##list)

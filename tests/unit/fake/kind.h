@@ -10,7 +10,7 @@ static inline const struct guest_kind *kind_linked(u32 number)
 {
 	const struct guest_kind *const *kind;
 
-	for (UNITS_EACH(guest_kinds, kind))
+	for (kind = UNITS_FIRST(guest_kinds); kind < UNITS_END(guest_kinds); kind++)
 		if ((*kind)->number == number)
 			return *kind;
 	abort();
