@@ -27,7 +27,7 @@ from gandalf.paths import ROOT, VMM_IMAGE
 PAGE = 0x1000
 PTE_P, PTE_W, PTE_PS = 0x1, 0x2, 0x80
 CR0_WP = 0x10000
-_LAYOUT = ROOT / "vmm" / "core" / "layout.h"
+_LAYOUT = ROOT / "vmm" / "arch" / "ia32" / "layout.h"
 
 
 class VmmImage:

@@ -170,7 +170,11 @@ class Sections:
 
 def plugin_option() -> dict[str, int]:
     """Return the plug-in's option that has it write the sections."""
-    return {"sections": definitions(ROOT / "vmm" / "core" / "layout.h", "LAYOUT_")["LAYOUT_RTOS"]}
+    return {
+        "sections": definitions(ROOT / "vmm" / "arch" / "ia32" / "layout.h", "LAYOUT_")[
+            "LAYOUT_RTOS"
+        ]
+    }
 
 
 def lengths(stretches: Iterable[Stretch]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from gandalf.paths import ROOT, UserError, shown
 
 _PAGE = 0x1000
 _KERNEL = 0xC0000000
-_LAYOUT = ROOT / "vmm" / "core" / "layout.h"
+_LAYOUT = ROOT / "vmm" / "arch" / "ia32" / "layout.h"
 _EXECUTABLE = 0x4
 # Functions of C and labels of assembly.
 _CODE = ("STT_FUNC", "STT_NOTYPE")
