@@ -113,7 +113,7 @@ class Symbols:
         self.built = built
         self.vmm = Image(built.vmm, "vmm")
         self.images = [self.vmm, *_guest_images(built)]
-        sizes = definitions(ROOT / "vmm" / "ia32" / "entry.h", "ENTRY_")
+        sizes = definitions(ROOT / "vmm" / "arch" / "ia32" / "entry.h", "ENTRY_")
         self.entries = Entries(
             self.vmm.addresses["entry_stubs"], sizes["ENTRY_STUB_SIZE"],
             sizes["ENTRY_STUB_ERROR"], sizes["ENTRY_STUB_ANY_HYPERCALL"],
