@@ -16,7 +16,8 @@
 
 #include "core/channel.h"
 #include "core/core.h"
-#include "core/guest_kind.h"
+#include "fake/kind.h"
+
 #include "guests/x86/linux.h"
 #include "core/hypercall.h"
 #include "core/init.h"
@@ -401,10 +402,7 @@ static u32 operation_instruction(struct vcpu *vcpu, u8 *to, u32 size)
 	return size;
 }
 
-static const hypercall_function hypercalls[HYPERCALLS] = { HYPERCALLS_OF_ALL };
-
 static const struct vcpu_operations operations = {
-	.hypercalls = hypercalls,
 	.start = operation_start,
 	.stop = operation_stop,
 	.release = operation_release,
@@ -749,6 +747,8 @@ static void start(void)
 	console_mux_init(&consoles);
 	log_console = console_add(&consoles, "vmm");
 	log_console->drops_oldest = true;
+	if (hypercalls_of(true) == NULL)
+		abort();
 	vm_create_all();
 	require(core.vcpu_count == GUESTS);
 	core.current = vms[MANAGER].vcpu;

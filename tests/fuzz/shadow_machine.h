@@ -275,18 +275,6 @@ void pc_interrupt(struct pc *which, unsigned irq)
 	which->interrupt_waits = true;
 }
 
-u32 hypercall_control(struct vcpu *which)
-{
-	(void)which;
-	return 0;
-}
-
-u32 hypercall_doorbell(struct vcpu *which)
-{
-	(void)which;
-	return 0;
-}
-
 void __wrap_memory_copy_out(u32 to, const void *from, u32 size);
 
 void __wrap_memory_copy_out(u32 to, const void *from, u32 size)

@@ -22,7 +22,7 @@
 #define LVT_LINT1 0x360u
 #define MASKED 0x10000u
 
-u32 time_tsc_khz = 1000000;
+#define TSC_KHZ 1000000u
 static unsigned maps;
 
 static u32 *at(u32 offset)
@@ -51,7 +51,7 @@ static int start(void **state)
 	processor.features = 1u << 9;
 	processor.apic_base = BASE | 0x100;
 	apic_base = maps = 0;
-	assert_true(apic_init());
+	assert_true(apic_init(TSC_KHZ));
 	return 0;
 }
 
@@ -63,7 +63,7 @@ static void it_is_found(void **state)
 	assert_int_equal(processor.apic_base, BASE | 0x900);
 	processor.features = 0;
 	apic_base = 0;
-	assert_false(apic_init());
+	assert_false(apic_init(TSC_KHZ));
 	assert_int_equal(apic_base, 0);
 }
 

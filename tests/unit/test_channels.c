@@ -9,6 +9,8 @@
 
 #include "fake/quiet_processor.h"
 
+#include "fake/kind.h"
+
 #include "core/channel.h"
 #include "core/core.h"
 #include "core/guest_kind.h"
@@ -189,7 +191,7 @@ static bool ring(u32 from, u32 to)
 	frame.ebx = to;
 	vcpus_made[from].attention = false;
 	processor.interrupts = from == LINUX;
-	result = hypercall_doorbell(&vcpus_made[from]);
+	result = hypercall_linked(GANDALF_HYPERCALL_DOORBELL)(&vcpus_made[from]);
 	assert_true(vcpus_made[from].attention);
 	assert_true(result == 0 || result == (u32)GANDALF_ERROR_ARGUMENT);
 	return result == 0;

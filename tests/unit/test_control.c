@@ -9,6 +9,8 @@
 
 #include "fake/quiet_processor.h"
 
+#include "fake/kind.h"
+
 #include "core/core.h"
 #include "core/guest_kind.h"
 #include "core/hypercall.h"
@@ -171,7 +173,7 @@ static int call(u32 number, u32 what, u32 ecx, u32 edx, u32 esi)
 {
 	frame = (struct frame){ .eax = number, .ebx = what, .ecx = ecx, .edx = edx, .esi = esi };
 	processor.interrupts = true;
-	return (int)hypercall_control(&vcpus_made[LINUX]);
+	return (int)hypercall_linked(frame.eax)(&vcpus_made[LINUX]);
 }
 
 static u32 of(u32 what, u32 place)

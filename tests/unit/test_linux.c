@@ -89,13 +89,6 @@ void vm_show_life(struct vm *which)
 	called("alive");
 }
 
-u32 hypercall_control(struct vcpu *which)
-{
-	(void)which;
-	called("control");
-	return 0;
-}
-
 u32 pool_allocate(void)
 {
 	assert_true(frames_taken < FRAMES);
@@ -328,13 +321,6 @@ bool emulate_alias_store(struct pc *pc)
 	return true;
 }
 
-u32 hypercall_doorbell(struct vcpu *which)
-{
-	(void)which;
-	called("doorbell");
-	return 0;
-}
-
 bool inject(struct pc *pc, unsigned vector, u32 error)
 {
 	(void)vector;
@@ -417,6 +403,7 @@ static int start(void **state)
 	core.current = &vcpu;
 	core.interruptible = true;
 	vm.kind = kind_linked(vm.guest->kind);
+	vcpu.hypercalls = hypercalls_of(false);
 	assert_true(vm.kind->create(&vm));
 	return 0;
 }
@@ -532,15 +519,9 @@ static void hypercalls_and_emulation_run_with_interrupts_enabled(void **state)
 	frame.eax = GANDALF_HYPERCALL_FLUSH;
 	enter(GANDALF_HYPERCALL_VECTOR, 1);
 	only_call("flush", true);
-	frame.eax = GANDALF_HYPERCALL_DOORBELL;
-	enter(GANDALF_HYPERCALL_VECTOR, 1);
-	only_call("doorbell", true);
 	frame.eax = GANDALF_HYPERCALL_ALIVE;
 	enter(GANDALF_HYPERCALL_VECTOR, 1);
 	only_call("alive", false);
-	frame.eax = GANDALF_HYPERCALL_ACT;
-	enter(GANDALF_HYPERCALL_VECTOR, 1);
-	only_call("control", true);
 	frame.eax = GANDALF_HYPERCALL_LOAD_TLS;
 	enter(GANDALF_HYPERCALL_VECTOR, 1);
 	assert_int_equal(call_count, 3);

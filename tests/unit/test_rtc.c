@@ -8,6 +8,7 @@
 
 #include "abi/gandalf.h"
 #include "device/rtc.h"
+#include "lib/date.h"
 
 #define KHZ 1000000u
 #define SECOND (KHZ * 1000ull)
@@ -90,10 +91,10 @@ static void dates_agree_with_the_host(void **state)
 static void dates_become_seconds(void **state)
 {
 	(void)state;
-	assert_int_equal(rtc_seconds(1970, 1, 1, 0, 0, 0), 0);
-	assert_int_equal(rtc_seconds(2000, 2, 29, 23, 59, 59), 951868799);
-	assert_int_equal(rtc_seconds(2024, 1, 1, 0, 0, 0), 1704067200);
-	assert_int_equal(rtc_seconds(2100, 3, 1, 0, 0, 0), 4107542400u);
+	assert_int_equal(date_seconds(1970, 1, 1, 0, 0, 0), 0);
+	assert_int_equal(date_seconds(2000, 2, 29, 23, 59, 59), 951868799);
+	assert_int_equal(date_seconds(2024, 1, 1, 0, 0, 0), 1704067200);
+	assert_int_equal(date_seconds(2100, 3, 1, 0, 0, 0), 4107542400u);
 }
 
 static void time_goes_on(void **state)
@@ -154,7 +155,7 @@ static void linux_sets_the_time(void **state)
 	put(&rtc, A, 0x26, after(9));
 	assert_int_equal(get(&rtc, SECONDS, after(9.49)), 0x58);
 	assert_int_equal(get(&rtc, SECONDS, after(9.51)), 0x59);
-	check_date(&rtc, after(10.51), rtc_seconds(2031, 1, 1, 0, 0, 0));
+	check_date(&rtc, after(10.51), date_seconds(2031, 1, 1, 0, 0, 0));
 }
 
 static void setting_without_reset_keeps_the_phase(void **state)
@@ -184,7 +185,7 @@ static void impossible_times_become_possible(void **state)
 		put(&rtc, i, 0xff, START);
 	put(&rtc, CENTURY, 20, START);
 	put(&rtc, B, BINARY | FULL_DAY, START);
-	check_date(&rtc, START, rtc_seconds(2099, 12, 31, 23, 59, 59));
+	check_date(&rtc, START, date_seconds(2099, 12, 31, 23, 59, 59));
 	put(&rtc, B, SET, START);
 	for (u8 i = SECONDS; i <= YEAR; i++)
 		put(&rtc, i, 0, START);

@@ -48,13 +48,32 @@ static void an_rtos_starts_as_the_abi_says(void **state)
 	assert_int_equal(frame.eip, CODE);
 }
 
-static void a_sign_of_life_and_an_attempt_to_manage_are_passed_on(void **state)
+static void a_sign_of_life_is_passed_on(void **state)
 {
 	(void)state;
 	assert_int_equal(call(GANDALF_HYPERCALL_ALIVE, 0, 0), 0);
 	assert_int_equal(alive, 1);
-	for (u32 number = GANDALF_HYPERCALL_READ; number <= GANDALF_HYPERCALL_ACT; number++)
-		assert_int_equal(call(number, 0, 0), (u32)GANDALF_ERROR_PERMISSION);
+}
+
+/* What another file of the image adds. */
+static u32 added(struct vcpu *which)
+{
+	return which->frame->ebx + 1;
+}
+HYPERCALL(40, HYPERCALL_OF_RTOS, added);
+HYPERCALL(63, HYPERCALL_OF_ALL, added);
+HYPERCALL(41, HYPERCALL_OF_LINUX, added);
+
+static void an_added_hypercall_is_there_for_whom_it_is(void **state)
+{
+	(void)state;
+	assert_int_equal(call(40, 4711, 0), 4712);
+	assert_int_equal(call(63, 1, 0), 2);
+	call(41, 0, 0);
+	assert_int_equal(stops, 1);
+	assert_ptr_equal(hypercall_table(false)[41], added);
+	assert_ptr_equal(hypercall_table(false)[63], added);
+	assert_null(hypercall_table(false)[40]);
 }
 
 /* Hypercalls */
@@ -540,7 +559,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_rtos_starts_as_the_abi_says),
-		TEST(a_sign_of_life_and_an_attempt_to_manage_are_passed_on),
+		TEST(a_sign_of_life_is_passed_on),
+		TEST(an_added_hypercall_is_there_for_whom_it_is),
 		TEST(unknown_numbers_stop_the_guest),
 		TEST(addresses_outside_stop_the_guest),
 		TEST(the_last_bytes_of_memory_are_the_guests),

@@ -11,6 +11,7 @@
 
 #include "core/core.h"
 #include "core/guest_kind.h"
+#include "core/hypercall.h"
 #include "core/init.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
@@ -242,6 +243,13 @@ static bool linux_create(struct vm *vm)
 	vm->vcpu->operations = &operations;
 	vm->vcpu->shared = &shared;
 	return true;
+}
+
+const hypercall_function *hypercall_table(bool real_time)
+{
+	static const hypercall_function none[2][HYPERCALLS];
+
+	return none[real_time];
 }
 
 static const struct guest_kind linux_kind = {

@@ -11,6 +11,7 @@
 
 #include "core/core.h"
 #include "core/guest_kind.h"
+#include "core/hypercall.h"
 #include "core/init.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
@@ -302,6 +303,13 @@ static bool rtos_create(struct vm *vm)
 	vm->vcpu->operations = &rtos_operations;
 	vm->vcpu->shared = &shared[vm->index];
 	return creates("rtos");
+}
+
+const hypercall_function *hypercall_table(bool real_time)
+{
+	static const hypercall_function none[2][HYPERCALLS];
+
+	return none[real_time];
 }
 
 static const struct guest_kind linux_kind = {

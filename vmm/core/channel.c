@@ -4,6 +4,7 @@
 
 #include "arch/ia32/memory.h"
 #include "core/guest_kind.h"
+#include "core/hypercall.h"
 #include "core/init.h"
 #include "core/schedule.h"
 #include "core/work.h"
@@ -91,7 +92,7 @@ APART static u32 doorbell_ring_peer(const struct vm *from, const struct vm *to)
 	return (u32)GANDALF_ERROR_ARGUMENT;
 }
 
-u32 hypercall_doorbell(struct vcpu *vcpu)
+static u32 hypercall_doorbell(struct vcpu *vcpu)
 {
 	u32 place = vcpu->frame->ebx;
 	const struct vm *to;
@@ -105,3 +106,4 @@ u32 hypercall_doorbell(struct vcpu *vcpu)
 		return to->kind->ring(to);
 	return doorbell_ring_peer(vcpu->vm, to);
 }
+HYPERCALL(GANDALF_HYPERCALL_DOORBELL, HYPERCALL_OF_ALL, hypercall_doorbell);

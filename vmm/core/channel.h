@@ -16,5 +16,3 @@ void channel_tell(const struct vm *vm);
  * are told. For the idle vCPU: others run between two channels, so the guest is down at the first. */
 void channel_renew(const struct vm *vm);
 void channel_ring_peers(const struct vm *vm);
-/* GANDALF_HYPERCALL_DOORBELL; every guest. */
-u32 hypercall_doorbell(struct vcpu *vcpu);

@@ -196,7 +196,7 @@ static int image_finish(struct vm *vm, u32 size, u32 entry)
 	return 0;
 }
 
-u32 hypercall_control(struct vcpu *vcpu)
+static u32 hypercall_control(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	u32 what = frame->ebx % (1 << GANDALF_PLACE_SHIFT);
@@ -216,3 +216,6 @@ u32 hypercall_control(struct vcpu *vcpu)
 		return (u32)image_finish(vm, frame->ecx, frame->edx);
 	return (u32)vm_act(vm, what);
 }
+HYPERCALL(GANDALF_HYPERCALL_READ, HYPERCALL_OF_ALL, hypercall_control);
+HYPERCALL(GANDALF_HYPERCALL_WRITE, HYPERCALL_OF_ALL, hypercall_control);
+HYPERCALL(GANDALF_HYPERCALL_ACT, HYPERCALL_OF_ALL, hypercall_control);

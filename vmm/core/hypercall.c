@@ -3,6 +3,7 @@
 #include "core/hypercall.h"
 
 #include "arch/ia32/cpu.h"
+#include "core/log.h"
 #include "core/trace.h"
 #include "core/work.h"
 
@@ -12,6 +13,30 @@ static const u64 untraced =
 	1ull << GANDALF_HYPERCALL_INTERRUPT_FLAG | 1ull << GANDALF_HYPERCALL_HALT |
 	1ull << GANDALF_HYPERCALL_DOORBELL | 1ull << GANDALF_HYPERCALL_NULL;
 _Static_assert(HYPERCALLS <= 64, "a bit for each");
+
+/* Of Linux, of an RTOS. */
+static hypercall_function tables[2][HYPERCALLS];
+
+COLD void hypercall_init(void)
+{
+	const struct hypercall *const *at;
+
+	for (at = UNITS_FIRST(hypercalls); at < UNITS_END(hypercalls); at++)
+		for (u32 kind = 0; kind < ARRAY_SIZE(tables); kind++) {
+			hypercall_function *place = &tables[kind][(*at)->number];
+
+			if (((*at)->guests >> kind & 1) == 0)
+				continue;
+			if (*place != NULL)
+				panic("two hypercalls have the number %u", (*at)->number);
+			*place = (*at)->function;
+		}
+}
+
+COLD const hypercall_function *hypercall_table(bool real_time)
+{
+	return tables[real_time];
+}
 
 APART static u32 hypercall_traced(struct vcpu *vcpu, hypercall_function function)
 {
@@ -29,7 +54,7 @@ u32 trap_hypercall(struct frame *frame)
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_hypercalls);
 	work_begin(vcpu);
-	if (number >= HYPERCALLS || (function = vcpu->operations->hypercalls[number]) == NULL) {
+	if (number >= HYPERCALLS || (function = vcpu->hypercalls[number]) == NULL) {
 		vm_stop(vcpu->vm, "unknown hypercall %u", number);
 		return 0;
 	}
@@ -38,17 +63,19 @@ u32 trap_hypercall(struct frame *frame)
 	return hypercall_traced(vcpu, function);
 }
 
-u32 hypercall_null(UNUSED struct vcpu *vcpu)
+static u32 hypercall_null(UNUSED struct vcpu *vcpu)
 {
 	return 0;
 }
+HYPERCALL(GANDALF_HYPERCALL_NULL, HYPERCALL_OF_ALL, hypercall_null);
 
-COLD u32 hypercall_alive(struct vcpu *vcpu)
+COLD static u32 hypercall_alive(struct vcpu *vcpu)
 {
 	work_end(alive);
 	vm_show_life(vcpu->vm);
 	return 0;
 }
+HYPERCALL(GANDALF_HYPERCALL_ALIVE, HYPERCALL_OF_ALL, hypercall_alive);
 
 COLD u32 hypercall_bad_address(struct vcpu *vcpu, u32 address)
 {

@@ -1,26 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hypercalls (abi/gandalf.h): one table per kind of guest, one dispatcher. */
+/*
+ * Hypercalls (abi/gandalf.h): one dispatcher, and a list that the linker puts together, to which
+ * each file adds those that it serves (lib/unit.h).
+ */
 #pragma once
 
-#include "core/channel.h"
+#include "core/vcpu.h"
+#include "lib/unit.h"
 
-#define HYPERCALLS 37
+/* Numbers are below. */
+#define HYPERCALLS 64
 
-/* What every kind of guest has in its table. */
-#define HYPERCALLS_OF_ALL                                                     \
-	[GANDALF_HYPERCALL_NULL] = hypercall_null, [GANDALF_HYPERCALL_ALIVE] = hypercall_alive, \
-	[GANDALF_HYPERCALL_DOORBELL] = hypercall_doorbell,                    \
-	[GANDALF_HYPERCALL_READ] = hypercall_control,                         \
-	[GANDALF_HYPERCALL_WRITE] = hypercall_control,                        \
-	[GANDALF_HYPERCALL_ACT] = hypercall_control
+/* For whom a hypercall is. */
+enum { HYPERCALL_OF_LINUX = 1, HYPERCALL_OF_RTOS = 2, HYPERCALL_OF_ALL = 3 };
 
-/* By the number in the frame's EAX, in the table of the vCPU's kind: an entry into the VMM.
+struct hypercall {
+	u32 number; /* GANDALF_HYPERCALL_... */
+	u32 guests; /* HYPERCALL_OF_... */
+	hypercall_function function;
+};
+
+/* At file scope: the guests have this hypercall in every image that the file is part of. */
+#define HYPERCALL(call_number, call_guests, call_function)                                        \
+	static const struct hypercall hypercall_##call_number = {                                 \
+		.number = call_number, .guests = call_guests, .function = call_function,          \
+	};                                                                                        \
+	UNIT(hypercalls, struct hypercall, hypercall_##call_number)
+UNITS(hypercalls, struct hypercall);
+
+/* Makes the tables of the image's hypercalls, by number; at boot. */
+void hypercall_init(void);
+/* That of an RTOS, or of a Linux: HYPERCALLS functions; NULL where there is none. */
+const hypercall_function *hypercall_table(bool real_time);
+
+/* By the number in the frame's EAX, in the vCPU's table: an entry into the VMM.
  * Returns what the guest finds in EAX. */
 u32 trap_hypercall(struct frame *frame);
-/* GANDALF_HYPERCALL_NULL and _ALIVE, the same for all guests. */
-u32 hypercall_null(struct vcpu *vcpu);
-u32 hypercall_alive(struct vcpu *vcpu);
-/* control.c: GANDALF_HYPERCALL_READ, _WRITE and _ACT. */
-u32 hypercall_control(struct vcpu *vcpu);
 /* Stops the guest: the pointer of its hypercall leads outside its memory. Returns 0. */
 u32 hypercall_bad_address(struct vcpu *vcpu, u32 address);

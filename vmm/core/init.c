@@ -6,6 +6,7 @@
 #include "arch/ia32/fpu.h"
 #include "arch/ia32/memory.h"
 #include "arch/ia32/segment.h"
+#include "core/hypercall.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/module.h"
@@ -36,6 +37,7 @@ static void init_processor(void)
 
 static void init_guests(void)
 {
+	hypercall_init();
 	vm_create_all();
 	for (u32 i = 0; i < system_table.guest_count; i++)
 		vm_request_start(&vms[i]);

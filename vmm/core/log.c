@@ -120,6 +120,7 @@ _Noreturn static void panic_tell(void)
 		uart_take_back();
 	core.direct = NULL;
 	log_line("the VMM stops: %s", panic_text);
+	log_flush();
 	power_stop_machine();
 }
 

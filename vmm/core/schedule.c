@@ -208,6 +208,15 @@ COLD static void housekeeping_perform(void)
 	core.housekeeping &= ~HOUSEKEEPING_BUSY;
 }
 
+/* What is left to say leaves the UART first. */
+COLD static _Noreturn void machine_off(void)
+{
+	log_line("all guests are off");
+	sti_nop_cli(power_off);
+	log_flush();
+	power_off_machine();
+}
+
 COLD void schedule_idle(void)
 {
 	deadline_set(&starvation, rdtsc());
@@ -217,7 +226,7 @@ COLD void schedule_idle(void)
 		if (core.housekeeping != 0)
 			continue;
 		if (!vm_any_alive())
-			power_off_machine();
+			machine_off();
 		sti_hlt_cli(sleep);
 	}
 }

@@ -24,7 +24,7 @@ static const struct timer_hardware *hardware;
 COLD void time_init(void)
 {
 	time_tsc_khz = i8254_measure_tsc();
-	hardware = apic_init() ? &apic_timer : &i8254_timer;
+	hardware = apic_init(time_tsc_khz) ? &apic_timer : &i8254_timer;
 	hardware->start();
 	log_line("TSC %u kHz, timer: %s", time_tsc_khz, hardware->name);
 }

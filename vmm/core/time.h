@@ -39,15 +39,3 @@ u64 time_microseconds(u64 ticks);
 u64 time_milliseconds(u64 ticks);
 /* The IRQ of the timer, or -1 when it is the local APIC's. */
 int time_irq(void);
-
-/* What a timer of the hardware offers: platform/pc/apic.c, platform/pc/i8254.c. */
-struct timer_hardware {
-	const char *name;
-	int irq;
-	/* Makes it interrupt as programmed, and stops it. */
-	void (*start)(void);
-	void (*stop)(void);
-	/* Interrupts once, when the ticks (TSC) since then will be 0, or at once if they are not
-	 * negative, or earlier if it cannot wait that long. */
-	void (*program)(u32 low, s32 high);
-};

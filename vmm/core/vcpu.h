@@ -51,8 +51,6 @@ struct vcpu_operations {
 	/* A page fault at fault_address, another exception; the registers are in *frame. */
 	void (*page_fault)(struct vcpu *vcpu, struct frame *frame);
 	void (*trap)(struct vcpu *vcpu, struct frame *frame);
-	/* By number; NULL: there is no such hypercall for this kind. */
-	const hypercall_function *hypercalls;
 	/* An interrupt that the VMM owns for this guest came in. */
 	void (*interrupt)(struct vcpu *vcpu, unsigned irq);
 	/* Delivers what waits, if the guest's flag lets it, and has the next
@@ -90,6 +88,7 @@ struct vcpu {
 	u32 cr3;       /* real CR3, 0: an RTOS, which runs in any address space */
 	struct vm *vm;
 	const struct vcpu_operations *operations;
+	const hypercall_function *hypercalls; /* hypercall_table() */
 	u32 id, priority;
 	enum vcpu_state state;
 	bool shares;         /* its priority, with another */

@@ -10,6 +10,7 @@
 #include "arch/ia32/switch.h"
 #include "core/channel.h"
 #include "core/guest_kind.h"
+#include "core/hypercall.h"
 #include "core/init.h"
 #include "core/interrupt.h"
 #include "core/log.h"
@@ -94,6 +95,7 @@ static void vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
 	deadline_init(&vm->watchdog, watchdog_expire, 0);
 	vm->console = console_add(&consoles, guest->name);
 	vcpu->vm = vm;
+	vcpu->hypercalls = hypercall_table(vm->kind->real_time);
 	vcpu->id = index;
 	vcpu->priority = guest->priority;
 	if (!segment_create(vcpu))

@@ -7,6 +7,7 @@
 #include "device/rtc.h"
 
 #include "abi/gandalf.h"
+#include "lib/date.h"
 #include "lib/math.h"
 
 /* Registers 0, 2, 4 are seconds, minutes, hours; behind each is its alarm. */
@@ -31,8 +32,6 @@ enum { D_VALID = 0x80, ALARM_ANY = 0xc0 /* both bits set: every value matches */
 #define SECOND_CLOCKS (1u << SECOND_SHIFT)
 #define WARNING_CLOCKS 8 /* 244 microseconds before an update */
 
-#define DAY_SECONDS 86400u
-#define DAYS_TO_1970 719468u /* since 0000-03-01 */
 #define WEEKDAY_OF_DAY_0 3u  /* a Wednesday */
 
 enum {
@@ -54,22 +53,6 @@ static bool is_time(u8 index)
 {
 	return index == REGISTER_CENTURY ||
 	       (index <= REGISTER_YEAR && (index > REGISTER_HOUR_ALARM || index % 2 == 0));
-}
-
-/* Years begin in March here, so that the leap day is the last one. */
-static u32 days_from_date(u32 year, u32 month, u32 day)
-{
-	if (month < 3) {
-		month += 12;
-		year--;
-	}
-	return year * 365 + year / 4 - year / 100 + year / 400 + (153 * month - 457) / 5 + day - 1;
-}
-
-u32 rtc_seconds(u32 year, u32 month, u32 day, u32 hour, u32 minute, u32 second)
-{
-	return (days_from_date(year, month, day) - DAYS_TO_1970) * DAY_SECONDS + hour * 3600 +
-	       minute * 60 + second;
 }
 
 static void date_from_days(u32 days, u32 values[FIELDS])
@@ -113,7 +96,7 @@ static u32 seconds_of(const struct rtc *rtc)
 /* The day that a number of seconds from second 0 falls on, and the seconds of it. */
 static u32 day_of(const struct rtc *rtc, u32 second, u32 *of_day)
 {
-	return rtc->days + (u32)divide_u64((u64)rtc->second_of_day + second, DAY_SECONDS, of_day);
+	return rtc->days + (u32)divide_u64((u64)rtc->second_of_day + second, DATE_DAY_SECONDS, of_day);
 }
 
 /* Fills the time registers. */
@@ -141,7 +124,7 @@ static void rtc_parse(struct rtc *rtc)
 		if (values[i] < fields[i].low)
 			values[i] = fields[i].low;
 	}
-	rtc->days = days_from_date(values[FIELD_CENTURY] * 100 + values[FIELD_YEAR],
+	rtc->days = date_days(values[FIELD_CENTURY] * 100 + values[FIELD_YEAR],
 				   values[FIELD_MONTH], values[FIELD_DAY]);
 	rtc->second_of_day =
 		(values[FIELD_HOUR] * 60 + values[FIELD_MINUTE]) * 60 + values[FIELD_SECOND];
@@ -160,7 +143,7 @@ static u32 alarm_distance(const struct rtc *rtc)
 	while (field-- > FIELD_SECOND) {
 		u8 alarm = (u8)(fields[field].index + 1);
 		u32 wanted = decode(rtc, alarm);
-		u32 time = (now + distance) % DAY_SECONDS;
+		u32 time = (now + distance) % DATE_DAY_SECONDS;
 		u32 values = fields[field].high + 1u;
 		u32 value = time / units[field] % values;
 
@@ -332,8 +315,8 @@ void rtc_reset(struct rtc *rtc, u32 tsc_khz, u64 now, u32 seconds)
 {
 	*rtc = (struct rtc){
 		.origin = now, .tsc_khz = tsc_khz, .running = true,
-		.days = DAYS_TO_1970 + seconds / DAY_SECONDS,
-		.second_of_day = seconds % DAY_SECONDS,
+		.days = DATE_DAYS_TO_1970 + seconds / DATE_DAY_SECONDS,
+		.second_of_day = seconds % DATE_DAY_SECONDS,
 	};
 	rtc->registers[REGISTER_A] = A_DIVIDER_32768 | A_RATE_1024;
 	rtc->registers[REGISTER_B] = B_24_HOURS;

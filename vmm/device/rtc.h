@@ -48,9 +48,3 @@ bool rtc_line(const struct rtc *rtc);
 /* To be called when the level has been passed on: it falls then, without a look at register C, if
  * interrupts acknowledge themselves (GANDALF_RTC_AUTOMATIC). */
 void rtc_acknowledge(struct rtc *rtc);
-
-/*
- * Seconds since 1970 of a date: year 1970..2105, month 1..12, day 1..31. For
- * the VMM, which reads the real clock at boot.
- */
-u32 rtc_seconds(u32 year, u32 month, u32 day, u32 hour, u32 minute, u32 second);

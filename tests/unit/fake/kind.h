@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of guests that a test's program is linked with, by their numbers. */
+/* The kinds of guests and the hypercalls that a test's program is linked with, by their numbers. */
 #pragma once
 
 #include <stdlib.h>
 
 #include "core/guest_kind.h"
+#include "core/hypercall.h"
 
 static inline const struct guest_kind *kind_linked(u32 number)
 {
@@ -14,4 +15,25 @@ static inline const struct guest_kind *kind_linked(u32 number)
 		if ((*kind)->number == number)
 			return *kind;
 	abort();
+}
+
+static inline hypercall_function hypercall_linked(u32 number)
+{
+	const struct hypercall *const *call;
+
+	for (call = UNITS_FIRST(hypercalls); call < UNITS_END(hypercalls); call++)
+		if ((*call)->number == number)
+			return (*call)->function;
+	abort();
+}
+
+/* The table of an RTOS or of a Linux, made at the first call. */
+static inline const hypercall_function *hypercalls_of(bool real_time)
+{
+	static bool made;
+
+	if (!made)
+		hypercall_init();
+	made = true;
+	return hypercall_table(real_time);
 }

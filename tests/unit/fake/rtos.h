@@ -110,22 +110,10 @@ void vm_show_life(struct vm *which)
 	alive++;
 }
 
-u32 hypercall_doorbell(struct vcpu *which)
-{
-	assert_ptr_equal(which, &vcpu);
-	return (u32)GANDALF_ERROR_ARGUMENT;
-}
-
 u32 channel_map(const struct vm *which)
 {
 	assert_ptr_equal(which, &vm);
 	return CHANNELS;
-}
-
-u32 hypercall_control(struct vcpu *which)
-{
-	assert_ptr_equal(which, &vcpu);
-	return (u32)GANDALF_ERROR_PERMISSION;
 }
 
 u32 memory_map_rtos(u32 address, u32 size)
@@ -199,6 +187,7 @@ static int start(void **state)
 	vm.console = &console;
 	vcpu.tables = &real_tables;
 	vm.kind = kind_linked(GANDALF_KIND_RTOS);
+	vcpu.hypercalls = hypercalls_of(true);
 	assert_true(vm.kind->create(&vm));
 	vcpu.operations->start(&vcpu);
 	for (u32 i = 0; i < GANDALF_VECTORS; i++)

@@ -9,6 +9,7 @@
 #include "arch/ia32/fpu.h"
 #include "arch/ia32/memory.h"
 #include "arch/ia32/switch.h"
+#include "core/channel.h"
 #include "core/guest_kind.h"
 #include "core/hypercall.h"
 #include "core/log.h"
@@ -133,6 +134,7 @@ COLD static u32 hypercall_timer(struct vcpu *vcpu)
 	deadline_set(&rtos->timer, period != 0 ? timer_expiry(rtos, 1) : TIME_NEVER);
 	return 0;
 }
+HYPERCALL(GANDALF_HYPERCALL_TIMER, HYPERCALL_OF_RTOS, hypercall_timer);
 
 /* Interrupts and exceptions */
 
@@ -279,6 +281,7 @@ COLD static u32 hypercall_handlers(struct vcpu *vcpu)
 	memcpy(vcpu->vm->rtos->handlers, handlers->entry, sizeof(handlers->entry));
 	return 0;
 }
+HYPERCALL(GANDALF_HYPERCALL_HANDLERS, HYPERCALL_OF_RTOS, hypercall_handlers);
 
 static u32 hypercall_interrupt_flag(struct vcpu *vcpu)
 {
@@ -290,6 +293,7 @@ static u32 hypercall_interrupt_flag(struct vcpu *vcpu)
 	vcpu->shared->interrupt_flag = frame->ebx;
 	return old;
 }
+HYPERCALL(GANDALF_HYPERCALL_INTERRUPT_FLAG, HYPERCALL_OF_RTOS, hypercall_interrupt_flag);
 
 static u32 hypercall_halt(struct vcpu *vcpu)
 {
@@ -299,6 +303,7 @@ static u32 hypercall_halt(struct vcpu *vcpu)
 		vcpu_halt(vcpu);
 	return 0;
 }
+HYPERCALL(GANDALF_HYPERCALL_HALT, HYPERCALL_OF_RTOS, hypercall_halt);
 
 COLD static u32 hypercall_console_write(struct vcpu *vcpu)
 {
@@ -321,6 +326,7 @@ COLD static u32 hypercall_console_write(struct vcpu *vcpu)
 	log_pump();
 	return done;
 }
+HYPERCALL(GANDALF_HYPERCALL_CONSOLE_WRITE, HYPERCALL_OF_RTOS, hypercall_console_write);
 
 COLD static u32 hypercall_console_read(struct vcpu *vcpu)
 {
@@ -340,16 +346,7 @@ COLD static u32 hypercall_console_read(struct vcpu *vcpu)
 	}
 	return done;
 }
-
-static const hypercall_function hypercalls[HYPERCALLS] = {
-	[GANDALF_HYPERCALL_HANDLERS] = hypercall_handlers,
-	[GANDALF_HYPERCALL_INTERRUPT_FLAG] = hypercall_interrupt_flag,
-	[GANDALF_HYPERCALL_HALT] = hypercall_halt,
-	[GANDALF_HYPERCALL_TIMER] = hypercall_timer,
-	[GANDALF_HYPERCALL_CONSOLE_WRITE] = hypercall_console_write,
-	[GANDALF_HYPERCALL_CONSOLE_READ] = hypercall_console_read,
-	HYPERCALLS_OF_ALL,
-};
+HYPERCALL(GANDALF_HYPERCALL_CONSOLE_READ, HYPERCALL_OF_RTOS, hypercall_console_read);
 
 COLD static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
 {
@@ -414,7 +411,7 @@ COLD static void rtos_stop(struct vcpu *vcpu)
 }
 
 static const struct vcpu_operations rtos_operations = {
-	.page_fault = rtos_trap, .trap = rtos_trap, .hypercalls = hypercalls,
+	.page_fault = rtos_trap, .trap = rtos_trap,
 	.interrupt = rtos_interrupt, .deliver = rtos_deliver, .console = rtos_console,
 	.start = rtos_start, .stop = rtos_stop, .instruction = rtos_instruction,
 };

@@ -128,6 +128,7 @@ static u32 hypercall_flush(struct vcpu *vcpu)
 	shadow_flush(vcpu->vm->pc, frame->ebx, frame->ecx, frame->edx);
 	return 0;
 }
+HYPERCALL(GANDALF_HYPERCALL_FLUSH, HYPERCALL_OF_LINUX, hypercall_flush);
 
 static u32 hypercall_load_tls(struct vcpu *vcpu)
 {
@@ -147,12 +148,7 @@ static u32 hypercall_load_tls(struct vcpu *vcpu)
 		pc_set_descriptor(pc, SEGMENT_TLS_FIRST + i, descriptors[i]);
 	return 0;
 }
-
-static const hypercall_function hypercalls[HYPERCALLS] = {
-	[GANDALF_HYPERCALL_FLUSH] = hypercall_flush,
-	[GANDALF_HYPERCALL_LOAD_TLS] = hypercall_load_tls,
-	HYPERCALLS_OF_ALL,
-};
+HYPERCALL(GANDALF_HYPERCALL_LOAD_TLS, HYPERCALL_OF_LINUX, hypercall_load_tls);
 
 /* Traps */
 
@@ -326,7 +322,7 @@ COLD static bool linux_upcall(struct frame *vmm)
 }
 
 static const struct vcpu_operations linux_operations = {
-	.page_fault = linux_page_fault, .trap = linux_trap, .hypercalls = hypercalls,
+	.page_fault = linux_page_fault, .trap = linux_trap,
 	.interrupt = linux_interrupt, .deliver = linux_deliver, .console = linux_console,
 	.start = linux_start, .stop = linux_stop, .release = shadow_destroy,
 	.instruction = linux_instruction, .fill = shadow_fill_for_vmm, .upcall = linux_upcall,

@@ -101,7 +101,7 @@ COLD static u32 timer_measure(void)
 	return (0xffffffff - apic_read(REGISTER_CURRENT_COUNT)) / 10;
 }
 
-COLD bool apic_init(void)
+COLD bool apic_init(u32 tsc_khz)
 {
 	u64 base;
 
@@ -112,7 +112,7 @@ COLD bool apic_init(void)
 		wrmsr(MSR_APIC_BASE, base | APIC_BASE_ENABLE);
 	memory_map_device(LAYOUT_APIC, (u32)base & PTE_FRAME);
 	apic_reset();
-	timer_scale = (u32)multiply_divide(1u << SCALE_SHIFT, timer_measure(), time_tsc_khz);
+	timer_scale = (u32)multiply_divide(1u << SCALE_SHIFT, timer_measure(), tsc_khz);
 	apic_base = timer_scale != 0 ? (u32)base | APIC_BASE_ENABLE : 0;
 	return timer_scale != 0;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "arch/ia32/layout.h"
-#include "core/time.h"
+#include "platform/pc/timer.h"
 
 #define MSR_APIC_BASE 0x1b
 
@@ -12,8 +12,8 @@ extern const struct timer_hardware apic_timer;
 extern u32 apic_base;
 
 /* Enables the local APIC, passes the 8259s' interrupts through, measures the
- * timer. false if the CPU has none. */
-MUST_CHECK bool apic_init(void);
+ * timer against the TSC, which ticks so often in a millisecond. false if the CPU has none. */
+MUST_CHECK bool apic_init(u32 tsc_khz);
 
 /* The vector that the processor was interrupted with last and that has not been ended; 0: none. */
 u32 apic_in_service(void);

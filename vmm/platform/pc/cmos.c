@@ -3,7 +3,7 @@
 #include "platform/pc/cmos.h"
 
 #include "arch/ia32/cpu.h"
-#include "device/rtc.h"
+#include "lib/date.h"
 #include "lib/string.h"
 
 enum { INDEX = 0x70, DATA };
@@ -41,6 +41,6 @@ u32 cmos_seconds(void)
 		values[i] -= (u8)((values[i] >> 4) * 6);
 	if ((mode & B_24_HOURS) == 0)
 		values[2] = values[2] % 12 + noon;
-	return rtc_seconds(CENTURY + values[5], values[4], values[3], values[2], values[1],
-			   values[0]);
+	return date_seconds(CENTURY + values[5], values[4], values[3], values[2], values[1],
+			    values[0]);
 }

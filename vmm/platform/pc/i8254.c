@@ -16,6 +16,9 @@ enum { COUNTER_0_MODE_0 = 0x30, COUNTER_2_MODE_0 = 0xb0 };
 /* That counter 0 can wait, at most 65535 clocks. */
 #define MILLISECONDS 54
 
+/* As measured. */
+static u32 tsc_khz;
+
 void i8254_wait(u32 clocks)
 {
 	outb(PORT_61, (u8)((inb(PORT_61) & ~PORT_61_SPEAKER) | PORT_61_GATE));
@@ -41,7 +44,8 @@ u32 i8254_measure_tsc(void)
 		if (ticks < best)
 			best = ticks;
 	}
-	return (u32)divide_u64(best * MEASURED_PARTS, 1000, NULL);
+	tsc_khz = (u32)divide_u64(best * MEASURED_PARTS, 1000, NULL);
+	return tsc_khz;
 }
 
 static void i8254_program(u32 low, s32 high)
@@ -49,10 +53,10 @@ static void i8254_program(u32 low, s32 high)
 	s64 ticks = -((s64)high << 32 | low);
 	u32 count = 1;
 
-	if (ticks > (s64)time_tsc_khz * MILLISECONDS)
+	if (ticks > (s64)tsc_khz * MILLISECONDS)
 		count = 0xffff;
-	else if (ticks > time_tsc_khz / 1000)
-		count = (u32)divide_u64(multiply_divide((u64)ticks, FREQUENCY, time_tsc_khz), 1000,
+	else if (ticks > tsc_khz / 1000)
+		count = (u32)divide_u64(multiply_divide((u64)ticks, FREQUENCY, tsc_khz), 1000,
 					NULL);
 	outb(CONTROL, COUNTER_0_MODE_0);
 	outb(COUNTER_0, (u8)count);

@@ -7,7 +7,6 @@
 #include "platform/pc/power.h"
 
 #include "arch/ia32/cpu.h"
-#include "core/log.h"
 
 enum { DEBUG_EXIT_PORT = 0xf4, DEBUG_EXIT_GOOD = 0x10, DEBUG_EXIT_BAD = 0x11, BOCHS_PORT = 0x8900 };
 
@@ -15,7 +14,6 @@ static _Noreturn void power_halt(u8 status)
 {
 	const char *shutdown = "Shutdown";
 
-	log_flush();
 	outb(DEBUG_EXIT_PORT, status);
 	while (*shutdown != '\0')
 		outb(BOCHS_PORT, (u8)*shutdown++);
@@ -27,8 +25,6 @@ static _Noreturn void power_halt(u8 status)
 
 _Noreturn void power_off_machine(void)
 {
-	log_line("all guests are off");
-	sti_nop_cli(power_off);
 	power_halt(DEBUG_EXIT_GOOD);
 }
 

@@ -2,7 +2,7 @@
 /* The end of the machine's day. */
 #pragma once
 
-/* Everything has gone well: says so and switches the machine off, as far as it
+/* Everything has gone well: switches the machine off, as far as it
  * can be: an emulator ends, a PC without ACPI stays halted. */
 _Noreturn void power_off_machine(void);
 /* The VMM cannot go on: halts for good, an emulator ends with an error. */
