@@ -242,14 +242,14 @@ void pc_console(struct pc *which)
 	(void)which;
 }
 
-u32 pc_port_read(struct pc *which, u16 port, u32 size)
+u32 port_read(struct pc *which, u16 port, u32 size)
 {
 	(void)which;
 	return port * size;
 }
 
 /* Any port has the chips interrupt, or takes that back, or notes that they are to be looked at. */
-void pc_port_write(struct pc *which, u16 port, u32 size, u32 value)
+void port_write(struct pc *which, u16 port, u32 size, u32 value)
 {
 	(void)port;
 	(void)size;

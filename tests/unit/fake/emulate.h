@@ -101,7 +101,7 @@ void pc_settle(struct pc *which)
 	pc.interrupt_waits |= settled_interrupt;
 }
 
-u32 pc_port_read(struct pc *which, u16 port, u32 size)
+u32 port_read(struct pc *which, u16 port, u32 size)
 {
 	assert_ptr_equal(which, &pc);
 	assert_false(processor.interrupts);
@@ -111,7 +111,7 @@ u32 pc_port_read(struct pc *which, u16 port, u32 size)
 	return port_value;
 }
 
-void pc_port_write(struct pc *which, u16 port, u32 size, u32 value)
+void port_write(struct pc *which, u16 port, u32 size, u32 value)
 {
 	assert_ptr_equal(which, &pc);
 	assert_false(processor.interrupts);

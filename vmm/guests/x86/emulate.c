@@ -12,6 +12,7 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
 #include "guests/x86/linux.h"
+#include "guests/x86/port.h"
 #include "lib/string.h"
 #include "platform/pc/apic.h"
 
@@ -491,7 +492,7 @@ static enum emulated emulate_in(const struct emulation *e)
 	u32 value;
 
 	work_end(port_in);
-	value = pc_port_read(e->pc, port_operand(e), size);
+	value = port_read(e->pc, port_operand(e), size);
 	e->frame->eax = (e->frame->eax & ~mask) | (value & mask);
 	return EMULATED_NEXT;
 }
@@ -499,7 +500,7 @@ static enum emulated emulate_in(const struct emulation *e)
 static enum emulated emulate_out(const struct emulation *e)
 {
 	work_end(port_out);
-	pc_port_write(e->pc, port_operand(e), e->decoded.size, e->frame->eax);
+	port_write(e->pc, port_operand(e), e->decoded.size, e->frame->eax);
 	return EMULATED_NEXT;
 }
 

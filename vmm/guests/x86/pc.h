@@ -66,7 +66,7 @@ struct pc {
 
 _Static_assert(sizeof(struct pc) <= 4096, "one frame of the pool");
 
-/* device/board.c: the mainboard. */
+/* board.c: the mainboard. */
 void pc_devices_create(struct pc *pc);
 void pc_devices_reset(struct pc *pc);
 void pc_devices_stop(struct pc *pc);
@@ -74,9 +74,6 @@ void pc_devices_stop(struct pc *pc);
 void pc_console(struct pc *pc);
 /* Looks at the chips to which something has happened. Interrupts are masked before and behind it. */
 void pc_settle(struct pc *pc);
-/* Size 1, 2 or 4 bytes. */
-u32 pc_port_read(struct pc *pc, u16 port, u32 size);
-void pc_port_write(struct pc *pc, u16 port, u32 size, u32 value);
 /* The vector to deliver now; the controller regards it as taken. */
 unsigned pc_interrupt_acknowledge(struct pc *pc);
 /* A physical interrupt that the guest owns. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mainboard of a Linux guest on a shared CPU: which chip answers at which
- * port, and how the chips' lines reach the interrupt controller.
+ * The mainboard of a Linux guest on a shared CPU: at which ports each chip answers, and how the
+ * chips' lines reach the interrupt controller.
  */
-#include "guests/x86/pc.h"
+#include "guests/x86/port.h"
 
 #include "core/log.h"
 #include "core/schedule.h"
-#include "core/trace.h"
 #include "core/work.h"
 #include "platform/pc/cmos.h"
 
@@ -20,12 +19,6 @@ enum { IRQ_PIT = 0, IRQ_UART = 4, IRQ_RTC = 8 };
 enum { KEYBOARD_PULSE_RESET = 0xfe, RESET_CPU = 0x04 };
 /* Bytes exchanged with the UART at once; the guest's next access moves more. */
 #define UART_STEP 2
-
-/* Between the steps of a chip's work. */
-static void chips_pause(void)
-{
-	work_pause(chips);
-}
 
 static void pic_look(struct pc *pc)
 {
@@ -156,41 +149,42 @@ void pc_settle(struct pc *pc)
 	}
 }
 
-/* The chips, and where nothing is to be done: diagnostics, DMA, coprocessor reset. */
-enum chip { CHIP_NONE, CHIP_PIC, CHIP_PIT, CHIP_RTC, CHIP_UART, CHIP_KEYBOARD, CHIP_RESET, CHIP_IDLE };
+/* The chips at their ports: each access settles what it may have moved, lines and deadlines. */
 
-static const struct {
-	u16 first, last;
-	u8 chip;
-} __attribute__((packed)) chips[] = {
-	{0xa0, 0xa1, CHIP_PIC}, {0x20, 0x21, CHIP_PIC}, {RTC_INDEX, RTC_INDEX + 1, CHIP_RTC},
-	{0x40, 0x43, CHIP_PIT}, {UART_PORT, UART_PORT + 7, CHIP_UART}, {0x61, 0x61, CHIP_PIT},
-	{0x60, 0x60, CHIP_IDLE}, {0x64, 0x64, CHIP_KEYBOARD}, {0xcf9, 0xcf9, CHIP_RESET},
-	{0x80, 0x8f, CHIP_IDLE}, {0xf0, 0xf1, CHIP_IDLE}, {0x00, 0x0f, CHIP_IDLE},
-	{0xc0, 0xdf, CHIP_IDLE},
-};
-
-static enum chip chip_find(struct pc *pc, u16 port)
+static u8 pic_port_read(struct pc *pc, u16 port)
 {
-	for (u32 i = 0; i < ARRAY_SIZE(chips); i++)
-		if (port >= chips[i].first && port <= chips[i].last)
-			return chips[i].chip;
-	vcpu_count(pc->vcpu, COUNTER_unknown_ports);
-	return CHIP_NONE;
+	u8 value = pic_read(&pc->pic, port);
+
+	pic_look(pc);
+	return value;
 }
 
-/* After an access, which may have moved the chip's lines and deadlines; the RTC's index does not. */
-static void chip_settle(struct pc *pc, enum chip chip, u16 port)
+static void pic_port_write(struct pc *pc, u16 port, u8 value)
 {
-	if (chip == CHIP_UART) {
-		uart_exchange(pc);
-	} else if (chip == CHIP_PIC) {
-		pic_look(pc);
-	} else if (chip == CHIP_RTC && port != RTC_INDEX) {
-		chips_pause();
-		rtc_look(pc);
-	}
+	pic_write(&pc->pic, port, value);
+	pic_look(pc);
 }
+
+static const struct port_range pic_first = {0x20, 0x21, pic_port_read, pic_port_write};
+static const struct port_range pic_second = {0xa0, 0xa1, pic_port_read, pic_port_write};
+PORT_RANGE(pic_first);
+PORT_RANGE(pic_second);
+
+static u8 pit_port_read(struct pc *pc, u16 port)
+{
+	return pit_read(&pc->pit, port, rdtsc());
+}
+
+static void pit_port_write(struct pc *pc, u16 port, u8 value)
+{
+	pit_write(&pc->pit, port, value, rdtsc());
+	deadline_set(&pc->pit_deadline, pit_next(pc));
+}
+
+static const struct port_range pit_counters = {0x40, 0x43, pit_port_read, pit_port_write};
+static const struct port_range pit_gate = {0x61, 0x61, pit_port_read, pit_port_write};
+PORT_RANGE(pit_counters);
+PORT_RANGE(pit_gate);
 
 /* To bring the clock up to now may take a search for its alarm: a step of its own, but where the
  * register has the flags, which the guest reads at each interrupt. */
@@ -205,93 +199,86 @@ static u64 rtc_now(struct pc *pc, u16 port)
 	return now;
 }
 
-static u8 chip_read(struct pc *pc, enum chip chip, u16 port)
+/* The index moves nothing. */
+static void rtc_port_settle(struct pc *pc, u16 port)
 {
-	switch (chip) {
-	case CHIP_NONE:
-		return 0xff;
-	case CHIP_PIC:
-		return pic_read(&pc->pic, port);
-	case CHIP_PIT:
-		return pit_read(&pc->pit, port, rdtsc());
-	case CHIP_RTC:
-		return rtc_read(&pc->rtc, port, rtc_now(pc, port));
-	case CHIP_UART:
-		return uart_read(&pc->uart, port & 7);
-	default: /* no keyboard: its buffer is empty */
-		return 0;
-	}
+	if (port == RTC_INDEX)
+		return;
+	chips_pause();
+	rtc_look(pc);
 }
 
-static void chip_write(struct pc *pc, enum chip chip, u16 port, u8 value)
+static u8 rtc_port_read(struct pc *pc, u16 port)
 {
-	if (chip == CHIP_PIC) {
-		pic_write(&pc->pic, port, value);
-	} else if (chip == CHIP_PIT) {
-		pit_write(&pc->pit, port, value, rdtsc());
-		deadline_set(&pc->pit_deadline, pit_next(pc));
-	} else if (chip == CHIP_RTC) {
-		rtc_write(&pc->rtc, port, value, rtc_now(pc, port));
-	} else if (chip == CHIP_UART) {
-		uart_write(&pc->uart, port & 7, value);
-	} else if ((chip == CHIP_KEYBOARD && value == KEYBOARD_PULSE_RESET) ||
-		   (chip == CHIP_RESET && value & RESET_CPU)) {
-		vm_reboot(pc->vm);
-	}
-}
+	u8 value = rtc_read(&pc->rtc, port, rtc_now(pc, port));
 
-/* Ports of real devices that the description gives to the guest: the access is
- * made for it, so that its processes cannot make it themselves. */
-static bool port_is_own(const struct pc *pc, u16 port, u32 size)
-{
-	const struct gandalf_guest *guest = pc->vm->guest;
-
-	for (u32 i = 0; i < guest->port_range_count; i++)
-		if (port >= guest->port_ranges[i].first &&
-		    port + size - 1 <= guest->port_ranges[i].last)
-			return true;
-	return false;
-}
-
-u32 pc_port_read(struct pc *pc, u16 port, u32 size)
-{
-	u32 value = 0;
-
-	vcpu_count(pc->vcpu, COUNTER_port_accesses);
-	if (port_is_own(pc, port, size))
-		return port_in(port, size);
-	pc_settle(pc);
-	for (u32 i = 0; i < size; i++) {
-		enum chip chip = chip_find(pc, (u16)(port + i));
-
-		if (i != 0)
-			chips_pause();
-		value |= (u32)chip_read(pc, chip, (u16)(port + i)) << 8 * i;
-		chip_settle(pc, chip, (u16)(port + i));
-	}
-	trace(TRACE_port, port, value);
+	rtc_port_settle(pc, port);
 	return value;
 }
 
-void pc_port_write(struct pc *pc, u16 port, u32 size, u32 value)
+static void rtc_port_write(struct pc *pc, u16 port, u8 value)
 {
-	vcpu_count(pc->vcpu, COUNTER_port_accesses);
-	trace(TRACE_port, port | 0x10000, value);
-	if (port_is_own(pc, port, size)) {
-		port_out(port, size, value);
-		return;
-	}
-	pc_settle(pc);
-	/* A byte may have the guest reset. */
-	for (u32 i = 0; i < size && pc->vcpu->state == VCPU_RUNNING; i++) {
-		enum chip chip = chip_find(pc, (u16)(port + i));
-
-		if (i != 0)
-			chips_pause();
-		chip_write(pc, chip, (u16)(port + i), (u8)(value >> 8 * i));
-		chip_settle(pc, chip, (u16)(port + i));
-	}
+	rtc_write(&pc->rtc, port, value, rtc_now(pc, port));
+	rtc_port_settle(pc, port);
 }
+
+static const struct port_range rtc_ports = {RTC_INDEX, RTC_INDEX + 1, rtc_port_read, rtc_port_write};
+PORT_RANGE(rtc_ports);
+
+static u8 uart_port_read(struct pc *pc, u16 port)
+{
+	u8 value = uart_read(&pc->uart, port & 7);
+
+	uart_exchange(pc);
+	return value;
+}
+
+static void uart_port_write(struct pc *pc, u16 port, u8 value)
+{
+	uart_write(&pc->uart, port & 7, value);
+	uart_exchange(pc);
+}
+
+static const struct port_range uart_ports = {UART_PORT, UART_PORT + 7, uart_port_read,
+					     uart_port_write};
+PORT_RANGE(uart_ports);
+
+/* No keyboard: its buffer is empty. Nor are there DMA, diagnostics and a coprocessor to be reset. */
+static u8 idle_read(UNUSED struct pc *pc, UNUSED u16 port)
+{
+	return 0;
+}
+
+static void idle_write(UNUSED struct pc *pc, UNUSED u16 port, UNUSED u8 value)
+{
+}
+
+static void keyboard_write(struct pc *pc, UNUSED u16 port, u8 value)
+{
+	if (value == KEYBOARD_PULSE_RESET)
+		vm_reboot(pc->vm);
+}
+
+static void reset_write(struct pc *pc, UNUSED u16 port, u8 value)
+{
+	if (value & RESET_CPU)
+		vm_reboot(pc->vm);
+}
+
+static const struct port_range keyboard_data = {0x60, 0x60, idle_read, idle_write};
+static const struct port_range keyboard = {0x64, 0x64, idle_read, keyboard_write};
+static const struct port_range reset = {0xcf9, 0xcf9, idle_read, reset_write};
+static const struct port_range diagnostics = {0x80, 0x8f, idle_read, idle_write};
+static const struct port_range coprocessor = {0xf0, 0xf1, idle_read, idle_write};
+static const struct port_range dma_first = {0x00, 0x0f, idle_read, idle_write};
+static const struct port_range dma_second = {0xc0, 0xdf, idle_read, idle_write};
+PORT_RANGE(keyboard_data);
+PORT_RANGE(keyboard);
+PORT_RANGE(reset);
+PORT_RANGE(diagnostics);
+PORT_RANGE(coprocessor);
+PORT_RANGE(dma_first);
+PORT_RANGE(dma_second);
 
 unsigned pc_interrupt_acknowledge(struct pc *pc)
 {
@@ -310,6 +297,7 @@ void pc_interrupt(struct pc *pc, unsigned irq)
 
 void pc_devices_create(struct pc *pc)
 {
+	port_init();
 	deadline_init(&pc->pit_deadline, pit_due, 0);
 	deadline_init(&pc->rtc_deadline, rtc_due, 0);
 }
