@@ -23,6 +23,7 @@
 #include "core/trace.h"
 #include "platform/pc/apic.h"
 #include "platform/pc/i8259.h"
+#include "arch.h"
 #include "arch/ia32/entry.h"
 #include "arch/ia32/fpu.h"
 #include "guests/x86/inject.h"
@@ -173,13 +174,13 @@ void time_interrupt(void)
 void interrupt_release(struct vcpu *which)
 {
 	core.direct = which;
-	trap_handlers[VECTOR_APIC_TIMER] = trap_interrupt;
+	trap_give_clock(true);
 }
 
 void interrupt_take_back(void)
 {
 	core.direct = NULL;
-	trap_handlers[VECTOR_APIC_TIMER] = trap_clock;
+	trap_give_clock(false);
 }
 
 u32 apic_in_service(void)

@@ -48,7 +48,7 @@ static const char *module_fault(u32 available)
 	memset(message, '?', sizeof(message));
 	if (setjmp(stopped) != 0)
 		return message;
-	table_check(&module.table, available, VMM_END);
+	table_check(&module.table, available, VMM_BASE, VMM_END);
 	return NULL;
 }
 

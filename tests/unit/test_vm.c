@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "fake/quiet_processor.h"
@@ -148,6 +149,24 @@ void interrupt_assign(u32 irqs, struct vcpu *vcpu)
 void schedule_breathe(void)
 {
 	breaths++;
+}
+
+/* Of the boot, which no test of this file has. */
+struct vcpu idle_vcpu;
+
+void trap_init(void)
+{
+	abort();
+}
+
+void segment_init(void)
+{
+	abort();
+}
+
+void fpu_init(void)
+{
+	abort();
 }
 
 bool segment_create(struct vcpu *vcpu)

@@ -2,7 +2,7 @@
 /* Channels between guests, and doorbells. */
 #include "core/channel.h"
 
-#include "arch/ia32/memory.h"
+#include "arch.h"
 #include "core/guest_kind.h"
 #include "core/hypercall.h"
 #include "core/init.h"
@@ -94,7 +94,7 @@ APART static u32 doorbell_ring_peer(const struct vm *from, const struct vm *to)
 
 static u32 hypercall_doorbell(struct vcpu *vcpu)
 {
-	u32 place = vcpu->frame->ebx;
+	u32 place = frame_argument(vcpu->frame, 0);
 	const struct vm *to;
 
 	work_end(doorbell);

@@ -6,7 +6,7 @@
  * tables may have to be filled and others to go, is not masked: the chunk lies on the stack
  * in between.
  */
-#include "arch/ia32/memory.h"
+#include "arch.h"
 #include "core/guest_kind.h"
 #include "core/hypercall.h"
 #include "core/log.h"
@@ -41,7 +41,7 @@ static bool control_is_allowed(struct vcpu *vcpu)
 /* The guest that EBX names, or NULL. */
 static struct vm *control_target(const struct vcpu *vcpu)
 {
-	u32 place = vcpu->frame->ebx >> GANDALF_PLACE_SHIFT;
+	u32 place = frame_argument(vcpu->frame, 0) >> GANDALF_PLACE_SHIFT;
 
 	return place < core.vcpu_count ? &vms[place] : NULL;
 }
@@ -99,7 +99,7 @@ static struct object object_report(const struct vm *vm)
 static struct object object_find(const struct vcpu *vcpu)
 {
 	const struct vm *vm = control_target(vcpu);
-	u32 name = vcpu->frame->ebx;
+	u32 name = frame_argument(vcpu->frame, 0);
 
 	if (name == GANDALF_OBJECT_SYSTEM)
 		return object_system(vcpu);
@@ -127,16 +127,16 @@ static u32 control_read(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	struct object object = object_find(vcpu);
-	u32 size = frame->esi < object.size ? object.size - frame->esi : 0;
+	u32 size = frame_argument(frame, 3) < object.size ? object.size - frame_argument(frame, 3) : 0;
 	u8 bytes[GANDALF_CONTROL_CHUNK];
 
 	if (object.at == NULL)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	size = minimum(size, minimum(frame->edx, sizeof(bytes)));
-	memcpy(bytes, (const u8 *)object.at + frame->esi, size);
+	size = minimum(size, minimum(frame_argument(frame, 2), sizeof(bytes)));
+	memcpy(bytes, (const u8 *)object.at + frame_argument(frame, 3), size);
 	work_begin(vcpu);
-	if (size != 0 && !vcpu->vm->kind->write(frame->ecx, bytes, size))
-		return hypercall_bad_address(vcpu, frame->ecx);
+	if (size != 0 && !vcpu->vm->kind->write(frame_argument(frame, 1), bytes, size))
+		return hypercall_bad_address(vcpu, frame_argument(frame, 1));
 	return size;
 }
 
@@ -168,13 +168,13 @@ static u32 control_write(struct vcpu *vcpu, struct vm *vm, u32 object)
 {
 	const struct frame *frame = vcpu->frame;
 	u8 bytes[GANDALF_CONTROL_CHUNK];
-	u32 size = minimum(frame->edx, sizeof(bytes));
+	u32 size = minimum(frame_argument(frame, 2), sizeof(bytes));
 
-	if (!vcpu->vm->kind->read(frame->ecx, bytes, size))
-		return hypercall_bad_address(vcpu, frame->ecx);
+	if (!vcpu->vm->kind->read(frame_argument(frame, 1), bytes, size))
+		return hypercall_bad_address(vcpu, frame_argument(frame, 1));
 	work_end(control_change);
 	if (object == GANDALF_OBJECT_IMAGE)
-		return image_write(vm, frame->esi, bytes, size);
+		return image_write(vm, frame_argument(frame, 3), bytes, size);
 	if (object == GANDALF_OBJECT_CONSOLE)
 		return console_write(vm, bytes, size);
 	return (u32)GANDALF_ERROR_ARGUMENT;
@@ -199,21 +199,21 @@ static int image_finish(struct vm *vm, u32 size, u32 entry)
 static u32 hypercall_control(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
-	u32 what = frame->ebx % (1 << GANDALF_PLACE_SHIFT);
+	u32 what = frame_argument(frame, 0) % (1 << GANDALF_PLACE_SHIFT);
 	struct vm *vm = control_target(vcpu);
 
 	if (!control_is_allowed(vcpu))
 		return (u32)GANDALF_ERROR_PERMISSION;
-	if (frame->eax == GANDALF_HYPERCALL_READ)
+	if (frame_number(frame) == GANDALF_HYPERCALL_READ)
 		return control_read(vcpu);
 	if (vm == NULL || vm == vcpu->vm)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	if (frame->eax == GANDALF_HYPERCALL_WRITE)
+	if (frame_number(frame) == GANDALF_HYPERCALL_WRITE)
 		return control_write(vcpu, vm, what);
 	work_end(control_change);
 	vcpu->attention = true; /* whoever is started may be more urgent */
 	if (what == GANDALF_ACTION_LOAD)
-		return (u32)image_finish(vm, frame->ecx, frame->edx);
+		return (u32)image_finish(vm, frame_argument(frame, 1), frame_argument(frame, 2));
 	return (u32)vm_act(vm, what);
 }
 HYPERCALL(GANDALF_HYPERCALL_READ, HYPERCALL_OF_ALL, hypercall_control);

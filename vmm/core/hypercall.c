@@ -2,7 +2,7 @@
 /* The dispatcher of hypercalls. */
 #include "core/hypercall.h"
 
-#include "arch/ia32/cpu.h"
+#include "arch.h"
 #include "core/log.h"
 #include "core/trace.h"
 #include "core/work.h"
@@ -40,7 +40,7 @@ COLD const hypercall_function *hypercall_table(bool real_time)
 
 APART static u32 hypercall_traced(struct vcpu *vcpu, hypercall_function function)
 {
-	trace_fast(vcpu->id, TRACE_hypercall, vcpu->frame->eax, vcpu->frame->ebx);
+	trace_fast(vcpu->id, TRACE_hypercall, frame_number(vcpu->frame), frame_argument(vcpu->frame, 0));
 	return function(vcpu);
 }
 
@@ -48,7 +48,7 @@ APART static u32 hypercall_traced(struct vcpu *vcpu, hypercall_function function
 u32 trap_hypercall(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
-	u32 number = frame->eax;
+	u32 number = frame_number(frame);
 	hypercall_function function;
 
 	vcpu_count(vcpu, COUNTER_entries);
@@ -79,6 +79,6 @@ HYPERCALL(GANDALF_HYPERCALL_ALIVE, HYPERCALL_OF_ALL, hypercall_alive);
 
 COLD u32 hypercall_bad_address(struct vcpu *vcpu, u32 address)
 {
-	vm_stop(vcpu->vm, "hypercall %u with bad address %x", vcpu->frame->eax, address);
+	vm_stop(vcpu->vm, "hypercall %u with bad address %x", frame_number(vcpu->frame), address);
 	return 0;
 }

@@ -2,10 +2,7 @@
 /* The start of the VMM, in the order in which things come to life. */
 #include "core/init.h"
 
-#include "arch/ia32/entry.h"
-#include "arch/ia32/fpu.h"
-#include "arch/ia32/memory.h"
-#include "arch/ia32/segment.h"
+#include "arch.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
 #include "core/log.h"
@@ -14,26 +11,9 @@
 #include "core/schedule.h"
 
 #define VERSION "0.1"
-enum { CPUID_SEP = 1 << 11, CPUID_PGE = 1 << 13 };
-#define MSR_SYSENTER_CS 0x174
 enum { UART_DEFAULT_PORT = 0x3f8, UART_DEFAULT_BAUD = 115200 };
 
 struct gandalf_table system_table;
-
-static void init_processor(void)
-{
-	u32 features = cpuid(1).edx;
-
-	trap_init();
-	segment_init();
-	idle_vcpu.cr3 = core.cr3 = cr3_read();
-	if (features & CPUID_PGE)
-		cr4_write(cr4_read() | CR4_PGE);
-	/* SYSENTER would enter ring 0: with CS 0 it is a #GP. */
-	if (features & CPUID_SEP)
-		wrmsr(MSR_SYSENTER_CS, 0);
-	fpu_init();
-}
 
 static void init_guests(void)
 {
@@ -49,7 +29,7 @@ _Noreturn void init(u32 magic, u32 information)
 	log_init(UART_DEFAULT_PORT, UART_DEFAULT_BAUD);
 	memory_init();
 	schedule_init();
-	init_processor();
+	processor_init();
 	module_load(&system_table, magic, information);
 	log_init((u16)system_table.console_port, system_table.console_baud);
 	core.interruptible = (system_table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;

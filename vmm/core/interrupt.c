@@ -5,7 +5,7 @@
  */
 #include "core/interrupt.h"
 
-#include "arch/ia32/entry.h"
+#include "arch.h"
 #include "core/command.h"
 #include "core/log.h"
 #include "core/work.h"
@@ -69,17 +69,17 @@ void interrupt_release(struct vcpu *vcpu)
 {
 	log_flush();
 	time_stop();
-	sti_nop_cli(gates_to_linux); /* what waits is still the VMM's, and may start the timer */
+	interrupts_admit(gates_to_linux); /* what waits is still the VMM's, and may start the timer */
 	time_stop();
 	core.direct = vcpu;
-	trap_handlers[VECTOR_APIC_TIMER] = trap_interrupt;
+	trap_give_clock(true);
 	i8259_release();
 }
 
 void interrupt_take_back(void)
 {
 	core.direct = NULL;
-	trap_handlers[VECTOR_APIC_TIMER] = trap_clock;
+	trap_give_clock(false);
 	lines_enable();
 	time_start();
 	log_take_back();

@@ -6,7 +6,7 @@
  */
 #include "core/log.h"
 
-#include "arch/ia32/switch.h"
+#include "arch.h"
 #include "core/core.h"
 #include "core/schedule.h"
 #include "core/work.h"
@@ -130,7 +130,7 @@ _Noreturn void panic(const char *pattern, ...)
 {
 	va_list arguments;
 
-	cli(panic);
+	interrupts_disable(panic);
 	va_start(arguments, pattern);
 	format_list(panic_text, sizeof(panic_text), pattern, arguments);
 	va_end(arguments);

@@ -6,7 +6,7 @@
  */
 #include "core/module.h"
 
-#include "arch/ia32/memory.h"
+#include "arch.h"
 #include "core/log.h"
 #include "core/pool.h"
 #include "core/table.h"
@@ -86,18 +86,7 @@ static const void *module_map(void)
 
 	if (module_base + module_bytes - first > GANDALF_RTOS_MEMORY_MAXIMUM)
 		panic("the boot module is larger than %u MiB", GANDALF_RTOS_MEMORY_MAXIMUM >> 20);
-	for (u32 offset = 0; first + offset < module_base + module_bytes; offset += LARGE_PAGE_SIZE)
-		memory_directory[(LAYOUT_RTOS + offset) >> LARGE_PAGE_SHIFT] =
-			(first + offset) | PTE_P | PTE_PS | PTE_A;
-	cr3_write(cr3_read());
-	return (const void *)(LAYOUT_RTOS + (module_base - first));
-}
-
-static void module_unmap(void)
-{
-	memset(&memory_directory[LAYOUT_RTOS >> LARGE_PAGE_SHIFT], 0,
-	       (LAYOUT_POOL - LAYOUT_RTOS) / LARGE_PAGE_SIZE * sizeof(u32));
-	cr3_write(cr3_read());
+	return memory_map_module(module_base, module_bytes);
 }
 
 static void memory_require(const char *name, u32 base, u32 size)
@@ -166,9 +155,9 @@ void module_load(struct gandalf_table *table, u32 magic, u32 information_at)
 	memory_copy_in(&information, information_at, sizeof(information));
 	module_find(magic, &information);
 	mapped = module_map();
-	table_check(mapped, module_bytes, vmm_end());
+	table_check(mapped, module_bytes, LAYOUT_PHYSICAL, vmm_end());
 	memcpy(table, mapped, sizeof(*table));
-	module_unmap();
+	memory_unmap_module();
 	memory_read(&information);
 	memory_check(table);
 	if (module_in_the_way(table, module_base))
@@ -176,5 +165,5 @@ void module_load(struct gandalf_table *table, u32 magic, u32 information_at)
 	mapped = module_map();
 	for (u32 i = 0; i < table->image_count; i++)
 		table_check_image(mapped, &mapped->images[i]);
-	module_unmap();
+	memory_unmap_module();
 }

@@ -2,7 +2,7 @@
 /* Reports of stopped guests. */
 #include "core/report.h"
 
-#include "arch/ia32/exception.h"
+#include "arch.h"
 #include "core/log.h"
 #include "core/schedule.h"
 #include "core/trace.h"

@@ -5,8 +5,7 @@
  */
 #include "core/schedule.h"
 
-#include "arch/ia32/debug.h"
-#include "arch/ia32/switch.h"
+#include "arch.h"
 #include "core/command.h"
 #include "core/log.h"
 #include "core/trace.h"
@@ -18,7 +17,7 @@
 #define STARVATION_TEXT " has held the CPU for 10 seconds; guests of lower priority wait\r\n"
 
 struct core core;
-struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING, .cr0 = CR0_PG | CR0_NE | CR0_PE};
+struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING};
 
 /* The idle vCPU, which can always run, ends it. */
 static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
@@ -160,8 +159,7 @@ APART COLD static void switch_unusual(const struct vcpu *from, struct vcpu *to)
 {
 	if (to->shares)
 		deadline_set(&turn, rdtsc() + time_tsc_khz - ((u32)to->ran - to->turn));
-	if ((to->dr[7] | from->dr[7]) & DEBUG_ENABLES)
-		debug_load(to);
+	processor_prepare(from, to);
 }
 
 bool schedule_gives_way(void)
@@ -187,7 +185,7 @@ bool schedule_gives_way(void)
 
 COLD void schedule_breathe(void)
 {
-	sti_nop_cli(breathe);
+	interrupts_admit(breathe);
 	schedule();
 }
 
@@ -212,7 +210,7 @@ COLD static void housekeeping_perform(void)
 COLD static _Noreturn void machine_off(void)
 {
 	log_line("all guests are off");
-	sti_nop_cli(power_off);
+	interrupts_admit(power_off);
 	log_flush();
 	power_off_machine();
 }
@@ -227,6 +225,6 @@ COLD void schedule_idle(void)
 			continue;
 		if (!vm_any_alive())
 			machine_off();
-		sti_hlt_cli(sleep);
+		interrupts_await(sleep);
 	}
 }

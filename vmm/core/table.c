@@ -8,7 +8,6 @@
  */
 #include "core/table.h"
 
-#include "arch/ia32/layout.h"
 #include "core/log.h"
 #include "lib/crc32.h"
 #include "lib/format.h"
@@ -53,7 +52,7 @@ static const struct bounds guest_bounds[] = {
 /* What is looked at: with name, the beginning of the sentence. */
 static const char *subject, *name;
 static const char the_pool[] = "The pool";
-static u32 vmm_end;
+static u32 vmm_first, vmm_end;
 
 static _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *pattern, ...)
 {
@@ -144,7 +143,7 @@ static void check_memory(const struct gandalf_table *table, u32 base, u32 size, 
 		fail("its memory is not aligned to 0x%x.", alignment);
 	if (size > UINT32_MAX - base)
 		fail("its memory goes beyond 4 GiB.");
-	if (overlaps(base, size, LAYOUT_PHYSICAL, vmm_end - LAYOUT_PHYSICAL))
+	if (overlaps(base, size, vmm_first, vmm_end - vmm_first))
 		fail("its memory overlaps the VMM.");
 	if (subject != the_pool && overlaps(base, size, table->pool_base, table->pool_size))
 		fail("its memory overlaps the pool.");
@@ -231,9 +230,10 @@ static void check_channel(const struct gandalf_table *table, u32 index)
 	check_memory(table, channel->base, channel->size, GANDALF_PAGE_SIZE);
 }
 
-void table_check(const struct gandalf_table *table, u32 available, u32 end_of_vmm)
+void table_check(const struct gandalf_table *table, u32 available, u32 vmm_base, u32 vmm_behind)
 {
-	vmm_end = end_of_vmm;
+	vmm_first = vmm_base;
+	vmm_end = vmm_behind;
 	look_at("The system", "");
 	check_header(table, available);
 	look_at(the_pool, "");

@@ -11,11 +11,12 @@
 
 /*
  * Stops the VMM with a sentence that says what is wrong, if anything is. available: bytes
- * of the module; the VMM's machine memory, which no guest may have, is LAYOUT_PHYSICAL to
- * vmm_end. That the memory named exists, and that it does not hold the module itself, is
+ * of the module; the VMM's machine memory, which no guest may have, is vmm_base to
+ * vmm_behind. That the memory named exists, and that it does not hold the module itself, is
  * for the caller to check.
  */
-void table_check(const struct gandalf_table *table, u32 available, u32 vmm_end);
+void table_check(const struct gandalf_table *table, u32 available, u32 vmm_base,
+		 u32 vmm_behind);
 
 /*
  * The same for the bytes of one image of a table that table_check() has found good: takes

@@ -6,27 +6,16 @@
 #pragma once
 
 /* Offsets that entry.S uses; asserted below. */
-#define VCPU_CR0 0
-#define VCPU_ATTENTION 8
-#define VCPU_FRAME 16
+#define VCPU_ATTENTION 0
+#define VCPU_CR0 8
+#define VCPU_FRAME 24
 
 #ifndef __ASSEMBLER__
 
 #include "abi/gandalf.h"
-#include "arch/ia32/register.h"
+#include "arch/ia32/state.h"
 #include "core/counter.h"
 #include "lib/types.h"
-
-/*
- * What an entry into the VMM leaves on the VMM stack, lowest address first. The
- * last two fields exist only when the entry came from ring 1 or 3.
- */
-struct frame {
-	u32 edi, esi, ebp, unused, ebx, edx, ecx, eax; /* PUSHA */
-	u32 gs, fs, es, ds;
-	u32 vector, error; /* 0 where the CPU gives none */
-	u32 eip, cs, eflags, esp, ss;
-};
 
 /* Before the guest goes on; when it returns to the VMM the next time, since what waits cannot be
  * delivered now. */
@@ -41,7 +30,6 @@ enum vcpu_state {
 
 struct vcpu;
 struct vm;
-struct segment_tables;
 
 /* Arguments in vcpu->frame; what it returns goes to EAX. */
 typedef u32 (*hypercall_function)(struct vcpu *vcpu);
@@ -77,39 +65,25 @@ struct vcpu_operations {
 };
 
 struct vcpu {
-	u32 cr0;       /* real CR0 for the next return: cr0_guest, lazy TS */
-	u32 saved_esp; /* VMM stack pointer while switched out */
 	u32 attention; /* not 0: the return to the guest goes through trap_attend(),
 			* and a halted vCPU wakes up; ATTENTION_... */
-	u32 cr0_guest; /* real CR0 but for the lazy switch of the FPU */
-	/* Its registers, at the top of its VMM stack, where the CPU puts them on an entry; NULL: the idle
-	 * vCPU, which never leaves the VMM. */
-	struct frame *frame;
-	u32 cr3;       /* real CR3, 0: an RTOS, which runs in any address space */
+	enum vcpu_state state;
+	struct vcpu_processor; /* the architecture's */
 	struct vm *vm;
 	const struct vcpu_operations *operations;
 	const hypercall_function *hypercalls; /* hypercall_table() */
 	u32 id, priority;
-	enum vcpu_state state;
 	bool shares;         /* its priority, with another */
 	u32 turn;            /* the lower half of ran when its turn began */
 	bool interruptible;  /* the VMM works for it with interrupts enabled */
 	bool working;        /* and was interrupted there */
-	bool any_vector;     /* interrupts may come while its tables are loaded by vectors that a guest
-			      * has given its controllers */
-	u32 fault_address;   /* CR2 of its last page fault */
-	u32 eflags;          /* the bits that EFLAGS really has whenever it runs: IF, or IOPL 1 */
 	struct gandalf_shared *shared;
-	struct segment_tables *tables;
-	/* Pool frames: of its descriptor tables, its VMM stack, the page table at LAYOUT_VCPU. */
-	u32 tables_frame, stack_frames[2], table_frame;
 	/* RTOS: where its memory begins, and the last address in it of a handler's frame. */
 	u32 linear, frame_last;
 	u32 pending;         /* RTOS: vectors that wait, from GANDALF_VECTOR_IRQ on */
 	u64 ran;             /* time stamps spent running, less the present one while it runs */
 	u32 counters[COUNTERS];
-	u32 dr[8];           /* as the guest sees them */
-	_Alignas(16) u8 fpu[512]; /* FXSAVE or FNSAVE image */
+	struct vcpu_registers; /* the architecture's */
 };
 
 _Static_assert(offsetof(struct vcpu, cr0) == VCPU_CR0, "entry.S");

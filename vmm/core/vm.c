@@ -5,9 +5,7 @@
  */
 #include "core/vm.h"
 
-#include "arch/ia32/fpu.h"
-#include "arch/ia32/memory.h"
-#include "arch/ia32/switch.h"
+#include "arch.h"
 #include "core/channel.h"
 #include "core/guest_kind.h"
 #include "core/hypercall.h"
@@ -98,7 +96,7 @@ static void vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
 	vcpu->hypercalls = hypercall_table(vm->kind->real_time);
 	vcpu->id = index;
 	vcpu->priority = guest->priority;
-	if (!segment_create(vcpu))
+	if (!processor_create(vcpu))
 		panic("the pool is too small for the descriptor tables");
 	if (!vm->kind->create(vm) || !switch_create(vcpu))
 		panic("the pool is too small for the guests");
@@ -192,9 +190,7 @@ static void vm_start(struct vm *vm)
 
 	vm_release(vm);
 	vm_load(vm);
-	memset(vcpu->dr, 0, sizeof(vcpu->dr));
-	fpu_reset(vcpu);
-	segment_reset(vcpu);
+	processor_reset(vcpu);
 	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
 	schedule_breathe();
 	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
@@ -204,7 +200,7 @@ static void vm_start(struct vm *vm)
 	schedule_breathe();
 	channel_renew(vm);
 	vcpu->operations->start(vcpu);
-	fpu_show(vcpu);
+	processor_start(vcpu);
 	if (vm->state != GANDALF_STATE_STARTING) {
 		vcpu->operations->stop(vcpu);
 		return;
@@ -235,8 +231,7 @@ static void vm_take_down(struct vm *vm, u32 state)
 	vm->alive = 0;
 	vcpu->state = VCPU_OFF;
 	vcpu->attention = true;
-	if (core.fpu_owner == vcpu)
-		core.fpu_owner = NULL;
+	processor_stop(vcpu);
 	vcpu->operations->stop(vcpu);
 	vm->unreleased = true;
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);

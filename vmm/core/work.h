@@ -18,19 +18,19 @@
  */
 #pragma once
 
-#include "arch/ia32/cpu.h"
+#include "arch.h"
 #include "core/core.h"
 
 /* Enables interrupts, if the vCPU is one to work for like that, until work_end(). */
 static inline void work_begin(const struct vcpu *vcpu)
 {
 	if (vcpu->interruptible)
-		sti();
+		interrupts_enable();
 }
 
 /* Disables them for good: until the return to the guest. Harmless if they are. What is behind it is
  * a masked section, whose name is in core/masked.h. */
-#define work_end(section) cli(section)
+#define work_end(section) interrupts_disable(section)
 
 /* Lets interrupts in for a moment, and more urgent vCPUs run: between the steps
  * of an operation that is masked otherwise. Not where the guest owns the gates: there
@@ -41,5 +41,5 @@ static inline void work_begin(const struct vcpu *vcpu)
 	do {                                                                  \
 		if (core.interruptible && core.direct == NULL &&              \
 		    core.current->state == VCPU_RUNNING)                      \
-			sti_nop_cli(section);                                 \
+			interrupts_admit(section);                                 \
 	} while (0)

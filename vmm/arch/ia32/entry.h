@@ -52,10 +52,6 @@ void entry_leave(struct frame *frame) __attribute__((noreturn));
 /* C's side: makes the stubs and names the handlers. */
 void trap_init(void);
 extern void (*trap_handlers[VECTORS])(struct frame *frame);
-/* Two of them: of the VMM's clock, which a guest with the CPU to itself has no use for, and of
- * every other interrupt. */
-void trap_clock(struct frame *frame);
-void trap_interrupt(struct frame *frame);
 /* What comes before a return to a guest whose vCPU needs attention: other vCPUs,
  * interrupts to deliver. Interrupts are disabled. */
 void trap_attend(void);

@@ -143,3 +143,21 @@ void memory_map_pool(u32 base, u32 size)
 		memory_directory[(LAYOUT_POOL + offset) >> LARGE_PAGE_SHIFT] =
 			(base + offset) | PTE_P | PTE_PS | PTE_A | PTE_D | PTE_G;
 }
+
+const void *memory_map_module(u32 base, u32 size)
+{
+	u32 first = base & PTE_LARGE_FRAME;
+
+	for (u32 offset = 0; first + offset < base + size; offset += LARGE_PAGE_SIZE)
+		memory_directory[(LAYOUT_RTOS + offset) >> LARGE_PAGE_SHIFT] =
+			(first + offset) | PTE_P | PTE_PS | PTE_A;
+	cr3_write(cr3_read());
+	return (const void *)(LAYOUT_RTOS + (base - first));
+}
+
+void memory_unmap_module(void)
+{
+	memset(&memory_directory[LAYOUT_RTOS >> LARGE_PAGE_SHIFT], 0,
+	       (LAYOUT_POOL - LAYOUT_RTOS) / LARGE_PAGE_SIZE * sizeof(u32));
+	cr3_write(cr3_read());
+}

@@ -54,3 +54,6 @@ u32 memory_map_more(u32 physical, u32 size);
 void memory_map_device(u32 linear, u32 physical);
 /* Maps the pool at LAYOUT_POOL; base and size are multiples of a large page. */
 void memory_map_pool(u32 base, u32 size);
+/* Maps the boot module, to be looked at, where the RTOSes will be; and no longer. */
+const void *memory_map_module(u32 base, u32 size);
+void memory_unmap_module(void);

@@ -3,7 +3,7 @@
  * The C side of every entry: to the handler of the vector, then back to a
  * guest, not necessarily the one that was interrupted.
  */
-#include "arch/ia32/debug.h"
+#include "arch/ia32/arch.h"
 #include "arch/ia32/entry.h"
 #include "arch/ia32/origin.h"
 #include "arch/ia32/segment.h"
@@ -119,7 +119,7 @@ void trap_attend(void)
 	} while (vcpu->attention & ATTENTION_NOW);
 }
 
-void trap_interrupt(struct frame *frame)
+static void trap_interrupt(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 
@@ -137,7 +137,7 @@ void trap_interrupt(struct frame *frame)
 }
 
 /* The same for the VMM's clock, the shortest way: an RTOS waits. */
-void trap_clock(struct frame *frame)
+static void trap_clock(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 
@@ -209,6 +209,11 @@ COLD static void stub_make(u32 index, u32 vector, void (*to)(void))
 		.push_error = {0x6a, 0}, .push = 0x68, .vector = vector, .jump = 0xe9,
 		.distance = (u32)to - (u32)entry_stubs[index].behind,
 	};
+}
+
+COLD void trap_give_clock(bool given)
+{
+	trap_handlers[VECTOR_APIC_TIMER] = given ? trap_interrupt : trap_clock;
 }
 
 COLD void trap_init(void)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of a vCPU's processor state, for core: what it takes of segments, FPU and debug registers. */
+#include "arch/ia32/arch.h"
+
+#include "arch/ia32/entry.h"
+#include "arch/ia32/fpu.h"
+#include "lib/string.h"
+
+enum { CPUID_SEP = 1 << 11, CPUID_PGE = 1 << 13 };
+#define MSR_SYSENTER_CS 0x174
+
+void processor_init(void)
+{
+	u32 features = cpuid(1).edx;
+
+	trap_init();
+	segment_init();
+	idle_vcpu.cr0 = CR0_PG | CR0_NE | CR0_PE;
+	idle_vcpu.cr3 = core.cr3 = cr3_read();
+	if (features & CPUID_PGE)
+		cr4_write(cr4_read() | CR4_PGE);
+	/* SYSENTER would enter ring 0: with CS 0 it is a #GP. */
+	if (features & CPUID_SEP)
+		wrmsr(MSR_SYSENTER_CS, 0);
+	fpu_init();
+}
+
+bool processor_create(struct vcpu *vcpu)
+{
+	return segment_create(vcpu);
+}
+
+void processor_reset(struct vcpu *vcpu)
+{
+	memset(vcpu->dr, 0, sizeof(vcpu->dr));
+	fpu_reset(vcpu);
+	segment_reset(vcpu);
+}
+
+void processor_start(struct vcpu *vcpu)
+{
+	fpu_show(vcpu);
+}
+
+void processor_stop(const struct vcpu *vcpu)
+{
+	if (core.fpu_owner == vcpu)
+		core.fpu_owner = NULL;
+}
