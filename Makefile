@@ -13,10 +13,10 @@ SUITE := $(VENV)/python -m gandalf.suite
 # Python's compiled files stay out of the source folders.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/cache/python
 
-SUITES := unit asan fuzz mutants preemption python boot isolation itron measure bench-test
+SUITES := unit asan fuzz mutants preemption python boot isolation itron measure bench-test boot-quick measure-quick
 
 .DEFAULT_GOAL := help
-.PHONY: help run build image size bench bench-full check test mutate clean setup-run setup-test setup-image $(SUITES)
+.PHONY: help run build image size bench bench-full check test test-quick mutate clean setup-run setup-test setup-image $(SUITES)
 
 help:
 	@echo 'make run      build a system and run it on this terminal'
@@ -25,6 +25,7 @@ help:
 	@echo 'make build    build a system'
 	@echo 'make image    make a bootable ISO image of a system'
 	@echo 'make test     run everything that proves it; the last line counts tests'
+	@echo 'make test-quick  what finds most of it in five minutes'
 	@echo 'make check    compile without warnings, analyse, check style, types and budgets'
 	@echo 'make NAME     one suite of `make test`: $(SUITES)'
 	@echo 'make mutate   change the VMM at random and count what the unit tests notice'
@@ -67,6 +68,9 @@ check: setup-test
 
 test: setup-test
 	@$(SUITE)
+
+test-quick: setup-test
+	@$(SUITE) --quick
 
 mutate: setup-test
 	@$(VENV)/python -m gandalf.mutate $(ARGS)

@@ -2,12 +2,14 @@
 """What is measured and counted is measured and counted right."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from gandalf import suite
 from gandalf.size import Measure, changed_in_linux, count_lines, read_sections
-from gandalf.suite import Count, parse_count
+from gandalf.suite import PARTS, QUICK, SUITES, Count, Suite, order, parse_count, run_suites
 
 CODE = """\
 /* a comment
@@ -103,3 +105,51 @@ def test_counts(output: str, status: int, count: Count) -> None:
 
 def test_sums() -> None:
     assert str(Count(3, 1) + Count(2, 0)) == "5 passed, 1 failed"
+
+
+# Waits for another file and writes its own: it ends only if the other suite runs meanwhile.
+MEET = """
+import pathlib, sys, time
+own, other = (pathlib.Path(word) for word in sys.argv[1:3])
+own.touch()
+end = time.monotonic() + 60
+while not other.exists() and time.monotonic() < end:
+    time.sleep(0.01)
+print(f"{int(other.exists())} passed, {int(not other.exists())} failed")
+"""
+
+
+def test_the_longest_suites_begin_first() -> None:
+    seconds = [(SUITES | PARTS)[name].seconds for name in order([*SUITES, *PARTS])]
+    assert seconds == sorted(seconds, reverse=True)
+    assert set(QUICK) <= set(SUITES | PARTS)
+
+
+def test_suites_run_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(tmp_path / name) for name in "ab"]
+    meets = {
+        "a": Suite(1, ([sys.executable, "-c", MEET, *files],)),
+        "b": Suite(2, ([sys.executable, "-c", MEET, *reversed(files)],)),
+        "two": Suite(0, ([sys.executable, "-c", "print('3 passed')"],
+                         [sys.executable, "-c", "print('1 passed, 2 failed'); exit(1)"])),
+    }  # fmt: skip
+    monkeypatch.setattr(suite, "SUITES", meets)
+    monkeypatch.setattr(suite, "BUILD", tmp_path)
+    monkeypatch.setattr(suite, "prepare", lambda: None)
+    assert run_suites(["a", "b", "two"], 2) == Count(6, 2)
+    shown = capsys.readouterr().out
+    assert shown.endswith("b: 1 passed, 0 failed\na: 1 passed, 0 failed\n"
+                          "two: 4 passed, 2 failed\n6 passed, 2 failed\n")  # fmt: skip
+    assert (tmp_path / "test" / "two-2.log").read_text() == "1 passed, 2 failed\n"
+
+
+def test_a_suite_by_itself_is_shown_as_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = {"one": Suite(1, ([sys.executable, "-c", "print('line'); print('2 passed')"],))}
+    monkeypatch.setattr(suite, "SUITES", alone)
+    monkeypatch.setattr(suite, "BUILD", tmp_path)
+    assert run_suites(["one"], 2) == Count(2, 0)
+    assert "line\n2 passed\n=== one: 2 passed, 0 failed" in capsys.readouterr().out

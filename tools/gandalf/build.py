@@ -18,7 +18,15 @@ from gandalf.description import COM1, COM2
 from gandalf.guests import builder, image_names, kernel_variant
 from gandalf.images import ImageError, read_vmm
 from gandalf.layout import VMM_END, VMM_START
-from gandalf.paths import ROOT, VMM_IMAGE, UserError, shown, system_folder
+from gandalf.paths import (
+    ROOT,
+    VMM_IMAGE,
+    UserError,
+    building,
+    shown,
+    system_folder,
+    write_whole,
+)
 
 Log = Callable[[str], None]
 
@@ -43,7 +51,8 @@ class Built:
 def make(folder: Path, *arguments: str) -> None:
     """Run make in a folder; raises UserError with its last lines if it fails."""
     command = ["make", "--no-print-directory", "-C", str(folder), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with building():
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = (done.stdout + done.stderr).strip().splitlines()[-20:]
         raise UserError("\n".join([*lines, f"Building {shown(folder)} failed; see above."]))
@@ -96,6 +105,11 @@ def _build_image(path: Path, log: Log) -> None:
 
 def build(description: Path, log: Log, deterministic: bool = False) -> Built:
     """Build a system. Raises UserError with every mistake in it before anything is built."""
+    with building():
+        return _build(description, log, deterministic)
+
+
+def _build(description: Path, log: Log, deterministic: bool) -> Built:
     checked = checked_or_fail(description, deterministic)
     system = checked.system
     for _, guest in system.guests:
@@ -104,11 +118,9 @@ def build(description: Path, log: Log, deterministic: bool = False) -> Built:
     log("building the VMM")
     vmm = build_vmm()
     content = compose(checked_or_fail(description, deterministic))
-    folder = system_folder(description)
-    folder.mkdir(parents=True, exist_ok=True)
-    module = folder / ("system-deterministic.bin" if deterministic else "system.bin")
-    if not module.exists() or module.read_bytes() != content:
-        module.write_bytes(content)
+    name = "system-deterministic.bin" if deterministic else "system.bin"
+    module = system_folder(description) / name
+    write_whole(module, content)
     return Built(checked, vmm, module)
 
 

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the test suites that `make test` and `make check` are made of, and counts.
 
-Every suite is a command whose last lines say `N passed, N failed` (pytest's way
-of saying so counts too). Its output is shown as it comes and kept in
-build/test/NAME.log. The last line here is the sum.
+Every suite is a command whose last lines say `N passed, N failed` (pytest's way of saying so
+counts too). Suites run side by side, one for each CPU of the host, those that take longest first;
+none depends on what another does, since each builds what it needs under a lock (paths.building).
+The output of each is shown when it ends and kept in build/test/NAME.log. The last line is the sum.
 """
 
+import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from gandalf.build import build_vmm, make
 from gandalf.masked_check import check_image
 from gandalf.paths import BUILD, ROOT
 from gandalf.size import source_files
@@ -52,13 +57,13 @@ def parse_count(output: str, status: int) -> Count:
     return Count(0, 1)
 
 
-def _run(name: str, command: list[str]) -> tuple[int, str]:
-    """Run a command in the tree's root; show and keep its output. Returns status and output."""
-    folder = BUILD / "test"
-    folder.mkdir(parents=True, exist_ok=True)
+def _run(name: str, command: list[str], show: bool) -> tuple[int, str]:
+    """Run a command in the tree's root and keep its output. Returns status and output."""
+    log = BUILD / "test" / f"{name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
     lines = []
     with (
-        (folder / f"{name}.log").open("w") as log,
+        log.open("w") as file,
         subprocess.Popen(
             command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL, errors="replace",
@@ -66,8 +71,9 @@ def _run(name: str, command: list[str]) -> tuple[int, str]:
     ):  # fmt: skip
         assert process.stdout is not None
         for line in process.stdout:
-            print(line, end="", flush=True)
-            log.write(line)
+            if show:
+                print(line, end="", flush=True)
+            file.write(line)
             lines.append(line)
     return process.returncode, "".join(lines)
 
@@ -80,32 +86,86 @@ def _pytest(*arguments: str) -> list[str]:
     return [PYTHON, "-m", "pytest", "-c", "tools/pyproject.toml", "--rootdir", ".", *arguments]
 
 
-SUITES: dict[str, list[str]] = {
-    "check": [PYTHON, "-m", "gandalf.suite", "--check"],
-    "unit": _make("tests/unit", "run"),
-    "asan": _make("tests/unit", "asan"),
-    "fuzz": _make("tests/fuzz", "run", f"SECONDS={FUZZ_SECONDS}"),
-    "mutants": _make("tests/fuzz", "mutants"),
-    "preemption": _pytest("tests/preemption"),
-    "python": _pytest("tests/python"),
-    "boot": _pytest("tests/boot"),
-    "isolation": _pytest("tests/isolation"),
-    "itron": _pytest("tests/itron"),
-    "measure": _pytest("tests/measure"),
-    "bench-test": _pytest("tests/bench"),
-}
+@dataclass(frozen=True)
+class Suite:
+    """A command and about how many seconds it takes, by which the longest begin first."""
+
+    seconds: int
+    commands: tuple[list[str], ...]
 
 
-def run_suites(names: list[str]) -> Count:
-    """Run suites by name and print the sum."""
+SUITES: dict[str, Suite] = {
+    "boot": Suite(1800, (_pytest("tests/boot"),)),
+    "bench-test": Suite(460, (_pytest("tests/bench"),)),
+    "isolation": Suite(430, (_pytest("tests/isolation"),)),
+    # Both build the fuzzers, in the same place: one behind the other.
+    "fuzz": Suite(300, (
+        _make("tests/fuzz", "run", f"SECONDS={FUZZ_SECONDS}"), _make("tests/fuzz", "mutants"),
+    )),
+    "measure": Suite(210, (_pytest("tests/measure"),)),
+    "python": Suite(130, (_pytest("tests/python"),)),
+    "preemption": Suite(110, (_pytest("tests/preemption"),)),
+    "check": Suite(80, ([PYTHON, "-m", "gandalf.suite", "--check"],)),
+    "itron": Suite(80, (_pytest("tests/itron"),)),
+    "asan": Suite(30, (_make("tests/unit", "asan"),)),
+    "unit": Suite(20, (_make("tests/unit", "run"),)),
+}  # fmt: skip
+
+# Asked for by name, as the suites are: parts of them.
+PARTS: dict[str, Suite] = {
+    "mutants": Suite(45, (_make("tests/fuzz", "mutants"),)),
+    # Linux and an RTOS in both modes, the management of guests, a kernel of ring 1 that tries
+    # everything, and the plug-in: most mistakes show there.
+    "boot-quick": Suite(150, (_pytest(
+        "tests/boot/test_default.py", "tests/boot/test_dedicated.py", "tests/boot/test_watchdog.py",
+    ),)),
+    "measure-quick": Suite(30, (_pytest("tests/measure/test_plugin.py"),)),
+}  # fmt: skip
+QUICK = ("boot-quick", "python", "check", "measure-quick", "asan", "unit")
+
+
+def order(names: list[str]) -> list[str]:
+    """Return suites in the order in which they begin: the longest first."""
+    every = SUITES | PARTS
+    return sorted(names, key=lambda name: -every[name].seconds)
+
+
+def run_suite(name: str, lock: threading.Lock, alone: bool = False) -> Count:
+    """Run a suite, one command behind the other; show its output when it has ended, or at once."""
+    with lock:
+        print(f"=== {name} begins", flush=True)
+    start = time.monotonic()
     total = Count()
-    for name in names:
-        print(f"=== {name}", flush=True)
-        start = time.monotonic()
-        status, output = _run(name, SUITES[name])
+    for number, command in enumerate((SUITES | PARTS)[name].commands):
+        log = name if number == 0 else f"{name}-{number + 1}"
+        status, output = _run(log, command, alone)
         count = parse_count(output, status)
-        print(f"=== {name}: {count} in {time.monotonic() - start:.0f} s", flush=True)
         total += count
+        with lock:
+            if not alone:
+                print(output, end="", flush=True)
+            print(f"=== {log}: {count} in {time.monotonic() - start:.0f} s", flush=True)
+    return total
+
+
+def prepare() -> None:
+    """Build what nearly every suite needs, so that none waits for another that builds it."""
+    build_vmm()
+    make(ROOT / "guest" / "tests")
+
+
+def run_suites(names: list[str], jobs: int) -> Count:
+    """Run suites by name, so many at once, and print what each has found and the sum."""
+    lock = threading.Lock()
+    if len(names) == 1:
+        return run_suite(names[0], lock, alone=True)
+    prepare()
+    first = order(names)
+    with ThreadPoolExecutor(jobs) as pool:
+        counts = list(pool.map(lambda name: run_suite(name, lock), first))
+    for name, count in zip(first, counts, strict=True):
+        print(f"{name}: {count}")
+    total = sum(counts, Count())
     print(total, flush=True)
     return total
 
@@ -216,9 +276,13 @@ def run_checks() -> Count:
 
 
 def main() -> int:
-    """Run `--check`, the suites named on the command line, or all of them."""
+    """Run `--check`, `--quick`, the suites named on the command line, or all of them."""
     names = sys.argv[1:]
-    count = run_checks() if names == ["--check"] else run_suites(names or list(SUITES))
+    if names == ["--check"]:
+        count = run_checks()
+    else:
+        chosen = list(QUICK) if names == ["--quick"] else names or list(SUITES)
+        count = run_suites(chosen, os.cpu_count() or 1)
     return 1 if count.failed or not count.passed else 0
 
 
