@@ -46,6 +46,7 @@ static char report[GANDALF_REPORT_SIZE];
 static u8 guest_memory[0x1000]; /* the caller's, from address 0 */
 static u8 store[ROOM];
 static unsigned told, woken, typed, bad_addresses;
+static u32 input_room; /* what can be typed until the guest reads some of it */
 static u32 acted;
 static int act_result;
 
@@ -93,6 +94,7 @@ static const struct guest_kind rtos_kind = { .real_time = true };
 
 void memory_copy_out(u32 to, const void *from, u32 size)
 {
+	assert_false(processor.interrupts);
 	assert_true(to >= STORE && to + size <= STORE + ROOM);
 	memcpy(store + (to - STORE), from, size);
 }
@@ -120,7 +122,8 @@ int vm_act(struct vm *vm, u32 action)
 bool console_type(struct console *console, u8 byte)
 {
 	assert_ptr_equal(console, &made[RTOS]);
-	if (typed == 10)
+	assert_false(processor.interrupts);
+	if (typed == input_room)
 		return false;
 	console->input[typed++] = byte;
 	return true;
@@ -150,6 +153,9 @@ static int start(void **state)
 	memset(guest_memory, 0, sizeof(guest_memory));
 	told = woken = typed = bad_addresses = acted = 0;
 	act_result = 0;
+	input_room = 10;
+	processor.admissions = 0;
+	processor.admit = NULL;
 	core.vcpu_count = GUESTS;
 	for (u32 i = 0; i < GUESTS; i++) {
 		snprintf(guests[i].name, sizeof(guests[i].name), "guest%u", i);
@@ -196,6 +202,18 @@ static void only_who_is_allowed_manages(void **state)
 	assert_int_equal(vcpus_made[LINUX].counters[COUNTER_refusals], 6);
 	assert_int_equal(told, 1);
 	assert_int_equal(acted, 0);
+}
+
+/* Whoever reads the log learns of it when it happens, and not when it is tried again. */
+static void the_first_refusal_is_told_at_once(void **state)
+{
+	(void)state;
+	guests[LINUX].flags = 0;
+	for (u32 times = 1; times <= 3; times++) {
+		assert_int_equal(call(GANDALF_HYPERCALL_ACT, of(0, RTOS), 0, 0, 0),
+				 GANDALF_ERROR_PERMISSION);
+		assert_int_equal(told, 1);
+	}
 }
 
 static void the_system_is_told(void **state)
@@ -297,10 +315,29 @@ static void objects_are_read_in_chunks(void **state)
 	expect_object(GANDALF_OBJECT_TRACE, trace_events, sizeof(trace_events));
 	expect_object(of(GANDALF_OBJECT_COUNTERS, OTHER), vcpus_made[OTHER].counters,
 		      COUNTERS * sizeof(u32));
-	expect_object(of(GANDALF_OBJECT_REPORT, OTHER), report, 8);
+	for (u32 place = 0; place < GUESTS; place++)
+		expect_object(of(GANDALF_OBJECT_REPORT, place), report, 8);
 	expect_object(of(GANDALF_OBJECT_CONSOLE, OTHER), made[OTHER].output, GANDALF_CONSOLE_RING);
 	expect_object(of(GANDALF_OBJECT_CONSOLE, GANDALF_PLACE_VMM), made[GUESTS].output,
 		      GANDALF_CONSOLE_RING);
+}
+
+/* Interrupt handlers change every one of them: half of it would be of another time. The counting of the
+ * pool is long, and comes before; the length of a report, too. */
+static void what_is_read_is_copied_with_interrupts_disabled(void **state)
+{
+	static const u32 objects[] = { GANDALF_OBJECT_GUEST, GANDALF_OBJECT_COUNTERS,
+				       GANDALF_OBJECT_CONSOLE, GANDALF_OBJECT_REPORT };
+
+	(void)state;
+	strcpy(report, "a report");
+	for (u32 i = 0; i < ARRAY_SIZE(objects); i++) {
+		processor.masked = MASKED_boot;
+		assert_true(call(GANDALF_HYPERCALL_READ, of(objects[i], OTHER), 0, 4, 0) > 0);
+		assert_int_equal(processor.masked, MASKED_control_object);
+	}
+	call(GANDALF_HYPERCALL_READ, GANDALF_OBJECT_SYSTEM, 0, 4, 0);
+	assert_int_equal(processor.masked, MASKED_control_status);
 }
 
 static void what_does_not_exist_is_refused(void **state)
@@ -377,7 +414,10 @@ static void an_image_is_written_whole(void **state)
 static void an_image_must_fit(void **state)
 {
 	(void)state;
+	/* An image that fills its room may end with a chunk of nothing. */
+	assert_int_equal(image_write(ROOM, 0), 0);
 	assert_int_equal(image_write(ROOM, 1), GANDALF_ERROR_SPACE);
+	assert_int_equal(image_write(ROOM + 1, 0), GANDALF_ERROR_SPACE);
 	assert_int_equal(image_write(ROOM - 3, 4), GANDALF_ERROR_SPACE);
 	assert_int_equal(image_write(UINT32_MAX - 1, 2), GANDALF_ERROR_SPACE);
 	assert_int_equal(image_write(ROOM - 4, 4), 4);
@@ -415,21 +455,49 @@ static void a_console_is_typed_on(void **state)
 	assert_int_equal(woken, 3);
 }
 
+static unsigned typed_until_now;
+
+static void no_more_than_16_bytes_were_typed(void)
+{
+	assert_int_equal(typed - typed_until_now, 16);
+	typed_until_now = typed;
+}
+
+/* A long line of the one who manages would keep the interrupts of all others waiting. */
+static void interrupts_are_let_in_while_a_line_is_typed(void **state)
+{
+	const u32 what = of(GANDALF_OBJECT_CONSOLE, RTOS);
+
+	(void)state;
+	vms[RTOS].state = GANDALF_STATE_RUNNING;
+	input_room = 60;
+	core.interruptible = true;
+	vcpus_made[LINUX].state = VCPU_RUNNING;
+	typed_until_now = 0;
+	processor.admit = no_more_than_16_bytes_were_typed;
+	assert_int_equal(call(GANDALF_HYPERCALL_WRITE, what, 0, 47, 0), 47);
+	assert_int_equal(processor.admissions, 2);
+	assert_int_equal(typed, 47);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, start)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(only_who_is_allowed_manages),
+		TEST(the_first_refusal_is_told_at_once),
 		TEST(the_system_is_told),
 		TEST(a_guest_is_told),
 		TEST(objects_are_read_in_chunks),
+		TEST(what_is_read_is_copied_with_interrupts_disabled),
 		TEST(what_does_not_exist_is_refused),
 		TEST(bad_addresses_are_noticed),
 		TEST(actions_are_passed_on),
 		TEST(an_image_is_written_whole),
 		TEST(an_image_must_fit),
 		TEST(a_console_is_typed_on),
+		TEST(interrupts_are_let_in_while_a_line_is_typed),
 	};
 
 	return RUN_TESTS(tests);

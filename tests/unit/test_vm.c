@@ -36,6 +36,9 @@ u32 time_tsc_khz = 1000;
 static u32 housekeeping;
 static unsigned told, renewed, stopped, released, started, reported, restarts_told, breaths;
 static char line[128];
+static bool fetched_with_interrupts;
+static void (*during_breath)(void);
+static jmp_buf *panics; /* where the test goes on if the boot may end; or NULL */
 
 static void interrupts_are_disabled(void)
 {
@@ -72,9 +75,13 @@ void report(struct vm *vm)
 
 _Noreturn void panic(const char *pattern, ...)
 {
-	(void)pattern;
-	fail();
-	abort();
+	va_list arguments;
+
+	assert_non_null(panics);
+	va_start(arguments, pattern);
+	vsnprintf(line, sizeof(line), pattern, arguments);
+	va_end(arguments);
+	longjmp(*panics, 1);
 }
 
 struct console *console_add(struct console_mux *mux, const char *name)
@@ -149,6 +156,8 @@ void interrupt_assign(u32 irqs, struct vcpu *vcpu)
 void schedule_breathe(void)
 {
 	breaths++;
+	if (during_breath != NULL)
+		during_breath();
 }
 
 /* Of the boot, which no test of this file has. */
@@ -246,6 +255,7 @@ static u32 operation_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 {
 	assert_ptr_equal(vcpu, &vcpus[0]);
 	assert_int_equal(size, 15);
+	fetched_with_interrupts = processor.interrupts;
 	memcpy(bytes, "\x0f\x0b", 2);
 	return 2;
 }
@@ -297,6 +307,8 @@ static int start(void **state)
 	memset(vms, 0, sizeof(vms));
 	told = renewed = stopped = released = started = reported = restarts_told = housekeeping = 0;
 	line[0] = '\0';
+	during_breath = NULL;
+	panics = NULL;
 	memset(&shared, 0xff, sizeof(shared));
 	waits = false;
 	system_table.guest_count = 1;
@@ -609,6 +621,144 @@ static void who_is_kept_from_the_cpu_is_not_silent(void **state)
 	assert_int_equal(reported, 1);
 }
 
+/* A guest that waits when it is looked at keeps all of its time, if its last sign of life is young. */
+static void who_waits_soon_after_a_sign_of_life_loses_no_time(void **state)
+{
+	(void)state;
+	system_table.guests[0].watchdog_ms = 100;
+	processor.tsc = 5000;
+	vm_show_life(&vms[0]);
+	processor.tsc = 90000;
+	vm_show_life(&vms[0]);
+	waits = true;
+	watch_until(105000);
+	assert_true(vms[0].watchdog.time == 190000);
+	waits = false;
+	watch_until(189999);
+	assert_int_equal(reported, 0);
+	watch_until(190000);
+	assert_int_equal(reported, 1);
+}
+
+/* Whoever asks before the idle vCPU has put the reason together is not told that of another life. */
+static void no_reason_outlives_the_fault_that_it_is_of(void **state)
+{
+	struct deadline *deadline = &vms[0].watchdog;
+
+	(void)state;
+	vm_stop(&vms[0], "it is bad");
+	vm_request_start(&vms[0]);
+	housekeep();
+	system_table.guests[0].watchdog_ms = 100;
+	processor.tsc = 1000;
+	vm_show_life(&vms[0]);
+	processor.tsc = deadline->time;
+	deadline->time = deadline->expire(deadline);
+	assert_string_equal(vms[0].reason, "");
+	housekeep();
+	assert_string_equal(vms[0].reason, "no sign of life for 100 ms");
+	/* Nor is silence the reason of what comes after it. */
+	vm_request_start(&vms[0]);
+	housekeep();
+	vm_stop(&vms[0], "it is bad");
+	housekeep();
+	assert_string_equal(vms[0].reason, "it is bad");
+	assert_int_equal(reported, 3);
+}
+
+/* What has been done at each of the points where more urgent guests may run. */
+static char progress[32];
+
+static void note_progress(void)
+{
+	size_t length = strlen(progress);
+
+	snprintf(progress + length, sizeof(progress) - length, "%c%u ",
+		 vms[0].reason[0] != '\0' ? 'r' : '-', reported);
+}
+
+/* To put a reason together and to report take long, each by itself. */
+static void the_end_of_a_guest_is_told_in_steps(void **state)
+{
+	(void)state;
+	system_table.guests[0].watchdog_ms = 100;
+	processor.tsc = 1000;
+	vm_show_life(&vms[0]);
+	progress[0] = '\0';
+	during_breath = note_progress;
+	watch_until(101000);
+	assert_string_equal(progress, "-0 r0 ");
+	assert_int_equal(reported, 1);
+}
+
+/* The log would fill with the same line otherwise. */
+static void a_refusal_is_logged_once(void **state)
+{
+	(void)state;
+	vms[0].refused = true;
+	schedule_housekeeping(HOUSEKEEPING_RELEASE);
+	housekeep();
+	assert_string_equal(line, "guest linux tried to manage guests: refused");
+	line[0] = '\0';
+	schedule_housekeeping(HOUSEKEEPING_RELEASE);
+	housekeep();
+	assert_string_equal(line, "");
+}
+
+/* Interrupts of others wait for no end of a guest, which has many parts. */
+static void interrupts_are_let_in_before_a_guest_goes_off(void **state)
+{
+	static void (*const ways[])(struct vm *vm) = { vm_reboot, vm_power_off };
+
+	for (u32 i = 0; i < ARRAY_SIZE(ways); i++) {
+		start(state);
+		core.interruptible = true;
+		core.current = &vcpus[0];
+		ways[i](&vms[0]);
+		assert_int_equal(processor.admissions, 1);
+	}
+}
+
+/* The page tables of a Linux may have to be filled for that, which is not done masked. */
+static void the_instruction_is_fetched_with_interrupts_enabled(void **state)
+{
+	(void)state;
+	vm_stop(&vms[0], "it is bad");
+	assert_true(fetched_with_interrupts);
+	assert_false(processor.interrupts);
+	start(state);
+	vcpus[0].interruptible = false;
+	vm_stop(&vms[0], "it is bad");
+	assert_false(fetched_with_interrupts);
+}
+
+/* The way back to the guests begins masked, whatever has been stopped before. */
+static void a_second_stop_ends_the_work_too(void **state)
+{
+	(void)state;
+	vm_stop(&vms[0], "it is bad");
+	work_begin(&vcpus[0]);
+	vm_stop(&vms[0], "it is worse");
+	assert_false(processor.interrupts);
+	assert_string_equal(vms[0].reason, "it is bad");
+}
+
+/* The operator learns which guest the VMM was built without. */
+static void a_kind_that_is_missing_ends_the_boot(void **state)
+{
+	jmp_buf here;
+
+	(void)state;
+	memset(&core, 0, sizeof(core));
+	system_table.guests[0].kind = 77;
+	panics = &here;
+	if (setjmp(here) == 0)
+		vm_create_all();
+	assert_string_equal(line, "guest linux needs a VMM that has its kind of guest; "
+				  "this one is built without it");
+	assert_int_equal(core.vcpu_count, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, start)
 
 int main(void)
@@ -625,6 +775,14 @@ int main(void)
 		TEST(who_is_kept_from_the_cpu_is_not_silent),
 		TEST(a_stop_by_the_work_serves_a_wanted_halt_too),
 		TEST(a_wanted_halt_outlasts_a_restart),
+		TEST(who_waits_soon_after_a_sign_of_life_loses_no_time),
+		TEST(no_reason_outlives_the_fault_that_it_is_of),
+		TEST(the_end_of_a_guest_is_told_in_steps),
+		TEST(a_refusal_is_logged_once),
+		TEST(interrupts_are_let_in_before_a_guest_goes_off),
+		TEST(the_instruction_is_fetched_with_interrupts_enabled),
+		TEST(a_second_stop_ends_the_work_too),
+		TEST(a_kind_that_is_missing_ends_the_boot),
 	};
 
 	return RUN_TESTS(tests);

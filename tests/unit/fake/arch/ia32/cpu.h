@@ -25,6 +25,7 @@ struct processor {
 	u32 task, code, data;
 	unsigned cr3_writes, invlpgs, admissions, sleeps;
 	bool interrupts; /* IF */
+	unsigned masked; /* the section of core/masked.h that began last */
 	unsigned unguarded; /* debug registers written with IF 1 */
 	void (*admit)(void); /* where interrupts are let in for an instruction; or NULL */
 };
@@ -147,7 +148,8 @@ static inline void sti(void)
 		_Static_assert(MASKED_##section >= 0, "named in core/masked.h"); \
 		statement;                                                    \
 	} while (0)
-#define cli(section) MASKING(processor.interrupts = false, section)
+#define cli(section)                                                          \
+	MASKING(processor.interrupts = false; processor.masked = MASKED_##section, section)
 
 static inline void bit_set(u32 *map, u32 number)
 {
