@@ -20,7 +20,6 @@
 
 #include "guests/x86/linux.h"
 #include "core/hypercall.h"
-#include "core/init.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
@@ -53,7 +52,6 @@ enum { MANAGER, LINUX, A, B, GUESTS };
 #define GUEST_BASE(i) (0x2000000u + (i) * 0x100000u)
 #define CHANNEL_BASE(i) (0x3000000u + (i) * 0x10000u)
 
-struct core core;
 struct console_mux consoles;
 struct console *log_console;
 struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
@@ -315,15 +313,7 @@ void deadline_set(struct deadline *deadline, u64 time)
 	deadline->time = time;
 }
 
-void interrupt_assign(u32 irqs, struct vcpu *vcpu)
-{
-	(void)irqs;
-	(void)vcpu;
-}
-
 /* Of the boot, which no test of this file has. */
-struct vcpu idle_vcpu;
-
 void trap_init(void)
 {
 	abort();
@@ -765,9 +755,9 @@ static void start(void)
 	console_mux_init(&consoles);
 	log_console = console_add(&consoles, "vmm");
 	log_console->drops_oldest = true;
-	if (hypercalls_of(true) == NULL)
-		abort();
 	vm_create_all();
+	for (u32 i = 0; i < core.vcpu_count; i++)
+		hypercalls_give(&vcpus[i]);
 	require(core.vcpu_count == GUESTS);
 	core.current = vms[MANAGER].vcpu;
 	for (u32 i = 0; i < GUESTS; i++)

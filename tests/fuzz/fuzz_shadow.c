@@ -662,9 +662,10 @@ static void machine_make(u32 frames, bool dedicated)
 	vm->guest = &guest;
 	vm->vcpu = vcpu;
 	vcpu->vm = vm;
-	vcpu->hypercalls = hypercalls_of(false);
+	vm->kind = kind_linked(guest.kind);
+	hypercalls_give(vcpu);
 	core.vcpu_count = 1;
-	require(segment_create(vcpu) && kind_linked(guest.kind)->create(vm) && stack_create());
+	require(segment_create(vcpu) && vm->kind->create(vm) && stack_create());
 	pc = vm->pc;
 }
 

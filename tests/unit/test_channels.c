@@ -14,7 +14,7 @@
 #include "core/channel.h"
 #include "core/core.h"
 #include "core/guest_kind.h"
-#include "core/init.h"
+#include "core/module.h"
 #include "arch/ia32/memory.h"
 
 /* Channel 0 joins Linux and A, channel 1 A and B, channel 2 Linux and B. */

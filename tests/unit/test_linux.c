@@ -403,7 +403,7 @@ static int start(void **state)
 	core.current = &vcpu;
 	core.interruptible = true;
 	vm.kind = kind_linked(vm.guest->kind);
-	vcpu.hypercalls = hypercalls_of(false);
+	hypercalls_give(&vcpu);
 	assert_true(vm.kind->create(&vm));
 	return 0;
 }

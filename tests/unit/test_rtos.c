@@ -71,9 +71,11 @@ static void an_added_hypercall_is_there_for_whom_it_is(void **state)
 	assert_int_equal(call(63, 1, 0), 2);
 	call(41, 0, 0);
 	assert_int_equal(stops, 1);
-	assert_ptr_equal(hypercall_table(false)[41], added);
-	assert_ptr_equal(hypercall_table(false)[63], added);
-	assert_null(hypercall_table(false)[40]);
+	vm.kind = &(const struct guest_kind){ .number = GANDALF_KIND_LINUX_SHARED };
+	hypercalls_give(&vcpu);
+	assert_ptr_equal(vcpu.hypercalls[41], added);
+	assert_ptr_equal(vcpu.hypercalls[63], added);
+	assert_null(vcpu.hypercalls[40]);
 }
 
 /* Hypercalls */

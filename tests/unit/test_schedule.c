@@ -12,6 +12,7 @@
 #include "core/command.h"
 #include "core/core.h"
 #include "core/log.h"
+#include "core/idle.h"
 #include "core/schedule.h"
 #include "core/time.h"
 #include "core/trace.h"
@@ -21,7 +22,6 @@
 
 #define GUESTS 3u
 
-struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 u32 time_tsc_khz = 1000000;
 
 static struct vm vms_made[GUESTS];
@@ -63,8 +63,8 @@ void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), 
 	assert_int_equal(priority, 0);
 	deadline->time = TIME_NEVER;
 	deadline->expire = expire;
-	watch = turn;
-	turn = deadline;
+	turn = watch;
+	watch = deadline;
 }
 
 void deadline_set(struct deadline *deadline, u64 time)
@@ -152,6 +152,7 @@ static int start(void **state)
 	memset(vcpus, 0, sizeof(vcpus));
 	lines = lines_begun = said = releases = starts = answers = debug_loads = 0;
 	schedule_init();
+	idle_init();
 	for (u16 i = 0; i < GUESTS; i++) {
 		snprintf(guests[i].name, sizeof(guests[i].name), "%s", names[i]);
 		vms_made[i].guest = &guests[i];
@@ -381,6 +382,7 @@ static void without_guests_the_core_is_idle(void **state)
 	vcpus[0].state = VCPU_RUNNING;
 	core.vcpu_count = 0;
 	schedule_init();
+	idle_init();
 	assert_false(schedule_gives_way());
 	assert_ptr_equal(core.current, &idle_vcpu);
 }
@@ -397,6 +399,7 @@ static void there_is_room_for_all_guests(void **state)
 	}
 	core.vcpu_count = 0;
 	schedule_init();
+	idle_init();
 	for (u32 i = 0; i < GANDALF_GUESTS_MAXIMUM; i++) {
 		vcpus[i].priority = GANDALF_GUESTS_MAXIMUM - i;
 		schedule_add(&vcpus[i]);
@@ -420,6 +423,7 @@ static void work_waits_for_the_least_urgent_rtoses(void **state)
 	(void)state;
 	core.vcpu_count = 0;
 	schedule_init();
+	idle_init();
 	vcpus[0].priority = vcpus[1].priority = 1;
 	for (u32 i = 0; i < GUESTS; i++)
 		schedule_add(&vcpus[i]);
@@ -436,6 +440,7 @@ static void work_waits_for_the_least_urgent_rtoses(void **state)
 static void equals_make(void)
 {
 	schedule_init();
+	idle_init();
 	core.vcpu_count = 0;
 	for (u32 i = 0; i < GUESTS; i++) {
 		vcpus[i].priority = 7;
@@ -513,6 +518,7 @@ static void a_turn_is_time_that_was_had(void **state)
 	(void)state;
 	core.vcpu_count = 0;
 	schedule_init();
+	idle_init();
 	vcpus[1].priority = vcpus[2].priority = 3;
 	for (u32 i = 0; i < GUESTS; i++)
 		schedule_add(&vcpus[i]);
@@ -538,6 +544,7 @@ static void the_end_of_a_turn_costs_no_priority(void **state)
 	(void)state;
 	core.vcpu_count = 0;
 	schedule_init();
+	idle_init();
 	vcpus[0].priority = vcpus[1].priority = 3;
 	for (u32 i = 0; i < GUESTS; i++) {
 		schedule_add(&vcpus[i]);
@@ -596,7 +603,7 @@ static void the_idle_vcpu_works_sleeps_and_switches_off(void **state)
 	alive = 3;
 	processor.tsc = 4711;
 	if (setjmp(idle_end) == 0)
-		schedule_idle();
+		idle_run();
 	assert_int_equal(alive, 0);
 	assert_int_equal(processor.sleeps, 3);
 	/* It looks for guests before each sleep and before the end; the watch over starvation begins. */

@@ -12,8 +12,6 @@
 
 #include "core/core.h"
 #include "core/guest_kind.h"
-#include "core/hypercall.h"
-#include "core/init.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
 #include "core/module.h"
@@ -25,7 +23,6 @@
 #include "arch/ia32/segment.h"
 #include "arch/ia32/switch.h"
 
-struct core core;
 struct console_mux consoles;
 
 struct gandalf_table system_table;
@@ -147,12 +144,6 @@ void channel_ring_peers(const struct vm *vm)
 	assert_true(renewed > 0);
 }
 
-void interrupt_assign(u32 irqs, struct vcpu *vcpu)
-{
-	assert_int_equal(irqs, system_table.guests[0].interrupts);
-	assert_ptr_equal(vcpu, &vcpus[0]);
-}
-
 void schedule_breathe(void)
 {
 	breaths++;
@@ -161,8 +152,6 @@ void schedule_breathe(void)
 }
 
 /* Of the boot, which no test of this file has. */
-struct vcpu idle_vcpu;
-
 void trap_init(void)
 {
 	abort();
@@ -272,13 +261,6 @@ static bool linux_create(struct vm *vm)
 	vm->vcpu->operations = &operations;
 	vm->vcpu->shared = &shared;
 	return true;
-}
-
-const hypercall_function *hypercall_table(bool real_time)
-{
-	static const hypercall_function none[2][HYPERCALLS];
-
-	return none[real_time];
 }
 
 static const struct guest_kind linux_kind = {

@@ -12,8 +12,6 @@
 
 #include "core/core.h"
 #include "core/guest_kind.h"
-#include "core/hypercall.h"
-#include "core/init.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
 #include "core/module.h"
@@ -35,7 +33,6 @@ enum { LINUX, SLOW, FAST, GUESTS };
 /* What may be copied between two looks at more urgent guests. */
 #define STEP 0x400u
 
-struct core core;
 struct console_mux consoles;
 struct gandalf_table system_table;
 u32 module_base = MEMORY;
@@ -182,15 +179,7 @@ void channel_ring_peers(const struct vm *vm)
 	rung++;
 }
 
-void interrupt_assign(u32 irqs, struct vcpu *vcpu)
-{
-	assert_int_equal(irqs, vcpu->vm->guest->interrupts);
-	stage("interrupts");
-}
-
 /* Of the boot, which no test of this file has. */
-struct vcpu idle_vcpu;
-
 void trap_init(void)
 {
 	abort();
@@ -325,13 +314,6 @@ static bool rtos_create(struct vm *vm)
 	return creates("rtos");
 }
 
-const hypercall_function *hypercall_table(bool real_time)
-{
-	static const hypercall_function none[2][HYPERCALLS];
-
-	return none[real_time];
-}
-
 static const struct guest_kind linux_kind = {
 	.number = GANDALF_KIND_LINUX_SHARED, .create = linux_create,
 };
@@ -430,9 +412,8 @@ static void guests_are_made_in_the_order_of_priority(void **state)
 
 	(void)state;
 	vm_create_all();
-	assert_string_equal(stages, "segments rtos switch interrupts "
-				    "segments rtos switch interrupts "
-				    "segments linux switch interrupts ");
+	assert_string_equal(stages, "segments rtos switch segments rtos switch "
+				    "segments linux switch ");
 	assert_int_equal(core.vcpu_count, GUESTS);
 	for (u32 i = 0; i < GUESTS; i++) {
 		const struct vcpu *vcpu = &vcpus[i];
@@ -444,7 +425,6 @@ static void guests_are_made_in_the_order_of_priority(void **state)
 		assert_ptr_equal(vm->console, &made[order[i]]);
 		assert_int_equal(vm->index, order[i]);
 		assert_int_equal(vcpu->id, order[i]);
-		assert_ptr_equal(vcpu->hypercalls, hypercall_table(order[i] != LINUX));
 		assert_int_equal(vcpu->priority, vm->guest->priority);
 		assert_int_equal(vm->state, GANDALF_STATE_OFF);
 		assert_int_equal(vcpu->state, VCPU_OFF);

@@ -32,6 +32,7 @@ SOURCES = {
     "core/table.c": 0,
     "guests/rtos/rtos.c": 0,
     "core/schedule.c": 0,
+    "core/idle.c": 0,
     "core/vm.c": 0,
     "core/control.c": 0,
     "arch/ia32/memory.c": 0,

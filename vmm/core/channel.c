@@ -5,7 +5,7 @@
 #include "arch.h"
 #include "core/guest_kind.h"
 #include "core/hypercall.h"
-#include "core/init.h"
+#include "core/module.h"
 #include "core/schedule.h"
 #include "core/work.h"
 #include "lib/string.h"

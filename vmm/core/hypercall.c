@@ -3,6 +3,7 @@
 #include "core/hypercall.h"
 
 #include "arch.h"
+#include "core/guest_kind.h"
 #include "core/log.h"
 #include "core/trace.h"
 #include "core/work.h"
@@ -33,9 +34,9 @@ COLD void hypercall_init(void)
 		}
 }
 
-COLD const hypercall_function *hypercall_table(bool real_time)
+COLD void hypercall_give(struct vcpu *vcpu)
 {
-	return tables[real_time];
+	vcpu->hypercalls = tables[vcpu->vm->kind->real_time];
 }
 
 APART static u32 hypercall_traced(struct vcpu *vcpu, hypercall_function function)

@@ -28,10 +28,10 @@ struct hypercall {
 	UNIT(hypercalls, struct hypercall, hypercall_##call_number)
 UNITS(hypercalls, struct hypercall);
 
-/* Makes the tables of the image's hypercalls, by number; at boot. */
+/* Makes the tables of the image's hypercalls by number, one for each sort of guests; at boot. */
 void hypercall_init(void);
-/* That of an RTOS, or of a Linux: HYPERCALLS functions; NULL where there is none. */
-const hypercall_function *hypercall_table(bool real_time);
+/* Gives a vCPU the table of its kind. */
+void hypercall_give(struct vcpu *vcpu);
 
 /* By the number in the frame's EAX, in the vCPU's table: an entry into the VMM.
  * Returns what the guest finds in EAX. */

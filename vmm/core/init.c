@@ -4,6 +4,7 @@
 
 #include "arch.h"
 #include "core/hypercall.h"
+#include "core/idle.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/module.h"
@@ -13,14 +14,15 @@
 #define VERSION "0.1"
 enum { UART_DEFAULT_PORT = 0x3f8, UART_DEFAULT_BAUD = 115200 };
 
-struct gandalf_table system_table;
-
 static void init_guests(void)
 {
-	hypercall_init();
 	vm_create_all();
-	for (u32 i = 0; i < system_table.guest_count; i++)
+	hypercall_init();
+	for (u32 i = 0; i < system_table.guest_count; i++) {
+		hypercall_give(vms[i].vcpu);
+		interrupt_assign(vms[i].guest->interrupts, vms[i].vcpu);
 		vm_request_start(&vms[i]);
+	}
 	console_set_focus(&consoles, vms[system_table.focus].console);
 }
 
@@ -29,6 +31,7 @@ _Noreturn void init(u32 magic, u32 information)
 	log_init(UART_DEFAULT_PORT, UART_DEFAULT_BAUD);
 	memory_init();
 	schedule_init();
+	idle_init();
 	processor_init();
 	module_load(&system_table, magic, information);
 	log_init((u16)system_table.console_port, system_table.console_baud);
@@ -38,5 +41,5 @@ _Noreturn void init(u32 magic, u32 information)
 	pool_init(system_table.pool_base, system_table.pool_size);
 	init_guests();
 	log_start();
-	schedule_idle();
+	idle_run();
 }

@@ -52,6 +52,7 @@ void interrupt_init(int console_irq)
 	console_line = console_irq;
 	deadline_init(&console_deadline, console_expire, 0);
 	time_init();
+	log_line("TSC %u kHz, timer: %s", time_tsc_khz, time_hardware());
 	lines_enable();
 }
 

@@ -38,6 +38,7 @@ struct range {
 
 extern const u8 image_end[];
 
+struct gandalf_table system_table;
 u32 module_base;
 static u32 module_bytes;
 static struct range memory[MEMORY_ENTRIES_MAXIMUM];

@@ -11,3 +11,6 @@
 void module_load(struct gandalf_table *table, u32 magic, u32 information);
 /* Physical address of the module, for the images in it. */
 extern u32 module_base;
+
+/* The compiled system description, as module_load() has found it good. */
+extern struct gandalf_table system_table;

@@ -29,8 +29,6 @@ static inline void schedule(void)
 }
 /* Whether it could run, but another has the CPU. */
 bool schedule_waits(struct vcpu *vcpu);
-/* The life of the idle vCPU. */
-_Noreturn void schedule_idle(void);
 /* Lets interrupts in and more urgent vCPUs run; for long work of the idle vCPU. */
 void schedule_breathe(void);
 /* Asks the idle vCPU for work. */

@@ -7,7 +7,6 @@
 #include "core/time.h"
 
 #include "core/core.h"
-#include "core/log.h"
 #include "lib/math.h"
 #include "platform/pc/apic.h"
 #include "platform/pc/i8254.h"
@@ -26,7 +25,6 @@ COLD void time_init(void)
 	time_tsc_khz = i8254_measure_tsc();
 	hardware = apic_init(time_tsc_khz) ? &apic_timer : &i8254_timer;
 	hardware->start();
-	log_line("TSC %u kHz, timer: %s", time_tsc_khz, hardware->name);
 }
 
 COLD void time_stop(void)
@@ -38,6 +36,11 @@ COLD void time_start(void)
 {
 	hardware->start();
 	time_interrupt();
+}
+
+COLD const char *time_hardware(void)
+{
+	return hardware->name;
 }
 
 COLD int time_irq(void)

@@ -37,5 +37,7 @@ static inline bool deadline_is_set(const struct deadline *deadline)
 void time_interrupt(void);
 u64 time_microseconds(u64 ticks);
 u64 time_milliseconds(u64 ticks);
+/* The name of the timer that it is. */
+const char *time_hardware(void);
 /* The IRQ of the timer, or -1 when it is the local APIC's. */
 int time_irq(void);

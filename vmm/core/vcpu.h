@@ -71,7 +71,7 @@ struct vcpu {
 	struct vcpu_processor; /* the architecture's */
 	struct vm *vm;
 	const struct vcpu_operations *operations;
-	const hypercall_function *hypercalls; /* hypercall_table() */
+	const hypercall_function *hypercalls; /* HYPERCALLS of them, by number; NULL: none */
 	u32 id, priority;
 	bool shares;         /* its priority, with another */
 	u32 turn;            /* the lower half of ran when its turn began */

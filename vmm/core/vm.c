@@ -8,9 +8,6 @@
 #include "arch.h"
 #include "core/channel.h"
 #include "core/guest_kind.h"
-#include "core/hypercall.h"
-#include "core/init.h"
-#include "core/interrupt.h"
 #include "core/log.h"
 #include "core/module.h"
 #include "core/report.h"
@@ -24,8 +21,6 @@
 /* What the idle vCPU copies between two looks at more urgent guests. */
 #define LOAD_STEP 0x400u
 
-__attribute__((section(".vcpu"))) struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
-__attribute__((section(".vcpu"))) struct vm vms[GANDALF_GUESTS_MAXIMUM];
 static char reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
 
 static void vm_fail(struct vm *vm);
@@ -93,14 +88,12 @@ static void vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
 	deadline_init(&vm->watchdog, watchdog_expire, 0);
 	vm->console = console_add(&consoles, guest->name);
 	vcpu->vm = vm;
-	vcpu->hypercalls = hypercall_table(vm->kind->real_time);
 	vcpu->id = index;
 	vcpu->priority = guest->priority;
 	if (!processor_create(vcpu))
 		panic("the pool is too small for the descriptor tables");
 	if (!vm->kind->create(vm) || !switch_create(vcpu))
 		panic("the pool is too small for the guests");
-	interrupt_assign(guest->interrupts, vcpu);
 	schedule_add(vcpu);
 }
 

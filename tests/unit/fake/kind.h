@@ -27,13 +27,13 @@ static inline hypercall_function hypercall_linked(u32 number)
 	abort();
 }
 
-/* The table of an RTOS or of a Linux, made at the first call. */
-static inline const hypercall_function *hypercalls_of(bool real_time)
+/* Gives a vCPU the hypercalls of its kind, of which the tables are made at the first call. */
+static inline void hypercalls_give(struct vcpu *vcpu)
 {
 	static bool made;
 
 	if (!made)
 		hypercall_init();
 	made = true;
-	return hypercall_table(real_time);
+	hypercall_give(vcpu);
 }

@@ -187,7 +187,7 @@ static int start(void **state)
 	vm.console = &console;
 	vcpu.tables = &real_tables;
 	vm.kind = kind_linked(GANDALF_KIND_RTOS);
-	vcpu.hypercalls = hypercalls_of(true);
+	hypercalls_give(&vcpu);
 	assert_true(vm.kind->create(&vm));
 	vcpu.operations->start(&vcpu);
 	for (u32 i = 0; i < GANDALF_VECTORS; i++)
