@@ -162,6 +162,7 @@ static struct space *space_of(u32 index)
 static void space_is_sound(const struct space *space)
 {
 	frame_claim(space->directory);
+	assert_int_equal(space->reserved, 0);
 	vmm_part_is_intact(space->directory);
 	assert_memory_equal(physical + space->directory + KERNEL_DIRECTORY * 4,
 			    physical + pc.shadow.master + KERNEL_DIRECTORY * 4,
@@ -203,9 +204,14 @@ static void check_isolation(void)
 	vmm_part_is_intact(shadow->master);
 	vmm_part_is_intact(shadow->identity);
 	assert_memory_equal(physical + vcpu.table_frame, table_copy, PAGE_SIZE);
-	for (u32 i = 0; i < SHADOW_SPACES_PER_FRAME * SHADOW_SPACE_FRAMES; i++)
-		if (space_of(i)->directory != 0)
-			space_is_sound(space_of(i));
+	/* What is searched up to there lies in the frames that have been made for it. */
+	assert_true(shadow->space_limit <= SHADOW_SPACES);
+	for (u32 i = 0; i < SHADOW_SPACES; i++) {
+		if (space_of(i)->directory == 0)
+			continue;
+		assert_true(i < shadow->space_limit);
+		space_is_sound(space_of(i));
+	}
 	assert_int_equal(frames_seen + pool_available, pool_frames);
 	assert_int_equal(processor.cr3, vcpu.cr3);
 	tlb_is_guests();

@@ -85,6 +85,71 @@ static void every_register_is_an_operand(void **state)
 	}
 }
 
+/* The guest's handler is to map it in, not to take it for a page that it has. */
+static void an_operand_that_is_absent_was_read_by_the_kernel(void **state)
+{
+	(void)state;
+	ABSENT(DATA) = true;
+	assert_false(goes_on("\x0f\x01\x15" AT_DATA, 7, 0));
+	assert_int_equal(frame.eip, HANDLER(EXCEPTION_PF));
+	assert_int_equal(word(frame.esp), 0);
+}
+
+/* Nothing is emulated of an instruction of which the rest is on a page that is absent. */
+static void instructions_end_where_their_memory_does(void **state)
+{
+	(void)state;
+	GOES_ON("\x0f\x20\xd0"); /* mov eax, cr2: what was at the same place before */
+	shared.cr2 = 0x1234;
+	frame.eax = 0;
+	ABSENT(CODE + PAGE_SIZE) = true;
+	linear_put(CODE + PAGE_SIZE - 1, "\x0f", 1);
+	frame.eip = CODE + PAGE_SIZE - 1;
+	emulate_general_protection(&pc, 0);
+	assert_int_equal(frame.eip, HANDLER(EXCEPTION_GP));
+	assert_int_equal(frame.eax, 0);
+	/* One that ends with the page is whole. */
+	linear_put(CODE + PAGE_SIZE - 1, "\xfb", 1);
+	frame.eip = CODE + PAGE_SIZE - 1;
+	frame.cs = KERNEL_CODE | 1;
+	emulate_general_protection(&pc, 0);
+	assert_int_equal(frame.eip, CODE + PAGE_SIZE);
+	assert_int_equal(shared.interrupt_flag, GANDALF_INTERRUPT_FLAG);
+}
+
+/* Linux executes these thousands of times a second: eight bytes are read, and no more. */
+static void frequent_instructions_are_read_once(void **state)
+{
+	static const struct {
+		const char *code;
+		u32 size;
+	} frequent[] = {{"\xec", 1}, {"\xee", 1}, {"\x0f\x22\xd8", 3}, {"\x0f\x20\xd0", 3}};
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(frequent); i++) {
+		linear_tried = 0;
+		assert_true(goes_on(frequent[i].code, frequent[i].size, 0));
+		assert_int_equal(linear_tried, 8);
+	}
+	/* Others are decoded as a whole. */
+	linear_tried = 0;
+	GOES_ON("\x0f\x09"); /* wbinvd */
+	assert_true(linear_tried > 8);
+}
+
+static void ports_fill_all_of_the_register(void **state)
+{
+	static const u32 values[] = {0, UINT32_MAX};
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(values); i++) {
+		port_value = values[i];
+		frame.eax = ~values[i];
+		GOES_ON("\xed"); /* in eax, dx */
+		assert_int_equal(frame.eax, values[i]);
+	}
+}
+
 static void addresses_have_a_base_and_a_scaled_index(void **state)
 {
 	(void)state;
@@ -184,11 +249,11 @@ static void gates_are_those_of_the_idt_that_is_loaded(void **state)
 
 	(void)state;
 	/* The bits that a gate does not use are no part of the address. */
-	put_descriptor(other, 0x80, 0xc123efff00005679ull | (u64)KERNEL_CODE << 16);
+	put_descriptor(other, 0x80, 0xc123efff00005678ull | (u64)KERNEL_CODE << 16);
 	load_idt(0x80 * 8 + 7, other);
 	assert_int_equal(pc.idt_base, other);
 	assert_int_equal(pc.idt_limit, 0x80 * 8 + 7);
-	assert_int_equal(gate_offset(0x80), 0xc1235679);
+	assert_int_equal(gate_offset(0x80), 0xc1235678);
 	assert_int_equal(real_tables.idt[0x80] >> 45 & 3, 3);
 	/* Each gate keeps the rings that may call it. */
 	put_descriptor(other, 0x80, 0xc1238fff00005679ull | (u64)KERNEL_CODE << 16);
@@ -350,16 +415,65 @@ static void returns_read_no_more_than_they_need(void **state)
 	assert_int_equal(frame.cs, KERNEL_CODE | 1);
 	assert_int_equal(frame.esp, STACK + 12);
 	assert_int_equal(vcpu.counters[COUNTER_returns], 1);
+	start(NULL);
+	ABSENT(CODE + PAGE_SIZE) = true;
+	words_on_stack(CODE + PAGE_SIZE - 12, 0x1000, KERNEL_CODE, EFLAGS_IF);
+	assert_false(goes_on("\xcf", 1, 0));
+	assert_int_equal(frame.eip, 0x1000);
 	/* To a process two more words. */
+	start(NULL);
+	ABSENT(CODE + PAGE_SIZE) = true;
+	words_on_stack(CODE + PAGE_SIZE - 20, 0x1000, USER_CODE, 0);
+	put_word(CODE + PAGE_SIZE - 8, 0x5000);
+	put_word(CODE + PAGE_SIZE - 4, USER_DATA);
+	assert_false(goes_on("\xcf", 1, 0));
+	assert_int_equal(frame.esp, 0x5000);
 	ABSENT(CODE + PAGE_SIZE) = true;
 	words_on_stack(CODE + PAGE_SIZE - 16, 0x1000, USER_CODE, 0);
 	put_word(CODE + PAGE_SIZE - 4, 0x5000);
 	assert_false(goes_on("\xcf", 1, 0));
 	assert_int_equal(vcpu.counters[COUNTER_returns], 1);
+	/* One that ends an upcall has three, too. */
+	start(NULL);
+	upcall_eip = 0;
+	ABSENT(CODE + PAGE_SIZE) = true;
+	words_on_stack(CODE + PAGE_SIZE - 12, 0xfc500000, SELECTOR_VMM_CODE, 0x40000 | EFLAGS_IF);
+	assert_true(is_refused("\xcf", 1, SELECTOR_VMM_CODE));
+	assert_int_equal(upcall_eip, 0xfc500000);
+	assert_int_equal(upcall_eflags, 0x40000 | EFLAGS_IF);
 	/* Of 16 bits is none that Linux uses. */
 	start(NULL);
 	words_on_stack(STACK, 0x1000, KERNEL_CODE, 0);
 	IS_REFUSED("\x66\xcf");
+}
+
+/* A kernel may have more than one, and goes on in the one that it names. */
+static void returns_go_to_the_code_segment_that_they_name(void **state)
+{
+	(void)state;
+	put_descriptor(GDT, 20, segment_descriptor(0, 0xffffffff, 0x9a, true));
+	emulate_reload_gdt(&pc);
+	/* In the VMM's ring for it, whichever it asks for. */
+	for (u32 rpl = 0; rpl < 3; rpl++) {
+		words_on_stack(STACK, 0x1000, 20 * 8 | rpl, EFLAGS_IF);
+		assert_false(goes_on("\xcf", 1, 0));
+		assert_int_equal(frame.eip, 0x1000);
+		assert_int_equal(frame.cs, 20 * 8 | 1);
+	}
+}
+
+/* Behind the guest's entries are the VMM's own, whatever ring could load them. */
+static void no_selector_is_of_an_entry_behind_the_guest_s(void **state)
+{
+	(void)state;
+	for (u32 i = SEGMENT_GUEST_ENTRIES; i < SEGMENT_ENTRIES; i++) {
+		real_tables.gdt[i] = segment_descriptor(0, 0xffffffff, 0xba, true);
+		words_on_stack(STACK, 0x1000, i * 8, EFLAGS_IF);
+		IS_REFUSED("\xcf");
+		real_tables.gdt[i] = segment_descriptor(0, 0xffffffff, 0xb2, true);
+		frame.eax = i * 8;
+		assert_true(is_refused("\x8e\xd0", 2, i * 8)); /* mov ss, eax */
+	}
 }
 
 static void returns_of_a_dedicated_guest_have_the_real_flag(void **state)
@@ -412,6 +526,9 @@ static void instructions_with_an_error_code_are_the_guest_s_mistake(void **state
 	assert_true(is_refused("\x0f\x20\xd0", 3, 0x100)); /* mov eax, cr2 */
 	assert_true(is_refused("\x0f\x01\x38", 3, 0x100)); /* invlpg (eax) */
 	assert_true(is_refused("\xfa", 1, 0x100));         /* cli */
+	/* Amid an interrupt the selector may be none. */
+	assert_true(is_refused("\x0f\x20\xd0", 3, 1));
+	assert_true(is_refused("\xec", 1, 1));
 	assert_int_equal(port_reads + port_writes + shadow_calls.loads, 0);
 	assert_int_equal(vcpu.counters[COUNTER_emulations], 0);
 }
@@ -478,6 +595,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_register_is_an_operand),
+		TEST(an_operand_that_is_absent_was_read_by_the_kernel),
+		TEST(instructions_end_where_their_memory_does),
+		TEST(frequent_instructions_are_read_once),
+		TEST(ports_fill_all_of_the_register),
 		TEST(addresses_have_a_base_and_a_scaled_index),
 		TEST(every_segment_register_keeps_what_it_has_loaded),
 		TEST(a_gdt_has_the_entries_of_its_limit),
@@ -488,6 +609,8 @@ int main(void)
 		TEST(a_task_s_segment_lies_below_the_vmm),
 		TEST(control_registers_change_what_they_say),
 		TEST(returns_read_no_more_than_they_need),
+		TEST(returns_go_to_the_code_segment_that_they_name),
+		TEST(no_selector_is_of_an_entry_behind_the_guest_s),
 		TEST(returns_of_a_dedicated_guest_have_the_real_flag),
 		TEST(stacks_are_of_ring_0),
 		TEST(instructions_with_an_error_code_are_the_guest_s_mistake),

@@ -123,6 +123,57 @@ static void a_store_of_what_is_there_reads_no_descriptor_that_is_absent(void **s
 	frame.eip = CODE;
 	assert_true(emulate_gdt_store(&pc, GDT + 20 * 8));
 	assert_int_equal(real_tables.gdt[20], 0);
+	/* Either half of any entry. */
+	for (u32 i = 40; i < 48; i++) {
+		const char code[] = {(char)0xa3, (char)(i * 4), 0, 1, 0};
+
+		put_word(GDT + i * 4, 0);
+		real_tables.gdt[i / 2] = 0x77;
+		frame.eip = CODE;
+		linear_put(CODE, code, sizeof(code));
+		assert_true(emulate_gdt_store(&pc, GDT + i * 4));
+		assert_int_equal(real_tables.gdt[i / 2], 0x77);
+	}
+}
+
+/* What a segment register has loaded stays as it is while the guest writes the entry beside it. */
+static void a_store_reads_no_entry_beside_it_again(void **state)
+{
+	(void)state;
+	for (u32 i = 20; i < 23; i++)
+		put_word(GDT + i * 8 + 4, 0x00cf9200);
+	for (u32 half = 0; half < 8; half += 4) {
+		memset(&real_tables.gdt[20], 0, 3 * sizeof(u64));
+		frame.eip = CODE;
+		frame.eax = 0x00cf9300;
+		linear_put(CODE, half == 0 ? "\xa3\xa8\x00\x01\x00" : "\xa3\xac\x00\x01\x00", 5);
+		assert_true(emulate_gdt_store(&pc, GDT + 21 * 8 + half));
+		assert_int_equal(real_tables.gdt[20], 0);
+		assert_int_not_equal(real_tables.gdt[21], 0);
+		assert_int_equal(real_tables.gdt[22], 0);
+	}
+}
+
+/* The entry is the one that the store hits, wherever in its page the table begins. */
+static void a_gdt_may_begin_amid_a_page(void **state)
+{
+	const u32 table = GDT + 0x640;
+
+	(void)state;
+	memcpy(linear_at(table), linear_at(GDT), 256);
+	memset(linear_at(GDT), 0, 256);
+	pc.gdt_base = table;
+	emulate_reload_gdt(&pc);
+	put_word(table + 20 * 8 + 4, 0x00cf9200);
+	frame.eax = 0x1234;
+	linear_put(CODE, "\xa3\xe0\x06\x01\x00", 5);
+	assert_true(emulate_gdt_store(&pc, table + 20 * 8));
+	assert_int_equal(real_tables.gdt[20] & 0xffff, 0x1234);
+	frame.eip = CODE;
+	frame.eax = 0x5678;
+	emulate_store(&pc, table + 20 * 8, false);
+	assert_int_equal(real_tables.gdt[20] & 0xffff, 0x5678);
+	assert_int_equal(stops, 0);
 }
 
 static void other_stores_to_the_gdt_do_not(void **state)
@@ -177,6 +228,8 @@ int main(void)
 		TEST(stores_to_the_gdt_are_seen),
 		TEST(frequent_stores_to_the_gdt_take_the_short_way),
 		TEST(a_store_of_what_is_there_reads_no_descriptor_that_is_absent),
+		TEST(a_store_reads_no_entry_beside_it_again),
+		TEST(a_gdt_may_begin_amid_a_page),
 		TEST(other_stores_to_the_gdt_do_not),
 		TEST(stores_to_the_apic_are_handed_on),
 	};

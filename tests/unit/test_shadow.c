@@ -95,10 +95,16 @@ static void the_vmm_is_never_filled(void **state)
 {
 	(void)state;
 	plain_start(64);
-	for (u32 i = 0; i < ARRAY_SIZE(directories); i++)
-		for (u32 index = BASE_DIRECTORY; index < 1024; index++)
-			entry_set(pde_address(i, index), 0x8000 | PTE_P | PTE_W | PTE_U);
-	for (u32 paging = 0; paging < 2; paging++) {
+	/* As tables, as large pages, and without paging. */
+	for (u32 way = 0; way < 3; way++) {
+		u32 entry = way == 0 ? 0x8000 | PTE_P | PTE_W | PTE_U
+				     : PTE_P | PTE_W | PTE_U | PTE_PS;
+
+		if (way == 2)
+			cr0_load(CR0_PE);
+		for (u32 i = 0; i < ARRAY_SIZE(directories); i++)
+			for (u32 index = BASE_DIRECTORY; index < 1024; index++)
+				entry_set(pde_address(i, index), entry);
 		for (u32 linear = GANDALF_BASE; linear >= GANDALF_BASE; linear += 0x100000) {
 			u32 error = PF_W;
 
@@ -109,7 +115,6 @@ static void the_vmm_is_never_filled(void **state)
 			shadow_invalidate(&pc, linear);
 		}
 		check_isolation();
-		cr0_load(CR0_PE);
 	}
 }
 
@@ -190,6 +195,7 @@ static void all_spaces_in_use_are_evicted_in_turn(void **state)
 	}
 	check_isolation();
 	assert_int_equal(vcpu.counters[COUNTER_space_evictions], 51);
+	assert_int_equal(pc.shadow.space_limit, limit);
 	/* The last are still there, the first are not. */
 	cr3_load(0x200000 + 40 * PAGE_SIZE);
 	assert_int_equal(vcpu.counters[COUNTER_space_hits], 0);
@@ -322,6 +328,15 @@ static void error_codes_are_those_of_the_guests_tables(void **state)
 	assert_int_equal(error, PF_U | PF_W);
 	assert_int_equal(shadow_fill(&pc, 0x6123, &error), SHADOW_FAULT);
 	assert_int_equal(error, PF_U | PF_W | PF_P);
+	/* What it was for stays, and what the processor adds is not for the guest. */
+	error = PF_U | 0x10;
+	entry_set(0x8000 + 7 * 4, 7u << 12 | PTE_P);
+	assert_int_equal(shadow_fill(&pc, 0x7123, &error), SHADOW_FAULT);
+	assert_int_equal(error, PF_U | PF_P);
+	error = PF_W;
+	assert_int_equal(shadow_fill(&pc, 0x6123, &error), SHADOW_FAULT);
+	assert_int_equal(error, PF_W | PF_P);
+	error = PF_U | PF_W;
 	assert_int_equal(shadow_fill(&pc, 0x40000000, &error), SHADOW_FAULT);
 	assert_int_equal(error, PF_U | PF_W);
 	assert_int_equal(shadow_fill(&pc, 0xc0000000, &error), SHADOW_FAULT);

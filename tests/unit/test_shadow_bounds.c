@@ -6,76 +6,7 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
-#include "shadow_guest.h"
-
-#define USER_TABLE 0x9000u
-#define KERNEL_TABLE 0xa000u
-#define USER_SLOTS 6u
-#define READY (PTE_P | PTE_W | PTE_A | PTE_D)
-/* Behind every page that these tests flush. */
-#define FAR_PAGE 0x1400000u
-#define KERNEL_PAGE 0xc0005000u
-
-/* What the VMM finds at a point of long work. */
-static unsigned points_seen, points_with_short_way;
-
-void upcall_point(struct pc *which)
-{
-	assert_ptr_equal(which, &pc);
-	points_seen++;
-	points_with_short_way += pc.shadow.protected_page != 0;
-}
-
-/* Six tables of a process; a table and a large page of the kernel, global both. */
-static int mapped_start(void **state)
-{
-	(void)state;
-	guest_start(100);
-	points_seen = points_with_short_way = 0;
-	for (u32 page = 0; page < 1024; page++) {
-		entry_set(USER_TABLE + page * 4, page << 12 | READY | PTE_U);
-		entry_set(KERNEL_TABLE + page * 4, page << 12 | READY | PTE_G);
-	}
-	for (u32 i = 0; i < ARRAY_SIZE(directories); i++) {
-		directories[i] = 0x200000 + i * PAGE_SIZE;
-		for (u32 slot = 0; slot < USER_SLOTS; slot++)
-			entry_set(pde_address(i, slot), USER_TABLE | PTE_P | PTE_W | PTE_U);
-		entry_set(pde_address(i, 0x300), KERNEL_TABLE | PTE_P | PTE_W);
-		entry_set(pde_address(i, 0x301), READY | PTE_PS | PTE_G);
-	}
-	pc.cr4 = CR4_PSE | CR4_PGE;
-	pc.cr3 = directories[0];
-	cr0_load(CR0_PE | CR0_PG);
-	pc.shadow.caching = true;
-	return 0;
-}
-
-static bool is_shadowed(u32 linear)
-{
-	bool global;
-
-	return shadow_walk(processor.cr3, linear, &global).present;
-}
-
-/* The processor remembers a page from now on, at that place; other accesses share place 0. */
-static void tlb_fetch(u32 linear, u32 place)
-{
-	u32 seed = 0, state;
-
-	do
-		state = ++seed;
-	while (random_next(&state) % ARRAY_SIZE(tlb) != place);
-	tlb_drop_page(linear);
-	random_state = seed;
-	assert_true(tlb_walk(linear).present);
-	random_state = 0;
-}
-
-static void pages_fill(u32 first, u32 end)
-{
-	for (u32 page = first; page < end; page++)
-		access_and_check(page << 12, PF_U);
-}
+#include "shadow_mapped.h"
 
 static void a_flush_ends_exactly_where_it_was_asked_to(void **state)
 {
@@ -133,6 +64,22 @@ static void a_short_flush_leaves_the_rest_of_the_tlb(void **state)
 		assert_null(tlb_find(0x1000));
 		assert_null(tlb_find(pages << 12));
 		assert_non_null(tlb_find(KERNEL_PAGE));
+	}
+}
+
+/* The kernel names bytes, of which the first may be the last of its page. */
+static void a_flush_takes_the_pages_of_its_first_and_last_byte(void **state)
+{
+	static const u32 lengths[] = {2, 0x8002, 0x20002};
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(lengths); i++) {
+		u32 end = 0x5fff + lengths[i];
+
+		pages_fill(0, 48);
+		shadow_flush(&pc, pc.cr3, 0x5fff, end);
+		for (u32 page = 0; page < 48; page++)
+			assert_int_equal(is_shadowed(page << 12), page < 5 || page > end >> 12);
 	}
 }
 
@@ -210,6 +157,7 @@ static void an_invalidation_is_of_one_page(void **state)
 		tlb_fetch(page << 12, page + 1);
 	tlb_fetch(KERNEL_PAGE, 5);
 	tlb_fetch(0xff800000, 6);
+	tlb_fetch(GANDALF_BASE, 7);
 	shadow_invalidate(&pc, 0x2123);
 	for (u32 page = 0; page < 4; page++) {
 		assert_int_equal(is_shadowed(page << 12), page != 2);
@@ -222,8 +170,10 @@ static void an_invalidation_is_of_one_page(void **state)
 	assert_non_null(tlb_find(0x3000));
 	/* The VMM's are none of the guest's business. */
 	shadow_invalidate(&pc, 0xff800000);
+	shadow_invalidate(&pc, GANDALF_BASE);
 	assert_non_null(tlb_find(0xff800000));
-	assert_int_equal(vcpu.counters[COUNTER_invalidations] - count, 3);
+	assert_non_null(tlb_find(GANDALF_BASE));
+	assert_int_equal(vcpu.counters[COUNTER_invalidations] - count, 4);
 }
 
 /* The processor forgets what is global only where that was asked for or has to be. */
@@ -261,11 +211,6 @@ static void everything_is_forgotten_where_that_is_asked_for(void **state)
 	processor.cr4 = CR4_PSE | CR4_PGE;
 	shadow_flush_all(&pc);
 	assert_int_equal(processor.cr4, CR4_PSE | CR4_PGE);
-}
-
-static u32 rebuilds(void)
-{
-	return vcpu.counters[COUNTER_kernel_syncs];
 }
 
 /* The kernel's half, which is the same for all, is rebuilt only where the guest's own TLB would
@@ -314,9 +259,14 @@ static void nothing_is_left_of_a_guest_that_starts_again(void **state)
 {
 	(void)state;
 	shadow_protect(&pc, 0x5000);
+	pages_fill(0, 2);
 	pc.shadow.protected_page = KERNEL_PAGE;
 	shadow_destroy(&vcpu);
+	assert_null(pc.shadow.current);
+	/* Whatever was there before its first start, too. */
+	pc.shadow.current = (struct space *)&shared;
 	shadow_reset(&pc);
+	assert_null(pc.shadow.guest_directory);
 	assert_int_equal(pc.shadow.protected_frame, 0);
 	assert_int_equal(pc.shadow.protected_page, 0);
 	assert_false(pc.shadow.caching);
@@ -441,11 +391,15 @@ static void the_vmm_s_own_faults_are_filled_as_the_guest_s(void **state)
 {
 	(void)state;
 	entry_set(USER_TABLE + 6 * 4, 0);
+	entry_set(pde_address(0, BASE_DIRECTORY), USER_TABLE | PTE_P | PTE_W | PTE_U);
 	assert_true(shadow_fill_for_vmm(&vcpu, 0x5123));
 	assert_true(is_shadowed(0x5000));
+	assert_true(is_shadowed(0x4000)); /* with what is near it */
 	assert_false(shadow_fill_for_vmm(&vcpu, 0x6000));
 	assert_true(shadow_fill_for_vmm(&vcpu, KERNEL_PAGE));
 	assert_false(shadow_fill_for_vmm(&vcpu, GANDALF_BASE));
+	/* Nor are the guest's tables asked for the VMM's pages. */
+	assert_int_equal(*guest_word(pde_address(0, BASE_DIRECTORY)) & PTE_A, 0);
 	shadow_invalidate(&pc, 0x7000);
 	vmm_stores(0x7000);
 	assert_true(shadow_is_writable(&vcpu, 0x7000));
@@ -578,6 +532,7 @@ int main(void)
 		TEST(a_flush_ends_exactly_where_it_was_asked_to),
 		TEST(an_empty_range_flushes_nothing),
 		TEST(a_short_flush_leaves_the_rest_of_the_tlb),
+		TEST(a_flush_takes_the_pages_of_its_first_and_last_byte),
 		TEST(a_flush_of_another_space_leaves_the_tlb),
 		TEST(a_long_flush_drops_the_space),
 		TEST(a_flush_within_a_large_page_drops_all_of_it),

@@ -17,7 +17,7 @@ static struct {
 	unsigned interruptible; /* calls with interrupts enabled */
 	u32 linear, protected_frame;
 } shadow_calls;
-static u32 upcall_eip; /* of an IRET to the VMM's code segment */
+static u32 upcall_eip, upcall_eflags; /* of an IRET to the VMM's code segment */
 static u32 port_value, port_written, port_size;
 static u16 port_number;
 static unsigned port_reads, port_writes;
@@ -136,6 +136,7 @@ void upcall_return(struct pc *which, const u32 *words)
 	assert_ptr_equal(which, &pc);
 	assert_int_equal(words[1], SELECTOR_VMM_CODE);
 	upcall_eip = words[0];
+	upcall_eflags = words[2];
 }
 
 static int start(void **state)

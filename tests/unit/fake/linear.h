@@ -50,6 +50,9 @@ bool shadow_make_writable(struct pc *pc, u32 linear)
 	       !linear_read_only[(linear - LINEAR_FIRST) / PAGE_SIZE];
 }
 
+/* How many bytes the VMM has tried to copy from the guest's memory or to it. */
+static u32 linear_tried;
+
 /* One of the two is the guest's: the one that lies low enough. */
 u32 entry_copy(void *to, const void *from, u32 size)
 {
@@ -57,6 +60,7 @@ u32 entry_copy(void *to, const void *from, u32 size)
 		      (uintptr_t)to < LINEAR_FIRST + sizeof(linear_bytes);
 	uintptr_t guest_side = writes ? (uintptr_t)to : (uintptr_t)from;
 
+	linear_tried += size;
 	if (guest_side > UINT32_MAX)
 		guest_side = (uintptr_t)to;
 	for (u32 done = 0; done < size; done++) {
