@@ -259,6 +259,7 @@ static void gates_are_those_of_the_idt_that_is_loaded(void **state)
 	put_descriptor(other, 0x80, 0xc1238fff00005679ull | (u64)KERNEL_CODE << 16);
 	load_idt(0x80 * 8 + 7, other);
 	assert_true((real_tables.idt[0x80] >> 45 & 3) != 3);
+	assert_int_equal(gate_offset(0x80), 0xc1235679);
 	/* A system segment that is no gate, one that is absent, a page that is. */
 	put_descriptor(other, 0x80, 0xc123ffff00005679ull | (u64)KERNEL_CODE << 16);
 	load_idt(0x80 * 8 + 7, other);
