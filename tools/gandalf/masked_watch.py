@@ -23,7 +23,7 @@ from gandalf.measurement import Measurement, read_measurement
 from gandalf.symbols import Image, Symbols
 
 # What the VMM does when it has started. What comes before delays nobody.
-_BEGIN = "schedule_idle"
+_BEGIN = "idle_run"
 
 
 class Watch:

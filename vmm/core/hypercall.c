@@ -29,7 +29,7 @@ COLD void hypercall_init(void)
 			if (((*at)->guests >> kind & 1) == 0)
 				continue;
 			if (*place != NULL)
-				panic("two hypercalls have the number %u", (*at)->number);
+				panic("two hypercalls %u", (*at)->number);
 			*place = (*at)->function;
 		}
 }

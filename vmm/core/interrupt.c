@@ -86,13 +86,6 @@ void interrupt_take_back(void)
 	log_take_back();
 }
 
-static void consoles_tell(void)
-{
-	for (u32 i = 0; i < core.vcpu_count; i++)
-		if (vcpus[i].state != VCPU_OFF)
-			vcpus[i].operations->console(&vcpus[i]);
-}
-
 /* An RTOS that must not wait has waited long enough when it has been seen to hold the processor so often,
  * one time after the other. */
 static void console_count(void)
@@ -113,7 +106,7 @@ static void console_interrupt(void)
 		work_pause(command_input);
 		command_input();
 		work_pause(console_tell);
-		consoles_tell();
+		log_tell();
 	}
 	if (console_must_wait())
 		return;
@@ -121,7 +114,7 @@ static void console_interrupt(void)
 	work_pause(console_pump);
 	log_pump();
 	work_pause(console_tell);
-	consoles_tell();
+	log_tell();
 }
 
 static void line_interrupt(unsigned irq)

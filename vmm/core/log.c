@@ -16,6 +16,7 @@
 #include "platform/pc/vga.h"
 
 #define PUMP_BYTES 2u
+#define SCREEN_RATE 10u /* times in a millisecond that the screen is written to */
 #define PANIC_TEXT_SIZE 256
 #define TAKE_BACK_WAIT 20u /* milliseconds at most */
 
@@ -23,6 +24,7 @@ __attribute__((section(".vcpu"))) struct console_mux consoles;
 struct console *log_console;
 bool log_pauses;
 static bool has_uart;
+static struct deadline screen;
 static u16 uart_port;
 static u32 uart_baud;
 static char *copy;
@@ -148,13 +150,27 @@ static void uart_pump(void)
 	serial_expect_room(core.guests_started && console_has_output(&consoles));
 }
 
+/* The same for the screen, which does not interrupt: a deadline has it done. */
 static void screen_pump(void)
 {
 	int byte;
 
-	while (console_has_output(&consoles))
-		if ((byte = console_output(&consoles)) >= 0)
-			vga_write((u8)byte);
+	for (u32 i = 0; i < PUMP_BYTES && vga_is_ready() && (byte = console_output(&consoles)) >= 0; i++)
+		vga_write((u8)byte);
+}
+
+void log_tell(void)
+{
+	for (u32 i = 0; i < core.vcpu_count; i++)
+		if (vcpus[i].state != VCPU_OFF)
+			vcpus[i].operations->console(&vcpus[i]);
+}
+
+static u64 screen_expire(UNUSED struct deadline *deadline)
+{
+	screen_pump();
+	log_tell();
+	return console_has_output(&consoles) ? rdtsc() + time_tsc_khz / SCREEN_RATE : TIME_NEVER;
 }
 
 bool log_receive(void)
@@ -173,8 +189,10 @@ void log_pump(void)
 		return;
 	if (has_uart)
 		uart_pump();
-	else
+	else if (!core.guests_started)
 		screen_pump();
+	else if (!deadline_is_set(&screen))
+		deadline_set(&screen, rdtsc() + time_tsc_khz / SCREEN_RATE);
 }
 
 void log_flush(void)
@@ -189,6 +207,7 @@ void log_flush(void)
 void log_start(void)
 {
 	core.guests_started = true;
+	deadline_init(&screen, screen_expire, 0);
 	if (has_uart)
 		serial_enable_interrupts();
 	log_pump();

@@ -27,6 +27,8 @@ extern bool log_pauses;
 /* Moves some of what the consoles hold to the outside. Called at the UART's
  * interrupt and whenever a console got output. */
 void log_pump(void);
+/* Tells guests that there is input for them, or room for output. */
+void log_tell(void);
 /* Some of what came in to the consoles, and whether anything did; at the UART's interrupt only. */
 bool log_receive(void);
 /* From here on interrupts move the bytes, and nothing waits for the UART. */

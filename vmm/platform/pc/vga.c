@@ -6,8 +6,12 @@
 #include "lib/string.h"
 
 enum { COLUMNS = 80, LINES = 25, ATTRIBUTE = 0x0700, ESCAPE = 0x1b };
+/* Lines that are moved at once while the screen is scrolled. */
+#define SCROLL_STEP 5u
+_Static_assert(LINES % SCROLL_STEP == 0, "whole steps");
 
 static u32 column, line;
+static u32 to_scroll; /* lines at the bottom that still have to move up */
 static bool in_escape;
 
 static u16 *cell(u32 at_line, u32 at_column)
@@ -21,9 +25,10 @@ static void line_clear(u32 at_line, u32 from)
 		*cell(at_line, from) = ATTRIBUTE | ' ';
 }
 
+/* And a line below it, which stays empty and moves up when the screen is scrolled. */
 void vga_clear(void)
 {
-	for (line = LINES; line != 0; line--)
+	for (line = LINES + 1; line != 0; line--)
 		line_clear(line - 1, 0);
 	column = 0;
 }
@@ -33,8 +38,7 @@ static void line_feed(void)
 	if (++line < LINES)
 		return;
 	line = LINES - 1;
-	memmove(cell(0, 0), cell(1, 0), (LINES - 1) * COLUMNS * sizeof(u16));
-	line_clear(line, 0);
+	to_scroll = LINES;
 }
 
 static void escape_byte(u8 byte)
@@ -59,10 +63,23 @@ void vga_write(u8 byte)
 	} else if (byte == '\b') {
 		column -= column != 0;
 	} else if (byte >= ' ') {
-		if (column == COLUMNS) {
-			column = 0;
-			line_feed();
-		}
 		*cell(line, column++) = (u16)(ATTRIBUTE | byte);
 	}
+}
+
+/* A line that is full ends here, since to end it may take a scroll. */
+bool vga_is_ready(void)
+{
+	u32 first = LINES - to_scroll;
+
+	if (to_scroll == 0) {
+		if (column < COLUMNS)
+			return true;
+		column = 0;
+		line_feed();
+		return to_scroll == 0;
+	}
+	memmove(cell(first, 0), cell(first + 1, 0), SCROLL_STEP * COLUMNS * sizeof(u16));
+	to_scroll -= SCROLL_STEP;
+	return false;
 }
