@@ -54,8 +54,7 @@
 		"the start of a guest with direct gates")                                     \
 	SECTION(console_pump, 1000,                                                           \
 		"2 bytes for the UART, of which 4 characters of a line, or a "                \
-		"notice of at most 60, are put together; without a UART all "                 \
-		"that waits goes to the screen, which is not bounded",                        \
+		"notice of at most 60, are put together",                                     \
 		"output on any console")                                                      \
 	SECTION(console_tell, 1000,                                                           \
 		"at most 8 guests are told that there is room or input, and "                 \
@@ -133,8 +132,9 @@
 /* The same for entries, which an interrupt gate leads to: what came, and who was interrupted. */
 #define MASKED_ENTRIES(ENTRY)                                                                 \
 	ENTRY(clock_of_shared, 1000,                                                          \
-		"two deadlines that are due, of which most are "               \
-		"only noted; the way out to an RTOS",                                         \
+		"two deadlines that are due, of which most are "                              \
+		"only noted; without a UART 2 bytes for the screen, or 5 lines "              \
+		"of it that move up; the way out to an RTOS",                                 \
 		"timers of RTOSes, the virtual 8254 and clock while Linux runs")              \
 	ENTRY(line_of_shared, 1000,                                                           \
 		"one line of the 8259s: 2 bytes from the UART are received; "                 \
