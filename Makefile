@@ -73,7 +73,7 @@ test-quick: setup-test
 	@$(SUITE) --quick
 
 mutate: setup-test
-	@$(VENV)/python -m gandalf.mutate $(ARGS)
+	@$(VENV)/python -m gandalf.mutate.command $(ARGS)
 
 $(SUITES): setup-test
 	@$(SUITE) $@

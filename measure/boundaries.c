@@ -2,7 +2,7 @@
 /*
  * A QEMU plug-in that looks at rounds of a guest's operation, most of which an interrupt hits: at
  * which instruction of the VMM it was taken, and whether the operation came to the same as in a
- * round without. `python -m gandalf.boundaries` drives it. Options, each NAME=VALUE:
+ * round without. `python -m gandalf.stress.boundaries` drives it. Options, each NAME=VALUE:
  *
  *	out=FILE	where the lines below go
  *	begin=ADDRESS	a round begins before the instruction at this linear address

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The result as a JSON file; tools/gandalf/measurement.py has the model that reads it. */
+/* The result as a JSON file; tools/gandalf/measure/measurement.py has the model that reads it. */
 #ifndef GANDALF_MEASURE_REPORT_H
 #define GANDALF_MEASURE_REPORT_H
 

@@ -13,7 +13,7 @@
 include $(ROOT)/guest/rtos/rtos.mk
 
 ITRON := $(ROOT)/guest/itron
-CONFIGURATOR ?= $(ROOT)/build/venv/bin/python -m gandalf.itron_configurator
+CONFIGURATOR ?= $(ROOT)/build/venv/bin/python -m gandalf.itron.configurator
 APPLICATION := $(BUILD)/$(NAME)
 PORTS ?= gandalf native
 IMAGE_gandalf := $(BUILD)/$(NAME).elf
@@ -39,7 +39,7 @@ all: $(foreach port,$(PORTS),$(IMAGE_$(port)))
 
 vpath %.c $(sort $(dir $(SOURCES)))
 
-$(APPLICATION)/kernel_cfg.c $(APPLICATION)/kernel_id.h &: $(CFG) $(wildcard $(ROOT)/tools/gandalf/itron_*.py)
+$(APPLICATION)/kernel_cfg.c $(APPLICATION)/kernel_id.h &: $(CFG) $(wildcard $(ROOT)/tools/gandalf/itron/*.py)
 	@mkdir -p $(APPLICATION)
 	$(CONFIGURATOR) $(CFG) --output-dir $(APPLICATION)
 	@touch $(APPLICATION)/kernel_cfg.c $(APPLICATION)/kernel_id.h

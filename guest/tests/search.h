@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What pc-search.elf and tools/gandalf/search.py agree about: the operations of which programs
+ * What pc-search.elf and tools/gandalf/stress/search.py agree about: the operations of which programs
  * consist, and how they lie in the guest's RAM disk. The Python module reads this file.
  */
 #ifndef SEARCH_H

@@ -3,11 +3,11 @@
 
 from dataclasses import dataclass
 
-from gandalf.bench_results import FORMAT, Absent, Result, Results
-from gandalf.bench_targets import Log, Run, Target
-from gandalf.bench_workload import Work, parse
-from gandalf.measurement import Handler, Measurement, State, Window, Windows
-from gandalf.paths import UserError
+from gandalf.base.paths import UserError
+from gandalf.bench.results import FORMAT, Absent, Result, Results
+from gandalf.bench.targets import Log, Run, Target
+from gandalf.bench.workload import Work, parse
+from gandalf.measure.measurement import Handler, Measurement, State, Window, Windows
 
 OUTPUT = """\
 sample=boot samples=1 minimum=5 median=5 mean_times_100=500 maximum=5 overhead=0 timer=0 others=0

@@ -11,15 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import bench_interval, bench_targets
-from gandalf.bench_interval import DEVIATION, PERIOD, Found
-from gandalf.build import build, make, options_for
-from gandalf.measure import build_plugin, plugin_arguments
-from gandalf.measurement import Interval, read_measurement
-from gandalf.paths import BUILD, ROOT
-from gandalf.ring import read_layout
-from gandalf.symbols import Symbols
-from gandalf.trace import names_of
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.bench import interval as bench_interval
+from gandalf.bench import targets as bench_targets
+from gandalf.bench.interval import DEVIATION, PERIOD, Found
+from gandalf.build.build import build, make
+from gandalf.build.symbols import Symbols
+from gandalf.measure.measure import build_plugin, plugin_arguments
+from gandalf.measure.measurement import Interval, read_measurement
+from gandalf.measure.ring import read_layout
+from gandalf.measure.trace import names_of
+from gandalf.run.options import options_for
 
 HERE = Path(__file__).parent
 # What both may differ by: the VMM starts the timer a little late.

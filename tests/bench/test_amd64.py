@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import bench as benching
-from gandalf import bench_amd64, bench_amd64_driver, bench_workload, debian
-from gandalf.bench_amd64 import NATIVE, XEN, Names, Parts, qemu_options
-from gandalf.bench_targets import Amd64, Clock, Run
-from gandalf.bench_workload import WORK
-from gandalf.measurement import Measurement
-from gandalf.paths import UserError
+from gandalf.base.paths import UserError
+from gandalf.bench import amd64 as bench_amd64
+from gandalf.bench import amd64_driver as bench_amd64_driver
+from gandalf.bench import bench as benching
+from gandalf.bench import workload as bench_workload
+from gandalf.bench.amd64 import NATIVE, XEN, Names, Parts, qemu_options
+from gandalf.bench.targets import Amd64, Clock, Run
+from gandalf.bench.workload import WORK
+from gandalf.guests import debian
+from gandalf.measure.measurement import Measurement
 
 
 def quiet(_: str) -> None:
@@ -45,7 +48,7 @@ def test_a_package_that_is_gone_is_a_sentence(
     monkeypatch.setattr(bench_amd64, "CACHE", tmp_path / "cache")
     monkeypatch.setattr(debian, "mirrors", lambda: ["http://mirror.test/debian"])
     monkeypatch.setattr(debian, "_run_helper", lambda *_: "Err:1 ... 404  Not Found")
-    sentence = r"no longer has .*gandalf\.bench_amd64 update-lock.*bench/amd64/packages\.lock"
+    sentence = r"no longer has .*gandalf\.bench\.amd64 update-lock.*bench/amd64/packages\.lock"
     with pytest.raises(UserError, match=sentence):
         bench_amd64.build(XEN, {}, quiet)
     # Nothing is left that looks like a result.

@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from gandalf.bench import Plan, bench
-from gandalf.bench_results import Result, read_results
-from gandalf.bench_targets import Channel, targets
-from gandalf.bench_workload import CHANNEL
-from gandalf.paths import ROOT
+from gandalf.base.paths import ROOT
+from gandalf.bench.bench import Plan, bench
+from gandalf.bench.results import Result, read_results
+from gandalf.bench.targets import Channel, targets
+from gandalf.bench.workload import CHANNEL
 
 # Linux's driver moves so many bytes at once, and rings then.
 CHUNKS = 1024 // 256

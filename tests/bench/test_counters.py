@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import emulator
-from gandalf.build import build, options_for
-from gandalf.machine import Machine
-from gandalf.measure import SHELL_PROMPT, Control, build_plugin, plugin_arguments
-from gandalf.measurement import Measurement, read_measurement
-from gandalf.paths import BUILD
-from gandalf.symbols import Symbols
+from gandalf.base.paths import BUILD
+from gandalf.build.build import build
+from gandalf.build.symbols import Symbols
+from gandalf.measure.measure import SHELL_PROMPT, Control, build_plugin, plugin_arguments
+from gandalf.measure.measurement import Measurement, read_measurement
+from gandalf.run import emulator
+from gandalf.run.machine import Machine
+from gandalf.run.options import options_for
 
 PATIENCE = 300.0
 DESCRIPTION = """\

@@ -3,11 +3,11 @@
 
 import pytest
 
-from gandalf.bench import Plan, bench
-from gandalf.bench_results import Result, Results
-from gandalf.bench_targets import SYSTEMS, Idle, targets
-from gandalf.bench_workload import WORK
-from gandalf.build import build
+from gandalf.bench.bench import Plan, bench
+from gandalf.bench.results import Result, Results
+from gandalf.bench.targets import SYSTEMS, Idle, targets
+from gandalf.bench.workload import WORK
+from gandalf.build.build import build
 
 WITHOUT, WITH = "gandalf-shared", "gandalf-shared-idle"
 # No timer interrupts the runs whose events are counted, so no event may differ. Nor may the median

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import bench as benching
-from gandalf import bench_report
-from gandalf.bench_interruptible import NOT, cost_rows
-from gandalf.bench_targets import SYSTEMS, Uninterruptible, targets
+from gandalf.bench import bench as benching
+from gandalf.bench import report as bench_report
+from gandalf.bench.interruptible import NOT, cost_rows
+from gandalf.bench.targets import SYSTEMS, Uninterruptible, targets
 
 from .fakes import result, results
 

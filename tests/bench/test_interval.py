@@ -3,16 +3,17 @@
 
 import pytest
 
-from gandalf import bench_interval, bench_report
-from gandalf.bench import Plan, bench
-from gandalf.bench_interval import OPERATIONS, PERIOD, Late, cause
-from gandalf.bench_results import Outlier
-from gandalf.bench_targets import Intervals
-from gandalf.build import build_vmm
-from gandalf.measurement import Interval
-from gandalf.paths import UserError
-from gandalf.ring import Event, read_layout
-from gandalf.trace import Names
+from gandalf.base.paths import UserError
+from gandalf.bench import interval as bench_interval
+from gandalf.bench import report as bench_report
+from gandalf.bench.bench import Plan, bench
+from gandalf.bench.interval import OPERATIONS, PERIOD, Late, cause
+from gandalf.bench.results import Outlier
+from gandalf.bench.targets import Intervals
+from gandalf.build.build import build_vmm
+from gandalf.measure.measurement import Interval
+from gandalf.measure.ring import Event, read_layout
+from gandalf.measure.trace import Names
 
 from .fakes import result, results
 

@@ -4,11 +4,11 @@
 import pytest
 from typer.testing import CliRunner
 
-from gandalf import bench_latency
-from gandalf.bench_latency import PHASES, Reader
-from gandalf.bench_targets import Realtime, targets
+from gandalf.base.paths import UserError
+from gandalf.bench import latency as bench_latency
+from gandalf.bench.latency import PHASES, Reader
+from gandalf.bench.targets import Realtime, targets
 from gandalf.cli import app
-from gandalf.paths import UserError
 
 IDLE, BUSY = "dispatch_latency_idle", "dispatch_latency_hackbench"
 

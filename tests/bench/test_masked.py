@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import bench as benching
-from gandalf import bench_report
-from gandalf.bench_masked import MASKED, Seen
-from gandalf.bench_results import Results
-from gandalf.bench_workload import WORK
-from gandalf.measurement import Block, Measurement, State, Window, Windows
+from gandalf.bench import bench as benching
+from gandalf.bench import report as bench_report
+from gandalf.bench.masked import MASKED, Seen
+from gandalf.bench.results import Results
+from gandalf.bench.workload import WORK
+from gandalf.measure.measurement import Block, Measurement, State, Window, Windows
 
 from .fakes import OUTPUT, Fake, measurement, result, results, run
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import bench as benching
-from gandalf import bench_report
-from gandalf.bench_latency import SHIFT, SHIFT_FULL
-from gandalf.bench_results import Results
-from gandalf.bench_targets import Realtime
+from gandalf.bench import bench as benching
+from gandalf.bench import report as bench_report
+from gandalf.bench.latency import SHIFT, SHIFT_FULL
+from gandalf.bench.results import Results
+from gandalf.bench.targets import Realtime
 
 LOAD = "dispatch_latency_fork"
 SECONDS = 2

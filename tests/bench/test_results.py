@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console as RichConsole
 
-from gandalf import bench as benching
-from gandalf import bench_report
-from gandalf.bench_masked import TOTAL
-from gandalf.bench_papers import WEIGHTS
-from gandalf.bench_results import (
+from gandalf.base.paths import UserError
+from gandalf.bench import bench as benching
+from gandalf.bench import report as bench_report
+from gandalf.bench.masked import TOTAL
+from gandalf.bench.papers import WEIGHTS
+from gandalf.bench.results import (
     SCHEMA,
     Absent,
     Change,
@@ -23,9 +24,8 @@ from gandalf.bench_results import (
     schema_text,
     write_results,
 )
-from gandalf.bench_targets import Run, Target, targets
-from gandalf.bench_workload import WORK, parse, script
-from gandalf.paths import UserError
+from gandalf.bench.targets import Run, Target, targets
+from gandalf.bench.workload import WORK, parse, script
 
 from .fakes import OUTPUT, Fake, result, results, run
 
@@ -47,7 +47,7 @@ def measured(*systems: Fake, plan: benching.Plan = SYSCALL) -> Results:
 
 
 def test_the_schema_in_docs_is_the_models() -> None:
-    assert SCHEMA.read_text() == schema_text(), "run `python -m gandalf.bench_results`"
+    assert SCHEMA.read_text() == schema_text(), "run `python -m gandalf.bench.results`"
 
 
 def test_output_is_read() -> None:

@@ -3,12 +3,12 @@
 
 import pytest
 
-from gandalf import bench_switch
-from gandalf.bench import Plan, bench
-from gandalf.bench_switch import OPERATION, RINGS
-from gandalf.bench_targets import Switch
-from gandalf.measurement import Interval, Measurement
-from gandalf.paths import UserError
+from gandalf.base.paths import UserError
+from gandalf.bench import switch as bench_switch
+from gandalf.bench.bench import Plan, bench
+from gandalf.bench.switch import OPERATION, RINGS
+from gandalf.bench.targets import Switch
+from gandalf.measure.measurement import Interval, Measurement
 
 from .fakes import measurement
 

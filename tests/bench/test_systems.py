@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from gandalf import bench as benching
-from gandalf import bench_targets
-from gandalf.bench_masked import MASKED
-from gandalf.bench_results import Results, compare, lost, read_results, write_results
-from gandalf.bench_workload import WORK
+from gandalf.base.paths import ROOT
+from gandalf.bench import bench as benching
+from gandalf.bench import targets as bench_targets
+from gandalf.bench.masked import MASKED
+from gandalf.bench.results import Results, compare, lost, read_results, write_results
+from gandalf.bench.workload import WORK
 from gandalf.cli import app
-from gandalf.paths import ROOT
 
 REFERENCE = ROOT / "bench" / "reference.json"
 SYSTEM = "gandalf-shared"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import bench_workload
-from gandalf.bench_workload import CHANNEL, TASK, WORK, parse
+from gandalf.bench import workload as bench_workload
+from gandalf.bench.workload import CHANNEL, TASK, WORK, parse
 
 # What needs files of the guest's root file system, or its kernel's driver.
 ELSEWHERE = ("fork_exec", "exec_dynamic", "shell", "rtc_latency")

@@ -5,7 +5,7 @@ Everything runs in QEMU's virtual time with its deterministic options. But the m
 something that is typed arrives, or at which the machine stands still behind what a test waited
 for, is the host's: on a busy one seconds of virtual time go by meanwhile. So what must lie close
 together is one line of Linux's shell, and what is counted is counted in it. GANDALF_BUSY_HOST=1
-in the environment (tools/gandalf/busy.py) makes any test show whether it depends on that.
+in the environment (tools/gandalf/run/busy.py) makes any test show whether it depends on that.
 Timeouts are there for hangs only.
 """
 
@@ -18,14 +18,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
-from gandalf import emulator as emulators
-from gandalf.build import Built, build, options_for
-from gandalf.console import CTRL_A
-from gandalf.iso import make_iso
-from gandalf.machine import Machine
-from gandalf.measure import SHELL_PROMPT
-from gandalf.paths import BUILD, ROOT
-from gandalf.symbols import variable_address
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.build.build import Built, build
+from gandalf.build.iso import make_iso
+from gandalf.build.symbols import variable_address
+from gandalf.console.console import CTRL_A
+from gandalf.measure.measure import SHELL_PROMPT
+from gandalf.run import emulator as emulators
+from gandalf.run.machine import Machine
+from gandalf.run.options import options_for
 
 PROMPT = SHELL_PROMPT
 # For a whole boot or a heavy workload while the other CPU compiles something.

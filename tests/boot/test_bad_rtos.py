@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gandalf.paths import ROOT
+from gandalf.base.paths import ROOT
 
 from .systems import DEMO, PATIENCE, Boot, describe, linux, rtos_guest
 

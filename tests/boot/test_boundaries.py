@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """An RTOS interrupts the VMM in front of each instruction of its work, and nothing else differs.
 
-`python -m gandalf.boundaries --long` does the same with the long operations, by hand.
+`python -m gandalf.stress.boundaries --long` does the same with the long operations, by hand.
 """
 
-from gandalf.boundaries import run
+from gandalf.stress.boundaries import run
 
 OPERATIONS = {
     "fill-read", "fill-write", "fill-dirty", "page-fault", "page-fault-write", "page-fault-user",

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from gandalf.paths import ROOT
+from gandalf.base.paths import ROOT
 
 from .systems import PATIENCE, Boot, describe, linux, rtos_guest
 

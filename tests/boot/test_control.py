@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from gandalf.abi import abi
-from gandalf.bench_workload import extended
-from gandalf.build import build_itron, make
-from gandalf.guest_linux import build_rootfs
-from gandalf.paths import BUILD, ROOT
+from gandalf.base.abi import abi
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.bench.workload import extended
+from gandalf.build.build import build_itron, make
+from gandalf.guests.linux import build_rootfs
 
 from .systems import DEMO, HACKBENCH, PATIENCE, Boot, Latency, describe, linux, rtos_guest
 

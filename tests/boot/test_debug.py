@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.build import make
-from gandalf.paths import BUILD, ROOT
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.build.build import make
 
 from .systems import DEMO, PATIENCE, Boot, describe, linux
 from .test_guests import BAD_KERNELS, NO_GATE, pc

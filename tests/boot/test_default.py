@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gandalf.console import CTRL_A
+from gandalf.console.console import CTRL_A
 
 from .systems import PATIENCE, PROMPT, Boot
 

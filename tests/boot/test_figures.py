@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import emulator as emulators
-from gandalf import guest_linux
-from gandalf.linux_boot import TOOL_OPTIONS
-from gandalf.paths import BUILD, ROOT
-from gandalf.terminal import Terminal
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.description.linux_boot import TOOL_OPTIONS
+from gandalf.guests import linux as guest_linux
+from gandalf.run import emulator as emulators
+from gandalf.run.terminal import Terminal
 
 from .systems import DEMO, PATIENCE, PROMPT, Boot, describe, linux
 from .workload import build_initrd

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import emulator as emulators
-from gandalf.build import build, options_for
-from gandalf.machine import Machine
-from gandalf.paths import ROOT
+from gandalf.base.paths import ROOT
+from gandalf.build.build import build
+from gandalf.run import emulator as emulators
+from gandalf.run.machine import Machine
+from gandalf.run.options import options_for
 
 from .systems import DEMO, PATIENCE, PROMPT, describe, linux
 

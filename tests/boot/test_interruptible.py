@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.paths import BUILD
+from gandalf.base.paths import BUILD
 
 from .systems import DEFAULT, DEMO, PATIENCE, Boot, describe, linux, rtos_guest
 from .test_guests import pc

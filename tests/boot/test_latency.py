@@ -7,13 +7,14 @@ often among the VMM's instructions. The hostile kernel of tests/measure does wor
 
 from dataclasses import replace
 
-from gandalf import emulator as emulators
-from gandalf.build import build, options_for
-from gandalf.hostile import DISPATCH_LIMIT, MASKED_LIMIT
-from gandalf.measure import build_plugin, plugin_arguments
-from gandalf.measurement import read_measurement
-from gandalf.paths import BUILD
-from gandalf.symbols import Symbols
+from gandalf.base.paths import BUILD
+from gandalf.build.build import build
+from gandalf.build.symbols import Symbols
+from gandalf.measure.measure import build_plugin, plugin_arguments
+from gandalf.measure.measurement import read_measurement
+from gandalf.run import emulator as emulators
+from gandalf.run.options import options_for
+from gandalf.stress.hostile import DISPATCH_LIMIT, MASKED_LIMIT
 
 from .systems import DEMO, PATIENCE, PROMPT, Boot, describe, linux
 

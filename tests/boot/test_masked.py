@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from gandalf import emulator as emulators
-from gandalf.masked import lengths, promises
-from gandalf.masked_docs import document, read_reference, seen_by_load, write_seen
-from gandalf.masked_watch import Watch
-from gandalf.paths import ROOT
+from gandalf.base.paths import ROOT
+from gandalf.masked.docs import document, read_reference, seen_by_load, write_seen
+from gandalf.masked.watch import Watch
+from gandalf.measure.masked import lengths, promises
+from gandalf.run import emulator as emulators
 
 from .systems import DEMO, HACKBENCH, PATIENCE, Boot, describe, linux, rtos_guest
 from .test_control import lab, root_file_system

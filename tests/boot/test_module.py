@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from gandalf import emulator as emulators
-from gandalf.build import build, options_for
-from gandalf.machine import Machine
-from gandalf.paths import BUILD
+from gandalf.base.paths import BUILD
+from gandalf.build.build import build
+from gandalf.run import emulator as emulators
+from gandalf.run.machine import Machine
+from gandalf.run.options import options_for
 
 from .systems import describe, rtos_guest
 

@@ -15,7 +15,7 @@ import pexpect
 import pytest
 from pexpect.fdpexpect import fdspawn
 
-from gandalf.paths import ROOT
+from gandalf.base.paths import ROOT
 
 from .systems import DEFAULT, DEMO, PROMPT, describe, linux
 

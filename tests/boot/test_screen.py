@@ -5,10 +5,10 @@ import re
 import time
 from dataclasses import replace
 
-from gandalf import emulator as emulators
-from gandalf.build import build
-from gandalf.machine import Patience
-from gandalf.masked_watch import Watch
+from gandalf.build.build import build
+from gandalf.masked.watch import Watch
+from gandalf.run import emulator as emulators
+from gandalf.run.machine import Patience
 
 from .systems import PATIENCE, Boot, describe, linux, rtos_guest
 

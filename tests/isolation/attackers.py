@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from gandalf import emulator as emulators
-from gandalf.build import build, make, options_for
-from gandalf.iso import make_iso
-from gandalf.machine import Machine
-from gandalf.paths import VMM_IMAGE
+from gandalf.base.paths import VMM_IMAGE
+from gandalf.build.build import build, make
+from gandalf.build.iso import make_iso
+from gandalf.run import emulator as emulators
+from gandalf.run.machine import Machine
+from gandalf.run.options import options_for
 
 from .outside import Guest, Place, Vmm, VmmImage
 

@@ -21,8 +21,8 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from gandalf.emulator import Bochs, Emulator, Qemu
-from gandalf.paths import ROOT, VMM_IMAGE
+from gandalf.base.paths import ROOT, VMM_IMAGE
+from gandalf.run.emulator import Bochs, Emulator, Qemu
 
 PAGE = 0x1000
 PTE_P, PTE_W, PTE_PS = 0x1, 0x2, 0x80

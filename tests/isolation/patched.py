@@ -5,7 +5,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from gandalf.paths import BUILD, VMM_IMAGE
+from gandalf.base.paths import BUILD, VMM_IMAGE
 
 from .outside import VmmImage
 

@@ -13,10 +13,11 @@ from dataclasses import replace
 
 import pytest
 
-from gandalf import emulator as emulators
-from gandalf.build import build, options_for
-from gandalf.iso import make_iso
-from gandalf.machine import Machine
+from gandalf.build.build import build
+from gandalf.build.iso import make_iso
+from gandalf.run import emulator as emulators
+from gandalf.run.machine import Machine
+from gandalf.run.options import options_for
 
 from .arena import describe_attacker
 from .patched import patched

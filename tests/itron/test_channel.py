@@ -4,8 +4,8 @@
 import re
 import sys
 
-from gandalf.build import make
-from gandalf.paths import ROOT
+from gandalf.base.paths import ROOT
+from gandalf.build.build import make
 from tests.boot.systems import PATIENCE, Boot, describe, rtos_guest
 
 SOURCES = ROOT / "tests" / "itron" / "channel"
@@ -21,7 +21,7 @@ CHANNEL = '[[channel]]\nname = "line"\nbetween = ["rtos", "echo"]\nsize = "4K"\n
 
 
 def test_calls() -> None:
-    make(SOURCES, f"CONFIGURATOR={sys.executable} -m gandalf.itron_configurator")
+    make(SOURCES, f"CONFIGURATOR={sys.executable} -m gandalf.itron.configurator")
     echo = rtos_guest("channel", "echo", priority=12)
     with Boot.start(describe("uitron-channel", RTOS, echo, CHANNEL, memory="32M")) as machine:
         for line in ("# restart it", "# restart it once more"):

@@ -12,8 +12,8 @@ import sys
 
 import pytest
 
-from gandalf.build import make
-from gandalf.paths import BUILD, ROOT
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.build.build import make
 from tests.boot.systems import Boot, describe
 
 from .native import run_native
@@ -36,7 +36,7 @@ DEVICES = tuple(
 
 @pytest.fixture(scope="module", autouse=True)
 def _built() -> None:
-    configurator = f"CONFIGURATOR={sys.executable} -m gandalf.itron_configurator"
+    configurator = f"CONFIGURATOR={sys.executable} -m gandalf.itron.configurator"
     make(SOURCES, configurator)
 
 

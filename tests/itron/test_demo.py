@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from gandalf.build import build_itron
-from gandalf.paths import BUILD, ROOT
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.build.build import build_itron
 from tests.boot.systems import Boot, describe
 
 from .native import run_native

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.build import make
-from gandalf.paths import ROOT
+from gandalf.base.paths import ROOT
+from gandalf.build.build import make
 
 from .native import run_native
 
@@ -32,7 +32,7 @@ def test_the_example_runs(tmp_path: Path) -> None:
     (tmp_path / "hello.c").write_text(_block("c"))
     (tmp_path / "hello.h").write_text(HELLO_H)
     (tmp_path / "Makefile").write_text(_block("make"))
-    configurator = f"CONFIGURATOR={sys.executable} -m gandalf.itron_configurator"
+    configurator = f"CONFIGURATOR={sys.executable} -m gandalf.itron.configurator"
     make(tmp_path, f"ROOT={ROOT}", f"BUILD={tmp_path / 'build'}", configurator)
     assert (tmp_path / "build" / "hello.elf").is_file()
     with run_native(tmp_path / "build" / "native" / "hello.elf") as machine:

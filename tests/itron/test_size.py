@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.build import build_itron
-from gandalf.itron_size import Port, budgets, measure_ports
-from gandalf.paths import BUILD, ROOT, UserError
+from gandalf.base.paths import BUILD, ROOT, UserError
+from gandalf.build.build import build_itron
+from gandalf.itron.size import Port, budgets, measure_ports
 
 KERNEL_H = ROOT / "guest" / "itron" / "include" / "kernel.h"
 DEMO = BUILD / "itron" / "demo"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.emulator import Options, Qemu
-from gandalf.measure import build_plugin, plugin_arguments
-from gandalf.measurement import Measurement, read_measurement
-from gandalf.symbols import Image
+from gandalf.build.symbols import Image
+from gandalf.measure.measure import build_plugin, plugin_arguments
+from gandalf.measure.measurement import Measurement, read_measurement
+from gandalf.run.emulator import Options, Qemu
 
 FOLDER = Path(__file__).parent
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gandalf.measure import build_plugin
-from gandalf.symbols import Image
+from gandalf.build.symbols import Image
+from gandalf.measure.measure import build_plugin
 
 from .conftest import FOLDER, Program, Run, link, measure_with
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.emulator import Qemu
-from gandalf.measure import Control, plugin_arguments
-from gandalf.measurement import Measurement, read_measurement
-from gandalf.paths import UserError
+from gandalf.base.paths import UserError
+from gandalf.measure.measure import Control, plugin_arguments
+from gandalf.measure.measurement import Measurement, read_measurement
+from gandalf.run.emulator import Qemu
 
 from .conftest import Program, Run
 

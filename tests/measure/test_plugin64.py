@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gandalf.emulator import Qemu
-from gandalf.measurement import Handler
+from gandalf.measure.measurement import Handler
+from gandalf.run.emulator import Qemu
 
 from .conftest import Program, Run
 from .test_plugin import CALL_INSTRUCTIONS, TIMER_INSTRUCTIONS, windows

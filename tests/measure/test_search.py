@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """No guest on a shared CPU keeps a more urgent RTOS from it for long, whatever it does.
 
-Each program of corpus/ has once driven the VMM over a limit, or near it (python -m gandalf.search
-found some of them, and searches on here). The machine is deterministic: so are the figures.
+Each program of corpus/ has once driven the VMM over a limit, or near it (python -m
+gandalf.stress.search found some of them, and searches on here). The machine is deterministic: so
+are the figures.
 """
 
 import pytest
 
-from gandalf.hostile import (
+from gandalf.base.paths import BUILD, UserError
+from gandalf.masked.docs import read_reference, seen_by_load, write_seen
+from gandalf.stress.hostile import (
     DISPATCH_LIMIT,
     FLOOD,
     MASKED_LIMIT,
@@ -18,9 +21,7 @@ from gandalf.hostile import (
     language,
     parse,
 )
-from gandalf.masked_docs import read_reference, seen_by_load, write_seen
-from gandalf.paths import BUILD, UserError
-from gandalf.search import Mutator, Search, corpus
+from gandalf.stress.search import Mutator, Search, corpus
 
 PROGRAMS = corpus()
 POOLS = (4, 12)

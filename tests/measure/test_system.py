@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import measure as measuring
-from gandalf.measurement import Measurement
-from gandalf.paths import ROOT, UserError
-from gandalf.symbols import Symbols
+from gandalf.base.paths import ROOT, UserError
+from gandalf.build.symbols import Symbols
+from gandalf.measure import measure as measuring
+from gandalf.measure.measurement import Measurement
 
 DEFAULT = ROOT / "systems" / "default.toml"
 FORKS = "i=0; while [ $i -lt 5 ]; do /bin/true; i=$((i+1)); done"

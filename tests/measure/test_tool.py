@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.build import build_vmm
-from gandalf.measurement import read_measurement
-from gandalf.paths import ROOT, UserError
-from gandalf.symbols import Entries, Image, vector_text
+from gandalf.base.paths import ROOT, UserError
+from gandalf.build.build import build_vmm
+from gandalf.build.symbols import Entries, Image, vector_text
+from gandalf.measure.measurement import read_measurement
 
 
 def gandalf(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from gandalf.build import build_vmm
-from gandalf.paths import ROOT
-from gandalf.ring import Event, Ring, read_layout
-from gandalf.trace import Names, Timeline, records
+from gandalf.base.paths import ROOT
+from gandalf.build.build import build_vmm
+from gandalf.measure.ring import Event, Ring, read_layout
+from gandalf.measure.trace import Names, Timeline, records
 
 VMM, INTERRUPTS, MASKED = "entries into the VMM", "interrupts", "interrupts masked"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.paths import BUILD, ROOT
+from gandalf.base.paths import BUILD, ROOT
 
 MODEL = ROOT / "tests" / "preemption" / "preemption.pml"
 SOURCE = MODEL.read_text()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.abi import HEADERS, abi, read_headers
-from gandalf.paths import ROOT, UserError
+from gandalf.base.abi import HEADERS, abi, read_headers
+from gandalf.base.paths import ROOT, UserError
 
 
 def _assertions() -> list[str]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the plug-in of `gandalf.boundaries` writes, and what is a mistake in it."""
+"""What the plug-in of `gandalf.stress.boundaries` writes, and what is a mistake in it."""
 
 import pytest
 
-from gandalf.boundaries import Operation, parse
+from gandalf.stress.boundaries import Operation, parse
 
 PATH = "path 3 0x10+ 0x12  0x14  0x16- 0x18 "
 ROUNDS = [

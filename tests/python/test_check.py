@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from gandalf.check import check, show
-from gandalf.description import parse_port_range, parse_size, size_text
-from gandalf.guest_linux import Variant
-from gandalf.paths import ROOT, UserError
+from gandalf.base.paths import ROOT, UserError
+from gandalf.description.check import check, show
+from gandalf.description.description import parse_port_range, parse_size, size_text
+from gandalf.guests.linux import Variant
 
 Describe = Callable[[str], Path]
 
@@ -273,7 +273,7 @@ def test_images_that_are_too_large_together(describe: Describe, folder: Path) ->
 def test_images_to_be_built_may_be_missing(
     describe: Describe, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gandalf.guests.BUILD", folder / "build")
+    monkeypatch.setattr("gandalf.description.guests.BUILD", folder / "build")
     text = GOOD.replace('"./vmlinux"', f'"{folder}/build/linux/patched/vmlinux"')
     text = text.replace('"./rtos.elf"', f'"{folder}/build/freertos/demo.elf"')
     text = text.replace('"./initrd"', f'"{folder}/build/rootfs/initramfs.cpio"')
@@ -289,7 +289,7 @@ def test_each_kernel_of_the_tool_is_for_one_mode(
     describe: Describe, folder: Path, monkeypatch: pytest.MonkeyPatch, variant: str, image: str,
     mode: str,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("gandalf.guests.BUILD", folder / "build")
+    monkeypatch.setattr("gandalf.description.guests.BUILD", folder / "build")
     text = GOOD[: GOOD.index('[[guest]]\nname = "rtos"')] + f'mode = "{mode}"\n'
     text = text.replace("./vmlinux", f"{folder}/build/linux/{variant}/{image}")
     wanted = "shared" if variant in ("patched", "attack") else "dedicated"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.paths import ROOT
+from gandalf.base.paths import ROOT
 
 HEADER = ROOT / "tools" / "checked_bool.h"
 

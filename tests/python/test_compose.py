@@ -11,11 +11,11 @@ from fakes import GOOD, elf_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gandalf.abi import abi
-from gandalf.check import check
-from gandalf.compose import compose
-from gandalf.paths import UserError
-from gandalf.table import Table, TableError, TableGuest, TableImage, unpack
+from gandalf.base.abi import abi
+from gandalf.base.paths import UserError
+from gandalf.description.check import check
+from gandalf.description.compose import compose
+from gandalf.description.table import Table, TableError, TableGuest, TableImage, unpack
 
 Describe = Callable[[str], Path]
 

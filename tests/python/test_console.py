@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gandalf.console import Colouring, KeyFilter
+from gandalf.console.console import Colouring, KeyFilter
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_colours_add_and_lose_nothing(parts: list[bytes], piece: int) -> None:
 # Connects to the pseudoterminal named on its command line, in the way that is asked for.
 PROGRAM = """
 import os, signal, sys, threading
-from gandalf.console import connect, read_line
+from gandalf.console.console import connect, read_line
 line = os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY)
 alive = lambda: True
 if sys.argv[2] == "crash":

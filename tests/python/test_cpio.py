@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import cpio
+from gandalf.guests import cpio
 
 LINE = re.compile(r"(\S+) +\d+ +(\d+) +(\d+) +(\d+(?:, +\d+)?) \w+ +\d+ +[\d:]+ (.*)")
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gandalf.demultiplex import Demultiplexer
-from gandalf.paths import ROOT
+from gandalf.base.paths import ROOT
+from gandalf.console.demultiplex import Demultiplexer
 
 NAMES = ["vmm", "linux", "rtos"]
 LINE_SIZE = 200

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from gandalf.check import check
-from gandalf.description import (
+from gandalf.base.paths import ROOT
+from gandalf.description.check import check
+from gandalf.description.description import (
     Channel,
     Console,
     LinuxGuest,
@@ -17,7 +18,6 @@ from gandalf.description import (
     Uart,
     size_text,
 )
-from gandalf.paths import ROOT
 
 TEXT = (ROOT / "docs" / "system-description.md").read_text()
 

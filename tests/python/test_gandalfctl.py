@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from gandalf.images import ImageError, read_rtos
-from gandalf.paths import BUILD, ROOT
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.description.images import ImageError, read_rtos
 
 SOURCES = ROOT / "guest" / "linux" / "control"
 SANITIZERS = "-g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import guest_freertos, guests
-from gandalf.paths import ROOT, UserError
+from gandalf.base.paths import ROOT, UserError
+from gandalf.description import guests
+from gandalf.guests import freertos as guest_freertos
 
 GUEST = ROOT / "guest"
 FREERTOS = GUEST / "freertos"

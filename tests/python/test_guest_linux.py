@@ -11,10 +11,11 @@ from typing import get_args
 import pytest
 from unidiff.patch import PatchSet
 
-from gandalf import debian, guest_linux
-from gandalf.debian import Package
-from gandalf.guest_linux import Places
-from gandalf.paths import ROOT, UserError
+from gandalf.base.paths import ROOT, UserError
+from gandalf.guests import debian
+from gandalf.guests import linux as guest_linux
+from gandalf.guests.debian import Package
+from gandalf.guests.linux import Places
 
 PLACES = Places(ROOT)
 INTERFACE = ROOT / "abi" / "gandalf.h"

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gandalf.itron_configurator import OUTPUTS, configure, write_outputs
-from gandalf.itron_objects import HEADERS, standard_constants
-from gandalf.itron_statements import FORMS
-from gandalf.paths import ROOT, UserError
+from gandalf.base.paths import ROOT, UserError
+from gandalf.itron.configurator import OUTPUTS, configure, write_outputs
+from gandalf.itron.objects import HEADERS, standard_constants
+from gandalf.itron.statements import FORMS
 
 GOOD = """\
 INCLUDE("\\"objects.h\\"");
@@ -154,7 +154,7 @@ def test_a_mistake_leaves_the_old_files_alone(tmp_path: Path) -> None:
     before = [(folder / name).stat() for name in OUTPUTS]
     write_outputs(path, folder)  # nothing has changed, so nothing is to be compiled anew
     path.write_text(GOOD.replace("task, 8", "task, 99"))
-    command = [sys.executable, "-m", "gandalf.itron_configurator", str(path)]
+    command = [sys.executable, "-m", "gandalf.itron.configurator", str(path)]
     done = subprocess.run(
         [*command, "--output-dir", str(folder)], capture_output=True, text=True, check=False
     )

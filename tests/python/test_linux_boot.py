@@ -3,7 +3,7 @@
 
 import struct
 
-from gandalf import linux_boot
+from gandalf.description import linux_boot
 
 
 def e820(page: bytes) -> list[tuple[int, int, int]]:

@@ -14,11 +14,12 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from gandalf.build import Built, options_for
-from gandalf.check import check
-from gandalf.emulator import Options, qemu_command
-from gandalf.machine import Machine, MachineError
-from gandalf.paths import UserError
+from gandalf.base.paths import UserError
+from gandalf.build.build import Built
+from gandalf.description.check import check
+from gandalf.run.emulator import Options, qemu_command
+from gandalf.run.machine import Machine, MachineError
+from gandalf.run.options import options_for
 
 # Seconds of the host, for hangs only.
 LONG = 3600
@@ -43,7 +44,9 @@ priority = 2
 RUN = """\
 import sys
 from pathlib import Path
-from gandalf import build, cli, paths
+from gandalf import cli
+from gandalf.build import build
+from gandalf.base import paths
 build.build_vmm = lambda: Path({vmm!r})
 for module in (paths, build): module.BUILD = Path({folder!r})
 build.system_folder = lambda path: Path({folder!r})
@@ -56,9 +59,9 @@ def system(
     describe: Callable[[str], Path], folder: Path, dummy_vmm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """A description whose VMM is the stand-in; everything built lands in a scratch folder."""
-    monkeypatch.setattr("gandalf.build.build_vmm", lambda: dummy_vmm)
-    monkeypatch.setattr("gandalf.build.system_folder", lambda _: folder)
-    monkeypatch.setattr("gandalf.iso.system_folder", lambda _: folder)
+    monkeypatch.setattr("gandalf.build.build.build_vmm", lambda: dummy_vmm)
+    monkeypatch.setattr("gandalf.build.build.system_folder", lambda _: folder)
+    monkeypatch.setattr("gandalf.build.iso.system_folder", lambda _: folder)
     return describe(SYSTEM)
 
 
@@ -196,7 +199,7 @@ def test_an_image_for_a_real_machine(system: Path, folder: Path, dummy_vmm: Path
     program, arguments = run(folder, dummy_vmm, "image", str(system))
     script = folder / "run.py"
     script.write_text(
-        script.read_text().replace("cli.main()", "from gandalf import iso\n"
+        script.read_text().replace("cli.main()", "from gandalf.build import iso\n"
         "iso.system_folder = build.system_folder\ncli.main()")
     )  # fmt: skip
     subprocess.run([program, *arguments], check=True, capture_output=True, timeout=LONG)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.masked import entry_name, promises, records
-from gandalf.masked_check import check_code, check_entries, check_image, check_words
-from gandalf.paths import ROOT, UserError
+from gandalf.base.paths import ROOT, UserError
+from gandalf.masked.check import check_code, check_entries, check_image, check_words
+from gandalf.measure.masked import entry_name, promises, records
 
 # What is planted, where: (file, text, instead).
 UNNAMED = ("core/channel.c", "work_end(doorbell);", '__asm__ volatile("cli");')

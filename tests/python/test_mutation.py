@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gandalf import mutation_bench
-from gandalf.mutate import EQUIVALENT, SOURCES, Score, change_of, measure, read_equivalent
-from gandalf.mutation import Mutant, attribute_macros, mutants_of
-from gandalf.mutation_bench import VMM, Program, read_programs
-from gandalf.paths import UserError
+from gandalf.base.paths import UserError
+from gandalf.mutate import workbench as mutation_bench
+from gandalf.mutate.command import EQUIVALENT, SOURCES, Score, change_of, measure, read_equivalent
+from gandalf.mutate.mutation import Mutant, attribute_macros, mutants_of
+from gandalf.mutate.workbench import VMM, Program, read_programs
 
 HEADER = b"""\
 #define COLD __attribute__((cold))
@@ -134,9 +134,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(mutation_bench, "VMM", tmp_path / "vmm")
     monkeypatch.setattr(mutation_bench, "WORK", tmp_path / "work")
     monkeypatch.setattr(mutation_bench, "_UNIT", tmp_path / "unit")
-    monkeypatch.setattr("gandalf.mutate.VMM", tmp_path / "vmm")
+    monkeypatch.setattr("gandalf.mutate.command.VMM", tmp_path / "vmm")
     programs = [Program("twice", ("lib/twice.c",), ("-O1", "-Wall", "-Werror"))]
-    monkeypatch.setattr("gandalf.mutate.read_programs", lambda: programs)
+    monkeypatch.setattr("gandalf.mutate.command.read_programs", lambda: programs)
     return tmp_path
 
 

@@ -7,8 +7,8 @@ from unittest.mock import Mock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gandalf.machine import _Console
-from gandalf.terminal import Terminal
+from gandalf.run.machine import _Console
+from gandalf.run.terminal import Terminal
 
 BYTES = st.lists(
     st.sampled_from(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.paths import BUILD, ROOT
+from gandalf.base.paths import BUILD, ROOT
 
 SETUP = ROOT / "tools" / "setup"
 # What the script itself uses, apart from Debian's tools.

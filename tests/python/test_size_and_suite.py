@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gandalf import suite
-from gandalf.size import Measure, changed_in_linux, count_lines, read_sections
+from gandalf.build.size import Measure, changed_in_linux, count_lines, read_sections
 from gandalf.suite import PARTS, QUICK, SUITES, Count, Suite, order, parse_count, run_suites
 
 CODE = """\

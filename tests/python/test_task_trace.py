@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from fakes import RTOS_ELF
 
-from gandalf.ring import Event, Place, Ring
-from gandalf.symbols import Image
-from gandalf.task_trace import TaskSwitch, TaskTrace
-from gandalf.trace import Names, Timeline, records
+from gandalf.build.symbols import Image
+from gandalf.measure.ring import Event, Place, Ring
+from gandalf.measure.task_trace import TaskSwitch, TaskTrace
+from gandalf.measure.trace import Names, Timeline, records
 
 BASE, SIZE = 0x100000, 0x10000
 RING, COUNT, NEXT, ON = 0x2000, 4, 0x3000, 0x3004

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.toml_lines import TomlError, read_toml
+from gandalf.base.toml_lines import TomlError, read_toml
 
 TEXT = """\
 # a comment

@@ -11,10 +11,19 @@ from fakes import RTOS_ELF
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gandalf.measurement import Recorded
-from gandalf.paths import UserError
-from gandalf.ring import Event, Layout, Place, Ring, parse, read_layout, read_ring
-from gandalf.trace import IDLE, Names, Timeline, document, hypercall_name, records, sentence, write
+from gandalf.base.paths import UserError
+from gandalf.measure.measurement import Recorded
+from gandalf.measure.ring import Event, Layout, Place, Ring, parse, read_layout, read_ring
+from gandalf.measure.trace import (
+    IDLE,
+    Names,
+    Timeline,
+    document,
+    hypercall_name,
+    records,
+    sentence,
+    write,
+)
 
 KINDS = ("trap", "interrupt", "switch_to")
 CAPACITY = 4

@@ -13,25 +13,28 @@ from typing import Annotated
 import typer
 from rich.console import Console as RichConsole
 
-from gandalf import __version__, bench_report, itron_size
-from gandalf import bench as benching
-from gandalf import check as checking
-from gandalf import measure as measuring
-from gandalf import size as sizing
-from gandalf import trace as tracing
-from gandalf.bench_results import Results, compare, lost, read_results, write_results
-from gandalf.bench_targets import FOLDER as BENCH_FOLDER
-from gandalf.bench_targets import targets
-from gandalf.build import Built, build_itron, build_vmm, options_for
-from gandalf.build import build as build_system
-from gandalf.console import KEYS, Ending, connect, read_line
-from gandalf.demultiplex import VMM_CONSOLE
-from gandalf.description import parse_size, read_description
-from gandalf.emulator import start
-from gandalf.iso import make_iso
-from gandalf.itron_configurator import itron_configure
-from gandalf.masked_command import masked
-from gandalf.paths import BUILD, VMM_IMAGE, UserError, shown, system_folder
+from gandalf import __version__
+from gandalf.base.paths import BUILD, VMM_IMAGE, UserError, shown, system_folder
+from gandalf.bench import bench as benching
+from gandalf.bench import report as bench_report
+from gandalf.bench.results import Results, compare, lost, read_results, write_results
+from gandalf.bench.targets import FOLDER as BENCH_FOLDER
+from gandalf.bench.targets import targets
+from gandalf.build import size as sizing
+from gandalf.build.build import Built, build_itron, build_vmm
+from gandalf.build.build import build as build_system
+from gandalf.build.iso import make_iso
+from gandalf.console.console import KEYS, Ending, connect, read_line
+from gandalf.console.demultiplex import VMM_CONSOLE
+from gandalf.description import check as checking
+from gandalf.description.description import parse_size, read_description
+from gandalf.itron import size as itron_size
+from gandalf.itron.configurator import itron_configure
+from gandalf.masked.command import masked
+from gandalf.measure import measure as measuring
+from gandalf.measure import trace as tracing
+from gandalf.run.emulator import start
+from gandalf.run.options import options_for
 
 app = typer.Typer(
     help="Checks, builds and runs systems of guests on the Gandalf virtual machine monitor.",

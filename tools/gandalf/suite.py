@@ -17,10 +17,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from gandalf.build import build_vmm, make
-from gandalf.masked_check import check_image
-from gandalf.paths import BUILD, ROOT
-from gandalf.size import source_files
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.build.build import build_vmm, make
+from gandalf.build.size import source_files
+from gandalf.masked.check import check_image
 
 PYTHON = sys.executable
 FUZZ_SECONDS = 30

@@ -26,7 +26,7 @@ enum { CONTROL_A = 0x01, BELL = 0x07, CANCEL = 0x18, ESCAPE = 0x1b, DELETE = 0x7
 /* Bytes of one character beyond CONSOLE_LINE_SIZE, so that UTF-8 is not cut. */
 #define CHARACTER_REST 4
 /* Ends a line on the screen that the console has not ended. A terminal ignores CAN, but
- * who takes the stream apart (tools/gandalf/demultiplex.py) learns whose line end it is. */
+ * who takes the stream apart (tools/gandalf/console/demultiplex.py) learns whose line end it is. */
 #define BREAK "\x18\r\n"
 
 static u8 escape_next(u8 state, u8 byte)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Turns an RTOS's ELF file into plain bytes, so that the VMM parses nothing. It
- * takes and refuses what the host tool does (tools/gandalf/images.py).
+ * takes and refuses what the host tool does (tools/gandalf/description/images.py).
  */
 #ifndef GANDALFCTL_IMAGE_H
 #define GANDALFCTL_IMAGE_H

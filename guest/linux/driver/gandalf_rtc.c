@@ -4,7 +4,7 @@
  * each read() of /dev/gandalf-rtc waits for the next one and gives the low half
  * of the time stamp with which its handler began. Built into every kernel of
  * ours, because Linux's own driver makes periodic interrupts out of a timer. A
- * module for Debian's 64-bit kernel (tools/gandalf/bench_amd64_driver.py).
+ * module for Debian's 64-bit kernel (tools/gandalf/bench/amd64_driver.py).
  *
  * One process has it open. Until it closes it, the interrupt line is ours, which
  * belongs to rtc_cmos otherwise. A virtual clock's interrupts acknowledge themselves

@@ -4,10 +4,10 @@
 import subprocess
 from pathlib import Path
 
-from gandalf import guest_linux
-from gandalf.bench_workload import extended
-from gandalf.build import build_itron, make
-from gandalf.paths import BUILD, ROOT
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.bench.workload import extended
+from gandalf.build.build import build_itron, make
+from gandalf.guests import linux as guest_linux
 
 _SOURCES = Path(__file__).parent
 _TESTS = BUILD / "tests"

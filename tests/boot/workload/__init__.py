@@ -8,9 +8,9 @@ late a test types.
 import subprocess
 from pathlib import Path
 
-from gandalf import guest_linux
-from gandalf.bench_workload import extended
-from gandalf.paths import BUILD, ROOT
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.bench.workload import extended
+from gandalf.guests import linux as guest_linux
 
 _SOURCES = Path(__file__).parent
 

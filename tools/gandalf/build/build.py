@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds a system: the guests that its description names, the VMM, and the module.
+
+What is already built costs next to nothing: every builder keeps stamps of its
+own, and the module is written only if it changes.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from gandalf.base.paths import (
+    ROOT,
+    VMM_IMAGE,
+    UserError,
+    building,
+    shown,
+    system_folder,
+    write_whole,
+)
+from gandalf.description.check import Checked, checked_or_fail
+from gandalf.description.compose import compose
+from gandalf.description.guests import builder, image_names, kernel_variant
+from gandalf.description.images import ImageError, read_vmm
+from gandalf.description.layout import VMM_END, VMM_START
+from gandalf.guests import freertos as guest_freertos
+from gandalf.guests import linux as guest_linux
+
+Log = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A system that is ready to run."""
+
+    checked: Checked
+    vmm: Path
+    module: Path
+
+    @property
+    def names(self) -> list[str]:
+        return [guest.name for _, guest in self.checked.system.guests]
+
+    @property
+    def focus(self) -> str:
+        return self.names[self.checked.system.focus()]
+
+
+def make(folder: Path, *arguments: str) -> None:
+    """Run make in a folder; raises UserError with its last lines if it fails."""
+    command = ["make", "--no-print-directory", "-C", str(folder), *arguments]
+    with building():
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = (done.stdout + done.stderr).strip().splitlines()[-20:]
+        raise UserError("\n".join([*lines, f"Building {shown(folder)} failed; see above."]))
+
+
+def build_vmm() -> Path:
+    """Build the VMM; returns its image. Raises UserError if it is too large for its place."""
+    make(ROOT / "vmm")
+    try:
+        image = read_vmm(VMM_IMAGE)
+    except (OSError, ImageError) as error:
+        raise UserError(f"The VMM's image {shown(VMM_IMAGE)} cannot be used: {error}.") from error
+    if image.start < VMM_START or image.end > VMM_END:
+        raise UserError(
+            f"The VMM's image occupies {image.start:#x} to {image.end:#x}; its place is "
+            f"{VMM_START:#x} to {VMM_END:#x}."
+        )
+    return VMM_IMAGE
+
+
+def build_itron() -> None:
+    """Build the uITRON demo for both ports, and the motor. Raises UserError if that fails."""
+    configurator = f"CONFIGURATOR={sys.executable} -m gandalf.itron.configurator"
+    for folder in (ROOT / "guest" / "itron", ROOT / "guest" / "itron" / "motor"):
+        make(folder, configurator)
+
+
+def _build_image(path: Path, log: Log) -> None:
+    """Build one file that a description names. Raises UserError with the reason if it fails."""
+    variant = kernel_variant(path)
+    if variant is not None:
+        guest_linux.build_kernel(variant, ROOT, log)
+    match builder(path):
+        case "rootfs":
+            guest_linux.build_rootfs(ROOT, log)
+        case "freertos":
+            guest_freertos.build(ROOT, log)
+        case "itron":
+            log("building uITRON")
+            build_itron()
+        case "bench":
+            # Its root file system was written before, by gandalf.bench.targets.
+            make(ROOT / "bench" / "rtos")
+        case "tests":
+            log(f"building the test guest {path.stem}")
+            make(ROOT / "guest" / "tests", str(path))
+    if not path.is_file():
+        raise UserError(f"Building {shown(path)} did not produce it.")
+
+
+def build(description: Path, log: Log, deterministic: bool = False) -> Built:
+    """Build a system. Raises UserError with every mistake in it before anything is built."""
+    with building():
+        return _build(description, log, deterministic)
+
+
+def _build(description: Path, log: Log, deterministic: bool) -> Built:
+    checked = checked_or_fail(description, deterministic)
+    system = checked.system
+    for _, guest in system.guests:
+        for _, name in image_names(guest):
+            _build_image(system.resolve(name), log)
+    log("building the VMM")
+    vmm = build_vmm()
+    content = compose(checked_or_fail(description, deterministic))
+    name = "system-deterministic.bin" if deterministic else "system.bin"
+    module = system_folder(description) / name
+    write_whole(module, content)
+    return Built(checked, vmm, module)

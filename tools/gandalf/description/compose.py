@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Composes a checked system into the module that the VMM boots from.
+
+The module is the table of abi/table.h and, behind it, the bytes of every image.
+It depends on the description and the images only: the same input gives the same
+bytes.
+"""
+
+import ctypes
+import zlib
+
+from gandalf.base.abi import abi
+from gandalf.base.paths import UserError
+from gandalf.description import linux_boot
+from gandalf.description.check import Checked
+from gandalf.description.description import Channel, Guest, LinuxGuest, RtosGuest, System
+from gandalf.description.guests import Loaded
+from gandalf.description.layout import Region, align_up
+from gandalf.description.table import Table, TableChannel, TableGuest, TableImage
+
+# Of each image from the start of the module, so that copies are fast.
+_IMAGE_ALIGNMENT = 16
+
+
+def _kind(guest: Guest) -> int:
+    if isinstance(guest, RtosGuest):
+        return abi()["KIND_RTOS"]
+    return abi()["KIND_LINUX_DEDICATED" if guest.mode == "dedicated" else "KIND_LINUX_SHARED"]
+
+
+def _flags(guest: Guest) -> int:
+    if isinstance(guest, RtosGuest):
+        return 0
+    strict = abi()["GUEST_STRICT_TLS"] if guest.strict_tls else 0
+    return strict | (abi()["GUEST_CONTROL"] if guest.control else 0)
+
+
+def _table_guest(guest: Guest, loaded: Loaded, region: Region) -> TableGuest:
+    linux = isinstance(guest, LinuxGuest)
+    return TableGuest(
+        name=guest.name,
+        kind=_kind(guest),
+        priority=guest.priority,
+        memory_base=region.start,
+        memory_size=region.size,
+        entry=loaded.entry,
+        boot_parameters=linux_boot.BOOT_PARAMETERS if linux else 0,
+        command_line=loaded.line_end,
+        command_line_size=linux_boot.COMMAND_LINE_END - loaded.line_end if linux else 0,
+        on_reboot=abi()["POLICY_" + guest.on_reboot.upper()],
+        on_fault=abi()["POLICY_" + guest.on_fault.upper()],
+        restart_limit=guest.restart_limit,
+        interrupts=sum(1 << number for number in set(guest.interrupts)),
+        flags=_flags(guest),
+        watchdog_ms=guest.watchdog_ms,
+        port_ranges=tuple((ports.first, ports.last) for ports in guest.ports),
+    )
+
+
+def _sides(system: System, channel: Channel) -> tuple[int, int]:
+    """Return the places of a channel's guests; the description is free of mistakes."""
+    first, second = (system.place_of(name) for name in channel.between)
+    assert first is not None
+    assert second is not None
+    return first, second
+
+
+def _images(loaded: list[Loaded]) -> tuple[list[TableImage], bytes]:
+    """Return the images' entries in the table, and the bytes behind the table."""
+    start = align_up(ctypes.sizeof(abi().structures["gandalf_table"]), _IMAGE_ALIGNMENT)
+    content = bytearray()
+    images = []
+    for number, guest in enumerate(loaded):
+        for name, segment in guest.segments:
+            content += bytes(-len(content) % _IMAGE_ALIGNMENT)
+            room = max(guest.room, len(segment.content))
+            images.append(
+                TableImage(
+                    guest=number,
+                    offset=start + len(content) if room else 0,
+                    file_size=len(segment.content),
+                    room=room,
+                    load_address=segment.address,
+                    memory_size=segment.memory_size,
+                    checksum=zlib.crc32(segment.content),
+                    name=name,
+                )
+            )
+            content += segment.content.ljust(room, b"\0")
+    return images, bytes(content)
+
+
+def compose(checked: Checked) -> bytes:
+    """Return the module of a system. Raises UserError if an image is not built yet."""
+    system, layout = checked.system, checked.layout
+    loaded = [item for item in checked.loaded if item is not None]
+    if len(loaded) != len(checked.loaded):
+        raise UserError("An image of the system is not built; run `gandalf build` first.")
+    images, content = _images(loaded)
+    most = abi()["IMAGES_MAXIMUM"]
+    if len(images) > most:
+        raise UserError(
+            f"The guests' images have {len(images)} segments; {most} fit into the table. "
+            "Link the RTOS images with fewer LOAD segments."
+        )
+    guests = [
+        _table_guest(guest, item, region)
+        for (_, guest), item, region in zip(system.guests, loaded, layout.guests, strict=True)
+    ]
+    channels = [
+        TableChannel(channel.name, _sides(system, channel), region.start, region.size)
+        for (_, channel), region in zip(system.channels, layout.channels, strict=True)
+    ]
+    start = align_up(ctypes.sizeof(abi().structures["gandalf_table"]), _IMAGE_ALIGNMENT)
+    uart = system.console.uart
+    table = Table(
+        module_size=start + len(content),
+        pool_base=layout.pool.start,
+        pool_size=layout.pool.size,
+        console_port=uart.port if uart else 0,
+        console_interrupt=uart.interrupt if uart else 0,
+        console_baud=uart.baud if uart else 0,
+        focus=system.focus(),
+        flags=abi()["TABLE_INTERRUPTIBLE"] if system.machine.interruptible else 0,
+        guests=tuple(guests),
+        images=tuple(images),
+        channels=tuple(channels),
+    )
+    return table.pack().ljust(start, b"\0") + content

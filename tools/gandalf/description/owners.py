@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who owns each interrupt, I/O port and timer of the machine.
+
+Ports listed here are never given to a guest: the VMM owns the device, or the
+device could be used to write any memory (DMA) or to stop the whole machine.
+"""
+
+from gandalf.description.description import LinuxGuest, PortRange, System, Uart
+
+VMM = "VMM"
+NOBODY = "nobody"
+
+# Ports and what they are.
+_VMM_PORTS = (
+    (PortRange(0x00, 0x0F), "DMA controller, which can write any memory"),
+    (PortRange(0x20, 0x21), "interrupt controller"),
+    (PortRange(0x40, 0x43), "interval timer"),
+    (PortRange(0x60, 0x60), "keyboard controller, which can reset the machine"),
+    (PortRange(0x61, 0x61), "interval timer's gate"),
+    (PortRange(0x64, 0x64), "keyboard controller, which can reset the machine"),
+    (PortRange(0x70, 0x71), "real-time clock"),
+    (PortRange(0x80, 0x8F), "DMA page registers and delay port"),
+    (PortRange(0x92, 0x92), "A20 gate and reset"),
+    (PortRange(0xA0, 0xA1), "second interrupt controller"),
+    (PortRange(0xB2, 0xB3), "system management interrupt"),
+    (PortRange(0xC0, 0xDF), "second DMA controller, which can write any memory"),
+    (PortRange(0xF0, 0xF1), "floating-point error latch"),
+    (PortRange(0xF4, 0xF4), "power switch of the test machines"),
+    (PortRange(0x402, 0x402), "firmware's log"),
+    (PortRange(0x4D0, 0x4D1), "interrupt controller's trigger modes"),
+    (PortRange(0x510, 0x51B), "QEMU's firmware interface, which can write any memory"),
+    (PortRange(0x600, 0x63F), "power management"),
+    (PortRange(0xCF8, 0xCFF), "PCI configuration and reset"),
+)
+
+_VMM_INTERRUPTS = {
+    0: "interval timer",
+    2: "second interrupt controller",
+    8: "real-time clock",
+    13: "floating-point errors",
+}
+
+_KINDS = {3: "COM2", 4: "COM1", 6: "floppy", 7: "printer", 1: "keyboard", 12: "mouse"}
+_KINDS |= {14: "first disk", 15: "second disk"}
+
+
+def uart_ports(uart: Uart) -> PortRange:
+    return PortRange(uart.port, uart.port + 7)
+
+
+def vmm_ports(system: System) -> list[tuple[PortRange, str]]:
+    """Return the ports that no guest can have, with what they are."""
+    uart = system.console.uart
+    own = [(uart_ports(uart), "serial port of the consoles")] if uart else []
+    return sorted([*_VMM_PORTS, *own])
+
+
+def vmm_interrupts(system: System) -> dict[int, str]:
+    """Return the interrupts that no guest can have, with what they are."""
+    uart = system.console.uart
+    own = {uart.interrupt: "serial port of the consoles"} if uart else {}
+    return _VMM_INTERRUPTS | own
+
+
+def reserved_port_clash(ports: PortRange) -> tuple[PortRange, str] | None:
+    """Return what a UART's or a guest's ports collide with among the VMM's, or None."""
+    return next((item for item in _VMM_PORTS if item[0].overlaps(ports)), None)
+
+
+def reserved_interrupt(number: int) -> str | None:
+    return _VMM_INTERRUPTS.get(number)
+
+
+def dedicated_guest(system: System) -> LinuxGuest | None:
+    """Return the Linux that has the CPU and all ports to itself, if there is one."""
+    guests = (guest for _, guest in system.guests)
+    return next(
+        (guest for guest in guests if isinstance(guest, LinuxGuest) and guest.mode == "dedicated"),
+        None,
+    )
+
+
+def interrupt_owners(system: System) -> list[tuple[str, str, str]]:
+    """Return (interrupt, what it is, owner) for the 16 interrupts of the 8259 pair."""
+    alone = dedicated_guest(system)
+    reserved = vmm_interrupts(system)
+    rows = []
+    for number in range(16):
+        given = [guest.name for _, guest in system.guests if number in guest.interrupts]
+        what = reserved.get(number, _KINDS.get(number, ""))
+        shared_owner = VMM if number in reserved else (given or [NOBODY])[0]
+        owner = alone.name if alone else shared_owner
+        rows.append((f"IRQ {number}", what, owner))
+    return rows
+
+
+def port_owners(system: System) -> list[tuple[str, str, str]]:
+    """Return (ports, what they are, owner), by port."""
+    alone = dedicated_guest(system)
+    if alone:
+        return [("0x0-0xffff", "all of them", alone.name)]
+    rows = [(ports, what, VMM) for ports, what in vmm_ports(system)]
+    rows += [(ports, "", guest.name) for _, guest in system.guests for ports in guest.ports]
+    named = [(str(ports), what, owner) for ports, what, owner in sorted(rows)]
+    return [*named, ("all others", "", NOBODY)]
+
+
+def timer_owners(system: System) -> list[tuple[str, str, str]]:
+    """Return (timer, what it does, owner)."""
+    alone = dedicated_guest(system)
+    if alone:
+        return [
+            ("interval timer", "ticks", alone.name),
+            ("real-time clock", "date, /dev/rtc", alone.name),
+            ("local APIC timer", "ticks, if the kernel uses it", alone.name),
+            ("time stamp counter", "read by everyone", "shared"),
+        ]
+    rows = [
+        ("local APIC timer", "next deadline of all guests; interval timer if there is none", VMM),
+        ("interval timer", "deadlines where there is no local APIC", VMM),
+        ("real-time clock", "date at the start", VMM),
+        ("time stamp counter", "read by everyone", "shared"),
+    ]
+    for _, guest in system.guests:
+        if isinstance(guest, LinuxGuest):
+            rows.append(("virtual interval timer", "ticks of Linux", guest.name))
+            rows.append(("virtual real-time clock", "date, /dev/rtc", guest.name))
+        else:
+            rows.append(("virtual periodic timer", "ticks of the RTOS", guest.name))
+    return rows

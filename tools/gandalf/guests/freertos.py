@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the FreeRTOS guest: fetches the kernel with Cargo and compiles demo and port.
+
+guest/freertos/Makefile does the work and knows what is up to date; this module finds out what
+is missing beforehand and says so.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from gandalf.base.paths import UserError, shown
+
+Log = Callable[[str], None]
+
+# The first Cargo that reads the crate (Rust edition 2024).
+CARGO_MINIMUM = (1, 85)
+# Files without which a folder is no FreeRTOS kernel.
+KERNEL_FILES = ("tasks.c", "queue.c", "list.c", "include/FreeRTOS.h")
+# Seconds that fetching may take before the network is regarded as dead.
+FETCH_TIMEOUT = 300
+# Lines of a failed command that are shown.
+LINES_SHOWN = 20
+
+
+def _own_kernel() -> Path | None:
+    """Return the checkout that the variable FREERTOS names; None if it is not set."""
+    value = os.environ.get("FREERTOS")
+    if not value:
+        return None
+    folder = Path(value).expanduser().resolve()
+    missing = [name for name in KERNEL_FILES if not (folder / name).is_file()]
+    if missing:
+        raise UserError(
+            f"FREERTOS names {shown(folder)}, which has no {missing[0]}: set it to the folder of "
+            "a FreeRTOS kernel, or leave it unset to have one fetched."
+        )
+    return folder
+
+
+def _check_cargo() -> None:
+    """Raise UserError unless there is a Cargo that can fetch the kernel."""
+    advice = (
+        "install it (Debian 12 has the package cargo-web, later ones cargo), or set FREERTOS to "
+        "the folder of a FreeRTOS kernel"
+    )
+    if shutil.which("cargo") is None:
+        raise UserError(f"FreeRTOS is fetched with Cargo, which is not there: {advice}.")
+    done = subprocess.run(["cargo", "--version"], capture_output=True, text=True, check=False)
+    found = re.match(r"cargo (\d+)\.(\d+)", done.stdout)
+    if found is None or (int(found[1]), int(found[2])) < CARGO_MINIMUM:
+        version = done.stdout.strip() or "cargo"
+        wanted = ".".join(map(str, CARGO_MINIMUM))
+        raise UserError(f"FreeRTOS needs Cargo {wanted} and {version} is here: {advice}.")
+
+
+def _make(folder: Path, what: str, *arguments: str) -> None:
+    """Run make; raises UserError with its last lines and what failed."""
+    command = ["make", "--no-print-directory", "-C", str(folder), *arguments]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=FETCH_TIMEOUT
+        )
+    except subprocess.TimeoutExpired as error:
+        raise UserError(
+            f"{what} took more than {FETCH_TIMEOUT} s: check the network and try again."
+        ) from error
+    if done.returncode:
+        lines = (done.stdout + done.stderr).strip().splitlines()[-LINES_SHOWN:]
+        raise UserError("\n".join([*lines, f"{what} failed; see above."]))
+
+
+def _is_fetched(root: Path) -> bool:
+    """Return whether the kernel that Cargo.lock names is there."""
+    stamp = root / "build" / "freertos" / "vendor" / "fetched"
+    sources = [root / "guest" / "freertos" / name for name in ("Cargo.toml", "Cargo.lock")]
+    return stamp.is_file() and all(
+        source.stat().st_mtime <= stamp.stat().st_mtime for source in sources
+    )
+
+
+def build(root: Path, log: Log) -> Path:
+    """Build the demo; returns its image. Raises UserError with a sentence that says what to do."""
+    folder = root / "guest" / "freertos"
+    own = _own_kernel()
+    if own is not None:
+        arguments = [f"FREERTOS={own}"]
+    else:
+        arguments = []
+        if not _is_fetched(root):
+            _check_cargo()
+            log("fetching FreeRTOS")
+            _make(folder, "Fetching FreeRTOS (is the network there?)", "fetch")
+    log("building FreeRTOS")
+    _make(folder, "Building FreeRTOS", *arguments)
+    return root / "build" / "freertos" / "demo.elf"

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The VMM's sections in which interrupts are masked: their names, bounds, and how long they were.
+
+The names and bounds are in vmm/core/masked.h; where each section begins is recorded in the VMM's
+image by whatever masks. The plug-in of measure/ counts the masked stretches of a run by where they
+began; here they get their names, and what has none or was longer than its bound is an error.
+"""
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from gandalf.base.paths import ROOT, UserError, shown
+from gandalf.build.symbols import CLOCK, HYPERCALL, Symbols, definitions
+from gandalf.description.description import LinuxGuest
+from gandalf.measure.measurement import Measurement, Section, Window
+
+TABLE = ROOT / "vmm" / "core" / "masked.h"
+_RECORDS = ".debug_masked"
+# #DB, NMI, #DF and #MC: MASKED_EXCEPTIONS in vmm/arch/ia32/segment.c.
+DEBUG = (0x01, 0x02, 0x08, 0x12)
+# Who can be interrupted: the end of an entry's name.
+WHO = ("shared", "rtos", "dedicated", "vmm")
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A line of the table. bound: in instructions; None: there is none, and why.
+
+    entry: the section begins where a vector is entered, not behind a CLI.
+    """
+
+    name: str
+    bound: int | None
+    why: str
+    action: str
+    entry: bool
+
+    @property
+    def dedicated(self) -> bool:
+        """Whether it is promised where Linux has the CPU to itself; all else is where it has not.
+
+        There is no RTOS then, and nobody waits for the VMM but Linux.
+        """
+        return self.why.startswith("dedicated: ")
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The masked stretches of a section in a run.
+
+    name: None if nobody knows the place. bound: None if none is promised in that system.
+    """
+
+    name: str | None
+    place: str
+    times: int
+    longest: Window
+    bound: int | None
+
+    @property
+    def wrong(self) -> str | None:
+        """What is wrong with them."""
+        length = self.longest.instructions
+        if self.name is None:
+            return f"{self.place}: {length} masked instructions in a section without a name"
+        if self.bound is not None and length > self.bound:
+            return f"{self.name}: {length} instructions, {self.bound} are promised ({self.place})"
+        return None
+
+
+@cache
+def promises(table: Path = TABLE) -> dict[str, Promise]:
+    """Return the table by names. Raises UserError if a line cannot be read, or a name is twice."""
+    text = re.sub(r"/\*.*?\*/", "", table.read_text().replace("\\\n", "\n"), flags=re.S)
+    found: dict[str, Promise] = {}
+    for kind, name, rest in re.findall(
+        r'^\s*(SECTION|ENTRY)\((\w+),\s*((?:[^"()]|"[^"\n]*")*)\)', text, re.M
+    ):
+        bound, why, action = _line(table, name, rest)
+        if name in found:
+            raise UserError(f"{shown(table)}: {name} is there twice")
+        found[name] = Promise(name, bound, why, action, kind == "ENTRY")
+    return found
+
+
+def _line(table: Path, name: str, rest: str) -> tuple[int | None, str, str]:
+    """Return the bound, the reason and the action of a line: C's literals are Python's, too."""
+    try:
+        bound, why, action = ast.literal_eval(f"({rest.replace('UNBOUNDED', 'None')})")
+    except (SyntaxError, ValueError) as error:
+        raise UserError(f"{shown(table)}: the line of {name} cannot be read") from error
+    return bound, why, action
+
+
+def records(image: Path) -> dict[int, str]:
+    """Return the names of the sections that begin behind the CLIs of the VMM, by address."""
+    with image.open("rb") as file:
+        section = ELFFile(file).get_section_by_name(_RECORDS)
+        data = section.data() if section is not None else b""
+    found: dict[int, str] = {}
+    while data:
+        name, _, rest = data[4:].partition(b"\0")
+        address = int.from_bytes(data[:4], "little")
+        if address:  # 0: the linker has dropped the code
+            found[address] = name.decode()
+        data = rest
+    return found
+
+
+def entry_name(vector: int, who: str, *, hardware: bool) -> str:
+    """Return the name of a section that begins where a vector is entered."""
+    if vector in DEBUG and not hardware:
+        return f"debug_of_{who}"
+    if hardware:
+        return f"{'clock' if vector == CLOCK and who != 'dedicated' else 'line'}_of_{who}"
+    return f"{'hypercall' if vector == HYPERCALL else 'exception'}_of_{who}"
+
+
+class Sections:
+    """The names of the sections in a system that was built."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self._names = records(symbols.built.vmm)
+        self._dedicated = any(
+            isinstance(guest, LinuxGuest) and guest.mode == "dedicated"
+            for _, guest in symbols.built.checked.system.guests
+        )
+
+    def _who(self, section: Section) -> str:
+        if section.ring == 0:
+            return "vmm"
+        if section.rtos:
+            return "rtos"
+        return "dedicated" if self._dedicated else "shared"
+
+    def name(self, section: Section) -> str | None:
+        """Return the name of the section that a stretch began."""
+        if not section.delivered:
+            return self._names.get(section.begin)
+        vector = self._symbols.entries.vector(section.begin)
+        if vector is None:
+            return None
+        return entry_name(vector, self._who(section), hardware=section.hardware)
+
+    def stretches(self, result: Measurement) -> list[Stretch]:
+        """Return the masked stretches of a run by section, the longest first."""
+        found: dict[tuple[str | None, int], list[Section]] = {}
+        for section in result.sections:
+            name = self.name(section)
+            found.setdefault((name, 0 if name else section.begin), []).append(section)
+        rows = [self._sum(name, rows) for (name, _), rows in found.items()]
+        return sorted(rows, key=lambda row: -row.longest.instructions)
+
+    def _sum(self, name: str | None, rows: list[Section]) -> Stretch:
+        longest = max((row.window for row in rows), key=lambda window: window.instructions)
+        promise = promises().get(name or "")
+        bound = promise.bound if promise and promise.dedicated == self._dedicated else None
+        times = sum(row.count for row in rows)
+        known = name if promise else None
+        place = self._symbols.place(longest.begin)
+        return Stretch(known, place, times, longest, bound)
+
+
+def plugin_option() -> dict[str, int]:
+    """Return the plug-in's option that has it write the sections."""
+    return {
+        "sections": definitions(ROOT / "vmm" / "arch" / "ia32" / "layout.h", "LAYOUT_")[
+            "LAYOUT_RTOS"
+        ]
+    }
+
+
+def lengths(stretches: Iterable[Stretch]) -> dict[str, int]:
+    """Return the longest stretch of each section that has a name, and promises something there."""
+    return {
+        row.name: row.longest.instructions
+        for row in stretches
+        if row.name is not None and (row.bound is not None or promises()[row.name].bound is None)
+    }
+
+
+def wrong(stretches: Iterable[Stretch], result: Measurement) -> list[str]:
+    """Return what is wrong in a run: sections without a name, and those that took too long."""
+    found = [row.wrong for row in stretches]
+    lost = result.sections_lost
+    return [
+        *(text for text in found if text is not None),
+        *([f"{lost} stretches began at too many places to be counted"] if lost else []),
+    ]

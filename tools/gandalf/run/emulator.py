@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts QEMU or Bochs with a system and gives access to its serial port.
+
+Whatever the host does, no byte of the serial port is lost, and how fast the port is read
+makes no difference to the machine. QEMU writes to a pipe with so much room that it is never
+full: a UART that cannot get rid of a byte would look slow to the guest. (A socket is full
+with 278 bytes, when they are written one by one.) Bochs throws away what it cannot write
+to a terminal, but waits for a socket, and time stands still for the guest. Its own
+interface runs on a pseudoterminal whose output is thrown away. Both end with this process
+(setpriv --pdeathsig).
+"""
+
+import contextlib
+import fcntl
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pexpect
+from qemu.qmp import QMPError
+from qemu.qmp.legacy import QEMUMonitorProtocol
+
+from gandalf.base.paths import UserError
+from gandalf.console.console import read_line, write_all
+from gandalf.run import busy
+
+# The VMM writes 0x10 or 0x11 to QEMU's isa-debug-exit, which exits with twice that plus 1.
+QEMU_POWERED_OFF = 33
+QEMU_VMM_FAILED = 35
+_START_OF_TIME = "2024-01-01T00:00:00"
+_START_OF_TIME_SECONDS = 1704067200
+# What the VMM says before it switches the machine off, and how far from the end at most.
+_POWERED_OFF = b"all guests are off"
+_TAIL = 4096
+# What a pipe may hold without privileges.
+_PIPE_SIZE = 1 << 20
+_BOCHS_ROMS = Path("/usr/share/bochs")
+
+_BOCHS_CONFIGURATION = """\
+config_interface: textconfig
+display_library: term
+plugin_ctrl: unmapped=1, biosdev=1, extfpuirq=1, serial=1
+memory: guest={memory}, host={memory}
+romimage: file={roms}/BIOS-bochs-latest
+vgaromimage: file={roms}/VGABIOS-lgpl-latest
+cpu: model=p3_katmai, count=1, ips={ips}, reset_on_triple_fault=0
+clock: sync=none, time0={time}
+ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14
+ata0-master: type=cdrom, path={iso}, status=inserted
+boot: cdrom
+{serial}: enabled=1, mode=socket-client, dev=127.0.0.1:{port}
+log: {folder}/bochs.log
+panic: action=fatal
+error: action=report
+info: action=report
+debug: action=ignore
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run a machine.
+
+    memory: MiB. uart: "com1" or "com2". iso: boot from this image instead of loading kernel and
+    module (Bochs always does). gdb: wait for a debugger on TCP port 1234. ips: Bochs'
+    instructions per virtual second, which is also the frequency of its time stamp counter.
+    program, cpu: QEMU's, and the CPU that it emulates. output: a file that gets what leaves the
+    serial port, which then takes no input; it takes all at once, so that no reader can hold the
+    machine up. shift: an instruction takes 2 to the power of it nanoseconds of virtual time.
+    """
+
+    memory: int
+    kernel: Path | None = None
+    module: Path | None = None
+    iso: Path | None = None
+    uart: str = "com1"
+    deterministic: bool = False
+    gdb: bool = False
+    ips: int = 1_000_000_000
+    arguments: tuple[str, ...] = field(default=())
+    program: str = "qemu-system-i386"
+    cpu: str = "pentium3"
+    output: Path | None = None
+    shift: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a machine ended; clean: all guests had powered off."""
+
+    clean: bool
+    sentence: str
+
+
+_SWITCHED_OFF = Outcome(True, "The machine has switched itself off.")
+_VMM_FAILED = Outcome(False, "The VMM has stopped the machine; its last line says why.")
+
+
+def _program(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise UserError(f"There is no {name}; run `tools/setup run test` to install it.")
+    return path
+
+
+class Emulator(ABC):
+    """A running machine. line, keyboard: descriptors of its serial port, to read and to write."""
+
+    line: int
+    keyboard: int
+    # The last bytes read from it.
+    tail = b""
+
+    def read(self) -> bytes:
+        """Return what has arrived at the serial port; nothing when it is closed."""
+        data = read_line(self.line)
+        self.tail = (self.tail + data)[-_TAIL:]
+        return data
+
+    def write(self, keys: bytes) -> None:
+        """Send bytes to the serial port."""
+        write_all(self.keyboard, keys)
+
+    @abstractmethod
+    def process(self) -> int:
+        """Return the number of the emulator's process."""
+
+    def cpu_time(self) -> float:
+        """Return the seconds of a CPU that the emulator has had; 0 when it has ended."""
+        try:
+            status = Path(f"/proc/{self.process()}/stat").read_text()
+        except OSError:
+            return 0
+        user, system = status.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    @abstractmethod
+    def alive(self) -> bool:
+        """Tell whether the machine still runs."""
+
+    @abstractmethod
+    def outcome(self) -> Outcome:
+        """Wait for the machine's end and return how it ended."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End the machine if it still runs, and free what it used."""
+
+
+class Qemu(Emulator):
+    """QEMU. monitor: its QMP connection."""
+
+    def __init__(self, options: Options) -> None:
+        monitor, monitor_theirs = socket.socketpair()
+        self._folder = Path(tempfile.mkdtemp(prefix="gandalf-qemu-"))
+        serial = self._folder / "uart"
+        self.line, self.keyboard = (_pipe(serial.with_suffix(end)) for end in (".out", ".in"))
+        os.set_blocking(self.keyboard, True)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the machine
+        command = qemu_command(options, serial, monitor_theirs.fileno())
+        self._process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "TERM", *command], pass_fds=(monitor_theirs.fileno(),),
+            stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors,
+        )  # fmt: skip
+        monitor_theirs.close()
+        self._monitor_socket = monitor
+        self._monitor: QEMUMonitorProtocol | None = None
+
+    @property
+    def monitor(self) -> QEMUMonitorProtocol:
+        """The QMP connection, made when it is first used."""
+        if self._monitor is None:
+            self._monitor = QEMUMonitorProtocol(self._monitor_socket)
+            self._monitor.connect()
+        return self._monitor
+
+    def process(self) -> int:
+        return self._process.pid
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def outcome(self) -> Outcome:
+        status = self._process.wait()
+        if status in (QEMU_POWERED_OFF, QEMU_VMM_FAILED):
+            return _SWITCHED_OFF if status == QEMU_POWERED_OFF else _VMM_FAILED
+        self._errors.seek(0)
+        words = self._errors.read().decode(errors="replace").strip()
+        if status == 0:
+            return Outcome(False, "The machine was reset: the VMM or its boot failed.")
+        return Outcome(False, f"QEMU ended with status {status}. {words}".strip())
+
+    def stop(self) -> None:
+        if self._monitor is not None:
+            with contextlib.suppress(EOFError, OSError, QMPError):  # it may have ended by itself
+                self._monitor.close()
+            self._monitor = None
+        self._monitor_socket.close()
+        if self.alive():
+            self._process.terminate()
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        if self.line >= 0:
+            os.close(self.line)
+            os.close(self.keyboard)
+            self.line = self.keyboard = -1
+        self._errors.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _pipe(path: Path) -> int:
+    """Make a named pipe with much room; returns a descriptor that has no end of file."""
+    os.mkfifo(path)
+    descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    with contextlib.suppress(OSError):  # less, where the user has many already
+        fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
+    return descriptor
+
+
+def qemu_command(options: Options, serial: Path, monitor: int) -> list[str]:
+    """Return QEMU's command line; serial: of two pipes, without .in and .out; monitor: a socket."""
+    clock = ["-icount", f"shift={options.shift},sleep={'off' if options.deterministic else 'on'}"]
+    if options.deterministic:
+        clock += ["-rtc", f"base={_START_OF_TIME},clock=vm", "-seed", "1"]
+    if options.iso:
+        boot = ["-cdrom", str(options.iso)]
+    else:
+        module = ["-initrd", str(options.module)] if options.module else []
+        boot = ["-kernel", str(options.kernel), *module]
+    ports = ["chardev:uart"] if options.uart == "com1" else ["null", "chardev:uart"]
+    return [
+        _program(options.program), "-cpu", options.cpu, "-m", str(options.memory), *boot,
+        "-display", "none", "-no-reboot", "-nic", "none",
+        "-device", "isa-debug-exit,iobase=0xf4,iosize=4", *clock,
+        "-chardev", f"file,id=uart,path={options.output}" if options.output else
+        f"pipe,id=uart,path={serial}",
+        *(word for port in ports for word in ("-serial", port)),
+        "-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control",
+        *(["-s", "-S"] if options.gdb else []), *options.arguments,
+    ]  # fmt: skip
+
+
+class Bochs(Emulator):
+    """Bochs. It boots from an ISO image. log: what Bochs itself has to say."""
+
+    def __init__(self, options: Options) -> None:
+        if options.iso is None:
+            raise ValueError("Bochs boots from an ISO image only")
+        program = _program("bochs-bin")
+        if not (_BOCHS_ROMS / "VGABIOS-lgpl-latest").exists():
+            raise UserError("Bochs' ROMs are missing; run `tools/setup test` to install them.")
+        self._folder = Path(tempfile.mkdtemp(prefix="gandalf-bochs-"))
+        self.log = self._folder / "bochs.log"
+        listener = socket.create_server(("127.0.0.1", 0))
+        configuration, script = self._folder / "bochsrc", self._folder / "commands"
+        configuration.write_text(
+            _BOCHS_CONFIGURATION.format(
+                memory=options.memory, ips=options.ips, time=_START_OF_TIME_SECONDS,
+                iso=options.iso, serial=options.uart, port=listener.getsockname()[1],
+                folder=self._folder, roms=_BOCHS_ROMS,
+            )
+        )  # fmt: skip
+        script.write_text("c\nq\n")
+        command = ["--pdeathsig", "TERM", program, "-q", "-f", str(configuration)]
+        self._process: pexpect.spawn[bytes] = pexpect.spawn(
+            "setpriv", [*command, "-rc", str(script), *options.arguments],
+            env={**os.environ, "TERM": "xterm"}, dimensions=(50, 120), timeout=None,
+        )  # fmt: skip
+        # Bochs stops when nobody reads its screen.
+        self._drain = threading.Thread(target=self._read_screen, daemon=True)
+        self._drain.start()
+        self._serial = self._connection(listener)
+        self.line = self.keyboard = self._serial.fileno()
+
+    def _connection(self, listener: socket.socket) -> socket.socket:
+        """Wait until Bochs has connected its serial port."""
+        with listener:
+            while not select.select([listener], [], [], 0.1)[0]:
+                if not self.alive():
+                    raise UserError(self.outcome().sentence)
+            connection, _ = listener.accept()
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    def read(self) -> bytes:
+        data = super().read()
+        # Bochs' side keeps small pieces back until those before are acknowledged.
+        with contextlib.suppress(OSError):
+            self._serial.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+        return data
+
+    def _read_screen(self) -> None:
+        while True:
+            try:
+                self._process.read_nonblocking(65536, timeout=None)
+            except (pexpect.EOF, OSError, ValueError):
+                return
+
+    def process(self) -> int:
+        return int(self._process.pid or 0)
+
+    def alive(self) -> bool:
+        return self._drain.is_alive() and bool(self._process.isalive())
+
+    def outcome(self) -> Outcome:
+        self._drain.join()
+        self._process.wait()
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        if "Shutdown port: shutdown requested" in text:
+            # Bochs knows one way to end; the VMM uses it for its own errors as well.
+            clean = _POWERED_OFF in self.tail
+            return _SWITCHED_OFF if clean else _VMM_FAILED
+        panics = [line for line in text.splitlines() if line[11:12] == "p"]
+        return Outcome(False, f"Bochs ended. {panics[-1] if panics else ''}".strip())
+
+    def stop(self) -> None:
+        if self._process.isalive():
+            self._process.kill(signal.SIGKILL)
+        self._drain.join(10)
+        self._process.close(force=True)
+        self._serial.close()
+        self.line = self.keyboard = -1
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def start(name: str, options: Options) -> Emulator:
+    """Start a machine. name: "qemu" or "bochs". Raises UserError if there is no such program."""
+    machine: Emulator = Bochs(options) if name == "bochs" else Qemu(options)
+    if seed := os.environ.get(busy.VARIABLE):
+        host = busy.BusyHost(int(seed), machine.process(), machine.read, machine.write)
+        machine.read, machine.write = host.read, host.write  # type: ignore[method-assign]
+    return machine
