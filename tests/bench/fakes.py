@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gandalf.base.paths import UserError
 from gandalf.bench.results import FORMAT, Absent, Result, Results
-from gandalf.bench.targets import Log, Run, Target
+from gandalf.bench.target import Log, Run, Target
 from gandalf.bench.workload import Work, parse
 from gandalf.measure.measurement import Handler, Measurement, State, Window, Windows
 

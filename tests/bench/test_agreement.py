@@ -13,6 +13,7 @@ import pytest
 
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.bench import interval as bench_interval
+from gandalf.bench import target as bench_target
 from gandalf.bench import targets as bench_targets
 from gandalf.bench.interval import DEVIATION, PERIOD, Found
 from gandalf.build.build import build, make
@@ -77,7 +78,7 @@ class Both:
 
 def run(folder: Path, masked: int | None = None) -> Both:
     """Run the machine of the dispatch latency; masked: on a VMM that masks interrupts."""
-    bench_targets._own_script(bench_targets.FOLDER / "script-agreement", SCRIPT, quiet)
+    bench_targets._own_script(bench_target.FOLDER / "script-agreement", SCRIPT, quiet)
     built = build(bench_targets.SYSTEMS / "gandalf-realtime.toml", quiet, deterministic=True)
     if masked is not None:
         built = replace(built, vmm=masking_vmm(masked))
@@ -89,7 +90,7 @@ def run(folder: Path, masked: int | None = None) -> Both:
         **bench_interval.options(symbols, layout),
     )  # fmt: skip
     options = options_for(built, True, None, words)
-    text = bench_targets._guests_text(built, bench_targets._watch(options, folder))
+    text = bench_targets._guests_text(built, bench_target.watch(options, folder))
     result = read_measurement(folder / "out")
     (intervals,) = bench_interval.find((result,), layout, names_of(built, symbols, layout), ("x",))
     lines = [tuple(map(int, found)) for found in _LINE.findall(text)]

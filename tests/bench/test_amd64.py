@@ -11,8 +11,10 @@ from gandalf.bench import amd64 as bench_amd64
 from gandalf.bench import amd64_driver as bench_amd64_driver
 from gandalf.bench import bench as benching
 from gandalf.bench import workload as bench_workload
-from gandalf.bench.amd64 import NATIVE, XEN, Names, Parts, qemu_options
-from gandalf.bench.targets import Amd64, Clock, Run
+from gandalf.bench.amd64 import NATIVE, XEN, Parts, qemu_options
+from gandalf.bench.amd64_names import Names
+from gandalf.bench.amd64_target import Amd64, Clock
+from gandalf.bench.target import Run
 from gandalf.bench.workload import WORK
 from gandalf.guests import debian
 from gandalf.measure.measurement import Measurement

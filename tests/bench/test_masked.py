@@ -9,6 +9,7 @@ from gandalf.bench import bench as benching
 from gandalf.bench import report as bench_report
 from gandalf.bench.masked import MASKED, Seen
 from gandalf.bench.results import Results
+from gandalf.bench.rows import record_rows
 from gandalf.bench.workload import WORK
 from gandalf.measure.measurement import Block, Measurement, State, Window, Windows
 
@@ -120,7 +121,7 @@ def test_the_record_of_ring_0_has_the_function_it_began_in() -> None:
     places = {"ring_0": "shadow_fill+0x3 at 0xfc100003, in dispatch_latency_fork"}
     load = load.model_copy(update={"places": places})
     native = sums(vmm=False).longest("n")
-    rows = bench_report.record_rows(results(longest, load, native, result("s", masked_ring_0=9.0)))
+    rows = record_rows(results(longest, load, native, result("s", masked_ring_0=9.0)))
     assert rows == [
         ["s", "dispatch_latency_fork", "45", places["ring_0"]],
         ["", "all operations", "30", "0x101e at 0x101e, in shell"],

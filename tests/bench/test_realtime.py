@@ -9,6 +9,7 @@ from gandalf.bench import bench as benching
 from gandalf.bench import report as bench_report
 from gandalf.bench.latency import SHIFT, SHIFT_FULL
 from gandalf.bench.results import Results
+from gandalf.bench.rows import record_rows
 from gandalf.bench.targets import Realtime
 
 LOAD = "dispatch_latency_fork"
@@ -49,7 +50,7 @@ def test_the_record_is_that_of_the_load(found: dict[int, Results], shift: int) -
     assert row.events["masked_longest"] == row.events["masked_longest_ring_0"] > 0
     assert " at 0xfc" in row.places["ring_0"]
     assert f", in {LOAD}" in row.places["ring_0"]
-    ((system, what, length, place),) = bench_report.record_rows(found[shift])
+    ((system, what, length, place),) = record_rows(found[shift])
     assert (system, what, place) == ("gandalf-shared", LOAD, row.places["ring_0"])
     assert int(length.replace(",", "")) == row.events["masked_longest_ring_0"]
 

@@ -10,6 +10,7 @@ from rich.console import Console as RichConsole
 
 from gandalf.base.paths import UserError
 from gandalf.bench import bench as benching
+from gandalf.bench import plots
 from gandalf.bench import report as bench_report
 from gandalf.bench.masked import TOTAL
 from gandalf.bench.papers import WEIGHTS
@@ -24,7 +25,8 @@ from gandalf.bench.results import (
     schema_text,
     write_results,
 )
-from gandalf.bench.targets import Run, Target, targets
+from gandalf.bench.target import Run, Target
+from gandalf.bench.targets import targets
 from gandalf.bench.workload import WORK, parse, script
 
 from .fakes import OUTPUT, Fake, result, results, run
@@ -289,7 +291,7 @@ def test_reports_have_every_figure_with_its_events(tmp_path: Path) -> None:
 def test_no_legend_hides_names_of_operations() -> None:
     """Below the plot, where these are, it did."""
     found = results(result(vmm_entries=2.0, masked=6.0).model_copy(update={"ratio": 1.5}))
-    for plot in (bench_report.ratio_plot, bench_report.entries_plot, bench_report.masked_plot):
+    for plot in (plots.ratio_plot, plots.entries_plot, plots.masked_plot):
         figure = plot(found)
         assert figure.data
         assert figure.layout.legend.orientation != "h"

@@ -12,6 +12,7 @@ from gandalf.base.paths import ROOT, UserError
 from gandalf.build.symbols import Symbols
 from gandalf.measure import measure as measuring
 from gandalf.measure.measurement import Measurement
+from gandalf.measure.tables import shares
 
 DEFAULT = ROOT / "systems" / "default.toml"
 FORKS = "i=0; while [ $i -lt 5 ]; do /bin/true; i=$((i+1)); done"
@@ -49,7 +50,7 @@ def test_the_real_flag_stays_set_outside_the_vmm(forks: tuple[Measurement, Symbo
 
 def test_the_vmm_is_known_by_its_functions(forks: tuple[Measurement, Symbols]) -> None:
     result, symbols = forks
-    functions = dict(measuring.shares(result.profile, symbols))
+    functions = dict(shares(result.profile, symbols))
     assert {"trap_page_fault", "entry", "shadow_fill"} <= functions.keys()
     vectors = {symbols.entries.vector(handler.linear) for handler in result.handlers
                if handler.ring == 0}  # fmt: skip

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gandalf.base.paths import ROOT, UserError
+from gandalf.itron.checker import HEADERS, standard_constants
 from gandalf.itron.configurator import OUTPUTS, configure, write_outputs
-from gandalf.itron.objects import HEADERS, standard_constants
 from gandalf.itron.statements import FORMS
 
 GOOD = """\

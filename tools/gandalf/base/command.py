@@ -1,9 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a module with a command line of its own is run (`python -m gandalf.NAME`)."""
+"""What command lines share: how one is run, what it says, and the arguments that several take."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from gandalf.base.paths import UserError
+
+SystemFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SYSTEM.toml", help="System description; see docs/system-description.md."
+    ),
+]
+Deterministic = Annotated[
+    bool,
+    typer.Option(
+        "--deterministic",
+        help="Count instructions as time and start at a fixed date: every run is the same.",
+    ),
+]
+
+
+def say(line: str) -> None:
+    """Tell the user on standard error how far a command is."""
+    print(f"gandalf: {line}", file=sys.stderr, flush=True)
 
 
 def run(app: typer.Typer) -> None:

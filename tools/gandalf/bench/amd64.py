@@ -18,7 +18,6 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,18 +79,7 @@ PROMPT = r"gandalf:\S*# "
 # What the plug-in has to know of each: which part of ring 0 is a VMM's, and which of ring 3 is the
 # kernel of the guest. Xen has all of ring 0, and its part of the address space is below that.
 PLUGIN_OPTIONS = {NATIVE: {"vmm": "0-0"}, XEN: {"guest": "0xffff880000000000-0xfffffffffffff000"}}
-# With these Linux shows Xen's symbols; they depend on each other in this order.
-_XEN_MODULES = ("xen-privcmd.ko", "xenfs.ko")
-_KERNEL_SYMBOLS = "grep -i ' t ' /proc/kallsyms | grep -v '\\['"
-_XEN_SYMBOLS = " && ".join([
-    *(f"insmod /lib/{name}" for name in _XEN_MODULES),
-    "mount -t xenfs xenfs /proc/xen", "grep -i ' t ' /proc/xen/xensyms",
-])  # fmt: skip
-_SECOND_PORT = "/dev/ttyS1"
-# Xen makes the beginning of its SYSCALL entry at run time, for the first CPU here.
-_XEN_STUB = "ffff82d07fffe000 t syscall_stub\n"
-# What lies further behind a symbol is not its function's.
-_LARGEST_FUNCTION = 0x10000
+SECOND_PORT = "/dev/ttyS1"
 
 
 @dataclass(frozen=True)
@@ -146,7 +134,7 @@ def _extract(archive: Path, pattern: str, target: Path) -> None:
     )
 
 
-def _file_of(group: str, pattern: str, target: Path, log: Log) -> Path:
+def file_of(group: str, pattern: str, target: Path, log: Log) -> Path:
     """Return the one file of a group's package whose path matches."""
     package = pinned(group)[0]
     with stamped(target, package.sha256, pattern) as outdated:
@@ -158,12 +146,12 @@ def _file_of(group: str, pattern: str, target: Path, log: Log) -> Path:
 
 def build_kernel(log: Log) -> Path:
     """Return Debian's kernel, fetched and unpacked unless it is there."""
-    return _file_of("kernel", r"\./boot/vmlinuz-.*", OUTPUT / "kernel" / "image", log)
+    return file_of("kernel", r"\./boot/vmlinuz-.*", OUTPUT / "kernel" / "image", log)
 
 
 def build_xen(log: Log) -> Path:
     """Return Debian's Xen, fetched and unpacked unless it is there: an ELF file."""
-    packed = _file_of("xen", r"\./boot/xen-.*-amd64\.gz", OUTPUT / "xen" / "image", log)
+    packed = file_of("xen", r"\./boot/xen-.*-amd64\.gz", OUTPUT / "xen" / "image", log)
     image = OUTPUT / "xen-elf" / "image"
     with stamped(image, pinned("xen")[0].sha256) as outdated:
         if outdated:
@@ -286,64 +274,6 @@ class Amd64:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._qemu = self._folder = None
-
-
-class Names:
-    """The functions of a kernel or hypervisor, from lines as those of /proc/kallsyms."""
-
-    def __init__(self, text: str) -> None:
-        found = re.findall(r"^([0-9a-f]{16}) \w (\S+)", text, re.M)
-        self.addresses: dict[str, int] = {}
-        for address, name in found:
-            self.addresses.setdefault(name, int(address, 16))
-        # Of several names of an address the alphabetically first.
-        names = sorted(self.addresses.items(), key=lambda item: (item[1], item[0]), reverse=True)
-        self._places = sorted({address: name for name, address in names}.items())
-        self._starts = [address for address, _ in self._places]
-
-    def find(self, address: int) -> tuple[str, int] | None:
-        """Return the function at an address and the distance from its beginning."""
-        index = bisect_right(self._starts, address) - 1
-        start, name = self._places[max(index, 0)]
-        return (name, address - start) if 0 <= address - start < _LARGEST_FUNCTION else None
-
-
-def names(system: str, log: Log) -> Names:
-    """Return the functions of Linux, or of Xen, which has ring 0: the system is run if need be."""
-    result = OUTPUT / f"symbols-{system}" / "symbols.gz"
-    group, command = ("xen", _XEN_SYMBOLS) if system == XEN else ("kernel", _KERNEL_SYMBOLS)
-    with stamped(result, command, *(entry.sha256 for entry in pinned(group))) as outdated:
-        if outdated:
-            log(f"asking {system} for its symbols")
-            _ask(system, command, result, log)
-    text = gzip.decompress(result.read_bytes()).decode()
-    return Names(text + _XEN_STUB if system == XEN else text)
-
-
-def _ask(system: str, command: str, result: Path, log: Log) -> None:
-    """Have a system write what a command prints, packed, to its second serial port.
-
-    The first one is Xen's, which is slow.
-    """
-    port = ("-chardev", f"file,id=symbols,path={result}", "-serial", "chardev:symbols")
-    machine = Amd64(system, _xen_modules(log) if system == XEN else {}, log, port)
-    try:
-        line = f"stty -F {_SECOND_PORT} raw && ({command}) | gzip >{_SECOND_PORT}"
-        output = machine.start().shell(line)
-    finally:
-        machine.stop()
-    text = b""
-    with contextlib.suppress(EOFError, OSError):
-        text = gzip.decompress(result.read_bytes())
-    if not text:
-        raise UserError(f"{system} does not tell its symbols: {output.strip() or 'no reason'}")
-
-
-def _xen_modules(log: Log) -> dict[str, Path]:
-    return {
-        f"lib/{name}": _file_of("kernel", rf"\./lib/modules/.*/{name}", OUTPUT / name / name, log)
-        for name in _XEN_MODULES
-    }
 
 
 LOCK_HEADING = f"""SPDX-License-Identifier: Apache-2.0

@@ -18,7 +18,7 @@ from gandalf.base.paths import UserError
 from gandalf.bench import footprint as bench_footprint
 from gandalf.bench.masked import BETWEEN, MASKED, TOTAL, Seen
 from gandalf.bench.results import FORMAT, Absent, Result, Results
-from gandalf.bench.targets import FOLDER, Run, Target
+from gandalf.bench.target import FOLDER, Run, Target
 from gandalf.bench.workload import BY_ITSELF, SLEEPING, WORK, Bracket, Sample, Work
 from gandalf.measure.measurement import Measurement
 

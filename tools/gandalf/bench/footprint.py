@@ -11,6 +11,7 @@ from elftools.elf.elffile import ELFFile
 
 from gandalf.base.paths import VMM_IMAGE
 from gandalf.bench import amd64 as bench_amd64
+from gandalf.bench import amd64_names
 from gandalf.build import size
 from gandalf.description.description import Machine
 from gandalf.description.layout import VMM_END, VMM_START
@@ -31,7 +32,7 @@ def _gandalf() -> dict[str, int]:
 
 def _xen(log: Log) -> dict[str, int]:
     """Its read-only data are not told from what it writes; both are in the image."""
-    addresses = bench_amd64.names(bench_amd64.XEN, log).addresses
+    addresses = amd64_names.names(bench_amd64.XEN, log).addresses
     with bench_amd64.build_xen(log).open("rb") as file:
         loaded = [part["p_memsz"] for part in ELFFile(file).iter_segments("PT_LOAD")]
     return {

@@ -5,151 +5,56 @@ Every machine has QEMU's deterministic options, and the plug-in of measure/, whi
 notice. It measures from each umask() of the bench to the next times().
 """
 
-import re
-import shutil
-import tempfile
-import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gandalf.base.paths import BUILD, ROOT, UserError
+from gandalf.base.paths import ROOT, UserError
 from gandalf.bench import amd64 as bench_amd64
-from gandalf.bench import amd64_driver as bench_amd64_driver
 from gandalf.bench import interval as bench_interval
 from gandalf.bench import latency as bench_latency
 from gandalf.bench import switch as bench_switch
 from gandalf.bench import workload as bench_workload
+from gandalf.bench.amd64_target import Amd64, Clock
 from gandalf.bench.interruptible import NOT
-from gandalf.bench.masked import MASKED, Seen
-from gandalf.bench.results import Outlier
-from gandalf.bench.workload import BY_ITSELF, CHANNEL, DONE, SLEEPING, TASK, WORK, Output, Work
+from gandalf.bench.masked import Seen
+from gandalf.bench.target import (
+    FOLDER,
+    PATIENCE,
+    PATIENCE_PER_SECOND,
+    Log,
+    Run,
+    Target,
+    function_names,
+    machine_text,
+    patience_for,
+    plugin,
+    plugin_of_session,
+    read_series,
+    read_session,
+    scratch,
+    watch,
+)
+from gandalf.bench.workload import CHANNEL, TASK, WORK, Output, Work
 from gandalf.build.build import Built, build
 from gandalf.build.symbols import Image, Symbols, vector_text
 from gandalf.console.demultiplex import VMM_CONSOLE, Demultiplexer
 from gandalf.description.description import LinuxGuest
 from gandalf.description.linux_boot import DETERMINISTIC_OPTIONS, TOOL_OPTIONS
 from gandalf.guests import linux as guest_linux
-from gandalf.measure.measure import build_plugin, plugin_arguments
-from gandalf.measure.measurement import Measurement, read_measurement
 from gandalf.measure.ring import read_layout
 from gandalf.measure.trace import names_of
 from gandalf.run import emulator
 from gandalf.run.options import options_for
 
-Log = Callable[[str], None]
-FOLDER = BUILD / "bench"
 SYSTEMS = ROOT / "bench" / "systems"
 INITRD = FOLDER / "initramfs.cpio"
-PATIENCE = 600.0
-# As many times longer a machine may take with the model of caches.
-CACHE_SLOWNESS = 4
-# For each second of the machine's time that a script is to take. Nobody waits so long but for one
-# that hangs, on a host that does much else.
-PATIENCE_PER_SECOND = 30.0
 NATIVE = "native-i386"
 # What the kernel calls its system calls.
-_I386, _AMD64 = "__ia32", "__x64"
+_I386 = "__ia32"
 # The VMM adds it to the command line of its guests.
 _CLOCK = "tsc_early_khz=1000000"
 _NATIVE_MEMORY = 192
-_DONE = re.compile(DONE.encode(), re.M)
-# More than the script's last line has.
-_OVERLAP = 200
-_SHOWN_LINES = 15
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a system did.
-
-    measurements: one for each bracket of the output, in order; none if nobody measured. between:
-    all the rest from the script's first line to the power-off; none if nobody measured that.
-    cache: with the model of caches.
-    entry_name: says what the linear address of a handler is. vmm: ring 0 is a VMM's. machine,
-    command_line: QEMU's words without paths, and Linux's. more, places, outliers: of an operation,
-    as in its result.
-    """
-
-    output: Output
-    measurements: tuple[Measurement, ...]
-    entry_name: Callable[[int], str]
-    vmm: bool
-    machine: str
-    command_line: str
-    between: tuple[Measurement, ...] = ()
-    cache: bool = False
-    more: dict[str, dict[str, float]] = field(default_factory=dict)
-    places: dict[str, dict[str, str]] = field(default_factory=dict)
-    outliers: dict[str, tuple[Outlier, ...]] = field(default_factory=dict)
-
-
-class Target(ABC):
-    """A system that can be measured. native: the system that it is compared with."""
-
-    name: str
-    native: str | None
-    # Of the set that is run after each change.
-    is_quick = True
-    # A further machine of a system, without which the system's own figures are there.
-    is_part = False
-    # What it can measure.
-    operations: tuple[str, ...] = (*BY_ITSELF, *(part.operation for part in WORK), *MASKED)
-
-    @abstractmethod
-    def run(self, work: tuple[Work, ...], log: Log) -> Run:
-        """Boot, do the work, and return what came of it. Raises UserError if it cannot be had."""
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="gandalf-bench-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _series(folder: Path, kind: str = "") -> tuple[Measurement, ...]:
-    """Read what the plug-in has written, in order."""
-    found = folder.glob(f"measurement{kind}.[0-9]*")
-    paths = sorted(found, key=lambda path: int(path.suffix.removeprefix(".")))
-    return tuple(read_measurement(path) for path in paths)
-
-
-def _session(folder: Path) -> tuple[tuple[Measurement, ...], tuple[Measurement, ...]]:
-    """Read what belongs to the brackets of the script's operations, and all the rest of it.
-
-    The first bracket is that of `bench boot`.
-    """
-    first, *brackets = _series(folder)
-    last = read_measurement(_last(folder))
-    return tuple(brackets), (first, *_series(folder, ".between"), last)
-
-
-def _plugin(
-    addresses: Mapping[str, int], prefix: str, folder: Path, **more: str | int
-) -> tuple[str, ...]:
-    """Return QEMU's arguments for the plug-in. more: further options of it."""
-    build_plugin()
-    return plugin_arguments(
-        out=str(folder / "measurement"), series=1,
-        begin=addresses[f"{prefix}_sys_umask"], end=addresses[f"{prefix}_sys_times"], **more,
-    )  # fmt: skip
-
-
-def _plugin_of_session(
-    addresses: Mapping[str, int], prefix: str, folder: Path, cache: bool, **more: str | int
-) -> tuple[str, ...]:
-    """Return the same for one that measures all from the script's first line to the power-off.
-
-    cache: with the model of caches.
-    """
-    last = addresses[f"{prefix}_sys_reboot"]
-    model = {"cache": 1} if cache else {}
-    return _plugin(addresses, prefix, folder, between=1, last=last, **model, **more)
 
 
 def build_initrd(work: tuple[Work, ...], log: Log) -> Path:
@@ -157,54 +62,6 @@ def build_initrd(work: tuple[Work, ...], log: Log) -> Path:
     rootfs = guest_linux.build_rootfs(ROOT, log)
     added = bench_workload.files(32, work, FOLDER / "script")
     return bench_workload.extended(rootfs, added, INITRD)
-
-
-def _machine_text(options: emulator.Options) -> str:
-    return f"{options.program} -cpu {options.cpu} -m {options.memory}"
-
-
-def _watch(
-    options: emulator.Options, folder: Path, patience: float = PATIENCE, session: bool = False
-) -> bytes:
-    """Run a machine up to the end of the script, and return what left its serial port.
-
-    That goes to a file: a machine whose reader is slow would wait, and so not be deterministic.
-    session: up to the power-off, behind which the plug-in writes no more.
-    """
-    path = folder / "output"
-    end, position = time.monotonic() + patience, 0
-    qemu = emulator.Qemu(replace(options, output=path))
-
-    def done() -> bool:
-        return path.exists() and _DONE.search(path.read_bytes()[position:]) is not None
-
-    try:
-        while not done() or (session and not _last(folder).exists()):
-            if not qemu.alive():
-                if done() and (not session or _last(folder).exists()):
-                    break
-                raise UserError(f"The machine ended early. {qemu.outcome().sentence}{_tail(path)}")
-            if time.monotonic() > end:
-                raise UserError(f"The script had no end within {patience:g} s.{_tail(path)}")
-            position = max((path.stat().st_size if path.exists() else 0) - _OVERLAP, 0)
-            time.sleep(0.1)
-    finally:
-        qemu.stop()
-    return path.read_bytes()
-
-
-def _patience(cache: bool) -> float:
-    return PATIENCE * CACHE_SLOWNESS if cache else PATIENCE
-
-
-def _last(folder: Path) -> Path:
-    """Return what the plug-in writes at the power-off."""
-    return folder / "measurement.last"
-
-
-def _tail(path: Path) -> str:
-    lines = path.read_text(errors="replace").splitlines()[-_SHOWN_LINES:] if path.exists() else []
-    return "\n".join(["", "The last lines:", *lines])
 
 
 @dataclass
@@ -224,29 +81,21 @@ class Native(Target):
         vmlinux = guest_linux.build_kernel("native", ROOT, log)
         initrd, kernel = build_initrd(work, log), Image(vmlinux, "linux")
         line = self._command_line()
-        with _scratch() as folder:
-            arguments = _plugin_of_session(kernel.addresses, _I386, folder, self.cache)
+        with scratch() as folder:
+            arguments = plugin_of_session(kernel.addresses, _I386, folder, self.cache)
             options = emulator.Options(
                 memory=_NATIVE_MEMORY, kernel=vmlinux.parent / "arch" / "x86" / "boot" / "bzImage",
                 module=initrd, deterministic=True,
                 arguments=("-append", line, *arguments),
             )  # fmt: skip
-            text = _watch(options, folder, patience=_patience(self.cache), session=True).decode(
+            text = watch(options, folder, patience=patience_for(self.cache), session=True).decode(
                 errors="replace"
             )
-            seen, between = _session(folder)
+            seen, between = read_session(folder)
         return Run(
-            bench_workload.parse(text), seen, _function_names(kernel.find), False,
-            _machine_text(options), line, between=between, cache=self.cache,
+            bench_workload.parse(text), seen, function_names(kernel.find), False,
+            machine_text(options), line, between=between, cache=self.cache,
         )  # fmt: skip
-
-
-def _function_names(find: Callable[[int], tuple[str, int] | None]) -> Callable[[int], str]:
-    def name(linear: int) -> str:
-        found = find(linear)
-        return found[0] if found else f"{linear:#010x}"
-
-    return name
 
 
 @dataclass
@@ -264,15 +113,15 @@ class Gandalf(Target):
         built = build(path, log, deterministic=True)
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
-        with _scratch() as folder:
-            arguments = _plugin_of_session(kernel.addresses, _I386, folder, self.cache)
+        with scratch() as folder:
+            arguments = plugin_of_session(kernel.addresses, _I386, folder, self.cache)
             options = options_for(built, True, None, arguments)
             text = _guests_text(
-                built, _watch(options, folder, patience=_patience(self.cache), session=True)
+                built, watch(options, folder, patience=patience_for(self.cache), session=True)
             )
-            seen, between = _session(folder)
+            seen, between = read_session(folder)
         return Run(
-            bench_workload.parse(text), seen, _vector_names(symbols), True, _machine_text(options),
+            bench_workload.parse(text), seen, _vector_names(symbols), True, machine_text(options),
             _own_command_line(built), between=between, cache=self.cache,
         )  # fmt: skip
 
@@ -348,15 +197,15 @@ class Realtime(Target):
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
         patience = PATIENCE + PATIENCE_PER_SECOND * self.seconds
-        with _scratch() as folder:
-            arguments = _plugin_of_session(kernel.addresses, _I386, folder, cache=False)
+        with scratch() as folder:
+            arguments = plugin_of_session(kernel.addresses, _I386, folder, cache=False)
             options = replace(options_for(built, True, None, arguments), shift=self.shift)
-            stream = _watch(options, folder, patience, session=True)
-            runs = [(self.operation, seen) for part in _session(folder) for seen in part]
+            stream = watch(options, folder, patience, session=True)
+            runs = [(self.operation, seen) for part in read_session(folder) for seen in part]
         masked = Seen(tuple(runs), _vector_names(symbols), True).longest(self.name)
         return Run(
             _latencies(built, stream, self.shift), (), hex, True,
-            f"{_machine_text(options)}, -icount shift={self.shift}", _own_command_line(built),
+            f"{machine_text(options)}, -icount shift={self.shift}", _own_command_line(built),
             more={self.operation: {
                 "masked_longest": masked.mean,
                 "masked_longest_ring_0": masked.events["masked_ring_0"],
@@ -385,17 +234,17 @@ class Intervals(Target):
         symbols, layout = Symbols(built), read_layout(built.vmm)
         kernel = next(image for image in symbols.images if image.owner == "linux")
         patience = PATIENCE + PATIENCE_PER_SECOND * self.seconds * len(self.operations)
-        with _scratch() as folder:
+        with scratch() as folder:
             more = bench_interval.options(symbols, layout)
-            arguments = _plugin(kernel.addresses, _I386, folder, **more)
+            arguments = plugin(kernel.addresses, _I386, folder, **more)
             options = options_for(built, True, None, arguments)
-            text = _guests_text(built, _watch(options, folder, patience))
-            seen = _series(folder)
+            text = _guests_text(built, watch(options, folder, patience))
+            seen = read_series(folder)
         phases = bench_interval.find(seen, layout, names_of(built, symbols, layout))
         found = dict(zip(self.operations, phases, strict=True))
         return Run(
             replace(bench_workload.parse(text), samples=tuple(row.sample for row in phases)), (),
-            hex, True, _machine_text(options), _own_command_line(built),
+            hex, True, machine_text(options), _own_command_line(built),
             more={name: row.events for name, row in found.items()},
             places={name: {"longest": row.longest.cause} for name, row in found.items()},
             outliers={name: row.outliers for name, row in found.items()},
@@ -435,20 +284,20 @@ class Switch(Target):
         kernel = next(image for image in symbols.images if image.owner == "linux")
         linux = bench_switch.hypercall_of(kernel)
         rtos = (symbols.address(f"rtos:switch_{name}") for name in ("halt", "rung"))
-        with _scratch() as folder:
-            flag, words = _plugin(kernel.addresses, _I386, folder)
+        with scratch() as folder:
+            flag, words = plugin(kernel.addresses, _I386, folder)
             for start, end in bench_switch.points(linux, *rtos):
                 words += f",from={start},to={end}"
             options = options_for(built, True, None, (flag, words))
-            text = _guests_text(built, _watch(options, folder))
-            seen = _series(folder)
+            text = _guests_text(built, watch(options, folder))
+            seen = read_series(folder)
         output = replace(
             bench_workload.parse(text), brackets=bench_switch.brackets(seen),
             samples=(bench_switch.sample(seen[-1].intervals),),
         )  # fmt: skip
         return Run(
             output, tuple(map(bench_switch.of_ring_0, seen)), _vector_names(symbols), True,
-            _machine_text(options), _own_command_line(built),
+            machine_text(options), _own_command_line(built),
             more={bench_switch.OPERATION: bench_switch.halves(seen[-1].intervals)},
         )  # fmt: skip
 
@@ -485,61 +334,6 @@ def _own_command_line(built: Built) -> str:
         if isinstance(guest, LinuxGuest):
             return " ".join([guest.command_line, *TOOL_OPTIONS, *DETERMINISTIC_OPTIONS, _CLOCK])
     raise UserError(f"{built.checked.system.path} has no Linux guest.")
-
-
-@dataclass
-class Amd64(Target):
-    """A 64-bit system of gandalf.bench.amd64. Debian's kernel has no driver for what sleeps."""
-
-    name: str
-    native: str | None = None
-    cache: bool = False
-    is_quick = False
-    operations = tuple(name for name in Target.operations if name not in SLEEPING)
-
-    def _added(self, work: tuple[Work, ...], log: Log) -> dict[str, Path]:  # noqa: ARG002
-        """Return the files that the root file system has for the bench."""
-        awake = tuple(part for part in work if not part.sleeps)
-        return bench_workload.files(64, awake, FOLDER / "script-amd64")
-
-    def run(self, work: tuple[Work, ...], log: Log) -> Run:
-        # Asking a system for its names may build another root file system.
-        kernel, ring_0 = (bench_amd64.names(name, log) for name in (bench_amd64.NATIVE, self.name))
-        parts = bench_amd64.build(self.name, self._added(work, log), log)
-        with _scratch() as folder:
-            more = bench_amd64.PLUGIN_OPTIONS[self.name]
-            arguments = _plugin_of_session(kernel.addresses, _AMD64, folder, self.cache, **more)
-            options = bench_amd64.qemu_options(parts, folder, arguments)
-            text = _watch(options, folder, patience=_patience(self.cache), session=True).decode(
-                errors="replace"
-            )
-            seen, between = _session(folder)
-        return Run(
-            bench_workload.parse(text), seen, _function_names(ring_0.find),
-            self.name == bench_amd64.XEN, _machine_text(options),
-            _amd64_command_line(self.name), between=between, cache=self.cache,
-        )  # fmt: skip
-
-
-@dataclass
-class Clock(Amd64):
-    """A 64-bit system that loads our driver of the clock: a second machine of Amd64's."""
-
-    is_part = True
-    operations = SLEEPING
-
-    def _added(self, work: tuple[Work, ...], log: Log) -> dict[str, Path]:  # noqa: ARG002
-        sleeping, load = tuple(part for part in WORK if part.sleeps), bench_amd64_driver.LOAD
-        added = bench_workload.files(64, sleeping, FOLDER / "script-amd64-clock", load)
-        return {**added, bench_amd64_driver.MODULE: bench_amd64_driver.build_driver(log)}
-
-
-def _amd64_command_line(system: str) -> str:
-    """Return Linux's command line, with Xen's before it if there is one."""
-    words = bench_amd64.KERNEL_OPTIONS
-    if system == bench_amd64.XEN:
-        return " ".join([*bench_amd64.XEN_OPTIONS, "--", "console=hvc0", *words])
-    return " ".join(["console=ttyS0", *words])
 
 
 def targets(full: bool = False, cache: bool = False) -> list[Target]:

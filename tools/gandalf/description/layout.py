@@ -120,8 +120,11 @@ def _place_channels(
 
 def check_layout(system: System, layout: Layout) -> None:
     """Note what overlaps or does not fit."""
-    fields: list[Location] = [("machine", "memory"), ("machine", "shadow_pool")]
-    fields += [("guest", index, "memory") for index, _ in system.guests]
+    _check_overlaps(system, layout)
+    _check_sizes(system, layout)
+
+
+def _check_overlaps(system: System, layout: Layout) -> None:
     fixed: list[Region] = []
     for (index, guest), region in zip(system.guests, layout.guests, strict=True):
         if guest.memory_base is None:
@@ -135,6 +138,11 @@ def check_layout(system: System, layout: Layout) -> None:
                     where, ("guest", index, "memory"), ("guest", index, "name"),
                 )  # fmt: skip
         fixed.append(region)
+
+
+def _check_sizes(system: System, layout: Layout) -> None:
+    fields: list[Location] = [("machine", "memory"), ("machine", "shadow_pool")]
+    fields += [("guest", index, "memory") for index, _ in system.guests]
     top = max(layout.pool.end, *(region.end for region in layout.guests))
     if top > layout.module.start:
         needed = size_text(align_up(top + layout.module.size + FIRMWARE, 1 << 20))

@@ -14,7 +14,8 @@ import typer
 
 from gandalf.base.command import run
 from gandalf.base.paths import UserError, shown
-from gandalf.itron.objects import KINDS, Configuration, Object, check_statements
+from gandalf.itron.checker import KINDS, Configuration, Object
+from gandalf.itron.objects import check_statements
 from gandalf.itron.statements import Statement, read_statements
 from gandalf.itron.tokens import Source
 

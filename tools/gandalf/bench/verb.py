@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`gandalf bench`: what is measured, against what, and where the results go."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console as RichConsole
+
+from gandalf.base.command import say
+from gandalf.base.paths import UserError, shown
+from gandalf.bench import bench as benching
+from gandalf.bench import report as bench_report
+from gandalf.bench.results import Results, compare, lost, read_results, write_results
+from gandalf.bench.target import FOLDER as BENCH_FOLDER
+from gandalf.bench.targets import targets
+
+Full = Annotated[
+    bool,
+    typer.Option(
+        "--full",
+        help="With 100,000 activations of the real-time task, not 10,000, on a machine of an "
+        "eighth of the speed.",
+    ),
+]
+Cache = Annotated[
+    bool | None,
+    typer.Option(
+        "--cache/--no-cache",
+        help="Count misses of caches and TLBs too, by a model. Done anyway if all systems and "
+        "operations are measured.",
+    ),
+]
+Systems = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Only this system and its native; may be repeated."),
+]
+Operations = Annotated[
+    list[str] | None, typer.Option(metavar="NAME", help="Only this one; may be repeated.")
+]
+Against = Annotated[
+    Path | None,
+    typer.Option(
+        "--compare",
+        metavar="OLD.json",
+        help="Show what got better or worse. The exit status is 1 if an operation needs over "
+        "3 % more instructions, more entries into the VMM, or cannot be measured any more.",
+    ),
+]
+
+
+def bench(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only the 32-bit systems, in less than three minutes.")
+    ] = False,
+    full: Full = False,
+    cache: Cache = None,
+    system: Systems = None,
+    operation: Operations = None,
+    against: Against = None,
+    output: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the results go.")
+    ] = BENCH_FOLDER,
+) -> None:  # fmt: skip
+    """Measure native Linux, Gandalf and Xen with the same operations, in instructions and events.
+
+    Writes results.json, report.md and report.html, after each machine what there is by then. Two
+    runs give the same bytes. docs/measuring.md says what is measured and how.
+    """
+    if quick and full:
+        raise UserError("Give --quick or --full, not both.")
+    old = read_results(against) if against else None
+    plan = benching.Plan(tuple(system or ()), tuple(operation or ()), quick)
+    model = not (quick or system or operation) if cache is None else cache
+
+    def keep(found: Results) -> None:
+        write_results(found, output / "results.json")
+        bench_report.write(found, output)
+
+    results = benching.bench(plan, targets(full, model), say, keep)
+    keep(results)
+    for name in ("results.json", "report.md", "report.html"):
+        say(f"wrote {shown(output / name)}")
+    bench_report.show(results, RichConsole())
+    if old is not None:
+        _show_what_changed(old, results)
+
+
+def _show_what_changed(old: Results, results: Results) -> None:
+    """Compare with an earlier run; the exit status is 1 if something got worse."""
+    changes, gone = compare(old, results), lost(old, results)
+    bench_report.show_changes(changes, gone, RichConsole())
+    if gone or any(change.verdict == "worse" for change in changes):
+        raise typer.Exit(1)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`gandalf run` and `gandalf console`: a machine on this terminal."""
+
+import os
+import socket
+import stat
+import sys
+import termios
+import tty
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gandalf.base.command import Deterministic, SystemFile, say
+from gandalf.base.paths import UserError, shown
+from gandalf.build.build import Built
+from gandalf.build.build import build as build_system
+from gandalf.build.iso import make_iso
+from gandalf.console.console import KEYS, Ending, connect, read_line
+from gandalf.console.demultiplex import VMM_CONSOLE
+from gandalf.description.description import parse_size, read_description
+from gandalf.run.emulator import Emulator, start
+from gandalf.run.options import options_for
+
+Memory = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help='RAM of the machine ("512M") instead of the description\'s.'),
+]
+EmulatorWords = Annotated[
+    list[str] | None,
+    typer.Option("--qemu-arg", metavar="WORD", help="One more word for the emulator's command."),
+]
+
+
+def run(
+    system: SystemFile,
+    seconds: Annotated[
+        float | None, typer.Option("--for", metavar="SECONDS", min=0, help="End after this time.")
+    ] = None,
+    deterministic: Deterministic = False,
+    memory: Memory = None,
+    emulator: Annotated[str, typer.Option(help='"qemu" or "bochs".')] = "qemu",
+    from_iso: Annotated[
+        bool, typer.Option("--iso", help="Boot from the ISO image with GRUB, as Bochs always does.")
+    ] = False,
+    gdb: Annotated[
+        bool, typer.Option("--gdb", help="Wait for a debugger on TCP port 1234 (QEMU).")
+    ] = False,
+    argument: EmulatorWords = None,
+) -> None:
+    """Build a system and run it in an emulator, on this terminal.
+
+    Without a terminal the consoles go to standard output. The exit status is 0 if the machine
+    switched itself off, the time given with --for was over, or you left with Ctrl-A x.
+    """
+    _check_emulator(emulator, gdb)
+    built = build_system(system, say, deterministic)
+    iso = make_iso(built) if from_iso or emulator == "bochs" else None
+    extra = tuple(argument or ())
+    mebibytes = _mebibytes(memory) if memory else None
+    options = options_for(built, deterministic, mebibytes, extra, iso, gdb=gdb)
+    machine = start(emulator, options)
+    try:
+        if gdb:
+            say(f"waiting: gdb {shown(built.vmm)} -ex 'target remote :1234'")
+        say(f"{system.stem} in {emulator}; the keyboard goes to {built.focus}")
+        _attend(machine, built, seconds)
+    finally:
+        machine.stop()
+
+
+def _check_emulator(emulator: str, gdb: bool) -> None:
+    if emulator not in ("qemu", "bochs"):
+        raise UserError(f'--emulator must be "qemu" or "bochs", not "{emulator}".')
+    if gdb and emulator == "bochs":
+        raise UserError("Bochs has no interface for gdb here; use --emulator qemu.")
+
+
+def _attend(machine: Emulator, built: Built, seconds: float | None) -> None:
+    """Show the consoles of a machine until it ends, the time is over, or the user leaves."""
+    if sys.stdin.isatty():
+        say(KEYS)
+    names = [*built.names, VMM_CONSOLE]
+    ending = connect(machine.line, machine.read, names, seconds, machine.alive, machine.keyboard)
+    if ending is not Ending.CLOSED:
+        say(f"{ending.value}; the machine is switched off")
+        return
+    outcome = machine.outcome()
+    if not outcome.clean:
+        raise UserError(outcome.sentence)
+    say(outcome.sentence)
+
+
+def _mebibytes(size: str) -> int:
+    try:
+        return max(parse_size(size) >> 20, 1)
+    except ValueError as error:
+        raise UserError(f"--memory {error}.") from error
+
+
+def _open_line(port: Path, baud: int) -> int:
+    """Open a serial port, pseudoterminal or Unix socket; returns its descriptor."""
+    speed = getattr(termios, f"B{baud}", None)
+    if speed is None:
+        raise UserError(f"A serial port cannot run at {baud} baud here; 115200 is usual.")
+    if stat.S_ISSOCK(port.stat().st_mode):
+        line = socket.socket(socket.AF_UNIX)
+        line.connect(str(port))
+        return line.detach()
+    descriptor = os.open(port, os.O_RDWR | os.O_NOCTTY)
+    if not os.isatty(descriptor):
+        raise UserError(f"{port} is neither a serial port nor a socket.")
+    tty.setraw(descriptor, termios.TCSANOW)  # what has arrived is not thrown away
+    modes = termios.tcgetattr(descriptor)
+    modes[2] |= termios.CLOCAL | termios.CREAD
+    modes[4] = modes[5] = speed
+    termios.tcsetattr(descriptor, termios.TCSANOW, modes)
+    return descriptor
+
+
+def console(
+    port: Annotated[Path, typer.Argument(help="/dev/ttyUSB0, a pseudoterminal or a Unix socket.")],
+    baud: Annotated[int, typer.Option(help="Speed, as in the description's [console].")] = 115200,
+    system: Annotated[
+        Path | None, typer.Option(metavar="SYSTEM.toml", help="Colours this system's consoles.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option("--for", metavar="SECONDS", min=0, help="End after this time.")
+    ] = None,
+) -> None:
+    """Attach this terminal to a machine's serial port."""
+    names = [guest.name for _, guest in read_description(system).guests] if system else []
+    try:
+        descriptor = _open_line(port, baud)
+    except OSError as error:
+        raise UserError(f"{port} cannot be opened: {error.strerror}.") from error
+    say(f"attached to {port}")
+    if sys.stdin.isatty():
+        say(KEYS)
+    ending = connect(
+        descriptor, lambda: read_line(descriptor), [*names, VMM_CONSOLE], seconds, lambda: True
+    )
+    os.close(descriptor)
+    say(f"{ending.value}; the machine runs on")
