@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from gandalf.base.limits import check_limits, read_exceptions, sources
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.build.build import build_vmm, make
 from gandalf.build.size import source_files
@@ -207,6 +208,11 @@ def _licences() -> str:
     return "".join(f"{path.relative_to(ROOT)}: no SPDX line\n" for path in bare)
 
 
+def _limits() -> str:
+    """Look for lines, functions and files that are too long."""
+    return "\n".join(check_limits(ROOT, sources(ROOT), read_exceptions()))
+
+
 def _systems() -> list[str]:
     folders = (ROOT / "systems", ROOT / "bench" / "systems")
     paths = (path for folder in folders for path in folder.glob("*.toml"))
@@ -248,6 +254,7 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("ruff format", [*ruff, "format", "--check", *config, *python]),
         ("mypy", [*mypy, *python]),
         ("licence lines", _licences),
+        ("lines, functions and files are short", _limits),
         ("budgets", [PYTHON, "-m", "gandalf.cli", "size"]),
         *((f"gandalf check {name}", [PYTHON, "-m", "gandalf.cli", "check", name])
           for name in _systems()),
