@@ -16,7 +16,7 @@ from gandalf.base.abi import abi
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.bench.workload import extended
 from gandalf.build.build import build_itron, make
-from gandalf.guests.linux import build_rootfs
+from gandalf.guests.rootfs import build_rootfs
 
 from .systems import DEMO, HACKBENCH, PATIENCE, Boot, Latency, describe, linux, rtos_guest
 

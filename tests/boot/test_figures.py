@@ -15,7 +15,7 @@ import pytest
 
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.description.linux_boot import TOOL_OPTIONS
-from gandalf.guests import linux as guest_linux
+from gandalf.guests import kernel as linux_kernel
 from gandalf.run import emulator as emulators
 from gandalf.run.terminal import Terminal
 
@@ -69,7 +69,7 @@ class Native:
 @pytest.fixture(scope="module")
 def native(initrd: str) -> Native:
     """The costs on the bare machine: unpatched kernel, same configuration and command line."""
-    guest_linux.build_kernel("native", ROOT, lambda _: None)
+    linux_kernel.build_kernel("native", ROOT, lambda _: None)
     kernel = BUILD / "linux" / "native" / "arch" / "x86" / "boot" / "bzImage"
     line = "console=ttyS0 " + " ".join([*TOOL_OPTIONS, "tsc_early_khz=1000000"])
     options = emulators.Options(

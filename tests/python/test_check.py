@@ -15,7 +15,7 @@ from rich.console import Console
 from gandalf.base.paths import ROOT, UserError
 from gandalf.description.check import check, show
 from gandalf.description.description import parse_port_range, parse_size, size_text
-from gandalf.guests.linux import Variant
+from gandalf.guests.places import Variant
 
 Describe = Callable[[str], Path]
 

@@ -13,9 +13,12 @@ from unidiff.patch import PatchSet
 
 from gandalf.base.paths import ROOT, UserError
 from gandalf.guests import debian
+from gandalf.guests import kernel as linux_kernel
 from gandalf.guests import linux as guest_linux
+from gandalf.guests import places as linux_places
+from gandalf.guests import rootfs as linux_rootfs
 from gandalf.guests.debian import Package
-from gandalf.guests.linux import Places
+from gandalf.guests.places import Places
 
 PLACES = Places(ROOT)
 INTERFACE = ROOT / "abi" / "gandalf.h"
@@ -109,14 +112,14 @@ def test_patch_makes_the_hypercalls_of_the_interface(file: str, name: str) -> No
 def test_a_dedicated_cpu_leaves_the_interrupt_flag_alone() -> None:
     """What is left of the patch is the rest of it, line by line."""
     whole = PatchSet(PLACES.patch.read_text(encoding="utf-8"))
-    part = PatchSet(guest_linux.read_patch(PLACES.patch, "dedicated").decode())
+    part = PatchSet(linux_kernel.read_patch(PLACES.patch, "dedicated").decode())
     assert [file.path for file in whole if file.path not in {kept.path for kept in part}] == [
         "arch/x86/include/asm/irqflags.h"
     ]
     assert [str(file) for file in part] == [
-        str(file) for file in whole if file.path != guest_linux.FLAG_FILE
+        str(file) for file in whole if file.path != linux_kernel.FLAG_FILE
     ]
-    assert guest_linux.read_patch(PLACES.patch, "patched") == PLACES.patch.read_bytes()
+    assert linux_kernel.read_patch(PLACES.patch, "patched") == PLACES.patch.read_bytes()
 
 
 # The configuration
@@ -125,7 +128,7 @@ def test_a_dedicated_cpu_leaves_the_interrupt_flag_alone() -> None:
 def test_fragment_says_each_option_once() -> None:
     text = PLACES.fragment.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if "CONFIG_" in line]
-    assert len(guest_linux.read_configuration(PLACES.fragment)) == len(lines)
+    assert len(linux_kernel.read_configuration(PLACES.fragment)) == len(lines)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +136,7 @@ def test_fragment_says_each_option_once() -> None:
     ["SMP", "X86_PAE", "MODULES", "VMAP_STACK", "PAGE_TABLE_ISOLATION", "X86_16BIT", "JUMP_LABEL"],
 )
 def test_fragment_leaves_out_what_ring_1_cannot_have(option: str) -> None:
-    assert guest_linux.read_configuration(PLACES.fragment)[f"CONFIG_{option}"] == "n"
+    assert linux_kernel.read_configuration(PLACES.fragment)[f"CONFIG_{option}"] == "n"
 
 
 @pytest.mark.parametrize(
@@ -152,10 +155,10 @@ def test_lost_options_are_named(tmp_path: Path, configuration: str, lost: list[s
     actual = tmp_path / ".config"
     actual.write_text(configuration, encoding="utf-8")
     if not lost:
-        guest_linux.check_configuration(fragment, actual)
+        linux_kernel.check_configuration(fragment, actual)
         return
     with pytest.raises(UserError) as error:
-        guest_linux.check_configuration(fragment, actual)
+        linux_kernel.check_configuration(fragment, actual)
     assert re.findall(r"CONFIG_\w", str(error.value)) == lost
 
 
@@ -173,10 +176,10 @@ def test_no_kernel_is_preemptible(tmp_path: Path, text: str, right: bool) -> Non
     (tmp_path / "config.fragment").write_text(text, encoding="utf-8")
     (tmp_path / ".config").write_text(text, encoding="utf-8")
     if right:
-        guest_linux.check_configuration(tmp_path / "config.fragment", tmp_path / ".config")
+        linux_kernel.check_configuration(tmp_path / "config.fragment", tmp_path / ".config")
         return
     with pytest.raises(UserError, match=r"would be preemptible .* set CONFIG_PREEMPT_NONE"):
-        guest_linux.check_configuration(tmp_path / "config.fragment", tmp_path / ".config")
+        linux_kernel.check_configuration(tmp_path / "config.fragment", tmp_path / ".config")
 
 
 # The lock
@@ -186,8 +189,8 @@ def test_lock_pins_one_kernel_and_every_package_of_the_root_file_system() -> Non
     packages = debian.read_lock(PLACES.lock)
     kernels = [entry.name for entry in packages if entry.group == "kernel"]
     rootfs = {entry.name for entry in packages if entry.group == "rootfs"}
-    assert kernels == [guest_linux.KERNEL_PACKAGE]
-    assert rootfs == {*guest_linux.ROOTFS_PROGRAMS, *guest_linux.ROOTFS_LIBRARIES}
+    assert kernels == [linux_kernel.KERNEL_PACKAGE]
+    assert rootfs == {*linux_rootfs.ROOTFS_PROGRAMS, *guest_linux.ROOTFS_LIBRARIES}
     for entry in packages:
         assert re.fullmatch(r"[0-9a-f]{64}", entry.sha256)
         assert entry.path.startswith("pool/")
@@ -303,19 +306,19 @@ def test_archive_that_is_no_package_is_one_sentence(tmp_path: Path) -> None:
 def test_missing_tools_are_named_by_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda tool: None if tool in ("xz", "bc") else "/bin/x")
     with pytest.raises(UserError, match=r"install bc, xz-utils \(Debian's names\)"):
-        guest_linux._require_tools(guest_linux.KERNEL_TOOLS)
+        linux_places.require_tools(linux_kernel.KERNEL_TOOLS)
 
 
 def test_too_small_a_disk_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"needs .* GB of disk .* make room"):
-        guest_linux._require_space(tmp_path, 10**18)
+        linux_places.require_space(tmp_path, 10**18)
 
 
 def test_source_that_is_no_package_is_one_sentence(tmp_path: Path) -> None:
     archive = tmp_path / "linux.deb"
     archive.write_bytes(gzip.compress(b"no archive"))
     with pytest.raises(UserError, match="cannot be unpacked"):
-        guest_linux._unpack_source(archive, tmp_path / "out")
+        linux_kernel._unpack_source(archive, tmp_path / "out")
 
 
 def small_tree(folder: Path) -> Path:
@@ -323,7 +326,7 @@ def small_tree(folder: Path) -> Path:
     (folder / "drivers" / "misc").mkdir(parents=True)
     (folder / "drivers" / "misc" / "Makefile").write_text("# misc\n", encoding="utf-8")
     (folder / "file").write_text("one\n", encoding="utf-8")
-    (folder / guest_linux.STAMP).write_text("stamp", encoding="utf-8")
+    (folder / linux_places.STAMP).write_text("stamp", encoding="utf-8")
     return folder
 
 
@@ -331,7 +334,7 @@ def test_patching_leaves_the_original_alone(tmp_path: Path) -> None:
     native = small_tree(tmp_path / "native")
     patch = tmp_path / "change.patch"
     patch.write_text("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-one\n+two\n", encoding="utf-8")
-    guest_linux._patch_source(native, tmp_path / "patched", patch, "patched")
+    linux_kernel._patch_source(native, tmp_path / "patched", patch, "patched")
     assert (native / "file").read_text(encoding="utf-8") == "one\n"
     assert (tmp_path / "patched" / "file").read_text(encoding="utf-8") == "two\n"
     assert (native / "drivers" / "misc" / "Makefile").read_text(encoding="utf-8") == "# misc\n"
@@ -342,9 +345,9 @@ def test_drivers_are_added_once_and_to_one_tree(tmp_path: Path) -> None:
     native, patched = small_tree(tmp_path / "native"), tmp_path / "patched"
     patch = tmp_path / "change.patch"
     patch.write_text("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-one\n+two\n", encoding="utf-8")
-    guest_linux._patch_source(native, patched, patch, "patched")
+    linux_kernel._patch_source(native, patched, patch, "patched")
     for _ in range(2):
-        guest_linux._add_drivers(PLACES, patched)
+        linux_kernel._add_drivers(PLACES, patched)
     folders = [tree / "drivers" / "misc" for tree in (native, patched)]
     before, after = ((folder / "Makefile").read_text(encoding="utf-8") for folder in folders)
     assert before == "# misc\n"
@@ -354,12 +357,12 @@ def test_drivers_are_added_once_and_to_one_tree(tmp_path: Path) -> None:
 
 def test_drivers_that_stay_the_same_keep_their_time(tmp_path: Path) -> None:
     source = small_tree(tmp_path)
-    guest_linux._add_drivers(PLACES, source)
+    linux_kernel._add_drivers(PLACES, source)
     copy = source / "drivers" / "misc" / "gandalf" / "gandalf_control.c"
     assert copy.read_bytes() == (PLACES.drivers / copy.name).read_bytes()
     assert (copy.parent / "control.h").read_bytes() == (PLACES.abi / "control.h").read_bytes()
     before = copy.stat()
-    guest_linux._add_drivers(PLACES, source)
+    linux_kernel._add_drivers(PLACES, source)
     assert copy.stat() == before
 
 
@@ -368,7 +371,7 @@ def test_patch_that_does_not_apply_is_one_sentence(tmp_path: Path) -> None:
     patch = tmp_path / "change.patch"
     patch.write_text("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-three\n+two\n", encoding="utf-8")
     with pytest.raises(UserError, match="does not apply to the pinned kernel"):
-        guest_linux._patch_source(native, tmp_path / "patched", patch, "patched")
+        linux_kernel._patch_source(native, tmp_path / "patched", patch, "patched")
 
 
 # A change of the interrupt flag's lines, and of others.
@@ -382,11 +385,12 @@ FLAG_CHANGE = """\
 CHANGE = "--- a/file\n+++ b/file\n@@ -1 +1 @@\n-one\n+{}\n"
 
 
-@pytest.mark.parametrize("variant", get_args(guest_linux.Variant))
+@pytest.mark.parametrize("variant", get_args(linux_places.Variant))
 def test_stamp_follows_the_inputs_of_the_variant(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: guest_linux.Variant
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: linux_places.Variant
 ) -> None:
-    monkeypatch.setattr(guest_linux, "_compiler_version", lambda: b"gcc 12")
+    for module in (linux_kernel, linux_rootfs):
+        monkeypatch.setattr(module, "compiler_version", lambda: b"gcc 12")
     places = Places(tmp_path)
     inputs = {
         "fragment": places.fragment,
@@ -399,7 +403,7 @@ def test_stamp_follows_the_inputs_of_the_variant(
     places.patch.write_text(CHANGE.format(1) + FLAG_CHANGE.format(1), encoding="utf-8")
 
     def stamp() -> str:
-        return guest_linux._digest(*guest_linux._kernel_inputs(variant, places, package()))
+        return linux_places.digest_of(*linux_kernel._kernel_inputs(variant, places, package()))
 
     seen = [stamp()]
     for path in inputs.values():
@@ -426,7 +430,7 @@ def test_listing_has_parents_first_and_fixed_owners(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_bytes(b"x")
     program.chmod(0o750)
-    lines = guest_linux.image_lines({"usr/lib/gandalf/probe": program, "etc/text": program})
+    lines = linux_rootfs.image_lines({"usr/lib/gandalf/probe": program, "etc/text": program})
     made = {"/"}
     for line in lines:
         kind, name, *_ = line.split()
@@ -451,39 +455,39 @@ def compile_library(folder: Path, name: str, *needed: str) -> Path:
 def test_libraries_are_found_through_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guest_linux, "ROOTFS_LOADED_LATE", ())
+    monkeypatch.setattr(linux_rootfs, "ROOTFS_LOADED_LATE", ())
     compile_library(tmp_path, "libc.so.1")
     compile_library(tmp_path, "libb.so.1", "libc.so.1")
     compile_library(tmp_path, "libunused.so.1")
     program = compile_library(tmp_path, "program", "libb.so.1")
-    found = guest_linux._libraries([program], tmp_path)
+    found = linux_rootfs._libraries([program], tmp_path)
     assert {Path(name).name for name in found} == {"libb.so.1", "libc.so.1"}
 
 
 def test_missing_library_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guest_linux, "ROOTFS_LOADED_LATE", ())
+    monkeypatch.setattr(linux_rootfs, "ROOTFS_LOADED_LATE", ())
     library = compile_library(tmp_path, "libb.so.1")
     program = compile_library(tmp_path, "program", "libb.so.1")
     library.unlink()
     with pytest.raises(UserError, match=r"program needs libb\.so\.1, which no pinned package has"):
-        guest_linux._libraries([program], tmp_path)
+        linux_rootfs._libraries([program], tmp_path)
 
 
 def test_scripts_name_no_libraries(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\n", encoding="utf-8")
-    assert guest_linux.needed_libraries(script) is None
+    assert linux_rootfs.needed_libraries(script) is None
 
 
 def test_extra_files_change_the_stamp(tmp_path: Path) -> None:
     places = Places(tmp_path)
-    before = guest_linux._digest(*guest_linux._rootfs_inputs(places, []))
+    before = linux_places.digest_of(*linux_rootfs._rootfs_inputs(places, []))
     extra = places.rootfs_extra / "usr" / "lib" / "gandalf" / "probe"
     extra.parent.mkdir(parents=True)
     extra.write_bytes(b"x")
-    with_file = guest_linux._digest(*guest_linux._rootfs_inputs(places, []))
+    with_file = linux_places.digest_of(*linux_rootfs._rootfs_inputs(places, []))
     extra.chmod(0o755)
-    with_mode = guest_linux._digest(*guest_linux._rootfs_inputs(places, []))
+    with_mode = linux_places.digest_of(*linux_rootfs._rootfs_inputs(places, []))
     assert len({before, with_file, with_mode}) == 3
 
 
@@ -494,7 +498,7 @@ def test_a_change_of_gandalfctl_changes_the_stamp(tmp_path: Path) -> None:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x", encoding="utf-8")
-        stamps.add(guest_linux._digest(*guest_linux._rootfs_inputs(places, [])))
+        stamps.add(linux_places.digest_of(*linux_rootfs._rootfs_inputs(places, [])))
     assert len(stamps) == 2
 
 
@@ -503,7 +507,7 @@ def test_gandalfctl_that_does_not_compile_is_told(tmp_path: Path) -> None:
     places.control.mkdir(parents=True)
     (places.control / "Makefile").write_text("all:\n\t@echo wrong; false\n", encoding="utf-8")
     with pytest.raises(UserError, match=r"wrong\n(?s:.*)gandalfctl did not compile"):
-        guest_linux.build_programs(places)
+        linux_rootfs.build_programs(places)
 
 
 # The attack driver

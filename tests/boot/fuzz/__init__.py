@@ -7,7 +7,7 @@ from pathlib import Path
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.bench.workload import extended
 from gandalf.build.build import build_itron, make
-from gandalf.guests import linux as guest_linux
+from gandalf.guests import rootfs as linux_rootfs
 
 _SOURCES = Path(__file__).parent
 _TESTS = BUILD / "tests"
@@ -34,6 +34,6 @@ def build_initrd() -> str:
         ROOT / "guest" / "tests", *(str(path) for path in IMAGES.values() if _TESTS in path.parents)
     )
     output = BUILD / "boot" / "fuzz.cpio"
-    usual = guest_linux.build_rootfs(ROOT, lambda _: None)
+    usual = linux_rootfs.build_rootfs(ROOT, lambda _: None)
     extended(usual, {"bin/fuzz": program, **IMAGES}, output)
     return str(output.relative_to(ROOT))

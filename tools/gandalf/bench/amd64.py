@@ -28,7 +28,7 @@ from gandalf.base.command import run
 from gandalf.base.paths import BUILD, ROOT, UserError, shown
 from gandalf.guests import cpio, debian
 from gandalf.guests.debian import Log, Package
-from gandalf.guests.linux import needed_libraries
+from gandalf.guests.rootfs import needed_libraries
 from gandalf.run.emulator import Options, Qemu
 from gandalf.run.terminal import Terminal
 

@@ -41,7 +41,8 @@ from gandalf.build.symbols import Image, Symbols, vector_text
 from gandalf.console.demultiplex import VMM_CONSOLE, Demultiplexer
 from gandalf.description.description import LinuxGuest
 from gandalf.description.linux_boot import DETERMINISTIC_OPTIONS, TOOL_OPTIONS
-from gandalf.guests import linux as guest_linux
+from gandalf.guests import kernel as linux_kernel
+from gandalf.guests import rootfs as linux_rootfs
 from gandalf.measure.ring import read_layout
 from gandalf.measure.trace import names_of
 from gandalf.run import emulator
@@ -59,7 +60,7 @@ _NATIVE_MEMORY = 192
 
 def build_initrd(work: tuple[Work, ...], log: Log) -> Path:
     """Return the root file system with the bench in it."""
-    rootfs = guest_linux.build_rootfs(ROOT, log)
+    rootfs = linux_rootfs.build_rootfs(ROOT, log)
     added = bench_workload.files(32, work, FOLDER / "script")
     return bench_workload.extended(rootfs, added, INITRD)
 
@@ -78,7 +79,7 @@ class Native(Target):
         return line.replace("clearcpuid=sep,", "clearcpuid=") if self.sysenter else line
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:
-        vmlinux = guest_linux.build_kernel("native", ROOT, log)
+        vmlinux = linux_kernel.build_kernel("native", ROOT, log)
         initrd, kernel = build_initrd(work, log), Image(vmlinux, "linux")
         line = self._command_line()
         with scratch() as folder:
@@ -307,7 +308,7 @@ def _own_script(path: Path, text: str, log: Log) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     added = {**bench_workload.build_programs(32), "root/.profile": path}
-    bench_workload.extended(guest_linux.build_rootfs(ROOT, log), added, INITRD)
+    bench_workload.extended(linux_rootfs.build_rootfs(ROOT, log), added, INITRD)
 
 
 def _guests_text(built: Built, stream: bytes) -> str:

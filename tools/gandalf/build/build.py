@@ -26,7 +26,8 @@ from gandalf.description.guests import builder, image_names, kernel_variant
 from gandalf.description.images import ImageError, read_vmm
 from gandalf.description.layout import VMM_END, VMM_START
 from gandalf.guests import freertos as guest_freertos
-from gandalf.guests import linux as guest_linux
+from gandalf.guests import kernel as linux_kernel
+from gandalf.guests import rootfs as linux_rootfs
 
 Log = Callable[[str], None]
 
@@ -84,10 +85,10 @@ def _build_image(path: Path, log: Log) -> None:
     """Build one file that a description names. Raises UserError with the reason if it fails."""
     variant = kernel_variant(path)
     if variant is not None:
-        guest_linux.build_kernel(variant, ROOT, log)
+        linux_kernel.build_kernel(variant, ROOT, log)
     match builder(path):
         case "rootfs":
-            guest_linux.build_rootfs(ROOT, log)
+            linux_rootfs.build_rootfs(ROOT, log)
         case "freertos":
             guest_freertos.build(ROOT, log)
         case "itron":

@@ -29,7 +29,7 @@ from gandalf.description.description import (
 )
 from gandalf.description.guests import Loaded, kernel_variant, load_all
 from gandalf.description.layout import Layout, check_layout, place
-from gandalf.guests.linux import VARIANTS_OF_MODE
+from gandalf.guests.places import VARIANTS_OF_MODE
 
 _SMALLEST_MACHINE = 16 << 20
 _LARGEST_MACHINE = 3 << 30

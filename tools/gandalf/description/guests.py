@@ -17,7 +17,7 @@ from gandalf.base.toml_lines import Location
 from gandalf.description import linux_boot
 from gandalf.description.description import Guest, LinuxGuest, RtosGuest, System, size_text
 from gandalf.description.images import Image, ImageError, Segment, read_kernel, read_rtos
-from gandalf.guests.linux import Variant
+from gandalf.guests.places import Variant
 
 _PAGE = 0x1000
 

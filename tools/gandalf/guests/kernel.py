@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the kernel of the Linux guest in four variants."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from unidiff.patch import PatchSet
+
+from gandalf.base.paths import UserError, shown
+from gandalf.guests import debian
+from gandalf.guests.debian import Log, Package, elapsed
+from gandalf.guests.places import (
+    RECIPE,
+    STAMP,
+    Places,
+    Tree,
+    Variant,
+    compiler_version,
+    digest_of,
+    exclusive,
+    is_stamped,
+    read_input,
+    remove_folder,
+    replace_file,
+    require_space,
+    require_tools,
+    write_stamp,
+)
+
+# Parts of the source that no i386 kernel of ours compiles. Kconfig files and makefiles stay.
+SOURCE_EXCLUDES = (
+    "linux-source-*/arch/[a-wyz]*/*.[chS]",
+    "linux-source-*/arch/xtensa/*.[chS]",
+    "linux-source-*/arch/*/dts/*",
+    "linux-source-*/drivers/gpu/*.[ch]",
+    "linux-source-*/drivers/media/*.[ch]",
+    "linux-source-*/drivers/net/*/*.[ch]",
+    "linux-source-*/drivers/staging/*.[ch]",
+    "linux-source-*/sound/*.[ch]",
+    "linux-source-*/Documentation/*/*",
+    "linux-source-*/tools/perf/*",
+    "linux-source-*/tools/testing/*",
+)
+
+# Fixed, so that two builds give the same bytes.
+KBUILD_ENVIRONMENT = {
+    "KBUILD_BUILD_TIMESTAMP": "Mon Jan  1 00:00:00 UTC 2024",
+    "KBUILD_BUILD_USER": "gandalf",
+    "KBUILD_BUILD_HOST": "gandalf",
+    "KBUILD_BUILD_VERSION": "1",
+    "LC_ALL": "C",
+}
+
+# Command: the Debian package that has it.
+KERNEL_TOOLS = {
+    "gcc": "gcc",
+    "make": "make",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+    "patch": "patch",
+    "xz": "xz-utils",
+    "dpkg-deb": "dpkg",
+}
+# Bytes that a kernel build may take, sources included.
+KERNEL_SPACE = 2_000_000_000
+# Files that the configuration compiles, for the progress display only.
+KERNEL_FILES = 630
+PROGRESS_INTERVAL = 10.0
+
+KERNEL_PACKAGE = "linux-source-6.1"
+# What a kernel with a CPU of its own has not of the patch: its interrupt flag is the processor's.
+FLAG_FILE = "arch/x86/include/asm/irqflags.h"
+# Added to drivers/misc/Makefile in the patched source.
+DRIVER_LINE = b"obj-y += gandalf/\n"
+
+
+def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
+    """Build a variant of the guest kernel unless it is up to date; return its vmlinux.
+
+    `native` is Debian's source without a changed line, `dedicated` has those lines of the patch
+    that only make it faster, `patched` has all and runs on a shared CPU, and `attack` is `patched`
+    with the attack driver. Each has our other drivers. Beside vmlinux are System.map and
+    arch/x86/boot/bzImage.
+    """
+    places = Places(root)
+    package = kernel_package(places)
+    output = places.linux / variant
+    vmlinux = output / "vmlinux"
+    stamp = digest_of(*_kernel_inputs(variant, places, package))
+    if variant == "attack":
+        build_kernel("patched", root, log)
+    with exclusive(places.linux):
+        if not (is_stamped(output, stamp) and vmlinux.exists()):
+            require_tools(KERNEL_TOOLS)
+            require_space(places.linux, KERNEL_SPACE)
+            start = time.monotonic()
+            source = prepare_source(places, package, _tree(variant), log)
+            _add_drivers(places, source)
+            if variant == "attack":
+                _copy_objects(output)
+            else:
+                _configure(places, source, output)
+            _compile(variant, source, output, log)
+            write_stamp(output, stamp)
+            log(f"guest kernel ({variant}) built in {elapsed(start)}")
+    return vmlinux
+
+
+def kernel_package(places: Places) -> Package:
+    for package in debian.read_lock(places.lock):
+        if package.group == "kernel":
+            return package
+    raise UserError(f"{shown(places.lock)} names no kernel: restore it from the repository.")
+
+
+def _kernel_inputs(variant: Variant, places: Places, package: Package) -> Iterator[bytes]:
+    """Give everything that a kernel build depends on."""
+    yield f"{RECIPE} {package.sha256} {SOURCE_EXCLUDES} {KBUILD_ENVIRONMENT}".encode()
+    yield compiler_version()
+    yield read_input(places.fragment)
+    yield DRIVER_LINE
+    for name, path in places.driver_files().items():
+        yield name.encode()
+        yield read_input(path)
+    if variant != "native":
+        yield read_patch(places.patch, _tree(variant))
+
+
+def _tree(variant: Variant) -> Tree:
+    return "patched" if variant == "attack" else variant
+
+
+def read_patch(patch: Path, tree: Tree) -> bytes:
+    """Return what of the patch is for a tree: all of it, or all but the interrupt flag's lines."""
+    content = read_input(patch)
+    if tree != "dedicated":
+        return content
+    files = PatchSet(content.decode())
+    return "".join(str(file) for file in files if file.path != FLAG_FILE).encode()
+
+
+def prepare_source(places: Places, package: Package, tree: Tree, log: Log) -> Path:
+    """Return the folder of the kernel's sources, unpacked and, if wanted, patched."""
+    native = places.source("native")
+    stamp = digest_of(f"{RECIPE} {package.sha256} {SOURCE_EXCLUDES}".encode())
+    if not is_stamped(native, stamp):
+        archive = debian.fetch([package], places.cache, log)[0]
+        log("unpacking the kernel's sources")
+        remove_folder(native)
+        _unpack_source(archive, native)
+        write_stamp(native, stamp)
+    if tree == "native":
+        return native
+    target = places.source(tree)
+    stamp = digest_of(stamp.encode(), read_patch(places.patch, tree), DRIVER_LINE)
+    if not is_stamped(target, stamp):
+        remove_folder(target)
+        _patch_source(native, target, places.patch, tree)
+        write_stamp(target, stamp)
+    return target
+
+
+def _unpack_source(archive: Path, target: Path) -> None:
+    """Unpack the tar file inside the package, without what is never compiled."""
+    target.mkdir(parents=True)
+    excludes = [f"--exclude={pattern}" for pattern in SOURCE_EXCLUDES]
+    inner = f"./usr/src/{KERNEL_PACKAGE}.tar.xz"
+    commands = [
+        ["dpkg-deb", "--fsys-tarfile", str(archive)],
+        ["tar", "--extract", "--to-stdout", inner],
+        ["xz", "--decompress", "--stdout", "--threads=0"],
+        ["tar", "--extract", f"--directory={target}", "--strip-components=1", *excludes],
+    ]
+    processes: list[subprocess.Popen[bytes]] = []
+    for command in commands:
+        feed = processes[-1].stdout if processes else None
+        is_last = command is commands[-1]
+        processes.append(
+            subprocess.Popen(
+                command,
+                stdin=feed or subprocess.DEVNULL,
+                stdout=None if is_last else subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        )
+        if feed is not None:
+            feed.close()
+    if [process for process in processes if process.wait() != 0]:
+        raise UserError(
+            f"{shown(archive)} cannot be unpacked: check that the disk has 2 GB free, or delete "
+            "the file and run the command again."
+        )
+
+
+def _patch_source(native: Path, target: Path, patch: Path, tree: Tree) -> None:
+    """Make a patched copy of hard links; patch writes a new file for each that it changes."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cp", "--archive", "--link", str(native), str(target)], check=True)
+    (target / STAMP).unlink()
+    result = subprocess.run(
+        ["patch", "--strip=1", "--fuzz=0", "--quiet"],
+        cwd=target,
+        input=read_patch(patch, tree),
+        capture_output=True,
+        check=False,
+    )
+    if result.returncode != 0:
+        raise UserError(
+            f"{shown(patch)} does not apply to the pinned kernel "
+            f"({_first_line(result.stdout.decode())}): adapt the patch to this version of Linux."
+        )
+
+
+def _add_drivers(places: Places, source: Path) -> None:
+    """Put our drivers beside Linux's own. One that stays the same is not compiled again."""
+    makefile = source / "drivers" / "misc" / "Makefile"
+    if not makefile.read_bytes().endswith(DRIVER_LINE):
+        replace_file(makefile, makefile.read_bytes() + DRIVER_LINE)
+    folder = source / "drivers" / "misc" / "gandalf"
+    folder.mkdir(exist_ok=True)
+    for name, path in places.driver_files().items():
+        copy, content = folder / name, read_input(path)
+        if not copy.exists() or copy.read_bytes() != content:
+            replace_file(copy, content)
+
+
+def _copy_objects(output: Path) -> None:
+    """Start the variant `attack` from the objects of `patched`."""
+    remove_folder(output)
+    shutil.copytree(output.parent / "patched", output, symlinks=True)
+    (output / STAMP).unlink()
+
+
+def _configure(places: Places, source: Path, output: Path) -> None:
+    """Write output/.config: tinyconfig, then the fragment, then the defaults of what is new."""
+    output.mkdir(parents=True, exist_ok=True)
+    (output / STAMP).unlink(missing_ok=True)
+    make = ["make", "--silent", f"O={output}", "ARCH=i386"]
+    merge = ["scripts/kconfig/merge_config.sh", "-m", "-O", str(output), str(output / ".config")]
+    with (output / "configure.log").open("w", encoding="utf-8") as log_file:
+        for command in (
+            [*make, "tinyconfig"],
+            [*merge, str(places.fragment)],
+            [*make, "olddefconfig"],
+        ):
+            result = subprocess.run(
+                command,
+                cwd=source,
+                env=os.environ | KBUILD_ENVIRONMENT,
+                stdin=subprocess.DEVNULL,
+                stdout=log_file,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+            if result.returncode != 0:
+                raise UserError(
+                    f"The guest kernel cannot be configured: see {shown(output)}/configure.log."
+                )
+    check_configuration(places.fragment, output / ".config")
+
+
+def check_configuration(fragment: Path, configuration: Path) -> None:
+    """Raise UserError if a line of the fragment is not what the configuration says.
+
+    Neither may the fragment say that the kernel can be preempted, which no mode is made for.
+    """
+    wanted = read_configuration(fragment)
+    actual = read_configuration(configuration)
+    if actual.get("CONFIG_PREEMPTION", "n") != "n":
+        raise UserError(
+            "The kernel would be preemptible (CONFIG_PREEMPTION), and no guest's may be: set "
+            f"CONFIG_PREEMPT_NONE in {shown(fragment)}."
+        )
+    lost = [name for name, value in wanted.items() if actual.get(name, "n") != value]
+    if lost:
+        raise UserError(
+            f"The kernel's configuration did not take {', '.join(lost)} of {shown(fragment)}: "
+            "set what these options depend on, or remove them."
+        )
+
+
+def read_configuration(path: Path) -> dict[str, str]:
+    """Return the options of a Kconfig file; an option that is not set has the value "n"."""
+    options = {}
+    for line in read_input(path).decode().splitlines():
+        if match := re.fullmatch(r"(CONFIG_\w+)=(.*)", line):
+            options[match[1]] = match[2]
+        elif match := re.fullmatch(r"# (CONFIG_\w+) is not set", line):
+            options[match[1]] = "n"
+    return options
+
+
+def _compile(variant: Variant, source: Path, output: Path, log: Log) -> None:
+    """Run the kernel's make, with a line of progress every few seconds."""
+    jobs = len(os.sched_getaffinity(0))
+    command = ["make", f"--jobs={jobs}", f"O={output}", "ARCH=i386", "bzImage"]
+    if variant == "attack":
+        command.append("GANDALF_ATTACK=y")
+    log(f"compiling the guest kernel ({variant})")
+    log_path = output / "build.log"
+    files, due = 0, time.monotonic() + PROGRESS_INTERVAL
+    with (
+        log_path.open("w", encoding="utf-8") as log_file,
+        subprocess.Popen(
+            command,
+            cwd=source,
+            env=os.environ | KBUILD_ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process,
+    ):
+        for line in process.stdout or ():
+            log_file.write(line)
+            files += line.startswith("  CC ")
+            if time.monotonic() >= due:
+                log(f"compiled {files} of about {max(files, KERNEL_FILES)} files")
+                due = time.monotonic() + PROGRESS_INTERVAL
+    if process.returncode != 0:
+        raise UserError(f"The guest kernel did not compile: see {shown(log_path)}.")
+
+
+def _first_line(text: str) -> str:
+    return next(iter(text.splitlines()), "no message")
