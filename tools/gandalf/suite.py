@@ -22,6 +22,7 @@ from gandalf.base.paths import BUILD, ROOT
 from gandalf.build.build import build_vmm, make
 from gandalf.build.size import source_files
 from gandalf.masked.check import check_image
+from gandalf.walls.walls import check_walls
 
 PYTHON = sys.executable
 FUZZ_SECONDS = 30
@@ -195,6 +196,11 @@ def _masked() -> str:
     return "\n".join(check_image(image)) if image.exists() else "the VMM was not built"
 
 
+def _walls() -> str:
+    """Compare what the VMM's files use of each other with the table of walls."""
+    return "\n".join(check_walls(ROOT / "vmm", BUILD / "check" / "first"))
+
+
 def _licences() -> str:
     """Look for the licence line that every source file begins with."""
     folders = ("abi", "vmm", "guest", "measure", "bench", "tools", "tests", "systems")
@@ -245,6 +251,7 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("the two builds are the same to the byte", _identical),
         ("the debug build builds without a warning", _vmm_build("debug", "DEBUG=1")),
         ("each masked section has a name and a bound", _masked),
+        ("each folder of the VMM uses only what it may", _walls),
         ("every bool that a function returns is looked at", _vmm_build(
             "results", f"EXTRA_CFLAGS=-Wno-attributes -include {ROOT / 'tools/checked_bool.h'}",
         )),

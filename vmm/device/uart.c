@@ -6,7 +6,7 @@
  */
 #include "device/uart.h"
 
-#include "device/ns16550.h"
+#include "lib/ns16550.h"
 
 /* The bits that a register keeps of what is written to it. */
 static const u8 register_bits[UART_REGISTERS] = {

@@ -3,7 +3,7 @@
 #include "platform/pc/serial.h"
 
 #include "arch/ia32/cpu.h"
-#include "device/ns16550.h"
+#include "lib/ns16550.h"
 
 enum { FCR_ENABLE_CLEAR = 0x07, LCR_8N1 = 0x03, MCR_DTR_RTS_OUT2 = 0x0b };
 enum { LSR_RECEIVED = 0x01, LSR_ROOM = 0x20, LSR_IDLE = 0x40 };

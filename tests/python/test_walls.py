@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `make check` says of a VMM in which a folder uses what the table of walls keeps from it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gandalf.base.paths import ROOT
+from gandalf.walls.walls import check_walls, find_circles, read_uses, read_walls, wrong_includes
+
+TABLE = """\
+[[folder]]
+name = "lib"
+uses = []
+
+[[folder]]
+name = "core"
+uses = ["lib"]
+only = { "lib" = ["lib/open.h"] }
+
+[[folder]]
+name = "guest"
+uses = ["core"]
+
+[[door]]
+from = "lib"
+to = "core"
+why = "it is entered"
+symbols = ["enter"]
+"""
+SOURCES = {
+    "lib/help.c": "void enter(void); void help(void); void help(void) { enter(); }",
+    "lib/open.h": "",
+    "core/one.c": '#include "lib/open.h"\nvoid help(void); void enter(void) { help(); }',
+    "guest/linux.c": "void enter(void); void start(void) { enter(); }",
+}
+
+
+def tree(folder: Path, changes: dict[str, str], table: str = TABLE) -> tuple[Path, Path]:
+    """Write and compile a small VMM; returns the folders of sources and of objects."""
+    vmm, objects = folder / "vmm", folder / "objects"
+    for name, text in (SOURCES | changes).items():
+        path = vmm / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n")
+    (vmm / "walls.toml").write_text(table)
+    for path in vmm.rglob("*.c"):
+        output = (objects / path.relative_to(vmm)).with_suffix(".o")
+        output.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["gcc", "-I", str(vmm), "-c", str(path), "-o", str(output)], check=True)
+    return vmm, objects
+
+
+def test_what_the_table_allows_is_right(tmp_path: Path) -> None:
+    assert check_walls(*tree(tmp_path, {})) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("core/two.c", "void start(void); void go(void) { start(); }",
+         "core/two: core may not use start of guest/linux"),
+        ("lib/late.c", "void late(void); void go(void); void late(void) { go(); }",
+         "lib/late: lib may not use go of core/three"),
+        ("guest/near.c", "void help(void); void near(void) { help(); }",
+         "guest/near: guest may not use help of lib/help"),
+        ("core/four.c", '#include "lib/closed.h"',
+         "core/four.c: core may not include lib/closed.h"),
+        ("guest/five.c", '#include "lib/open.h"', "guest/five.c: guest may not include lib/open.h"),
+        ("other/six.c", "void help(void); void six(void) { help(); }",
+         "other is not in the table"),
+    ],
+)  # fmt: skip
+def test_a_planted_violation_is_named(tmp_path: Path, name: str, text: str, sentence: str) -> None:
+    added = {name: text, "core/three.c": "void go(void) {}", "lib/closed.h": ""}
+    if "go(void) {" in text:
+        del added["core/three.c"]
+    assert sentence in check_walls(*tree(tmp_path, added))
+
+
+def test_what_nobody_needs_is_named(tmp_path: Path) -> None:
+    changes = {"lib/help.c": "void help(void) {}", "guest/linux.c": "void start(void) {}"}
+    assert check_walls(*tree(tmp_path, changes)) == [
+        "guest does not need core any more",
+        "lib does not need enter of core any more",
+    ]
+
+
+def test_folders_in_a_circle_are_named(tmp_path: Path) -> None:
+    table = TABLE.replace('name = "lib"\nuses = []', 'name = "lib"\nuses = ["core"]')
+    assert "lib uses core, which stands behind it" in check_walls(*tree(tmp_path, {}, table))
+
+
+def test_a_circle_of_files_needs_a_reason(tmp_path: Path) -> None:
+    changes = {
+        "core/a.c": "void b(void); void a(void) { b(); }",
+        "core/b.c": "void a(void); void b(void) { a(); }",
+    }
+    vmm, objects = tree(tmp_path, changes)
+    assert check_walls(vmm, objects) == ["a circle among core/a, core/b"]
+    assert find_circles(read_uses(objects)) == [{"core/a", "core/b"}]
+    reason = '\n[[circle]]\nfiles = ["core/a", "core/b"]\nwhy = "they are one"\n'
+    (vmm / "walls.toml").write_text(TABLE + reason)
+    assert check_walls(vmm, objects) == []
+    (objects / "core" / "b.o").unlink()
+    (said,) = check_walls(vmm, objects)
+    assert said == "there is no circle among core/a, core/b any more"
+
+
+def test_nothing_built_is_not_right(tmp_path: Path) -> None:
+    vmm, _ = tree(tmp_path, {})
+    assert check_walls(vmm, tmp_path / "nowhere") == [
+        f"there are no object files below {tmp_path / 'nowhere'}"
+    ]
+
+
+def test_the_tree_includes_only_what_its_table_allows() -> None:
+    assert wrong_includes(read_walls(ROOT / "vmm" / "walls.toml"), ROOT / "vmm") == []

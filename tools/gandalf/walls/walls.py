@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what the VMM's files use of each other with the table of walls (vmm/walls.toml).
+
+Who calls whom is read from the symbols of the object files, so no rule rests on how something is
+spelled; types and inline functions are found by the includes.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+_INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Use:
+    """A file that refers to a symbol of another; files are named without their ending."""
+
+    file: str
+    symbol: str
+    owner: str
+
+
+@dataclass(frozen=True)
+class Walls:
+    """The table: what each folder may use, of which headers, its doors, the circles of files."""
+
+    uses: dict[str, list[str]]
+    only: dict[tuple[str, str], list[str]]
+    doors: dict[tuple[str, str], set[str]]
+    circles: list[set[str]]
+
+
+def read_walls(path: Path) -> Walls:
+    """Read the table. Raises KeyError if a part of an entry is missing."""
+    table = tomllib.loads(path.read_text())
+    doors: dict[tuple[str, str], set[str]] = {}
+    for door in table.get("door", []):
+        assert door["why"], "a door has its reason"
+        doors.setdefault((door["from"], door["to"]), set()).update(door["symbols"])
+    circles = table.get("circle", [])
+    assert all(circle["why"] for circle in circles), "a circle has its reason"
+    return Walls(
+        uses={folder["name"]: folder["uses"] for folder in table["folder"]},
+        only={
+            (folder["name"], other): headers
+            for folder in table["folder"]
+            for other, headers in folder.get("only", {}).items()
+        },
+        doors=doors,
+        circles=[set(circle["files"]) for circle in circles],
+    )
+
+
+def _symbols(path: Path) -> Iterator[tuple[str, bool]]:
+    """Yield the global symbols of an object file, and whether it defines them."""
+    with path.open("rb") as file:
+        for section in ELFFile(file).iter_sections():
+            if not isinstance(section, SymbolTableSection):
+                continue
+            for symbol in section.iter_symbols():
+                if symbol.name and symbol["st_info"]["bind"] != "STB_LOCAL":
+                    yield symbol.name, symbol["st_shndx"] != "SHN_UNDEF"
+
+
+def read_uses(objects: Path) -> list[Use]:
+    """Return who refers to whose symbols among the object files below a folder."""
+    owners: dict[str, str] = {}
+    wanted: list[tuple[str, str]] = []
+    for path in sorted(objects.rglob("*.o")):
+        name = str(path.relative_to(objects).with_suffix(""))
+        for symbol, defined in _symbols(path):
+            if defined:
+                owners[symbol] = name
+            else:
+                wanted.append((name, symbol))
+    return [
+        Use(file, symbol, owners[symbol])
+        for file, symbol in wanted
+        if symbol in owners and owners[symbol] != file
+    ]
+
+
+def _folder(file: str) -> str:
+    return file.rpartition("/")[0]
+
+
+def wrong_uses(walls: Walls, uses: list[Use]) -> list[str]:
+    """Return each reference from a folder to a symbol that the table keeps from it."""
+    wrong = []
+    for use in uses:
+        here, there = _folder(use.file), _folder(use.owner)
+        if here == there or there in walls.uses.get(here, ()):
+            continue
+        if use.symbol not in walls.doors.get((here, there), ()):
+            wrong.append(f"{use.file}: {here} may not use {use.symbol} of {use.owner}")
+    return wrong
+
+
+def wrong_includes(walls: Walls, vmm: Path) -> list[str]:
+    """Return each include of a header that the table keeps from the file's folder."""
+    wrong = []
+    for folder, uses in walls.uses.items():
+        for path in sorted((vmm / folder).glob("*.[chS]")):
+            for header in _INCLUDE.findall(path.read_text()):
+                there = "arch/ia32" if header == "arch.h" else _folder(header)
+                if there in ("", folder) or there not in walls.uses:
+                    continue
+                headers = walls.only.get((folder, there), [header])
+                if header not in headers or not (there in uses or (folder, there) in walls.doors):
+                    wrong.append(f"{path.relative_to(vmm)}: {folder} may not include {header}")
+    return wrong
+
+
+def wrong_table(walls: Walls, uses: list[Use]) -> list[str]:
+    """Return what is wrong with the table itself: a circle, or what nobody needs."""
+    wrong = []
+    before: set[str] = set()
+    for folder, others in walls.uses.items():
+        wrong += [f"{folder} uses {other}, which stands behind it" for other in others
+                  if other not in before]  # fmt: skip
+        before.add(folder)
+    folders = {_folder(use.file) for use in uses} | {_folder(use.owner) for use in uses}
+    wrong += [f"{folder} is not in the table" for folder in sorted(folders - set(walls.uses))]
+    used = {(_folder(use.file), _folder(use.owner)) for use in uses}
+    wrong += [f"{folder} does not need {other} any more" for folder, others in walls.uses.items()
+              for other in others if (folder, other) not in used]  # fmt: skip
+    called = {(_folder(use.file), _folder(use.owner), use.symbol) for use in uses}
+    wrong += [f"{here} does not need {symbol} of {there} any more"
+              for (here, there), symbols in walls.doors.items() for symbol in sorted(symbols)
+              if (here, there, symbol) not in called]  # fmt: skip
+    return wrong
+
+
+def find_circles(uses: list[Use]) -> list[set[str]]:
+    """Return the groups of files of one folder that refer to each other in a circle."""
+    edges: dict[str, set[str]] = {}
+    for use in uses:
+        if _folder(use.file) == _folder(use.owner):
+            edges.setdefault(use.file, set()).add(use.owner)
+
+    def reached(start: str) -> set[str]:
+        found: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for other in edges.get(waiting.pop(), set()) - found:
+                found.add(other)
+                waiting.append(other)
+        return found
+
+    reach = {file: reached(file) for file in edges}
+    circles = [{other for other in reach[file] if file in reach.get(other, ())} for file in reach]
+    unique: list[set[str]] = []
+    for circle in circles:
+        if circle and circle not in unique:
+            unique.append(circle)
+    return unique
+
+
+def wrong_circles(walls: Walls, uses: list[Use]) -> list[str]:
+    """Return the circles among files for which the table has no reason, and reasons for none."""
+    found = find_circles(uses)
+    new = [circle for circle in found if circle not in walls.circles]
+    gone = [circle for circle in walls.circles if circle not in found]
+    return [
+        *(f"a circle among {', '.join(sorted(circle))}" for circle in new),
+        *(f"there is no circle among {', '.join(sorted(circle))} any more" for circle in gone),
+    ]
+
+
+def check_walls(vmm: Path, objects: Path) -> list[str]:
+    """Return all that contradicts the table of walls, a sentence each."""
+    walls, uses = read_walls(vmm / "walls.toml"), read_uses(objects)
+    if not uses:
+        return [f"there are no object files below {objects}"]
+    return [
+        *wrong_uses(walls, uses), *wrong_includes(walls, vmm), *wrong_table(walls, uses),
+        *wrong_circles(walls, uses),
+    ]  # fmt: skip
