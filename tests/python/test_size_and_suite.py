@@ -117,6 +117,7 @@ while not other.exists() and time.monotonic() < end:
     time.sleep(0.01)
 print(f"{int(other.exists())} passed, {int(not other.exists())} failed")
 """
+FAILS = "print('FAILED x.py::y\\n1 passed, 2 failed'); exit(1)"
 
 
 def test_the_longest_suites_begin_first() -> None:
@@ -133,16 +134,18 @@ def test_suites_run_side_by_side(
         "a": Suite(1, ([sys.executable, "-c", MEET, *files],)),
         "b": Suite(2, ([sys.executable, "-c", MEET, *reversed(files)],)),
         "two": Suite(0, ([sys.executable, "-c", "print('3 passed')"],
-                         [sys.executable, "-c", "print('1 passed, 2 failed'); exit(1)"])),
+                         [sys.executable, "-c", FAILS])),
     }  # fmt: skip
     monkeypatch.setattr(suite, "SUITES", meets)
     monkeypatch.setattr(suite, "BUILD", tmp_path)
     monkeypatch.setattr(suite, "prepare", lambda: None)
     assert run_suites(["a", "b", "two"], 2) == Count(6, 2)
     shown = capsys.readouterr().out
-    assert shown.endswith("b: 1 passed, 0 failed\na: 1 passed, 0 failed\n"
-                          "two: 4 passed, 2 failed\n6 passed, 2 failed\n")  # fmt: skip
-    assert (tmp_path / "test" / "two-2.log").read_text() == "1 passed, 2 failed\n"
+    assert shown.endswith(
+        "b: 1 passed, 0 failed\na: 1 passed, 0 failed\ntwo: 4 passed, 2 failed\n"
+        "two-2: FAILED x.py::y\n6 passed, 2 failed\n"
+    )
+    assert (tmp_path / "test" / "two-2.log").read_text().endswith("1 passed, 2 failed\n")
 
 
 def test_a_suite_by_itself_is_shown_as_it_runs(

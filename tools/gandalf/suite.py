@@ -65,7 +65,7 @@ def _run(name: str, command: list[str], show: bool) -> tuple[int, str]:
     log.parent.mkdir(parents=True, exist_ok=True)
     lines = []
     with (
-        log.open("w") as file,
+        log.open("w", buffering=1) as file,
         subprocess.Popen(
             command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL, errors="replace",
@@ -132,7 +132,12 @@ def order(names: list[str]) -> list[str]:
     return sorted(names, key=lambda name: -every[name].seconds)
 
 
-def run_suite(name: str, lock: threading.Lock, alone: bool = False) -> Count:
+def failures(output: str) -> list[str]:
+    """Return the lines of a suite's output that name what failed."""
+    return re.findall(r"^(?:FAILED|ERROR|\[  FAILED  \])[: ].*", output, re.MULTILINE)
+
+
+def run_suite(name: str, lock: threading.Lock, failed: list[str], alone: bool = False) -> Count:
     """Run a suite, one command behind the other; show its output when it has ended, or at once."""
     with lock:
         print(f"=== {name} begins", flush=True)
@@ -144,6 +149,7 @@ def run_suite(name: str, lock: threading.Lock, alone: bool = False) -> Count:
         count = parse_count(output, status)
         total += count
         with lock:
+            failed += [f"{log}: {line}" for line in failures(output)]
             if not alone:
                 print(output, end="", flush=True)
             print(f"=== {log}: {count} in {time.monotonic() - start:.0f} s", flush=True)
@@ -158,15 +164,17 @@ def prepare() -> None:
 
 def run_suites(names: list[str], jobs: int) -> Count:
     """Run suites by name, so many at once, and print what each has found and the sum."""
-    lock = threading.Lock()
+    lock, failed = threading.Lock(), list[str]()
     if len(names) == 1:
-        return run_suite(names[0], lock, alone=True)
+        return run_suite(names[0], lock, failed, alone=True)
     prepare()
     first = order(names)
     with ThreadPoolExecutor(jobs) as pool:
-        counts = list(pool.map(lambda name: run_suite(name, lock), first))
+        counts = list(pool.map(lambda name: run_suite(name, lock, failed), first))
     for name, count in zip(first, counts, strict=True):
         print(f"{name}: {count}")
+    for line in failed:
+        print(line)
     total = sum(counts, Count())
     print(total, flush=True)
     return total
