@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hypercall and a virtual chip are added to the VMM by a file, with no line changed elsewhere."""
+
+import shutil
+
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.build.build import make
+
+from .systems import Boot, describe, linux
+from .test_masked import ATTACK
+
+ADDED = """\
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a test adds: a hypercall that doubles, and a chip whose port has the complement. */
+#include "arch.h"
+#include "core/hypercall.h"
+#include "guests/x86/port.h"
+
+static u32 hypercall_double(struct vcpu *vcpu)
+{
+	return 2 * frame_argument(vcpu->frame, 0);
+}
+HYPERCALL(60, HYPERCALL_OF_LINUX, hypercall_double);
+
+static u8 last;
+
+static u8 chip_read(UNUSED struct pc *pc, UNUSED u16 port)
+{
+	return (u8)~last;
+}
+
+static void chip_write(UNUSED struct pc *pc, UNUSED u16 port, u8 value)
+{
+	last = value;
+}
+
+static const struct port_range chip_ports = {0x0a30, 0x0a31, chip_read, chip_write};
+PORT_RANGE(chip_ports);
+"""
+
+
+def attack(machine: Boot, line: str) -> str:
+    """Have Linux's kernel do something, and return what came of it."""
+    return machine.shell(f'echo "{line}" > /dev/gandalf-attack; cat /dev/gandalf-attack')
+
+
+def test_an_added_file_has_a_hypercall_and_a_port_range() -> None:
+    folder = BUILD / "boot" / "added"
+    shutil.rmtree(folder, ignore_errors=True)
+    for part in ("vmm", "abi"):
+        shutil.copytree(ROOT / part, folder / part)
+    (folder / "vmm" / "guests" / "x86" / "added.c").write_text(ADDED)
+    make(folder / "vmm", "-j2", f"BUILD={folder / 'build'}")
+    vmm = folder / "build" / "gandalf.elf"
+    description = describe("added", linux(kernel=ATTACK))
+    with Boot.start(description, vmm=vmm) as machine:
+        machine.wait_for_shell()
+        assert "0000002a" in attack(machine, "hypercall 60 21 0 0")
+        attack(machine, "out 0xa30 0x5a")
+        assert "a5" in attack(machine, "in 0xa31")
+    # Without the file nobody answers at the port, and the hypercall ends the guest.
+    with Boot.start(description) as machine:
+        machine.wait_for_shell()
+        assert "ff" in attack(machine, "in 0xa31")
+        machine.send("linux", 'echo "hypercall 60 21 0 0" > /dev/gandalf-attack\n')
+        machine.expect("vmm", r"^guest linux stopped: unknown hypercall 60\n")
