@@ -23,6 +23,8 @@ FORKS_SHARE = 0.0005
 # page tables that share one move it back and forth, 8 instructions each time; which frames Linux
 # takes depends on when it booted, and so on how long the guests beside it took to be loaded.
 WINDOW_MOVES = 2 * 8
+# Whether one of Linux's ticks more falls into the samples depends on that moment, too.
+TICK = 8000
 
 
 def quiet(_: str) -> None:
@@ -65,4 +67,5 @@ def test_linux_does_not_notice(results: Results, operation: str) -> None:
     assert more.ratio == pytest.approx(1, abs=difference / without.instructions)
     assert more.events == without.events
     assert "vmm_entries" in more.events
-    assert more.mean == pytest.approx(without.mean, rel=0.02)
+    tick = TICK / without.samples
+    assert abs(more.mean - without.mean) <= max(0.02 * without.mean, tick)
