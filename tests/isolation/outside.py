@@ -50,17 +50,26 @@ class VmmImage:
 
     @staticmethod
     def _fields(structure: Any) -> dict[str, tuple[int, str | None]]:
-        """Return offset and, of a structure inside, the name of its type, by field."""
-        fields = {}
+        """Return offset and, of a structure inside, the name of its type, by field.
+
+        The fields of a structure without a name are fields of the one around it.
+        """
+        fields: dict[str, tuple[int, str | None]] = {}
         for member in structure.iter_children():
-            if member.tag != "DW_TAG_member" or "DW_AT_name" not in member.attributes:
+            if member.tag != "DW_TAG_member":
                 continue
             kind = member.get_DIE_from_attribute("DW_AT_type")
-            inner = kind.attributes.get("DW_AT_name") if "structure" in kind.tag else None
-            fields[member.attributes["DW_AT_name"].value.decode()] = (
-                int(member.attributes["DW_AT_data_member_location"].value),
-                inner.value.decode() if inner else None,
-            )
+            if "DW_AT_data_member_location" not in member.attributes:
+                continue
+            place = int(member.attributes["DW_AT_data_member_location"].value)
+            name = member.attributes.get("DW_AT_name")
+            if name is not None:
+                inner = kind.attributes.get("DW_AT_name") if "structure" in kind.tag else None
+                fields[name.value.decode()] = (place, inner.value.decode() if inner else None)
+            elif "structure" in kind.tag:
+                for inside, (offset, inner_name) in VmmImage._fields(kind).items():
+                    if inside != "sizeof":
+                        fields[inside] = (place + offset, inner_name)
         fields["sizeof"] = (int(structure.attributes["DW_AT_byte_size"].value), None)
         return fields
 
