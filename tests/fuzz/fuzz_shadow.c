@@ -604,7 +604,7 @@ static void guest_start(void)
 	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
 	vcpu->operations->start(vcpu);
 	core.direct = pc->dedicated ? vcpu : NULL;
-	space_load(vcpu);
+	address_space_load(vcpu);
 	vcpu->state = VCPU_RUNNING;
 	vcpu->attention = false;
 	oracle_reset();
@@ -674,7 +674,7 @@ static void guest_end(void)
 {
 	vcpu->state = VCPU_OFF;
 	vcpu->operations->stop(vcpu);
-	space_load(&idle_vcpu);
+	address_space_load(&idle_vcpu);
 	vcpu->operations->release(vcpu);
 }
 

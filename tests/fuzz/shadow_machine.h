@@ -543,7 +543,7 @@ static void vmm_enters(u32 eip, u32 vector, bool code, u32 error)
 	vmm_stack = kept;
 }
 
-static void space_load(const struct vcpu *which)
+static void address_space_load(const struct vcpu *which)
 {
 	core.current = (struct vcpu *)(uintptr_t)which;
 	core.cr3 = which->cr3;
@@ -555,12 +555,12 @@ static void idle_enters(u32 vector)
 {
 	u32 kept = vmm_stack;
 
-	space_load(&idle_vcpu);
+	address_space_load(&idle_vcpu);
 	vmm_stack = (u32)(uintptr_t)(idle_stack + sizeof(idle_stack));
 	if (setjmp(idle_left) == 0)
 		vmm_enters(IDLE_EIP, vector, false, 0);
 	vmm_stack = kept;
-	space_load(vcpu);
+	address_space_load(vcpu);
 }
 
 #endif

@@ -99,7 +99,7 @@ def test_a_circle_of_files_needs_a_reason(tmp_path: Path) -> None:
     }
     vmm, objects = tree(tmp_path, changes)
     assert check_walls(vmm, objects) == ["a circle among core/a, core/b"]
-    assert find_circles(read_uses(objects)) == [{"core/a", "core/b"}]
+    assert find_circles(read_uses(objects, vmm)) == [{"core/a", "core/b"}]
     reason = '\n[[circle]]\nfiles = ["core/a", "core/b"]\nwhy = "they are one"\n'
     (vmm / "walls.toml").write_text(TABLE + reason)
     assert check_walls(vmm, objects) == []

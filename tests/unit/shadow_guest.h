@@ -250,7 +250,7 @@ static void access_and_check(u32 linear, u32 error)
 	else if ((error & PF_W) && before.frame >= GUEST_SIZE)
 		assert_int_equal(result, (before.frame ^ pc.shadow.apic) < PAGE_SIZE ?
 						 SHADOW_APIC : SHADOW_OUTSIDE);
-	else if ((error & PF_W) && before.frame == pc.shadow.protected_frame && before.frame != 0)
+	else if ((error & PF_W) && before.frame == pc.shadow.protected_frame)
 		assert_int_equal(result, SHADOW_PROTECTED);
 	else
 		assert_int_equal(result, SHADOW_FILLED);

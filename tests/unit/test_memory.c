@@ -338,9 +338,9 @@ static void a_frame_is_made_ready_in_steps(void **state)
 	pool_free(frame);
 	for (unsigned i = 0; i < 4; i++) {
 		assert_int_equal(__builtin_popcount(*pool_marks(frame)), 32 - 8 * i);
-		assert_false(pool_ready());
+		assert_false(pool_prepare());
 	}
-	assert_true(pool_ready());
+	assert_true(pool_prepare());
 	assert_int_equal(*pool_marks(frame), 0);
 	assert_int_equal(pool_allocate(), frame);
 	assert_memory_equal(words, zeroes, PAGE_SIZE);
@@ -349,7 +349,7 @@ static void a_frame_is_made_ready_in_steps(void **state)
 		*pool_marks(frame) = 1u << group;
 		words[group * 32 + 1] = 1;
 		pool_free(frame);
-		assert_true(pool_ready());
+		assert_true(pool_prepare());
 		assert_int_equal(*pool_marks(frame), 1u << group);
 		assert_int_equal(pool_allocate(), frame);
 		assert_memory_equal(words, zeroes, PAGE_SIZE);
@@ -366,7 +366,7 @@ static void an_empty_pool_is_ready(void **state)
 		frames[i] = pool_allocate();
 		memset(pool_pointer(frames[i]), 0xff, PAGE_SIZE);
 	}
-	assert_true(pool_ready());
+	assert_true(pool_prepare());
 	for (unsigned i = 0; i < PAGE_SIZE / sizeof(u32); i++)
 		assert_int_equal(((u32 *)pool_pointer(frames[FRAMES - 1]))[i], UINT32_MAX);
 	for (unsigned i = FRAMES; i-- > 0;)

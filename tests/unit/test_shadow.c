@@ -401,7 +401,7 @@ static void a_protected_page_is_read_only_everywhere(void **state)
 	for (u32 i = 0; i < 1024; i++)
 		assert_int_equal(shadow_walk(processor.cr3, 0xc0000000 + i * PAGE_SIZE, &global)
 					 .writable, i != 5);
-	shadow_protect(&pc, 0);
+	shadow_protect(&pc, SHADOW_NO_FRAME);
 	assert_int_equal(access_memory(0x5000, PF_W), SHADOW_FILLED);
 	assert_int_equal(access_memory(0xc0005000, PF_W), SHADOW_FILLED);
 	check_isolation();

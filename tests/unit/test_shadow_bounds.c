@@ -267,7 +267,7 @@ static void nothing_is_left_of_a_guest_that_starts_again(void **state)
 	pc.shadow.current = (struct space *)&shared;
 	shadow_reset(&pc);
 	assert_null(pc.shadow.guest_directory);
-	assert_int_equal(pc.shadow.protected_frame, 0);
+	assert_int_equal(pc.shadow.protected_frame, SHADOW_NO_FRAME);
 	assert_int_equal(pc.shadow.protected_page, 0);
 	assert_false(pc.shadow.caching);
 	assert_null(pc.shadow.current);
@@ -280,7 +280,7 @@ static void a_new_protection_ends_the_short_way_at_once(void **state)
 	(void)state;
 	pages_fill(0, 2);
 	pc.shadow.protected_page = KERNEL_PAGE;
-	pc.points = true;
+	pc.point = upcall_point;
 	shadow_protect(&pc, 0x5000);
 	assert_true(points_seen > 0);
 	assert_int_equal(points_with_short_way, 0);
@@ -492,7 +492,7 @@ static void a_changed_directory_entry_of_the_kernel_is_rebuilt_as_a_whole(void *
 static void a_flush_of_little_is_little_work(void **state)
 {
 	(void)state;
-	pc.points = true;
+	pc.point = upcall_point;
 	shadow_flush(&pc, pc.cr3, 0, 0x1000000);
 	assert_int_equal(points_seen, 4);
 	points_seen = 0;

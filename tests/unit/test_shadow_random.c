@@ -50,7 +50,7 @@ static void rights_are_covered(struct rights shadow, u32 directory, u32 linear)
 		assert_int_equal(shadow.frame, GUEST_BASE + real.frame);
 	else
 		assert_int_equal(shadow.frame, pc.shadow.nothing);
-	if (pc.shadow.protected_frame != 0 && real.frame == pc.shadow.protected_frame &&
+	if (real.frame == pc.shadow.protected_frame &&
 	    (directory == pc.cr3 || linear >= KERNEL_DIRECTORY << 22))
 		assert_false(shadow.writable);
 }
@@ -355,7 +355,8 @@ static void random_protection(void)
 	u32 linear;
 
 	if (one_in(3)) {
-		shadow_protect(&pc, one_in(3) ? 0 : random_below(FRAMES_OF_GUEST) << 12);
+		shadow_protect(&pc, one_in(3) ? SHADOW_NO_FRAME
+					      : random_below(FRAMES_OF_GUEST) << 12);
 		return;
 	}
 	/* A GDT, and a store to it. */
@@ -591,7 +592,7 @@ static void run_interrupted(u32 seed, u32 frames, u32 steps)
 	pc.cr4 = CR4_PSE | CR4_PGE;
 	pc.cr3 = directories[0];
 	pc.dedicated = true;
-	pc.points = true;
+	pc.point = upcall_point;
 	point_depth = 0;
 	points_stop = seed % 2 != 0;
 	if (setjmp(given_up) == 0)

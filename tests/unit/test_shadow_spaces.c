@@ -80,7 +80,7 @@ static void a_load_amid_a_rebuild_rebuilds_too(void **state)
 	u32 before = rebuilds();
 
 	(void)state;
-	pc.points = true;
+	pc.point = upcall_point;
 	at_first_point = load_another;
 	shadow_flush_all(&pc);
 	assert_int_equal(rebuilds(), before + 2);
@@ -114,7 +114,7 @@ static void a_space_is_dropped_in_steps(void **state)
 		entry_set(pde_address(0, slot), USER_TABLE | PTE_P | PTE_W | PTE_U);
 		assert_int_equal(access_memory(slot << 22, PF_U), SHADOW_FILLED);
 	}
-	pc.points = true;
+	pc.point = upcall_point;
 	shadow_flush(&pc, pc.cr3, 0, SHADOW_KERNEL);
 	assert_int_equal(points_seen, 5);
 }

@@ -291,11 +291,11 @@ static void each_interrupt_tells_of_its_controller(void **state)
 		learn(irq, 0x50 + (u32)irq);
 		assert_int_equal(pc.irq_bases[0], irq < 8 ? 0x50 : 0);
 		assert_int_equal(pc.irq_bases[1], 0x58);
-		assert_int_equal(pc.points, irq < 8);
+		assert_int_equal(pc.point == upcall_point, irq < 8);
 		/* Writes to the APIC do not make the first one known. */
 		apic_alone = false;
 		upcall_apic_write(&pc, 0x350, 0x12345678);
-		assert_int_equal(pc.points, irq < 8);
+		assert_int_equal(pc.point == upcall_point, irq < 8);
 		assert_non_null(interrupt(irq));
 		assert_int_equal(handler(1)->eip, HANDLER(0x50 + (u32)irq));
 	}
@@ -365,19 +365,19 @@ static void without_an_apic_it_is_not_asked(void **state)
 static void points_open_when_no_vector_is_unknown(void **state)
 {
 	(void)state;
-	assert_true(pc.points);
+	assert_true(pc.point == upcall_point);
 	upcall_reset(&pc);
-	assert_false(pc.points);
+	assert_null(pc.point);
 	in_service = 3;
 	apic_set(0x61);
 	upcall_learn(&pc, 0x61);
 	assert_int_equal(pc.irq_bases[0], 0);
-	assert_false(pc.points);
+	assert_null(pc.point);
 	for (unsigned i = 0; i < 6; i++) {
 		apic_alone = i % 2 != 0;
 		core.interruptible = i < 4;
 		upcall_apic_write(&pc, 0x350, 0x12345678);
-		assert_int_equal(pc.points, i < 4 && (apic_alone || i >= 2));
+		assert_int_equal(pc.point == upcall_point, i < 4 && (apic_alone || i >= 2));
 		if (i == 1) {
 			/* A spurious one, and none that could be told. */
 			apic_set(0);

@@ -27,7 +27,8 @@ u32 channel_map(const struct vm *vm)
 
 	for (u32 i = 0; i < system_table.channel_count; i++)
 		if (channel_side(&system_table.channels[i], vm) >= 0) {
-			memory_map_more(system_table.channels[i].base, system_table.channels[i].size);
+			memory_map_more(system_table.channels[i].base,
+					system_table.channels[i].size);
 			size += system_table.channels[i].size;
 		}
 	return size;
@@ -45,7 +46,8 @@ void channel_tell(const struct vm *vm)
 		if (side < 0)
 			continue;
 		memcpy(place->name, channel->name, sizeof(place->name));
-		place->address = vm->kind->real_time ? behind : channel->base - vm->guest->memory_base;
+		place->address =
+			vm->kind->real_time ? behind : channel->base - vm->guest->memory_base;
 		place->size = channel->size;
 		place->side = (u32)side;
 		place->peer = channel->guests[1 - side];

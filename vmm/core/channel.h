@@ -12,7 +12,8 @@
 u32 channel_map(const struct vm *vm);
 /* Writes where its channels are into the shared page. */
 void channel_tell(const struct vm *vm);
-/* A guest that starts has its channels emptied, and so has one that has stopped; then the other sides
- * are told. For the idle vCPU: others run between two channels, so the guest is down at the first. */
+/* A guest that starts has its channels emptied, and so has one that has stopped; then the other
+ * sides are told. For the idle vCPU: others run between two channels, so the guest is down at
+ * the first. */
 void channel_renew(const struct vm *vm);
 void channel_ring_peers(const struct vm *vm);

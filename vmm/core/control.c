@@ -127,13 +127,14 @@ static u32 control_read(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	struct object object = object_find(vcpu);
-	u32 size = frame_argument(frame, 3) < object.size ? object.size - frame_argument(frame, 3) : 0;
+	u32 offset = frame_argument(frame, 3);
+	u32 size = offset < object.size ? object.size - offset : 0;
 	u8 bytes[GANDALF_CONTROL_CHUNK];
 
 	if (object.at == NULL)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	size = minimum(size, minimum(frame_argument(frame, 2), sizeof(bytes)));
-	memcpy(bytes, (const u8 *)object.at + frame_argument(frame, 3), size);
+	memcpy(bytes, (const u8 *)object.at + offset, size);
 	work_begin(vcpu);
 	if (size != 0 && !vcpu->vm->kind->write(frame_argument(frame, 1), bytes, size))
 		return hypercall_bad_address(vcpu, frame_argument(frame, 1));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kinds of guests that an image of the VMM can run. Each is defined in its folder of guests/ and
- * is in the image if that is linked (lib/unit.h); core knows a kind by what stands here alone.
+ * The kinds of guests that an image of the VMM can run. Each is defined in its folder of guests/
+ * and is in the image if that is linked (lib/unit.h); core knows a kind by what stands here
+ * alone.
  */
 #pragma once
 

@@ -70,7 +70,8 @@ void interrupt_release(struct vcpu *vcpu)
 {
 	log_flush();
 	time_stop();
-	interrupts_admit(gates_to_linux); /* what waits is still the VMM's, and may start the timer */
+	/* What waits is still the VMM's, and may start the timer. */
+	interrupts_admit(gates_to_linux);
 	time_stop();
 	core.direct = vcpu;
 	trap_give_clock(true);
@@ -86,8 +87,8 @@ void interrupt_take_back(void)
 	log_take_back();
 }
 
-/* An RTOS that must not wait has waited long enough when it has been seen to hold the processor so often,
- * one time after the other. */
+/* An RTOS that must not wait has waited long enough when it has been seen to hold the processor
+ * so often, one time after the other. */
 static void console_count(void)
 {
 	if (core.current->priority == 0 || ++console_waits >= CONSOLE_WAITS + CONSOLE_BURST)

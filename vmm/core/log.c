@@ -68,7 +68,8 @@ static void log_put(char character)
 {
 	bool put;
 
-	/* Its guest may have been stopped at a pause: the rest is left out, since it would be masked. */
+	/* Its guest may have been stopped at a pause: the rest is left out, since it would be
+	 * masked. */
 	if (log_pauses && core.current->state != VCPU_RUNNING)
 		return;
 	put = console_put(&consoles, log_console, character);
@@ -126,8 +127,8 @@ _Noreturn static void panic_tell(void)
 	power_stop_machine();
 }
 
-/* Whatever has gone wrong, what is left to do needs neither the stack nor the address space on which
- * it did; the arguments may lie there. */
+/* Whatever has gone wrong, what is left to do needs neither the stack nor the address space on
+ * which it did; the arguments may lie there. */
 _Noreturn void panic(const char *pattern, ...)
 {
 	va_list arguments;
@@ -155,7 +156,8 @@ static void screen_pump(void)
 {
 	int byte;
 
-	for (u32 i = 0; i < PUMP_BYTES && vga_is_ready() && (byte = console_output(&consoles)) >= 0; i++)
+	for (u32 i = 0;
+	     i < PUMP_BYTES && vga_is_ready() && (byte = console_output(&consoles)) >= 0; i++)
 		vga_write((u8)byte);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Every section of the VMM in which interrupts are masked: its name, its bound in instructions,
  * why that is its bound, and what a guest does to bring the VMM there. A section begins behind a
- * CLI, which names it (cli() in arch/ia32/cpu.h), and ends where an interrupt can be taken again, which
- * is mostly in a guest. docs/masked-sections.md is made of this table.
+ * CLI, which names it (cli() in arch/ia32/cpu.h), and ends where an interrupt can be taken
+ * again, which is mostly in a guest. docs/masked-sections.md is made of this table.
  *
  * The bounds are promises: tests/boot/test_masked.py drives the VMM through the sections and
  * compares. A reason that begins with "dedicated:" is for a Linux with the CPU to itself, for which

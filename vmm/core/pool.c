@@ -9,7 +9,7 @@
 #include "core/schedule.h"
 #include "lib/string.h"
 
-/* Groups of a frame that pool_ready() zeroes at a time: some 400 instructions. */
+/* Groups of a frame that pool_prepare() zeroes at a time: some 400 instructions. */
 #define CLEAN_GROUPS 8u
 
 static u32 pool_first;
@@ -44,7 +44,7 @@ static void pool_clean(u32 groups)
 	}
 }
 
-bool pool_ready(void)
+bool pool_prepare(void)
 {
 	u32 marks = pool_first != 0 ? *pool_marks(pool_first) : 0;
 

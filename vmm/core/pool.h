@@ -17,9 +17,9 @@ void pool_init(u32 base, u32 size);
  */
 MUST_CHECK u32 pool_allocate(void);
 void pool_free(u32 frame);
-/* Whether the next allocation has little to zero, or nothing to give; if not, zeroes some of it. At
- * the fourth call at the latest it is. */
-MUST_CHECK bool pool_ready(void);
+/* Zeroes some of the frame that is allocated next. true: it has little left to zero, or there is
+ * none, which is so at the fourth call at the latest. */
+MUST_CHECK bool pool_prepare(void);
 
 /* From a frame's physical address to its linear one. */
 extern u32 pool_distance;

@@ -15,7 +15,8 @@ static const char *instruction_name(const struct vm *vm)
 	const struct disassembler *const *disassembler;
 	const char *name = NULL;
 
-	for (disassembler = UNITS_FIRST(disassemblers); disassembler < UNITS_END(disassemblers); disassembler++) {
+	for (disassembler = UNITS_FIRST(disassemblers);
+	     disassembler < UNITS_END(disassemblers); disassembler++) {
 		schedule_breathe();
 		name = (*disassembler)->name(vm->code, vm->code_count);
 		schedule_breathe();

@@ -101,9 +101,9 @@ static inline void deadline_expire(struct deadline **link)
 	deadline_insert(deadline, deadline->expire(deadline));
 }
 
-/* Several are over. Guests can have their timers expire at one time, and an RTOS is not to wait for
- * the others': the most urgent one is next, and the rest has an interrupt when that one has begun, as have those
- * at once that are in no hurry and can have more to do. */
+/* Several are over. Guests can have their timers expire at one time, and an RTOS is not to wait
+ * for the others': the most urgent one is next, and the rest has an interrupt when that one has
+ * begun, as have those at once that are in no hurry and can have more to do. */
 APART COLD static void time_interrupt_further(void)
 {
 	u64 now = rdtsc();

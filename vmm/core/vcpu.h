@@ -56,11 +56,13 @@ struct vcpu_operations {
 	void (*release)(struct vcpu *vcpu);
 	/* Copies instruction bytes at EIP; returns how many could be read. */
 	u32 (*instruction)(struct vcpu *vcpu, u8 *bytes, u32 size);
-	/* The VMM, working for this vCPU, has faulted at an address of the guest's: maps what is there
-	 * if the guest's page tables allow it. false: they do not. NULL: nothing of it is ever absent. */
+	/* The VMM, working for this vCPU, has faulted at an address of the guest's: maps what is
+	 * there if the guest's page tables allow it. false: they do not. NULL: nothing of it is
+	 * ever absent. */
 	bool (*fill)(struct vcpu *vcpu, u32 address);
-	/* The VMM, working for this vCPU which takes the core's interrupts itself, has had the exception
-	 * by which the CPU tells of one. false: it was something else. NULL: it takes none. */
+	/* The VMM, working for this vCPU which takes the core's interrupts itself, has had the
+	 * exception by which the CPU tells of one. false: it was something else. NULL: it takes
+	 * none. */
 	bool (*upcall)(struct frame *vmm);
 };
 
@@ -97,8 +99,8 @@ static inline void vcpu_halt(struct vcpu *vcpu)
 	vcpu->attention = true;
 }
 
-/* What it gets for EFLAGS that it, or whoever interrupted it, has put together: no bit of that image
- * changes the privilege of its ports or whether interrupts come. */
+/* What it gets for EFLAGS that it, or whoever interrupted it, has put together: no bit of that
+ * image changes the privilege of its ports or whether interrupts come. */
 static inline u32 vcpu_eflags(const struct vcpu *vcpu, u32 image)
 {
 	return (image & EFLAGS_GUEST) | vcpu->eflags;

@@ -19,7 +19,7 @@ static bool may_be_written(const struct pc *pc, u32 frame)
 
 	/* shadow_protect() drops what there is in steps: until its end some may be left. */
 	return own < shadow->memory_size &&
-	       (own != shadow->protected_frame || own == 0 || pc->upcall_depth != 0);
+	       (own != shadow->protected_frame || pc->upcall_depth != 0);
 }
 
 /* An entry that maps a page, and what one may have beyond a user page that is read. */
@@ -55,8 +55,7 @@ void large_check(const struct pc *pc, u32 linear, u32 entry, bool kernel)
 	must((entry & PTE_FRAME & ~PTE_LARGE_FRAME) == 0 &&
 		     own <= shadow->memory_size - LARGE_PAGE_SIZE,
 	     "a large page reaches beyond the guest's memory", linear, entry);
-	must(shadow->protected_frame - own >= LARGE_PAGE_SIZE || shadow->protected_frame == 0 ||
-		     pc->upcall_depth != 0,
+	must(shadow->protected_frame - own >= LARGE_PAGE_SIZE || pc->upcall_depth != 0,
 	     "a large page covers the protected page", linear, entry);
 	leaf_check(pc, linear, entry & ~PTE_PS, kernel);
 }
@@ -75,8 +74,8 @@ bool is_zero(const u32 *entries, u32 count)
 
 void part_check(const struct pc *pc, u32 linear, const u32 *entries, bool kernel)
 {
-	entries_looked_at += MARKED;
-	for (u32 i = 0; i < MARKED; i++)
+	entries_looked_at += PART;
+	for (u32 i = 0; i < PART; i++)
 		if (entries[i] != 0)
 			leaf_check(pc, linear + (i << PAGE_SHIFT), entries[i], kernel);
 }
@@ -87,11 +86,11 @@ void page_table_check(const struct pc *pc, u32 linear, u32 frame, bool kernel)
 	u32 marks = *pool_marks(frame);
 
 	claim(frame, "a page table is in two places");
-	for (u32 i = 0; i < ENTRIES; i += MARKED, marks >>= 1)
+	for (u32 i = 0; i < ENTRIES; i += PART, marks >>= 1)
 		if (marks & 1)
 			part_check(pc, linear + (i << PAGE_SHIFT), &table[i], kernel);
 		else
-			must(is_zero(&table[i], MARKED), "a page table has entries without a mark",
+			must(is_zero(&table[i], PART), "a page table has entries without a mark",
 			     linear + (i << PAGE_SHIFT), frame);
 }
 

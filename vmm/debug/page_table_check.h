@@ -4,14 +4,9 @@
  */
 #pragma once
 
-#include "guests/x86/shadow/shadow.h"
+#include "guests/x86/shadow/part.h"
 
 struct pc;
-
-#define ENTRIES 1024u
-#define KERNEL_FIRST (SHADOW_KERNEL >> LARGE_PAGE_SHIFT)
-#define KERNEL_END ((u32)LAYOUT_DIRECTORY_FIRST)
-#define MARKED (POOL_GROUP / sizeof(u32)) /* entries that a mark stands for */
 
 #define LEAF (PTE_P | PTE_A | PTE_D)
 #define TABLE (PTE_P | PTE_W | PTE_U | PTE_A)

@@ -7,13 +7,13 @@
  *	  table, of which only the shared page and the stacks without suspended work can be written.
  *	- The kernel half of every space is the master's.
  *	- A leaf names memory of the guest, or for reading the page of ones or the guest's local
- *	  APIC; has A and D, which the CPU then never sets; is global in the kernel half only, and others
- *	  there are known (local_kernel). The protected page cannot be written.
+ *	  APIC; has A and D, which the CPU then never sets; is global in the kernel half only, and
+ *	  others there are known (local_kernel). The protected page cannot be written.
  *	- A frame of the pool is in one place, or free. What of it is not zero is marked: in a
  *	  directory by used_groups, elsewhere by the pool's marks.
  *	- Spaces are found by their hash, once each, and lie where space_limit and space_free say.
  *	- CR3, the current space and the guest's directory are those of the guest's registers.
- *	- Where protected_page says that the kernel writes the protected page, it is that.
+ *	- Where protected_page says that the kernel writes the protected page, no store passes by.
  *
  * That an entry is what the guest's tables said at some time since the last flush is not seen from
  * here: tests/fuzz/fuzz_shadow.c holds a model against it.
@@ -27,7 +27,6 @@
 #include "debug/page_table_check.h"
 #include "guests/x86/pc.h"
 
-#define GROUP 8u
 #define STACK_DISTANCE 3u /* pages from one upcall's stack to the next */
 /* The entries of a part of a full check that each return pays for. */
 #define RETURN_SHARE 128u
@@ -116,20 +115,13 @@ static void identity_check(const struct pc *pc)
 
 /* Spaces */
 
-static struct space *space_at(const struct shadow *shadow, u32 index)
-{
-	struct space *spaces = pool_pointer(shadow->space_frames[index / SHADOW_SPACES_PER_FRAME]);
-
-	return &spaces[index % SHADOW_SPACES_PER_FRAME];
-}
-
 static void space_check(const struct pc *pc, const struct space *space)
 {
 	const u32 *directory = pool_pointer(space->directory);
 	const u32 *master = pool_pointer(pc->shadow.master);
 
 	claim(space->directory, "a directory is in two places");
-	must((~*pool_marks(space->directory) & ~0u << KERNEL_FIRST / MARKED) == 0,
+	must((~*pool_marks(space->directory) & ~0u << KERNEL_FIRST / PART) == 0,
 	     "a directory's kernel half is not marked", space->guest, space->directory);
 	vmm_part_check(pc, directory);
 	for (u32 i = KERNEL_FIRST; i < KERNEL_END; i++)
@@ -268,9 +260,8 @@ static void protected_page_check(const struct pc *pc)
 	if (page < SHADOW_KERNEL || shadow->current == NULL)
 		return;
 	entry = entry_find(pool_pointer(pc->vcpu->cr3), page);
-	must(entry == 0 || ((entry & PTE_W) == 0 &&
-			    (entry & PTE_FRAME) == shadow->memory_base + shadow->protected_frame),
-	     "another page has taken the place of the protected one", page, entry);
+	must((entry & PTE_W) == 0, "another page has taken the place of the protected one", page,
+	     entry);
 }
 
 static void owned_check(const struct pc *pc)
@@ -312,7 +303,7 @@ void shadow_check(const struct pc *pc)
 /* The entry that a fault has filled, with those near it. */
 static void recent_check(const struct pc *pc)
 {
-	u32 linear = pc->vcpu->fault_address & ~(MARKED * PAGE_SIZE - 1);
+	u32 linear = pc->vcpu->fault_address & ~(PART * PAGE_SIZE - 1);
 	const u32 *directory = pool_pointer(pc->vcpu->cr3);
 	u32 entry = directory[linear >> LARGE_PAGE_SHIFT];
 	bool kernel = linear >= SHADOW_KERNEL;

@@ -387,10 +387,10 @@ int console_output(struct console_mux *mux)
 
 bool console_has_output(struct console_mux *mux)
 {
-	return mux->insert_first < mux->insert_count || mux->inserting ||
-	       redraw_is_due(mux) || mux->notice_focus || mux->insert_rest != NULL || mux->notice_help ||
-	       mux->help != NULL ||
-	       mux->shown->lost > 0 || mux->shown->output_count > 0 || other_ready(mux) != NULL;
+	return mux->insert_first < mux->insert_count || mux->inserting || redraw_is_due(mux) ||
+	       mux->notice_focus || mux->insert_rest != NULL || mux->notice_help ||
+	       mux->help != NULL || mux->shown->lost > 0 || mux->shown->output_count > 0 ||
+	       other_ready(mux) != NULL;
 }
 
 void console_mux_init(struct console_mux *mux)
@@ -410,8 +410,8 @@ struct console *console_add(struct console_mux *mux, const char *name)
 	return console;
 }
 
-/* Of the next line that is written nothing is lost, nor of one that has been begun to be shown: that is
- * shown a little further at each byte, or the oldest one is dropped a little further. */
+/* Of the next line that is written nothing is lost, nor of one that has been begun to be shown:
+ * that is shown a little further at each byte, or the oldest one is dropped a little further. */
 static void output_make_room(struct console_mux *mux, struct console *console)
 {
 	if (console->output_count == CONSOLE_OUTPUT_SIZE && is_inserting(mux, console))

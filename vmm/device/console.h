@@ -81,8 +81,9 @@ bool console_put(struct console_mux *mux, struct console *console, char characte
 /* The bytes that console_put() would take now without dropping any. */
 u32 console_room(const struct console *console);
 
-/* Ends an unfinished line, so that it is shown: the guest has stopped. Without room for that it is
- * ended as soon as there is, before anything else is taken. Not for one that drops its oldest line. */
+/* Ends an unfinished line, so that it is shown: the guest has stopped. Without room for that it
+ * is ended as soon as there is, before anything else is taken. Not for one that drops its oldest
+ * line. */
 void console_finish_line(struct console *console);
 
 /* The next byte for the physical UART or -1: there is none, or none yet, if console_has_output()

@@ -96,7 +96,8 @@ static u32 seconds_of(const struct rtc *rtc)
 /* The day that a number of seconds from second 0 falls on, and the seconds of it. */
 static u32 day_of(const struct rtc *rtc, u32 second, u32 *of_day)
 {
-	return rtc->days + (u32)divide_u64((u64)rtc->second_of_day + second, DATE_DAY_SECONDS, of_day);
+	return rtc->days +
+	       (u32)divide_u64((u64)rtc->second_of_day + second, DATE_DAY_SECONDS, of_day);
 }
 
 /* Fills the time registers. */

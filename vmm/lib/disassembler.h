@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who can name an instruction, for reports. It is in the image if a guest's kind needs a decoder. */
+/* Who can name an instruction, for reports. It is in the image if a guest's kind needs a
+ * decoder. */
 #pragma once
 
 #include "lib/types.h"

@@ -68,12 +68,17 @@ def _symbols(path: Path) -> Iterator[tuple[str, bool]]:
                     yield symbol.name, symbol["st_shndx"] != "SHN_UNDEF"
 
 
-def read_uses(objects: Path) -> list[Use]:
-    """Return who refers to whose symbols among the object files below a folder."""
+def read_uses(objects: Path, vmm: Path) -> list[Use]:
+    """Return who refers to whose symbols among the object files below a folder.
+
+    What a build left of a source that is gone does not count.
+    """
     owners: dict[str, str] = {}
     wanted: list[tuple[str, str]] = []
     for path in sorted(objects.rglob("*.o")):
         name = str(path.relative_to(objects).with_suffix(""))
+        if not any((vmm / f"{name}{ending}").exists() for ending in (".c", ".S")):
+            continue
         for symbol, defined in _symbols(path):
             if defined:
                 owners[symbol] = name
@@ -175,7 +180,7 @@ def wrong_circles(walls: Walls, uses: list[Use]) -> list[str]:
 
 def check_walls(vmm: Path, objects: Path) -> list[str]:
     """Return all that contradicts the table of walls, a sentence each."""
-    walls, uses = read_walls(vmm / "walls.toml"), read_uses(objects)
+    walls, uses = read_walls(vmm / "walls.toml"), read_uses(objects, vmm)
     if not uses:
         return [f"there are no object files below {objects}"]
     return [

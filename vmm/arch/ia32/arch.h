@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The architecture as core sees it, by the include path: core knows no register, no bit of a
- * page-table entry and no exception. What is short is inline, since speed asks for it. The other way,
- * the architecture calls core where the machine enters the VMM (vmm/walls.toml has the list).
+ * page-table entry and no exception. What is short is inline, since speed asks for it. The other
+ * way, the architecture calls core where the machine enters the VMM (vmm/walls.toml has the
+ * list).
  *
  * Behind this header are also: rdtsc() and rdtsc_since(), the time in ticks; fetch_add() and
- * bit_test(), words that an interrupt does not split (cpu.h); physical memory and what is mapped in
- * every address space (memory.h, layout.h); the switch between vCPUs (switch.h); the parts of a report
- * that are the architecture's (exception.h).
+ * bit_test(), words that an interrupt does not split (cpu.h); physical memory and what is mapped
+ * in every address space (memory.h, layout.h); the switch between vCPUs (switch.h); the parts of
+ * a report that are the architecture's (exception.h).
  */
 #pragma once
 
@@ -30,7 +31,8 @@
 void processor_init(void);
 /* Room for a new vCPU's tables; false if the pool is too small. */
 MUST_CHECK bool processor_create(struct vcpu *vcpu);
-/* As it is at power-on, for a guest that starts; on the idle vCPU, which lets others run meanwhile. */
+/* As it is at power-on, for a guest that starts; on the idle vCPU, which lets others run
+ * meanwhile. */
 void processor_reset(struct vcpu *vcpu);
 /* When its kind has made its first frame: what the next return to it loads. */
 void processor_start(struct vcpu *vcpu);
@@ -43,7 +45,8 @@ static inline void processor_prepare(const struct vcpu *from, const struct vcpu 
 		debug_load(to);
 }
 
-/* A guest that takes the core's interrupts itself uses the vector of the VMM's clock as it likes. */
+/* A guest that takes the core's interrupts itself uses the vector of the VMM's clock as it
+ * likes. */
 void trap_give_clock(bool given);
 
 /* The number and the arguments of the hypercall in a frame (abi/gandalf.h). */
@@ -54,5 +57,8 @@ static inline u32 frame_number(const struct frame *frame)
 
 static inline u32 frame_argument(const struct frame *frame, unsigned index)
 {
-	return index == 0 ? frame->ebx : index == 1 ? frame->ecx : index == 2 ? frame->edx : frame->esi;
+	return index == 0   ? frame->ebx
+	       : index == 1 ? frame->ecx
+	       : index == 2 ? frame->edx
+			    : frame->esi;
 }

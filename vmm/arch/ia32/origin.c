@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries whose frame is neither a guest's nor the VMM's as it stands (arch/ia32/origin.h). The frame is
- * brought into the shape that it should have, is told by its place again, and is then served like
- * any other, or the guest that caused it is stopped. None of it is on a frequent way.
+ * Entries whose frame is neither a guest's nor the VMM's as it stands (arch/ia32/origin.h). The
+ * frame is brought into the shape that it should have, is told by its place again, and is then
+ * served like any other, or the guest that caused it is stopped. None of it is on a frequent
+ * way.
  */
 #include "arch/ia32/origin.h"
 
@@ -28,9 +29,9 @@ static bool origin_is_virtual_8086(const struct vcpu *vcpu, const struct frame *
 }
 
 /*
- * The CPU has pushed no error code, as for an interrupt, but the vector is that of an exception that
- * has one. All below its place moves down a word, over where this function's caller would return to:
- * so nobody returns, and the frame is left by entry_leave() only.
+ * The CPU has pushed no error code, as for an interrupt, but the vector is that of an exception
+ * that has one. All below its place moves down a word, over where this function's caller would
+ * return to: so nobody returns, and the frame is left by entry_leave() only.
  */
 static struct frame *error_code_insert(struct frame *frame)
 {
@@ -69,8 +70,8 @@ bool origin_is_stray_interrupt(const struct frame *frame)
 
 /*
  * A process in virtual-8086 mode, which its kernel has not asked for: the kernel gets a general
- * protection fault from ring 3, whatever the cause of the entry; an interrupt is served behind that.
- * An RTOS is stopped. The selectors are the mode's and load nothing.
+ * protection fault from ring 3, whatever the cause of the entry; an interrupt is served behind
+ * that. An RTOS is stopped. The selectors are the mode's and load nothing.
  */
 static _Noreturn void virtual_8086_leave(struct vcpu *vcpu, const struct frame *from)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who was interrupted. An entry is told by where its frame lies and by the selector that the VMM
- * itself loads, never by bits of a word that may be another one: the CPU pushes a guest's frame at
- * the top of the VMM stack of the vCPU that runs, and nowhere else. The VMM's own lies further down,
- * or on the idle vCPU's stack, and names the VMM's code segment.
+ * itself loads, never by bits of a word that may be another one: the CPU pushes a guest's frame
+ * at the top of the VMM stack of the vCPU that runs, and nowhere else. The VMM's own lies
+ * further down, or on the idle vCPU's stack, and names the VMM's code segment.
  *
  * What is neither comes from a guest that has the CPU's interrupt controllers, which may interrupt
  * by an exception's vector (the CPU then pushes no error code where the VMM expects one), or from
@@ -28,9 +28,9 @@ static inline bool origin_is_vmm(const struct frame *frame)
 	return (u16)frame->cs == SELECTOR_VMM_CODE && (frame->eflags & EFLAGS_VM) == 0;
 }
 
-/* Of any other frame: a guest's is made what it should have been, and the guest that did it gets an
- * exception or is stopped; then that guest goes on, or whoever runs instead. Where no guest can have
- * done it, the VMM panics. */
+/* Of any other frame: a guest's is made what it should have been, and the guest that did it gets
+ * an exception or is stopped; then that guest goes on, or whoever runs instead. Where no guest
+ * can have done it, the VMM panics. */
 _Noreturn void origin_mend(struct frame *frame);
 
 /* An interrupt came to the VMM by the vector of an exception, from the controllers of a guest that

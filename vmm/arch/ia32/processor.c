@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a vCPU's processor state, for core: what it takes of segments, FPU and debug registers. */
+/* The life of a vCPU's processor state, for core: what it takes of segments, FPU and debug
+ * registers. */
 #include "arch/ia32/arch.h"
 
 #include "arch/ia32/entry.h"

@@ -74,8 +74,9 @@ static void tables_init(struct segment_tables *tables)
 	memset(&tables->tss, 0, offsetof(struct tss, bitmap));
 	tables->user_code = 0;
 	tables->gdt[SELECTOR_VMM_CODE / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_CODE, true);
-	/* It expands down to behind the first page, in which nothing of the VMM lies but may something
-	 * of a guest: a pointer of the VMM that is NULL raises #GP instead of reading that. */
+	/* It expands down to behind the first page, in which nothing of the VMM lies but may
+	 * something of a guest: a pointer of the VMM that is NULL raises #GP instead of reading
+	 * that. */
 	tables->gdt[SELECTOR_VMM_DATA / 8] =
 		segment_descriptor(0, PAGE_SIZE - 1, TYPE_VMM_DATA, true);
 	tables->gdt[SELECTOR_TSS / 8] =

@@ -27,8 +27,8 @@ struct vcpu_processor {
 	u32 saved_esp; /* VMM stack pointer while switched out */
 	u32 cr0_guest; /* real CR0 but for the lazy switch of the FPU */
 	u32 cr3;       /* real CR3, 0: an RTOS, which runs in any address space */
-	/* Its registers, at the top of its VMM stack, where the CPU puts them on an entry; NULL: the idle
-	 * vCPU, which never leaves the VMM. */
+	/* Its registers, at the top of its VMM stack, where the CPU puts them on an entry; NULL:
+	 * the idle vCPU, which never leaves the VMM. */
 	struct frame *frame;
 	struct segment_tables *tables;
 	u32 fault_address; /* CR2 of its last page fault */

@@ -28,8 +28,9 @@ struct frame *switch_prepare(struct vcpu *vcpu);
 MUST_CHECK bool switch_create(struct vcpu *vcpu);
 /* The vCPU's frame where every address space has it; where it runs itself, vcpu->frame is. */
 struct frame *switch_frame(const struct vcpu *vcpu);
-/* Gives the present stack up for the boot stack, and the present address space for the VMM's own, in
- * which nothing of a guest is mapped but the RTOSes; what is called there does not return. */
+/* Gives the present stack up for the boot stack, and the present address space for the VMM's
+ * own, in which nothing of a guest is mapped but the RTOSes; what is called there does not
+ * return. */
 _Noreturn void switch_to_boot_stack(void (*function)(void));
 /* Leaves the address space of a vCPU whose shadow is about to be freed. */
 void switch_leave_space(const struct vcpu *vcpu);

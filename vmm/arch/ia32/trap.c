@@ -39,9 +39,9 @@ COLD static const struct fixup *trap_fixup(u32 eip)
 	return NULL;
 }
 
-/* Interrupts come where the idle vCPU lets them in, and where the VMM works for a guest. Whoever has
- * been woken up runs at once, since the next interrupt may wait already. A vCPU that runs meanwhile
- * may change CR2, and the FPU's owner. */
+/* Interrupts come where the idle vCPU lets them in, and where the VMM works for a guest. Whoever
+ * has been woken up runs at once, since the next interrupt may wait already. A vCPU that runs
+ * meanwhile may change CR2, and the FPU's owner. */
 static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 {
 	bool working = vcpu->working;

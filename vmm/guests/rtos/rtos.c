@@ -53,7 +53,8 @@ static const struct vcpu_operations rtos_operations;
 /* A pointer to size bytes of the guest's memory, which has a page at least; NULL if they are not
  * all there. Every pointer in a hypercall passes here; a function of its own, so that
  * tests/isolation can do without it. */
-MUST_CHECK __attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address, u32 size)
+MUST_CHECK __attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address,
+							    u32 size)
 {
 	u32 total = vm->guest->memory_size;
 
@@ -81,8 +82,8 @@ static inline u64 timer_next(struct rtos *rtos)
 	return add_with_rest(&rtos->timer.time, &rtos->step, &rtos->rest, &rtos->step_rest);
 }
 
-/* An expiry came while the last one waited, and the timer rests since then: all expiries up to now are
- * merged into the one that is delivered now. */
+/* An expiry came while the last one waited, and the timer rests since then: all expiries up to
+ * now are merged into the one that is delivered now. */
 APART COLD static void timer_resume(struct rtos *rtos)
 {
 	u64 elapsed = multiply_divide(rdtsc() - rtos->start, 1000, time_tsc_khz);
@@ -101,8 +102,8 @@ APART COLD static void timer_resume(struct rtos *rtos)
 	deadline_set(&rtos->timer, timer_expiry(rtos, number + 1));
 }
 
-/* Behind a second expiry the timer of a guest that does not take its interrupts rests, so that it costs
- * nobody time: timer_resume() counts the others when it takes the first. */
+/* Behind a second expiry the timer of a guest that does not take its interrupts rests, so that
+ * it costs nobody time: timer_resume() counts the others when it takes the first. */
 static u64 timer_expire(struct deadline *deadline)
 {
 	struct rtos *rtos = (struct rtos *)((u8 *)deadline - offsetof(struct rtos, timer));
@@ -377,7 +378,8 @@ COLD static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 COLD static void rtos_allow_ports(struct vcpu *vcpu, const struct gandalf_port_range *range)
 {
 	for (u32 first = range->first; first <= range->last; first += PORT_STEP) {
-		segment_allow_ports(vcpu, (u16)first, (u16)minimum(first + PORT_STEP - 1, range->last));
+		segment_allow_ports(vcpu, (u16)first,
+				    (u16)minimum(first + PORT_STEP - 1, range->last));
 		schedule_breathe();
 	}
 }

@@ -55,7 +55,8 @@ static void uart_exchange(struct pc *pc)
 {
 	struct console *console = pc->vm->console;
 
-	for (u32 i = 0; i < UART_STEP && uart_can_receive(&pc->uart) && console_has_input(console); i++)
+	for (u32 i = 0;
+	     i < UART_STEP && uart_can_receive(&pc->uart) && console_has_input(console); i++)
 		uart_receive(&pc->uart, (u8)console_get(console));
 	uart_drain(pc);
 	chips_pause();
@@ -222,7 +223,8 @@ static void rtc_port_write(struct pc *pc, u16 port, u8 value)
 	rtc_port_settle(pc, port);
 }
 
-static const struct port_range rtc_ports = {RTC_INDEX, RTC_INDEX + 1, rtc_port_read, rtc_port_write};
+static const struct port_range rtc_ports = {RTC_INDEX, RTC_INDEX + 1, rtc_port_read,
+					    rtc_port_write};
 PORT_RANGE(rtc_ports);
 
 static u8 uart_port_read(struct pc *pc, u16 port)
@@ -243,7 +245,8 @@ static const struct port_range uart_ports = {UART_PORT, UART_PORT + 7, uart_port
 					     uart_port_write};
 PORT_RANGE(uart_ports);
 
-/* No keyboard: its buffer is empty. Nor are there DMA, diagnostics and a coprocessor to be reset. */
+/* No keyboard: its buffer is empty. Nor are there DMA, diagnostics and a coprocessor to be
+ * reset. */
 static u8 idle_read(UNUSED struct pc *pc, UNUSED u16 port)
 {
 	return 0;

@@ -652,7 +652,8 @@ static void gdt_store(struct pc *pc, u32 linear, u32 value)
 		return;
 	/* Not where the guest sees the page, which the CPU may remember to be another one: the
 	 * VMM's stores pass by its protection. */
-	memcpy((u8 *)shadow_protected_page(&pc->shadow) + linear % PAGE_SIZE, &value, sizeof(value));
+	memcpy((u8 *)shadow_protected_page(&pc->shadow) + linear % PAGE_SIZE, &value,
+	       sizeof(value));
 	reload_gdt_entries(pc, first, (offset + 3) % PAGE_SIZE / 8);
 }
 

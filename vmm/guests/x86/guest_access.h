@@ -17,6 +17,6 @@ MUST_CHECK static inline bool guest_read_8(u32 linear, u32 *low, u32 *high)
 	return linear <= GANDALF_BASE - 8 && read_or_fail((const u32 *)linear, low, high);
 }
 
-/* Copies instruction bytes at EIP, up to the first that cannot be read; returns how many. The vCPU is
- * the current one: another's memory is not at these addresses. */
+/* Copies instruction bytes at EIP, up to the first that cannot be read; returns how many. The
+ * vCPU is the current one: another's memory is not at these addresses. */
 MUST_CHECK u32 guest_fetch(struct vcpu *vcpu, u8 *to, u32 size);

@@ -54,8 +54,8 @@ MUST_CHECK static inline bool stack_writable(struct pc *pc, u32 linear, u32 size
 /* The guest's frame, on its kernel's stack; ring 3's stack is left for that. flag: IF as the
  * guest sees it. On a dedicated CPU, where the frame needs no flag of its own, the kernel's real
  * selector spares the trap at IRET, as soon as Linux no longer compares it, which is after LTR. */
-MUST_CHECK INLINE static bool frame_build(struct pc *pc, struct frame *frame, bool from_user, u32 flag,
-			       u32 error)
+MUST_CHECK INLINE static bool frame_build(struct pc *pc, struct frame *frame, bool from_user,
+					  u32 flag, u32 error)
 {
 	const struct tss *tss = &pc->vcpu->tables->tss;
 	u32 size = ((from_user ? 5u : 3u) + (error != INJECT_NO_ERROR)) * sizeof(u32);

@@ -9,9 +9,9 @@ void inject_reload_stack(struct pc *pc);
 
 /* No error code has all its bits set. */
 #define INJECT_NO_ERROR (~0u)
-/* The frame that the CPU would have built, on the guest's stack; the guest goes
- * on at its handler. An IDT or a stack that cannot be used stops the guest: then false, and its frame
- * is as it was. */
+/* The frame that the CPU would have built, on the guest's stack; the guest goes on at its
+ * handler. An IDT or a stack that cannot be used stops the guest: then false, and its frame is
+ * as it was. */
 MUST_CHECK bool inject(struct pc *pc, unsigned vector, u32 error);
 /* The last thing that is done for an entry of the guest: its return looks whether it still runs. */
 static inline void inject_last(struct pc *pc, unsigned vector, u32 error)

@@ -139,7 +139,7 @@ static u32 hypercall_load_tls(struct vcpu *vcpu)
 	vcpu_count(vcpu, COUNTER_tls_loads);
 	if (!pc->tls_hook) {
 		pc->tls_hook = true;
-		shadow_protect(pc, 0);
+		shadow_protect(pc, SHADOW_NO_FRAME);
 	}
 	if (!guest_read(frame->ebx, descriptors, sizeof(descriptors)) ||
 	    !guest_write(pc->gdt_base + SEGMENT_TLS_FIRST * 8, descriptors, sizeof(descriptors)))
@@ -224,7 +224,8 @@ APART COLD static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
 {
 	struct pc *pc = vcpu->vm->pc;
 
-	if (frame->vector == EXCEPTION_GP && frame->error == 0 && strict_tls(vcpu) && pc_flip_tls(pc))
+	if (frame->vector == EXCEPTION_GP && frame->error == 0 && strict_tls(vcpu) &&
+	    pc_flip_tls(pc))
 		return;
 	if (frame->vector == EXCEPTION_GP && (frame->cs & 3) == 1) {
 		emulate_general_protection(pc, frame->error);
@@ -235,7 +236,7 @@ APART COLD static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
 		no_fpu(pc);
 	else if (frame->vector == VECTOR_VIRTUAL_8086 ||
 		 (frame->vector == VECTOR_RETURN_FAULT && (frame->cs & 3) == 3))
-		inject_general_protection(pc, 0); /* a process's, of which its kernel need not die */
+		inject_general_protection(pc, 0); /* a process's: its kernel need not die */
 	else if (frame->vector == VECTOR_RETURN_FAULT)
 		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
 	else if (frame->vector == EXCEPTION_DF)

@@ -28,8 +28,9 @@ struct pc {
 	struct vm *vm;
 	struct vcpu *vcpu;
 	bool dedicated;          /* IOPL 1, real IF, interrupts without the VMM */
-	/* Shared CPU: the traps for an interrupt that waits are laid; pic_pending() >= 0; PC_DUE_...,
-	 * chips that have to be looked at before the guest goes on, and whether it slept then. */
+	/* Shared CPU: the traps for an interrupt that waits are laid; pic_pending() >= 0;
+	 * PC_DUE_..., chips that have to be looked at before the guest goes on, and whether it
+	 * slept then. */
 	union {
 		struct {
 			bool armed, interrupt_waits;
@@ -45,10 +46,10 @@ struct pc {
 	u32 tss_base;            /* linear; 0: no TSS loaded */
 	bool tls_hook;           /* LOAD_TLS has been seen */
 	u8 tls_down;             /* strict TLS: bit n, segment n shows its lower half */
-	/* Dedicated CPU (guests/x86/upcall.c): whether the VMM's work is interrupted at points; the first
-	 * vector of each 8259, 0 until it is known; the APIC's priority before the last point; what
-	 * is suspended, the last behind. */
-	bool points;
+	/* Dedicated CPU (guests/x86/upcall.c): what interrupts the VMM's work at points, or
+	 * NULL; the first vector of each 8259, 0 until it is known; the APIC's priority before
+	 * the last point; what is suspended, the last behind. */
+	void (*point)(struct pc *pc);
 	u32 irq_bases[2], apic_priority, upcall_depth;
 	struct upcall upcalls[UPCALL_DEPTH];
 	u32 direct_count;
@@ -72,7 +73,8 @@ void pc_devices_reset(struct pc *pc);
 void pc_devices_stop(struct pc *pc);
 /* After input came or output went. */
 void pc_console(struct pc *pc);
-/* Looks at the chips to which something has happened. Interrupts are masked before and behind it. */
+/* Looks at the chips to which something has happened. Interrupts are masked before and behind
+ * it. */
 void pc_settle(struct pc *pc);
 /* The vector to deliver now; the controller regards it as taken. */
 unsigned pc_interrupt_acknowledge(struct pc *pc);
@@ -84,6 +86,14 @@ void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor);
 /* A guest with strict TLS, a #GP: shows the other half of the segments that are loaded.
  * false: that has been tried, or there is none. */
 MUST_CHECK bool pc_flip_tls(struct pc *pc);
+
+/* A point in long work for a guest with direct gates at which it can be interrupted. On a shared
+ * CPU it can be anywhere, and never by what the guest itself does: nothing changes there. */
+static inline void pc_point(struct pc *pc)
+{
+	if (pc->point != NULL)
+		pc->point(pc);
+}
 
 static inline unsigned pc_cpl(const struct vcpu *vcpu)
 {

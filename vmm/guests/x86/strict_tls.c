@@ -40,8 +40,8 @@ void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor)
 	half_show(pc, number);
 }
 
-/* A segment that expands down has no upper half, and a half that is not there cannot be shown: where the
- * process has it in SS, the way back to it would fault. */
+/* A segment that expands down has no upper half, and a half that is not there cannot be shown:
+ * where the process has it in SS, the way back to it would fault. */
 static bool has_other_half(const struct pc *pc, u32 number)
 {
 	bool down = (pc->tls_down >> number & 1) != 0;

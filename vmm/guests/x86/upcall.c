@@ -66,7 +66,7 @@ static void stack_protect(const struct vcpu *vcpu, u32 depth)
 
 COLD void upcall_reset(struct pc *pc)
 {
-	pc->points = false;
+	pc->point = NULL;
 	pc->irq_bases[0] = pc->irq_bases[1] = 0;
 	while (pc->upcall_depth != 0)
 		stack_protect(pc->vcpu, --pc->upcall_depth);
@@ -163,7 +163,7 @@ COLD void upcall_learn(struct pc *pc, u32 vector)
 	if (irq >= 8)
 		return;
 	pc->irq_bases[1] = pc->irq_bases[0] + 8;
-	pc->points = true;
+	pc->point = upcall_point;
 }
 
 /* The APIC tells its vectors: where it keeps the 8259s' out, none is unknown. */
@@ -171,5 +171,5 @@ COLD void upcall_apic_write(struct pc *pc, u32 offset, u32 value)
 {
 	bool alone = apic_write_for_guest(offset, value);
 
-	pc->points = core.interruptible && (alone || pc->irq_bases[0] != 0);
+	pc->point = core.interruptible && (alone || pc->irq_bases[0] != 0) ? upcall_point : NULL;
 }

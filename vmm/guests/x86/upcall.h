@@ -22,10 +22,10 @@ struct upcall {
 MUST_CHECK bool upcall_create(struct vcpu *vcpu);
 /* Nothing suspended, no vector known: at a start. */
 void upcall_reset(struct pc *pc);
-/* A preemption point, between two steps of long work that ring 1 has asked for: lets interrupts in
- * for a moment if the guest has them enabled. Behind it the guest may have had any other work of the
- * VMM done, or have gone and not come back: so nothing is half done at one, and what was found
- * out before it is found out again. */
+/* A preemption point, between two steps of long work that ring 1 has asked for: lets interrupts
+ * in for a moment if the guest has them enabled. Behind it the guest may have had any other work
+ * of the VMM done, or have gone and not come back: so nothing is half done at one, and what was
+ * found out before it is found out again. */
 void upcall_point(struct pc *pc);
 /* A #GP of the VMM because an interrupt's gate leads to ring 1; its frame. Returns if no
  * interrupt is in service. */

@@ -26,8 +26,9 @@ enum { COMMAND_SHORTHAND = 0xc0000, COMMAND_SELF = 0x40000 };
 enum { DIVIDE_BY_1 = 0xb, SPURIOUS_ENABLE = 0x100 };
 #define MEASURED_CLOCKS 11932u /* 10 ms of the 8254 */
 
-/* Ticks of the TSC. Beyond NEAR the timer interrupts earlier, which is harmless. LEAD passes between
- * the look at the time and the timer's start, and an interrupt takes more to its look at the time. */
+/* Ticks of the TSC. Beyond NEAR the timer interrupts earlier, which is harmless. LEAD passes
+ * between the look at the time and the timer's start, and an interrupt takes more to its look at
+ * the time. */
 enum { LEAD = 16, NEAR = 1 << 29 };
 /* Timer clocks in a tick of the TSC are timer_scale / 2^SCALE_SHIFT, at most 4. */
 #define SCALE_SHIFT 29

@@ -52,7 +52,8 @@ void serial_write(u8 byte)
 
 void serial_expect_room(bool wanted)
 {
-	u8 value = (u8)(wanted ? interrupt_enable | IER_TRANSMIT : interrupt_enable & ~IER_TRANSMIT);
+	u8 value = (u8)(wanted ? interrupt_enable | IER_TRANSMIT
+			       : interrupt_enable & ~IER_TRANSMIT);
 
 	if (value == interrupt_enable)
 		return;

@@ -13,25 +13,9 @@
 #include "arch/ia32/memory.h"
 #include "core/pool.h"
 #include "core/vcpu.h"
+#include "guests/x86/shadow/space.h"
 
 struct pc;
-
-/* Shadows of page directories that are kept, and how many fit in a frame. */
-#define SHADOW_SPACES_PER_FRAME 128u
-#define SHADOW_SPACE_FRAMES 2u
-#define SHADOW_SPACES (SHADOW_SPACES_PER_FRAME * SHADOW_SPACE_FRAMES)
-#define SHADOW_HASH 128u
-
-struct space {
-	u32 guest;     /* guest-physical address of the page directory */
-	u32 directory; /* frame of the shadow; 0: this space is free */
-	u32 used;      /* value of shadow.clock when it was last loaded */
-	u16 next;      /* in the hash chain, index + 1 */
-	u32 used_groups[3]; /* bit n: entries 8n to 8n + 7 of the directory are used */
-	u32 reserved;  /* the size is a power of two */
-};
-
-_Static_assert(sizeof(struct space) * SHADOW_SPACES_PER_FRAME <= 4096, "one frame");
 
 struct shadow {
 	u32 memory_base;  /* machine address of guest-physical 0 */
@@ -49,9 +33,11 @@ struct shadow {
 	u32 space_limit;       /* no space from this index on has been used */
 	u32 space_free;        /* every space below this index is used */
 	u32 clock;
-	u32 protected_frame; /* guest-physical page kept read-only; 0: none */
-	/* Where the kernel wrote it last, written by emulate_store(), or 0. The shadow has it there
-	 * until an entry of the kernel half changes, which writes 0. */
+	u32 protected_frame; /* guest-physical page kept read-only, or SHADOW_NO_FRAME */
+	/* Where the kernel wrote it last, written by emulate_store(), or 0, which every change
+	 * of an entry of the kernel half writes. Nothing that can be written is there meanwhile;
+	 * the shadow may still have what the guest's tables led to before, without a flush since
+	 * then. */
 	u32 protected_page;
 	bool caching;        /* the flush hypercall has been seen */
 	bool local_kernel;   /* kernel entries exist that are not global */
@@ -60,8 +46,8 @@ struct shadow {
 	u16 hash[SHADOW_HASH]; /* index + 1 of the first space */
 };
 
-/* From here on it is the kernel's half. */
-#define SHADOW_KERNEL 0xc0000000u
+/* No address of a frame, and in no large page of a guest. */
+#define SHADOW_NO_FRAME (~0u)
 
 enum shadow_result {
 	SHADOW_FILLED,    /* the access can be repeated */
@@ -87,7 +73,7 @@ void shadow_flush_all(struct pc *pc);
 void shadow_invalidate(struct pc *pc, u32 linear);
 /* The flush hypercall: linear addresses start..end - 1 of one space. */
 void shadow_flush(struct pc *pc, u32 guest_directory, u32 start, u32 end);
-/* Keeps a guest-physical page read-only from now on; 0 for none. */
+/* Keeps a guest-physical page read-only from now on, or SHADOW_NO_FRAME: none. */
 void shadow_protect(struct pc *pc, u32 guest_frame);
 
 /* Makes one page accessible as the guest's tables allow; none of the VMM's. error: as the CPU's
@@ -115,7 +101,7 @@ MUST_CHECK static inline bool shadow_is_writable(const struct vcpu *vcpu, u32 li
 /* The page that is kept read-only, for the VMM's own store; a window of memory.c. */
 void *shadow_protected_page(const struct shadow *shadow);
 
-/* Makes a page writable for the VMM's own store, as the guest's kernel could;
- * false: it could not. The protected page counts as writable. To be asked where shadow_is_writable(),
- * which costs less, says no. */
+/* Makes a page writable for the VMM's own store, as the guest's kernel could; false: it could
+ * not. The protected page counts as writable. To be asked where shadow_is_writable(), which
+ * costs less, says no. */
 MUST_CHECK bool shadow_make_writable(struct pc *pc, u32 linear);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes shadow page directories: those of processes by themselves, the kernel half in all at once.
+ */
+#include "guests/x86/shadow/directory.h"
+
+#include "guests/x86/shadow/tlb.h"
+#include "guests/x86/shadow/view.h"
+
+/* A directory entry of the kernel half is the same in all spaces. */
+COLD static void directory_set_kernel(struct shadow *shadow, u32 index, u32 entry)
+{
+	u32 *master = pool_pointer(shadow->master);
+
+	if (master[index] == entry)
+		return;
+	directory_kernel_changes(shadow);
+	master[index] = entry;
+	for (u32 i = 0; i < shadow->space_limit; i++) {
+		const struct space *space = space_at(shadow, i);
+
+		if (space->directory != 0)
+			((u32 *)pool_pointer(space->directory))[index] = entry;
+	}
+}
+
+void directory_set(struct shadow *shadow, u32 index, u32 entry)
+{
+	struct space *space = shadow->current;
+
+	if (index >= KERNEL_FIRST) {
+		directory_set_kernel(shadow, index, entry);
+		return;
+	}
+	directory_current(shadow)[index] = entry;
+	space->used_groups[index / GROUP / 32] |= 1u << index / GROUP % 32;
+}
+
+COLD u32 *directory_table(struct pc *pc, u32 index, enum shadow_result *why)
+{
+	struct shadow *shadow = &pc->shadow;
+	u32 entry = directory_current(shadow)[index];
+	u32 frame;
+
+	if (entry != 0 && (entry & PTE_PS) == 0)
+		return pool_pointer(entry & PTE_FRAME);
+	if (entry != 0) {
+		directory_set(shadow, index, 0);
+		tlb_flush_global();
+	}
+	/* With direct gates no interrupt comes in while a frame is zeroed for a process: Linux
+	 * would take it for one of its kernel. So the process faults, and is interrupted, until
+	 * it is. */
+	*why = SHADOW_FILLED;
+	if (pc->dedicated && index < KERNEL_FIRST && !pool_prepare())
+		return NULL;
+	*why = SHADOW_FULL;
+	frame = space_frame_allocate(pc);
+	if (frame == 0)
+		return NULL;
+	if (index < KERNEL_FIRST)
+		*pool_marks(frame) = 0;
+	directory_set(shadow, index, frame | PTE_P | PTE_W | PTE_U | PTE_A);
+	return pool_pointer(frame);
+}
+
+COLD void directory_drop(struct shadow *shadow, u32 index)
+{
+	u32 entry = directory_current(shadow)[index];
+
+	if (entry == 0)
+		return;
+	directory_set(shadow, index, 0);
+	if ((entry & PTE_PS) == 0)
+		pool_free(entry & PTE_FRAME);
+}
+
+COLD void directory_set_large(struct pc *pc, u32 index, u32 pde)
+{
+	struct shadow *shadow = &pc->shadow;
+	u32 small = view_large_as_small(pde, 0);
+	u32 entry = view_entry(pc, small, index >= KERNEL_FIRST) | PTE_PS;
+	u32 old = directory_current(shadow)[index];
+
+	if (old == entry)
+		return;
+	directory_drop(shadow, index);
+	directory_set(shadow, index, entry);
+	/* The CPU may still know the table that was freed. */
+	if (old != 0)
+		tlb_flush();
+}

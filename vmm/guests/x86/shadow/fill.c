@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fills the shadow at a page fault: the page that is wanted, and those near it that the guest has
+ * used before. What happens at nearly every fault is in one piece; the rest stands apart.
+ */
+#include "guests/x86/shadow/directory.h"
+#include "guests/x86/shadow/view.h"
+#include "guests/x86/shadow/walk.h"
+
+/* How many entries around a page fault are filled with it; a power of two. */
+#define PREFILL 16u
+/* What is filled together must be marked together: pool_mark() is called for one of them. */
+_Static_assert(PART % PREFILL == 0, "the entries near a page have its mark");
+
+/* Guest entries near the one that faulted, which the guest has used before. */
+static void prefill(struct pc *pc, u32 *table, const u32 *guest, u32 pde)
+{
+	const struct shadow *shadow = &pc->shadow;
+	u32 filled = 0;
+
+	for (u32 i = 0; i < PREFILL; i++) {
+		u32 entry;
+
+		/* Most are filled, or not there. */
+		if (table[i] != 0 || (~(entry = guest[i]) & (PTE_P | PTE_A)) != 0 ||
+		    (entry & PTE_FRAME) >= shadow->memory_size)
+			continue;
+		table[i] = view_memory_entry(shadow, entry, entry & pde, false);
+		filled++;
+	}
+	pc->vcpu->counters[COUNTER_shadow_prefills] += filled;
+}
+
+COLD static enum shadow_result write_target(const struct shadow *shadow, u32 frame, u32 error)
+{
+	if ((error & PF_W) == 0)
+		return SHADOW_FILLED;
+	if (frame >= shadow->memory_size)
+		return view_is_apic(shadow, frame) ? SHADOW_APIC : SHADOW_OUTSIDE;
+	return frame == shadow->protected_frame ? SHADOW_PROTECTED : SHADOW_FILLED;
+}
+
+/* The guest's tables have no page there. */
+static inline enum shadow_result fill_absent(u32 *error)
+{
+	*error &= PF_W | PF_U;
+	return SHADOW_FAULT;
+}
+
+/* The place of a page in the shadow; NULL, and why: as directory_table(). */
+MUST_CHECK static inline u32 *fill_place(struct pc *pc, u32 linear, enum shadow_result *why)
+{
+	u32 entry = directory_current(&pc->shadow)[directory_index(linear)];
+	u32 *table;
+
+	if (entry != 0 && (entry & PTE_PS) == 0)
+		table = pool_pointer(entry & PTE_FRAME);
+	else if ((table = directory_table(pc, directory_index(linear), why)) == NULL)
+		return NULL;
+	return &table[table_index(linear)];
+}
+
+/* A page of the kernel, a frame that is protected or not the guest's. */
+COLD static enum shadow_result fill_seldom(struct pc *pc, u32 linear, u32 entry, u32 error)
+{
+	enum shadow_result result = write_target(&pc->shadow, entry & PTE_FRAME, error);
+	u32 *place;
+
+	if (linear >= GANDALF_BASE)
+		return SHADOW_FAULT;
+	if (result != SHADOW_FILLED)
+		return result;
+	place = fill_place(pc, linear, &result);
+	if (place == NULL)
+		return result;
+	if (directory_index(linear) >= KERNEL_FIRST)
+		directory_kernel_changes(&pc->shadow);
+	*place = view_entry(pc, entry, directory_index(linear) >= KERNEL_FIRST);
+	pool_mark(place);
+	return SHADOW_FILLED;
+}
+
+static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, u32 *error)
+{
+	const struct shadow *shadow = &pc->shadow;
+	u32 cause = *error;
+	u32 entry, rights, frame = pde & PTE_FRAME;
+	enum shadow_result why;
+	u32 *guest, *place;
+
+	if (frame >= shadow->memory_size)
+		return fill_absent(error);
+	guest = (u32 *)memory_window_frame(shadow->memory_base + frame) + table_index(linear);
+	entry = *guest;
+	if ((entry & PTE_P) == 0)
+		return fill_absent(error);
+	rights = entry & pde;
+	/* The bits of the error code lie where those of an entry do. */
+	if ((cause & ~rights & (PF_W | PF_U)) != 0) {
+		*error = (cause & (PF_W | PF_U)) | PF_P;
+		return SHADOW_FAULT;
+	}
+	entry |= PTE_A | (cause & PF_W) * (PTE_D / PF_W);
+	*guest = entry;
+	frame = entry & PTE_FRAME;
+	if (linear >= SHADOW_KERNEL || frame >= shadow->memory_size ||
+	    frame == shadow->protected_frame)
+		return fill_seldom(pc, linear, entry & (pde | ~(PTE_U | PTE_W)), cause);
+	place = fill_place(pc, linear, &why);
+	if (place == NULL)
+		return why;
+	*place = view_memory_entry(shadow, entry, rights, true);
+	pool_mark(place);
+	/* Where the shadow had an entry those near it were filled with that; a page that the
+	 * guest has just made for a write comes alone. */
+	if ((cause & PF_P) == 0 && ((cause & PF_W) == 0 || pc->vcpu->shared->cr2 != linear)) {
+		u32 before = (u32)place / sizeof(u32) % PREFILL;
+
+		prefill(pc, place - before, guest - before, pde);
+	}
+	return SHADOW_FILLED;
+}
+
+COLD static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest, u32 *error)
+{
+	struct shadow *shadow = &pc->shadow;
+	u32 small;
+
+	*error = (*error & (PF_W | PF_U)) | PF_P;
+	if (linear >= GANDALF_BASE || (*error & ~*guest & (PF_W | PF_U)) != 0)
+		return SHADOW_FAULT;
+	*guest |= PTE_A | (*error & PF_W ? PTE_D : 0);
+	small = view_large_as_small(*guest, linear);
+	if (!view_large_fits(shadow, *guest) ||
+	    write_target(shadow, small & PTE_FRAME, *error) != SHADOW_FILLED)
+		return fill_seldom(pc, linear, small, *error);
+	directory_set_large(pc, directory_index(linear), *guest);
+	return SHADOW_FILLED;
+}
+
+/* Paging off: physical memory as it is, and reads of nothing behind it. */
+COLD static enum shadow_result fill_identity(struct pc *pc, u32 linear, const u32 *error)
+{
+	u32 *directory = pool_pointer(pc->shadow.identity);
+	u32 *entry = &directory[directory_index(linear)];
+	u32 *table;
+
+	if (linear < pc->shadow.memory_size)
+		return SHADOW_FILLED;
+	if (linear >= GANDALF_BASE)
+		return SHADOW_FAULT;
+	if (*error & PF_W)
+		return SHADOW_OUTSIDE;
+	if (*entry == 0) {
+		u32 frame = space_frame_allocate(pc);
+
+		if (frame == 0)
+			return SHADOW_FULL;
+		*entry = frame | PTE_P | PTE_U | PTE_A;
+	}
+	table = pool_pointer(*entry & PTE_FRAME);
+	table[table_index(linear)] = pc->shadow.nothing | PTE_P | PTE_U | PTE_A | PTE_D;
+	return SHADOW_FILLED;
+}
+
+enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error)
+{
+	u32 *guest = pc->shadow.guest_directory;
+	u32 pde;
+
+	if (guest == NULL && pc->shadow.current == NULL)
+		return fill_identity(pc, linear, error);
+	if ((guest == NULL || *pc->shadow.guest_window != pc->shadow.guest_window_entry) &&
+	    (guest = walk_directory(pc)) == NULL)
+		return fill_absent(error);
+	guest += directory_index(linear);
+	pde = *guest;
+	if ((pde & PTE_P) == 0)
+		return fill_absent(error);
+	vcpu_count(pc->vcpu, COUNTER_shadow_fills);
+	if (walk_is_large(pc, pde))
+		return fill_large(pc, linear, guest, error);
+	*guest |= PTE_A;
+	return fill_small(pc, linear, pde, error);
+}
+
+bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
+{
+	u32 error = 0;
+
+	if (linear >= GANDALF_BASE)
+		return false;
+	return shadow_fill(vcpu->vm->pc, linear, &error) == SHADOW_FILLED;
+}
+
+COLD bool shadow_make_writable(struct pc *pc, u32 linear)
+{
+	u32 error = PF_W;
+	enum shadow_result result = shadow_fill(pc, linear, &error);
+
+	/* The VMM's store passes by the protection of whatever page is there: here too it has to
+	 * be the one that the guest's tables have now. */
+	if (result == SHADOW_PROTECTED) {
+		error = 0;
+		result = shadow_fill(pc, linear, &error);
+	}
+	/* Behind a fault of its own the CPU would not remember what was there before, perhaps a
+	 * page that is not the guest's to write. */
+	invlpg(linear);
+	return result == SHADOW_FILLED;
+}
+
+void *shadow_protected_page(const struct shadow *shadow)
+{
+	return memory_window_frame(shadow->memory_base + shadow->protected_frame);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Builds the kernel half of the shadow from the guest's tables, a part of a page table at a time.
+ */
+#include "guests/x86/shadow/kernel.h"
+
+#include "guests/x86/shadow/directory.h"
+#include "guests/x86/shadow/tlb.h"
+#include "guests/x86/shadow/view.h"
+#include "guests/x86/shadow/walk.h"
+
+/* A part of a page table, from an address on. */
+MUST_CHECK COLD static bool kernel_sync_table(struct pc *pc, u32 linear, u32 pde)
+{
+	bool large = walk_is_large(pc, pde);
+	enum shadow_result why;
+	u32 *table = directory_table(pc, directory_index(linear), &why);
+	const u32 *guest = large ? NULL : walk_entry(pc, pde, 0);
+
+	if (table == NULL || (guest == NULL && !large))
+		return false;
+	for (u32 i = table_index(linear), end = i + PART; i < end; i++) {
+		u32 entry = guest == NULL ? view_large_as_small(pde, i << PAGE_SHIFT)
+					  : guest[i] & (pde | ~(PTE_U | PTE_W));
+
+		table[i] = entry & PTE_P ? view_entry(pc, entry, true) : 0;
+	}
+	return true;
+}
+
+/* Rebuilds a directory entry of the kernel half, or a part of its page table, from the current
+ * space. Returns the address behind it. */
+COLD static u32 kernel_sync_part(struct pc *pc, u32 linear)
+{
+	struct shadow *shadow = &pc->shadow;
+	u32 index = directory_index(linear);
+	u32 *guest = walk_entry(pc, pc->cr3, index);
+	u32 pde = guest != NULL ? *guest : 0;
+
+	directory_kernel_changes(shadow);
+	if (pde & PTE_P)
+		*guest = pde |= PTE_A;
+	if ((pde & PTE_P) && walk_is_large(pc, pde) && view_large_fits(shadow, pde))
+		directory_set_large(pc, index, pde);
+	else if ((pde & PTE_P) && kernel_sync_table(pc, linear, pde))
+		return linear + PART * PAGE_SIZE;
+	else
+		directory_drop(shadow, index);
+	return (linear & PTE_LARGE_FRAME) + LARGE_PAGE_SIZE;
+}
+
+/* Every part by itself, as the guest's registers say then, if it still has paging on. */
+COLD static void kernel_sync_range(struct pc *pc, u32 linear, u32 end)
+{
+	while (linear < end && pc->shadow.current != NULL) {
+		linear = kernel_sync_part(pc, linear);
+		pc_point(pc);
+	}
+}
+
+COLD void kernel_sync(struct pc *pc)
+{
+	vcpu_count(pc->vcpu, COUNTER_kernel_syncs);
+	pc->shadow.local_kernel = false;
+	pc->shadow.syncing = true;
+	kernel_sync_range(pc, SHADOW_KERNEL, KERNEL_END << LARGE_PAGE_SHIFT);
+	pc->shadow.syncing = false;
+}
+
+COLD void kernel_resync_page(struct pc *pc, u32 linear)
+{
+	u32 index = directory_index(linear);
+	const u32 *pde = walk_entry(pc, pc->cr3, index);
+	u32 entry = directory_current(&pc->shadow)[index];
+	u32 *guest, *table;
+
+	if (index >= KERNEL_END)
+		return;
+	directory_kernel_changes(&pc->shadow);
+	if (pde == NULL || (*pde & PTE_P) == 0 || walk_is_large(pc, *pde) || entry == 0 ||
+	    (entry & PTE_PS) != 0) {
+		linear &= PTE_LARGE_FRAME;
+		kernel_sync_range(pc, linear, linear + LARGE_PAGE_SIZE);
+		/* Of the other pages the CPU may remember what was there, and the VMM store
+		 * there. */
+		tlb_flush();
+		return;
+	}
+	table = pool_pointer(entry & PTE_FRAME);
+	entry = *pde;
+	guest = walk_entry(pc, entry, table_index(linear));
+	if (guest == NULL || (*guest & PTE_P) == 0)
+		table[table_index(linear)] = 0;
+	else
+		table[table_index(linear)] =
+			view_entry(pc, *guest & (entry | ~(PTE_U | PTE_W)), true);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CPU's own TLB, where INVLPG is not enough.
+ */
+#pragma once
+
+#include "arch/ia32/cpu.h"
+
+/* Drops what the CPU itself has cached, but for global entries. */
+static inline void tlb_flush(void)
+{
+	cr3_write(cr3_read());
+}
+
+/* And what is global. */
+static inline void tlb_flush_global(void)
+{
+	u32 cr4 = cr4_read();
+
+	if (cr4 & CR4_PGE) {
+		cr4_write(cr4 & ~CR4_PGE);
+		cr4_write(cr4);
+	} else {
+		tlb_flush();
+	}
+}

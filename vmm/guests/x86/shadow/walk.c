@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Looks through the guest's own page tables for what is asked seldom.
+ */
+#include "guests/x86/shadow/walk.h"
+
+#include "guests/x86/shadow/view.h"
+
+COLD u32 *walk_directory(struct pc *pc)
+{
+	struct shadow *shadow = &pc->shadow;
+
+	shadow->guest_directory = walk_entry(pc, pc->cr3, 0);
+	if (shadow->guest_directory == NULL)
+		return NULL;
+	shadow->guest_window =
+		&memory_windows[((u32)shadow->guest_directory - LAYOUT_WINDOWS) >> PAGE_SHIFT];
+	shadow->guest_window_entry = *shadow->guest_window;
+	return shadow->guest_directory;
+}
+
+COLD bool shadow_translate(struct pc *pc, u32 linear, u32 *frame)
+{
+	const u32 *entry;
+	u32 pde;
+
+	if (pc->shadow.current == NULL)
+		return false;
+	entry = walk_entry(pc, pc->cr3, directory_index(linear));
+	if (entry == NULL || (*entry & PTE_P) == 0)
+		return false;
+	pde = *entry;
+	*frame = view_large_as_small(pde, linear) & PTE_FRAME;
+	if (walk_is_large(pc, pde))
+		return true;
+	entry = walk_entry(pc, pde, table_index(linear));
+	if (entry == NULL || (*entry & PTE_P) == 0)
+		return false;
+	*frame = *entry & PTE_FRAME;
+	return true;
+}
