@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the VMM's own multiplexer puts together, the demultiplexer takes apart.
 
-The stream comes from vmm/device/console.c itself, built for the host.
+The stream comes from vmm/device/console_mux.c itself, built for the host.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ LINE_SIZE = 200
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The VMM's multiplexer as a shared library."""
     output = tmp_path_factory.mktemp("console") / "console.so"
-    names = ("device/console.c", "lib/format.c", "lib/math.c")
+    names = ("device/console.c", "device/console_mux.c", "device/escape.c", "lib/format.c", "lib/math.c")
     sources = [ROOT / "vmm" / name for name in names]
     includes = [f"-I{ROOT / 'vmm'}", f"-I{ROOT}"]
     command = ["gcc", "-O1", "-shared", "-fPIC", *includes, *map(str, sources), "-o", str(output)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Takes the one stream of the UART apart into the consoles that the VMM put into it.
 
-vmm/device/console.c makes the stream; a test feeds its output through here. The
+vmm/device/console_mux.c makes the stream; a test feeds its output through here. The
 console that has the keyboard is sent as it is. Into it are inserted
 
 * `[NAME] text CR LF`, a line of another console. If the focused console is in the

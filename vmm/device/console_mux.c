@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The console multiplexer. Nothing is copied into lines beforehand: whenever the
+ * physical UART asks for a byte, console_output() decides where it comes from.
+ * Most come from the focused console. Between its lines, or when it has nothing to
+ * say, something is inserted: a line of another console or a notice, put together
+ * a few characters at a time, and behind it what the screen had lost by it. Whoever
+ * reads the stream can tell what each console wrote, line ends included.
+ */
+#include "device/console_buffer.h"
+#include "device/escape.h"
+#include "lib/format.h"
+#include "lib/string.h"
+
+/* Characters that are put together at once: interrupts wait meanwhile. */
+#define STEP 4u
+/* Steps before somebody else's turn comes, though nothing that can be shown has come of them. */
+#define STEPS 2u
+/* Characters of a line that are dropped at once. */
+#define DROP_STEP 8u
+/* Bytes of one character beyond CONSOLE_LINE_SIZE, so that UTF-8 is not cut. */
+#define CHARACTER_REST 4
+/* Ends a line on the screen that the console has not ended. A terminal ignores CAN, but
+ * who takes the stream apart (tools/gandalf/console/demultiplex.py) learns whose line end it is. */
+#define BREAK "\x18\r\n"
+
+/* Makes room: the next characters of the oldest line go. Nothing of it is shown meanwhile. */
+static void output_drop_step(struct console_mux *mux)
+{
+	struct console *console = mux->dropping;
+	u8 byte = 0;
+
+	for (u32 i = 0; i < DROP_STEP && mux->dropping != NULL; i++) {
+		byte = console_pop(console);
+		console->lost++;
+		if (byte == '\n' || console->output_lines == 0)
+			mux->dropping = NULL;
+	}
+}
+
+static bool is_inserting(const struct console_mux *mux, const struct console *console)
+{
+	return mux->inserting && mux->source == console;
+}
+
+/* Something to insert: a line, as much as a line may hold, or a loss to tell. */
+static bool console_is_ready(const struct console *console)
+{
+	return console->output_lines > 0 || console->output_count >= CONSOLE_LINE_SIZE ||
+	       console->lost > 0;
+}
+
+static struct console *console_next(struct console_mux *mux, struct console *console)
+{
+	return ++console == &mux->consoles[mux->count] ? mux->consoles : console;
+}
+
+/* The next console, in turn, that has something to insert, or NULL. */
+static struct console *other_ready(struct console_mux *mux)
+{
+	struct console *console = mux->source;
+
+	do {
+		console = console_next(mux, console);
+		if (console != mux->shown && console_is_ready(console))
+			return console;
+	} while (console != mux->source);
+	return NULL;
+}
+
+/* Not by a pattern, which takes several times as long. There is room for all that is ever added. */
+static void insert_text(struct console_mux *mux, const char *text)
+{
+	char *to = &mux->insert[mux->insert_count];
+
+	for (; *text != '\0'; text++)
+		*to++ = *text;
+	mux->insert_count = (u32)(to - mux->insert);
+}
+
+/* A console's name in brackets, or with something else behind it. */
+static void insert_name(struct console_mux *mux, const struct console *console, const char *rest)
+{
+	insert_text(mux, "[");
+	insert_text(mux, console->name);
+	insert_text(mux, rest);
+}
+
+/* Goes below the unfinished line, or takes it from the screen if it can be drawn again. */
+static void insert_leave_line(struct console_mux *mux, bool below)
+{
+	struct console *shown = mux->shown;
+
+	if (shown->line_length > CONSOLE_LINE_SIZE) {
+		insert_text(mux, BREAK);
+		console_line_clear(shown);
+	} else if (shown->line_length > 0) {
+		if (!below && shown->escape != ESCAPE_NONE)
+			insert_text(mux, "\x18"); /* cancels it */
+		insert_text(mux, below ? BREAK : "\r\x1b[K");
+	}
+}
+
+static bool redraw_is_due(const struct console_mux *mux)
+{
+	return mux->redrawing && mux->redrawn < mux->shown->line_length &&
+	       mux->redrawn < CONSOLE_LINE_SIZE;
+}
+
+/* The next characters of the unfinished line. */
+static void insert_redraw_step(struct console_mux *mux)
+{
+	u32 end = mux->redrawn + STEP;
+
+	while (mux->redrawn < end && redraw_is_due(mux))
+		mux->insert[mux->insert_count++] = (char)mux->shown->line[mux->redrawn++];
+	mux->redrawing = mux->redrawn == end;
+}
+
+static void insert_lost(struct console_mux *mux, struct console *console)
+{
+	char number[11];
+
+	format(number, sizeof(number), "%u", console->lost);
+	insert_name(mux, console, "] (");
+	insert_text(mux, number);
+	mux->insert_rest = " characters lost)\r\n";
+	console->lost = 0;
+}
+
+/* A byte that has been taken from a console: added if it cannot move the cursor. */
+static bool insert_byte(struct console_mux *mux, struct console *console, u8 byte)
+{
+	u8 next = escape_next(mux->source_escape, byte);
+	bool continues = (byte & 0xc0) == 0x80;
+	bool visible = mux->source_escape == ESCAPE_NONE && next == ESCAPE_NONE &&
+		       ((byte >= ' ' && byte != DELETE) || byte == '\t');
+
+	if (visible && mux->source_length >= CONSOLE_LINE_SIZE + (continues ? CHARACTER_REST : 0))
+		return false;
+	if (visible) {
+		mux->insert[mux->insert_count++] = (char)byte;
+		mux->source_length++;
+	}
+	console_pop(console);
+	mux->source_escape = next;
+	mux->source_ended = byte == '\n';
+	return !mux->source_ended;
+}
+
+/* The next characters of another console's line, and the end of the line. */
+static void insert_text_step(struct console_mux *mux)
+{
+	struct console *console = mux->source;
+	u32 i;
+
+	for (i = 0; i < STEP; i++)
+		if (console->output_count == 0 ||
+		    !insert_byte(mux, console, console_peek(console)))
+			break;
+	if (i == STEP)
+		return;
+	mux->inserting = false;
+	insert_text(mux, mux->source_ended ? "\r\n" : BREAK);
+}
+
+static void insert_line(struct console_mux *mux, struct console *console)
+{
+	mux->source = console;
+	mux->turn = CONSOLE_LINE_SIZE;
+	insert_leave_line(mux, false);
+	if (console->lost > 0) {
+		insert_lost(mux, console);
+		return;
+	}
+	insert_name(mux, console, "] ");
+	console_line_clear(console);
+	mux->inserting = true;
+	mux->source_length = 0;
+	mux->source_escape = ESCAPE_NONE;
+}
+
+static void insert_focus_notice(struct console_mux *mux)
+{
+	mux->notice_focus = false;
+	mux->turn = CONSOLE_LINE_SIZE;
+	insert_leave_line(mux, true);
+	mux->shown = mux->focus;
+	insert_text(mux, "[console ");
+	insert_text(mux, mux->shown->name);
+	mux->insert_rest = " has the keyboard]\r\n";
+}
+
+static void insert_help(struct console_mux *mux)
+{
+	mux->notice_help = false;
+	insert_leave_line(mux, false);
+	insert_text(mux, "[Ctrl-A n: next console, Ctrl-A a: Ctrl-A itself, ");
+	mux->insert_rest = "Ctrl-A x: leave, Ctrl-A h: this]\r\n[consoles:";
+	mux->help = mux->consoles;
+}
+
+/* One console more. */
+static void insert_help_step(struct console_mux *mux)
+{
+	const struct console *console = mux->help++;
+
+	insert_text(mux, " ");
+	insert_text(mux, console->name);
+	insert_text(mux, console == mux->focus ? " (keyboard)" : "");
+	if (mux->help == &mux->consoles[mux->count]) {
+		insert_text(mux, "]\r\n");
+		mux->help = NULL;
+	}
+}
+
+static void insert_shown_lost(struct console_mux *mux)
+{
+	insert_leave_line(mux, true);
+	console_line_clear(mux->shown);
+	insert_lost(mux, mux->shown);
+}
+
+/*
+ * Begins what is to be inserted now, if anything. It is the focused console's
+ * turn although others wait while it finishes its line, or has one after each line
+ * of the others, but no endless one.
+ */
+static bool insert_begin(struct console_mux *mux)
+{
+	struct console *other = other_ready(mux);
+
+	if (mux->dropping != NULL) {
+		output_drop_step(mux);
+		return true;
+	}
+	if (mux->notice_focus)
+		insert_focus_notice(mux);
+	else if (mux->notice_help)
+		insert_help(mux);
+	else if (mux->shown->lost > 0)
+		insert_shown_lost(mux);
+	else if (other != NULL && (mux->shown->output_count == 0 || mux->turn == 0))
+		insert_line(mux, other);
+	else
+		return false;
+	mux->redrawing = true;
+	mux->redrawn = 0;
+	return true;
+}
+
+/* Puts the next characters together; false: there is nothing to insert. */
+static bool insert_next(struct console_mux *mux)
+{
+	mux->insert_first = mux->insert_count = 0;
+	if (mux->insert_rest != NULL)
+		insert_text(mux, mux->insert_rest);
+	else if (mux->help != NULL)
+		insert_help_step(mux);
+	else if (mux->inserting)
+		insert_text_step(mux);
+	else if (mux->redrawing)
+		insert_redraw_step(mux);
+	else
+		return insert_begin(mux);
+	mux->insert_rest = NULL;
+	return true;
+}
+
+/* The next byte of the focused console. */
+static u8 shown_byte(struct console_mux *mux)
+{
+	u8 byte = console_pop(mux->shown);
+
+	if (mux->turn > 0)
+		mux->turn--;
+	else if (mux->shown->line_length == 0)
+		mux->turn = CONSOLE_LINE_SIZE - 1;
+	if (byte == '\n')
+		mux->turn = 0;
+	console_line_track(mux->shown, byte);
+	return byte;
+}
+
+int console_output(struct console_mux *mux)
+{
+	bool more = true;
+
+	for (u32 i = 0; i < STEPS && more && mux->insert_first == mux->insert_count; i++)
+		more = insert_next(mux);
+	if (mux->insert_first < mux->insert_count)
+		return (u8)mux->insert[mux->insert_first++];
+	return !more && mux->shown->output_count > 0 ? shown_byte(mux) : -1;
+}
+
+bool console_has_output(struct console_mux *mux)
+{
+	return mux->insert_first < mux->insert_count || mux->inserting || redraw_is_due(mux) ||
+	       mux->notice_focus || mux->insert_rest != NULL || mux->notice_help ||
+	       mux->help != NULL || mux->shown->lost > 0 || mux->shown->output_count > 0 ||
+	       other_ready(mux) != NULL;
+}
+
+void console_mux_init(struct console_mux *mux)
+{
+	memset(mux, 0, sizeof(*mux));
+	mux->focus = mux->shown = mux->source = mux->consoles;
+}
+
+struct console *console_add(struct console_mux *mux, const char *name)
+{
+	struct console *console = &mux->consoles[mux->count];
+
+	if (mux->count == CONSOLES_MAXIMUM)
+		return NULL;
+	format(console->name, sizeof(console->name), "%s", name);
+	mux->count++;
+	return console;
+}
+
+/* Of the next line that is written nothing is lost, nor of one that has been begun to be shown:
+ * that is shown a little further at each byte, or the oldest one is dropped a little further. */
+static void output_make_room(struct console_mux *mux, struct console *console)
+{
+	if (console->output_count == CONSOLE_OUTPUT_SIZE && is_inserting(mux, console))
+		insert_text_step(mux);
+	if (console->output_count == CONSOLE_OUTPUT_SIZE)
+		mux->dropping = console;
+	if (mux->dropping == console)
+		output_drop_step(mux);
+}
+
+bool console_put(struct console_mux *mux, struct console *console, char character)
+{
+	if (console->drops_oldest)
+		output_make_room(mux, console);
+	if (console_room(console) == 0)
+		return false;
+	console_push(console, (u8)character);
+	return true;
+}
+
+static void input_command(struct console_mux *mux, u8 byte)
+{
+	if (byte == 'n')
+		console_set_focus(mux, console_next(mux, mux->focus));
+	else if (byte == 'a')
+		console_push_input(mux->focus, CONTROL_A);
+	else if (byte != 'x') /* with which the host's tool leaves before it gets here */
+		mux->notice_help = true;
+}
+
+void console_input(struct console_mux *mux, u8 byte)
+{
+	if (mux->command) {
+		mux->command = false;
+		input_command(mux, byte);
+	} else if (byte == CONTROL_A) {
+		mux->command = true;
+	} else {
+		console_push_input(mux->focus, byte);
+	}
+}
+
+void console_forget_line(struct console_mux *mux)
+{
+	mux->redrawing = false;
+	mux->shown->line_length = CONSOLE_LINE_SIZE + 1;
+}
+
+void console_set_focus(struct console_mux *mux, struct console *console)
+{
+	mux->focus = console;
+	mux->notice_focus = true;
+}
