@@ -22,8 +22,8 @@ LINE_SIZE = 200
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The VMM's multiplexer as a shared library."""
     output = tmp_path_factory.mktemp("console") / "console.so"
-    names = ("device/console.c", "device/console_mux.c", "device/escape.c", "lib/format.c", "lib/math.c")
-    sources = [ROOT / "vmm" / name for name in names]
+    names = ("device/console", "device/console_mux", "device/escape", "lib/format", "lib/math")
+    sources = [ROOT / "vmm" / f"{name}.c" for name in names]
     includes = [f"-I{ROOT / 'vmm'}", f"-I{ROOT}"]
     command = ["gcc", "-O1", "-shared", "-fPIC", *includes, *map(str, sources), "-o", str(output)]
     subprocess.run(command, check=True)

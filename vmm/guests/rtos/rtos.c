@@ -16,11 +16,9 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "lib/math.h"
+#include "guests/rtos/rtos.h"
 #include "lib/string.h"
 
-/* In 2^32ths, rounded up: an expiry is late by a 10^6th of a tick after six periods, not early. */
-#define THOUSANDTH 4294968u
 enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3, OPCODE_IRET = 0xcf };
 /* Bytes of console input or output between two looks at interrupts. */
 #define CONSOLE_STEP 4u
@@ -28,23 +26,6 @@ enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3, OPCODE_IRET = 0xcf };
 #define PORT_STEP 8u
 /* EIP, CS, EFLAGS. */
 #define FRAME_BYTES 12u
-/* The vectors that can wait follow each other: bits of vcpu->pending. */
-#define PENDING_BIT(vector) (1u << ((vector) - GANDALF_VECTOR_IRQ))
-#define TIMER_BIT PENDING_BIT(GANDALF_VECTOR_TIMER)
-#define CONSOLE_BIT PENDING_BIT(GANDALF_VECTOR_CONSOLE)
-
-struct rtos {
-	u32 handlers[GANDALF_VECTORS];
-	struct deadline timer;
-	struct vcpu *vcpu;
-	u64 start;      /* of the timer, time stamp */
-	u64 step;       /* ticks of a period, and 2^32ths of one */
-	u32 step_rest;
-	u32 rest;       /* that the next expiry lies behind its tick, in 2^32ths */
-	u64 due;        /* the expiry that waits to be delivered */
-	u32 period;     /* microseconds; 0: stopped */
-	u32 expiries, overruns; /* since then; merged of these */
-};
 
 __attribute__((section(".vcpu"))) static struct rtos rtoses[GANDALF_GUESTS_MAXIMUM];
 
@@ -62,80 +43,6 @@ MUST_CHECK __attribute__((noipa)) static void *rtos_memory(const struct vm *vm, 
 		return NULL;
 	return (void *)(vm->linear + address);
 }
-
-static inline void rtos_pend(struct vcpu *vcpu, u32 bit)
-{
-	vcpu->pending |= bit;
-	vcpu->attention = true;
-}
-
-/* The timer */
-
-static u64 timer_expiry(const struct rtos *rtos, u64 number)
-{
-	return rtos->start + multiply_divide(number * rtos->period, time_tsc_khz, 1000);
-}
-
-/* The expiry a period behind the last. */
-static inline u64 timer_next(struct rtos *rtos)
-{
-	return add_with_rest(&rtos->timer.time, &rtos->step, &rtos->rest, &rtos->step_rest);
-}
-
-/* An expiry came while the last one waited, and the timer rests since then: all expiries up to
- * now are merged into the one that is delivered now. */
-APART COLD static void timer_resume(struct rtos *rtos)
-{
-	u64 elapsed = multiply_divide(rdtsc() - rtos->start, 1000, time_tsc_khz);
-	u64 number = divide_u64(elapsed, rtos->period, NULL);
-	u32 merged;
-
-	/* The microseconds that have elapsed are rounded down. */
-	if ((s32)((u32)number - rtos->expiries) < 0)
-		number = rtos->expiries;
-	merged = (u32)number - rtos->expiries + 1;
-	rtos->expiries = (u32)number;
-	divide_u64((number + 1) * rtos->period, 1000, &rtos->rest);
-	rtos->rest = rtos->rest * (time_tsc_khz % 1000) % 1000 * THOUSANDTH;
-	rtos->overruns += merged;
-	rtos->vcpu->counters[COUNTER_timer_overruns] += merged;
-	deadline_set(&rtos->timer, timer_expiry(rtos, number + 1));
-}
-
-/* Behind a second expiry the timer of a guest that does not take its interrupts rests, so that
- * it costs nobody time: timer_resume() counts the others when it takes the first. */
-static u64 timer_expire(struct deadline *deadline)
-{
-	struct rtos *rtos = (struct rtos *)((u8 *)deadline - offsetof(struct rtos, timer));
-	struct vcpu *vcpu = rtos->vcpu;
-
-	rtos->expiries++;
-	vcpu_count(vcpu, COUNTER_timer_expiries);
-	if (vcpu->pending & TIMER_BIT)
-		return TIME_NEVER;
-	rtos_pend(vcpu, TIMER_BIT);
-	rtos->due = deadline->time;
-	return timer_next(rtos);
-}
-
-COLD static u32 hypercall_timer(struct vcpu *vcpu)
-{
-	const struct frame *frame = vcpu->frame;
-	struct rtos *rtos = vcpu->vm->rtos;
-	u32 period = frame->ebx;
-
-	if (period != 0 && (period < GANDALF_TIMER_MINIMUM || period > 1000000))
-		return (u32)GANDALF_ERROR_ARGUMENT;
-	vcpu->pending &= ~TIMER_BIT;
-	rtos->period = period;
-	rtos->start = rdtsc();
-	rtos->expiries = rtos->overruns = 0;
-	rtos->step = divide_u64((u64)period * time_tsc_khz, 1000, &rtos->rest);
-	rtos->step_rest = rtos->rest *= THOUSANDTH;
-	deadline_set(&rtos->timer, period != 0 ? timer_expiry(rtos, 1) : TIME_NEVER);
-	return 0;
-}
-HYPERCALL(GANDALF_HYPERCALL_TIMER, HYPERCALL_OF_RTOS, hypercall_timer);
 
 /* Interrupts and exceptions */
 
@@ -211,7 +118,7 @@ static inline unsigned rtos_next_vector(struct vcpu *vcpu, struct rtos *rtos)
 	if (pending & TIMER_BIT) {
 		vcpu->pending = pending & ~TIMER_BIT;
 		if (!deadline_is_set(&rtos->timer))
-			timer_resume(rtos);
+			rtos_timer_resume(rtos);
 		shared->timer_overruns = rtos->overruns;
 		shared->timer_expiry = rtos->due;
 		return GANDALF_VECTOR_TIMER;
@@ -408,8 +315,7 @@ COLD static void rtos_start(struct vcpu *vcpu)
 
 COLD static void rtos_stop(struct vcpu *vcpu)
 {
-	vcpu->vm->rtos->period = 0;
-	deadline_set(&vcpu->vm->rtos->timer, TIME_NEVER);
+	rtos_timer_stop(vcpu->vm->rtos);
 }
 
 static const struct vcpu_operations rtos_operations = {
@@ -434,7 +340,7 @@ COLD static bool rtos_create(struct vm *vm)
 	vcpu->shared = rtos_memory(vm, vm->guest->memory_size - GANDALF_PAGE_SIZE,
 				   sizeof(*vcpu->shared));
 	rtos->vcpu = vcpu;
-	deadline_init(&rtos->timer, timer_expire, vm->guest->priority);
+	rtos_timer_init(rtos, vm->guest->priority);
 	return true;
 }
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Emulation of what loads and stores control, debug and model-specific registers, and of INVLPG.
+ */
+#include "arch/ia32/debug.h"
+#include "arch/ia32/fpu.h"
+#include "core/work.h"
+#include "guests/x86/emulation.h"
+#include "platform/pc/apic.h"
+
+COLD static void cr0_set(struct pc *pc, u32 value)
+{
+	u32 changed = pc->cr0 ^ value;
+
+	pc->cr0 = value | CR0_ET;
+	pc->vcpu->cr0_guest = (pc->vcpu->cr0_guest & ~(CR0_TS | CR0_EM | CR0_AM)) |
+			      (value & (CR0_TS | CR0_EM | CR0_AM));
+	if (changed & CR0_PG)
+		shadow_set_paging(pc);
+	work_end(cr0);
+	fpu_show(pc->vcpu);
+}
+
+static void cr3_set(struct pc *pc, u32 value)
+{
+	bool same = pc->cr3 == value;
+
+	pc->cr3 = value;
+	shadow_load(pc, same);
+}
+
+COLD static void cr4_set(struct pc *pc, u32 value)
+{
+	u32 changed = pc->cr4 ^ value;
+
+	if (value & CR4_PAE) {
+		vm_stop(pc->vm, "it wants PAE, which is not offered");
+		return;
+	}
+	pc->cr4 = value;
+	if (changed & (CR4_PGE | CR4_PSE))
+		shadow_flush_all(pc);
+}
+
+enum emulated emulate_mov_to_cr(const struct emulation *e)
+{
+	u32 value = *operand_register(e);
+
+	if (e->decoded.reg == 0)
+		cr0_set(e->pc, value);
+	else if (e->decoded.reg == 2)
+		e->pc->vcpu->shared->cr2 = value;
+	else if (e->decoded.reg == 3)
+		cr3_set(e->pc, value);
+	else if (e->decoded.reg == 4)
+		cr4_set(e->pc, value);
+	else
+		return EMULATED_FAULT;
+	return EMULATED_NEXT;
+}
+
+COLD enum emulated emulate_mov_from_cr(const struct emulation *e)
+{
+	const u32 values[] = {e->pc->cr0, 0, e->pc->vcpu->shared->cr2, e->pc->cr3, e->pc->cr4};
+
+	if (e->decoded.reg >= ARRAY_SIZE(values) || e->decoded.reg == 1)
+		return EMULATED_FAULT;
+	*operand_register(e) = values[e->decoded.reg];
+	return EMULATED_NEXT;
+}
+
+COLD enum emulated emulate_mov_to_dr(const struct emulation *e)
+{
+	work_end(debug_register);
+	debug_write(e->pc->vcpu, e->decoded.reg, *operand_register(e));
+	return EMULATED_NEXT;
+}
+
+COLD enum emulated emulate_mov_from_dr(const struct emulation *e)
+{
+	*operand_register(e) = debug_read(e->pc->vcpu, e->decoded.reg);
+	return EMULATED_NEXT;
+}
+
+COLD enum emulated emulate_lmsw(const struct emulation *e)
+{
+	u16 value;
+
+	if (!operand_16(e, &value))
+		return EMULATED_JUMP;
+	/* PE can be set but not cleared. */
+	cr0_set(e->pc, (e->pc->cr0 & ~0xeu) | (value & 0xfu));
+	return EMULATED_NEXT;
+}
+
+COLD enum emulated emulate_clts(const struct emulation *e)
+{
+	cr0_set(e->pc, e->pc->cr0 & ~CR0_TS);
+	return EMULATED_NEXT;
+}
+
+enum emulated emulate_invlpg(const struct emulation *e)
+{
+	shadow_invalidate(e->pc, operand_address(e));
+	return EMULATED_NEXT;
+}
+
+/* Caches are written back by the hardware; a guest has no say in that. */
+COLD enum emulated emulate_cache(UNUSED const struct emulation *e)
+{
+	return EMULATED_NEXT;
+}
+
+/* MSRs: those that Linux 6.1 reads without a safety net on the CPUs that
+ * Gandalf is for read as 0 and ignore writes; any other is a #GP, which Linux
+ * expects of an MSR that does not exist. */
+
+#define MSR_TSC 0x10
+
+/* PLATFORM_ID, APIC_BASE (which stays where and what it is: disabled, or on a dedicated CPU the
+ * real one, which is never an x2APIC's), EBL_CR_POWERON, FEATURE_CONTROL, BIOS_UPDT_TRIG,
+ * BIOS_SIGN_ID; SYSENTER_CS, ESP, EIP; PERFEVTSEL0, 1 and the counters; MISC_ENABLE,
+ * DEBUGCTL. */
+static const u16 msrs_of_zeroes[] = {
+	0x17, 0x1b, 0x2a, 0x3a, 0x79, 0x8b, 0x174, 0x175, 0x176, 0x186, 0x187, 0xc1, 0xc2,
+	0x1a0, 0x1d9,
+};
+
+COLD static bool msr_is_zero(u32 index)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(msrs_of_zeroes); i++)
+		if (msrs_of_zeroes[i] == index)
+			return true;
+	return false;
+}
+
+COLD enum emulated emulate_rdmsr(const struct emulation *e)
+{
+	u64 value = 0;
+
+	if (e->frame->ecx == MSR_TSC)
+		value = rdtsc();
+	else if (e->frame->ecx == MSR_APIC_BASE)
+		value = e->pc->shadow.apic;
+	else if (!msr_is_zero(e->frame->ecx))
+		return EMULATED_FAULT;
+	e->frame->eax = (u32)value;
+	e->frame->edx = (u32)(value >> 32);
+	return EMULATED_NEXT;
+}
+
+COLD enum emulated emulate_wrmsr(const struct emulation *e)
+{
+	return msr_is_zero(e->frame->ecx) ? EMULATED_NEXT : EMULATED_FAULT;
+}

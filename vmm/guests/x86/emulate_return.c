@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Emulation of the interrupt flag, of halts, and of IRET and other loads of CS and SS.
+ */
+#include "core/work.h"
+#include "guests/x86/emulation.h"
+#include "guests/x86/guest_access.h"
+#include "guests/x86/linux.h"
+
+#define OPCODE_HLT 0xf4
+
+COLD enum emulated emulate_cli(const struct emulation *e)
+{
+	linux_set_interrupts(e->pc, false);
+	return EMULATED_NEXT;
+}
+
+enum emulated emulate_hlt(const struct emulation *e)
+{
+	struct pc *pc = e->pc;
+
+	work_end(halt);
+	pc_settle(pc);
+	e->frame->eip += e->decoded.length;
+	vcpu_count(pc->vcpu, COUNTER_halts);
+	if (linux_interrupt_flag(pc) == 0)
+		vm_power_off(pc->vm);
+	else if (!pc->interrupt_waits)
+		vcpu_halt(pc->vcpu);
+	return EMULATED_JUMP;
+}
+
+/* STI; HLT is one: an interrupt between the two would be slept over. */
+enum emulated emulate_sti(const struct emulation *e)
+{
+	u8 next = 0;
+
+	linux_set_interrupts(e->pc, true);
+	if (!guest_read(e->frame->eip + e->decoded.length, &next, 1) || next != OPCODE_HLT)
+		return EMULATED_NEXT;
+	e->frame->eip++;
+	return emulate_hlt(e);
+}
+
+static void return_to(struct pc *pc, struct frame *frame, const u32 *words)
+{
+	frame->eip = words[0];
+	frame->eflags = vcpu_eflags(pc->vcpu, words[2]);
+	if (pc->dedicated)
+		frame->eflags |= words[2] & EFLAGS_IF;
+	if ((words[1] & 3) == 3) {
+		frame->cs = words[1] & 0xffff;
+		frame->esp = words[3];
+		frame->ss = words[4] & 0xffff;
+	} else {
+		frame->cs = (words[1] & 0xfffcu) | 1;
+		frame->esp += 3 * (u32)sizeof(u32);
+		linux_set_interrupts(pc, (words[2] & EFLAGS_IF) != 0);
+	}
+}
+
+/* Whether the real tables have a segment for this selector at its RPL; ring 3's
+ * code segments may be absent for a while only. */
+static bool selector_is_loadable(const struct pc *pc, u32 selector, bool code)
+{
+	u32 index = (selector & 0xffff) / 8;
+	u64 wanted = DESCRIPTOR_USER | (code ? DESCRIPTOR_CODE : DESCRIPTOR_WRITABLE);
+	u64 mask = DESCRIPTOR_USER | DESCRIPTOR_CODE | (code ? 0 : DESCRIPTOR_WRITABLE);
+	u64 descriptor;
+
+	if (index >= SEGMENT_GUEST_ENTRIES || (selector & 4))
+		return false;
+	descriptor = pc->vcpu->tables->gdt[index];
+	if ((descriptor & DESCRIPTOR_PRESENT) == 0 && !(pc->armed && code))
+		return false;
+	return (descriptor & mask) == wanted &&
+	       descriptor_dpl(descriptor) == ((selector & 3) == 3 ? 3 : 1);
+}
+
+/* What the VMM's own IRET to this frame would refuse, the guest's must. */
+static bool return_is_possible(const struct pc *pc, const u32 *words)
+{
+	if ((words[2] & EFLAGS_VM) || !selector_is_loadable(pc, words[1], true) ||
+	    words[0] > descriptor_limit(pc->vcpu->tables->gdt[(words[1] & 0xffff) / 8]))
+		return false;
+	return (words[1] & 3) != 3 ||
+	       ((words[4] & 3) == 3 && selector_is_loadable(pc, words[4], false));
+}
+
+enum emulated emulate_iret(const struct emulation *e)
+{
+	u32 words[5]; /* EIP, CS, EFLAGS, and to ring 3 ESP, SS */
+	u32 esp = e->frame->esp;
+
+	if (e->error == SELECTOR_VMM_CODE && guest_read(esp, words, 3 * sizeof(u32)))
+		upcall_return(e->pc, words);
+	if (e->decoded.operand_size != 4 || !guest_read(esp, words, 3 * sizeof(u32)) ||
+	    ((words[1] & 3) == 3 && !guest_read(esp, words, sizeof(words))) ||
+	    !return_is_possible(e->pc, words))
+		return EMULATED_FAULT;
+	vcpu_count(e->pc->vcpu, COUNTER_returns);
+	return_to(e->pc, e->frame, words);
+	return EMULATED_JUMP;
+}
+
+/* A stack segment with RPL 0, as ring 0 loads it. */
+COLD enum emulated emulate_mov_to_sreg(const struct emulation *e)
+{
+	u16 selector;
+
+	if (e->decoded.reg != SEGMENT_SS)
+		return EMULATED_FAULT;
+	if (!operand_16(e, &selector))
+		return EMULATED_JUMP;
+	if ((selector & 3) != 0 || !selector_is_loadable(e->pc, selector, false))
+		return EMULATED_FAULT;
+	e->frame->ss = selector | 1u;
+	return EMULATED_NEXT;
+}

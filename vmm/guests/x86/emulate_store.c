@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Emulation of stores to pages that are kept read-only: that of the guest's GDT, its local APIC,
+ * and the alias of the shared page, by which Linux enables interrupts.
+ */
+#include "guests/x86/emulate.h"
+#include "guests/x86/emulation.h"
+#include "guests/x86/guest_access.h"
+#include "guests/x86/linux.h"
+#include "lib/string.h"
+#include "platform/pc/apic.h"
+
+MUST_CHECK COLD static bool store_begin(struct emulation *e, struct pc *pc, u32 *value)
+{
+	if (!emulation_begin(e, pc) || e->decoded.operation != DECODED_MOV_STORE)
+		return false;
+	*value = e->decoded.has_immediate ? e->decoded.immediate
+					  : *register_pointer(e->frame, e->decoded.reg);
+	return e->decoded.size == 4;
+}
+
+bool emulate_alias_store(struct pc *pc)
+{
+	struct emulation e;
+	u32 value;
+
+	if (!store_begin(&e, pc, &value) || operand_address(&e) != GANDALF_SHARED_ALIAS)
+		return false;
+	vcpu_count(pc->vcpu, COUNTER_alias_faults);
+	e.frame->eip += e.decoded.length;
+	linux_set_interrupts(pc, (value & GANDALF_INTERRUPT_FLAG) != 0);
+	return true;
+}
+
+/* Without the hypercall, Linux does that at each switch of tasks, six times, mostly with what is
+ * there: so no more than what is written is read again, and that only if it may change something.
+ * Only the page of the GDT's start is protected. */
+static void gdt_store(struct pc *pc, u32 linear, u32 value)
+{
+	u32 offset = linear - pc->gdt_base;
+	u32 first = offset % PAGE_SIZE / 8;
+	u32 old, next;
+
+	vcpu_count(pc->vcpu, COUNTER_gdt_writes);
+	if (offset % 4 == 0 && first < SEGMENT_GUEST_ENTRIES &&
+	    read_or_fail((const u32 *)linear, &old, &next) && old == value &&
+	    (pc->vcpu->tables->gdt[first] & DESCRIPTOR_PRESENT) == 0)
+		return;
+	/* Not where the guest sees the page, which the CPU may remember to be another one: the
+	 * VMM's stores pass by its protection. */
+	memcpy((u8 *)shadow_protected_page(&pc->shadow) + linear % PAGE_SIZE, &value,
+	       sizeof(value));
+	emulate_reload_gdt_entries(pc, first, (offset + 3) % PAGE_SIZE / 8);
+}
+
+/* MOV of a register to an address that is in the instruction. */
+bool emulate_gdt_store(struct pc *pc, u32 linear)
+{
+	struct frame *frame = pc->vcpu->frame;
+	u32 code, more, number = REGISTER_EAX;
+
+	if (linear % PAGE_SIZE == 0 || linear % 4 != 0 || !guest_read_8(frame->eip, &code, &more))
+		return false;
+	if ((code & 0xc7ff) == 0x0589) {
+		number = code >> 11 & 7;
+		frame->eip++;
+	} else if ((u8)code != 0xa3) {
+		return false;
+	}
+	frame->eip += 5;
+	vcpu_count(pc->vcpu, COUNTER_gdt_quick_writes);
+	gdt_store(pc, linear, *register_pointer(frame, number));
+	return true;
+}
+
+COLD void emulate_store(struct pc *pc, u32 linear, bool to_apic)
+{
+	struct emulation e;
+	u32 value;
+
+	/* Within a page: one that begins on the page before may fault at the start of this one. */
+	if (!store_begin(&e, pc, &value) || linear % PAGE_SIZE > PAGE_SIZE - sizeof(value) ||
+	    (linear % PAGE_SIZE == 0 && operand_address(&e) != linear)) {
+		vm_stop(pc->vm, "it writes its %s at %x in an unknown way",
+			to_apic ? "APIC" : "GDT", linear);
+		return;
+	}
+	e.frame->eip += e.decoded.length;
+	if (to_apic)
+		upcall_apic_write(pc, linear % PAGE_SIZE, value);
+	else
+		gdt_store(pc, linear, value);
+	pc->shadow.protected_page = to_apic ? 0 : linear & PTE_FRAME;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operands of an instruction that is emulated.
+ */
+#include "guests/x86/emulation.h"
+
+#include "guests/x86/guest_access.h"
+#include "guests/x86/inject.h"
+
+u32 segment_selector(const struct frame *frame, unsigned segment)
+{
+	const u32 selectors[] = {frame->es, frame->cs, frame->ss, frame->ds, frame->fs, frame->gs};
+
+	return selectors[segment] & 0xffff;
+}
+
+u32 operand_address(const struct emulation *e)
+{
+	const struct decoded *decoded = &e->decoded;
+	u32 index = segment_selector(e->frame, decoded->segment) / 8;
+	u32 address = decoded->displacement;
+
+	if (decoded->base != REGISTER_NONE)
+		address += *register_pointer(e->frame, decoded->base);
+	if (decoded->index != REGISTER_NONE)
+		address += *register_pointer(e->frame, decoded->index) << decoded->scale;
+	return address + (index < SEGMENT_GUEST_ENTRIES
+				  ? descriptor_base(e->pc->vcpu->tables->gdt[index])
+				  : 0);
+}
+
+COLD bool operand_read(const struct emulation *e, void *to, u32 size)
+{
+	u32 address = operand_address(e);
+
+	if (guest_read(address, to, size))
+		return true;
+	inject_page_fault(e->pc, address, 0);
+	return false;
+}
+
+COLD bool operand_16(const struct emulation *e, u16 *value)
+{
+	if (e->decoded.has_memory)
+		return operand_read(e, value, sizeof(*value));
+	*value = (u16)*operand_register(e);
+	return true;
+}
+
+COLD bool emulation_begin(struct emulation *e, struct pc *pc)
+{
+	u8 bytes[DECODE_LENGTH_MAXIMUM];
+	u32 count = guest_fetch(pc->vcpu, bytes, sizeof(bytes));
+
+	e->pc = pc;
+	e->frame = pc->vcpu->frame;
+	e->error = e->frame->error;
+	return decode(&e->decoded, bytes, count) == DECODE_OK;
+}
