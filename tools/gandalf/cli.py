@@ -16,6 +16,7 @@ from gandalf.build import size as sizing
 from gandalf.build.build import build as build_system
 from gandalf.build.build import build_itron, build_vmm
 from gandalf.build.iso import make_iso
+from gandalf.build.profile import FULL, read_profiles
 from gandalf.description import check as checking
 from gandalf.itron import size as itron_size
 from gandalf.itron.configurator import itron_configure
@@ -83,6 +84,9 @@ def size(
         build_itron()
     sections, measures = sizing.measure(build_vmm() if build_first else VMM_IMAGE)
     ports = itron_size.measure_ports(BUILD / "itron", "demo")
+    images = [(profile, build_vmm(profile) if build_first else profile.image)
+              for profile in read_profiles() if profile.name != FULL]  # fmt: skip
+    measures += sizing.measure_profiles(item for item in images if item[1].exists())
     measures += itron_size.budgets(ports)
     itron_size.show(ports, RichConsole())
     sizing.show(sections, measures, RichConsole())

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels between guests, and doorbells. */
+/* Channels between guests. */
 #include "core/channel.h"
 
 #include "arch.h"
+#include "core/feature.h"
 #include "core/guest_kind.h"
-#include "core/hypercall.h"
 #include "core/module.h"
 #include "core/schedule.h"
-#include "core/work.h"
 #include "lib/string.h"
 
 static u32 epochs[GANDALF_CHANNELS_MAXIMUM];
@@ -84,28 +83,12 @@ void channel_ring_peers(const struct vm *vm)
 	}
 }
 
-/* For anybody but a Linux that rings an RTOS: there must be a channel between the two. */
-APART static u32 doorbell_ring_peer(const struct vm *from, const struct vm *to)
+bool channel_connects(const struct vm *one, const struct vm *other)
 {
 	for (u32 i = 0; i < system_table.channel_count; i++)
-		if (channel_side(&system_table.channels[i], from) >= 0 &&
-		    channel_side(&system_table.channels[i], to) >= 0)
-			return from != to ? to->kind->ring(to) : (u32)GANDALF_ERROR_ARGUMENT;
-	return (u32)GANDALF_ERROR_ARGUMENT;
+		if (channel_side(&system_table.channels[i], one) >= 0 &&
+		    channel_side(&system_table.channels[i], other) >= 0)
+			return true;
+	return false;
 }
-
-static u32 hypercall_doorbell(struct vcpu *vcpu)
-{
-	u32 place = frame_argument(vcpu->frame, 0);
-	const struct vm *to;
-
-	work_end(doorbell);
-	vcpu->attention = true; /* who is rung may be more urgent */
-	if (place >= core.vcpu_count)
-		return (u32)GANDALF_ERROR_ARGUMENT;
-	to = &vms[place];
-	if (to->kind->real_time && !vcpu->vm->kind->real_time)
-		return to->kind->ring(to);
-	return doorbell_ring_peer(vcpu->vm, to);
-}
-HYPERCALL(GANDALF_HYPERCALL_DOORBELL, HYPERCALL_OF_ALL, hypercall_doorbell);
+FEATURE(channels, FEATURE_CHANNELS);

@@ -17,3 +17,5 @@ void channel_tell(const struct vm *vm);
  * the first. */
 void channel_renew(const struct vm *vm);
 void channel_ring_peers(const struct vm *vm);
+/* Whether there is a channel between two guests. */
+bool channel_connects(const struct vm *one, const struct vm *other);

@@ -6,7 +6,10 @@
  * tables may have to be filled and others to go, is not masked: the chunk lies on the stack
  * in between.
  */
+#include "core/control.h"
+
 #include "arch.h"
+#include "core/feature.h"
 #include "core/guest_kind.h"
 #include "core/hypercall.h"
 #include "core/log.h"
@@ -26,16 +29,10 @@ struct object {
 	u32 size;
 };
 
-static bool control_is_allowed(struct vcpu *vcpu)
+static bool control_is_allowed(const struct vcpu *vcpu)
 {
-	if (vcpu->vm->kind->write != NULL && (vcpu->vm->guest->flags & GANDALF_GUEST_CONTROL) != 0)
-		return true;
-	work_end(control_refusal);
-	if (vcpu->counters[COUNTER_refusals]++ == 0) {
-		vcpu->vm->refused = true;
-		schedule_housekeeping(HOUSEKEEPING_RELEASE);
-	}
-	return false;
+	return vcpu->vm->kind->write != NULL &&
+	       (vcpu->vm->guest->flags & GANDALF_GUEST_CONTROL) != 0;
 }
 
 /* The guest that EBX names, or NULL. */
@@ -204,7 +201,7 @@ static u32 hypercall_control(struct vcpu *vcpu)
 	struct vm *vm = control_target(vcpu);
 
 	if (!control_is_allowed(vcpu))
-		return (u32)GANDALF_ERROR_PERMISSION;
+		return control_refuse(vcpu);
 	if (frame_number(frame) == GANDALF_HYPERCALL_READ)
 		return control_read(vcpu);
 	if (vm == NULL || vm == vcpu->vm)
@@ -217,6 +214,7 @@ static u32 hypercall_control(struct vcpu *vcpu)
 		return (u32)image_finish(vm, frame_argument(frame, 1), frame_argument(frame, 2));
 	return (u32)vm_act(vm, what);
 }
+FEATURE(control, FEATURE_CONTROL);
 HYPERCALL(GANDALF_HYPERCALL_READ, HYPERCALL_OF_ALL, hypercall_control);
 HYPERCALL(GANDALF_HYPERCALL_WRITE, HYPERCALL_OF_ALL, hypercall_control);
 HYPERCALL(GANDALF_HYPERCALL_ACT, HYPERCALL_OF_ALL, hypercall_control);

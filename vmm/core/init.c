@@ -3,6 +3,7 @@
 #include "core/init.h"
 
 #include "arch.h"
+#include "core/feature.h"
 #include "core/hypercall.h"
 #include "core/idle.h"
 #include "core/interrupt.h"
@@ -16,6 +17,7 @@ enum { UART_DEFAULT_PORT = 0x3f8, UART_DEFAULT_BAUD = 115200 };
 
 static void init_guests(void)
 {
+	features_check();
 	vm_create_all();
 	hypercall_init();
 	for (u32 i = 0; i < system_table.guest_count; i++) {

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 
 from elftools.elf.elffile import ELFFile
 
-from gandalf.base.paths import VMM_IMAGE
 from gandalf.bench import amd64 as bench_amd64
 from gandalf.bench import amd64_names
 from gandalf.build import size
+from gandalf.build.build import build_vmm
 from gandalf.description.description import Machine
 from gandalf.description.layout import VMM_END, VMM_START
 
@@ -22,7 +22,7 @@ Log = Callable[[str], None]
 
 
 def _gandalf() -> dict[str, int]:
-    _, measures = size.measure(VMM_IMAGE)
+    _, measures = size.measure(build_vmm())
     return {
         **{f"{item.name}, {item.unit}": item.value for item in measures},
         "memory for the VMM, bytes": VMM_END - VMM_START,

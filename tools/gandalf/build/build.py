@@ -13,13 +13,13 @@ from pathlib import Path
 
 from gandalf.base.paths import (
     ROOT,
-    VMM_IMAGE,
     UserError,
     building,
     shown,
     system_folder,
     write_whole,
 )
+from gandalf.build.profile import FULL, Profile, arguments, find_profile, profile_for
 from gandalf.description.check import Checked, checked_or_fail
 from gandalf.description.compose import compose
 from gandalf.description.guests import builder, image_names, kernel_variant
@@ -59,19 +59,24 @@ def make(folder: Path, *arguments: str) -> None:
         raise UserError("\n".join([*lines, f"Building {shown(folder)} failed; see above."]))
 
 
-def build_vmm() -> Path:
-    """Build the VMM; returns its image. Raises UserError if it is too large for its place."""
-    make(ROOT / "vmm")
+def build_vmm(profile: Profile | None = None) -> Path:
+    """Build the VMM, whole or for a profile; returns its image.
+
+    Raises UserError if it is too large for its place.
+    """
+    chosen = profile or find_profile(FULL)
+    path = chosen.image
+    make(ROOT / "vmm", *arguments(chosen))
     try:
-        image = read_vmm(VMM_IMAGE)
+        image = read_vmm(path)
     except (OSError, ImageError) as error:
-        raise UserError(f"The VMM's image {shown(VMM_IMAGE)} cannot be used: {error}.") from error
+        raise UserError(f"The VMM's image {shown(path)} cannot be used: {error}.") from error
     if image.start < VMM_START or image.end > VMM_END:
         raise UserError(
             f"The VMM's image occupies {image.start:#x} to {image.end:#x}; its place is "
             f"{VMM_START:#x} to {VMM_END:#x}."
         )
-    return VMM_IMAGE
+    return path
 
 
 def build_itron() -> None:
@@ -117,7 +122,7 @@ def _build(description: Path, log: Log, deterministic: bool) -> Built:
         for _, name in image_names(guest):
             _build_image(system.resolve(name), log)
     log("building the VMM")
-    vmm = build_vmm()
+    vmm = build_vmm(profile_for(system))
     content = compose(checked_or_fail(description, deterministic))
     name = "system-deterministic.bin" if deterministic else "system.bin"
     module = system_folder(description) / name

@@ -344,7 +344,7 @@ MUST_CHECK COLD static bool vcpu_pages_create(struct vcpu *vcpu)
 	return true;
 }
 
-COLD static bool linux_create(struct vm *vm)
+COLD bool linux_create(struct vm *vm)
 {
 	u32 frame = pool_allocate();
 	struct pc *pc;
@@ -367,7 +367,7 @@ COLD static bool linux_create(struct vm *vm)
 	return (!pc->dedicated || upcall_create(pc->vcpu)) && shadow_create(pc);
 }
 
-COLD static u32 linux_ring(const struct vm *vm)
+COLD u32 linux_ring(const struct vm *vm)
 {
 	if (vm->state != GANDALF_STATE_RUNNING)
 		return (u32)GANDALF_ERROR_ARGUMENT;
@@ -378,9 +378,5 @@ COLD static u32 linux_ring(const struct vm *vm)
 static const struct guest_kind shared_kind = {
 	.number = GANDALF_KIND_LINUX_SHARED, .create = linux_create, .ring = linux_ring,
 	.read = guest_read, .write = guest_write,
-}, dedicated_kind = {
-	.number = GANDALF_KIND_LINUX_DEDICATED, .create = linux_create, .ring = linux_ring,
-	.read = guest_read, .write = guest_write,
 };
 GUEST_KIND(shared_kind);
-GUEST_KIND(dedicated_kind);

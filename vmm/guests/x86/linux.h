@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interrupt flag of a Linux guest, as its kernel has set it. */
+/*
+ * Linux guests: what the kinds of them have in common, and the interrupt flag, as the kernel has
+ * set it.
+ */
 #pragma once
 
 #include "guests/x86/pc.h"
+
+/* As struct guest_kind says. */
+MUST_CHECK bool linux_create(struct vm *vm);
+u32 linux_ring(const struct vm *vm);
 
 /* Not 0 if the guest's kernel has interrupts enabled: the virtual flag on a
  * shared CPU, the real one on a dedicated one. Ring 3 always has. */

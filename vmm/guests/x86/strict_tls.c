@@ -5,6 +5,7 @@
  * even read the VMM, such a segment is shown as one of two halves, and flipped
  * when an access to the other half faults. Each flip costs a trap.
  */
+#include "core/feature.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/pc.h"
 #include "lib/string.h"
@@ -90,3 +91,4 @@ bool pc_flip_tls(struct pc *pc)
 	vcpu_count(pc->vcpu, COUNTER_tls_flips);
 	return true;
 }
+FEATURE(strict_tls, FEATURE_STRICT_TLS);

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The image of the VMM that a description needs."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gandalf.base.paths import ROOT
+from gandalf.build.profile import FULL, find_profile, parts_used, profile_for, read_profiles
+from gandalf.description.description import read_description
+
+LINUX = """\
+[[guest]]
+name = "linux"
+kind = "linux"
+kernel = "vmlinux"
+memory = "64M"
+"""
+
+
+def rtos(name: str) -> str:
+    """Return an RTOS's part of a description."""
+    return f"""\
+[[guest]]
+name = "{name}"
+kind = "rtos"
+image = "rtos.elf"
+memory = "1M"
+priority = 1
+"""
+
+
+CHANNEL = """\
+[[channel]]
+name = "wire"
+between = ["one", "two"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "profile"),
+    [
+        (rtos("one"), {"rtos"}, "rtos"),
+        (rtos("one") + rtos("two") + CHANNEL, {"rtos", "channels"}, "rtos-channels"),
+        (LINUX, {"linux", "chips"}, "shared"),
+        (LINUX + rtos("one"), {"linux", "chips", "rtos"}, "shared"),
+        (LINUX + 'mode = "dedicated"\n', {"linux", "dedicated"}, "dedicated"),
+        (LINUX + "control = true\n", {"linux", "chips", "control"}, "full"),
+        (LINUX + "strict_tls = true\n", {"linux", "chips", "strict_tls"}, "full"),
+        (LINUX + 'mode = "dedicated"\ncontrol = true\n', {"linux", "dedicated", "control"}, "full"),
+    ],
+)
+def test_a_system_has_the_smallest_image_with_all_that_it_uses(
+    describe: Callable[[str], Path], text: str, parts: set[str], profile: str
+) -> None:
+    system = read_description(describe(text))
+    assert parts_used(system) == parts
+    assert profile_for(system).name == profile
+
+
+def test_a_profile_leaves_out_what_the_makefile_knows() -> None:
+    known = set(re.findall(r"^(\w+) := .*\.c", (ROOT / "vmm" / "Makefile").read_text(), re.M))
+    for profile in read_profiles():
+        assert profile.without <= known
+    assert find_profile(FULL).without == frozenset()
+    assert find_profile(FULL).folder == "vmm"
+
+
+def test_every_stand_in_is_for_a_part() -> None:
+    stand_ins = {path.stem for path in (ROOT / "vmm" / "without").glob("*.c")}
+    assert stand_ins <= set().union(*(profile.without for profile in read_profiles()))

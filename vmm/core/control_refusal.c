@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a guest is told that asks for control of others and may not have it.
+ */
+#include "core/control.h"
+
+#include "core/schedule.h"
+#include "core/work.h"
+
+u32 control_refuse(struct vcpu *vcpu)
+{
+	work_end(control_refusal);
+	if (vcpu->counters[COUNTER_refusals]++ == 0) {
+		vcpu->vm->refused = true;
+		schedule_housekeeping(HOUSEKEEPING_RELEASE);
+	}
+	return (u32)GANDALF_ERROR_PERMISSION;
+}

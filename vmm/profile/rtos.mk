@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# RTOSes alone.
+WITHOUT := linux control channels
+# Text and read-only data in KiB, at most.
+BUDGET := 27
