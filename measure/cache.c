@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See cache.h. Caches are looked up by physical address, which comes from the TLBs; these are filled
- * by a walk of the page tables in the machine's memory, which are as the CPU that has just used them
- * left them.
+ * See cache.h. Caches are looked up by physical address, which comes from the TLBs; these are
+ * filled by a walk of the page tables in the machine's memory, which are as the CPU that has
+ * just used them left them.
  */
 #include "cache.h"
 
@@ -147,7 +147,8 @@ static struct page walk(uint64_t linear)
 		uint64_t index = linear >> bits & ((1u << width) - 1);
 
 		entry = entry_read(table + index * size, size);
-		if (level > 0 && level < 3 && entry & ENTRY_LARGE && (wide || cpu_word(cr4) & CR4_PSE))
+		if (level > 0 && level < 3 && entry & ENTRY_LARGE &&
+		    (wide || cpu_word(cr4) & CR4_PSE))
 			return (struct page){ entry & mask & ~((1ull << bits) - 1), bits,
 					      entry & ENTRY_GLOBAL };
 		if (!(entry & ENTRY_PRESENT))
@@ -238,8 +239,8 @@ static int64_t displacement(const uint8_t *at, unsigned size)
 	return size ? wide : 0;
 }
 
-/* The address of the operand in memory that a ModRM byte begins. Segments are flat where it matters:
- * of a ring that may use INVLPG. prefix: REX, or 0. next: of the instruction behind it. */
+/* The address of the operand in memory that a ModRM byte begins. Segments are flat where it
+ * matters: of a ring that may use INVLPG. prefix: REX, or 0. next: of the instruction behind it. */
 static uint64_t operand(const uint8_t *modrm, unsigned prefix, uint64_t next)
 {
 	unsigned mode = *modrm >> 6, base = *modrm & 7;

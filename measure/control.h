@@ -3,7 +3,8 @@
 #ifndef GANDALF_MEASURE_CONTROL_H
 #define GANDALF_MEASURE_CONTROL_H
 
-/* command: carries out a line, returns what is wrong with it or a null pointer. Returns likewise. */
+/* command: carries out a line, returns what is wrong with it or a null pointer. Returns
+ * likewise. */
 const char *control_open(const char *path, const char *(*command)(const char *line));
 /* Tells whoever is connected that the measurement has ended by itself. */
 void control_tell_end(void);

@@ -54,7 +54,8 @@ struct recorded {
 	uint64_t begin, end;
 };
 
-/* The delivery by which a window began. what: NONE if none did. rtos: who was interrupted is one. */
+/* The delivery by which a window began. what: NONE if none did. rtos: who was interrupted is
+ * one. */
 struct arrival {
 	enum delivery what;
 	uint32_t ring;

@@ -36,10 +36,10 @@
  *	set=ADDRESS	set the 32-bit word at this physical address to 1 where the measurement begins: a
  *			guest's own, which has it record something; up to eight times
  *
- * How exact it is: measurement.c says what is looked at and why that is enough, measurement.h what
- * counts as an instruction, tests/measure proves it. A store into the block that executes it counts
- * twice. Guests cannot notice, unless set= is given: their output and their clocks are the same with
- * and without it.
+ * How exact it is: measurement.c says what is looked at and why that is enough, measurement.h
+ * what counts as an instruction, tests/measure proves it. A store into the block that executes
+ * it counts twice. Guests cannot notice, unless set= is given: their output and their clocks are
+ * the same with and without it.
  */
 #include <stdio.h>
 #include <stdlib.h>

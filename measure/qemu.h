@@ -102,7 +102,8 @@ void *cpu_get_current_apic(void);
 /* Reads the machine's memory, or writes to it. */
 void cpu_physical_memory_rw(uint64_t address, void *buffer, uint64_t size, bool write);
 
-/* The machine's memory as the emulator has it; size: what is wanted, and what there is in a piece. */
+/* The machine's memory as the emulator has it; size: what is wanted, and what there is in a
+ * piece. */
 void *cpu_physical_memory_map(uint64_t address, uint64_t *size, bool write);
 
 /* gdb's view of the registers, appended to an array of GLib's. */

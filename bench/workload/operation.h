@@ -12,8 +12,8 @@ struct operation {
 	const char *name;
 	/* Before the first one; NULL: nothing. */
 	void (*prepare)(void);
-	/* As many operations as `parts` says, by which what is measured is divided. Ends the program
-	 * if anything is not as it should be. */
+	/* As many operations as `parts` says, by which what is measured is divided. Ends the
+	 * program if anything is not as it should be. */
 	void (*run)(void);
 	/* After the last one; NULL: nothing. */
 	void (*finish)(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which task of an RTOS ran when, for `gandalf trace`, which finds these variables by their names in
- * the image and reads them from outside; it also sets task_trace_on. Until then a switch costs two
- * instructions more, afterwards about 25 in all.
+ * Which task of an RTOS ran when, for `gandalf trace`, which finds these variables by their
+ * names in the image and reads them from outside; it also sets task_trace_on. Until then a
+ * switch costs two instructions more, afterwards about 25 in all.
  */
 #ifndef TASK_TRACE_H
 #define TASK_TRACE_H

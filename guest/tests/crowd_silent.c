@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test guest: one of several RTOSes whose watchdogs expire at the same moment. The n-th has n pages more
- * than 256 KiB and a watchdog of 20 + 8 n ms, and gives its last sign of life so long before a moment
- * that all agree on by the time stamp counter.
+ * Test guest: one of several RTOSes whose watchdogs expire at the same moment. The n-th has n
+ * pages more than 256 KiB and a watchdog of 20 + 8 n ms, and gives its last sign of life so long
+ * before a moment that all agree on by the time stamp counter.
  */
 #include "guest.h"
 

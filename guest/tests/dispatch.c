@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test guest: the victim of a search for what keeps an RTOS from the CPU. Its timer interrupts as often
- * as it may, and what the handler begins with reads how late it is. Each ring of its doorbell
- * begins a phase, or ends it; `dispatch_worst` has the worst of each, and is read from outside.
+ * Test guest: the victim of a search for what keeps an RTOS from the CPU. Its timer interrupts
+ * as often as it may, and what the handler begins with reads how late it is. Each ring of its
+ * doorbell begins a phase, or ends it; `dispatch_worst` has the worst of each, and is read from
+ * outside.
  */
 #include "guest.h"
 

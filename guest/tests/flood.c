@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test guest: an RTOS that does what it may, all the time: it prints in long and in short lines, reads
- * what is typed, sets its timer anew, and uses the FPU. Others start, stop and pause it.
+ * Test guest: an RTOS that does what it may, all the time: it prints in long and in short lines,
+ * reads what is typed, sets its timer anew, and uses the FPU. Others start, stop and pause it.
  */
 #include "guest.h"
 #include "print.h"

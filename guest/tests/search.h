@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What pc-search.elf and tools/gandalf/stress/search.py agree about: the operations of which programs
- * consist, and how they lie in the guest's RAM disk. The Python module reads this file.
+ * What pc-search.elf and tools/gandalf/stress/search.py agree about: the operations of which
+ * programs consist, and how they lie in the guest's RAM disk. The Python module reads this file.
  */
 #ifndef SEARCH_H
 #define SEARCH_H
@@ -10,20 +10,20 @@
 #define SEARCH_DISPATCH 1
 #define SEARCH_FLOOD 2
 
-/* The RAM disk: this, the number of programs, and they one behind the other; each is the number of its
- * operations and these. */
+/* The RAM disk: this, the number of programs, and they one behind the other; each is the number
+ * of its operations and these. */
 #define SEARCH_MAGIC 0x68637273
 #define SEARCH_ARGUMENTS 5
 /* Words of an operation: its number, how often it is repeated, what is added to its first argument
  * each time, and its arguments. */
 #define SEARCH_WORDS (3 + SEARCH_ARGUMENTS)
 
-/* Three words in memory that no image has, which outlive a restart: the magic, how many programs have
- * begun, and 1 while one runs. */
+/* Three words in memory that no image has, which outlive a restart: the magic, how many programs
+ * have begun, and 1 while one runs. */
 #define SEARCH_PROGRESS 0x3ff000
 
-/* Where address spaces of the kernel are made, page tables that they share, and the frames that are in
- * these. */
+/* Where address spaces of the kernel are made, page tables that they share, and the frames that
+ * are in these. */
 #define SEARCH_DIRECTORIES 0x400000
 #define SEARCH_SPACES 256
 #define SEARCH_TABLES 0x500000

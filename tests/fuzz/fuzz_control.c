@@ -67,7 +67,8 @@ static struct pc pcs[2];
 static u8 stores[GUESTS][ROOM];
 static u8 caller_memory[CALLER_MEMORY]; /* of whoever makes a hypercall, from 0 up */
 static u32 channel_indices[CHANNELS][4];
-/* A life has ended, and the channel still has its bytes; it has been emptied since the last load. */
+/* A life has ended, and the channel still has its bytes; it has been emptied since the last
+ * load. */
 static bool owed[GUESTS][CHANNELS], renewed[CHANNELS];
 static u32 frames_taken[GUESTS];
 static struct input input;

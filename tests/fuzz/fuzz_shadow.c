@@ -428,12 +428,13 @@ static void step_access(void)
 	access_page(linear, what & (PF_W | PF_U), (const u8 *)"\x90", 1);
 }
 
-/* A page is used, which need not be the guest's, and its entry leads elsewhere then, often to where the
- * GDT is: nothing is flushed in between. */
+/* A page is used, which need not be the guest's, and its entry leads elsewhere then, often to
+ * where the GDT is: nothing is flushed in between. */
 static void step_replace(void)
 {
 	u32 what = take(1), linear = take_linear();
-	u32 first = what & 1 ? GUEST_SIZE : take_frame(), then = what & 2 ? GDT_FRAME : take_frame();
+	u32 first = what & 1 ? GUEST_SIZE : take_frame();
+	u32 then = what & 2 ? GDT_FRAME : take_frame();
 	u32 *entry = page_entry(linear);
 
 	if (entry == NULL)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes the inputs that the fuzzers start from: seeds FOLDER ELF... For the decoder all
- * instructions of the unit test, as the assembler made them; for the image of an RTOS
- * the ELF files, whole and in short; for the shadow page tables programs of any steps; for the others
- * a few sequences that a guest would use.
+ * instructions of the unit test, as the assembler made them; for the image of an RTOS the ELF
+ * files, whole and in short; for the shadow page tables programs of any steps; for the others a
+ * few sequences that a guest would use.
  */
 #include <elf.h>
 #include <stdio.h>

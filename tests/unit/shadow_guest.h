@@ -355,8 +355,8 @@ static void entry_set(u32 address, u32 value)
 	*guest_word(address) = value;
 }
 
-/* A store of the VMM, as stack_writable() and guest_write() ask first: where the processor takes it,
- * since CR0.WP is 0 then and a page that it remembers as read-only does not stop it. */
+/* A store of the VMM, as stack_writable() and guest_write() ask first: where the processor takes
+ * it, since CR0.WP is 0 then and a page that it remembers as read-only does not stop it. */
 static void vmm_stores(u32 linear)
 {
 	struct rights rights;

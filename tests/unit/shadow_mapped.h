@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest whose page tables are there, with directories that map the same, for the tests of shadow.c
- * that look at single pages; and what its handlers do amid long work.
+ * A guest whose page tables are there, with directories that map the same, for the tests of
+ * shadow.c that look at single pages; and what its handlers do amid long work.
  */
 #ifndef GANDALF_SHADOW_MAPPED_H
 #define GANDALF_SHADOW_MAPPED_H

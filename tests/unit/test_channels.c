@@ -88,7 +88,8 @@ static void channel_make(const char *name, u32 first, u32 second)
 	u32 number = system_table.channel_count++;
 
 	system_table.channels[number] = (struct gandalf_table_channel){
-		.guests = { first, second }, .base = (number + 1) << 16, .size = (number + 1) * 0x1000 };
+		.guests = { first, second }, .base = (number + 1) << 16,
+		.size = (number + 1) * 0x1000 };
 	strcpy(system_table.channels[number].name, name);
 }
 
@@ -112,7 +113,8 @@ static int start(void **state)
 		vms[i] = (struct vm){ .guest = &guests[i], .index = i, .vcpu = &vcpus_made[i],
 				      .state = GANDALF_STATE_RUNNING };
 		vms[i].kind = i == LINUX ? &linux_kind : &rtos_kind;
-		vcpus_made[i] = (struct vcpu){ .vm = &vms[i], .shared = &shared[i], .frame = &frame };
+		vcpus_made[i] =
+			(struct vcpu){ .vm = &vms[i], .shared = &shared[i], .frame = &frame };
 	}
 	return 0;
 }

@@ -473,8 +473,8 @@ static void a_full_console_with_the_screen_says_what_it_takes(void **state)
 	assert_true(console_put(&mux, linux_console, 'y'));
 }
 
-/* A call looks at few characters, whatever is among them: nothing can be shown of these, so it takes
- * many calls. */
+/* A call looks at few characters, whatever is among them: nothing can be shown of these, so it
+ * takes many calls. */
 static void what_cannot_be_shown_is_taken_in_steps(void **state)
 {
 	unsigned calls = 0;

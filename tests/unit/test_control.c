@@ -160,7 +160,8 @@ static int start(void **state)
 	for (u32 i = 0; i < GUESTS; i++) {
 		snprintf(guests[i].name, sizeof(guests[i].name), "guest%u", i);
 		guests[i].memory_size = 0x2000;
-		vms[i] = (struct vm){ .kind = &linux_kind, .guest = &guests[i], .index = i, .vcpu = &vcpus_made[i],
+		vms[i] = (struct vm){ .kind = &linux_kind, .guest = &guests[i], .index = i,
+				      .vcpu = &vcpus_made[i],
 				      .console = &made[i], .report = report };
 		vcpus_made[i].vm = &vms[i];
 		vcpus_made[i].operations = &operations;
@@ -192,7 +193,8 @@ static void only_who_is_allowed_manages(void **state)
 	(void)state;
 	for (unsigned how = 0; how < 2; how++) {
 		guests[LINUX].flags = how ? GANDALF_GUEST_CONTROL : GANDALF_GUEST_STRICT_TLS;
-		vms[LINUX].kind = how ? &rtos_kind : &linux_kind; /* an RTOS may not, whatever its table says */
+		/* An RTOS may not, whatever its table says. */
+		vms[LINUX].kind = how ? &rtos_kind : &linux_kind;
 		for (u32 number = GANDALF_HYPERCALL_READ; number <= GANDALF_HYPERCALL_ACT; number++)
 			assert_int_equal(call(number, of(0, RTOS), 0, 4, 0),
 					 GANDALF_ERROR_PERMISSION);
@@ -322,8 +324,8 @@ static void objects_are_read_in_chunks(void **state)
 		      GANDALF_CONSOLE_RING);
 }
 
-/* Interrupt handlers change every one of them: half of it would be of another time. The counting of the
- * pool is long, and comes before; the length of a report, too. */
+/* Interrupt handlers change every one of them: half of it would be of another time. The counting
+ * of the pool is long, and comes before; the length of a report, too. */
 static void what_is_read_is_copied_with_interrupts_disabled(void **state)
 {
 	static const u32 objects[] = { GANDALF_OBJECT_GUEST, GANDALF_OBJECT_COUNTERS,

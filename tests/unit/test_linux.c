@@ -465,11 +465,13 @@ static void page_faults_are_served_with_interrupts_enabled(void **state)
 	assert_int_equal(stops, 2);
 }
 
-/* The error code names the gate's segment; its lowest bit may say that an interrupt was the cause. */
+/* The error code names the gate's segment; its lowest bit may say that an interrupt was the
+ * cause. */
 static void an_interrupt_that_cannot_go_to_ring_1_is_an_upcall(void **state)
 {
 	static const struct { u32 vector, error; bool is; } cases[] = {
-		{EXCEPTION_GP, GUEST_KERNEL_CODE, true}, {EXCEPTION_GP, GUEST_KERNEL_CODE & ~1u, true},
+		{EXCEPTION_GP, GUEST_KERNEL_CODE, true},
+		{EXCEPTION_GP, GUEST_KERNEL_CODE & ~1u, true},
 		{EXCEPTION_GP, 0, false}, {EXCEPTION_GP, GUEST_KERNEL_CODE + 8, false},
 		{EXCEPTION_NP, GUEST_KERNEL_CODE, false}, {EXCEPTION_PF, 0, false},
 	};

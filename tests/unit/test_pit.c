@@ -335,7 +335,8 @@ static void extreme_frequencies(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(khz); i++) {
 		pit_reset(&pit, khz[i], 0);
 		program(&pit, 0, 2, 0, 0);
-		assert_int_equal(pit_deadline(&pit), (65536ull * khz[i] * 1000 + 1193181) / 1193182);
+		assert_int_equal(pit_deadline(&pit),
+				 (65536ull * khz[i] * 1000 + 1193181) / 1193182);
 		/* A year, all unreported. */
 		assert_true(pit_expire(&pit, 31557600ull * khz[i] * 1000));
 		assert_true(pit_deadline(&pit) > 31557600ull * khz[i] * 1000);

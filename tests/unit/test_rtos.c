@@ -364,7 +364,9 @@ static void the_window_before_iret_does_not_grow_the_stack(void **state)
  * last in the guest's memory. */
 static void the_return_that_is_done_for_it_is_whole(void **state)
 {
-	static const u32 places[][2] = { { STACK, CODE }, { MEMORY, CODE }, { STACK, MEMORY - 12 } };
+	static const u32 places[][2] = {
+		{ STACK, CODE }, { MEMORY, CODE }, { STACK, MEMORY - 12 },
+	};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(places); i++) {

@@ -105,7 +105,8 @@ static void every_expiry_is_counted(void **state)
 			assert_true(now / 100000 > taken + overruns + 1);
 			rests++;
 		}
-		if (random_next(&random) % 3 != 0 || (vcpu.pending >> (GANDALF_VECTOR_TIMER - GANDALF_VECTOR_IRQ)) == 0)
+		if (random_next(&random) % 3 != 0 ||
+		    (vcpu.pending >> (GANDALF_VECTOR_TIMER - GANDALF_VECTOR_IRQ)) == 0)
 			continue;
 		enable();
 		frame.esp = STACK;

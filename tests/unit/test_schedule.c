@@ -606,7 +606,8 @@ static void the_idle_vcpu_works_sleeps_and_switches_off(void **state)
 		idle_run();
 	assert_int_equal(alive, 0);
 	assert_int_equal(processor.sleeps, 3);
-	/* It looks for guests before each sleep and before the end; the watch over starvation begins. */
+	/* It looks for guests before each sleep and before the end; the watch over starvation
+	 * begins. */
 	assert_int_equal(processor.admissions, 5);
 	assert_true(watch->time == 4711);
 	assert_int_equal(releases, 1);

@@ -494,8 +494,8 @@ static void the_vmm_does_not_store_where_a_page_was(void **state)
 	guest_end();
 }
 
-/* A page that is not the guest's stands in the shadow, and the guest's entry leads to the protected page
- * by now. The VMM may write that one, and nothing else. */
+/* A page that is not the guest's stands in the shadow, and the guest's entry leads to the
+ * protected page by now. The VMM may write that one, and nothing else. */
 static void the_vmm_does_not_store_where_the_protected_page_is_not_yet(void **state)
 {
 	const u32 pages[] = { 0x5000, 0xc0405000 };
@@ -530,7 +530,8 @@ static void a_large_guest_is_reset_in_steps(void **state)
 	shadow_reset(&pc);
 	assert_int_equal(breaths, (0xc0000000u >> 22) / 8);
 	assert_int_equal(physical_word(pc.shadow.identity)[767],
-			 (GUEST_BASE + (767u << 22)) | PTE_P | PTE_W | PTE_U | PTE_PS | PTE_A | PTE_D);
+			 (GUEST_BASE + (767u << 22)) | PTE_P | PTE_W | PTE_U | PTE_PS | PTE_A |
+				 PTE_D);
 }
 
 int main(void)

@@ -50,7 +50,8 @@ static void paging_that_was_off_has_all_spaces_again(void **state)
 	guest_end();
 }
 
-/* The short way stores without looking at the guest's tables: it must be the page of the last look. */
+/* The short way stores without looking at the guest's tables: it must be the page of the last
+ * look. */
 static void a_new_page_of_the_kernel_ends_the_short_way(void **state)
 {
 	(void)state;
@@ -89,7 +90,8 @@ static void a_load_amid_a_rebuild_rebuilds_too(void **state)
 	assert_int_equal(rebuilds(), before + 2);
 }
 
-/* Pages of every part of the directory, a table for each of the groups that are dropped together. */
+/* Pages of every part of the directory, a table for each of the groups that are dropped
+ * together. */
 static void a_dropped_space_has_no_page_left_anywhere(void **state)
 {
 	(void)state;

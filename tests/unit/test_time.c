@@ -130,8 +130,8 @@ static void what_an_expiry_returns_is_the_next(void **state)
 	assert_int_equal(order[2], 0);
 }
 
-/* However many there are at one time: the most urgent one is not behind more than one of the others,
- * and an interrupt has no more than two to do. */
+/* However many there are at one time: the most urgent one is not behind more than one of the
+ * others, and an interrupt has no more than two to do. */
 static void the_most_urgent_one_does_not_wait_for_many(void **state)
 {
 	(void)state;

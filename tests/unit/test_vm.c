@@ -603,7 +603,8 @@ static void who_is_kept_from_the_cpu_is_not_silent(void **state)
 	assert_int_equal(reported, 1);
 }
 
-/* A guest that waits when it is looked at keeps all of its time, if its last sign of life is young. */
+/* A guest that waits when it is looked at keeps all of its time, if its last sign of life is
+ * young. */
 static void who_waits_soon_after_a_sign_of_life_loses_no_time(void **state)
 {
 	(void)state;
@@ -622,7 +623,8 @@ static void who_waits_soon_after_a_sign_of_life_loses_no_time(void **state)
 	assert_int_equal(reported, 1);
 }
 
-/* Whoever asks before the idle vCPU has put the reason together is not told that of another life. */
+/* Whoever asks before the idle vCPU has put the reason together is not told that of another
+ * life. */
 static void no_reason_outlives_the_fault_that_it_is_of(void **state)
 {
 	struct deadline *deadline = &vms[0].watchdog;

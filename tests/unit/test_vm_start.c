@@ -338,6 +338,16 @@ static void put_image(u32 guest, u32 to, u32 file_size, u32 memory_size)
 }
 
 /* The table; nothing is made of it. */
+/* What the tests have seen. */
+static void forget(void)
+{
+	housekeeping = lines = reports_logged = finished = renewed = rung = 0;
+	since_breath = breaths = 0;
+	during_breath = NULL;
+	failing = NULL;
+	stages[0] = line[0] = '\0';
+}
+
 static int start(void **state)
 {
 	static const char *const names[GUESTS] = { "linux", "slow", "fast" };
@@ -351,10 +361,7 @@ static int start(void **state)
 	memset(vms, 0, sizeof(vms));
 	memset(shared, 0xff, sizeof(shared));
 	memset(memory, UNTOUCHED, sizeof(memory));
-	housekeeping = lines = reports_logged = finished = renewed = rung = since_breath = breaths = 0;
-	during_breath = NULL;
-	failing = NULL;
-	stages[0] = line[0] = '\0';
+	forget();
 	for (u32 i = 0; i < MODULE_SIZE; i++)
 		memory[i] = (u8)(i * 7 + i / 0x100);
 	system_table.guest_count = GUESTS;
@@ -575,7 +582,8 @@ static void a_stop_amid_the_start_wins(void **state)
 	struct vcpu *vcpu = vms[SLOW].vcpu;
 
 	(void)state;
-	for (breaths_before_the_stop = 1; breaths_before_the_stop <= 14; breaths_before_the_stop++) {
+	for (breaths_before_the_stop = 1; breaths_before_the_stop <= 14;
+	     breaths_before_the_stop++) {
 		create(NULL);
 		during_breath = stop_amid;
 		vm_request_start(&vms[SLOW]);
@@ -705,8 +713,8 @@ static void a_fault_stops_a_guest_that_is_not_to_restart(void **state)
 	assert_int_equal(reports_logged, 1);
 }
 
-/* Between the writing of the reason, which is long, and what a fault brings; where interrupts are not
- * enabled until then in front of it, too. */
+/* Between the writing of the reason, which is long, and what a fault brings; where interrupts
+ * are not enabled until then in front of it, too. */
 static void a_stop_lets_interrupts_in(void **state)
 {
 	(void)state;

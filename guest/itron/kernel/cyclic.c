@@ -16,7 +16,8 @@ static void cyclic_expire(struct timeout *timeout)
 	timeout_restart(timeout, configuration->cyctim);
 	if (cyclic->operates) {
 		((void (*)(VP_INT))configuration->cychdr)(configuration->exinf);
-		cpu_locked = false; /* a handler must unlock the CPU; were it forgotten, all stood */
+		/* A handler must unlock the CPU; were it forgotten, all stood. */
+		cpu_locked = false;
 	}
 }
 

@@ -102,8 +102,8 @@ ER unl_cpu(void)
 		return E_CTX;
 	if (!cpu_locked)
 		return E_OK;
-	/* A CPU exception may have come meanwhile, and its handler may have woken somebody, who comes
-	 * first, and raised a task exception. */
+	/* A CPU exception may have come meanwhile, and its handler may have woken somebody, who
+	 * comes first, and raised a task exception. */
 	cpu_locked = false;
 	call_end(E_OK);
 	interrupts_disable();

@@ -20,7 +20,8 @@ bool device_open(void)
 	if (device >= 0)
 		return true;
 	if (errno == ENOENT)
-		fail("there is no %s: this Linux does not run on Gandalf, or lacks the driver", DEVICE);
+		fail("there is no %s: this Linux does not run on Gandalf, or lacks the driver",
+		     DEVICE);
 	else if (errno == EACCES)
 		fail("%s is root's: run the command as root", DEVICE);
 	else

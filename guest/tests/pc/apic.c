@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The test guest pc-apic.elf, for a dedicated CPU: a kernel that uses the local APIC, with and without
- * the 8259 pair beside it. It dies with the APIC in disorder, is to be started again, finds all
- * as it was, and switches the machine off.
+ * The test guest pc-apic.elf, for a dedicated CPU: a kernel that uses the local APIC, with and
+ * without the 8259 pair beside it. It dies with the APIC in disorder, is to be started again,
+ * finds all as it was, and switches the machine off.
  */
 #include "machine.h"
 #include "suite.h"
@@ -38,8 +38,10 @@ enum {
 #define PIT_HZ_HERE 1100
 
 static volatile uint32_t ticks, selves; /* interrupts of the APIC */
-static volatile uint32_t upcalls, pit_upcalls; /* of its timer and of the PIT, that the VMM was hit by */
-static volatile uint32_t wrong; /* handlers whose controller had nothing in service, or that came twice */
+/* Upcalls of its timer and of the PIT, that the VMM was hit by. */
+static volatile uint32_t upcalls, pit_upcalls;
+/* Handlers whose controller had nothing in service, or that came twice. */
+static volatile uint32_t wrong;
 static volatile uint32_t nested;
 static volatile bool in_timer, in_pit;
 static void (*volatile in_upcall)(void);
@@ -174,7 +176,10 @@ static void test_stores_of_all_kinds(void)
 	*(volatile uint32_t *)(SCRATCH + INITIAL_COUNT) = 0;
 	__asm__ volatile("movl $0x20, %0" : "=m"(*apic(TASK_PRIORITY)));
 	expect_equal(apic_read(TASK_PRIORITY), 0x20);
-	__asm__ volatile("movl %%eax, %c0" : : "i"(KERNEL_SCRATCH + TASK_PRIORITY), "a"(0) : "memory");
+	__asm__ volatile("movl %%eax, %c0"
+			 :
+			 : "i"(KERNEL_SCRATCH + TASK_PRIORITY), "a"(0)
+			 : "memory");
 	expect_equal(apic_read(TASK_PRIORITY), 0);
 }
 
@@ -381,7 +386,8 @@ void suite_run(void)
 	tables_load();
 	paging_enable();
 	kernel_half_map();
-	page_directory[KERNEL_SCRATCH / LARGE_PAGE_SIZE] = page_directory[SCRATCH / LARGE_PAGE_SIZE];
+	page_directory[KERNEL_SCRATCH / LARGE_PAGE_SIZE] =
+		page_directory[SCRATCH / LARGE_PAGE_SIZE];
 	scratch_map(0, (void *)BASE, PAGE_P | PAGE_W | PAGE_A | PAGE_D);
 	second_run = is_second_run();
 	stack_move(KERNEL_HALF, tests_run);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attacks of pc-attack.elf on a dedicated CPU: an interrupt that the VMM lets in at its work for the
- * guest, and cannot deliver. The guest's stack and code are there for a VMM that goes on with what
- * it has half built.
+ * Attacks of pc-attack.elf on a dedicated CPU: an interrupt that the VMM lets in at its work for
+ * the guest, and cannot deliver. The guest's stack and code are there for a VMM that goes on
+ * with what it has half built.
  *
  *	NAME WORK DEPTH ESP TARGET
  *

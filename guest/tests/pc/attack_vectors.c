@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attacks of pc-attack.elf by vectors that are not its own. On a dedicated CPU the 8259s are, and it
- * gives them those of exceptions; and each can be named by INT n.
+ * Attacks of pc-attack.elf by vectors that are not its own. On a dedicated CPU the 8259s are,
+ * and it gives them those of exceptions; and each can be named by INT n.
  *
  *	vectors MASTER SLAVE MODE IRQ WHERE TARGET
  *	software RING

@@ -107,7 +107,8 @@ static void test_tls_store(void)
 	expect(trap.vector == VECTOR_GP || trap.vector == VECTOR_NP);
 }
 
-/* The forms that native_load_tls() is compiled to, in the kernel's half; again with what is there. */
+/* The forms that native_load_tls() is compiled to, in the kernel's half; again with what is
+ * there. */
 #define STORE(first, second)                                                        \
 	__asm__ volatile("movl %0, gdt_page + %c1\n\tmovl %2, gdt_page + %c1 + 4"    \
 			 : : first(low), "i"(KERNEL_HALF + (TLS_FIRST + 1) * 8), second(high) \

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The test guest pc-upcalls.elf, for a dedicated CPU: a kernel whose timer interrupts the VMM at its
- * work for it. Its handlers return as they should, return otherwise, have more work done, or never
- * come back. It dies in one, is to be started again, does all that once more, and switches the
- * machine off with work of the VMM left suspended.
+ * The test guest pc-upcalls.elf, for a dedicated CPU: a kernel whose timer interrupts the VMM at
+ * its work for it. Its handlers return as they should, return otherwise, have more work done, or
+ * never come back. It dies in one, is to be started again, does all that once more, and switches
+ * the machine off with work of the VMM left suspended.
  *
- * Its stack is where Linux has it, in the upper quarter of the address space. Below that shadows come
- * and go, and an interrupt whose frame finds none is lost: the controller takes it for served.
+ * Its stack is where Linux has it, in the upper quarter of the address space. Below that shadows
+ * come and go, and an interrupt whose frame finds none is lost: the controller takes it for
+ * served.
  */
 #include "machine.h"
 #include "suite.h"

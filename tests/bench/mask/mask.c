@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For a test build of the VMM, linked with --wrap=pit_write: once, when Linux writes to its timer, for
- * which the VMM masks interrupts anyway, this keeps them masked until MASKED instructions after the
- * local APIC's timer has expired. So an RTOS whose timer it is starts by that much later than if MASKED
- * were 0.
+ * For a test build of the VMM, linked with --wrap=pit_write: once, when Linux writes to its
+ * timer, for which the VMM masks interrupts anyway, this keeps them masked until MASKED
+ * instructions after the local APIC's timer has expired. So an RTOS whose timer it is starts by
+ * that much later than if MASKED were 0.
  */
 #include "arch/ia32/layout.h"
 #include "device/pit.h"

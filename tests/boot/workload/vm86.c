@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An unprivileged process that enters virtual-8086 mode by itself, with an IRET to EFLAGS.VM, as QEMU
- * lets it and no CPU does. What it executes there comes as numbers, hexadecimal:
+ * An unprivileged process that enters virtual-8086 mode by itself, with an IRET to EFLAGS.VM, as
+ * QEMU lets it and no CPU does. What it executes there comes as numbers, hexadecimal:
  *	vm86 CODE CS EFLAGS
  * CODE: four bytes of instructions. It ends with status 1 if it could not begin, and with 2 if the
  * IRET did something else. Static and without a library.

@@ -185,7 +185,8 @@ static void queue_test(const struct kind *tested)
 
 static void test_semaphores(void)
 {
-	const struct kind tested = { semaphore_take, semaphore_give, SEM_FIFO, SEM_PRIORITY, false };
+	const struct kind tested = { semaphore_take, semaphore_give, SEM_FIFO, SEM_PRIORITY,
+				     false };
 
 	queue_test(&tested);
 }
