@@ -46,6 +46,8 @@ static void attack_vm86(const uint32_t *arguments)
 	*(volatile uint32_t *)(cs * 16) = arguments[0];
 	table[CODE_PAGE] |= PAGE_U;
 	invlpg(CODE_PAGE * PAGE_SIZE);
+	/* So that the code does not begin with a page fault. */
+	(void)*(volatile uint32_t *)(cs * 16);
 	vectors_show();
 	mode_enter(cs, arguments[2]);
 	print("trap %u, error 0x%x, eflags 0x%x\n", trap.vector, trap.error, eflags_read());
