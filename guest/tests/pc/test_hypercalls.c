@@ -6,6 +6,10 @@
 #include "suite.h"
 
 #define TLS_ENTRIES 3
+/* Of DR7: the first breakpoint, at loads and stores of four bytes. */
+#define DR7_NONE 0x400U
+#define DR7_READ_WRITE_0 0xf0401U
+#define DR6_HIT_0 0x1U
 
 static const uint32_t words[TLS_ENTRIES] = { 0x1001, 0x2002, 0x3003 };
 
@@ -97,11 +101,29 @@ static void test_load_tls_checked(void)
 	hypercall(GANDALF_HYPERCALL_LOAD_TLS, (uint32_t)entries, 0, 0);
 }
 
+/* A breakpoint on what the VMM reads for the kernel: it is read, and DR6 tells; there is no exception,
+ * since the access was none of the kernel's. */
+static void test_breakpoint(void)
+{
+	static const struct descriptor none[TLS_ENTRIES];
+
+	SKIP_NATIVE("there are none");
+	dr6_write(0);
+	dr0_write((uint32_t)&none[1]);
+	dr7_write(DR7_READ_WRITE_0);
+	trap.count = 0;
+	expect_equal(hypercall(GANDALF_HYPERCALL_LOAD_TLS, (uint32_t)none, 0, 0), 0);
+	dr7_write(DR7_NONE);
+	expect_equal(trap.count, 0);
+	expect_equal(dr6_read() & DR6_HIT_0, DR6_HIT_0);
+}
+
 static const struct tap_test hypercalls_tests[] = {
 	{ "hypercalls-null", test_null },
 	{ "hypercalls-registers", test_registers },
 	{ "hypercalls-flush-arguments", test_flush_arguments },
 	{ "hypercalls-load-tls", test_load_tls },
 	{ "hypercalls-load-tls-checked", test_load_tls_checked },
+	{ "hypercalls-breakpoint", test_breakpoint },
 };
 const struct tap_group group_hypercalls = TAP_GROUP(hypercalls_tests);
