@@ -4,11 +4,13 @@
  * and it gives them those of exceptions; and each can be named by INT n.
  *
  *	vectors MASTER SLAVE MODE IRQ WHERE TARGET
- *	software RING
+ *	others WHERE
+ *	step
  *
  * MASTER, SLAVE: ICW2; MODE: ICW4; IRQ: of which device; WHERE: where the interrupt comes, see enum
  * where; TARGET: what the payload writes. The second is about all vectors that
- * are no exception's, in steps of eight, and says how many came.
+ * are no exception's, in steps of eight, and says how many came. The third is a single step without an
+ * IDT.
  */
 #include "attack.h"
 
@@ -215,6 +217,19 @@ static void attack_others(const uint32_t *arguments)
 	print("came: %u of %u\n", came, BASES - 1);
 }
 
+static void attack_step(const uint32_t *arguments)
+{
+	static const struct {
+		uint16_t limit;
+		uint32_t base;
+	} __attribute__((packed)) empty = { 0, 0 };
+
+	(void)arguments;
+	__asm__ volatile("lidt %0\n\tpushfl\n\torl %1, (%%esp)\n\tpopfl\n\tnop"
+			 : : "m"(empty), "i"(EFLAGS_TRAP) : "memory", "cc");
+}
+
 const struct attack attacks_vectors[] = { { "vectors", attack_vectors },
 					{ "others", attack_others },
+					{ "step", attack_step },
 					{ 0 } };
