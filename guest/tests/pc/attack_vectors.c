@@ -9,8 +9,8 @@
  *
  * MASTER, SLAVE: ICW2; MODE: ICW4; IRQ: of which device; WHERE: where the interrupt comes, see enum
  * where; TARGET: what the payload writes. The second is about all vectors that
- * are no exception's, in steps of eight, and says how many came. The third is a single step without an
- * IDT.
+ * are no exception's, in steps of eight, and says how many came. The third is a single step without
+ * an IDT.
  */
 #include "attack.h"
 

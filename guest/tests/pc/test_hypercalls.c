@@ -101,8 +101,8 @@ static void test_load_tls_checked(void)
 	hypercall(GANDALF_HYPERCALL_LOAD_TLS, (uint32_t)entries, 0, 0);
 }
 
-/* A breakpoint on what the VMM reads for the kernel: it is read, and DR6 tells; there is no exception,
- * since the access was none of the kernel's. */
+/* A breakpoint on what the VMM reads for the kernel: it is read, and DR6 tells; there is no
+ * exception, since the access was none of the kernel's. */
 static void test_breakpoint(void)
 {
 	static const struct descriptor none[TLS_ENTRIES];
