@@ -408,6 +408,31 @@ static void a_protected_page_is_read_only_everywhere(void **state)
 	guest_end();
 }
 
+/* A GDT may be there as well as anywhere else. */
+static void page_0_can_be_protected(void **state)
+{
+	bool global;
+
+	(void)state;
+	plain_start(64);
+	entry_set(0x8000, 0 | PTE_P | PTE_W | PTE_U | PTE_D | PTE_A);
+	assert_int_equal(access_memory(0, PF_W), SHADOW_FILLED);
+	shadow_protect(&pc, 0);
+	assert_int_equal(access_memory(0, PF_W), SHADOW_PROTECTED);
+	assert_int_equal(access_memory(0, 0), SHADOW_FILLED);
+	assert_false(shadow_walk(processor.cr3, 0, &global).writable);
+	assert_int_equal(access_memory(0xc0000000, PF_W), SHADOW_PROTECTED);
+	assert_int_equal(access_memory(0xc0001000, PF_W), SHADOW_FILLED);
+	/* Nor does it get there beside another, or within a large page. */
+	assert_int_equal(access_memory(0x1000, 0), SHADOW_FILLED);
+	assert_false(shadow_walk(processor.cr3, 0, &global).writable);
+	shadow_protect(&pc, SHADOW_NO_FRAME);
+	assert_int_equal(access_memory(0, PF_W), SHADOW_FILLED);
+	assert_int_equal(access_memory(0xc0000000, PF_W), SHADOW_FILLED);
+	check_isolation();
+	guest_end();
+}
+
 static void a_change_of_the_kernel_half_ends_the_short_way(void **state)
 {
 	const u32 page = 0xc0005000;
@@ -559,6 +584,7 @@ int main(void)
 		cmocka_unit_test(memory_that_is_missing_reads_as_ones),
 		cmocka_unit_test(the_local_apic_is_read_where_it_is),
 		cmocka_unit_test(a_protected_page_is_read_only_everywhere),
+		cmocka_unit_test(page_0_can_be_protected),
 		cmocka_unit_test(a_change_of_the_kernel_half_ends_the_short_way),
 		cmocka_unit_test(caching_begins_with_the_first_flush),
 		cmocka_unit_test(a_kernel_page_is_filled_when_it_is_invalidated),
