@@ -209,7 +209,7 @@ static u32 hypercall_control(struct vcpu *vcpu)
 	if (frame_number(frame) == GANDALF_HYPERCALL_WRITE)
 		return control_write(vcpu, vm, what);
 	work_end(control_change);
-	vcpu->attention = true; /* whoever is started may be more urgent */
+	vcpu_notify(vcpu); /* whoever is started may be more urgent */
 	if (what == GANDALF_ACTION_LOAD)
 		return (u32)image_finish(vm, frame_argument(frame, 1), frame_argument(frame, 2));
 	return (u32)vm_act(vm, what);

@@ -21,7 +21,7 @@ static u32 hypercall_doorbell(struct vcpu *vcpu)
 	const struct vm *to;
 
 	work_end(doorbell);
-	vcpu->attention = true; /* who is rung may be more urgent */
+	vcpu_notify(vcpu); /* who is rung may be more urgent */
 	if (place >= core.vcpu_count)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	to = &vms[place];

@@ -17,7 +17,7 @@ static bool turn_ended; /* since the last look, if housekeeping waits */
 
 static bool vcpu_runnable(struct vcpu *vcpu)
 {
-	if (vcpu->state == VCPU_HALTED && vcpu->attention)
+	if (vcpu->state == VCPU_HALTED && vcpu_is_notified(vcpu))
 		vcpu->state = VCPU_RUNNING;
 	return vcpu->state == VCPU_RUNNING;
 }
@@ -41,7 +41,8 @@ COLD static u64 turn_expire(UNUSED struct deadline *deadline)
 		at[0] = at[1];
 	*at = current;
 	current->turn = (u32)core_ran(current);
-	current->attention = turn_ended = true;
+	turn_ended = true;
+	vcpu_notify(current);
 	return rdtsc() + time_tsc_khz;
 }
 
@@ -64,7 +65,7 @@ COLD void schedule_housekeeping(u32 work)
 {
 	core.housekeeping |= work;
 	turn_ended = false;
-	core.current->attention = true;
+	vcpu_notify(core.current);
 }
 
 /* Whether the idle vCPU's work comes first: before Linux, but not before the VMM's

@@ -51,7 +51,6 @@ static const struct bounds guest_bounds[] = {
 
 /* What is looked at: with name, the beginning of the sentence. */
 static const char *subject, *name;
-static const char the_pool[] = "The pool";
 static u32 vmm_first, vmm_end;
 
 static _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *pattern, ...)
@@ -137,7 +136,7 @@ static void check_header(const struct gandalf_table *table, u32 available)
 }
 
 /* What guests, channels and pool have in common. */
-static void check_memory(const struct gandalf_table *table, u32 base, u32 size, u32 alignment)
+static void check_place(u32 base, u32 size, u32 alignment)
 {
 	if ((base | size) % alignment != 0 || size == 0)
 		fail("its memory is not aligned to 0x%x.", alignment);
@@ -145,7 +144,13 @@ static void check_memory(const struct gandalf_table *table, u32 base, u32 size, 
 		fail("its memory goes beyond 4 GiB.");
 	if (overlaps(base, size, vmm_first, vmm_end - vmm_first))
 		fail("its memory overlaps the VMM.");
-	if (subject != the_pool && overlaps(base, size, table->pool_base, table->pool_size))
+}
+
+/* Of a guest or a channel. */
+static void check_memory(const struct gandalf_table *table, u32 base, u32 size, u32 alignment)
+{
+	check_place(base, size, alignment);
+	if (overlaps(base, size, table->pool_base, table->pool_size))
 		fail("its memory overlaps the pool.");
 }
 
@@ -236,8 +241,8 @@ void table_check(const struct gandalf_table *table, u32 available, u32 vmm_base,
 	vmm_end = vmm_behind;
 	look_at("The system", "");
 	check_header(table, available);
-	look_at(the_pool, "");
-	check_memory(table, table->pool_base, table->pool_size, GANDALF_MEMORY_ALIGNMENT);
+	look_at("The pool", "");
+	check_place(table->pool_base, table->pool_size, GANDALF_MEMORY_ALIGNMENT);
 	check_guests(table);
 	for (u32 i = 0; i < table->image_count; i++) {
 		check_name(table->images[i].name, "image", i);

@@ -17,8 +17,7 @@
 #include "core/counter.h"
 #include "lib/types.h"
 
-/* Before the guest goes on; when it returns to the VMM the next time, since what waits cannot be
- * delivered now. */
+/* What vcpu->attention holds; who writes it calls the functions below. */
 enum { ATTENTION_NOW = 1, ATTENTION_NEXT = 2 };
 
 enum vcpu_state {
@@ -67,8 +66,7 @@ struct vcpu_operations {
 };
 
 struct vcpu {
-	u32 attention; /* not 0: the return to the guest goes through trap_attend(),
-			* and a halted vCPU wakes up; ATTENTION_... */
+	u32 attention; /* not 0: entry.S returns to the guest by trap_attend() */
 	enum vcpu_state state;
 	struct vcpu_processor; /* the architecture's */
 	struct vm *vm;
@@ -92,11 +90,42 @@ _Static_assert(offsetof(struct vcpu, cr0) == VCPU_CR0, "entry.S");
 _Static_assert(offsetof(struct vcpu, attention) == VCPU_ATTENTION, "entry.S");
 _Static_assert(offsetof(struct vcpu, frame) == VCPU_FRAME, "entry.S");
 
+/* Something has changed that the return to the guest depends on, or waits for the guest: it is
+ * looked at before the guest goes on, and a halted vCPU wakes up. */
+static inline void vcpu_notify(struct vcpu *vcpu)
+{
+	vcpu->attention = ATTENTION_NOW;
+}
+
+/* The same only if something waits. */
+static inline void vcpu_notify_if(struct vcpu *vcpu, bool waits)
+{
+	vcpu->attention |= waits;
+}
+
+/* Something waits that the guest does not take now: it is looked at when the guest returns from the
+ * VMM the next time. */
+static inline void vcpu_notify_later(struct vcpu *vcpu, bool waits)
+{
+	vcpu->attention |= waits ? ATTENTION_NEXT : 0;
+}
+
+static inline bool vcpu_is_notified(const struct vcpu *vcpu)
+{
+	return vcpu->attention != 0;
+}
+
+/* Before all that waits is looked at. */
+static inline void vcpu_notice(struct vcpu *vcpu)
+{
+	vcpu->attention = 0;
+}
+
 /* From the return to the guest on, until an interrupt comes for it. */
 static inline void vcpu_halt(struct vcpu *vcpu)
 {
 	vcpu->state = VCPU_HALTED;
-	vcpu->attention = true;
+	vcpu_notify(vcpu);
 }
 
 /* What it gets for EFLAGS that it, or whoever interrupted it, has put together: no bit of that

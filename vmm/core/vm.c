@@ -141,9 +141,19 @@ static void vm_load(struct vm *vm)
 	}
 }
 
+/* Each is for its name, fault_restarts and restart_limit. */
+static const char *const notices[] = {
+	[NOTICE_RESET_OFF] = "guest %s asked for a reset and stays off",
+	[NOTICE_RESET_RESTART] = "guest %s restarts",
+	[NOTICE_OFF] = "guest %s is off",
+	[NOTICE_COMMAND] = "guest %s stopped: by command",
+	[NOTICE_FAULT_STOPPED] = "guest %s stays stopped after %u restarts",
+	[NOTICE_FAULT_RESTART] = "guest %s restarts, %u of %u",
+};
+
 static void vm_release(struct vm *vm)
 {
-	const char *notice;
+	enum vm_notice notice;
 
 	schedule_breathe();
 	if (vm->silent)
@@ -157,9 +167,10 @@ static void vm_release(struct vm *vm)
 	if (vm->refused)
 		log_line("guest %s tried to manage guests: refused", vm->guest->name);
 	vm->refused = false;
-	while ((notice = vm->notice) != NULL) {
-		vm->notice = NULL;
-		log_line(notice, vm->guest->name, vm->fault_restarts, vm->guest->restart_limit);
+	while ((notice = vm->notice) != NOTICE_NONE) {
+		vm->notice = NOTICE_NONE;
+		log_line(notices[notice], vm->guest->name, vm->fault_restarts,
+			 vm->guest->restart_limit);
 	}
 	if (!vm->unreleased)
 		return;
@@ -203,7 +214,7 @@ static void vm_start(struct vm *vm)
 	vm->alive = 0;
 	trace(TRACE_start, vm->index, vm->guest->entry);
 	vcpu->state = VCPU_RUNNING;
-	vcpu->attention = true;
+	vcpu_notify(vcpu);
 	channel_ring_peers(vm);
 }
 
@@ -222,7 +233,7 @@ static void vm_take_down(struct vm *vm, u32 state)
 	vm->state = state;
 	vm->alive = 0;
 	vcpu->state = VCPU_OFF;
-	vcpu->attention = true;
+	vcpu_notify(vcpu);
 	processor_stop(vcpu);
 	vcpu->operations->stop(vcpu);
 	vm->unreleased = true;
@@ -230,7 +241,7 @@ static void vm_take_down(struct vm *vm, u32 state)
 	console_finish_line(vm->console);
 }
 
-static void vm_start_again(struct vm *vm, const char *notice)
+static void vm_start_again(struct vm *vm, enum vm_notice notice)
 {
 	vm->notice = notice;
 	vcpu_count(vm->vcpu, COUNTER_restarts);
@@ -241,29 +252,29 @@ void vm_reboot(struct vm *vm)
 {
 	work_pause(take_down);
 	vm_take_down(vm, GANDALF_STATE_OFF);
-	vm->notice = "guest %s asked for a reset and stays off";
+	vm->notice = NOTICE_RESET_OFF;
 	if (vm->guest->on_reboot == GANDALF_POLICY_RESTART)
-		vm_start_again(vm, "guest %s restarts");
+		vm_start_again(vm, NOTICE_RESET_RESTART);
 }
 
 void vm_power_off(struct vm *vm)
 {
 	work_pause(take_down);
 	vm_take_down(vm, GANDALF_STATE_OFF);
-	vm->notice = "guest %s is off";
+	vm->notice = NOTICE_OFF;
 }
 
 /* At once, or where the VMM's work for it ends. */
 static void vm_halt(struct vm *vm)
 {
 	vm->halt_wanted = vm->vcpu->working;
-	vm->vcpu->attention = true;
+	vcpu_notify(vm->vcpu);
 	if (vm->halt_wanted)
 		return;
 	if (vm->state != GANDALF_STATE_STARTING)
 		vm_take_down(vm, GANDALF_STATE_OFF);
 	vm->state = GANDALF_STATE_OFF;
-	vm->notice = "guest %s stopped: by command";
+	vm->notice = NOTICE_COMMAND;
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 }
 
@@ -280,7 +291,7 @@ static void vm_pause(struct vm *vm)
 	vm->state = GANDALF_STATE_PAUSED;
 	vm->paused = vm->vcpu->state;
 	vm->vcpu->state = VCPU_PAUSED;
-	vm->vcpu->attention = true;
+	vcpu_notify(vm->vcpu);
 }
 
 static void vm_resume(struct vm *vm)
@@ -335,11 +346,11 @@ static void vm_fail(struct vm *vm)
 	if (vm->guest->on_fault != GANDALF_POLICY_RESTART)
 		return;
 	if (vm->fault_restarts == vm->guest->restart_limit) {
-		vm->notice = "guest %s stays stopped after %u restarts";
+		vm->notice = NOTICE_FAULT_STOPPED;
 		return;
 	}
 	vm->fault_restarts++;
-	vm_start_again(vm, "guest %s restarts, %u of %u");
+	vm_start_again(vm, NOTICE_FAULT_RESTART);
 }
 
 void vm_stop(struct vm *vm, const char *pattern, ...)

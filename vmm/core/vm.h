@@ -13,6 +13,17 @@
 
 struct guest_kind;
 
+/* What has become of a guest that was taken down; the sentences are in vm.c. */
+enum vm_notice {
+	NOTICE_NONE,
+	NOTICE_RESET_OFF,     /* it asked for a reset, which its description does not let it have */
+	NOTICE_RESET_RESTART, /* it asked for a reset */
+	NOTICE_OFF,           /* it has switched itself off */
+	NOTICE_COMMAND,       /* somebody has stopped it */
+	NOTICE_FAULT_STOPPED, /* it has failed once too often */
+	NOTICE_FAULT_RESTART, /* it has failed */
+};
+
 struct vm {
 	const struct guest_kind *kind;
 	struct gandalf_guest *guest;
@@ -32,8 +43,7 @@ struct vm {
 	struct deadline watchdog;
 	u64 alive;           /* its last sign of life; 0: none yet */
 	enum vcpu_state paused; /* GANDALF_STATE_PAUSED: its vCPU's state before */
-	const char *notice;  /* of its end, which the idle vCPU is to log: a pattern for its
-			      * name, fault_restarts and restart_limit; NULL: none */
+	enum vm_notice notice; /* of its end, which the idle vCPU is to log */
 	bool faulted;        /* the idle vCPU is to log the report */
 	bool silent;         /* and to say in its reason that it gave no sign of life */
 	bool refused;        /* and to log that it tried to manage others */

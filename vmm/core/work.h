@@ -13,7 +13,7 @@
  * share (consoles, log, deadlines, the virtual interrupt controller, timers and
  * UART, the owner of the FPU, every VM's state) is touched behind work_end() only.
  *
- * Whoever changes what the return to a guest depends on sets vcpu->attention, which
+ * Whoever changes what the return to a guest depends on calls vcpu_notify(), whose word
  * entry.S reads with interrupts disabled. tests/preemption has the model.
  */
 #pragma once

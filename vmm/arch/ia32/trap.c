@@ -55,7 +55,7 @@ static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
 	vcpu_count(vcpu, COUNTER_vmm_interrupts);
 	if (schedule_gives_way()) {
 		vcpu_count(vcpu, COUNTER_vmm_preemptions);
-		vcpu->attention = true;
+		vcpu_notify(vcpu);
 		cr2_write(cr2);
 	}
 	vcpu->working = working; /* true: a handler that let this interrupt in */
@@ -110,11 +110,11 @@ void trap_attend(void)
 	struct vcpu *vcpu = core.current;
 
 	do {
-		vcpu->attention = 0;
+		vcpu_notice(vcpu);
 		if (vcpu->vm->halt_wanted)
 			vm_halt_wanted(vcpu->vm);
 		schedule();
-		vcpu->attention = 0; /* for what deliver() is about to see */
+		vcpu_notice(vcpu); /* for what deliver() is about to see */
 		vcpu->operations->deliver(vcpu);
 	} while (vcpu->attention & ATTENTION_NOW);
 }
@@ -132,7 +132,7 @@ static void trap_interrupt(struct frame *frame)
 	}
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_interrupts);
-	vcpu->attention = ATTENTION_NOW;
+	vcpu_notify(vcpu);
 	interrupt_serve(frame->vector);
 }
 

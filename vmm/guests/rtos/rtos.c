@@ -152,7 +152,7 @@ static void rtos_deliver(struct vcpu *vcpu)
 	vcpu->shared->pending = 0;
 	if (vcpu->pending != 0) {
 		vcpu->shared->pending = 1;
-		vcpu->attention |= ATTENTION_NEXT;
+		vcpu_notify_later(vcpu, true);
 		vcpu_count(vcpu, COUNTER_deferrals);
 	}
 }

@@ -28,7 +28,7 @@ struct rtos {
 static inline void rtos_pend(struct vcpu *vcpu, u32 bit)
 {
 	vcpu->pending |= bit;
-	vcpu->attention = true;
+	vcpu_notify(vcpu);
 }
 
 /* An expiry came while the last one waited, and the timer rests since then: all expiries up to

@@ -23,7 +23,7 @@ enum { KEYBOARD_PULSE_RESET = 0xfe, RESET_CPU = 0x04 };
 static void pic_look(struct pc *pc)
 {
 	pc->interrupt_waits = pic_pending(&pc->pic) >= 0;
-	pc->vcpu->attention |= pc->interrupt_waits;
+	vcpu_notify_if(pc->vcpu, pc->interrupt_waits);
 }
 
 /* If interrupts acknowledge themselves the line is a pulse, which the 8259 keeps. */
@@ -73,7 +73,7 @@ static void chip_is_due(struct pc *pc, u8 due)
 	pc->due |= due;
 	pc->slept |= vcpu->state == VCPU_HALTED ||
 		     (vcpu->state == VCPU_PAUSED && pc->vm->paused == VCPU_HALTED);
-	vcpu->attention = true;
+	vcpu_notify(vcpu);
 }
 
 void pc_console(struct pc *pc)

@@ -82,7 +82,7 @@ APART static void deliver_waiting(struct vcpu *vcpu, struct pc *pc)
 		inject_last(pc, vector, INJECT_NO_ERROR); /* the loop ends if it stops the guest */
 		work_end(deliver);
 	}
-	vcpu->attention |= pc->interrupt_waits ? ATTENTION_NEXT : 0;
+	vcpu_notify_later(vcpu, pc->interrupt_waits);
 	if (vcpu->state == VCPU_OFF || pc->interrupt_waits == pc->armed)
 		return;
 	if (pc->interrupt_waits) {
@@ -104,7 +104,7 @@ static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 {
 	struct pc *pc = vcpu->vm->pc;
 
-	vcpu->attention = true;
+	vcpu_notify(vcpu);
 	if (!pc->dedicated) {
 		pc_interrupt(pc, number);
 		return;
