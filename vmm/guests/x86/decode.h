@@ -67,7 +67,8 @@ struct decoded {
 
 /*
  * Decodes the instruction at bytes, of which available may be read (more than
- * 15 are of no use). The fields of *decoded mean something for DECODE_OK only.
+ * 15 are of no use). The fields of *decoded mean something for DECODE_OK only, but for the segment,
+ * which a prefix names in front of any instruction.
  */
 enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 available);
 
@@ -111,6 +112,26 @@ MUST_CHECK static inline bool decode_frequent(struct decoded *decoded, u32 code)
 static inline bool decode_reads_cr2(u32 code)
 {
 	return (code & 0xf8ffff) == 0xd0200f;
+}
+
+/* MOV of a register to an address that is in the instruction, of 32 bits: the only stores that Linux
+ * makes to its GDT. length: of the instruction. */
+MUST_CHECK static inline bool decode_stores_register(u32 code, u32 *number, u32 *length)
+{
+	if (__builtin_expect((code & 0xc7ff) == 0x0589, true)) {
+		*number = code >> 11 & 7;
+		*length = 6;
+		return true;
+	}
+	*number = REGISTER_EAX;
+	*length = 5;
+	return (u8)code == 0xa3;
+}
+
+/* Whether the instruction that begins with this byte is HLT. */
+static inline bool decode_halts(u8 code)
+{
+	return code == 0xf4;
 }
 
 /* The mnemonic, for reports and traces. */

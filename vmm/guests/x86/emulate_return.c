@@ -7,8 +7,6 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
 
-#define OPCODE_HLT 0xf4
-
 COLD enum emulated emulate_cli(const struct emulation *e)
 {
 	linux_set_interrupts(e->pc, false);
@@ -36,7 +34,7 @@ enum emulated emulate_sti(const struct emulation *e)
 	u8 next = 0;
 
 	linux_set_interrupts(e->pc, true);
-	if (!guest_read(e->frame->eip + e->decoded.length, &next, 1) || next != OPCODE_HLT)
+	if (!guest_read(e->frame->eip + e->decoded.length, &next, 1) || !decode_halts(next))
 		return EMULATED_NEXT;
 	e->frame->eip++;
 	return emulate_hlt(e);

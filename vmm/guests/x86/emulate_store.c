@@ -53,21 +53,16 @@ static void gdt_store(struct pc *pc, u32 linear, u32 value)
 	emulate_reload_gdt_entries(pc, first, (offset + 3) % PAGE_SIZE / 8);
 }
 
-/* MOV of a register to an address that is in the instruction. */
 bool emulate_gdt_store(struct pc *pc, u32 linear)
 {
 	struct frame *frame = pc->vcpu->frame;
-	u32 code, more, number = REGISTER_EAX;
+	u32 code, more, number, length;
 
-	if (linear % PAGE_SIZE == 0 || linear % 4 != 0 || !guest_read_8(frame->eip, &code, &more))
+	if (linear % PAGE_SIZE == 0 || linear % 4 != 0 ||
+	    !guest_read_8(frame->eip, &code, &more) ||
+	    !decode_stores_register(code, &number, &length))
 		return false;
-	if ((code & 0xc7ff) == 0x0589) {
-		number = code >> 11 & 7;
-		frame->eip++;
-	} else if ((u8)code != 0xa3) {
-		return false;
-	}
-	frame->eip += 5;
+	frame->eip += length;
 	vcpu_count(pc->vcpu, COUNTER_gdt_quick_writes);
 	gdt_store(pc, linear, *register_pointer(frame, number));
 	return true;

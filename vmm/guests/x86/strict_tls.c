@@ -10,12 +10,6 @@
 #include "guests/x86/pc.h"
 #include "lib/string.h"
 
-/* Prefixes of an instruction. */
-enum {
-	PREFIX_FS = 0x64, PREFIX_GS, PREFIX_OPERAND_SIZE,
-	PREFIX_LOCK = 0xf0, PREFIX_REPEAT_NOT = 0xf2, PREFIX_REPEAT
-};
-
 static bool is_strict(const struct pc *pc, u32 index)
 {
 	return (pc->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0 &&
@@ -54,18 +48,15 @@ static bool has_other_half(const struct pc *pc, u32 number)
 static u32 data_selector(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
-	u8 bytes[4];
-	u32 count = guest_fetch(vcpu, bytes, sizeof(bytes));
+	struct decoded decoded;
+	u8 bytes[DECODE_LENGTH_MAXIMUM];
 
-	for (u32 i = 0; i < count; i++) {
-		if (bytes[i] == PREFIX_GS)
-			return frame->gs;
-		if (bytes[i] == PREFIX_FS)
-			return frame->fs;
-		if (bytes[i] != PREFIX_LOCK && bytes[i] != PREFIX_OPERAND_SIZE &&
-		    bytes[i] != PREFIX_REPEAT && bytes[i] != PREFIX_REPEAT_NOT)
-			break;
-	}
+	/* Most instructions it does not know, but their prefixes. */
+	(void)decode(&decoded, bytes, guest_fetch(vcpu, bytes, sizeof(bytes)));
+	if (decoded.segment == SEGMENT_GS)
+		return frame->gs;
+	if (decoded.segment == SEGMENT_FS)
+		return frame->fs;
 	return frame->ds;
 }
 

@@ -51,13 +51,15 @@ COLD u32 *directory_table(struct pc *pc, u32 index, enum shadow_result *why)
 	/* With direct gates no interrupt comes in while a frame is zeroed for a process: Linux
 	 * would take it for one of its kernel. So the process faults, and is interrupted, until
 	 * it is. */
-	*why = SHADOW_FILLED;
-	if (pc->dedicated && index < KERNEL_FIRST && !pool_prepare())
+	if (pc->dedicated && index < KERNEL_FIRST && !pool_prepare()) {
+		*why = SHADOW_FILLED;
 		return NULL;
-	*why = SHADOW_FULL;
+	}
 	frame = space_frame_allocate(pc);
-	if (frame == 0)
+	if (frame == 0) {
+		*why = SHADOW_FULL;
 		return NULL;
+	}
 	if (index < KERNEL_FIRST)
 		*pool_marks(frame) = 0;
 	directory_set(shadow, index, frame | PTE_P | PTE_W | PTE_U | PTE_A);
