@@ -20,9 +20,9 @@ FORKS = ("fork_exit", "fork_exec")
 OPERATIONS = (*ALIKE, *FORKS)
 FORKS_SHARE = 0.0005
 # The VMM reaches a frame by the window that its number says (arch/ia32/memory.h). Two frames of
-# page tables that share one move it back and forth, 8 instructions each time; which frames Linux
+# page tables that share one move it back and forth, 10 instructions each time; which frames Linux
 # takes depends on when it booted, and so on how long the guests beside it took to be loaded.
-WINDOW_MOVES = 2 * 8
+WINDOW_MOVES = 2 * 10
 # Whether one of Linux's ticks more falls into the samples depends on that moment, too.
 TICK = 8000
 
