@@ -5,7 +5,7 @@ Loads drive the VMM through all of them, watched from outside. Each writes what 
 build/masked/; `gandalf masked --keep` makes the reference of it that docs/masked-sections.md shows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import pytest
@@ -25,6 +25,7 @@ SEARCHES = {"corpus-4", "corpus-12"}
 # What a shared guest can cause is no longer than this.
 SHARED_BOUND = 1000
 ATTACK = "build/linux/attack/vmlinux"
+ATTACKED = '\non_fault = "restart"\nrestart_limit = 100\n'
 FORKS = "i=0; while [ $i -lt 60 ]; do /bin/true; i=$((i+1)); done"
 STRESS = (
     "stress-ng --vm 1 --vm-bytes 16M --mmap 1 --mmap-bytes 16M --fork 1 --switch 1 -t 2 "
@@ -47,6 +48,25 @@ TYPED = {
     "pause rtos\nresume rtos\nresume rtos": r"^guest rtos is running\n",
     "restart rtos": r"^guest rtos stopped: by command\n",
 }
+# Lines for the kernel of guest/tests/pc/attack.c. A process in virtual-8086 mode, which QEMU lets
+# it enter: what it executes there (UD2, INT 0x80, a load from an absent page, JMP to itself until a
+# timer interrupts), its CS and its EFLAGS.
+VIRTUAL_8086 = [
+    f"vm86 {code:x} {cs:x} {flags:x}"
+    for code in (0x90900B0F, 0x909080CD, 0x900000A0, 0x9090FEEB)
+    for cs, flags in ((0x1000, 0x200), (0x1003, 0x200), (0x1000, 0x3200))
+]
+# The timer interrupts while the kernel waits, in ring 1, while the VMM works and in ring 3, by
+# vectors for which the kernel has no gate, and by those of exceptions. And a single step without
+# a gate.
+STRAY_VECTORS = [
+    *(f"vectors {base:x} 70 1 0 {where} 0" for base in (0x40, 0, 8) for where in range(4)),
+    "step",
+]
+# The kernel's half with every page there and 256 page directories: with interrupts disabled,
+# enabled, and with a stack for which there is no page table when the pool is empty. The second
+# number, of page tables, fits a pool of 8 MiB: with others the VMM takes less long.
+KERNEL_HALF = ["kernel-half 100 510 0", "kernel-half 100 510 1", "kernel-half 100 5ed 2"]
 
 
 def hypercall(machine: Boot, *words: int) -> None:
@@ -115,6 +135,25 @@ def drive_hog(machine: Boot) -> None:
     machine.vmm("stop hog", r"^guest hog stopped: by command\n")
 
 
+def attacks(lines: Iterable[str], *, alone: bool = False) -> Callable[[Boot], None]:
+    """Return what has the kernel of guest/tests/pc/attack.c attack; it is stopped at each.
+
+    alone: the UART is its own.
+    """
+
+    def drive(machine: Boot) -> None:
+        for line in lines:
+            machine.expect("linux", r"^ready\n", PATIENCE)
+            if alone:
+                machine.send_raw(f"{line}\n".encode())
+            else:
+                machine.send("linux", f"{line}\n")
+            machine.expect("vmm", r"^guest linux stopped: ", PATIENCE)
+        machine.expect("linux", r"^ready\n", PATIENCE)
+
+    return drive
+
+
 def drive_dedicated(machine: Boot) -> None:
     machine.wait_for_shell()
     machine.shell(f"{HACKBENCH}; {STRESS}; {FORKS}")
@@ -167,6 +206,13 @@ LOADS = {
             beside(f"pc-{kind}", 'on_fault = "restart"\nrestart_limit = 2'), stops(3), "64M"
         )
         for kind in ("triple-fault", "bad-hypercall")
+    },
+    "virtual-8086": Load(beside("pc-attack", ATTACKED), attacks(VIRTUAL_8086), "64M"),
+    **{
+        name: Load(
+            lambda: (pc("pc-attack", "dedicated") + ATTACKED,), attacks(lines, alone=True), "64M"
+        )
+        for name, lines in (("stray-vectors", STRAY_VECTORS), ("kernel-half", KERNEL_HALF))
     },
     "dedicated": Load(
         lambda: (linux("dedicated", "build/linux/dedicated/vmlinux"),), drive_dedicated

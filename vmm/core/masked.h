@@ -22,16 +22,15 @@
 		"no guest runs any more",                                                     \
 		"none: a mistake of the VMM itself, which no guest can cause")                \
 	SECTION(mended_entry, 1000,                                                           \
-		"a frame is moved by a word or four, or its guest is stopped "                \
-		"as in `stop`",                                                               \
-		"none of the tests here: a process in "                                       \
-		"virtual-8086 mode, which only QEMU lets it, or a dedicated "                 \
-		"guest that gives the 8259 the vector of an exception")                       \
+		"a frame is moved by a word or four, or its guest is stopped as "             \
+		"in `stop`",                                                                  \
+		"a process enters virtual-8086 mode, which only QEMU lets it; a "             \
+		"dedicated guest gives the 8259 the vector of an exception")                  \
 	SECTION(virtual_8086, 1000,                                                           \
-		"no loop: the interrupt that came in that mode is served, as "                \
-		"in `line_of_shared`",                                                        \
-		"none of the tests here: the same, when an "                                  \
-		"interrupt comes")                                                            \
+		"no loop: the interrupt that came in that mode is served, as in "             \
+		"`line_of_shared`",                                                           \
+		"the same process, whatever ends the mode: an exception or an "               \
+		"interrupt")                                                                  \
 	SECTION(return_to_guest, 600,                                                         \
 		"the way out: a search among at most 9 vCPUs, a switch, and "                 \
 		"what the next guest is given",                                               \
@@ -45,8 +44,11 @@
 		"the idle vCPU looks for work, and takes its first step",                     \
 		"all guests halt")                                                            \
 	SECTION(upcall_point, 45000,                                                          \
-		"dedicated: one page table of 1,024 entries, about 40 "                       \
-		"instructions each",                                                          \
+		"dedicated: a page table of the kernel's half is made, and 32 "               \
+		"of its entries are filled, of at most 67 instructions each. "                \
+		"256 spaces are told of it, twice if a large page was there "                 \
+		"(8,700); its frame is zeroed (2,000), for which the oldest of "              \
+		"them may have to go, with 768 page tables (26,700)",                         \
 		"a kernel with direct gates flushes or changes the kernel's "                 \
 		"half of its page tables")                                                    \
 	SECTION(gates_to_linux, 1000,                                                         \
@@ -158,21 +160,28 @@
 	ENTRY(debug_of_rtos, 1000,                                                            \
 		"as `exception_of_rtos`",                                                     \
 		"breakpoints and single steps in an RTOS")                                    \
-	ENTRY(hypercall_of_dedicated, 12000000,                                               \
-		"dedicated: 256 page tables of 1,024 entries, 40 instructions "               \
-		"each, if the guest has interrupts disabled",                                 \
-		"a flush of the kernel's half")                                               \
-	ENTRY(exception_of_dedicated, 12000000,                                               \
-		"dedicated: the same",                                                        \
+	ENTRY(hypercall_of_dedicated, 26000000,                                               \
+		"dedicated: as `exception_of_dedicated`",                                     \
+		"the first load of TLS descriptors, behind which the GDT need "               \
+		"not be read-only any more: the kernel's half is rebuilt")                    \
+	ENTRY(exception_of_dedicated, 26000000,                                               \
+		"dedicated: the kernel's half is rebuilt while the guest has "                \
+		"interrupts disabled: 240 page tables of 1,024 entries, of at "               \
+		"most 67 instructions each (16.5 million), and each table made "              \
+		"as in `upcall_point` (34,700, so 8.3 million)",                              \
 		"page faults; stores to CR0, CR3 and CR4 and descriptor tables "              \
 		"with interrupts disabled")                                                   \
-	ENTRY(debug_of_dedicated, 1000,                                                       \
-		"dedicated: no loop",                                                         \
-		"breakpoints and single steps")                                               \
-	ENTRY(line_of_dedicated, 1000,                                                        \
-		"dedicated: no loop; the vector of an interrupt for which the "               \
-		"guest has no gate is kept",                                                  \
-		"none of the tests here: an interrupt before there is an IDT")                \
+	ENTRY(debug_of_dedicated, 250000,                                                     \
+		"dedicated: as `line_of_dedicated`",                                          \
+		"breakpoints and single steps, also without a gate")                          \
+	ENTRY(line_of_dedicated, 250000,                                                      \
+		"dedicated: a frame is built on the guest's stack, or the guest "             \
+		"is stopped (2,200). Gate, TSS, stack and instruction may lie "               \
+		"in 8 pages of the lower three quarters that have no page "                   \
+		"table: each is made as in `upcall_point`, but no space is told "             \
+		"(29,000)",                                                                   \
+		"an interrupt by a vector for which the guest had no gate when "              \
+		"it loaded its IDT")                                                          \
 	ENTRY(clock_of_vmm, 1000,                                                             \
 		"as `clock_of_shared`",                                                       \
 		"timers while the idle vCPU waits, or while the VMM works for "               \
@@ -182,11 +191,9 @@
 		"lines in the same place")                                                    \
 	ENTRY(debug_of_vmm, 600,                                                              \
 		"no loop",                                                                    \
-		"none of the tests here: a breakpoint on memory that the VMM "                \
-		"reads for a guest")                                                          \
-	ENTRY(exception_of_vmm, 4000,                                                         \
-		"dedicated: a frame is built on the guest's stack, whose pages "              \
-		"are filled first",                                                           \
+		"a breakpoint on memory that the VMM reads for a guest")                      \
+	ENTRY(exception_of_vmm, 250000,                                                       \
+		"dedicated: as `line_of_dedicated`",                                          \
 		"an interrupt at a point of the VMM's work: an upcall")
 /*
  * The record of a section that begins here: the address and the name. It is where debug information
