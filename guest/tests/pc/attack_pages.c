@@ -12,10 +12,10 @@
  *
  *	kernel-half SPACES TABLES HOW
  *
- * SPACES: that many page directories have shadows, which are told of each page table that is made;
- * TABLES: page tables of theirs, which the first have, and which the VMM has to give up if its pool
- * is empty; HOW: with interrupts disabled or enabled, or on a stack for which it has no page tables,
- * see enum how.
+ * SPACES: that many page directories have shadows, which are told of each page table that is
+ * made; TABLES: page tables of theirs, which the first have, and which the VMM has to give up if
+ * its pool is empty; HOW: with interrupts disabled or enabled, or on a stack for which it has no
+ * page tables, see enum how.
  */
 #include "attack.h"
 
