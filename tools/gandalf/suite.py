@@ -22,6 +22,7 @@ from gandalf.base.paths import BUILD, ROOT
 from gandalf.build.build import build_vmm, make
 from gandalf.build.size import source_files
 from gandalf.masked.check import check_image
+from gandalf.walls.walks import check_walks
 from gandalf.walls.walls import check_walls
 
 PYTHON = sys.executable
@@ -209,6 +210,11 @@ def _walls() -> str:
     return "\n".join(check_walls(ROOT / "vmm", BUILD / "check" / "first"))
 
 
+def _walks() -> str:
+    """Compare the walks of the tour with the sources and with the pictures."""
+    return "\n".join(check_walks(ROOT / "vmm"))
+
+
 def _licences() -> str:
     """Look for the licence line that every source file begins with."""
     folders = ("abi", "vmm", "guest", "measure", "bench", "tools", "tests", "systems")
@@ -260,6 +266,7 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("the debug build builds without a warning", _vmm_build("debug", "DEBUG=1")),
         ("each masked section has a name and a bound", _masked),
         ("each folder of the VMM uses only what it may", _walls),
+        ("the walks of the tour are as they are drawn", _walks),
         ("every bool that a function returns is looked at", _vmm_build(
             "results", f"EXTRA_CFLAGS=-Wno-attributes -include {ROOT / 'tools/checked_bool.h'}",
         )),
