@@ -68,14 +68,16 @@ class Arena:
 
         In QEMU it then ends the machine, too.
         """
-        return VmmImage().symbols["boot_high"]
+        self._ready()
+        return self.vmm.image.symbols["boot_high"]
 
     def _ready(self) -> None:
         if self._machine is None:
             self._machine = Boot.start(_description(self.mode), emulator=self.emulator)
             self._machine.__enter__()
             self.machine.expect("linux", r"^ready$", PATIENCE)
-            self._vmm = Vmm(self.machine.emulator, _MEGABYTES, VmmImage())
+            image = VmmImage(self.machine.built.vmm)
+            self._vmm = Vmm(self.machine.emulator, _MEGABYTES, image)
 
     def attack(self, name: str, *arguments: int) -> Outcome:
         """Have the kernel attack.

@@ -56,7 +56,7 @@ def test_a_segment_that_is_taken_away(strict: Boot) -> None:
 
     Mostly the next return is the VMM's. Should it be Linux's, that ends the process in its own way.
     """
-    vmm = Vmm(strict.emulator, MEGABYTES, VmmImage())
+    vmm = Vmm(strict.emulator, MEGABYTES, VmmImage(strict.built.vmm))
     descriptor = vmm.vm(0).descriptor_address(SELECTOR)
     ends = []
     for _ in range(TIMES):
