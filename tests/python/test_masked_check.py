@@ -13,7 +13,7 @@ from gandalf.masked.check import check_code, check_entries, check_image, check_w
 from gandalf.measure.masked import entry_name, promises, records
 
 # What is planted, where: (file, text, instead).
-UNNAMED = ("core/channel.c", "work_end(doorbell);", '__asm__ volatile("cli");')
+UNNAMED = ("core/doorbell.c", "work_end(doorbell);", '__asm__ volatile("cli");')
 UNKNOWN = ("arch/ia32/entry.S", "MASKED\treturn_to_guest", "MASKED\treturn_to_nowhere")
 NO_CLI = ("arch/ia32/entry.S", "entry_leave:\n", "entry_leave:\n\tMASKED halt\n")
 POPF = ("core/hypercall.c", "work_end(alive);", '__asm__ volatile("pushf; popf");')
@@ -70,7 +70,7 @@ def test_the_vmm_has_no_mistake(tmp_path: Path) -> None:
 
 def test_a_name_that_is_not_in_the_table_does_not_compile(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError) as error:
-        build(tmp_path, ("core/channel.c", "work_end(doorbell);", "work_end(ringing);"))
+        build(tmp_path, ("core/doorbell.c", "work_end(doorbell);", "work_end(ringing);"))
     assert b"MASKED_ringing" in error.value.stderr
 
 

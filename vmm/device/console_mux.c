@@ -17,7 +17,7 @@
 /* Steps before somebody else's turn comes, though nothing that can be shown has come of them. */
 #define STEPS 2u
 /* Characters of a line that are dropped at once. */
-#define DROP_STEP 8u
+#define DROP_STEP 4u
 /* Bytes of one character beyond CONSOLE_LINE_SIZE, so that UTF-8 is not cut. */
 #define CHARACTER_REST 4
 /* Ends a line on the screen that the console has not ended. A terminal ignores CAN, but

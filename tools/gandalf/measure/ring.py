@@ -22,6 +22,8 @@ _ENUMERATIONS = {
     "decoded_operation": ("DECODED_", "DECODED_OPERATIONS"),
     "vcpu_state": ("VCPU_", ""),
 }
+# Not in an image for RTOSes alone.
+_OF_LINUX = "decoded_operation"
 _FIELDS = {"time", "type", "vcpu", "first", "second"}
 _EVENT = "gandalf_trace_event"
 _STATE = "GANDALF_STATE_"
@@ -155,10 +157,11 @@ def read_layout(image: Path) -> Layout:
         variables = _variables(elf)
     if not (
         fields.keys() == _FIELDS
-        and names.keys() == _ENUMERATIONS.keys()
+        and names.keys() | {_OF_LINUX} == _ENUMERATIONS.keys()
         and variables.keys() == _VARIABLES
     ):
         raise UserError(f"{shown(image)} does not say what its trace ring is like; rebuild it.")
+    names.setdefault(_OF_LINUX, {})
     names["vm_state"] = {
         number: name.removeprefix(_STATE)
         for name, number in abi().constants.items()
