@@ -317,6 +317,7 @@ void pc_devices_reset(struct pc *pc)
 	rtc_reset(&pc->rtc, time_tsc_khz, now, seconds);
 	uart_reset(&pc->uart);
 	pc->interrupt_waits = false;
+	schedule_breathe();
 	deadline_set(&pc->pit_deadline, pit_next(pc));
 	deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
 }
