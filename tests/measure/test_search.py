@@ -105,7 +105,15 @@ def test_a_program_that_overwrites_what_runs_it_is_found_out() -> None:
     programs = [parse("halt *2"), parse(f"write {progress + 4:#x} 0\nwrite {progress + 8:#x} 0")]
     found = Bench(BUILD / "search" / "overwrites").run(programs)
     assert found[0].masked > 0
-    assert found[1] == Found(0, 0, "it overwrote what runs it")
+    assert found[1] == Found(0, 0, "it overwrote or stopped what runs it")
+
+
+def test_a_program_that_stops_the_victim_is_found_out() -> None:
+    """No other waits for a victim that is off."""
+    programs = [parse("hypercall 0x23 0x101 0 0 0"), parse("halt *2")]
+    found = Bench(BUILD / "search" / "stops").run(programs)
+    assert found[0] == Found(0, 0, "it overwrote or stopped what runs it")
+    assert found[1].masked > 0
 
 
 def test_the_same_programs_find_the_same() -> None:

@@ -38,6 +38,8 @@ PATIENCE = 120.0
 _POLL = 0.1
 # What the VMM says when no program goes on.
 _OFF = re.compile(rb"guest linux (?:is off|stays)")
+# What it says of a program that has stopped the victim: the next would wait for it for ever.
+_STOPPED = re.compile(rb"guest victim stopped")
 _HEADER = ROOT / "guest" / "tests" / "search.h"
 _DESCRIPTION = """\
 [machine]
@@ -232,8 +234,8 @@ class Bench:
         """Run programs, one after the other; each has the machine as it boots, but for time.
 
         Those behind one that has switched its guest off are run in a machine of their own, as
-        are all where one has overwritten what runs them. Raises UserError if the machine did not
-        survive one.
+        are all where one has overwritten or stopped what runs them. Raises UserError if the machine
+        did not survive one.
         """
         found: list[Found] = []
         while len(found) < len(programs):
@@ -243,12 +245,12 @@ class Bench:
 
     def _run_alone(self, program: Program) -> Found:
         found = self._run_some([program])
-        return found[0] if found else Found(0, 0, "it overwrote what runs it")
+        return found[0] if found else Found(0, 0, "it overwrote or stopped what runs it")
 
     def _run_some(self, programs: Sequence[Program]) -> list[Found]:
         """Run programs up to one that switches the guest off.
 
-        Returns nothing if one has overwritten what runs them.
+        Returns nothing if one has overwritten or stopped what runs them.
         """
         built = self._build(programs)
         names = Symbols(built)
@@ -274,18 +276,19 @@ class Bench:
     def _wait(self, machine: Machine, built: Built, console: Path, count: int) -> bool:
         """Wait until all programs have run, or the guest is off.
 
-        Returns False if a program has overwritten what runs them, the count of what has run, say:
-        then the victim's phases, two of each program, are not those that the guest knows of.
+        Returns False if a program has stopped the victim, or has overwritten what runs them, the
+        count of what has run, say: then the victim's phases, two of each program, are not those
+        that the guest knows of.
         """
         patience = Patience(machine.emulator, PATIENCE)
         while machine.emulator.alive() and not patience.is_over():
             time.sleep(_POLL)
-            off = _OFF.search(console.read_bytes())
+            said = console.read_bytes()
             phases, done, begun = self._progress(machine, built)
-            if off:
-                return phases == done + begun and done <= count
-            if phases > 2 * count:
+            if _STOPPED.search(said) or phases > 2 * count:
                 return False
+            if _OFF.search(said):
+                return phases == done + begun and done <= count
         text = console.read_bytes()[-2000:].decode(errors="replace")
         raise UserError(f"The machine did not survive the programs; its last words:\n{text}")
 
