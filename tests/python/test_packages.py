@@ -24,7 +24,7 @@ MAY_USE = {
     "bench": ("base", "build", "console", "description", "guests", "measure", "run"),
     "itron": ("base", "build"),
     "mutate": ("base",),
-    "walls": (),
+    "walls": ("base",),
 }
 
 

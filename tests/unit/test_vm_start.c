@@ -337,7 +337,6 @@ static void put_image(u32 guest, u32 to, u32 file_size, u32 memory_size)
 		.load_address = to, .memory_size = memory_size };
 }
 
-/* The table; nothing is made of it. */
 /* What the tests have seen. */
 static void forget(void)
 {

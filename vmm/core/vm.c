@@ -25,8 +25,7 @@ static char reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
 
 static void vm_fail(struct vm *vm);
 
-/* Copies the instruction for the report, for which the guest's page tables may be filled, if
- * interrupts are enabled. */
+/* For the report; it may fill the guest's page tables, if interrupts are enabled. */
 static void vm_fetch(struct vm *vm)
 {
 	vm->code_count = vm->vcpu->operations->instruction(vm->vcpu, vm->code, sizeof(vm->code));
@@ -361,8 +360,7 @@ void vm_stop(struct vm *vm, const char *pattern, ...)
 	if (vcpu->state != VCPU_OFF) {
 		work_begin(vcpu);
 		vm_fetch(vm);
-		/* The work for an RTOS is masked: to put its reason together is a step of its
-		 * own. */
+		/* The work for an RTOS is masked: to format its reason is a step of its own. */
 		if (!vcpu->interruptible)
 			work_pause(stop);
 		va_start(arguments, pattern);

@@ -175,7 +175,7 @@ static void kernel_half_rebuild(enum how how)
 static void attack_kernel_half(const uint32_t *arguments)
 {
 	uint32_t spaces = arguments[0], tables = arguments[1];
-	uint32_t *last = DIRECTORIES[spaces - 1];
+	uint32_t *last = &DIRECTORIES[spaces - 1][0];
 
 	vectors_show();
 	scratch_map(0, scratch_frame[0], PAGE_P | PAGE_W);

@@ -114,8 +114,8 @@ static inline bool decode_reads_cr2(u32 code)
 	return (code & 0xf8ffff) == 0xd0200f;
 }
 
-/* MOV of a register to an address that is in the instruction, of 32 bits: the only stores that Linux
- * makes to its GDT. length: of the instruction. */
+/* MOV of a register to an address that is in the instruction, of 32 bits: the only stores that
+ * Linux makes to its GDT. length: of the instruction. */
 MUST_CHECK static inline bool decode_stores_register(u32 code, u32 *number, u32 *length)
 {
 	if (__builtin_expect((code & 0xc7ff) == 0x0589, true)) {
