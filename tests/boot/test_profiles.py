@@ -86,15 +86,15 @@ def test_everything() -> None:
 
 
 LACKING = [
-    ("rtos", "linux", [linux()], "guest linux: this VMM is built without its kind"),
+    ("rtos", "linux", [linux()], "guest linux: this VMM lacks its kind"),
     (
         "dedicated",
         "rtos",
         [rtos_guest("heartbeat")],
-        "guest heartbeat: this VMM is built without its kind",
+        "guest heartbeat: this VMM lacks its kind",
     ),
-    ("shared", "control", [linux(more="control = true")], "this VMM is built without control"),
-    ("shared", "tls", [linux(more="strict_tls = true")], "this VMM is built without strict TLS"),
+    ("shared", "control", [linux(more="control = true")], "this VMM lacks control"),
+    ("shared", "tls", [linux(more="strict_tls = true")], "this VMM lacks strict TLS"),
 ]
 
 
@@ -106,7 +106,7 @@ def test_what_an_image_lacks_is_refused(
 
 
 def test_an_image_without_channels_refuses_them() -> None:
-    refused(two_rtoses(CHANNEL), "rtos", "this VMM is built without channels")
+    refused(two_rtoses(CHANNEL), "rtos", "this VMM lacks channels")
 
 
 def refused(description: Path, profile: str, sentence: str) -> None:

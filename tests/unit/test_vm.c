@@ -727,7 +727,7 @@ static void a_second_stop_ends_the_work_too(void **state)
 	assert_string_equal(vms[0].reason, "it is bad");
 }
 
-/* The operator learns which guest the VMM was built without. */
+/* The operator learns for which guest the VMM lacks something. */
 static void a_kind_that_is_missing_ends_the_boot(void **state)
 {
 	jmp_buf here;
@@ -738,7 +738,7 @@ static void a_kind_that_is_missing_ends_the_boot(void **state)
 	panics = &here;
 	if (setjmp(here) == 0)
 		vm_create_all();
-	assert_string_equal(line, "guest linux: this VMM is built without its kind");
+	assert_string_equal(line, "guest linux: this VMM lacks its kind");
 	assert_int_equal(core.vcpu_count, 0);
 }
 

@@ -68,7 +68,7 @@ static const struct guest_kind *kind_of(const struct gandalf_guest *guest)
 	for (kind = UNITS_FIRST(guest_kinds); kind < UNITS_END(guest_kinds); kind++)
 		if ((*kind)->number == guest->kind)
 			return *kind;
-	panic("guest %s: this VMM is built without its kind", guest->name);
+	panic("guest %s: this VMM lacks its kind", guest->name);
 }
 
 static void vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
