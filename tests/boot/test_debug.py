@@ -18,6 +18,7 @@ from .systems import DEMO, PATIENCE, Boot, describe, linux
 from .test_guests import BAD_KERNELS, NO_GATE, pc
 
 MUTATIONS = ROOT / "tests" / "fuzz" / "mutations"
+COMMAND = "\tu64 now = rdtsc();\n"  # of the console's status
 REPORT = r"the shadow page tables are broken: another page has taken the place of the protected one"
 
 
@@ -32,12 +33,18 @@ def debug() -> Path:
     return build_debug(ROOT, BUILD / "vmm-debug")
 
 
-def with_mistake(name: str) -> Path:
-    """Build a debug VMM with one of the mistakes that the fuzzer is tried with."""
+def copy_sources(name: str) -> Path:
+    """Copy what the VMM is built from, to be changed; returns the folder."""
     folder = BUILD / "boot" / f"mistake-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     for part in ("vmm", "abi"):
         shutil.copytree(ROOT / part, folder / part)
+    return folder
+
+
+def with_mistake(name: str) -> Path:
+    """Build a debug VMM with one of the mistakes that the fuzzer is tried with."""
+    folder = copy_sources(name)
     with (MUTATIONS / f"{name}.patch").open() as patch:
         subprocess.run(["patch", "-s", "-p1", "-d", str(folder)], stdin=patch, check=True)
     return build_debug(folder, folder / "build")
@@ -83,3 +90,16 @@ def test_a_mistake_is_reported(debug: Path) -> None:
         assert machine.stop_report("linux") == BAD_KERNELS["replace-gdt"]
     with Boot.start(description, vmm=with_mistake("protected-page")) as machine:
         machine.expect("vmm", REPORT, PATIENCE)
+
+
+def test_a_write_to_what_the_machine_has_in_common_is_a_panic() -> None:
+    """A command of the console is made to change it, behind the start of the guests."""
+    folder = copy_sources("machine")
+    source = folder / "vmm" / "core" / "command.c"
+    text = source.read_text()
+    assert text.count(COMMAND) == 1
+    source.write_text(text.replace(COMMAND, COMMAND + "\ttime_tsc_khz++;\n"))
+    vmm = build_debug(folder, folder / "build")
+    with Boot.start(describe("debug-machine", DEMO, memory="64M"), vmm=vmm) as machine:
+        machine.next_latency()
+        machine.vmm("status", r"what the machine has in common has changed at [0-9a-f]+")

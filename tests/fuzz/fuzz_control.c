@@ -382,7 +382,7 @@ static u32 linux_ring(const struct vm *vm)
 
 static void operation_start(struct vcpu *vcpu)
 {
-	require(vcpu->state == VCPU_OFF && vcpu->vm->guest->entry < MEMORY);
+	require(vcpu->state == VCPU_OFF && vcpu->vm->entry < MEMORY);
 }
 
 static void operation_stop(struct vcpu *vcpu)
@@ -450,14 +450,14 @@ GUEST_KIND(rtos_kind);
 
 static void check_image(const struct vm *vm)
 {
-	const struct gandalf_image *image = vm->image;
+	const struct gandalf_image *image = &vm->image;
 
 	require(image->guest == vm->index && image->room == ROOM - 0x100 * (vm->index == B));
 	if (image->memory_size == 0)
 		return;
 	require(image->file_size <= image->room && image->file_size <= image->memory_size);
 	require((u64)image->load_address + image->memory_size <= MEMORY - GANDALF_PAGE_SIZE);
-	require(vm->guest->entry < image->load_address + image->memory_size);
+	require(vm->entry < image->load_address + image->memory_size);
 }
 
 static void check_guest(const struct vm *vm)
@@ -474,7 +474,7 @@ static void check_guest(const struct vm *vm)
 		break;
 	case GANDALF_STATE_STARTING:
 		require(core.housekeeping & HOUSEKEEPING_START || is_at_work());
-		require(vm->image->memory_size != 0);
+		require(vm->image.memory_size != 0);
 		/* fall through */
 	case GANDALF_STATE_OFF:
 	case GANDALF_STATE_STOPPED:
@@ -518,8 +518,8 @@ static void state_keep(struct state *state)
 	memset(state, 0, sizeof(*state));
 	for (u32 i = 0; i < GUESTS; i++) {
 		state->states[i] = vms[i].state;
-		state->entries[i] = system_table.guests[i].entry;
-		state->images[i] = system_table.images[i];
+		state->entries[i] = vms[i].entry;
+		state->images[i] = vms[i].image;
 	}
 	memcpy(state->stores, stores, sizeof(stores));
 }

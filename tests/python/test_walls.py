@@ -108,6 +108,17 @@ def test_a_circle_of_files_needs_a_reason(tmp_path: Path) -> None:
     assert said == "there is no circle among core/a, core/b any more"
 
 
+def test_a_variable_without_an_owner_is_named(tmp_path: Path) -> None:
+    owned = '__attribute__((section(".bss..core"))) int owned; '
+    changes = {"core/state.c": owned + "int nobodys; static int set = 1; int *get(void);"
+               "int *get(void) { static int inside; return set++ ? &inside : &nobodys; }"}  # fmt: skip
+    said = check_walls(*tree(tmp_path, changes))
+    assert [sentence.split(".")[0] for sentence in sorted(said)] == [
+        "core/state: inside", "core/state: nobodys has no owner", "core/state: set has no owner",
+    ]  # fmt: skip
+    assert all(sentence.endswith(" has no owner") for sentence in said)
+
+
 def test_nothing_built_is_not_right(tmp_path: Path) -> None:
     vmm, _ = tree(tmp_path, {})
     assert check_walls(vmm, tmp_path / "nowhere") == [

@@ -38,7 +38,6 @@ static struct vcpu vcpus_made[GUESTS];
 static struct gandalf_guest guests[GUESTS];
 #define IMAGE_OFFSET 0x4000u
 u32 module_base = STORE - IMAGE_OFFSET;
-static struct gandalf_image image;
 static struct console made[GUESTS + 1];
 struct console *log_console = &made[GUESTS];
 static struct frame frame;
@@ -166,9 +165,9 @@ static int start(void **state)
 		vcpus_made[i].vm = &vms[i];
 		vcpus_made[i].operations = &operations;
 	}
-	image = (struct gandalf_image){ .offset = IMAGE_OFFSET, .room = ROOM, .memory_size = 1 };
+	vms[RTOS].image =
+		(struct gandalf_image){ .offset = IMAGE_OFFSET, .room = ROOM, .memory_size = 1 };
 	vms[RTOS].kind = &rtos_kind;
-	vms[RTOS].image = &image;
 	vcpus_made[LINUX].frame = &frame;
 	vcpus_made[LINUX].interruptible = true;
 	guests[LINUX].flags = GANDALF_GUEST_CONTROL;
@@ -368,7 +367,7 @@ static void bad_addresses_are_noticed(void **state)
 	call(GANDALF_HYPERCALL_READ, GANDALF_OBJECT_TRACE, 0xfff, 2, 0);
 	call(GANDALF_HYPERCALL_WRITE, of(GANDALF_OBJECT_IMAGE, RTOS), 0xffffffff, 2, 0);
 	assert_int_equal(bad_addresses, 2);
-	assert_int_equal(image.memory_size, 1);
+	assert_int_equal(vms[RTOS].image.memory_size, 1);
 }
 
 static void actions_are_passed_on(void **state)
@@ -401,16 +400,16 @@ static void an_image_is_written_whole(void **state)
 		guest_memory[i] = (u8)(i * 7);
 	assert_int_equal(image_write(0, 0x1000), GANDALF_CONTROL_CHUNK);
 	/* Half of it: it cannot be started, whatever was there before. */
-	assert_int_equal(image.memory_size, 0);
+	assert_int_equal(vms[RTOS].image.memory_size, 0);
 	assert_int_equal(image_write(GANDALF_CONTROL_CHUNK, 0x20), 0x20);
-	image.load_address = 0x300;
+	vms[RTOS].image.load_address = 0x300;
 	assert_memory_equal(store, guest_memory, GANDALF_CONTROL_CHUNK);
 	assert_memory_equal(store + GANDALF_CONTROL_CHUNK, guest_memory, 0x20);
 	assert_int_equal(image_finish(0x220, 0x21f), 0);
-	assert_int_equal(image.memory_size, 0x220);
-	assert_int_equal(image.file_size, 0x220);
-	assert_int_equal(image.load_address, 0);
-	assert_int_equal(guests[RTOS].entry, 0x21f);
+	assert_int_equal(vms[RTOS].image.memory_size, 0x220);
+	assert_int_equal(vms[RTOS].image.file_size, 0x220);
+	assert_int_equal(vms[RTOS].image.load_address, 0);
+	assert_int_equal(vms[RTOS].entry, 0x21f);
 }
 
 static void an_image_must_fit(void **state)
@@ -426,11 +425,11 @@ static void an_image_must_fit(void **state)
 	assert_int_equal(image_finish(ROOM + 1, 0), GANDALF_ERROR_SPACE);
 	assert_int_equal(image_finish(ROOM, ROOM), GANDALF_ERROR_ARGUMENT);
 	assert_int_equal(image_finish(0, 0), GANDALF_ERROR_ARGUMENT);
-	image.room = 0x2000;
+	vms[RTOS].image.room = 0x2000;
 	assert_int_equal(image_finish(0x1001, 0), GANDALF_ERROR_SPACE);
-	assert_int_equal(image.memory_size, 0);
+	assert_int_equal(vms[RTOS].image.memory_size, 0);
 	assert_int_equal(image_finish(0x1000, 0), 0);
-	assert_int_equal(image.memory_size, 0x1000);
+	assert_int_equal(vms[RTOS].image.memory_size, 0x1000);
 	/* Linux has images of another kind, and who runs keeps its own. */
 	vms[RTOS].kind = &linux_kind;
 	assert_int_equal(image_write(0, 4), GANDALF_ERROR_SPACE);
@@ -439,7 +438,7 @@ static void an_image_must_fit(void **state)
 	vms[RTOS].state = GANDALF_STATE_RUNNING;
 	assert_int_equal(image_write(0, 4), GANDALF_ERROR_STATE);
 	assert_int_equal(image_finish(4, 0), GANDALF_ERROR_STATE);
-	assert_int_equal(image.memory_size, 1);
+	assert_int_equal(vms[RTOS].image.memory_size, 1);
 }
 
 static void a_console_is_typed_on(void **state)

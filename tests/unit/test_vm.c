@@ -523,8 +523,9 @@ static void nothing_starts_from_half_an_image(void **state)
 {
 	(void)state;
 	interrupted_by(command_stop);
-	assert_ptr_equal(vms[0].image, &system_table.images[1]);
-	system_table.images[1].memory_size = 0;
+	assert_ptr_equal(vms[0].first_image, &system_table.images[1]);
+	assert_int_equal(vms[0].image.memory_size, 1);
+	vms[0].image.memory_size = 0;
 	interrupted_by(command_start);
 	assert_int_equal(result, GANDALF_ERROR_IMAGE);
 	interrupted_by(command_restart);

@@ -436,8 +436,8 @@ static void guests_are_made_in_the_order_of_priority(void **state)
 		assert_int_equal(vcpu->state, VCPU_OFF);
 	}
 	/* Its first image, and a text for its report. */
-	assert_ptr_equal(vms[SLOW].image, &system_table.images[0]);
-	assert_ptr_equal(vms[FAST].image, &system_table.images[2]);
+	assert_ptr_equal(vms[SLOW].first_image, &system_table.images[0]);
+	assert_ptr_equal(vms[FAST].first_image, &system_table.images[2]);
 	assert_true(vms[SLOW].report >= vms[LINUX].report + GANDALF_REPORT_SIZE);
 	assert_true(vms[FAST].report >= vms[SLOW].report + GANDALF_REPORT_SIZE);
 	assert_false(vm_any_alive());
@@ -516,6 +516,21 @@ static void an_rtos_has_its_images_and_zeroes(void **state)
 	begin(FAST);
 	check_bytes(base_of(FAST), 0x1000, 1);
 	check_filled(base_of(FAST) + 1, GUEST_SIZE - 1, 0);
+}
+
+/* The table keeps the one that it had; the others are as the table has them. */
+static void an_rtos_has_the_image_that_took_the_place_of_its_first(void **state)
+{
+	(void)state;
+	assert_int_equal(vms[SLOW].entry, system_table.guests[SLOW].entry);
+	vms[SLOW].image.load_address = 0x80;
+	vms[SLOW].image.file_size = vms[SLOW].image.memory_size = 0x100;
+	begin(SLOW);
+	check_filled(base_of(SLOW), 0x80, 0);
+	check_bytes(base_of(SLOW) + 0x80, 0, 0x100);
+	check_filled(base_of(SLOW) + 0x180, 0x1801 - 0x180, 0);
+	check_bytes(base_of(SLOW) + 0x1801, 0x1800, 0x7ff);
+	assert_int_equal(system_table.images[0].file_size, 0x600);
 }
 
 /* Its memory is large, and it expects nothing of what no image fills. */
@@ -783,6 +798,7 @@ int main(void)
 		TEST(guests_are_found_by_name, create),
 		TEST(any_of_them_keeps_the_machine_on, create),
 		TEST(an_rtos_has_its_images_and_zeroes, create),
+		TEST(an_rtos_has_the_image_that_took_the_place_of_its_first, create),
 		TEST(a_linux_has_its_images_and_what_was_there, create),
 		TEST(a_start_has_its_stages, create),
 		TEST(a_start_lets_others_run, create),

@@ -7,9 +7,10 @@
 #include "core/guest_kind.h"
 #include "core/module.h"
 #include "core/schedule.h"
+#include "lib/owner.h"
 #include "lib/string.h"
 
-static u32 epochs[GANDALF_CHANNELS_MAXIMUM];
+OF_CORE static u32 epochs[GANDALF_CHANNELS_MAXIMUM];
 
 /* The side of a channel that a guest has, or -1. */
 static int channel_side(const struct gandalf_table_channel *channel, const struct vm *vm)

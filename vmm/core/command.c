@@ -13,12 +13,13 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
+#include "lib/owner.h"
 #include "lib/string.h"
 
 enum { LINE_SIZE = 64, TRACE_LINES = 40, ANSWERS = 8 };
 
-static char line[LINE_SIZE];
-static u32 length;
+OF_CORE static char line[LINE_SIZE];
+OF_CORE static u32 length;
 
 /* A line that waits for its answer. */
 static struct question {
@@ -26,11 +27,11 @@ static struct question {
 	const struct command *command; /* NULL: none that is known */
 	struct vm *named;              /* there; NULL: none */
 	int result;                    /* of vm_act() */
-} questions[ANSWERS];
+} questions[ANSWERS] OF_CORE;
 /* Lines of which that has been done; modulo ANSWERS, where the next one is. */
-static u32 asked, acted, answered;
-static int result; /* of the one that is being answered */
-static bool answering;
+OF_CORE static u32 asked, acted, answered;
+OF_CORE static int result; /* of the one that is being answered */
+OF_CORE static bool answering;
 
 static const char counter_names[] =
 #define X(name, text) #name "\0"

@@ -18,6 +18,7 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
+#include "lib/owner.h"
 #include "lib/string.h"
 
 /* Bytes that are typed between two looks at interrupts. */
@@ -45,7 +46,7 @@ static struct vm *control_target(const struct vcpu *vcpu)
 
 static struct object object_system(const struct vcpu *vcpu)
 {
-	static struct gandalf_system_status status;
+	OF_CORE static struct gandalf_system_status status;
 
 	status.abi_version = GANDALF_ABI_VERSION;
 	status.guest_count = core.vcpu_count;
@@ -63,7 +64,7 @@ static struct object object_system(const struct vcpu *vcpu)
 
 static struct object object_guest(const struct vm *vm)
 {
-	static struct gandalf_guest_status status;
+	OF_CORE static struct gandalf_guest_status status;
 	const struct gandalf_guest *guest = vm->guest;
 
 	memcpy(status.name, guest->name, sizeof(status.name));
@@ -74,7 +75,7 @@ static struct object object_guest(const struct vm *vm)
 	status.restarts = vm->vcpu->counters[COUNTER_restarts];
 	status.fault_restarts = vm->fault_restarts;
 	status.flags = guest->flags;
-	status.image_room = vm->kind->real_time ? vm->image->room : 0;
+	status.image_room = vm->kind->real_time ? vm->image.room : 0;
 	status.watchdog_ms = guest->watchdog_ms;
 	status.console_bytes = vm->console->output_total;
 	status.ran = core_ran(vm->vcpu);
@@ -140,12 +141,12 @@ static u32 control_read(struct vcpu *vcpu)
 
 static u32 image_write(struct vm *vm, u32 offset, const u8 *bytes, u32 size)
 {
-	if (!vm->kind->real_time || offset > vm->image->room || size > vm->image->room - offset)
+	if (!vm->kind->real_time || offset > vm->image.room || size > vm->image.room - offset)
 		return (u32)GANDALF_ERROR_SPACE;
 	if (vm_is_alive(vm))
 		return (u32)GANDALF_ERROR_STATE;
-	vm->image->memory_size = 0;
-	memory_copy_out(module_base + vm->image->offset + offset, bytes, size);
+	vm->image.memory_size = 0;
+	memory_copy_out(module_base + vm->image.offset + offset, bytes, size);
 	return size;
 }
 
@@ -181,16 +182,16 @@ static u32 control_write(struct vcpu *vcpu, struct vm *vm, u32 object)
 /* What was written is an image of so many bytes. */
 static int image_finish(struct vm *vm, u32 size, u32 entry)
 {
-	if (!vm->kind->real_time || size > vm->image->room ||
+	if (!vm->kind->real_time || size > vm->image.room ||
 	    size > vm->guest->memory_size - GANDALF_PAGE_SIZE)
 		return GANDALF_ERROR_SPACE;
 	if (vm_is_alive(vm))
 		return GANDALF_ERROR_STATE;
 	if (entry >= size)
 		return GANDALF_ERROR_ARGUMENT;
-	vm->image->load_address = 0;
-	vm->image->file_size = vm->image->memory_size = size;
-	vm->guest->entry = entry;
+	vm->image.load_address = 0;
+	vm->image.file_size = vm->image.memory_size = size;
+	vm->entry = entry;
 	return 0;
 }
 

@@ -2,7 +2,9 @@
 /* The core's own state, and the tables of what runs on it. */
 #include "core/core.h"
 
-struct core core;
-struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING};
-__attribute__((section(".vcpu"))) struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
-__attribute__((section(".vcpu"))) struct vm vms[GANDALF_GUESTS_MAXIMUM];
+#include "lib/owner.h"
+
+OF_CORE struct core core;
+OF_CORE_INITIALISED struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING};
+OF_GUESTS struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+OF_GUESTS struct vm vms[GANDALF_GUESTS_MAXIMUM];

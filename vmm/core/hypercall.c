@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "core/trace.h"
 #include "core/work.h"
+#include "lib/owner.h"
 
 /* So short that an event would be a good part of their cost. A switch tells that a guest has
  * halted and left the CPU, and a delivery that a doorbell has rung. */
@@ -16,7 +17,7 @@ static const u64 untraced =
 _Static_assert(HYPERCALLS <= 64, "a bit for each");
 
 /* Of Linux, of an RTOS. */
-static hypercall_function tables[2][HYPERCALLS];
+OF_MACHINE static hypercall_function tables[2][HYPERCALLS];
 
 COLD void hypercall_init(void)
 {

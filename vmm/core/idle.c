@@ -9,6 +9,7 @@
 #include "core/command.h"
 #include "core/log.h"
 #include "core/schedule.h"
+#include "lib/owner.h"
 #include "platform/pc/power.h"
 
 #define STARVATION_SECONDS 10u
@@ -16,11 +17,11 @@
 #define NOTICE_RATE 8u
 #define STARVATION_TEXT " has held the CPU for 10 seconds; guests of lower priority wait\r\n"
 
-static struct deadline starvation;
-static u64 lowest_ran;  /* time stamps of Linux and the idle vCPU, at the last look */
-static u32 looks;       /* since then at which they had had no more, and someone waited */
+OF_CORE static struct deadline starvation;
+OF_CORE static u64 lowest_ran;  /* time stamps of Linux and the idle vCPU, at the last look */
+OF_CORE static u32 looks;       /* since then at which they had had no more, and someone waited */
 /* What is still to be said of a guest that starves others, and what behind that. */
-static const char *notice = "", *notice_rest = "";
+OF_CORE_INITIALISED static const char *notice = "", *notice_rest = "";
 
 /* Says the next character of it, since interrupts wait meanwhile. false: all has been said. */
 COLD static bool notice_step(void)

@@ -9,6 +9,7 @@
 #include "core/command.h"
 #include "core/log.h"
 #include "core/work.h"
+#include "lib/owner.h"
 #include "platform/pc/i8259.h"
 #include "platform/pc/serial.h"
 
@@ -17,10 +18,10 @@
 #define CONSOLE_BURST 10u /* interrupts behind such a wait */
 #define CONSOLE_RATE 20u  /* interrupts in a millisecond at most */
 
-static struct vcpu *owners[IRQS];
-static int console_line = -1;
-static struct deadline console_deadline;
-static u32 console_waits; /* how often it has waited, and been served behind that */
+OF_CORE static struct vcpu *owners[IRQS];
+OF_CORE_INITIALISED static int console_line = -1;
+OF_CORE static struct deadline console_deadline;
+OF_CORE static u32 console_waits; /* how often it has waited, and been served behind that */
 
 /* A fast UART must not take the processor from an RTOS for long with what it sends;
  * what it receives would be lost. */

@@ -11,6 +11,7 @@
 #include "core/schedule.h"
 #include "core/work.h"
 #include "lib/format.h"
+#include "lib/owner.h"
 #include "platform/pc/power.h"
 #include "platform/pc/serial.h"
 #include "platform/pc/vga.h"
@@ -20,16 +21,16 @@
 #define PANIC_TEXT_SIZE 256
 #define TAKE_BACK_WAIT 20u /* milliseconds at most */
 
-__attribute__((section(".vcpu"))) struct console_mux consoles;
-struct console *log_console;
-bool log_pauses;
-static bool has_uart;
-static struct deadline screen;
-static u16 uart_port;
-static u32 uart_baud;
-static char *copy;
-static u32 copy_room;
-static char panic_text[PANIC_TEXT_SIZE];
+OF_GUESTS struct console_mux consoles;
+OF_CORE struct console *log_console;
+OF_CORE bool log_pauses;
+OF_MACHINE static bool has_uart;
+OF_CORE static struct deadline screen;
+OF_MACHINE static u16 uart_port;
+OF_MACHINE static u32 uart_baud;
+OF_CORE static char *copy;
+OF_CORE static u32 copy_room;
+OF_CORE static char panic_text[PANIC_TEXT_SIZE];
 
 void log_init(u16 port, u32 baud)
 {

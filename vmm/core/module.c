@@ -10,6 +10,7 @@
 #include "core/log.h"
 #include "core/pool.h"
 #include "core/table.h"
+#include "lib/owner.h"
 #include "lib/string.h"
 
 #define MULTIBOOT_LOADED 0x2BADB002
@@ -38,11 +39,11 @@ struct range {
 
 extern const u8 image_end[];
 
-struct gandalf_table system_table;
-u32 module_base;
-static u32 module_bytes;
-static struct range memory[MEMORY_ENTRIES_MAXIMUM];
-static u32 memory_count;
+OF_MACHINE struct gandalf_table system_table;
+OF_MACHINE u32 module_base;
+OF_MACHINE static u32 module_bytes;
+OF_MACHINE static struct range memory[MEMORY_ENTRIES_MAXIMUM];
+OF_MACHINE static u32 memory_count;
 
 static u32 vmm_end(void)
 {

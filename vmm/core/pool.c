@@ -7,13 +7,15 @@
 
 #include "core/core.h"
 #include "core/schedule.h"
+#include "lib/owner.h"
 #include "lib/string.h"
 
 /* Groups of a frame that pool_prepare() zeroes at a time: some 400 instructions. */
 #define CLEAN_GROUPS 8u
 
-static u32 pool_first;
-u32 pool_distance, pool_frames, pool_available;
+OF_CORE static u32 pool_first;
+OF_MACHINE u32 pool_distance, pool_frames;
+OF_CORE u32 pool_available;
 
 /* The marks take the first frames. */
 void pool_init(u32 base, u32 size)

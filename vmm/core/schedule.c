@@ -8,12 +8,13 @@
 #include "arch.h"
 #include "core/core.h"
 #include "core/trace.h"
+#include "lib/owner.h"
 
 /* The idle vCPU, which can always run, ends it. */
-static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
+OF_CORE static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
 /* The turn of the current vCPU, if it shares its priority. */
-static struct deadline turn;
-static bool turn_ended; /* since the last look, if housekeeping waits */
+OF_CORE static struct deadline turn;
+OF_CORE static bool turn_ended; /* since the last look, if housekeeping waits */
 
 static bool vcpu_runnable(struct vcpu *vcpu)
 {

@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "lib/crc32.h"
 #include "lib/format.h"
+#include "lib/owner.h"
 #include "lib/string.h"
 
 enum { INTERRUPTS = 16, UART_PORTS = 8, BAUD_MAXIMUM = 115200 };
@@ -50,8 +51,8 @@ static const struct bounds guest_bounds[] = {
 };
 
 /* What is looked at: with name, the beginning of the sentence. */
-static const char *subject, *name;
-static u32 vmm_first, vmm_end;
+OF_MACHINE static const char *subject, *name;
+OF_MACHINE static u32 vmm_first, vmm_end;
 
 static _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *pattern, ...)
 {

@@ -8,17 +8,18 @@
 
 #include "core/core.h"
 #include "lib/math.h"
+#include "lib/owner.h"
 #include "platform/pc/apic.h"
 #include "platform/pc/i8254.h"
 
 /* So many times a millisecond an RTOS could be dispatched: in a period of that it has begun. */
 #define BEGIN_RATE 256
 
-u32 time_tsc_khz;
+OF_MACHINE u32 time_tsc_khz;
 
-static struct deadline last = {.time = TIME_NEVER};
-static struct deadline *first = &last;
-static const struct timer_hardware *hardware;
+OF_CORE_INITIALISED static struct deadline last = {.time = TIME_NEVER};
+OF_CORE_INITIALISED static struct deadline *first = &last;
+OF_MACHINE static const struct timer_hardware *hardware;
 
 COLD void time_init(void)
 {

@@ -3,9 +3,10 @@
 #include "core/trace.h"
 
 #include "core/core.h"
+#include "lib/owner.h"
 
-__attribute__((section(".trace"))) struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
-u32 trace_next;
+OF_CORE_TRACE struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
+OF_CORE u32 trace_next;
 
 void trace(enum trace_type type, u32 first, u32 second)
 {

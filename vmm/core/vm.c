@@ -15,13 +15,14 @@
 #include "core/trace.h"
 #include "core/work.h"
 #include "lib/format.h"
+#include "lib/owner.h"
 #include "lib/string.h"
 
 #define IN(state) (1u << GANDALF_STATE_##state)
 /* What the idle vCPU copies between two looks at more urgent guests. */
 #define LOAD_STEP 0x400u
 
-static char reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
+OF_GUESTS static char reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
 
 static void vm_fail(struct vm *vm);
 
@@ -71,7 +72,7 @@ static const struct guest_kind *kind_of(const struct gandalf_guest *guest)
 	panic("guest %s: this VMM lacks its kind", guest->name);
 }
 
-static void vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
+static void vm_create(struct vm *vm, const struct gandalf_guest *guest, u32 index)
 {
 	struct vcpu *vcpu = &vcpus[core.vcpu_count];
 
@@ -79,9 +80,11 @@ static void vm_create(struct vm *vm, struct gandalf_guest *guest, u32 index)
 	vm->kind = kind_of(guest);
 	vm->index = index;
 	vm->vcpu = vcpu;
-	vm->image = system_table.images;
-	while (vm->image->guest != index)
-		vm->image++;
+	vm->first_image = system_table.images;
+	while (vm->first_image->guest != index)
+		vm->first_image++;
+	vm->image = *vm->first_image;
+	vm->entry = guest->entry;
 	vm->report = reports[index];
 	deadline_init(&vm->watchdog, watchdog_expire, 0);
 	vm->console = console_add(&consoles, guest->name);
@@ -131,10 +134,13 @@ static void vm_load(struct vm *vm)
 		fill_in_steps(vm->guest->memory_base, 0, vm->guest->memory_size);
 	for (u32 i = 0; i < system_table.image_count; i++) {
 		const struct gandalf_image *image = &system_table.images[i];
-		u32 to = vm->guest->memory_base + image->load_address;
+		u32 to;
 
 		if (image->guest != vm->index)
 			continue;
+		if (image == vm->first_image)
+			image = &vm->image;
+		to = vm->guest->memory_base + image->load_address;
 		fill_in_steps(to, module_base + image->offset, image->file_size);
 		fill_in_steps(to + image->file_size, 0, image->memory_size - image->file_size);
 	}
@@ -211,7 +217,7 @@ static void vm_start(struct vm *vm)
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->started = rdtsc();
 	vm->alive = 0;
-	trace(TRACE_start, vm->index, vm->guest->entry);
+	trace(TRACE_start, vm->index, vm->entry);
 	vcpu->state = VCPU_RUNNING;
 	vcpu_notify(vcpu);
 	channel_ring_peers(vm);
@@ -331,7 +337,7 @@ int vm_act(struct vm *vm, u32 action)
 		return GANDALF_ERROR_STATE;
 	if (vm->halt_wanted || (vm->vcpu->working && action != GANDALF_ACTION_STOP))
 		return GANDALF_ERROR_BUSY;
-	if (vm->image->memory_size == 0)
+	if (vm->image.memory_size == 0)
 		return GANDALF_ERROR_IMAGE;
 	actions[action].perform(vm);
 	return 0;

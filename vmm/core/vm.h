@@ -26,8 +26,7 @@ enum vm_notice {
 
 struct vm {
 	const struct guest_kind *kind;
-	struct gandalf_guest *guest;
-	struct gandalf_image *image; /* RTOS: the first, which control.h replaces */
+	const struct gandalf_guest *guest;
 	u32 index;
 	u32 state;           /* GANDALF_STATE_...; STARTING: the idle vCPU is to load it */
 	struct vcpu *vcpu;
@@ -48,6 +47,9 @@ struct vm {
 	bool silent;         /* and to say in its reason that it gave no sign of life */
 	bool refused;        /* and to log that it tried to manage others */
 	bool halt_wanted;    /* a stop came while the VMM worked for it */
+	const struct gandalf_image *first_image; /* of the guest, in the table */
+	struct gandalf_image image; /* and what it is now: control.c replaces an RTOS's, */
+	u32 entry;           /* and where that begins; in the guest's memory */
 	u32 code_count;
 	u8 code[15];         /* for the report: the instruction where the guest was stopped */
 	char reason[GANDALF_REASON_SIZE]; /* why it was stopped */

@@ -6,13 +6,14 @@
 
 #include "core/pool.h"
 #include "debug/must.h"
+#include "lib/owner.h"
 #include "lib/string.h"
 
 #define ENTRIES 1024u
 #define POOL_FRAMES_MAXIMUM 4096u /* between LAYOUT_POOL and the end of the address space */
 
 /* By their number in the pool: those that have been seen in this check. */
-static u32 claimed[POOL_FRAMES_MAXIMUM / 32];
+OF_CORE static u32 claimed[POOL_FRAMES_MAXIMUM / 32];
 
 void claims_forget(void)
 {

@@ -7,8 +7,9 @@
 #include "debug/frame_check.h"
 #include "debug/must.h"
 #include "guests/x86/pc.h"
+#include "lib/owner.h"
 
-u32 entries_looked_at;
+OF_CORE u32 entries_looked_at;
 
 /* Leaves */
 

@@ -3,6 +3,6 @@
 #pragma once
 
 .macro CHECK_RETURN
-	call	shadow_check_return
+	call	debug_return
 	mov	core, %eax
 .endm

@@ -26,6 +26,7 @@
 #include "debug/must.h"
 #include "debug/page_table_check.h"
 #include "guests/x86/pc.h"
+#include "lib/owner.h"
 
 #define STACK_DISTANCE 3u /* pages from one upcall's stack to the next */
 /* The entries of a part of a full check that each return pays for. */
@@ -34,7 +35,7 @@
 #define OWN (PTE_P | PTE_W | PTE_A | PTE_D)
 
 /* Returns since the last check of all. */
-static u32 returns;
+OF_CORE static u32 returns;
 
 /* The VMM's part */
 

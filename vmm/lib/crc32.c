@@ -5,13 +5,14 @@
  */
 #include "lib/crc32.h"
 
+#include "lib/owner.h"
 #include "lib/string.h"
 
 #define POLYNOMIAL 0xedb88320u /* IEEE 802.3, bits reversed */
 #define SLICES 4
 
 /* remainders[n][b]: of byte b with n bytes of zeroes behind it. */
-static u32 remainders[SLICES][256];
+OF_MACHINE static u32 remainders[SLICES][256];
 
 static void remainders_make(void)
 {

@@ -176,7 +176,7 @@ static int start(void **state)
 	core.fpu_owner = &vcpu;
 	guest.memory_base = 0x123000;
 	guest.memory_size = MEMORY;
-	guest.entry = CODE;
+	vm.entry = CODE;
 	guest.priority = PRIORITY;
 	guest.interrupts = 0x8080;
 	guest.port_range_count = 2;

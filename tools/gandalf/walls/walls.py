@@ -11,9 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+# The sections of vmm/lib/owner.h, and the stubs, which are the machine's (arch/ia32/entry.S).
+_OWNED = {
+    ".bss..core", ".data..core", ".bss..trace", ".bss..guests", ".bss..machine", ".stubs",
+}  # fmt: skip
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
@@ -68,17 +73,22 @@ def _symbols(path: Path) -> Iterator[tuple[str, bool]]:
                     yield symbol.name, symbol["st_shndx"] != "SHN_UNDEF"
 
 
-def read_uses(objects: Path, vmm: Path) -> list[Use]:
-    """Return who refers to whose symbols among the object files below a folder.
+def _objects(objects: Path, vmm: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the object files below a folder, by their source without its ending.
 
     What a build left of a source that is gone does not count.
     """
-    owners: dict[str, str] = {}
-    wanted: list[tuple[str, str]] = []
     for path in sorted(objects.rglob("*.o")):
         name = str(path.relative_to(objects).with_suffix(""))
-        if not any((vmm / f"{name}{ending}").exists() for ending in (".c", ".S")):
-            continue
+        if any((vmm / f"{name}{ending}").exists() for ending in (".c", ".S")):
+            yield name, path
+
+
+def read_uses(objects: Path, vmm: Path) -> list[Use]:
+    """Return who refers to whose symbols among the object files below a folder."""
+    owners: dict[str, str] = {}
+    wanted: list[tuple[str, str]] = []
+    for name, path in _objects(objects, vmm):
         for symbol, defined in _symbols(path):
             if defined:
                 owners[symbol] = name
@@ -178,6 +188,21 @@ def wrong_circles(walls: Walls, uses: list[Use]) -> list[str]:
     ]
 
 
+def wrong_owners(objects: Path, vmm: Path) -> list[str]:
+    """Return each variable at file scope that is not marked as somebody's (vmm/lib/owner.h)."""
+    wrong = []
+    for name, path in _objects(objects, vmm):
+        with path.open("rb") as file:
+            elf = ELFFile(file)
+            for symbol in elf.get_section_by_name(".symtab").iter_symbols():
+                if not symbol.name or not isinstance(symbol["st_shndx"], int):
+                    continue
+                section = elf.get_section(symbol["st_shndx"])
+                if section["sh_flags"] & SH_FLAGS.SHF_WRITE and section.name not in _OWNED:
+                    wrong.append(f"{name}: {symbol.name} has no owner")
+    return wrong
+
+
 def check_walls(vmm: Path, objects: Path) -> list[str]:
     """Return all that contradicts the table of walls, a sentence each."""
     walls, uses = read_walls(vmm / "walls.toml"), read_uses(objects, vmm)
@@ -185,5 +210,5 @@ def check_walls(vmm: Path, objects: Path) -> list[str]:
         return [f"there are no object files below {objects}"]
     return [
         *wrong_uses(walls, uses), *wrong_includes(walls, vmm), *wrong_table(walls, uses),
-        *wrong_circles(walls, uses),
+        *wrong_circles(walls, uses), *wrong_owners(objects, vmm),
     ]  # fmt: skip

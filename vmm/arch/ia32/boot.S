@@ -52,7 +52,7 @@ boot_high:
 	mov	%esi, %edx
 	call	init
 
-	.bss
+	.section .bss..core, "aw", @nobits
 	.balign 16
 	.skip	4096
 	.globl	boot_stack_top

@@ -5,13 +5,14 @@
  */
 #include "arch/ia32/fpu.h"
 
+#include "lib/owner.h"
 #include "lib/string.h"
 
 #define CPUID_FXSR (1u << 24)
 #define CPUID_SSE (1u << 25)
 enum { FCW_DEFAULT = 0x37f, MXCSR_DEFAULT = 0x1f80 };
 
-static bool has_fxsr;
+OF_MACHINE static bool has_fxsr;
 
 void fpu_init(void)
 {

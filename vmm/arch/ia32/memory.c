@@ -8,13 +8,14 @@
 
 #include "core/log.h"
 #include "core/pool.h"
+#include "lib/owner.h"
 #include "lib/string.h"
 
-__attribute__((aligned(4096))) u32 memory_directory[1024];
-__attribute__((aligned(4096))) u32 memory_windows[MEMORY_WINDOWS];
-__attribute__((aligned(4096))) static u32 fixed_table[1024];
+OF_CORE __attribute__((aligned(4096))) u32 memory_directory[1024];
+OF_CORE __attribute__((aligned(4096))) u32 memory_windows[MEMORY_WINDOWS];
+OF_CORE __attribute__((aligned(4096))) static u32 fixed_table[1024];
 
-static u32 rtos_mapped;
+OF_CORE static u32 rtos_mapped;
 
 static u32 image_physical(const void *pointer)
 {

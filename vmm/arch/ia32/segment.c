@@ -9,6 +9,7 @@
 #include "core/core.h"
 #include "core/pool.h"
 #include "core/schedule.h"
+#include "lib/owner.h"
 #include "lib/string.h"
 
 /* Type and DPL as in bits 40 to 47: P, DPL, S, type. */
@@ -18,7 +19,7 @@ enum { TYPE_TSS = 0x89, TYPE_VMM_DATA = 0x97, TYPE_VMM_CODE = 0x9b };
 /* Gates that are made between two looks at more urgent guests. */
 #define GATE_STEP 4u
 
-static struct segment_tables host_tables;
+OF_CORE static struct segment_tables host_tables;
 
 u64 segment_descriptor(u32 base, u32 limit, u32 type, bool big)
 {

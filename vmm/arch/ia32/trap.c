@@ -13,6 +13,7 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
+#include "lib/owner.h"
 
 /* entry.S reaches these without a structure. */
 _Static_assert(offsetof(struct core, current) == 0, "entry.S");
@@ -26,7 +27,7 @@ struct fixup {
 
 extern const struct fixup fixup_first[], fixup_last[];
 
-void (*trap_handlers[VECTORS])(struct frame *frame);
+OF_CORE void (*trap_handlers[VECTORS])(struct frame *frame);
 
 /* Where an instruction that may fault goes on, or NULL. */
 COLD static const struct fixup *trap_fixup(u32 eip)

@@ -17,6 +17,7 @@
 #include "core/trace.h"
 #include "core/work.h"
 #include "guests/rtos/rtos.h"
+#include "lib/owner.h"
 #include "lib/string.h"
 
 enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3, OPCODE_IRET = 0xcf };
@@ -27,7 +28,7 @@ enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3, OPCODE_IRET = 0xcf };
 /* EIP, CS, EFLAGS. */
 #define FRAME_BYTES 12u
 
-__attribute__((section(".vcpu"))) static struct rtos rtoses[GANDALF_GUESTS_MAXIMUM];
+OF_GUESTS static struct rtos rtoses[GANDALF_GUESTS_MAXIMUM];
 
 static const struct vcpu_operations rtos_operations;
 
@@ -307,7 +308,7 @@ COLD static void rtos_start(struct vcpu *vcpu)
 		rtos_allow_ports(vcpu, &guest->port_ranges[i]);
 	frame->cs = GANDALF_RTOS_CODE;
 	frame->ds = frame->es = frame->fs = frame->gs = frame->ss = GANDALF_RTOS_DATA;
-	frame->eip = guest->entry;
+	frame->eip = vcpu->vm->entry;
 	frame->esp = frame->ebx = guest->memory_size - GANDALF_PAGE_SIZE;
 	frame->eax = GANDALF_ENTRY_MAGIC;
 	frame->eflags = vcpu_eflags(vcpu, 0);

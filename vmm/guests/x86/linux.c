@@ -294,7 +294,7 @@ COLD static void linux_start(struct vcpu *vcpu)
 	frame->cs = BOOT_CODE | 1;
 	frame->ss = BOOT_DATA | 1;
 	frame->ds = frame->es = BOOT_DATA;
-	frame->eip = guest->entry;
+	frame->eip = vcpu->vm->entry;
 	frame->esi = guest->boot_parameters;
 	frame->eflags = vcpu_eflags(vcpu, 0);
 }

@@ -7,11 +7,12 @@
 
 #include "core/trace.h"
 #include "core/work.h"
+#include "lib/owner.h"
 
 #define TABLE_PORTS 0x400u
 
 /* Of the lower ports, the number of their range from 1 on; 0: nobody's. */
-static u8 range_of[TABLE_PORTS];
+OF_MACHINE static u8 range_of[TABLE_PORTS];
 
 void chips_pause(void)
 {

@@ -8,6 +8,7 @@
 
 #include "arch/ia32/memory.h"
 #include "lib/math.h"
+#include "lib/owner.h"
 #include "platform/pc/i8254.h"
 
 #define CPUID_APIC (1u << 9)
@@ -33,8 +34,8 @@ enum { LEAD = 16, NEAR = 1 << 29 };
 /* Timer clocks in a tick of the TSC are timer_scale / 2^SCALE_SHIFT, at most 4. */
 #define SCALE_SHIFT 29
 
-u32 apic_base;
-static u32 timer_scale;
+OF_MACHINE u32 apic_base;
+OF_MACHINE static u32 timer_scale;
 
 static void apic_write(u32 offset, u32 value)
 {

@@ -4,6 +4,7 @@
 
 #include "arch/ia32/cpu.h"
 #include "lib/math.h"
+#include "lib/owner.h"
 
 #define FREQUENCY 1193182u
 enum { COUNTER_0 = 0x40, COUNTER_2 = 0x42, CONTROL, PORT_61 = 0x61 };
@@ -17,7 +18,7 @@ enum { COUNTER_0_MODE_0 = 0x30, COUNTER_2_MODE_0 = 0xb0 };
 #define MILLISECONDS 54
 
 /* As measured. */
-static u32 tsc_khz;
+OF_MACHINE static u32 tsc_khz;
 
 void i8254_wait(u32 clocks)
 {

@@ -7,6 +7,7 @@
 
 #include "arch/ia32/cpu.h"
 #include "arch/ia32/layout.h"
+#include "lib/owner.h"
 
 enum { MASTER = 0x20, SLAVE = 0xa0 };
 /* The chip set's edge/level control registers. */
@@ -16,7 +17,7 @@ enum { ICW1_INIT_ICW4 = 0x11, ICW4_8086 = 0x01, OCW2_EOI = 0x20 };
 enum { OCW3_READ_REQUEST = 0x0a, OCW3_READ_SERVICE = 0x0b };
 #define CASCADE 2
 
-static u16 mask = 0xffff & ~(1u << CASCADE);
+OF_CORE_INITIALISED static u16 mask = 0xffff & ~(1u << CASCADE);
 
 static void mask_write(void)
 {

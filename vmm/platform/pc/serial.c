@@ -4,16 +4,17 @@
 
 #include "arch/ia32/cpu.h"
 #include "lib/ns16550.h"
+#include "lib/owner.h"
 
 enum { FCR_ENABLE_CLEAR = 0x07, LCR_8N1 = 0x03, MCR_DTR_RTS_OUT2 = 0x0b };
 enum { LSR_RECEIVED = 0x01, LSR_ROOM = 0x20, LSR_IDLE = 0x40 };
 #define BASE_BAUD 115200u
 #define FIFO_SIZE 16
 
-static u16 base;
-static unsigned fifo;
-static u8 interrupt_enable;
-static bool masked;
+OF_MACHINE static u16 base;
+OF_MACHINE static unsigned fifo;
+OF_CORE static u8 interrupt_enable;
+OF_CORE static bool masked;
 
 bool serial_init(u16 port, u32 baud)
 {

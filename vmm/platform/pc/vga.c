@@ -3,6 +3,7 @@
 #include "platform/pc/vga.h"
 
 #include "arch/ia32/layout.h"
+#include "lib/owner.h"
 #include "lib/string.h"
 
 enum { COLUMNS = 80, LINES = 25, ATTRIBUTE = 0x0700, ESCAPE = 0x1b };
@@ -10,9 +11,9 @@ enum { COLUMNS = 80, LINES = 25, ATTRIBUTE = 0x0700, ESCAPE = 0x1b };
 #define SCROLL_STEP 5u
 _Static_assert(LINES % SCROLL_STEP == 0, "whole steps");
 
-static u32 column, line;
-static u32 to_scroll; /* lines at the bottom that still have to move up */
-static bool in_escape;
+OF_CORE static u32 column, line;
+OF_CORE static u32 to_scroll; /* lines at the bottom that still have to move up */
+OF_CORE static bool in_escape;
 
 static u16 *cell(u32 at_line, u32 at_column)
 {

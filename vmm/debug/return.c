@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a debug build looks at in entry.S before each return to a guest. */
+#include "debug/machine_check.h"
+#include "debug/shadow_check.h"
+
+void debug_return(void);
+
+void debug_return(void)
+{
+	machine_check();
+	shadow_check_return();
+}
