@@ -15,6 +15,7 @@ ADDED = """\
 #include "arch.h"
 #include "core/hypercall.h"
 #include "guests/x86/port.h"
+#include "lib/owner.h"
 
 static u32 hypercall_double(struct vcpu *vcpu)
 {
@@ -22,14 +23,14 @@ static u32 hypercall_double(struct vcpu *vcpu)
 }
 HYPERCALL(60, HYPERCALL_OF_LINUX, hypercall_double);
 
-static u8 last;
+OF_CORE static u8 last;
 
-static u8 chip_read(UNUSED struct pc *pc, UNUSED u16 port)
+static u8 chip_read(UNUSED struct board *board, UNUSED u16 port)
 {
 	return (u8)~last;
 }
 
-static void chip_write(UNUSED struct pc *pc, UNUSED u16 port, u8 value)
+static void chip_write(UNUSED struct board *board, UNUSED u16 port, u8 value)
 {
 	last = value;
 }

@@ -21,6 +21,7 @@
 #include "guests/x86/linux.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
+#include "core/loader.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
 #include "core/pool.h"
@@ -203,7 +204,7 @@ static void write_channel(u32 index, const u32 *indices, u32 size)
 	require(is_at_work());
 	renewed[index] = true;
 	for (u32 i = 0; i < GUESTS; i++)
-		owed[i][index] &= vms[i].vcpu->state != VCPU_OFF;
+		owed[i][index] &= vms[i].vcpus->state != VCPU_OFF;
 }
 
 void memory_copy_out(u32 to, const void *from, u32 size)
@@ -213,7 +214,7 @@ void memory_copy_out(u32 to, const void *from, u32 size)
 			write_channel(i, from, size);
 			return;
 		}
-	require(caller == vms[MANAGER].vcpu && !is_at_work());
+	require(caller == vms[MANAGER].vcpus && !is_at_work());
 	/* Of the guest that the register names, and only while that one is down. */
 	require(store_of(to, size) == stores[caller->frame->ebx >> GANDALF_PLACE_SHIFT] +
 				      caller->frame->esi);
@@ -228,7 +229,7 @@ static void write_guest(u32 to, u32 size)
 
 	require(is_at_work() && index < GUESTS);
 	require(size <= MEMORY && to - GUEST_BASE(index) <= MEMORY - size);
-	require(vms[index].vcpu->state == VCPU_OFF && frames_taken[index] == 0);
+	require(vms[index].vcpus->state == VCPU_OFF && frames_taken[index] == 0);
 	loading = &vms[index];
 	loaded[index] = true;
 	for (u32 i = 0; i < CHANNELS; i++)
@@ -268,7 +269,7 @@ static bool is_callers(u32 linear, u32 size)
 
 static bool guest_read(u32 linear, void *to, u32 size)
 {
-	require(caller == vms[MANAGER].vcpu);
+	require(caller == vms[MANAGER].vcpus);
 	if (is_callers(linear, size))
 		memcpy(to, caller_memory + linear, size);
 	return is_callers(linear, size);
@@ -277,7 +278,7 @@ static bool guest_read(u32 linear, void *to, u32 size)
 /* As the real one takes for granted: there is a first and a last byte, less than a page apart. */
 static bool guest_write(u32 linear, const void *from, u32 size)
 {
-	require(caller == vms[MANAGER].vcpu && size > 0 && size < GANDALF_PAGE_SIZE);
+	require(caller == vms[MANAGER].vcpus && size > 0 && size < GANDALF_PAGE_SIZE);
 	if (is_callers(linear, size))
 		memcpy(caller_memory + linear, from, size);
 	return is_callers(linear, size);
@@ -370,13 +371,13 @@ static bool ring(const struct vm *vm)
 
 static u32 rtos_ring(const struct vm *vm)
 {
-	require(vm->rtos != NULL);
+	require(vm->kind->real_time);
 	return ring(vm) ? 0 : (u32)GANDALF_ERROR_ARGUMENT;
 }
 
 static u32 linux_ring(const struct vm *vm)
 {
-	require(vm->pc != NULL);
+	require(!vm->kind->real_time);
 	return ring(vm) ? 0 : (u32)GANDALF_ERROR_ARGUMENT;
 }
 
@@ -421,18 +422,17 @@ static const struct vcpu_operations operations = {
 
 static bool linux_create(struct vm *vm)
 {
-	vm->pc = &pcs[vm->index - MANAGER];
-	vm->pc->vm = vm;
-	vm->vcpu->operations = &operations;
-	vm->vcpu->shared = &shared[vm->index];
+	vm->vcpus->pc = &pcs[vm->index - MANAGER];
+	vm->vcpus->pc->vm = vm;
+	vm->vcpus->operations = &operations;
+	vm->vcpus->shared = &shared[vm->index];
 	return true;
 }
 
 static bool rtos_create(struct vm *vm)
 {
-	vm->rtos = (struct rtos *)1;
-	vm->vcpu->operations = &operations;
-	vm->vcpu->shared = &shared[vm->index];
+	vm->vcpus->operations = &operations;
+	vm->vcpus->shared = &shared[vm->index];
 	return true;
 }
 
@@ -462,9 +462,9 @@ static void check_image(const struct vm *vm)
 
 static void check_guest(const struct vm *vm)
 {
-	enum vcpu_state state = vm->vcpu->state;
+	enum vcpu_state state = vm->vcpus->state;
 
-	require(vm->guest == &system_table.guests[vm->index] && vm->vcpu->vm == vm);
+	require(vm->guest == &system_table.guests[vm->index] && vm->vcpus->vm == vm);
 	switch (vm->state) {
 	case GANDALF_STATE_RUNNING:
 		require(state == VCPU_RUNNING || state == VCPU_HALTED);
@@ -543,7 +543,7 @@ static void check_others(const struct state *before, const struct vm *from, bool
 			 bool has_pointer)
 {
 	static struct state after;
-	u32 target = from->vcpu->frame->ebx >> GANDALF_PLACE_SHIFT;
+	u32 target = from->vcpus->frame->ebx >> GANDALF_PLACE_SHIFT;
 
 	state_keep(&after);
 	for (u32 i = 0; i < GUESTS; i++) {
@@ -566,7 +566,7 @@ static void step_hypercall(struct vm *vm)
 				       GANDALF_HYPERCALL_DOORBELL, GANDALF_HYPERCALL_NULL };
 	static struct state before;
 	u32 what = take(1), place = take(1);
-	struct frame *frame = vm->vcpu->frame;
+	struct frame *frame = vm->vcpus->frame;
 	bool control, acts, reads;
 
 	memset(frame, 0, sizeof(*frame));
@@ -582,8 +582,8 @@ static void step_hypercall(struct vm *vm)
 	acts = frame->eax == GANDALF_HYPERCALL_ACT;
 	reads = frame->eax == GANDALF_HYPERCALL_READ;
 	state_keep(&before);
-	caller = vm->vcpu;
-	processor.interrupts = vm->pc != NULL;
+	caller = vm->vcpus;
+	processor.interrupts = !vm->kind->real_time;
 	core.current = caller;
 	frame->eax = trap_hypercall(frame);
 	work_end(return_to_guest);
@@ -613,7 +613,7 @@ static void step_end(struct vm *vm, u32 how)
 			"a sentence must be cut then: %x", "it did what it must not", how);
 		break;
 	default:
-		vm->vcpu->state = vm->vcpu->state == VCPU_HALTED ? VCPU_RUNNING : VCPU_HALTED;
+		vm->vcpus->state = vm->vcpus->state == VCPU_HALTED ? VCPU_RUNNING : VCPU_HALTED;
 	}
 }
 
@@ -621,10 +621,10 @@ static void step_end(struct vm *vm, u32 how)
 static void step_command(struct vm *vm, u32 action, bool working)
 {
 	if (working && vm->state == GANDALF_STATE_RUNNING) {
-		vm->vcpu->working = true;
+		vm->vcpus->working = true;
 		vm_act(vm, action);
 		require(vm->state == GANDALF_STATE_RUNNING);
-		vm->vcpu->working = false;
+		vm->vcpus->working = false;
 		step_end(vm, take(1));
 		if (vm->halt_wanted)
 			vm_halt_wanted(vm);
@@ -659,7 +659,7 @@ static void step_any_time(u32 what)
 		break;
 	case 1:
 	case 2:
-		if (vm->rtos != NULL || !is_at_work())
+		if (vm->kind->real_time || !is_at_work())
 			step_end(vm, what >> 6 | take(1));
 		break;
 	default:
@@ -760,7 +760,7 @@ static void start(void)
 	for (u32 i = 0; i < core.vcpu_count; i++)
 		hypercalls_give(&vcpus[i]);
 	require(core.vcpu_count == GUESTS);
-	core.current = vms[MANAGER].vcpu;
+	core.current = vms[MANAGER].vcpus;
 	for (u32 i = 0; i < GUESTS; i++)
 		vm_request_start(&vms[i]);
 	check();

@@ -661,13 +661,13 @@ static void machine_make(u32 frames, bool dedicated)
 	trap_init();
 	segment_init();
 	vm->guest = &guest;
-	vm->vcpu = vcpu;
+	vm->vcpus = vcpu;
 	vcpu->vm = vm;
 	vm->kind = kind_linked(guest.kind);
 	hypercalls_give(vcpu);
 	core.vcpu_count = 1;
 	require(segment_create(vcpu) && vm->kind->create(vm) && stack_create());
-	pc = vm->pc;
+	pc = vm->vcpus->pc;
 }
 
 /* What a guest that has ended leaves, as vm.c gives it back. */

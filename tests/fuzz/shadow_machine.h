@@ -14,6 +14,7 @@
 
 #include "core/channel.h"
 #include "fake/kind.h"
+#include "guests/x86/board.h"
 #include "guests/x86/linux.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
@@ -223,22 +224,25 @@ const char *exception_name(unsigned vector)
 	return "exception";
 }
 
-void pc_devices_create(struct pc *which)
+static struct board board;
+
+void board_create(struct pc *which)
+{
+	which->vm->board = which->board = &board;
+	board.pc = which;
+}
+
+void board_reset(struct board *which)
+{
+	which->pc->interrupt_waits = false;
+}
+
+void board_stop(struct board *which)
 {
 	(void)which;
 }
 
-void pc_devices_reset(struct pc *which)
-{
-	which->interrupt_waits = false;
-}
-
-void pc_devices_stop(struct pc *which)
-{
-	(void)which;
-}
-
-void pc_console(struct pc *which)
+void board_console(struct board *which)
 {
 	(void)which;
 }
@@ -259,21 +263,21 @@ void port_write(struct pc *which, u16 port, u32 size, u32 value)
 	which->vcpu->attention = true;
 }
 
-void pc_settle(struct pc *which)
+void board_settle(struct pc *which)
 {
 	which->due = 0;
 }
 
-unsigned pc_interrupt_acknowledge(struct pc *which)
+unsigned board_acknowledge(struct board *which)
 {
-	which->interrupt_waits = false;
+	which->pc->interrupt_waits = false;
 	return 0x30;
 }
 
-void pc_interrupt(struct pc *which, unsigned irq)
+void board_interrupt(struct board *which, unsigned irq)
 {
 	(void)irq;
-	which->interrupt_waits = true;
+	which->pc->interrupt_waits = true;
 }
 
 void __wrap_memory_copy_out(u32 to, const void *from, u32 size);

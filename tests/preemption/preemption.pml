@@ -2,7 +2,7 @@
 /*
  * How the VMM's work for a Linux on a shared CPU is preempted, as a model for SPIN: one
  * CPU, one Linux, one RTOS, the idle vCPU, and interrupts between any two steps. It
- * follows vmm/core/work.h, vmm/arch/ia32/trap.c, vmm/core/schedule.c and vmm/core/vm.c;
+ * follows vmm/core/work.h, schedule.c, vm.c and loader.c there, and vmm/arch/ia32/trap.c;
  * test_model.py checks it, and checks that each mistake named by an #ifdef is found.
  *
  * What belongs to whom while Linux's work is preempted:
@@ -196,7 +196,7 @@ inline serve()
 	fi
 }
 
-/* pc_settle(): Linux looks at its chips, and lets interrupts in behind each. */
+/* board_settle(): Linux looks at its chips, and lets interrupts in behind each. */
 inline settle()
 {
 #ifdef CHIPS

@@ -110,8 +110,9 @@ def test_a_circle_of_files_needs_a_reason(tmp_path: Path) -> None:
 
 def test_a_variable_without_an_owner_is_named(tmp_path: Path) -> None:
     owned = '__attribute__((section(".bss..core"))) int owned; '
-    changes = {"core/state.c": owned + "int nobodys; static int set = 1; int *get(void);"
-               "int *get(void) { static int inside; return set++ ? &inside : &nobodys; }"}  # fmt: skip
+    others = "int nobodys; static int set = 1; int *get(void);"
+    function = "int *get(void) { static int inside; return set++ ? &inside : &nobodys; }"
+    changes = {"core/state.c": owned + others + function}
     said = check_walls(*tree(tmp_path, changes))
     assert [sentence.split(".")[0] for sentence in sorted(said)] == [
         "core/state: inside", "core/state: nobodys has no owner", "core/state: set has no owner",

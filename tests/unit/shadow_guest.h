@@ -275,8 +275,8 @@ static void guest_start(u32 frames)
 	guest.memory_base = GUEST_BASE;
 	guest.memory_size = GUEST_SIZE;
 	vm.guest = &guest;
-	vm.vcpu = &vcpu;
-	vm.pc = &pc;
+	vm.vcpus = &vcpu;
+	vcpu.pc = &pc;
 	vcpu.vm = &vm;
 	pc.vm = &vm;
 	pc.vcpu = &vcpu;

@@ -110,7 +110,7 @@ static int start(void **state)
 	for (u32 i = 0; i < GUESTS; i++) {
 		guests[i].memory_base = 0x8000;
 		guests[i].memory_size = 0x100000;
-		vms[i] = (struct vm){ .guest = &guests[i], .index = i, .vcpu = &vcpus_made[i],
+		vms[i] = (struct vm){ .guest = &guests[i], .index = i, .vcpus = &vcpus_made[i],
 				      .state = GANDALF_STATE_RUNNING };
 		vms[i].kind = i == LINUX ? &linux_kind : &rtos_kind;
 		vcpus_made[i] =

@@ -160,7 +160,7 @@ static int start(void **state)
 		snprintf(guests[i].name, sizeof(guests[i].name), "guest%u", i);
 		guests[i].memory_size = 0x2000;
 		vms[i] = (struct vm){ .kind = &linux_kind, .guest = &guests[i], .index = i,
-				      .vcpu = &vcpus_made[i],
+				      .vcpus = &vcpus_made[i],
 				      .console = &made[i], .report = report };
 		vcpus_made[i].vm = &vms[i];
 		vcpus_made[i].operations = &operations;

@@ -53,7 +53,7 @@ static int start(void **state)
 	vmm_reset();
 	memset(&pc, 0, sizeof(pc));
 	memset(empty_directory, 0, sizeof(empty_directory));
-	vm.pc = &pc;
+	vcpu.pc = &pc;
 	copies = questions = 0;
 	unreadable = 0;
 	read_only = 1;

@@ -10,6 +10,7 @@
 #include "fake/quiet_processor.h"
 
 #include "fake/kind.h"
+#include "guests/x86/board.h"
 #include "guests/x86/linux.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
@@ -155,30 +156,33 @@ void interrupt_take_back(void)
 	fail();
 }
 
-void pc_devices_create(struct pc *pc)
+static struct board board;
+
+void board_create(struct pc *pc)
 {
-	assert_non_null(pc);
+	pc->vm->board = pc->board = &board;
+	board.pc = pc;
 }
 
-void pc_devices_reset(struct pc *pc)
+void board_reset(struct board *which)
 {
-	assert_non_null(pc);
+	assert_ptr_equal(which, &board);
 }
 
-void pc_devices_stop(struct pc *pc)
+void board_stop(struct board *which)
 {
-	assert_non_null(pc);
+	assert_ptr_equal(which, &board);
 }
 
-void pc_console(struct pc *pc)
+void board_console(struct board *which)
 {
-	assert_non_null(pc);
+	assert_ptr_equal(which, &board);
 }
 
 /* An interrupt comes of what was due, or none. */
 static bool settle_interrupts;
 
-void pc_settle(struct pc *pc)
+void board_settle(struct pc *pc)
 {
 	assert_false(processor.interrupts);
 	pc->due = 0;
@@ -200,15 +204,15 @@ void upcall(struct frame *vmm)
 	upcalls++;
 }
 
-void pc_interrupt(struct pc *pc, unsigned irq)
+void board_interrupt(struct board *which, unsigned irq)
 {
 	(void)irq;
-	pc->interrupt_waits = true;
+	which->pc->interrupt_waits = true;
 }
 
-unsigned pc_interrupt_acknowledge(struct pc *pc)
+unsigned board_acknowledge(struct board *which)
 {
-	pc->interrupt_waits = false;
+	which->pc->interrupt_waits = false;
 	return 0x30;
 }
 
@@ -396,7 +400,7 @@ static int start(void **state)
 	fill = SHADOW_FILLED;
 	guest.kind = GANDALF_KIND_LINUX_SHARED;
 	vm.guest = &guest;
-	vm.vcpu = &vcpu;
+	vm.vcpus = &vcpu;
 	vcpu.vm = &vm;
 	vcpu.frame = &frame;
 	vcpu.state = VCPU_RUNNING;
@@ -496,7 +500,7 @@ static void stores_to_the_gdt_take_the_short_way(void **state)
 	quick = true;
 	enter_with(EXCEPTION_PF, 1, PF_P | PF_W, GDT + 0x34);
 	assert_call(1, "gdt store", true);
-	vm.pc->shadow.protected_page = GDT;
+	vcpu.pc->shadow.protected_page = GDT;
 	enter_with(EXCEPTION_PF, 1, PF_P | PF_W, GDT + 0x34);
 	only_call("quick store", true);
 	for (unsigned i = 0; i < ARRAY_SIZE(errors); i++) {
@@ -510,7 +514,7 @@ static void stores_to_the_gdt_take_the_short_way(void **state)
 	assert_call(0, "quick store", true);
 	assert_call(1, "fill", true);
 	assert_call(2, "gdt store", true);
-	vm.pc->shadow.protected_page = GDT + PAGE_SIZE;
+	vcpu.pc->shadow.protected_page = GDT + PAGE_SIZE;
 	enter_with(EXCEPTION_PF, 1, PF_P | PF_W, GDT + 0x34);
 	assert_call(0, "fill", true);
 }
@@ -555,7 +559,7 @@ static void the_fpu_changes_hands_with_interrupts_disabled(void **state)
 	enter(EXCEPTION_NM, 3);
 	only_call("fpu", false);
 	core.fpu_owner = &vcpu;
-	vm.pc->cr0 |= CR0_TS;
+	vcpu.pc->cr0 |= CR0_TS;
 	enter(EXCEPTION_NM, 3);
 	only_call("inject", true);
 }
@@ -571,7 +575,7 @@ static void interrupts_are_delivered_with_interrupts_enabled(void **state)
 	assert_int_equal(call_count, 3);
 	for (unsigned i = 0; i < call_count; i++)
 		assert_call(i, "inject", true);
-	assert_false(processor.interrupts || vm.pc->armed);
+	assert_false(processor.interrupts || vcpu.pc->armed);
 	/* Linux has disabled them: the traps are laid for one that comes late, too. */
 	call_count = 0;
 	arrives_in_inject = 1;
@@ -579,14 +583,14 @@ static void interrupts_are_delivered_with_interrupts_enabled(void **state)
 	vcpu.operations->interrupt(&vcpu, 5);
 	vcpu.operations->deliver(&vcpu);
 	only_call("inject", true);
-	assert_true(vm.pc->armed);
+	assert_true(vcpu.pc->armed);
 	assert_false(processor.interrupts);
 }
 
 /* Who slept when a chip was due, and gets no interrupt of it, goes on sleeping. */
 static void a_chip_that_was_due_wakes_whom_it_interrupts(void **state)
 {
-	struct pc *pc = vm.pc;
+	struct pc *pc = vcpu.pc;
 
 	(void)state;
 	frame.cs = 0x61;
@@ -595,7 +599,7 @@ static void a_chip_that_was_due_wakes_whom_it_interrupts(void **state)
 		call_count = 0;
 		vcpu.state = VCPU_RUNNING;
 		vcpu.attention = 0;
-		pc->due = PC_DUE_PIT;
+		pc->due = BOARD_DUE_PIT;
 		pc->slept = (i & 1) != 0;
 		settle_interrupts = (i & 2) != 0;
 		vcpu.operations->deliver(&vcpu);

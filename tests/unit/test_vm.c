@@ -12,6 +12,7 @@
 
 #include "core/core.h"
 #include "core/guest_kind.h"
+#include "core/loader.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
 #include "core/module.h"
@@ -63,8 +64,8 @@ void log_line(const char *pattern, ...)
 void report(struct vm *vm)
 {
 	interrupts_are_disabled();
-	assert_false(vm->vcpu->working);
-	assert_int_equal(vm->vcpu->state, VCPU_OFF);
+	assert_false(vm->vcpus->working);
+	assert_int_equal(vm->vcpus->state, VCPU_OFF);
 	assert_int_equal(vm->code_count, 2);
 	assert_memory_equal(vm->code, "\x0f\x0b", 2);
 	reported++;
@@ -258,8 +259,8 @@ static const struct vcpu_operations operations = {
 
 static bool linux_create(struct vm *vm)
 {
-	vm->vcpu->operations = &operations;
-	vm->vcpu->shared = &shared;
+	vm->vcpus->operations = &operations;
+	vm->vcpus->shared = &shared;
 	return true;
 }
 

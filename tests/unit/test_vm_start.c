@@ -12,6 +12,7 @@
 
 #include "core/core.h"
 #include "core/guest_kind.h"
+#include "core/loader.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
 #include "core/module.h"
@@ -25,27 +26,19 @@
 
 enum { LINUX, SLOW, FAST, GUESTS };
 
-/* The machine's memory: the module, then 8 KiB for each guest. */
-#define MEMORY 0x100000u
-#define MODULE_SIZE 0x2000u
-#define GUEST_SIZE 0x2000u
-#define UNTOUCHED 0xcc
-/* What may be copied between two looks at more urgent guests. */
-#define STEP 0x400u
+#include "fake/guest_memory.h"
 
 struct console_mux consoles;
 struct gandalf_table system_table;
 u32 module_base = MEMORY;
 u32 time_tsc_khz = 1000;
 
-static u8 memory[MODULE_SIZE + GUESTS * GUEST_SIZE];
 static struct gandalf_shared shared[GUESTS];
 static struct console made[GUESTS];
 static char line[128], last_words[128];
 static jmp_buf panicked;
 static u32 housekeeping;
 static unsigned lines, reports_logged, finished, renewed, rung;
-static u32 since_breath;       /* bytes that were copied or zeroed */
 static unsigned breaths;
 static void (*during_breath)(void);
 /* What the stages of a start did, in their order. */
@@ -225,25 +218,6 @@ void fpu_show(struct vcpu *vcpu)
 	stage("shown");
 }
 
-static u8 *memory_at(u32 address, u32 size)
-{
-	assert_true(address >= MEMORY && address - MEMORY <= sizeof(memory));
-	assert_true(size <= sizeof(memory) - (address - MEMORY));
-	since_breath += size;
-	assert_in_range(since_breath, 1, STEP);
-	return memory + (address - MEMORY);
-}
-
-void memory_copy(u32 to, u32 from, u32 size)
-{
-	memmove(memory_at(to, size), memory + (from - MEMORY), size);
-}
-
-void memory_zero(u32 physical, u32 size)
-{
-	memset(memory_at(physical, size), 0, size);
-}
-
 bool string_equals(const char *a, const char *b)
 {
 	return strcmp(a, b) == 0;
@@ -302,15 +276,15 @@ static const struct vcpu_operations rtos_operations = {
 
 static bool linux_create(struct vm *vm)
 {
-	vm->vcpu->operations = &linux_operations;
-	vm->vcpu->shared = &shared[vm->index];
+	vm->vcpus->operations = &linux_operations;
+	vm->vcpus->shared = &shared[vm->index];
 	return creates("linux");
 }
 
 static bool rtos_create(struct vm *vm)
 {
-	vm->vcpu->operations = &rtos_operations;
-	vm->vcpu->shared = &shared[vm->index];
+	vm->vcpus->operations = &rtos_operations;
+	vm->vcpus->shared = &shared[vm->index];
 	return creates("rtos");
 }
 
@@ -426,7 +400,7 @@ static void guests_are_made_in_the_order_of_priority(void **state)
 		const struct vm *vm = &vms[order[i]];
 
 		assert_ptr_equal(vcpu->vm, vm);
-		assert_ptr_equal(vm->vcpu, vcpu);
+		assert_ptr_equal(vm->vcpus, vcpu);
 		assert_ptr_equal(vm->guest, &system_table.guests[order[i]]);
 		assert_ptr_equal(vm->console, &made[order[i]]);
 		assert_int_equal(vm->index, order[i]);
@@ -488,17 +462,6 @@ static void any_of_them_keeps_the_machine_on(void **state)
 	assert_false(vm_any_alive());
 }
 
-static void check_bytes(u32 address, u32 offset, u32 size)
-{
-	assert_memory_equal(memory + (address - MEMORY), memory + offset, size);
-}
-
-static void check_filled(u32 address, u32 size, u8 byte)
-{
-	for (u32 i = 0; i < size; i++)
-		assert_int_equal(memory[address - MEMORY + i], byte);
-}
-
 static void an_rtos_has_its_images_and_zeroes(void **state)
 {
 	const u32 base = base_of(SLOW);
@@ -548,7 +511,7 @@ static void a_linux_has_its_images_and_what_was_there(void **state)
 
 static void a_start_has_its_stages(void **state)
 {
-	struct vcpu *vcpu = vms[SLOW].vcpu;
+	struct vcpu *vcpu = vms[SLOW].vcpus;
 
 	(void)state;
 	memset(vcpu->dr, 0xff, sizeof(vcpu->dr));
@@ -593,7 +556,7 @@ static void stop_amid(void)
 
 static void a_stop_amid_the_start_wins(void **state)
 {
-	struct vcpu *vcpu = vms[SLOW].vcpu;
+	struct vcpu *vcpu = vms[SLOW].vcpus;
 
 	(void)state;
 	for (breaths_before_the_stop = 1; breaths_before_the_stop <= 14;
@@ -638,7 +601,7 @@ static void the_next_life_begins_without_the_last(void **state)
 
 static void who_goes_down_leaves_nothing_behind(void **state)
 {
-	struct vcpu *vcpu = vms[SLOW].vcpu;
+	struct vcpu *vcpu = vms[SLOW].vcpus;
 
 	(void)state;
 	begin(SLOW);
@@ -659,9 +622,9 @@ static void who_goes_down_leaves_nothing_behind(void **state)
 	assert_int_equal(rung, 3);
 	/* Another's FPU is its own. */
 	begin(SLOW);
-	core.fpu_owner = vms[FAST].vcpu;
+	core.fpu_owner = vms[FAST].vcpus;
 	vm_power_off(&vms[SLOW]);
-	assert_ptr_equal(core.fpu_owner, vms[FAST].vcpu);
+	assert_ptr_equal(core.fpu_owner, vms[FAST].vcpus);
 }
 
 static void a_reset_is_obeyed_as_the_system_says(void **state)
@@ -672,14 +635,14 @@ static void a_reset_is_obeyed_as_the_system_says(void **state)
 	assert_int_equal(vms[SLOW].state, GANDALF_STATE_OFF);
 	housekeep();
 	assert_string_equal(line, "guest slow asked for a reset and stays off");
-	assert_int_equal(vms[SLOW].vcpu->counters[COUNTER_restarts], 0);
+	assert_int_equal(vms[SLOW].vcpus->counters[COUNTER_restarts], 0);
 	system_table.guests[SLOW].on_reboot = GANDALF_POLICY_RESTART;
 	begin(SLOW);
 	vm_reboot(&vms[SLOW]);
 	assert_int_equal(vms[SLOW].state, GANDALF_STATE_STARTING);
 	housekeep();
 	assert_string_equal(line, "guest slow restarts");
-	assert_int_equal(vms[SLOW].vcpu->counters[COUNTER_restarts], 1);
+	assert_int_equal(vms[SLOW].vcpus->counters[COUNTER_restarts], 1);
 	assert_int_equal(vms[SLOW].state, GANDALF_STATE_RUNNING);
 	vm_power_off(&vms[SLOW]);
 	housekeep();
@@ -705,7 +668,7 @@ static void faults_restart_a_guest_so_often(void **state)
 		assert_string_equal(line, expected);
 		assert_int_equal(vm->state, GANDALF_STATE_RUNNING);
 		assert_int_equal(vm->fault_restarts, i);
-		assert_int_equal(vm->vcpu->counters[COUNTER_restarts], i);
+		assert_int_equal(vm->vcpus->counters[COUNTER_restarts], i);
 	}
 	vm_stop(vm, "bad");
 	housekeep();
@@ -736,7 +699,7 @@ static void a_stop_lets_interrupts_in(void **state)
 		create(NULL);
 		begin(SLOW);
 		core.interruptible = true;
-		core.current = vms[SLOW].vcpu;
+		core.current = vms[SLOW].vcpus;
 		core.current->interruptible = interruptible;
 		processor.admissions = 0;
 		vm_stop(&vms[SLOW], "bad");

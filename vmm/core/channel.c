@@ -36,7 +36,7 @@ u32 channel_map(const struct vm *vm)
 
 void channel_tell(const struct vm *vm)
 {
-	struct gandalf_channel_place *place = vm->vcpu->shared->channels;
+	struct gandalf_channel_place *place = vm->vcpus->shared->channels;
 	u32 behind = vm->guest->memory_size;
 
 	for (u32 i = 0; i < system_table.channel_count; i++) {

@@ -50,9 +50,9 @@ static void command_status(UNUSED struct vm *vm)
 		log_line("%s: %s, priority %u, %u KiB, ran %llu ms, up %llu ms, %u restarts",
 			 each->guest->name, vm_state_name(each), each->guest->priority,
 			 each->guest->memory_size >> 10,
-			 (unsigned long long)time_milliseconds(core_ran(each->vcpu)),
+			 (unsigned long long)time_milliseconds(core_ran(each->vcpus)),
 			 (unsigned long long)time_milliseconds(now - each->started),
-			 each->vcpu->counters[COUNTER_restarts]);
+			 each->vcpus->counters[COUNTER_restarts]);
 	}
 	log_line("pool: %u of %u frames free", pool_available, pool_frames);
 }
@@ -62,14 +62,14 @@ static void command_counters(struct vm *vm)
 	const char *name = counter_names;
 
 	for (u32 i = 0; i < COUNTERS; i++, name = string_next(name))
-		if (vm->vcpu->counters[i] != 0)
-			log_line("%s: %s=%u", vm->guest->name, name, vm->vcpu->counters[i]);
+		if (vm->vcpus->counters[i] != 0)
+			log_line("%s: %s=%u", vm->guest->name, name, vm->vcpus->counters[i]);
 	log_line("%s: end of counters", vm->guest->name);
 }
 
 static void command_trace(struct vm *vm)
 {
-	trace_log(vm->vcpu->id, TRACE_LINES);
+	trace_log(vm->vcpus->id, TRACE_LINES);
 }
 
 static void command_result(struct vm *vm)

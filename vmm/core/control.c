@@ -72,13 +72,13 @@ static struct object object_guest(const struct vm *vm)
 	status.state = vm->state;
 	status.priority = guest->priority;
 	status.memory_size = guest->memory_size;
-	status.restarts = vm->vcpu->counters[COUNTER_restarts];
+	status.restarts = vm->vcpus->counters[COUNTER_restarts];
 	status.fault_restarts = vm->fault_restarts;
 	status.flags = guest->flags;
 	status.image_room = vm->kind->real_time ? vm->image.room : 0;
 	status.watchdog_ms = guest->watchdog_ms;
 	status.console_bytes = vm->console->output_total;
-	status.ran = core_ran(vm->vcpu);
+	status.ran = core_ran(vm->vcpus);
 	status.started = vm->started;
 	memcpy(status.reason, vm->reason, sizeof(status.reason));
 	return (struct object){&status, sizeof(status)};
@@ -114,7 +114,7 @@ static struct object object_find(const struct vcpu *vcpu)
 	case GANDALF_OBJECT_GUEST:
 		return object_guest(vm);
 	case GANDALF_OBJECT_COUNTERS:
-		return (struct object){vm->vcpu->counters, sizeof(vm->vcpu->counters)};
+		return (struct object){vm->vcpus->counters, sizeof(vm->vcpus->counters)};
 	case GANDALF_OBJECT_CONSOLE:
 		return (struct object){vm->console->output, CONSOLE_OUTPUT_SIZE};
 	}
@@ -159,7 +159,7 @@ static u32 console_write(struct vm *vm, const u8 *bytes, u32 size)
 	while (done < size && console_type(vm->console, bytes[done]))
 		if (++done % CONSOLE_STEP == 0)
 			work_pause(control_type);
-	vm->vcpu->operations->console(vm->vcpu);
+	vm->vcpus->operations->console(vm->vcpus);
 	return done;
 }
 

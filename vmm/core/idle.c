@@ -7,6 +7,7 @@
 
 #include "arch.h"
 #include "core/command.h"
+#include "core/loader.h"
 #include "core/log.h"
 #include "core/schedule.h"
 #include "lib/owner.h"

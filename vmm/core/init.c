@@ -21,8 +21,8 @@ static void init_guests(void)
 	vm_create_all();
 	hypercall_init();
 	for (u32 i = 0; i < system_table.guest_count; i++) {
-		hypercall_give(vms[i].vcpu);
-		interrupt_assign(vms[i].guest->interrupts, vms[i].vcpu);
+		hypercall_give(vms[i].vcpus);
+		interrupt_assign(vms[i].guest->interrupts, vms[i].vcpus);
 		vm_request_start(&vms[i]);
 	}
 	console_set_focus(&consoles, vms[system_table.focus].console);

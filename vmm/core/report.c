@@ -40,10 +40,10 @@ void report(struct vm *vm)
 {
 	log_copy(vm->report, GANDALF_REPORT_SIZE);
 	log_line("guest %s stopped: %s", vm->guest->name, vm->reason);
-	exception_log_place(vm->vcpu);
+	exception_log_place(vm->vcpus);
 	report_instruction(vm);
-	exception_log_registers(vm->vcpu);
+	exception_log_registers(vm->vcpus);
 	log_line("  its last events:");
-	trace_log(vm->vcpu->id, TRACE_LINES);
+	trace_log(vm->vcpus->id, TRACE_LINES);
 	log_copy(NULL, 0);
 }

@@ -70,9 +70,14 @@ struct vcpu {
 	enum vcpu_state state;
 	struct vcpu_processor; /* the architecture's */
 	struct vm *vm;
+	union { /* what its kind of guest keeps for it; core leaves that alone */
+		struct pc *pc;     /* guests/x86/pc.h */
+		struct rtos *rtos; /* guests/rtos/rtos.h */
+	};
 	const struct vcpu_operations *operations;
 	const hypercall_function *hypercalls; /* HYPERCALLS of them, by number; NULL: none */
 	u32 id, priority;
+	enum vcpu_state paused; /* VCPU_PAUSED: its state before */
 	bool shares;         /* its priority, with another */
 	u32 turn;            /* the lower half of ran when its turn began */
 	bool interruptible;  /* the VMM works for it with interrupts enabled */

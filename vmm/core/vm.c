@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of virtual machines: created from the table, loaded and started by
- * the idle vCPU, stopped by themselves or by the VMM.
+ * The life of virtual machines: created from the table, and stopped, paused or started again by
+ * themselves, by others or by the VMM. The idle vCPU loads them (loader.c).
  */
 #include "core/vm.h"
 
 #include "arch.h"
-#include "core/channel.h"
 #include "core/guest_kind.h"
 #include "core/log.h"
 #include "core/module.h"
-#include "core/report.h"
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
@@ -19,17 +17,15 @@
 #include "lib/string.h"
 
 #define IN(state) (1u << GANDALF_STATE_##state)
-/* What the idle vCPU copies between two looks at more urgent guests. */
-#define LOAD_STEP 0x400u
 
-OF_GUESTS static char reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
+OF_CORE static char reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
 
 static void vm_fail(struct vm *vm);
 
 /* For the report; it may fill the guest's page tables, if interrupts are enabled. */
 static void vm_fetch(struct vm *vm)
 {
-	vm->code_count = vm->vcpu->operations->instruction(vm->vcpu, vm->code, sizeof(vm->code));
+	vm->code_count = vm->vcpus->operations->instruction(vm->vcpus, vm->code, sizeof(vm->code));
 }
 
 /* Silence is nobody's fault who is kept from the CPU: it gets half of the time again,
@@ -43,7 +39,7 @@ static u64 watchdog_expire(struct deadline *deadline)
 	if (vm->alive == 0)
 		return TIME_NEVER;
 	if (now - vm->alive >= limit && (vm->state == GANDALF_STATE_PAUSED ||
-					 vm->vcpu->working || schedule_waits(vm->vcpu)))
+					 vm->vcpus->working || schedule_waits(vm->vcpus)))
 		vm->alive = now - limit / 2 + time_tsc_khz / 3;
 	if (now - vm->alive < limit)
 		return vm->alive + limit;
@@ -79,7 +75,8 @@ static void vm_create(struct vm *vm, const struct gandalf_guest *guest, u32 inde
 	vm->guest = guest;
 	vm->kind = kind_of(guest);
 	vm->index = index;
-	vm->vcpu = vcpu;
+	vm->vcpus = vcpu;
+	vm->vcpu_count = 1;
 	vm->first_image = system_table.images;
 	while (vm->first_image->guest != index)
 		vm->first_image++;
@@ -113,134 +110,20 @@ void vm_request_start(struct vm *vm)
 	schedule_housekeeping(HOUSEKEEPING_START);
 }
 
-/* from: 0 for zeros, which no image's place is. */
-static void fill_in_steps(u32 to, u32 from, u32 size)
+static void vcpu_take_down(struct vcpu *vcpu)
 {
-	u32 step;
-
-	for (u32 done = 0; done < size; done += step) {
-		step = minimum(size - done, LOAD_STEP);
-		if (from != 0)
-			memory_copy(to + done, from + done, step);
-		else
-			memory_zero(to + done, step);
-		schedule_breathe();
-	}
-}
-
-static void vm_load(struct vm *vm)
-{
-	if (vm->kind->real_time)
-		fill_in_steps(vm->guest->memory_base, 0, vm->guest->memory_size);
-	for (u32 i = 0; i < system_table.image_count; i++) {
-		const struct gandalf_image *image = &system_table.images[i];
-		u32 to;
-
-		if (image->guest != vm->index)
-			continue;
-		if (image == vm->first_image)
-			image = &vm->image;
-		to = vm->guest->memory_base + image->load_address;
-		fill_in_steps(to, module_base + image->offset, image->file_size);
-		fill_in_steps(to + image->file_size, 0, image->memory_size - image->file_size);
-	}
-}
-
-/* Each is for its name, fault_restarts and restart_limit. */
-static const char *const notices[] = {
-	[NOTICE_RESET_OFF] = "guest %s asked for a reset and stays off",
-	[NOTICE_RESET_RESTART] = "guest %s restarts",
-	[NOTICE_OFF] = "guest %s is off",
-	[NOTICE_COMMAND] = "guest %s stopped: by command",
-	[NOTICE_FAULT_STOPPED] = "guest %s stays stopped after %u restarts",
-	[NOTICE_FAULT_RESTART] = "guest %s restarts, %u of %u",
-};
-
-static void vm_release(struct vm *vm)
-{
-	enum vm_notice notice;
-
-	schedule_breathe();
-	if (vm->silent)
-		format(vm->reason, sizeof(vm->reason), "no sign of life for %u ms",
-		       vm->guest->watchdog_ms);
-	vm->silent = false;
-	schedule_breathe();
-	if (vm->faulted)
-		report(vm);
-	vm->faulted = false;
-	if (vm->refused)
-		log_line("guest %s tried to manage guests: refused", vm->guest->name);
-	vm->refused = false;
-	while ((notice = vm->notice) != NOTICE_NONE) {
-		vm->notice = NOTICE_NONE;
-		log_line(notices[notice], vm->guest->name, vm->fault_restarts,
-			 vm->guest->restart_limit);
-	}
-	if (!vm->unreleased)
-		return;
-	channel_renew(vm);
-	channel_ring_peers(vm);
-	if (vm->vcpu->operations->release != NULL)
-		vm->vcpu->operations->release(vm->vcpu);
-	vm->unreleased = false;
-}
-
-void vm_release_stopped(void)
-{
-	for (u32 i = 0; i < core.vcpu_count; i++)
-		vm_release(&vms[i]);
-}
-
-static void vm_start(struct vm *vm)
-{
-	struct vcpu *vcpu = vm->vcpu;
-
-	vm_release(vm);
-	vm_load(vm);
-	processor_reset(vcpu);
-	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
-	schedule_breathe();
-	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
-	vcpu->shared->memory_size = vm->guest->memory_size;
-	vcpu->shared->tsc_khz = time_tsc_khz;
-	channel_tell(vm);
-	schedule_breathe();
-	channel_renew(vm);
-	vcpu->operations->start(vcpu);
-	processor_start(vcpu);
-	if (vm->state != GANDALF_STATE_STARTING) {
-		vcpu->operations->stop(vcpu);
-		return;
-	}
-	vcpu->pending = 0;
-	vm->state = GANDALF_STATE_RUNNING;
-	vm->started = rdtsc();
-	vm->alive = 0;
-	trace(TRACE_start, vm->index, vm->entry);
-	vcpu->state = VCPU_RUNNING;
-	vcpu_notify(vcpu);
-	channel_ring_peers(vm);
-}
-
-void vm_start_requested(void)
-{
-	for (u32 i = 0; i < core.vcpu_count; i++)
-		if (vcpus[i].vm->state == GANDALF_STATE_STARTING)
-			vm_start(vcpus[i].vm);
-}
-
-static void vm_take_down(struct vm *vm, u32 state)
-{
-	struct vcpu *vcpu = vm->vcpu;
-
-	trace(TRACE_stop, vm->index, state);
-	vm->state = state;
-	vm->alive = 0;
 	vcpu->state = VCPU_OFF;
 	vcpu_notify(vcpu);
 	processor_stop(vcpu);
 	vcpu->operations->stop(vcpu);
+}
+
+static void vm_take_down(struct vm *vm, u32 state)
+{
+	trace(TRACE_stop, vm->index, state);
+	vm->state = state;
+	vm->alive = 0;
+	vm_each_vcpu(vm, vcpu_take_down);
 	vm->unreleased = true;
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 	console_finish_line(vm->console);
@@ -249,7 +132,7 @@ static void vm_take_down(struct vm *vm, u32 state)
 static void vm_start_again(struct vm *vm, enum vm_notice notice)
 {
 	vm->notice = notice;
-	vcpu_count(vm->vcpu, COUNTER_restarts);
+	vcpu_count(vm->vcpus, COUNTER_restarts);
 	vm_request_start(vm);
 }
 
@@ -272,8 +155,8 @@ void vm_power_off(struct vm *vm)
 /* At once, or where the VMM's work for it ends. */
 static void vm_halt(struct vm *vm)
 {
-	vm->halt_wanted = vm->vcpu->working;
-	vcpu_notify(vm->vcpu);
+	vm->halt_wanted = vm->vcpus->working;
+	vcpu_notify(vm->vcpus);
 	if (vm->halt_wanted)
 		return;
 	if (vm->state != GANDALF_STATE_STARTING)
@@ -291,18 +174,28 @@ void vm_halt_wanted(struct vm *vm)
 		vm_halt(vm);
 }
 
+static void vcpu_pause(struct vcpu *vcpu)
+{
+	vcpu->paused = vcpu->state;
+	vcpu->state = VCPU_PAUSED;
+	vcpu_notify(vcpu);
+}
+
+static void vcpu_resume(struct vcpu *vcpu)
+{
+	vcpu->state = vcpu->paused;
+}
+
 static void vm_pause(struct vm *vm)
 {
 	vm->state = GANDALF_STATE_PAUSED;
-	vm->paused = vm->vcpu->state;
-	vm->vcpu->state = VCPU_PAUSED;
-	vcpu_notify(vm->vcpu);
+	vm_each_vcpu(vm, vcpu_pause);
 }
 
 static void vm_resume(struct vm *vm)
 {
 	vm->state = GANDALF_STATE_RUNNING;
-	vm->vcpu->state = vm->paused;
+	vm_each_vcpu(vm, vcpu_resume);
 	if (vm->alive != 0)
 		vm->alive = rdtsc();
 }
@@ -311,7 +204,7 @@ static void vm_restart(struct vm *vm)
 {
 	if (vm_is_alive(vm)) {
 		vm_halt(vm);
-		vcpu_count(vm->vcpu, COUNTER_restarts);
+		vcpu_count(vm->vcpus, COUNTER_restarts);
 	}
 	vm_request_start(vm);
 }
@@ -335,7 +228,7 @@ int vm_act(struct vm *vm, u32 action)
 		return GANDALF_ERROR_ARGUMENT;
 	if ((actions[action].states >> vm->state & 1) == 0)
 		return GANDALF_ERROR_STATE;
-	if (vm->halt_wanted || (vm->vcpu->working && action != GANDALF_ACTION_STOP))
+	if (vm->halt_wanted || (vm->vcpus->working && action != GANDALF_ACTION_STOP))
 		return GANDALF_ERROR_BUSY;
 	if (vm->image.memory_size == 0)
 		return GANDALF_ERROR_IMAGE;
@@ -360,7 +253,7 @@ static void vm_fail(struct vm *vm)
 
 void vm_stop(struct vm *vm, const char *pattern, ...)
 {
-	struct vcpu *vcpu = vm->vcpu;
+	struct vcpu *vcpu = vm->vcpus;
 	va_list arguments;
 
 	if (vcpu->state != VCPU_OFF) {

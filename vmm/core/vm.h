@@ -29,10 +29,10 @@ struct vm {
 	const struct gandalf_guest *guest;
 	u32 index;
 	u32 state;           /* GANDALF_STATE_...; STARTING: the idle vCPU is to load it */
-	struct vcpu *vcpu;
+	struct vcpu *vcpus;  /* vcpu_count of them, one behind the other; the first starts it */
+	u32 vcpu_count;
 	struct console *console;
-	struct pc *pc;       /* Linux: the PC that it sees */
-	struct rtos *rtos;   /* RTOS: its handlers and timer */
+	struct board *board; /* Linux: its mainboard (guests/x86/board.h) */
 	u32 linear;          /* RTOS: where its memory is mapped */
 	u32 channel_bytes;   /* RTOS: behind it */
 	bool unreleased;     /* its shadow page tables still exist */
@@ -41,7 +41,6 @@ struct vm {
 	char *report;        /* GANDALF_REPORT_SIZE bytes: the last one's text */
 	struct deadline watchdog;
 	u64 alive;           /* its last sign of life; 0: none yet */
-	enum vcpu_state paused; /* GANDALF_STATE_PAUSED: its vCPU's state before */
 	enum vm_notice notice; /* of its end, which the idle vCPU is to log */
 	bool faulted;        /* the idle vCPU is to log the report */
 	bool silent;         /* and to say in its reason that it gave no sign of life */
@@ -55,16 +54,17 @@ struct vm {
 	char reason[GANDALF_REASON_SIZE]; /* why it was stopped */
 };
 
+static inline void vm_each_vcpu(const struct vm *vm, void (*visit)(struct vcpu *vcpu))
+{
+	for (u32 i = 0; i < vm->vcpu_count; i++)
+		visit(&vm->vcpus[i]);
+}
+
 /* Makes the virtual machines of the table; starts none. */
 void vm_create_all(void);
 
 /* Asks the idle vCPU to load and start the guest. */
 void vm_request_start(struct vm *vm);
-/* Frees what stopped guests have left; on the idle vCPU. */
-void vm_release_stopped(void);
-/* Loads and starts what was asked for; runs on the idle vCPU's stack and lets
- * more urgent guests run between pages. */
-void vm_start_requested(void);
 
 /* The guest asked for a reset or switched itself off. */
 void vm_reboot(struct vm *vm);

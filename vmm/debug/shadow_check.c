@@ -20,6 +20,7 @@
  */
 #include "debug/shadow_check.h"
 
+#include "core/guest_kind.h"
 #include "core/core.h"
 #include "core/vm.h"
 #include "debug/frame_check.h"
@@ -323,9 +324,9 @@ static void recent_check(const struct pc *pc)
 void shadow_check_return(void)
 {
 	const struct vcpu *vcpu = core.current;
-	const struct pc *pc = vcpu->vm->pc;
+	const struct pc *pc = vcpu->pc;
 
-	if (pc == NULL)
+	if (vcpu->vm->kind->real_time)
 		return;
 	current_check(pc);
 	vmm_part_check(pc, pool_pointer(vcpu->cr3));

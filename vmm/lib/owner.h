@@ -2,8 +2,8 @@
 /*
  * Whose a variable at file scope is. Whatever the VMM can change belongs to a core, a vCPU or a VM,
  * so that nothing is shared between cores and nothing needs a lock; what the whole machine has in
- * common is written at the start and only read from then on. Each variable is marked with its owner;
- * the linker refuses one that is not (gandalf.lds), and `make check` names it.
+ * common is written at the start and only read from then on. Each variable is marked with its
+ * owner; the linker refuses one that is not (gandalf.lds), and `make check` names it.
  */
 #pragma once
 

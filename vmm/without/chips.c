@@ -2,34 +2,34 @@
 /*
  * The mainboard, in an image whose Linux has the real one.
  */
-#include "guests/x86/pc.h"
+#include "guests/x86/board.h"
 #include "guests/x86/port.h"
 
-void pc_devices_create(UNUSED struct pc *pc)
+void board_create(UNUSED struct pc *pc)
 {
 }
 
-void pc_devices_reset(UNUSED struct pc *pc)
+void board_reset(UNUSED struct board *board)
 {
 }
 
-void pc_devices_stop(UNUSED struct pc *pc)
+void board_stop(UNUSED struct board *board)
 {
 }
 
-void pc_console(UNUSED struct pc *pc)
+void board_console(UNUSED struct board *board)
 {
 }
 
-void pc_settle(UNUSED struct pc *pc)
+void board_settle(UNUSED struct pc *pc)
 {
 }
 
-void pc_interrupt(UNUSED struct pc *pc, UNUSED unsigned irq)
+void board_interrupt(UNUSED struct board *board, UNUSED unsigned irq)
 {
 }
 
-unsigned pc_interrupt_acknowledge(UNUSED struct pc *pc)
+unsigned board_acknowledge(UNUSED struct board *board)
 {
 	return 0;
 }

@@ -93,7 +93,7 @@ bool shadow_translate(struct pc *which, u32 linear, u32 *guest_frame)
 static unsigned settles;
 static bool settled_interrupt;
 
-void pc_settle(struct pc *which)
+void board_settle(struct pc *which)
 {
 	assert_ptr_equal(which, &pc);
 	assert_false(processor.interrupts);

@@ -68,7 +68,7 @@ static void linux_reset(void)
 	linear_questions = linear_asked = 0;
 	pc.vm = &vm;
 	pc.vcpu = &vcpu;
-	vm.pc = &pc;
+	vcpu.pc = &pc;
 	vcpu.tables = &real_tables;
 	pc.gdt_base = GDT;
 	pc.gdt_limit = 255;

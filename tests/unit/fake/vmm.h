@@ -100,7 +100,7 @@ static void vmm_reset(void)
 	stop_reason[0] = '\0';
 	stops = reboots = power_offs = pool_rest = 0;
 	vm.guest = &guest;
-	vm.vcpu = &vcpu;
+	vm.vcpus = &vcpu;
 	vcpu.cr3 = (u32)(uintptr_t)empty_directory;
 	vcpu.vm = &vm;
 	vcpu.frame = &frame;

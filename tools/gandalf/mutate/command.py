@@ -47,6 +47,7 @@ SOURCES = {
     "core/schedule.c": 0,
     "core/idle.c": 0,
     "core/vm.c": 0,
+    "core/loader.c": 0,
     "core/control.c": 0,
     "arch/ia32/memory.c": 0,
     "core/pool.c": 0,

@@ -194,7 +194,9 @@ def wrong_owners(objects: Path, vmm: Path) -> list[str]:
     for name, path in _objects(objects, vmm):
         with path.open("rb") as file:
             elf = ELFFile(file)
-            for symbol in elf.get_section_by_name(".symtab").iter_symbols():
+            table = elf.get_section_by_name(".symtab")
+            assert isinstance(table, SymbolTableSection), f"{path} has no symbols"
+            for symbol in table.iter_symbols():
                 if not symbol.name or not isinstance(symbol["st_shndx"], int):
                     continue
                 section = elf.get_section(symbol["st_shndx"])

@@ -81,7 +81,7 @@ MUST_CHECK static inline bool rtos_enter(struct vcpu *vcpu, u32 handler)
 
 COLD static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 {
-	u32 handler = vcpu->vm->rtos->handlers[vector];
+	u32 handler = vcpu->rtos->handlers[vector];
 	bool has_error = (EXCEPTION_ERROR_CODES >> vector & 1) != 0;
 	u32 *stack;
 
@@ -134,7 +134,7 @@ static void rtos_deliver(struct vcpu *vcpu)
 
 	while (handler == 0 && vcpu->pending != 0 &&
 	       (vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG) != 0) {
-		struct rtos *rtos = vcpu->vm->rtos;
+		struct rtos *rtos = vcpu->rtos;
 		unsigned vector = rtos_next_vector(vcpu, rtos);
 
 		handler = rtos->handlers[vector];
@@ -165,9 +165,10 @@ COLD static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
 
 static u32 rtos_ring(const struct vm *vm)
 {
-	if (vm->state != GANDALF_STATE_RUNNING || vm->rtos->handlers[GANDALF_VECTOR_DOORBELL] == 0)
+	if (vm->state != GANDALF_STATE_RUNNING ||
+	    vm->vcpus->rtos->handlers[GANDALF_VECTOR_DOORBELL] == 0)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	rtos_pend(vm->vcpu, PENDING_BIT(GANDALF_VECTOR_DOORBELL));
+	rtos_pend(vm->vcpus, PENDING_BIT(GANDALF_VECTOR_DOORBELL));
 	return 0;
 }
 
@@ -187,7 +188,7 @@ COLD static u32 hypercall_handlers(struct vcpu *vcpu)
 
 	if (handlers == NULL)
 		return hypercall_bad_address(vcpu, frame->ebx);
-	memcpy(vcpu->vm->rtos->handlers, handlers->entry, sizeof(handlers->entry));
+	memcpy(vcpu->rtos->handlers, handlers->entry, sizeof(handlers->entry));
 	return 0;
 }
 HYPERCALL(GANDALF_HYPERCALL_HANDLERS, HYPERCALL_OF_RTOS, hypercall_handlers);
@@ -299,7 +300,7 @@ COLD static void rtos_start(struct vcpu *vcpu)
 	u32 base = vcpu->vm->linear;
 	u32 limit = guest->memory_size + vcpu->vm->channel_bytes - 1;
 
-	memset(vcpu->vm->rtos->handlers, 0, sizeof(vcpu->vm->rtos->handlers));
+	memset(vcpu->rtos->handlers, 0, sizeof(vcpu->rtos->handlers));
 	vcpu->tables->gdt[GANDALF_RTOS_CODE / 8] =
 		segment_descriptor(base, limit, TYPE_CODE_RING_1, true);
 	vcpu->tables->gdt[GANDALF_RTOS_DATA / 8] =
@@ -316,7 +317,7 @@ COLD static void rtos_start(struct vcpu *vcpu)
 
 COLD static void rtos_stop(struct vcpu *vcpu)
 {
-	rtos_timer_stop(vcpu->vm->rtos);
+	rtos_timer_stop(vcpu->rtos);
 }
 
 static const struct vcpu_operations rtos_operations = {
@@ -327,10 +328,10 @@ static const struct vcpu_operations rtos_operations = {
 
 COLD static bool rtos_create(struct vm *vm)
 {
-	struct vcpu *vcpu = vm->vcpu;
+	struct vcpu *vcpu = vm->vcpus;
 	struct rtos *rtos = &rtoses[vm->index];
 
-	vm->rtos = rtos;
+	vcpu->rtos = rtos;
 	vm->linear = memory_map_rtos(vm->guest->memory_base, vm->guest->memory_size);
 	vcpu->linear = vm->linear;
 	vcpu->eflags = EFLAGS_FIXED | EFLAGS_IF;

@@ -59,7 +59,7 @@ static u64 timer_expire(struct deadline *deadline)
 COLD static u32 hypercall_timer(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
-	struct rtos *rtos = vcpu->vm->rtos;
+	struct rtos *rtos = vcpu->rtos;
 	u32 period = frame->ebx;
 
 	if (period != 0 && (period < GANDALF_TIMER_MINIMUM || period > 1000000))

@@ -3,11 +3,13 @@
  * The mainboard of a Linux guest on a shared CPU: at which ports each chip answers, and how the
  * chips' lines reach the interrupt controller.
  */
-#include "guests/x86/port.h"
+#include "guests/x86/board.h"
 
 #include "core/log.h"
 #include "core/schedule.h"
 #include "core/work.h"
+#include "guests/x86/port.h"
+#include "lib/owner.h"
 #include "platform/pc/cmos.h"
 
 enum { IRQ_PIT = 0, IRQ_UART = 4, IRQ_RTC = 8 };
@@ -20,30 +22,34 @@ enum { KEYBOARD_PULSE_RESET = 0xfe, RESET_CPU = 0x04 };
 /* Bytes exchanged with the UART at once; the guest's next access moves more. */
 #define UART_STEP 2
 
-static void pic_look(struct pc *pc)
+OF_GUESTS static struct board boards[GANDALF_GUESTS_MAXIMUM];
+
+static void pic_look(struct board *board)
 {
-	pc->interrupt_waits = pic_pending(&pc->pic) >= 0;
+	struct pc *pc = board->pc;
+
+	pc->interrupt_waits = pic_pending(&board->pic) >= 0;
 	vcpu_notify_if(pc->vcpu, pc->interrupt_waits);
 }
 
 /* If interrupts acknowledge themselves the line is a pulse, which the 8259 keeps. */
-static void rtc_settle(struct pc *pc)
+static void rtc_settle(struct board *board)
 {
-	pic_set_line(&pc->pic, IRQ_RTC, rtc_line(&pc->rtc));
-	rtc_acknowledge(&pc->rtc);
-	pic_set_line(&pc->pic, IRQ_RTC, rtc_line(&pc->rtc));
-	pic_look(pc);
+	pic_set_line(&board->pic, IRQ_RTC, rtc_line(&board->rtc));
+	rtc_acknowledge(&board->rtc);
+	pic_set_line(&board->pic, IRQ_RTC, rtc_line(&board->rtc));
+	pic_look(board);
 }
 
-static void uart_drain(struct pc *pc)
+static void uart_drain(struct board *board)
 {
 	int byte;
 	u32 i;
 
-	for (i = 0; i < UART_STEP && (byte = uart_output(&pc->uart)) >= 0; i++) {
-		if (!console_put(&consoles, pc->vm->console, (char)byte))
+	for (i = 0; i < UART_STEP && (byte = uart_output(&board->uart)) >= 0; i++) {
+		if (!console_put(&consoles, board->vm->console, (char)byte))
 			break;
-		uart_transmit(&pc->uart);
+		uart_transmit(&board->uart);
 	}
 	if (i == 0)
 		return;
@@ -51,93 +57,96 @@ static void uart_drain(struct pc *pc)
 	log_pump();
 }
 
-static void uart_exchange(struct pc *pc)
+static void uart_exchange(struct board *board)
 {
-	struct console *console = pc->vm->console;
+	struct console *console = board->vm->console;
 
 	for (u32 i = 0;
-	     i < UART_STEP && uart_can_receive(&pc->uart) && console_has_input(console); i++)
-		uart_receive(&pc->uart, (u8)console_get(console));
-	uart_drain(pc);
+	     i < UART_STEP && uart_can_receive(&board->uart) && console_has_input(console); i++)
+		uart_receive(&board->uart, (u8)console_get(console));
+	uart_drain(board);
 	chips_pause();
-	pic_set_line(&pc->pic, IRQ_UART, uart_interrupt(&pc->uart));
-	pic_look(pc);
+	pic_set_line(&board->pic, IRQ_UART, uart_interrupt(&board->uart));
+	pic_look(board);
 }
 
 /* An interrupt handler has a chip looked at when its guest is about to go on: an RTOS must not wait
  * for that. A guest that sleeps wakes up for it. */
-static void chip_is_due(struct pc *pc, u8 due)
+static void chip_is_due(struct board *board, u8 due)
 {
+	struct pc *pc = board->pc;
 	struct vcpu *vcpu = pc->vcpu;
 
 	pc->due |= due;
 	pc->slept |= vcpu->state == VCPU_HALTED ||
-		     (vcpu->state == VCPU_PAUSED && pc->vm->paused == VCPU_HALTED);
+		     (vcpu->state == VCPU_PAUSED && vcpu->paused == VCPU_HALTED);
 	vcpu_notify(vcpu);
 }
 
-void pc_console(struct pc *pc)
+void board_console(struct board *board)
 {
-	if (console_has_input(pc->vm->console) || uart_output(&pc->uart) >= 0)
-		chip_is_due(pc, PC_DUE_UART);
+	if (console_has_input(board->vm->console) || uart_output(&board->uart) >= 0)
+		chip_is_due(board, BOARD_DUE_UART);
 }
 
 /* A PIT with a tiny count would be served more often than anything else runs:
  * its expiries are merged to at most twenty in a millisecond. */
-static u64 pit_next(const struct pc *pc)
+static u64 pit_next(const struct board *board)
 {
-	u64 earliest = pc->pit_served + time_tsc_khz / 20;
-	u64 deadline = pit_deadline(&pc->pit);
+	u64 earliest = board->pit_served + time_tsc_khz / 20;
+	u64 deadline = pit_deadline(&board->pit);
 
 	return deadline < earliest ? earliest : deadline;
 }
 
 static u64 pit_due(struct deadline *deadline)
 {
-	chip_is_due((struct pc *)((u8 *)deadline - offsetof(struct pc, pit_deadline)), PC_DUE_PIT);
+	chip_is_due((struct board *)((u8 *)deadline - offsetof(struct board, pit_deadline)),
+		    BOARD_DUE_PIT);
 	return TIME_NEVER;
 }
 
 static u64 rtc_due(struct deadline *deadline)
 {
-	chip_is_due((struct pc *)((u8 *)deadline - offsetof(struct pc, rtc_deadline)), PC_DUE_RTC);
+	chip_is_due((struct board *)((u8 *)deadline - offsetof(struct board, rtc_deadline)),
+		    BOARD_DUE_RTC);
 	return TIME_NEVER;
 }
 
-static void pit_settle(struct pc *pc)
+static void pit_settle(struct board *board)
 {
 	u64 now = rdtsc();
 
-	pc->pit_served = now;
-	if (pit_expire(&pc->pit, now)) {
-		vcpu_count(pc->vcpu, COUNTER_timer_expiries);
-		pc_interrupt(pc, IRQ_PIT);
+	board->pit_served = now;
+	if (pit_expire(&board->pit, now)) {
+		vcpu_count(board->pc->vcpu, COUNTER_timer_expiries);
+		board_interrupt(board, IRQ_PIT);
 	}
-	deadline_set(&pc->pit_deadline, pit_next(pc));
+	deadline_set(&board->pit_deadline, pit_next(board));
 }
 
 /* What the alarm takes is a step of its own. */
-static void rtc_look(struct pc *pc)
+static void rtc_look(struct board *board)
 {
-	rtc_settle(pc);
-	deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
+	rtc_settle(board);
+	deadline_set(&board->rtc_deadline, rtc_deadline(&board->rtc));
 }
 
-static void chip_look(struct pc *pc, u8 due)
+static void chip_look(struct board *board, u8 due)
 {
-	if (due == PC_DUE_PIT) {
-		pit_settle(pc);
-	} else if (due == PC_DUE_RTC) {
-		rtc_expire(&pc->rtc, rdtsc());
+	if (due == BOARD_DUE_PIT) {
+		pit_settle(board);
+	} else if (due == BOARD_DUE_RTC) {
+		rtc_expire(&board->rtc, rdtsc());
 		chips_pause();
-		rtc_look(pc);
+		rtc_look(board);
 	} else {
-		uart_exchange(pc);
+		uart_exchange(board);
 	}
 }
 
 /* One at a time; more may be due meanwhile. */
-void pc_settle(struct pc *pc)
+void board_settle(struct pc *pc)
 {
 	u8 due;
 
@@ -145,25 +154,25 @@ void pc_settle(struct pc *pc)
 		chips_pause();
 	while ((due = pc->due & (u8)-pc->due) != 0) {
 		pc->due ^= due;
-		chip_look(pc, due);
+		chip_look(pc->board, due);
 		chips_pause();
 	}
 }
 
 /* The chips at their ports: each access settles what it may have moved, lines and deadlines. */
 
-static u8 pic_port_read(struct pc *pc, u16 port)
+static u8 pic_port_read(struct board *board, u16 port)
 {
-	u8 value = pic_read(&pc->pic, port);
+	u8 value = pic_read(&board->pic, port);
 
-	pic_look(pc);
+	pic_look(board);
 	return value;
 }
 
-static void pic_port_write(struct pc *pc, u16 port, u8 value)
+static void pic_port_write(struct board *board, u16 port, u8 value)
 {
-	pic_write(&pc->pic, port, value);
-	pic_look(pc);
+	pic_write(&board->pic, port, value);
+	pic_look(board);
 }
 
 static const struct port_range pic_first = {0x20, 0x21, pic_port_read, pic_port_write};
@@ -171,15 +180,15 @@ static const struct port_range pic_second = {0xa0, 0xa1, pic_port_read, pic_port
 PORT_RANGE(pic_first);
 PORT_RANGE(pic_second);
 
-static u8 pit_port_read(struct pc *pc, u16 port)
+static u8 pit_port_read(struct board *board, u16 port)
 {
-	return pit_read(&pc->pit, port, rdtsc());
+	return pit_read(&board->pit, port, rdtsc());
 }
 
-static void pit_port_write(struct pc *pc, u16 port, u8 value)
+static void pit_port_write(struct board *board, u16 port, u8 value)
 {
-	pit_write(&pc->pit, port, value, rdtsc());
-	deadline_set(&pc->pit_deadline, pit_next(pc));
+	pit_write(&board->pit, port, value, rdtsc());
+	deadline_set(&board->pit_deadline, pit_next(board));
 }
 
 static const struct port_range pit_counters = {0x40, 0x43, pit_port_read, pit_port_write};
@@ -189,56 +198,56 @@ PORT_RANGE(pit_gate);
 
 /* To bring the clock up to now may take a search for its alarm: a step of its own, but where the
  * register has the flags, which the guest reads at each interrupt. */
-static u64 rtc_now(struct pc *pc, u16 port)
+static u64 rtc_now(struct board *board, u16 port)
 {
 	u64 now = rdtsc();
 
-	if (port != RTC_INDEX && pc->rtc.index != RTC_FLAGS) {
-		rtc_expire(&pc->rtc, now);
+	if (port != RTC_INDEX && board->rtc.index != RTC_FLAGS) {
+		rtc_expire(&board->rtc, now);
 		chips_pause();
 	}
 	return now;
 }
 
 /* The index moves nothing. */
-static void rtc_port_settle(struct pc *pc, u16 port)
+static void rtc_port_settle(struct board *board, u16 port)
 {
 	if (port == RTC_INDEX)
 		return;
 	chips_pause();
-	rtc_look(pc);
+	rtc_look(board);
 }
 
-static u8 rtc_port_read(struct pc *pc, u16 port)
+static u8 rtc_port_read(struct board *board, u16 port)
 {
-	u8 value = rtc_read(&pc->rtc, port, rtc_now(pc, port));
+	u8 value = rtc_read(&board->rtc, port, rtc_now(board, port));
 
-	rtc_port_settle(pc, port);
+	rtc_port_settle(board, port);
 	return value;
 }
 
-static void rtc_port_write(struct pc *pc, u16 port, u8 value)
+static void rtc_port_write(struct board *board, u16 port, u8 value)
 {
-	rtc_write(&pc->rtc, port, value, rtc_now(pc, port));
-	rtc_port_settle(pc, port);
+	rtc_write(&board->rtc, port, value, rtc_now(board, port));
+	rtc_port_settle(board, port);
 }
 
 static const struct port_range rtc_ports = {RTC_INDEX, RTC_INDEX + 1, rtc_port_read,
 					    rtc_port_write};
 PORT_RANGE(rtc_ports);
 
-static u8 uart_port_read(struct pc *pc, u16 port)
+static u8 uart_port_read(struct board *board, u16 port)
 {
-	u8 value = uart_read(&pc->uart, port & 7);
+	u8 value = uart_read(&board->uart, port & 7);
 
-	uart_exchange(pc);
+	uart_exchange(board);
 	return value;
 }
 
-static void uart_port_write(struct pc *pc, u16 port, u8 value)
+static void uart_port_write(struct board *board, u16 port, u8 value)
 {
-	uart_write(&pc->uart, port & 7, value);
-	uart_exchange(pc);
+	uart_write(&board->uart, port & 7, value);
+	uart_exchange(board);
 }
 
 static const struct port_range uart_ports = {UART_PORT, UART_PORT + 7, uart_port_read,
@@ -247,25 +256,25 @@ PORT_RANGE(uart_ports);
 
 /* No keyboard: its buffer is empty. Nor are there DMA, diagnostics and a coprocessor to be
  * reset. */
-static u8 idle_read(UNUSED struct pc *pc, UNUSED u16 port)
+static u8 idle_read(UNUSED struct board *board, UNUSED u16 port)
 {
 	return 0;
 }
 
-static void idle_write(UNUSED struct pc *pc, UNUSED u16 port, UNUSED u8 value)
+static void idle_write(UNUSED struct board *board, UNUSED u16 port, UNUSED u8 value)
 {
 }
 
-static void keyboard_write(struct pc *pc, UNUSED u16 port, u8 value)
+static void keyboard_write(struct board *board, UNUSED u16 port, u8 value)
 {
 	if (value == KEYBOARD_PULSE_RESET)
-		vm_reboot(pc->vm);
+		vm_reboot(board->vm);
 }
 
-static void reset_write(struct pc *pc, UNUSED u16 port, u8 value)
+static void reset_write(struct board *board, UNUSED u16 port, u8 value)
 {
 	if (value & RESET_CPU)
-		vm_reboot(pc->vm);
+		vm_reboot(board->vm);
 }
 
 static const struct port_range keyboard_data = {0x60, 0x60, idle_read, idle_write};
@@ -283,49 +292,54 @@ PORT_RANGE(coprocessor);
 PORT_RANGE(dma_first);
 PORT_RANGE(dma_second);
 
-unsigned pc_interrupt_acknowledge(struct pc *pc)
+unsigned board_acknowledge(struct board *board)
 {
-	unsigned vector = (unsigned)pic_acknowledge(&pc->pic);
+	unsigned vector = (unsigned)pic_acknowledge(&board->pic);
 
-	pc->interrupt_waits = pic_pending(&pc->pic) >= 0;
+	board->pc->interrupt_waits = pic_pending(&board->pic) >= 0;
 	return vector;
 }
 
-void pc_interrupt(struct pc *pc, unsigned irq)
+void board_interrupt(struct board *board, unsigned irq)
 {
-	pic_set_line(&pc->pic, irq, false);
-	pic_set_line(&pc->pic, irq, true);
-	pic_look(pc);
+	pic_set_line(&board->pic, irq, false);
+	pic_set_line(&board->pic, irq, true);
+	pic_look(board);
 }
 
-void pc_devices_create(struct pc *pc)
+void board_create(struct pc *pc)
 {
+	struct board *board = &boards[pc->vm->index];
+
+	pc->vm->board = pc->board = board;
+	board->vm = pc->vm;
+	board->pc = pc;
 	port_init();
-	deadline_init(&pc->pit_deadline, pit_due, 0);
-	deadline_init(&pc->rtc_deadline, rtc_due, 0);
+	deadline_init(&board->pit_deadline, pit_due, 0);
+	deadline_init(&board->rtc_deadline, rtc_due, 0);
 }
 
-void pc_devices_reset(struct pc *pc)
+void board_reset(struct board *board)
 {
 	u32 seconds = cmos_seconds();
 	u64 now;
 
 	schedule_breathe();
 	now = rdtsc();
-	pic_reset(&pc->pic);
-	pit_reset(&pc->pit, time_tsc_khz, now);
-	rtc_reset(&pc->rtc, time_tsc_khz, now, seconds);
-	uart_reset(&pc->uart);
-	pc->interrupt_waits = false;
+	pic_reset(&board->pic);
+	pit_reset(&board->pit, time_tsc_khz, now);
+	rtc_reset(&board->rtc, time_tsc_khz, now, seconds);
+	uart_reset(&board->uart);
+	board->pc->interrupt_waits = false;
 	schedule_breathe();
-	deadline_set(&pc->pit_deadline, pit_next(pc));
-	deadline_set(&pc->rtc_deadline, rtc_deadline(&pc->rtc));
+	deadline_set(&board->pit_deadline, pit_next(board));
+	deadline_set(&board->rtc_deadline, rtc_deadline(&board->rtc));
 }
 
-void pc_devices_stop(struct pc *pc)
+void board_stop(struct board *board)
 {
-	pc->due = 0;
-	pc->slept = false;
-	deadline_set(&pc->pit_deadline, TIME_NEVER);
-	deadline_set(&pc->rtc_deadline, TIME_NEVER);
+	board->pc->due = 0;
+	board->pc->slept = false;
+	deadline_set(&board->pit_deadline, TIME_NEVER);
+	deadline_set(&board->rtc_deadline, TIME_NEVER);
 }

@@ -3,6 +3,7 @@
  * Emulation of the interrupt flag, of halts, and of IRET and other loads of CS and SS.
  */
 #include "core/work.h"
+#include "guests/x86/board.h"
 #include "guests/x86/emulation.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
@@ -18,7 +19,7 @@ enum emulated emulate_hlt(const struct emulation *e)
 	struct pc *pc = e->pc;
 
 	work_end(halt);
-	pc_settle(pc);
+	board_settle(pc);
 	e->frame->eip += e->decoded.length;
 	vcpu_count(pc->vcpu, COUNTER_halts);
 	if (linux_interrupt_flag(pc) == 0)

@@ -16,7 +16,7 @@ COLD bool guest_read(u32 linear, void *to, u32 size)
 bool guest_write(u32 linear, const void *from, u32 size)
 {
 	const struct vcpu *vcpu = core.current;
-	struct pc *pc = vcpu->vm->pc;
+	struct pc *pc = vcpu->pc;
 	u32 last = linear + size - 1;
 
 	return last < GANDALF_BASE && linear <= last &&

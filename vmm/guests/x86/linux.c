@@ -17,6 +17,7 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
+#include "guests/x86/board.h"
 #include "guests/x86/emulate.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
@@ -62,7 +63,7 @@ static void deliver_due(struct vcpu *vcpu, struct pc *pc)
 {
 	bool slept = pc->slept;
 
-	pc_settle(pc);
+	board_settle(pc);
 	pc->slept = false;
 	if (slept && !pc->interrupt_waits)
 		vcpu_halt(vcpu);
@@ -75,7 +76,7 @@ APART static void deliver_waiting(struct vcpu *vcpu, struct pc *pc)
 	if (pc->due != 0)
 		deliver_due(vcpu, pc);
 	while (pc->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupt_flag(pc) != 0) {
-		unsigned vector = pc_interrupt_acknowledge(pc);
+		unsigned vector = board_acknowledge(pc->board);
 
 		work_begin(vcpu);
 		trace(TRACE_deliver, vector, vcpu->frame->eip);
@@ -94,7 +95,7 @@ APART static void deliver_waiting(struct vcpu *vcpu, struct pc *pc)
 
 static void linux_deliver(struct vcpu *vcpu)
 {
-	struct pc *pc = vcpu->vm->pc;
+	struct pc *pc = vcpu->pc;
 
 	if (pc->unusual != 0 || pc->direct_count != 0)
 		deliver_waiting(vcpu, pc);
@@ -102,11 +103,11 @@ static void linux_deliver(struct vcpu *vcpu)
 
 static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 {
-	struct pc *pc = vcpu->vm->pc;
+	struct pc *pc = vcpu->pc;
 
 	vcpu_notify(vcpu);
 	if (!pc->dedicated) {
-		pc_interrupt(pc, number);
+		board_interrupt(pc->board, number);
 		return;
 	}
 	upcall_learn(pc, number);
@@ -116,8 +117,8 @@ static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 
 COLD static void linux_console(struct vcpu *vcpu)
 {
-	if (!vcpu->vm->pc->dedicated)
-		pc_console(vcpu->vm->pc);
+	if (!vcpu->pc->dedicated)
+		board_console(vcpu->vm->board);
 }
 
 /* Hypercalls */
@@ -125,7 +126,7 @@ COLD static void linux_console(struct vcpu *vcpu)
 static u32 hypercall_flush(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
-	shadow_flush(vcpu->vm->pc, frame->ebx, frame->ecx, frame->edx);
+	shadow_flush(vcpu->pc, frame->ebx, frame->ecx, frame->edx);
 	return 0;
 }
 HYPERCALL(GANDALF_HYPERCALL_FLUSH, HYPERCALL_OF_LINUX, hypercall_flush);
@@ -133,7 +134,7 @@ HYPERCALL(GANDALF_HYPERCALL_FLUSH, HYPERCALL_OF_LINUX, hypercall_flush);
 static u32 hypercall_load_tls(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
-	struct pc *pc = vcpu->vm->pc;
+	struct pc *pc = vcpu->pc;
 	u64 descriptors[SEGMENT_TLS_ENTRIES];
 
 	vcpu_count(vcpu, COUNTER_tls_loads);
@@ -183,7 +184,7 @@ APART static bool access_to_kernel(struct pc *pc, u32 linear, u32 error)
 
 static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 {
-	struct pc *pc = vcpu->vm->pc;
+	struct pc *pc = vcpu->pc;
 	u32 linear = vcpu->fault_address;
 	enum shadow_result result;
 
@@ -222,7 +223,7 @@ static inline bool strict_tls(const struct vcpu *vcpu)
 
 APART COLD static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
 {
-	struct pc *pc = vcpu->vm->pc;
+	struct pc *pc = vcpu->pc;
 
 	if (frame->vector == EXCEPTION_GP && frame->error == 0 && strict_tls(vcpu) &&
 	    pc_flip_tls(pc))
@@ -248,7 +249,7 @@ APART COLD static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
 static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 {
 	if (frame->vector == EXCEPTION_GP && (frame->cs & 3) == 1 && !strict_tls(vcpu))
-		emulate_general_protection(vcpu->vm->pc, frame->error);
+		emulate_general_protection(vcpu->pc, frame->error);
 	else
 		trap_seldom(vcpu, frame);
 }
@@ -265,7 +266,7 @@ COLD static void command_line_complete(const struct gandalf_guest *guest)
 
 COLD static void linux_start(struct vcpu *vcpu)
 {
-	struct pc *pc = vcpu->vm->pc;
+	struct pc *pc = vcpu->pc;
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	struct frame *frame = switch_prepare(vcpu);
 
@@ -288,7 +289,7 @@ COLD static void linux_start(struct vcpu *vcpu)
 			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_DATA, true));
 	segment_allow_ports(vcpu, POST_PORT, POST_PORT);
 	schedule_breathe();
-	pc_devices_reset(pc);
+	board_reset(pc->board);
 	if (pc->dedicated)
 		interrupt_release(vcpu);
 	frame->cs = BOOT_CODE | 1;
@@ -301,8 +302,8 @@ COLD static void linux_start(struct vcpu *vcpu)
 
 COLD static void linux_stop(struct vcpu *vcpu)
 {
-	pc_devices_stop(vcpu->vm->pc);
-	if (vcpu->vm->pc->dedicated)
+	board_stop(vcpu->vm->board);
+	if (vcpu->pc->dedicated)
 		interrupt_take_back();
 }
 
@@ -349,19 +350,19 @@ COLD bool linux_create(struct vm *vm)
 	u32 frame = pool_allocate();
 	struct pc *pc;
 
-	if (frame == 0 || !vcpu_pages_create(vm->vcpu))
+	if (frame == 0 || !vcpu_pages_create(vm->vcpus))
 		return false;
 	pc = pool_pointer(frame);
 	pc->vm = vm;
-	pc->vcpu = vm->vcpu;
+	pc->vcpu = vm->vcpus;
 	pc->dedicated = vm->guest->kind == GANDALF_KIND_LINUX_DEDICATED;
 	/* On a dedicated CPU interrupts are the guest's, and hit the VMM at points only. */
-	vm->vcpu->interruptible = core.interruptible && !pc->dedicated;
-	vm->vcpu->any_vector = pc->dedicated;
-	vm->vcpu->eflags = EFLAGS_FIXED | (pc->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);
-	vm->pc = pc;
-	vm->vcpu->operations = &linux_operations;
-	pc_devices_create(pc);
+	vm->vcpus->interruptible = core.interruptible && !pc->dedicated;
+	vm->vcpus->any_vector = pc->dedicated;
+	vm->vcpus->eflags = EFLAGS_FIXED | (pc->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);
+	vm->vcpus->pc = pc;
+	vm->vcpus->operations = &linux_operations;
+	board_create(pc);
 	if (pc->dedicated)
 		pc->shadow.apic = apic_base;
 	return (!pc->dedicated || upcall_create(pc->vcpu)) && shadow_create(pc);
@@ -371,7 +372,7 @@ COLD u32 linux_ring(const struct vm *vm)
 {
 	if (vm->state != GANDALF_STATE_RUNNING)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	pc_interrupt(vm->pc, GANDALF_DOORBELL_IRQ);
+	board_interrupt(vm->board, GANDALF_DOORBELL_IRQ);
 	return 0;
 }
 

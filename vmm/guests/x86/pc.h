@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The PC that a Linux guest sees: the processor's system registers as it set
- * them, and on a shared CPU the chips of the mainboard. One frame of the pool.
+ * The processor that a vCPU of a Linux guest sees: its system registers as the guest set them, the
+ * interrupts that wait for it, its shadow page tables. One frame of the pool. The chips of the
+ * mainboard, which all vCPUs of a VM share, are in board.h.
  */
 #pragma once
 
 #include "arch/ia32/segment.h"
-#include "core/time.h"
 #include "core/vm.h"
-#include "device/pic.h"
-#include "device/pit.h"
-#include "device/rtc.h"
-#include "device/uart.h"
 #include "guests/x86/decode.h"
 #include "guests/x86/shadow/shadow.h"
 #include "guests/x86/upcall.h"
@@ -20,16 +16,14 @@
  * priorities let few nest. */
 #define PC_DIRECT_VECTORS 8
 
-/* Bits of pc->due: what has happened to a chip, which interrupt handlers only note. */
-enum { PC_DUE_PIT = 1, PC_DUE_RTC = 2, PC_DUE_UART = 4 };
-
 /* What is large comes last: a small offset takes less code. */
 struct pc {
 	struct vm *vm;
 	struct vcpu *vcpu;
+	struct board *board;     /* that it is plugged into */
 	bool dedicated;          /* IOPL 1, real IF, interrupts without the VMM */
 	/* Shared CPU: the traps for an interrupt that waits are laid; pic_pending() >= 0;
-	 * PC_DUE_..., chips that have to be looked at before the guest goes on, and whether it
+	 * BOARD_DUE_..., chips that have to be looked at before the guest goes on, and whether it
 	 * slept then. */
 	union {
 		struct {
@@ -54,32 +48,12 @@ struct pc {
 	struct upcall upcalls[UPCALL_DEPTH];
 	u32 direct_count;
 	u8 direct_vectors[PC_DIRECT_VECTORS];
-	struct pic_pair pic;
 	struct shadow shadow;
-	u64 pit_served;          /* when the PIT last expired */
-	struct deadline pit_deadline, rtc_deadline;
-	struct uart uart;
-	struct pit pit;
-	struct rtc rtc;
 	struct frame tls_frame;  /* at the last flip: a fault again is the guest's */
 	u64 tls[SEGMENT_TLS_ENTRIES]; /* strict TLS: descriptors as the guest set them */
 };
 
 _Static_assert(sizeof(struct pc) <= 4096, "one frame of the pool");
-
-/* board.c: the mainboard. */
-void pc_devices_create(struct pc *pc);
-void pc_devices_reset(struct pc *pc);
-void pc_devices_stop(struct pc *pc);
-/* After input came or output went. */
-void pc_console(struct pc *pc);
-/* Looks at the chips to which something has happened. Interrupts are masked before and behind
- * it. */
-void pc_settle(struct pc *pc);
-/* The vector to deliver now; the controller regards it as taken. */
-unsigned pc_interrupt_acknowledge(struct pc *pc);
-/* A physical interrupt that the guest owns. */
-void pc_interrupt(struct pc *pc, unsigned irq);
 
 /* Puts a descriptor of the guest into its real GDT; strict TLS: half of it. */
 void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor);

@@ -71,14 +71,14 @@ u32 port_read(struct pc *pc, u16 port, u32 size)
 	vcpu_count(pc->vcpu, COUNTER_port_accesses);
 	if (port_is_own(pc, port, size))
 		return port_in(port, size);
-	pc_settle(pc);
+	board_settle(pc);
 	for (u32 i = 0; i < size; i++) {
 		u16 at = (u16)(port + i);
 		const struct port_range *range = range_find(pc, at);
 
 		if (i != 0)
 			chips_pause();
-		value |= (range != NULL ? range->read(pc, at) : 0xffu) << 8 * i;
+		value |= (range != NULL ? range->read(pc->board, at) : 0xffu) << 8 * i;
 	}
 	trace(TRACE_port, port, value);
 	return value;
@@ -92,7 +92,7 @@ void port_write(struct pc *pc, u16 port, u32 size, u32 value)
 		port_out(port, size, value);
 		return;
 	}
-	pc_settle(pc);
+	board_settle(pc);
 	/* A byte may have the guest reset. */
 	for (u32 i = 0; i < size && pc->vcpu->state == VCPU_RUNNING; i++) {
 		u16 at = (u16)(port + i);
@@ -101,6 +101,6 @@ void port_write(struct pc *pc, u16 port, u32 size, u32 value)
 		if (i != 0)
 			chips_pause();
 		if (range != NULL)
-			range->write(pc, at, (u8)(value >> 8 * i));
+			range->write(pc->board, at, (u8)(value >> 8 * i));
 	}
 }

@@ -5,15 +5,15 @@
  */
 #pragma once
 
-#include "guests/x86/pc.h"
+#include "guests/x86/board.h"
 #include "lib/unit.h"
 
 /* Interrupts are masked while the functions run; work for which they should not be is done in steps
  * with chips_pause() in between. */
 struct port_range {
 	u16 first, last;
-	u8 (*read)(struct pc *pc, u16 port);
-	void (*write)(struct pc *pc, u16 port, u8 value);
+	u8 (*read)(struct board *board, u16 port);
+	void (*write)(struct board *board, u16 port, u8 value);
 };
 
 #define PORT_RANGE(name) UNIT(port_ranges, struct port_range, name)

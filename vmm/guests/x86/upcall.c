@@ -111,7 +111,7 @@ COLD static u32 vector_find(const struct pc *pc)
 COLD void upcall(struct frame *vmm)
 {
 	struct vcpu *vcpu = core.current;
-	struct pc *pc = vcpu->vm->pc;
+	struct pc *pc = vcpu->pc;
 	u32 depth = pc->upcall_depth;
 	struct frame *handler = (struct frame *)(LAYOUT_STACK_TOP + (depth + 1) * STACK_DISTANCE *
 						 PAGE_SIZE) - 1;

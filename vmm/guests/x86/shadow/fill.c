@@ -190,7 +190,7 @@ bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
 
 	if (linear >= GANDALF_BASE)
 		return false;
-	return shadow_fill(vcpu->vm->pc, linear, &error) == SHADOW_FILLED;
+	return shadow_fill(vcpu->pc, linear, &error) == SHADOW_FILLED;
 }
 
 COLD bool shadow_make_writable(struct pc *pc, u32 linear)

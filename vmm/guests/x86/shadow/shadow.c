@@ -126,7 +126,7 @@ COLD void shadow_reset(struct pc *pc)
 
 COLD void shadow_destroy(struct vcpu *vcpu)
 {
-	struct shadow *shadow = &vcpu->vm->pc->shadow;
+	struct shadow *shadow = &vcpu->pc->shadow;
 	u32 *master = pool_pointer(shadow->master);
 	u32 *identity = pool_pointer(shadow->identity);
 

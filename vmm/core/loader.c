@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the idle vCPU does for virtual machines, in steps between which more urgent guests run: it
+ * loads and starts them, and when one has stopped it says so and frees what that has left.
+ */
+#include "core/loader.h"
+
+#include "arch.h"
+#include "core/channel.h"
+#include "core/guest_kind.h"
+#include "core/log.h"
+#include "core/module.h"
+#include "core/report.h"
+#include "core/schedule.h"
+#include "core/trace.h"
+#include "core/vm.h"
+#include "lib/format.h"
+#include "lib/string.h"
+
+/* What is copied between two looks at more urgent guests. */
+#define LOAD_STEP 0x400u
+
+/* from: 0 for zeros, which no image's place is. */
+static void fill_in_steps(u32 to, u32 from, u32 size)
+{
+	u32 step;
+
+	for (u32 done = 0; done < size; done += step) {
+		step = minimum(size - done, LOAD_STEP);
+		if (from != 0)
+			memory_copy(to + done, from + done, step);
+		else
+			memory_zero(to + done, step);
+		schedule_breathe();
+	}
+}
+
+static void vm_load(struct vm *vm)
+{
+	if (vm->kind->real_time)
+		fill_in_steps(vm->guest->memory_base, 0, vm->guest->memory_size);
+	for (u32 i = 0; i < system_table.image_count; i++) {
+		const struct gandalf_image *image = &system_table.images[i];
+		u32 to;
+
+		if (image->guest != vm->index)
+			continue;
+		if (image == vm->first_image)
+			image = &vm->image;
+		to = vm->guest->memory_base + image->load_address;
+		fill_in_steps(to, module_base + image->offset, image->file_size);
+		fill_in_steps(to + image->file_size, 0, image->memory_size - image->file_size);
+	}
+}
+
+/* Each is for its name, fault_restarts and restart_limit. */
+static const char *const notices[] = {
+	[NOTICE_RESET_OFF] = "guest %s asked for a reset and stays off",
+	[NOTICE_RESET_RESTART] = "guest %s restarts",
+	[NOTICE_OFF] = "guest %s is off",
+	[NOTICE_COMMAND] = "guest %s stopped: by command",
+	[NOTICE_FAULT_STOPPED] = "guest %s stays stopped after %u restarts",
+	[NOTICE_FAULT_RESTART] = "guest %s restarts, %u of %u",
+};
+
+static void vcpu_release(struct vcpu *vcpu)
+{
+	if (vcpu->operations->release != NULL)
+		vcpu->operations->release(vcpu);
+}
+
+static void vm_release(struct vm *vm)
+{
+	enum vm_notice notice;
+
+	schedule_breathe();
+	if (vm->silent)
+		format(vm->reason, sizeof(vm->reason), "no sign of life for %u ms",
+		       vm->guest->watchdog_ms);
+	vm->silent = false;
+	schedule_breathe();
+	if (vm->faulted)
+		report(vm);
+	vm->faulted = false;
+	if (vm->refused)
+		log_line("guest %s tried to manage guests: refused", vm->guest->name);
+	vm->refused = false;
+	while ((notice = vm->notice) != NOTICE_NONE) {
+		vm->notice = NOTICE_NONE;
+		log_line(notices[notice], vm->guest->name, vm->fault_restarts,
+			 vm->guest->restart_limit);
+	}
+	if (!vm->unreleased)
+		return;
+	channel_renew(vm);
+	channel_ring_peers(vm);
+	vm_each_vcpu(vm, vcpu_release);
+	vm->unreleased = false;
+}
+
+void vm_release_stopped(void)
+{
+	for (u32 i = 0; i < core.vcpu_count; i++)
+		vm_release(&vms[i]);
+}
+
+static void vm_start(struct vm *vm)
+{
+	struct vcpu *vcpu = vm->vcpus;
+
+	vm_release(vm);
+	vm_load(vm);
+	processor_reset(vcpu);
+	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
+	schedule_breathe();
+	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
+	vcpu->shared->memory_size = vm->guest->memory_size;
+	vcpu->shared->tsc_khz = time_tsc_khz;
+	channel_tell(vm);
+	schedule_breathe();
+	channel_renew(vm);
+	vcpu->operations->start(vcpu);
+	processor_start(vcpu);
+	if (vm->state != GANDALF_STATE_STARTING) {
+		vcpu->operations->stop(vcpu);
+		return;
+	}
+	vcpu->pending = 0;
+	vm->state = GANDALF_STATE_RUNNING;
+	vm->started = rdtsc();
+	vm->alive = 0;
+	trace(TRACE_start, vm->index, vm->entry);
+	vcpu->state = VCPU_RUNNING;
+	vcpu_notify(vcpu);
+	channel_ring_peers(vm);
+}
+
+void vm_start_requested(void)
+{
+	for (u32 i = 0; i < core.vcpu_count; i++)
+		if (vcpus[i].vm->state == GANDALF_STATE_STARTING)
+			vm_start(vcpus[i].vm);
+}
