@@ -654,7 +654,7 @@ static void machine_make(u32 frames, bool dedicated)
 	guest = (struct gandalf_guest){ .memory_base = GUEST_BASE, .memory_size = GUEST_SIZE,
 					.kind = dedicated ? GANDALF_KIND_LINUX_DEDICATED
 							  : GANDALF_KIND_LINUX_SHARED };
-	core.interruptible = true;
+	core.pauses = core.interruptible = true;
 	apic_base = dedicated ? APIC_FRAME | 0x900 : 0;
 	idle_vcpu.state = VCPU_RUNNING;
 	core.cr3 = idle_vcpu.cr3 = (u32)(uintptr_t)memory_directory;

@@ -172,13 +172,13 @@ void time_interrupt(void)
 	vcpu->attention = true;
 }
 
-void interrupt_release(struct vcpu *which)
+void direct_begin(struct vcpu *which)
 {
 	core.direct = which;
 	trap_give_clock(true);
 }
 
-void interrupt_take_back(void)
+void direct_end(void)
 {
 	core.direct = NULL;
 	trap_give_clock(false);

@@ -472,7 +472,7 @@ static void interrupts_are_let_in_while_a_line_is_typed(void **state)
 	(void)state;
 	vms[RTOS].state = GANDALF_STATE_RUNNING;
 	input_room = 60;
-	core.interruptible = true;
+	core.pauses = core.interruptible = true;
 	vcpus_made[LINUX].state = VCPU_RUNNING;
 	typed_until_now = 0;
 	processor.admit = no_more_than_16_bytes_were_typed;

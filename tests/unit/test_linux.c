@@ -146,12 +146,12 @@ struct frame *switch_prepare(struct vcpu *which)
 	return &frame;
 }
 
-void interrupt_release(struct vcpu *which)
+void direct_begin(struct vcpu *which)
 {
 	assert_null(which);
 }
 
-void interrupt_take_back(void)
+void direct_end(void)
 {
 	fail();
 }
@@ -405,7 +405,7 @@ static int start(void **state)
 	vcpu.frame = &frame;
 	vcpu.state = VCPU_RUNNING;
 	core.current = &vcpu;
-	core.interruptible = true;
+	core.pauses = core.interruptible = true;
 	vm.kind = kind_linked(vm.guest->kind);
 	hypercalls_give(&vcpu);
 	assert_true(vm.kind->create(&vm));

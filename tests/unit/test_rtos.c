@@ -172,7 +172,7 @@ static void printing_lets_interrupts_in(void **state)
 {
 	(void)state;
 	room = 300;
-	core.interruptible = true;
+	core.pauses = core.interruptible = true;
 	assert_int_equal(call(GANDALF_HYPERCALL_CONSOLE_WRITE, 0x3000, 100), 100);
 	assert_in_range(longest, 1, 4);
 	assert_int_equal(pumps, 1);

@@ -698,7 +698,7 @@ static void interrupts_are_let_in_before_a_guest_goes_off(void **state)
 
 	for (u32 i = 0; i < ARRAY_SIZE(ways); i++) {
 		start(state);
-		core.interruptible = true;
+		core.pauses = core.interruptible = true;
 		core.current = &vcpus[0];
 		ways[i](&vms[0]);
 		assert_int_equal(processor.admissions, 1);

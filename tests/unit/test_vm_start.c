@@ -698,7 +698,7 @@ static void a_stop_lets_interrupts_in(void **state)
 	for (u32 interruptible = 0; interruptible < 2; interruptible++) {
 		create(NULL);
 		begin(SLOW);
-		core.interruptible = true;
+		core.pauses = core.interruptible = true;
 		core.current = vms[SLOW].vcpus;
 		core.current->interruptible = interruptible;
 		processor.admissions = 0;

@@ -20,6 +20,8 @@ struct core {
 	bool guests_started;      /* interrupts drain the console from here on */
 	bool unusual;             /* vCPUs share a priority or have had breakpoints */
 	bool interruptible;       /* the VMM's work for Linux lets interrupts in */
+	bool pauses;              /* and other work does between its steps: not while they are a
+				   * guest's (direct.c) */
 };
 
 extern struct core core;

@@ -21,6 +21,9 @@
 OF_CORE static struct vcpu *owners[IRQS];
 OF_CORE_INITIALISED static int console_line = -1;
 OF_CORE static struct deadline console_deadline;
+static void serve_own(unsigned vector);
+/* serve_own(), or what serves interrupts for a guest to which the controllers have been left. */
+OF_CORE_INITIALISED static void (*serve)(unsigned vector) = serve_own;
 OF_CORE static u32 console_waits; /* how often it has waited, and been served behind that */
 
 /* A fast UART must not take the processor from an RTOS for long with what it sends;
@@ -67,25 +70,16 @@ void interrupt_assign(u32 irqs, struct vcpu *vcpu)
 	}
 }
 
-void interrupt_release(struct vcpu *vcpu)
+void interrupt_leave(void (*to)(unsigned vector))
 {
-	log_flush();
-	time_stop();
-	/* What waits is still the VMM's, and may start the timer. */
-	interrupts_admit(gates_to_linux);
-	time_stop();
-	core.direct = vcpu;
-	trap_give_clock(true);
+	serve = to;
 	i8259_release();
 }
 
 void interrupt_take_back(void)
 {
-	core.direct = NULL;
-	trap_give_clock(false);
+	serve = serve_own;
 	lines_enable();
-	time_start();
-	log_take_back();
 }
 
 /* An RTOS that must not wait has waited long enough when it has been seen to hold the processor
@@ -131,12 +125,15 @@ static void line_interrupt(unsigned irq)
 		owners[irq]->operations->interrupt(owners[irq], irq);
 }
 
-void interrupt_serve(unsigned vector)
+static void serve_own(unsigned vector)
 {
-	if (core.direct != NULL)
-		core.direct->operations->interrupt(core.direct, vector);
-	else if (vector < VECTOR_PIC + IRQS)
+	if (vector < VECTOR_PIC + IRQS)
 		line_interrupt(vector - VECTOR_PIC);
 	else
 		apic_end_of_interrupt(); /* of a guest that had the CPU to itself and has stopped */
+}
+
+void interrupt_serve(unsigned vector)
+{
+	serve(vector);
 }

@@ -10,9 +10,9 @@
 void interrupt_init(int console_irq);
 /* Gives IRQs to a guest; bit n: IRQ n. */
 void interrupt_assign(u32 irqs, struct vcpu *vcpu);
-/* Leaves controllers and timer to a guest that has the CPU to itself. */
-void interrupt_release(struct vcpu *vcpu);
-/* Takes them over again when it has stopped. */
+/* Leaves the controllers to a guest: what still enters the VMM goes to a function. */
+void interrupt_leave(void (*to)(unsigned vector));
+/* Takes them over again. */
 void interrupt_take_back(void);
 /* Serves a vector other than that of the VMM's clock; real IF is 0. */
 void interrupt_serve(unsigned vector);

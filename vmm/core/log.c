@@ -30,19 +30,9 @@ OF_MACHINE static u16 uart_port;
 OF_MACHINE static u32 uart_baud;
 OF_CORE static char *copy;
 OF_CORE static u32 copy_room;
+/* What moves output to the outside now. */
+OF_CORE static void (*pump)(void);
 OF_CORE static char panic_text[PANIC_TEXT_SIZE];
-
-void log_init(u16 port, u32 baud)
-{
-	console_mux_init(&consoles);
-	log_console = console_add(&consoles, "vmm");
-	log_console->drops_oldest = true;
-	uart_port = port;
-	uart_baud = baud;
-	has_uart = port != 0 && serial_init(port, baud);
-	if (!has_uart)
-		vga_clear();
-}
 
 void log_copy(char *to, u32 size)
 {
@@ -117,30 +107,6 @@ static void uart_take_back(void)
 	has_uart = uart_port != 0 && serial_init(uart_port, uart_baud);
 }
 
-_Noreturn static void panic_tell(void)
-{
-	core.guests_started = false; /* nothing interrupts any more, and nobody else runs */
-	if (core.direct != NULL)
-		uart_take_back();
-	core.direct = NULL;
-	log_line("the VMM stops: %s", panic_text);
-	log_flush();
-	power_stop_machine();
-}
-
-/* Whatever has gone wrong, what is left to do needs neither the stack nor the address space on
- * which it did; the arguments may lie there. */
-_Noreturn void panic(const char *pattern, ...)
-{
-	va_list arguments;
-
-	interrupts_disable(panic);
-	va_start(arguments, pattern);
-	format_list(panic_text, sizeof(panic_text), pattern, arguments);
-	va_end(arguments);
-	switch_to_boot_stack(panic_tell);
-}
-
 /* Few bytes at a time, since interrupts wait: the UART interrupts again for the rest. */
 static void uart_pump(void)
 {
@@ -186,16 +152,40 @@ bool log_receive(void)
 	return i != 0;
 }
 
+static void screen_pump_later(void)
+{
+	if (!deadline_is_set(&screen))
+		deadline_set(&screen, rdtsc() + time_tsc_khz / SCREEN_RATE);
+}
+
+static void pump_nothing(void)
+{
+}
+
+static void pump_choose(void)
+{
+	if (has_uart)
+		pump = uart_pump;
+	else
+		pump = core.guests_started ? screen_pump_later : screen_pump;
+}
+
+void log_init(u16 port, u32 baud)
+{
+	console_mux_init(&consoles);
+	log_console = console_add(&consoles, "vmm");
+	log_console->drops_oldest = true;
+	uart_port = port;
+	uart_baud = baud;
+	has_uart = port != 0 && serial_init(port, baud);
+	if (!has_uart)
+		vga_clear();
+	pump_choose();
+}
+
 void log_pump(void)
 {
-	if (core.direct != NULL)
-		return;
-	if (has_uart)
-		uart_pump();
-	else if (!core.guests_started)
-		screen_pump();
-	else if (!deadline_is_set(&screen))
-		deadline_set(&screen, rdtsc() + time_tsc_khz / SCREEN_RATE);
+	pump();
 }
 
 void log_flush(void)
@@ -211,9 +201,16 @@ void log_start(void)
 {
 	core.guests_started = true;
 	deadline_init(&screen, screen_expire, 0);
+	pump_choose();
 	if (has_uart)
 		serial_enable_interrupts();
 	log_pump();
+}
+
+void log_leave(void)
+{
+	log_flush();
+	pump = pump_nothing;
 }
 
 /* What the guest has written leaves before the UART is emptied: its FIFO at 9600 baud. */
@@ -226,4 +223,28 @@ void log_take_back(void)
 	console_forget_line(&consoles);
 	uart_take_back();
 	log_start();
+}
+
+_Noreturn static void panic_tell(void)
+{
+	core.guests_started = false; /* nothing interrupts any more, and nobody else runs */
+	if (pump == pump_nothing)
+		uart_take_back();
+	pump_choose();
+	log_line("the VMM stops: %s", panic_text);
+	log_flush();
+	power_stop_machine();
+}
+
+/* Whatever has gone wrong, what is left to do needs neither the stack nor the address space on
+ * which it did; the arguments may lie there. */
+_Noreturn void panic(const char *pattern, ...)
+{
+	va_list arguments;
+
+	interrupts_disable(panic);
+	va_start(arguments, pattern);
+	format_list(panic_text, sizeof(panic_text), pattern, arguments);
+	va_end(arguments);
+	switch_to_boot_stack(panic_tell);
 }

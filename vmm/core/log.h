@@ -33,7 +33,9 @@ void log_tell(void);
 bool log_receive(void);
 /* From here on interrupts move the bytes, and nothing waits for the UART. */
 void log_start(void);
-/* After a guest that had the UART for itself: sets it up again. */
+/* Leaves the UART or the screen to a guest: output waits from here on. */
+void log_leave(void);
+/* After that guest: sets the UART up again. */
 void log_take_back(void);
 /* Waits until all output has left; only for boot and power-off. */
 void log_flush(void);

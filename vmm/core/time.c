@@ -19,34 +19,44 @@ OF_MACHINE u32 time_tsc_khz;
 
 OF_CORE_INITIALISED static struct deadline last = {.time = TIME_NEVER};
 OF_CORE_INITIALISED static struct deadline *first = &last;
-OF_MACHINE static const struct timer_hardware *hardware;
+OF_MACHINE static const struct timer_hardware *found;
+/* The one that was found, or none while it is a guest's. */
+OF_CORE static const struct timer_hardware *hardware;
+
+static void program_nothing(UNUSED u32 low, UNUSED s32 high)
+{
+}
+
+static const struct timer_hardware no_timer = {.program = program_nothing};
 
 COLD void time_init(void)
 {
 	time_tsc_khz = i8254_measure_tsc();
-	hardware = apic_init(time_tsc_khz) ? &apic_timer : &i8254_timer;
+	found = hardware = apic_init(time_tsc_khz) ? &apic_timer : &i8254_timer;
 	hardware->start();
 }
 
 COLD void time_stop(void)
 {
-	hardware->stop();
+	hardware = &no_timer;
+	found->stop();
 }
 
 COLD void time_start(void)
 {
+	hardware = found;
 	hardware->start();
 	time_interrupt();
 }
 
 COLD const char *time_hardware(void)
 {
-	return hardware->name;
+	return found->name;
 }
 
 COLD int time_irq(void)
 {
-	return hardware->irq;
+	return found->irq;
 }
 
 /* Mostly it comes first. */
@@ -85,7 +95,7 @@ void deadline_set(struct deadline *deadline, u64 time)
 		*link = deadline->next;
 	}
 	deadline_insert(deadline, time);
-	if (first == deadline && core.direct == NULL) {
+	if (first == deadline) {
 		/* program() sees by itself whether it is over. */
 		bool over = rdtsc_since(&time, &low, &high);
 

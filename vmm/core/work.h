@@ -39,7 +39,6 @@ static inline void work_begin(const struct vcpu *vcpu)
  * A masked section begins behind it. */
 #define work_pause(section)                                                   \
 	do {                                                                  \
-		if (core.interruptible && core.direct == NULL &&              \
-		    core.current->state == VCPU_RUNNING)                      \
+		if (core.pauses && core.current->state == VCPU_RUNNING)       \
 			interrupts_admit(section);                                 \
 	} while (0)

@@ -22,9 +22,6 @@ struct fixup {
 	u32 at, to;
 };
 
-/* Instead of a vector. */
-#define OWN_CLOCK 0
-
 extern const struct fixup fixup_first[], fixup_last[];
 
 OF_CORE void (*trap_handlers[VECTORS])(struct frame *frame);
@@ -38,28 +35,6 @@ COLD static const struct fixup *trap_fixup(u32 eip)
 		if (fixup->at == eip)
 			return fixup;
 	return NULL;
-}
-
-/* Interrupts come where the idle vCPU lets them in, and where the VMM works for a guest. Whoever
- * has been woken up runs at once, since the next interrupt may wait already. A vCPU that runs
- * meanwhile may change CR2, and the FPU's owner. */
-static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector)
-{
-	bool working = vcpu->working;
-	u32 cr2 = cr2_read();
-
-	vcpu->working = true;
-	if (vector == OWN_CLOCK)
-		time_interrupt();
-	else
-		interrupt_serve(vector);
-	vcpu_count(vcpu, COUNTER_vmm_interrupts);
-	if (schedule_gives_way()) {
-		vcpu_count(vcpu, COUNTER_vmm_preemptions);
-		vcpu_notify(vcpu);
-		cr2_write(cr2);
-	}
-	vcpu->working = working; /* true: a handler that let this interrupt in */
 }
 
 /* Whether an access of the VMM to a guest's memory may fill its page tables, for which others may
@@ -120,41 +95,62 @@ void trap_attend(void)
 	} while (vcpu->attention & ATTENTION_NOW);
 }
 
-static void trap_interrupt(struct frame *frame)
+/* Interrupts come where the idle vCPU lets them in, and where the VMM works for a guest. Whoever
+ * has been woken up runs at once, since the next interrupt may wait already. A vCPU that runs
+ * meanwhile may change CR2, and the FPU's owner. */
+static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector, void (*serve)(unsigned vector))
 {
-	struct vcpu *vcpu = core.current;
+	bool working = vcpu->working;
+	u32 cr2 = cr2_read();
 
-	trace(TRACE_interrupt, frame->vector, frame->eip);
-	if (!origin_is_guest(vcpu, frame)) {
-		if (!origin_is_vmm(frame))
-			origin_mend(frame);
-		interrupt_vmm(vcpu, frame->vector);
-		return;
+	vcpu->working = true;
+	serve(vector);
+	vcpu_count(vcpu, COUNTER_vmm_interrupts);
+	if (schedule_gives_way()) {
+		vcpu_count(vcpu, COUNTER_vmm_preemptions);
+		vcpu_notify(vcpu);
+		cr2_write(cr2);
 	}
-	vcpu_count(vcpu, COUNTER_entries);
-	vcpu_count(vcpu, COUNTER_interrupts);
-	vcpu_notify(vcpu);
-	interrupt_serve(frame->vector);
+	vcpu->working = working; /* true: a handler that let this interrupt in */
 }
 
-/* The same for the VMM's clock, the shortest way: an RTOS waits. */
-static void trap_clock(struct frame *frame)
+/* The one way of an interrupt, whoever it has hit. true: a guest, which is not to go on before
+ * trap_attend() has looked at what came of it. */
+static INLINE bool interrupt_enter(struct frame *frame, unsigned vector,
+				   void (*serve)(unsigned vector))
 {
 	struct vcpu *vcpu = core.current;
 
-	trace_fast(vcpu->id, TRACE_interrupt, VECTOR_APIC_TIMER, frame->eip);
+	trace_fast(vcpu->id, TRACE_interrupt, vector, frame->eip);
 	if (!origin_is_guest(vcpu, frame)) {
 		if (!origin_is_vmm(frame))
 			origin_mend(frame);
-		apic_end_of_interrupt();
-		interrupt_vmm(vcpu, OWN_CLOCK);
-		return;
+		interrupt_vmm(vcpu, vector, serve);
+		return false;
 	}
-	apic_end_of_interrupt();
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_interrupts);
+	serve(vector);
+	return true;
+}
+
+static void trap_interrupt(struct frame *frame)
+{
+	if (interrupt_enter(frame, frame->vector, interrupt_serve))
+		vcpu_notify(core.current);
+}
+
+static inline void clock_serve(UNUSED unsigned vector)
+{
+	apic_end_of_interrupt();
 	time_interrupt();
-	trap_attend();
+}
+
+/* The VMM's clock: an RTOS waits, so entry.S need not look again. */
+static void trap_clock(struct frame *frame)
+{
+	if (interrupt_enter(frame, VECTOR_APIC_TIMER, clock_serve))
+		trap_attend();
 }
 
 static void trap_exception(struct frame *frame)

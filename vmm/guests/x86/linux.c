@@ -10,9 +10,9 @@
 #include "arch/ia32/fpu.h"
 #include "arch/ia32/memory.h"
 #include "arch/ia32/switch.h"
+#include "core/direct.h"
 #include "core/guest_kind.h"
 #include "core/hypercall.h"
-#include "core/interrupt.h"
 #include "core/pool.h"
 #include "core/schedule.h"
 #include "core/trace.h"
@@ -22,6 +22,7 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
 #include "lib/format.h"
+#include "platform/pc/apic.h"
 
 /* Linux's 32-bit boot protocol (Documentation/x86/boot.rst): flat segments,
  * paging off, ESI the boot parameters. */
@@ -291,7 +292,7 @@ COLD static void linux_start(struct vcpu *vcpu)
 	schedule_breathe();
 	board_reset(pc->board);
 	if (pc->dedicated)
-		interrupt_release(vcpu);
+		direct_begin(vcpu);
 	frame->cs = BOOT_CODE | 1;
 	frame->ss = BOOT_DATA | 1;
 	frame->ds = frame->es = BOOT_DATA;
@@ -304,7 +305,7 @@ COLD static void linux_stop(struct vcpu *vcpu)
 {
 	board_stop(vcpu->vm->board);
 	if (vcpu->pc->dedicated)
-		interrupt_take_back();
+		direct_end();
 }
 
 /* Where another runs its EIP has no meaning. */
