@@ -92,14 +92,56 @@ def test_a_mistake_is_reported(debug: Path) -> None:
         machine.expect("vmm", REPORT, PATIENCE)
 
 
+def test_guests_that_are_managed_break_nothing(debug: Path) -> None:
+    """Hypercalls of control and commands touch what interrupt handlers share."""
+    description = describe("debug-control", linux(more="control = true"), DEMO)
+    with Boot.start(description, vmm=debug) as machine:
+        machine.wait_for_shell()
+        for action in ("pause", "resume", "restart"):
+            machine.shell(f"gandalfctl {action} rtos")
+        machine.next_latency()
+        machine.vmm("restart rtos", r"guest rtos restarts|guest rtos stopped: by command")
+        machine.shell("gandalfctl list; gandalfctl log; cat /proc/interrupts")
+        machine.counters("rtos")
+
+
+def with_change(name: str, source: str, old: str, new: str) -> Path:
+    """Build a debug VMM of which a line is another."""
+    folder = copy_sources(name)
+    path = folder / "vmm" / source
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+    return build_debug(folder, folder / "build")
+
+
 def test_a_write_to_what_the_machine_has_in_common_is_a_panic() -> None:
     """A command of the console is made to change it, behind the start of the guests."""
-    folder = copy_sources("machine")
-    source = folder / "vmm" / "core" / "command.c"
-    text = source.read_text()
-    assert text.count(COMMAND) == 1
-    source.write_text(text.replace(COMMAND, COMMAND + "\ttime_tsc_khz++;\n"))
-    vmm = build_debug(folder, folder / "build")
+    vmm = with_change("machine", "core/command.c", COMMAND, COMMAND + "\ttime_tsc_khz++;\n")
     with Boot.start(describe("debug-machine", DEMO, memory="64M"), vmm=vmm) as machine:
         machine.next_latency()
         machine.vmm("status", r"what the machine has in common has changed at [0-9a-f]+")
+
+
+@pytest.mark.parametrize(
+    ("source", "old", "new", "action", "panic"),
+    [
+        ("core/control.c", "\twork_end(control_change);\n\tvcpu_notify(vcpu);",
+         "\twork_begin(vcpu);\n\tvcpu_notify(vcpu);",
+         "gandalfctl stop rtos", "interrupts are enabled in vm_act"),
+        ("arch/ia32/trap.c", "\twork_begin(vcpu);\n\tvcpu->operations->page_fault",
+         "\twork_end(no_fpu);\n\tvcpu->operations->page_fault",
+         "true", "interrupts are masked in linux_page_fault"),
+    ],
+    ids=["enabled", "masked"],
+)  # fmt: skip
+def test_interrupts_that_are_not_as_a_function_expects_are_a_panic(
+    source: str, old: str, new: str, action: str, panic: str
+) -> None:
+    vmm = with_change("masked-state", source, old, new)
+    description = describe("debug-state", linux(more="control = true"), DEMO)
+    with Boot.start(description, vmm=vmm) as machine:
+        if action != "true":
+            machine.wait_for_shell()
+            machine.send("linux", f"{action}\n")
+        machine.expect("vmm", panic, PATIENCE)

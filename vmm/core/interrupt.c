@@ -135,5 +135,6 @@ static void serve_own(unsigned vector)
 
 void interrupt_serve(unsigned vector)
 {
+	EXPECTS_MASKED();
 	serve(vector);
 }

@@ -59,6 +59,7 @@ static void log_put(char character)
 {
 	bool put;
 
+	EXPECTS_MASKED();
 	/* Its guest may have been stopped at a pause: the rest is left out, since it would be
 	 * masked. */
 	if (log_pauses && core.current->state != VCPU_RUNNING)
@@ -130,6 +131,7 @@ static void screen_pump(void)
 
 void log_tell(void)
 {
+	EXPECTS_MASKED();
 	for (u32 i = 0; i < core.vcpu_count; i++)
 		if (vcpus[i].state != VCPU_OFF)
 			vcpus[i].operations->console(&vcpus[i]);
@@ -185,6 +187,7 @@ void log_init(u16 port, u32 baud)
 
 void log_pump(void)
 {
+	EXPECTS_MASKED();
 	pump();
 }
 

@@ -64,6 +64,7 @@ COLD void schedule_add(struct vcpu *vcpu)
 
 COLD void schedule_housekeeping(u32 work)
 {
+	EXPECTS_MASKED();
 	core.housekeeping |= work;
 	turn_ended = false;
 	vcpu_notify(core.current);
@@ -114,6 +115,7 @@ bool schedule_gives_way(void)
 	struct gandalf_trace_event *event;
 	u64 now;
 
+	EXPECTS_MASKED();
 	if (to == from)
 		return false;
 	if (core.unusual)

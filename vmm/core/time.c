@@ -9,6 +9,7 @@
 #include "core/core.h"
 #include "lib/math.h"
 #include "lib/owner.h"
+#include "masked_state.h"
 #include "platform/pc/apic.h"
 #include "platform/pc/i8254.h"
 
@@ -89,6 +90,7 @@ void deadline_set(struct deadline *deadline, u64 time)
 	s32 high;
 	u32 low;
 
+	EXPECTS_MASKED();
 	if (deadline->time != TIME_NEVER) {
 		while (*link != deadline)
 			link = &(*link)->next;
@@ -139,6 +141,7 @@ void time_interrupt(void)
 	s32 high;
 	u32 low;
 
+	EXPECTS_MASKED();
 	if (rdtsc_since(&first->time, &low, &high)) {
 		deadline_expire(&first);
 		if (rdtsc_since(&first->time, &low, &high)) {

@@ -120,6 +120,7 @@ static void vcpu_take_down(struct vcpu *vcpu)
 
 static void vm_take_down(struct vm *vm, u32 state)
 {
+	EXPECTS_MASKED();
 	trace(TRACE_stop, vm->index, state);
 	vm->state = state;
 	vm->alive = 0;
@@ -224,6 +225,7 @@ static const struct {
 
 int vm_act(struct vm *vm, u32 action)
 {
+	EXPECTS_MASKED();
 	if (action >= ARRAY_SIZE(actions))
 		return GANDALF_ERROR_ARGUMENT;
 	if ((actions[action].states >> vm->state & 1) == 0)

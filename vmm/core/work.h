@@ -13,6 +13,9 @@
  * share (consoles, log, deadlines, the virtual interrupt controller, timers and
  * UART, the owner of the FPU, every VM's state) is touched behind work_end() only.
  *
+ * A function that relies on it says at its head whether interrupts are masked: EXPECTS_MASKED(),
+ * EXPECTS_OPEN() (masked_state.h), which the debug build asserts.
+ *
  * Whoever changes what the return to a guest depends on calls vcpu_notify(), whose word
  * entry.S reads with interrupts disabled. tests/preemption has the model.
  */

@@ -18,6 +18,7 @@
 #include "arch/ia32/layout.h"
 #include "arch/ia32/memory.h"
 #include "arch/ia32/switch.h"
+#include "masked_state.h"
 
 /* Interrupts of the core. What is behind the last three is a masked section, by name. */
 #define interrupts_enable() sti()

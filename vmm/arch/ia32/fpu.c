@@ -7,6 +7,7 @@
 
 #include "lib/owner.h"
 #include "lib/string.h"
+#include "masked_state.h"
 
 #define CPUID_FXSR (1u << 24)
 #define CPUID_SSE (1u << 25)
@@ -46,6 +47,7 @@ void fpu_take(struct vcpu *vcpu)
 {
 	struct vcpu *owner = core.fpu_owner;
 
+	EXPECTS_MASKED();
 	if (owner == vcpu)
 		return;
 	clts();

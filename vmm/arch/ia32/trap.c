@@ -85,6 +85,7 @@ void trap_attend(void)
 {
 	struct vcpu *vcpu = core.current;
 
+	EXPECTS_MASKED();
 	do {
 		vcpu_notice(vcpu);
 		if (vcpu->vm->halt_wanted)

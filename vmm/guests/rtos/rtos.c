@@ -19,6 +19,7 @@
 #include "guests/rtos/rtos.h"
 #include "lib/owner.h"
 #include "lib/string.h"
+#include "masked_state.h"
 
 enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3, OPCODE_IRET = 0xcf };
 /* Bytes of console input or output between two looks at interrupts. */
@@ -132,6 +133,7 @@ static void rtos_deliver(struct vcpu *vcpu)
 {
 	u32 handler = 0;
 
+	EXPECTS_MASKED();
 	while (handler == 0 && vcpu->pending != 0 &&
 	       (vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG) != 0) {
 		struct rtos *rtos = vcpu->rtos;

@@ -7,6 +7,7 @@
 #include "core/hypercall.h"
 #include "guests/rtos/rtos.h"
 #include "lib/math.h"
+#include "masked_state.h"
 
 /* In 2^32ths, rounded up: an expiry is late by a 10^6th of a tick after six periods, not early. */
 #define THOUSANDTH 4294968u
@@ -47,6 +48,7 @@ static u64 timer_expire(struct deadline *deadline)
 	struct rtos *rtos = (struct rtos *)((u8 *)deadline - offsetof(struct rtos, timer));
 	struct vcpu *vcpu = rtos->vcpu;
 
+	EXPECTS_MASKED();
 	rtos->expiries++;
 	vcpu_count(vcpu, COUNTER_timer_expiries);
 	if (vcpu->pending & TIMER_BIT)

@@ -10,6 +10,7 @@
 #include "core/work.h"
 #include "guests/x86/port.h"
 #include "lib/owner.h"
+#include "masked_state.h"
 #include "platform/pc/cmos.h"
 
 enum { IRQ_PIT = 0, IRQ_UART = 4, IRQ_RTC = 8 };
@@ -28,6 +29,7 @@ static void pic_look(struct board *board)
 {
 	struct pc *pc = board->pc;
 
+	EXPECTS_MASKED();
 	pc->interrupt_waits = pic_pending(&board->pic) >= 0;
 	vcpu_notify_if(pc->vcpu, pc->interrupt_waits);
 }
@@ -61,6 +63,7 @@ static void uart_exchange(struct board *board)
 {
 	struct console *console = board->vm->console;
 
+	EXPECTS_MASKED();
 	for (u32 i = 0;
 	     i < UART_STEP && uart_can_receive(&board->uart) && console_has_input(console); i++)
 		uart_receive(&board->uart, (u8)console_get(console));
@@ -150,6 +153,7 @@ void board_settle(struct pc *pc)
 {
 	u8 due;
 
+	EXPECTS_MASKED();
 	if (pc->due != 0)
 		chips_pause();
 	while ((due = pc->due & (u8)-pc->due) != 0) {
@@ -296,6 +300,7 @@ unsigned board_acknowledge(struct board *board)
 {
 	unsigned vector = (unsigned)pic_acknowledge(&board->pic);
 
+	EXPECTS_MASKED();
 	board->pc->interrupt_waits = pic_pending(&board->pic) >= 0;
 	return vector;
 }

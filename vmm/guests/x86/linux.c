@@ -22,6 +22,7 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
 #include "lib/format.h"
+#include "masked_state.h"
 #include "platform/pc/apic.h"
 
 /* Linux's 32-bit boot protocol (Documentation/x86/boot.rst): flat segments,
@@ -189,6 +190,7 @@ static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 	u32 linear = vcpu->fault_address;
 	enum shadow_result result;
 
+	EXPECTS_OPEN(vcpu);
 	trace_fast(vcpu->id, TRACE_page_fault, linear, frame->eip);
 	vcpu_count(vcpu, COUNTER_page_faults);
 	if (linear >= SHADOW_KERNEL && access_to_kernel(pc, linear, frame->error))

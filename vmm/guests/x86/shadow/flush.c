@@ -6,6 +6,7 @@
 #include "guests/x86/shadow/directory.h"
 #include "guests/x86/shadow/kernel.h"
 #include "guests/x86/shadow/tlb.h"
+#include "masked_state.h"
 
 /* Up to here pages are invalidated one by one, beyond it the TLB is flushed. */
 #define FLUSH_SINGLE_PAGES 8u
@@ -88,6 +89,7 @@ void shadow_flush(struct pc *pc, u32 guest_directory, u32 start, u32 end)
 	struct shadow *shadow = &pc->shadow;
 	struct space *space;
 
+	EXPECTS_OPEN(pc->vcpu);
 	vcpu_count(pc->vcpu, COUNTER_flushes);
 	shadow->caching = true;
 	space = space_find(shadow, guest_directory & PTE_FRAME);
