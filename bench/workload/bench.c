@@ -9,8 +9,8 @@
  *		N operations between a call of umask() and one of times(), begun behind a timer
  *		interrupt, so that as few of those as possible come in between
  *	bench boot
- *		the time stamp, which a deterministic machine begins at 0; calls umask() and times(),
- *		so that somebody who measures from outside knows the beginning
+ *		the time stamp, which a deterministic machine begins at 0; calls umask() and
+ *		times(), so that somebody who measures from outside knows the beginning
  *	bench flush N
  *		changes page tables N times as fast as it can, and measures nothing
  *	bench list

@@ -45,7 +45,8 @@ static void measurement_print(void)
 	if (statistics.activations)
 		terminal_print("activations=%u minimum=%u mean=%u p99.9=%u maximum=%u missed=%u",
 			       statistics.activations, statistics.minimum,
-			       statistics_mean(&statistics), statistics_percentile(&statistics, 999),
+			       statistics_mean(&statistics),
+			       statistics_percentile(&statistics, 999),
 			       statistics.maximum, statistics.missed);
 	if (samples_lost != lost_before) {
 		lost_before = samples_lost;

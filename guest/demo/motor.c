@@ -51,7 +51,8 @@ static int32_t number_read(const char *text)
 
 static void motor_step(void)
 {
-	speed += ((set_point * SCALE - position) * STIFFNESS - speed * DAMPING * SCALE / 64) / SCALE;
+	speed += ((set_point * SCALE - position) * STIFFNESS -
+		  speed * DAMPING * SCALE / 64) / SCALE;
 	position += speed;
 }
 

@@ -179,6 +179,11 @@ def rtos_alone(image: str) -> Callable[[], tuple[str, ...]]:
     return lambda: (rtos_guest(image),)
 
 
+def dedicated(kernel: str, more: str = "") -> Callable[[], tuple[str, ...]]:
+    """Return a kernel in Linux's place with the CPU to itself."""
+    return lambda: (pc(kernel, "dedicated") + f"\n{more}\n",)
+
+
 def managed() -> tuple[str, ...]:
     return linux(initrd=root_file_system(), more="control = true"), DEMO, lab()
 
@@ -217,13 +222,9 @@ LOADS = {
     "dedicated": Load(
         lambda: (linux("dedicated", "build/linux/dedicated/vmlinux"),), drive_dedicated
     ),
-    "pc-dedicated": Load(lambda: (pc("pc", "dedicated"),), passes("linux", "pc"), "64M"),
+    "pc-dedicated": Load(dedicated("pc"), passes("linux", "pc"), "64M"),
     **{
-        name: Load(
-            lambda name=name: (pc(name, "dedicated") + '\non_fault = "restart"\n',),  # type: ignore[misc]
-            passes("linux", name),
-            "64M",
-        )
+        name: Load(dedicated(name, 'on_fault = "restart"'), passes("linux", name), "64M")
         for name in ("pc-upcalls", "pc-apic")
     },
 }

@@ -97,12 +97,23 @@ static void ring_fill(char ring[RING], uint32_t written, bool log)
 		ring[n % RING] = log ? log_byte(n) : (char)('a' + n % 26);
 }
 
+/* An event each millisecond; the late one and the next have each other's time. */
+static uint64_t trace_time(uint32_t n)
+{
+	uint32_t milliseconds = n;
+
+	if (late && n == late)
+		milliseconds = n + 1;
+	else if (late && n == late + 1)
+		milliseconds = late;
+	return 1000ull * milliseconds * KHZ / 1000;
+}
+
 static void trace_fill(struct gandalf_trace_event ring[GANDALF_TRACE_EVENTS])
 {
 	for (uint32_t n = 0; n < events; n++)
 		ring[n % GANDALF_TRACE_EVENTS] = (struct gandalf_trace_event){
-			.time = 1000ull * (late && n == late ? n + 1 : late && n == late + 1 ? late : n) *
-				KHZ / 1000,
+			.time = trace_time(n),
 			.type = (uint16_t)(n % 14),
 			.vcpu = n % 3 == 2 ? 0xffff : (uint16_t)(n % 3),
 			.first = n,
@@ -180,7 +191,8 @@ long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uin
 		trace_fill(trace);
 		return copy(to, size, offset, trace, sizeof(trace));
 	case GANDALF_OBJECT_REPORT:
-		return copy(to, size, offset, report, *guests[place].reason ? sizeof(report) - 1 : 0);
+		return copy(to, size, offset, report,
+			    *guests[place].reason ? sizeof(report) - 1 : 0);
 	case GANDALF_OBJECT_CONSOLE:
 		return read_console(to, place, size, offset);
 	}

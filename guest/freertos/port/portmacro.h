@@ -26,7 +26,8 @@ typedef uint32_t TickType_t;
 #define configUSE_PORT_OPTIMISED_TASK_SELECTION 1
 #define portRECORD_READY_PRIORITY(priority, ready) (ready) |= 1UL << (priority)
 #define portRESET_READY_PRIORITY(priority, ready) (ready) &= ~(1UL << (priority))
-#define portGET_HIGHEST_PRIORITY(highest, ready) (highest) = 31UL - (UBaseType_t)__builtin_clzl(ready)
+#define portGET_HIGHEST_PRIORITY(highest, ready) \
+	(highest) = 31UL - (UBaseType_t)__builtin_clzl(ready)
 
 /* A store each; the VMM is entered only when an interrupt waits. */
 #define portDISABLE_INTERRUPTS() interrupt_disable()

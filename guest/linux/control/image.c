@@ -73,7 +73,8 @@ static const char *segment_check(const Elf32_Phdr *segment, uint32_t memory)
 	if (segment->p_filesz > segment->p_memsz)
 		return "is a damaged ELF file: a segment has more bytes than memory";
 	if (end_of(segment) > memory)
-		return wrong("does not fit: it ends at 0x%llx, and the guest's memory for it at 0x%x",
+		return wrong("does not fit: it ends at 0x%llx, "
+			     "and the guest's memory for it at 0x%x",
 			     (unsigned long long)end_of(segment), memory);
 	return NULL;
 }

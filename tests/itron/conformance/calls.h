@@ -14,7 +14,8 @@
  *			protected from tasks
  *	E_NOMEM, E_NOID, E_DLT	objects are made before the start and never deleted
  *	E_RSATR		the configurator finds it
- *	E_PAR		for pointers that lead nowhere and for the time of set_tim, where all are valid
+ *	E_PAR		for pointers that lead nowhere and for the time of set_tim, where all are
+ *			valid
  */
 #ifndef CALLS_H
 #define CALLS_H
