@@ -84,7 +84,44 @@ static void image_add(u32 guest, u32 address, u32 memory_size, const char *name)
 	module.table.image_count++;
 }
 
-/* Guest 0: Linux at 64 MiB, guests 1 and 2: RTOSes. */
+/* Linux at 64 MiB, and two RTOSes. */
+static const struct gandalf_guest guests_made[] = {
+	{
+		.name = "linux",
+		.kind = GANDALF_KIND_LINUX_SHARED,
+		.memory_base = 64 * MEBI,
+		.memory_size = 128 * MEBI,
+		.entry = MEBI + 0x100,
+		.boot_parameters = 0x90000,
+		.command_line = 0x91000,
+		.command_line_size = 0x800,
+		.on_reboot = GANDALF_POLICY_RESTART,
+		.restart_limit = 3,
+		.interrupts = 0x4000,
+		.flags = GANDALF_GUEST_STRICT_TLS,
+		.port_range_count = 2,
+		.port_ranges = { { 0x1f0, 0x1f7 }, { 0x3f6, 0x3f6 } },
+	},
+	{
+		.name = "control",
+		.kind = GANDALF_KIND_RTOS,
+		.priority = 2,
+		.memory_base = 32 * MEBI,
+		.memory_size = 0x5000,
+		.entry = 0x100,
+		.interrupts = 0x00a0,
+		.port_range_count = 1,
+		.port_ranges = { { 0x300, 0x31f } },
+	},
+	{
+		.name = "fifteen-letters",
+		.kind = GANDALF_KIND_RTOS,
+		.priority = 1,
+		.memory_base = 32 * MEBI + 0x5000,
+		.memory_size = MEBI,
+	},
+};
+
 static void module_make(void)
 {
 	struct gandalf_table *table = &module.table;
@@ -102,40 +139,7 @@ static void module_make(void)
 	table->console_port = 0x3f8;
 	table->console_interrupt = 4;
 	table->console_baud = 115200;
-	table->guests[0] = (struct gandalf_guest){
-		.name = "linux",
-		.kind = GANDALF_KIND_LINUX_SHARED,
-		.memory_base = 64 * MEBI,
-		.memory_size = 128 * MEBI,
-		.entry = MEBI + 0x100,
-		.boot_parameters = 0x90000,
-		.command_line = 0x91000,
-		.command_line_size = 0x800,
-		.on_reboot = GANDALF_POLICY_RESTART,
-		.restart_limit = 3,
-		.interrupts = 0x4000,
-		.flags = GANDALF_GUEST_STRICT_TLS,
-		.port_range_count = 2,
-		.port_ranges = { { 0x1f0, 0x1f7 }, { 0x3f6, 0x3f6 } },
-	};
-	table->guests[1] = (struct gandalf_guest){
-		.name = "control",
-		.kind = GANDALF_KIND_RTOS,
-		.priority = 2,
-		.memory_base = 32 * MEBI,
-		.memory_size = 0x5000,
-		.entry = 0x100,
-		.interrupts = 0x00a0,
-		.port_range_count = 1,
-		.port_ranges = { { 0x300, 0x31f } },
-	};
-	table->guests[2] = (struct gandalf_guest){
-		.name = "fifteen-letters",
-		.kind = GANDALF_KIND_RTOS,
-		.priority = 1,
-		.memory_base = 32 * MEBI + 0x5000,
-		.memory_size = MEBI,
-	};
+	memcpy(table->guests, guests_made, sizeof(guests_made));
 	image_add(0, MEBI, 4 * MEBI, "kernel");
 	image_add(0, 0x90000, IMAGE_SIZE, "parameters");
 	image_add(1, 0, 2 * IMAGE_SIZE, "text");

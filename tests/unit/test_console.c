@@ -576,16 +576,11 @@ static void writer_check(struct writer *writer, const char *line)
 	writer->seen++;
 }
 
-static void nothing_is_lost_or_mixed(void **state)
+/* Writers and the screen take turns, of any length, until the screen is nearly full. */
+static void writers_run(struct writer writers[3])
 {
-	struct writer writers[3] = { { .console = linux_console, .prefix = "" },
-				     { .console = rtos, .prefix = "[rtos] " },
-				     { .console = log_console, .prefix = "[vmm] " } };
 	u32 random = 5;
-	char *line;
 
-	(void)state;
-	log_console->drops_oldest = false;
 	for (unsigned round = 0; round < 30000; round++) {
 		u32 burst = random_next(&random) % 60;
 		char byte[2] = "";
@@ -602,6 +597,11 @@ static void nothing_is_lost_or_mixed(void **state)
 		if (screen.length > sizeof(screen.text) - 10000)
 			break;
 	}
+}
+
+/* Each writes the rest of its line, and the screen takes all that there is. */
+static void writers_finish(struct writer writers[3])
+{
 	for (unsigned i = 0; i < 3; i++)
 		while (writers[i].line[writers[i].position] != '\0') {
 			writer_next(&writers[i]);
@@ -609,6 +609,19 @@ static void nothing_is_lost_or_mixed(void **state)
 		}
 	screen_take(drain());
 	screen.text[screen.length] = '\0';
+}
+
+static void nothing_is_lost_or_mixed(void **state)
+{
+	struct writer writers[3] = { { .console = linux_console, .prefix = "" },
+				     { .console = rtos, .prefix = "[rtos] " },
+				     { .console = log_console, .prefix = "[vmm] " } };
+	char *line;
+
+	(void)state;
+	log_console->drops_oldest = false;
+	writers_run(writers);
+	writers_finish(writers);
 	for (line = strtok(screen.text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
 		unsigned i = strncmp(line, "[rtos] ", 7) == 0 ? 1
 			   : strncmp(line, "[vmm] ", 6) == 0  ? 2

@@ -46,6 +46,28 @@ static const struct {
 static const u32 registers[8] = { 0x11111111, 0x22222222, 0x33333333, 0x44444444,
 				  0x55555555, 0x66666666, 0x77777777, 0x88888888 };
 
+static void assert_decoded_alike(const struct decoded *fast, const struct decoded *full)
+{
+	assert_int_equal(fast->operation, full->operation);
+	assert_int_equal(fast->length, full->length);
+	assert_int_equal(fast->operand_size, full->operand_size);
+	assert_int_equal(fast->has_memory | fast->lock, full->has_memory | full->lock);
+	assert_int_equal(fast->has_immediate, full->has_immediate);
+	if (full->has_immediate)
+		assert_int_equal(fast->immediate, full->immediate);
+	if (fast->has_memory) {
+		assert_int_equal(fast->segment, full->segment);
+		assert_int_equal(fast->base, full->base);
+		assert_int_equal(fast->index, full->index);
+		assert_int_equal(fast->displacement, full->displacement);
+	} else if (fast->length == 3) {
+		assert_int_equal(fast->reg, full->reg);
+		assert_int_equal(fast->rm, full->rm);
+	} else if (fast->operation != DECODED_IRET) {
+		assert_int_equal(fast->size, full->size);
+	}
+}
+
 /* In whatever bytes follow: a ModR/M or immediate byte of each value, and others. */
 static void the_frequent_are_decoded_alike(void **state)
 {
@@ -71,25 +93,9 @@ static void the_frequent_are_decoded_alike(void **state)
 			continue;
 		known++;
 		assert_int_equal(decode(&full, bytes, sizeof(bytes)), DECODE_OK);
-		assert_int_equal(fast.operation, full.operation);
-		assert_int_equal(fast.length, full.length);
-		assert_int_equal(fast.operand_size, full.operand_size);
-		assert_int_equal(fast.has_memory | fast.lock, full.has_memory | full.lock);
-		assert_int_equal(fast.has_immediate, full.has_immediate);
-		if (full.has_immediate)
-			assert_int_equal(fast.immediate, full.immediate);
-		if (fast.has_memory) {
-			assert_int_equal(fast.segment, full.segment);
-			assert_int_equal(fast.base, full.base);
-			assert_int_equal(fast.index, full.index);
-			assert_int_equal(fast.displacement, full.displacement);
+		assert_decoded_alike(&fast, &full);
+		if (fast.has_memory)
 			invlpg_registers |= 1u << full.rm;
-		} else if (fast.length == 3) {
-			assert_int_equal(fast.reg, full.reg);
-			assert_int_equal(fast.rm, full.rm);
-		} else if (fast.operation != DECODED_IRET) {
-			assert_int_equal(fast.size, full.size);
-		}
 	}
 	assert_true(known > 16);
 	assert_int_equal(invlpg_registers, 0xcf); /* not ESP and EBP, whose forms are longer */
@@ -156,48 +162,48 @@ static u32 register_value(u8 number)
 	return number == REGISTER_NONE ? 0 : registers[number];
 }
 
-/* With mov %eax,MEMORY: 89 and ModR/M with reg 0. */
+/* Of mov %eax,MEMORY: 89 and ModR/M with reg 0. */
+static const struct {
+	struct bytes code;
+	u32 address;
+	u8 segment;
+} memory_forms[] = {
+	{ BYTES(0x89, 0x00), 0x11111111, SEGMENT_DS },
+	{ BYTES(0x89, 0x07), 0x88888888, SEGMENT_DS },
+	{ BYTES(0x89, 0x05, 0x78, 0x56, 0x34, 0x12), 0x12345678, SEGMENT_DS },
+	{ BYTES(0x89, 0x41, 0xff), 0x22222221, SEGMENT_DS },
+	{ BYTES(0x89, 0x45, 0x7f), 0x666666e5, SEGMENT_SS },
+	{ BYTES(0x89, 0x83, 0x01, 0x00, 0x00, 0xff), 0x43444445, SEGMENT_DS },
+	{ BYTES(0x89, 0x04, 0x24), 0x55555555, SEGMENT_SS },
+	{ BYTES(0x89, 0x44, 0x24, 0x08), 0x5555555d, SEGMENT_SS },
+	{ BYTES(0x89, 0x04, 0xe0), 0x11111111, SEGMENT_DS },
+	{ BYTES(0x89, 0x04, 0x88), 0x99999999, SEGMENT_DS },
+	{ BYTES(0x89, 0x04, 0xc9), 0x33333332, SEGMENT_DS },
+	{ BYTES(0x89, 0x04, 0x8d, 0x01, 0x00, 0x00, 0x00), 0x88888889, SEGMENT_DS },
+	{ BYTES(0x89, 0x04, 0x25, 0x01, 0x00, 0x00, 0x00), 0x00000001, SEGMENT_DS },
+	{ BYTES(0x89, 0x44, 0x4d, 0x00), 0xaaaaaaaa, SEGMENT_SS },
+	{ BYTES(0x89, 0x84, 0x29, 0x10, 0x00, 0x00, 0x00), 0x88888898, SEGMENT_DS },
+	{ BYTES(0xa3, 0x78, 0x56, 0x34, 0x12), 0x12345678, SEGMENT_DS },
+	/* overrides; the last one counts */
+	{ BYTES(0x26, 0x89, 0x00), 0x11111111, SEGMENT_ES },
+	{ BYTES(0x2e, 0x89, 0x00), 0x11111111, SEGMENT_CS },
+	{ BYTES(0x36, 0x89, 0x00), 0x11111111, SEGMENT_SS },
+	{ BYTES(0x3e, 0x89, 0x45, 0x00), 0x66666666, SEGMENT_DS },
+	{ BYTES(0x64, 0x89, 0x00), 0x11111111, SEGMENT_FS },
+	{ BYTES(0x64, 0x65, 0x89, 0x04, 0x24), 0x55555555, SEGMENT_GS },
+};
+
 static void memory_operands(void **state)
 {
-	static const struct {
-		struct bytes code;
-		u32 address;
-		u8 segment;
-	} cases[] = {
-		{ BYTES(0x89, 0x00), 0x11111111, SEGMENT_DS },
-		{ BYTES(0x89, 0x07), 0x88888888, SEGMENT_DS },
-		{ BYTES(0x89, 0x05, 0x78, 0x56, 0x34, 0x12), 0x12345678, SEGMENT_DS },
-		{ BYTES(0x89, 0x41, 0xff), 0x22222221, SEGMENT_DS },
-		{ BYTES(0x89, 0x45, 0x7f), 0x666666e5, SEGMENT_SS },
-		{ BYTES(0x89, 0x83, 0x01, 0x00, 0x00, 0xff), 0x43444445, SEGMENT_DS },
-		{ BYTES(0x89, 0x04, 0x24), 0x55555555, SEGMENT_SS },
-		{ BYTES(0x89, 0x44, 0x24, 0x08), 0x5555555d, SEGMENT_SS },
-		{ BYTES(0x89, 0x04, 0xe0), 0x11111111, SEGMENT_DS },
-		{ BYTES(0x89, 0x04, 0x88), 0x99999999, SEGMENT_DS },
-		{ BYTES(0x89, 0x04, 0xc9), 0x33333332, SEGMENT_DS },
-		{ BYTES(0x89, 0x04, 0x8d, 0x01, 0x00, 0x00, 0x00), 0x88888889, SEGMENT_DS },
-		{ BYTES(0x89, 0x04, 0x25, 0x01, 0x00, 0x00, 0x00), 0x00000001, SEGMENT_DS },
-		{ BYTES(0x89, 0x44, 0x4d, 0x00), 0xaaaaaaaa, SEGMENT_SS },
-		{ BYTES(0x89, 0x84, 0x29, 0x10, 0x00, 0x00, 0x00), 0x88888898, SEGMENT_DS },
-		{ BYTES(0xa3, 0x78, 0x56, 0x34, 0x12), 0x12345678, SEGMENT_DS },
-		/* overrides; the last one counts */
-		{ BYTES(0x26, 0x89, 0x00), 0x11111111, SEGMENT_ES },
-		{ BYTES(0x2e, 0x89, 0x00), 0x11111111, SEGMENT_CS },
-		{ BYTES(0x36, 0x89, 0x00), 0x11111111, SEGMENT_SS },
-		{ BYTES(0x3e, 0x89, 0x45, 0x00), 0x66666666, SEGMENT_DS },
-		{ BYTES(0x64, 0x89, 0x00), 0x11111111, SEGMENT_FS },
-		{ BYTES(0x64, 0x65, 0x89, 0x04, 0x24), 0x55555555, SEGMENT_GS },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct decoded decoded = good(&cases[i].code);
+	for (size_t i = 0; i < ARRAY_SIZE(memory_forms); i++) {
+		struct decoded decoded = good(&memory_forms[i].code);
 
 		assert_true(decoded.has_memory);
 		assert_int_equal(decoded.displacement + register_value(decoded.base) +
 					 (register_value(decoded.index) << decoded.scale),
-				 cases[i].address);
-		assert_int_equal(decoded.segment, cases[i].segment);
+				 memory_forms[i].address);
+		assert_int_equal(decoded.segment, memory_forms[i].segment);
 		assert_int_equal(decoded.reg, REGISTER_EAX);
 	}
 }

@@ -379,7 +379,11 @@ static void control_registers_change_what_they_say(void **state)
 	IS_REFUSED("\x0f\x20\xc8");
 	IS_REFUSED("\x0f\x20\xe8");
 	assert_int_equal(pc.cr3, 0x5000);
-	/* LMSW: four bits, of which protection stays. */
+}
+
+static void lmsw_changes_four_bits_of_which_protection_stays(void **state)
+{
+	(void)state;
 	pc.cr0 = CR0_PE | CR0_ET | CR0_AM | CR0_TS | CR0_EM | CR0_MP;
 	frame.eax = 0xffe0;
 	GOES_ON("\x0f\x01\xf0");
@@ -421,8 +425,11 @@ static void returns_read_no_more_than_they_need(void **state)
 	words_on_stack(CODE + PAGE_SIZE - 12, 0x1000, KERNEL_CODE, EFLAGS_IF);
 	assert_false(goes_on("\xcf", 1, 0));
 	assert_int_equal(frame.eip, 0x1000);
-	/* To a process two more words. */
-	start(NULL);
+}
+
+static void returns_to_processes_read_two_words_more(void **state)
+{
+	(void)state;
 	ABSENT(CODE + PAGE_SIZE) = true;
 	words_on_stack(CODE + PAGE_SIZE - 20, 0x1000, USER_CODE, 0);
 	put_word(CODE + PAGE_SIZE - 8, 0x5000);
@@ -434,16 +441,23 @@ static void returns_read_no_more_than_they_need(void **state)
 	put_word(CODE + PAGE_SIZE - 4, 0x5000);
 	assert_false(goes_on("\xcf", 1, 0));
 	assert_int_equal(vcpu.counters[COUNTER_returns], 1);
-	/* One that ends an upcall has three, too. */
-	start(NULL);
+}
+
+static void returns_that_end_an_upcall_read_three_words(void **state)
+{
+	(void)state;
 	upcall_eip = 0;
 	ABSENT(CODE + PAGE_SIZE) = true;
 	words_on_stack(CODE + PAGE_SIZE - 12, 0xfc500000, SELECTOR_VMM_CODE, 0x40000 | EFLAGS_IF);
 	assert_true(is_refused("\xcf", 1, SELECTOR_VMM_CODE));
 	assert_int_equal(upcall_eip, 0xfc500000);
 	assert_int_equal(upcall_eflags, 0x40000 | EFLAGS_IF);
-	/* Of 16 bits is none that Linux uses. */
-	start(NULL);
+}
+
+/* Linux uses none. */
+static void returns_of_16_bits_are_refused(void **state)
+{
+	(void)state;
 	words_on_stack(STACK, 0x1000, KERNEL_CODE, 0);
 	IS_REFUSED("\x66\xcf");
 }
@@ -609,7 +623,11 @@ int main(void)
 		TEST(selectors_of_system_segments_lie_within_the_gdt),
 		TEST(a_task_s_segment_lies_below_the_vmm),
 		TEST(control_registers_change_what_they_say),
+		TEST(lmsw_changes_four_bits_of_which_protection_stays),
 		TEST(returns_read_no_more_than_they_need),
+		TEST(returns_to_processes_read_two_words_more),
+		TEST(returns_that_end_an_upcall_read_three_words),
+		TEST(returns_of_16_bits_are_refused),
 		TEST(returns_go_to_the_code_segment_that_they_name),
 		TEST(no_selector_is_of_an_entry_behind_the_guest_s),
 		TEST(returns_of_a_dedicated_guest_have_the_real_flag),

@@ -240,16 +240,18 @@ static void instructions_end_where_the_vmm_begins(void **state)
 	assert_int_equal(fetches(PAGE, 15), 0);
 }
 
+#define TEST(name) cmocka_unit_test_setup(name, start)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(only_what_lies_below_the_vmm_is_read, start),
-		cmocka_unit_test_setup(a_byte_that_is_not_there_fails_it_all, start),
-		cmocka_unit_test_setup(only_what_lies_below_the_vmm_is_written, start),
-		cmocka_unit_test_setup(pages_are_asked_for_before_a_write, start),
-		cmocka_unit_test_setup(what_the_kernel_may_not_write_the_vmm_does_not_either, start),
-		cmocka_unit_test_setup(a_writable_page_costs_no_question, start),
-		cmocka_unit_test_setup(instructions_end_where_the_vmm_begins, start),
+		TEST(only_what_lies_below_the_vmm_is_read),
+		TEST(a_byte_that_is_not_there_fails_it_all),
+		TEST(only_what_lies_below_the_vmm_is_written),
+		TEST(pages_are_asked_for_before_a_write),
+		TEST(what_the_kernel_may_not_write_the_vmm_does_not_either),
+		TEST(a_writable_page_costs_no_question),
+		TEST(instructions_end_where_the_vmm_begins),
 	};
 
 	return RUN_TESTS(tests);

@@ -244,8 +244,8 @@ static void the_pool_is_mapped_with_large_pages(void **state)
 				assert_int_equal(entry, 0);
 			else
 				assert_int_equal(entry & ~(PTE_A | PTE_D | PTE_G),
-						 (MACHINE_POOL + (i - 1) * LARGE_PAGE_SIZE) | PTE_P |
-							 PTE_PS);
+						 (MACHINE_POOL + (i - 1) * LARGE_PAGE_SIZE) |
+							 PTE_P | PTE_PS);
 		}
 	}
 }

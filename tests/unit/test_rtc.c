@@ -268,13 +268,38 @@ static void periodic_rates(void **state)
 	}
 }
 
+struct alarm {
+	u8 hour, minute, second;
+	u32 from;     /* seconds of the day */
+	u32 distance; /* 0: never */
+};
+
+static void alarm_check(const struct alarm *alarm)
+{
+	struct rtc rtc = at(alarm->from);
+	u64 due = START + alarm->distance * SECOND;
+
+	put(&rtc, HOURS_ALARM, alarm->hour, START);
+	put(&rtc, MINUTES_ALARM, alarm->minute, START);
+	put(&rtc, SECONDS_ALARM, alarm->second, START);
+	put(&rtc, B, ALARM | FULL_DAY, START);
+	if (alarm->distance == 0) {
+		assert_int_equal(rtc_deadline(&rtc), TIME_NEVER);
+		rtc_expire(&rtc, START + 200000 * SECOND);
+		assert_false(rtc_line(&rtc));
+		return;
+	}
+	assert_int_equal(rtc_deadline(&rtc), due);
+	rtc_expire(&rtc, due - 1);
+	assert_false(rtc_line(&rtc));
+	rtc_expire(&rtc, due + 3 * SECOND);
+	assert_true(rtc_line(&rtc));
+	assert_int_equal(get(&rtc, C, due + 3 * SECOND) & 0xa0, 0xa0);
+}
+
 static void alarms(void **state)
 {
-	static const struct {
-		u8 hour, minute, second;
-		u32 from;     /* seconds of the day */
-		u32 distance; /* 0: never */
-	} cases[] = {
+	static const struct alarm cases[] = {
 		{ 0x12, 0x34, 0x56, 0, 45296 },
 		{ 0x12, 0x34, 0x56, 45295, 1 },
 		{ 0x12, 0x34, 0x56, 45296, 86400 },
@@ -293,27 +318,8 @@ static void alarms(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct rtc rtc = at(cases[i].from);
-		u64 due = START + cases[i].distance * SECOND;
-
-		put(&rtc, HOURS_ALARM, cases[i].hour, START);
-		put(&rtc, MINUTES_ALARM, cases[i].minute, START);
-		put(&rtc, SECONDS_ALARM, cases[i].second, START);
-		put(&rtc, B, ALARM | FULL_DAY, START);
-		if (cases[i].distance == 0) {
-			assert_int_equal(rtc_deadline(&rtc), TIME_NEVER);
-			rtc_expire(&rtc, START + 200000 * SECOND);
-			assert_false(rtc_line(&rtc));
-			continue;
-		}
-		assert_int_equal(rtc_deadline(&rtc), due);
-		rtc_expire(&rtc, due - 1);
-		assert_false(rtc_line(&rtc));
-		rtc_expire(&rtc, due + 3 * SECOND);
-		assert_true(rtc_line(&rtc));
-		assert_int_equal(get(&rtc, C, due + 3 * SECOND) & 0xa0, 0xa0);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		alarm_check(&cases[i]);
 }
 
 static void a_missed_alarm_is_found(void **state)

@@ -275,11 +275,24 @@ static void starvation_is_told_once_after_ten_seconds(void **state)
 	look_for(1);
 	assert_int_equal(lines, 1);
 	assert_string_equal(line,
-			    "fast has held the CPU for 10 seconds; guests of lower priority wait\r\n");
+			    "fast has held the CPU for 10 seconds; "
+			    "guests of lower priority wait\r\n");
 	look_for(30);
 	assert_int_equal(lines, 1);
+}
+
+static void starvation_ends_when_linux_has_the_cpu_or_nobody_waits(void **state)
+{
+	(void)state;
+	vcpus[2].state = VCPU_RUNNING;
+	schedule();
+	look_at(3000);
+	vcpus[1].state = VCPU_RUNNING;
+	schedule();
+	look_for(11);
+	assert_int_equal(lines, 1);
 	/* Linux has it again: the time begins anew. */
-	vcpus[0].state = vcpus[1].state = VCPU_HALTED;
+	vcpus[1].state = VCPU_HALTED;
 	schedule();
 	assert_ptr_equal(core.current, &vcpus[2]);
 	processor.tsc += 1000;
@@ -623,6 +636,8 @@ int main(void)
 		cmocka_unit_test_setup(every_mixture_of_states_picks_the_most_urgent, start),
 		cmocka_unit_test_setup(time_is_charged_to_who_ran, start),
 		cmocka_unit_test_setup(starvation_is_told_once_after_ten_seconds, start),
+		cmocka_unit_test_setup(starvation_ends_when_linux_has_the_cpu_or_nobody_waits,
+				       start),
 		cmocka_unit_test_setup(starvation_is_that_neither_linux_nor_idle_runs, start),
 		cmocka_unit_test_setup(the_work_for_linux_ends_before_the_idle_vcpus_begins, start),
 		cmocka_unit_test_setup(work_enables_interrupts_if_it_is_interruptible, start),

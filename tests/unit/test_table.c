@@ -69,15 +69,18 @@ struct fault {
 #define CHANNEL(field) (TABLE(channels[0]) + offsetof(struct gandalf_table_channel, field))
 #define SIZE ((u32)sizeof(struct gandalf_table))
 
+#define TRUNCATED "The system: the boot module is truncated"
+#define OUTSIDE "boot parameters or command line are outside"
+
 static const struct fault faults[] = {
 	{ TABLE(magic), 0, "not a compiled system" },
 	{ TABLE(version), 0, "compiled for another VMM: version 0" },
 	{ TABLE(version), GANDALF_TABLE_VERSION + 1, "version 5." },
 	{ TABLE(table_size), SIZE - 4, "The system: table_size is 0x" },
 	{ TABLE(table_size), UINT32_MAX, "The system: table_size is 0x" },
-	{ TABLE(module_size), SIZE - 1, "The system: the boot module is truncated" },
-	{ TABLE(module_size), sizeof(struct module) + 1, "The system: the boot module is truncated" },
-	{ TABLE(module_size), UINT32_MAX, "The system: the boot module is truncated" },
+	{ TABLE(module_size), SIZE - 1, TRUNCATED },
+	{ TABLE(module_size), sizeof(struct module) + 1, TRUNCATED },
+	{ TABLE(module_size), UINT32_MAX, TRUNCATED },
 	{ TABLE(guest_count), 0, "guest_count is 0x0, not 0x1 to 0x9." },
 	{ TABLE(guest_count), GANDALF_GUESTS_MAXIMUM + 1, "guest_count is 0xa," },
 	{ TABLE(guest_count), UINT32_MAX, "guest_count is 0xffffffff," },
@@ -132,12 +135,12 @@ static const struct fault faults[] = {
 	{ GUEST(0, entry), MEBI + IMAGE_SIZE, "no image holds its entry 0x101000" },
 	{ GUEST(0, entry), UINT32_MAX, "no image holds its entry" },
 	{ GUEST(1, entry), IMAGE_SIZE, "no image holds its entry" },
-	{ GUEST(0, boot_parameters), 128 * MEBI - 0xfff, "boot parameters or command line are outside" },
-	{ GUEST(0, boot_parameters), UINT32_MAX, "boot parameters or command line are outside" },
-	{ GUEST(0, command_line), 128 * MEBI - 0x7ff, "boot parameters or command line are outside" },
-	{ GUEST(0, command_line), UINT32_MAX - 0x800, "boot parameters or command line are outside" },
-	{ GUEST(0, command_line_size), UINT32_MAX, "boot parameters or command line are outside" },
-	{ GUEST(0, command_line_size), GANDALF_COMMAND_LINE_ROOM - 1, "boot parameters or command line are outside" },
+	{ GUEST(0, boot_parameters), 128 * MEBI - 0xfff, OUTSIDE },
+	{ GUEST(0, boot_parameters), UINT32_MAX, OUTSIDE },
+	{ GUEST(0, command_line), 128 * MEBI - 0x7ff, OUTSIDE },
+	{ GUEST(0, command_line), UINT32_MAX - 0x800, OUTSIDE },
+	{ GUEST(0, command_line_size), UINT32_MAX, OUTSIDE },
+	{ GUEST(0, command_line_size), GANDALF_COMMAND_LINE_ROOM - 1, OUTSIDE },
 	{ GUEST(0, flags), 4, "flags is 0x4, not 0x0 to 0x3" },
 	{ GUEST(2, watchdog_ms), 3600001, "watchdog_ms is 0x36ee81, not 0x0 to 0x36ee80" },
 	{ GUEST(0, interrupts), 0x10000, "interrupts is 0x10000, not" },
@@ -181,7 +184,11 @@ static void channels_make(u32 count)
 	module.table.channel_count = count;
 	for (u32 i = 0; i < count; i++)
 		module.table.channels[i] = (struct gandalf_table_channel){
-			.name = "fifteen-letters", .guests = { 0, 1 }, .base = 48 * MEBI, .size = 0x2000 };
+			.name = "fifteen-letters",
+			.guests = { 0, 1 },
+			.base = 48 * MEBI,
+			.size = 0x2000,
+		};
 }
 
 static void every_channel_is_looked_at(void **state)
@@ -281,7 +288,8 @@ static void a_table_may_be_all_of_the_module(void **state)
 	module.table.module_size = SIZE;
 	seal();
 	assert_non_null(module_fault(SIZE));
-	assert_string_equal(message, "Guest linux: image kernel: it is not inside the boot module.");
+	assert_string_equal(message,
+			    "Guest linux: image kernel: it is not inside the boot module.");
 }
 
 /* No byte of an image is another's than the module's, be there only one. */

@@ -325,7 +325,20 @@ static int start(void **state)
 {
 	static const char *const names[GUESTS] = { "linux", "slow", "fast" };
 	static const u32 priorities[GUESTS] = { 0, 2, GANDALF_PRIORITY_MAXIMUM };
+	struct gandalf_guest *guest = &system_table.guests[number];
 
+	guest->kind = number == LINUX ? GANDALF_KIND_LINUX_SHARED : GANDALF_KIND_RTOS;
+	guest->priority = priorities[number];
+	guest->memory_base = base_of(number);
+	guest->memory_size = GUEST_SIZE;
+	guest->interrupts = 1u << number;
+	guest->entry = 0x100 + number;
+	snprintf(guest->name, sizeof(guest->name), "%s", names[number]);
+}
+
+/* The table; nothing is made of it. */
+static int start(void **state)
+{
 	(void)state;
 	memset(&core, 0, sizeof(core));
 	memset(&processor, 0, sizeof(processor));
@@ -338,17 +351,8 @@ static int start(void **state)
 	for (u32 i = 0; i < MODULE_SIZE; i++)
 		memory[i] = (u8)(i * 7 + i / 0x100);
 	system_table.guest_count = GUESTS;
-	for (u32 i = 0; i < GUESTS; i++) {
-		struct gandalf_guest *guest = &system_table.guests[i];
-
-		guest->kind = i == LINUX ? GANDALF_KIND_LINUX_SHARED : GANDALF_KIND_RTOS;
-		guest->priority = priorities[i];
-		guest->memory_base = base_of(i);
-		guest->memory_size = GUEST_SIZE;
-		guest->interrupts = 1u << i;
-		guest->entry = 0x100 + i;
-		snprintf(guest->name, sizeof(guest->name), "%s", names[i]);
-	}
+	for (u32 i = 0; i < GUESTS; i++)
+		put_guest(i);
 	put_image(SLOW, 0, 0x600, 0x600);
 	put_image(LINUX, 0x1000, 0x440, 0x800);
 	put_image(FAST, 0, 1, 0x800);
