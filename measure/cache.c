@@ -62,8 +62,9 @@ const char *cache_start(void)
 	cr4 = cpu_field("env.cr[4]", cpu.word);
 	registers = cpu_field("env.regs", cpu.word);
 	efer = cpu_field("env.efer", sizeof(*efer));
-	return cr0 && cr3 && cr4 && registers ? NULL :
-						"QEMU's table of registers is not as in release 7.2";
+	if (!cr0 || !cr3 || !cr4 || !registers)
+		return "QEMU's table of registers is not as in release 7.2";
+	return NULL;
 }
 
 static struct way *table_set(const struct table *table, uint64_t address)

@@ -11,16 +11,14 @@
  */
 #include "measurement.h"
 
-#include "section.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#define VIRTUAL_CLOCK 1
+#include "clock.h"
+#include "options.h"
+#include "section.h"
 
-struct options options = { .vmm_size = UINT64_MAX };
 struct measurement measurement;
-struct interval intervals[INTERVALS];
 uint64_t instructions;
 uint64_t events[RINGS][EVENT_COUNT];
 
@@ -29,17 +27,8 @@ uint64_t events[RINGS][EVENT_COUNT];
 static struct block trail[BLOCKS];
 static unsigned trail_length;
 
-/* QEMU's virtual time at the last delivery less the instructions until then. The CPU sleeps only
- * until a delivery, and QEMU can be asked for the time only there, so this tells it until the next. */
-static uint64_t clock_offset;
-/* When the timer expired whose interrupt was delivered last. */
-static uint64_t timer_expired;
-
 /* The delivery behind which the CPU is looked at; NONE at any other look. */
 static struct arrival arrival;
-
-/* Copies of the memory of options.ring: of the longest interval, and of the outliers. */
-static uint8_t *rings;
 
 /* Where a table of so many entries begins to look for an address. */
 static uint32_t hash(uint64_t linear, uint32_t entries)
@@ -225,7 +214,7 @@ static void windows_track(struct windows *windows, bool inside, uint64_t linear)
 	windows->headless = false;
 	windows->arrival = arrival;
 	windows->since = instructions;
-	windows->since_clock = instructions + clock_offset;
+	windows->since_clock = clock_now();
 	windows->begin = linear;
 	if (windows == &measurement.vmm)
 		trail_length = 0;
@@ -317,13 +306,9 @@ void measurement_sample(uint64_t linear)
 void measurement_begin(uint64_t linear)
 {
 	memset(&measurement, 0, sizeof(measurement));
-	for (unsigned i = 0; i < options.intervals; i++)
-		intervals[i] = (struct interval){ .from = intervals[i].from,
-						  .to = intervals[i].to,
-						  .expired = intervals[i].expired,
-						  .sample = intervals[i].sample };
+	intervals_reset();
 	measurement.begun = measurement.since = instructions;
-	measurement.recorded_since = instructions + clock_offset;
+	measurement.recorded_since = clock_now();
 	memcpy(measurement.events, events, sizeof(events));
 	measurement.state = state_now(linear);
 	measurement.progress = PROGRESS_ON;
@@ -376,21 +361,12 @@ static void handler_count(enum delivery what, uint32_t from_ring)
 		handler->exceptions++;
 }
 
-/* The timer runs once: until it is started again its expiry is the last. */
-static void timer_look(void)
-{
-	uint64_t expiry = (uint64_t)cpu_timer_expiry();
-
-	if (expiry <= instructions + clock_offset)
-		timer_expired = expiry;
-}
-
 void measurement_deliver(enum delivery what, uint32_t from_ring)
 {
 	if (what == DELIVERY_NONE && (options.record || options.time))
-		clock_offset = (uint64_t)qemu_clock_get_ns(VIRTUAL_CLOCK) - instructions;
+		clock_set();
 	if (what == DELIVERY_HARDWARE && options.time)
-		timer_look();
+		clock_look_at_timer();
 	if (measurement.progress != PROGRESS_ON)
 		return;
 	if (what == DELIVERY_NONE)
@@ -400,83 +376,10 @@ void measurement_deliver(enum delivery what, uint32_t from_ring)
 	measurement_sample(cpu_linear());
 	arrival = (struct arrival){ .what = DELIVERY_NONE };
 	if (what == DELIVERY_NONE) {
-		measurement.clock_ended = qemu_clock_get_ns(VIRTUAL_CLOCK);
+		measurement.clock_ended = clock_ask();
 		if (!measurement.clock_begun)
 			measurement.clock_begun = measurement.clock_ended;
 	} else {
 		handler_count(what, from_ring);
 	}
-}
-
-const char *rings_make(void)
-{
-	if (!options.ring_size)
-		return NULL;
-	rings = calloc(OUTLIERS + 1, options.ring_size);
-	return rings ? NULL : "there is no memory for copies of the ring";
-}
-
-const uint8_t *longest_ring(void)
-{
-	return rings;
-}
-
-const uint8_t *outlier_ring(unsigned outlier)
-{
-	return rings ? rings + (outlier + 1) * options.ring_size : NULL;
-}
-
-static void outlier_keep(struct outlier *outlier, uint64_t length, uint8_t *ring)
-{
-	*outlier = (struct outlier){ instructions + clock_offset, length, timer_expired };
-	if (ring)
-		cpu_physical_memory_rw(options.ring, ring, options.ring_size, false);
-}
-
-/* The longest is kept in any case: so there is always one whose cause can be told. */
-static void outlier_look(uint64_t length)
-{
-	uint64_t distance = length > options.period ? length - options.period :
-						      options.period - length;
-
-	if (length > measurement.longest.length)
-		outlier_keep(&measurement.longest, length, rings);
-	if (distance <= options.deviation)
-		return;
-	if (measurement.outlier_count < OUTLIERS)
-		outlier_keep(&measurement.outliers[measurement.outlier_count], length,
-			     (uint8_t *)outlier_ring((unsigned)measurement.outlier_count));
-	measurement.outlier_count++;
-}
-
-static uint64_t interval_now(void)
-{
-	return options.time ? instructions + clock_offset : instructions;
-}
-
-void interval_reach(struct interval *interval, bool end)
-{
-	if (measurement.progress != PROGRESS_ON)
-		return;
-	if (!end) {
-		interval->repeated += interval->running;
-		interval->since = interval->expired ? timer_expired : interval_now();
-		interval->running = true;
-		return;
-	}
-	if (!interval->running)
-		return;
-	uint64_t length = interval_now() - interval->since;
-
-	interval->running = false;
-	if (options.period && interval == &intervals[0])
-		outlier_look(length);
-	if (interval->count < SAMPLES)
-		interval->sample[interval->count] = (uint32_t)length;
-	if (!interval->count || length < interval->minimum)
-		interval->minimum = length;
-	if (length > interval->maximum)
-		interval->maximum = length;
-	interval->count++;
-	interval->total += length;
 }

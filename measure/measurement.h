@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is measured from a begin to an end: instructions by ring and mask, windows in which no
- * interrupt can be taken, transitions between rings, deliveries, events and intervals.
+ * interrupt can be taken, transitions between rings, deliveries and events; intervals are in
+ * interval.h.
  *
  * Time is instructions. One counts when it is begun: one that faults counts, and counts again when
  * it is repeated; each repetition of a string instruction counts, and so does the look at ECX that
@@ -12,6 +13,7 @@
 
 #include "cpu.h"
 #include "decode.h"
+#include "interval.h"
 
 #define RINGS 4
 #define LONGEST 32
@@ -20,11 +22,7 @@
 #define BLOCKS 65536
 #define SHOWN_BLOCKS 64
 #define PROFILE 16384
-#define INTERVALS 8
-#define SAMPLES (1u << 20)
 #define RECORDED 4096
-#define OUTLIERS 64
-#define SETS 8
 #define SECTIONS 256
 
 /* A state is a ring and these; of the last two one at most. */
@@ -93,22 +91,6 @@ struct handler {
 	struct window window; /* of the VMM's that began here the longest */
 };
 
-/* expired: it begins when the local APIC's timer expired that was delivered last before `from`. */
-struct interval {
-	uint64_t from, to;
-	bool expired;
-	bool running;
-	uint64_t since, count, repeated;
-	uint64_t total, minimum, maximum;
-	uint32_t *sample; /* the first SAMPLES of them */
-};
-
-/* An interval of the first kind that is too long or too short, as virtual time shows it. expiry: of
- * the timer, delivered last before its end. */
-struct outlier {
-	uint64_t end, length, expiry;
-};
-
 enum progress {
 	PROGRESS_IDLE,
 	PROGRESS_ARMED, /* waits for the address where it begins */
@@ -144,29 +126,7 @@ struct measurement {
 	uint64_t mistaken; /* blocks not where they were translated for: must be 0 */
 };
 
-struct options {
-	const char *output, *control;
-	bool has_begin, has_end;
-	uint64_t begin, end, last;
-	uint64_t vmm, vmm_size; /* all of ring 0 unless given */
-	uint64_t guest, guest_size; /* what of ring 3 is a guest's kernel: nothing unless given */
-	uint64_t nanoseconds; /* end after so much virtual time; 0: do not */
-	uint64_t rtos; /* code segments of RTOSes have a base from here on; 0: no sections */
-	uint64_t record; /* windows of so many instructions; 0: none */
-	uint64_t period, deviation; /* of the first interval; 0: it has none */
-	uint64_t set[SETS]; /* physical; words that are set to 1 at the begin */
-	uint64_t ring, ring_size; /* physical; kept as it is at an outlier */
-	bool stop;
-	bool series, between;
-	bool cache; /* with the model of cache.c */
-	bool time; /* intervals are virtual time */
-	bool samples; /* write those of the intervals */
-	unsigned intervals, sets;
-};
-
-extern struct options options;
 extern struct measurement measurement;
-extern struct interval intervals[INTERVALS];
 
 /* Added to by the translated code: all that was begun, whether measured or not. */
 extern uint64_t instructions;
@@ -178,11 +138,5 @@ void measurement_end(uint64_t linear);
 void measurement_sample(uint64_t linear);
 /* A delivery is about to come (NONE) or has come. */
 void measurement_deliver(enum delivery what, uint32_t from_ring);
-void interval_reach(struct interval *interval, bool end);
-/* The memory of options.ring at an outlier, and at the longest interval; null: there is none. */
-const uint8_t *outlier_ring(unsigned outlier);
-const uint8_t *longest_ring(void);
-/* Makes room for them. Returns what is wrong, or a null pointer. */
-const char *rings_make(void);
 
 #endif

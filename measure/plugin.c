@@ -1,40 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A QEMU plug-in that measures a machine with one IA-32 or x86-64 CPU from outside; `gandalf
- * measure` drives it. Loads with Debian 12's QEMU 7.2, icount or not. Options, each NAME=VALUE:
- *
- *	out=FILE	where the result goes, when the measurement ends or QEMU does
- *	begin=ADDRESS	begin before the instruction at this linear address, when it is next executed
- *	end=ADDRESS	end before the instruction at this one
- *	control=PATH	a Unix socket that takes "begin" and "end" while the machine is stopped; with
- *			begin=, "begin" arms it. Without either option it begins at once
- *	for=NS		end after so many nanoseconds of virtual time, by the next interrupt
- *	stop=1		stop the machine when the measurement ends by itself
- *	series=1	measure from each begin= to the next end=, into FILE.0, FILE.1 and so on; a
- *			begin= within a measurement begins it anew
- *	between=1	with series=1: from the first end= on also measure what is between the others,
- *			into FILE.between.0 and so on
- *	last=ADDRESS	end the last of those before the instruction at this one, and all, into FILE.last
- *	cache=1		also count misses of caches and TLBs, by a model (cache.h); takes a few times as long
- *	record=N	also write the last windows of at least N instructions, with the virtual
- *			time at which each began
- *	sections=ADDRESS	also write the VMM's masked windows by where they begin, how many and the
- *			longest of each; an RTOS's code segments have a base from this address on
- *	vmm=LOW-HIGH	what of ring 0 is the VMM; all unless given, 0-0 for a machine without one
- *	guest=LOW-HIGH	what of ring 3 is a guest's kernel, as Xen's; nothing unless given
- *	from=ADDRESS,to=ADDRESS		an interval to be measured, from the last execution of one to
- *			that of the other, up to eight times; if both are the same, from one execution to
- *			the next. They are instructions
- *	expired=ADDRESS,to=ADDRESS	the same from the moment when the local APIC's timer expired that
- *			was delivered last before the first address is executed; needs time=1
- *	time=1		intervals are nanoseconds of virtual time, in which the CPU may sleep
- *	samples=1	also write how often each length of an interval came
- *	period=NS,deviation=NS	also write which of the first intervals are longer or shorter than a
- *			period by more than that, and the longest
- *	ring=LOW-HIGH	with each of those, this part of physical memory as it was at its end, in hex
- *
- *	set=ADDRESS	set the 32-bit word at this physical address to 1 where the measurement begins: a
- *			guest's own, which has it record something; up to eight times
+ * measure` drives it. Loads with Debian 12's QEMU 7.2, icount or not. options.c has its options.
  *
  * How exact it is: measurement.c says what is looked at and why that is enough, measurement.h
  * what counts as an instruction, tests/measure proves it. A store into the block that executes
@@ -48,13 +15,17 @@
 #include "cache.h"
 #include "control.h"
 #include "cpu.h"
+#include "fail.h"
 #include "measurement.h"
+#include "options.h"
 #include "qemu.h"
 #include "report.h"
 
 QEMU_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API;
 QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int count,
 				    char **arguments);
+
+const char plugin_name[] = "measure";
 
 /* What is to be done where an instruction of interest is executed. Points are at offset bytes from
  * the beginning of their block. */
@@ -65,18 +36,6 @@ static uint64_t block_begin;
 
 /* Bytes of a word of QEMU's: 8 in qemu-system-x86_64. */
 static size_t word;
-
-static void fail(const char *why)
-{
-	fprintf(stderr, "measure: %s\n", why);
-	_Exit(1);
-}
-
-static void check(const char *wrong)
-{
-	if (wrong)
-		fail(wrong);
-}
 
 /* Whether what is measured is between two of a series, and whether one of it is over. */
 static bool is_between, has_first;
@@ -408,122 +367,13 @@ static void on_exit_of_qemu(qemu_plugin_id id, void *unused)
 	check(report_write(options.output));
 }
 
-static uint64_t number_of(const char *text)
-{
-	char *rest;
-	uint64_t number = strtoull(text, &rest, 0);
-
-	if (rest == text || *rest)
-		fail("an option needs a number");
-	return number;
-}
-
-static void parse_range(char *range, uint64_t *low, uint64_t *size)
-{
-	char *dash = strchr(range, '-');
-
-	if (!dash)
-		fail("vmm=, guest= and ring= need LOW-HIGH");
-	*dash = '\0';
-	*low = number_of(range);
-	*size = number_of(dash + 1) - *low;
-}
-
-static void parse_interval(uint64_t linear, bool to, bool expired)
-{
-	static bool half;
-
-	if (to != half || options.intervals == INTERVALS)
-		fail("from= or expired= and to= come in pairs, at most eight");
-	half = !to;
-	if (!to) {
-		intervals[options.intervals].from = linear;
-		intervals[options.intervals].expired = expired;
-		return;
-	}
-	intervals[options.intervals].to = linear;
-	intervals[options.intervals].sample = malloc(SAMPLES * sizeof(uint32_t));
-	if (!intervals[options.intervals].sample)
-		fail("there is no memory for the samples of an interval");
-	options.intervals++;
-}
-
-static void parse_of_intervals(const char *argument, char *value)
-{
-	if (strcmp(argument, "from") == 0 || strcmp(argument, "to") == 0)
-		parse_interval(number_of(value), argument[0] == 't', false);
-	else if (strcmp(argument, "expired") == 0)
-		parse_interval(number_of(value), false, true);
-	else if (strcmp(argument, "set") == 0 && options.sets < SETS)
-		options.set[options.sets++] = number_of(value);
-	else if (strcmp(argument, "cache") == 0)
-		options.cache = number_of(value) != 0;
-	else if (strcmp(argument, "time") == 0)
-		options.time = number_of(value) != 0;
-	else if (strcmp(argument, "samples") == 0)
-		options.samples = number_of(value) != 0;
-	else if (strcmp(argument, "period") == 0)
-		options.period = number_of(value);
-	else if (strcmp(argument, "deviation") == 0)
-		options.deviation = number_of(value);
-	else if (strcmp(argument, "ring") == 0)
-		parse_range(value, &options.ring, &options.ring_size);
-	else
-		fail("there is no such option");
-}
-
-static void parse(char *argument)
-{
-	char *value = strchr(argument, '=');
-
-	if (!value)
-		fail("options are NAME=VALUE");
-	*value++ = '\0';
-	if (strcmp(argument, "out") == 0) {
-		options.output = strdup(value);
-	} else if (strcmp(argument, "control") == 0) {
-		options.control = strdup(value);
-	} else if (strcmp(argument, "vmm") == 0) {
-		parse_range(value, &options.vmm, &options.vmm_size);
-	} else if (strcmp(argument, "guest") == 0) {
-		parse_range(value, &options.guest, &options.guest_size);
-	} else if (strcmp(argument, "for") == 0) {
-		options.nanoseconds = number_of(value);
-	} else if (strcmp(argument, "stop") == 0) {
-		options.stop = number_of(value) != 0;
-	} else if (strcmp(argument, "series") == 0) {
-		options.series = number_of(value) != 0;
-	} else if (strcmp(argument, "between") == 0) {
-		options.between = number_of(value) != 0;
-	} else if (strcmp(argument, "last") == 0) {
-		options.last = number_of(value);
-	} else if (strcmp(argument, "record") == 0) {
-		options.record = number_of(value);
-	} else if (strcmp(argument, "sections") == 0) {
-		options.rtos = number_of(value);
-	} else if (strcmp(argument, "begin") == 0) {
-		options.has_begin = true;
-		options.begin = number_of(value);
-	} else if (strcmp(argument, "end") == 0) {
-		options.has_end = true;
-		options.end = number_of(value);
-	} else {
-		parse_of_intervals(argument, value);
-	}
-}
-
 int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int count,
 			char **arguments)
 {
 	word = strcmp(info->target, "x86_64") == 0 ? 8 : strcmp(info->target, "i386") == 0 ? 4 : 0;
 	if (!info->is_system || !word || info->vcpus != 1)
 		fail("this is for qemu-system-i386 and qemu-system-x86_64 with one CPU");
-	for (int i = 0; i < count; i++)
-		parse(arguments[i]);
-	if (options.series && (!options.output || options.control || !options.has_begin))
-		fail("series=1 needs out= and begin=, and takes no control=");
-	if (options.between && (!options.series || !options.last))
-		fail("between=1 needs series=1 and last=");
+	options_read(count, arguments);
 	check(rings_make());
 	if (options.control)
 		check(control_open(options.control, on_command));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "measurement.h"
+#include "options.h"
 
 #define FORMAT 2
 

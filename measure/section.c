@@ -2,6 +2,8 @@
 /* Masked windows of the VMM by their beginnings. */
 #include "section.h"
 
+#include "options.h"
+
 /* Whether the code segment that is about to be interrupted is an RTOS's. */
 static bool is_rtos;
 

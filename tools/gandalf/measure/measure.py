@@ -45,7 +45,7 @@ def build_plugin() -> Path:
 
 
 def plugin_arguments(**options: str | int) -> tuple[str, ...]:
-    """Return QEMU's arguments for the plug-in; options: those in measure/plugin.c, in order."""
+    """Return QEMU's arguments for the plug-in; options: those in measure/options.c, in order."""
     words = [f"{name.rstrip('_')}={value}" for name, value in options.items()]
     return ("-plugin", ",".join([f"file={PLUGIN}", *words]))
 
