@@ -514,10 +514,12 @@ def test_gandalfctl_that_does_not_compile_is_told(tmp_path: Path) -> None:
 
 
 def test_every_attack_is_listed_once() -> None:
-    text = (PLACES.drivers / "gandalf_attack.c").read_text(encoding="utf-8")
+    files = sorted(PLACES.drivers.glob("gandalf_attack_*.c"))
+    text = "".join(path.read_text(encoding="utf-8") for path in files)
     listed = re.findall(r"^\t\{ \"([a-z0-9-]+)\", .*, (attack_\w+) \},$", text, re.M)
     written = re.findall(
         r"^static enum outcome (attack_\w+)\(struct request \*request\)$", text, re.M
     )
+    assert listed
     assert len({name for name, _ in listed}) == len(listed)
     assert {function for _, function in listed} == set(written)
