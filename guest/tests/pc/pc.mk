@@ -7,8 +7,8 @@
 
 PC_OBJECTS := $(addprefix $(OBJECTS)/pc/,entry.o machine.o tables.o trap.o chips.o pages.o user.o)
 PC_TESTS := $(addprefix $(OBJECTS)/pc/,suite.o test_boot.o test_exceptions.o test_control.o \
-	test_ports.o test_interrupts.o test_paging.o test_descriptors.o test_user.o test_float.o \
-	test_hypercalls.o)
+	test_ports.o test_interrupts.o paging.o test_paging.o test_spaces.o test_descriptors.o \
+	test_user.o test_float.o test_hypercalls.o)
 PC_SHARED := $(OBJECTS)/tap.o $(OBJECTS)/rtos/emulator.o $(OBJECTS)/rtos/float_check.o \
 	$(BUILD)/rtos/print.o $(BUILD)/rtos/string.o
 PC_LDFLAGS := $(filter-out --gc-sections,$(GUEST_LDFLAGS)) --no-warn-rwx-segments -T pc/pc.ld
@@ -23,10 +23,12 @@ $(BUILD)/pc.elf: $(PC_TESTS) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 $(PC:%=$(BUILD)/%.elf): $(BUILD)/%.elf: $(OBJECTS)/pc/%.o $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
-$(BUILD)/pc-boundaries.elf: $(addprefix $(OBJECTS)/pc/,boundaries.o boundary.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
+$(BUILD)/pc-boundaries.elf: $(addprefix $(OBJECTS)/pc/,boundaries.o boundary_operations.o boundary.o) \
+	$(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
-$(BUILD)/pc-search.elf: $(addprefix $(OBJECTS)/pc/,search.o search_calls.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
+$(BUILD)/pc-search.elf: $(addprefix $(OBJECTS)/pc/,search.o search_operations.o search_calls.o) \
+	$(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
 $(BUILD)/pc-upcalls.elf $(BUILD)/pc-apic.elf: $(BUILD)/pc-%.elf: $(OBJECTS)/pc/%.o $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld

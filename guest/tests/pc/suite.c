@@ -10,8 +10,8 @@
 void suite_run(void)
 {
 	const struct tap_group groups[] = {
-		group_boot,    group_tables,	 group_exceptions, group_control,
-		group_debug,   group_ports,	 group_interrupts, group_paging,
+		group_boot,   group_tables,	 group_exceptions, group_control, group_debug,
+		group_ports,  group_interrupts,	 group_paging,	   group_spaces,
 		group_descriptors, group_user,	 group_float,	   group_hypercalls,
 	};
 

@@ -9,8 +9,8 @@
 #include "tap.h"
 
 extern const struct tap_group group_boot, group_tables, group_exceptions, group_control,
-	group_debug, group_ports, group_interrupts, group_paging, group_descriptors, group_user,
-	group_float, group_hypercalls;
+	group_debug, group_ports, group_interrupts, group_paging, group_spaces, group_descriptors,
+	group_user, group_float, group_hypercalls;
 
 /* Runs what this image is for, and switches the machine off. */
 void suite_run(void) __attribute__((noreturn));

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Page tables: what the VMM's shadow of them must show, and when.
+ * Page tables: what the VMM's shadow of them must show, and when. test_spaces.c is about several.
  */
 #include <string.h>
 
 #include "emulator.h"
 #include "machine.h"
+#include "paging.h"
 #include "suite.h"
-
-#define READ_WRITE (PAGE_P | PAGE_W)
-#define FAULT_WRITE 2
-#define FAULT_PRESENT 1
-
-static volatile uint32_t *const page = (uint32_t *)SCRATCH;
-/* In the next page of SCRATCH. */
-static volatile uint32_t *const next = (uint32_t *)(SCRATCH + PAGE_SIZE);
 
 static volatile uint32_t *frame_word(uint32_t frame)
 {
@@ -29,38 +22,6 @@ static uint32_t entry(uint32_t index)
 static uint32_t directory_entry(uint32_t address)
 {
 	return *(volatile uint32_t *)&page_directory[address / LARGE_PAGE_SIZE];
-}
-
-static void begin(void)
-{
-	for (uint32_t i = 0; i < 1024; i++)
-		scratch_map(i, NULL, 0);
-	for (uint32_t i = 0; i < 4; i++)
-		*frame_word(i) = 0x1000 + i;
-	cr3_write((uint32_t)page_directory);
-}
-
-static uint32_t try_read(volatile uint32_t *address)
-{
-	uint32_t value = 0;
-
-	TRAP_PROVOKE("movl (%1), %0", : "=r"(value) : "r"(address) : "memory");
-	return value;
-}
-
-static void try_write(volatile uint32_t *address, uint32_t value)
-{
-	TRAP_PROVOKE("movl %0, (%1)", : : "r"(value), "r"(address) : "memory");
-}
-
-static void check_fault(const volatile void *address, uint32_t error)
-{
-	expect_equal(trap.count, 1);
-	expect_equal(trap.vector, VECTOR_PF);
-	expect_equal(trap.error, error);
-	expect_equal(trap.cr2, (uint32_t)address);
-	if (environment != NATIVE)
-		expect_equal(SHARED_PAGE->cr2, (uint32_t)address);
 }
 
 static void test_enable(void)
@@ -86,7 +47,7 @@ static void test_disable(void)
 
 static void test_map(void)
 {
-	begin();
+	scratch_begin();
 	scratch_map(0, scratch_frame[1], READ_WRITE);
 	expect_equal(*page, 0x1001);
 	*page = 0x55aa55aa;
@@ -97,30 +58,30 @@ static void test_map(void)
 
 static void test_absent(void)
 {
-	begin();
-	try_read(page);
-	check_fault(page, 0);
-	try_write(page, 1);
-	check_fault(page, FAULT_WRITE);
-	try_read((uint32_t *)0x60000000); /* no table there */
-	check_fault((void *)0x60000000, 0);
+	scratch_begin();
+	page_try_read(page);
+	fault_check(page, 0);
+	page_try_write(page, 1);
+	fault_check(page, FAULT_WRITE);
+	page_try_read((uint32_t *)0x60000000); /* no table there */
+	fault_check((void *)0x60000000, 0);
 	/* An absent entry needs no invalidation when it comes. */
 	scratch_map(0, scratch_frame[0], READ_WRITE);
-	expect_equal(try_read(page), 0x1000);
+	expect_equal(page_try_read(page), 0x1000);
 	expect_equal(trap.count, 0);
 }
 
 static void test_write_protected(void)
 {
-	begin();
+	scratch_begin();
 	scratch_map(0, scratch_frame[0], PAGE_P);
-	expect_equal(try_read(page), 0x1000);
-	try_write(page, 1);
-	check_fault(page, FAULT_WRITE | FAULT_PRESENT);
+	expect_equal(page_try_read(page), 0x1000);
+	page_try_write(page, 1);
+	fault_check(page, FAULT_WRITE | FAULT_PRESENT);
 	expect_equal(*frame_word(0), 0x1000);
 	/* Nor does one that is allowed more. */
 	scratch_map(0, scratch_frame[0], READ_WRITE);
-	try_write(page, 2);
+	page_try_write(page, 2);
 	expect_equal(trap.count, 0);
 	expect_equal(*frame_word(0), 2);
 }
@@ -129,21 +90,21 @@ static void test_protected_directory(void)
 {
 	const uint32_t index = SCRATCH / LARGE_PAGE_SIZE;
 
-	begin();
+	scratch_begin();
 	scratch_map(0, scratch_frame[0], READ_WRITE);
 	*(volatile uint32_t *)&page_directory[index] &= ~PAGE_W;
 	cr3_write((uint32_t)page_directory);
-	try_write(page, 1);
-	check_fault(page, FAULT_WRITE | FAULT_PRESENT);
+	page_try_write(page, 1);
+	fault_check(page, FAULT_WRITE | FAULT_PRESENT);
 	*(volatile uint32_t *)&page_directory[index] |= PAGE_W;
 	cr3_write((uint32_t)page_directory);
-	try_write(page, 1);
+	page_try_write(page, 1);
 	expect_equal(trap.count, 0);
 }
 
 static void test_accessed_dirty(void)
 {
-	begin();
+	scratch_begin();
 	scratch_map(0, scratch_frame[0], READ_WRITE);
 	expect_equal(entry(0) & (PAGE_A | PAGE_D), 0);
 	expect_equal(*page, 0x1000);
@@ -159,7 +120,7 @@ static void test_accessed_dirty(void)
 /* As the kernel's page ageing and write-back do it. */
 static void test_accessed_dirty_cleared(void)
 {
-	begin();
+	scratch_begin();
 	scratch_map(0, scratch_frame[0], READ_WRITE);
 	*page = 1;
 	scratch_map(0, scratch_frame[0], READ_WRITE);
@@ -177,7 +138,7 @@ static void test_accessed_dirty_cleared(void)
 
 static void test_invlpg(void)
 {
-	begin();
+	scratch_begin();
 	scratch_map(0, scratch_frame[0], READ_WRITE);
 	expect_equal(*page, 0x1000);
 	scratch_map(0, scratch_frame[1], READ_WRITE);
@@ -185,17 +146,17 @@ static void test_invlpg(void)
 	expect_equal(*page, 0x1001);
 	scratch_map(0, scratch_frame[1], PAGE_P);
 	invlpg(SCRATCH + 0x123); /* any address in the page */
-	try_write(page, 1);
-	check_fault(page, FAULT_WRITE | FAULT_PRESENT);
+	page_try_write(page, 1);
+	fault_check(page, FAULT_WRITE | FAULT_PRESENT);
 	scratch_map(0, NULL, 0);
 	__asm__ volatile("invlpg (%0,%1,4)" : : "r"(SCRATCH - 16), "r"(4) : "memory");
-	try_read(page);
-	check_fault(page, 0);
+	page_try_read(page);
+	fault_check(page, 0);
 }
 
 static void test_reload(void)
 {
-	begin();
+	scratch_begin();
 	scratch_map(0, scratch_frame[0], READ_WRITE);
 	scratch_map(1, scratch_frame[1], READ_WRITE);
 	expect_equal(*page, 0x1000);
@@ -204,13 +165,13 @@ static void test_reload(void)
 	scratch_map(1, NULL, 0);
 	cr3_write(cr3_read());
 	expect_equal(*page, 0x1002);
-	try_read(next);
-	check_fault(next, 0);
+	page_try_read(next);
+	fault_check(next, 0);
 }
 
 static void test_global(void)
 {
-	begin();
+	scratch_begin();
 	cr4_write(cr4_read() | CR4_PGE);
 	scratch_map(0, scratch_frame[0], READ_WRITE | PAGE_G);
 	expect_equal(*page, 0x1000);
@@ -235,7 +196,7 @@ static void test_large(void)
 	volatile uint32_t *const window = (uint32_t *)SCRATCH_LARGE;
 	const uint32_t last = LARGE_PAGE_SIZE / 4 - 1;
 
-	begin();
+	scratch_begin();
 	memory[0] = 11;
 	memory[last] = 12;
 	entries[index] = (uint32_t)memory | READ_WRITE | PAGE_PS;
@@ -247,12 +208,12 @@ static void test_large(void)
 	expect_equal(entries[index] & (PAGE_A | PAGE_D), PAGE_A | PAGE_D);
 	entries[index] &= ~(PAGE_W | PAGE_A | PAGE_D);
 	invlpg(SCRATCH_LARGE);
-	try_write(&window[5], 1);
-	check_fault(&window[5], FAULT_WRITE | FAULT_PRESENT);
+	page_try_write(&window[5], 1);
+	fault_check(&window[5], FAULT_WRITE | FAULT_PRESENT);
 	entries[index] = 0;
 	cr3_write(cr3_read());
-	try_read(window);
-	check_fault(window, 0);
+	page_try_read(window);
+	fault_check(window, 0);
 }
 
 /* A large page is split into small ones, as Linux does with its own. */
@@ -262,7 +223,7 @@ static void test_large_to_small(void)
 	volatile uint32_t *const entries = page_directory;
 	volatile uint32_t *const window = (uint32_t *)SCRATCH_LARGE;
 
-	begin();
+	scratch_begin();
 	*(volatile uint32_t *)(2 * LARGE_PAGE_SIZE) = 21;
 	entries[index] = 2 * LARGE_PAGE_SIZE | READ_WRITE | PAGE_PS;
 	expect_equal(*window, 21);
@@ -278,10 +239,10 @@ static void test_spanning(void)
 {
 	volatile uint32_t *const both = (uint32_t *)(SCRATCH + PAGE_SIZE - 2);
 
-	begin();
+	scratch_begin();
 	scratch_map(0, scratch_frame[0], READ_WRITE);
-	try_read(both);
-	check_fault(next, 0);
+	page_try_read(both);
+	fault_check(next, 0);
 	scratch_map(1, scratch_frame[1], READ_WRITE);
 	*both = 0x44332211;
 	expect_equal(*(volatile uint16_t *)(scratch_frame[0] + PAGE_SIZE - 2), 0x2211);
@@ -294,7 +255,7 @@ static void test_execute(void)
 	static const uint8_t second[] = { 0xb8, 2, 0, 0, 0, 0xc3 };
 	uint32_t (*const code)(void) = (uint32_t (*)(void))SCRATCH;
 
-	begin();
+	scratch_begin();
 	memcpy(scratch_frame[0], first, sizeof(first));
 	memcpy(scratch_frame[1], second, sizeof(second));
 	scratch_map(0, scratch_frame[0], READ_WRITE);
@@ -311,7 +272,7 @@ static void test_execute_spanning(void)
 	static const uint8_t code[] = { 0x0f, 0x20, 0xc0, 0xc3 };
 	uint32_t (*const run)(void) = (uint32_t (*)(void))(SCRATCH + PAGE_SIZE - 2);
 
-	begin();
+	scratch_begin();
 	memcpy(scratch_frame[0] + PAGE_SIZE - 2, code, 2);
 	memcpy(scratch_frame[2], code + 2, 2);
 	scratch_map(0, scratch_frame[0], READ_WRITE);
@@ -322,7 +283,7 @@ static void test_execute_spanning(void)
 /* Emulation must find its memory operand where the guest's tables have it. */
 static void test_operand(void)
 {
-	begin();
+	scratch_begin();
 	scratch_map(0, scratch_frame[0], READ_WRITE);
 	scratch_map(1, scratch_frame[2], READ_WRITE);
 	*(volatile uint16_t *)(SCRATCH + PAGE_SIZE - 2) = GDT_ENTRIES * 8 - 1;
@@ -331,95 +292,7 @@ static void test_operand(void)
 	TRAP_PROVOKE("int3");
 	expect_equal(trap.count, 1);
 	TRAP_PROVOKE("lgdt (%0)", : : "r"(SCRATCH + 2 * PAGE_SIZE) : "memory");
-	check_fault((void *)(SCRATCH + 2 * PAGE_SIZE), 0);
-}
-
-/* Address spaces that take turns: what the VMM keeps of one must be right when
- * it comes back. */
-
-static uint32_t other_directory[1024] __attribute__((aligned(4096)));
-static uint32_t other_table[1024] __attribute__((aligned(4096)));
-
-static void spaces_begin(void)
-{
-	begin();
-	memset(other_table, 0, sizeof(other_table));
-	memcpy(other_directory, page_directory, sizeof(other_directory));
-	other_directory[SCRATCH / LARGE_PAGE_SIZE] = (uint32_t)other_table | READ_WRITE | PAGE_U;
-	scratch_map(0, scratch_frame[0], READ_WRITE);
-	other_table[0] = (uint32_t)scratch_frame[1] | READ_WRITE;
-}
-
-static void test_spaces(void)
-{
-	spaces_begin();
-	for (uint32_t i = 0; i < 20; i++) {
-		cr3_write((uint32_t)other_directory);
-		expect_equal(*page, 0x1001);
-		expect_equal(cr3_read(), (uint32_t)other_directory);
-		cr3_write((uint32_t)page_directory);
-		expect_equal(*page, 0x1000);
-	}
-}
-
-static void test_spaces_changed(void)
-{
-	volatile uint32_t *const other = other_table;
-
-	spaces_begin();
-	cr3_write((uint32_t)other_directory);
-	expect_equal(*page, 0x1001);
-	cr3_write((uint32_t)page_directory);
-	/* In the one that is not loaded. */
-	other[0] = (uint32_t)scratch_frame[2] | READ_WRITE;
-	pages_flush(other_directory, SCRATCH, SCRATCH + PAGE_SIZE);
-	cr3_write((uint32_t)other_directory);
-	expect_equal(*page, 0x1002);
-	cr3_write((uint32_t)page_directory);
-	other[0] = 0;
-	pages_flush(other_directory, 0, 0xffffffff);
-	cr3_write((uint32_t)other_directory);
-	try_read(page);
-	check_fault(page, 0);
-	cr3_write((uint32_t)page_directory);
-	expect_equal(*page, 0x1000);
-}
-
-/* More of them than any cache holds. */
-static void test_spaces_many(void)
-{
-	static uint32_t directories[24][1024] __attribute__((aligned(4096)));
-	static uint32_t tables[24][1024] __attribute__((aligned(4096)));
-
-	begin();
-	for (uint32_t i = 0; i < 24; i++) {
-		memcpy(directories[i], page_directory, sizeof(directories[i]));
-		directories[i][SCRATCH / LARGE_PAGE_SIZE] = (uint32_t)tables[i] | READ_WRITE;
-		tables[i][0] = (uint32_t)scratch_frame[i % 4] | READ_WRITE;
-	}
-	for (uint32_t i = 0; i < 24 * 3; i++) {
-		cr3_write((uint32_t)directories[i * 7 % 24]);
-		expect_equal(*page, 0x1000 + i * 7 % 24 % 4);
-	}
-	cr3_write((uint32_t)page_directory);
-}
-
-/* What Linux does at exec and exit: a directory's frame gets another use. */
-static void test_spaces_reused(void)
-{
-	volatile uint32_t *const other = other_table;
-
-	spaces_begin();
-	cr3_write((uint32_t)other_directory);
-	expect_equal(*page, 0x1001);
-	cr3_write((uint32_t)page_directory);
-	pages_flush(other_directory, 0, 0xffffffff);
-	other[0] = (uint32_t)scratch_frame[3] | READ_WRITE;
-	other[1] = (uint32_t)scratch_frame[2] | READ_WRITE;
-	cr3_write((uint32_t)other_directory);
-	expect_equal(*page, 0x1003);
-	expect_equal(*next, 0x1002);
-	cr3_write((uint32_t)page_directory);
+	fault_check((void *)(SCRATCH + 2 * PAGE_SIZE), 0);
 }
 
 /* The tables are ordinary memory for the guest, mapped like the rest. */
@@ -427,7 +300,7 @@ static void test_table_through_window(void)
 {
 	volatile uint32_t *const window = (uint32_t *)(SCRATCH + 2 * PAGE_SIZE);
 
-	begin();
+	scratch_begin();
 	scratch_map(2, scratch_table, READ_WRITE);
 	scratch_map(0, scratch_frame[0], READ_WRITE);
 	expect_equal(*page, 0x1000);
@@ -443,7 +316,7 @@ static void test_above_base(void)
 	volatile uint32_t *const entries = page_directory;
 
 	SKIP_NATIVE("there is no VMM");
-	begin();
+	scratch_begin();
 	for (uint32_t i = GANDALF_BASE / LARGE_PAGE_SIZE; i < 1024; i++)
 		entries[i] = READ_WRITE | PAGE_PS;
 	cr3_write(cr3_read());
@@ -465,7 +338,7 @@ static void test_vmm_write(void)
 {
 	SKIP_NATIVE("there is no VMM");
 	for (uint32_t address = VMM_IMAGE; address >= VMM_IMAGE; address += VMM_STEP) {
-		try_write((volatile uint32_t *)address, 0x21646162);
+		page_try_write((volatile uint32_t *)address, 0x21646162);
 		expect_equal(trap.count, 1);
 		expect(trap.vector == VECTOR_PF || trap.vector == VECTOR_GP);
 	}
@@ -480,10 +353,10 @@ static void test_vmm_beyond_limit(void)
 	}
 	for (uint32_t address = GANDALF_SHARED_ALIAS + PAGE_SIZE; address > GANDALF_BASE;
 	     address += VMM_STEP) {
-		try_write((volatile uint32_t *)address, 0x21646162);
+		page_try_write((volatile uint32_t *)address, 0x21646162);
 		expect_equal(trap.count, 1);
 		expect_equal(trap.vector, VECTOR_GP);
-		try_read((volatile uint32_t *)address);
+		page_try_read((volatile uint32_t *)address);
 		expect_equal(trap.count, 1);
 		expect_equal(trap.vector, VECTOR_GP);
 	}
@@ -511,10 +384,5 @@ static const struct tap_test paging_tests[] = {
 	{ "paging-above-base", test_above_base },
 	{ "paging-vmm-write", test_vmm_write },
 	{ "paging-vmm-beyond-limit", test_vmm_beyond_limit },
-	/* From the first FLUSH on the VMM keeps tables across CR3 loads. */
-	{ "paging-spaces", test_spaces },
-	{ "paging-spaces-changed", test_spaces_changed },
-	{ "paging-spaces-many", test_spaces_many },
-	{ "paging-spaces-reused", test_spaces_reused },
 };
 const struct tap_group group_paging = TAP_GROUP(paging_tests);
