@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * See cache.h. Caches are looked up by physical address, which comes from the TLBs; these are
- * filled by a walk of the page tables in the machine's memory, which are as the CPU that has
- * just used them left them.
+ * filled by a walk of the page tables in the machine's memory, which are as the CPU that has just
+ * used them left them.
  */
 #include "cache.h"
 
@@ -241,7 +241,8 @@ static int64_t displacement(const uint8_t *at, unsigned size)
 }
 
 /* The address of the operand in memory that a ModRM byte begins. Segments are flat where it
- * matters: of a ring that may use INVLPG. prefix: REX, or 0. next: of the instruction behind it. */
+ * matters: of a ring that may use INVLPG. prefix: REX, or 0. next: of the instruction behind
+ * it. */
 static uint64_t operand(const uint8_t *modrm, unsigned prefix, uint64_t next)
 {
 	unsigned mode = *modrm >> 6, base = *modrm & 7;

@@ -6,8 +6,8 @@
  * the access. QEMU has none of this, and the guest's time does not depend on it.
  *
  * A CR3 load empties the TLBs but for global pages, INVLPG drops a page, global or not, and a
- * change of paging empties them wholly, as on hardware. What the processor itself reads and
- * writes is seen only in part: neither page tables nor descriptors pass the model.
+ * change of paging empties them wholly, as on hardware. What the processor itself reads and writes
+ * is seen only in part: neither page tables nor descriptors pass the model.
  */
 #ifndef GANDALF_MEASURE_CACHE_H
 #define GANDALF_MEASURE_CACHE_H

@@ -3,10 +3,10 @@
  * A QEMU plug-in that measures a machine with one IA-32 or x86-64 CPU from outside; `gandalf
  * measure` drives it. Loads with Debian 12's QEMU 7.2, icount or not. options.c has its options.
  *
- * How exact it is: measurement.c says what is looked at and why that is enough, measurement.h
- * what counts as an instruction, tests/measure proves it. A store into the block that executes
- * it counts twice. Guests cannot notice, unless set= is given: their output and their clocks are
- * the same with and without it.
+ * How exact it is: measurement.c says what is looked at and why that is enough, measurement.h what
+ * counts as an instruction, tests/measure proves it. A store into the block that executes it
+ * counts twice. Guests cannot notice, unless set= is given: their output and their clocks are the
+ * same with and without it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The VMM's masked windows by where they begin, which names a section of the VMM: behind a CLI,
- * or at the stub of a vector. Of the latter, what came and who was interrupted belongs to the
- * name.
+ * The VMM's masked windows by where they begin, which names a section of the VMM: behind a CLI, or
+ * at the stub of a vector. Of the latter, what came and who was interrupted belongs to the name.
  */
 #ifndef GANDALF_MEASURE_SECTION_H
 #define GANDALF_MEASURE_SECTION_H

@@ -34,12 +34,12 @@
  * timer: in the wait of a round it stands for so many instructions. */
 #define GAP 700
 #define SHORT_GAP 60
-/* Time stamps after which the injector has surely halted again. Besides, the next interrupt
- * comes that much later after the VMM's clock of above, which must not hit the operation: so a
- * round's rest is longer by what the operation takes. */
+/* Time stamps after which the injector has surely halted again. Besides, the next interrupt comes
+ * that much later after the VMM's clock of above, which must not hit the operation: so a round's
+ * rest is longer by what the operation takes. */
 #define REST 5000
-/* A round takes an instruction less than the last one. If it does not, by so many, something
- * else may have interrupted it: it is repeated. */
+/* A round takes an instruction less than the last one. If it does not, by so many, something else
+ * may have interrupted it: it is repeated. */
 #define SLACK 8
 #define LABEL_MARK 0x6c61626cU
 
@@ -130,8 +130,8 @@ static void expiry_find(void)
 	boundary_private.expiry += WAIT;
 }
 
-/* The longest wait of an operation's rounds. The VMM's clock takes a part of a wait, unless so
- * much is to prepare that it has interrupted before. */
+/* The longest wait of an operation's rounds. The VMM's clock takes a part of a wait, unless so much
+ * is to prepare that it has interrupted before. */
 static uint32_t longest_wait(void)
 {
 	const union private *private = &boundary_private;
