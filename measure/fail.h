@@ -6,7 +6,7 @@
 /* What the message begins with. Each plug-in has its own. */
 extern const char plugin_name[];
 
-_Noreturn void fail(const char *why);
+__attribute__((noreturn)) void fail(const char *why);
 /* Fails if something is wrong; null: nothing is. */
 void check(const char *wrong);
 

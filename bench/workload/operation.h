@@ -31,4 +31,11 @@ extern char *operation_argument;
 /* Says what is wrong with the operation and ends the program. */
 void __attribute__((noreturn)) operation_fail(const char *what);
 
+/* Each operation checks that it did what it is measured for. */
+static inline void check(int right, const char *what)
+{
+	if (!right)
+		operation_fail(what);
+}
+
 #endif

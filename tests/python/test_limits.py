@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is longer than it may be is reported, by name, unless the list of exceptions has it."""
+"""What is longer than it may be is reported, with its place."""
 
 from pathlib import Path
 
 import pytest
 
-from gandalf.base.limits import check_limits, read_exceptions, too_long
+from gandalf.base.limits import check_limits, too_long
 
 
 def c_function(lines: int) -> str:
@@ -16,16 +16,20 @@ def c_function(lines: int) -> str:
 @pytest.mark.parametrize(
     ("path", "text", "what"),
     [
-        ("vmm/a.c", "x\n" * 401, "file"),
-        ("tests/a.c", "x\n" * 801, "file"),
-        ("vmm/a.c", "\t" * 12 + "12345", "lines"),
-        ("tools/a.py", "# " + "x" * 99, "lines"),
-        ("vmm/a.c", c_function(41), "long_one"),
-        ("tools/a.py", "def long_one() -> None:\n" + "    x()\n" * 40, "long_one"),
+        ("vmm/a.c", "x\n" * 401, "vmm/a.c: 401 lines, at most 400"),
+        ("tests/a.c", "x\n" * 801, "tests/a.c: 801 lines, at most 800"),
+        ("vmm/a.c", "\t" * 12 + "12345", "vmm/a.c:1: over 100 columns: 1"),
+        ("tools/a.py", "# " + "x" * 99, "tools/a.py:1: over 100 columns: 1"),
+        ("vmm/a.c", c_function(41), "vmm/a.c:1: long_one() has 41 lines, at most 40"),
+        (
+            "tools/a.py",
+            "def long_one() -> None:\n" + "    x()\n" * 40,
+            "tools/a.py:1: long_one() has 41 lines, at most 40",
+        ),
     ],
 )
 def test_what_is_too_long_is_found(path: str, text: str, what: str) -> None:
-    assert list(too_long(path, text)) == [what]
+    assert too_long(path, text) == [what]
 
 
 @pytest.mark.parametrize(
@@ -40,18 +44,11 @@ def test_what_is_too_long_is_found(path: str, text: str, what: str) -> None:
     ],
 )
 def test_what_is_as_long_as_it_may_be_is_not(path: str, text: str) -> None:
-    assert too_long(path, text) == {}
+    assert too_long(path, text) == []
 
 
-def test_an_exception_holds_up_to_its_length_and_has_to_be_used(tmp_path: Path) -> None:
+def test_all_of_a_tree_is_looked_at(tmp_path: Path) -> None:
     source = tmp_path / "vmm" / "a.c"
     source.parent.mkdir()
     source.write_text("x\n" * 450)
-    listed = tmp_path / "limits.txt"
-    listed.write_text("# why\n\nvmm/a.c file 450\n")
-    assert check_limits(tmp_path, [source], read_exceptions(listed)) == []
-    listed.write_text("vmm/a.c file 449\nvmm/a.c lines 1\n")
-    assert check_limits(tmp_path, [source], read_exceptions(listed)) == [
-        "vmm/a.c: 450 lines, at most 400",
-        "vmm/a.c lines: needs no exception any more",
-    ]
+    assert check_limits(tmp_path, [source]) == ["vmm/a.c: 450 lines, at most 400"]
