@@ -321,7 +321,7 @@ static void forget(void)
 	stages[0] = line[0] = '\0';
 }
 
-static int start(void **state)
+static void put_guest(u32 number)
 {
 	static const char *const names[GUESTS] = { "linux", "slow", "fast" };
 	static const u32 priorities[GUESTS] = { 0, 2, GANDALF_PRIORITY_MAXIMUM };
