@@ -289,7 +289,7 @@ class Guest:
     def __init__(self, vmm: Vmm, address: int) -> None:
         self.vmm = vmm
         self._vm = address
-        self._vcpu = vmm.word(vmm.field("vm", address, "vcpu"))
+        self._vcpu = vmm.word(vmm.field("vm", address, "vcpus"))
         self.tables = vmm.word(vmm.field("vcpu", self._vcpu, "tables"))
         self.linear = vmm.word(vmm.field("vm", address, "linear"))
         description = vmm.word(vmm.field("vm", address, "guest"))
@@ -330,7 +330,7 @@ class Guest:
 
     def without_memory_bound(self) -> Any:
         """Have the shadow believe that all physical memory is the guest's."""
-        pc = self.vmm.word(self.vmm.field("vm", self._vm, "pc"))
+        pc = self.vmm.word(self.vmm.field("vcpu", self._vcpu, "pc"))
         address = self.vmm.physical(self.vmm.field("pc", pc, "shadow.memory_size"))
         return self.vmm.changed(address, 0xFFFFFFFF)
 

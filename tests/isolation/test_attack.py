@@ -207,7 +207,8 @@ def test_no_store_reaches_the_page_of_ones(beside: Arena, change: str, short: in
     arguments = (CHANGES[change], NOWHERE, LVT_LINT0, 0x21646162, short)
     assert beside.attack("protected-page", *arguments).reason in (LACKS, DIED)
     vmm = beside.vmm
-    pc = vmm.word(vmm.field("vm", vmm.image.symbols["vms"], "pc"))
+    vcpu = vmm.word(vmm.field("vm", vmm.image.symbols["vms"], "vcpus"))
+    pc = vmm.word(vmm.field("vcpu", vcpu, "pc"))
     nothing = vmm.word(vmm.field("pc", pc, "shadow.nothing"))
     whole = set(vmm.memory.read(nothing, 0x1000)) == {0xFF}
     if not whole:

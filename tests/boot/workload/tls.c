@@ -10,18 +10,13 @@
  * Such a segment is in SS while the process has the VMM fill its shadow page tables, and return to
  * it, all the time: somebody else takes it away.
  *
- * It ends with status 1 if it could not begin, and with 2 if it got no signal. Static and without a
- * library.
+ * It ends with status 1 if it could not begin, and with 2 if it got no signal.
  */
+#include "process.h"
 
-#define SYSCALL_EXIT 1
-#define SYSCALL_WRITE 4
 #define SYSCALL_SIGACTION 67
 #define SYSCALL_MPROTECT 125
-#define SYSCALL_MMAP2 192
-#define SYSCALL_SETRESUID32 208
 #define SYSCALL_SET_THREAD_AREA 243
-#define NOBODY 65534
 #define SIGSEGV 11
 #define WITH_RESTORER 0x04000000u
 /* Memory whose pages are there at once. */
@@ -39,23 +34,6 @@
 #define EXPANDS_DOWN 0x02u
 #define IN_PAGES 0x10u
 #define USABLE 0x40u
-
-static int system_call(int number, unsigned long first, unsigned long second, unsigned long third,
-		       unsigned long fourth, unsigned long fifth)
-{
-	int result;
-
-	__asm__ volatile("int $0x80"
-			 : "=a"(result)
-			 : "0"(number), "b"(first), "c"(second), "d"(third), "S"(fourth), "D"(fifth)
-			 : "memory");
-	return result;
-}
-
-static void end(int status)
-{
-	system_call(SYSCALL_EXIT, (unsigned long)status, 0, 0, 0, 0);
-}
 
 /* struct user_desc; entry_number is written if it is ANY_ENTRY. */
 static struct {
@@ -131,11 +109,11 @@ static void fill(unsigned selector)
 			   "d"(READ | WRITE));
 }
 
-__attribute__((used)) static void run(int count, char **arguments)
+void run(int count, char **arguments)
 {
 	unsigned selector;
 
-	if (count < 2 || system_call(SYSCALL_SETRESUID32, NOBODY, NOBODY, NOBODY, 0, 0) != 0)
+	if (count < 2 || !become_nobody())
 		end(1);
 	area_set();
 	selector = area.entry_number * 8 + 3;
@@ -145,13 +123,3 @@ __attribute__((used)) static void run(int count, char **arguments)
 		fill(selector);
 	end(2);
 }
-
-__asm__(".globl _start\n"
-	"_start:\n\t"
-	"mov (%esp), %eax\n\t"
-	"lea 4(%esp), %edx\n\t"
-	"and $-16, %esp\n\t"
-	"sub $8, %esp\n\t"
-	"push %edx\n\t"
-	"push %eax\n\t"
-	"call run\n");

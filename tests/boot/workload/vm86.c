@@ -4,13 +4,10 @@
  * QEMU lets it and no CPU does. What it executes there comes as numbers, hexadecimal:
  *	vm86 CODE CS EFLAGS
  * CODE: four bytes of instructions. It ends with status 1 if it could not begin, and with 2 if the
- * IRET did something else. Static and without a library.
+ * IRET did something else.
  */
+#include "process.h"
 
-#define SYSCALL_EXIT 1
-#define SYSCALL_MMAP2 192
-#define SYSCALL_SETRESUID32 208
-#define NOBODY 65534
 #define PROTECTION 7 /* read, write, execute */
 #define FLAGS 0x32   /* private, at this address, of nothing */
 #define MEMORY 0x10000u
@@ -18,18 +15,6 @@
 
 /* Where QEMU goes on in virtual-8086 mode: the data segment is mapped nowhere. */
 #define DATA_SEGMENT 0x4000
-
-static int system_call(int number, unsigned long first, unsigned long second, unsigned long third,
-		       unsigned long fourth, unsigned long fifth)
-{
-	int result;
-
-	__asm__ volatile("int $0x80"
-			 : "=a"(result)
-			 : "0"(number), "b"(first), "c"(second), "d"(third), "S"(fourth), "D"(fifth)
-			 : "memory");
-	return result;
-}
 
 static unsigned long number(const char *text)
 {
@@ -50,26 +35,16 @@ static void mode_enter(unsigned long cs, unsigned long eflags)
 			 : "memory");
 }
 
-__attribute__((used)) static void run(int count, char **arguments)
+void run(int count, char **arguments)
 {
 	unsigned long cs;
 
 	if (count != 4 ||
 	    system_call(SYSCALL_MMAP2, MEMORY, MEMORY, PROTECTION, FLAGS, ~0ul) != (int)MEMORY ||
-	    system_call(SYSCALL_SETRESUID32, NOBODY, NOBODY, NOBODY, 0, 0) != 0)
-		system_call(SYSCALL_EXIT, 1, 0, 0, 0, 0);
+	    !become_nobody())
+		end(1);
 	cs = number(arguments[2]);
 	*(unsigned long *)(cs * 16) = number(arguments[1]);
 	mode_enter(cs, number(arguments[3]));
-	system_call(SYSCALL_EXIT, 2, 0, 0, 0, 0);
+	end(2);
 }
-
-__asm__(".globl _start\n"
-	"_start:\n\t"
-	"mov (%esp), %eax\n\t"
-	"lea 4(%esp), %edx\n\t"
-	"and $-16, %esp\n\t"
-	"sub $8, %esp\n\t"
-	"push %edx\n\t"
-	"push %eax\n\t"
-	"call run\n");

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a process of the tests has: it is static and without a library, so that it runs on any Linux
+ * for i386. The file that includes this defines run().
+ */
+#pragma once
+
+#define SYSCALL_EXIT 1
+#define SYSCALL_WRITE 4
+#define SYSCALL_MMAP2 192
+#define SYSCALL_SETRESUID32 208
+#define NOBODY 65534
+
+/* As main(); the process ends by end() only. */
+void run(int count, char **arguments);
+
+static int system_call(int number, unsigned long first, unsigned long second, unsigned long third,
+		       unsigned long fourth, unsigned long fifth)
+{
+	int result;
+
+	__asm__ volatile("int $0x80"
+			 : "=a"(result)
+			 : "0"(number), "b"(first), "c"(second), "d"(third), "S"(fourth), "D"(fifth)
+			 : "memory");
+	return result;
+}
+
+static void end(int status)
+{
+	system_call(SYSCALL_EXIT, (unsigned long)status, 0, 0, 0, 0);
+}
+
+/* From here on it has no privileges; false if it keeps them. */
+static int become_nobody(void)
+{
+	return system_call(SYSCALL_SETRESUID32, NOBODY, NOBODY, NOBODY, 0, 0) == 0;
+}
+
+__asm__(".globl _start\n"
+	"_start:\n\t"
+	"mov (%esp), %eax\n\t"
+	"lea 4(%esp), %edx\n\t"
+	"and $-16, %esp\n\t"
+	"sub $8, %esp\n\t"
+	"push %edx\n\t"
+	"push %eax\n\t"
+	"call run\n");
