@@ -25,6 +25,8 @@ INTERFACE = ROOT / "abi" / "gandalf.h"
 # The budget of the design for a uniprocessor guest.
 PATCH_LINES = 6
 PATCH_FILES = 4
+# What Linux's own check of patches allows.
+PATCH_COLUMNS = 100
 
 
 def abi_numbers() -> dict[str, int]:
@@ -73,40 +75,121 @@ def test_patch_keeps_to_its_budget() -> None:
     assert sum(max(file.added, file.removed) for file in patch) == PATCH_LINES
 
 
-def test_patch_adds_no_line_breaks_in_disguise() -> None:
+def test_patch_is_readable() -> None:
+    """No two statements in a line, no assembler statement, and no number that has a name."""
     for lines in added_lines().values():
         for line in lines:
-            assert line.count(";") <= 2, line
+            assert len(line.rstrip("\n").expandtabs(8)) <= PATCH_COLUMNS, line
+            assert line.count(";") <= 1, line
+            assert not re.search(r"\basm\b|__asm__|\b0x|\b\d\d", line), line
 
 
-def test_patch_uses_the_interrupt_flag_of_the_interface() -> None:
-    abi = abi_numbers()
-    page, alias = abi["GANDALF_SHARED_PAGE"], abi["GANDALF_SHARED_ALIAS"]
-    save, disable, enable = added_lines()["irqflags.h"]
-    assert f"pushl {page:#x} ; pop" in save
-    assert f"movl $0, {page:#x}" in disable
-    assert f"movl ${abi['GANDALF_INTERRUPT_FLAG']:#x}, {alias:#x}" in enable
+def test_patch_calls_what_the_header_has() -> None:
+    lines = {name: [line.strip() for line in lines] for name, lines in added_lines().items()}
+    save, *rest = lines.pop("irqflags.h")
+    assert save == '"pushl " GANDALF_FLAG " ; pop %0"'
+    assert rest == ["gandalf_irq_disable();", "gandalf_irq_enable();"]
+    assert {name: re.findall(r"gandalf_\w+", "".join(lines[name])) for name in lines} == {
+        "desc.h": ["gandalf_update_tls"],
+        "special_insns.h": ["gandalf_read_cr2"],
+        "tlb.c": ["gandalf_flush"],
+    }
 
 
-def test_patch_reads_cr2_where_the_interface_has_it() -> None:
-    header = INTERFACE.read_text(encoding="utf-8")
-    structure = header[header.index("struct gandalf_shared {") :]
+# What each of the header's functions and strings becomes, as the interface's numbers have it.
+HEADER_USES = {
+    "unsigned long save(void)"
+    ' { unsigned long x; asm("pushl " GANDALF_FLAG " ; pop %0" : "=r" (x)); return x; }': [
+        "push 0x{GANDALF_SHARED_PAGE:x}",
+        "pop %eax",
+    ],
+    "void disable(void) { gandalf_irq_disable(); }": ["movl $0x0,0x{GANDALF_SHARED_PAGE:x}"],
+    "void enable(void) { gandalf_irq_enable(); }": [
+        "movl $0x{GANDALF_INTERRUPT_FLAG:x},0x{GANDALF_SHARED_ALIAS:x}"
+    ],
+    "unsigned long cr2(void) { return gandalf_read_cr2(); }": ["mov 0x{cr2:x},%eax"],
+    "void flush(unsigned long a, unsigned long b, unsigned long c) { gandalf_flush(a, b, c); }": [
+        "mov $0x{GANDALF_HYPERCALL_FLUSH:x},%eax",
+        "int $0x{GANDALF_HYPERCALL_VECTOR:x}",
+    ],
+    "void tls(const void *a, const void *b, const void *c) { gandalf_update_tls(a, b, c); }": [
+        "mov $0x{GANDALF_HYPERCALL_LOAD_TLS:x},%eax",
+        "int $0x{GANDALF_HYPERCALL_VECTOR:x}",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def header(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the header in a source that has the interface."""
+    source = small_tree(tmp_path_factory.mktemp("source"))
+    linux_kernel._add_drivers(PLACES, source)
+    path = source / linux_kernel.HEADER_FILE
+    path.parent.mkdir(parents=True)
+    linux_kernel._update_file(path, PLACES.header.read_bytes())
+    return path
+
+
+def compile_with_header(header: Path, text: str, *options: str) -> Path:
+    """Compile a file as Linux tries an option: with the header, without folders of others."""
+    output = header.with_name("use.o")
+    flags = ["-m32", "-O2", "-mregparm=3", "-ffreestanding", "-nostdinc", "-fno-pic", "-Werror"]
+    files = ["-include", str(header), "-x", "c", "-", "-c", "-o", str(output)]
+    subprocess.run(
+        ["gcc", *flags, *options, *files],
+        input=text.encode(),
+        check=True,
+    )
+    return output
+
+
+@pytest.mark.parametrize("use", HEADER_USES)
+def test_header_has_the_numbers_of_the_interface(header: Path, use: str) -> None:
+    interface = INTERFACE.read_text(encoding="utf-8")
+    structure = interface[interface.index("struct gandalf_shared {") :]
     fields = re.findall(r"^\tuint32_t (\w+);", structure, re.M)
-    address = abi_numbers()["GANDALF_SHARED_PAGE"] + 4 * fields.index("cr2")
-    (line,) = added_lines()["special_insns.h"]
-    assert f"mov {address:#x},%0" in line
+    numbers = abi_numbers()
+    numbers["cr2"] = numbers["GANDALF_SHARED_PAGE"] + 4 * fields.index("cr2")
+    dump = subprocess.run(
+        ["objdump", "--disassemble", "--no-show-raw-insn", str(compile_with_header(header, use))],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    instructions = [
+        " ".join(line.split()[1:]).replace("pushl", "push") for line in dump.stdout.splitlines()
+    ]
+    for wanted in HEADER_USES[use]:
+        assert wanted.format(**numbers) in instructions, dump.stdout
 
 
-@pytest.mark.parametrize(
-    ("file", "name"),
-    [("desc.h", "GANDALF_HYPERCALL_LOAD_TLS"), ("tlb.c", "GANDALF_HYPERCALL_FLUSH")],
-)
-def test_patch_makes_the_hypercalls_of_the_interface(file: str, name: str) -> None:
-    abi = abi_numbers()
-    (line,) = added_lines()[file]
-    assert f"int ${abi['GANDALF_HYPERCALL_VECTOR']:#x}" in line
-    assert f'"0" ({abi[name]})' in line
-    assert '"memory"' in line
+def test_header_leaves_the_interface_to_be_included(header: Path, tmp_path: Path) -> None:
+    """A driver gets the structures, which the header cannot have yet."""
+    source = header.parents[len(Path(linux_kernel.HEADER_FILE).parts) - 1]
+    types = "".join(f"typedef __UINT{bits}_TYPE__ uint{bits}_t;\n" for bits in (8, 16, 32, 64))
+    (tmp_path / "linux").mkdir()
+    (tmp_path / "linux" / "types.h").write_text(types, encoding="utf-8")
+    text = '#include "gandalf.h"\nstruct gandalf_shared shared;\n'
+    folders = [f"-I{source / 'drivers' / 'misc' / 'gandalf'}", f"-I{tmp_path}"]
+    compile_with_header(header, text, *folders)
+
+
+def test_an_assembly_file_gets_nothing_from_the_header(header: Path) -> None:
+    result = subprocess.run(
+        ["gcc", "-E", "-P", "-include", str(header), "-x", "assembler-with-cpp", "-"],
+        input=b"nop ; GANDALF_FLAG\n",
+        capture_output=True,
+        check=True,
+    )
+    assert result.stdout.split(b"\n") == [b"nop ; GANDALF_FLAG", b""]
+
+
+@pytest.mark.parametrize("variant", get_args(linux_places.Variant))
+def test_only_patched_kernels_are_compiled_with_the_header(variant: linux_places.Variant) -> None:
+    variables = list(linux_kernel._make_variables(variant, Path("/source")))
+    option = "KCPPFLAGS=-include /source/arch/x86/include/asm/gandalf.h"
+    assert (option in variables) == (variant != "native")
+    assert ("GANDALF_ATTACK=y" in variables) == (variant == "attack")
 
 
 def test_a_dedicated_cpu_leaves_the_interrupt_flag_alone() -> None:
@@ -400,7 +483,14 @@ def test_stamp_follows_the_inputs_of_the_variant(
     for path in inputs.values():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("first", encoding="utf-8")
-    places.patch.write_text(CHANGE.format(1) + FLAG_CHANGE.format(1), encoding="utf-8")
+    places.header.parent.mkdir()
+
+    def write_patch(rest: int, flag: int, header: int) -> None:
+        text = CHANGE.format(rest) + FLAG_CHANGE.format(flag)
+        places.patch.write_text(text, encoding="utf-8")
+        places.header.write_text(str(header), encoding="utf-8")
+
+    write_patch(1, 1, 1)
 
     def stamp() -> str:
         return linux_places.digest_of(*linux_kernel._kernel_inputs(variant, places, package()))
@@ -411,16 +501,14 @@ def test_stamp_follows_the_inputs_of_the_variant(
         seen.append(stamp())
     assert len(set(seen)) == len(seen)
     changing = set()
-    for name, rest, flag in (("flag", 1, 2), ("rest", 2, 2)):
+    for name, *change in (("flag", 1, 2, 1), ("rest", 2, 2, 1), ("header", 2, 2, 2)):
         before = stamp()
-        places.patch.write_text(CHANGE.format(rest) + FLAG_CHANGE.format(flag), encoding="utf-8")
+        write_patch(*change)
         if stamp() != before:
             changing.add(name)
-    every = {"flag", "rest"}
-    assert (
-        changing
-        == {"native": set(), "dedicated": {"rest"}, "patched": every, "attack": every}[variant]
-    )
+    every = {"flag", "rest", "header"}
+    wanted = {"native": set(), "dedicated": every - {"flag"}, "patched": every, "attack": every}
+    assert changing == wanted[variant]
 
 
 # The root file system

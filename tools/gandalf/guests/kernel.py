@@ -78,6 +78,8 @@ KERNEL_PACKAGE = "linux-source-6.1"
 FLAG_FILE = "arch/x86/include/asm/irqflags.h"
 # Added to drivers/misc/Makefile in the patched source.
 DRIVER_LINE = b"obj-y += gandalf/\n"
+# Where a patched source has the functions that the patch calls.
+HEADER_FILE = "arch/x86/include/asm/gandalf.h"
 
 
 def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
@@ -102,6 +104,8 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
             start = time.monotonic()
             source = prepare_source(places, package, _tree(variant), log)
             _add_drivers(places, source)
+            if variant != "native":
+                _update_file(source / HEADER_FILE, read_input(places.header))
             if variant == "attack":
                 _copy_objects(output)
             else:
@@ -130,6 +134,8 @@ def _kernel_inputs(variant: Variant, places: Places, package: Package) -> Iterat
         yield read_input(path)
     if variant != "native":
         yield read_patch(places.patch, _tree(variant))
+        yield HEADER_FILE.encode()
+        yield read_input(places.header)
 
 
 def _tree(variant: Variant) -> Tree:
@@ -218,16 +224,20 @@ def _patch_source(native: Path, target: Path, patch: Path, tree: Tree) -> None:
 
 
 def _add_drivers(places: Places, source: Path) -> None:
-    """Put our drivers beside Linux's own. One that stays the same is not compiled again."""
+    """Put our drivers beside Linux's own."""
     makefile = source / "drivers" / "misc" / "Makefile"
     if not makefile.read_bytes().endswith(DRIVER_LINE):
         replace_file(makefile, makefile.read_bytes() + DRIVER_LINE)
     folder = source / "drivers" / "misc" / "gandalf"
     folder.mkdir(exist_ok=True)
     for name, path in places.driver_files().items():
-        copy, content = folder / name, read_input(path)
-        if not copy.exists() or copy.read_bytes() != content:
-            replace_file(copy, content)
+        _update_file(folder / name, read_input(path))
+
+
+def _update_file(copy: Path, content: bytes) -> None:
+    """Put a file of ours into a source. If it stays the same, nothing is compiled again."""
+    if not copy.exists() or copy.read_bytes() != content:
+        replace_file(copy, content)
 
 
 def _copy_objects(output: Path) -> None:
@@ -296,12 +306,21 @@ def read_configuration(path: Path) -> dict[str, str]:
     return options
 
 
+def _make_variables(variant: Variant, source: Path) -> Iterator[str]:
+    """Give what the kernel's make is told about a variant."""
+    if variant == "attack":
+        yield "GANDALF_ATTACK=y"
+    if variant != "native":
+        # No line of the patch includes the header. KCPPFLAGS reaches all that is made for the
+        # target, as it must: what unpacks the kernel includes the changed files, too.
+        yield f"KCPPFLAGS=-include {source / HEADER_FILE}"
+
+
 def _compile(variant: Variant, source: Path, output: Path, log: Log) -> None:
     """Run the kernel's make, with a line of progress every few seconds."""
     jobs = len(os.sched_getaffinity(0))
     command = ["make", f"--jobs={jobs}", f"O={output}", "ARCH=i386", "bzImage"]
-    if variant == "attack":
-        command.append("GANDALF_ATTACK=y")
+    command += _make_variables(variant, source)
     log(f"compiling the guest kernel ({variant})")
     log_path = output / "build.log"
     files, due = 0, time.monotonic() + PROGRESS_INTERVAL

@@ -49,6 +49,11 @@ class Places:
         return self.inputs / "gandalf.patch"
 
     @property
+    def header(self) -> Path:
+        """The functions that the patch calls."""
+        return self.inputs / "asm" / "gandalf.h"
+
+    @property
     def fragment(self) -> Path:
         """The kernel's configuration, as far as it differs from tinyconfig."""
         return self.inputs / "config.fragment"
