@@ -478,6 +478,8 @@ static void an_exception_finds_no_stack(void **state)
 
 static void exceptions_bring_their_error_codes(void **state)
 {
+	const struct gandalf_trace_event *event;
+
 	(void)state;
 	for (u32 vector = 0; vector < 32; vector++) {
 		bool coded = vector == 8 || (vector >= 10 && vector <= 14) || vector == 17;
@@ -495,9 +497,10 @@ static void exceptions_bring_their_error_codes(void **state)
 			assert_int_equal(*word(frame.esp), 0x1230);
 		assert_int_equal(*word(STACK - 12), CODE);
 		assert_int_equal(vcpu.counters[COUNTER_exceptions], 1);
-		assert_int_equal(last_trace.type, TRACE_exception);
-		assert_int_equal(last_trace.first, vector);
-		assert_int_equal(last_trace.second, CODE);
+		event = &trace_events[(trace_next - 1) % GANDALF_TRACE_EVENTS];
+		assert_int_equal(event->type, TRACE_exception);
+		assert_int_equal(event->first, vector);
+		assert_int_equal(event->second, CODE);
 	}
 }
 

@@ -50,7 +50,7 @@ MUST_CHECK __attribute__((noipa)) static void *rtos_memory(const struct vm *vm, 
 
 /* Makes room on the guest's stack for some words, at most FRAME_BYTES; false, and the guest
  * stopped, if it has none. */
-MUST_CHECK static inline bool rtos_push(struct vcpu *vcpu, u32 size, u32 **stack)
+MUST_CHECK static INLINE bool rtos_push(struct vcpu *vcpu, u32 size, u32 **stack)
 {
 	u32 esp = vcpu->frame->esp - size;
 
@@ -64,7 +64,7 @@ MUST_CHECK static inline bool rtos_push(struct vcpu *vcpu, u32 size, u32 **stack
 }
 
 /* Pushes a handler's frame; false if there is no room for it. */
-MUST_CHECK static inline bool rtos_enter(struct vcpu *vcpu, u32 handler)
+MUST_CHECK static INLINE bool rtos_enter(struct vcpu *vcpu, u32 handler)
 {
 	struct frame *frame = vcpu->frame;
 	u32 *stack;
@@ -83,16 +83,16 @@ MUST_CHECK static inline bool rtos_enter(struct vcpu *vcpu, u32 handler)
 COLD static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 {
 	u32 handler = vcpu->rtos->handlers[vector];
-	bool has_error = (EXCEPTION_ERROR_CODES >> vector & 1) != 0;
 	u32 *stack;
 
-	trace(TRACE_exception, vector, vcpu->frame->eip);
+	trace_fast(vcpu->id, TRACE_exception, vector, vcpu->frame->eip);
 	if (handler == 0) {
 		vm_stop(vcpu->vm, "%s without a handler", exception_name(vector));
 		return;
 	}
 	vcpu_count(vcpu, COUNTER_exceptions);
-	if (rtos_enter(vcpu, handler) && has_error && rtos_push(vcpu, 4, &stack))
+	if (rtos_enter(vcpu, handler) && (EXCEPTION_ERROR_CODES >> vector & 1) != 0 &&
+	    rtos_push(vcpu, 4, &stack))
 		*stack = error;
 }
 
