@@ -28,7 +28,7 @@ void memory_window_move(u32 slot, u32 entry);
 /* A pointer to a frame of physical memory; valid until the next window on another frame
  * whose number is equal modulo 1024, so not kept across calls. A hit costs
  * about seven instructions, a miss an INVLPG more. */
-static inline void *memory_window_frame(u32 frame)
+static INLINE void *memory_window_frame(u32 frame)
 {
 	u32 slot = (frame >> PAGE_SHIFT) % MEMORY_WINDOWS;
 	u32 entry = frame | PTE_P | PTE_A | PTE_D;

@@ -53,7 +53,7 @@ static void gdt_store(struct pc *pc, u32 linear, u32 value)
 	emulate_reload_gdt_entries(pc, first, (offset + 3) % PAGE_SIZE / 8);
 }
 
-bool emulate_gdt_store(struct pc *pc, u32 linear)
+HOT bool emulate_gdt_store(struct pc *pc, u32 linear)
 {
 	struct frame *frame = pc->vcpu->frame;
 	u32 code, more, number, length;

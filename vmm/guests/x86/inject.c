@@ -24,7 +24,7 @@ MUST_CHECK static inline bool gate_read(const struct pc *pc, unsigned vector, u3
 	       (*high & GATE_TYPE & ~GATE_IS_TRAP) == GATE_INTERRUPT << 8;
 }
 
-inline void inject_reload_stack(struct pc *pc)
+INLINE void inject_reload_stack(struct pc *pc)
 {
 	struct tss *tss = &pc->vcpu->tables->tss;
 	u32 esp, ss;

@@ -174,7 +174,7 @@ COLD static void access_refused(struct pc *pc, u32 linear, enum shadow_result re
 }
 
 /* In the kernel's half, where its stores to the GDT fault; false: nothing unusual. */
-APART static bool access_to_kernel(struct pc *pc, u32 linear, u32 error)
+HOT APART static bool access_to_kernel(struct pc *pc, u32 linear, u32 error)
 {
 	if ((linear & PTE_FRAME) == pc->shadow.protected_page && error == (PF_P | PF_W))
 		return emulate_gdt_store(pc, linear);

@@ -48,7 +48,7 @@ static inline enum shadow_result fill_absent(u32 *error)
 }
 
 /* The place of a page in the shadow; NULL, and why: as directory_table(). */
-MUST_CHECK static inline u32 *fill_place(struct pc *pc, u32 linear, enum shadow_result *why)
+MUST_CHECK static INLINE u32 *fill_place(struct pc *pc, u32 linear, enum shadow_result *why)
 {
 	u32 entry = directory_current(&pc->shadow)[directory_index(linear)];
 	u32 *table;
