@@ -26,7 +26,7 @@
 #include "arch/ia32/memory.h"
 #include "core/pool.h"
 #include "core/module.h"
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 #include "core/report.h"
 #include "core/schedule.h"
 #include "core/trace.h"
@@ -64,7 +64,7 @@ struct gandalf_table system_table;
 u32 module_base = MODULE;
 static struct gandalf_shared shared[GUESTS];
 static struct frame frames[GUESTS];
-static struct pc pcs[2];
+static struct x86 pcs[2];
 static u8 stores[GUESTS][ROOM];
 static u8 caller_memory[CALLER_MEMORY]; /* of whoever makes a hypercall, from 0 up */
 static u32 channel_indices[CHANNELS][4];
@@ -422,8 +422,8 @@ static const struct vcpu_operations operations = {
 
 static bool linux_create(struct vm *vm)
 {
-	vm->vcpus->pc = &pcs[vm->index - MANAGER];
-	vm->vcpus->pc->vm = vm;
+	vm->vcpus->x86 = &pcs[vm->index - MANAGER];
+	vm->vcpus->x86->vm = vm;
 	vm->vcpus->operations = &operations;
 	vm->vcpus->shared = &shared[vm->index];
 	return true;

@@ -70,7 +70,7 @@ static u32 take_linear(void)
 	if (what >> 13 < 4)
 		last_page = slots[what >> 4 & 7] << 22 | (what & 15) << 12;
 	else if (what >> 13 == 4)
-		last_page = pc->gdt_base & PTE_FRAME;
+		last_page = x86->gdt_base & PTE_FRAME;
 	else if (what >> 13 == 5)
 		last_page = GDT_ALIAS;
 	return last_page | offsets[what >> 8 & 7];
@@ -155,12 +155,12 @@ static void descriptor_tables_make(void)
 static void to_ring(u32 ring)
 {
 	struct frame *frame = vcpu->frame;
-	bool paging = (pc->cr0 & CR0_PG) != 0;
+	bool paging = (x86->cr0 & CR0_PG) != 0;
 
 	frame->cs = ring == 3 ? USER_CODE : KERNEL_CODE | 1;
 	frame->ss = ring == 3 ? USER_DATA : KERNEL_DATA | 1;
 	frame->ds = frame->es = USER_DATA;
-	frame->esp = ring == 3 ? DATA_FRAME : KERNEL_STACK - pc->upcall_depth * 0x80;
+	frame->esp = ring == 3 ? DATA_FRAME : KERNEL_STACK - x86->upcall_depth * 0x80;
 	frame->eip = CODE_FRAME + (ring == 3 || !paging ? 0 : KERNEL_BASE);
 	if (ring == 3)
 		frame->eflags |= EFLAGS_IF;
@@ -170,10 +170,10 @@ static void to_ring(u32 ring)
  * processor finds it there, which may have another page in mind. */
 static bool code_put(const u8 *code, u32 size)
 {
-	struct rights rights = guest_walk(pc->cr3, pc->cr4, vcpu->frame->eip);
+	struct rights rights = guest_walk(x86->cr3, x86->cr4, vcpu->frame->eip);
 
 	memcpy(guest_word(CODE_FRAME), code, size);
-	if (pc->shadow.current != NULL && rights.present && rights.frame < GUEST_SIZE)
+	if (x86->shadow.current != NULL && rights.present && rights.frame < GUEST_SIZE)
 		memcpy(guest_word(rights.frame), code, size);
 	rights = tlb_walk(vcpu->frame->eip);
 	return rights.present && rights.frame - GUEST_BASE < GUEST_SIZE &&
@@ -214,7 +214,7 @@ static void hypercall(u32 number, u32 ebx, u32 ecx, u32 edx)
 /* The guest's entry for a page, if its tables have a place for one. */
 static u32 *page_entry(u32 linear)
 {
-	u32 *pde = guest_word((pc->cr3 & PTE_FRAME) + (linear >> 22) * 4);
+	u32 *pde = guest_word((x86->cr3 & PTE_FRAME) + (linear >> 22) * 4);
 
 	return pde != NULL ? guest_word((*pde & PTE_FRAME) + (linear >> 12) % 1024 * 4) : NULL;
 }
@@ -229,7 +229,7 @@ static void step_page(void)
 	else if (what & 0x80)
 		guest_store(KERNEL_TABLE(1 + (what & 1)) + page * 4, value);
 	else
-		guest_store(USER_TABLE(what >> 2 & 3 ? directory_number(pc->cr3) % DIRECTORIES
+		guest_store(USER_TABLE(what >> 2 & 3 ? directory_number(x86->cr3) % DIRECTORIES
 						     : what % DIRECTORIES, what >> 4 & 1) +
 				    page % USER_PAGES * 4, value);
 }
@@ -251,19 +251,19 @@ static void step_directory(void)
 
 static void step_cr3(void)
 {
-	u32 what = take(1), before = pc->cr3, since = now;
+	u32 what = take(1), before = x86->cr3, since = now;
 	u32 value = what < 0xf0 ? DIRECTORY_FRAME(what % DIRECTORIES) : take_frame();
 
-	if (!EXECUTE("\x0f\x22\xd8", value) || (pc->cr0 & CR0_PG) == 0)
+	if (!EXECUTE("\x0f\x22\xd8", value) || (x86->cr0 & CR0_PG) == 0)
 		return;
-	if (value == before || !pc->shadow.caching)
+	if (value == before || !x86->shadow.caching)
 		oracle_flush_space(value, 0, SHADOW_KERNEL, since);
-	oracle_flush_kernel((pc->cr4 & CR4_PGE) == 0, since);
+	oracle_flush_kernel((x86->cr4 & CR4_PGE) == 0, since);
 }
 
 static void step_cr0(void)
 {
-	u32 what = take(1), since = now, before = pc->cr0;
+	u32 what = take(1), since = now, before = x86->cr0;
 	u32 value = CR0_PE | (what & 7 ? CR0_PG | CR0_WP : 0) | (what & 8 ? CR0_TS : 0);
 
 	if (EXECUTE("\x0f\x22\xc0", value) && (value & ~before & CR0_PG))
@@ -272,12 +272,12 @@ static void step_cr0(void)
 
 static void step_cr4(void)
 {
-	u32 what = take(1), since = now, before = pc->cr4, directory = pc->cr3;
+	u32 what = take(1), since = now, before = x86->cr4, directory = x86->cr3;
 	u32 value = (what & 3 ? CR4_PGE : 0) | (what & 12 ? CR4_PSE : 0) |
 		    (what == 0xff ? CR4_PAE : 0);
 
 	if (!EXECUTE("\x0f\x22\xe0", value) || ((value ^ before) & (CR4_PGE | CR4_PSE)) == 0 ||
-	    (pc->cr0 & CR0_PG) == 0)
+	    (x86->cr0 & CR0_PG) == 0)
 		return;
 	oracle_flush_space(directory, 0, SHADOW_KERNEL, since);
 	oracle_flush_kernel(true, since);
@@ -285,11 +285,11 @@ static void step_cr4(void)
 
 static void step_invalidate(void)
 {
-	u32 linear = take_linear(), since = now, directory = pc->cr3;
+	u32 linear = take_linear(), since = now, directory = x86->cr3;
 	/* By then its segment may be any. */
 	u32 base = descriptor_base(vcpu->tables->gdt[USER_DATA / 8]);
 
-	if (EXECUTE("\x0f\x01\x38", linear - base) && (pc->cr0 & CR0_PG))
+	if (EXECUTE("\x0f\x01\x38", linear - base) && (x86->cr0 & CR0_PG))
 		history_flush(history_find(directory, linear), since);
 }
 
@@ -303,7 +303,7 @@ static void step_flush(void)
 	if (what & 0x80)
 		end = UINT32_MAX;
 	hypercall(GANDALF_HYPERCALL_FLUSH, directory, start, end);
-	if (start < end && pc->shadow.caching)
+	if (start < end && x86->shadow.caching)
 		oracle_flush_space(directory, start, end, since);
 }
 
@@ -384,7 +384,7 @@ static u32 access_by_cpu(u32 linear, u32 error, u32 value)
 /* A store that the VMM has made in the guest's place went to a page that may be written there. */
 static void store_was_right(u32 linear, u32 stores)
 {
-	u32 frame = GUEST_BASE + pc->shadow.protected_frame;
+	u32 frame = GUEST_BASE + x86->shadow.protected_frame;
 
 	if (vcpu->counters[COUNTER_gdt_writes] != stores && !may_write(linear, frame)) {
 		fprintf(stderr, "broken: a store at %x goes to the protected page\n", linear);
@@ -486,7 +486,7 @@ static u32 take_vector(void)
 {
 	u32 vector = take(1);
 
-	return pc->dedicated ? vector : 0x20 | (vector & 31);
+	return x86->dedicated ? vector : 0x20 | (vector & 31);
 }
 
 static void step_interrupt(void)
@@ -520,8 +520,8 @@ static void step_return(void)
 	u32 what = take(1);
 
 	to_ring(1);
-	if (pc->upcall_depth != 0)
-		vcpu->frame->esp = pc->upcalls[pc->upcall_depth - 1].guest->esp - 12;
+	if (x86->upcall_depth != 0)
+		vcpu->frame->esp = x86->upcalls[x86->upcall_depth - 1].guest->esp - 12;
 	if (what & 0x80)
 		vcpu->frame->esp = take_linear();
 	code_put((const u8 *)"\xcf", 1);
@@ -577,7 +577,7 @@ static void step(void)
 	oracle_note();
 	if (getenv("TRACE") != NULL)
 		fprintf(stderr, "%u: %s, CR0 %x CR3 %x CR4 %x, depth %u, stops %u\n", now,
-			steps[which].name, pc->cr0, pc->cr3, pc->cr4, pc->upcall_depth, stops);
+			steps[which].name, x86->cr0, x86->cr3, x86->cr4, x86->upcall_depth, stops);
 	steps[which].take();
 	oracle_note();
 	oracle_check();
@@ -604,7 +604,7 @@ static void guest_start(void)
 	segment_reset(vcpu);
 	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
 	vcpu->operations->start(vcpu);
-	core.direct = pc->dedicated ? vcpu : NULL;
+	core.direct = x86->dedicated ? vcpu : NULL;
 	address_space_load(vcpu);
 	vcpu->state = VCPU_RUNNING;
 	vcpu->attention = false;
@@ -667,7 +667,7 @@ static void machine_make(u32 frames, bool dedicated)
 	hypercalls_give(vcpu);
 	core.vcpu_count = 1;
 	require(segment_create(vcpu) && vm->kind->create(vm) && stack_create());
-	pc = vm->vcpus->pc;
+	x86 = vm->vcpus->x86;
 }
 
 /* What a guest that has ended leaves, as vm.c gives it back. */

@@ -66,7 +66,7 @@ __asm__(".globl fixup_last\nfixup_last = fixup_first + 8");
 
 static struct vm *const vm = &vms[0];
 static struct vcpu *const vcpu = &vcpus[0];
-static struct pc *pc;
+static struct x86 *x86;
 static struct gandalf_guest guest;
 static u32 tlb_turn;
 /* What is left of the present VMM stack: the next entry goes below it. */
@@ -226,15 +226,15 @@ const char *exception_name(unsigned vector)
 
 static struct board board;
 
-void board_create(struct pc *which)
+void board_create(struct x86 *which)
 {
 	which->vm->board = which->board = &board;
-	board.pc = which;
+	board.x86 = which;
 }
 
 void board_reset(struct board *which)
 {
-	which->pc->interrupt_waits = false;
+	which->x86->interrupt_waits = false;
 }
 
 void board_stop(struct board *which)
@@ -247,14 +247,14 @@ void board_console(struct board *which)
 	(void)which;
 }
 
-u32 port_read(struct pc *which, u16 port, u32 size)
+u32 port_read(struct x86 *which, u16 port, u32 size)
 {
 	(void)which;
 	return port * size;
 }
 
 /* Any port has the chips interrupt, or takes that back, or notes that they are to be looked at. */
-void port_write(struct pc *which, u16 port, u32 size, u32 value)
+void port_write(struct x86 *which, u16 port, u32 size, u32 value)
 {
 	(void)port;
 	(void)size;
@@ -263,21 +263,21 @@ void port_write(struct pc *which, u16 port, u32 size, u32 value)
 	which->vcpu->attention = true;
 }
 
-void board_settle(struct pc *which)
+void board_settle(struct x86 *which)
 {
 	which->due = 0;
 }
 
 unsigned board_acknowledge(struct board *which)
 {
-	which->pc->interrupt_waits = false;
+	which->x86->interrupt_waits = false;
 	return 0x30;
 }
 
 void board_interrupt(struct board *which, unsigned irq)
 {
 	(void)irq;
-	which->pc->interrupt_waits = true;
+	which->x86->interrupt_waits = true;
 }
 
 void __wrap_memory_copy_out(u32 to, const void *from, u32 size);
@@ -386,7 +386,7 @@ static bool copy_piece(u8 *host, u32 linear, u32 size, bool write)
 	} else if (frame < MACHINE_MEMORY) {
 		memcpy(host, physical + frame + linear % PAGE_SIZE, size);
 	} else {
-		require(frame == (pc->shadow.apic & PTE_FRAME));
+		require(frame == (x86->shadow.apic & PTE_FRAME));
 		memset(host, 0, size);
 	}
 	return true;

@@ -77,9 +77,9 @@ static bool guest_is_global(u32 directory, u32 linear)
 {
 	const u32 *word = guest_word((directory & PTE_FRAME) + (linear >> 22) * 4);
 
-	if ((pc->cr4 & CR4_PGE) == 0 || word == NULL)
+	if ((x86->cr4 & CR4_PGE) == 0 || word == NULL)
 		return false;
-	if ((*word & PTE_PS) == 0 || (pc->cr4 & CR4_PSE) == 0)
+	if ((*word & PTE_PS) == 0 || (x86->cr4 & CR4_PSE) == 0)
 		word = guest_word((*word & PTE_FRAME) + (linear >> 12) % 1024 * 4);
 	return word != NULL && (*word & PTE_G) != 0;
 }
@@ -104,8 +104,8 @@ static struct grant *grant_place(struct history *history)
 
 static void history_note(struct history *history, u32 linear)
 {
-	struct rights rights = guest_walk(pc->cr3, pc->cr4, linear);
-	bool global = guest_is_global(pc->cr3, linear);
+	struct rights rights = guest_walk(x86->cr3, x86->cr4, linear);
+	bool global = guest_is_global(x86->cr3, linear);
 	struct grant *grant;
 
 	if (!rights.present)
@@ -123,10 +123,10 @@ static void history_note(struct history *history, u32 linear)
 /* What the tables say now; shadows are made from those that are loaded. */
 static void oracle_note(void)
 {
-	u32 directory = directory_number(pc->cr3);
+	u32 directory = directory_number(x86->cr3);
 
 	now++;
-	if ((pc->cr0 & CR0_PG) == 0)
+	if ((x86->cr0 & CR0_PG) == 0)
 		return;
 	for (u32 i = 0; i < SLOTS * KERNEL_PAGES; i++)
 		history_note(&kernel_history[i], kernel_page(i));
@@ -189,9 +189,9 @@ static bool frame_is(u32 frame, u32 of_guest)
 {
 	if (of_guest < GUEST_SIZE)
 		return frame == GUEST_BASE + of_guest;
-	if (pc->dedicated && (of_guest ^ pc->shadow.apic) < PAGE_SIZE)
+	if (x86->dedicated && (of_guest ^ x86->shadow.apic) < PAGE_SIZE)
 		return frame == of_guest;
-	return frame == pc->shadow.nothing;
+	return frame == x86->shadow.nothing;
 }
 
 static bool grant_covers(const struct grant *grant, struct rights rights)
@@ -216,9 +216,9 @@ static bool is_granted(const struct history *history, struct rights rights)
 /* Whether the guest's kernel might write this frame there. */
 static bool may_write(u32 linear, u32 frame)
 {
-	const struct history *history = history_find(pc->cr3, linear);
+	const struct history *history = history_find(x86->cr3, linear);
 
-	if (pc->shadow.current == NULL)
+	if (x86->shadow.current == NULL)
 		return frame == GUEST_BASE + (linear & PTE_FRAME);
 	if (history == NULL ||
 	    (history->incomplete != 0 && history->incomplete >= history->flushed))
@@ -259,8 +259,8 @@ static void spaces_look(void)
 {
 	bool global;
 
-	for (u32 i = 0; i < pc->shadow.space_limit; i++) {
-		u32 frame = pc->shadow.space_frames[i / SHADOW_SPACES_PER_FRAME];
+	for (u32 i = 0; i < x86->shadow.space_limit; i++) {
+		u32 frame = x86->shadow.space_frames[i / SHADOW_SPACES_PER_FRAME];
 		const struct space *space =
 			(struct space *)(physical + frame) + i % SHADOW_SPACES_PER_FRAME;
 
@@ -272,7 +272,7 @@ static void spaces_look(void)
 	}
 	for (u32 page = 0; page < SLOTS * KERNEL_PAGES; page++)
 		oracle_look("kernel half", 0, kernel_page(page),
-			    shadow_walk(pc->shadow.master, kernel_page(page), &global));
+			    shadow_walk(x86->shadow.master, kernel_page(page), &global));
 }
 
 static bool pool_frame_free[MACHINE_POOL_SIZE / PAGE_SIZE];
@@ -300,19 +300,19 @@ static void tlb_look(void)
 			continue;
 		if (tlb[i].rights.writable)
 			frame_is_guests(tlb[i].rights.frame);
-		if (pc->shadow.current == NULL)
+		if (x86->shadow.current == NULL)
 			require(tlb[i].rights.frame == GUEST_BASE + linear ||
-				tlb[i].rights.frame == pc->shadow.nothing);
+				tlb[i].rights.frame == x86->shadow.nothing);
 		else
-			oracle_look("TLB", pc->cr3, linear, tlb[i].rights);
+			oracle_look("TLB", x86->cr3, linear, tlb[i].rights);
 	}
 }
 
 /* While the guest runs. */
 static void oracle_check(void)
 {
-	shadow_check(pc);
-	if (pc->shadow.current != NULL)
+	shadow_check(x86);
+	if (x86->shadow.current != NULL)
 		spaces_look();
 	tlb_look();
 }

@@ -330,8 +330,8 @@ class Guest:
 
     def without_memory_bound(self) -> Any:
         """Have the shadow believe that all physical memory is the guest's."""
-        pc = self.vmm.word(self.vmm.field("vcpu", self._vcpu, "pc"))
-        address = self.vmm.physical(self.vmm.field("pc", pc, "shadow.memory_size"))
+        x86 = self.vmm.word(self.vmm.field("vcpu", self._vcpu, "x86"))
+        address = self.vmm.physical(self.vmm.field("x86", x86, "shadow.memory_size"))
         return self.vmm.changed(address, 0xFFFFFFFF)
 
     def with_gate_for_all(self, vector: int) -> Any:

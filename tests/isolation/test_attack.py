@@ -208,8 +208,8 @@ def test_no_store_reaches_the_page_of_ones(beside: Arena, change: str, short: in
     assert beside.attack("protected-page", *arguments).reason in (LACKS, DIED)
     vmm = beside.vmm
     vcpu = vmm.word(vmm.field("vm", vmm.image.symbols["vms"], "vcpus"))
-    pc = vmm.word(vmm.field("vcpu", vcpu, "pc"))
-    nothing = vmm.word(vmm.field("pc", pc, "shadow.nothing"))
+    x86 = vmm.word(vmm.field("vcpu", vcpu, "x86"))
+    nothing = vmm.word(vmm.field("x86", x86, "shadow.nothing"))
     whole = set(vmm.memory.read(nothing, 0x1000)) == {0xFF}
     if not whole:
         beside.stop()

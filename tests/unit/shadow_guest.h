@@ -7,7 +7,7 @@
 #define GANDALF_SHADOW_GUEST_H
 
 #include "core/log.h"
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 #include "core/trace.h"
 #include "guests/x86/shadow/shadow.h"
 #include "arch/ia32/switch.h"
@@ -23,7 +23,7 @@ static unsigned breaths;
 static struct vm vm;
 static struct vcpu vcpu;
 static struct gandalf_shared shared;
-static struct pc pc;
+static struct x86 x86;
 static struct gandalf_guest guest;
 static bool stopped;
 static u32 random_state;
@@ -71,7 +71,7 @@ void switch_leave_space(const struct vcpu *which)
 static enum shadow_result access_memory(u32 linear, u32 error)
 {
 	/* With direct gates a frame is zeroed first, in four steps at most. */
-	unsigned limit = pc.dedicated ? 6 : 2;
+	unsigned limit = x86.dedicated ? 6 : 2;
 	enum shadow_result result;
 
 	for (unsigned tries = 0; tries < limit; tries++) {
@@ -83,7 +83,7 @@ static enum shadow_result access_memory(u32 linear, u32 error)
 			return SHADOW_FILLED;
 		tlb_drop_page(linear);
 		directory_cache[linear >> 22].valid = false;
-		result = shadow_fill(&pc, linear, &code);
+		result = shadow_fill(&x86, linear, &code);
 		if (result != SHADOW_FILLED)
 			return result;
 	}
@@ -115,7 +115,7 @@ static void leaf_is_guests(u32 entry, bool large)
 
 	if ((entry & PTE_P) == 0)
 		return;
-	if (!large && frame == pc.shadow.nothing) {
+	if (!large && frame == x86.shadow.nothing) {
 		assert_int_equal(entry & PTE_W, 0);
 		return;
 	}
@@ -154,7 +154,7 @@ static void vmm_part_is_intact(u32 directory)
 
 static struct space *space_of(u32 index)
 {
-	u32 frame = pc.shadow.space_frames[index / SHADOW_SPACES_PER_FRAME];
+	u32 frame = x86.shadow.space_frames[index / SHADOW_SPACES_PER_FRAME];
 
 	return (struct space *)(physical + frame) + index % SHADOW_SPACES_PER_FRAME;
 }
@@ -165,7 +165,7 @@ static void space_is_sound(const struct space *space)
 	assert_int_equal(space->reserved, 0);
 	vmm_part_is_intact(space->directory);
 	assert_memory_equal(physical + space->directory + KERNEL_DIRECTORY * 4,
-			    physical + pc.shadow.master + KERNEL_DIRECTORY * 4,
+			    physical + x86.shadow.master + KERNEL_DIRECTORY * 4,
 			    (BASE_DIRECTORY - KERNEL_DIRECTORY) * 4);
 	directory_is_sound(space->directory, 0, KERNEL_DIRECTORY);
 }
@@ -175,7 +175,7 @@ static void tlb_is_guests(void)
 	for (unsigned i = 0; i < ARRAY_SIZE(tlb); i++) {
 		if (!tlb[i].valid || tlb[i].page >= GANDALF_BASE >> 12)
 			continue;
-		if (tlb[i].rights.frame == pc.shadow.nothing)
+		if (tlb[i].rights.frame == x86.shadow.nothing)
 			assert_false(tlb[i].rights.writable);
 		else
 			assert_true(tlb[i].rights.frame - GUEST_BASE < GUEST_SIZE);
@@ -189,7 +189,7 @@ static void tlb_is_guests(void)
 
 static void check_isolation(void)
 {
-	struct shadow *shadow = &pc.shadow;
+	struct shadow *shadow = &x86.shadow;
 
 	memset(frame_seen, 0, sizeof(frame_seen));
 	frames_seen = 0;
@@ -222,7 +222,7 @@ static u32 directories[12];
 static bool any_dirty(u32 linear)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(directories); i++)
-		if (guest_walk(directories[i], pc.cr4, linear).dirty)
+		if (guest_walk(directories[i], x86.cr4, linear).dirty)
 			return true;
 	return false;
 }
@@ -230,15 +230,15 @@ static bool any_dirty(u32 linear)
 /* Both walkers must agree on what an access comes to. */
 static void access_and_check(u32 linear, u32 error)
 {
-	struct rights before = guest_walk(pc.cr3, pc.cr4, linear);
+	struct rights before = guest_walk(x86.cr3, x86.cr4, linear);
 	struct rights after;
 	enum shadow_result result = access_memory(linear, error);
 
 	/* As emulate_store() does. */
 	if (result == SHADOW_PROTECTED && linear >= SHADOW_KERNEL)
-		pc.shadow.protected_page = linear & PTE_FRAME;
-	after = guest_walk(pc.cr3, pc.cr4, linear);
-	if (pc.shadow.current == NULL) {
+		x86.shadow.protected_page = linear & PTE_FRAME;
+	after = guest_walk(x86.cr3, x86.cr4, linear);
+	if (x86.shadow.current == NULL) {
 		assert_int_equal(result, linear < GUEST_SIZE || (error & PF_W) == 0
 						 ? SHADOW_FILLED : SHADOW_OUTSIDE);
 		return;
@@ -248,9 +248,9 @@ static void access_and_check(u32 linear, u32 error)
 	if (!rights_allow(before, error))
 		assert_int_equal(result, SHADOW_FAULT);
 	else if ((error & PF_W) && before.frame >= GUEST_SIZE)
-		assert_int_equal(result, (before.frame ^ pc.shadow.apic) < PAGE_SIZE ?
+		assert_int_equal(result, (before.frame ^ x86.shadow.apic) < PAGE_SIZE ?
 						 SHADOW_APIC : SHADOW_OUTSIDE);
-	else if ((error & PF_W) && before.frame == pc.shadow.protected_frame)
+	else if ((error & PF_W) && before.frame == x86.shadow.protected_frame)
 		assert_int_equal(result, SHADOW_PROTECTED);
 	else
 		assert_int_equal(result, SHADOW_FILLED);
@@ -268,7 +268,7 @@ static void guest_start(u32 frames)
 	memset(&vcpu, 0, sizeof(vcpu));
 	memset(&shared, 0, sizeof(shared));
 	vcpu.shared = &shared;
-	memset(&pc, 0, sizeof(pc));
+	memset(&x86, 0, sizeof(x86));
 	memset(tlb, 0, sizeof(tlb));
 	directory_cache_flush();
 	stopped = false;
@@ -276,10 +276,10 @@ static void guest_start(u32 frames)
 	guest.memory_size = GUEST_SIZE;
 	vm.guest = &guest;
 	vm.vcpus = &vcpu;
-	vcpu.pc = &pc;
+	vcpu.x86 = &x86;
 	vcpu.vm = &vm;
-	pc.vm = &vm;
-	pc.vcpu = &vcpu;
+	x86.vm = &vm;
+	x86.vcpu = &vcpu;
 	core.current = &vcpu;
 	vcpu.table_frame = pool_allocate();
 	for (u32 i = 0; i < 1024; i++)
@@ -288,9 +288,9 @@ static void guest_start(u32 frames)
 		vmm_entries[i] = memory_directory[i] = i << 22 | PTE_P | PTE_PS | PTE_G;
 	vmm_entries[BASE_DIRECTORY] = vcpu.table_frame | PTE_P | PTE_W | PTE_A;
 	processor.cr4 = CR4_PSE | CR4_PGE;
-	assert_true(shadow_create(&pc));
-	shadow_reset(&pc);
-	pc.cr0 = CR0_PE;
+	assert_true(shadow_create(&x86));
+	shadow_reset(&x86);
+	x86.cr0 = CR0_PE;
 	core.cr3 = vcpu.cr3;
 	cr3_write(vcpu.cr3);
 }
@@ -319,30 +319,30 @@ static void guest_end(void)
 	assert_int_equal(core.cr3, (u32)(uintptr_t)memory_directory);
 	assert_int_equal(pool_available, pool_frames - 6);
 	for (u32 i = 0; i < SHADOW_HASH; i++)
-		assert_int_equal(pc.shadow.hash[i], 0);
-	shadow_reset(&pc);
+		assert_int_equal(x86.shadow.hash[i], 0);
+	shadow_reset(&x86);
 	core.cr3 = vcpu.cr3;
 	cr3_write(vcpu.cr3);
-	pc.cr0 = CR0_PE;
+	x86.cr0 = CR0_PE;
 	check_isolation();
 	free_frames_are_empty();
 }
 
 static void cr0_load(u32 value)
 {
-	u32 changed = pc.cr0 ^ value;
+	u32 changed = x86.cr0 ^ value;
 
-	pc.cr0 = value;
+	x86.cr0 = value;
 	if (changed & CR0_PG)
-		shadow_set_paging(&pc);
+		shadow_set_paging(&x86);
 }
 
 static void cr3_load(u32 value)
 {
-	u32 old = pc.cr3;
+	u32 old = x86.cr3;
 
-	pc.cr3 = value;
-	shadow_load(&pc, old == value);
+	x86.cr3 = value;
+	shadow_load(&x86, old == value);
 }
 
 static u32 pde_address(u32 directory, u32 index)
@@ -362,7 +362,7 @@ static void vmm_stores(u32 linear)
 	struct rights rights;
 
 	if (linear >= GANDALF_BASE ||
-	    (!shadow_is_writable(&vcpu, linear) && !shadow_make_writable(&pc, linear)))
+	    (!shadow_is_writable(&vcpu, linear) && !shadow_make_writable(&x86, linear)))
 		return;
 	rights = tlb_walk(linear);
 	if (rights.present)

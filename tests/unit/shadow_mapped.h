@@ -21,11 +21,11 @@ static unsigned points_seen, points_with_short_way;
 /* What the guest's handler does at the first of them; or NULL. */
 static void (*at_first_point)(void);
 
-void upcall_point(struct pc *which)
+void upcall_point(struct x86 *which)
 {
-	assert_ptr_equal(which, &pc);
+	assert_ptr_equal(which, &x86);
 	points_seen++;
-	points_with_short_way += pc.shadow.protected_page != 0;
+	points_with_short_way += x86.shadow.protected_page != 0;
 	if (points_seen == 1 && at_first_point != NULL)
 		at_first_point();
 }
@@ -48,10 +48,10 @@ static int mapped_start(void **state)
 		entry_set(pde_address(i, 0x300), KERNEL_TABLE | PTE_P | PTE_W);
 		entry_set(pde_address(i, 0x301), READY | PTE_PS | PTE_G);
 	}
-	pc.cr4 = CR4_PSE | CR4_PGE;
-	pc.cr3 = directories[0];
+	x86.cr4 = CR4_PSE | CR4_PGE;
+	x86.cr3 = directories[0];
 	cr0_load(CR0_PE | CR0_PG);
-	pc.shadow.caching = true;
+	x86.shadow.caching = true;
 	return 0;
 }
 

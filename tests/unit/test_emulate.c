@@ -15,7 +15,7 @@ static void fault_at(const char *bytes, u32 size, u32 error)
 	linear_put(CODE, bytes, size);
 	frame.eip = CODE;
 	frame.error = error;
-	emulate_general_protection(&pc, error);
+	emulate_general_protection(&x86, error);
 }
 
 /* It was emulated, and the guest goes on behind it. */
@@ -52,13 +52,13 @@ static void lgdt_takes_the_table(void **state)
 	put_descriptor(GDT, 20, segment_descriptor(0x1000, 0xffff, 0x92, true));
 	put_operand(255, GDT);
 	EXECUTE("\x0f\x01\x15" AT_DATA);
-	assert_int_equal(pc.gdt_limit, 255);
-	assert_int_equal(pc.gdt_base, GDT);
+	assert_int_equal(x86.gdt_limit, 255);
+	assert_int_equal(x86.gdt_base, GDT);
 	assert_int_equal(descriptor_base(real_tables.gdt[20]), 0x1000);
 	assert_int_equal(descriptor_dpl(real_tables.gdt[20]), 1);
 	assert_int_equal(shadow_calls.protected_frame, GDT);
 	/* After the hypercall for TLS no store needs to be seen. */
-	pc.tls_hook = true;
+	x86.tls_hook = true;
 	EXECUTE("\x0f\x01\x15" AT_DATA);
 	assert_int_equal(shadow_calls.protections, 1);
 	/* A loaded segment stays usable, others go with the limit. */
@@ -82,7 +82,7 @@ static void operands_that_are_absent_fault(void **state)
 	/* The VMM's memory is absent for guests, whatever lies there. */
 	FAULTS("\x0f\x01\x15\x00\x00\x40\xfc", EXCEPTION_PF);
 	assert_int_equal(shared.cr2, 0xfc400000);
-	assert_int_equal(pc.gdt_base, GDT);
+	assert_int_equal(x86.gdt_base, GDT);
 }
 
 static void a_gdt_that_is_absent_stops_the_guest(void **state)
@@ -106,7 +106,7 @@ static void lidt_opens_the_system_call_only(void **state)
 	(void)state;
 	put_operand(2047, IDT);
 	EXECUTE("\x0f\x01\x1d" AT_DATA);
-	assert_int_equal(pc.idt_limit, 2047);
+	assert_int_equal(x86.idt_limit, 2047);
 	assert_int_equal(gate_offset(0x80), HANDLER(0x80));
 	assert_int_equal(real_tables.idt[0x80] >> 40 & 0xff, 0xef);
 	assert_int_equal(real_tables.idt[0x80] >> 16 & 0xffff, KERNEL_CODE | 1);
@@ -130,7 +130,7 @@ static void lidt_opens_the_system_call_only(void **state)
 static void lidt_opens_all_interrupts_of_a_dedicated_guest(void **state)
 {
 	(void)state;
-	pc.dedicated = true;
+	x86.dedicated = true;
 	put_operand(2047, IDT);
 	EXECUTE("\x0f\x01\x1d" AT_DATA);
 	for (u32 vector = 0; vector < 256; vector++)
@@ -143,21 +143,21 @@ static void ltr_takes_the_stack(void **state)
 	(void)state;
 	frame.eax = 0xabcd0000 | TASK;
 	EXECUTE("\x0f\x00\xd8");
-	assert_int_equal(pc.tr, TASK);
-	assert_int_equal(pc.tss_base, TSS);
+	assert_int_equal(x86.tr, TASK);
+	assert_int_equal(x86.tss_base, TSS);
 	assert_int_equal(real_tables.tss.ss1, KERNEL_STACK | 1);
 	assert_int_equal(real_tables.tss.esp1, ENTRY_STACK);
 	frame.eax = 0;
 	FAULTS("\x0f\x00\xd8", EXCEPTION_GP);
 	frame.eax = 256;
 	FAULTS("\x0f\x00\xd8", EXCEPTION_GP);
-	assert_int_equal(pc.tr, TASK);
+	assert_int_equal(x86.tr, TASK);
 }
 
 static void lldt_takes_no_table_but_none(void **state)
 {
 	(void)state;
-	pc.tss_base = TSS;
+	x86.tss_base = TSS;
 	put_word(TSS + 4, 0x12345678);
 	frame.eax = 0;
 	EXECUTE("\x0f\x00\xd0");
@@ -170,11 +170,11 @@ static void lldt_takes_no_table_but_none(void **state)
 static void control_registers_are_the_guests_own(void **state)
 {
 	(void)state;
-	pc.cr0 = CR0_PE | CR0_ET;
+	x86.cr0 = CR0_PE | CR0_ET;
 	vcpu.cr0_guest = CR0_PG | CR0_WP | CR0_NE | CR0_PE;
 	frame.ebx = CR0_PE | CR0_PG | CR0_TS | CR0_AM;
 	EXECUTE("\x0f\x22\xc3");
-	assert_int_equal(pc.cr0, CR0_PE | CR0_PG | CR0_TS | CR0_AM | CR0_ET);
+	assert_int_equal(x86.cr0, CR0_PE | CR0_PG | CR0_TS | CR0_AM | CR0_ET);
 	assert_int_equal(shadow_calls.pagings, 1);
 	/* The real one keeps paging and write protection. */
 	assert_int_equal(vcpu.cr0_guest,
@@ -184,7 +184,7 @@ static void control_registers_are_the_guests_own(void **state)
 	assert_int_equal(vcpu.cr0_guest, CR0_PG | CR0_WP | CR0_NE | CR0_PE);
 	frame.ecx = 0x12345000;
 	EXECUTE("\x0f\x22\xd9");
-	assert_int_equal(pc.cr3, 0x12345000);
+	assert_int_equal(x86.cr3, 0x12345000);
 	EXECUTE("\x0f\x22\xd9");
 	assert_int_equal(shadow_calls.loads, 2);
 	assert_int_equal(shadow_calls.same_loads, 1);
@@ -213,25 +213,25 @@ static void pae_is_refused(void **state)
 	frame.eax = 0x20;
 	fault_at("\x0f\x22\xe0", 3, 0);
 	assert_int_equal(stops, 1);
-	assert_int_equal(pc.cr4, 0);
+	assert_int_equal(x86.cr4, 0);
 }
 
 static void the_task_switched_flag(void **state)
 {
 	(void)state;
-	pc.cr0 = CR0_PE | CR0_ET;
+	x86.cr0 = CR0_PE | CR0_ET;
 	frame.eax = 0xfff0 | CR0_TS;
 	EXECUTE("\x0f\x01\xf0");
-	assert_int_equal(pc.cr0, CR0_PE | CR0_ET | CR0_TS);
+	assert_int_equal(x86.cr0, CR0_PE | CR0_ET | CR0_TS);
 	assert_int_equal(vcpu.cr0_guest, CR0_TS);
 	assert_int_equal(vcpu.cr0, CR0_TS);
 	EXECUTE("\x0f\x06");
-	assert_int_equal(pc.cr0, CR0_PE | CR0_ET);
+	assert_int_equal(x86.cr0, CR0_PE | CR0_ET);
 	assert_int_equal(vcpu.cr0_guest, 0);
 	assert_int_equal(vcpu.cr0, 0);
 	put_word(DATA, CR0_TS | CR0_EM);
 	EXECUTE("\x0f\x01\x35" AT_DATA);
-	assert_int_equal(pc.cr0, CR0_PE | CR0_ET | CR0_TS | CR0_EM);
+	assert_int_equal(x86.cr0, CR0_PE | CR0_ET | CR0_TS | CR0_EM);
 }
 
 static void debug_registers_stay_off_the_vmm(void **state)
@@ -322,16 +322,16 @@ static void halting(void **state)
 	assert_int_equal(shared.interrupt_flag, GANDALF_INTERRUPT_FLAG);
 	/* Something waits: no sleep. */
 	vcpu.state = VCPU_RUNNING;
-	pc.interrupt_waits = true;
+	x86.interrupt_waits = true;
 	fault_at("\xfb\xf4", 2, 0);
 	assert_int_equal(vcpu.state, VCPU_RUNNING);
 	assert_int_equal(frame.eip, CODE + 2);
 	/* Nor if it comes of a chip that nobody has looked at. */
-	pc.interrupt_waits = false;
+	x86.interrupt_waits = false;
 	settled_interrupt = true;
 	fault_at("\xf4", 1, 0);
 	assert_int_equal(vcpu.state, VCPU_RUNNING);
-	pc.interrupt_waits = settled_interrupt = false;
+	x86.interrupt_waits = settled_interrupt = false;
 	fault_at("\xf4", 1, 0);
 	assert_int_equal(vcpu.state, VCPU_HALTED);
 	assert_int_equal(settles, 4);
@@ -394,7 +394,7 @@ static void returns_to_a_process(void **state)
 	/* IOPL is not the guest's to give. */
 	assert_int_equal(frame.eflags, 0x246);
 	start(NULL);
-	pc.dedicated = true;
+	x86.dedicated = true;
 	vcpu.eflags = EFLAGS_FIXED | EFLAGS_IOPL_1;
 	put_return(0x08048000, USER_CODE, 0x3246, 0xbffff000, USER_DATA);
 	fault_at("\xcf", 1, 0);
@@ -540,7 +540,7 @@ static void others_stop_the_guest_or_fault(void **state)
 	start(NULL);
 	frame.eip = 0x08000000;
 	frame.error = 0;
-	emulate_general_protection(&pc, 0);
+	emulate_general_protection(&x86, 0);
 	assert_int_equal(frame.eip, HANDLER(EXCEPTION_GP));
 }
 
@@ -549,17 +549,17 @@ static void a_return_that_was_blocked_is_emulated(void **state)
 	(void)state;
 	put_return(0x08048000, USER_CODE, 0x246, 0xbffff000, USER_DATA);
 	memset(linear_at(CODE), 0xcf, 1);
-	assert_false(emulate_blocked_return(&pc));
+	assert_false(emulate_blocked_return(&x86));
 	/* An interrupt waits, and ring 3's code segment is absent. */
-	pc.armed = true;
+	x86.armed = true;
 	segment_set_user_code(&vcpu, false);
-	assert_true(emulate_blocked_return(&pc));
+	assert_true(emulate_blocked_return(&x86));
 	assert_int_equal(frame.cs, USER_CODE);
 	assert_int_equal(vcpu.counters[COUNTER_return_faults], 1);
 	frame.cs = KERNEL_CODE | 1;
 	frame.eip = CODE;
 	memset(linear_at(CODE), 0x90, 1);
-	assert_false(emulate_blocked_return(&pc));
+	assert_false(emulate_blocked_return(&x86));
 }
 
 static void the_apic_s_base_is_read_and_stays(void **state)
@@ -569,16 +569,16 @@ static void the_apic_s_base_is_read_and_stays(void **state)
 		u32 base = i * 0xfee00900;
 
 		start(NULL);
-		pc.shadow.apic = base;
+		x86.shadow.apic = base;
 		frame.ecx = 0x1b;
 		frame.eax = frame.edx = 0x77;
 		linear_put(CODE, "\x0f\x32\x0f\x30", 4);
-		emulate_general_protection(&pc, 0);
+		emulate_general_protection(&x86, 0);
 		assert_int_equal(frame.eax, base);
 		assert_int_equal(frame.edx, 0);
-		emulate_general_protection(&pc, 0);
+		emulate_general_protection(&x86, 0);
 		assert_int_equal(frame.eip, CODE + 4);
-		assert_int_equal(pc.shadow.apic, base);
+		assert_int_equal(x86.shadow.apic, base);
 	}
 }
 
@@ -602,7 +602,7 @@ static void random_instructions_end_somewhere(void **state)
 			frame.eax = DATA;
 		frame.eip = CODE;
 		linear_put(CODE, bytes, sizeof(bytes));
-		emulate_general_protection(&pc, 0);
+		emulate_general_protection(&x86, 0);
 		assert_true(stops <= 1);
 		assert_int_not_equal(frame.cs & 3, 0);
 		assert_int_not_equal(frame.ss & 3, 0);

@@ -18,7 +18,7 @@ static bool goes_on(const char *bytes, u32 size, u32 error)
 	linear_put(CODE + size, "\x90", 1);
 	frame.eip = CODE;
 	frame.error = error;
-	emulate_general_protection(&pc, error);
+	emulate_general_protection(&x86, error);
 	return frame.eip == CODE + size && stops == 0;
 }
 
@@ -75,10 +75,10 @@ static void every_register_is_an_operand(void **state)
 
 		*register_of(number) = 0x4000 + (number << 12);
 		assert_true(goes_on(load, sizeof(load), 0));
-		assert_int_equal(pc.cr3, 0x4000 + (number << 12));
+		assert_int_equal(x86.cr3, 0x4000 + (number << 12));
 		*register_of(number) = 0;
 		assert_true(goes_on(store, sizeof(store), 0));
-		assert_int_equal(*register_of(number), pc.cr3);
+		assert_int_equal(*register_of(number), x86.cr3);
 		shared.cr2 = 0x1234 + number;
 		assert_true(goes_on(cr2, sizeof(cr2), 0));
 		assert_int_equal(*register_of(number), shared.cr2);
@@ -105,14 +105,14 @@ static void instructions_end_where_their_memory_does(void **state)
 	ABSENT(CODE + PAGE_SIZE) = true;
 	linear_put(CODE + PAGE_SIZE - 1, "\x0f", 1);
 	frame.eip = CODE + PAGE_SIZE - 1;
-	emulate_general_protection(&pc, 0);
+	emulate_general_protection(&x86, 0);
 	assert_int_equal(frame.eip, HANDLER(EXCEPTION_GP));
 	assert_int_equal(frame.eax, 0);
 	/* One that ends with the page is whole. */
 	linear_put(CODE + PAGE_SIZE - 1, "\xfb", 1);
 	frame.eip = CODE + PAGE_SIZE - 1;
 	frame.cs = KERNEL_CODE | 1;
-	emulate_general_protection(&pc, 0);
+	emulate_general_protection(&x86, 0);
 	assert_int_equal(frame.eip, CODE + PAGE_SIZE);
 	assert_int_equal(shared.interrupt_flag, GANDALF_INTERRUPT_FLAG);
 }
@@ -187,7 +187,7 @@ static void every_segment_register_keeps_what_it_has_loaded(void **state)
 		put_descriptor(GDT, 20, 0);
 		put_descriptor(GDT, 21, 0);
 		/* By way of a segment that is absent, too: the flat ones have no base. */
-		emulate_reload_gdt(&pc);
+		emulate_reload_gdt(&x86);
 		assert_true(real_tables.gdt[20] != 0);
 		assert_true(real_tables.gdt[21] == 0);
 	}
@@ -216,7 +216,7 @@ static void a_gdt_has_the_entries_of_its_limit(void **state)
 	load_gdt(511, IDT - 256);
 	frame.eax = 31 * 8;
 	GOES_ON("\x0f\x00\xd8");
-	assert_int_equal(pc.tss_base, TSS);
+	assert_int_equal(x86.tss_base, TSS);
 	/* The first entry means nothing, and is not read. */
 	ABSENT(IDT) = false;
 	ABSENT(GDT) = true;
@@ -230,7 +230,7 @@ static void a_new_gdt_opens_no_return_that_is_blocked(void **state)
 	(void)state;
 	load_gdt(255, GDT);
 	assert_true((real_tables.gdt[USER_CODE / 8] & DESCRIPTOR_PRESENT) != 0);
-	pc.armed = true;
+	x86.armed = true;
 	load_gdt(255, GDT);
 	assert_true((real_tables.gdt[USER_CODE / 8] & DESCRIPTOR_PRESENT) == 0);
 	assert_true((real_tables.gdt[USER_DATA / 8] & DESCRIPTOR_PRESENT) != 0);
@@ -251,8 +251,8 @@ static void gates_are_those_of_the_idt_that_is_loaded(void **state)
 	/* The bits that a gate does not use are no part of the address. */
 	put_descriptor(other, 0x80, 0xc123efff00005678ull | (u64)KERNEL_CODE << 16);
 	load_idt(0x80 * 8 + 7, other);
-	assert_int_equal(pc.idt_base, other);
-	assert_int_equal(pc.idt_limit, 0x80 * 8 + 7);
+	assert_int_equal(x86.idt_base, other);
+	assert_int_equal(x86.idt_limit, 0x80 * 8 + 7);
 	assert_int_equal(gate_offset(0x80), 0xc1235678);
 	assert_int_equal(real_tables.idt[0x80] >> 45 & 3, 3);
 	/* Each gate keeps the rings that may call it. */
@@ -282,7 +282,7 @@ static void gates_of_a_dedicated_guest_end_with_the_table(void **state)
 	(void)state;
 	memset(&guarded.behind, 0x5a, sizeof(guarded.behind));
 	vcpu.tables = &guarded.tables;
-	pc.dedicated = true;
+	x86.dedicated = true;
 	put_gate(0xff, 0x8f);
 	put_gate(31, 0x8e);
 	load_idt(0xffff, IDT);
@@ -300,11 +300,11 @@ static void selectors_of_system_segments_lie_within_the_gdt(void **state)
 	put_descriptor(GDT, 1, segment_descriptor(0x12345000, 0x67, 0x89, false));
 	frame.eax = 8;
 	GOES_ON("\x0f\x00\xd8");
-	assert_int_equal(pc.tss_base, 0x12345000);
+	assert_int_equal(x86.tss_base, 0x12345000);
 	frame.eax = TASK | 3;
 	GOES_ON("\x0f\x00\xd8");
-	assert_int_equal(pc.tr, TASK | 3);
-	assert_int_equal(pc.tss_base, TSS);
+	assert_int_equal(x86.tr, TASK | 3);
+	assert_int_equal(x86.tss_base, TSS);
 	for (u32 low = 0; low < 8; low++) {
 		frame.eax = low;
 		IS_REFUSED("\x0f\x00\xd8");
@@ -316,18 +316,18 @@ static void selectors_of_system_segments_lie_within_the_gdt(void **state)
 	frame.eax = 0xfff8;
 	IS_REFUSED("\x0f\x00\xd0");
 	frame.eax = TASK;
-	pc.gdt_limit = TASK + 7;
+	x86.gdt_limit = TASK + 7;
 	GOES_ON("\x0f\x00\xd8");
-	pc.gdt_limit = TASK + 6;
+	x86.gdt_limit = TASK + 6;
 	IS_REFUSED("\x0f\x00\xd8");
 	/* A table whose page is absent. */
-	pc.gdt_limit = 255;
+	x86.gdt_limit = 255;
 	ABSENT(GDT) = true;
-	pc.tr = 0;
+	x86.tr = 0;
 	linear_put(CODE, "\x0f\x00\xd8", 3);
 	frame.eip = CODE;
-	emulate_general_protection(&pc, 0);
-	assert_int_equal(pc.tr, 0);
+	emulate_general_protection(&x86, 0);
+	assert_int_equal(x86.tr, 0);
 }
 
 /* The VMM reads the guest's stack pointer there: never from its own memory. */
@@ -341,7 +341,7 @@ static void a_task_s_segment_lies_below_the_vmm(void **state)
 	for (u32 i = 0; i < ARRAY_SIZE(bases); i++) {
 		put_descriptor(GDT, TASK / 8, segment_descriptor(bases[i], 0x67, 0x89, false));
 		GOES_ON("\x0f\x00\xd8");
-		assert_int_equal(pc.tss_base, i == 0 ? bases[i] : 0);
+		assert_int_equal(x86.tss_base, i == 0 ? bases[i] : 0);
 	}
 }
 
@@ -371,27 +371,27 @@ static void control_registers_change_what_they_say(void **state)
 
 		frame.eax = values[i];
 		GOES_ON("\x0f\x22\xe0");
-		assert_int_equal(pc.cr4, values[i]);
+		assert_int_equal(x86.cr4, values[i]);
 		assert_int_equal(shadow_calls.flushes, i < 3 ? i + 1 : 3);
 	}
 	IS_REFUSED("\x0f\x22\xc8"); /* CR1 and CR5 */
 	IS_REFUSED("\x0f\x22\xe8");
 	IS_REFUSED("\x0f\x20\xc8");
 	IS_REFUSED("\x0f\x20\xe8");
-	assert_int_equal(pc.cr3, 0x5000);
+	assert_int_equal(x86.cr3, 0x5000);
 }
 
 static void lmsw_changes_four_bits_of_which_protection_stays(void **state)
 {
 	(void)state;
-	pc.cr0 = CR0_PE | CR0_ET | CR0_AM | CR0_TS | CR0_EM | CR0_MP;
+	x86.cr0 = CR0_PE | CR0_ET | CR0_AM | CR0_TS | CR0_EM | CR0_MP;
 	frame.eax = 0xffe0;
 	GOES_ON("\x0f\x01\xf0");
-	assert_int_equal(pc.cr0, CR0_PE | CR0_ET | CR0_AM);
-	pc.cr0 = CR0_ET;
+	assert_int_equal(x86.cr0, CR0_PE | CR0_ET | CR0_AM);
+	x86.cr0 = CR0_ET;
 	frame.eax = 0xf;
 	GOES_ON("\x0f\x01\xf0");
-	assert_int_equal(pc.cr0, CR0_PE | CR0_MP | CR0_EM | CR0_TS | CR0_ET);
+	assert_int_equal(x86.cr0, CR0_PE | CR0_MP | CR0_EM | CR0_TS | CR0_ET);
 }
 
 static void words_on_stack(u32 at, u32 eip, u32 cs, u32 eflags)
@@ -407,7 +407,7 @@ static void returns_read_no_more_than_they_need(void **state)
 {
 	(void)state;
 	put_descriptor(GDT, KERNEL_CODE / 8, segment_descriptor(0, 0x20000, 0x9a, true));
-	emulate_reload_gdt(&pc);
+	emulate_reload_gdt(&x86);
 	ABSENT(CODE + PAGE_SIZE) = true;
 	words_on_stack(CODE + PAGE_SIZE - 12, 0x20fff, 0xabcd0000 | KERNEL_CODE, EFLAGS_IF);
 	assert_false(goes_on("\xcf", 1, 0));
@@ -467,7 +467,7 @@ static void returns_go_to_the_code_segment_that_they_name(void **state)
 {
 	(void)state;
 	put_descriptor(GDT, 20, segment_descriptor(0, 0xffffffff, 0x9a, true));
-	emulate_reload_gdt(&pc);
+	emulate_reload_gdt(&x86);
 	/* In the VMM's ring for it, whichever it asks for. */
 	for (u32 rpl = 0; rpl < 3; rpl++) {
 		words_on_stack(STACK, 0x1000, 20 * 8 | rpl, EFLAGS_IF);
@@ -498,7 +498,7 @@ static void returns_of_a_dedicated_guest_have_the_real_flag(void **state)
 	(void)state;
 	for (u32 i = 0; i < ARRAY_SIZE(flags); i++) {
 		start(NULL);
-		pc.dedicated = true;
+		x86.dedicated = true;
 		vcpu.eflags = EFLAGS_FIXED;
 		words_on_stack(STACK, 0x1000, USER_CODE, flags[i]);
 		put_word(STACK + 12, 0x5000);
@@ -522,12 +522,12 @@ static void stacks_are_of_ring_0(void **state)
 	assert_true(goes_on("\x8e\x15" AT_DATA, 6, KERNEL_STACK));
 	assert_int_equal(frame.ss, KERNEL_STACK | 1);
 	/* A segment that vanished while an interrupt waits is one of code, never of data. */
-	pc.armed = true;
+	x86.armed = true;
 	real_tables.gdt[KERNEL_STACK / 8] &= ~DESCRIPTOR_PRESENT;
 	frame.eax = KERNEL_STACK;
 	linear_put(CODE, "\x8e\xd0", 2);
 	frame.eip = CODE;
-	emulate_general_protection(&pc, KERNEL_STACK);
+	emulate_general_protection(&x86, KERNEL_STACK);
 	assert_int_not_equal(frame.eip, CODE + 2);
 }
 
@@ -564,14 +564,14 @@ static void stores_to_the_gdt_are_stores(void **state)
 	put_word(GDT + 22 * 8 + 4, 0x00cf9200);
 	frame.eax = 0x34000000;
 	linear_put(CODE, "\xa3\xad\x00\x01\x00", 5);
-	emulate_store(&pc, GDT + 21 * 8 + 5, false);
+	emulate_store(&x86, GDT + 21 * 8 + 5, false);
 	assert_int_equal(real_tables.gdt[22] & 0xff, 0x34);
 	assert_int_equal(stops, 0);
 	/* Another instruction of four bytes that the VMM knows. */
 	put_word(GDT + 20 * 8, 0x5555);
 	frame.eip = CODE;
 	linear_put(CODE, "\xed", 1); /* in eax, dx */
-	emulate_store(&pc, GDT + 20 * 8, false);
+	emulate_store(&x86, GDT + 20 * 8, false);
 	assert_int_equal(stops, 1);
 	assert_int_equal(word(GDT + 20 * 8), 0x5555);
 }
@@ -598,11 +598,11 @@ static void emulations_are_counted_and_traced(void **state)
 	assert_int_equal(vcpu.counters[COUNTER_halts], 1);
 	linear_put(CODE, "\xa3\x00\x10\x00\xfc", 5);
 	frame.eip = CODE;
-	assert_true(emulate_alias_store(&pc));
+	assert_true(emulate_alias_store(&x86));
 	assert_int_equal(vcpu.counters[COUNTER_alias_faults], 1);
 	linear_put(CODE, "\xa3\xa0\x00\x01\x00", 5);
 	frame.eip = CODE;
-	emulate_store(&pc, GDT + 20 * 8, false);
+	emulate_store(&x86, GDT + 20 * 8, false);
 	assert_int_equal(vcpu.counters[COUNTER_gdt_writes], 1);
 }
 

@@ -5,13 +5,13 @@
  */
 #include "unit.h"
 
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 #include "guests/x86/guest_access.h"
 #include "fake/vmm.h"
 
 #define PAGE 0x00403000u
 
-static struct pc pc;
+static struct x86 x86;
 /* The last copy. */
 static struct {
 	uintptr_t to, from;
@@ -29,9 +29,9 @@ void processor_sleep(void)
 	fail();
 }
 
-bool shadow_make_writable(struct pc *which, u32 linear)
+bool shadow_make_writable(struct x86 *which, u32 linear)
 {
-	assert_ptr_equal(which, &pc);
+	assert_ptr_equal(which, &x86);
 	assert_true(questions < ARRAY_SIZE(asked));
 	assert_int_equal(copies, 0);
 	asked[questions++] = linear;
@@ -51,9 +51,9 @@ static int start(void **state)
 {
 	(void)state;
 	vmm_reset();
-	memset(&pc, 0, sizeof(pc));
+	memset(&x86, 0, sizeof(x86));
 	memset(empty_directory, 0, sizeof(empty_directory));
-	vcpu.pc = &pc;
+	vcpu.x86 = &x86;
 	copies = questions = 0;
 	unreadable = 0;
 	read_only = 1;

@@ -41,7 +41,7 @@ static void the_kernel_sees_itself_in_ring_0(void **state)
 	(void)state;
 	shared.interrupt_flag = GANDALF_INTERRUPT_FLAG;
 	frame.eflags |= EFLAGS_IOPL_1;
-	assert_true(inject(&pc, 0x20, INJECT_NO_ERROR));
+	assert_true(inject(&x86, 0x20, INJECT_NO_ERROR));
 	assert_int_equal(frame.esp, STACK - 12);
 	check_words(frame.esp, words, 3);
 	assert_int_equal(frame.eip, HANDLER(0x20));
@@ -55,14 +55,14 @@ static void the_kernel_sees_itself_in_ring_0(void **state)
 static void the_flag_in_the_frame_is_the_virtual_one(void **state)
 {
 	(void)state;
-	assert_true(inject(&pc, 0x20, INJECT_NO_ERROR));
+	assert_true(inject(&x86, 0x20, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 8) & EFLAGS_IF, 0);
 	/* The real one stays set. */
 	assert_int_equal(frame.eflags & EFLAGS_IF, EFLAGS_IF);
 	start(NULL);
-	pc.dedicated = true;
+	x86.dedicated = true;
 	frame.eflags |= EFLAGS_IF;
-	assert_true(inject(&pc, 0x20, INJECT_NO_ERROR));
+	assert_true(inject(&x86, 0x20, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 8) & EFLAGS_IF, EFLAGS_IF);
 	assert_int_equal(frame.eflags & EFLAGS_IF, 0);
 }
@@ -74,8 +74,8 @@ static void ring_3_changes_to_the_stack_of_the_tss(void **state)
 
 	(void)state;
 	to_ring_3();
-	pc.tss_base = TSS;
-	assert_true(inject(&pc, EXCEPTION_PF, 6));
+	x86.tss_base = TSS;
+	assert_true(inject(&x86, EXCEPTION_PF, 6));
 	assert_int_equal(frame.esp, ENTRY_STACK - 24);
 	check_words(frame.esp, words, 6);
 	assert_int_equal(frame.ss, KERNEL_STACK | 1);
@@ -90,7 +90,7 @@ static void every_vector_goes_through_its_gate(void **state)
 	(void)state;
 	for (u32 vector = 0; vector < 256; vector++) {
 		start(NULL);
-		assert_true(inject(&pc, vector, INJECT_NO_ERROR));
+		assert_true(inject(&x86, vector, INJECT_NO_ERROR));
 		assert_int_equal(frame.eip, HANDLER(vector));
 		assert_int_equal(stops, 0);
 	}
@@ -103,7 +103,7 @@ static void trap_gates_keep_the_flag(void **state)
 		start(NULL);
 		shared.interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
 		put_gate(3, 0xef);
-		assert_true(inject(&pc, 3, INJECT_NO_ERROR));
+		assert_true(inject(&x86, 3, INJECT_NO_ERROR));
 		assert_int_equal(shared.interrupt_flag, enabled ? GANDALF_INTERRUPT_FLAG : 0);
 	}
 }
@@ -112,7 +112,7 @@ static void single_step_and_nested_task_end_at_the_handler(void **state)
 {
 	(void)state;
 	frame.eflags |= EFLAGS_TF | EFLAGS_NT | EFLAGS_RF;
-	assert_true(inject(&pc, 1, INJECT_NO_ERROR));
+	assert_true(inject(&x86, 1, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 8) & (EFLAGS_TF | EFLAGS_NT | EFLAGS_RF),
 			 EFLAGS_TF | EFLAGS_NT | EFLAGS_RF);
 	assert_int_equal(frame.eflags & (EFLAGS_TF | EFLAGS_NT | EFLAGS_RF | EFLAGS_VM), 0);
@@ -122,23 +122,23 @@ static void single_step_and_nested_task_end_at_the_handler(void **state)
 static void a_dedicated_guest_sees_ring_1_after_ltr(void **state)
 {
 	(void)state;
-	pc.dedicated = true;
-	assert_true(inject(&pc, 3, INJECT_NO_ERROR));
+	x86.dedicated = true;
+	assert_true(inject(&x86, 3, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 4), KERNEL_CODE);
-	pc.tr = TASK;
-	assert_true(inject(&pc, 3, INJECT_NO_ERROR));
+	x86.tr = TASK;
+	assert_true(inject(&x86, 3, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 4), KERNEL_CODE | 1);
 }
 
 static void a_page_fault_brings_its_address(void **state)
 {
 	(void)state;
-	inject_page_fault(&pc, 0xdeadb000, 7);
+	inject_page_fault(&x86, 0xdeadb000, 7);
 	assert_int_equal(shared.cr2, 0xdeadb000);
 	assert_int_equal(word(frame.esp), 7);
 	assert_int_equal(frame.eip, HANDLER(14));
 	assert_int_equal(vcpu.counters[COUNTER_guest_page_faults], 1);
-	inject_general_protection(&pc, 0x1234);
+	inject_general_protection(&x86, 0x1234);
 	assert_int_equal(word(frame.esp), 0x1234);
 	assert_int_equal(frame.eip, HANDLER(13));
 	assert_int_equal(last_trace.type, TRACE_exception);
@@ -162,24 +162,24 @@ static void without_a_gate_the_guest_ends(void **state)
 	for (unsigned i = 0; i < ARRAY_SIZE(types); i++) {
 		start(NULL);
 		put_gate(13, types[i]);
-		assert_false(inject(&pc, 13, 0));
+		assert_false(inject(&x86, 13, 0));
 		check_stopped();
 	}
 	start(NULL);
-	pc.idt_limit = 13 * 8 + 6;
-	assert_false(inject(&pc, 13, 0));
+	x86.idt_limit = 13 * 8 + 6;
+	assert_false(inject(&x86, 13, 0));
 	check_stopped();
 	start(NULL);
 	linear_absent[1] = true;
-	assert_false(inject(&pc, 13, 0));
+	assert_false(inject(&x86, 13, 0));
 	check_stopped();
 	start(NULL);
-	pc.idt_base = GANDALF_BASE - 8;
-	assert_false(inject(&pc, 13, 0));
+	x86.idt_base = GANDALF_BASE - 8;
+	assert_false(inject(&x86, 13, 0));
 	check_stopped();
 	start(NULL);
-	pc.idt_limit = 0;
-	assert_false(inject(&pc, 3, INJECT_NO_ERROR));
+	x86.idt_limit = 0;
+	assert_false(inject(&x86, 3, INJECT_NO_ERROR));
 	check_stopped();
 }
 
@@ -192,13 +192,13 @@ static void a_stack_that_takes_nothing_ends_the_guest(void **state)
 	for (unsigned i = 0; i < ARRAY_SIZE(stacks); i++) {
 		start(NULL);
 		frame.esp = stacks[i];
-		assert_false(inject(&pc, 0x20, INJECT_NO_ERROR));
+		assert_false(inject(&x86, 0x20, INJECT_NO_ERROR));
 		check_stopped();
 	}
 	/* A page that the kernel could not write either. */
 	start(NULL);
 	linear_read_only[(STACK - LINEAR_FIRST) / PAGE_SIZE] = true;
-	assert_false(inject(&pc, 0x20, INJECT_NO_ERROR));
+	assert_false(inject(&x86, 0x20, INJECT_NO_ERROR));
 	check_stopped();
 }
 
@@ -208,16 +208,16 @@ static void reserved_bits_of_a_gate_mean_nothing(void **state)
 	(void)state;
 	shared.interrupt_flag = GANDALF_INTERRUPT_FLAG;
 	put_descriptor(IDT, 3, 0xc1238eff00614566);
-	assert_true(inject(&pc, 3, INJECT_NO_ERROR));
+	assert_true(inject(&x86, 3, INJECT_NO_ERROR));
 	assert_int_equal(frame.eip, 0xc1234566);
 	assert_int_equal(shared.interrupt_flag, 0);
 	start(NULL);
 	put_descriptor(IDT, 3, 0xc1238e0000614567);
-	assert_true(inject(&pc, 3, INJECT_NO_ERROR));
+	assert_true(inject(&x86, 3, INJECT_NO_ERROR));
 	assert_int_equal(frame.eip, 0xc1234567);
 	start(NULL);
 	put_descriptor(IDT, 3, 0xc1230eff00614567);
-	assert_false(inject(&pc, 3, INJECT_NO_ERROR));
+	assert_false(inject(&x86, 3, INJECT_NO_ERROR));
 	check_stopped();
 }
 
@@ -237,7 +237,7 @@ static void the_end_says_what_could_not_be_delivered(void **state)
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		start(NULL);
 		put_gate(cases[i].vector, 0);
-		assert_false(inject(&pc, cases[i].vector, INJECT_NO_ERROR));
+		assert_false(inject(&x86, cases[i].vector, INJECT_NO_ERROR));
 		assert_string_equal(stop_reason, cases[i].words);
 	}
 }
@@ -249,7 +249,7 @@ static bool takes_frame_at(u32 esp, u32 read_only)
 	start(NULL);
 	frame.esp = esp;
 	linear_read_only[(read_only - LINEAR_FIRST) / PAGE_SIZE] = true;
-	return inject(&pc, 0x20, INJECT_NO_ERROR);
+	return inject(&x86, 0x20, INJECT_NO_ERROR);
 }
 
 /* Each page that a frame touches must be one that the kernel could write, and no other. */
@@ -284,11 +284,11 @@ static void a_store_that_fails_is_noticed(void **state)
 			empty_directory[0] = PTE_P | PTE_W | PTE_PS;
 			if (user) {
 				to_ring_3();
-				pc.tss_base = TSS;
+				x86.tss_base = TSS;
 				put_word(TSS + 4, STACK);
 			}
 			linear_absent[(PAGE - LINEAR_FIRST) / PAGE_SIZE] = absent;
-			assert_int_equal(inject(&pc, EXCEPTION_PF, 6), !absent);
+			assert_int_equal(inject(&x86, EXCEPTION_PF, 6), !absent);
 			assert_int_equal(stops, absent);
 			assert_int_equal(linear_questions, 0);
 		}
@@ -303,10 +303,10 @@ static void half_a_frame_is_none(void **state)
 		start(NULL);
 		empty_directory[0] = PTE_P | PTE_W | PTE_PS;
 		to_ring_3();
-		pc.tss_base = TSS;
+		x86.tss_base = TSS;
 		put_word(TSS + 4, PAGE + words * 4);
 		linear_absent[(PAGE - LINEAR_FIRST) / PAGE_SIZE - 1] = true;
-		assert_false(inject(&pc, EXCEPTION_PF, 6));
+		assert_false(inject(&x86, EXCEPTION_PF, 6));
 		assert_int_equal(stops, 1);
 		assert_int_equal(frame.eip, 0x08048123);
 		assert_int_equal(frame.esp, 0xbffff000);
@@ -318,12 +318,12 @@ static void no_frame_reaches_into_the_vmm(void **state)
 {
 	(void)state;
 	frame.esp = GANDALF_BASE;
-	assert_false(inject(&pc, 0x20, INJECT_NO_ERROR));
+	assert_false(inject(&x86, 0x20, INJECT_NO_ERROR));
 	assert_int_equal(linear_asked, GANDALF_BASE - 12);
 	for (u32 inside = 1; inside < 24; inside++) {
 		start(NULL);
 		frame.esp = GANDALF_BASE + inside;
-		assert_false(inject(&pc, 0x20, INJECT_NO_ERROR));
+		assert_false(inject(&x86, 0x20, INJECT_NO_ERROR));
 		assert_int_equal(linear_questions, 0);
 		check_stopped();
 	}
@@ -336,7 +336,7 @@ static void selectors_of_gates_lose_their_privilege(void **state)
 	for (u32 selector = 0; selector < 0x200; selector++) {
 		start(NULL);
 		put_descriptor(IDT, 3, (u64)selector << 16 | 0x8e0000000000);
-		assert_true(inject(&pc, 3, INJECT_NO_ERROR));
+		assert_true(inject(&x86, 3, INJECT_NO_ERROR));
 		assert_int_equal(frame.cs & 3, 1);
 		assert_int_equal(frame.cs & ~3u, selector & ~3u);
 	}

@@ -17,7 +17,7 @@
 #include "core/log.h"
 #include "arch/ia32/memory.h"
 #include "core/pool.h"
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 #include "core/trace.h"
 #include "core/work.h"
 #include "guests/x86/emulate.h"
@@ -158,10 +158,10 @@ void direct_end(void)
 
 static struct board board;
 
-void board_create(struct pc *pc)
+void board_create(struct x86 *x86)
 {
-	pc->vm->board = pc->board = &board;
-	board.pc = pc;
+	x86->vm->board = x86->board = &board;
+	board.x86 = x86;
 }
 
 void board_reset(struct board *which)
@@ -182,11 +182,11 @@ void board_console(struct board *which)
 /* An interrupt comes of what was due, or none. */
 static bool settle_interrupts;
 
-void board_settle(struct pc *pc)
+void board_settle(struct x86 *x86)
 {
 	assert_false(processor.interrupts);
-	pc->due = 0;
-	pc->interrupt_waits |= settle_interrupts;
+	x86->due = 0;
+	x86->interrupt_waits |= settle_interrupts;
 }
 
 bool shadow_fill_for_vmm(struct vcpu *which, u32 address)
@@ -207,36 +207,36 @@ void upcall(struct frame *vmm)
 void board_interrupt(struct board *which, unsigned irq)
 {
 	(void)irq;
-	which->pc->interrupt_waits = true;
+	which->x86->interrupt_waits = true;
 }
 
 unsigned board_acknowledge(struct board *which)
 {
-	which->pc->interrupt_waits = false;
+	which->x86->interrupt_waits = false;
 	return 0x30;
 }
 
-void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor)
+void x86_set_descriptor(struct x86 *x86, u32 index, u64 descriptor)
 {
-	(void)pc;
+	(void)x86;
 	(void)index;
 	(void)descriptor;
 }
 
-bool pc_flip_tls(struct pc *pc)
+bool x86_flip_tls(struct x86 *x86)
 {
-	(void)pc;
+	(void)x86;
 	return false;
 }
 
-bool shadow_create(struct pc *pc)
+bool shadow_create(struct x86 *x86)
 {
-	return pc != NULL;
+	return x86 != NULL;
 }
 
-void shadow_reset(struct pc *pc)
+void shadow_reset(struct x86 *x86)
 {
-	assert_non_null(pc);
+	assert_non_null(x86);
 }
 
 void shadow_destroy(struct vcpu *which)
@@ -244,41 +244,41 @@ void shadow_destroy(struct vcpu *which)
 	assert_non_null(which);
 }
 
-void shadow_protect(struct pc *pc, u32 guest_frame)
+void shadow_protect(struct x86 *x86, u32 guest_frame)
 {
-	(void)pc;
+	(void)x86;
 	(void)guest_frame;
 	called("protect");
 }
 
-void shadow_flush(struct pc *pc, u32 directory, u32 first, u32 end)
+void shadow_flush(struct x86 *x86, u32 directory, u32 first, u32 end)
 {
-	(void)pc;
+	(void)x86;
 	(void)directory;
 	(void)first;
 	(void)end;
 	called("flush");
 }
 
-enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error)
+enum shadow_result shadow_fill(struct x86 *x86, u32 linear, u32 *error)
 {
-	(void)pc;
+	(void)x86;
 	(void)error;
 	assert_true(linear == 0x08048000 || linear == GDT + 0x34);
 	called("fill");
 	return fill;
 }
 
-void emulate_general_protection(struct pc *pc, u32 error)
+void emulate_general_protection(struct x86 *x86, u32 error)
 {
-	(void)pc;
+	(void)x86;
 	(void)error;
 	called("emulate");
 }
 
-bool emulate_blocked_return(struct pc *pc)
+bool emulate_blocked_return(struct x86 *x86)
 {
-	(void)pc;
+	(void)x86;
 	called("blocked return");
 	return false;
 }
@@ -289,59 +289,59 @@ bool upcall_create(struct vcpu *which)
 	return true;
 }
 
-void upcall_reset(struct pc *pc)
+void upcall_reset(struct x86 *x86)
 {
-	(void)pc;
+	(void)x86;
 }
 
-void upcall_learn(struct pc *pc, u32 vector)
+void upcall_learn(struct x86 *x86, u32 vector)
 {
-	(void)pc;
+	(void)x86;
 	(void)vector;
 	called("upcall learn");
 }
 
 u32 apic_base = 0xfee00900;
 
-void emulate_store(struct pc *pc, u32 linear, bool to_apic)
+void emulate_store(struct x86 *x86, u32 linear, bool to_apic)
 {
-	(void)pc;
+	(void)x86;
 	(void)linear;
 	called(to_apic ? "apic store" : "gdt store");
 }
 
-bool emulate_gdt_store(struct pc *pc, u32 linear)
+bool emulate_gdt_store(struct x86 *x86, u32 linear)
 {
 	assert_int_equal(linear, GDT + 0x34);
-	assert_non_null(pc);
+	assert_non_null(x86);
 	called("quick store");
 	return quick;
 }
 
-bool emulate_alias_store(struct pc *pc)
+bool emulate_alias_store(struct x86 *x86)
 {
-	(void)pc;
+	(void)x86;
 	called("alias store");
 	return true;
 }
 
-bool inject(struct pc *pc, unsigned vector, u32 error)
+bool inject(struct x86 *x86, unsigned vector, u32 error)
 {
 	(void)vector;
 	(void)error;
 	called("inject");
 	if (arrives_in_inject != 0) {
 		arrives_in_inject--;
-		pc->interrupt_waits = true;
+		x86->interrupt_waits = true;
 	}
 	if (clears_flag) {
 		frame.cs = 0x61;
-		linux_set_interrupts(pc, false);
+		linux_set_interrupts(x86, false);
 	}
 	return vcpu.state != VCPU_OFF;
 }
 
-void inject_general_protection(struct pc *which, u32 error)
+void inject_general_protection(struct x86 *which, u32 error)
 {
 	(void)which;
 	assert_int_equal(error, 0);
@@ -500,7 +500,7 @@ static void stores_to_the_gdt_take_the_short_way(void **state)
 	quick = true;
 	enter_with(EXCEPTION_PF, 1, PF_P | PF_W, GDT + 0x34);
 	assert_call(1, "gdt store", true);
-	vcpu.pc->shadow.protected_page = GDT;
+	vcpu.x86->shadow.protected_page = GDT;
 	enter_with(EXCEPTION_PF, 1, PF_P | PF_W, GDT + 0x34);
 	only_call("quick store", true);
 	for (unsigned i = 0; i < ARRAY_SIZE(errors); i++) {
@@ -514,7 +514,7 @@ static void stores_to_the_gdt_take_the_short_way(void **state)
 	assert_call(0, "quick store", true);
 	assert_call(1, "fill", true);
 	assert_call(2, "gdt store", true);
-	vcpu.pc->shadow.protected_page = GDT + PAGE_SIZE;
+	vcpu.x86->shadow.protected_page = GDT + PAGE_SIZE;
 	enter_with(EXCEPTION_PF, 1, PF_P | PF_W, GDT + 0x34);
 	assert_call(0, "fill", true);
 }
@@ -559,7 +559,7 @@ static void the_fpu_changes_hands_with_interrupts_disabled(void **state)
 	enter(EXCEPTION_NM, 3);
 	only_call("fpu", false);
 	core.fpu_owner = &vcpu;
-	vcpu.pc->cr0 |= CR0_TS;
+	vcpu.x86->cr0 |= CR0_TS;
 	enter(EXCEPTION_NM, 3);
 	only_call("inject", true);
 }
@@ -575,7 +575,7 @@ static void interrupts_are_delivered_with_interrupts_enabled(void **state)
 	assert_int_equal(call_count, 3);
 	for (unsigned i = 0; i < call_count; i++)
 		assert_call(i, "inject", true);
-	assert_false(processor.interrupts || vcpu.pc->armed);
+	assert_false(processor.interrupts || vcpu.x86->armed);
 	/* Linux has disabled them: the traps are laid for one that comes late, too. */
 	call_count = 0;
 	arrives_in_inject = 1;
@@ -583,30 +583,30 @@ static void interrupts_are_delivered_with_interrupts_enabled(void **state)
 	vcpu.operations->interrupt(&vcpu, 5);
 	vcpu.operations->deliver(&vcpu);
 	only_call("inject", true);
-	assert_true(vcpu.pc->armed);
+	assert_true(vcpu.x86->armed);
 	assert_false(processor.interrupts);
 }
 
 /* Who slept when a chip was due, and gets no interrupt of it, goes on sleeping. */
 static void a_chip_that_was_due_wakes_whom_it_interrupts(void **state)
 {
-	struct pc *pc = vcpu.pc;
+	struct x86 *x86 = vcpu.x86;
 
 	(void)state;
 	frame.cs = 0x61;
-	linux_set_interrupts(pc, true);
+	linux_set_interrupts(x86, true);
 	for (unsigned i = 0; i < 4; i++) {
 		call_count = 0;
 		vcpu.state = VCPU_RUNNING;
 		vcpu.attention = 0;
-		pc->due = BOARD_DUE_PIT;
-		pc->slept = (i & 1) != 0;
+		x86->due = BOARD_DUE_PIT;
+		x86->slept = (i & 1) != 0;
 		settle_interrupts = (i & 2) != 0;
 		vcpu.operations->deliver(&vcpu);
 		assert_int_equal(vcpu.state, i == 1 ? VCPU_HALTED : VCPU_RUNNING);
 		assert_int_equal(vcpu.attention & ATTENTION_NOW, i == 1);
 		assert_int_equal(call_count, settle_interrupts);
-		assert_false(pc->slept || pc->due != 0);
+		assert_false(x86->slept || x86->due != 0);
 	}
 	settle_interrupts = false;
 }

@@ -9,7 +9,7 @@
 #include "shadow_guest.h"
 
 /* No guest here has direct gates with interrupts of its own. */
-void upcall_point(struct pc *which)
+void upcall_point(struct x86 *which)
 {
 	(void)which;
 	fail();
@@ -26,8 +26,8 @@ static void plain_start(u32 frames)
 		entry_set(pde_address(i, 0), 0x8000 | PTE_P | PTE_W | PTE_U);
 		entry_set(pde_address(i, 0x300), PTE_P | PTE_W | PTE_PS | PTE_G);
 	}
-	pc.cr4 = CR4_PSE | CR4_PGE;
-	pc.cr3 = directories[0];
+	x86.cr4 = CR4_PSE | CR4_PGE;
+	x86.cr3 = directories[0];
 	cr0_load(CR0_PE | CR0_PG);
 }
 
@@ -37,10 +37,10 @@ static void the_pool_is_too_small_to_create(void **state)
 	for (u32 frames = 1; frames < 6; frames++) {
 		machine_start(frames);
 		assert_int_not_equal(pool_allocate(), 0);
-		memset(&pc, 0, sizeof(pc));
-		pc.vm = &vm;
+		memset(&x86, 0, sizeof(x86));
+		x86.vm = &vm;
 		vm.guest = &guest;
-		assert_false(shadow_create(&pc));
+		assert_false(shadow_create(&x86));
 	}
 }
 
@@ -51,14 +51,14 @@ static void paging_off_and_on_keeps_spaces_apart(void **state)
 	(void)state;
 	plain_start(64);
 	cr0_load(CR0_PE);
-	pc.cr3 = directories[1];
+	x86.cr3 = directories[1];
 	cr0_load(CR0_PE | CR0_PG);
 	cr3_load(directories[0]);
 	cr3_load(directories[2]);
 	check_isolation();
-	assert_int_equal(pc.shadow.current->guest, directories[2]);
+	assert_int_equal(x86.shadow.current->guest, directories[2]);
 	cr3_load(directories[1]);
-	assert_int_equal(pc.shadow.current->guest, directories[1]);
+	assert_int_equal(x86.shadow.current->guest, directories[1]);
 	guest_end();
 }
 
@@ -71,9 +71,9 @@ static void paging_off_forgets_what_nobody_flushed(void **state)
 	assert_int_equal(access_memory(0x5000, PF_U | PF_W), SHADOW_FILLED);
 	cr0_load(CR0_PE);
 	entry_set(pde_address(0, 0), 0);
-	pc.cr3 = directories[1];
+	x86.cr3 = directories[1];
 	cr0_load(CR0_PE | CR0_PG);
-	shadow_flush(&pc, directories[1], 0, PAGE_SIZE);
+	shadow_flush(&x86, directories[1], 0, PAGE_SIZE);
 	cr3_load(directories[0]);
 	assert_int_equal(access_memory(0x5000, PF_U), SHADOW_FAULT);
 	guest_end();
@@ -108,11 +108,11 @@ static void the_vmm_is_never_filled(void **state)
 		for (u32 linear = GANDALF_BASE; linear >= GANDALF_BASE; linear += 0x100000) {
 			u32 error = PF_W;
 
-			assert_int_equal(shadow_fill(&pc, linear, &error), SHADOW_FAULT);
+			assert_int_equal(shadow_fill(&x86, linear, &error), SHADOW_FAULT);
 			error = 0;
-			assert_int_equal(shadow_fill(&pc, linear, &error), SHADOW_FAULT);
+			assert_int_equal(shadow_fill(&x86, linear, &error), SHADOW_FAULT);
 			assert_false(shadow_fill_for_vmm(&vcpu, linear));
-			shadow_invalidate(&pc, linear);
+			shadow_invalidate(&x86, linear);
 		}
 		check_isolation();
 	}
@@ -128,8 +128,8 @@ static void a_kernel_page_that_cannot_be_split_vanishes(void **state)
 	while (pool_allocate() != 0)
 		continue;
 	entry_set(pde_address(0, 0x300), 2u << 22 | PTE_P | PTE_PS | PTE_G);
-	shadow_flush_all(&pc);
-	assert_int_equal(*physical_word(pc.shadow.current->directory + 0x300 * 4), 0);
+	shadow_flush_all(&x86);
+	assert_int_equal(*physical_word(x86.shadow.current->directory + 0x300 * 4), 0);
 	assert_int_equal(access_memory(0xc0001000, PF_W), SHADOW_FAULT);
 	assert_int_equal(access_memory(0xc0001000, 0), SHADOW_FULL);
 }
@@ -143,10 +143,10 @@ static unsigned faults_until_filled(u32 linear)
 
 	memset(pool_pointer(frame), 0xff, PAGE_SIZE);
 	pool_free(frame);
-	while (!shadow_walk(pc.shadow.current->directory, linear, &global).present) {
+	while (!shadow_walk(x86.shadow.current->directory, linear, &global).present) {
 		u32 error = PF_U;
 
-		assert_int_equal(shadow_fill(&pc, linear, &error), SHADOW_FILLED);
+		assert_int_equal(shadow_fill(&x86, linear, &error), SHADOW_FILLED);
 		faults++;
 	}
 	assert_int_equal(*physical_word(frame + 1023 * 4), 0);
@@ -162,7 +162,7 @@ static void a_frame_is_zeroed_between_faults_of_a_process(void **state)
 	entry_set(pde_address(0, 1), 0x8000 | PTE_P | PTE_W | PTE_U);
 	entry_set(pde_address(0, 2), 0x8000 | PTE_P | PTE_W | PTE_U);
 	assert_int_equal(faults_until_filled(LARGE_PAGE_SIZE), 1);
-	pc.dedicated = true;
+	x86.dedicated = true;
 	assert_int_equal(faults_until_filled(2 * LARGE_PAGE_SIZE), 5);
 	guest_end();
 }
@@ -177,7 +177,7 @@ static void a_table_is_freed_only_when_the_processor_forgets_it(void **state)
 	plain_start(64);
 	assert_int_equal(access_memory(0x5000, PF_U), SHADOW_FILLED);
 	entry_set(pde_address(0, 0), PTE_P | PTE_W | PTE_U | PTE_PS);
-	assert_int_equal(shadow_fill(&pc, 0x9000, &error), SHADOW_FILLED);
+	assert_int_equal(shadow_fill(&x86, 0x9000, &error), SHADOW_FILLED);
 	check_isolation();
 }
 
@@ -188,14 +188,14 @@ static void all_spaces_in_use_are_evicted_in_turn(void **state)
 
 	(void)state;
 	plain_start(1023);
-	shadow_flush(&pc, 0, 0, 1);
+	shadow_flush(&x86, 0, 0, 1);
 	for (u32 i = 0; i < limit + 50; i++) {
 		cr3_load(0x200000 + i * PAGE_SIZE);
-		assert_int_equal(pc.shadow.current->guest, 0x200000 + i * PAGE_SIZE);
+		assert_int_equal(x86.shadow.current->guest, 0x200000 + i * PAGE_SIZE);
 	}
 	check_isolation();
 	assert_int_equal(vcpu.counters[COUNTER_space_evictions], 51);
-	assert_int_equal(pc.shadow.space_limit, limit);
+	assert_int_equal(x86.shadow.space_limit, limit);
 	/* The last are still there, the first are not. */
 	cr3_load(0x200000 + 40 * PAGE_SIZE);
 	assert_int_equal(vcpu.counters[COUNTER_space_hits], 0);
@@ -231,7 +231,7 @@ static void a_load_without_a_frame_stops_the_guest(void **state)
 	guest_start(64);
 	while (pool_allocate() != 0)
 		continue;
-	pc.cr3 = 0x1000;
+	x86.cr3 = 0x1000;
 	cr0_load(CR0_PE | CR0_PG);
 	assert_true(stopped);
 }
@@ -246,7 +246,7 @@ static void a_fault_fills_its_neighbours(void **state)
 	entry_set(0x8000 + 18 * 4, 0);
 	assert_int_equal(access_memory(0x14000, PF_U), SHADOW_FILLED);
 	table = (const u32 *)(physical +
-			      (*physical_word(pc.shadow.current->directory) & PTE_FRAME));
+			      (*physical_word(x86.shadow.current->directory) & PTE_FRAME));
 	for (u32 i = 0; i < 64; i++)
 		assert_int_equal(table[i] != 0, i / 16 == 1 && i != 17 && i != 18);
 	assert_int_equal(vcpu.counters[COUNTER_shadow_prefills], 13);
@@ -264,7 +264,7 @@ static void a_page_is_writable_only_after_it_is_dirty(void **state)
 	assert_false(shadow_walk(processor.cr3, 0x5000, &global).writable);
 	assert_int_equal(*guest_word(0x8000 + 5 * 4) & (PTE_A | PTE_D), PTE_A);
 	/* Its neighbours were filled with the read; the write looks at none of them. */
-	shadow_invalidate(&pc, 0x6000);
+	shadow_invalidate(&x86, 0x6000);
 	prefills = vcpu.counters[COUNTER_shadow_prefills];
 	assert_int_equal(access_memory(0x5000, PF_U | PF_W), SHADOW_FILLED);
 	assert_int_equal(vcpu.counters[COUNTER_shadow_prefills], prefills);
@@ -301,18 +301,18 @@ static void the_vmm_writes_where_the_guests_kernel_could(void **state)
 	entry_set(0x8000 + 6 * 4, 6u << 12 | PTE_P | PTE_U);
 	entry_set(0x8000 + 7 * 4, 0x70000000 | PTE_P | PTE_W);
 	entry_set(0x8000 + 8 * 4, 0);
-	assert_true(shadow_make_writable(&pc, 0x5000));
+	assert_true(shadow_make_writable(&x86, 0x5000));
 	assert_true(shadow_walk(processor.cr3, 0x5000, &global).writable);
 	assert_int_equal(*guest_word(0x8000 + 5 * 4) & PTE_D, PTE_D);
-	assert_true(shadow_make_writable(&pc, 0xc0005000));
+	assert_true(shadow_make_writable(&x86, 0xc0005000));
 	for (u32 linear = 0x6000; linear <= 0x8000; linear += PAGE_SIZE)
-		assert_false(shadow_make_writable(&pc, linear));
-	shadow_protect(&pc, 0x5000);
-	assert_true(shadow_make_writable(&pc, 0x5000));
+		assert_false(shadow_make_writable(&x86, linear));
+	shadow_protect(&x86, 0x5000);
+	assert_true(shadow_make_writable(&x86, 0x5000));
 	assert_false(shadow_walk(processor.cr3, 0x5000, &global).writable);
 	cr0_load(CR0_PE);
-	assert_true(shadow_make_writable(&pc, GUEST_SIZE - 1));
-	assert_false(shadow_make_writable(&pc, GUEST_SIZE));
+	assert_true(shadow_make_writable(&x86, GUEST_SIZE - 1));
+	assert_false(shadow_make_writable(&x86, GUEST_SIZE));
 	check_isolation();
 }
 
@@ -324,22 +324,22 @@ static void error_codes_are_those_of_the_guests_tables(void **state)
 	plain_start(64);
 	entry_set(0x8000 + 5 * 4, 0);
 	entry_set(0x8000 + 6 * 4, 6u << 12 | PTE_P | PTE_U);
-	assert_int_equal(shadow_fill(&pc, 0x5123, &error), SHADOW_FAULT);
+	assert_int_equal(shadow_fill(&x86, 0x5123, &error), SHADOW_FAULT);
 	assert_int_equal(error, PF_U | PF_W);
-	assert_int_equal(shadow_fill(&pc, 0x6123, &error), SHADOW_FAULT);
+	assert_int_equal(shadow_fill(&x86, 0x6123, &error), SHADOW_FAULT);
 	assert_int_equal(error, PF_U | PF_W | PF_P);
 	/* What it was for stays, and what the processor adds is not for the guest. */
 	error = PF_U | 0x10;
 	entry_set(0x8000 + 7 * 4, 7u << 12 | PTE_P);
-	assert_int_equal(shadow_fill(&pc, 0x7123, &error), SHADOW_FAULT);
+	assert_int_equal(shadow_fill(&x86, 0x7123, &error), SHADOW_FAULT);
 	assert_int_equal(error, PF_U | PF_P);
 	error = PF_W;
-	assert_int_equal(shadow_fill(&pc, 0x6123, &error), SHADOW_FAULT);
+	assert_int_equal(shadow_fill(&x86, 0x6123, &error), SHADOW_FAULT);
 	assert_int_equal(error, PF_W | PF_P);
 	error = PF_U | PF_W;
-	assert_int_equal(shadow_fill(&pc, 0x40000000, &error), SHADOW_FAULT);
+	assert_int_equal(shadow_fill(&x86, 0x40000000, &error), SHADOW_FAULT);
 	assert_int_equal(error, PF_U | PF_W);
-	assert_int_equal(shadow_fill(&pc, 0xc0000000, &error), SHADOW_FAULT);
+	assert_int_equal(shadow_fill(&x86, 0xc0000000, &error), SHADOW_FAULT);
 	assert_int_equal(error, PF_U | PF_W | PF_P);
 }
 
@@ -366,7 +366,7 @@ static void the_local_apic_is_read_where_it_is(void **state)
 
 	(void)state;
 	plain_start(64);
-	pc.shadow.apic = 0x70000900;
+	x86.shadow.apic = 0x70000900;
 	entry_set(0x8000 + 5 * 4, 0x70000000 | PTE_P | PTE_W | PTE_U | PTE_D);
 	entry_set(0x8000 + 6 * 4, 0x70001000 | PTE_P | PTE_W | PTE_U | PTE_D);
 	assert_int_equal(access_memory(0x5000, PF_U), SHADOW_FILLED);
@@ -376,11 +376,11 @@ static void the_local_apic_is_read_where_it_is(void **state)
 	entry = ((u32 *)pool_pointer(processor.cr3))[0];
 	assert_true(((u32 *)pool_pointer(entry & PTE_FRAME))[5] & PTE_PCD);
 	assert_int_equal(access_memory(0x5000, PF_U | PF_W), SHADOW_APIC);
-	assert_false(shadow_make_writable(&pc, 0x5000));
+	assert_false(shadow_make_writable(&x86, 0x5000));
 	assert_int_equal(access_memory(0x6000, PF_U | PF_W), SHADOW_OUTSIDE);
 	assert_int_equal(access_memory(0x6000, 0), SHADOW_FILLED);
-	assert_int_equal(shadow_walk(processor.cr3, 0x6000, &global).frame, pc.shadow.nothing);
-	pc.shadow.apic = 0;
+	assert_int_equal(shadow_walk(processor.cr3, 0x6000, &global).frame, x86.shadow.nothing);
+	x86.shadow.apic = 0;
 }
 
 static void a_protected_page_is_read_only_everywhere(void **state)
@@ -392,7 +392,7 @@ static void a_protected_page_is_read_only_everywhere(void **state)
 	entry_set(0x8000 + 5 * 4, 0x5000 | PTE_P | PTE_W | PTE_U | PTE_D | PTE_A);
 	assert_int_equal(access_memory(0x5000, PF_W), SHADOW_FILLED);
 	assert_int_equal(access_memory(0xc0005000, PF_W), SHADOW_FILLED);
-	shadow_protect(&pc, 0x5000);
+	shadow_protect(&x86, 0x5000);
 	assert_int_equal(access_memory(0x5000, PF_W), SHADOW_PROTECTED);
 	assert_int_equal(access_memory(0x5000, 0), SHADOW_FILLED);
 	assert_int_equal(access_memory(0xc0005000, PF_W), SHADOW_PROTECTED);
@@ -401,7 +401,7 @@ static void a_protected_page_is_read_only_everywhere(void **state)
 	for (u32 i = 0; i < 1024; i++)
 		assert_int_equal(shadow_walk(processor.cr3, 0xc0000000 + i * PAGE_SIZE, &global)
 					 .writable, i != 5);
-	shadow_protect(&pc, SHADOW_NO_FRAME);
+	shadow_protect(&x86, SHADOW_NO_FRAME);
 	assert_int_equal(access_memory(0x5000, PF_W), SHADOW_FILLED);
 	assert_int_equal(access_memory(0xc0005000, PF_W), SHADOW_FILLED);
 	check_isolation();
@@ -417,7 +417,7 @@ static void page_0_can_be_protected(void **state)
 	plain_start(64);
 	entry_set(0x8000, 0 | PTE_P | PTE_W | PTE_U | PTE_D | PTE_A);
 	assert_int_equal(access_memory(0, PF_W), SHADOW_FILLED);
-	shadow_protect(&pc, 0);
+	shadow_protect(&x86, 0);
 	assert_int_equal(access_memory(0, PF_W), SHADOW_PROTECTED);
 	assert_int_equal(access_memory(0, 0), SHADOW_FILLED);
 	assert_false(shadow_walk(processor.cr3, 0, &global).writable);
@@ -426,7 +426,7 @@ static void page_0_can_be_protected(void **state)
 	/* Nor does it get there beside another, or within a large page. */
 	assert_int_equal(access_memory(0x1000, 0), SHADOW_FILLED);
 	assert_false(shadow_walk(processor.cr3, 0, &global).writable);
-	shadow_protect(&pc, SHADOW_NO_FRAME);
+	shadow_protect(&x86, SHADOW_NO_FRAME);
 	assert_int_equal(access_memory(0, PF_W), SHADOW_FILLED);
 	assert_int_equal(access_memory(0xc0000000, PF_W), SHADOW_FILLED);
 	check_isolation();
@@ -440,16 +440,16 @@ static void a_change_of_the_kernel_half_ends_the_short_way(void **state)
 	(void)state;
 	plain_start(64);
 	for (unsigned change = 0; change < 4; change++) {
-		pc.shadow.protected_page = page;
+		x86.shadow.protected_page = page;
 		if (change == 0)
-			shadow_invalidate(&pc, page);
+			shadow_invalidate(&x86, page);
 		else if (change == 1)
-			shadow_flush_all(&pc);
+			shadow_flush_all(&x86);
 		else if (change == 2)
-			shadow_protect(&pc, 0x5000);
+			shadow_protect(&x86, 0x5000);
 		else
-			cr0_load(pc.cr0 & ~CR0_PG);
-		assert_int_equal(pc.shadow.protected_page, 0);
+			cr0_load(x86.cr0 & ~CR0_PG);
+		assert_int_equal(x86.shadow.protected_page, 0);
 	}
 	guest_end();
 }
@@ -462,16 +462,16 @@ static void caching_begins_with_the_first_flush(void **state)
 	cr3_load(directories[1]);
 	cr3_load(directories[0]);
 	assert_int_equal(vcpu.counters[COUNTER_space_hits], 0);
-	shadow_flush(&pc, directories[3], 0, PAGE_SIZE);
+	shadow_flush(&x86, directories[3], 0, PAGE_SIZE);
 	assert_int_equal(vcpu.counters[COUNTER_flush_misses], 1);
 	access_memory(0x5000, PF_U);
 	cr3_load(directories[1]);
 	cr3_load(directories[0]);
 	assert_int_equal(vcpu.counters[COUNTER_space_hits], 1);
-	assert_int_equal(pc.shadow.current->used_groups[0], 1);
+	assert_int_equal(x86.shadow.current->used_groups[0], 1);
 	/* The same value once more asks for a flush. */
 	cr3_load(directories[0]);
-	assert_int_equal(pc.shadow.current->used_groups[0], 0);
+	assert_int_equal(x86.shadow.current->used_groups[0], 0);
 	guest_end();
 }
 
@@ -484,14 +484,14 @@ static void a_kernel_page_is_filled_when_it_is_invalidated(void **state)
 	for (u32 i = 0; i < 1024; i++)
 		entry_set(0x9000 + i * 4, 0);
 	entry_set(pde_address(0, 0x301), 0x9000 | PTE_P | PTE_W);
-	shadow_flush_all(&pc);
+	shadow_flush_all(&x86);
 	entry_set(0x9000 + 4, 0x7000 | PTE_P | PTE_W | PTE_G | PTE_D);
-	shadow_invalidate(&pc, 0xc0401000);
+	shadow_invalidate(&x86, 0xc0401000);
 	assert_int_equal(shadow_walk(processor.cr3, 0xc0401000, &global).frame,
 			 GUEST_BASE + 0x7000);
 	assert_true(global);
 	entry_set(0x9000 + 4, 0);
-	shadow_invalidate(&pc, 0xc0401000);
+	shadow_invalidate(&x86, 0xc0401000);
 	assert_false(shadow_walk(processor.cr3, 0xc0401000, &global).present);
 }
 
@@ -507,14 +507,14 @@ static void the_vmm_does_not_store_where_a_page_was(void **state)
 		entry_set(0x9000 + i * 4, 0);
 	entry_set(0x9000 + 5 * 4, GUEST_SIZE | PTE_P | PTE_W | PTE_A | PTE_D);
 	entry_set(pde_address(0, 0x301), 0x9000 | PTE_P | PTE_W);
-	shadow_flush_all(&pc);
+	shadow_flush_all(&x86);
 	assert_int_equal(access_memory(page, 0), SHADOW_FILLED);
-	assert_int_equal(tlb_walk(page).frame, pc.shadow.nothing);
+	assert_int_equal(tlb_walk(page).frame, x86.shadow.nothing);
 	entry_set(pde_address(0, 0x301), 0);
-	shadow_invalidate(&pc, other);
+	shadow_invalidate(&x86, other);
 	entry_set(0x9000 + 5 * 4, 0x7000 | PTE_P | PTE_W | PTE_A | PTE_D);
 	entry_set(pde_address(0, 0x301), 0x9000 | PTE_P | PTE_W);
-	shadow_invalidate(&pc, other);
+	shadow_invalidate(&x86, other);
 	vmm_stores(page);
 	guest_end();
 }
@@ -534,13 +534,13 @@ static void the_vmm_does_not_store_where_the_protected_page_is_not_yet(void **st
 			entry_set(0x9000 + j * 4, 0);
 		entry_set(0x9000 + 5 * 4, GUEST_SIZE | PTE_P | PTE_W | PTE_A | PTE_D);
 		entry_set(pde_address(0, directory), 0x9000 | PTE_P | PTE_W);
-		shadow_flush_all(&pc);
-		shadow_protect(&pc, 0x6000);
+		shadow_flush_all(&x86);
+		shadow_protect(&x86, 0x6000);
 		assert_int_equal(access_memory(pages[i], 0), SHADOW_FILLED);
-		assert_int_equal(tlb_walk(pages[i]).frame, pc.shadow.nothing);
+		assert_int_equal(tlb_walk(pages[i]).frame, x86.shadow.nothing);
 		entry_set(0x9000 + 5 * 4, 0x6000 | PTE_P | PTE_W | PTE_A | PTE_D);
 		vmm_stores(pages[i]);
-		assert_int_equal(tlb_walk(pages[i]).frame, pc.shadow.memory_base + 0x6000);
+		assert_int_equal(tlb_walk(pages[i]).frame, x86.shadow.memory_base + 0x6000);
 		guest_end();
 	}
 }
@@ -550,11 +550,11 @@ static void a_large_guest_is_reset_in_steps(void **state)
 {
 	(void)state;
 	guest_start(64);
-	pc.shadow.memory_size = 0xc0000000u;
+	x86.shadow.memory_size = 0xc0000000u;
 	breaths = 0;
-	shadow_reset(&pc);
+	shadow_reset(&x86);
 	assert_int_equal(breaths, (0xc0000000u >> 22) / 8);
-	assert_int_equal(physical_word(pc.shadow.identity)[767],
+	assert_int_equal(physical_word(x86.shadow.identity)[767],
 			 (GUEST_BASE + (767u << 22)) | PTE_P | PTE_W | PTE_U | PTE_PS | PTE_A |
 				 PTE_D);
 }

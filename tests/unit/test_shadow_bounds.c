@@ -22,7 +22,7 @@ static void a_flush_ends_exactly_where_it_was_asked_to(void **state)
 		u32 low = i % 3 * 0x7ff;
 
 		pages_fill(0, 1200);
-		shadow_flush(&pc, pc.cr3, (ranges[i].first << 12) + low, ranges[i].end << 12);
+		shadow_flush(&x86, x86.cr3, (ranges[i].first << 12) + low, ranges[i].end << 12);
 		for (u32 page = 0; page < 1200; page++)
 			assert_int_equal(is_shadowed(page << 12),
 					 page < ranges[i].first || page >= ranges[i].end);
@@ -37,9 +37,9 @@ static void an_empty_range_flushes_nothing(void **state)
 {
 	(void)state;
 	pages_fill(0, 8);
-	shadow_flush(&pc, pc.cr3, 0x5800, 0x5800);
-	shadow_flush(&pc, pc.cr3, 0x6000, 0x5000);
-	shadow_flush(&pc, pc.cr3, 0xfffff000, 0x1000);
+	shadow_flush(&x86, x86.cr3, 0x5800, 0x5800);
+	shadow_flush(&x86, x86.cr3, 0x6000, 0x5000);
+	shadow_flush(&x86, x86.cr3, 0xfffff000, 0x1000);
 	assert_true(is_shadowed(0x5000));
 	assert_true(is_shadowed(0));
 	assert_non_null(tlb_find(0x7000));
@@ -59,7 +59,7 @@ static void a_short_flush_leaves_the_rest_of_the_tlb(void **state)
 		tlb_fetch(KERNEL_PAGE, 2);
 		tlb_fetch(0x1000, 3);
 		tlb_fetch(pages << 12, 4);
-		shadow_flush(&pc, pc.cr3, 0x1000, (pages + 1) << 12);
+		shadow_flush(&x86, x86.cr3, 0x1000, (pages + 1) << 12);
 		assert_int_equal(tlb_find(FAR_PAGE) != NULL, pages <= 8);
 		assert_null(tlb_find(0x1000));
 		assert_null(tlb_find(pages << 12));
@@ -77,7 +77,7 @@ static void a_flush_takes_the_pages_of_its_first_and_last_byte(void **state)
 		u32 end = 0x5fff + lengths[i];
 
 		pages_fill(0, 48);
-		shadow_flush(&pc, pc.cr3, 0x5fff, end);
+		shadow_flush(&x86, x86.cr3, 0x5fff, end);
 		for (u32 page = 0; page < 48; page++)
 			assert_int_equal(is_shadowed(page << 12), page < 5 || page > end >> 12);
 	}
@@ -94,7 +94,7 @@ static void a_flush_of_another_space_leaves_the_tlb(void **state)
 		cr3_load(directories[0]);
 		pages_fill(0, 4);
 		tlb_fetch(0x1000, 1);
-		shadow_flush(&pc, directories[1], 0x1000, ends[i]);
+		shadow_flush(&x86, directories[1], 0x1000, ends[i]);
 		assert_non_null(tlb_find(0x1000));
 		assert_true(is_shadowed(0x1000));
 		cr3_load(directories[1]);
@@ -120,7 +120,7 @@ static void a_long_flush_drops_the_space(void **state)
 	for (u32 i = 0; i < ARRAY_SIZE(ranges); i++) {
 		assert_int_equal(access_memory(FAR_PAGE, PF_U), SHADOW_FILLED);
 		tlb_fetch(FAR_PAGE, 1);
-		shadow_flush(&pc, pc.cr3, ranges[i].start, ranges[i].end);
+		shadow_flush(&x86, x86.cr3, ranges[i].start, ranges[i].end);
 		assert_int_equal(is_shadowed(FAR_PAGE), !ranges[i].all);
 		assert_true(is_shadowed(KERNEL_PAGE));
 		if (ranges[i].all)
@@ -137,7 +137,7 @@ static void a_flush_within_a_large_page_drops_all_of_it(void **state)
 	for (u32 i = 0; i < ARRAY_SIZE(ends); i++) {
 		assert_int_equal(access_memory(0x400000, PF_U), SHADOW_FILLED);
 		pages_fill(0x800, 0x802);
-		shadow_flush(&pc, pc.cr3, 0x400000, 0x400000 + ends[i]);
+		shadow_flush(&x86, x86.cr3, 0x400000, 0x400000 + ends[i]);
 		assert_false(is_shadowed(0x400000));
 		assert_false(is_shadowed(0x7ff000));
 		assert_int_equal(is_shadowed(0x800000), ends[i] <= 0x400000);
@@ -158,19 +158,19 @@ static void an_invalidation_is_of_one_page(void **state)
 	tlb_fetch(KERNEL_PAGE, 5);
 	tlb_fetch(0xff800000, 6);
 	tlb_fetch(GANDALF_BASE, 7);
-	shadow_invalidate(&pc, 0x2123);
+	shadow_invalidate(&x86, 0x2123);
 	for (u32 page = 0; page < 4; page++) {
 		assert_int_equal(is_shadowed(page << 12), page != 2);
 		assert_int_equal(tlb_find(page << 12) != NULL, page != 2);
 	}
 	/* A page of the kernel is there again at once. */
-	shadow_invalidate(&pc, KERNEL_PAGE);
+	shadow_invalidate(&x86, KERNEL_PAGE);
 	assert_null(tlb_find(KERNEL_PAGE));
 	assert_true(is_shadowed(KERNEL_PAGE));
 	assert_non_null(tlb_find(0x3000));
 	/* The VMM's are none of the guest's business. */
-	shadow_invalidate(&pc, 0xff800000);
-	shadow_invalidate(&pc, GANDALF_BASE);
+	shadow_invalidate(&x86, 0xff800000);
+	shadow_invalidate(&x86, GANDALF_BASE);
 	assert_non_null(tlb_find(0xff800000));
 	assert_non_null(tlb_find(GANDALF_BASE));
 	assert_int_equal(vcpu.counters[COUNTER_invalidations] - count, 4);
@@ -191,7 +191,7 @@ static void new_pages_leave_the_tlb(void **state)
 	cr3_load(directories[1]);
 	assert_null(tlb_find(0x1000));
 	assert_non_null(tlb_find(KERNEL_PAGE));
-	shadow_flush_all(&pc);
+	shadow_flush_all(&x86);
 	assert_null(tlb_find(KERNEL_PAGE));
 }
 
@@ -203,13 +203,13 @@ static void everything_is_forgotten_where_that_is_asked_for(void **state)
 	pages_fill(0, 2);
 	tlb_fetch(0x1000, 1);
 	tlb_fetch(KERNEL_PAGE, 2);
-	shadow_flush_all(&pc);
+	shadow_flush_all(&x86);
 	assert_false(is_shadowed(0x1000));
 	assert_null(tlb_find(0x1000));
 	assert_null(tlb_find(KERNEL_PAGE));
 	assert_int_equal(processor.cr4, CR4_PSE);
 	processor.cr4 = CR4_PSE | CR4_PGE;
-	shadow_flush_all(&pc);
+	shadow_flush_all(&x86);
 	assert_int_equal(processor.cr4, CR4_PSE | CR4_PGE);
 }
 
@@ -225,7 +225,7 @@ static void the_kernel_s_half_is_rebuilt_if_it_has_to_be(void **state)
 	assert_int_equal(rebuilds(), before);
 	/* A page that is not global. */
 	entry_set(KERNEL_TABLE + 7 * 4, 0x7000 | READY);
-	shadow_invalidate(&pc, 0xc0007000);
+	shadow_invalidate(&x86, 0xc0007000);
 	cr3_load(directories[1]);
 	assert_int_equal(rebuilds(), before + 1);
 	cr3_load(directories[0]);
@@ -235,7 +235,7 @@ static void the_kernel_s_half_is_rebuilt_if_it_has_to_be(void **state)
 	cr3_load(directories[0]);
 	assert_int_equal(rebuilds(), before + 3);
 	/* No page is, without CR4.PGE. */
-	pc.cr4 = CR4_PSE;
+	x86.cr4 = CR4_PSE;
 	cr3_load(directories[1]);
 	cr3_load(directories[0]);
 	assert_int_equal(rebuilds(), before + 5);
@@ -258,20 +258,20 @@ static void paging_that_comes_back_finds_the_kernel_as_it_is_now(void **state)
 static void nothing_is_left_of_a_guest_that_starts_again(void **state)
 {
 	(void)state;
-	shadow_protect(&pc, 0x5000);
+	shadow_protect(&x86, 0x5000);
 	pages_fill(0, 2);
-	pc.shadow.protected_page = KERNEL_PAGE;
+	x86.shadow.protected_page = KERNEL_PAGE;
 	shadow_destroy(&vcpu);
-	assert_null(pc.shadow.current);
+	assert_null(x86.shadow.current);
 	/* Whatever was there before its first start, too. */
-	pc.shadow.current = (struct space *)&shared;
-	shadow_reset(&pc);
-	assert_null(pc.shadow.guest_directory);
-	assert_int_equal(pc.shadow.protected_frame, SHADOW_NO_FRAME);
-	assert_int_equal(pc.shadow.protected_page, 0);
-	assert_false(pc.shadow.caching);
-	assert_null(pc.shadow.current);
-	assert_int_equal(vcpu.cr3, pc.shadow.identity);
+	x86.shadow.current = (struct space *)&shared;
+	shadow_reset(&x86);
+	assert_null(x86.shadow.guest_directory);
+	assert_int_equal(x86.shadow.protected_frame, SHADOW_NO_FRAME);
+	assert_int_equal(x86.shadow.protected_page, 0);
+	assert_false(x86.shadow.caching);
+	assert_null(x86.shadow.current);
+	assert_int_equal(vcpu.cr3, x86.shadow.identity);
 }
 
 /* The guest's handlers run at the points: none of them may store the short way by then. */
@@ -279,14 +279,14 @@ static void a_new_protection_ends_the_short_way_at_once(void **state)
 {
 	(void)state;
 	pages_fill(0, 2);
-	pc.shadow.protected_page = KERNEL_PAGE;
-	pc.point = upcall_point;
-	shadow_protect(&pc, 0x5000);
+	x86.shadow.protected_page = KERNEL_PAGE;
+	x86.point = upcall_point;
+	shadow_protect(&x86, 0x5000);
 	assert_true(points_seen > 0);
 	assert_int_equal(points_with_short_way, 0);
 	/* The same again is no work. */
 	points_seen = 0;
-	shadow_protect(&pc, 0x5000);
+	shadow_protect(&x86, 0x5000);
 	assert_int_equal(points_seen, 0);
 }
 
@@ -296,12 +296,12 @@ static void the_idle_vcpu_breathes_while_it_frees(void **state)
 	(void)state;
 	pages_fill(0, 2);
 	breaths = 0;
-	cr3_load(pc.cr3);
+	cr3_load(x86.cr3);
 	assert_false(is_shadowed(0x1000));
 	assert_int_equal(breaths, 0);
 	pages_fill(0, 2);
 	core.current = &idle_vcpu;
-	cr3_load(pc.cr3);
+	cr3_load(x86.cr3);
 	assert_int_equal(breaths, 1);
 	/* One group of a space, the space, and the groups of the two directories. */
 	pages_fill(0, 2);
@@ -316,19 +316,19 @@ static void frames_are_marked_where_they_are_used(void **state)
 	u32 table;
 
 	(void)state;
-	assert_int_equal(*pool_marks(pc.shadow.current->directory), 0xff000000);
+	assert_int_equal(*pool_marks(x86.shadow.current->directory), 0xff000000);
 	assert_int_equal(access_memory(0x41000, PF_U), SHADOW_FILLED);
-	table = *physical_word(pc.shadow.current->directory) & PTE_FRAME;
+	table = *physical_word(x86.shadow.current->directory) & PTE_FRAME;
 	assert_int_equal(*pool_marks(table), 1u << 0x41 / 32);
 	cr3_load(directories[1]);
-	for (u32 i = 0; i < ARRAY_SIZE(pc.shadow.current->used_groups); i++)
-		assert_int_equal(pc.shadow.current->used_groups[i], 0);
+	for (u32 i = 0; i < ARRAY_SIZE(x86.shadow.current->used_groups); i++)
+		assert_int_equal(x86.shadow.current->used_groups[i], 0);
 	/* A place that another space had before. */
 	cr0_load(CR0_PE);
-	pc.cr3 = directories[2];
+	x86.cr3 = directories[2];
 	cr0_load(CR0_PE | CR0_PG);
-	for (u32 i = 0; i < ARRAY_SIZE(pc.shadow.current->used_groups); i++)
-		assert_int_equal(pc.shadow.current->used_groups[i], 0);
+	for (u32 i = 0; i < ARRAY_SIZE(x86.shadow.current->used_groups); i++)
+		assert_int_equal(x86.shadow.current->used_groups[i], 0);
 }
 
 /* Of those that have frames, the one that was loaded longest ago. */
@@ -364,27 +364,27 @@ static void translations_are_those_of_the_guest_s_tables(void **state)
 	entry_set(pde_address(0, 1), 0);
 	entry_set(pde_address(0, 2), GUEST_SIZE | PTE_P);
 	entry_set(pde_address(0, 3), 0x00400000 | PTE_P | PTE_PS);
-	assert_true(shadow_translate(&pc, 0x5123, &frame));
+	assert_true(shadow_translate(&x86, 0x5123, &frame));
 	assert_int_equal(frame, 0x5000);
-	assert_true(shadow_translate(&pc, 0x7000, &frame));
+	assert_true(shadow_translate(&x86, 0x7000, &frame));
 	assert_int_equal(frame, 0x70003000);
-	assert_true(shadow_translate(&pc, 0xc03fffff, &frame));
+	assert_true(shadow_translate(&x86, 0xc03fffff, &frame));
 	assert_int_equal(frame, 0x3ff000);
-	assert_true(shadow_translate(&pc, 0xc0412345, &frame));
+	assert_true(shadow_translate(&x86, 0xc0412345, &frame));
 	assert_int_equal(frame, 0x12000);
-	assert_true(shadow_translate(&pc, 0xc12345, &frame));
+	assert_true(shadow_translate(&x86, 0xc12345, &frame));
 	assert_int_equal(frame, 0x412000);
-	assert_false(shadow_translate(&pc, 0x6000, &frame));
-	assert_false(shadow_translate(&pc, 0x400000, &frame));
-	assert_false(shadow_translate(&pc, 0x800000, &frame));
+	assert_false(shadow_translate(&x86, 0x6000, &frame));
+	assert_false(shadow_translate(&x86, 0x400000, &frame));
+	assert_false(shadow_translate(&x86, 0x800000, &frame));
 	/* The bit of a large page means a table, without CR4.PSE: here one of zeroes. */
-	pc.cr4 = CR4_PGE;
-	assert_false(shadow_translate(&pc, 0xc12345, &frame));
-	pc.cr3 = GUEST_SIZE;
-	assert_false(shadow_translate(&pc, 0x5123, &frame));
-	pc.cr3 = directories[0];
+	x86.cr4 = CR4_PGE;
+	assert_false(shadow_translate(&x86, 0xc12345, &frame));
+	x86.cr3 = GUEST_SIZE;
+	assert_false(shadow_translate(&x86, 0x5123, &frame));
+	x86.cr3 = directories[0];
 	cr0_load(CR0_PE);
-	assert_false(shadow_translate(&pc, 0x5123, &frame));
+	assert_false(shadow_translate(&x86, 0x5123, &frame));
 }
 
 static void the_vmm_s_own_faults_are_filled_as_the_guest_s(void **state)
@@ -400,7 +400,7 @@ static void the_vmm_s_own_faults_are_filled_as_the_guest_s(void **state)
 	assert_false(shadow_fill_for_vmm(&vcpu, GANDALF_BASE));
 	/* Nor are the guest's tables asked for the VMM's pages. */
 	assert_int_equal(*guest_word(pde_address(0, BASE_DIRECTORY)) & PTE_A, 0);
-	shadow_invalidate(&pc, 0x7000);
+	shadow_invalidate(&x86, 0x7000);
 	vmm_stores(0x7000);
 	assert_true(shadow_is_writable(&vcpu, 0x7000));
 }
@@ -413,7 +413,7 @@ static void neighbours_of_a_fault_have_their_own_rights(void **state)
 	bool global;
 
 	(void)state;
-	shadow_protect(&pc, 0x5000);
+	shadow_protect(&x86, 0x5000);
 	for (u32 i = 0; i < ARRAY_SIZE(rights); i++)
 		entry_set(USER_TABLE + i * 4, i << 12 | PTE_P | PTE_A | rights[i]);
 	entry_set(USER_TABLE + 6 * 4, GUEST_SIZE | READY | PTE_U);
@@ -433,8 +433,8 @@ static void neighbours_of_a_fault_have_their_own_rights(void **state)
 	/* The first page of the kernel comes alone, as all of its pages do. */
 	entry_set(KERNEL_TABLE, 0);
 	entry_set(KERNEL_TABLE + 4, 0);
-	shadow_invalidate(&pc, 0xc0000000);
-	shadow_invalidate(&pc, 0xc0001000);
+	shadow_invalidate(&x86, 0xc0000000);
+	shadow_invalidate(&x86, 0xc0001000);
 	entry_set(KERNEL_TABLE, READY | PTE_G);
 	entry_set(KERNEL_TABLE + 4, READY | PTE_G);
 	assert_int_equal(access_memory(0xc0000000, 0), SHADOW_FILLED);
@@ -446,7 +446,7 @@ static void neighbours_of_a_fault_have_their_own_rights(void **state)
 static void the_local_apic_is_one_page(void **state)
 {
 	(void)state;
-	pc.shadow.apic = 0x70000000;
+	x86.shadow.apic = 0x70000000;
 	entry_set(USER_TABLE + 5 * 4, 0x70000000 | READY | PTE_U);
 	entry_set(USER_TABLE + 6 * 4, 0x70001000 | READY | PTE_U);
 	assert_int_equal(access_memory(0x5000, PF_W), SHADOW_APIC);
@@ -476,11 +476,11 @@ static void a_changed_directory_entry_of_the_kernel_is_rebuilt_as_a_whole(void *
 
 	(void)state;
 	entry_set(pde_address(0, 0x301), 0x400000 | READY | PTE_PS | PTE_G);
-	shadow_invalidate(&pc, 0xc0512345);
+	shadow_invalidate(&x86, 0xc0512345);
 	assert_int_equal(shadow_walk(processor.cr3, 0xc0401000, &global).frame,
 			 GUEST_BASE + 0x401000);
 	entry_set(pde_address(0, 0x301), KERNEL_TABLE | PTE_P | PTE_W);
-	shadow_invalidate(&pc, 0xc0512345);
+	shadow_invalidate(&x86, 0xc0512345);
 	for (u32 page = 0; page < 1024; page++)
 		assert_int_equal(shadow_walk(processor.cr3, 0xc0400000 + (page << 12),
 					     &global).frame, GUEST_BASE + (page << 12));
@@ -492,12 +492,12 @@ static void a_changed_directory_entry_of_the_kernel_is_rebuilt_as_a_whole(void *
 static void a_flush_of_little_is_little_work(void **state)
 {
 	(void)state;
-	pc.point = upcall_point;
-	shadow_flush(&pc, pc.cr3, 0, 0x1000000);
+	x86.point = upcall_point;
+	shadow_flush(&x86, x86.cr3, 0, 0x1000000);
 	assert_int_equal(points_seen, 4);
 	points_seen = 0;
 	pages_fill(0x400, 0x401);
-	shadow_flush(&pc, pc.cr3, 0, 0x1000000);
+	shadow_flush(&x86, x86.cr3, 0, 0x1000000);
 	assert_int_equal(points_seen, 3 + 32);
 }
 

@@ -32,7 +32,7 @@ static void may_fail(bool result)
 
 static void rights_are_covered(struct rights shadow, u32 directory, u32 linear)
 {
-	struct rights real = guest_walk(directory, pc.cr4, linear);
+	struct rights real = guest_walk(directory, x86.cr4, linear);
 	bool dirty = real.dirty || (linear >= KERNEL_DIRECTORY << 22 && any_dirty(linear));
 
 	if (!shadow.present)
@@ -49,9 +49,9 @@ static void rights_are_covered(struct rights shadow, u32 directory, u32 linear)
 	if (real.frame < GUEST_SIZE)
 		assert_int_equal(shadow.frame, GUEST_BASE + real.frame);
 	else
-		assert_int_equal(shadow.frame, pc.shadow.nothing);
-	if (real.frame == pc.shadow.protected_frame &&
-	    (directory == pc.cr3 || linear >= KERNEL_DIRECTORY << 22))
+		assert_int_equal(shadow.frame, x86.shadow.nothing);
+	if (real.frame == x86.shadow.protected_frame &&
+	    (directory == x86.cr3 || linear >= KERNEL_DIRECTORY << 22))
 		assert_false(shadow.writable);
 }
 
@@ -81,15 +81,15 @@ static void check_coverage(void)
 {
 	for (u32 i = 0; i < SHADOW_SPACES_PER_FRAME * SHADOW_SPACE_FRAMES; i++)
 		if (space_of(i)->directory != 0 &&
-		    (pc.shadow.caching || space_of(i) == pc.shadow.current))
+		    (x86.shadow.caching || space_of(i) == x86.shadow.current))
 			half_is_covered(space_of(i)->directory, space_of(i)->guest, 0,
 					KERNEL_DIRECTORY);
-	if (pc.shadow.current == NULL)
+	if (x86.shadow.current == NULL)
 		return;
-	half_is_covered(pc.shadow.master, pc.cr3, KERNEL_DIRECTORY, BASE_DIRECTORY);
+	half_is_covered(x86.shadow.master, x86.cr3, KERNEL_DIRECTORY, BASE_DIRECTORY);
 	for (unsigned i = 0; i < ARRAY_SIZE(tlb); i++)
 		if (tlb[i].valid && tlb[i].page < GANDALF_BASE >> 12)
-			rights_are_covered(tlb[i].rights, pc.cr3, tlb[i].page << 12);
+			rights_are_covered(tlb[i].rights, x86.cr3, tlb[i].page << 12);
 }
 
 /* Where a store to the protected page takes the short way, it is one, and allowed. */
@@ -97,28 +97,28 @@ static u32 short_ways;
 
 static void short_way_is_right(void)
 {
-	u32 page = pc.shadow.protected_page;
+	u32 page = x86.shadow.protected_page;
 	struct rights there, guests;
 	bool global;
 
-	if (pc.shadow.current == NULL || page == 0)
+	if (x86.shadow.current == NULL || page == 0)
 		return;
 	there = shadow_walk(processor.cr3, page, &global);
-	guests = guest_walk(pc.cr3, pc.cr4, page);
+	guests = guest_walk(x86.cr3, x86.cr4, page);
 	if (!there.present || there.writable)
 		return;
 	assert_true(rights_allow(guests, PF_W));
-	assert_int_equal(guests.frame, pc.shadow.protected_frame);
+	assert_int_equal(guests.frame, x86.shadow.protected_frame);
 	short_ways++;
 }
 
 static void cr4_load(u32 value)
 {
-	u32 old = pc.cr4;
+	u32 old = x86.cr4;
 
-	pc.cr4 = value;
+	x86.cr4 = value;
 	if (old != value)
-		shadow_flush_all(&pc);
+		shadow_flush_all(&x86);
 }
 
 /* A guest that keeps the rules: twelve directories with the same kernel half. */
@@ -212,7 +212,7 @@ static void random_access(void)
 static u32 current_index(void)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(directories); i++)
-		if (directories[i] == pc.cr3)
+		if (directories[i] == x86.cr3)
 			return i;
 	return 0;
 }
@@ -235,11 +235,11 @@ static void random_upgrade(void)
 
 static void kernel_flush_all(void)
 {
-	if (pc.cr4 & CR4_PGE) {
-		cr4_load(pc.cr4 & ~CR4_PGE);
-		cr4_load(pc.cr4 | CR4_PGE);
+	if (x86.cr4 & CR4_PGE) {
+		cr4_load(x86.cr4 & ~CR4_PGE);
+		cr4_load(x86.cr4 | CR4_PGE);
 	} else {
-		cr3_load(pc.cr3);
+		cr3_load(x86.cr3);
 	}
 }
 
@@ -247,25 +247,25 @@ static void user_flush(u32 directory, u32 linear, u32 size)
 {
 	bool current = directory == current_index();
 
-	if (pc.shadow.caching) {
+	if (x86.shadow.caching) {
 		u32 start = linear - (one_in(3) ? random_below(0x10000) & PTE_FRAME : 0);
 
 		if (start > linear)
 			start = linear;
 		if (current && size == PAGE_SIZE && one_in(3))
-			shadow_invalidate(&pc, linear);
+			shadow_invalidate(&x86, linear);
 		else if (current && one_in(6))
-			cr3_load(pc.cr3);
+			cr3_load(x86.cr3);
 		else if (one_in(8))
-			shadow_flush(&pc, directories[directory], 0, 0xffffffff);
+			shadow_flush(&x86, directories[directory], 0, 0xffffffff);
 		else
-			shadow_flush(&pc, directories[directory] | random_below(PAGE_SIZE), start,
+			shadow_flush(&x86, directories[directory] | random_below(PAGE_SIZE), start,
 				     linear + size);
 	} else if (current) {
 		if (size == PAGE_SIZE && one_in(2))
-			shadow_invalidate(&pc, linear);
+			shadow_invalidate(&x86, linear);
 		else
-			cr3_load(pc.cr3);
+			cr3_load(x86.cr3);
 	}
 }
 
@@ -298,9 +298,9 @@ static void random_kernel_downgrade(void)
 	/* Half of the time where the protected page is. */
 	if (one_in(2))
 		for (u32 i = 0; i < 4; i++)
-			if (pc.shadow.protected_page >> 22 == kernel_slots[i]) {
+			if (x86.shadow.protected_page >> 22 == kernel_slots[i]) {
 				slot = i;
-				page = pc.shadow.protected_page >> 12 & 1023;
+				page = x86.shadow.protected_page >> 12 & 1023;
 			}
 	if (one_in(4)) {
 		kernel_pde_set(kernel_slots[slot],
@@ -309,10 +309,10 @@ static void random_kernel_downgrade(void)
 		return;
 	}
 	entry_set(TABLES_OF_KERNEL + slot * PAGE_SIZE + page * 4, random_pte());
-	if (one_in(4) || pc.shadow.current == NULL)
+	if (one_in(4) || x86.shadow.current == NULL)
 		kernel_flush_all();
 	else
-		shadow_invalidate(&pc, kernel_slots[slot] << 22 | page << 12);
+		shadow_invalidate(&x86, kernel_slots[slot] << 22 | page << 12);
 }
 
 /* The kernel unmaps a whole address space, as at exit. */
@@ -322,15 +322,15 @@ static void random_exit(void)
 
 	for (u32 slot = 0; slot < ARRAY_SIZE(user_slots); slot++)
 		entry_set(pde_address(directory, user_slots[slot]), 0);
-	if (pc.shadow.caching)
-		shadow_flush(&pc, directories[directory], 0, 0xffffffff);
+	if (x86.shadow.caching)
+		shadow_flush(&x86, directories[directory], 0, 0xffffffff);
 	else
 		user_flush(directory, 0, KERNEL_DIRECTORY << 22);
 	for (u32 slot = 0; slot < ARRAY_SIZE(user_slots); slot++)
 		entry_set(pde_address(directory, user_slots[slot]),
 			  random_pde(user_table(directory, slot)));
-	if (!pc.shadow.caching && directory == current_index())
-		cr3_load(pc.cr3);
+	if (!x86.shadow.caching && directory == current_index())
+		cr3_load(x86.cr3);
 }
 
 static void random_switch(void)
@@ -340,13 +340,13 @@ static void random_switch(void)
 
 static void random_paging(void)
 {
-	cr0_load(pc.cr0 & ~CR0_PG);
+	cr0_load(x86.cr0 & ~CR0_PG);
 	for (unsigned i = 0; i < 5; i++)
 		access_and_check(one_in(2) ? random_below(GUEST_SIZE) : random_linear(),
 				 random_next(&random_state) & (PF_W | PF_U));
 	check_isolation();
-	pc.cr3 = directories[random_below(ARRAY_SIZE(directories))];
-	cr0_load(pc.cr0 | CR0_PG);
+	x86.cr3 = directories[random_below(ARRAY_SIZE(directories))];
+	cr0_load(x86.cr0 | CR0_PG);
 }
 
 static void random_protection(void)
@@ -355,18 +355,18 @@ static void random_protection(void)
 	u32 linear;
 
 	if (one_in(3)) {
-		shadow_protect(&pc, one_in(3) ? SHADOW_NO_FRAME
+		shadow_protect(&x86, one_in(3) ? SHADOW_NO_FRAME
 					      : random_below(FRAMES_OF_GUEST) << 12);
 		return;
 	}
 	/* A GDT, and a store to it. */
 	for (u32 i = 0; i < 20; i++) {
 		linear = kernel_slots[random_below(4)] << 22 | random_below(24) << 12;
-		rights = guest_walk(pc.cr3, pc.cr4, linear);
+		rights = guest_walk(x86.cr3, x86.cr4, linear);
 		if (rights_allow(rights, PF_W) && rights.frame < GUEST_SIZE)
 			break;
 	}
-	shadow_protect(&pc, rights.frame);
+	shadow_protect(&x86, rights.frame);
 	access_and_check(linear, PF_W);
 }
 
@@ -398,8 +398,8 @@ static void step_legal(bool caches)
 			random_protection();
 		break;
 	case 21:
-		if (caches && !pc.shadow.caching && one_in(3))
-			shadow_flush(&pc, pc.cr3, 0, 0xffffffff);
+		if (caches && !x86.shadow.caching && one_in(3))
+			shadow_flush(&x86, x86.cr3, 0, 0xffffffff);
 		break;
 	default:
 		random_access();
@@ -410,8 +410,8 @@ static void run_legal(u32 seed, u32 frames, u32 steps, u32 cr4, bool caches)
 {
 	guest_start(frames);
 	tables_make(seed);
-	pc.cr4 = cr4;
-	pc.cr3 = directories[0];
+	x86.cr4 = cr4;
+	x86.cr3 = directories[0];
 	cr0_load(CR0_PE | CR0_PG);
 	for (u32 i = 0; i < steps && !stopped; i++) {
 		step_legal(caches);
@@ -508,7 +508,7 @@ static void hostile_fill(void)
 	if (linear < GANDALF_BASE && !one_in(5))
 		access_memory(linear, error & (PF_W | PF_U));
 	else
-		may_fail(shadow_fill(&pc, linear, &error) != SHADOW_FILLED);
+		may_fail(shadow_fill(&x86, linear, &error) != SHADOW_FILLED);
 }
 
 static void hostile_load(void)
@@ -533,28 +533,28 @@ static void step_hostile(void)
 		break;
 	case 10:
 		if (one_in(3))
-			cr0_load(pc.cr0 ^ CR0_PG);
+			cr0_load(x86.cr0 ^ CR0_PG);
 		break;
 	case 11:
 		if (one_in(5))
 			cr4_load(random_next(&random_state) & (CR4_PSE | CR4_PGE));
 		break;
 	case 12:
-		shadow_invalidate(&pc, hostile_linear());
+		shadow_invalidate(&x86, hostile_linear());
 		break;
 	case 13:
-		if (one_in(50) || pc.shadow.caching)
-			shadow_flush(&pc, directories[random_below(ARRAY_SIZE(directories))],
+		if (one_in(50) || x86.shadow.caching)
+			shadow_flush(&x86, directories[random_below(ARRAY_SIZE(directories))],
 				     hostile_linear(), hostile_linear());
 		break;
 	case 14:
 		if (one_in(5))
-			shadow_protect(&pc, one_in(3) ? random_next(&random_state) & PTE_FRAME
+			shadow_protect(&x86, one_in(3) ? random_next(&random_state) & PTE_FRAME
 						      : random_below(FRAMES_OF_GUEST) << 12);
 		break;
 	case 15:
 		may_fail(shadow_fill_for_vmm(&vcpu, hostile_linear()));
-		may_fail(shadow_make_writable(&pc, random_linear()));
+		may_fail(shadow_make_writable(&x86, random_linear()));
 		vmm_stores(random_linear());
 		break;
 	default:
@@ -568,9 +568,9 @@ static u32 point_depth, points_used;
 static bool points_stop;
 static jmp_buf given_up;
 
-void upcall_point(struct pc *which)
+void upcall_point(struct x86 *which)
 {
-	assert_ptr_equal(which, &pc);
+	assert_ptr_equal(which, &x86);
 	if (point_depth == UPCALL_DEPTH || !one_in(3))
 		return;
 	cr3_write(cr3_read());
@@ -589,10 +589,10 @@ static void run_interrupted(u32 seed, u32 frames, u32 steps)
 {
 	guest_start(frames);
 	tables_make(seed);
-	pc.cr4 = CR4_PSE | CR4_PGE;
-	pc.cr3 = directories[0];
-	pc.dedicated = true;
-	pc.point = upcall_point;
+	x86.cr4 = CR4_PSE | CR4_PGE;
+	x86.cr3 = directories[0];
+	x86.dedicated = true;
+	x86.point = upcall_point;
 	point_depth = 0;
 	points_stop = seed % 2 != 0;
 	if (setjmp(given_up) == 0)
@@ -616,8 +616,8 @@ static void run_hostile(u32 seed, u32 frames, u32 steps)
 {
 	guest_start(frames);
 	tables_make(seed);
-	pc.cr4 = CR4_PSE | CR4_PGE;
-	pc.cr3 = directories[0];
+	x86.cr4 = CR4_PSE | CR4_PGE;
+	x86.cr3 = directories[0];
 	for (u32 i = 0; i < steps && !stopped; i++) {
 		step_hostile();
 		if (i % 4 == 0)

@@ -22,7 +22,7 @@ static void a_page_is_protected_in_every_space(void **state)
 		assert_true(shadow_walk(processor.cr3, 0x5000, &global).writable);
 	}
 	cr3_load(directories[1]);
-	shadow_protect(&pc, 0x5000);
+	shadow_protect(&x86, 0x5000);
 	for (u32 i = 0; i < 4; i++) {
 		cr3_load(directories[i]);
 		assert_false(shadow_walk(processor.cr3, 0x5000, &global).writable);
@@ -39,12 +39,12 @@ static void paging_that_was_off_has_all_spaces_again(void **state)
 	for (u32 times = 0; times < 3; times++) {
 		for (u32 i = 0; i < 4; i++)
 			cr3_load(directories[i]);
-		assert_int_equal(pc.shadow.space_limit, 4);
+		assert_int_equal(x86.shadow.space_limit, 4);
 		cr0_load(CR0_PE);
-		assert_int_equal(pc.shadow.space_limit, 0);
-		pc.cr3 = directories[0];
+		assert_int_equal(x86.shadow.space_limit, 0);
+		x86.cr3 = directories[0];
 		cr0_load(CR0_PE | CR0_PG);
-		assert_int_equal(pc.shadow.space_limit, 1);
+		assert_int_equal(x86.shadow.space_limit, 1);
 	}
 	check_isolation();
 	guest_end();
@@ -56,16 +56,16 @@ static void a_new_page_of_the_kernel_ends_the_short_way(void **state)
 {
 	(void)state;
 	entry_set(KERNEL_TABLE + 7 * 4, 0);
-	shadow_invalidate(&pc, 0xc0007000);
+	shadow_invalidate(&x86, 0xc0007000);
 	entry_set(KERNEL_TABLE + 7 * 4, 0x7000 | READY | PTE_G);
-	pc.shadow.protected_page = KERNEL_PAGE;
+	x86.shadow.protected_page = KERNEL_PAGE;
 	assert_int_equal(access_memory(0xc0007000, 0), SHADOW_FILLED);
-	assert_int_equal(pc.shadow.protected_page, 0);
+	assert_int_equal(x86.shadow.protected_page, 0);
 	/* Pages of a process are none of its business, not even those that are filled seldom. */
 	entry_set(USER_TABLE + 7 * 4, GUEST_SIZE | READY | PTE_U);
-	pc.shadow.protected_page = KERNEL_PAGE;
+	x86.shadow.protected_page = KERNEL_PAGE;
 	assert_int_equal(access_memory(0x7000, PF_U), SHADOW_FILLED);
-	assert_int_equal(pc.shadow.protected_page, KERNEL_PAGE);
+	assert_int_equal(x86.shadow.protected_page, KERNEL_PAGE);
 }
 
 
@@ -81,9 +81,9 @@ static void a_load_amid_a_rebuild_rebuilds_too(void **state)
 	u32 before = rebuilds();
 
 	(void)state;
-	pc.point = upcall_point;
+	x86.point = upcall_point;
 	at_first_point = load_another;
-	shadow_flush_all(&pc);
+	shadow_flush_all(&x86);
 	assert_int_equal(rebuilds(), before + 2);
 	/* And none behind it. */
 	cr3_load(directories[0]);
@@ -100,9 +100,9 @@ static void a_dropped_space_has_no_page_left_anywhere(void **state)
 		assert_int_equal(access_memory((slot + slot / 8 % 8) << 22, PF_U), SHADOW_FILLED);
 		if (slot % 128 != 120)
 			continue;
-		cr3_load(pc.cr3);
+		cr3_load(x86.cr3);
 		for (u32 i = 0; i < KERNEL_DIRECTORY; i++)
-			assert_int_equal(*physical_word(pc.shadow.current->directory + i * 4), 0);
+			assert_int_equal(*physical_word(x86.shadow.current->directory + i * 4), 0);
 		check_isolation();
 	}
 	guest_end();
@@ -116,8 +116,8 @@ static void a_space_is_dropped_in_steps(void **state)
 		entry_set(pde_address(0, slot), USER_TABLE | PTE_P | PTE_W | PTE_U);
 		assert_int_equal(access_memory(slot << 22, PF_U), SHADOW_FILLED);
 	}
-	pc.point = upcall_point;
-	shadow_flush(&pc, pc.cr3, 0, SHADOW_KERNEL);
+	x86.point = upcall_point;
+	shadow_flush(&x86, x86.cr3, 0, SHADOW_KERNEL);
 	assert_int_equal(points_seen, 5);
 }
 
@@ -130,7 +130,7 @@ static void directories_have_chains_of_their_own(void **state)
 	for (u32 i = 0; i < ARRAY_SIZE(directories); i++)
 		cr3_load(directories[i]);
 	for (u32 i = 0; i < SHADOW_HASH; i++)
-		chains += pc.shadow.hash[i] != 0;
+		chains += x86.shadow.hash[i] != 0;
 	assert_int_equal(chains, ARRAY_SIZE(directories));
 }
 
@@ -169,7 +169,7 @@ static void changes_end_with_the_last_space(void **state)
 	entry_set(pde_address(1, 0x302), READY | PTE_PS | PTE_G);
 	assert_int_equal(access_memory(0xc0800000, 0), SHADOW_FILLED);
 	assert_int_equal(*physical_word(behind->directory + 0x302 * 4), 0);
-	shadow_protect(&pc, 0x5000);
+	shadow_protect(&x86, 0x5000);
 	assert_int_equal(*physical_word(behind->directory), table | PTE_P);
 	assert_int_equal(behind->used_groups[0], 1);
 }
@@ -189,19 +189,19 @@ static void tables_end_with_the_guest_s_memory(void **state)
 	for (u32 slot = 8; slot <= 0x308; slot += 0x300)
 		entry_set(pde_address(0, slot), GUEST_SIZE | PTE_P | PTE_W | PTE_U);
 	for (u32 i = 0; i < 2; i++) {
-		assert_false(shadow_translate(&pc, 0x2000000 + (i << 12), &frame));
+		assert_false(shadow_translate(&x86, 0x2000000 + (i << 12), &frame));
 		assert_int_equal(access_memory(0x2000000 + (i << 12), 0), SHADOW_FAULT);
-		shadow_invalidate(&pc, 0xc2000000 + (i << 12));
+		shadow_invalidate(&x86, 0xc2000000 + (i << 12));
 		assert_false(is_shadowed(0xc2000000 + (i << 12)));
 	}
 	cr3_load(GUEST_SIZE);
 	for (u32 i = 0; i < 2; i++) {
-		assert_false(shadow_translate(&pc, i << 22, &frame));
+		assert_false(shadow_translate(&x86, i << 22, &frame));
 		assert_int_equal(access_memory(i << 22, 0), SHADOW_FAULT);
 	}
-	shadow_flush_all(&pc);
+	shadow_flush_all(&x86);
 	for (u32 i = KERNEL_DIRECTORY; i < BASE_DIRECTORY; i++)
-		assert_int_equal(*physical_word(pc.shadow.current->directory + i * 4), 0);
+		assert_int_equal(*physical_word(x86.shadow.current->directory + i * 4), 0);
 }
 
 /* The guest's directory is looked for once, and again when its window shows another frame: a fault
@@ -213,14 +213,14 @@ static void the_directory_is_found_again_behind_its_window(void **state)
 
 	(void)state;
 	assert_int_equal(access_memory(0x1000, PF_U), SHADOW_FILLED);
-	assert_int_equal(*pc.shadow.guest_window, pc.shadow.guest_window_entry);
+	assert_int_equal(*x86.shadow.guest_window, x86.shadow.guest_window_entry);
 	for (u32 i = 0; i < 1024; i++)
 		entry_set(table + i * 4, 0x3000 | READY | PTE_U);
 	entry_set(pde_address(0, 1), table | PTE_P | PTE_W | PTE_U);
 	assert_int_equal(access_memory(0x400000, PF_U), SHADOW_FILLED);
-	assert_int_not_equal(*pc.shadow.guest_window, pc.shadow.guest_window_entry);
+	assert_int_not_equal(*x86.shadow.guest_window, x86.shadow.guest_window_entry);
 	pages_fill(0x800, 0x801);
-	assert_int_equal(*pc.shadow.guest_window, pc.shadow.guest_window_entry);
+	assert_int_equal(*x86.shadow.guest_window, x86.shadow.guest_window_entry);
 	check_isolation();
 	guest_end();
 }
@@ -249,7 +249,7 @@ static void the_first_page_can_be_written_where_none_is_protected(void **state)
 	(void)state;
 	assert_int_equal(access_memory(0, PF_U | PF_W), SHADOW_FILLED);
 	entry_set(KERNEL_TABLE, PTE_P | PTE_W | PTE_G);
-	shadow_invalidate(&pc, SHADOW_KERNEL);
+	shadow_invalidate(&x86, SHADOW_KERNEL);
 	assert_int_equal(access_memory(SHADOW_KERNEL, PF_W), SHADOW_FILLED);
 	vmm_stores(SHADOW_KERNEL);
 }
@@ -257,8 +257,8 @@ static void the_first_page_can_be_written_where_none_is_protected(void **state)
 static void the_protected_page_is_the_guest_s(void **state)
 {
 	(void)state;
-	shadow_protect(&pc, 0x5000);
-	memcpy(shadow_protected_page(&pc.shadow), "here", 4);
+	shadow_protect(&x86, 0x5000);
+	memcpy(shadow_protected_page(&x86.shadow), "here", 4);
 	assert_memory_equal(guest_word(0x5000), "here", 4);
 }
 
@@ -273,7 +273,7 @@ static void a_large_page_goes_even_if_no_table_can_be_made(void **state)
 	while (pool_available != 0)
 		assert_int_not_equal(pool_allocate(), 0);
 	entry_set(pde_address(0, 1), USER_TABLE | PTE_P | PTE_W | PTE_U);
-	assert_int_equal(shadow_fill(&pc, 0x405000, &error), SHADOW_FULL);
+	assert_int_equal(shadow_fill(&x86, 0x405000, &error), SHADOW_FULL);
 	assert_false(is_shadowed(0x500000));
 }
 
@@ -287,7 +287,7 @@ static void the_processor_forgets_a_large_page_with_the_shadow(void **state)
 	assert_int_equal(access_memory(0x405000, PF_U), SHADOW_FILLED);
 	tlb_fetch(0x405000, 1);
 	entry_set(pde_address(0, 1), USER_TABLE | PTE_P | PTE_W | PTE_U);
-	assert_int_equal(shadow_fill(&pc, 0x409000, &error), SHADOW_FILLED);
+	assert_int_equal(shadow_fill(&x86, 0x409000, &error), SHADOW_FILLED);
 	assert_null(tlb_find(0x405000));
 	check_isolation();
 	guest_end();
@@ -303,14 +303,14 @@ static void the_kernel_s_tables_do_not_wait_for_a_clean_frame(void **state)
 
 	(void)state;
 	entry_set(pde_address(0, KERNEL_DIRECTORY), 0);
-	shadow_flush_all(&pc);
+	shadow_flush_all(&x86);
 	frame = pool_allocate();
 	memset(pool_pointer(frame), 0xff, PAGE_SIZE);
 	*pool_marks(frame) = ~0u;
 	pool_free(frame);
-	pc.dedicated = true;
+	x86.dedicated = true;
 	entry_set(pde_address(0, KERNEL_DIRECTORY), entry);
-	shadow_invalidate(&pc, KERNEL_PAGE);
+	shadow_invalidate(&x86, KERNEL_PAGE);
 	assert_true(is_shadowed(KERNEL_PAGE));
 	check_isolation();
 	guest_end();
@@ -325,14 +325,14 @@ static void a_large_page_of_the_kernel_is_as_global_as_the_guest_s(void **state)
 	(void)state;
 	for (u32 i = 0; i < 2; i++)
 		entry_set(pde_address(i, KERNEL_DIRECTORY), READY | PTE_PS | PTE_G);
-	shadow_flush_all(&pc);
+	shadow_flush_all(&x86);
 	assert_true(shadow_walk(processor.cr3, KERNEL_PAGE, &global).present && global);
 	before = rebuilds();
 	cr3_load(directories[1]);
 	assert_int_equal(rebuilds(), before);
 	for (u32 i = 0; i < 2; i++)
 		entry_set(pde_address(i, KERNEL_DIRECTORY), READY | PTE_PS);
-	shadow_flush_all(&pc);
+	shadow_flush_all(&x86);
 	assert_true(shadow_walk(processor.cr3, KERNEL_PAGE, &global).present && !global);
 	before = rebuilds();
 	cr3_load(directories[0]);
@@ -344,7 +344,7 @@ static void a_large_page_of_the_kernel_that_is_absent_is_no_page(void **state)
 	(void)state;
 	assert_true(is_shadowed(0xc0400000));
 	entry_set(pde_address(0, 0x301), (READY & ~PTE_P) | PTE_PS | PTE_G);
-	shadow_flush_all(&pc);
+	shadow_flush_all(&x86);
 	assert_false(is_shadowed(0xc0400000));
 	assert_int_equal(access_memory(0xc0400000, 0), SHADOW_FAULT);
 }
@@ -353,9 +353,9 @@ static void a_new_large_page_of_the_kernel_ends_the_short_way(void **state)
 {
 	(void)state;
 	entry_set(pde_address(0, 0x302), READY | PTE_PS | PTE_G);
-	pc.shadow.protected_page = KERNEL_PAGE;
+	x86.shadow.protected_page = KERNEL_PAGE;
 	assert_int_equal(access_memory(0xc0800000, 0), SHADOW_FILLED);
-	assert_int_equal(pc.shadow.protected_page, 0);
+	assert_int_equal(x86.shadow.protected_page, 0);
 }
 
 /* Where the shadow has changed, the processor must not have what was there before. */
@@ -363,7 +363,7 @@ static void what_is_rebuilt_is_forgotten_by_the_processor(void **state)
 {
 	(void)state;
 	entry_set(KERNEL_TABLE + 7 * 4, 0x7000 | READY);
-	shadow_invalidate(&pc, 0xc0007000);
+	shadow_invalidate(&x86, 0xc0007000);
 	tlb_fetch(KERNEL_PAGE, 1);
 	entry_set(KERNEL_TABLE + 5 * 4, 0x8000 | READY | PTE_G);
 	cr3_load(directories[1]);
@@ -378,9 +378,9 @@ static void what_is_rebuilt_is_forgotten_by_the_processor(void **state)
 static void a_reset_breathes_for_a_part_of_a_step_too(void **state)
 {
 	(void)state;
-	pc.shadow.memory_size = 9u << 22;
+	x86.shadow.memory_size = 9u << 22;
 	breaths = 0;
-	shadow_reset(&pc);
+	shadow_reset(&x86);
 	assert_int_equal(breaths, 2);
 }
 

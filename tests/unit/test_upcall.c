@@ -81,8 +81,8 @@ static void check_stacks(void)
 {
 	for (u32 depth = 0; depth <= UPCALL_DEPTH; depth++)
 		assert_int_equal(is_writable(stack_at(depth) - PAGE_SIZE),
-				 depth >= pc.upcall_depth);
-	assert_int_equal(is_writable(LAYOUT_STACK), pc.upcall_depth == 0);
+				 depth >= x86.upcall_depth);
+	assert_int_equal(is_writable(LAYOUT_STACK), x86.upcall_depth == 0);
 }
 
 static int start(void **state)
@@ -90,8 +90,8 @@ static int start(void **state)
 	(void)state;
 	linux_reset();
 	core.interruptible = true;
-	pc.dedicated = true;
-	pc.tr = TASK;
+	x86.dedicated = true;
+	x86.tr = TASK;
 	in_service = 0;
 	apic_base = 0xfee00900;
 	apic_set(0);
@@ -103,10 +103,10 @@ static int start(void **state)
 	assert_true(upcall_create(&vcpu));
 	pool_rest = UPCALL_DEPTH - 1;
 	assert_false(upcall_create(&vcpu));
-	upcall_reset(&pc);
+	upcall_reset(&x86);
 	check_stacks();
-	upcall_learn(&pc, BASE);
-	assert_int_equal(pc.irq_bases[0], BASE);
+	upcall_learn(&x86, BASE);
+	assert_int_equal(x86.irq_bases[0], BASE);
 	for (unsigned i = 0; i <= UPCALL_DEPTH; i++) {
 		memset(&vmm_frames[i], 0, sizeof(vmm_frames[i]));
 		vmm_frames[i].eip = POINT + i;
@@ -121,7 +121,7 @@ static struct frame *interrupt(int irq)
 	in_service = irq;
 	left_by = NULL;
 	if (setjmp(left) == 0)
-		upcall(&vmm_frames[pc.upcall_depth]);
+		upcall(&vmm_frames[x86.upcall_depth]);
 	return left_by;
 }
 
@@ -132,7 +132,7 @@ static struct frame *return_with(u32 esp, u32 eip)
 	vcpu.frame->esp = esp;
 	left_by = NULL;
 	if (setjmp(left) == 0)
-		upcall_return(&pc, words);
+		upcall_return(&x86, words);
 	return left_by;
 }
 
@@ -166,7 +166,7 @@ static void the_handler_finds_a_kernel_that_was_interrupted(void **state)
 	assert_ptr_equal(vcpu.frame, &frame);
 	assert_int_equal(real_tables.tss.esp0, (u32)(uintptr_t)(&frame + 1));
 	assert_memory_equal(&frame, &before, sizeof(frame));
-	assert_int_equal(pc.upcall_depth, 0);
+	assert_int_equal(x86.upcall_depth, 0);
 	assert_int_equal(processor.cr3_writes, 2);
 	check_stacks();
 }
@@ -175,17 +175,17 @@ static void they_nest_and_end_in_order(void **state)
 {
 	(void)state;
 	for (u32 depth = 0; depth < UPCALL_DEPTH; depth++) {
-		upcall_point(&pc);
+		upcall_point(&x86);
 		assert_int_equal(processor.admissions, depth + 1);
 		assert_non_null(interrupt(0));
-		assert_int_equal(pc.upcall_depth, depth + 1);
+		assert_int_equal(x86.upcall_depth, depth + 1);
 		check_stacks();
 		/* Its softirqs, which fault. */
 		vcpu.frame->eflags |= EFLAGS_IF;
 	}
 	assert_int_equal(vcpu.counters[COUNTER_upcalls], UPCALL_DEPTH);
 	assert_int_equal(vcpu.counters[COUNTER_upcalls_nested], UPCALL_DEPTH - 1);
-	upcall_point(&pc);
+	upcall_point(&x86);
 	assert_int_equal(processor.admissions, UPCALL_DEPTH);
 	assert_int_equal(vcpu.counters[COUNTER_upcall_refusals], 1);
 	/* The outer ones first, or with another EIP: nothing happens. */
@@ -206,10 +206,10 @@ static void what_is_suspended_at_a_start_is_given_up(void **state)
 	(void)state;
 	for (u32 depth = 0; depth < UPCALL_DEPTH; depth++)
 		assert_non_null(interrupt(0));
-	upcall_reset(&pc);
-	assert_int_equal(pc.upcall_depth, 0);
-	assert_int_equal(pc.irq_bases[0], 0);
-	assert_int_equal(pc.irq_bases[1], 0);
+	upcall_reset(&x86);
+	assert_int_equal(x86.upcall_depth, 0);
+	assert_int_equal(x86.irq_bases[0], 0);
+	assert_int_equal(x86.irq_bases[1], 0);
 	check_stacks();
 }
 
@@ -217,11 +217,11 @@ static void a_point_opens_for_a_guest_that_has_interrupts_enabled(void **state)
 {
 	(void)state;
 	frame.eflags &= ~EFLAGS_IF;
-	upcall_point(&pc);
+	upcall_point(&x86);
 	assert_int_equal(processor.admissions, 0);
 	assert_int_equal(vcpu.counters[COUNTER_upcall_refusals], 0);
 	frame.eflags |= EFLAGS_IF;
-	upcall_point(&pc);
+	upcall_point(&x86);
 	assert_int_equal(processor.admissions, 1);
 }
 
@@ -229,7 +229,7 @@ static void without_one_in_service_the_work_goes_on(void **state)
 {
 	(void)state;
 	assert_null(interrupt(-1));
-	assert_int_equal(pc.upcall_depth, 0);
+	assert_int_equal(x86.upcall_depth, 0);
 	assert_ptr_equal(vcpu.frame, &frame);
 	assert_int_equal(vcpu.counters[COUNTER_upcalls], 0);
 }
@@ -250,35 +250,35 @@ static void vectors_are_learnt_during_halts(void **state)
 	start(NULL);
 	/* Another place for the second controller only, then for the first and so for both. */
 	in_service = 9;
-	upcall_learn(&pc, 0x71);
+	upcall_learn(&x86, 0x71);
 	assert_non_null(interrupt(8));
 	assert_int_equal(handler(1)->eip, HANDLER(0x70));
 	start(NULL);
 	in_service = -1;
-	upcall_learn(&pc, 0x50);
+	upcall_learn(&x86, 0x50);
 	in_service = 3;
-	upcall_learn(&pc, 0x53);
+	upcall_learn(&x86, 0x53);
 	assert_non_null(interrupt(15));
 	assert_int_equal(handler(1)->eip, HANDLER(0x5f));
 	/* The old way: no points. */
 	linux_reset();
 	in_service = 0;
-	upcall_learn(&pc, BASE);
-	assert_int_equal(pc.irq_bases[0], 0);
+	upcall_learn(&x86, BASE);
+	assert_int_equal(x86.irq_bases[0], 0);
 	/* The second alone says nothing of the first. */
 	core.interruptible = true;
 	in_service = 8;
 	linux_reset();
 	core.interruptible = true;
-	upcall_learn(&pc, 0x70);
-	assert_int_equal(pc.irq_bases[0], 0);
+	upcall_learn(&x86, 0x70);
+	assert_int_equal(x86.irq_bases[0], 0);
 }
 
 static void learn(int irq, u32 vector)
 {
 	in_service = irq;
 	questions = 0;
-	upcall_learn(&pc, vector);
+	upcall_learn(&x86, vector);
 }
 
 /* One of the first tells of both, one of the second of that alone. */
@@ -287,15 +287,15 @@ static void each_interrupt_tells_of_its_controller(void **state)
 	(void)state;
 	for (int irq = 0; irq < 16; irq++) {
 		start(NULL);
-		upcall_reset(&pc);
+		upcall_reset(&x86);
 		learn(irq, 0x50 + (u32)irq);
-		assert_int_equal(pc.irq_bases[0], irq < 8 ? 0x50 : 0);
-		assert_int_equal(pc.irq_bases[1], 0x58);
-		assert_int_equal(pc.point == upcall_point, irq < 8);
+		assert_int_equal(x86.irq_bases[0], irq < 8 ? 0x50 : 0);
+		assert_int_equal(x86.irq_bases[1], 0x58);
+		assert_int_equal(x86.point == upcall_point, irq < 8);
 		/* Writes to the APIC do not make the first one known. */
 		apic_alone = false;
-		upcall_apic_write(&pc, 0x350, 0x12345678);
-		assert_int_equal(pc.point == upcall_point, irq < 8);
+		upcall_apic_write(&x86, 0x350, 0x12345678);
+		assert_int_equal(x86.point == upcall_point, irq < 8);
 		assert_non_null(interrupt(irq));
 		assert_int_equal(handler(1)->eip, HANDLER(0x50 + (u32)irq));
 	}
@@ -312,32 +312,32 @@ static void known_vectors_are_not_learnt_again(void **state)
 		learn(0, 0x70 + i);
 		assert_int_equal(questions, 0);
 	}
-	assert_int_equal(pc.irq_bases[0], BASE);
-	assert_int_equal(pc.irq_bases[1], 0x70);
+	assert_int_equal(x86.irq_bases[0], BASE);
+	assert_int_equal(x86.irq_bases[1], 0x70);
 	learn(0, BASE + 8);
-	assert_int_equal(pc.irq_bases[0], BASE + 8);
-	assert_int_equal(pc.irq_bases[1], BASE + 16);
+	assert_int_equal(x86.irq_bases[0], BASE + 8);
+	assert_int_equal(x86.irq_bases[1], BASE + 16);
 	learn(7, BASE + 7);
-	assert_int_equal(pc.irq_bases[0], BASE);
+	assert_int_equal(x86.irq_bases[0], BASE);
 	learn(0, BASE + 16);
-	assert_int_equal(pc.irq_bases[0], BASE + 16);
+	assert_int_equal(x86.irq_bases[0], BASE + 16);
 }
 
 /* Who suspends whom, at points that have looked at the APIC. */
 static void the_apic_s_interrupts_are_told_from_the_8259s(void **state)
 {
 	(void)state;
-	upcall_point(&pc);
+	upcall_point(&x86);
 	apic_set(0x61);
 	assert_ptr_equal(interrupt(2), handler(1));
 	assert_int_equal(handler(1)->eip, HANDLER(0x61));
 	vcpu.frame->eflags |= EFLAGS_IF;
 	/* One of the 8259s, which the APIC does not count; then one more of the APIC. */
-	upcall_point(&pc);
+	upcall_point(&x86);
 	assert_ptr_equal(interrupt(1), handler(2));
 	assert_int_equal(handler(2)->eip, HANDLER(BASE + 1));
 	vcpu.frame->eflags |= EFLAGS_IF;
-	upcall_point(&pc);
+	upcall_point(&x86);
 	apic_set(0x72);
 	assert_ptr_equal(interrupt(1), handler(3));
 	assert_int_equal(handler(3)->eip, HANDLER(0x72));
@@ -355,7 +355,7 @@ static void without_an_apic_it_is_not_asked(void **state)
 {
 	(void)state;
 	apic_base = 0;
-	upcall_point(&pc);
+	upcall_point(&x86);
 	apic_set(0x61);
 	assert_ptr_equal(interrupt(2), handler(1));
 	assert_int_equal(handler(1)->eip, HANDLER(BASE + 2));
@@ -365,24 +365,24 @@ static void without_an_apic_it_is_not_asked(void **state)
 static void points_open_when_no_vector_is_unknown(void **state)
 {
 	(void)state;
-	assert_true(pc.point == upcall_point);
-	upcall_reset(&pc);
-	assert_null(pc.point);
+	assert_true(x86.point == upcall_point);
+	upcall_reset(&x86);
+	assert_null(x86.point);
 	in_service = 3;
 	apic_set(0x61);
-	upcall_learn(&pc, 0x61);
-	assert_int_equal(pc.irq_bases[0], 0);
-	assert_null(pc.point);
+	upcall_learn(&x86, 0x61);
+	assert_int_equal(x86.irq_bases[0], 0);
+	assert_null(x86.point);
 	for (unsigned i = 0; i < 6; i++) {
 		apic_alone = i % 2 != 0;
 		core.interruptible = i < 4;
-		upcall_apic_write(&pc, 0x350, 0x12345678);
-		assert_int_equal(pc.point == upcall_point, i < 4 && (apic_alone || i >= 2));
+		upcall_apic_write(&x86, 0x350, 0x12345678);
+		assert_int_equal(x86.point == upcall_point, i < 4 && (apic_alone || i >= 2));
 		if (i == 1) {
 			/* A spurious one, and none that could be told. */
 			apic_set(0);
 			assert_null(interrupt(3));
-			upcall_learn(&pc, BASE + 3);
+			upcall_learn(&x86, BASE + 3);
 		}
 	}
 }

@@ -71,7 +71,7 @@ struct vcpu {
 	struct vcpu_processor; /* the architecture's */
 	struct vm *vm;
 	union { /* what its kind of guest keeps for it; core leaves that alone */
-		struct pc *pc;     /* guests/x86/pc.h */
+		struct x86 *x86;     /* guests/x86/x86.h */
 		struct rtos *rtos; /* guests/rtos/rtos.h */
 	};
 	const struct vcpu_operations *operations;

@@ -6,40 +6,40 @@
 
 #include "debug/frame_check.h"
 #include "debug/must.h"
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 #include "lib/owner.h"
 
 OF_CORE u32 entries_looked_at;
 
 /* Leaves */
 
-static bool may_be_written(const struct pc *pc, u32 frame)
+static bool may_be_written(const struct x86 *x86, u32 frame)
 {
-	const struct shadow *shadow = &pc->shadow;
+	const struct shadow *shadow = &x86->shadow;
 	u32 own = frame - shadow->memory_base;
 
 	/* shadow_protect() drops what there is in steps: until its end some may be left. */
 	return own < shadow->memory_size &&
-	       (own != shadow->protected_frame || pc->upcall_depth != 0);
+	       (own != shadow->protected_frame || x86->upcall_depth != 0);
 }
 
 /* An entry that maps a page, and what one may have beyond a user page that is read. */
-static void leaf_check(const struct pc *pc, u32 linear, u32 entry, bool kernel)
+static void leaf_check(const struct x86 *x86, u32 linear, u32 entry, bool kernel)
 {
-	const struct shadow *shadow = &pc->shadow;
+	const struct shadow *shadow = &x86->shadow;
 	u32 frame = entry & PTE_FRAME;
 	u32 may = LEAF | PTE_U;
 
 	must((entry & LEAF) == LEAF, "an entry lacks P, A or D", linear, entry);
 	if (frame - shadow->memory_base < shadow->memory_size) {
-		may |= may_be_written(pc, frame) ? PTE_W : 0;
+		may |= may_be_written(x86, frame) ? PTE_W : 0;
 		if (kernel) {
 			may |= PTE_G;
 			must((entry & PTE_G) != 0 || shadow->local_kernel || shadow->syncing,
 			     "the kernel half has a local entry that is not known", linear, entry);
 		}
 	} else if (frame == (shadow->apic & PTE_FRAME) && frame != 0) {
-		must(pc->dedicated, "a shared guest sees the local APIC", linear, entry);
+		must(x86->dedicated, "a shared guest sees the local APIC", linear, entry);
 		may |= PTE_PCD;
 	} else {
 		must(frame == shadow->nothing, "an entry names memory that is not the guest's",
@@ -48,17 +48,17 @@ static void leaf_check(const struct pc *pc, u32 linear, u32 entry, bool kernel)
 	must((entry & ~PTE_FRAME & ~may) == 0, "an entry allows what it must not", linear, entry);
 }
 
-void large_check(const struct pc *pc, u32 linear, u32 entry, bool kernel)
+void large_check(const struct x86 *x86, u32 linear, u32 entry, bool kernel)
 {
-	const struct shadow *shadow = &pc->shadow;
+	const struct shadow *shadow = &x86->shadow;
 	u32 own = (entry & PTE_FRAME) - shadow->memory_base;
 
 	must((entry & PTE_FRAME & ~PTE_LARGE_FRAME) == 0 &&
 		     own <= shadow->memory_size - LARGE_PAGE_SIZE,
 	     "a large page reaches beyond the guest's memory", linear, entry);
-	must(shadow->protected_frame - own >= LARGE_PAGE_SIZE || pc->upcall_depth != 0,
+	must(shadow->protected_frame - own >= LARGE_PAGE_SIZE || x86->upcall_depth != 0,
 	     "a large page covers the protected page", linear, entry);
-	leaf_check(pc, linear, entry & ~PTE_PS, kernel);
+	leaf_check(x86, linear, entry & ~PTE_PS, kernel);
 }
 
 /* Tables */
@@ -73,15 +73,15 @@ bool is_zero(const u32 *entries, u32 count)
 	return sum == 0;
 }
 
-void part_check(const struct pc *pc, u32 linear, const u32 *entries, bool kernel)
+void part_check(const struct x86 *x86, u32 linear, const u32 *entries, bool kernel)
 {
 	entries_looked_at += PART;
 	for (u32 i = 0; i < PART; i++)
 		if (entries[i] != 0)
-			leaf_check(pc, linear + (i << PAGE_SHIFT), entries[i], kernel);
+			leaf_check(x86, linear + (i << PAGE_SHIFT), entries[i], kernel);
 }
 
-void page_table_check(const struct pc *pc, u32 linear, u32 frame, bool kernel)
+void page_table_check(const struct x86 *x86, u32 linear, u32 frame, bool kernel)
 {
 	const u32 *table = pool_pointer(frame);
 	u32 marks = *pool_marks(frame);
@@ -89,13 +89,13 @@ void page_table_check(const struct pc *pc, u32 linear, u32 frame, bool kernel)
 	claim(frame, "a page table is in two places");
 	for (u32 i = 0; i < ENTRIES; i += PART, marks >>= 1)
 		if (marks & 1)
-			part_check(pc, linear + (i << PAGE_SHIFT), &table[i], kernel);
+			part_check(x86, linear + (i << PAGE_SHIFT), &table[i], kernel);
 		else
 			must(is_zero(&table[i], PART), "a page table has entries without a mark",
 			     linear + (i << PAGE_SHIFT), frame);
 }
 
-void entries_check(const struct pc *pc, const u32 *directory, u32 first, u32 end)
+void entries_check(const struct x86 *x86, const u32 *directory, u32 first, u32 end)
 {
 	bool kernel = first >= KERNEL_FIRST;
 
@@ -106,11 +106,11 @@ void entries_check(const struct pc *pc, const u32 *directory, u32 first, u32 end
 		if (entry == 0)
 			continue;
 		if (entry & PTE_PS) {
-			large_check(pc, linear, entry, kernel);
+			large_check(x86, linear, entry, kernel);
 			continue;
 		}
 		must((entry & ~PTE_FRAME) == TABLE, "a directory's entry is no page table's",
 		     linear, entry);
-		page_table_check(pc, linear, entry & PTE_FRAME, kernel);
+		page_table_check(x86, linear, entry & PTE_FRAME, kernel);
 	}
 }

@@ -26,7 +26,7 @@
 #include "debug/frame_check.h"
 #include "debug/must.h"
 #include "debug/page_table_check.h"
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 #include "lib/owner.h"
 
 #define STACK_DISTANCE 3u /* pages from one upcall's stack to the next */
@@ -40,9 +40,9 @@ OF_CORE static u32 returns;
 
 /* The VMM's part */
 
-static void vmm_part_check(const struct pc *pc, const u32 *directory)
+static void vmm_part_check(const struct x86 *x86, const u32 *directory)
 {
-	must(directory[KERNEL_END] == (pc->vcpu->table_frame | PTE_P | PTE_W | PTE_A),
+	must(directory[KERNEL_END] == (x86->vcpu->table_frame | PTE_P | PTE_W | PTE_A),
 	     "a directory has another table of the vCPU", KERNEL_END, directory[KERNEL_END]);
 	for (u32 i = KERNEL_END + 1; i < ENTRIES; i++)
 		must(directory[i] == memory_directory[i], "a directory's part of the VMM differs",
@@ -56,9 +56,9 @@ static u32 frame_of(const void *pool)
 
 /* What the vCPU's table shows at a page: the stacks that something suspended lies on are read-only,
  * and the alias is while it is a trap. */
-static void own_page_check(const struct pc *pc, u32 index, u32 entry)
+static void own_page_check(const struct x86 *x86, u32 index, u32 entry)
 {
-	u32 shared = frame_of(pc->vcpu->shared);
+	u32 shared = frame_of(x86->vcpu->shared);
 	u32 stack = index - (LAYOUT_STACK >> PAGE_SHIFT) % ENTRIES;
 	u32 flags = OWN, frame = 0;
 
@@ -66,12 +66,12 @@ static void own_page_check(const struct pc *pc, u32 index, u32 entry)
 		frame = shared;
 	} else if (index == (GANDALF_SHARED_ALIAS - GANDALF_BASE) / PAGE_SIZE) {
 		frame = shared;
-		flags &= pc->armed ? ~PTE_W : ~0u;
+		flags &= x86->armed ? ~PTE_W : ~0u;
 	} else if (stack < (UPCALL_DEPTH + 1) * STACK_DISTANCE && (entry & PTE_P)) {
-		frame = stack < 2 ? pc->vcpu->stack_frames[stack] : entry & PTE_FRAME;
+		frame = stack < 2 ? x86->vcpu->stack_frames[stack] : entry & PTE_FRAME;
 		must(stack < 2 || stack % STACK_DISTANCE == 1, "a hole below a stack is none",
 		     index, entry);
-		flags &= stack / STACK_DISTANCE < pc->upcall_depth ? ~PTE_W : ~0u;
+		flags &= stack / STACK_DISTANCE < x86->upcall_depth ? ~PTE_W : ~0u;
 		claim(frame, "a stack's page is in two places");
 	} else {
 		/* The bit of a hole is turned with that of the stack's other page. */
@@ -81,24 +81,24 @@ static void own_page_check(const struct pc *pc, u32 index, u32 entry)
 	must(entry == (frame | flags), "the vCPU's own page differs", index, entry);
 }
 
-static void own_check(const struct pc *pc)
+static void own_check(const struct x86 *x86)
 {
-	const u32 *table = pool_pointer(pc->vcpu->table_frame);
+	const u32 *table = pool_pointer(x86->vcpu->table_frame);
 
 	entries_looked_at += ENTRIES;
 	for (u32 i = 0; i < ENTRIES; i++)
-		own_page_check(pc, i, table[i]);
+		own_page_check(x86, i, table[i]);
 }
 
 /* While paging is off */
 
-static void identity_check(const struct pc *pc)
+static void identity_check(const struct x86 *x86)
 {
-	const struct shadow *shadow = &pc->shadow;
+	const struct shadow *shadow = &x86->shadow;
 	const u32 *directory = pool_pointer(shadow->identity);
 	u32 large = shadow->memory_size >> LARGE_PAGE_SHIFT;
 
-	vmm_part_check(pc, directory);
+	vmm_part_check(x86, directory);
 	entries_looked_at += KERNEL_END;
 	for (u32 i = 0; i < large; i++) {
 		u32 frame = shadow->memory_base + (i << LARGE_PAGE_SHIFT);
@@ -111,27 +111,27 @@ static void identity_check(const struct pc *pc)
 			continue;
 		must((directory[i] & ~PTE_FRAME) == (TABLE & ~PTE_W),
 		     "more than memory can be written without paging", i, directory[i]);
-		page_table_check(pc, i << LARGE_PAGE_SHIFT, directory[i] & PTE_FRAME, false);
+		page_table_check(x86, i << LARGE_PAGE_SHIFT, directory[i] & PTE_FRAME, false);
 	}
 }
 
 /* Spaces */
 
-static void space_check(const struct pc *pc, const struct space *space)
+static void space_check(const struct x86 *x86, const struct space *space)
 {
 	const u32 *directory = pool_pointer(space->directory);
-	const u32 *master = pool_pointer(pc->shadow.master);
+	const u32 *master = pool_pointer(x86->shadow.master);
 
 	claim(space->directory, "a directory is in two places");
 	must((~*pool_marks(space->directory) & ~0u << KERNEL_FIRST / PART) == 0,
 	     "a directory's kernel half is not marked", space->guest, space->directory);
-	vmm_part_check(pc, directory);
+	vmm_part_check(x86, directory);
 	for (u32 i = KERNEL_FIRST; i < KERNEL_END; i++)
 		must(directory[i] == master[i], "a space's kernel half differs",
 		     i << LARGE_PAGE_SHIFT, directory[i]);
 	for (u32 i = 0; i < KERNEL_FIRST; i += GROUP)
 		if (space->used_groups[i / GROUP / 32] >> i / GROUP % 32 & 1)
-			entries_check(pc, directory, i, i + GROUP);
+			entries_check(x86, directory, i, i + GROUP);
 		else
 			must(is_zero(&directory[i], GROUP), "a space uses more than it says",
 			     i << LARGE_PAGE_SHIFT, space->guest);
@@ -165,9 +165,9 @@ static u32 chains_check(const struct shadow *shadow)
 	return count;
 }
 
-static void spaces_check(const struct pc *pc)
+static void spaces_check(const struct x86 *x86)
 {
-	const struct shadow *shadow = &pc->shadow;
+	const struct shadow *shadow = &x86->shadow;
 	u32 chained, used = 0;
 
 	must(shadow->space_limit <= SHADOW_SPACES && shadow->space_free <= SHADOW_SPACES,
@@ -181,7 +181,7 @@ static void spaces_check(const struct pc *pc)
 		if (space->directory == 0)
 			continue;
 		must(i < shadow->space_limit, "a space lies behind the last", i, space->guest);
-		space_check(pc, space);
+		space_check(x86, space);
 		used++;
 	}
 	must(chained == used, "a space is in no chain, or in two", chained, used);
@@ -190,34 +190,34 @@ static void spaces_check(const struct pc *pc)
 
 /* Registers */
 
-static void current_check(const struct pc *pc)
+static void current_check(const struct x86 *x86)
 {
-	const struct shadow *shadow = &pc->shadow;
+	const struct shadow *shadow = &x86->shadow;
 	const struct space *space = shadow->current;
 	u32 cr3 = space != NULL ? space->directory : shadow->identity;
 	u32 window;
 
-	must(pc->vcpu->cr3 == cr3 && core.cr3 == cr3 && cr3_read() == cr3,
+	must(x86->vcpu->cr3 == cr3 && core.cr3 == cr3 && cr3_read() == cr3,
 	     "another directory is loaded than the guest's", cr3_read(), cr3);
-	must((space != NULL) == ((pc->cr0 & CR0_PG) != 0), "paging is not as the guest has it",
-	     pc->cr0, cr3);
+	must((space != NULL) == ((x86->cr0 & CR0_PG) != 0), "paging is not as the guest has it",
+	     x86->cr0, cr3);
 	if (space == NULL) {
 		must(shadow->guest_directory == NULL && shadow->protected_page == 0,
 		     "something is known of tables that are not in use", shadow->protected_page,
 		     cr3);
 		return;
 	}
-	must(space->guest == (pc->cr3 & PTE_FRAME), "another space is loaded than the guest's",
-	     space->guest, pc->cr3);
+	must(space->guest == (x86->cr3 & PTE_FRAME), "another space is loaded than the guest's",
+	     space->guest, x86->cr3);
 	if (shadow->guest_directory == NULL)
 		return;
 	must(shadow->guest_window_entry ==
-		     ((shadow->memory_base + (pc->cr3 & PTE_FRAME)) | PTE_P | PTE_A | PTE_D),
-	     "another guest's directory is read", shadow->guest_window_entry, pc->cr3);
+		     ((shadow->memory_base + (x86->cr3 & PTE_FRAME)) | PTE_P | PTE_A | PTE_D),
+	     "another guest's directory is read", shadow->guest_window_entry, x86->cr3);
 	window = ((u32)shadow->guest_directory - LAYOUT_WINDOWS) >> PAGE_SHIFT;
 	must(shadow->guest_window == &memory_windows[window],
 	     "the guest's directory is read through another window", (u32)shadow->guest_directory,
-	     pc->cr3);
+	     x86->cr3);
 }
 
 static bool is_memory_of_guests(u32 frame)
@@ -254,27 +254,27 @@ static u32 entry_find(const u32 *directory, u32 linear)
 	return ((const u32 *)pool_pointer(entry & PTE_FRAME))[(linear >> PAGE_SHIFT) % ENTRIES];
 }
 
-static void protected_page_check(const struct pc *pc)
+static void protected_page_check(const struct x86 *x86)
 {
-	const struct shadow *shadow = &pc->shadow;
+	const struct shadow *shadow = &x86->shadow;
 	u32 page = shadow->protected_page, entry;
 
 	if (page < SHADOW_KERNEL || shadow->current == NULL)
 		return;
-	entry = entry_find(pool_pointer(pc->vcpu->cr3), page);
+	entry = entry_find(pool_pointer(x86->vcpu->cr3), page);
 	must((entry & PTE_W) == 0, "another page has taken the place of the protected one", page,
 	     entry);
 }
 
-static void owned_check(const struct pc *pc)
+static void owned_check(const struct x86 *x86)
 {
-	const struct shadow *shadow = &pc->shadow;
+	const struct shadow *shadow = &x86->shadow;
 
 	claims_forget();
-	claim(frame_of(pc), "the guest's PC is in two places");
-	claim(frame_of(pc->vcpu->shared), "the shared page is in two places");
-	claim(pc->vcpu->tables_frame, "the descriptor tables are in two places");
-	claim(pc->vcpu->table_frame, "the vCPU's table is in two places");
+	claim(frame_of(x86), "the guest's PC is in two places");
+	claim(frame_of(x86->vcpu->shared), "the shared page is in two places");
+	claim(x86->vcpu->tables_frame, "the descriptor tables are in two places");
+	claim(x86->vcpu->table_frame, "the vCPU's table is in two places");
 	claim(shadow->master, "the master is in two places");
 	claim(shadow->identity, "the identity is in two places");
 	claim(shadow->nothing, "the page of ones is in two places");
@@ -282,40 +282,40 @@ static void owned_check(const struct pc *pc)
 		claim(shadow->space_frames[i], "the list of spaces is in two places");
 }
 
-void shadow_check(const struct pc *pc)
+void shadow_check(const struct x86 *x86)
 {
-	const u32 *master = pool_pointer(pc->shadow.master);
-	const u32 *nothing = pool_pointer(pc->shadow.nothing);
+	const u32 *master = pool_pointer(x86->shadow.master);
+	const u32 *nothing = pool_pointer(x86->shadow.nothing);
 
 	entries_looked_at = returns = 0;
-	owned_check(pc);
-	current_check(pc);
-	own_check(pc);
-	identity_check(pc);
+	owned_check(x86);
+	current_check(x86);
+	own_check(x86);
+	identity_check(x86);
 	windows_check();
 	for (u32 i = 0; i < ENTRIES; i++)
 		must(nothing[i] == ~0u, "the page of ones has been written", i, nothing[i]);
-	vmm_part_check(pc, master);
-	entries_check(pc, master, KERNEL_FIRST, KERNEL_END);
-	spaces_check(pc);
-	protected_page_check(pc);
+	vmm_part_check(x86, master);
+	entries_check(x86, master, KERNEL_FIRST, KERNEL_END);
+	spaces_check(x86);
+	protected_page_check(x86);
 	claim_free_ones();
 }
 
 /* The entry that a fault has filled, with those near it. */
-static void recent_check(const struct pc *pc)
+static void recent_check(const struct x86 *x86)
 {
-	u32 linear = pc->vcpu->fault_address & ~(PART * PAGE_SIZE - 1);
-	const u32 *directory = pool_pointer(pc->vcpu->cr3);
+	u32 linear = x86->vcpu->fault_address & ~(PART * PAGE_SIZE - 1);
+	const u32 *directory = pool_pointer(x86->vcpu->cr3);
 	u32 entry = directory[linear >> LARGE_PAGE_SHIFT];
 	bool kernel = linear >= SHADOW_KERNEL;
 
-	if (linear >= GANDALF_BASE || pc->shadow.current == NULL || entry == 0)
+	if (linear >= GANDALF_BASE || x86->shadow.current == NULL || entry == 0)
 		return;
 	if (entry & PTE_PS)
-		large_check(pc, linear & PTE_LARGE_FRAME, entry, kernel);
+		large_check(x86, linear & PTE_LARGE_FRAME, entry, kernel);
 	else
-		part_check(pc, linear,
+		part_check(x86, linear,
 			   (const u32 *)pool_pointer(entry & PTE_FRAME) +
 				   (linear >> PAGE_SHIFT) % ENTRIES,
 			   kernel);
@@ -324,15 +324,15 @@ static void recent_check(const struct pc *pc)
 void shadow_check_return(void)
 {
 	const struct vcpu *vcpu = core.current;
-	const struct pc *pc = vcpu->pc;
+	const struct x86 *x86 = vcpu->x86;
 
 	if (vcpu->vm->kind->real_time)
 		return;
-	current_check(pc);
-	vmm_part_check(pc, pool_pointer(vcpu->cr3));
-	protected_page_check(pc);
+	current_check(x86);
+	vmm_part_check(x86, pool_pointer(vcpu->cr3));
+	protected_page_check(x86);
 	if (++returns >= entries_looked_at / RETURN_SHARE)
-		shadow_check(pc);
+		shadow_check(x86);
 	else
-		recent_check(pc);
+		recent_check(x86);
 }

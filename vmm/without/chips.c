@@ -5,7 +5,7 @@
 #include "guests/x86/board.h"
 #include "guests/x86/port.h"
 
-void board_create(UNUSED struct pc *pc)
+void board_create(UNUSED struct x86 *x86)
 {
 }
 
@@ -21,7 +21,7 @@ void board_console(UNUSED struct board *board)
 {
 }
 
-void board_settle(UNUSED struct pc *pc)
+void board_settle(UNUSED struct x86 *x86)
 {
 }
 
@@ -35,11 +35,11 @@ unsigned board_acknowledge(UNUSED struct board *board)
 }
 
 /* Ring 1 has the ports itself, so the VMM sees none of its accesses. */
-u32 port_read(UNUSED struct pc *pc, UNUSED u16 port, UNUSED u32 size)
+u32 port_read(UNUSED struct x86 *x86, UNUSED u16 port, UNUSED u32 size)
 {
 	return ~0u;
 }
 
-void port_write(UNUSED struct pc *pc, UNUSED u16 port, UNUSED u32 size, UNUSED u32 value)
+void port_write(UNUSED struct x86 *x86, UNUSED u16 port, UNUSED u32 size, UNUSED u32 value)
 {
 }

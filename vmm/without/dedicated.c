@@ -4,7 +4,7 @@
  * where it could not be served.
  */
 #include "core/direct.h"
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 
 void direct_begin(UNUSED struct vcpu *vcpu)
 {
@@ -19,7 +19,7 @@ bool upcall_create(UNUSED struct vcpu *vcpu)
 	return true;
 }
 
-void upcall_reset(UNUSED struct pc *pc)
+void upcall_reset(UNUSED struct x86 *x86)
 {
 }
 
@@ -27,14 +27,14 @@ void upcall(UNUSED struct frame *vmm)
 {
 }
 
-void upcall_return(UNUSED struct pc *pc, UNUSED const u32 *words)
+void upcall_return(UNUSED struct x86 *x86, UNUSED const u32 *words)
 {
 }
 
-void upcall_learn(UNUSED struct pc *pc, UNUSED u32 vector)
+void upcall_learn(UNUSED struct x86 *x86, UNUSED u32 vector)
 {
 }
 
-void upcall_apic_write(UNUSED struct pc *pc, UNUSED u32 offset, UNUSED u32 value)
+void upcall_apic_write(UNUSED struct x86 *x86, UNUSED u32 offset, UNUSED u32 value)
 {
 }

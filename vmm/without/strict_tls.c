@@ -2,14 +2,14 @@
 /*
  * Segments for thread-local storage, in an image whose Linux has them flat.
  */
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 
-void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor)
+void x86_set_descriptor(struct x86 *x86, u32 index, u64 descriptor)
 {
-	segment_set_guest(pc->vcpu, index, descriptor);
+	segment_set_guest(x86->vcpu, index, descriptor);
 }
 
-bool pc_flip_tls(UNUSED struct pc *pc)
+bool x86_flip_tls(UNUSED struct x86 *x86)
 {
 	return false;
 }

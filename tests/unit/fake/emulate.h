@@ -35,32 +35,32 @@ void fpu_show(struct vcpu *which)
 	which->cr0 = which->cr0_guest;
 }
 
-static void shadow_called(const struct pc *which)
+static void shadow_called(const struct x86 *which)
 {
-	assert_ptr_equal(which, &pc);
+	assert_ptr_equal(which, &x86);
 	shadow_calls.interruptible += processor.interrupts;
 }
 
-void shadow_set_paging(struct pc *which)
+void shadow_set_paging(struct x86 *which)
 {
 	shadow_called(which);
 	shadow_calls.pagings++;
 }
 
-void shadow_load(struct pc *which, bool same)
+void shadow_load(struct x86 *which, bool same)
 {
 	shadow_called(which);
 	shadow_calls.loads++;
 	shadow_calls.same_loads += same;
 }
 
-void shadow_flush_all(struct pc *which)
+void shadow_flush_all(struct x86 *which)
 {
 	shadow_called(which);
 	shadow_calls.flushes++;
 }
 
-void shadow_invalidate(struct pc *which, u32 linear)
+void shadow_invalidate(struct x86 *which, u32 linear)
 {
 	shadow_called(which);
 	shadow_calls.invalidations++;
@@ -74,17 +74,17 @@ void *shadow_protected_page(const struct shadow *shadow)
 	return linear_at(GDT);
 }
 
-void shadow_protect(struct pc *which, u32 guest_frame)
+void shadow_protect(struct x86 *which, u32 guest_frame)
 {
-	assert_ptr_equal(which, &pc);
+	assert_ptr_equal(which, &x86);
 	shadow_calls.protections++;
 	shadow_calls.interruptible += processor.interrupts;
 	shadow_calls.protected_frame = guest_frame;
 }
 
-bool shadow_translate(struct pc *which, u32 linear, u32 *guest_frame)
+bool shadow_translate(struct x86 *which, u32 linear, u32 *guest_frame)
 {
-	assert_ptr_equal(which, &pc);
+	assert_ptr_equal(which, &x86);
 	*guest_frame = linear & PTE_FRAME;
 	return true;
 }
@@ -93,17 +93,17 @@ bool shadow_translate(struct pc *which, u32 linear, u32 *guest_frame)
 static unsigned settles;
 static bool settled_interrupt;
 
-void board_settle(struct pc *which)
+void board_settle(struct x86 *which)
 {
-	assert_ptr_equal(which, &pc);
+	assert_ptr_equal(which, &x86);
 	assert_false(processor.interrupts);
 	settles++;
-	pc.interrupt_waits |= settled_interrupt;
+	x86.interrupt_waits |= settled_interrupt;
 }
 
-u32 port_read(struct pc *which, u16 port, u32 size)
+u32 port_read(struct x86 *which, u16 port, u32 size)
 {
-	assert_ptr_equal(which, &pc);
+	assert_ptr_equal(which, &x86);
 	assert_false(processor.interrupts);
 	port_number = port;
 	port_size = size;
@@ -111,9 +111,9 @@ u32 port_read(struct pc *which, u16 port, u32 size)
 	return port_value;
 }
 
-void port_write(struct pc *which, u16 port, u32 size, u32 value)
+void port_write(struct x86 *which, u16 port, u32 size, u32 value)
 {
-	assert_ptr_equal(which, &pc);
+	assert_ptr_equal(which, &x86);
 	assert_false(processor.interrupts);
 	port_number = port;
 	port_size = size;
@@ -124,16 +124,16 @@ void port_write(struct pc *which, u16 port, u32 size, u32 value)
 /* It ends none: what it does then is in test_upcall.c. */
 static u32 apic_offset, apic_value;
 
-void upcall_apic_write(struct pc *which, u32 offset, u32 value)
+void upcall_apic_write(struct x86 *which, u32 offset, u32 value)
 {
-	assert_ptr_equal(which, &pc);
+	assert_ptr_equal(which, &x86);
 	apic_offset = offset;
 	apic_value = value;
 }
 
-void upcall_return(struct pc *which, const u32 *words)
+void upcall_return(struct x86 *which, const u32 *words)
 {
-	assert_ptr_equal(which, &pc);
+	assert_ptr_equal(which, &x86);
 	assert_int_equal(words[1], SELECTOR_VMM_CODE);
 	upcall_eip = words[0];
 	upcall_eflags = words[2];
@@ -146,7 +146,7 @@ static int start(void **state)
 	memset(&shadow_calls, 0, sizeof(shadow_calls));
 	port_reads = port_writes = settles = 0;
 	settled_interrupt = false;
-	emulate_reload_gdt(&pc);
+	emulate_reload_gdt(&x86);
 	return 0;
 }
 

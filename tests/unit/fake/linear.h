@@ -41,9 +41,9 @@ static void linear_put(u32 address, const void *from, u32 size)
 static unsigned linear_questions;
 static u32 linear_asked;
 
-bool shadow_make_writable(struct pc *pc, u32 linear)
+bool shadow_make_writable(struct x86 *x86, u32 linear)
 {
-	(void)pc;
+	(void)x86;
 	linear_questions++;
 	linear_asked = linear;
 	return linear_is_present(linear) &&

@@ -8,7 +8,7 @@
 #define GANDALF_FAKE_LINUX_H
 
 #include "guests/x86/linux.h"
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 #include "guests/x86/inject.h"
 #include "fake/linear.h"
 #include "fake/vmm.h"
@@ -27,7 +27,7 @@
 #define USER_DATA 0x7bu
 #define TASK 0x80u
 
-static struct pc pc;
+static struct x86 x86;
 static struct segment_tables real_tables;
 
 static void put_descriptor(u32 table, u32 index, u64 value)
@@ -59,21 +59,21 @@ static void put_gate(u32 vector, u32 type)
 static void linux_reset(void)
 {
 	vmm_reset();
-	memset(&pc, 0, sizeof(pc));
+	memset(&x86, 0, sizeof(x86));
 	memset(&real_tables, 0, sizeof(real_tables));
 	memset(linear_bytes, 0, sizeof(linear_bytes));
 	memset(linear_absent, 0, sizeof(linear_absent));
 	memset(linear_read_only, 0, sizeof(linear_read_only));
 	memset(empty_directory, 0, sizeof(empty_directory));
 	linear_questions = linear_asked = 0;
-	pc.vm = &vm;
-	pc.vcpu = &vcpu;
-	vcpu.pc = &pc;
+	x86.vm = &vm;
+	x86.vcpu = &vcpu;
+	vcpu.x86 = &x86;
 	vcpu.tables = &real_tables;
-	pc.gdt_base = GDT;
-	pc.gdt_limit = 255;
-	pc.idt_base = IDT;
-	pc.idt_limit = 2047;
+	x86.gdt_base = GDT;
+	x86.gdt_limit = 255;
+	x86.idt_base = IDT;
+	x86.idt_limit = 2047;
 	put_descriptor(GDT, KERNEL_CODE / 8, segment_descriptor(0, 0xffffffff, 0x9a, true));
 	put_descriptor(GDT, KERNEL_STACK / 8, segment_descriptor(0, 0xffffffff, 0x92, true));
 	put_descriptor(GDT, USER_CODE / 8, segment_descriptor(0, 0xffffffff, 0xfa, true));

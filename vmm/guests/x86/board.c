@@ -27,11 +27,11 @@ OF_GUESTS static struct board boards[GANDALF_GUESTS_MAXIMUM];
 
 static void pic_look(struct board *board)
 {
-	struct pc *pc = board->pc;
+	struct x86 *x86 = board->x86;
 
 	EXPECTS_MASKED();
-	pc->interrupt_waits = pic_pending(&board->pic) >= 0;
-	vcpu_notify_if(pc->vcpu, pc->interrupt_waits);
+	x86->interrupt_waits = pic_pending(&board->pic) >= 0;
+	vcpu_notify_if(x86->vcpu, x86->interrupt_waits);
 }
 
 /* If interrupts acknowledge themselves the line is a pulse, which the 8259 keeps. */
@@ -77,11 +77,11 @@ static void uart_exchange(struct board *board)
  * for that. A guest that sleeps wakes up for it. */
 static void chip_is_due(struct board *board, u8 due)
 {
-	struct pc *pc = board->pc;
-	struct vcpu *vcpu = pc->vcpu;
+	struct x86 *x86 = board->x86;
+	struct vcpu *vcpu = x86->vcpu;
 
-	pc->due |= due;
-	pc->slept |= vcpu->state == VCPU_HALTED ||
+	x86->due |= due;
+	x86->slept |= vcpu->state == VCPU_HALTED ||
 		     (vcpu->state == VCPU_PAUSED && vcpu->paused == VCPU_HALTED);
 	vcpu_notify(vcpu);
 }
@@ -122,7 +122,7 @@ static void pit_settle(struct board *board)
 
 	board->pit_served = now;
 	if (pit_expire(&board->pit, now)) {
-		vcpu_count(board->pc->vcpu, COUNTER_timer_expiries);
+		vcpu_count(board->x86->vcpu, COUNTER_timer_expiries);
 		board_interrupt(board, IRQ_PIT);
 	}
 	deadline_set(&board->pit_deadline, pit_next(board));
@@ -149,16 +149,16 @@ static void chip_look(struct board *board, u8 due)
 }
 
 /* One at a time; more may be due meanwhile. */
-void board_settle(struct pc *pc)
+void board_settle(struct x86 *x86)
 {
 	u8 due;
 
 	EXPECTS_MASKED();
-	if (pc->due != 0)
+	if (x86->due != 0)
 		chips_pause();
-	while ((due = pc->due & (u8)-pc->due) != 0) {
-		pc->due ^= due;
-		chip_look(pc->board, due);
+	while ((due = x86->due & (u8)-x86->due) != 0) {
+		x86->due ^= due;
+		chip_look(x86->board, due);
 		chips_pause();
 	}
 }
@@ -301,7 +301,7 @@ unsigned board_acknowledge(struct board *board)
 	unsigned vector = (unsigned)pic_acknowledge(&board->pic);
 
 	EXPECTS_MASKED();
-	board->pc->interrupt_waits = pic_pending(&board->pic) >= 0;
+	board->x86->interrupt_waits = pic_pending(&board->pic) >= 0;
 	return vector;
 }
 
@@ -312,13 +312,13 @@ void board_interrupt(struct board *board, unsigned irq)
 	pic_look(board);
 }
 
-void board_create(struct pc *pc)
+void board_create(struct x86 *x86)
 {
-	struct board *board = &boards[pc->vm->index];
+	struct board *board = &boards[x86->vm->index];
 
-	pc->vm->board = pc->board = board;
-	board->vm = pc->vm;
-	board->pc = pc;
+	x86->vm->board = x86->board = board;
+	board->vm = x86->vm;
+	board->x86 = x86;
 	port_init();
 	deadline_init(&board->pit_deadline, pit_due, 0);
 	deadline_init(&board->rtc_deadline, rtc_due, 0);
@@ -335,7 +335,7 @@ void board_reset(struct board *board)
 	pit_reset(&board->pit, time_tsc_khz, now);
 	rtc_reset(&board->rtc, time_tsc_khz, now, seconds);
 	uart_reset(&board->uart);
-	board->pc->interrupt_waits = false;
+	board->x86->interrupt_waits = false;
 	schedule_breathe();
 	deadline_set(&board->pit_deadline, pit_next(board));
 	deadline_set(&board->rtc_deadline, rtc_deadline(&board->rtc));
@@ -343,8 +343,8 @@ void board_reset(struct board *board)
 
 void board_stop(struct board *board)
 {
-	board->pc->due = 0;
-	board->pc->slept = false;
+	board->x86->due = 0;
+	board->x86->slept = false;
 	deadline_set(&board->pit_deadline, TIME_NEVER);
 	deadline_set(&board->rtc_deadline, TIME_NEVER);
 }

@@ -9,15 +9,15 @@
 #include "device/pit.h"
 #include "device/rtc.h"
 #include "device/uart.h"
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 
-/* Bits of pc->due: what has happened to a chip, which interrupt handlers only note. */
+/* Bits of x86->due: what has happened to a chip, which interrupt handlers only note. */
 enum { BOARD_DUE_PIT = 1, BOARD_DUE_RTC = 2, BOARD_DUE_UART = 4 };
 
 /* What is large comes last: a small offset takes less code. */
 struct board {
 	struct vm *vm;
-	struct pc *pc;           /* the processor to which the 8259s lead */
+	struct x86 *x86;           /* the processor to which the 8259s lead */
 	struct pic_pair pic;
 	u64 pit_served;          /* when the PIT last expired */
 	struct deadline pit_deadline, rtc_deadline;
@@ -27,7 +27,7 @@ struct board {
 };
 
 /* Gives its VM a mainboard, on which it takes the interrupts. */
-void board_create(struct pc *pc);
+void board_create(struct x86 *x86);
 /* As it is at power-on; on the idle vCPU, which lets others run meanwhile. */
 void board_reset(struct board *board);
 /* Nothing happens to its chips any more. */
@@ -36,7 +36,7 @@ void board_stop(struct board *board);
 void board_console(struct board *board);
 /* Looks at the chips to which something has happened. Interrupts are masked before and behind
  * it. */
-void board_settle(struct pc *pc);
+void board_settle(struct x86 *x86);
 /* The vector to deliver now; the controller regards it as taken. */
 unsigned board_acknowledge(struct board *board);
 /* A physical interrupt that the guest owns. */

@@ -26,7 +26,7 @@ static enum emulated emulate_in(const struct emulation *e)
 	u32 value;
 
 	work_end(port_in);
-	value = port_read(e->pc, port_operand(e), size);
+	value = port_read(e->x86, port_operand(e), size);
 	e->frame->eax = (e->frame->eax & ~mask) | (value & mask);
 	return EMULATED_NEXT;
 }
@@ -34,7 +34,7 @@ static enum emulated emulate_in(const struct emulation *e)
 static enum emulated emulate_out(const struct emulation *e)
 {
 	work_end(port_out);
-	port_write(e->pc, port_operand(e), e->decoded.size, e->frame->eax);
+	port_write(e->x86, port_operand(e), e->decoded.size, e->frame->eax);
 	return EMULATED_NEXT;
 }
 
@@ -55,13 +55,13 @@ static void emulate(const struct emulation *e)
 {
 	enum emulated result;
 
-	vcpu_count(e->pc->vcpu, COUNTER_emulations);
-	trace_fast(e->pc->vcpu->id, TRACE_emulate, e->decoded.operation, e->frame->eip);
+	vcpu_count(e->x86->vcpu, COUNTER_emulations);
+	trace_fast(e->x86->vcpu->id, TRACE_emulate, e->decoded.operation, e->frame->eip);
 	result = functions[e->decoded.operation](e);
 	if (result == EMULATED_NEXT)
 		e->frame->eip += e->decoded.length;
 	else if (result == EMULATED_FAULT)
-		inject_general_protection(e->pc, e->error);
+		inject_general_protection(e->x86, e->error);
 }
 
 /* The error code is a selector where the instruction names one. */
@@ -72,19 +72,19 @@ COLD static bool may_emulate(const struct emulation *e)
 		e->decoded.operation == DECODED_MOV_TO_SREG);
 }
 
-COLD static void emulate_seldom(struct pc *pc, u32 error)
+COLD static void emulate_seldom(struct x86 *x86, u32 error)
 {
 	struct emulation e;
 
 	/* A bad address or selector is the guest's own business. */
-	if (!emulation_begin(&e, pc) || e.decoded.operation == DECODED_MOV_STORE)
-		inject_general_protection(pc, error);
+	if (!emulation_begin(&e, x86) || e.decoded.operation == DECODED_MOV_STORE)
+		inject_general_protection(x86, error);
 	else if (may_emulate(&e))
 		emulate(&e);
 	else if (error != 0)
-		inject_general_protection(pc, error);
+		inject_general_protection(x86, error);
 	else
-		vm_stop(pc->vm, "%s is not an instruction for a guest",
+		vm_stop(x86->vm, "%s is not an instruction for a guest",
 			decode_name(e.decoded.operation));
 }
 
@@ -98,39 +98,39 @@ static void emulate_read_cr2(struct vcpu *vcpu, unsigned number)
 	frame->eip += 3;
 }
 
-APART static void emulate_other(struct pc *pc, u32 error, u32 code)
+APART static void emulate_other(struct x86 *x86, u32 error, u32 code)
 {
 	struct emulation e;
 
-	e.pc = pc;
-	e.frame = pc->vcpu->frame;
+	e.x86 = x86;
+	e.frame = x86->vcpu->frame;
 	e.error = error;
 	if (decode_frequent(&e.decoded, code) &&
 	    (error == 0 || e.decoded.operation == DECODED_IRET))
 		emulate(&e);
 	else
-		emulate_seldom(pc, error);
+		emulate_seldom(x86, error);
 }
 
-void emulate_general_protection(struct pc *pc, u32 error)
+void emulate_general_protection(struct x86 *x86, u32 error)
 {
 	u32 code, more;
 
-	if (!guest_read_8(pc->vcpu->frame->eip, &code, &more))
-		emulate_seldom(pc, error);
+	if (!guest_read_8(x86->vcpu->frame->eip, &code, &more))
+		emulate_seldom(x86, error);
 	else if (error == 0 && decode_reads_cr2(code))
-		emulate_read_cr2(pc->vcpu, code >> 16 & 7);
+		emulate_read_cr2(x86->vcpu, code >> 16 & 7);
 	else
-		emulate_other(pc, error, code);
+		emulate_other(x86, error, code);
 }
 
-COLD bool emulate_blocked_return(struct pc *pc)
+COLD bool emulate_blocked_return(struct x86 *x86)
 {
 	struct emulation e;
 
-	if (!pc->armed || !emulation_begin(&e, pc) || e.decoded.operation != DECODED_IRET)
+	if (!x86->armed || !emulation_begin(&e, x86) || e.decoded.operation != DECODED_IRET)
 		return false;
-	vcpu_count(pc->vcpu, COUNTER_return_faults);
+	vcpu_count(x86->vcpu, COUNTER_return_faults);
 	emulate(&e);
 	return true;
 }

@@ -8,38 +8,38 @@
 #include "guests/x86/emulation.h"
 #include "platform/pc/apic.h"
 
-COLD static void cr0_set(struct pc *pc, u32 value)
+COLD static void cr0_set(struct x86 *x86, u32 value)
 {
-	u32 changed = pc->cr0 ^ value;
+	u32 changed = x86->cr0 ^ value;
 
-	pc->cr0 = value | CR0_ET;
-	pc->vcpu->cr0_guest = (pc->vcpu->cr0_guest & ~(CR0_TS | CR0_EM | CR0_AM)) |
+	x86->cr0 = value | CR0_ET;
+	x86->vcpu->cr0_guest = (x86->vcpu->cr0_guest & ~(CR0_TS | CR0_EM | CR0_AM)) |
 			      (value & (CR0_TS | CR0_EM | CR0_AM));
 	if (changed & CR0_PG)
-		shadow_set_paging(pc);
+		shadow_set_paging(x86);
 	work_end(cr0);
-	fpu_show(pc->vcpu);
+	fpu_show(x86->vcpu);
 }
 
-static void cr3_set(struct pc *pc, u32 value)
+static void cr3_set(struct x86 *x86, u32 value)
 {
-	bool same = pc->cr3 == value;
+	bool same = x86->cr3 == value;
 
-	pc->cr3 = value;
-	shadow_load(pc, same);
+	x86->cr3 = value;
+	shadow_load(x86, same);
 }
 
-COLD static void cr4_set(struct pc *pc, u32 value)
+COLD static void cr4_set(struct x86 *x86, u32 value)
 {
-	u32 changed = pc->cr4 ^ value;
+	u32 changed = x86->cr4 ^ value;
 
 	if (value & CR4_PAE) {
-		vm_stop(pc->vm, "it wants PAE, which is not offered");
+		vm_stop(x86->vm, "it wants PAE, which is not offered");
 		return;
 	}
-	pc->cr4 = value;
+	x86->cr4 = value;
 	if (changed & (CR4_PGE | CR4_PSE))
-		shadow_flush_all(pc);
+		shadow_flush_all(x86);
 }
 
 enum emulated emulate_mov_to_cr(const struct emulation *e)
@@ -47,13 +47,13 @@ enum emulated emulate_mov_to_cr(const struct emulation *e)
 	u32 value = *operand_register(e);
 
 	if (e->decoded.reg == 0)
-		cr0_set(e->pc, value);
+		cr0_set(e->x86, value);
 	else if (e->decoded.reg == 2)
-		e->pc->vcpu->shared->cr2 = value;
+		e->x86->vcpu->shared->cr2 = value;
 	else if (e->decoded.reg == 3)
-		cr3_set(e->pc, value);
+		cr3_set(e->x86, value);
 	else if (e->decoded.reg == 4)
-		cr4_set(e->pc, value);
+		cr4_set(e->x86, value);
 	else
 		return EMULATED_FAULT;
 	return EMULATED_NEXT;
@@ -61,7 +61,7 @@ enum emulated emulate_mov_to_cr(const struct emulation *e)
 
 COLD enum emulated emulate_mov_from_cr(const struct emulation *e)
 {
-	const u32 values[] = {e->pc->cr0, 0, e->pc->vcpu->shared->cr2, e->pc->cr3, e->pc->cr4};
+	const u32 values[] = {e->x86->cr0, 0, e->x86->vcpu->shared->cr2, e->x86->cr3, e->x86->cr4};
 
 	if (e->decoded.reg >= ARRAY_SIZE(values) || e->decoded.reg == 1)
 		return EMULATED_FAULT;
@@ -72,13 +72,13 @@ COLD enum emulated emulate_mov_from_cr(const struct emulation *e)
 COLD enum emulated emulate_mov_to_dr(const struct emulation *e)
 {
 	work_end(debug_register);
-	debug_write(e->pc->vcpu, e->decoded.reg, *operand_register(e));
+	debug_write(e->x86->vcpu, e->decoded.reg, *operand_register(e));
 	return EMULATED_NEXT;
 }
 
 COLD enum emulated emulate_mov_from_dr(const struct emulation *e)
 {
-	*operand_register(e) = debug_read(e->pc->vcpu, e->decoded.reg);
+	*operand_register(e) = debug_read(e->x86->vcpu, e->decoded.reg);
 	return EMULATED_NEXT;
 }
 
@@ -89,19 +89,19 @@ COLD enum emulated emulate_lmsw(const struct emulation *e)
 	if (!operand_16(e, &value))
 		return EMULATED_JUMP;
 	/* PE can be set but not cleared. */
-	cr0_set(e->pc, (e->pc->cr0 & ~0xeu) | (value & 0xfu));
+	cr0_set(e->x86, (e->x86->cr0 & ~0xeu) | (value & 0xfu));
 	return EMULATED_NEXT;
 }
 
 COLD enum emulated emulate_clts(const struct emulation *e)
 {
-	cr0_set(e->pc, e->pc->cr0 & ~CR0_TS);
+	cr0_set(e->x86, e->x86->cr0 & ~CR0_TS);
 	return EMULATED_NEXT;
 }
 
 enum emulated emulate_invlpg(const struct emulation *e)
 {
-	shadow_invalidate(e->pc, operand_address(e));
+	shadow_invalidate(e->x86, operand_address(e));
 	return EMULATED_NEXT;
 }
 
@@ -141,7 +141,7 @@ COLD enum emulated emulate_rdmsr(const struct emulation *e)
 	if (e->frame->ecx == MSR_TSC)
 		value = rdtsc();
 	else if (e->frame->ecx == MSR_APIC_BASE)
-		value = e->pc->shadow.apic;
+		value = e->x86->shadow.apic;
 	else if (!msr_is_zero(e->frame->ecx))
 		return EMULATED_FAULT;
 	e->frame->eax = (u32)value;

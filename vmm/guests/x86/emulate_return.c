@@ -10,22 +10,22 @@
 
 COLD enum emulated emulate_cli(const struct emulation *e)
 {
-	linux_set_interrupts(e->pc, false);
+	linux_set_interrupts(e->x86, false);
 	return EMULATED_NEXT;
 }
 
 enum emulated emulate_hlt(const struct emulation *e)
 {
-	struct pc *pc = e->pc;
+	struct x86 *x86 = e->x86;
 
 	work_end(halt);
-	board_settle(pc);
+	board_settle(x86);
 	e->frame->eip += e->decoded.length;
-	vcpu_count(pc->vcpu, COUNTER_halts);
-	if (linux_interrupt_flag(pc) == 0)
-		vm_power_off(pc->vm);
-	else if (!pc->interrupt_waits)
-		vcpu_halt(pc->vcpu);
+	vcpu_count(x86->vcpu, COUNTER_halts);
+	if (linux_interrupt_flag(x86) == 0)
+		vm_power_off(x86->vm);
+	else if (!x86->interrupt_waits)
+		vcpu_halt(x86->vcpu);
 	return EMULATED_JUMP;
 }
 
@@ -34,18 +34,18 @@ enum emulated emulate_sti(const struct emulation *e)
 {
 	u8 next = 0;
 
-	linux_set_interrupts(e->pc, true);
+	linux_set_interrupts(e->x86, true);
 	if (!guest_read(e->frame->eip + e->decoded.length, &next, 1) || !decode_halts(next))
 		return EMULATED_NEXT;
 	e->frame->eip++;
 	return emulate_hlt(e);
 }
 
-static void return_to(struct pc *pc, struct frame *frame, const u32 *words)
+static void return_to(struct x86 *x86, struct frame *frame, const u32 *words)
 {
 	frame->eip = words[0];
-	frame->eflags = vcpu_eflags(pc->vcpu, words[2]);
-	if (pc->dedicated)
+	frame->eflags = vcpu_eflags(x86->vcpu, words[2]);
+	if (x86->dedicated)
 		frame->eflags |= words[2] & EFLAGS_IF;
 	if ((words[1] & 3) == 3) {
 		frame->cs = words[1] & 0xffff;
@@ -54,13 +54,13 @@ static void return_to(struct pc *pc, struct frame *frame, const u32 *words)
 	} else {
 		frame->cs = (words[1] & 0xfffcu) | 1;
 		frame->esp += 3 * (u32)sizeof(u32);
-		linux_set_interrupts(pc, (words[2] & EFLAGS_IF) != 0);
+		linux_set_interrupts(x86, (words[2] & EFLAGS_IF) != 0);
 	}
 }
 
 /* Whether the real tables have a segment for this selector at its RPL; ring 3's
  * code segments may be absent for a while only. */
-static bool selector_is_loadable(const struct pc *pc, u32 selector, bool code)
+static bool selector_is_loadable(const struct x86 *x86, u32 selector, bool code)
 {
 	u32 index = (selector & 0xffff) / 8;
 	u64 wanted = DESCRIPTOR_USER | (code ? DESCRIPTOR_CODE : DESCRIPTOR_WRITABLE);
@@ -69,21 +69,21 @@ static bool selector_is_loadable(const struct pc *pc, u32 selector, bool code)
 
 	if (index >= SEGMENT_GUEST_ENTRIES || (selector & 4))
 		return false;
-	descriptor = pc->vcpu->tables->gdt[index];
-	if ((descriptor & DESCRIPTOR_PRESENT) == 0 && !(pc->armed && code))
+	descriptor = x86->vcpu->tables->gdt[index];
+	if ((descriptor & DESCRIPTOR_PRESENT) == 0 && !(x86->armed && code))
 		return false;
 	return (descriptor & mask) == wanted &&
 	       descriptor_dpl(descriptor) == ((selector & 3) == 3 ? 3 : 1);
 }
 
 /* What the VMM's own IRET to this frame would refuse, the guest's must. */
-static bool return_is_possible(const struct pc *pc, const u32 *words)
+static bool return_is_possible(const struct x86 *x86, const u32 *words)
 {
-	if ((words[2] & EFLAGS_VM) || !selector_is_loadable(pc, words[1], true) ||
-	    words[0] > descriptor_limit(pc->vcpu->tables->gdt[(words[1] & 0xffff) / 8]))
+	if ((words[2] & EFLAGS_VM) || !selector_is_loadable(x86, words[1], true) ||
+	    words[0] > descriptor_limit(x86->vcpu->tables->gdt[(words[1] & 0xffff) / 8]))
 		return false;
 	return (words[1] & 3) != 3 ||
-	       ((words[4] & 3) == 3 && selector_is_loadable(pc, words[4], false));
+	       ((words[4] & 3) == 3 && selector_is_loadable(x86, words[4], false));
 }
 
 enum emulated emulate_iret(const struct emulation *e)
@@ -92,13 +92,13 @@ enum emulated emulate_iret(const struct emulation *e)
 	u32 esp = e->frame->esp;
 
 	if (e->error == SELECTOR_VMM_CODE && guest_read(esp, words, 3 * sizeof(u32)))
-		upcall_return(e->pc, words);
+		upcall_return(e->x86, words);
 	if (e->decoded.operand_size != 4 || !guest_read(esp, words, 3 * sizeof(u32)) ||
 	    ((words[1] & 3) == 3 && !guest_read(esp, words, sizeof(words))) ||
-	    !return_is_possible(e->pc, words))
+	    !return_is_possible(e->x86, words))
 		return EMULATED_FAULT;
-	vcpu_count(e->pc->vcpu, COUNTER_returns);
-	return_to(e->pc, e->frame, words);
+	vcpu_count(e->x86->vcpu, COUNTER_returns);
+	return_to(e->x86, e->frame, words);
 	return EMULATED_JUMP;
 }
 
@@ -111,7 +111,7 @@ COLD enum emulated emulate_mov_to_sreg(const struct emulation *e)
 		return EMULATED_FAULT;
 	if (!operand_16(e, &selector))
 		return EMULATED_JUMP;
-	if ((selector & 3) != 0 || !selector_is_loadable(e->pc, selector, false))
+	if ((selector & 3) != 0 || !selector_is_loadable(e->x86, selector, false))
 		return EMULATED_FAULT;
 	e->frame->ss = selector | 1u;
 	return EMULATED_NEXT;

@@ -10,25 +10,25 @@
 #include "lib/string.h"
 #include "platform/pc/apic.h"
 
-MUST_CHECK COLD static bool store_begin(struct emulation *e, struct pc *pc, u32 *value)
+MUST_CHECK COLD static bool store_begin(struct emulation *e, struct x86 *x86, u32 *value)
 {
-	if (!emulation_begin(e, pc) || e->decoded.operation != DECODED_MOV_STORE)
+	if (!emulation_begin(e, x86) || e->decoded.operation != DECODED_MOV_STORE)
 		return false;
 	*value = e->decoded.has_immediate ? e->decoded.immediate
 					  : *register_pointer(e->frame, e->decoded.reg);
 	return e->decoded.size == 4;
 }
 
-bool emulate_alias_store(struct pc *pc)
+bool emulate_alias_store(struct x86 *x86)
 {
 	struct emulation e;
 	u32 value;
 
-	if (!store_begin(&e, pc, &value) || operand_address(&e) != GANDALF_SHARED_ALIAS)
+	if (!store_begin(&e, x86, &value) || operand_address(&e) != GANDALF_SHARED_ALIAS)
 		return false;
-	vcpu_count(pc->vcpu, COUNTER_alias_faults);
+	vcpu_count(x86->vcpu, COUNTER_alias_faults);
 	e.frame->eip += e.decoded.length;
-	linux_set_interrupts(pc, (value & GANDALF_INTERRUPT_FLAG) != 0);
+	linux_set_interrupts(x86, (value & GANDALF_INTERRUPT_FLAG) != 0);
 	return true;
 }
 
@@ -36,27 +36,27 @@ bool emulate_alias_store(struct pc *pc)
  * there: so no more than what is written is read again, and that only if it may change something.
  * Only the page of the GDT's start is protected. INLINE: 36 instructions of the latency of an
  * interrupt on a dedicated CPU, for 128 bytes. */
-static INLINE void gdt_store(struct pc *pc, u32 linear, u32 value)
+static INLINE void gdt_store(struct x86 *x86, u32 linear, u32 value)
 {
-	u32 offset = linear - pc->gdt_base;
+	u32 offset = linear - x86->gdt_base;
 	u32 first = offset % PAGE_SIZE / 8;
 	u32 old, next;
 
-	vcpu_count(pc->vcpu, COUNTER_gdt_writes);
+	vcpu_count(x86->vcpu, COUNTER_gdt_writes);
 	if (offset % 4 == 0 && first < SEGMENT_GUEST_ENTRIES &&
 	    read_or_fail((const u32 *)linear, &old, &next) && old == value &&
-	    (pc->vcpu->tables->gdt[first] & DESCRIPTOR_PRESENT) == 0)
+	    (x86->vcpu->tables->gdt[first] & DESCRIPTOR_PRESENT) == 0)
 		return;
 	/* Not where the guest sees the page, which the CPU may remember to be another one: the
 	 * VMM's stores pass by its protection. */
-	memcpy((u8 *)shadow_protected_page(&pc->shadow) + linear % PAGE_SIZE, &value,
+	memcpy((u8 *)shadow_protected_page(&x86->shadow) + linear % PAGE_SIZE, &value,
 	       sizeof(value));
-	emulate_reload_gdt_entries(pc, first, (offset + 3) % PAGE_SIZE / 8);
+	emulate_reload_gdt_entries(x86, first, (offset + 3) % PAGE_SIZE / 8);
 }
 
-HOT bool emulate_gdt_store(struct pc *pc, u32 linear)
+HOT bool emulate_gdt_store(struct x86 *x86, u32 linear)
 {
-	struct frame *frame = pc->vcpu->frame;
+	struct frame *frame = x86->vcpu->frame;
 	u32 code, more, number, length;
 
 	if (linear % PAGE_SIZE == 0 || linear % 4 != 0 ||
@@ -64,27 +64,27 @@ HOT bool emulate_gdt_store(struct pc *pc, u32 linear)
 	    !decode_stores_register(code, &number, &length))
 		return false;
 	frame->eip += length;
-	vcpu_count(pc->vcpu, COUNTER_gdt_quick_writes);
-	gdt_store(pc, linear, *register_pointer(frame, number));
+	vcpu_count(x86->vcpu, COUNTER_gdt_quick_writes);
+	gdt_store(x86, linear, *register_pointer(frame, number));
 	return true;
 }
 
-COLD void emulate_store(struct pc *pc, u32 linear, bool to_apic)
+COLD void emulate_store(struct x86 *x86, u32 linear, bool to_apic)
 {
 	struct emulation e;
 	u32 value;
 
 	/* Within a page: one that begins on the page before may fault at the start of this one. */
-	if (!store_begin(&e, pc, &value) || linear % PAGE_SIZE > PAGE_SIZE - sizeof(value) ||
+	if (!store_begin(&e, x86, &value) || linear % PAGE_SIZE > PAGE_SIZE - sizeof(value) ||
 	    (linear % PAGE_SIZE == 0 && operand_address(&e) != linear)) {
-		vm_stop(pc->vm, "it writes its %s at %x in an unknown way",
+		vm_stop(x86->vm, "it writes its %s at %x in an unknown way",
 			to_apic ? "APIC" : "GDT", linear);
 		return;
 	}
 	e.frame->eip += e.decoded.length;
 	if (to_apic)
-		upcall_apic_write(pc, linear % PAGE_SIZE, value);
+		upcall_apic_write(x86, linear % PAGE_SIZE, value);
 	else
-		gdt_store(pc, linear, value);
-	pc->shadow.protected_page = to_apic ? 0 : linear & PTE_FRAME;
+		gdt_store(x86, linear, value);
+	x86->shadow.protected_page = to_apic ? 0 : linear & PTE_FRAME;
 }

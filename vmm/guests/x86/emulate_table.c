@@ -21,105 +21,105 @@ COLD static bool entry_is_loaded(const struct frame *frame, u32 index)
 	return false;
 }
 
-COLD void emulate_reload_gdt_entries(struct pc *pc, u32 first, u32 last)
+COLD void emulate_reload_gdt_entries(struct x86 *x86, u32 first, u32 last)
 {
-	u32 entries = (pc->gdt_limit + 1u) / 8;
+	u32 entries = (x86->gdt_limit + 1u) / 8;
 
 	for (u32 i = first; i <= last; i++) {
 		u64 descriptor = 0;
 
-		if (i < entries && !guest_read(pc->gdt_base + i * 8, &descriptor, 8)) {
-			vm_stop(pc->vm, "its GDT at %x cannot be read", pc->gdt_base);
+		if (i < entries && !guest_read(x86->gdt_base + i * 8, &descriptor, 8)) {
+			vm_stop(x86->vm, "its GDT at %x cannot be read", x86->gdt_base);
 			return;
 		}
-		if ((descriptor & DESCRIPTOR_PRESENT) == 0 && entry_is_loaded(pc->vcpu->frame, i))
+		if ((descriptor & DESCRIPTOR_PRESENT) == 0 && entry_is_loaded(x86->vcpu->frame, i))
 			continue;
-		pc_set_descriptor(pc, i, descriptor);
+		x86_set_descriptor(x86, i, descriptor);
 	}
-	if (pc->armed)
-		segment_set_user_code(pc->vcpu, false);
+	if (x86->armed)
+		segment_set_user_code(x86->vcpu, false);
 }
 
-COLD void emulate_reload_gdt(struct pc *pc)
+COLD void emulate_reload_gdt(struct x86 *x86)
 {
-	emulate_reload_gdt_entries(pc, 1, SEGMENT_GUEST_ENTRIES - 1);
+	emulate_reload_gdt_entries(x86, 1, SEGMENT_GUEST_ENTRIES - 1);
 }
 
 /* What every load of a register by way of the GDT ends with. */
 COLD static enum emulated gdt_reload(const struct emulation *e)
 {
-	emulate_reload_gdt(e->pc);
-	inject_reload_stack(e->pc);
+	emulate_reload_gdt(e->x86);
+	inject_reload_stack(e->x86);
 	return EMULATED_NEXT;
 }
 
 /* Without the hypercall for TLS, stores to the GDT must not pass unseen. */
-COLD static void protect_gdt(struct pc *pc)
+COLD static void protect_gdt(struct x86 *x86)
 {
 	u32 frame;
 
-	if (!pc->tls_hook && shadow_translate(pc, pc->gdt_base, &frame))
-		shadow_protect(pc, frame);
+	if (!x86->tls_hook && shadow_translate(x86, x86->gdt_base, &frame))
+		shadow_protect(x86, frame);
 }
 
 /* Gates straight to ring 1: the system call, and on a dedicated CPU every
  * interrupt. On a shared CPU IF stays 1 in the kernel, hence a trap gate. */
-COLD static void reload_gates(struct pc *pc)
+COLD static void reload_gates(struct x86 *x86)
 {
 	for (unsigned vector = EXCEPTIONS; vector < 256; vector++) {
 		u64 gate = 0;
 		unsigned type;
 
-		if (vector != 0x80 && !pc->dedicated)
+		if (vector != 0x80 && !x86->dedicated)
 			continue;
-		if (vector * 8 + 7 <= pc->idt_limit &&
-		    !guest_read(pc->idt_base + vector * 8, &gate, sizeof(gate)))
+		if (vector * 8 + 7 <= x86->idt_limit &&
+		    !guest_read(x86->idt_base + vector * 8, &gate, sizeof(gate)))
 			gate = 0;
 		type = (unsigned)(gate >> 40) & 0x1f;
 		if ((gate & DESCRIPTOR_PRESENT) == 0 ||
 		    (type != GATE_INTERRUPT && type != GATE_TRAP))
-			segment_clear_gate(pc->vcpu, vector);
+			segment_clear_gate(x86->vcpu, vector);
 		else
-			segment_set_gate(pc->vcpu, vector,
+			segment_set_gate(x86->vcpu, vector,
 					 (u32)(gate & 0xffff) | ((u32)(gate >> 32) & 0xffff0000),
-					 pc->dedicated ? type : GATE_TRAP, descriptor_dpl(gate));
+					 x86->dedicated ? type : GATE_TRAP, descriptor_dpl(gate));
 	}
 }
 
 COLD enum emulated emulate_load_table(const struct emulation *e)
 {
-	struct pc *pc = e->pc;
+	struct x86 *x86 = e->x86;
 	struct table_register table;
 
 	if (!operand_read(e, &table, sizeof(table)))
 		return EMULATED_JUMP;
 	if (e->decoded.operation == DECODED_LIDT) {
-		pc->idt_limit = table.limit;
-		pc->idt_base = table.base;
-		reload_gates(pc);
+		x86->idt_limit = table.limit;
+		x86->idt_base = table.base;
+		reload_gates(x86);
 		return EMULATED_NEXT;
 	}
-	pc->gdt_limit = table.limit;
-	pc->gdt_base = table.base;
-	protect_gdt(pc);
+	x86->gdt_limit = table.limit;
+	x86->gdt_base = table.base;
+	protect_gdt(x86);
 	return gdt_reload(e);
 }
 
 COLD enum emulated emulate_ltr(const struct emulation *e)
 {
-	struct pc *pc = e->pc;
+	struct x86 *x86 = e->x86;
 	u64 descriptor;
 	u16 selector;
 
 	if (!operand_16(e, &selector))
 		return EMULATED_JUMP;
-	if ((selector & SYSTEM_SELECTOR_MASK) == 0 || (selector | 7u) > pc->gdt_limit ||
-	    !guest_read(pc->gdt_base + (selector & SYSTEM_SELECTOR_MASK), &descriptor, 8))
+	if ((selector & SYSTEM_SELECTOR_MASK) == 0 || (selector | 7u) > x86->gdt_limit ||
+	    !guest_read(x86->gdt_base + (selector & SYSTEM_SELECTOR_MASK), &descriptor, 8))
 		return EMULATED_FAULT;
-	pc->tr = selector;
-	pc->tss_base = descriptor_base(descriptor);
-	if (pc->tss_base >= GANDALF_BASE - PAGE_SIZE)
-		pc->tss_base = 0; /* none that inject_reload_stack() could read */
+	x86->tr = selector;
+	x86->tss_base = descriptor_base(descriptor);
+	if (x86->tss_base >= GANDALF_BASE - PAGE_SIZE)
+		x86->tss_base = 0; /* none that inject_reload_stack() could read */
 	return gdt_reload(e);
 }
 

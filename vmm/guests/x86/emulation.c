@@ -25,7 +25,7 @@ u32 operand_address(const struct emulation *e)
 	if (decoded->index != REGISTER_NONE)
 		address += *register_pointer(e->frame, decoded->index) << decoded->scale;
 	return address + (index < SEGMENT_GUEST_ENTRIES
-				  ? descriptor_base(e->pc->vcpu->tables->gdt[index])
+				  ? descriptor_base(e->x86->vcpu->tables->gdt[index])
 				  : 0);
 }
 
@@ -35,7 +35,7 @@ COLD bool operand_read(const struct emulation *e, void *to, u32 size)
 
 	if (guest_read(address, to, size))
 		return true;
-	inject_page_fault(e->pc, address, 0);
+	inject_page_fault(e->x86, address, 0);
 	return false;
 }
 
@@ -47,13 +47,13 @@ COLD bool operand_16(const struct emulation *e, u16 *value)
 	return true;
 }
 
-COLD bool emulation_begin(struct emulation *e, struct pc *pc)
+COLD bool emulation_begin(struct emulation *e, struct x86 *x86)
 {
 	u8 bytes[DECODE_LENGTH_MAXIMUM];
-	u32 count = guest_fetch(pc->vcpu, bytes, sizeof(bytes));
+	u32 count = guest_fetch(x86->vcpu, bytes, sizeof(bytes));
 
-	e->pc = pc;
-	e->frame = pc->vcpu->frame;
+	e->x86 = x86;
+	e->frame = x86->vcpu->frame;
 	e->error = e->frame->error;
 	return decode(&e->decoded, bytes, count) == DECODE_OK;
 }

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 
 enum emulated {
 	EMULATED_NEXT,    /* go on behind the instruction */
@@ -15,7 +15,7 @@ enum emulated {
 
 /* One instruction of a guest. */
 struct emulation {
-	struct pc *pc;
+	struct x86 *x86;
 	struct frame *frame;
 	struct decoded decoded;
 	u32 error; /* of the exception that led here */
@@ -40,13 +40,13 @@ COLD MUST_CHECK bool operand_read(const struct emulation *e, void *to, u32 size)
 /* A register or memory operand of 16 bits. */
 COLD MUST_CHECK bool operand_16(const struct emulation *e, u16 *value);
 /* Fetches and decodes the instruction at EIP; false: it is none that is known. */
-COLD MUST_CHECK bool emulation_begin(struct emulation *e, struct pc *pc);
+COLD MUST_CHECK bool emulation_begin(struct emulation *e, struct x86 *x86);
 
 /* emulate_table.c: descriptor tables and the task register. */
 enum emulated emulate_load_table(const struct emulation *e);
 enum emulated emulate_lldt(const struct emulation *e);
 enum emulated emulate_ltr(const struct emulation *e);
-COLD void emulate_reload_gdt_entries(struct pc *pc, u32 first, u32 last);
+COLD void emulate_reload_gdt_entries(struct x86 *x86, u32 first, u32 last);
 
 /* emulate_register.c: control, debug and model-specific registers. */
 enum emulated emulate_mov_to_cr(const struct emulation *e);

@@ -16,12 +16,12 @@ COLD bool guest_read(u32 linear, void *to, u32 size)
 bool guest_write(u32 linear, const void *from, u32 size)
 {
 	const struct vcpu *vcpu = core.current;
-	struct pc *pc = vcpu->pc;
+	struct x86 *x86 = vcpu->x86;
 	u32 last = linear + size - 1;
 
 	return last < GANDALF_BASE && linear <= last &&
-	       (shadow_is_writable(vcpu, linear) || shadow_make_writable(pc, linear)) &&
-	       ((linear ^ last) < PAGE_SIZE || shadow_make_writable(pc, last)) &&
+	       (shadow_is_writable(vcpu, linear) || shadow_make_writable(x86, linear)) &&
+	       ((linear ^ last) < PAGE_SIZE || shadow_make_writable(x86, last)) &&
 	       entry_copy((void *)linear, from, size) == 0;
 }
 

@@ -17,59 +17,59 @@ enum { GATE_PRESENT = 0x8000, GATE_TYPE = 0x1f00 };
 #define TSS_ESP0 4
 
 /* The words of the guest's gate; false: it has none that can be used. */
-MUST_CHECK static inline bool gate_read(const struct pc *pc, unsigned vector, u32 *low, u32 *high)
+MUST_CHECK static inline bool gate_read(const struct x86 *x86, unsigned vector, u32 *low, u32 *high)
 {
-	return vector * 8 + 7 <= pc->idt_limit &&
-	       guest_read_8(pc->idt_base + vector * 8, low, high) && (*high & GATE_PRESENT) != 0 &&
+	return vector * 8 + 7 <= x86->idt_limit &&
+	       guest_read_8(x86->idt_base + vector * 8, low, high) && (*high & GATE_PRESENT) != 0 &&
 	       (*high & GATE_TYPE & ~GATE_IS_TRAP) == GATE_INTERRUPT << 8;
 }
 
-INLINE void inject_reload_stack(struct pc *pc)
+INLINE void inject_reload_stack(struct x86 *x86)
 {
-	struct tss *tss = &pc->vcpu->tables->tss;
+	struct tss *tss = &x86->vcpu->tables->tss;
 	u32 esp, ss;
 
-	if (pc->tss_base == 0 || !read_or_fail((const u32 *)(pc->tss_base + TSS_ESP0), &esp, &ss))
+	if (x86->tss_base == 0 || !read_or_fail((const u32 *)(x86->tss_base + TSS_ESP0), &esp, &ss))
 		return;
 	tss->esp1 = esp;
 	tss->ss1 = (ss & 0xffff) | 1;
 }
 
-COLD static void triple_fault(struct pc *pc, unsigned vector, const char *why)
+COLD static void triple_fault(struct x86 *x86, unsigned vector, const char *why)
 {
-	vm_stop(pc->vm, "triple fault: its %s %s", why,
+	vm_stop(x86->vm, "triple fault: its %s %s", why,
 		vector < EXCEPTIONS ? exception_name(vector) : "an interrupt");
 }
 
 /* Whether the guest's kernel may write size bytes there, at most a page. */
-MUST_CHECK static inline bool stack_writable(struct pc *pc, u32 linear, u32 size)
+MUST_CHECK static inline bool stack_writable(struct x86 *x86, u32 linear, u32 size)
 {
 	u32 last = linear + size - 1;
 
 	return linear <= GANDALF_BASE - size &&
-	       (shadow_is_writable(pc->vcpu, linear) || shadow_make_writable(pc, linear)) &&
-	       ((linear ^ last) < PAGE_SIZE || shadow_make_writable(pc, last));
+	       (shadow_is_writable(x86->vcpu, linear) || shadow_make_writable(x86, linear)) &&
+	       ((linear ^ last) < PAGE_SIZE || shadow_make_writable(x86, last));
 }
 
 /* The guest's frame, on its kernel's stack; ring 3's stack is left for that. flag: IF as the
  * guest sees it. On a dedicated CPU, where the frame needs no flag of its own, the kernel's real
  * selector spares the trap at IRET, as soon as Linux no longer compares it, which is after LTR. */
-MUST_CHECK INLINE static bool frame_build(struct pc *pc, struct frame *frame, bool from_user,
+MUST_CHECK INLINE static bool frame_build(struct x86 *x86, struct frame *frame, bool from_user,
 					  u32 flag, u32 error)
 {
-	const struct tss *tss = &pc->vcpu->tables->tss;
+	const struct tss *tss = &x86->vcpu->tables->tss;
 	u32 size = ((from_user ? 5u : 3u) + (error != INJECT_NO_ERROR)) * sizeof(u32);
 	u32 cs = frame->cs;
 	u32 esp = frame->esp;
 	u32 *stack;
 
 	if (from_user) {
-		inject_reload_stack(pc);
+		inject_reload_stack(x86);
 		esp = tss->esp1;
-	} else if (!pc->dedicated || pc->tr == 0) {
+	} else if (!x86->dedicated || x86->tr == 0) {
 		cs &= ~3u;
 	}
-	if (!stack_writable(pc, esp - size, size))
+	if (!stack_writable(x86, esp - size, size))
 		return false;
 	stack = (u32 *)esp;
 	if (from_user &&
@@ -85,32 +85,32 @@ MUST_CHECK INLINE static bool frame_build(struct pc *pc, struct frame *frame, bo
 	return true;
 }
 
-bool inject(struct pc *pc, unsigned vector, u32 error)
+bool inject(struct x86 *x86, unsigned vector, u32 error)
 {
-	struct vcpu *vcpu = pc->vcpu;
+	struct vcpu *vcpu = x86->vcpu;
 	struct frame *frame = vcpu->frame;
 	bool from_user = (frame->cs & 3) == 3;
-	u32 flag = linux_interrupt_flag(pc);
+	u32 flag = linux_interrupt_flag(x86);
 	u32 low, high;
 
-	if (!gate_read(pc, vector, &low, &high)) {
-		triple_fault(pc, vector, "IDT has no gate for");
+	if (!gate_read(x86, vector, &low, &high)) {
+		triple_fault(x86, vector, "IDT has no gate for");
 		return false;
 	}
-	if (!frame_build(pc, frame, from_user, flag, error)) {
-		triple_fault(pc, vector, "stack cannot take");
+	if (!frame_build(x86, frame, from_user, flag, error)) {
+		triple_fault(x86, vector, "stack cannot take");
 		return false;
 	}
 	frame->eip = (low & 0xffff) | (high & 0xffff0000);
 	frame->cs = (low >> 16 & ~3u) | 1;
 	frame->eflags &= ~(EFLAGS_TF | EFLAGS_NT | EFLAGS_RF | EFLAGS_VM);
-	linux_set_interrupts(pc, flag != 0 && (high & GATE_IS_TRAP) != 0);
+	linux_set_interrupts(x86, flag != 0 && (high & GATE_IS_TRAP) != 0);
 	vcpu_count(vcpu, vector < EXCEPTIONS ? COUNTER_exceptions : COUNTER_deliveries);
 	return true;
 }
 
-void inject_general_protection(struct pc *pc, u32 error)
+void inject_general_protection(struct x86 *x86, u32 error)
 {
-	trace(TRACE_exception, EXCEPTION_GP, pc->vcpu->frame->eip);
-	inject_last(pc, EXCEPTION_GP, error);
+	trace(TRACE_exception, EXCEPTION_GP, x86->vcpu->frame->eip);
+	inject_last(x86, EXCEPTION_GP, error);
 }

@@ -38,88 +38,88 @@ static u32 *alias_entry(const struct vcpu *vcpu)
 }
 
 /* Lays the traps, or takes them away. */
-static void arm(struct pc *pc, bool armed)
+static void arm(struct x86 *x86, bool armed)
 {
-	pc->armed = armed;
-	*alias_entry(pc->vcpu) ^= PTE_W;
+	x86->armed = armed;
+	*alias_entry(x86->vcpu) ^= PTE_W;
 	invlpg(GANDALF_SHARED_ALIAS);
-	segment_set_user_code(pc->vcpu, !armed);
+	segment_set_user_code(x86->vcpu, !armed);
 }
 
 /* Delivery */
 
-COLD static void deliver_direct(struct pc *pc)
+COLD static void deliver_direct(struct x86 *x86)
 {
-	u32 count = pc->direct_count;
+	u32 count = x86->direct_count;
 
-	pc->direct_count = 0;
+	x86->direct_count = 0;
 	for (u32 i = 0; i < count; i++) {
-		trace(TRACE_deliver, pc->direct_vectors[i], pc->vcpu->frame->eip);
-		if (!inject(pc, pc->direct_vectors[i], INJECT_NO_ERROR))
+		trace(TRACE_deliver, x86->direct_vectors[i], x86->vcpu->frame->eip);
+		if (!inject(x86, x86->direct_vectors[i], INJECT_NO_ERROR))
 			return;
 	}
 }
 
 /* Who slept does so again, unless an interrupt came of it. */
-static void deliver_due(struct vcpu *vcpu, struct pc *pc)
+static void deliver_due(struct vcpu *vcpu, struct x86 *x86)
 {
-	bool slept = pc->slept;
+	bool slept = x86->slept;
 
-	board_settle(pc);
-	pc->slept = false;
-	if (slept && !pc->interrupt_waits)
+	board_settle(x86);
+	x86->slept = false;
+	if (slept && !x86->interrupt_waits)
 		vcpu_halt(vcpu);
 }
 
-APART static void deliver_waiting(struct vcpu *vcpu, struct pc *pc)
+APART static void deliver_waiting(struct vcpu *vcpu, struct x86 *x86)
 {
-	if (pc->direct_count != 0)
-		deliver_direct(pc);
-	if (pc->due != 0)
-		deliver_due(vcpu, pc);
-	while (pc->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupt_flag(pc) != 0) {
-		unsigned vector = board_acknowledge(pc->board);
+	if (x86->direct_count != 0)
+		deliver_direct(x86);
+	if (x86->due != 0)
+		deliver_due(vcpu, x86);
+	while (x86->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupt_flag(x86) != 0) {
+		unsigned vector = board_acknowledge(x86->board);
 
 		work_begin(vcpu);
 		trace(TRACE_deliver, vector, vcpu->frame->eip);
-		inject_last(pc, vector, INJECT_NO_ERROR); /* the loop ends if it stops the guest */
+		inject_last(x86, vector, INJECT_NO_ERROR); /* the loop ends if it stops the guest */
 		work_end(deliver);
 	}
-	vcpu_notify_later(vcpu, pc->interrupt_waits);
-	if (vcpu->state == VCPU_OFF || pc->interrupt_waits == pc->armed)
+	vcpu_notify_later(vcpu, x86->interrupt_waits);
+	if (vcpu->state == VCPU_OFF || x86->interrupt_waits == x86->armed)
 		return;
-	if (pc->interrupt_waits) {
+	if (x86->interrupt_waits) {
 		trace(TRACE_defer, 0, vcpu->frame->eip);
 		vcpu_count(vcpu, COUNTER_deferrals);
 	}
-	arm(pc, pc->interrupt_waits);
+	arm(x86, x86->interrupt_waits);
 }
 
 static void linux_deliver(struct vcpu *vcpu)
 {
-	struct pc *pc = vcpu->pc;
+	struct x86 *x86 = vcpu->x86;
 
-	if (pc->unusual != 0 || pc->direct_count != 0)
-		deliver_waiting(vcpu, pc);
+	if (x86->unusual != 0 || x86->direct_count != 0)
+		deliver_waiting(vcpu, x86);
 }
 
 static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 {
-	struct pc *pc = vcpu->pc;
+	struct x86 *x86 = vcpu->x86;
 
 	vcpu_notify(vcpu);
-	if (!pc->dedicated) {
-		board_interrupt(pc->board, number);
+	if (!x86->dedicated) {
+		board_interrupt(x86->board, number);
 		return;
 	}
-	upcall_learn(pc, number);
-	if (pc->direct_count < PC_DIRECT_VECTORS)
-		pc->direct_vectors[pc->direct_count++] = (u8)number;
+	upcall_learn(x86, number);
+	if (x86->direct_count < X86_DIRECT_VECTORS)
+		x86->direct_vectors[x86->direct_count++] = (u8)number;
 }
 
 COLD static void linux_console(struct vcpu *vcpu)
 {
-	if (!vcpu->pc->dedicated)
+	if (!vcpu->x86->dedicated)
 		board_console(vcpu->vm->board);
 }
 
@@ -128,7 +128,7 @@ COLD static void linux_console(struct vcpu *vcpu)
 static u32 hypercall_flush(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
-	shadow_flush(vcpu->pc, frame->ebx, frame->ecx, frame->edx);
+	shadow_flush(vcpu->x86, frame->ebx, frame->ecx, frame->edx);
 	return 0;
 }
 HYPERCALL(GANDALF_HYPERCALL_FLUSH, HYPERCALL_OF_LINUX, hypercall_flush);
@@ -136,87 +136,87 @@ HYPERCALL(GANDALF_HYPERCALL_FLUSH, HYPERCALL_OF_LINUX, hypercall_flush);
 static u32 hypercall_load_tls(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
-	struct pc *pc = vcpu->pc;
+	struct x86 *x86 = vcpu->x86;
 	u64 descriptors[SEGMENT_TLS_ENTRIES];
 
 	vcpu_count(vcpu, COUNTER_tls_loads);
-	if (!pc->tls_hook) {
-		pc->tls_hook = true;
-		shadow_protect(pc, SHADOW_NO_FRAME);
+	if (!x86->tls_hook) {
+		x86->tls_hook = true;
+		shadow_protect(x86, SHADOW_NO_FRAME);
 	}
 	if (!guest_read(frame->ebx, descriptors, sizeof(descriptors)) ||
-	    !guest_write(pc->gdt_base + SEGMENT_TLS_FIRST * 8, descriptors, sizeof(descriptors)))
+	    !guest_write(x86->gdt_base + SEGMENT_TLS_FIRST * 8, descriptors, sizeof(descriptors)))
 		return hypercall_bad_address(vcpu, frame->ebx);
 	for (u32 i = 0; i < SEGMENT_TLS_ENTRIES; i++)
-		pc_set_descriptor(pc, SEGMENT_TLS_FIRST + i, descriptors[i]);
+		x86_set_descriptor(x86, SEGMENT_TLS_FIRST + i, descriptors[i]);
 	return 0;
 }
 HYPERCALL(GANDALF_HYPERCALL_LOAD_TLS, HYPERCALL_OF_LINUX, hypercall_load_tls);
 
 /* Traps */
 
-APART COLD static void access_beyond_base(struct pc *pc, u32 linear, u32 error)
+APART COLD static void access_beyond_base(struct x86 *x86, u32 linear, u32 error)
 {
-	if (pc->armed && (linear & PTE_FRAME) == GANDALF_SHARED_ALIAS && (error & PF_W) &&
-	    pc_cpl(pc->vcpu) == 1 && emulate_alias_store(pc))
+	if (x86->armed && (linear & PTE_FRAME) == GANDALF_SHARED_ALIAS && (error & PF_W) &&
+	    x86_cpl(x86->vcpu) == 1 && emulate_alias_store(x86))
 		return;
-	inject_page_fault(pc, linear, error & (PF_W | PF_U));
+	inject_page_fault(x86, linear, error & (PF_W | PF_U));
 }
 
-COLD static void access_refused(struct pc *pc, u32 linear, enum shadow_result result)
+COLD static void access_refused(struct x86 *x86, u32 linear, enum shadow_result result)
 {
 	if (result == SHADOW_PROTECTED || result == SHADOW_APIC)
-		emulate_store(pc, linear, result == SHADOW_APIC);
+		emulate_store(x86, linear, result == SHADOW_APIC);
 	else if (result == SHADOW_OUTSIDE)
-		vm_stop(pc->vm, "it writes physical memory that it lacks");
+		vm_stop(x86->vm, "it writes physical memory that it lacks");
 	else
-		vm_stop(pc->vm, "the pool has no frame left for its page tables");
+		vm_stop(x86->vm, "the pool has no frame left for its page tables");
 }
 
 /* In the kernel's half, where its stores to the GDT fault; false: nothing unusual. */
-HOT APART static bool access_to_kernel(struct pc *pc, u32 linear, u32 error)
+HOT APART static bool access_to_kernel(struct x86 *x86, u32 linear, u32 error)
 {
-	if ((linear & PTE_FRAME) == pc->shadow.protected_page && error == (PF_P | PF_W))
-		return emulate_gdt_store(pc, linear);
+	if ((linear & PTE_FRAME) == x86->shadow.protected_page && error == (PF_P | PF_W))
+		return emulate_gdt_store(x86, linear);
 	if (linear < GANDALF_BASE)
 		return false;
-	access_beyond_base(pc, linear, error);
+	access_beyond_base(x86, linear, error);
 	return true;
 }
 
 static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 {
-	struct pc *pc = vcpu->pc;
+	struct x86 *x86 = vcpu->x86;
 	u32 linear = vcpu->fault_address;
 	enum shadow_result result;
 
 	EXPECTS_OPEN(vcpu);
 	trace_fast(vcpu->id, TRACE_page_fault, linear, frame->eip);
 	vcpu_count(vcpu, COUNTER_page_faults);
-	if (linear >= SHADOW_KERNEL && access_to_kernel(pc, linear, frame->error))
+	if (linear >= SHADOW_KERNEL && access_to_kernel(x86, linear, frame->error))
 		return;
-	result = shadow_fill(pc, linear, &frame->error);
+	result = shadow_fill(x86, linear, &frame->error);
 	if (result == SHADOW_FAULT)
-		inject_page_fault(pc, linear, frame->error);
+		inject_page_fault(x86, linear, frame->error);
 	else if (result != SHADOW_FILLED)
-		access_refused(pc, linear, result);
+		access_refused(x86, linear, result);
 }
 
 /* The guest's own #NM, if it asked for it; else the FPU has another's state. */
-COLD static void no_fpu(struct pc *pc)
+COLD static void no_fpu(struct x86 *x86)
 {
-	if ((pc->cr0 & (CR0_TS | CR0_EM)) != 0) {
-		inject_last(pc, EXCEPTION_NM, INJECT_NO_ERROR);
+	if ((x86->cr0 & (CR0_TS | CR0_EM)) != 0) {
+		inject_last(x86, EXCEPTION_NM, INJECT_NO_ERROR);
 		return;
 	}
 	work_end(no_fpu);
-	fpu_take(pc->vcpu);
+	fpu_take(x86->vcpu);
 }
 
-COLD static void exception(struct pc *pc, unsigned vector, u32 error)
+COLD static void exception(struct x86 *x86, unsigned vector, u32 error)
 {
-	trace(TRACE_exception, vector, pc->vcpu->frame->eip);
-	inject_last(pc, vector, EXCEPTION_ERROR_CODES >> vector & 1 ? error : INJECT_NO_ERROR);
+	trace(TRACE_exception, vector, x86->vcpu->frame->eip);
+	inject_last(x86, vector, EXCEPTION_ERROR_CODES >> vector & 1 ? error : INJECT_NO_ERROR);
 }
 
 static inline bool strict_tls(const struct vcpu *vcpu)
@@ -226,33 +226,34 @@ static inline bool strict_tls(const struct vcpu *vcpu)
 
 APART COLD static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
 {
-	struct pc *pc = vcpu->pc;
+	struct x86 *x86 = vcpu->x86;
 
 	if (frame->vector == EXCEPTION_GP && frame->error == 0 && strict_tls(vcpu) &&
-	    pc_flip_tls(pc))
+	    x86_flip_tls(x86))
 		return;
 	if (frame->vector == EXCEPTION_GP && (frame->cs & 3) == 1) {
-		emulate_general_protection(pc, frame->error);
+		emulate_general_protection(x86, frame->error);
 		return;
 	}
 	trace(TRACE_trap, frame->vector, frame->eip);
 	if (frame->vector == EXCEPTION_NM)
-		no_fpu(pc);
+		no_fpu(x86);
 	else if (frame->vector == VECTOR_VIRTUAL_8086 ||
 		 (frame->vector == VECTOR_RETURN_FAULT && (frame->cs & 3) == 3))
-		inject_general_protection(pc, 0); /* a process's: its kernel need not die */
+		inject_general_protection(x86, 0); /* a process's: its kernel need not die */
 	else if (frame->vector == VECTOR_RETURN_FAULT)
 		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
 	else if (frame->vector == EXCEPTION_DF)
 		vm_stop(vcpu->vm, "double fault");
-	else if (frame->vector != EXCEPTION_NP || pc_cpl(vcpu) != 1 || !emulate_blocked_return(pc))
-		exception(pc, frame->vector, frame->error);
+	else if (frame->vector != EXCEPTION_NP || x86_cpl(vcpu) != 1 ||
+		 !emulate_blocked_return(x86))
+		exception(x86, frame->vector, frame->error);
 }
 
 static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 {
 	if (frame->vector == EXCEPTION_GP && (frame->cs & 3) == 1 && !strict_tls(vcpu))
-		emulate_general_protection(vcpu->pc, frame->error);
+		emulate_general_protection(vcpu->x86, frame->error);
 	else
 		trap_seldom(vcpu, frame);
 }
@@ -269,22 +270,22 @@ COLD static void command_line_complete(const struct gandalf_guest *guest)
 
 COLD static void linux_start(struct vcpu *vcpu)
 {
-	struct pc *pc = vcpu->pc;
+	struct x86 *x86 = vcpu->x86;
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	struct frame *frame = switch_prepare(vcpu);
 
 	schedule_breathe();
 	command_line_complete(guest);
 	schedule_breathe();
-	pc->cr0 = CR0_PE | CR0_ET;
-	pc->cr3 = pc->cr4 = pc->tss_base = 0;
-	pc->gdt_limit = pc->idt_limit = pc->tr = 0;
-	pc->tls_hook = pc->armed = false;
-	pc->direct_count = 0;
-	upcall_reset(pc);
+	x86->cr0 = CR0_PE | CR0_ET;
+	x86->cr3 = x86->cr4 = x86->tss_base = 0;
+	x86->gdt_limit = x86->idt_limit = x86->tr = 0;
+	x86->tls_hook = x86->armed = false;
+	x86->direct_count = 0;
+	upcall_reset(x86);
 	vcpu->cr0_guest = CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
-	shadow_reset(pc);
+	shadow_reset(x86);
 	schedule_breathe();
 	segment_set_guest(vcpu, BOOT_CODE / 8,
 			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_CODE, true));
@@ -292,8 +293,8 @@ COLD static void linux_start(struct vcpu *vcpu)
 			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_DATA, true));
 	segment_allow_ports(vcpu, POST_PORT, POST_PORT);
 	schedule_breathe();
-	board_reset(pc->board);
-	if (pc->dedicated)
+	board_reset(x86->board);
+	if (x86->dedicated)
 		direct_begin(vcpu);
 	frame->cs = BOOT_CODE | 1;
 	frame->ss = BOOT_DATA | 1;
@@ -306,7 +307,7 @@ COLD static void linux_start(struct vcpu *vcpu)
 COLD static void linux_stop(struct vcpu *vcpu)
 {
 	board_stop(vcpu->vm->board);
-	if (vcpu->pc->dedicated)
+	if (vcpu->x86->dedicated)
 		direct_end();
 }
 
@@ -351,24 +352,24 @@ MUST_CHECK COLD static bool vcpu_pages_create(struct vcpu *vcpu)
 COLD bool linux_create(struct vm *vm)
 {
 	u32 frame = pool_allocate();
-	struct pc *pc;
+	struct x86 *x86;
 
 	if (frame == 0 || !vcpu_pages_create(vm->vcpus))
 		return false;
-	pc = pool_pointer(frame);
-	pc->vm = vm;
-	pc->vcpu = vm->vcpus;
-	pc->dedicated = vm->guest->kind == GANDALF_KIND_LINUX_DEDICATED;
+	x86 = pool_pointer(frame);
+	x86->vm = vm;
+	x86->vcpu = vm->vcpus;
+	x86->dedicated = vm->guest->kind == GANDALF_KIND_LINUX_DEDICATED;
 	/* On a dedicated CPU interrupts are the guest's, and hit the VMM at points only. */
-	vm->vcpus->interruptible = core.interruptible && !pc->dedicated;
-	vm->vcpus->any_vector = pc->dedicated;
-	vm->vcpus->eflags = EFLAGS_FIXED | (pc->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);
-	vm->vcpus->pc = pc;
+	vm->vcpus->interruptible = core.interruptible && !x86->dedicated;
+	vm->vcpus->any_vector = x86->dedicated;
+	vm->vcpus->eflags = EFLAGS_FIXED | (x86->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);
+	vm->vcpus->x86 = x86;
 	vm->vcpus->operations = &linux_operations;
-	board_create(pc);
-	if (pc->dedicated)
-		pc->shadow.apic = apic_base;
-	return (!pc->dedicated || upcall_create(pc->vcpu)) && shadow_create(pc);
+	board_create(x86);
+	if (x86->dedicated)
+		x86->shadow.apic = apic_base;
+	return (!x86->dedicated || upcall_create(x86->vcpu)) && shadow_create(x86);
 }
 
 COLD u32 linux_ring(const struct vm *vm)

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 
 /* As struct guest_kind says. */
 MUST_CHECK bool linux_create(struct vm *vm);
@@ -13,21 +13,21 @@ u32 linux_ring(const struct vm *vm);
 
 /* Not 0 if the guest's kernel has interrupts enabled: the virtual flag on a
  * shared CPU, the real one on a dedicated one. Ring 3 always has. */
-static inline u32 linux_interrupt_flag(const struct pc *pc)
+static inline u32 linux_interrupt_flag(const struct x86 *x86)
 {
-	if (pc_cpl(pc->vcpu) == 3)
+	if (x86_cpl(x86->vcpu) == 3)
 		return EFLAGS_IF;
-	if (pc->dedicated)
-		return pc->vcpu->frame->eflags & EFLAGS_IF;
-	return pc->vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG;
+	if (x86->dedicated)
+		return x86->vcpu->frame->eflags & EFLAGS_IF;
+	return x86->vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG;
 }
 
-static inline void linux_set_interrupts(struct pc *pc, bool enabled)
+static inline void linux_set_interrupts(struct x86 *x86, bool enabled)
 {
-	if (!pc->dedicated)
-		pc->vcpu->shared->interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
+	if (!x86->dedicated)
+		x86->vcpu->shared->interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
 	else if (enabled)
-		pc->vcpu->frame->eflags |= EFLAGS_IF;
+		x86->vcpu->frame->eflags |= EFLAGS_IF;
 	else
-		pc->vcpu->frame->eflags &= ~EFLAGS_IF;
+		x86->vcpu->frame->eflags &= ~EFLAGS_IF;
 }

@@ -38,7 +38,7 @@ static const struct port_range *range_search(u16 port)
 	return NULL;
 }
 
-static const struct port_range *range_find(struct pc *pc, u16 port)
+static const struct port_range *range_find(struct x86 *x86, u16 port)
 {
 	const struct port_range *range = NULL;
 
@@ -47,15 +47,15 @@ static const struct port_range *range_find(struct pc *pc, u16 port)
 	else if (range_of[port] != 0)
 		range = UNITS_FIRST(port_ranges)[range_of[port] - 1];
 	if (range == NULL)
-		vcpu_count(pc->vcpu, COUNTER_unknown_ports);
+		vcpu_count(x86->vcpu, COUNTER_unknown_ports);
 	return range;
 }
 
 /* Ports of real devices that the description gives to the guest: the access is
  * made for it, so that its processes cannot make it themselves. */
-static bool port_is_own(const struct pc *pc, u16 port, u32 size)
+static bool port_is_own(const struct x86 *x86, u16 port, u32 size)
 {
-	const struct gandalf_guest *guest = pc->vm->guest;
+	const struct gandalf_guest *guest = x86->vm->guest;
 
 	for (u32 i = 0; i < guest->port_range_count; i++)
 		if (port >= guest->port_ranges[i].first &&
@@ -64,43 +64,43 @@ static bool port_is_own(const struct pc *pc, u16 port, u32 size)
 	return false;
 }
 
-u32 port_read(struct pc *pc, u16 port, u32 size)
+u32 port_read(struct x86 *x86, u16 port, u32 size)
 {
 	u32 value = 0;
 
-	vcpu_count(pc->vcpu, COUNTER_port_accesses);
-	if (port_is_own(pc, port, size))
+	vcpu_count(x86->vcpu, COUNTER_port_accesses);
+	if (port_is_own(x86, port, size))
 		return port_in(port, size);
-	board_settle(pc);
+	board_settle(x86);
 	for (u32 i = 0; i < size; i++) {
 		u16 at = (u16)(port + i);
-		const struct port_range *range = range_find(pc, at);
+		const struct port_range *range = range_find(x86, at);
 
 		if (i != 0)
 			chips_pause();
-		value |= (range != NULL ? range->read(pc->board, at) : 0xffu) << 8 * i;
+		value |= (range != NULL ? range->read(x86->board, at) : 0xffu) << 8 * i;
 	}
 	trace(TRACE_port, port, value);
 	return value;
 }
 
-void port_write(struct pc *pc, u16 port, u32 size, u32 value)
+void port_write(struct x86 *x86, u16 port, u32 size, u32 value)
 {
-	vcpu_count(pc->vcpu, COUNTER_port_accesses);
+	vcpu_count(x86->vcpu, COUNTER_port_accesses);
 	trace(TRACE_port, port | 0x10000, value);
-	if (port_is_own(pc, port, size)) {
+	if (port_is_own(x86, port, size)) {
 		port_out(port, size, value);
 		return;
 	}
-	board_settle(pc);
+	board_settle(x86);
 	/* A byte may have the guest reset. */
-	for (u32 i = 0; i < size && pc->vcpu->state == VCPU_RUNNING; i++) {
+	for (u32 i = 0; i < size && x86->vcpu->state == VCPU_RUNNING; i++) {
 		u16 at = (u16)(port + i);
-		const struct port_range *range = range_find(pc, at);
+		const struct port_range *range = range_find(x86, at);
 
 		if (i != 0)
 			chips_pause();
 		if (range != NULL)
-			range->write(pc->board, at, (u8)(value >> 8 * i));
+			range->write(x86->board, at, (u8)(value >> 8 * i));
 	}
 }

@@ -25,5 +25,5 @@ void chips_pause(void);
 /* Makes the table of the lower ports; when a guest is created that has any. */
 void port_init(void);
 /* Size 1, 2 or 4 bytes: IN and OUT of the guest. */
-u32 port_read(struct pc *pc, u16 port, u32 size);
-void port_write(struct pc *pc, u16 port, u32 size, u32 value);
+u32 port_read(struct x86 *x86, u16 port, u32 size);
+void port_write(struct x86 *x86, u16 port, u32 size, u32 value);

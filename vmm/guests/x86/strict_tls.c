@@ -7,41 +7,41 @@
  */
 #include "core/feature.h"
 #include "guests/x86/guest_access.h"
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 #include "lib/string.h"
 
-static bool is_strict(const struct pc *pc, u32 index)
+static bool is_strict(const struct x86 *x86, u32 index)
 {
-	return (pc->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0 &&
+	return (x86->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0 &&
 	       index >= SEGMENT_TLS_FIRST && index < SEGMENT_TLS_FIRST + SEGMENT_TLS_ENTRIES;
 }
 
-static void half_show(struct pc *pc, u32 number)
+static void half_show(struct x86 *x86, u32 number)
 {
-	bool down = (pc->tls_down >> number & 1) != 0;
+	bool down = (x86->tls_down >> number & 1) != 0;
 
-	segment_put(pc->vcpu, SEGMENT_TLS_FIRST + number, segment_half(pc->tls[number], down));
+	segment_put(x86->vcpu, SEGMENT_TLS_FIRST + number, segment_half(x86->tls[number], down));
 }
 
-void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor)
+void x86_set_descriptor(struct x86 *x86, u32 index, u64 descriptor)
 {
 	u32 number = index - SEGMENT_TLS_FIRST;
 
-	if (!is_strict(pc, index)) {
-		segment_set_guest(pc->vcpu, index, descriptor);
+	if (!is_strict(x86, index)) {
+		segment_set_guest(x86->vcpu, index, descriptor);
 		return;
 	}
-	pc->tls[number] = segment_restrict(descriptor, true);
-	half_show(pc, number);
+	x86->tls[number] = segment_restrict(descriptor, true);
+	half_show(x86, number);
 }
 
 /* A segment that expands down has no upper half, and a half that is not there cannot be shown:
  * where the process has it in SS, the way back to it would fault. */
-static bool has_other_half(const struct pc *pc, u32 number)
+static bool has_other_half(const struct x86 *x86, u32 number)
 {
-	bool down = (pc->tls_down >> number & 1) != 0;
+	bool down = (x86->tls_down >> number & 1) != 0;
 
-	return (segment_half(pc->tls[number], !down) & DESCRIPTOR_PRESENT) != 0;
+	return (segment_half(x86->tls[number], !down) & DESCRIPTOR_PRESENT) != 0;
 }
 
 /* The selector that an override prefix of the instruction names, or DS. */
@@ -60,26 +60,26 @@ static u32 data_selector(struct vcpu *vcpu)
 	return frame->ds;
 }
 
-bool pc_flip_tls(struct pc *pc)
+bool x86_flip_tls(struct x86 *x86)
 {
-	const struct frame *frame = pc->vcpu->frame;
-	const u32 selectors[] = {data_selector(pc->vcpu), frame->es};
+	const struct frame *frame = x86->vcpu->frame;
+	const u32 selectors[] = {data_selector(x86->vcpu), frame->es};
 	u8 flips = 0;
 
 	for (u32 i = 0; i < ARRAY_SIZE(selectors); i++) {
 		u32 index = (selectors[i] & 0xffff) / 8;
 
-		if (is_strict(pc, index) && has_other_half(pc, index - SEGMENT_TLS_FIRST))
+		if (is_strict(x86, index) && has_other_half(x86, index - SEGMENT_TLS_FIRST))
 			flips |= (u8)(1u << (index - SEGMENT_TLS_FIRST));
 	}
-	if (flips == 0 || memcmp(&pc->tls_frame, frame, sizeof(*frame)) == 0)
+	if (flips == 0 || memcmp(&x86->tls_frame, frame, sizeof(*frame)) == 0)
 		return false;
-	memcpy(&pc->tls_frame, frame, sizeof(*frame));
-	pc->tls_down ^= flips;
+	memcpy(&x86->tls_frame, frame, sizeof(*frame));
+	x86->tls_down ^= flips;
 	for (u32 i = 0; i < SEGMENT_TLS_ENTRIES; i++)
 		if (flips >> i & 1)
-			half_show(pc, i);
-	vcpu_count(pc->vcpu, COUNTER_tls_flips);
+			half_show(x86, i);
+	vcpu_count(x86->vcpu, COUNTER_tls_flips);
 	return true;
 }
 FEATURE(strict_tls, FEATURE_STRICT_TLS);

@@ -64,12 +64,12 @@ static void stack_protect(const struct vcpu *vcpu, u32 depth)
 	pages[1] ^= PTE_W;
 }
 
-COLD void upcall_reset(struct pc *pc)
+COLD void upcall_reset(struct x86 *x86)
 {
-	pc->point = NULL;
-	pc->irq_bases[0] = pc->irq_bases[1] = 0;
-	while (pc->upcall_depth != 0)
-		stack_protect(pc->vcpu, --pc->upcall_depth);
+	x86->point = NULL;
+	x86->irq_bases[0] = x86->irq_bases[1] = 0;
+	while (x86->upcall_depth != 0)
+		stack_protect(x86->vcpu, --x86->upcall_depth);
 }
 
 /* The stack at a depth becomes one that is suspended, or ceases to be; entries lead to the frame's.
@@ -82,67 +82,67 @@ static void stack_switch(struct vcpu *vcpu, u32 depth, struct frame *frame)
 	cr3_write(cr3_read());
 }
 
-COLD void upcall_point(struct pc *pc)
+COLD void upcall_point(struct x86 *x86)
 {
-	if ((pc->vcpu->frame->eflags & EFLAGS_IF) == 0)
+	if ((x86->vcpu->frame->eflags & EFLAGS_IF) == 0)
 		return;
-	if (pc->upcall_depth == UPCALL_DEPTH) {
-		vcpu_count(pc->vcpu, COUNTER_upcall_refusals);
+	if (x86->upcall_depth == UPCALL_DEPTH) {
+		vcpu_count(x86->vcpu, COUNTER_upcall_refusals);
 		return;
 	}
-	pc->apic_priority = apic_priority();
+	x86->apic_priority = apic_priority();
 	sti_nop_cli(upcall_point);
 }
 
 /* Which interrupt came at the last point. One of the APIC's is more urgent than all that it has in
  * service; one of the 8259s', which it passes on, does not count there. 0: it cannot be told. */
-COLD static u32 vector_find(const struct pc *pc)
+COLD static u32 vector_find(const struct x86 *x86)
 {
 	int irq;
 
-	if (apic_priority() != pc->apic_priority)
+	if (apic_priority() != x86->apic_priority)
 		return apic_in_service();
 	irq = i8259_in_service();
-	if (irq < 0 || pc->irq_bases[irq / 8] == 0)
+	if (irq < 0 || x86->irq_bases[irq / 8] == 0)
 		return 0;
-	return pc->irq_bases[irq / 8] + (u32)irq % 8;
+	return x86->irq_bases[irq / 8] + (u32)irq % 8;
 }
 
 COLD void upcall(struct frame *vmm)
 {
 	struct vcpu *vcpu = core.current;
-	struct pc *pc = vcpu->pc;
-	u32 depth = pc->upcall_depth;
+	struct x86 *x86 = vcpu->x86;
+	u32 depth = x86->upcall_depth;
 	struct frame *handler = (struct frame *)(LAYOUT_STACK_TOP + (depth + 1) * STACK_DISTANCE *
 						 PAGE_SIZE) - 1;
-	u32 vector = vector_find(pc);
+	u32 vector = vector_find(x86);
 
 	if (vector == 0)
 		return;
 	trace(TRACE_upcall, vector, vmm->eip);
 	vcpu_count(vcpu, COUNTER_upcalls);
 	vcpu->counters[COUNTER_upcalls_nested] += depth != 0;
-	pc->upcalls[pc->upcall_depth++] = (struct upcall){vcpu->frame, vmm};
+	x86->upcalls[x86->upcall_depth++] = (struct upcall){vcpu->frame, vmm};
 	vmm->eflags &= ~EFLAGS_IF; /* the next comes at a point that has looked at the APIC */
 	*handler = *vcpu->frame;
 	stack_switch(vcpu, depth, handler);
 	handler->eip = vmm->eip;
 	handler->cs = SELECTOR_VMM_CODE;
 	/* The guest is stopped, and its work given up. What is left of its frame is the guest's. */
-	if (!inject(pc, vector, INJECT_NO_ERROR))
-		*handler = *pc->upcalls[depth].guest;
+	if (!inject(x86, vector, INJECT_NO_ERROR))
+		*handler = *x86->upcalls[depth].guest;
 	entry_leave(handler);
 }
 
-COLD void upcall_return(struct pc *pc, const u32 *words)
+COLD void upcall_return(struct x86 *x86, const u32 *words)
 {
-	const struct upcall *last = pc->upcalls + pc->upcall_depth - 1;
+	const struct upcall *last = x86->upcalls + x86->upcall_depth - 1;
 
 	/* EIP, CS and EFLAGS lie where inject() has put them. */
-	if (pc->upcall_depth == 0 || words[0] != last->vmm->eip ||
-	    pc->vcpu->frame->esp != last->guest->esp - 3 * sizeof(u32))
+	if (x86->upcall_depth == 0 || words[0] != last->vmm->eip ||
+	    x86->vcpu->frame->esp != last->guest->esp - 3 * sizeof(u32))
 		return;
-	stack_switch(pc->vcpu, --pc->upcall_depth, last->guest);
+	stack_switch(x86->vcpu, --x86->upcall_depth, last->guest);
 	entry_leave(last->vmm);
 }
 
@@ -151,25 +151,25 @@ COLD void upcall_return(struct pc *pc, const u32 *words)
  * gates. All systems of the PC give the second one those behind the first's; should one not, its
  * first interrupt during a halt tells.
  */
-COLD void upcall_learn(struct pc *pc, u32 vector)
+COLD void upcall_learn(struct x86 *x86, u32 vector)
 {
 	int irq;
 
-	if (!core.interruptible || vector - pc->irq_bases[0] < 8 ||
-	    vector - pc->irq_bases[1] < 8 || vector == apic_in_service() ||
+	if (!core.interruptible || vector - x86->irq_bases[0] < 8 ||
+	    vector - x86->irq_bases[1] < 8 || vector == apic_in_service() ||
 	    (irq = i8259_in_service()) < 0)
 		return;
-	pc->irq_bases[irq / 8] = vector - (u32)irq % 8;
+	x86->irq_bases[irq / 8] = vector - (u32)irq % 8;
 	if (irq >= 8)
 		return;
-	pc->irq_bases[1] = pc->irq_bases[0] + 8;
-	pc->point = upcall_point;
+	x86->irq_bases[1] = x86->irq_bases[0] + 8;
+	x86->point = upcall_point;
 }
 
 /* The APIC tells its vectors: where it keeps the 8259s' out, none is unknown. */
-COLD void upcall_apic_write(struct pc *pc, u32 offset, u32 value)
+COLD void upcall_apic_write(struct x86 *x86, u32 offset, u32 value)
 {
 	bool alone = apic_write_for_guest(offset, value);
 
-	pc->point = core.interruptible && (alone || pc->irq_bases[0] != 0) ? upcall_point : NULL;
+	x86->point = core.interruptible && (alone || x86->irq_bases[0] != 0) ? upcall_point : NULL;
 }

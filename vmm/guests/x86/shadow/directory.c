@@ -36,9 +36,9 @@ void directory_set(struct shadow *shadow, u32 index, u32 entry)
 	space->used_groups[index / GROUP / 32] |= 1u << index / GROUP % 32;
 }
 
-COLD u32 *directory_table(struct pc *pc, u32 index, enum shadow_result *why)
+COLD u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why)
 {
-	struct shadow *shadow = &pc->shadow;
+	struct shadow *shadow = &x86->shadow;
 	u32 entry = directory_current(shadow)[index];
 	u32 frame;
 
@@ -51,11 +51,11 @@ COLD u32 *directory_table(struct pc *pc, u32 index, enum shadow_result *why)
 	/* With direct gates no interrupt comes in while a frame is zeroed for a process: Linux
 	 * would take it for one of its kernel. So the process faults, and is interrupted, until
 	 * it is. */
-	if (pc->dedicated && index < KERNEL_FIRST && !pool_prepare()) {
+	if (x86->dedicated && index < KERNEL_FIRST && !pool_prepare()) {
 		*why = SHADOW_FILLED;
 		return NULL;
 	}
-	frame = space_frame_allocate(pc);
+	frame = space_frame_allocate(x86);
 	if (frame == 0) {
 		*why = SHADOW_FULL;
 		return NULL;
@@ -77,11 +77,11 @@ COLD void directory_drop(struct shadow *shadow, u32 index)
 		pool_free(entry & PTE_FRAME);
 }
 
-COLD void directory_set_large(struct pc *pc, u32 index, u32 pde)
+COLD void directory_set_large(struct x86 *x86, u32 index, u32 pde)
 {
-	struct shadow *shadow = &pc->shadow;
+	struct shadow *shadow = &x86->shadow;
 	u32 small = view_large_as_small(pde, 0);
-	u32 entry = view_entry(pc, small, index >= KERNEL_FIRST) | PTE_PS;
+	u32 entry = view_entry(x86, small, index >= KERNEL_FIRST) | PTE_PS;
 	u32 old = directory_current(shadow)[index];
 
 	if (old == entry)

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 #include "guests/x86/shadow/part.h"
 
 static inline u32 *directory_current(const struct shadow *shadow)
@@ -23,8 +23,8 @@ void directory_set(struct shadow *shadow, u32 index, u32 entry);
 /* Clears one, and frees the page table that it leads to. */
 COLD void directory_drop(struct shadow *shadow, u32 index);
 /* Puts a large page there, as the guest's directory entry says. */
-COLD void directory_set_large(struct pc *pc, u32 index, u32 pde);
+COLD void directory_set_large(struct x86 *x86, u32 index, u32 pde);
 /* The page table there, made if it does not exist; a large page in its place goes in any case.
  * NULL: there is none, and why: SHADOW_FULL, no frame of the pool is left; SHADOW_FILLED, the
  * access is to be repeated, and comes here again. */
-COLD MUST_CHECK u32 *directory_table(struct pc *pc, u32 index, enum shadow_result *why);
+COLD MUST_CHECK u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why);

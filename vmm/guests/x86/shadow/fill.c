@@ -13,9 +13,9 @@
 _Static_assert(PART % PREFILL == 0, "the entries near a page have its mark");
 
 /* Guest entries near the one that faulted, which the guest has used before. */
-static void prefill(struct pc *pc, u32 *table, const u32 *guest, u32 pde)
+static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde)
 {
-	const struct shadow *shadow = &pc->shadow;
+	const struct shadow *shadow = &x86->shadow;
 	u32 filled = 0;
 
 	for (u32 i = 0; i < PREFILL; i++) {
@@ -28,7 +28,7 @@ static void prefill(struct pc *pc, u32 *table, const u32 *guest, u32 pde)
 		table[i] = view_memory_entry(shadow, entry, entry & pde, false);
 		filled++;
 	}
-	pc->vcpu->counters[COUNTER_shadow_prefills] += filled;
+	x86->vcpu->counters[COUNTER_shadow_prefills] += filled;
 }
 
 COLD static enum shadow_result write_target(const struct shadow *shadow, u32 frame, u32 error)
@@ -48,41 +48,41 @@ static inline enum shadow_result fill_absent(u32 *error)
 }
 
 /* The place of a page in the shadow; NULL, and why: as directory_table(). */
-MUST_CHECK static INLINE u32 *fill_place(struct pc *pc, u32 linear, enum shadow_result *why)
+MUST_CHECK static INLINE u32 *fill_place(struct x86 *x86, u32 linear, enum shadow_result *why)
 {
-	u32 entry = directory_current(&pc->shadow)[directory_index(linear)];
+	u32 entry = directory_current(&x86->shadow)[directory_index(linear)];
 	u32 *table;
 
 	if (entry != 0 && (entry & PTE_PS) == 0)
 		table = pool_pointer(entry & PTE_FRAME);
-	else if ((table = directory_table(pc, directory_index(linear), why)) == NULL)
+	else if ((table = directory_table(x86, directory_index(linear), why)) == NULL)
 		return NULL;
 	return &table[table_index(linear)];
 }
 
 /* A page of the kernel, a frame that is protected or not the guest's. */
-COLD static enum shadow_result fill_seldom(struct pc *pc, u32 linear, u32 entry, u32 error)
+COLD static enum shadow_result fill_seldom(struct x86 *x86, u32 linear, u32 entry, u32 error)
 {
-	enum shadow_result result = write_target(&pc->shadow, entry & PTE_FRAME, error);
+	enum shadow_result result = write_target(&x86->shadow, entry & PTE_FRAME, error);
 	u32 *place;
 
 	if (linear >= GANDALF_BASE)
 		return SHADOW_FAULT;
 	if (result != SHADOW_FILLED)
 		return result;
-	place = fill_place(pc, linear, &result);
+	place = fill_place(x86, linear, &result);
 	if (place == NULL)
 		return result;
 	if (directory_index(linear) >= KERNEL_FIRST)
-		directory_kernel_changes(&pc->shadow);
-	*place = view_entry(pc, entry, directory_index(linear) >= KERNEL_FIRST);
+		directory_kernel_changes(&x86->shadow);
+	*place = view_entry(x86, entry, directory_index(linear) >= KERNEL_FIRST);
 	pool_mark(place);
 	return SHADOW_FILLED;
 }
 
-static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, u32 *error)
+static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde, u32 *error)
 {
-	const struct shadow *shadow = &pc->shadow;
+	const struct shadow *shadow = &x86->shadow;
 	u32 cause = *error;
 	u32 entry, rights, frame = pde & PTE_FRAME;
 	enum shadow_result why;
@@ -105,25 +105,25 @@ static inline enum shadow_result fill_small(struct pc *pc, u32 linear, u32 pde, 
 	frame = entry & PTE_FRAME;
 	if (linear >= SHADOW_KERNEL || frame >= shadow->memory_size ||
 	    frame == shadow->protected_frame)
-		return fill_seldom(pc, linear, entry & (pde | ~(PTE_U | PTE_W)), cause);
-	place = fill_place(pc, linear, &why);
+		return fill_seldom(x86, linear, entry & (pde | ~(PTE_U | PTE_W)), cause);
+	place = fill_place(x86, linear, &why);
 	if (place == NULL)
 		return why;
 	*place = view_memory_entry(shadow, entry, rights, true);
 	pool_mark(place);
 	/* Where the shadow had an entry those near it were filled with that; a page that the
 	 * guest has just made for a write comes alone. */
-	if ((cause & PF_P) == 0 && ((cause & PF_W) == 0 || pc->vcpu->shared->cr2 != linear)) {
+	if ((cause & PF_P) == 0 && ((cause & PF_W) == 0 || x86->vcpu->shared->cr2 != linear)) {
 		u32 before = (u32)place / sizeof(u32) % PREFILL;
 
-		prefill(pc, place - before, guest - before, pde);
+		prefill(x86, place - before, guest - before, pde);
 	}
 	return SHADOW_FILLED;
 }
 
-COLD static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest, u32 *error)
+COLD static enum shadow_result fill_large(struct x86 *x86, u32 linear, u32 *guest, u32 *error)
 {
-	struct shadow *shadow = &pc->shadow;
+	struct shadow *shadow = &x86->shadow;
 	u32 small;
 
 	*error = (*error & (PF_W | PF_U)) | PF_P;
@@ -133,55 +133,55 @@ COLD static enum shadow_result fill_large(struct pc *pc, u32 linear, u32 *guest,
 	small = view_large_as_small(*guest, linear);
 	if (!view_large_fits(shadow, *guest) ||
 	    write_target(shadow, small & PTE_FRAME, *error) != SHADOW_FILLED)
-		return fill_seldom(pc, linear, small, *error);
-	directory_set_large(pc, directory_index(linear), *guest);
+		return fill_seldom(x86, linear, small, *error);
+	directory_set_large(x86, directory_index(linear), *guest);
 	return SHADOW_FILLED;
 }
 
 /* Paging off: physical memory as it is, and reads of nothing behind it. */
-COLD static enum shadow_result fill_identity(struct pc *pc, u32 linear, const u32 *error)
+COLD static enum shadow_result fill_identity(struct x86 *x86, u32 linear, const u32 *error)
 {
-	u32 *directory = pool_pointer(pc->shadow.identity);
+	u32 *directory = pool_pointer(x86->shadow.identity);
 	u32 *entry = &directory[directory_index(linear)];
 	u32 *table;
 
-	if (linear < pc->shadow.memory_size)
+	if (linear < x86->shadow.memory_size)
 		return SHADOW_FILLED;
 	if (linear >= GANDALF_BASE)
 		return SHADOW_FAULT;
 	if (*error & PF_W)
 		return SHADOW_OUTSIDE;
 	if (*entry == 0) {
-		u32 frame = space_frame_allocate(pc);
+		u32 frame = space_frame_allocate(x86);
 
 		if (frame == 0)
 			return SHADOW_FULL;
 		*entry = frame | PTE_P | PTE_U | PTE_A;
 	}
 	table = pool_pointer(*entry & PTE_FRAME);
-	table[table_index(linear)] = pc->shadow.nothing | PTE_P | PTE_U | PTE_A | PTE_D;
+	table[table_index(linear)] = x86->shadow.nothing | PTE_P | PTE_U | PTE_A | PTE_D;
 	return SHADOW_FILLED;
 }
 
-enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error)
+enum shadow_result shadow_fill(struct x86 *x86, u32 linear, u32 *error)
 {
-	u32 *guest = pc->shadow.guest_directory;
+	u32 *guest = x86->shadow.guest_directory;
 	u32 pde;
 
-	if (guest == NULL && pc->shadow.current == NULL)
-		return fill_identity(pc, linear, error);
-	if ((guest == NULL || *pc->shadow.guest_window != pc->shadow.guest_window_entry) &&
-	    (guest = walk_directory(pc)) == NULL)
+	if (guest == NULL && x86->shadow.current == NULL)
+		return fill_identity(x86, linear, error);
+	if ((guest == NULL || *x86->shadow.guest_window != x86->shadow.guest_window_entry) &&
+	    (guest = walk_directory(x86)) == NULL)
 		return fill_absent(error);
 	guest += directory_index(linear);
 	pde = *guest;
 	if ((pde & PTE_P) == 0)
 		return fill_absent(error);
-	vcpu_count(pc->vcpu, COUNTER_shadow_fills);
-	if (walk_is_large(pc, pde))
-		return fill_large(pc, linear, guest, error);
+	vcpu_count(x86->vcpu, COUNTER_shadow_fills);
+	if (walk_is_large(x86, pde))
+		return fill_large(x86, linear, guest, error);
 	*guest |= PTE_A;
-	return fill_small(pc, linear, pde, error);
+	return fill_small(x86, linear, pde, error);
 }
 
 bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
@@ -190,19 +190,19 @@ bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
 
 	if (linear >= GANDALF_BASE)
 		return false;
-	return shadow_fill(vcpu->pc, linear, &error) == SHADOW_FILLED;
+	return shadow_fill(vcpu->x86, linear, &error) == SHADOW_FILLED;
 }
 
-COLD bool shadow_make_writable(struct pc *pc, u32 linear)
+COLD bool shadow_make_writable(struct x86 *x86, u32 linear)
 {
 	u32 error = PF_W;
-	enum shadow_result result = shadow_fill(pc, linear, &error);
+	enum shadow_result result = shadow_fill(x86, linear, &error);
 
 	/* The VMM's store passes by the protection of whatever page is there: here too it has to
 	 * be the one that the guest's tables have now. */
 	if (result == SHADOW_PROTECTED) {
 		error = 0;
-		result = shadow_fill(pc, linear, &error);
+		result = shadow_fill(x86, linear, &error);
 	}
 	/* Behind a fault of its own the CPU would not remember what was there before, perhaps a
 	 * page that is not the guest's to write. */

@@ -26,24 +26,24 @@ static void space_zap_page(struct space *space, u32 linear)
 		((u32 *)pool_pointer(*entry & PTE_FRAME))[table_index(linear)] = 0;
 }
 
-COLD void shadow_invalidate(struct pc *pc, u32 linear)
+COLD void shadow_invalidate(struct x86 *x86, u32 linear)
 {
-	vcpu_count(pc->vcpu, COUNTER_invalidations);
-	if (pc->shadow.current == NULL)
+	vcpu_count(x86->vcpu, COUNTER_invalidations);
+	if (x86->shadow.current == NULL)
 		return;
 	if (directory_index(linear) >= KERNEL_FIRST)
-		kernel_resync_page(pc, linear);
+		kernel_resync_page(x86, linear);
 	else
-		space_zap_page(pc->shadow.current, linear);
+		space_zap_page(x86->shadow.current, linear);
 	if (linear < GANDALF_BASE)
 		invlpg(linear);
 }
 
-static void space_flush_pages(struct pc *pc, struct space *space, u32 linear, u32 end)
+static void space_flush_pages(struct x86 *x86, struct space *space, u32 linear, u32 end)
 {
 	for (; linear < end; linear += PAGE_SIZE) {
 		space_zap_page(space, linear);
-		if (space == pc->shadow.current)
+		if (space == x86->shadow.current)
 			invlpg(linear);
 	}
 }
@@ -68,64 +68,64 @@ COLD static u32 space_zap_part(struct space *space, u32 linear, u32 end)
 	return next;
 }
 
-static void space_flush_range(struct pc *pc, struct space *space, u32 linear, u32 end)
+static void space_flush_range(struct x86 *x86, struct space *space, u32 linear, u32 end)
 {
 	u32 guest = space->guest;
 
 	while (linear < end) {
-		bool points = pc->point != NULL;
+		bool points = x86->point != NULL;
 
 		linear = space_zap_part(space, linear, end);
-		pc_point(pc);
-		if (points && (space = space_find(&pc->shadow, guest)) == NULL)
+		x86_point(x86);
+		if (points && (space = space_find(&x86->shadow, guest)) == NULL)
 			return;
 	}
-	if (space == pc->shadow.current)
+	if (space == x86->shadow.current)
 		tlb_flush();
 }
 
-void shadow_flush(struct pc *pc, u32 guest_directory, u32 start, u32 end)
+void shadow_flush(struct x86 *x86, u32 guest_directory, u32 start, u32 end)
 {
-	struct shadow *shadow = &pc->shadow;
+	struct shadow *shadow = &x86->shadow;
 	struct space *space;
 
-	EXPECTS_OPEN(pc->vcpu);
-	vcpu_count(pc->vcpu, COUNTER_flushes);
+	EXPECTS_OPEN(x86->vcpu);
+	vcpu_count(x86->vcpu, COUNTER_flushes);
 	shadow->caching = true;
 	space = space_find(shadow, guest_directory & PTE_FRAME);
 	if (space == NULL) {
-		vcpu_count(pc->vcpu, COUNTER_flush_misses);
+		vcpu_count(x86->vcpu, COUNTER_flush_misses);
 		return;
 	}
 	if (end > SHADOW_KERNEL || (start < end && end - start > FLUSH_RANGE)) {
-		space_drop(space, pc);
+		space_drop(space, x86);
 		if (space == shadow->current)
 			tlb_flush();
 	} else if (start < end) {
 		start &= PTE_FRAME;
 		if (end - start <= FLUSH_SINGLE_PAGES * PAGE_SIZE)
-			space_flush_pages(pc, space, start, end);
+			space_flush_pages(x86, space, start, end);
 		else
-			space_flush_range(pc, space, start, end);
+			space_flush_range(x86, space, start, end);
 	}
 }
 
-COLD void shadow_flush_all(struct pc *pc)
+COLD void shadow_flush_all(struct x86 *x86)
 {
-	if (pc->shadow.current == NULL)
+	if (x86->shadow.current == NULL)
 		return;
-	space_drop(pc->shadow.current, pc);
-	kernel_sync(pc);
+	space_drop(x86->shadow.current, x86);
+	kernel_sync(x86);
 	tlb_flush_global();
 }
 
-COLD void shadow_protect(struct pc *pc, u32 guest_frame)
+COLD void shadow_protect(struct x86 *x86, u32 guest_frame)
 {
-	if (pc->shadow.protected_frame == guest_frame)
+	if (x86->shadow.protected_frame == guest_frame)
 		return;
-	directory_kernel_changes(&pc->shadow);
-	pc->shadow.protected_frame = guest_frame;
-	for (u32 i = 0; i < pc->shadow.space_limit; i++)
-		space_drop(space_at(&pc->shadow, i), pc);
-	shadow_flush_all(pc);
+	directory_kernel_changes(&x86->shadow);
+	x86->shadow.protected_frame = guest_frame;
+	for (u32 i = 0; i < x86->shadow.space_limit; i++)
+		space_drop(space_at(&x86->shadow, i), x86);
+	shadow_flush_all(x86);
 }

@@ -10,12 +10,12 @@
 #include "guests/x86/shadow/walk.h"
 
 /* A part of a page table, from an address on. */
-MUST_CHECK COLD static bool kernel_sync_table(struct pc *pc, u32 linear, u32 pde)
+MUST_CHECK COLD static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 pde)
 {
-	bool large = walk_is_large(pc, pde);
+	bool large = walk_is_large(x86, pde);
 	enum shadow_result why;
-	u32 *table = directory_table(pc, directory_index(linear), &why);
-	const u32 *guest = large ? NULL : walk_entry(pc, pde, 0);
+	u32 *table = directory_table(x86, directory_index(linear), &why);
+	const u32 *guest = large ? NULL : walk_entry(x86, pde, 0);
 
 	if (table == NULL || (guest == NULL && !large))
 		return false;
@@ -23,26 +23,26 @@ MUST_CHECK COLD static bool kernel_sync_table(struct pc *pc, u32 linear, u32 pde
 		u32 entry = guest == NULL ? view_large_as_small(pde, i << PAGE_SHIFT)
 					  : guest[i] & (pde | ~(PTE_U | PTE_W));
 
-		table[i] = entry & PTE_P ? view_entry(pc, entry, true) : 0;
+		table[i] = entry & PTE_P ? view_entry(x86, entry, true) : 0;
 	}
 	return true;
 }
 
 /* Rebuilds a directory entry of the kernel half, or a part of its page table, from the current
  * space. Returns the address behind it. */
-COLD static u32 kernel_sync_part(struct pc *pc, u32 linear)
+COLD static u32 kernel_sync_part(struct x86 *x86, u32 linear)
 {
-	struct shadow *shadow = &pc->shadow;
+	struct shadow *shadow = &x86->shadow;
 	u32 index = directory_index(linear);
-	u32 *guest = walk_entry(pc, pc->cr3, index);
+	u32 *guest = walk_entry(x86, x86->cr3, index);
 	u32 pde = guest != NULL ? *guest : 0;
 
 	directory_kernel_changes(shadow);
 	if (pde & PTE_P)
 		*guest = pde |= PTE_A;
-	if ((pde & PTE_P) && walk_is_large(pc, pde) && view_large_fits(shadow, pde))
-		directory_set_large(pc, index, pde);
-	else if ((pde & PTE_P) && kernel_sync_table(pc, linear, pde))
+	if ((pde & PTE_P) && walk_is_large(x86, pde) && view_large_fits(shadow, pde))
+		directory_set_large(x86, index, pde);
+	else if ((pde & PTE_P) && kernel_sync_table(x86, linear, pde))
 		return linear + PART * PAGE_SIZE;
 	else
 		directory_drop(shadow, index);
@@ -50,37 +50,37 @@ COLD static u32 kernel_sync_part(struct pc *pc, u32 linear)
 }
 
 /* Every part by itself, as the guest's registers say then, if it still has paging on. */
-COLD static void kernel_sync_range(struct pc *pc, u32 linear, u32 end)
+COLD static void kernel_sync_range(struct x86 *x86, u32 linear, u32 end)
 {
-	while (linear < end && pc->shadow.current != NULL) {
-		linear = kernel_sync_part(pc, linear);
-		pc_point(pc);
+	while (linear < end && x86->shadow.current != NULL) {
+		linear = kernel_sync_part(x86, linear);
+		x86_point(x86);
 	}
 }
 
-COLD void kernel_sync(struct pc *pc)
+COLD void kernel_sync(struct x86 *x86)
 {
-	vcpu_count(pc->vcpu, COUNTER_kernel_syncs);
-	pc->shadow.local_kernel = false;
-	pc->shadow.syncing = true;
-	kernel_sync_range(pc, SHADOW_KERNEL, KERNEL_END << LARGE_PAGE_SHIFT);
-	pc->shadow.syncing = false;
+	vcpu_count(x86->vcpu, COUNTER_kernel_syncs);
+	x86->shadow.local_kernel = false;
+	x86->shadow.syncing = true;
+	kernel_sync_range(x86, SHADOW_KERNEL, KERNEL_END << LARGE_PAGE_SHIFT);
+	x86->shadow.syncing = false;
 }
 
-COLD void kernel_resync_page(struct pc *pc, u32 linear)
+COLD void kernel_resync_page(struct x86 *x86, u32 linear)
 {
 	u32 index = directory_index(linear);
-	const u32 *pde = walk_entry(pc, pc->cr3, index);
-	u32 entry = directory_current(&pc->shadow)[index];
+	const u32 *pde = walk_entry(x86, x86->cr3, index);
+	u32 entry = directory_current(&x86->shadow)[index];
 	u32 *guest, *table;
 
 	if (index >= KERNEL_END)
 		return;
-	directory_kernel_changes(&pc->shadow);
-	if (pde == NULL || (*pde & PTE_P) == 0 || walk_is_large(pc, *pde) || entry == 0 ||
+	directory_kernel_changes(&x86->shadow);
+	if (pde == NULL || (*pde & PTE_P) == 0 || walk_is_large(x86, *pde) || entry == 0 ||
 	    (entry & PTE_PS) != 0) {
 		linear &= PTE_LARGE_FRAME;
-		kernel_sync_range(pc, linear, linear + LARGE_PAGE_SIZE);
+		kernel_sync_range(x86, linear, linear + LARGE_PAGE_SIZE);
 		/* Of the other pages the CPU may remember what was there, and the VMM store
 		 * there. */
 		tlb_flush();
@@ -88,10 +88,10 @@ COLD void kernel_resync_page(struct pc *pc, u32 linear)
 	}
 	table = pool_pointer(entry & PTE_FRAME);
 	entry = *pde;
-	guest = walk_entry(pc, entry, table_index(linear));
+	guest = walk_entry(x86, entry, table_index(linear));
 	if (guest == NULL || (*guest & PTE_P) == 0)
 		table[table_index(linear)] = 0;
 	else
 		table[table_index(linear)] =
-			view_entry(pc, *guest & (entry | ~(PTE_U | PTE_W)), true);
+			view_entry(x86, *guest & (entry | ~(PTE_U | PTE_W)), true);
 }

@@ -7,9 +7,9 @@
 
 #include "guests/x86/shadow/part.h"
 
-struct pc;
+struct x86;
 
 /* Builds all of it anew from the guest's tables. */
-COLD void kernel_sync(struct pc *pc);
+COLD void kernel_sync(struct x86 *x86);
 /* Fills one page again at once, whose entry the guest has changed. */
-COLD void kernel_resync_page(struct pc *pc, u32 linear);
+COLD void kernel_resync_page(struct x86 *x86, u32 linear);

@@ -11,99 +11,99 @@
 #include "core/log.h"
 #include "core/schedule.h"
 #include "core/trace.h"
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 #include "guests/x86/shadow/directory.h"
 #include "guests/x86/shadow/kernel.h"
 #include "guests/x86/shadow/tlb.h"
 #include "lib/string.h"
 
-static struct space *space_for_load(struct pc *pc, u32 guest)
+static struct space *space_for_load(struct x86 *x86, u32 guest)
 {
-	struct shadow *shadow = &pc->shadow;
+	struct shadow *shadow = &x86->shadow;
 	struct space *space = space_find(shadow, guest);
 
-	trace_fast(pc->vcpu->id, TRACE_cr3, guest, space != NULL);
+	trace_fast(x86->vcpu->id, TRACE_cr3, guest, space != NULL);
 	if (space != NULL) {
-		vcpu_count(pc->vcpu, COUNTER_space_hits);
+		vcpu_count(x86->vcpu, COUNTER_space_hits);
 		return space;
 	}
-	vcpu_count(pc->vcpu, COUNTER_space_misses);
+	vcpu_count(x86->vcpu, COUNTER_space_misses);
 	if (!shadow->caching && shadow->current != NULL)
 		return space_reuse(shadow, guest);
-	return space_create(pc, guest);
+	return space_create(x86, guest);
 }
 
-void shadow_load(struct pc *pc, bool same)
+void shadow_load(struct x86 *x86, bool same)
 {
-	struct shadow *shadow = &pc->shadow;
+	struct shadow *shadow = &x86->shadow;
 	struct space *space;
 
-	vcpu_count(pc->vcpu, COUNTER_cr3_loads);
-	if ((pc->cr0 & CR0_PG) == 0)
+	vcpu_count(x86->vcpu, COUNTER_cr3_loads);
+	if ((x86->cr0 & CR0_PG) == 0)
 		return;
-	space = space_for_load(pc, pc->cr3 & PTE_FRAME);
+	space = space_for_load(x86, x86->cr3 & PTE_FRAME);
 	if (space == NULL) {
-		vm_stop(pc->vm, "the pool has no frame left for its page tables");
+		vm_stop(x86->vm, "the pool has no frame left for its page tables");
 		return;
 	}
 	shadow->guest_directory = NULL;
 	if (same || !shadow->caching)
 		space_drop(space, NULL);
-	space_load(pc, space);
-	if ((pc->cr4 & CR4_PGE) == 0 || shadow->local_kernel || shadow->syncing) {
-		kernel_sync(pc);
+	space_load(x86, space);
+	if ((x86->cr4 & CR4_PGE) == 0 || shadow->local_kernel || shadow->syncing) {
+		kernel_sync(x86);
 		tlb_flush_global();
 	}
 }
 
-COLD static void identity_load(struct pc *pc)
+COLD static void identity_load(struct x86 *x86)
 {
-	pc->shadow.current = NULL;
-	pc->shadow.guest_directory = NULL;
-	directory_kernel_changes(&pc->shadow);
-	pc->vcpu->cr3 = core.cr3 = pc->shadow.identity;
-	cr3_write(pc->shadow.identity);
+	x86->shadow.current = NULL;
+	x86->shadow.guest_directory = NULL;
+	directory_kernel_changes(&x86->shadow);
+	x86->vcpu->cr3 = core.cr3 = x86->shadow.identity;
+	cr3_write(x86->shadow.identity);
 	tlb_flush_global();
 	/* What is not cached must not come back with paging. */
-	spaces_free(&pc->shadow);
+	spaces_free(&x86->shadow);
 }
 
-COLD void shadow_set_paging(struct pc *pc)
+COLD void shadow_set_paging(struct x86 *x86)
 {
-	if (pc->cr0 & CR0_PG) {
-		pc->shadow.local_kernel = true; /* so that the load rebuilds it */
-		shadow_load(pc, true);
-	} else if (pc->shadow.current != NULL) {
-		identity_load(pc);
+	if (x86->cr0 & CR0_PG) {
+		x86->shadow.local_kernel = true; /* so that the load rebuilds it */
+		shadow_load(x86, true);
+	} else if (x86->shadow.current != NULL) {
+		identity_load(x86);
 	}
 }
 
-COLD static void master_fill(struct pc *pc)
+COLD static void master_fill(struct x86 *x86)
 {
-	u32 *master = pool_pointer(pc->shadow.master);
-	u32 *identity = pool_pointer(pc->shadow.identity);
+	u32 *master = pool_pointer(x86->shadow.master);
+	u32 *identity = pool_pointer(x86->shadow.identity);
 
 	memcpy(&master[KERNEL_END], &memory_directory[KERNEL_END],
 	       (ENTRIES - KERNEL_END) * sizeof(u32));
-	master[KERNEL_END] = pc->vcpu->table_frame | PTE_P | PTE_W | PTE_A;
+	master[KERNEL_END] = x86->vcpu->table_frame | PTE_P | PTE_W | PTE_A;
 	memcpy(&identity[KERNEL_END], &master[KERNEL_END], (ENTRIES - KERNEL_END) * sizeof(u32));
 	/* For ring 3 too, so that nothing faults that is there. */
-	for (u32 i = 0; i < pc->shadow.memory_size >> LARGE_PAGE_SHIFT; i++) {
+	for (u32 i = 0; i < x86->shadow.memory_size >> LARGE_PAGE_SHIFT; i++) {
 		if (i % GROUP == 0)
 			schedule_breathe();
-		identity[i] = (pc->shadow.memory_base + (i << LARGE_PAGE_SHIFT)) | PTE_P | PTE_W |
+		identity[i] = (x86->shadow.memory_base + (i << LARGE_PAGE_SHIFT)) | PTE_P | PTE_W |
 			      PTE_U | PTE_PS | PTE_A | PTE_D;
 	}
 }
 
-COLD bool shadow_create(struct pc *pc)
+COLD bool shadow_create(struct x86 *x86)
 {
-	struct shadow *shadow = &pc->shadow;
+	struct shadow *shadow = &x86->shadow;
 	u32 *frames[] = {&shadow->master, &shadow->identity, &shadow->nothing,
 			 &shadow->space_frames[0], &shadow->space_frames[1]};
 
-	shadow->memory_base = pc->vm->guest->memory_base;
-	shadow->memory_size = pc->vm->guest->memory_size;
+	shadow->memory_base = x86->vm->guest->memory_base;
+	shadow->memory_size = x86->vm->guest->memory_size;
 	for (u32 i = 0; i < ARRAY_SIZE(frames); i++) {
 		*frames[i] = pool_allocate();
 		if (*frames[i] == 0)
@@ -113,20 +113,20 @@ COLD bool shadow_create(struct pc *pc)
 	return true;
 }
 
-COLD void shadow_reset(struct pc *pc)
+COLD void shadow_reset(struct x86 *x86)
 {
-	master_fill(pc);
-	pc->shadow.current = NULL;
-	pc->shadow.guest_directory = NULL;
-	pc->shadow.caching = false;
-	pc->shadow.protected_frame = SHADOW_NO_FRAME;
-	directory_kernel_changes(&pc->shadow);
-	pc->vcpu->cr3 = pc->shadow.identity;
+	master_fill(x86);
+	x86->shadow.current = NULL;
+	x86->shadow.guest_directory = NULL;
+	x86->shadow.caching = false;
+	x86->shadow.protected_frame = SHADOW_NO_FRAME;
+	directory_kernel_changes(&x86->shadow);
+	x86->vcpu->cr3 = x86->shadow.identity;
 }
 
 COLD void shadow_destroy(struct vcpu *vcpu)
 {
-	struct shadow *shadow = &vcpu->pc->shadow;
+	struct shadow *shadow = &vcpu->x86->shadow;
 	u32 *master = pool_pointer(shadow->master);
 	u32 *identity = pool_pointer(shadow->identity);
 

@@ -15,7 +15,7 @@
 #include "core/vcpu.h"
 #include "guests/x86/shadow/space.h"
 
-struct pc;
+struct x86;
 
 struct shadow {
 	u32 memory_base;  /* machine address of guest-physical 0 */
@@ -59,32 +59,32 @@ enum shadow_result {
 };
 
 /* Allocates what every guest needs; false if the pool is empty. */
-MUST_CHECK bool shadow_create(struct pc *pc);
+MUST_CHECK bool shadow_create(struct x86 *x86);
 /* Paging off, nothing shadowed, the identity loaded on the next switch. */
-void shadow_reset(struct pc *pc);
+void shadow_reset(struct x86 *x86);
 /* Gives all frames of spaces and tables back. */
 void shadow_destroy(struct vcpu *vcpu);
 
-/* CR0.PG or CR4 changed, or CR3 was loaded; pc->cr0, cr3, cr4 hold the new
+/* CR0.PG or CR4 changed, or CR3 was loaded; x86->cr0, cr3, cr4 hold the new
  * values. same: the CR3 value was the old one, which is a request to flush. */
-void shadow_set_paging(struct pc *pc);
-void shadow_load(struct pc *pc, bool same);
-void shadow_flush_all(struct pc *pc);
-void shadow_invalidate(struct pc *pc, u32 linear);
+void shadow_set_paging(struct x86 *x86);
+void shadow_load(struct x86 *x86, bool same);
+void shadow_flush_all(struct x86 *x86);
+void shadow_invalidate(struct x86 *x86, u32 linear);
 /* The flush hypercall: linear addresses start..end - 1 of one space. */
-void shadow_flush(struct pc *pc, u32 guest_directory, u32 start, u32 end);
+void shadow_flush(struct x86 *x86, u32 guest_directory, u32 start, u32 end);
 /* Keeps a guest-physical page read-only from now on, or SHADOW_NO_FRAME: none. */
-void shadow_protect(struct pc *pc, u32 guest_frame);
+void shadow_protect(struct x86 *x86, u32 guest_frame);
 
 /* Makes one page accessible as the guest's tables allow; none of the VMM's. error: as the CPU's
  * page fault error code; SHADOW_FAULT gives it the P bit of the guest's tables. */
-MUST_CHECK enum shadow_result shadow_fill(struct pc *pc, u32 linear, u32 *error);
+MUST_CHECK enum shadow_result shadow_fill(struct x86 *x86, u32 linear, u32 *error);
 /* The same for the VMM's own access; false: not its fault. */
 MUST_CHECK bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear);
 
 /* The guest-physical page at a linear address by the guest's tables; false if
  * there is none, or paging is off. */
-MUST_CHECK bool shadow_translate(struct pc *pc, u32 linear, u32 *frame);
+MUST_CHECK bool shadow_translate(struct x86 *x86, u32 linear, u32 *frame);
 
 /* Whether the address space that is loaded has a page writable. */
 MUST_CHECK static inline bool shadow_is_writable(const struct vcpu *vcpu, u32 linear)
@@ -104,4 +104,4 @@ void *shadow_protected_page(const struct shadow *shadow);
 /* Makes a page writable for the VMM's own store, as the guest's kernel could; false: it could
  * not. The protected page counts as writable. To be asked where shadow_is_writable(), which
  * costs less, says no. */
-MUST_CHECK bool shadow_make_writable(struct pc *pc, u32 linear);
+MUST_CHECK bool shadow_make_writable(struct x86 *x86, u32 linear);

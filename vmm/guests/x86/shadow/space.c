@@ -8,7 +8,7 @@
 #include "core/core.h"
 #include "core/log.h"
 #include "core/schedule.h"
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 #include "lib/string.h"
 
 /* What is in use of a directory whose lower three quarters are empty. */
@@ -49,7 +49,7 @@ COLD void space_group_drop(u32 *entry)
 	}
 }
 
-COLD void space_drop(struct space *space, struct pc *points)
+COLD void space_drop(struct space *space, struct x86 *points)
 {
 	for (u32 word = 0; word < ARRAY_SIZE(space->used_groups); word++)
 		while (space->used_groups[word] != 0) {
@@ -59,7 +59,7 @@ COLD void space_drop(struct space *space, struct pc *points)
 			space_group_drop(&directory[group * GROUP]);
 			space->used_groups[word] &= space->used_groups[word] - 1;
 			if (points != NULL)
-				pc_point(points);
+				x86_point(points);
 			else if (core.current == &idle_vcpu)
 				schedule_breathe();
 		}
@@ -102,9 +102,9 @@ COLD struct space *space_reuse(struct shadow *shadow, u32 guest)
 }
 
 /* The space that was loaded longest ago goes; false if there is only one. */
-MUST_CHECK COLD static bool space_evict(struct pc *pc)
+MUST_CHECK COLD static bool space_evict(struct x86 *x86)
 {
-	struct shadow *shadow = &pc->shadow;
+	struct shadow *shadow = &x86->shadow;
 	struct space *oldest = NULL;
 
 	for (u32 i = 0; i < shadow->space_limit; i++) {
@@ -116,39 +116,39 @@ MUST_CHECK COLD static bool space_evict(struct pc *pc)
 	}
 	if (oldest == NULL)
 		return false;
-	vcpu_count(pc->vcpu, COUNTER_space_evictions);
+	vcpu_count(x86->vcpu, COUNTER_space_evictions);
 	space_free(shadow, oldest);
 	return true;
 }
 
-u32 space_frame_allocate(struct pc *pc)
+u32 space_frame_allocate(struct x86 *x86)
 {
 	u32 frame;
 
 	while ((frame = pool_allocate()) == 0)
-		if (!space_evict(pc))
+		if (!space_evict(x86))
 			return 0;
 	return frame;
 }
 
-COLD static u32 space_free_index(struct pc *pc)
+COLD static u32 space_free_index(struct x86 *x86)
 {
-	u32 *index = &pc->shadow.space_free;
+	u32 *index = &x86->shadow.space_free;
 
 	/* All but the current one can be evicted. */
 	do
 		for (; *index < SHADOW_SPACES; ++*index)
-			if (space_at(&pc->shadow, *index)->directory == 0)
+			if (space_at(&x86->shadow, *index)->directory == 0)
 				return *index;
-	while (space_evict(pc));
+	while (space_evict(x86));
 	panic("all shadow page directories are in use");
 }
 
-COLD struct space *space_create(struct pc *pc, u32 guest)
+COLD struct space *space_create(struct x86 *x86, u32 guest)
 {
-	struct shadow *shadow = &pc->shadow;
-	u32 frame = space_frame_allocate(pc);
-	u32 index = space_free_index(pc);
+	struct shadow *shadow = &x86->shadow;
+	u32 frame = space_frame_allocate(x86);
+	u32 index = space_free_index(x86);
 	struct space *space = space_at(shadow, index);
 	u32 *master = pool_pointer(shadow->master);
 	u32 *directory;
@@ -167,11 +167,11 @@ COLD struct space *space_create(struct pc *pc, u32 guest)
 	return space;
 }
 
-void space_load(struct pc *pc, struct space *space)
+void space_load(struct x86 *x86, struct space *space)
 {
-	space->used = ++pc->shadow.clock;
-	pc->shadow.current = space;
-	pc->vcpu->cr3 = core.cr3 = space->directory;
+	space->used = ++x86->shadow.clock;
+	x86->shadow.current = space;
+	x86->vcpu->cr3 = core.cr3 = space->directory;
 	cr3_write(space->directory);
 }
 

@@ -7,7 +7,7 @@
 
 #include "guests/x86/shadow/part.h"
 
-struct pc;
+struct x86;
 struct shadow;
 
 /* Shadows of page directories that are kept, and how many fit in a frame. */
@@ -32,19 +32,19 @@ struct space *space_at(const struct shadow *shadow, u32 index);
  * none. */
 struct space *space_find(const struct shadow *shadow, u32 guest);
 /* A new one, with nothing in its lower three quarters; NULL: the pool has no frame for it. */
-MUST_CHECK struct space *space_create(struct pc *pc, u32 guest);
+MUST_CHECK struct space *space_create(struct x86 *x86, u32 guest);
 /* The current space becomes another directory's: one serves all while nothing is cached. */
 struct space *space_reuse(struct shadow *shadow, u32 guest);
 /* Loads CR3 with it. */
-void space_load(struct pc *pc, struct space *space);
+void space_load(struct x86 *x86, struct space *space);
 /* Frees the shadow page tables of the lower three quarters, a few at a time: the idle vCPU lets
  * more urgent guests run in between. points: NULL or whose work is interrupted meanwhile; then
  * the space may be a free one, or another's, behind it. */
-void space_drop(struct space *space, struct pc *points);
+void space_drop(struct space *space, struct x86 *points);
 /* Frees the tables that eight entries of a directory lead to. */
 void space_group_drop(u32 *entries);
 /* Gives all of them back; none is current. */
 void spaces_free(struct shadow *shadow);
 /* A frame of the pool, for which the spaces that were loaded longest ago go if there is none; 0:
  * not even then. */
-MUST_CHECK u32 space_frame_allocate(struct pc *pc);
+MUST_CHECK u32 space_frame_allocate(struct x86 *x86);

@@ -5,11 +5,11 @@
  */
 #include "guests/x86/shadow/view.h"
 
-COLD u32 view_entry(struct pc *pc, u32 entry, bool kernel)
+COLD u32 view_entry(struct x86 *x86, u32 entry, bool kernel)
 {
-	struct shadow *shadow = &pc->shadow;
+	struct shadow *shadow = &x86->shadow;
 	u32 frame = entry & PTE_FRAME;
-	bool global = (entry & PTE_G) != 0 && (pc->cr4 & CR4_PGE) != 0;
+	bool global = (entry & PTE_G) != 0 && (x86->cr4 & CR4_PGE) != 0;
 	u32 result = PTE_P | PTE_A | PTE_D | (entry & PTE_U);
 
 	/* What a load of CR3 has the guest's own TLB forget is looked for anew then. */

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "guests/x86/pc.h"
+#include "guests/x86/x86.h"
 #include "guests/x86/shadow/part.h"
 
 /* The shadow entry of a page of the guest's memory. entry: the guest's; rights: U and W as both
@@ -48,4 +48,4 @@ static inline bool view_large_fits(const struct shadow *shadow, u32 pde)
 
 /* The shadow entry of any page, of a guest's entry whose U and W hold for both levels. kernel:
  * in the kernel half, where it may be global. */
-COLD u32 view_entry(struct pc *pc, u32 entry, bool kernel);
+COLD u32 view_entry(struct x86 *x86, u32 entry, bool kernel);

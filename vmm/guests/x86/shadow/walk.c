@@ -6,11 +6,11 @@
 
 #include "guests/x86/shadow/view.h"
 
-COLD u32 *walk_directory(struct pc *pc)
+COLD u32 *walk_directory(struct x86 *x86)
 {
-	struct shadow *shadow = &pc->shadow;
+	struct shadow *shadow = &x86->shadow;
 
-	shadow->guest_directory = walk_entry(pc, pc->cr3, 0);
+	shadow->guest_directory = walk_entry(x86, x86->cr3, 0);
 	if (shadow->guest_directory == NULL)
 		return NULL;
 	shadow->guest_window =
@@ -19,21 +19,21 @@ COLD u32 *walk_directory(struct pc *pc)
 	return shadow->guest_directory;
 }
 
-COLD bool shadow_translate(struct pc *pc, u32 linear, u32 *frame)
+COLD bool shadow_translate(struct x86 *x86, u32 linear, u32 *frame)
 {
 	const u32 *entry;
 	u32 pde;
 
-	if (pc->shadow.current == NULL)
+	if (x86->shadow.current == NULL)
 		return false;
-	entry = walk_entry(pc, pc->cr3, directory_index(linear));
+	entry = walk_entry(x86, x86->cr3, directory_index(linear));
 	if (entry == NULL || (*entry & PTE_P) == 0)
 		return false;
 	pde = *entry;
 	*frame = view_large_as_small(pde, linear) & PTE_FRAME;
-	if (walk_is_large(pc, pde))
+	if (walk_is_large(x86, pde))
 		return true;
-	entry = walk_entry(pc, pde, table_index(linear));
+	entry = walk_entry(x86, pde, table_index(linear));
 	if (entry == NULL || (*entry & PTE_P) == 0)
 		return false;
 	*frame = *entry & PTE_FRAME;

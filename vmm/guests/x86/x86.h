@@ -14,10 +14,10 @@
 
 /* Vectors that came in while a guest with direct gates slept; the controller's
  * priorities let few nest. */
-#define PC_DIRECT_VECTORS 8
+#define X86_DIRECT_VECTORS 8
 
 /* What is large comes last: a small offset takes less code. */
-struct pc {
+struct x86 {
 	struct vm *vm;
 	struct vcpu *vcpu;
 	struct board *board;     /* that it is plugged into */
@@ -43,33 +43,33 @@ struct pc {
 	/* Dedicated CPU (guests/x86/upcall.c): what interrupts the VMM's work at points, or
 	 * NULL; the first vector of each 8259, 0 until it is known; the APIC's priority before
 	 * the last point; what is suspended, the last behind. */
-	void (*point)(struct pc *pc);
+	void (*point)(struct x86 *x86);
 	u32 irq_bases[2], apic_priority, upcall_depth;
 	struct upcall upcalls[UPCALL_DEPTH];
 	u32 direct_count;
-	u8 direct_vectors[PC_DIRECT_VECTORS];
+	u8 direct_vectors[X86_DIRECT_VECTORS];
 	struct shadow shadow;
 	struct frame tls_frame;  /* at the last flip: a fault again is the guest's */
 	u64 tls[SEGMENT_TLS_ENTRIES]; /* strict TLS: descriptors as the guest set them */
 };
 
-_Static_assert(sizeof(struct pc) <= 4096, "one frame of the pool");
+_Static_assert(sizeof(struct x86) <= 4096, "one frame of the pool");
 
 /* Puts a descriptor of the guest into its real GDT; strict TLS: half of it. */
-void pc_set_descriptor(struct pc *pc, u32 index, u64 descriptor);
+void x86_set_descriptor(struct x86 *x86, u32 index, u64 descriptor);
 /* A guest with strict TLS, a #GP: shows the other half of the segments that are loaded.
  * false: that has been tried, or there is none. */
-MUST_CHECK bool pc_flip_tls(struct pc *pc);
+MUST_CHECK bool x86_flip_tls(struct x86 *x86);
 
 /* A point in long work for a guest with direct gates at which it can be interrupted. On a shared
  * CPU it can be anywhere, and never by what the guest itself does: nothing changes there. */
-static inline void pc_point(struct pc *pc)
+static inline void x86_point(struct x86 *x86)
 {
-	if (pc->point != NULL)
-		pc->point(pc);
+	if (x86->point != NULL)
+		x86->point(x86);
 }
 
-static inline unsigned pc_cpl(const struct vcpu *vcpu)
+static inline unsigned x86_cpl(const struct vcpu *vcpu)
 {
 	return vcpu->frame->cs & 3;
 }
