@@ -50,3 +50,14 @@ def test_linux_and_an_rtos_write_to_the_screen() -> None:
     # The last line may be half written.
     beats = [line for line in lines[:-1] if line.startswith("[heartbeat] beats=")]
     assert all(re.fullmatch(r"\[heartbeat\] beats=\d+ missed=0", line) for line in beats[:-1])
+
+
+def test_the_machine_goes_off_without_a_uart() -> None:
+    """What is left to say of the last guest is drawn before, though nothing interrupts for it."""
+    guest = rtos_guest("bad-divide")
+    module = build(describe("screen-off", NO_UART, guest), lambda _: None, True).module
+    with Watch(describe("screen-on", guest)) as watch:
+        options = replace(watch.options, module=module)
+        with Boot.attach(watch.built, emulators.start("qemu", options)) as machine:
+            assert machine.wait_off(PATIENCE).clean
+            assert machine.stream == b""

@@ -24,7 +24,7 @@
 OF_GUESTS struct console_mux consoles;
 OF_CORE struct console *log_console;
 OF_CORE bool log_pauses;
-OF_MACHINE static bool has_uart;
+OF_CORE static bool has_uart; /* it answers; a guest may have had it meanwhile */
 OF_CORE static struct deadline screen;
 OF_MACHINE static u16 uart_port;
 OF_MACHINE static u32 uart_baud;
@@ -193,9 +193,12 @@ void log_pump(void)
 
 void log_flush(void)
 {
-	do
-		log_pump();
-	while (console_has_output(&consoles));
+	do {
+		if (has_uart)
+			uart_pump();
+		else
+			screen_pump();
+	} while (console_has_output(&consoles));
 	while (has_uart && !serial_idle())
 		;
 }
@@ -230,7 +233,7 @@ void log_take_back(void)
 
 _Noreturn static void panic_tell(void)
 {
-	core.guests_started = false; /* nothing interrupts any more, and nobody else runs */
+	core.guests_started = core.pauses = false; /* nothing interrupts, and nobody else runs */
 	if (pump == pump_nothing)
 		uart_take_back();
 	pump_choose();
