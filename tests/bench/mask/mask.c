@@ -8,6 +8,7 @@
 #include "arch/ia32/layout.h"
 #include "device/pit.h"
 #include "arch/ia32/cpu.h"
+#include "lib/owner.h"
 
 /* Linux has booted and runs something by then. */
 #define AT 1600000000u
@@ -19,7 +20,7 @@ void __wrap_pit_write(struct pit *pit, u16 port, u8 value, u64 now);
 /* The timer counts ticks of the time stamp counter, which are instructions. */
 static void mask(void)
 {
-	static bool done;
+	OF_CORE static bool done;
 	u64 now = rdtsc();
 	u64 end = now + *(const volatile u32 *)CURRENT_COUNT + MASKED;
 
