@@ -52,21 +52,22 @@ class VmmImage:
     def _fields(structure: Any) -> dict[str, tuple[int, str | None]]:
         """Return offset and, of a structure inside, the name of its type, by field.
 
-        The fields of a structure without a name are fields of the one around it.
+        The fields of a structure or union without a name are fields of the one around it.
         """
         fields: dict[str, tuple[int, str | None]] = {}
         for member in structure.iter_children():
             if member.tag != "DW_TAG_member":
                 continue
             kind = member.get_DIE_from_attribute("DW_AT_type")
-            if "DW_AT_data_member_location" not in member.attributes:
+            location = member.attributes.get("DW_AT_data_member_location")
+            if location is None and "union" not in structure.tag:
                 continue
-            place = int(member.attributes["DW_AT_data_member_location"].value)
+            place = int(location.value) if location else 0
             name = member.attributes.get("DW_AT_name")
             if name is not None:
                 inner = kind.attributes.get("DW_AT_name") if "structure" in kind.tag else None
                 fields[name.value.decode()] = (place, inner.value.decode() if inner else None)
-            elif "structure" in kind.tag:
+            elif "structure" in kind.tag or "union" in kind.tag:
                 for inside, (offset, inner_name) in VmmImage._fields(kind).items():
                     if inside != "sizeof":
                         fields[inside] = (place + offset, inner_name)
