@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What operation.c has of channel.c. */
+/* The operations on a channel to an RTOS, for the table in operation.c. */
 #ifndef BENCH_CHANNEL_H
 #define BENCH_CHANNEL_H
 
