@@ -102,8 +102,8 @@ void log_line(const char *pattern, ...)
 	log_text("\r\n");
 }
 
-/* From a guest that had the CPU to itself, and its ports. */
-static void uart_take_back(void)
+/* At boot, and from a guest that had the CPU to itself, and its ports. */
+static void uart_take(void)
 {
 	has_uart = uart_port != 0 && serial_init(uart_port, uart_baud);
 }
@@ -179,7 +179,7 @@ void log_init(u16 port, u32 baud)
 	log_console->drops_oldest = true;
 	uart_port = port;
 	uart_baud = baud;
-	has_uart = port != 0 && serial_init(port, baud);
+	uart_take();
 	if (!has_uart)
 		vga_clear();
 	pump_choose();
@@ -227,7 +227,7 @@ void log_take_back(void)
 	while (has_uart && !serial_idle() && rdtsc() < end)
 		;
 	console_forget_line(&consoles);
-	uart_take_back();
+	uart_take();
 	log_start();
 }
 
@@ -235,7 +235,7 @@ _Noreturn static void panic_tell(void)
 {
 	core.guests_started = core.pauses = false; /* nothing interrupts, and nobody else runs */
 	if (pump == pump_nothing)
-		uart_take_back();
+		uart_take();
 	pump_choose();
 	log_line("the VMM stops: %s", panic_text);
 	log_flush();
