@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from gandalf.run.machine import MachineError
 from tests.boot.systems import PATIENCE, Boot, describe, linux, rtos_guest
 from tests.boot.workload import build_initrd_with
 
@@ -21,6 +22,8 @@ SELECTOR = 6 * 8 + 3
 # By SIGILL, which Linux gives for an IRET of its own that faults.
 KILLED_BY_LINUX = 128 + 4
 TIMES = 4
+# At most so often the segment is taken away from one process.
+ATTEMPTS = 10
 
 
 @pytest.fixture(scope="module")
@@ -51,20 +54,33 @@ def test_a_segment_whose_other_half_is_none(strict: Boot) -> None:
     all_go_on(strict)
 
 
+def taken_away(machine: Boot, vmm: Vmm) -> int:
+    """Take the segment of a process at work away, and return the status with which it ends.
+
+    Linux brings the segment back when it has had another task in between; then it is taken again.
+    """
+    descriptor = vmm.vm(0).descriptor_address(SELECTOR)
+    machine.skip("linux")
+    machine.send("linux", 'tls fill; echo "status:$?"\n')
+    machine.expect("linux", r"^fills\n", PATIENCE)
+    for attempt in reversed(range(ATTEMPTS)):
+        machine.pause()
+        vmm.memory.write(descriptor, bytes(8))
+        try:
+            return int(machine.expect("linux", r"^status:(\d+)\n", PATIENCE / ATTEMPTS)[1])
+        except MachineError:
+            if attempt == 0:
+                raise
+    raise AssertionError("It was not taken away once.")
+
+
 def test_a_segment_that_is_taken_away(strict: Boot) -> None:
     """From outside, in the place of whatever else could do it.
 
     Mostly the next return is the VMM's. Should it be Linux's, that ends the process in its own way.
     """
     vmm = Vmm(strict.emulator, MEGABYTES, VmmImage(strict.built.vmm))
-    descriptor = vmm.vm(0).descriptor_address(SELECTOR)
-    ends = []
-    for _ in range(TIMES):
-        strict.skip("linux")
-        strict.send("linux", 'tls fill; echo "status:$?"\n')
-        strict.expect("linux", r"^fills\n", PATIENCE)
-        vmm.memory.write(descriptor, bytes(8))
-        ends.append(int(strict.expect("linux", r"^status:(\d+)\n", PATIENCE)[1]))
+    ends = [taken_away(strict, vmm) for _ in range(TIMES)]
     assert set(ends) <= {KILLED, KILLED_BY_LINUX}
     assert KILLED in ends
     # Error code 0, as the VMM gives it: a load of the selector would have named it.
