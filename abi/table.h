@@ -10,9 +10,10 @@
 #define GANDALF_TABLE_H
 
 #define GANDALF_TABLE_MAGIC 0x54464447 /* "GDFT" */
-#define GANDALF_TABLE_VERSION 4
+#define GANDALF_TABLE_VERSION 5
 
 #define GANDALF_GUESTS_MAXIMUM 9
+#define GANDALF_CPUS_MAXIMUM 8
 #define GANDALF_PRIORITY_MAXIMUM 255
 #define GANDALF_IMAGES_MAXIMUM 48
 #define GANDALF_PORT_RANGES_MAXIMUM 8
@@ -50,6 +51,7 @@
 
 /* gandalf_table.flags */
 #define GANDALF_TABLE_INTERRUPTIBLE 1
+#define GANDALF_TABLE_CPUS_OPTIONAL 2 /* a CPU that does not come up is done without */
 
 #ifndef __ASSEMBLER__
 
@@ -93,6 +95,7 @@ struct gandalf_guest {
 	uint32_t interrupts;      /* bit n: IRQ n of the 8259 pair is its own */
 	uint32_t flags;           /* GANDALF_GUEST_... */
 	uint32_t watchdog_ms;     /* silence that counts as a fault; 0: none */
+	uint32_t cpu;             /* that it runs on, from 0, which boots */
 	uint32_t port_range_count;
 	struct gandalf_port_range port_ranges[GANDALF_PORT_RANGES_MAXIMUM];
 };
@@ -114,8 +117,10 @@ struct gandalf_table {
 	uint32_t checksum;        /* CRC-32 of the table with this field 0 */
 	uint32_t guest_count;     /* 1..GANDALF_GUESTS_MAXIMUM */
 	uint32_t image_count;
-	uint32_t pool_base;       /* machine address of the shadow pool */
-	uint32_t pool_size;
+	uint32_t cpus;            /* 1..GANDALF_CPUS_MAXIMUM */
+	uint32_t pool_base;       /* machine address of the pool of CPU 0; those of the
+	                             others follow in turn */
+	uint32_t pool_size;       /* of each */
 	uint32_t console_port;    /* UART of the VMM and its consoles; 0: none */
 	uint32_t console_interrupt; /* its IRQ */
 	uint32_t console_baud;

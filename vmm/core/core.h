@@ -12,10 +12,12 @@
 
 struct core {
 	struct vcpu *current;
+	u32 index;                /* of this core, from 0, which has booted the machine */
 	u32 cr3;                  /* as loaded */
 	struct vcpu *fpu_owner;   /* whose state is in the FPU; NULL: nobody's */
 	struct vcpu *direct;      /* takes the core's interrupts itself; NULL: none */
 	u32 vcpu_count;           /* guests only */
+	u32 remote_count;         /* guests of other cores, whose vCPUs stand at the end */
 	u32 housekeeping;         /* work for the idle vCPU: HOUSEKEEPING_... */
 	bool guests_started;      /* interrupts drain the console from here on */
 	bool unusual;             /* vCPUs share a priority or have had breakpoints */

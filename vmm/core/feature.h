@@ -11,7 +11,7 @@
 
 /* Bits of a part: that of the guest's flags where a guest asks for it, or one beside those. */
 enum { FEATURE_CONTROL = GANDALF_GUEST_CONTROL, FEATURE_STRICT_TLS = GANDALF_GUEST_STRICT_TLS,
-       FEATURE_CHANNELS = 1u << 31 };
+       FEATURE_CHANNELS = 1u << 31, FEATURE_CORES = 1u << 30 };
 
 struct feature {
 	u32 bit;

@@ -18,6 +18,8 @@ struct guest_kind {
 	bool (*create)(struct vm *vm);
 	/* Rings its doorbell: 0, or GANDALF_ERROR_ARGUMENT if it does not run or has no handler. */
 	u32 (*ring)(const struct vm *vm);
+	/* Does what vm_act() is asked for; NULL: its core is this one. */
+	int (*act)(struct vm *vm, u32 action);
 	/* Copy from and to its memory, at addresses as it knows them; the vCPU is the current one.
 	 * false: some of it is not the guest's. NULL: such a guest cannot manage others. */
 	bool (*read)(u32 from, void *to, u32 size);

@@ -7,6 +7,7 @@
 
 #include "arch.h"
 #include "core/command.h"
+#include "core/cores.h"
 #include "core/loader.h"
 #include "core/log.h"
 #include "core/schedule.h"
@@ -106,7 +107,7 @@ COLD void idle_run(void)
 		schedule_breathe();
 		if (core.housekeeping != 0)
 			continue;
-		if (!vm_any_alive())
+		if (cores_attend() && !vm_any_alive())
 			machine_off();
 		interrupts_await(sleep);
 	}

@@ -3,6 +3,7 @@
 #include "core/init.h"
 
 #include "arch.h"
+#include "core/cores.h"
 #include "core/feature.h"
 #include "core/hypercall.h"
 #include "core/idle.h"
@@ -17,19 +18,15 @@ enum { UART_DEFAULT_PORT = 0x3f8, UART_DEFAULT_BAUD = 115200 };
 
 static void init_guests(void)
 {
-	features_check();
 	vm_create_all();
-	hypercall_init();
-	for (u32 i = 0; i < system_table.guest_count; i++) {
-		hypercall_give(vms[i].vcpus);
+	for (u32 i = 0; i < system_table.guest_count; i++)
 		interrupt_assign(vms[i].guest->interrupts, vms[i].vcpus);
-		vm_request_start(&vms[i]);
-	}
 	console_set_focus(&consoles, vms[system_table.focus].console);
 }
 
 _Noreturn void init(u32 magic, u32 information)
 {
+	cores_keep();
 	log_init(UART_DEFAULT_PORT, UART_DEFAULT_BAUD);
 	memory_init();
 	schedule_init();
@@ -40,7 +37,9 @@ _Noreturn void init(u32 magic, u32 information)
 	core.pauses = core.interruptible = (system_table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;
 	log_line("Gandalf " VERSION ": %u guests", system_table.guest_count);
 	interrupt_init(system_table.console_port != 0 ? (int)system_table.console_interrupt : -1);
-	pool_init(system_table.pool_base, system_table.pool_size);
+	features_check();
+	hypercall_init();
+	pool_init(system_table.pool_base, system_table.pool_size - cores_start());
 	init_guests();
 	log_start();
 	idle_run();

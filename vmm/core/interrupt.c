@@ -7,6 +7,7 @@
 
 #include "arch.h"
 #include "core/command.h"
+#include "core/cores.h"
 #include "core/log.h"
 #include "core/work.h"
 #include "lib/owner.h"
@@ -130,7 +131,7 @@ static void serve_own(unsigned vector)
 	if (vector < VECTOR_PIC + IRQS)
 		line_interrupt(vector - VECTOR_PIC);
 	else
-		apic_end_of_interrupt(); /* of a guest that had the CPU to itself and has stopped */
+		cores_interrupt(vector);
 }
 
 void interrupt_serve(unsigned vector)

@@ -100,7 +100,7 @@ static void vm_release(struct vm *vm)
 
 void vm_release_stopped(void)
 {
-	for (u32 i = 0; i < core.vcpu_count; i++)
+	for (u32 i = 0; i < system_table.guest_count; i++)
 		vm_release(&vms[i]);
 }
 

@@ -8,6 +8,7 @@
 
 #include "arch.h"
 #include "core/core.h"
+#include "core/module.h"
 #include "core/schedule.h"
 #include "core/work.h"
 #include "lib/format.h"
@@ -32,6 +33,9 @@ OF_CORE static char *copy;
 OF_CORE static u32 copy_room;
 /* What moves output to the outside now. */
 OF_CORE static void (*pump)(void);
+static _Noreturn void panic_tell(void);
+/* What a panic ends with. */
+OF_CORE_INITIALISED static void (*panic_end)(void) = panic_tell;
 OF_CORE static char panic_text[PANIC_TEXT_SIZE];
 
 void log_copy(char *to, u32 size)
@@ -132,9 +136,12 @@ static void screen_pump(void)
 void log_tell(void)
 {
 	EXPECTS_MASKED();
-	for (u32 i = 0; i < core.vcpu_count; i++)
-		if (vcpus[i].state != VCPU_OFF)
-			vcpus[i].operations->console(&vcpus[i]);
+	for (u32 i = 0; i < system_table.guest_count; i++) {
+		struct vcpu *vcpu = vms[i].vcpus;
+
+		if (vcpu->state != VCPU_OFF)
+			vcpu->operations->console(vcpu);
+	}
 }
 
 static u64 screen_expire(UNUSED struct deadline *deadline)
@@ -172,10 +179,22 @@ static void pump_choose(void)
 		pump = core.guests_started ? screen_pump_later : screen_pump;
 }
 
-void log_init(u16 port, u32 baud)
+static void consoles_init(void)
 {
 	console_mux_init(&consoles);
 	log_console = console_add(&consoles, "vmm");
+}
+
+void log_init_elsewhere(void (*to)(void), void (*end)(void))
+{
+	consoles_init();
+	pump = to;
+	panic_end = end;
+}
+
+void log_init(u16 port, u32 baud)
+{
+	consoles_init();
 	log_console->drops_oldest = true;
 	uart_port = port;
 	uart_baud = baud;
@@ -231,13 +250,18 @@ void log_take_back(void)
 	log_start();
 }
 
-_Noreturn static void panic_tell(void)
+void log_panic(void)
+{
+	log_line("the VMM stops: %s", panic_text);
+}
+
+static _Noreturn void panic_tell(void)
 {
 	core.guests_started = core.pauses = false; /* nothing interrupts, and nobody else runs */
 	if (pump == pump_nothing)
 		uart_take();
 	pump_choose();
-	log_line("the VMM stops: %s", panic_text);
+	log_panic();
 	log_flush();
 	power_stop_machine();
 }
@@ -252,5 +276,5 @@ _Noreturn void panic(const char *pattern, ...)
 	va_start(arguments, pattern);
 	format_list(panic_text, sizeof(panic_text), pattern, arguments);
 	va_end(arguments);
-	switch_to_boot_stack(panic_tell);
+	switch_to_boot_stack(panic_end);
 }

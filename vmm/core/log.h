@@ -11,6 +11,10 @@ extern struct console_mux consoles;
 
 /* port: of the UART, 0 for none; then lines go to VGA text. */
 void log_init(u16 port, u32 baud);
+/* On a core that has neither: to is called when there is output, end behind a panic. */
+void log_init_elsewhere(void (*to)(void), void (*end)(void));
+/* What the panic was for. */
+void log_panic(void);
 /* One line, without its line feed. About 100 instructions a character; the idle vCPU
  * lets interrupts in after each. */
 void log_line(const char *pattern, ...) __attribute__((format(printf, 1, 2)));

@@ -104,7 +104,7 @@ static void memory_check(const struct gandalf_table *table)
 
 	for (u32 i = 0; i < table->guest_count; i++, guest++)
 		memory_require(guest->name, guest->memory_base, guest->memory_size);
-	memory_require("the pool", table->pool_base, table->pool_size);
+	memory_require("the pool", table->pool_base, table_pool_size(table));
 }
 
 static bool module_in_the_way(const struct gandalf_table *table, u32 at)
@@ -114,7 +114,7 @@ static bool module_in_the_way(const struct gandalf_table *table, u32 at)
 	for (u32 i = 0; i < table->guest_count; i++, guest++)
 		if (overlaps(at, module_bytes, guest->memory_base, guest->memory_size))
 			return true;
-	return overlaps(at, module_bytes, table->pool_base, table->pool_size) ||
+	return overlaps(at, module_bytes, table->pool_base, table_pool_size(table)) ||
 	       overlaps(at, module_bytes, LAYOUT_PHYSICAL, vmm_end() - LAYOUT_PHYSICAL);
 }
 

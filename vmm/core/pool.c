@@ -14,8 +14,7 @@
 #define CLEAN_GROUPS 8u
 
 OF_CORE static u32 pool_first;
-OF_MACHINE u32 pool_distance, pool_frames;
-OF_CORE u32 pool_available;
+OF_CORE u32 pool_distance, pool_frames, pool_available;
 
 /* The marks take the first frames. */
 void pool_init(u32 base, u32 size)

@@ -29,9 +29,10 @@ struct bounds {
 static const struct bounds table_bounds[] = {
 	BOUNDS(table, table_size, sizeof(struct gandalf_table), sizeof(struct gandalf_table)),
 	BOUNDS(table, guest_count, 1, GANDALF_GUESTS_MAXIMUM),
+	BOUNDS(table, cpus, 1, GANDALF_CPUS_MAXIMUM),
 	BOUNDS(table, image_count, 1, GANDALF_IMAGES_MAXIMUM),
 	BOUNDS(table, pool_size, GANDALF_POOL_MINIMUM, GANDALF_POOL_MAXIMUM),
-	BOUNDS(table, flags, 0, GANDALF_TABLE_INTERRUPTIBLE),
+	BOUNDS(table, flags, 0, GANDALF_TABLE_INTERRUPTIBLE | GANDALF_TABLE_CPUS_OPTIONAL),
 	BOUNDS(table, channel_count, 0, GANDALF_CHANNELS_MAXIMUM),
 };
 
@@ -151,7 +152,7 @@ static void check_place(u32 base, u32 size, u32 alignment)
 static void check_memory(const struct gandalf_table *table, u32 base, u32 size, u32 alignment)
 {
 	check_place(base, size, alignment);
-	if (overlaps(base, size, table->pool_base, table->pool_size))
+	if (overlaps(base, size, table->pool_base, table_pool_size(table)))
 		fail("its memory overlaps the pool.");
 }
 
@@ -167,7 +168,7 @@ static void check_guest_memory(const struct gandalf_table *table, const struct g
 
 static void check_guests(const struct gandalf_table *table)
 {
-	u32 linuxes = 0;
+	u32 linuxes = 0; /* bit n: CPU n has one */
 
 	for (u32 i = 0; i < table->guest_count; i++) {
 		const struct gandalf_guest *guest = &table->guests[i];
@@ -175,8 +176,11 @@ static void check_guests(const struct gandalf_table *table)
 		check_name(guest->name, "guest", i);
 		look_at_guest(guest);
 		check_bounds(guest, guest_bounds, ARRAY_SIZE(guest_bounds));
-		if (is_linux(guest) && linuxes++ > 0)
+		if (guest->cpu >= table->cpus)
+			fail("it belongs to CPU %u, which is missing.", guest->cpu);
+		if (is_linux(guest) && (linuxes >> guest->cpu & 1) != 0)
 			fail("it is the second Linux.");
+		linuxes |= (u32)is_linux(guest) << guest->cpu;
 		if (guest->kind == GANDALF_KIND_LINUX_DEDICATED && table->guest_count != 1)
 			fail("it needs the machine for itself but is not alone.");
 		if (is_linux(guest) != (guest->priority == 0))
@@ -243,7 +247,7 @@ void table_check(const struct gandalf_table *table, u32 available, u32 vmm_base,
 	look_at("The system", "");
 	check_header(table, available);
 	look_at("The pool", "");
-	check_place(table->pool_base, table->pool_size, GANDALF_MEMORY_ALIGNMENT);
+	check_place(table->pool_base, table_pool_size(table), GANDALF_MEMORY_ALIGNMENT);
 	check_guests(table);
 	for (u32 i = 0; i < table->image_count; i++) {
 		check_name(table->images[i].name, "image", i);

@@ -9,6 +9,12 @@
 #include "abi/table.h"
 #include "lib/types.h"
 
+/* The bytes of all pools, which lie one behind the other. */
+static inline u32 table_pool_size(const struct gandalf_table *table)
+{
+	return table->pool_size * table->cpus;
+}
+
 /*
  * Stops the VMM with a sentence that says what is wrong, if anything is. available: bytes
  * of the module; the VMM's machine memory, which no guest may have, is vmm_base to

@@ -6,7 +6,9 @@
 #include "core/vm.h"
 
 #include "arch.h"
+#include "core/cores.h"
 #include "core/guest_kind.h"
+#include "core/hypercall.h"
 #include "core/log.h"
 #include "core/module.h"
 #include "core/schedule.h"
@@ -73,8 +75,13 @@ static void vm_create(struct vm *vm, const struct gandalf_guest *guest, u32 inde
 	struct vcpu *vcpu = &vcpus[core.vcpu_count];
 
 	vm->guest = guest;
-	vm->kind = kind_of(guest);
 	vm->index = index;
+	vm->console = console_add(&consoles, guest->name);
+	if (guest->cpu != core.index) {
+		remote_create(vm);
+		return;
+	}
+	vm->kind = kind_of(guest);
 	vm->vcpus = vcpu;
 	vm->vcpu_count = 1;
 	vm->first_image = system_table.images;
@@ -84,7 +91,6 @@ static void vm_create(struct vm *vm, const struct gandalf_guest *guest, u32 inde
 	vm->entry = guest->entry;
 	vm->report = reports[index];
 	deadline_init(&vm->watchdog, watchdog_expire, 0);
-	vm->console = console_add(&consoles, guest->name);
 	vcpu->vm = vm;
 	vcpu->id = index;
 	vcpu->priority = guest->priority;
@@ -93,6 +99,8 @@ static void vm_create(struct vm *vm, const struct gandalf_guest *guest, u32 inde
 	if (!vm->kind->create(vm) || !switch_create(vcpu))
 		panic("the pool is too small for the guests");
 	schedule_add(vcpu);
+	hypercall_give(vcpu);
+	vm_request_start(vm);
 }
 
 /* In the order of priority, highest first. */
@@ -234,6 +242,8 @@ int vm_act(struct vm *vm, u32 action)
 		return GANDALF_ERROR_BUSY;
 	if (vm->image.memory_size == 0)
 		return GANDALF_ERROR_IMAGE;
+	if (vm->kind->act != NULL)
+		return vm->kind->act(vm, action);
 	actions[action].perform(vm);
 	return 0;
 }
@@ -281,7 +291,7 @@ bool vm_is_alive(const struct vm *vm)
 
 bool vm_any_alive(void)
 {
-	for (u32 i = 0; i < core.vcpu_count; i++)
+	for (u32 i = 0; i < system_table.guest_count; i++)
 		if (vm_is_alive(&vms[i]))
 			return true;
 	return false;
@@ -289,7 +299,7 @@ bool vm_any_alive(void)
 
 struct vm *vm_find(const char *name)
 {
-	for (u32 i = 0; i < core.vcpu_count; i++)
+	for (u32 i = 0; i < system_table.guest_count; i++)
 		if (string_equals(name, vms[i].guest->name))
 			return &vms[i];
 	return NULL;

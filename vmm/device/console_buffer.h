@@ -13,6 +13,12 @@ static inline u8 console_peek(const struct console *console)
 	return console->output[first % CONSOLE_OUTPUT_SIZE];
 }
 
+/* The next byte typed, of which there must be one. */
+static inline u8 console_peek_input(const struct console *console)
+{
+	return console->input[console->input_first];
+}
+
 /* Takes the oldest byte, of which there must be one. */
 u8 console_pop(struct console *console);
 void console_push(struct console *console, u8 byte);

@@ -50,6 +50,7 @@ def read_profiles() -> list[Profile]:
 def parts_used(system: System) -> set[str]:
     """Return the parts of the VMM, as vmm/Makefile names them, that a system needs."""
     used = {"channels"} if system.channels else set()
+    used |= {"cores"} if system.machine.cpus > 1 else set()
     for _, guest in system.guests:
         if not isinstance(guest, LinuxGuest):
             used.add("rtos")

@@ -59,10 +59,11 @@ def _check_machine(system: System) -> None:
         )  # fmt: skip
     if machine.memory % (1 << 20):
         system.mistake("`memory` of the machine must be a whole number of MiB.", where)
-    if machine.cpus > 1:
+    if machine.cpus > abi()["CPUS_MAXIMUM"]:
         system.mistake(
-            f"Gandalf runs on one CPU: set `cpus` to 1, not {machine.cpus}.", ("machine", "cpus")
-        )
+            f"Gandalf runs on {abi()['CPUS_MAXIMUM']} CPUs at most: set `cpus` to that, not "
+            f"{machine.cpus}.", ("machine", "cpus"),
+        )  # fmt: skip
     alignment, most = abi()["MEMORY_ALIGNMENT"], abi()["POOL_MAXIMUM"]
     least = max(alignment, abi()["POOL_MINIMUM"])
     pool = machine.shadow_pool
@@ -149,6 +150,13 @@ def _check_sharing(system: System) -> None:
             and other.cpu == guest.cpu
             and not any(system.is_doubtful((*place, name)) for name in ("name", "kind", "cpu"))
         ]
+        if guest.mode == "dedicated" and system.machine.cpus > 1:
+            system.mistake(
+                f'{guest.name} has mode "dedicated" and the machine {system.machine.cpus} CPUs: it '
+                "takes the interrupt controllers, which all CPUs need; set `mode` to \"shared\", or "
+                "`cpus` to 1.",
+                (*base, "mode"), ("machine", "cpus"), kind,
+            )  # fmt: skip
         if guest.mode == "dedicated" and beside:
             system.mistake(
                 f'{guest.name} has mode "dedicated" and {", ".join(beside)} on the same CPU: a '

@@ -13,7 +13,7 @@ from gandalf.base.abi import abi
 from gandalf.base.paths import UserError
 from gandalf.description import linux_boot
 from gandalf.description.check import Checked
-from gandalf.description.description import Channel, Guest, LinuxGuest, RtosGuest, System
+from gandalf.description.description import Channel, Guest, LinuxGuest, Machine, RtosGuest, System
 from gandalf.description.guests import Loaded
 from gandalf.description.layout import Region, align_up
 from gandalf.description.table import Table, TableChannel, TableGuest, TableImage
@@ -35,6 +35,11 @@ def _flags(guest: Guest) -> int:
     return strict | (abi()["GUEST_CONTROL"] if guest.control else 0)
 
 
+def _table_flags(machine: Machine) -> int:
+    interruptible = abi()["TABLE_INTERRUPTIBLE"] if machine.interruptible else 0
+    return interruptible | (0 if machine.cpus_required else abi()["TABLE_CPUS_OPTIONAL"])
+
+
 def _table_guest(guest: Guest, loaded: Loaded, region: Region) -> TableGuest:
     linux = isinstance(guest, LinuxGuest)
     return TableGuest(
@@ -53,6 +58,7 @@ def _table_guest(guest: Guest, loaded: Loaded, region: Region) -> TableGuest:
         interrupts=sum(1 << number for number in set(guest.interrupts)),
         flags=_flags(guest),
         watchdog_ms=guest.watchdog_ms,
+        cpu=guest.cpu,
         port_ranges=tuple((ports.first, ports.last) for ports in guest.ports),
     )
 
@@ -116,12 +122,13 @@ def compose(checked: Checked) -> bytes:
     table = Table(
         module_size=start + len(content),
         pool_base=layout.pool.start,
-        pool_size=layout.pool.size,
+        cpus=system.machine.cpus,
+        pool_size=system.machine.shadow_pool,
         console_port=uart.port if uart else 0,
         console_interrupt=uart.interrupt if uart else 0,
         console_baud=uart.baud if uart else 0,
         focus=system.focus(),
-        flags=abi()["TABLE_INTERRUPTIBLE"] if system.machine.interruptible else 0,
+        flags=_table_flags(system.machine),
         guests=tuple(guests),
         images=tuple(images),
         channels=tuple(channels),

@@ -98,6 +98,7 @@ class Machine(_Model):
 
     memory: Size
     cpus: Annotated[int, Field(ge=1)] = 1
+    cpus_required: bool = True
     shadow_pool: Size = 8 << 20
     interruptible: bool = True
 

@@ -89,7 +89,8 @@ def place(system: System, module_size: int) -> Layout:
                 taken.append(placed[number])
 
     place_kind("linux", large)
-    pool = _first_fit(taken, system.machine.shadow_pool, large, "shadow page tables")
+    pools = system.machine.shadow_pool * system.machine.cpus
+    pool = _first_fit(taken, pools, large, "shadow page tables")
     taken.append(pool)
     place_kind("rtos", page)
     module_start = firmware.start - align_up(module_size, page)

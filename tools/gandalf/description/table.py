@@ -49,6 +49,7 @@ class TableGuest:
     interrupts: int
     flags: int
     watchdog_ms: int = 0
+    cpu: int = 0
     port_ranges: tuple[tuple[int, int], ...] = ()
 
 
@@ -74,6 +75,7 @@ class Table:
     console_baud: int
     focus: int
     flags: int = 0
+    cpus: int = 1
     guests: tuple[TableGuest, ...] = ()
     images: tuple[TableImage, ...] = field(default=())
     channels: tuple[TableChannel, ...] = ()

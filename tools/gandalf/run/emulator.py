@@ -51,7 +51,7 @@ plugin_ctrl: unmapped=1, biosdev=1, extfpuirq=1, serial=1
 memory: guest={memory}, host={memory}
 romimage: file={roms}/BIOS-bochs-latest
 vgaromimage: file={roms}/VGABIOS-lgpl-latest
-cpu: model=p3_katmai, count=1, ips={ips}, reset_on_triple_fault=0
+cpu: model=p3_katmai, count={cpus}, ips={ips}, reset_on_triple_fault=0
 clock: sync=none, time0={time}
 ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14
 ata0-master: type=cdrom, path={iso}, status=inserted
@@ -74,7 +74,8 @@ class Options:
     instructions per virtual second, which is also the frequency of its time stamp counter.
     program, cpu: QEMU's, and the CPU that it emulates. output: a file that gets what leaves the
     serial port, which then takes no input; it takes all at once, so that no reader can hold the
-    machine up. shift: an instruction takes 2 to the power of it nanoseconds of virtual time.
+    machine up. shift: an instruction takes 2 to the power of it nanoseconds of virtual time. cpus: with
+    more than one QEMU runs each in a thread of the host, and time is the host's.
     """
 
     memory: int
@@ -90,6 +91,7 @@ class Options:
     cpu: str = "pentium3"
     output: Path | None = None
     shift: int = 0
+    cpus: int = 1
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,8 @@ def _pipe(path: Path) -> int:
 def qemu_command(options: Options, serial: Path, monitor: int) -> list[str]:
     """Return QEMU's command line; serial: of two pipes, without .in and .out; monitor: a socket."""
     clock = ["-icount", f"shift={options.shift},sleep={'off' if options.deterministic else 'on'}"]
+    if options.cpus > 1:
+        clock = ["-accel", "tcg,thread=multi", "-smp", f"{options.cpus},sockets={options.cpus}"]
     if options.deterministic:
         clock += ["-rtc", f"base={_START_OF_TIME},clock=vm", "-seed", "1"]
     if options.iso:
@@ -266,7 +270,7 @@ class Bochs(Emulator):
         configuration, script = self._folder / "bochsrc", self._folder / "commands"
         configuration.write_text(
             _BOCHS_CONFIGURATION.format(
-                memory=options.memory, ips=options.ips, time=_START_OF_TIME_SECONDS,
+                memory=options.memory, cpus=options.cpus, ips=options.ips, time=_START_OF_TIME_SECONDS,
                 iso=options.iso, serial=options.uart, port=listener.getsockname()[1],
                 folder=self._folder, roms=_BOCHS_ROMS,
             )

@@ -36,4 +36,5 @@ def options_for(
         gdb=gdb,
         ips=ips,
         arguments=arguments,
+        cpus=machine.cpus,
     )

@@ -15,6 +15,7 @@
 #include "arch/ia32/cpu.h"
 #include "arch/ia32/debug.h"
 #include "arch/ia32/exception.h"
+#include "arch/ia32/instance.h"
 #include "arch/ia32/layout.h"
 #include "arch/ia32/memory.h"
 #include "arch/ia32/switch.h"

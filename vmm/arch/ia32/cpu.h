@@ -148,7 +148,7 @@ static inline struct cpuid_result cpuid(u32 leaf)
 		__asm__ volatile(text : : : "memory");                        \
 	}
 
-INSTRUCTIONS(sti, "sti") INSTRUCTIONS(clts, "clts")
+INSTRUCTIONS(sti, "sti") INSTRUCTIONS(clts, "clts") INSTRUCTIONS(halt, "hlt")
 #undef INSTRUCTIONS
 
 /*

@@ -20,6 +20,9 @@
 #define LAYOUT_STACK 0xFC011000
 #define LAYOUT_STACK_TOP 0xFC013000
 
+/* Where another CPU begins, in real mode (start.S): a page below 1 MiB. */
+#define LAYOUT_START 0x8000
+
 /* Windows of one page each on physical memory (memory.c). */
 #define LAYOUT_WINDOWS 0xFC800000
 /* Fixed pages: source and destination of a copy, the local APIC. */
@@ -27,6 +30,8 @@
 #define LAYOUT_COPY_FROM 0xFCC00000
 #define LAYOUT_COPY_TO 0xFCC01000
 #define LAYOUT_APIC 0xFCC02000
+/* The outboxes of all cores, a page each (core/message.h). */
+#define LAYOUT_OUTBOXES 0xFCC10000
 
 /* The memory of all RTOSes, one behind the other. */
 #define LAYOUT_RTOS 0xFD000000
@@ -45,4 +50,5 @@
 /* Vectors of the VMM's interrupts: the 8259 pair, then the local APIC. */
 #define VECTOR_PIC 0x20
 #define VECTOR_APIC_TIMER 0x30
+#define VECTOR_APIC_MESSAGE 0x31
 #define VECTOR_APIC_SPURIOUS 0x3f

@@ -16,21 +16,29 @@ OF_CORE __attribute__((aligned(4096))) u32 memory_windows[MEMORY_WINDOWS];
 OF_CORE __attribute__((aligned(4096))) static u32 fixed_table[1024];
 
 OF_CORE static u32 rtos_mapped;
+/* How far behind the image's own the data of this core's instance lies; 0 on the core that has
+ * booted the machine. */
+OF_CORE u32 memory_image_offset;
 
 static u32 image_physical(const void *pointer)
 {
-	return (u32)pointer - LAYOUT_IMAGE;
+	return (u32)pointer - LAYOUT_IMAGE + memory_image_offset;
 }
 
-void memory_init(void)
+void memory_init_windows(void)
 {
 	memory_directory[LAYOUT_WINDOWS >> LARGE_PAGE_SHIFT] =
 		image_physical(memory_windows) | PTE_P | PTE_W | PTE_A;
 	memory_directory[LAYOUT_FIXED >> LARGE_PAGE_SHIFT] =
 		image_physical(fixed_table) | PTE_P | PTE_W | PTE_A;
-	memory_directory[LAYOUT_IMAGE >> LARGE_PAGE_SHIFT] = PTE_P | PTE_PS | PTE_A | PTE_D | PTE_G;
 	memory_directory[0] = 0;
 	cr3_write(cr3_read());
+}
+
+void memory_init(void)
+{
+	memory_directory[LAYOUT_IMAGE >> LARGE_PAGE_SHIFT] = PTE_P | PTE_PS | PTE_A | PTE_D | PTE_G;
+	memory_init_windows();
 }
 
 void memory_window_move(u32 slot, u32 entry)
@@ -129,6 +137,11 @@ u32 memory_map_more(u32 physical, u32 size)
 	}
 	rtos_mapped += size;
 	return linear;
+}
+
+void memory_map_fixed(u32 linear, u32 physical)
+{
+	fixed_window(linear, physical);
 }
 
 void memory_map_device(u32 linear, u32 physical)

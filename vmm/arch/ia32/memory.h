@@ -16,6 +16,9 @@ extern u32 memory_directory[1024];
 /* Turns the boot page directory into memory_directory as it stays: removes the
  * identity mapping, installs the windows. */
 void memory_init(void);
+/* What of that each core does for itself. */
+void memory_init_windows(void);
+extern u32 memory_image_offset;
 
 #define MEMORY_WINDOWS 1024u
 
@@ -50,6 +53,8 @@ void memory_zero(u32 physical, u32 size);
 u32 memory_map_rtos(u32 physical, u32 size);
 /* Maps more right behind the last. */
 u32 memory_map_more(u32 physical, u32 size);
+/* Maps one page of memory for good, between LAYOUT_FIXED and the end of its 4 MiB. */
+void memory_map_fixed(u32 linear, u32 physical);
 /* Maps one page of device registers, uncached. */
 void memory_map_device(u32 linear, u32 physical);
 /* Maps the pool at LAYOUT_POOL; base and size are multiples of a large page. */

@@ -5,13 +5,13 @@
  */
 #include "guests/x86/board.h"
 
+#include "core/cores.h"
 #include "core/log.h"
 #include "core/schedule.h"
 #include "core/work.h"
 #include "guests/x86/port.h"
 #include "lib/owner.h"
 #include "masked_state.h"
-#include "platform/pc/cmos.h"
 
 enum { IRQ_PIT = 0, IRQ_UART = 4, IRQ_RTC = 8 };
 #define UART_PORT 0x3f8
@@ -326,7 +326,7 @@ void board_create(struct x86 *x86)
 
 void board_reset(struct board *board)
 {
-	u32 seconds = cmos_seconds();
+	u32 seconds = cores_seconds();
 	u64 now;
 
 	schedule_breathe();

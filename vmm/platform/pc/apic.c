@@ -15,6 +15,7 @@
 #define APIC_BASE_ENABLE (1u << 11)
 
 enum {
+	REGISTER_ID = 0x20, REGISTER_DESTINATION = 0x310,
 	REGISTER_TASK_PRIORITY = 0x80, REGISTER_SPURIOUS = 0xf0, REGISTER_IN_SERVICE = 0x100,
 	REGISTER_LVT_FIRST = 0x2f0, REGISTER_COMMAND = 0x300, REGISTER_LVT_TIMER = 0x320,
 	REGISTER_LVT_LINT0 = 0x350, REGISTER_LVT_LINT1 = 0x360, REGISTER_LVT_ERROR = 0x370,
@@ -24,6 +25,9 @@ enum {
 /* Of the table of local vectors, and the mode of the command register too: fixed is 0. */
 enum { DELIVERY_MODE = 0x700, LVT_NMI = 0x400, LVT_EXTINT = 0x700, LVT_MASKED = 0x10000 };
 enum { COMMAND_SHORTHAND = 0xc0000, COMMAND_SELF = 0x40000 };
+enum { COMMAND_INIT = 0x500, COMMAND_STARTUP = 0x600, COMMAND_PENDING = 0x1000,
+       COMMAND_ASSERT = 0x4000 };
+enum { ID_SHIFT = 24, CLOCKS_BEHIND_INIT = 11932, CLOCKS_BEHIND_STARTUP = 239 };
 enum { DIVIDE_BY_1 = 0xb, SPURIOUS_ENABLE = 0x100 };
 #define MEASURED_CLOCKS 11932u /* 10 ms of the 8254 */
 
@@ -34,6 +38,8 @@ enum { LEAD = 16, NEAR = 1 << 29 };
 /* Timer clocks in a tick of the TSC are timer_scale / 2^SCALE_SHIFT, at most 4. */
 #define SCALE_SHIFT 29
 
+/* The 8259s' interrupts come to one CPU. */
+OF_CORE_INITIALISED static u32 line_0 = LVT_EXTINT;
 OF_MACHINE u32 apic_base;
 OF_MACHINE static u32 timer_scale;
 
@@ -65,7 +71,7 @@ COLD static void apic_reset(void)
 		apic_end_of_interrupt();
 	apic_write(REGISTER_SPURIOUS, SPURIOUS_ENABLE | VECTOR_APIC_SPURIOUS);
 	apic_write(REGISTER_TASK_PRIORITY, 0);
-	apic_write(REGISTER_LVT_LINT0, LVT_EXTINT);
+	apic_write(REGISTER_LVT_LINT0, line_0);
 	apic_write(REGISTER_LVT_LINT1, LVT_NMI);
 	apic_write(REGISTER_LVT_ERROR, LVT_MASKED);
 	apic_write(REGISTER_DIVIDE, DIVIDE_BY_1);
@@ -103,20 +109,62 @@ COLD static u32 timer_measure(void)
 	return (0xffffffff - apic_read(REGISTER_CURRENT_COUNT)) / 10;
 }
 
-COLD bool apic_init(u32 tsc_khz)
+/* Returns where it is. */
+static u32 apic_enable(void)
 {
-	u64 base;
+	u64 base = rdmsr(MSR_APIC_BASE);
 
-	if ((cpuid(1).edx & CPUID_APIC) == 0)
-		return false;
-	base = rdmsr(MSR_APIC_BASE);
 	if ((base & APIC_BASE_ENABLE) == 0)
 		wrmsr(MSR_APIC_BASE, base | APIC_BASE_ENABLE);
 	memory_map_device(LAYOUT_APIC, (u32)base & PTE_FRAME);
+	return (u32)base;
+}
+
+COLD bool apic_init(u32 tsc_khz)
+{
+	u32 base;
+
+	if ((cpuid(1).edx & CPUID_APIC) == 0)
+		return false;
+	base = apic_enable();
 	apic_reset();
 	timer_scale = (u32)multiply_divide(1u << SCALE_SHIFT, timer_measure(), tsc_khz);
-	apic_base = timer_scale != 0 ? (u32)base | APIC_BASE_ENABLE : 0;
+	apic_base = timer_scale != 0 ? base | APIC_BASE_ENABLE : 0;
 	return timer_scale != 0;
+}
+
+void apic_join(void)
+{
+	line_0 = LVT_MASKED | LVT_EXTINT;
+	apic_enable();
+}
+
+u32 apic_own_id(void)
+{
+	return apic_read(REGISTER_ID) >> ID_SHIFT;
+}
+
+static void apic_send(u32 id, u32 command)
+{
+	while (apic_read(REGISTER_COMMAND) & COMMAND_PENDING)
+		;
+	apic_write(REGISTER_DESTINATION, id << ID_SHIFT);
+	apic_write(REGISTER_COMMAND, command);
+}
+
+void apic_interrupt(u32 id, u32 vector)
+{
+	apic_send(id, COMMAND_ASSERT | vector);
+}
+
+/* SDM vol. 3, 9.4.4.1: INIT, 10 ms, and STARTUP, of which some CPUs need a second 200 us later. */
+void apic_start_cpu(u32 id, u32 page)
+{
+	apic_send(id, COMMAND_ASSERT | COMMAND_INIT);
+	i8254_wait(CLOCKS_BEHIND_INIT);
+	apic_send(id, COMMAND_ASSERT | COMMAND_STARTUP | page >> PAGE_SHIFT);
+	i8254_wait(CLOCKS_BEHIND_STARTUP);
+	apic_send(id, COMMAND_ASSERT | COMMAND_STARTUP | page >> PAGE_SHIFT);
 }
 
 /* A little late rather than too early, which would cost a second interrupt. */

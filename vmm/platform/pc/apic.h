@@ -15,6 +15,16 @@ extern u32 apic_base;
  * timer against the TSC, which ticks so often in a millisecond. false if the CPU has none. */
 MUST_CHECK bool apic_init(u32 tsc_khz);
 
+/* Enables the local APIC of another CPU than the one that has booted, to which the 8259s'
+ * interrupts go. */
+void apic_join(void);
+/* By which the CPU that runs this is addressed. */
+u32 apic_own_id(void);
+/* Interrupts another CPU. Interrupts are masked: the address and the command are two stores. */
+void apic_interrupt(u32 id, u32 vector);
+/* Has another CPU begin in real mode at a page below 1 MiB; takes some 10 ms. */
+void apic_start_cpu(u32 id, u32 page);
+
 /* The vector that the processor was interrupted with last and that has not been ended; 0: none. */
 u32 apic_in_service(void);
 /* A guest's store to a register, unless it would let the APIC do what a guest must not. Returns

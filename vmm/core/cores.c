@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several cores: each is given an instance of the VMM, with memory at the end of its own pool, and
+ * comes up with it. The core that has booted the machine is core 0 and has its chips; what another
+ * one does from its first line of C on is cores_enter(), as init() is that of core 0.
+ */
+#include "core/cores.h"
+
+#include "arch.h"
+#include "core/core.h"
+#include "core/feature.h"
+#include "core/idle.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "core/message.h"
+#include "core/module.h"
+#include "core/pool.h"
+#include "core/relay.h"
+#include "core/remote.h"
+#include "core/schedule.h"
+#include "lib/owner.h"
+#include "platform/pc/apic.h"
+#include "platform/pc/cmos.h"
+#include "platform/pc/firmware.h"
+
+/* Milliseconds in which a CPU that is there comes up, also where a busy host emulates it. */
+#define START_PATIENCE 2000u
+
+OF_MACHINE u8 core_apic_ids[GANDALF_CPUS_MAXIMUM];
+/* The date when this core looked at it, and then. */
+OF_MACHINE static u32 boot_seconds;
+OF_MACHINE static u64 boot_time;
+
+static u32 pool_base_of(u32 index)
+{
+	return system_table.pool_base + index * system_table.pool_size;
+}
+
+/* What is left of the pool of a core: the outboxes are at the end of core 0's. */
+static u32 pool_size_of(u32 index)
+{
+	return system_table.pool_size - (index == 0 ? outboxes_size() : instance_size());
+}
+
+void cores_keep(void)
+{
+	instance_keep();
+}
+
+u32 cores_seconds(void)
+{
+	if (boot_time == 0)
+		return cmos_seconds();
+	return boot_seconds + (u32)time_milliseconds(rdtsc() - boot_time) / 1000;
+}
+
+bool cores_attend(void)
+{
+	if (core.index != 0) {
+		if (relay_is_idle())
+			remote_publish();
+		return false;
+	}
+	remote_publish();
+	relay_print_logs();
+	return relay_is_idle();
+}
+
+static void clock_look(void)
+{
+	boot_seconds = cmos_seconds();
+	boot_time = rdtsc();
+}
+
+/* The others in the firmware's order, behind this one. */
+static u32 cpus_find(void)
+{
+	struct firmware_cpus cpus = {1, system_table.cpus, core_apic_ids};
+
+	core_apic_ids[0] = (u8)apic_own_id();
+	firmware_find_cpus(&cpus);
+	return cpus.count;
+}
+
+static bool core_start(u32 index)
+{
+	u64 end;
+
+	instance_create(pool_base_of(index) + pool_size_of(index), index);
+	apic_start_cpu(core_apic_ids[index], LAYOUT_START);
+	for (end = rdtsc() + (u64)START_PATIENCE * time_tsc_khz; rdtsc() < end;)
+		if (outbox_of(index)->alive != 0)
+			return true;
+	return false;
+}
+
+static void core_missing(u32 index)
+{
+	if ((system_table.flags & GANDALF_TABLE_CPUS_OPTIONAL) == 0)
+		panic("CPU %u does not come up", index);
+	log_line("CPU %u does not come up: its guests stay off", index);
+}
+
+u32 cores_start(void)
+{
+	u32 count;
+
+	outboxes_map(pool_base_of(0) + pool_size_of(0));
+	memory_zero(pool_base_of(0) + pool_size_of(0), outboxes_size());
+	outbox_own()->alive = 1;
+	message_init();
+	relay_init();
+	remote_init();
+	clock_look();
+	if (system_table.cpus == 1)
+		return outboxes_size();
+	if (apic_base == 0)
+		panic("without a local APIC there is one CPU, not %u", system_table.cpus);
+	count = cpus_find();
+	for (u32 index = 1; index < system_table.cpus; index++)
+		if (index >= count || !core_start(index))
+			core_missing(index);
+	return outboxes_size();
+}
+
+/* The end of another core than the first: its guests have stopped, and it says why. */
+static _Noreturn void core_end(void)
+{
+	core.pauses = false;
+	log_panic();
+	relay_flush();
+	remote_give_up();
+	for (;;)
+		halt();
+}
+
+/* start.S: what another core runs, on its boot stack, with its instance's data. */
+_Noreturn void cores_enter(void)
+{
+	memory_init_windows();
+	schedule_init();
+	idle_init();
+	processor_init();
+	core.pauses = core.interruptible = (system_table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;
+	outboxes_map(pool_base_of(0) + pool_size_of(0));
+	log_init_elsewhere(relay_kick, core_end);
+	apic_join();
+	message_init();
+	relay_init();
+	time_start();
+	pool_init(pool_base_of(core.index), pool_size_of(core.index));
+	core.guests_started = true;
+	outbox_own()->alive = 1;
+	remote_init();
+	log_line("%u KiB of its pool are left", pool_available * (PAGE_SIZE >> 10));
+	vm_create_all();
+	idle_run();
+}
+FEATURE(cores, FEATURE_CORES);

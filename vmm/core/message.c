@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages between cores (message.h), and the interrupt that tells of them.
+ *
+ * A sender may have a core interrupted as fast as it can send, which its guests may have it do by
+ * doorbells. So a core takes MESSAGES_AT_ONCE of them in a WINDOW at most, and the rest at the
+ * window's end: until then they are on their way, and no sender interrupts for one of those.
+ */
+#include "core/message.h"
+
+#include "core/cores.h"
+#include "core/module.h"
+#include "core/relay.h"
+#include "core/remote.h"
+#include "core/time.h"
+#include "core/work.h"
+#include "lib/owner.h"
+#include "masked_state.h"
+#include "platform/pc/apic.h"
+
+/* In 1/WINDOW_RATE ms. */
+#define MESSAGES_AT_ONCE 16u
+#define WINDOW_RATE 20u
+
+OF_CORE static struct deadline window;
+OF_CORE static u32 taken; /* in this window */
+
+u32 outboxes_size(void)
+{
+	return system_table.cpus * 2 * PAGE_SIZE;
+}
+
+void outboxes_map(u32 physical)
+{
+	for (u32 offset = 0; offset < outboxes_size(); offset += PAGE_SIZE)
+		memory_map_fixed(LAYOUT_OUTBOXES + offset, physical + offset);
+}
+
+/* What is behind it is not read before what stands before it has been written, as it could be
+ * without (SDM vol. 3, 8.2.3.4). It locks a word of this core's own stack, so nobody waits. */
+static inline void order_stores(void)
+{
+	__asm__ volatile("lock addl $0, (%%esp)" : : : "memory", "cc");
+}
+
+static u32 bits_on_their_way(u32 from, u32 to, u32 word)
+{
+	return outbox_of(from)->raised[to][word] ^ outbox_of(to)->seen[from][word];
+}
+
+bool message_is_on_its_way(u32 to, u32 message)
+{
+	return (bits_on_their_way(core.index, to, message / 32) >> message % 32 & 1) != 0;
+}
+
+void message_send(u32 to, u32 message)
+{
+	EXPECTS_MASKED();
+	order_stores();
+	if (message_is_on_its_way(to, message))
+		return;
+	outbox_own()->raised[to][message / 32] ^= 1u << message % 32;
+	apic_interrupt(core_apic_ids[to], VECTOR_APIC_MESSAGE);
+}
+
+void message_send_all(u32 message)
+{
+	for (u32 to = 0; to < system_table.cpus; to++)
+		if (to != core.index && outbox_of(to)->alive != 0)
+			message_send(to, message);
+}
+
+/* Takes the next message of a core; false: there is none. */
+MUST_CHECK static bool message_take(u32 from, u32 *message)
+{
+	for (u32 word = 0; word < OUTBOX_WORDS; word++) {
+		u32 bits = bits_on_their_way(from, core.index, word);
+
+		if (bits == 0)
+			continue;
+		outbox_own()->seen[from][word] ^= bits & -bits;
+		order_stores();
+		*message = word * 32 + (u32)__builtin_ctz(bits);
+		return true;
+	}
+	return false;
+}
+
+static void message_serve(u32 from, u32 message)
+{
+	if (message >= MESSAGE_LINE)
+		remote_line(message - MESSAGE_LINE);
+	else if (message >= MESSAGE_OUTPUT)
+		relay_kick();
+	else if (message >= MESSAGE_STATE)
+		remote_learn(from, message - MESSAGE_STATE);
+	else if (message >= MESSAGE_ACTION)
+		remote_perform(from, message - MESSAGE_ACTION);
+	else
+		remote_rung(message - MESSAGE_DOORBELL);
+}
+
+/* Between two messages other interrupts are let in, one like this among them. */
+static void messages_take(void)
+{
+	u32 message;
+
+	for (u32 from = 0; from < system_table.cpus; from++)
+		while (from != core.index && taken < MESSAGES_AT_ONCE &&
+		       message_take(from, &message)) {
+			taken++;
+			message_serve(from, message);
+			work_pause(message);
+		}
+}
+
+static u64 window_end(UNUSED struct deadline *deadline)
+{
+	bool more = taken == MESSAGES_AT_ONCE;
+
+	taken = 0;
+	if (more)
+		apic_interrupt(apic_own_id(), VECTOR_APIC_MESSAGE);
+	return TIME_NEVER;
+}
+
+void message_init(void)
+{
+	deadline_init(&window, window_end, 0);
+}
+
+void cores_interrupt(u32 vector)
+{
+	apic_end_of_interrupt();
+	if (vector != VECTOR_APIC_MESSAGE)
+		return;
+	if (!deadline_is_set(&window))
+		deadline_set(&window, rdtsc() + time_tsc_khz / WINDOW_RATE);
+	messages_take();
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What cores say to each other. Each core has an outbox, a page that it alone writes and all others
+ * read, so no word is ever contended for and nothing needs a lock.
+ *
+ * A message is a bit of a word. The sender keeps such a word for each reader, and each reader one
+ * for each sender; a message is on its way while the bit differs in the two. The sender changes the
+ * bit in its word, unless it differs already: then the message that is on its way stands for this
+ * one, too. The reader first makes its bit equal, and then does what the message asks for, so what
+ * is sent from then on is a new one. So no message is lost, none waits for room, and one that is
+ * repeated without end takes the reader's time no more often than it looks.
+ */
+#pragma once
+
+#include "abi/table.h"
+#include "arch.h"
+#include "core/core.h"
+#include "lib/types.h"
+
+#define OUTBOX_WORDS 2u
+/* Bytes of guests' consoles on their way to another core; of an instance's log, too. */
+#define OUTPUT_RING 512u
+#define INPUT_RING 64u
+
+/* Messages: the first three are for each guest, by its place in the table; lines are those of the
+ * 8259s. */
+enum {
+	MESSAGE_DOORBELL = 0,  /* rings the guest, which is the reader's */
+	MESSAGE_ACTION = 9,    /* does to the guest, which is the reader's, what action[] says */
+	MESSAGE_STATE = 18,    /* guests[] has the new state of a guest, which is the sender's */
+	MESSAGE_OUTPUT = 27,   /* the output ring has bytes for core 0 */
+	MESSAGE_INPUT = 28,    /* the input ring has bytes for the reader */
+	MESSAGE_LINE = 32,     /* a line's interrupt for its owner, who is the reader's */
+	MESSAGES = 48
+};
+
+/* Bytes with the guest whose console they belong to: the place << 8 | the byte. */
+#define CONSOLE_OF_LOG 0xffu
+
+/* What a core says of a guest of its own. */
+struct guest_notice {
+	u32 state;          /* GANDALF_STATE_... */
+	u32 fault_restarts;
+	u64 ran, started;   /* ticks; of the last second's end */
+	u32 counters[COUNTERS];
+};
+
+struct outbox {
+	u32 alive;          /* 1: the core has an instance that runs */
+	u32 raised[GANDALF_CPUS_MAXIMUM][OUTBOX_WORDS]; /* for each reader */
+	u32 seen[GANDALF_CPUS_MAXIMUM][OUTBOX_WORDS];   /* of each sender */
+	u32 action[GANDALF_GUESTS_MAXIMUM];  /* GANDALF_ACTION_..., of MESSAGE_ACTION */
+	/* Bytes ever put into the rings, and ever taken from those of others. */
+	u32 output_put, input_put[GANDALF_CPUS_MAXIMUM];
+	u32 output_taken[GANDALF_CPUS_MAXIMUM], input_taken[GANDALF_CPUS_MAXIMUM];
+	u16 output[OUTPUT_RING];
+	u16 input[GANDALF_CPUS_MAXIMUM][INPUT_RING];
+};
+
+/* The outbox of a core, and what it says of the guests. */
+static inline volatile struct outbox *outbox_of(u32 core_index)
+{
+	return (volatile struct outbox *)(LAYOUT_OUTBOXES + core_index * 2 * PAGE_SIZE);
+}
+
+static inline volatile struct guest_notice *guest_notices_of(u32 core_index)
+{
+	return (volatile struct guest_notice *)(LAYOUT_OUTBOXES + core_index * 2 * PAGE_SIZE +
+						PAGE_SIZE);
+}
+
+static inline volatile struct outbox *outbox_own(void)
+{
+	return outbox_of(core.index);
+}
+
+/* On each core, before it sends or gets one. */
+void message_init(void);
+/* The bytes of the outboxes of all cores, and where they are mapped from then on. */
+u32 outboxes_size(void);
+void outboxes_map(u32 physical);
+
+/* Sends a message, or one that is on its way stands for it; about 40 instructions. Interrupts are
+ * masked. What the message is about has been written before. */
+void message_send(u32 to, u32 message);
+/* The same to all cores that run. */
+void message_send_all(u32 message);
+/* Whether the last one has not been seen. */
+bool message_is_on_its_way(u32 to, u32 message);

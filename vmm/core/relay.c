@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bytes of consoles between cores. What a guest puts out goes from the console that it has on
+ * its own core through a ring to the one that it has on core 0, whose multiplexer shows it; what is
+ * typed goes the other way. The log of another core's instance is put together to lines, which
+ * core 0 logs with the number of the core.
+ *
+ * A deadline moves a few bytes at a time, as long as there are any. Where the next ring or console
+ * is full they stay where they are, and are tried again a millisecond later.
+ */
+#include "core/relay.h"
+
+#include "arch.h"
+#include "core/core.h"
+#include "core/log.h"
+#include "core/message.h"
+#include "core/module.h"
+#include "core/schedule.h"
+#include "core/time.h"
+#include "device/console_buffer.h"
+#include "lib/owner.h"
+
+/* Bytes that are moved while interrupts wait, and how often in a millisecond. */
+#define STEP 4u
+#define RATE 20u
+
+enum outcome { NOTHING, MOVED, BLOCKED };
+
+/* On core 0, the line of another instance's log. */
+struct log_line {
+	u32 length;
+	bool complete; /* it is to be printed before more of it is taken */
+	char text[CONSOLE_LINE_SIZE + 1];
+};
+
+OF_CORE static struct deadline again;
+OF_CORE static struct log_line lines[GANDALF_CPUS_MAXIMUM];
+
+void relay_kick(void)
+{
+	if (!deadline_is_set(&again))
+		deadline_set(&again, rdtsc());
+}
+
+/* To core 0 */
+
+static bool output_put(u16 entry)
+{
+	volatile struct outbox *own = outbox_own();
+
+	if (own->output_put - outbox_of(0)->output_taken[core.index] == OUTPUT_RING)
+		return false;
+	own->output[own->output_put % OUTPUT_RING] = entry;
+	own->output_put++;
+	return true;
+}
+
+static enum outcome console_send(struct console *console, u32 place)
+{
+	u32 i;
+
+	if (console->output_count == 0)
+		return NOTHING;
+	for (i = 0; i < STEP && console->output_count != 0; i++) {
+		if (!output_put((u16)(place << 8 | console_peek(console))))
+			break;
+		console_pop(console);
+	}
+	message_send(0, MESSAGE_OUTPUT);
+	return i != 0 ? MOVED : BLOCKED;
+}
+
+static enum outcome output_send(void)
+{
+	enum outcome outcome = console_send(log_console, CONSOLE_OF_LOG);
+
+	for (u32 i = 0; i < core.vcpu_count && outcome == NOTHING; i++) {
+		outcome = console_send(vcpus[i].vm->console, vcpus[i].vm->index);
+		if (outcome == MOVED)
+			vcpus[i].operations->console(&vcpus[i]);
+	}
+	return outcome;
+}
+
+void relay_flush(void)
+{
+	while (output_send() != NOTHING)
+		;
+}
+
+/* On core 0 */
+
+static bool log_take(u32 from, u8 byte)
+{
+	struct log_line *line = &lines[from];
+
+	if (line->complete)
+		return false;
+	if (byte >= ' ')
+		line->text[line->length++] = (char)byte;
+	line->complete = byte == '\n' || line->length == CONSOLE_LINE_SIZE;
+	if (line->complete)
+		schedule_housekeeping(HOUSEKEEPING_RELEASE);
+	return true;
+}
+
+static bool output_show(u32 from, u16 entry)
+{
+	u32 place = entry >> 8;
+
+	if (place == CONSOLE_OF_LOG)
+		return log_take(from, (u8)entry);
+	if (place >= system_table.guest_count)
+		return true;
+	return console_put(&consoles, vms[place].console, (char)entry);
+}
+
+static enum outcome output_take(u32 from)
+{
+	volatile struct outbox *outbox = outbox_of(from);
+	volatile u32 *taken = &outbox_own()->output_taken[from];
+	u32 i;
+
+	if (outbox->output_put == *taken)
+		return NOTHING;
+	for (i = 0; i < STEP && outbox->output_put != *taken; i++, ++*taken)
+		if (!output_show(from, outbox->output[*taken % OUTPUT_RING]))
+			break;
+	log_pump();
+	return i != 0 ? MOVED : BLOCKED;
+}
+
+void relay_print_logs(void)
+{
+	for (u32 from = 0; from < system_table.cpus; from++) {
+		struct log_line *line = &lines[from];
+
+		if (!line->complete)
+			continue;
+		line->text[line->length] = '\0';
+		log_line("CPU %u: %s", from, line->text);
+		line->length = 0;
+		line->complete = false;
+		relay_kick();
+	}
+}
+
+/* What is typed */
+
+static bool input_put(u32 to, u16 entry)
+{
+	volatile struct outbox *own = outbox_own();
+
+	if (own->input_put[to] - outbox_of(to)->input_taken[core.index] == INPUT_RING)
+		return false;
+	own->input[to][own->input_put[to] % INPUT_RING] = entry;
+	own->input_put[to]++;
+	return true;
+}
+
+static enum outcome input_send(const struct vm *vm)
+{
+	u32 to = vm->guest->cpu;
+	u32 i;
+
+	if (to == core.index || !console_has_input(vm->console))
+		return NOTHING;
+	for (i = 0; i < STEP && console_has_input(vm->console); i++)
+		if (!input_put(to, (u16)(vm->index << 8 | console_peek_input(vm->console))) ||
+		    console_get(vm->console) < 0)
+			break;
+	message_send(to, MESSAGE_INPUT);
+	return i != 0 ? MOVED : BLOCKED;
+}
+
+static bool input_type(u16 entry)
+{
+	u32 place = entry >> 8;
+	const struct vm *vm = &vms[place];
+
+	if (place >= system_table.guest_count || vm->guest->cpu != core.index)
+		return true;
+	if (!console_type(vm->console, (u8)entry))
+		return false;
+	if (vm->vcpus->state != VCPU_OFF)
+		vm->vcpus->operations->console(vm->vcpus);
+	return true;
+}
+
+static enum outcome input_take(u32 from)
+{
+	volatile struct outbox *outbox = outbox_of(from);
+	volatile u32 *taken = &outbox_own()->input_taken[from];
+	u32 i;
+
+	if (outbox->input_put[core.index] == *taken)
+		return NOTHING;
+	for (i = 0; i < STEP && outbox->input_put[core.index] != *taken; i++, ++*taken)
+		if (!input_type(outbox->input[core.index][*taken % INPUT_RING]))
+			break;
+	return i != 0 ? MOVED : BLOCKED;
+}
+
+static bool output_is_left(u32 from)
+{
+	return lines[from].complete || outbox_of(from)->output_put != outbox_own()->output_taken[from];
+}
+
+bool relay_is_idle(void)
+{
+	bool idle = core.index == 0 || log_console->output_count == 0;
+
+	for (u32 i = 0; core.index != 0 && i < core.vcpu_count; i++)
+		idle = idle && vcpus[i].vm->console->output_count == 0;
+	for (u32 from = 1; core.index == 0 && from < system_table.cpus; from++)
+		idle = idle && !output_is_left(from);
+	return idle;
+}
+
+/* All ways */
+
+static enum outcome move_next(void)
+{
+	enum outcome worst = core.index != 0 ? output_send() : NOTHING;
+
+	for (u32 other = 0; other < system_table.cpus && worst != MOVED; other++) {
+		enum outcome outcome = NOTHING;
+
+		if (other != core.index)
+			outcome = input_take(other);
+		if (other != core.index && core.index == 0 && outcome != MOVED)
+			outcome = output_take(other);
+		worst = outcome != NOTHING ? outcome : worst;
+	}
+	for (u32 i = 0; i < system_table.guest_count && worst != MOVED; i++) {
+		enum outcome outcome = input_send(&vms[i]);
+
+		worst = outcome != NOTHING ? outcome : worst;
+	}
+	return worst;
+}
+
+static u64 relay_expire(UNUSED struct deadline *deadline)
+{
+	enum outcome outcome = move_next();
+
+	if (outcome == NOTHING)
+		return TIME_NEVER;
+	return rdtsc() + (outcome == MOVED ? time_tsc_khz / RATE : time_tsc_khz);
+}
+
+void relay_init(void)
+{
+	deadline_init(&again, relay_expire, 0);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bytes of consoles between cores: the UART, the screen and the keyboard are core 0's.
+ */
+#pragma once
+
+#include "core/vm.h"
+
+/* On each core, once its guests exist. */
+void relay_init(void);
+/* Something may have to be moved: as soon as interrupts are let in. */
+void relay_kick(void);
+/* Nothing is left to be moved to core 0; there: nor to be printed. */
+bool relay_is_idle(void);
+/* Prints the lines of other instances' logs that are complete; on the idle vCPU of core 0. */
+void relay_print_logs(void);
+/* Moves what this core's consoles hold to core 0, at once; for a core that stops. */
+void relay_flush(void);
