@@ -28,7 +28,8 @@ def build(folder: Path, *plants: tuple[str, str, str]) -> Path:
         source = path.read_text()
         assert text in source
         path.write_text(source.replace(text, instead))
-    command = ["make", "-j2", "-C", str(folder / "vmm"), f"BUILD={folder / 'out'}"]
+    output = folder / "out"
+    command = ["make", "-j2", "-C", str(folder / "vmm"), "PROFILE=cores", f"BUILD={output}"]
     subprocess.run(command, check=True, capture_output=True)
     return folder / "out" / "gandalf.elf"
 

@@ -187,7 +187,9 @@ def _files(folders: list[str]) -> list[str]:
 
 
 def _vmm_build(folder: str, *arguments: str) -> list[str]:
-    return _make("vmm", "-j2", f"BUILD={BUILD / 'check' / folder}", *arguments)
+    """Build the image that has all files of the VMM."""
+    output = BUILD / "check" / folder
+    return _make("vmm", "-j2", "PROFILE=cores", f"BUILD={output}", *arguments)
 
 
 def _identical() -> str:

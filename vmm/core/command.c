@@ -9,7 +9,6 @@
 #include "core/command.h"
 
 #include "core/log.h"
-#include "core/module.h"
 #include "core/pool.h"
 #include "core/schedule.h"
 #include "core/trace.h"
@@ -45,7 +44,7 @@ static void command_status(UNUSED struct vm *vm)
 {
 	u64 now = rdtsc();
 
-	for (u32 i = 0; i < system_table.guest_count; i++) {
+	for (u32 i = 0; i < core.vm_count; i++) {
 		const struct vm *each = &vms[i];
 
 		log_line("%s: %s, priority %u, %u KiB, ran %llu ms, up %llu ms, %u restarts",

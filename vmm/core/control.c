@@ -41,7 +41,7 @@ static struct vm *control_target(const struct vcpu *vcpu)
 {
 	u32 place = frame_argument(vcpu->frame, 0) >> GANDALF_PLACE_SHIFT;
 
-	return place < system_table.guest_count ? &vms[place] : NULL;
+	return place < core.vm_count ? &vms[place] : NULL;
 }
 
 static struct object object_system(const struct vcpu *vcpu)
@@ -49,7 +49,7 @@ static struct object object_system(const struct vcpu *vcpu)
 	OF_CORE static struct gandalf_system_status status;
 
 	status.abi_version = GANDALF_ABI_VERSION;
-	status.guest_count = system_table.guest_count;
+	status.guest_count = core.vm_count;
 	status.place = vcpu->vm->index;
 	status.tsc_khz = time_tsc_khz;
 	status.pool_frames = pool_frames;

@@ -16,7 +16,8 @@ struct core {
 	u32 cr3;                  /* as loaded */
 	struct vcpu *fpu_owner;   /* whose state is in the FPU; NULL: nobody's */
 	struct vcpu *direct;      /* takes the core's interrupts itself; NULL: none */
-	u32 vcpu_count;           /* guests only */
+	u32 vm_count;             /* guests of all cores */
+	u32 vcpu_count;           /* of this core's guests */
 	u32 remote_count;         /* guests of other cores, whose vCPUs stand at the end */
 	u32 housekeeping;         /* work for the idle vCPU: HOUSEKEEPING_... */
 	bool guests_started;      /* interrupts drain the console from here on */

@@ -10,13 +10,13 @@
 #include "core/core.h"
 #include "core/feature.h"
 #include "core/idle.h"
-#include "core/interrupt.h"
+#include "core/loader.h"
 #include "core/log.h"
 #include "core/message.h"
 #include "core/module.h"
+#include "core/notice.h"
 #include "core/pool.h"
 #include "core/relay.h"
-#include "core/remote.h"
 #include "core/schedule.h"
 #include "lib/owner.h"
 #include "platform/pc/apic.h"
@@ -26,7 +26,6 @@
 /* Milliseconds in which a CPU that is there comes up, also where a busy host emulates it. */
 #define START_PATIENCE 2000u
 
-OF_MACHINE u8 core_apic_ids[GANDALF_CPUS_MAXIMUM];
 /* The date when this core looked at it, and then. */
 OF_MACHINE static u32 boot_seconds;
 OF_MACHINE static u64 boot_time;
@@ -52,18 +51,6 @@ u32 cores_seconds(void)
 	if (boot_time == 0)
 		return cmos_seconds();
 	return boot_seconds + (u32)time_milliseconds(rdtsc() - boot_time) / 1000;
-}
-
-bool cores_attend(void)
-{
-	if (core.index != 0) {
-		if (relay_is_idle())
-			remote_publish();
-		return false;
-	}
-	remote_publish();
-	relay_print_logs();
-	return relay_is_idle();
 }
 
 static void clock_look(void)
@@ -110,7 +97,7 @@ u32 cores_start(void)
 	outbox_own()->alive = 1;
 	message_init();
 	relay_init();
-	remote_init();
+	notice_init();
 	clock_look();
 	if (system_table.cpus == 1)
 		return outboxes_size();
@@ -129,7 +116,7 @@ static _Noreturn void core_end(void)
 	core.pauses = false;
 	log_panic();
 	relay_flush();
-	remote_give_up();
+	notice_give_up();
 	for (;;)
 		halt();
 }
@@ -151,9 +138,9 @@ _Noreturn void cores_enter(void)
 	pool_init(pool_base_of(core.index), pool_size_of(core.index));
 	core.guests_started = true;
 	outbox_own()->alive = 1;
-	remote_init();
+	notice_init();
 	log_line("%u KiB of its pool are left", pool_available * (PAGE_SIZE >> 10));
-	vm_create_all();
+	vm_start_all();
 	idle_run();
 }
 FEATURE(cores, FEATURE_CORES);

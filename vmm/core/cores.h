@@ -8,9 +8,6 @@
 #include "core/vm.h"
 #include "lib/types.h"
 
-/* By which each core is interrupted, by its index. */
-extern u8 core_apic_ids[];
-
 /* start.S: what another core than the first runs, on its boot stack. */
 _Noreturn void cores_enter(void);
 /* First of all: keeps what other instances begin with. */
@@ -18,12 +15,5 @@ void cores_keep(void);
 /* Gives each core its memory and has it come up; on the one that has booted the machine, before any
  * guest exists. Returns the bytes at the end of this one's pool that it has taken for it. */
 MUST_CHECK u32 cores_start(void);
-/* Tells the others what has become of this core's guests, and on core 0 prints their logs; on the
- * idle vCPU. Returns whether this core may switch the machine off once no guest runs. */
-MUST_CHECK bool cores_attend(void);
-/* An interrupt by a vector that is none of the 8259s': ends it, and takes what other cores say. */
-void cores_interrupt(u32 vector);
-/* Makes what this core knows of a guest of another one. */
-void remote_create(struct vm *vm);
 /* Seconds since 1970, by the machine's clock: its chip is core 0's. */
 u32 cores_seconds(void);

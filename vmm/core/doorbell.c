@@ -5,7 +5,6 @@
 #include "core/channel.h"
 #include "core/guest_kind.h"
 #include "core/hypercall.h"
-#include "core/module.h"
 #include "core/work.h"
 
 /* For anybody but a Linux that rings an RTOS: there must be a channel between the two. */
@@ -23,7 +22,7 @@ static u32 hypercall_doorbell(struct vcpu *vcpu)
 
 	work_end(doorbell);
 	vcpu_notify(vcpu); /* who is rung may be more urgent */
-	if (place >= system_table.guest_count)
+	if (place >= core.vm_count)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	to = &vms[place];
 	if (to->kind->real_time && !vcpu->vm->kind->real_time)

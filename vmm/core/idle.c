@@ -7,9 +7,9 @@
 
 #include "arch.h"
 #include "core/command.h"
-#include "core/cores.h"
 #include "core/loader.h"
 #include "core/log.h"
+#include "core/notice.h"
 #include "core/schedule.h"
 #include "lib/owner.h"
 #include "platform/pc/power.h"
@@ -107,7 +107,7 @@ COLD void idle_run(void)
 		schedule_breathe();
 		if (core.housekeeping != 0)
 			continue;
-		if (cores_attend() && !vm_any_alive())
+		if (notice_attend() && !vm_any_alive())
 			machine_off();
 		interrupts_await(sleep);
 	}

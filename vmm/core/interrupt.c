@@ -7,8 +7,8 @@
 
 #include "arch.h"
 #include "core/command.h"
-#include "core/cores.h"
 #include "core/log.h"
+#include "core/message.h"
 #include "core/work.h"
 #include "lib/owner.h"
 #include "platform/pc/i8259.h"
@@ -131,7 +131,7 @@ static void serve_own(unsigned vector)
 	if (vector < VECTOR_PIC + IRQS)
 		line_interrupt(vector - VECTOR_PIC);
 	else
-		cores_interrupt(vector);
+		message_interrupt(vector);
 }
 
 void interrupt_serve(unsigned vector)

@@ -8,7 +8,6 @@
 
 #include "arch.h"
 #include "core/core.h"
-#include "core/module.h"
 #include "core/schedule.h"
 #include "core/work.h"
 #include "lib/format.h"
@@ -136,12 +135,9 @@ static void screen_pump(void)
 void log_tell(void)
 {
 	EXPECTS_MASKED();
-	for (u32 i = 0; i < system_table.guest_count; i++) {
-		struct vcpu *vcpu = vms[i].vcpus;
-
-		if (vcpu->state != VCPU_OFF)
-			vcpu->operations->console(vcpu);
-	}
+	for (u32 i = 0; i < GANDALF_GUESTS_MAXIMUM; i++)
+		if (vcpus[i].state != VCPU_OFF)
+			vcpus[i].operations->console(&vcpus[i]);
 }
 
 static u64 screen_expire(UNUSED struct deadline *deadline)

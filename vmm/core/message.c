@@ -8,10 +8,7 @@
  */
 #include "core/message.h"
 
-#include "core/cores.h"
 #include "core/module.h"
-#include "core/relay.h"
-#include "core/remote.h"
 #include "core/time.h"
 #include "core/work.h"
 #include "lib/owner.h"
@@ -22,6 +19,7 @@
 #define MESSAGES_AT_ONCE 16u
 #define WINDOW_RATE 20u
 
+OF_MACHINE u8 core_apic_ids[GANDALF_CPUS_MAXIMUM];
 OF_CORE static struct deadline window;
 OF_CORE static u32 taken; /* in this window */
 
@@ -88,16 +86,11 @@ MUST_CHECK static bool message_take(u32 from, u32 *message)
 
 static void message_serve(u32 from, u32 message)
 {
-	if (message >= MESSAGE_LINE)
-		remote_line(message - MESSAGE_LINE);
-	else if (message >= MESSAGE_OUTPUT)
-		relay_kick();
-	else if (message >= MESSAGE_STATE)
-		remote_learn(from, message - MESSAGE_STATE);
-	else if (message >= MESSAGE_ACTION)
-		remote_perform(from, message - MESSAGE_ACTION);
-	else
-		remote_rung(message - MESSAGE_DOORBELL);
+	const struct message_range *const *at;
+
+	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
+		if (message - (*at)->first < (*at)->count)
+			(*at)->serve(from, message - (*at)->first);
 }
 
 /* Between two messages other interrupts are let in, one like this among them. */
@@ -129,7 +122,7 @@ void message_init(void)
 	deadline_init(&window, window_end, 0);
 }
 
-void cores_interrupt(u32 vector)
+void message_interrupt(u32 vector)
 {
 	apic_end_of_interrupt();
 	if (vector != VECTOR_APIC_MESSAGE)

@@ -16,6 +16,7 @@
 #include "arch.h"
 #include "core/core.h"
 #include "lib/types.h"
+#include "lib/unit.h"
 
 #define OUTBOX_WORDS 2u
 /* Bytes of guests' consoles on their way to another core; of an instance's log, too. */
@@ -74,6 +75,23 @@ static inline volatile struct outbox *outbox_own(void)
 	return outbox_of(core.index);
 }
 
+/* Who serves which messages: count of them from first on. The function gets a message's number
+ * among those; interrupts are masked. */
+struct message_range {
+	u32 first, count;
+	void (*serve)(u32 from, u32 number);
+};
+
+/* At file scope. */
+#define MESSAGES_SERVED(first, count, function)                                             \
+	static const struct message_range function##_range = {first, count, function};      \
+	UNIT(message_ranges, struct message_range, function##_range)
+UNITS(message_ranges, struct message_range);
+
+/* By which each core is interrupted, by its index. */
+extern u8 core_apic_ids[];
+/* An interrupt by a vector that is none of the 8259s': ends it, and takes what other cores say. */
+void message_interrupt(u32 vector);
 /* On each core, before it sends or gets one. */
 void message_init(void);
 /* The bytes of the outboxes of all cores, and where they are mapped from then on. */

@@ -166,7 +166,8 @@ static enum outcome input_send(const struct vm *vm)
 	if (to == core.index || !console_has_input(vm->console))
 		return NOTHING;
 	for (i = 0; i < STEP && console_has_input(vm->console); i++)
-		if (!input_put(to, (u16)(vm->index << 8 | console_peek_input(vm->console))) ||
+		if (!input_put(to, (u16)(vm->index << 8 |
+					 console_peek_input(vm->console))) ||
 		    console_get(vm->console) < 0)
 			break;
 	message_send(to, MESSAGE_INPUT);
@@ -253,3 +254,9 @@ void relay_init(void)
 {
 	deadline_init(&again, relay_expire, 0);
 }
+
+static void console_serve(UNUSED u32 from, UNUSED u32 number)
+{
+	relay_kick();
+}
+MESSAGES_SERVED(MESSAGE_OUTPUT, 2, console_serve);

@@ -9,31 +9,14 @@
 
 #include "arch.h"
 #include "core/core.h"
-#include "core/cores.h"
 #include "core/guest_kind.h"
-#include "core/log.h"
 #include "core/message.h"
-#include "core/module.h"
 #include "core/relay.h"
-#include "core/schedule.h"
-#include "lib/owner.h"
-
-#define NOTICE_MILLISECONDS 1000u
-
-OF_CORE static struct deadline notices;
-OF_CORE static u32 next; /* guest of whom the counters are told next */
-
-static bool is_remote(const struct vm *vm)
-{
-	return vm->guest->cpu != core.index;
-}
 
 static bool core_is_alive(u32 index)
 {
 	return outbox_of(index)->alive != 0;
 }
-
-/* Another core's guest: as seen from here */
 
 static u32 remote_ring(const struct vm *vm)
 {
@@ -98,12 +81,12 @@ void remote_create(struct vm *vm)
 	vm->vcpu_count = 0;
 }
 
-void remote_learn(u32 from, u32 place)
+static void remote_learn(u32 from, u32 place)
 {
 	volatile struct guest_notice *notice = &guest_notices_of(from)[place];
 	struct vm *vm = &vms[place];
 
-	if (!is_remote(vm))
+	if (vm->guest->cpu != from)
 		return;
 	vm->state = notice->state;
 	vm->fault_restarts = notice->fault_restarts;
@@ -112,72 +95,4 @@ void remote_learn(u32 from, u32 place)
 	for (u32 i = 0; i < COUNTERS; i++)
 		vm->vcpus->counters[i] = notice->counters[i];
 }
-
-/* This core's guests: for the others */
-
-/* A line of the 8259s, which this core does not have, for the guest that owns it. */
-void remote_line(u32 irq)
-{
-	for (u32 i = 0; i < core.vcpu_count; i++)
-		if ((vcpus[i].vm->guest->interrupts >> irq & 1) != 0 && vcpus[i].state != VCPU_OFF)
-			vcpus[i].operations->interrupt(&vcpus[i], irq);
-}
-
-void remote_rung(u32 place)
-{
-	if (is_remote(&vms[place]) || vms[place].kind->ring(&vms[place]) != 0)
-		return;
-}
-
-/* What is not possible by now is not done: who asked sees it by the guest's state. */
-void remote_perform(u32 from, u32 place)
-{
-	if (!is_remote(&vms[place]) && vm_act(&vms[place], outbox_of(from)->action[place]) != 0)
-		return;
-}
-
-static void notice_write(const struct vm *vm, u32 state)
-{
-	volatile struct guest_notice *notice = &guest_notices_of(core.index)[vm->index];
-
-	notice->fault_restarts = vm->fault_restarts;
-	notice->started = vm->started;
-	notice->ran = core_ran(vm->vcpus);
-	for (u32 i = 0; i < COUNTERS; i++)
-		notice->counters[i] = vm->vcpus->counters[i];
-	notice->state = state;
-	message_send_all(MESSAGE_STATE + vm->index);
-}
-
-void remote_publish(void)
-{
-	for (u32 i = 0; i < core.vcpu_count; i++) {
-		const struct vm *vm = vcpus[i].vm;
-
-		if (guest_notices_of(core.index)[vm->index].state != vm->state)
-			notice_write(vm, vm->state);
-		schedule_breathe();
-	}
-}
-
-void remote_give_up(void)
-{
-	for (u32 i = 0; i < core.vcpu_count; i++)
-		notice_write(vcpus[i].vm, GANDALF_STATE_STOPPED);
-}
-
-/* One guest at a time, since interrupts wait. */
-static u64 notices_expire(UNUSED struct deadline *deadline)
-{
-	if (core.vcpu_count != 0) {
-		next = (next + 1) % core.vcpu_count;
-		notice_write(vcpus[next].vm, vcpus[next].vm->state);
-	}
-	return rdtsc() + (u64)time_tsc_khz * (NOTICE_MILLISECONDS / GANDALF_GUESTS_MAXIMUM);
-}
-
-void remote_init(void)
-{
-	deadline_init(&notices, notices_expire, 0);
-	deadline_set(&notices, rdtsc());
-}
+MESSAGES_SERVED(MESSAGE_STATE, GANDALF_GUESTS_MAXIMUM, remote_learn);

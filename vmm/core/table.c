@@ -177,7 +177,7 @@ static void check_guests(const struct gandalf_table *table)
 		look_at_guest(guest);
 		check_bounds(guest, guest_bounds, ARRAY_SIZE(guest_bounds));
 		if (guest->cpu >= table->cpus)
-			fail("it belongs to CPU %u, which is missing.", guest->cpu);
+			fail("it cannot have CPU %u.", guest->cpu);
 		if (is_linux(guest) && (linuxes >> guest->cpu & 1) != 0)
 			fail("it is the second Linux.");
 		linuxes |= (u32)is_linux(guest) << guest->cpu;

@@ -6,11 +6,10 @@
 #include "core/vm.h"
 
 #include "arch.h"
-#include "core/cores.h"
 #include "core/guest_kind.h"
-#include "core/hypercall.h"
 #include "core/log.h"
 #include "core/module.h"
+#include "core/remote.h"
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
@@ -99,13 +98,12 @@ static void vm_create(struct vm *vm, const struct gandalf_guest *guest, u32 inde
 	if (!vm->kind->create(vm) || !switch_create(vcpu))
 		panic("the pool is too small for the guests");
 	schedule_add(vcpu);
-	hypercall_give(vcpu);
-	vm_request_start(vm);
 }
 
 /* In the order of priority, highest first. */
 void vm_create_all(void)
 {
+	core.vm_count = system_table.guest_count;
 	for (u32 priority = GANDALF_PRIORITY_MAXIMUM + 1; priority-- > 0;)
 		for (u32 i = 0; i < system_table.guest_count; i++)
 			if (system_table.guests[i].priority == priority)
@@ -291,7 +289,7 @@ bool vm_is_alive(const struct vm *vm)
 
 bool vm_any_alive(void)
 {
-	for (u32 i = 0; i < system_table.guest_count; i++)
+	for (u32 i = 0; i < core.vm_count; i++)
 		if (vm_is_alive(&vms[i]))
 			return true;
 	return false;
@@ -299,7 +297,7 @@ bool vm_any_alive(void)
 
 struct vm *vm_find(const char *name)
 {
-	for (u32 i = 0; i < system_table.guest_count; i++)
+	for (u32 i = 0; i < core.vm_count; i++)
 		if (string_equals(name, vms[i].guest->name))
 			return &vms[i];
 	return NULL;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Several CPUs, none of which a Linux has to itself.
-WITHOUT := dedicated
+# Everything that there is.
+WITHOUT :=
 # Text and read-only data in KiB, at most.
 BUDGET := 64

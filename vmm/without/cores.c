@@ -3,6 +3,9 @@
  * Several cores, in an image for one.
  */
 #include "core/cores.h"
+#include "core/message.h"
+#include "core/notice.h"
+#include "core/remote.h"
 #include "platform/pc/apic.h"
 #include "platform/pc/cmos.h"
 
@@ -15,22 +18,22 @@ u32 cores_start(void)
 	return 0;
 }
 
-bool cores_attend(void)
+u32 cores_seconds(void)
 {
-	return true;
+	return cmos_seconds();
 }
 
 /* Of a guest that had the CPU to itself and has stopped. */
-void cores_interrupt(UNUSED u32 vector)
+void message_interrupt(UNUSED u32 vector)
 {
 	apic_end_of_interrupt();
 }
 
-void remote_create(UNUSED struct vm *vm)
+bool notice_attend(void)
 {
+	return true;
 }
 
-u32 cores_seconds(void)
+void remote_create(UNUSED struct vm *vm)
 {
-	return cmos_seconds();
 }

@@ -27,7 +27,7 @@ from gandalf.description.description import (
     read_description,
     size_text,
 )
-from gandalf.description.guests import Loaded, kernel_variant, load_all
+from gandalf.description.guests import Loaded, kernel_variant, load_all, module_bytes
 from gandalf.description.layout import Layout, check_layout, place
 from gandalf.guests.places import VARIANTS_OF_MODE
 
@@ -152,9 +152,9 @@ def _check_sharing(system: System) -> None:
         ]
         if guest.mode == "dedicated" and system.machine.cpus > 1:
             system.mistake(
-                f'{guest.name} has mode "dedicated" and the machine {system.machine.cpus} CPUs: it '
-                "takes the interrupt controllers, which all CPUs need; set `mode` to \"shared\", or "
-                "`cpus` to 1.",
+                f'{guest.name} has mode "dedicated", in which it takes the interrupt controllers, '
+                f"and the machine has {system.machine.cpus} CPUs, which all need them: set `mode` "
+                'to "shared", or `cpus` to 1.',
                 (*base, "mode"), ("machine", "cpus"), kind,
             )  # fmt: skip
         if guest.mode == "dedicated" and beside:
@@ -335,7 +335,7 @@ _RULES = (
 
 def _module_size(loaded: list[Loaded | None]) -> int:
     """Return the bytes of the module as far as its images exist; 0 if none does."""
-    images = sum(item.module_bytes for item in loaded if item)
+    images = module_bytes([item for item in loaded if item])
     return images + ctypes.sizeof(abi().structures["gandalf_table"]) if images else 0
 
 

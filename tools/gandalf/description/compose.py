@@ -72,18 +72,28 @@ def _sides(system: System, channel: Channel) -> tuple[int, int]:
 
 
 def _images(loaded: list[Loaded]) -> tuple[list[TableImage], bytes]:
-    """Return the images' entries in the table, and the bytes behind the table."""
+    """Return the images' entries in the table, and the bytes behind the table.
+
+    What two guests have in common is there once, unless it may be replaced for one of them.
+    """
     start = align_up(ctypes.sizeof(abi().structures["gandalf_table"]), _IMAGE_ALIGNMENT)
     content = bytearray()
     images = []
+    places: dict[bytes, int] = {}
     for number, guest in enumerate(loaded):
         for name, segment in guest.segments:
-            content += bytes(-len(content) % _IMAGE_ALIGNMENT)
             room = max(guest.room, len(segment.content))
+            place = places.get(segment.content) if guest.is_linux else None
+            if place is None:
+                content += bytes(-len(content) % _IMAGE_ALIGNMENT)
+                place = len(content)
+                content += segment.content.ljust(room, b"\0")
+            if guest.is_linux:
+                places[segment.content] = place
             images.append(
                 TableImage(
                     guest=number,
-                    offset=start + len(content) if room else 0,
+                    offset=start + place if room else 0,
                     file_size=len(segment.content),
                     room=room,
                     load_address=segment.address,
@@ -92,7 +102,6 @@ def _images(loaded: list[Loaded]) -> tuple[list[TableImage], bytes]:
                     name=name,
                 )
             )
-            content += segment.content.ljust(room, b"\0")
     return images, bytes(content)
 
 

@@ -34,10 +34,16 @@ class Loaded:
     # Guest-physical address of the final 0 of a Linux's command line.
     line_end: int = 0
 
-    @property
-    def module_bytes(self) -> int:
-        """Bytes that the guest takes in the module, with what alignment may add."""
-        return sum(max(len(segment.content), self.room) + 15 for _, segment in self.segments)
+
+def module_bytes(guests: list[Loaded]) -> int:
+    """Return the bytes that guests take in the module, with what alignment may add.
+
+    What two Linux systems have in common is there once.
+    """
+    pieces = [(guest, segment.content) for guest in guests for _, segment in guest.segments]
+    shared = {content for guest, content in pieces if guest.is_linux}
+    own = [max(len(content), guest.room) for guest, content in pieces if not guest.is_linux]
+    return sum(size + 15 for size in [*own, *map(len, shared)])
 
 
 def image_names(guest: Guest) -> list[tuple[str, str]]:

@@ -74,8 +74,8 @@ class Options:
     instructions per virtual second, which is also the frequency of its time stamp counter.
     program, cpu: QEMU's, and the CPU that it emulates. output: a file that gets what leaves the
     serial port, which then takes no input; it takes all at once, so that no reader can hold the
-    machine up. shift: an instruction takes 2 to the power of it nanoseconds of virtual time. cpus: with
-    more than one QEMU runs each in a thread of the host, and time is the host's.
+    machine up. shift: an instruction takes 2 to the power of it nanoseconds of virtual time.
+    cpus: with more than one QEMU runs each in a thread of the host, and time is the host's.
     """
 
     memory: int
@@ -270,8 +270,8 @@ class Bochs(Emulator):
         configuration, script = self._folder / "bochsrc", self._folder / "commands"
         configuration.write_text(
             _BOCHS_CONFIGURATION.format(
-                memory=options.memory, cpus=options.cpus, ips=options.ips, time=_START_OF_TIME_SECONDS,
-                iso=options.iso, serial=options.uart, port=listener.getsockname()[1],
+                memory=options.memory, cpus=options.cpus, ips=options.ips,
+                time=_START_OF_TIME_SECONDS, iso=options.iso, serial=options.uart, port=listener.getsockname()[1],
                 folder=self._folder, roms=_BOCHS_ROMS,
             )
         )  # fmt: skip

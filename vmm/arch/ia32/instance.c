@@ -84,7 +84,8 @@ void instance_create(u32 place, u32 index)
 			(u32)(machine_end - machine_first));
 	table_write(table, place);
 	write_word(place, &memory_directory[0], PTE_P | PTE_W | PTE_PS);
-	write_word(place, &memory_directory[LAYOUT_IMAGE >> LARGE_PAGE_SHIFT], table | PTE_P | PTE_A);
+	write_word(place, &memory_directory[LAYOUT_IMAGE >> LARGE_PAGE_SHIFT],
+		   table | PTE_P | PTE_A);
 	write_word(place, &memory_image_offset, place - ((u32)core_first - LAYOUT_IMAGE));
 	write_word(place, &core.index, index);
 	memory_copy_out(LAYOUT_START, start_first, (u32)(start_end - start_first));

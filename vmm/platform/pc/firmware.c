@@ -15,24 +15,6 @@ enum { BIOS_FIRST = 0xe0000, BIOS_SIZE = 0x20000, BASE_MEMORY_LAST = 0x9fc00 };
 enum { ROOT_POINTER_SIZE = 20, ROOT_TABLE = 16, ROOT_ENTRIES = 36, TABLE_LENGTH = 4 };
 enum { MP_POINTER_SIZE = 16, MP_TABLE = 4 };
 
-void firmware_add(struct firmware_cpus *cpus, u8 id)
-{
-	for (u32 i = 0; i < cpus->count; i++)
-		if (cpus->ids[i] == id)
-			return;
-	if (cpus->count < cpus->room)
-		cpus->ids[cpus->count++] = id;
-}
-
-bool firmware_sum_is_right(const u8 *bytes, u32 size)
-{
-	u8 sum = 0;
-
-	for (u32 i = 0; i < size; i++)
-		sum = (u8)(sum + bytes[i]);
-	return sum == 0;
-}
-
 /* Copies a structure with that signature out of a range of physical memory; false: there is
  * none. */
 MUST_CHECK static bool range_search(u32 first, u32 size, const char *signature, u8 *to, u32 bytes)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What this core says of its guests, for the others: their states whenever they have changed, and
+ * their counters each second.
+ */
+#include "core/notice.h"
+
+#include "arch.h"
+#include "core/core.h"
+#include "core/message.h"
+#include "core/relay.h"
+#include "core/schedule.h"
+#include "core/time.h"
+#include "lib/owner.h"
+
+#define NOTICE_MILLISECONDS 1000u
+
+OF_CORE static struct deadline notices;
+OF_CORE static u32 next; /* guest of whom the counters are told next */
+
+static void notice_write(const struct vm *vm, u32 state)
+{
+	volatile struct guest_notice *notice = &guest_notices_of(core.index)[vm->index];
+
+	notice->fault_restarts = vm->fault_restarts;
+	notice->started = vm->started;
+	notice->ran = core_ran(vm->vcpus);
+	for (u32 i = 0; i < COUNTERS; i++)
+		notice->counters[i] = vm->vcpus->counters[i];
+	notice->state = state;
+	message_send_all(MESSAGE_STATE + vm->index);
+}
+
+static void notices_publish(void)
+{
+	for (u32 i = 0; i < core.vcpu_count; i++) {
+		const struct vm *vm = vcpus[i].vm;
+
+		if (guest_notices_of(core.index)[vm->index].state != vm->state)
+			notice_write(vm, vm->state);
+		schedule_breathe();
+	}
+}
+
+void notice_give_up(void)
+{
+	for (u32 i = 0; i < core.vcpu_count; i++)
+		notice_write(vcpus[i].vm, GANDALF_STATE_STOPPED);
+}
+
+/* One guest at a time, since interrupts wait. */
+static u64 notices_expire(UNUSED struct deadline *deadline)
+{
+	if (core.vcpu_count != 0) {
+		next = (next + 1) % core.vcpu_count;
+		notice_write(vcpus[next].vm, vcpus[next].vm->state);
+	}
+	return rdtsc() + (u64)time_tsc_khz * (NOTICE_MILLISECONDS / GANDALF_GUESTS_MAXIMUM);
+}
+
+void notice_init(void)
+{
+	deadline_init(&notices, notices_expire, 0);
+	deadline_set(&notices, rdtsc());
+}
+
+/* Another core says that its guests are off when all that they have put out is on its way. */
+bool notice_attend(void)
+{
+	if (core.index == 0)
+		relay_print_logs();
+	if (core.index == 0 || relay_is_idle())
+		notices_publish();
+	return core.index == 0 && relay_is_idle();
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What other cores ask for this core's guests: doorbells, actions on their lives, and interrupts of
+ * lines that core 0 alone has.
+ */
+#include "core/core.h"
+#include "core/guest_kind.h"
+#include "core/message.h"
+
+/* The guest at a place of the table, if it is this core's; else NULL. */
+static struct vm *own_guest(u32 place)
+{
+	return place < core.vm_count && vms[place].guest->cpu == core.index ? &vms[place] : NULL;
+}
+
+/* The ring of a guest that has stopped, or has no handler, is heard by nobody, as on one core. */
+static void doorbell_serve(UNUSED u32 from, u32 place)
+{
+	const struct vm *vm = own_guest(place);
+
+	if (vm == NULL || vm->kind->ring(vm) != 0)
+		return;
+}
+MESSAGES_SERVED(MESSAGE_DOORBELL, GANDALF_GUESTS_MAXIMUM, doorbell_serve);
+
+/* What is not possible by now is not done: who asked sees it by the guest's state. */
+static void action_serve(u32 from, u32 place)
+{
+	struct vm *vm = own_guest(place);
+
+	if (vm == NULL || vm_act(vm, outbox_of(from)->action[place]) != 0)
+		return;
+	vcpu_notify(core.current);
+}
+MESSAGES_SERVED(MESSAGE_ACTION, GANDALF_GUESTS_MAXIMUM, action_serve);
+
+static void line_serve(UNUSED u32 from, u32 irq)
+{
+	for (u32 i = 0; i < core.vcpu_count; i++)
+		if ((vcpus[i].vm->guest->interrupts >> irq & 1) != 0 && vcpus[i].state != VCPU_OFF)
+			vcpus[i].operations->interrupt(&vcpus[i], irq);
+}
+MESSAGES_SERVED(MESSAGE_LINE, MESSAGES - MESSAGE_LINE, line_serve);

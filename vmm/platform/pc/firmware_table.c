@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the firmware's tables have in common. */
+#include "platform/pc/firmware_table.h"
+
+void firmware_add(struct firmware_cpus *cpus, u8 id)
+{
+	for (u32 i = 0; i < cpus->count; i++)
+		if (cpus->ids[i] == id)
+			return;
+	if (cpus->count < cpus->room)
+		cpus->ids[cpus->count++] = id;
+}
+
+bool firmware_sum_is_right(const u8 *bytes, u32 size)
+{
+	u8 sum = 0;
+
+	for (u32 i = 0; i < size; i++)
+		sum = (u8)(sum + bytes[i]);
+	return sum == 0;
+}
