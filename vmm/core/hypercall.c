@@ -19,7 +19,7 @@ _Static_assert(HYPERCALLS <= 64, "a bit for each");
 /* Of Linux, of an RTOS. */
 OF_MACHINE static hypercall_function tables[2][HYPERCALLS];
 
-COLD void hypercall_init(void)
+void hypercall_init(void)
 {
 	const struct hypercall *const *at;
 
@@ -35,7 +35,7 @@ COLD void hypercall_init(void)
 		}
 }
 
-COLD void hypercall_give(struct vcpu *vcpu)
+void hypercall_give(struct vcpu *vcpu)
 {
 	vcpu->hypercalls = tables[vcpu->vm->kind->real_time];
 }
@@ -72,7 +72,7 @@ static u32 hypercall_null(UNUSED struct vcpu *vcpu)
 }
 HYPERCALL(GANDALF_HYPERCALL_NULL, HYPERCALL_OF_ALL, hypercall_null);
 
-COLD static u32 hypercall_alive(struct vcpu *vcpu)
+static u32 hypercall_alive(struct vcpu *vcpu)
 {
 	work_end(alive);
 	vm_show_life(vcpu->vm);
@@ -80,7 +80,7 @@ COLD static u32 hypercall_alive(struct vcpu *vcpu)
 }
 HYPERCALL(GANDALF_HYPERCALL_ALIVE, HYPERCALL_OF_ALL, hypercall_alive);
 
-COLD u32 hypercall_bad_address(struct vcpu *vcpu, u32 address)
+u32 hypercall_bad_address(struct vcpu *vcpu, u32 address)
 {
 	vm_stop(vcpu->vm, "hypercall %u with bad address %x", frame_number(vcpu->frame), address);
 	return 0;

@@ -25,7 +25,7 @@ OF_CORE static u32 looks;       /* since then at which they had had no more, and
 OF_CORE_INITIALISED static const char *notice = "", *notice_rest = "";
 
 /* Says the next character of it, since interrupts wait meanwhile. false: all has been said. */
-COLD static bool notice_step(void)
+static bool notice_step(void)
 {
 	if (*notice == '\0') {
 		notice = notice_rest;
@@ -41,7 +41,7 @@ COLD static bool notice_step(void)
  * The watch over a guest that keeps others from the core. It looks each second, so
  * that a switch has nothing to note for it.
  */
-COLD static u64 starvation_expire(UNUSED struct deadline *deadline)
+static u64 starvation_expire(UNUSED struct deadline *deadline)
 {
 	const struct vcpu *current = core.current;
 	u64 ran = core_ran(&idle_vcpu);
@@ -68,7 +68,7 @@ COLD static u64 starvation_expire(UNUSED struct deadline *deadline)
 }
 
 /* What is asked for meanwhile is left for the next time. */
-COLD static void housekeeping_perform(void)
+static void housekeeping_perform(void)
 {
 	u32 work = core.housekeeping;
 
@@ -85,7 +85,7 @@ COLD static void housekeeping_perform(void)
 }
 
 /* What is left to say leaves the UART first. */
-COLD static _Noreturn void machine_off(void)
+static _Noreturn void machine_off(void)
 {
 	log_line("all guests are off");
 	interrupts_admit(power_off);
@@ -93,12 +93,12 @@ COLD static _Noreturn void machine_off(void)
 	power_off_machine();
 }
 
-COLD void idle_init(void)
+void idle_init(void)
 {
 	deadline_init(&starvation, starvation_expire, 0);
 }
 
-COLD void idle_run(void)
+void idle_run(void)
 {
 	deadline_set(&starvation, rdtsc());
 	for (;;) {

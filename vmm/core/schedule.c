@@ -23,13 +23,13 @@ static bool vcpu_runnable(struct vcpu *vcpu)
 	return vcpu->state == VCPU_RUNNING;
 }
 
-COLD bool schedule_waits(struct vcpu *vcpu)
+bool schedule_waits(struct vcpu *vcpu)
 {
 	return vcpu != core.current && vcpu_runnable(vcpu);
 }
 
 /* Behind the others of its priority. */
-COLD static u64 turn_expire(UNUSED struct deadline *deadline)
+static u64 turn_expire(UNUSED struct deadline *deadline)
 {
 	struct vcpu *current = core.current;
 	struct vcpu **at = order;
@@ -47,14 +47,14 @@ COLD static u64 turn_expire(UNUSED struct deadline *deadline)
 	return rdtsc() + time_tsc_khz;
 }
 
-COLD void schedule_init(void)
+void schedule_init(void)
 {
 	core.current = &idle_vcpu;
 	order[0] = &idle_vcpu;
 	deadline_init(&turn, turn_expire, 0);
 }
 
-COLD void schedule_add(struct vcpu *vcpu)
+void schedule_add(struct vcpu *vcpu)
 {
 	if (core.vcpu_count != 0 && order[core.vcpu_count - 1]->priority == vcpu->priority)
 		order[core.vcpu_count - 1]->shares = vcpu->shares = core.unusual = true;
@@ -62,7 +62,7 @@ COLD void schedule_add(struct vcpu *vcpu)
 	order[core.vcpu_count] = &idle_vcpu;
 }
 
-COLD void schedule_housekeeping(u32 work)
+void schedule_housekeeping(u32 work)
 {
 	EXPECTS_MASKED();
 	core.housekeeping |= work;
@@ -73,7 +73,7 @@ COLD void schedule_housekeeping(u32 work)
 /* Whether the idle vCPU's work comes first: before Linux, but not before the VMM's
  * work for it, and before RTOSes less urgent than one to be started. One that is
  * as urgent gives way when it has had its turn. */
-APART COLD static bool housekeeping_precedes(const struct vcpu *vcpu)
+APART static bool housekeeping_precedes(const struct vcpu *vcpu)
 {
 	bool ended = turn_ended;
 	u32 priority = 0;
@@ -101,7 +101,7 @@ static struct vcpu *schedule_pick(void)
 	return first;
 }
 
-APART COLD static void switch_unusual(const struct vcpu *from, struct vcpu *to)
+APART static void switch_unusual(const struct vcpu *from, struct vcpu *to)
 {
 	if (to->shares)
 		deadline_set(&turn, rdtsc() + time_tsc_khz - ((u32)to->ran - to->turn));
@@ -130,7 +130,7 @@ bool schedule_gives_way(void)
 	return true;
 }
 
-COLD void schedule_breathe(void)
+void schedule_breathe(void)
 {
 	interrupts_admit(breathe);
 	schedule();

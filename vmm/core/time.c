@@ -30,32 +30,32 @@ static void program_nothing(UNUSED u32 low, UNUSED s32 high)
 
 static const struct timer_hardware no_timer = {.program = program_nothing};
 
-COLD void time_init(void)
+void time_init(void)
 {
 	time_tsc_khz = i8254_measure_tsc();
 	found = hardware = apic_init(time_tsc_khz) ? &apic_timer : &i8254_timer;
 	hardware->start();
 }
 
-COLD void time_stop(void)
+void time_stop(void)
 {
 	hardware = &no_timer;
 	found->stop();
 }
 
-COLD void time_start(void)
+void time_start(void)
 {
 	hardware = found;
 	hardware->start();
 	time_interrupt();
 }
 
-COLD const char *time_hardware(void)
+const char *time_hardware(void)
 {
 	return found->name;
 }
 
-COLD int time_irq(void)
+int time_irq(void)
 {
 	return found->irq;
 }
@@ -77,7 +77,7 @@ static void deadline_insert(struct deadline *deadline, u64 time)
 	*link = deadline;
 }
 
-COLD void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
 {
 	deadline->time = TIME_NEVER;
 	deadline->priority = priority;
@@ -117,7 +117,7 @@ static inline void deadline_expire(struct deadline **link)
 /* Several are over. Guests can have their timers expire at one time, and an RTOS is not to wait
  * for the others': the most urgent one is next, and the rest has an interrupt when that one has
  * begun, as have those at once that are in no hurry and can have more to do. */
-APART COLD static void time_interrupt_further(void)
+APART static void time_interrupt_further(void)
 {
 	u64 now = rdtsc();
 	struct deadline **most_urgent = &first;
@@ -152,12 +152,12 @@ void time_interrupt(void)
 	hardware->program(low, high);
 }
 
-COLD u64 time_microseconds(u64 ticks)
+u64 time_microseconds(u64 ticks)
 {
 	return multiply_divide(ticks, 1000, time_tsc_khz);
 }
 
-COLD u64 time_milliseconds(u64 ticks)
+u64 time_milliseconds(u64 ticks)
 {
 	return divide_u64(ticks, time_tsc_khz, NULL);
 }

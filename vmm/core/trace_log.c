@@ -15,14 +15,14 @@ static const char names[] =
 #undef X
 
 /* An event, for a search: interrupts are let in now and then. */
-COLD static const struct gandalf_trace_event *trace_event(u32 number)
+static const struct gandalf_trace_event *trace_event(u32 number)
 {
 	if (number % SEARCH_STEP == 0)
 		schedule_breathe();
 	return &trace_events[number % GANDALF_TRACE_EVENTS];
 }
 
-COLD void trace_log(u32 vcpu, u32 count)
+void trace_log(u32 vcpu, u32 count)
 {
 	u32 end = trace_next;
 	u32 oldest = end > GANDALF_TRACE_EVENTS ? end - GANDALF_TRACE_EVENTS : 0;

@@ -88,7 +88,7 @@ void format_each(void (*put)(char), const char *pattern, va_list arguments)
 	output_list(&out, pattern, arguments);
 }
 
-COLD u32 format(char *buffer, u32 size, const char *pattern, ...)
+u32 format(char *buffer, u32 size, const char *pattern, ...)
 {
 	va_list arguments;
 	u32 length;

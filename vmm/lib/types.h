@@ -16,8 +16,6 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
-/* What is done rarely lies apart, and the branches that lead to it are the unlikely ones. */
-#define COLD __attribute__((cold))
 /* Compiled for speed, where a benchmark counts the instructions that it saves. GCC inlines such a
  * function in others of its kind only, so it is for whole functions, not for helpers: those are
  * INLINE. Clang, which builds the fuzzers, has no such attribute. */

@@ -47,7 +47,7 @@ static u32 apic_read(u32 offset)
 	return *(volatile u32 *)(LAYOUT_APIC + offset);
 }
 
-COLD u32 apic_in_service(void)
+u32 apic_in_service(void)
 {
 	for (u32 word = apic_base != 0 ? 8 : 0; word-- > 0;) {
 		u32 bits = apic_read(REGISTER_IN_SERVICE + word * 0x10);
@@ -59,7 +59,7 @@ COLD u32 apic_in_service(void)
 }
 
 /* As the VMM needs it, whatever a guest has made of it. */
-COLD static void apic_reset(void)
+static void apic_reset(void)
 {
 	while (apic_in_service() != 0)
 		apic_end_of_interrupt();
@@ -78,7 +78,7 @@ COLD static void apic_reset(void)
  * the processor itself. Below the task priority nothing is to be written (QEMU takes it for a
  * message that sends any interrupt), and behind the divider some processors have registers more.
  */
-COLD bool apic_write_for_guest(u32 offset, u32 value)
+bool apic_write_for_guest(u32 offset, u32 value)
 {
 	u32 mode = value & DELIVERY_MODE;
 	bool vector = (u8)value >= VECTOR_APIC_TIMER;
@@ -95,7 +95,7 @@ COLD bool apic_write_for_guest(u32 offset, u32 value)
 	return (apic_read(REGISTER_LVT_LINT0) & LVT_MASKED) != 0;
 }
 
-COLD static u32 timer_measure(void)
+static u32 timer_measure(void)
 {
 	apic_write(REGISTER_LVT_TIMER, LVT_MASKED | VECTOR_APIC_TIMER);
 	apic_write(REGISTER_INITIAL_COUNT, 0xffffffff);
@@ -103,7 +103,7 @@ COLD static u32 timer_measure(void)
 	return (0xffffffff - apic_read(REGISTER_CURRENT_COUNT)) / 10;
 }
 
-COLD bool apic_init(u32 tsc_khz)
+bool apic_init(u32 tsc_khz)
 {
 	u64 base;
 
@@ -129,14 +129,14 @@ static void apic_program(u32 low, s32 high)
 	apic_write(REGISTER_INITIAL_COUNT, (u32)((u64)near * timer_scale >> SCALE_SHIFT) + 1);
 }
 
-COLD static void apic_start(void)
+static void apic_start(void)
 {
 	apic_reset();
 	apic_write(REGISTER_INITIAL_COUNT, 0);
 	apic_write(REGISTER_LVT_TIMER, VECTOR_APIC_TIMER);
 }
 
-COLD static void apic_stop(void)
+static void apic_stop(void)
 {
 	apic_write(REGISTER_LVT_TIMER, LVT_MASKED | VECTOR_APIC_TIMER);
 	apic_write(REGISTER_INITIAL_COUNT, 0);
