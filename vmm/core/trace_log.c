@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trace ring in words, for reports and for the VMM's console. */
+/* Puts the trace ring into words, for reports and for the VMM's console. */
 #include "arch.h"
 #include "core/log.h"
 #include "core/schedule.h"
@@ -14,7 +14,7 @@ static const char names[] =
 	GANDALF_TRACE_LIST(X);
 #undef X
 
-/* An event, for a search: interrupts are let in now and then. */
+/* Returns an event for a search. Now and then it lets interrupts in. */
 static const struct gandalf_trace_event *trace_event(u32 number)
 {
 	if (number % SEARCH_STEP == 0)
