@@ -59,7 +59,7 @@
 		"notice of at most 60, are put together",                                     \
 		"output on any console")                                                      \
 	SECTION(console_tell, 1000,                                                           \
-		"at most 8 guests are told that there is room or input, and "                 \
+		"at most 9 guests are told that there is room or input, and "                 \
 		"the way out",                                                                \
 		"the same")                                                                   \
 	SECTION(command_input, 1000,                                                          \
@@ -103,10 +103,10 @@
 		"at most 8 channels, and the way out",                                        \
 		"the doorbell of another guest")                                              \
 	SECTION(rtos_print, 1000,                                                             \
-		"8 bytes, and 2 for the UART",                                                \
+		"4 bytes, or 2 for the UART",                                                 \
 		"an RTOS's console output")                                                   \
 	SECTION(rtos_read, 1000,                                                              \
-		"8 bytes of what was typed",                                                  \
+		"4 bytes of what was typed",                                                  \
 		"an RTOS reads its console")                                                  \
 	SECTION(control_refusal, 1000,                                                        \
 		"no loop: it is noted for the idle vCPU, and the way out",                    \
@@ -122,7 +122,7 @@
 		"an action on another guest, an image loaded, a console typed "               \
 		"on")                                                                         \
 	SECTION(control_type, 1000,                                                           \
-		"8 bytes typed on another's console, and the way out",                        \
+		"16 bytes typed on another's console, and the way out",                       \
 		"a write to an RTOS's console")                                               \
 	SECTION(stop, 1000,                                                                   \
 		"no loop: the reason is formatted in front of it",                                \
@@ -152,7 +152,7 @@
 		"as `line_of_shared`",                                                        \
 		"the UART, devices of RTOSes while an RTOS runs")                             \
 	ENTRY(hypercall_of_rtos, 1000,                                                        \
-		"8 bytes of a console, or no loop; and the way out",                          \
+		"4 bytes of a console, or no loop; and the way out",                          \
 		"every hypercall of an RTOS")                                                 \
 	ENTRY(exception_of_rtos, 1000,                                                        \
 		"no loop; a stop is taken as in `stop`",                                      \
