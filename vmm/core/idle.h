@@ -3,6 +3,7 @@
  * sleeps when there is nothing to do. */
 #pragma once
 
+/* Prepares the watch for guests that keep others from the core. Called at boot. */
 void idle_init(void);
 /* Runs the idle vCPU from the end of the boot on. */
 _Noreturn void idle_run(void);

@@ -220,7 +220,8 @@ void log_leave(void)
 	pump = pump_nothing;
 }
 
-/* What the guest has written leaves before the UART is emptied: its FIFO at 9600 baud. */
+/* Lets what the guest has written leave first, since the UART is emptied when it is set up. A full
+ * FIFO takes 17 ms at 9600 baud. */
 void log_take_back(void)
 {
 	u64 end = rdtsc() + (u64)TAKE_BACK_WAIT * time_tsc_khz;

@@ -39,7 +39,8 @@ void log_start(void);
 void log_leave(void);
 /* Sets the UART up again when that guest has stopped. */
 void log_take_back(void);
-/* Waits until all output has left. This takes long, so it is for boot, panic and power-off. */
+/* Waits until all output has left. This takes long, so it is for times at which no guest waits:
+ * boot, panic, power-off, and the start of a guest that gets the UART. */
 void log_flush(void);
 
 /* Logs a reason and stops the machine. This is for the VMM's own errors, and for a table or a

@@ -17,6 +17,7 @@ void pool_init(u32 base, u32 size);
  * between two groups.
  */
 MUST_CHECK u32 pool_allocate(void);
+/* Takes a frame back, by its physical address. */
 void pool_free(u32 frame);
 /* Zeroes a quarter of the frame that is allocated next, for callers that must not take long.
  * Returns true if that frame has at most one group left to zero, or if there is no frame. That is

@@ -11,6 +11,7 @@ MUST_CHECK bool serial_init(u16 port, u32 baud);
 void serial_enable_interrupts(void);
 /* Returns how many bytes may be written now. It is 0 while earlier bytes wait in the UART. */
 unsigned serial_room(void);
+/* Sends a byte; there must be room. */
 void serial_write(u8 byte);
 /* Says whether more output waits, so that the UART interrupts when there is room. */
 void serial_expect_room(bool wanted);
