@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sending and receiving through a channel (channel.h), for its two guests: included
- * unchanged by RTOSes and by Linux's driver.
+ * The functions by which a guest sends and receives through a channel (channel.h). RTOSes and
+ * Linux's driver include this file unchanged.
  */
 #ifndef GANDALF_CHANNEL_END_H
 #define GANDALF_CHANNEL_END_H
 
 #include "channel.h"
 
-/* One guest's end of a channel, in that guest's own memory. */
+/* One guest's end of a channel. It lies in that guest's own memory: the peer cannot change it. */
 struct channel_end {
 	struct gandalf_channel *channel;
-	uint32_t capacity; /* bytes of a ring */
-	uint32_t side;
-	uint32_t epoch;
+	uint32_t capacity; /* bytes of a ring, of which one stays free */
+	uint32_t side;     /* 0 or 1: the ring by which this end sends */
+	uint32_t epoch;    /* the epoch that this end knows, as the upper bits of an index */
 };
 
+/* Prepares an end for a channel whose memory this guest sees at memory. */
 static inline void channel_open(struct channel_end *end, void *memory,
 				const struct gandalf_channel_place *place)
 {
@@ -27,8 +28,9 @@ static inline void channel_open(struct channel_end *end, void *memory,
 }
 
 /*
- * Reads a ring's indices. Returns 0, GANDALF_CHANNEL_RESET if they are of another
- * epoch than this end knew, which it does from then on, or GANDALF_CHANNEL_BROKEN.
+ * Reads the positions of a ring. Returns 0, or GANDALF_CHANNEL_RESET if the indices are of another
+ * epoch than this end knew; it knows the new one from then on. Returns GANDALF_CHANNEL_BROKEN if a
+ * position lies outside the ring.
  */
 static inline int32_t channel_look(struct channel_end *end, const struct gandalf_ring *ring,
 				   uint32_t *head, uint32_t *tail)
@@ -48,8 +50,10 @@ static inline int32_t channel_look(struct channel_end *end, const struct gandalf
 }
 
 /*
- * What channel_receive() would find, or with sends what channel_send() would: bytes, room,
- * or an error, which it will still tell then. For whoever waits or wakes those who do.
+ * Returns the bytes that channel_receive() could get now, or if sends is not 0, the bytes that
+ * channel_send() has room for. Returns an error of channel_look() instead if there is one; it
+ * changes nothing, so the next call of the other two returns the error, too. Guests use
+ * it to decide whether to wait and whom to wake.
  */
 static inline int32_t channel_ready(const struct channel_end *end, int sends)
 {
@@ -65,7 +69,8 @@ static inline int32_t channel_ready(const struct channel_end *end, int sends)
 	return (int32_t)((head >= tail ? head : head + copy.capacity) - tail);
 }
 
-/* Moves an index, unless a new epoch has begun meanwhile. */
+/* Moves an index on by size bytes. Returns size, or GANDALF_CHANNEL_RESET if the index has changed
+ * meanwhile, since the VMM has begun a new epoch. */
 static inline int32_t channel_move(struct channel_end *end, uint32_t *index, uint32_t from,
 				   uint32_t size)
 {
@@ -79,8 +84,8 @@ static inline int32_t channel_move(struct channel_end *end, uint32_t *index, uin
 	return GANDALF_CHANNEL_RESET;
 }
 
-/* Sends what there is room for. Returns the bytes sent, 0 if the ring is full, or
- * an error; with GANDALF_CHANNEL_RESET, nothing of what was sent before arrives. */
+/* Sends as many of size bytes as there is room for. Returns how many, 0 if the ring is full, or an
+ * error. After GANDALF_CHANNEL_RESET, bytes sent before that the peer has not received are lost. */
 static inline int32_t channel_send(struct channel_end *end, const void *from, uint32_t size)
 {
 	struct gandalf_ring *ring = &end->channel->rings[end->side];
@@ -101,8 +106,8 @@ static inline int32_t channel_send(struct channel_end *end, const void *from, ui
 	return size ? channel_move(end, &ring->head, head, size) : 0;
 }
 
-/* Receives what is there, at most size bytes. Returns how many, or an error; with
- * GANDALF_CHANNEL_RESET, what is received from then on is of the other's new life. */
+/* Receives at most size bytes. Returns how many, 0 if the ring is empty, or an error. After
+ * GANDALF_CHANNEL_RESET, bytes come from the new life of whichever guest has started again. */
 static inline int32_t channel_receive(struct channel_end *end, void *to, uint32_t size)
 {
 	struct gandalf_ring *ring = &end->channel->rings[1 - end->side];

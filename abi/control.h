@@ -1,71 +1,73 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a guest whose description says `control = true` manages the others: what
- * it may read from the VMM, write to it and ask of it, by the three hypercalls
- * READ, WRITE and ACT of gandalf.h. Included unchanged by the VMM, by Linux's
- * driver and by gandalfctl. All fields are little-endian; times are time stamps.
+ * How a guest whose description says `control = true` manages the other guests. By the hypercalls
+ * READ, WRITE and ACT of gandalf.h it reads objects of the VMM, writes to them, and acts on guests.
+ * The VMM, Linux's driver and gandalfctl include this file unchanged. All fields are
+ * little-endian. Times are values of the time stamp counter.
  */
 #ifndef GANDALF_CONTROL_H
 #define GANDALF_CONTROL_H
 
-/* Bytes that READ or WRITE moves at once; more of a request is left undone. */
+/* The most bytes that one READ or WRITE moves. A longer request moves this many. */
 #define GANDALF_CONTROL_CHUNK 512
 
 /*
- * What EBX names: an object, and in bits 8 to 15 the place of its guest in the
- * system description. GANDALF_PLACE_VMM stands for the VMM's own log.
+ * EBX of READ and WRITE holds an object in bits 0 to 7, and in bits 8 to 15 the place of its guest
+ * in the system description; the first is 0. For GANDALF_OBJECT_CONSOLE the place may be
+ * GANDALF_PLACE_VMM, which stands for the VMM's own log.
  */
 #define GANDALF_PLACE_SHIFT 8
 #define GANDALF_PLACE_VMM 0xff
 
-/* To read. ESI: offset in bytes; READ returns 0 behind the end. */
+/* Objects that READ takes. ESI is an offset in bytes; READ returns 0 if it lies behind the end. */
 #define GANDALF_OBJECT_SYSTEM 0   /* struct gandalf_system_status */
 #define GANDALF_OBJECT_GUEST 1    /* struct gandalf_guest_status */
 #define GANDALF_OBJECT_COUNTERS 2 /* uint32_t of each in GANDALF_COUNTER_LIST */
 #define GANDALF_OBJECT_TRACE 3    /* the trace ring, GANDALF_TRACE_EVENTS events */
 #define GANDALF_OBJECT_REPORT 4   /* text: why the guest was stopped last */
-/* The ring of the last GANDALF_CONSOLE_RING bytes of a guest's console or of the
- * VMM's log: byte n of all that was ever written is at n % GANDALF_CONSOLE_RING.
- * Written, it is what was typed; WRITE returns the bytes for which was room. */
+/* The ring of the last GANDALF_CONSOLE_RING bytes of a guest's console or of the VMM's log. Byte n
+ * of all that was ever written is at n % GANDALF_CONSOLE_RING. What WRITE brings there counts as
+ * typed on the guest's console; WRITE returns the bytes for which there was room. */
 #define GANDALF_OBJECT_CONSOLE 5
-/* To write: the image of an RTOS that is not running, from address 0 of its
- * memory up. ESI: offset. The first write spoils the image that was there. */
+/* For WRITE only: the image of an RTOS that does not run, from address 0 of its memory up. ESI is
+ * the offset in bytes. The first write makes the image that was there unusable. */
 #define GANDALF_OBJECT_IMAGE 6
 
-#define GANDALF_CONSOLE_RING 4096
+#define GANDALF_CONSOLE_RING 4096 /* bytes */
 #define GANDALF_TRACE_EVENTS 1024
 
-/* What ACT does with a guest; EBX: action, place in bits 8 to 15. */
+/* Actions of ACT. EBX holds an action, and the place of the guest in bits 8 to 15. */
 #define GANDALF_ACTION_START 0
 #define GANDALF_ACTION_STOP 1
-#define GANDALF_ACTION_RESTART 2 /* starts one that does not run */
-#define GANDALF_ACTION_PAUSE 3   /* its timers go on and count overruns */
+#define GANDALF_ACTION_RESTART 2 /* starts a guest that does not run, too */
+#define GANDALF_ACTION_PAUSE 3   /* the guest's timers go on and count overruns */
 #define GANDALF_ACTION_RESUME 4
-/* The image written before is complete. ECX: its bytes, EDX: its entry point. */
+/* Says that the image written before is complete. ECX holds its size in bytes, EDX its entry
+ * point. It does not start the guest. */
 #define GANDALF_ACTION_LOAD 5
 
-/* Results, beside GANDALF_ERROR_ARGUMENT: no such object, action or guest, or
- * the caller itself. Their values are Linux's. */
-#define GANDALF_ERROR_PERMISSION (-1) /* the caller has not control = true */
-#define GANDALF_ERROR_STATE (-3)      /* the guest is not in a state for it */
+/* Errors of READ, WRITE and ACT. GANDALF_ERROR_ARGUMENT of gandalf.h means here that there is no
+ * such object, action or guest, or that the guest is the caller itself. The values are Linux's. */
+#define GANDALF_ERROR_PERMISSION (-1) /* the caller's description lacks control = true */
+#define GANDALF_ERROR_STATE (-3)      /* the guest's state does not allow it */
 #define GANDALF_ERROR_IMAGE (-8)      /* the guest's image is not complete */
-#define GANDALF_ERROR_BUSY (-16)      /* the VMM works for the guest: try again */
-#define GANDALF_ERROR_SPACE (-28)     /* there is no room for such an image */
+#define GANDALF_ERROR_BUSY (-16)      /* the VMM works for the guest; try again */
+#define GANDALF_ERROR_SPACE (-28)     /* the image does not fit, or the guest takes none */
 
-/* gandalf_guest_status.state */
+/* Values of gandalf_guest_status.state. */
 #define GANDALF_STATE_OFF 0      /* never started, or switched off */
 #define GANDALF_STATE_RUNNING 1
-#define GANDALF_STATE_STOPPED 2  /* by the VMM, with a report */
-#define GANDALF_STATE_STARTING 3 /* is being loaded */
+#define GANDALF_STATE_STOPPED 2  /* stopped by the VMM, with a report */
+#define GANDALF_STATE_STARTING 3 /* waits to be loaded, or is being loaded */
 #define GANDALF_STATE_PAUSED 4
 
 #define GANDALF_REASON_SIZE 72
 #define GANDALF_REPORT_SIZE 1536
 
 /*
- * A counter for every path through the VMM, per vCPU: name, what it counts. The
- * consoles print them, tests watch them move, and the measurements compare them
- * with what is seen from outside.
+ * The counters that each vCPU has, one for every path through the VMM: X(name, what it counts). The
+ * VMM's console prints them, tests watch them move, and measurements compare them with what is seen
+ * from outside.
  */
 #define GANDALF_COUNTER_LIST(X)                                               \
 	X(entries, "entries into the VMM")                                    \
@@ -111,9 +113,9 @@
 	X(refusals, "attempts to manage others without control = true")
 
 /*
- * The events of the trace ring: name, what the two arguments are. The state is that of the vCPU
- * that is left: 0 off, 1 it could go on, 2 halted, 3 paused. The shortest hypercalls have no event;
- * of these HALT is told by that state, if the guest has left the CPU.
+ * The events of the trace ring: X(name, what the two arguments are). The state in `switch_to` is
+ * that of the vCPU that loses the CPU: 0 off, 1 it could go on, 2 halted, 3 paused. The shortest
+ * hypercalls have no event. A HALT shows in that state, if the guest lost the CPU by it.
  */
 #define GANDALF_TRACE_LIST(X)                                                 \
 	X(trap, "vector, EIP")                                                \
@@ -135,37 +137,38 @@
 
 #include <stdint.h>
 
-/* The VMM writes all of these. */
+/* The state of the system. The VMM writes all fields of this and the next two structures. */
 struct gandalf_system_status {
 	uint32_t abi_version;   /* GANDALF_ABI_VERSION */
 	uint32_t guest_count;
-	uint32_t place;         /* of the guest that reads this */
-	uint32_t tsc_khz;       /* frequency of all times, kHz */
-	uint32_t pool_frames;   /* of 4 KiB, for shadow page tables and the like */
-	uint32_t pool_free;     /* how many are free, as the VMM keeps count */
-	uint32_t pool_counted;  /* the same, as its list of free frames has them */
-	uint32_t trace_next;    /* events ever recorded; the next goes to this number
-				 * % GANDALF_TRACE_EVENTS */
-	uint32_t log_bytes;     /* ever written to the VMM's log, modulo 2^32 */
+	uint32_t place;         /* the place of the guest that reads this */
+	uint32_t tsc_khz;       /* frequency of the time stamp counter in kHz */
+	uint32_t pool_frames;   /* frames of 4 KiB for shadow page tables and the like */
+	uint32_t pool_free;     /* free frames, as the VMM keeps count */
+	uint32_t pool_counted;  /* free frames, as found in the list of them; equal to pool_free */
+	uint32_t trace_next;    /* events ever recorded, modulo 2^32; the next goes to this
+				 * number % GANDALF_TRACE_EVENTS */
+	uint32_t log_bytes;     /* bytes ever written to the VMM's log, modulo 2^32 */
 	uint32_t reserved;
-	uint64_t now;
+	uint64_t now;           /* the time at which this was read */
 };
 
+/* The state of a guest. */
 struct gandalf_guest_status {
 	char name[16];          /* ends with a 0 byte */
 	uint32_t kind;          /* GANDALF_KIND_... of table.h */
 	uint32_t state;         /* GANDALF_STATE_... */
-	uint32_t priority;
+	uint32_t priority;      /* 0 to 255; larger preempts smaller */
 	uint32_t memory_size;   /* bytes */
-	uint32_t restarts;      /* after resets, faults and by command */
-	uint32_t fault_restarts; /* of those, by the policy on_fault */
+	uint32_t restarts;      /* after resets and faults, and by command */
+	uint32_t fault_restarts; /* those of them that the policy on_fault caused */
 	uint32_t flags;         /* GANDALF_GUEST_... of table.h */
-	uint32_t image_room;    /* bytes that an image may have; 0: it takes none */
+	uint32_t image_room;    /* the most bytes that a new image may have; 0: it takes none */
 	uint32_t watchdog_ms;   /* silence that counts as a fault; 0: none */
-	uint32_t console_bytes; /* ever written to its console, modulo 2^32 */
-	uint64_t ran;           /* time spent running */
-	uint64_t started;       /* when, last; 0: never */
-	char reason[GANDALF_REASON_SIZE]; /* why it was stopped last, or "" */
+	uint32_t console_bytes; /* bytes ever written to its console, modulo 2^32 */
+	uint64_t ran;           /* time for which it has had the CPU, in all its lives */
+	uint64_t started;       /* time of its last start; 0: never */
+	char reason[GANDALF_REASON_SIZE]; /* why the VMM stopped it last, or "" */
 };
 
 /* An event of the trace ring. */
@@ -173,20 +176,20 @@ struct gandalf_trace_event {
 	uint64_t time;
 	uint16_t type;          /* index in GANDALF_TRACE_LIST */
 	uint16_t vcpu;          /* place of its guest; 0xffff: the idle vCPU */
-	uint32_t first, second; /* what they are, GANDALF_TRACE_LIST says */
+	uint32_t first, second; /* the arguments, as GANDALF_TRACE_LIST has them */
 };
 
 /*
- * What a program asks of Linux's driver, by an ioctl on /dev/gandalf. Returns the
- * bytes moved or 0; errors are those above as errno. A request may be longer than
- * GANDALF_CONTROL_CHUNK: the driver makes as many hypercalls as it takes.
+ * What a program asks of Linux's driver, by an ioctl on /dev/gandalf. The program writes all
+ * fields. The ioctl returns the bytes moved or 0; errors are those above as errno. A request may be
+ * longer than GANDALF_CONTROL_CHUNK: the driver makes as many hypercalls as it takes.
  */
 struct gandalf_request {
 	uint32_t operation;     /* GANDALF_HYPERCALL_READ, WRITE, ACT or ALIVE */
 	uint32_t what;          /* object or action, with a place */
-	uint32_t size;          /* bytes; of the image for GANDALF_ACTION_LOAD */
-	uint32_t offset;        /* in the object; GANDALF_ACTION_LOAD: entry point */
-	uint64_t address;       /* of the program's bytes, for READ and WRITE */
+	uint32_t size;          /* bytes to move; for GANDALF_ACTION_LOAD, bytes of the image */
+	uint32_t offset;        /* bytes into the object; for GANDALF_ACTION_LOAD, the entry */
+	uint64_t address;       /* where the program's bytes are, for READ and WRITE */
 };
 
 #endif /* __ASSEMBLER__ */

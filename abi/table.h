@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compiled system description: what the host tool writes and the VMM reads
- * at boot. One multiboot module holds the table and, behind it, every guest
- * image it names. The VMM parses nothing: the host tool has turned ELF files,
- * bzImages and Linux's boot parameters into plain segments. All fields are
- * little-endian; all addresses and sizes are bytes; unused fields are 0.
+ * The compiled system description, which the host tool writes and the VMM reads at boot. One
+ * multiboot module holds the table, and behind it every guest image that it names. The VMM
+ * parses nothing: the host tool has turned ELF files, bzImages and Linux's boot parameters into
+ * plain segments. All fields are little-endian, all sizes are in bytes, and unused fields are 0.
+ * The VMM checks the table (vmm/core/table.c) and stops with a sentence if something is wrong.
  */
 #ifndef GANDALF_TABLE_H
 #define GANDALF_TABLE_H
@@ -19,37 +19,37 @@
 #define GANDALF_PORT_RANGES_MAXIMUM 8
 #define GANDALF_NAME_SIZE 16
 
-/* Guest memory and the pool begin and end on this boundary (a large page). */
+/* Linux's memory and the pool begin and end at multiples of this, the size of a large page. */
 #define GANDALF_MEMORY_ALIGNMENT 0x400000
-/* RTOS memory is a multiple of this. */
+/* RTOS memory and channels begin and end at multiples of this. */
 #define GANDALF_PAGE_SIZE 0x1000
-/* The VMM image, the module and all RTOS memory: what the VMM's share of the
- * address space can map. */
+/* The most bytes of all RTOS memory together, since the VMM maps it in its part of each address
+ * space. The boot module has the same limit: it is mapped there while it is checked. */
 #define GANDALF_RTOS_MEMORY_MAXIMUM 0x1F00000
 #define GANDALF_POOL_MAXIMUM 0xC00000
 #define GANDALF_POOL_MINIMUM 0x200000
 /* The first I/O port that no guest can be given. */
 #define GANDALF_PORT_LIMIT 0x1000
-/* What the VMM appends to a Linux's command line: up to ten digits and a 0. */
+/* The most bytes that the VMM writes at the end of a Linux's command line: ten digits and a 0. */
 #define GANDALF_COMMAND_LINE_ROOM 11
 
-/* gandalf_guest.kind */
+/* Values of gandalf_guest.kind. */
 #define GANDALF_KIND_RTOS 1
 #define GANDALF_KIND_LINUX_SHARED 2
 #define GANDALF_KIND_LINUX_DEDICATED 3
 
-/* gandalf_guest.on_reboot and on_fault */
+/* Values of gandalf_guest.on_reboot and on_fault. */
 #define GANDALF_POLICY_STOP 0
 #define GANDALF_POLICY_RESTART 1
 
-/* gandalf_guest.flags */
+/* Bits of gandalf_guest.flags. */
 #define GANDALF_GUEST_STRICT_TLS 1
 #define GANDALF_GUEST_CONTROL 2
 
-/* Of gandalf_guest.watchdog_ms: an hour. */
+/* The largest gandalf_guest.watchdog_ms: an hour. */
 #define GANDALF_WATCHDOG_MAXIMUM 3600000
 
-/* gandalf_table.flags */
+/* The bit of gandalf_table.flags by which the VMM lets interrupts in while it works for Linux. */
 #define GANDALF_TABLE_INTERRUPTIBLE 1
 #define GANDALF_TABLE_CPUS_OPTIONAL 2 /* a CPU that does not come up is done without */
 
@@ -59,55 +59,58 @@
 
 #include "channel.h"
 
-/* One piece of a guest's memory at its start. */
+/* An image: one piece of a guest's memory as it is when the guest starts. */
 struct gandalf_image {
 	uint32_t guest;           /* index of the guest that it belongs to */
-	uint32_t offset;          /* of its bytes from the start of the module */
-	uint32_t file_size;       /* bytes in the module; 0 for zeroes only */
-	uint32_t room;            /* at least file_size: where another image may be
-	                             written in its place while the system runs */
-	uint32_t load_address;    /* guest-physical (RTOS: segment offset) */
-	uint32_t memory_size;     /* at least file_size; the rest is zeroed */
-	uint32_t checksum;        /* CRC-32 (IEEE 802.3, as zlib) of its bytes */
+	uint32_t offset;          /* where its bytes begin, from the start of the module */
+	uint32_t file_size;       /* bytes in the module; 0: all of it is zeros */
+	uint32_t room;            /* bytes in the module for it, at least file_size; control may
+	                             write another image there while the system runs */
+	uint32_t load_address;    /* guest-physical; for an RTOS, a segment offset */
+	uint32_t memory_size;     /* bytes in the guest, at least file_size; the rest is zeroed */
+	uint32_t checksum;        /* CRC-32 (IEEE 802.3, as zlib computes it) of its bytes */
 	char name[GANDALF_NAME_SIZE]; /* for messages; ends with a 0 byte */
 };
 
-/* I/O ports first..last, both included, that a guest may use directly. */
+/* I/O ports that a guest may use directly. */
 struct gandalf_port_range {
 	uint16_t first;
-	uint16_t last;
+	uint16_t last; /* the last one of them, not the one behind */
 };
 
 struct gandalf_guest {
 	char name[GANDALF_NAME_SIZE]; /* unique; ends with a 0 byte */
 	uint32_t kind;            /* GANDALF_KIND_... */
-	uint32_t priority;        /* larger preempts smaller; Linux has 0 */
-	uint32_t memory_base;     /* machine address; Linux: large-page aligned */
+	uint32_t priority;        /* larger preempts smaller; Linux has 0, an RTOS more */
+	uint32_t memory_base;     /* machine address, aligned as is said above */
 	uint32_t memory_size;
-	uint32_t entry;           /* first instruction; Linux: guest-physical */
-	uint32_t boot_parameters; /* Linux: guest-physical, goes to ESI */
-	uint32_t command_line;    /* Linux: guest-physical, the final 0 of what ends in
-	                             "tsc_early_khz="; the VMM appends the number */
-	uint32_t command_line_size; /* room there, with the final 0 */
-	uint32_t on_reboot;       /* GANDALF_POLICY_...; reset by the guest */
-	uint32_t on_fault;        /* GANDALF_POLICY_...; stopped by the VMM */
-	uint32_t restart_limit;   /* restarts for faults before it stays down */
-	uint32_t interrupts;      /* bit n: IRQ n of the 8259 pair is its own */
+	uint32_t entry;           /* first instruction: guest-physical; for an RTOS, an offset */
+	uint32_t boot_parameters; /* for Linux: guest-physical address, which ESI gets */
+	uint32_t command_line;    /* for Linux: guest-physical address of the 0 byte that ends its
+	                             command line, whose last word is "tsc_early_khz="; the VMM
+	                             writes the number there */
+	uint32_t command_line_size; /* room from there on, at least GANDALF_COMMAND_LINE_ROOM */
+	uint32_t on_reboot;       /* GANDALF_POLICY_...: what follows a reset by the guest */
+	uint32_t on_fault;        /* GANDALF_POLICY_...: what follows a stop by the VMM */
+	uint32_t restart_limit;   /* restarts for faults, behind which it stays stopped */
+	uint32_t interrupts;      /* bit n: IRQ n of the 8259 pair belongs to the guest */
 	uint32_t flags;           /* GANDALF_GUEST_... */
-	uint32_t watchdog_ms;     /* silence that counts as a fault; 0: none */
-	uint32_t cpu;             /* that it runs on, from 0, which boots */
-	uint32_t port_range_count;
+	uint32_t watchdog_ms;     /* silence that counts as a fault; 0: there is no watchdog */
+	uint32_t cpu;             /* CPU that it runs on; 0 is the one that boots */
+	uint32_t port_range_count; /* elements of port_ranges that are used */
 	struct gandalf_port_range port_ranges[GANDALF_PORT_RANGES_MAXIMUM];
 };
 
-/* Memory that two guests share: abi/channel.h. A Linux has it within its own memory,
- * where it is reserved; an RTOS sees it behind its own. */
+/* The memory of a channel (abi/channel.h). If one side is a Linux, it lies within that guest's
+ * memory, which Linux keeps reserved. An RTOS sees it behind its own memory. */
 struct gandalf_table_channel {
-	char name[GANDALF_NAME_SIZE]; /* for both guests; ends with a 0 byte */
-	uint32_t guests[2];       /* indices: sides 0 and 1 */
-	uint32_t base;            /* machine address of a page */
-	uint32_t size;            /* whole pages */
+	char name[GANDALF_NAME_SIZE]; /* the same for both guests; ends with a 0 byte */
+	uint32_t guests[2];       /* indices of the guests at sides 0 and 1 */
+	uint32_t base;            /* machine address; a multiple of the page size */
+	uint32_t size;            /* a multiple of the page size */
 };
+
+/* The head of the module. */
 
 struct gandalf_table {
 	uint32_t magic;           /* GANDALF_TABLE_MAGIC */
@@ -116,17 +119,17 @@ struct gandalf_table {
 	uint32_t module_size;     /* table and images together */
 	uint32_t checksum;        /* CRC-32 of the table with this field 0 */
 	uint32_t guest_count;     /* 1..GANDALF_GUESTS_MAXIMUM */
-	uint32_t image_count;
+	uint32_t image_count;     /* 1..GANDALF_IMAGES_MAXIMUM */
 	uint32_t cpus;            /* 1..GANDALF_CPUS_MAXIMUM */
-	uint32_t pool_base;       /* machine address of the pool of CPU 0; those of the
-	                             others follow in turn */
-	uint32_t pool_size;       /* of each */
-	uint32_t console_port;    /* UART of the VMM and its consoles; 0: none */
-	uint32_t console_interrupt; /* its IRQ */
-	uint32_t console_baud;
-	uint32_t focus;           /* guest whose console has the keyboard first */
+	uint32_t pool_base;       /* machine address of CPU 0's pool of frames (vmm/core/pool.h); the
+	                             pools of the other CPUs follow in turn */
+	uint32_t pool_size;       /* of each: GANDALF_POOL_MINIMUM..GANDALF_POOL_MAXIMUM */
+	uint32_t console_port;    /* first port of the UART for all consoles; 0: there is none */
+	uint32_t console_interrupt; /* IRQ of that UART, 1..15 */
+	uint32_t console_baud;    /* bits per second, 1..115200 */
+	uint32_t focus;           /* index of the guest whose console has the keyboard first */
 	uint32_t flags;           /* GANDALF_TABLE_... */
-	uint32_t channel_count;
+	uint32_t channel_count;   /* 0..GANDALF_CHANNELS_MAXIMUM */
 	struct gandalf_guest guests[GANDALF_GUESTS_MAXIMUM];
 	struct gandalf_image images[GANDALF_IMAGES_MAXIMUM];
 	struct gandalf_table_channel channels[GANDALF_CHANNELS_MAXIMUM];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels between guests. */
+/* The VMM's part in channels between guests: see channel.h. */
 #include "core/channel.h"
 
 #include "arch.h"
@@ -10,9 +10,10 @@
 #include "lib/owner.h"
 #include "lib/string.h"
 
+/* The epoch of each channel, as the indices of its rings hold it. */
 OF_CORE static u32 epochs[GANDALF_CHANNELS_MAXIMUM];
 
-/* The side of a channel that a guest has, or -1. */
+/* Returns the side of a channel that a guest has, or -1 if it has none. */
 static int channel_side(const struct gandalf_table_channel *channel, const struct vm *vm)
 {
 	for (int side = 0; side < 2; side++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The VMM's command line: looks at guests, starts and stops them. It works
- * while no guest does and while one holds the CPU, since lines are edited, and guests
- * started and stopped, at the UART's interrupt. The idle vCPU prints, which takes long;
- * if it has not had the CPU when the next line comes, that is done there, in steps. If
- * too many lines wait, the oldest are not answered.
+ * The VMM's command line, by which the user looks at guests, starts and stops them. It works even
+ * while a guest holds the CPU: the UART's interrupt edits lines, and starts and stops guests. The
+ * idle vCPU prints the answers, since that takes long. If it has not had the CPU when the next line
+ * comes, the UART's interrupt prints them, in steps. If too many lines wait for an answer, the
+ * oldest get none.
  */
 #include "core/command.h"
 
@@ -21,16 +21,17 @@ enum { LINE_SIZE = 64, TRACE_LINES = 40, ANSWERS = 8 };
 OF_CORE static char line[LINE_SIZE];
 OF_CORE static u32 length;
 
-/* A line that waits for its answer. */
+/* The lines that wait for their answers. */
 static struct question {
 	char line[LINE_SIZE];
-	const struct command *command; /* NULL: none that is known */
-	struct vm *named;              /* there; NULL: none */
-	int result;                    /* of vm_act() */
+	const struct command *command; /* what the first word names; NULL: no command */
+	struct vm *named;              /* whom the second word names; NULL: no guest */
+	int result;                    /* what vm_act() returned, or 0 */
 } questions[ANSWERS] OF_CORE;
-/* Lines of which that has been done; modulo ANSWERS, where the next one is. */
+/* How many lines have been entered, acted upon and answered so far. Modulo ANSWERS, each is the
+ * place of the next line that this is to happen to. */
 OF_CORE static u32 asked, acted, answered;
-OF_CORE static int result; /* of the one that is being answered */
+OF_CORE static int result; /* the result of the question that is being answered */
 OF_CORE static bool answering;
 
 static const char counter_names[] =
@@ -87,7 +88,7 @@ struct command {
 	void (*answer)(struct vm *vm);
 	const char *help;
 	bool needs_guest;
-	u8 action; /* command_result() tells what became of it */
+	u8 action; /* GANDALF_ACTION_... if answer is command_result */
 };
 
 static const struct command commands[] = {
@@ -109,7 +110,7 @@ static void command_help(UNUSED struct vm *vm)
 			 commands[i].help);
 }
 
-/* Ends the first word and returns the second. */
+/* Ends the first word with a 0 byte and returns the second one. */
 static char *command_argument(char *at)
 {
 	while (*at != '\0' && *at != ' ')
@@ -127,6 +128,8 @@ static const struct command *command_find(const char *name)
 	return NULL;
 }
 
+/* Puts the line that was entered among the questions. If there is no room, the oldest is given
+ * up. */
 static void command_ask(void)
 {
 	struct question *question = &questions[asked % ANSWERS];
@@ -140,7 +143,7 @@ static void command_ask(void)
 	question->result = 0;
 }
 
-/* What the lines ask for is done at once, but behind pauses. */
+/* Does what the entered lines ask for, with a pause in front of each. */
 static void questions_act(void)
 {
 	while (acted != asked) {
@@ -186,7 +189,9 @@ void command_answer(void)
 	questions_answer(acted);
 }
 
-/* At the UART's interrupt, which others may interrupt: they do not answer, too. */
+/* Prints answers at the UART's interrupt, with pauses. The interrupt may come again in such a
+ * pause, and does not answer then. Nor does it while the idle vCPU runs, since that answers
+ * itself. */
 static void questions_answer_here(u32 until)
 {
 	if (answering || core.current == &idle_vcpu || core.current->state != VCPU_RUNNING)
@@ -196,7 +201,7 @@ static void questions_answer_here(u32 until)
 	log_pauses = false;
 }
 
-/* Returns whether a line is complete. */
+/* Adds a typed character to the line and shows it. Returns whether the line is complete. */
 static bool edit(char character)
 {
 	if (character == '\r' || character == '\n') {
@@ -221,7 +226,7 @@ void command_input(void)
 	bool pauses = log_pauses;
 	int character;
 
-	log_pauses = false; /* what is typed is shown before the next character is */
+	log_pauses = false; /* a pause could show the next character before this one */
 	while ((character = console_get(log_console)) >= 0) {
 		u32 earlier = acted;
 		bool entered = edit((char)character);

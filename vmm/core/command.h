@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line on the VMM's own console. */
+/* The command line on the VMM's own console (docs/consoles.md). */
 #pragma once
 
-/* Takes what was typed, and starts and stops guests, whatever runs: called at the
- * console's interrupt, real IF 0. */
+/* Takes what was typed. It starts and stops guests at once, even while a guest holds the CPU. The
+ * UART's interrupt calls it with real IF 0. */
 void command_input(void);
-/* Prints what the last lines asked for; on the idle vCPU. The longest answer, counters,
- * takes about 100,000 instructions; interrupts are let in between. */
+/* Prints the answers to the lines that were entered. The idle vCPU calls it. The longest answer is
+ * that of `counters`, some 100,000 instructions, between which interrupts are let in. */
 void command_answer(void);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hypercalls by which one guest manages the others (abi/control.h). They are
- * short: a chunk is copied, or the state of a guest is changed, both masked, since
- * interrupt handlers change the same. What looks at the caller's memory, for which its page
- * tables may have to be filled and others to go, is not masked: the chunk lies on the stack
- * in between.
+ * The hypercalls by which one guest manages the others (abi/control.h). They copy a chunk or change
+ * the state of a guest. Both are short, and masked, since interrupt handlers change the same data.
+ * Access to the caller's memory is not masked: it can take long, since page tables may have to be
+ * filled and others dropped. A chunk therefore passes through a buffer on the stack.
  */
 #include "core/control.h"
 
@@ -21,10 +20,10 @@
 #include "lib/owner.h"
 #include "lib/string.h"
 
-/* Bytes that are typed between two looks at interrupts. */
+/* Bytes that are typed between two pauses for interrupts. */
 #define CONSOLE_STEP 16u
 
-/* What can be read, as far as the current hypercall may see it. */
+/* An object that READ takes, as it is in memory. */
 struct object {
 	const void *at;
 	u32 size;
@@ -36,7 +35,7 @@ static bool control_is_allowed(const struct vcpu *vcpu)
 	       (vcpu->vm->guest->flags & GANDALF_GUEST_CONTROL) != 0;
 }
 
-/* The guest that EBX names, or NULL. */
+/* Returns the guest that EBX names, or NULL if there is none. */
 static struct vm *control_target(const struct vcpu *vcpu)
 {
 	u32 place = frame_argument(vcpu->frame, 0) >> GANDALF_PLACE_SHIFT;
@@ -84,7 +83,8 @@ static struct object object_guest(const struct vm *vm)
 	return (struct object){&status, sizeof(status)};
 }
 
-/* The idle vCPU writes it, but none that is longer than its place. */
+/* Returns a guest's report. The idle vCPU may be writing it, so the length is looked for only
+ * within the report's buffer, which always ends with a 0 byte. */
 static struct object object_report(const struct vm *vm)
 {
 	u32 length = strnlen(vm->report, GANDALF_REPORT_SIZE);
@@ -93,7 +93,8 @@ static struct object object_report(const struct vm *vm)
 	return (struct object){vm->report, length};
 }
 
-/* Behind it interrupts are masked. */
+/* Returns the object that EBX names; its address is NULL if there is none. It ends the vCPU's work:
+ * interrupts are masked when it returns. */
 static struct object object_find(const struct vcpu *vcpu)
 {
 	const struct vm *vm = control_target(vcpu);
@@ -179,7 +180,8 @@ static u32 control_write(struct vcpu *vcpu, struct vm *vm, u32 object)
 	return (u32)GANDALF_ERROR_ARGUMENT;
 }
 
-/* What was written is an image of so many bytes. */
+/* Makes the size bytes that were written before the guest's image, which begins at entry. Returns 0
+ * or an error. */
 static int image_finish(struct vm *vm, u32 size, u32 entry)
 {
 	if (!vm->kind->real_time || size > vm->image.room ||
@@ -210,7 +212,7 @@ static u32 hypercall_control(struct vcpu *vcpu)
 	if (frame_number(frame) == GANDALF_HYPERCALL_WRITE)
 		return control_write(vcpu, vm, what);
 	work_end(control_change);
-	vcpu_notify(vcpu); /* whoever is started may be more urgent */
+	vcpu_notify(vcpu); /* a guest that is started may be more urgent than the caller */
 	if (what == GANDALF_ACTION_LOAD)
 		return (u32)image_finish(vm, frame_argument(frame, 1), frame_argument(frame, 2));
 	return (u32)vm_act(vm, what);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One processor core and everything that its instance of the VMM may change.
- * Nothing in it is shared with another core, so nothing needs a lock.
+ * The state of a processor core that no vCPU or VM owns. It is not shared with another core, so it
+ * needs no lock.
  */
 #pragma once
 
@@ -11,29 +11,30 @@
 #include "core/vm.h"
 
 struct core {
-	struct vcpu *current;
-	u32 index;                /* of this core, from 0, which has booted the machine */
-	u32 cr3;                  /* as loaded */
+	struct vcpu *current;     /* the vCPU that has the core, perhaps the idle one */
+	u32 index;                /* of this core; core 0 has booted the machine */
+	u32 cr3;                  /* what CR3 holds */
 	struct vcpu *fpu_owner;   /* whose state is in the FPU; NULL: nobody's */
-	struct vcpu *direct;      /* takes the core's interrupts itself; NULL: none */
-	u32 vm_count;             /* guests of all cores */
-	u32 vcpu_count;           /* of this core's guests */
-	u32 remote_count;         /* guests of other cores, whose vCPUs stand at the end */
-	u32 housekeeping;         /* work for the idle vCPU: HOUSEKEEPING_... */
-	bool guests_started;      /* interrupts drain the console from here on */
-	bool unusual;             /* vCPUs share a priority or have had breakpoints */
+	struct vcpu *direct;      /* who takes the core's interrupts itself; NULL: nobody */
+	u32 vm_count;             /* the guests of all cores */
+	u32 vcpu_count;           /* the vCPUs of this core's guests, without the idle one */
+	u32 remote_count;         /* the guests of other cores, whose vCPUs stand at the end */
+	u32 housekeeping;         /* work that waits for the idle vCPU: HOUSEKEEPING_... */
+	bool guests_started;      /* guests may run, and interrupts drain the consoles */
+	bool unusual;             /* vCPUs share a priority or have had breakpoints: a switch
+				   * has more to do */
 	bool interruptible;       /* the VMM's work for Linux lets interrupts in */
-	bool pauses;              /* and other work does between its steps: not while they are a
-				   * guest's (direct.c) */
+	bool pauses;              /* masked work lets interrupts in between its steps; it must
+				   * not while they belong to a guest (direct.c) */
 };
 
 extern struct core core;
 extern struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 extern struct vm vms[GANDALF_GUESTS_MAXIMUM];
-/* Owns the boot stack; restarts guests, serves commands, sleeps. */
+/* The vCPU of the VMM itself, on the boot stack (idle.h). */
 extern struct vcpu idle_vcpu;
 
-/* Time stamps that a vCPU has spent running. */
+/* Returns for how many ticks of the time stamp counter a vCPU has had the core. */
 static inline u64 core_ran(const struct vcpu *vcpu)
 {
 	return vcpu == core.current ? vcpu->ran + rdtsc() : vcpu->ran;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The counters of a vCPU, listed in abi/control.h. */
+/* The numbers of a vCPU's counters, which abi/control.h lists. */
 #pragma once
 
 #include "abi/control.h"

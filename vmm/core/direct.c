@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is different while a guest takes the core's interrupts itself. */
+/* Leaves the core's interrupts to a guest and takes them back: see direct.h. */
 #include "core/direct.h"
 
 #include "arch.h"
@@ -8,7 +8,8 @@
 #include "core/log.h"
 #include "core/time.h"
 
-/* One that came in while the guest slept, or at a point of the VMM's work for it. */
+/* Hands on an interrupt that entered the VMM: while the guest slept, or at a point of the VMM's
+ * work for it. */
 static void direct_interrupt(unsigned vector)
 {
 	core.direct->operations->interrupt(core.direct, vector);
@@ -18,7 +19,7 @@ void direct_begin(struct vcpu *vcpu)
 {
 	log_leave();
 	time_stop();
-	/* What waits is still the VMM's. */
+	/* Interrupts that wait by now belong to the VMM, so they are served first. */
 	interrupts_admit(gates_to_linux);
 	core.direct = vcpu;
 	core.pauses = false;

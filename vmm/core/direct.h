@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest that takes the core's interrupts itself, by gates that lead straight to it, and has its
- * controllers, timer and UART: a Linux on a dedicated CPU. Which one, core.direct says; what that
- * changes in the VMM is changed here, when the guest starts and when it has stopped.
+ * A Linux on a dedicated CPU takes the core's interrupts itself, by gates that lead straight to it.
+ * It also has the interrupt controllers, the timer and the UART. The VMM leaves them to it when it
+ * starts, and takes them back when it has stopped. core.direct says who has them.
  */
 #pragma once
 
 #include "core/vcpu.h"
 
-/* Leaves them to the guest, at its start; on the idle vCPU. */
+/* Leaves the core's interrupts and chips to a guest that starts. The idle vCPU calls it. */
 void direct_begin(struct vcpu *vcpu);
-/* Takes them back when it has stopped. */
+/* Takes them back when that guest has stopped. */
 void direct_end(void);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Doorbells: an interrupt of one guest for another.
- */
+/* Doorbells: interrupts that guests send to each other. */
 #include "core/channel.h"
 #include "core/guest_kind.h"
 #include "core/hypercall.h"
 #include "core/work.h"
 
-/* For anybody but a Linux that rings an RTOS: there must be a channel between the two. */
+/* Rings a guest if it has a channel with the caller. A Linux that rings an RTOS, the frequent case,
+ * does not come here. */
 APART static u32 doorbell_ring_peer(const struct vm *from, const struct vm *to)
 {
 	if (from == to || !channel_connects(from, to))
@@ -21,7 +20,7 @@ static u32 hypercall_doorbell(struct vcpu *vcpu)
 	const struct vm *to;
 
 	work_end(doorbell);
-	vcpu_notify(vcpu); /* who is rung may be more urgent */
+	vcpu_notify(vcpu); /* the guest that is rung may be more urgent than the caller */
 	if (place >= core.vm_count)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	to = &vms[place];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Compares what the system's description asks for with what this image of the VMM has.
- */
+/* Compares the parts that the system's description asks for with those of this image. */
 #include "core/feature.h"
 
 #include "core/log.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts of the VMM that not every image has, beside kinds of guests (core/guest_kind.h): an
- * image is linked for a profile (vmm/profile), and what its systems do not use is not in it.
+ * The parts of the VMM that not every image has. An image is linked for a profile (vmm/profile)
+ * without the parts that its systems do not use. Kinds of guests are such parts, too, but have a
+ * list of their own (core/guest_kind.h).
  */
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "lib/types.h"
 #include "lib/unit.h"
 
-/* Bits of a part: that of the guest's flags where a guest asks for it, or one beside those. */
+/* The bit of each part. If a flag of a guest asks for the part it is the bit of that flag. */
 enum { FEATURE_CONTROL = GANDALF_GUEST_CONTROL, FEATURE_STRICT_TLS = GANDALF_GUEST_STRICT_TLS,
        FEATURE_CHANNELS = 1u << 31, FEATURE_CORES = 1u << 30 };
 
@@ -17,7 +18,7 @@ struct feature {
 	u32 bit;
 };
 
-/* At file scope, in the file that holds a part: the image has it. */
+/* Says that an image with this file has a part. It is used at file scope. */
 #define FEATURE(name, number)                                \
 	static const struct feature name##_feature = {number}; \
 	UNIT(features, struct feature, name##_feature)

@@ -9,17 +9,18 @@
 #include "core/work.h"
 #include "lib/owner.h"
 
-/* So short that an event would be a good part of their cost. A switch tells that a guest has
- * halted and left the CPU, and a delivery that a doorbell has rung. */
+/* Hypercalls without an event in the trace ring, since it would be a good part of their cost. Other
+ * events tell of them: a switch says that a guest has halted, a delivery that a doorbell has
+ * rung. */
 static const u64 untraced =
 	1ull << GANDALF_HYPERCALL_INTERRUPT_FLAG | 1ull << GANDALF_HYPERCALL_HALT |
 	1ull << GANDALF_HYPERCALL_DOORBELL | 1ull << GANDALF_HYPERCALL_NULL;
 _Static_assert(HYPERCALLS <= 64, "a bit for each");
 
-/* Of Linux, of an RTOS. */
+/* The hypercalls by number: those of a Linux, and those of an RTOS. NULL: there is none. */
 OF_MACHINE static hypercall_function tables[2][HYPERCALLS];
 
-COLD void hypercall_init(void)
+void hypercall_init(void)
 {
 	const struct hypercall *const *at;
 
@@ -35,7 +36,7 @@ COLD void hypercall_init(void)
 		}
 }
 
-COLD void hypercall_give(struct vcpu *vcpu)
+void hypercall_give(struct vcpu *vcpu)
 {
 	vcpu->hypercalls = tables[vcpu->vm->kind->real_time];
 }
@@ -47,7 +48,8 @@ APART static u32 hypercall_traced(struct vcpu *vcpu, hypercall_function function
 	return function(vcpu);
 }
 
-/* The hypercall's gate admits guests only. */
+/* Need not ask who was interrupted: the hypercall's gate admits guests only, and where interrupts
+ * may come by its vector, too, trap_any_hypercall() has asked. */
 u32 trap_hypercall(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
@@ -72,7 +74,7 @@ static u32 hypercall_null(UNUSED struct vcpu *vcpu)
 }
 HYPERCALL(GANDALF_HYPERCALL_NULL, HYPERCALL_OF_ALL, hypercall_null);
 
-COLD static u32 hypercall_alive(struct vcpu *vcpu)
+static u32 hypercall_alive(struct vcpu *vcpu)
 {
 	work_end(alive);
 	vm_show_life(vcpu->vm);
@@ -80,7 +82,7 @@ COLD static u32 hypercall_alive(struct vcpu *vcpu)
 }
 HYPERCALL(GANDALF_HYPERCALL_ALIVE, HYPERCALL_OF_ALL, hypercall_alive);
 
-COLD u32 hypercall_bad_address(struct vcpu *vcpu, u32 address)
+u32 hypercall_bad_address(struct vcpu *vcpu, u32 address)
 {
 	vm_stop(vcpu->vm, "hypercall %u with bad address %x", frame_number(vcpu->frame), address);
 	return 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hypercalls (abi/gandalf.h): one dispatcher, and a list that the linker puts together, to which
- * each file adds those that it serves (lib/unit.h).
+ * Hypercalls (abi/gandalf.h). Each file adds the hypercalls that it serves to a list of the linker
+ * (lib/unit.h), and one dispatcher calls them.
  */
 #pragma once
 
 #include "core/vcpu.h"
 #include "lib/unit.h"
 
-/* Numbers are below. */
+/* All numbers of hypercalls are below this. */
 #define HYPERCALLS 64
 
-/* For whom a hypercall is. */
+/* The guests that may make a hypercall; these are bits. */
 enum { HYPERCALL_OF_LINUX = 1, HYPERCALL_OF_RTOS = 2, HYPERCALL_OF_ALL = 3 };
 
 struct hypercall {
@@ -20,7 +20,7 @@ struct hypercall {
 	hypercall_function function;
 };
 
-/* At file scope: the guests have this hypercall in every image that the file is part of. */
+/* Gives guests a hypercall in every image that has this file. It is used at file scope. */
 #define HYPERCALL(call_number, call_guests, call_function)                                        \
 	static const struct hypercall hypercall_##call_number = {                                 \
 		.number = call_number, .guests = call_guests, .function = call_function,          \
@@ -28,13 +28,14 @@ struct hypercall {
 	UNIT(hypercalls, struct hypercall, hypercall_##call_number)
 UNITS(hypercalls, struct hypercall);
 
-/* Makes the tables of the image's hypercalls by number, one for each sort of guests; at boot. */
+/* Makes the tables of hypercalls by number from the list, one for Linux and one for RTOSes. Panics
+ * if two hypercalls have one number. Called at boot. */
 void hypercall_init(void);
-/* Gives a vCPU the table of its kind. */
+/* Gives a vCPU the table for its kind of guest. */
 void hypercall_give(struct vcpu *vcpu);
 
-/* By the number in the frame's EAX, in the vCPU's table: an entry into the VMM.
- * Returns what the guest finds in EAX. */
+/* Enters the VMM for a hypercall, whose number is in the frame's EAX. Returns what the guest gets
+ * in EAX. Stops a guest whose table lacks the number. */
 u32 trap_hypercall(struct frame *frame);
-/* Stops the guest: the pointer of its hypercall leads outside its memory. Returns 0. */
+/* Stops a guest for a hypercall whose pointer leads outside its memory. Returns 0. */
 u32 hypercall_bad_address(struct vcpu *vcpu, u32 address);

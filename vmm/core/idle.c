@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of the idle vCPU: the work that can wait (housekeeping), sleep, and the end of the
- * machine; and the watch over a guest that keeps it and Linux from the core.
+ * The life of the idle vCPU. It does work that can wait (housekeeping), sleeps, and switches the
+ * machine off. This file also watches for a guest that keeps the idle vCPU and Linux from the core.
  */
 #include "core/idle.h"
 
@@ -15,18 +15,19 @@
 #include "platform/pc/power.h"
 
 #define STARVATION_SECONDS 10u
-/* Characters of what is told of it, in a millisecond. */
+/* Characters of the notice of starvation that are logged in a millisecond. */
 #define NOTICE_RATE 8u
 #define STARVATION_TEXT " has held the CPU for 10 seconds; guests of lower priority wait\r\n"
 
 OF_CORE static struct deadline starvation;
-OF_CORE static u64 lowest_ran;  /* time stamps of Linux and the idle vCPU, at the last look */
-OF_CORE static u32 looks;       /* since then at which they had had no more, and someone waited */
-/* What is still to be said of a guest that starves others, and what behind that. */
+OF_CORE static u64 lowest_ran;  /* for how long Linux and the idle vCPU had run at the last look */
+OF_CORE static u32 looks;       /* looks since they last ran at which somebody waited */
+/* What is still to be logged of a guest that starves others, and what follows it. */
 OF_CORE_INITIALISED static const char *notice = "", *notice_rest = "";
 
-/* Says the next character of it, since interrupts wait meanwhile. false: all has been said. */
-COLD static bool notice_step(void)
+/* Logs one character of the notice, and no more, since interrupts wait meanwhile. Returns false if
+ * none was left. */
+static bool notice_step(void)
 {
 	if (*notice == '\0') {
 		notice = notice_rest;
@@ -39,10 +40,10 @@ COLD static bool notice_step(void)
 }
 
 /*
- * The watch over a guest that keeps others from the core. It looks each second, so
- * that a switch has nothing to note for it.
+ * Looks once a second whether a guest has kept all of lower priority from the core for
+ * STARVATION_SECONDS. A switch of vCPUs therefore has nothing to note for this watch.
  */
-COLD static u64 starvation_expire(UNUSED struct deadline *deadline)
+static u64 starvation_expire(UNUSED struct deadline *deadline)
 {
 	const struct vcpu *current = core.current;
 	u64 ran = core_ran(&idle_vcpu);
@@ -68,13 +69,13 @@ COLD static u64 starvation_expire(UNUSED struct deadline *deadline)
 	return rdtsc() + (u64)time_tsc_khz * 1000;
 }
 
-/* What is asked for meanwhile is left for the next time. */
-COLD static void housekeeping_perform(void)
+/* Does the work that waits. Work that is asked for meanwhile is left for the next call. */
+static void housekeeping_perform(void)
 {
 	u32 work = core.housekeeping;
 
 	core.housekeeping = HOUSEKEEPING_BUSY;
-	while (notice_step()) /* else other lines would come in the middle of it */
+	while (notice_step()) /* otherwise other lines would come in its middle */
 		;
 	if (work & HOUSEKEEPING_RELEASE)
 		vm_release_stopped();
@@ -85,8 +86,8 @@ COLD static void housekeeping_perform(void)
 	core.housekeeping &= ~HOUSEKEEPING_BUSY;
 }
 
-/* What is left to say leaves the UART first. */
-COLD static _Noreturn void machine_off(void)
+/* Switches the machine off when all output has left the UART. */
+static _Noreturn void machine_off(void)
 {
 	log_line("all guests are off");
 	interrupts_admit(power_off);
@@ -94,12 +95,12 @@ COLD static _Noreturn void machine_off(void)
 	power_off_machine();
 }
 
-COLD void idle_init(void)
+void idle_init(void)
 {
 	deadline_init(&starvation, starvation_expire, 0);
 }
 
-COLD void idle_run(void)
+void idle_run(void)
 {
 	deadline_set(&starvation, rdtsc());
 	for (;;) {

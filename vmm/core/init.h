@@ -4,5 +4,6 @@
 
 #include "lib/types.h"
 
-/* From boot.S; information is a physical address. */
+/* Starts the VMM. boot.S calls it with the multiboot loader's magic number and the physical address
+ * of its information. */
 _Noreturn void init(u32 magic, u32 information);

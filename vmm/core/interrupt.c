@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Physical interrupts on a core. Each is ended at the controller at once, then
- * handed to its owner, who keeps it pending until the guest takes it.
+ * Physical interrupts on a core. Each is ended at the controller at once and then handed to its
+ * owner. If that is a guest, the interrupt stays pending until the guest takes it.
  */
 #include "core/interrupt.h"
 
@@ -15,20 +15,21 @@
 #include "platform/pc/serial.h"
 
 #define IRQS 16
-#define CONSOLE_WAITS 10u /* milliseconds at most */
-#define CONSOLE_BURST 10u /* interrupts behind such a wait */
-#define CONSOLE_RATE 20u  /* interrupts in a millisecond at most */
+#define CONSOLE_WAITS 10u /* milliseconds that the UART waits for an RTOS, at most */
+#define CONSOLE_BURST 10u /* its interrupts that are served fully after such a wait */
+#define CONSOLE_RATE 20u  /* its interrupts in a millisecond, at most */
 
 OF_CORE static struct vcpu *owners[IRQS];
 OF_CORE_INITIALISED static int console_line = -1;
 OF_CORE static struct deadline console_deadline;
 static void serve_own(unsigned vector);
-/* serve_own(), or what serves interrupts for a guest to which the controllers have been left. */
+/* What serves interrupts. It is serve_own() unless the controllers have been left to a guest. */
 OF_CORE_INITIALISED static void (*serve)(unsigned vector) = serve_own;
-OF_CORE static u32 console_waits; /* how often it has waited, and been served behind that */
+/* How often the UART has waited for an RTOS, plus how often it has been served since. */
+OF_CORE static u32 console_waits;
 
-/* A fast UART must not take the processor from an RTOS for long with what it sends;
- * what it receives would be lost. */
+/* Returns whether the UART must wait before it sends more. A fast UART would otherwise take the
+ * CPU from an RTOS for long. Received bytes do not wait, since they would be lost. */
 static bool console_must_wait(void)
 {
 	return core.current->priority != 0 && console_waits < CONSOLE_WAITS;
@@ -83,18 +84,18 @@ void interrupt_take_back(void)
 	lines_enable();
 }
 
-/* An RTOS that must not wait has waited long enough when it has been seen to hold the processor
- * so often, one time after the other. */
+/* Counts that the UART has been served. It may be served CONSOLE_BURST times behind a wait while an
+ * RTOS holds the CPU; then it has to wait again. If no RTOS runs the count begins anew. */
 static void console_count(void)
 {
 	if (core.current->priority == 0 || ++console_waits >= CONSOLE_WAITS + CONSOLE_BURST)
 		console_waits = 0;
 }
 
-/* What is left to do is done at a later interrupt: one behind the other would keep
- * the timer's out, which the processor may serve after the 8259's. Between the steps
- * others are let in; the UART's are masked until the deadline. An RTOS that has just been woken up
- * is hit by that, too: so nothing is done that need not be. */
+/* Serves the UART. It moves few bytes, and leaves the rest to a later interrupt: without an end,
+ * UART interrupts would keep out the timer's, which the CPU may serve after those of the 8259. The
+ * UART stays masked until the deadline, and other interrupts are let in between the steps. An RTOS
+ * that has just been woken up is delayed by all this, so nothing is done without need. */
 static void console_interrupt(void)
 {
 	serial_mask_interrupts();

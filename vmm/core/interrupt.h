@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Physical interrupts: to the VMM's own devices and to the guests that own the
- * lines. */
+/* Physical interrupts, which go to the VMM's own devices or to the guests that own the lines. */
 #pragma once
 
 #include "core/core.h"
 #include "platform/pc/apic.h"
 
-/* Takes over the controllers; console_irq < 0: there is no UART. */
+/* Takes over the controllers and starts the timer. console_irq is the IRQ of the consoles' UART, or
+ * less than 0 if there is none. */
 void interrupt_init(int console_irq);
-/* Gives IRQs to a guest; bit n: IRQ n. */
+/* Gives IRQs to a guest. Bit n of irqs stands for IRQ n of the 8259 pair. */
 void interrupt_assign(u32 irqs, struct vcpu *vcpu);
-/* Leaves the controllers to a guest: what still enters the VMM goes to a function. */
+/* Leaves the controllers to a guest. Interrupts that still enter the VMM go to a function. */
 void interrupt_leave(void (*to)(unsigned vector));
-/* Takes them over again. */
+/* Takes the controllers over again. */
 void interrupt_take_back(void);
-/* Serves a vector other than that of the VMM's clock; real IF is 0. */
+/* Serves an interrupt by any vector but that of the VMM's clock. Real IF must be 0. */
 void interrupt_serve(unsigned vector);

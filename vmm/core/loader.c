@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the idle vCPU does for virtual machines, in steps between which more urgent guests run: it
- * loads and starts them, and when one has stopped it says so and frees what that has left.
+ * The idle vCPU's work for virtual machines. It loads and starts guests. When a guest has stopped,
+ * it logs that and frees what the guest has left. More urgent guests run between the steps.
  */
 #include "core/loader.h"
 
@@ -18,10 +18,10 @@
 #include "lib/format.h"
 #include "lib/string.h"
 
-/* What is copied between two looks at more urgent guests. */
+/* Bytes that are copied between two looks at more urgent guests. */
 #define LOAD_STEP 0x400u
 
-/* from: 0 for zeros, which no image's place is. */
+/* Copies size bytes of machine memory. If from is 0, where no image can be, it writes zeros. */
 static void fill_in_steps(u32 to, u32 from, u32 size)
 {
 	u32 step;
@@ -54,7 +54,8 @@ static void vm_load(struct vm *vm)
 	}
 }
 
-/* Each is for its name, fault_restarts and restart_limit. */
+/* The sentences that are logged. Their arguments are the guest's name, fault_restarts and
+ * restart_limit, of which they use the first ones. */
 static const char *const notices[] = {
 	[NOTICE_RESET_OFF] = "guest %s asked for a reset and stays off",
 	[NOTICE_RESET_RESTART] = "guest %s restarts",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Virtual machines as the idle vCPU has them to do with: on its stack, in steps between which more
- * urgent guests run. */
+/* The idle vCPU's work for virtual machines. It is done in steps on the idle vCPU's stack, and more
+ * urgent guests run between the steps. */
 #pragma once
 
 /* Makes this core's guests, and asks for their start; once, at boot. */
 void vm_start_all(void);
-/* Says what has become of guests, and frees what those that have stopped have left. */
+/* Logs what has become of guests, and frees what stopped guests have left. */
 void vm_release_stopped(void);
-/* Loads and starts what was asked for. */
+/* Loads and starts the guests in GANDALF_STATE_STARTING. */
 void vm_start_requested(void);

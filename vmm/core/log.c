@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log and the pump between consoles and UART. During boot, when nothing
- * interrupts yet, lines are sent at once; later the UART's interrupt drains
- * them, a few bytes at a time.
+ * The log, and the pump between the consoles and the UART. During boot, when nothing interrupts
+ * yet, lines are sent at once. Later the UART's interrupt drains the consoles, a few bytes at a
+ * time.
  */
 #include "core/log.h"
 
@@ -17,20 +17,20 @@
 #include "platform/pc/vga.h"
 
 #define PUMP_BYTES 2u
-#define SCREEN_RATE 10u /* times in a millisecond that the screen is written to */
+#define SCREEN_RATE 10u /* how often in a millisecond the screen gets PUMP_BYTES */
 #define PANIC_TEXT_SIZE 256
-#define TAKE_BACK_WAIT 20u /* milliseconds at most */
+#define TAKE_BACK_WAIT 20u /* milliseconds, at most, for what a guest has left in the UART */
 
 OF_GUESTS struct console_mux consoles;
 OF_CORE struct console *log_console;
 OF_CORE bool log_pauses;
-OF_CORE static bool has_uart; /* it answers; a guest may have had it meanwhile */
+OF_CORE static bool has_uart; /* a UART has answered when it was set up last */
 OF_CORE static struct deadline screen;
 OF_MACHINE static u16 uart_port;
 OF_MACHINE static u32 uart_baud;
 OF_CORE static char *copy;
 OF_CORE static u32 copy_room;
-/* What moves output to the outside now. */
+/* The function that moves output to the outside at present. */
 OF_CORE static void (*pump)(void);
 static _Noreturn void panic_tell(void);
 /* What a panic ends with. */
@@ -43,13 +43,14 @@ void log_copy(char *to, u32 size)
 	copy_room = size;
 }
 
-/* The idle vCPU lets more urgent guests run between two characters. */
+/* Returns whether the idle vCPU logs; it lets more urgent guests run between two characters. */
 static bool log_breathes(void)
 {
 	return core.guests_started && core.current == &idle_vcpu && !idle_vcpu.working;
 }
 
-/* Between two characters, and behind what the UART has been given. */
+/* Lets interrupts in, if the caller allows it: between two characters, and after the UART has been
+ * given something. */
 static void log_pause(void)
 {
 	if (log_pauses)
@@ -63,8 +64,8 @@ static void log_put(char character)
 	bool put;
 
 	EXPECTS_MASKED();
-	/* Its guest may have been stopped at a pause: the rest is left out, since it would be
-	 * masked. */
+	/* If the current guest has been stopped in a pause, no further pause is possible. The rest
+	 * of the text is left out, since it would be masked as a whole. */
 	if (log_pauses && core.current->state != VCPU_RUNNING)
 		return;
 	put = console_put(&consoles, log_console, character);
@@ -105,13 +106,13 @@ void log_line(const char *pattern, ...)
 	log_text("\r\n");
 }
 
-/* At boot, and from a guest that had the CPU to itself, and its ports. */
+/* Sets up the UART, at boot or after a guest had its ports. */
 static void uart_take(void)
 {
 	has_uart = uart_port != 0 && serial_init(uart_port, uart_baud);
 }
 
-/* Few bytes at a time, since interrupts wait: the UART interrupts again for the rest. */
+/* Gives the UART a few bytes, since interrupts wait meanwhile. It interrupts again for the rest. */
 static void uart_pump(void)
 {
 	unsigned room = serial_room();
@@ -122,7 +123,7 @@ static void uart_pump(void)
 	serial_expect_room(core.guests_started && console_has_output(&consoles));
 }
 
-/* The same for the screen, which does not interrupt: a deadline has it done. */
+/* Gives the screen a few bytes. The screen does not interrupt, so a deadline calls this again. */
 static void screen_pump(void)
 {
 	int byte;
@@ -234,7 +235,8 @@ void log_leave(void)
 	pump = pump_nothing;
 }
 
-/* What the guest has written leaves before the UART is emptied: its FIFO at 9600 baud. */
+/* Lets what the guest has written leave first, since the UART is emptied when it is set up. A full
+ * FIFO takes 17 ms at 9600 baud. */
 void log_take_back(void)
 {
 	u64 end = rdtsc() + (u64)TAKE_BACK_WAIT * time_tsc_khz;
@@ -253,7 +255,7 @@ void log_panic(void)
 
 static _Noreturn void panic_tell(void)
 {
-	core.guests_started = core.pauses = false; /* nothing interrupts, and nobody else runs */
+	core.guests_started = core.pauses = false; /* from now on nothing interrupts this */
 	if (pump == pump_nothing)
 		uart_take();
 	pump_choose();
@@ -262,8 +264,8 @@ static _Noreturn void panic_tell(void)
 	power_stop_machine();
 }
 
-/* Whatever has gone wrong, what is left to do needs neither the stack nor the address space on
- * which it did; the arguments may lie there. */
+/* Formats the text first, since the arguments may lie on the current stack. The rest is done on the
+ * boot stack and in the VMM's own address space, whatever has gone wrong with the current ones. */
 _Noreturn void panic(const char *pattern, ...)
 {
 	va_list arguments;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The VMM's log, a console of its own beside those of the guests, and the way
- * from all consoles to the outside: the UART, or VGA text where there is none.
+ * The VMM's log, which is a console beside those of the guests, and the way from all consoles to
+ * the outside. That is the UART, or the VGA text screen if there is no UART.
  */
 #pragma once
 
@@ -9,41 +9,44 @@
 
 extern struct console_mux consoles;
 
-/* port: of the UART, 0 for none; then lines go to VGA text. */
+/* Empties the consoles and sets up the UART at an I/O port. If port is 0, or nothing answers there,
+ * output goes to the VGA text screen. baud is in bits per second. */
 void log_init(u16 port, u32 baud);
-/* On a core that has neither: to is called when there is output, end behind a panic. */
+/* The same on a core that has neither. to is called when there is output, and end after a panic. */
 void log_init_elsewhere(void (*to)(void), void (*end)(void));
-/* What the panic was for. */
+/* Logs why the VMM stops. */
 void log_panic(void);
-/* One line, without its line feed. About 100 instructions a character; the idle vCPU
- * lets interrupts in after each. */
+/* Logs one line; the pattern (lib/format.h) is without the line feed. A character takes about 100
+ * instructions. If the idle vCPU logs, interrupts are let in after each character. */
 void log_line(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
-/* A part of a line. */
+/* Logs a part of a line. */
 void log_text(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
 
-/* From here on what the idle vCPU logs goes to a string too, as long as it fits; size 0
- * ends that. */
+/* Has all that the idle vCPU logs written to a string, too, as far as it fits in size bytes.
+ * size 0 ends this. */
 void log_copy(char *to, u32 size);
 
 extern struct console *log_console;
-/* Interrupts are let in behind each character, though it is not the idle vCPU that logs. */
+/* true lets interrupts in after each character even if it is not the idle vCPU that logs. */
 extern bool log_pauses;
-/* Moves some of what the consoles hold to the outside. Called at the UART's
- * interrupt and whenever a console got output. */
+/* Moves a few bytes from the consoles to the outside. Called at the UART's interrupt and whenever a
+ * console got output. */
 void log_pump(void);
-/* Tells guests that there is input for them, or room for output. */
+/* Tells the guests that their consoles may have input for them, or room for output. */
 void log_tell(void);
-/* Some of what came in to the consoles, and whether anything did; at the UART's interrupt only. */
+/* Moves a few received bytes to the consoles. Returns whether there were any. Only the UART's
+ * interrupt calls it. */
 bool log_receive(void);
-/* From here on interrupts move the bytes, and nothing waits for the UART. */
+/* Has interrupts move the bytes from now on, so that nothing waits for the UART. */
 void log_start(void);
-/* Leaves the UART or the screen to a guest: output waits from here on. */
+/* Leaves the UART or the screen to a guest. Output waits in the consoles from now on. */
 void log_leave(void);
-/* After that guest: sets the UART up again. */
+/* Sets the UART up again when that guest has stopped. */
 void log_take_back(void);
-/* Waits until all output has left; only for boot and power-off. */
+/* Waits until all output has left. This takes long, so it is for times at which no guest waits:
+ * boot, panic, power-off, and the start of a guest that gets the UART. */
 void log_flush(void);
 
-/* Logs why and stops the machine: only for the VMM's own errors and for a table
- * that cannot be used. */
+/* Logs a reason and stops the machine. This is for the VMM's own errors, and for a table or a
+ * machine that cannot be used. */
 _Noreturn void panic(const char *pattern, ...) __attribute__((format(printf, 1, 2)));

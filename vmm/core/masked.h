@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every section of the VMM in which interrupts are masked: its name, its bound in instructions,
- * why that is its bound, and what a guest does to bring the VMM there. A section begins behind a
- * CLI, which names it (cli() in arch/ia32/cpu.h), and ends where an interrupt can be taken
- * again, which is mostly in a guest. docs/masked-sections.md is made of this table.
+ * Every section of the VMM in which interrupts are masked. The table has its name, its bound in
+ * instructions, why that is the bound, and what a guest does to bring the VMM there. A section
+ * begins behind a CLI, which names it (cli() in arch/ia32/cpu.h). It ends where an interrupt can be
+ * taken again, which is mostly in a guest. docs/masked-sections.md is made of this table.
  *
  * The bounds are promises: tests/boot/test_masked.py drives the VMM through the sections and
- * compares. A reason that begins with "dedicated:" is for a Linux with the CPU to itself, for which
- * nobody waits; an action that begins with "none" is none that a test here takes.
+ * compares. A reason that begins with "dedicated:" is for a Linux that has the CPU to itself, so
+ * that nobody else waits. An action that begins with "none" is one that no test here takes.
  */
 #pragma once
 
@@ -63,7 +63,7 @@
 		"notice of at most 60, are put together",                                     \
 		"output on any console")                                                      \
 	SECTION(console_tell, 1000,                                                           \
-		"at most 8 guests are told that there is room or input, and "                 \
+		"at most 9 guests are told that there is room or input, and "                 \
 		"the way out",                                                                \
 		"the same")                                                                   \
 	SECTION(command_input, 1000,                                                          \
@@ -107,10 +107,10 @@
 		"at most 8 channels, and the way out",                                        \
 		"the doorbell of another guest")                                              \
 	SECTION(rtos_print, 1000,                                                             \
-		"8 bytes, and 2 for the UART",                                                \
+		"4 bytes, or 2 for the UART",                                                 \
 		"an RTOS's console output")                                                   \
 	SECTION(rtos_read, 1000,                                                              \
-		"8 bytes of what was typed",                                                  \
+		"4 bytes of what was typed",                                                  \
 		"an RTOS reads its console")                                                  \
 	SECTION(control_refusal, 1000,                                                        \
 		"no loop: it is noted for the idle vCPU, and the way out",                    \
@@ -126,7 +126,7 @@
 		"an action on another guest, an image loaded, a console typed "               \
 		"on")                                                                         \
 	SECTION(control_type, 1000,                                                           \
-		"8 bytes typed on another's console, and the way out",                        \
+		"16 bytes typed on another's console, and the way out",                       \
 		"a write to an RTOS's console")                                               \
 	SECTION(stop, 1000,                                                                   \
 		"no loop: the reason is formatted in front of it",                                \
@@ -135,7 +135,7 @@
 		"8 lines and deadlines of the guest are given up, and the way "               \
 		"out",                                                                        \
 		"the same")
-/* The same for entries, which an interrupt gate leads to: what came, and who was interrupted. */
+/* The same for entries by interrupt gates. Their names say what came and who was interrupted. */
 #define MASKED_ENTRIES(ENTRY)                                                                 \
 	ENTRY(clock_of_shared, 1000,                                                          \
 		"two deadlines that are due, of which most are "                              \
@@ -156,7 +156,7 @@
 		"as `line_of_shared`",                                                        \
 		"the UART, devices of RTOSes while an RTOS runs")                             \
 	ENTRY(hypercall_of_rtos, 1000,                                                        \
-		"8 bytes of a console, or no loop; and the way out",                          \
+		"4 bytes of a console, or no loop; and the way out",                          \
 		"every hypercall of an RTOS")                                                 \
 	ENTRY(exception_of_rtos, 1000,                                                        \
 		"no loop; a stop is taken as in `stop`",                                      \
@@ -200,15 +200,15 @@
 		"dedicated: as `line_of_dedicated`",                                          \
 		"an interrupt at a point of the VMM's work: an upcall")
 /*
- * The record of a section that begins here: the address and the name. It is where debug information
- * is, so that no byte of the image is needed, and the linker drops it with the code.
- * `make check` compares the records with all CLIs and with the table.
+ * Records the address and the name of a section that begins here. The record lies with the debug
+ * information, so it takes no byte of the image, and the linker drops it with the code. `make
+ * check` compares the records with all CLIs and with the table.
  */
 #define MASKED_RECORD(section)                                                \
 	"771: .pushsection .debug_masked, \"\", @progbits\n"                     \
 	".long 771b; .asciz \"" section "\"; .popsection"
 
-/* For the compiler: a section that is not in the table is an error. */
+/* Names the sections for the compiler, so that one that is not in the table is an error. */
 #define MASKED_NUMBER(name, ...) MASKED_##name,
 enum masked_section { MASKED_SECTIONS(MASKED_NUMBER) };
 #undef MASKED_NUMBER

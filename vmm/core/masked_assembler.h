@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For the assembler: the record of a masked section that begins here, as MASKED_RECORD() in
- * core/masked.h makes it for C.
+ * Records for the assembler that a masked section begins here. MASKED_RECORD() in core/masked.h
+ * does the same for C.
  */
 .macro MASKED section
 771:	.pushsection .debug_masked, "", @progbits

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The boot module (Multiboot Specification 0.6.96, 3.3). It stays in memory as
- * it was loaded, so that guests can be started again from it. While it is
- * checked it is mapped where the memory of the RTOSes will be.
+ * The boot module (Multiboot Specification 0.6.96, 3.3). It stays in memory, since guests are
+ * started again from it. While it is checked, it is mapped where the memory of the RTOSes will be.
  */
 #include "core/module.h"
 
@@ -26,7 +25,7 @@ struct multiboot_module {
 	u32 start, end, string, reserved;
 };
 
-/* Entries follow each other at size + 4 bytes. */
+/* An entry of the loader's memory map. The next one follows at size + 4 bytes. */
 struct multiboot_memory {
 	u32 size;
 	u64 base, length;
@@ -118,7 +117,7 @@ static bool module_in_the_way(const struct gandalf_table *table, u32 at)
 	       overlaps(at, module_bytes, LAYOUT_PHYSICAL, vmm_end() - LAYOUT_PHYSICAL);
 }
 
-/* To the highest end of memory that no guest has. */
+/* Moves the module to the highest end of a piece of memory where nothing is in its way. */
 static void module_move(const struct gandalf_table *table)
 {
 	u32 best = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool: a list of free frames, in which each names the next in its first word. What was
- * used of a frame is marked, and zeroed when it is allocated again.
+ * The pool is a list of free frames, in which each frame names the next one in its first word. The
+ * parts of a frame that were used are marked, and are zeroed when the frame is allocated again.
  */
 #include "core/pool.h"
 
@@ -10,13 +10,13 @@
 #include "lib/owner.h"
 #include "lib/string.h"
 
-/* Groups of a frame that pool_prepare() zeroes at a time: some 400 instructions. */
+/* Groups of a frame that pool_prepare() zeroes at a time, which takes some 400 instructions. */
 #define CLEAN_GROUPS 8u
 
 OF_CORE static u32 pool_first;
 OF_CORE u32 pool_distance, pool_frames, pool_available;
 
-/* The marks take the first frames. */
+/* Keeps the first frames for the marks. */
 void pool_init(u32 base, u32 size)
 {
 	u32 marks = (size / POOL_GROUP / 8 + PAGE_SIZE - 1) & PTE_FRAME;
@@ -30,7 +30,7 @@ void pool_init(u32 base, u32 size)
 		pool_free(base + offset - PAGE_SIZE);
 }
 
-/* Zeroes so many groups, at most, of the first free frame, of which there must be one. */
+/* Zeroes at most so many groups of the first free frame. There must be a free frame. */
 static void pool_clean(u32 groups)
 {
 	u32 *contents = pool_pointer(pool_first);

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The pool of frames from which shadow page tables, stacks and descriptor tables are made.
- */
+/* The pool of frames of 4 KiB, of which shadow page tables, stacks and descriptor tables are
+ * made. */
 #pragma once
 
 #include "arch/ia32/memory.h"
 #include "lib/types.h"
 
-/* Gives the pool its frames; base and size are multiples of a large page. */
+/* Gives the pool its frames. base is a physical address and size is in bytes; both are multiples of
+ * a large page. */
 void pool_init(u32 base, u32 size);
 /*
- * A zeroed frame, its physical address, or 0 when none is left. What was used of it is
- * zeroed again when it is next allocated, 128 bytes at a time: all of it, unless the user
- * marked them. On the idle vCPU more urgent ones run between. So freeing costs next to
- * nothing, whatever was in the frame.
+ * Returns the physical address of a zeroed frame, or 0 if none is left. The frame is zeroed here
+ * and not when it is freed, so to free a frame costs next to nothing. Only groups of 128 bytes that
+ * are marked are zeroed. All are marked when the frame is given out; a user who writes to few of
+ * them may clear the marks and set them as he writes. On the idle vCPU more urgent guests run
+ * between two groups.
  */
 MUST_CHECK u32 pool_allocate(void);
+/* Takes a frame back, by its physical address. */
 void pool_free(u32 frame);
-/* Zeroes some of the frame that is allocated next. true: it has little left to zero, or there is
- * none, which is so at the fourth call at the latest. */
+/* Zeroes a quarter of the frame that is allocated next, for callers that must not take long.
+ * Returns true if that frame has at most one group left to zero, or if there is no frame. That is
+ * so at the fifth call at the latest. */
 MUST_CHECK bool pool_prepare(void);
 
-/* From a frame's physical address to its linear one. */
+/* The linear address of a frame minus its physical address. */
 extern u32 pool_distance;
 
-/* The contents of a frame of the pool. */
+/* Returns where the VMM sees a frame of the pool. */
 static inline void *pool_pointer(u32 frame)
 {
 	return (void *)(frame + pool_distance);
@@ -32,23 +35,24 @@ static inline void *pool_pointer(u32 frame)
 
 #define POOL_GROUP 128u
 #define POOL_GROUPS (PAGE_SIZE / POOL_GROUP)
-/* A bit for each 128 bytes of the pool, 32 for a frame. */
+/* The marks: a bit for each group of the pool, 32 for a frame. */
 #define pool_used ((u32 *)LAYOUT_POOL)
 
-/* Those of a frame. Whoever clears some that are set calls pool_mark() for what he uses
- * from then on. */
+/* Returns the marks of a frame. Whoever clears marks calls pool_mark() for each group that he
+ * writes to from then on. */
 static inline u32 *pool_marks(u32 frame)
 {
 	return &pool_used[(frame + pool_distance - LAYOUT_POOL) >> PAGE_SHIFT];
 }
 
+/* Marks the group that an address of the pool lies in. */
 static inline void pool_mark(const void *at)
 {
 	bit_set(pool_used, ((u32)at - LAYOUT_POOL) / POOL_GROUP);
 }
-/* Frames of the pool, and those that are free. */
+/* How many frames the pool has, and how many of them are free. */
 extern u32 pool_frames, pool_available;
-/* The free ones, by walking the list: 4 instructions for each. */
+/* Returns how many frames the list of free ones has. It takes 4 instructions for each. */
 u32 pool_count(void);
-/* Names each of them; for debug builds. */
+/* Calls a function for each free frame. Debug builds use it. */
 void pool_each_free(void (*visit)(u32 frame));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scheduler: a list in the order of priority, searched from the front. With
- * at most nine vCPUs a search costs less than the upkeep of a run queue.
+ * The scheduler, which searches a list of all vCPUs in the order of priority from its front. With
+ * at most nine guests a search costs less than the upkeep of a run queue.
  */
 #include "core/schedule.h"
 
@@ -10,12 +10,13 @@
 #include "core/trace.h"
 #include "lib/owner.h"
 
-/* The idle vCPU, which can always run, ends it. */
+/* The vCPUs, the highest priority first. The idle vCPU, which can always run, is the last. */
 OF_CORE static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
-/* The turn of the current vCPU, if it shares its priority. */
+/* The end of the current vCPU's turn, if it shares its priority with others. */
 OF_CORE static struct deadline turn;
-OF_CORE static bool turn_ended; /* since the last look, if housekeeping waits */
+OF_CORE static bool turn_ended; /* a turn has ended since housekeeping_precedes() last looked */
 
+/* Returns whether a vCPU can run. Wakes it up if it is halted and something waits for it. */
 static bool vcpu_runnable(struct vcpu *vcpu)
 {
 	if (vcpu->state == VCPU_HALTED && vcpu_is_notified(vcpu))
@@ -23,13 +24,13 @@ static bool vcpu_runnable(struct vcpu *vcpu)
 	return vcpu->state == VCPU_RUNNING;
 }
 
-COLD bool schedule_waits(struct vcpu *vcpu)
+bool schedule_waits(struct vcpu *vcpu)
 {
 	return vcpu != core.current && vcpu_runnable(vcpu);
 }
 
-/* Behind the others of its priority. */
-COLD static u64 turn_expire(UNUSED struct deadline *deadline)
+/* Ends the turn of the current vCPU and puts it behind the others of its priority. */
+static u64 turn_expire(UNUSED struct deadline *deadline)
 {
 	struct vcpu *current = core.current;
 	struct vcpu **at = order;
@@ -47,14 +48,14 @@ COLD static u64 turn_expire(UNUSED struct deadline *deadline)
 	return rdtsc() + time_tsc_khz;
 }
 
-COLD void schedule_init(void)
+void schedule_init(void)
 {
 	core.current = &idle_vcpu;
 	order[0] = &idle_vcpu;
 	deadline_init(&turn, turn_expire, 0);
 }
 
-COLD void schedule_add(struct vcpu *vcpu)
+void schedule_add(struct vcpu *vcpu)
 {
 	if (core.vcpu_count != 0 && order[core.vcpu_count - 1]->priority == vcpu->priority)
 		order[core.vcpu_count - 1]->shares = vcpu->shares = core.unusual = true;
@@ -62,7 +63,7 @@ COLD void schedule_add(struct vcpu *vcpu)
 	order[core.vcpu_count] = &idle_vcpu;
 }
 
-COLD void schedule_housekeeping(u32 work)
+void schedule_housekeeping(u32 work)
 {
 	EXPECTS_MASKED();
 	core.housekeeping |= work;
@@ -70,10 +71,10 @@ COLD void schedule_housekeeping(u32 work)
 	vcpu_notify(core.current);
 }
 
-/* Whether the idle vCPU's work comes first: before Linux, but not before the VMM's
- * work for it, and before RTOSes less urgent than one to be started. One that is
- * as urgent gives way when it has had its turn. */
-APART COLD static bool housekeeping_precedes(const struct vcpu *vcpu)
+/* Returns whether the idle vCPU's work comes before a vCPU. It comes before Linux, but not before
+ * the VMM's work for Linux. If an RTOS is to be started, it also comes before less urgent RTOSes,
+ * and before equally urgent ones that have had their turn. */
+APART static bool housekeeping_precedes(const struct vcpu *vcpu)
 {
 	bool ended = turn_ended;
 	u32 priority = 0;
@@ -87,7 +88,7 @@ APART COLD static bool housekeeping_precedes(const struct vcpu *vcpu)
 	return vcpu->priority <= priority && !vcpu->working;
 }
 
-/* The first that can run. */
+/* Returns the vCPU that is to have the core. */
 static struct vcpu *schedule_pick(void)
 {
 	struct vcpu **at = order;
@@ -101,7 +102,8 @@ static struct vcpu *schedule_pick(void)
 	return first;
 }
 
-APART COLD static void switch_unusual(const struct vcpu *from, struct vcpu *to)
+/* Does what only some systems need at a switch: those with turns or breakpoints. */
+APART static void switch_unusual(const struct vcpu *from, struct vcpu *to)
 {
 	if (to->shares)
 		deadline_set(&turn, rdtsc() + time_tsc_khz - ((u32)to->ran - to->turn));
@@ -130,7 +132,7 @@ bool schedule_gives_way(void)
 	return true;
 }
 
-COLD void schedule_breathe(void)
+void schedule_breathe(void)
 {
 	interrupts_admit(breathe);
 	schedule();

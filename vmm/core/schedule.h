@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which vCPU has the core: the runnable one of the highest priority, always;
- * those of the same priority take turns of a millisecond.
- * Linux has priority 0. When the idle vCPU has work it comes before Linux, but not in
- * the middle of the VMM's work for it, and has the priority of an RTOS that it is to
- * start; otherwise it comes last.
+ * The scheduler decides which vCPU has the core. It is always the runnable one of the highest
+ * priority; vCPUs of the same priority take turns of a millisecond. Linux has priority 0. The
+ * idle vCPU comes last if it has no work. With work it comes before Linux, but not in the middle of
+ * the VMM's work for Linux, and with an RTOS to start it has the priority of that RTOS.
  */
 #pragma once
 
 #include "core/vcpu.h"
 
+/* Work for the idle vCPU, as bits: to log and free what guests have left, to start guests, and to
+ * answer commands. */
 #define HOUSEKEEPING_RELEASE 1u
 #define HOUSEKEEPING_START 2u
 #define HOUSEKEEPING_COMMAND 8u
-/* While work goes on: it keeps its place before Linux. */
+/* Is set while the idle vCPU is at work, so that it keeps its place before Linux. */
 #define HOUSEKEEPING_BUSY 4u
 
 void schedule_init(void);
-/* Adds a vCPU; called in the order of priority, highest first. */
+/* Adds a vCPU. Those of higher priority must have been added before. */
 void schedule_add(struct vcpu *vcpu);
-/* Returns when the caller's vCPU is the one to run; true if others ran meanwhile. */
+/* Lets a more urgent vCPU run, if there is one. It returns when the caller's vCPU is the one to
+ * run, perhaps long after. Returns true if others ran meanwhile. */
 MUST_CHECK bool schedule_gives_way(void);
-/* Where that makes no difference. */
+/* Does the same for a caller to which that makes no difference. */
 static inline void schedule(void)
 {
 	if (schedule_gives_way())
 		return;
 }
-/* Whether it could run, but another has the CPU. */
+/* Returns whether a vCPU could run, but another one has the core. */
 bool schedule_waits(struct vcpu *vcpu);
-/* Lets interrupts in and more urgent vCPUs run; for long work of the idle vCPU. */
+/* Lets interrupts in and more urgent vCPUs run. It is for long work, mostly of the idle vCPU. */
 void schedule_breathe(void);
-/* Asks the idle vCPU for work. */
+/* Asks the idle vCPU for work: bits HOUSEKEEPING_... */
 void schedule_housekeeping(u32 work);

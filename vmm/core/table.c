@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checks of the compiled system description: whatever the VMM itself relies
- * on. What guests may not have beside each other (names, ports, interrupts) is the
- * host tool's to say. Each function looks at one aspect and stops the VMM
- * with a sentence if it finds fault; sums are taken in 64 bits or as differences, so that
- * no pair of values can wrap around.
+ * Checks of everything in the compiled system description that the VMM itself relies on. Conflicts
+ * between guests over names, ports and interrupts are left to the host tool. Each function looks at
+ * one aspect, and panics with a sentence if it finds a fault. Sizes are compared with differences
+ * and not with sums, since sums could wrap around.
  */
 #include "core/table.h"
 
@@ -16,10 +15,10 @@
 
 enum { INTERRUPTS = 16, UART_PORTS = 8, BAUD_MAXIMUM = 115200 };
 
-/* The values that a field may have. */
+/* The values that a field of a record may have. */
 struct bounds {
 	const char *field;
-	u32 offset; /* in its record */
+	u32 offset; /* bytes from the start of the record */
 	u32 first, last;
 };
 
@@ -51,7 +50,7 @@ static const struct bounds guest_bounds[] = {
 	BOUNDS(guest, port_range_count, 0, GANDALF_PORT_RANGES_MAXIMUM),
 };
 
-/* What is looked at: with name, the beginning of the sentence. */
+/* What is looked at now. Together they begin the sentence about a fault. */
 OF_MACHINE static const char *subject, *name;
 OF_MACHINE static u32 vmm_first, vmm_end;
 
@@ -89,7 +88,7 @@ static void check_bounds(const void *record, const struct bounds *bounds, u32 co
 	}
 }
 
-/* Whether size bytes at offset lie within limit bytes. */
+/* Returns whether size bytes at offset lie within limit bytes. */
 static bool fits(u32 offset, u32 size, u32 limit)
 {
 	return offset <= limit && size <= limit - offset;
@@ -137,7 +136,7 @@ static void check_header(const struct gandalf_table *table, u32 available)
 		check_bounds(table, console_bounds, ARRAY_SIZE(console_bounds));
 }
 
-/* What guests, channels and pool have in common. */
+/* Checks the place of a guest's memory, a channel or the pool. */
 static void check_place(u32 base, u32 size, u32 alignment)
 {
 	if ((base | size) % alignment != 0 || size == 0)
@@ -148,7 +147,7 @@ static void check_place(u32 base, u32 size, u32 alignment)
 		fail("its memory overlaps the VMM.");
 }
 
-/* Of a guest or a channel. */
+/* Checks the place of a guest's memory or a channel, which must not overlap the pool. */
 static void check_memory(const struct gandalf_table *table, u32 base, u32 size, u32 alignment)
 {
 	check_place(base, size, alignment);
@@ -229,7 +228,7 @@ static void check_guest_start(const struct gandalf_table *table, u32 index)
 		fail("boot parameters or command line are outside its memory.");
 }
 
-/* A channel's memory may be a Linux's too. */
+/* Lets a channel's memory overlap that of guests, since a Linux has its channels within its own. */
 static void check_channel(const struct gandalf_table *table, u32 index)
 {
 	const struct gandalf_table_channel *channel = &table->channels[index];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue of deadlines: a sorted list, so that the timer interrupt looks at
- * what is due only. There are two or three deadlines per guest, and the most
- * frequent ones stand in front: an insertion passes few of them.
+ * The queue of deadlines. It is a sorted list, so the timer interrupt looks only at those that are
+ * due. There are two or three deadlines for each guest. The frequent ones are mostly in front,
+ * so an insertion passes few of them.
  */
 #include "core/time.h"
 
@@ -13,15 +13,16 @@
 #include "platform/pc/apic.h"
 #include "platform/pc/i8254.h"
 
-/* So many times a millisecond an RTOS could be dispatched: in a period of that it has begun. */
+/* A millisecond divided by this is long enough for an RTOS to begin to run. */
 #define BEGIN_RATE 256
 
 OF_MACHINE u32 time_tsc_khz;
 
 OF_CORE_INITIALISED static struct deadline last = {.time = TIME_NEVER};
 OF_CORE_INITIALISED static struct deadline *first = &last;
+/* The timer that this machine has. */
 OF_MACHINE static const struct timer_hardware *found;
-/* The one that was found, or none while it is a guest's. */
+/* The same, or no_timer while the timer is left to a guest. */
 OF_CORE static const struct timer_hardware *hardware;
 
 static void program_nothing(UNUSED u32 low, UNUSED s32 high)
@@ -30,37 +31,37 @@ static void program_nothing(UNUSED u32 low, UNUSED s32 high)
 
 static const struct timer_hardware no_timer = {.program = program_nothing};
 
-COLD void time_init(void)
+void time_init(void)
 {
 	time_tsc_khz = i8254_measure_tsc();
 	found = hardware = apic_init(time_tsc_khz) ? &apic_timer : &i8254_timer;
 	hardware->start();
 }
 
-COLD void time_stop(void)
+void time_stop(void)
 {
 	hardware = &no_timer;
 	found->stop();
 }
 
-COLD void time_start(void)
+void time_start(void)
 {
 	hardware = found;
 	hardware->start();
 	time_interrupt();
 }
 
-COLD const char *time_hardware(void)
+const char *time_hardware(void)
 {
 	return found->name;
 }
 
-COLD int time_irq(void)
+int time_irq(void)
 {
 	return found->irq;
 }
 
-/* Mostly it comes first. */
+/* Puts a deadline that is not in the queue into its place there, which is mostly the first. */
 static void deadline_insert(struct deadline *deadline, u64 time)
 {
 	struct deadline **link = &first;
@@ -77,7 +78,7 @@ static void deadline_insert(struct deadline *deadline, u64 time)
 	*link = deadline;
 }
 
-COLD void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
 {
 	deadline->time = TIME_NEVER;
 	deadline->priority = priority;
@@ -98,7 +99,7 @@ void deadline_set(struct deadline *deadline, u64 time)
 	}
 	deadline_insert(deadline, time);
 	if (first == deadline) {
-		/* program() sees by itself whether it is over. */
+		/* program() finds out by itself whether the deadline is over. */
 		bool over = rdtsc_since(&time, &low, &high);
 
 		(void)over;
@@ -114,10 +115,11 @@ static inline void deadline_expire(struct deadline **link)
 	deadline_insert(deadline, deadline->expire(deadline));
 }
 
-/* Several are over. Guests can have their timers expire at one time, and an RTOS is not to wait
- * for the others': the most urgent one is next, and the rest has an interrupt when that one has
- * begun, as have those at once that are in no hurry and can have more to do. */
-APART COLD static void time_interrupt_further(void)
+/* Expires one more deadline, if several are over, and programs an interrupt for the rest. Guests
+ * can have their timers expire at one time, and an RTOS must not wait for the deadlines of others.
+ * So the most urgent deadline is next; one of priority 0, which may have more to do, is not. The
+ * interrupt comes when the guest that wakes up has begun to run. */
+APART static void time_interrupt_further(void)
 {
 	u64 now = rdtsc();
 	struct deadline **most_urgent = &first;
@@ -152,12 +154,12 @@ void time_interrupt(void)
 	hardware->program(low, high);
 }
 
-COLD u64 time_microseconds(u64 ticks)
+u64 time_microseconds(u64 ticks)
 {
 	return multiply_divide(ticks, 1000, time_tsc_khz);
 }
 
-COLD u64 time_milliseconds(u64 ticks)
+u64 time_milliseconds(u64 ticks)
 {
 	return divide_u64(ticks, time_tsc_khz, NULL);
 }

@@ -1,43 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time: one queue of deadlines drives the timers of the RTOSes, Linux's virtual
- * PIT and RTC, and the VMM's own watches. The unit is the tick of the time
- * stamp counter, also between guests.
+ * Time. One queue of deadlines drives the timers of the RTOSes, Linux's virtual PIT and RTC, and
+ * the VMM's own watches. All times are in ticks of the time stamp counter, which runs on
+ * whichever guest has the CPU.
  */
 #pragma once
 
 #include "lib/types.h"
 
 struct deadline {
-	struct deadline *next; /* in the queue, if it is set */
-	u64 time; /* TIME_NEVER: not set */
-	u32 priority; /* of whom it wakes up; 0: nobody's who is in a hurry */
-	/* Called once, at time or later. Returns the next time, or
-	 * TIME_NEVER; it may set other deadlines, but not this one. */
+	struct deadline *next; /* the next one in the queue, if this one is set */
+	u64 time; /* when it is due; TIME_NEVER: it is not set */
+	u32 priority; /* that of the RTOS that it wakes up; 0: it is not urgent */
+	/* Is called once, at that time or later, with interrupts masked. Returns the next time, or
+	 * TIME_NEVER. It may set other deadlines, but not this one. */
 	u64 (*expire)(struct deadline *deadline);
 };
 
+/* The frequency of the time stamp counter in kHz, which is also its ticks in a millisecond. */
 extern u32 time_tsc_khz;
 
-/* Measures the TSC and takes the local APIC's timer, or the PIT without one. */
+/* Measures that frequency, and starts the timer of the local APIC, or the 8254 if there is none. */
 void time_init(void);
-/* Leaves the timer to a guest that has the CPU to itself, and takes it back. */
+/* Leave the timer to a guest that has the CPU to itself, and take it back. */
 void time_stop(void);
 void time_start(void);
-/* Not set at first. */
+/* Prepares a deadline, which is not set at first. */
 void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority);
-/* Moves it, or with TIME_NEVER takes it back. */
+/* Sets a deadline or moves it; TIME_NEVER takes it back. Interrupts must be masked. */
 void deadline_set(struct deadline *deadline, u64 time);
-/* Nothing else is so late that its upper half is that of TIME_NEVER. */
+/* Returns whether a deadline is set. It compares upper halves only, which is enough: no time that
+ * occurs has that of TIME_NEVER. */
 static inline bool deadline_is_set(const struct deadline *deadline)
 {
 	return (u32)(deadline->time >> 32) != (u32)(TIME_NEVER >> 32);
 }
-/* The timer interrupt: expires what is due, two deadlines at most, and programs what is next. */
+/* Serves the timer interrupt: expires at most two deadlines that are due, and programs the timer
+ * for the next one. */
 void time_interrupt(void);
+/* Convert ticks, rounded down. */
 u64 time_microseconds(u64 ticks);
 u64 time_milliseconds(u64 ticks);
-/* The name of the timer that it is. */
+/* Returns the name of the timer that is used. */
 const char *time_hardware(void);
-/* The IRQ of the timer, or -1 when it is the local APIC's. */
+/* Returns the IRQ of the timer, or -1 if it is that of the local APIC. */
 int time_irq(void);

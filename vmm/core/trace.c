@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trace ring, overwritten from the front; one per core. */
+/* The trace ring of the core, in which new events overwrite the oldest ones. */
 #include "core/trace.h"
 
 #include "core/core.h"

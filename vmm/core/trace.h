@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trace ring: what the VMM did last, with time stamps. Every report of a
- * stopped guest ends with its last events. An event costs 13
- * instructions; abi/control.h has its layout.
+ * The trace ring, which says with time stamps what the VMM did last. Every report of a stopped
+ * guest ends with the guest's last events. To record an event costs 13 instructions. abi/control.h
+ * has the layout.
  */
 #pragma once
 
@@ -23,7 +23,8 @@ extern u32 trace_next;
 /* Records an event of the current vCPU. */
 void trace(enum trace_type type, u32 first, u32 second);
 
-/* An event that is still to be written. In a register: fewer bytes. */
+/* Takes the place of the next event, which the caller is to write. The assembly statement has the
+ * compiler keep its address in a register, which takes fewer bytes of code. */
 static inline struct gandalf_trace_event *trace_begin(void)
 {
 	struct gandalf_trace_event *event =
@@ -33,13 +34,13 @@ static inline struct gandalf_trace_event *trace_begin(void)
 	return event;
 }
 
-/* What it says but for the time. A macro, so that each word is read as it is stored and takes no
- * register before. */
+/* Writes all of an event but its time. It is a macro so that each word is computed just when it is
+ * stored, and occupies no register before. */
 #define trace_write(event, id, event_type, first_word, second_word)                                \
 	((event)->type = (u16)(event_type), (event)->vcpu = (u16)(id),                             \
 	 (event)->first = (first_word), (event)->second = (second_word))
 
-/* The same as trace() for a vCPU, without a call: on the way to an RTOS. */
+/* Records an event of a given vCPU without a call, for the way to an RTOS. */
 #define trace_fast(id, event_type, first_word, second_word)                                        \
 	do {                                                                                       \
 		struct gandalf_trace_event *trace_event_ = trace_begin();                          \
@@ -47,5 +48,5 @@ static inline struct gandalf_trace_event *trace_begin(void)
 		trace_write(trace_event_, id, event_type, first_word, second_word);                \
 	} while (0)
 
-/* Logs the last count events of the vCPU. */
+/* Logs the last count events of a vCPU. Interrupts are let in meanwhile, and others may run. */
 void trace_log(u32 vcpu, u32 count);

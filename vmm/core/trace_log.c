@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trace ring in words, for reports and for the VMM's console. */
+/* Puts the trace ring into words, for reports and for the VMM's console. */
 #include "arch.h"
 #include "core/log.h"
 #include "core/schedule.h"
@@ -14,15 +14,15 @@ static const char names[] =
 	GANDALF_TRACE_LIST(X);
 #undef X
 
-/* An event, for a search: interrupts are let in now and then. */
-COLD static const struct gandalf_trace_event *trace_event(u32 number)
+/* Returns an event for a search. Now and then it lets interrupts in. */
+static const struct gandalf_trace_event *trace_event(u32 number)
 {
 	if (number % SEARCH_STEP == 0)
 		schedule_breathe();
 	return &trace_events[number % GANDALF_TRACE_EVENTS];
 }
 
-COLD void trace_log(u32 vcpu, u32 count)
+void trace_log(u32 vcpu, u32 count)
 {
 	u32 end = trace_next;
 	u32 oldest = end > GANDALF_TRACE_EVENTS ? end - GANDALF_TRACE_EVENTS : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of virtual machines: created from the table, and stopped, paused or started again by
- * themselves, by others or by the VMM. The idle vCPU loads them (loader.c).
+ * The life of virtual machines. They are created from the table, and then stopped, paused or
+ * started again by themselves, by others or by the VMM. The idle vCPU loads them (loader.c).
  */
 #include "core/vm.h"
 
@@ -23,14 +23,16 @@ OF_CORE static char reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
 
 static void vm_fail(struct vm *vm);
 
-/* For the report; it may fill the guest's page tables, if interrupts are enabled. */
+/* Copies the guest's current instruction for the report. That may fill the guest's shadow page
+ * tables, if interrupts are enabled. */
 static void vm_fetch(struct vm *vm)
 {
 	vm->code_count = vm->vcpus->operations->instruction(vm->vcpus, vm->code, sizeof(vm->code));
 }
 
-/* Silence is nobody's fault who is kept from the CPU: it gets half of the time again,
- * and a bit, lest it is always looked at when the same other guest runs. */
+/* Stops a guest that has given no sign of life for too long. A guest that is kept from the CPU is
+ * not at fault: it gets half of the time again. It also gets a third of a millisecond more, so that
+ * it is not looked at each time while the same other guest runs. */
 static u64 watchdog_expire(struct deadline *deadline)
 {
 	struct vm *vm = (struct vm *)((u8 *)deadline - offsetof(struct vm, watchdog));
@@ -58,7 +60,7 @@ void vm_show_life(struct vm *vm)
 		deadline_set(&vm->watchdog, vm->alive + vm->guest->watchdog_ms * (u64)time_tsc_khz);
 }
 
-/* What a system needs and its VMM lacks is found before any guest runs. */
+/* Returns the kind of a guest. Panics if this image lacks it, which is before any guest runs. */
 static const struct guest_kind *kind_of(const struct gandalf_guest *guest)
 {
 	const struct guest_kind *const *kind;
@@ -100,7 +102,7 @@ static void vm_create(struct vm *vm, const struct gandalf_guest *guest, u32 inde
 	schedule_add(vcpu);
 }
 
-/* In the order of priority, highest first. */
+/* Creates them in the order of priority, the highest first, as schedule_add() expects. */
 void vm_create_all(void)
 {
 	core.vm_count = system_table.guest_count;
@@ -159,7 +161,7 @@ void vm_power_off(struct vm *vm)
 	vm->notice = NOTICE_OFF;
 }
 
-/* At once, or where the VMM's work for it ends. */
+/* Stops a guest for a command: at once, or when the VMM's work for it ends. */
 static void vm_halt(struct vm *vm)
 {
 	vm->halt_wanted = vm->vcpus->working;
@@ -176,7 +178,7 @@ static void vm_halt(struct vm *vm)
 void vm_halt_wanted(struct vm *vm)
 {
 	vm->halt_wanted = false;
-	/* It may have gone off by itself meanwhile, or be about to restart. */
+	/* The guest may have switched itself off meanwhile, or may be about to restart. */
 	if (vm_is_alive(vm))
 		vm_halt(vm);
 }
@@ -216,8 +218,8 @@ static void vm_restart(struct vm *vm)
 	vm_request_start(vm);
 }
 
-/* What is possible when, and what it does. Not in the middle of the VMM's work for
- * the guest, but for a stop, which waits for its end. */
+/* What each action does, and in which states of a guest it is possible. None is possible in the
+ * middle of the VMM's work for the guest but a stop, which waits for the end of that. */
 static const struct {
 	void (*perform)(struct vm *vm);
 	u32 states; /* bits of GANDALF_STATE_... */
@@ -246,7 +248,8 @@ int vm_act(struct vm *vm, u32 action)
 	return 0;
 }
 
-/* vm->reason says why. The report is left to the idle vCPU. */
+/* Takes a guest down that has failed, and restarts it if its description says so. The idle vCPU
+ * logs the report, with vm->reason. */
 static void vm_fail(struct vm *vm)
 {
 	vm->faulted = true;
@@ -269,7 +272,7 @@ void vm_stop(struct vm *vm, const char *pattern, ...)
 	if (vcpu->state != VCPU_OFF) {
 		work_begin(vcpu);
 		vm_fetch(vm);
-		/* The work for an RTOS is masked: to format its reason is a step of its own. */
+		/* Work for an RTOS is masked, so the text is formatted in a step of its own. */
 		if (!vcpu->interruptible)
 			work_pause(stop);
 		va_start(arguments, pattern);

@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The VMM's work for a vCPU with interrupts enabled. Exceptions and hypercalls of
- * a Linux on a shared CPU enter through trap gates: from its first instruction on
- * an interrupt is served on the vCPU's VMM stack, and a more urgent vCPU gets the
- * core at once; the work goes on when the core is free again, whenever that is.
+ * The VMM's work for a vCPU with interrupts enabled. Exceptions and hypercalls of a Linux on a
+ * shared CPU enter through trap gates. So an interrupt is served on the vCPU's VMM stack, from the
+ * first instruction of the work on. A more urgent vCPU then gets the core at once, and the work
+ * goes on when the core is free again, however long that takes.
  *
- * What belongs to the vCPU alone may be half changed meanwhile: its frame,
- * system registers, descriptor tables, shadow page tables, the windows of
- * memory.c, the pool. Interrupt handlers, RTOSes and the idle vCPU leave those
- * alone: vcpu->working says so while the vCPU is interrupted there, and then the
- * idle vCPU does nothing but start RTOSes and the VM is not taken down. What interrupt handlers
- * share (consoles, log, deadlines, the virtual interrupt controller, timers and
- * UART, the owner of the FPU, every VM's state) is touched behind work_end() only.
+ * Some data belongs to the work alone, and may be half changed when an interrupt comes: the vCPU's
+ * frame, system registers, descriptor tables, shadow page tables, the windows of memory.c and the
+ * pool. Interrupt handlers, RTOSes and the idle vCPU do not touch these. vcpu->working is true
+ * while a vCPU is interrupted at work. The VM is not taken down then, and the idle vCPU has the
+ * core only if it has an RTOS to start.
  *
- * A function that relies on it says at its head whether interrupts are masked: EXPECTS_MASKED(),
- * EXPECTS_OPEN() (masked_state.h), which the debug build asserts.
+ * Other data is shared with interrupt handlers: consoles, log, deadlines, the virtual interrupt
+ * controller, the owner of the FPU and the state of every VM. Work touches these only behind
+ * work_end(). A function that relies on interrupts being masked or enabled says so at its head, by
+ * EXPECTS_MASKED() or EXPECTS_OPEN() (masked_state.h), which the debug build checks.
  *
- * Whoever changes what the return to a guest depends on calls vcpu_notify(), whose word
- * entry.S reads with interrupts disabled. tests/preemption has the model.
+ * Whoever changes what the return to a guest depends on calls vcpu_notify(). entry.S looks at that
+ * with interrupts disabled. tests/preemption has a model of all this.
  */
 #pragma once
 
 #include "arch.h"
 #include "core/core.h"
 
-/* Enables interrupts, if the vCPU is one to work for like that, until work_end(). */
+/* Enables interrupts until work_end(), if the vCPU's work is interruptible. */
 static inline void work_begin(const struct vcpu *vcpu)
 {
 	if (vcpu->interruptible)
 		interrupts_enable();
 }
 
-/* Disables them for good: until the return to the guest. Harmless if they are. What is behind it is
- * a masked section, whose name is in core/masked.h. */
+/* Disables interrupts until the return to the guest, if they are not disabled already. A masked
+ * section begins behind it, whose name is in core/masked.h. */
 #define work_end(section) interrupts_disable(section)
 
-/* Lets interrupts in for a moment, and more urgent vCPUs run: between the steps
- * of an operation that is masked otherwise. Not where the guest owns the gates: there
- * upcall_point() does, for the guest's own. Nor on the stack of a vCPU that has just been taken
- * down, by a command: it would be released, and perhaps started again, amid what is left to do.
- * A masked section begins behind it. */
+/* Lets interrupts in for a moment, and more urgent vCPUs run, between the steps of a masked
+ * operation. A masked section begins behind it.
+ *
+ * It does nothing where interrupts belong to the guest: there upcall_point() lets them in. It does
+ * nothing either on the stack of a vCPU that a command has just taken down: the vCPU would be
+ * released, and perhaps started again, before the rest of the operation is done. */
 #define work_pause(section)                                                   \
 	do {                                                                  \
 		if (core.pauses && core.current->state == VCPU_RUNNING)       \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A console: the bytes that a guest has put out and that are not shown yet, those that were
- * typed and that it has not read yet, and what stands in the unfinished line on the screen.
+ * The buffers of one console. They hold output that is not shown yet, typed bytes that the guest
+ * has not read yet, and the unfinished line that is on the screen.
  */
 #include "device/console_buffer.h"
 #include "device/escape.h"
@@ -39,7 +39,7 @@ void console_push(struct console *console, u8 byte)
 		console->output_lines++;
 }
 
-/* As soon as there is room for it. */
+/* Ends the line of a guest that has stopped, if that is due and there is room. */
 static void line_end(struct console *console)
 {
 	if (!console->end_due || CONSOLE_OUTPUT_SIZE - console->output_count < 2)

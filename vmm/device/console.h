@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several consoles on one UART. The console with the focus has the keyboard and
- * its bytes go out as they are; complete lines of the others are inserted, with
- * their name in front, and the focused console's unfinished line is drawn again
- * behind them. Two consoles never share a line.
+ * Several consoles on one UART. The console with the focus has the keyboard, and its bytes go out
+ * as they are. Complete lines of the others are inserted, with the console's name in front. Behind
+ * them the focused console's unfinished line is drawn again. Two consoles never share a line.
  *
- * Guests, the VMM's log and the driver of the physical UART all call in here;
- * the caller keeps them from doing so at the same time. A call takes bounded
- * time: a few characters are looked at, some ten instructions for each, but for
- * notices that the user asks for.
+ * Guests, the VMM's log and the driver of the physical UART call these functions; interrupts are
+ * masked, so they do not do so at the same time. A call looks at a few characters only, with some
+ * ten instructions for each. Notices that the user asks for may take a little longer.
  */
 #pragma once
 
@@ -16,29 +14,29 @@
 #include "abi/table.h"
 #include "lib/types.h"
 
-/* Every guest and the VMM's log. */
+/* One for every guest, and one for the VMM's log. */
 #define CONSOLES_MAXIMUM (GANDALF_GUESTS_MAXIMUM + 1)
 #define CONSOLE_OUTPUT_SIZE GANDALF_CONSOLE_RING
 #define CONSOLE_INPUT_SIZE 1024
-/* Longer lines of a console without the focus are broken here. */
+/* Lines of a console without the focus are broken if they are longer than this. */
 #define CONSOLE_LINE_SIZE 200
-/* Room for what is inserted, the help text the longest, and a line behind it. */
+/* Room for the longest text that is ever inserted at once. */
 #define CONSOLE_INSERT_SIZE 640
 
-/* Here and below the large arrays come last: what has a small offset takes less code. */
+/* The large arrays come last in both structures: access to a small offset takes less code. */
 struct console {
-	u32 output_count, output_lines; /* and line feeds among them */
-	u32 output_total; /* bytes ever; where the next goes, modulo the size */
-	u32 input_first, input_count;
-	u32 line_length;    /* beyond the size of the line: cannot be drawn again */
-	u8 escape;          /* state of the escape sequence in the line */
-	u32 escape_start;   /* where in the line it began */
+	u32 output_count, output_lines; /* bytes not shown yet, and line feeds among them */
+	u32 output_total; /* bytes ever written; modulo the size, the place of the next one */
+	u32 input_first, input_count; /* place and number of the bytes not read yet */
+	u32 line_length;    /* bytes of line; more than its size: it cannot be drawn again */
+	u8 escape;          /* state of the escape sequence in the line: ESCAPE_... */
+	u32 escape_start;   /* where in the line that sequence began */
 	bool drops_oldest;  /* a full buffer drops its oldest line instead of refusing a byte,
-			     * and the number of characters lost is shown: the VMM's log */
-	u32 lost;           /* characters dropped and not yet announced */
+			     * and the number of lost characters is shown; for the VMM's log */
+	u32 lost;           /* characters that were dropped, which is not shown yet */
 	bool end_due;       /* its line is to be ended as soon as there is room for that */
 	char name[GANDALF_NAME_SIZE];
-	/* What has been shown since the last line feed, to draw it again. */
+	/* What has been shown since the last line feed, so that it can be drawn again. */
 	u8 line[CONSOLE_LINE_SIZE];
 	u8 input[CONSOLE_INPUT_SIZE];
 	u8 output[CONSOLE_OUTPUT_SIZE];
@@ -47,22 +45,23 @@ struct console {
 struct console_mux {
 	u32 count;
 	struct console *focus;  /* has the keyboard */
-	struct console *shown;  /* whose line is on the screen; follows focus */
-	struct console *source; /* whose line was inserted last */
-	bool command;           /* Ctrl-A was typed */
-	/* Due: that of the focus, help. */
+	struct console *shown;  /* its line is on the screen; it follows focus */
+	struct console *source; /* its line is being inserted, or was the last */
+	bool command;           /* Ctrl-A was typed, and a letter is to follow */
+	/* A notice of who has the keyboard is due; help is due. */
 	bool notice_focus, notice_help;
-	struct console *help;    /* the next that help is to name, or NULL */
-	const char *insert_rest; /* of a notice: in two steps, since interrupts wait meanwhile */
+	struct console *help;    /* the console that help is to name next, or NULL */
+	const char *insert_rest; /* the rest of a notice, which takes a step of its own since
+				  * interrupts wait; or NULL */
 	u32 turn;               /* bytes that the focused console may still write */
 	bool inserting;         /* the source's line is being inserted */
-	u8 source_escape;       /* state of the escape sequence in it */
-	u32 source_length;      /* characters of it so far */
-	bool source_ended;      /* its last byte was a line feed */
-	struct console *dropping; /* whose oldest line is being dropped; NULL: nobody's */
+	u8 source_escape;       /* state of the escape sequence in that line */
+	u32 source_length;      /* characters of that line so far */
+	bool source_ended;      /* the last byte of that line was a line feed */
+	struct console *dropping; /* its oldest line is being dropped; NULL: nobody's */
 	bool redrawing;         /* the shown line is being drawn again */
 	u32 redrawn;            /* characters of it so far */
-	u32 insert_first, insert_count;
+	u32 insert_first, insert_count; /* the bytes of insert that are still to go out */
 	char insert[CONSOLE_INSERT_SIZE];
 	struct console consoles[CONSOLES_MAXIMUM];
 };
@@ -70,44 +69,45 @@ struct console_mux {
 void console_mux_init(struct console_mux *mux);
 
 /*
- * Adds a console; the first one has the focus. NULL if there are
- * CONSOLES_MAXIMUM already. The name is copied.
+ * Adds a console and returns it, or NULL if there are CONSOLES_MAXIMUM already. The first one has
+ * the focus. The name is copied.
  */
 struct console *console_add(struct console_mux *mux, const char *name);
 
-/* A byte of output. false, and nothing kept, if there is no room. */
+/* Takes a byte of output. Returns false, and does not take it, if there is no room. */
 bool console_put(struct console_mux *mux, struct console *console, char character);
 
-/* The bytes that console_put() would take now without dropping any. */
+/* Returns how many bytes console_put() would take now without dropping any. */
 u32 console_room(const struct console *console);
 
-/* Ends an unfinished line, so that it is shown: the guest has stopped. Without room for that it
- * is ended as soon as there is, before anything else is taken. Not for one that drops its oldest
- * line. */
+/* Ends the unfinished line of a guest that has stopped, so that it is shown. If there is no room
+ * for that, the line is ended as soon as there is, and nothing else is taken before. It is not for
+ * a console that drops its oldest line. */
 void console_finish_line(struct console *console);
 
-/* The next byte for the physical UART or -1: there is none, or none yet, if console_has_output()
- * says so. */
+/* Returns the next byte for the physical UART, or -1 if there is none or if it takes another call
+ * to find out. console_has_output() tells these apart. */
 int console_output(struct console_mux *mux);
+/* Returns whether console_output() will return a byte, perhaps after some calls. */
 bool console_has_output(struct console_mux *mux);
 
 /*
- * A byte from the physical UART. Ctrl-A n moves the focus, Ctrl-A h shows help,
- * Ctrl-A a is a literal Ctrl-A, Ctrl-A x is the host tool's. Others go to the
- * focused console; without room they are lost.
+ * Takes a byte from the physical UART. Ctrl-A n moves the focus, Ctrl-A h shows help, Ctrl-A a is a
+ * literal Ctrl-A, and Ctrl-A x is for the host tool. Other bytes go to the focused console. They
+ * are lost if it has no room.
  */
 void console_input(struct console_mux *mux, u8 byte);
 
-/* A byte as if it were typed for this console; false: no room. */
+/* Takes a byte as if it were typed for this console. Returns false if there is no room. */
 bool console_type(struct console *console, u8 byte);
 
-/* The next byte typed for this console or -1. */
+/* Returns the next byte that was typed for this console, or -1. */
 int console_get(struct console *console);
 bool console_has_input(const struct console *console);
 
-/* Somebody else has written to the UART: nobody knows the line on the screen, so what is
- * inserted next goes below it. */
+/* Says that somebody else has written to the UART, so that the line on the screen is unknown. What
+ * is inserted next goes below it. */
 void console_forget_line(struct console_mux *mux);
 
-/* Gives the keyboard to a console and announces it. */
+/* Gives the keyboard to a console and has that shown. */
 void console_set_focus(struct console_mux *mux, struct console *console);

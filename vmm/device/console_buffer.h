@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the multiplexer does with the buffers of one console.
- */
+/* The functions by which the multiplexer uses the buffers of one console. */
 #pragma once
 
 #include "device/console.h"
 
+/* Returns the oldest byte that is not shown yet. There must be one. */
 static inline u8 console_peek(const struct console *console)
 {
 	u32 first = console->output_total - console->output_count;
@@ -13,18 +12,20 @@ static inline u8 console_peek(const struct console *console)
 	return console->output[first % CONSOLE_OUTPUT_SIZE];
 }
 
-/* The next byte typed, of which there must be one. */
+/* Returns the next typed byte, of which there must be one. */
 static inline u8 console_peek_input(const struct console *console)
 {
 	return console->input[console->input_first];
 }
 
-/* Takes the oldest byte, of which there must be one. */
+/* Takes the oldest byte of output away and returns it. */
 u8 console_pop(struct console *console);
+/* Adds a byte of output. There must be room. */
 void console_push(struct console *console, u8 byte);
-/* From the keyboard: without room it is lost. */
+/* Adds a typed byte, which is lost if there is no room. */
 void console_push_input(struct console *console, u8 byte);
 
-/* The unfinished line on the screen: forgets it, and remembers a byte that has gone there. */
+/* Forgets the unfinished line on the screen. */
 void console_line_clear(struct console *console);
+/* Remembers a byte that has gone to the screen as part of that line. */
 void console_line_track(struct console *console, u8 byte);

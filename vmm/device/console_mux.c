@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The console multiplexer. Nothing is copied into lines beforehand: whenever the
- * physical UART asks for a byte, console_output() decides where it comes from.
- * Most come from the focused console. Between its lines, or when it has nothing to
- * say, something is inserted: a line of another console or a notice, put together
- * a few characters at a time, and behind it what the screen had lost by it. Whoever
- * reads the stream can tell what each console wrote, line ends included.
+ * The console multiplexer. No lines are prepared: whenever the physical UART wants a byte,
+ * console_output() decides where it comes from. Most bytes come from the focused console. Between
+ * its lines, or when it has nothing to say, a line of another console or a notice is inserted, a
+ * few characters at a time. Then the line that was on the screen is drawn again. Whoever reads the
+ * stream can tell what each console wrote, line ends included.
  */
 #include "device/console_buffer.h"
 #include "device/escape.h"
 #include "lib/format.h"
 #include "lib/string.h"
 
-/* Characters that are put together at once: interrupts wait meanwhile. */
+/* Characters of an inserted line that are made in one step, since interrupts wait meanwhile. */
 #define STEP 4u
-/* Steps before somebody else's turn comes, though nothing that can be shown has come of them. */
+/* Steps in one call of console_output(), even if they make nothing that can be shown. */
 #define STEPS 2u
-/* Characters of a line that are dropped at once. */
+/* Characters of a line that are dropped in one step. */
 #define DROP_STEP 4u
 /* Bytes of one character beyond CONSOLE_LINE_SIZE, so that UTF-8 is not cut. */
 #define CHARACTER_REST 4
-/* Ends a line on the screen that the console has not ended. A terminal ignores CAN, but
- * who takes the stream apart (tools/gandalf/console/demultiplex.py) learns whose line end it is. */
+/* Ends a line on the screen that the console has not ended. A terminal ignores the first byte, CAN.
+ * The host tool learns by it that the line end is not the console's
+ * (tools/gandalf/console/demultiplex.py). */
 #define BREAK "\x18\r\n"
 
-/* Makes room: the next characters of the oldest line go. Nothing of it is shown meanwhile. */
+/* Drops the next characters of the oldest line, to make room. None of that line is shown. */
 static void output_drop_step(struct console_mux *mux)
 {
 	struct console *console = mux->dropping;
@@ -43,7 +43,8 @@ static bool is_inserting(const struct console_mux *mux, const struct console *co
 	return mux->inserting && mux->source == console;
 }
 
-/* Something to insert: a line, as much as a line may hold, or a loss to tell. */
+/* Returns whether a console has something to insert: a line, as much as a line may hold, or the
+ * notice of a loss. */
 static bool console_is_ready(const struct console *console)
 {
 	return console->output_lines > 0 || console->output_count >= CONSOLE_LINE_SIZE ||
@@ -55,7 +56,7 @@ static struct console *console_next(struct console_mux *mux, struct console *con
 	return ++console == &mux->consoles[mux->count] ? mux->consoles : console;
 }
 
-/* The next console, in turn, that has something to insert, or NULL. */
+/* Returns the next console, in turn, that has something to insert, or NULL. */
 static struct console *other_ready(struct console_mux *mux)
 {
 	struct console *console = mux->source;
@@ -68,7 +69,8 @@ static struct console *other_ready(struct console_mux *mux)
 	return NULL;
 }
 
-/* Not by a pattern, which takes several times as long. There is room for all that is ever added. */
+/* Adds a text to what is inserted. It does not use format(), which takes several times as long. The
+ * buffer has room for all that is ever added. */
 static void insert_text(struct console_mux *mux, const char *text)
 {
 	char *to = &mux->insert[mux->insert_count];
@@ -78,7 +80,7 @@ static void insert_text(struct console_mux *mux, const char *text)
 	mux->insert_count = (u32)(to - mux->insert);
 }
 
-/* A console's name in brackets, or with something else behind it. */
+/* Adds a bracket, a console's name and what is to follow it, which mostly closes the bracket. */
 static void insert_name(struct console_mux *mux, const struct console *console, const char *rest)
 {
 	insert_text(mux, "[");
@@ -86,7 +88,8 @@ static void insert_name(struct console_mux *mux, const struct console *console, 
 	insert_text(mux, rest);
 }
 
-/* Goes below the unfinished line, or takes it from the screen if it can be drawn again. */
+/* Leaves the unfinished line: erases it if it can be drawn again, and otherwise goes below it. With
+ * below it goes below in any case. */
 static void insert_leave_line(struct console_mux *mux, bool below)
 {
 	struct console *shown = mux->shown;
@@ -96,7 +99,7 @@ static void insert_leave_line(struct console_mux *mux, bool below)
 		console_line_clear(shown);
 	} else if (shown->line_length > 0) {
 		if (!below && shown->escape != ESCAPE_NONE)
-			insert_text(mux, "\x18"); /* cancels it */
+			insert_text(mux, "\x18"); /* cancels the escape sequence */
 		insert_text(mux, below ? BREAK : "\r\x1b[K");
 	}
 }
@@ -107,7 +110,7 @@ static bool redraw_is_due(const struct console_mux *mux)
 	       mux->redrawn < CONSOLE_LINE_SIZE;
 }
 
-/* The next characters of the unfinished line. */
+/* Adds the next characters of the unfinished line. */
 static void insert_redraw_step(struct console_mux *mux)
 {
 	u32 end = mux->redrawn + STEP;
@@ -128,7 +131,8 @@ static void insert_lost(struct console_mux *mux, struct console *console)
 	console->lost = 0;
 }
 
-/* A byte that has been taken from a console: added if it cannot move the cursor. */
+/* Takes a byte from a console's line, and adds it if it cannot move the cursor. Returns false at
+ * the end of the line, or if the line is full; then it does not take the byte. */
 static bool insert_byte(struct console_mux *mux, struct console *console, u8 byte)
 {
 	u8 next = escape_next(mux->source_escape, byte);
@@ -148,7 +152,7 @@ static bool insert_byte(struct console_mux *mux, struct console *console, u8 byt
 	return !mux->source_ended;
 }
 
-/* The next characters of another console's line, and the end of the line. */
+/* Adds the next characters of another console's line, or the end of the line. */
 static void insert_text_step(struct console_mux *mux)
 {
 	struct console *console = mux->source;
@@ -200,7 +204,7 @@ static void insert_help(struct console_mux *mux)
 	mux->help = mux->consoles;
 }
 
-/* One console more. */
+/* Adds the name of one more console to the help. */
 static void insert_help_step(struct console_mux *mux)
 {
 	const struct console *console = mux->help++;
@@ -222,9 +226,9 @@ static void insert_shown_lost(struct console_mux *mux)
 }
 
 /*
- * Begins what is to be inserted now, if anything. It is the focused console's
- * turn although others wait while it finishes its line, or has one after each line
- * of the others, but no endless one.
+ * Begins to insert what is due. Returns false if nothing is, or if it is the focused console's
+ * turn. While others wait, that console may still finish its line, and may write a line after each
+ * of theirs. Its turn ends after CONSOLE_LINE_SIZE bytes, so that no line is endless.
  */
 static bool insert_begin(struct console_mux *mux)
 {
@@ -249,7 +253,7 @@ static bool insert_begin(struct console_mux *mux)
 	return true;
 }
 
-/* Puts the next characters together; false: there is nothing to insert. */
+/* Makes the next characters that are inserted. Returns false if there is nothing to insert. */
 static bool insert_next(struct console_mux *mux)
 {
 	mux->insert_first = mux->insert_count = 0;
@@ -267,7 +271,7 @@ static bool insert_next(struct console_mux *mux)
 	return true;
 }
 
-/* The next byte of the focused console. */
+/* Takes the next byte of the focused console. */
 static u8 shown_byte(struct console_mux *mux)
 {
 	u8 byte = console_pop(mux->shown);
@@ -318,8 +322,9 @@ struct console *console_add(struct console_mux *mux, const char *name)
 	return console;
 }
 
-/* Of the next line that is written nothing is lost, nor of one that has been begun to be shown:
- * that is shown a little further at each byte, or the oldest one is dropped a little further. */
+/* Makes room in a full buffer. Each byte that is written has a few more characters of the oldest
+ * line dropped. If that line is being inserted it is not dropped: a few more of its characters are
+ * inserted instead. */
 static void output_make_room(struct console_mux *mux, struct console *console)
 {
 	if (console->output_count == CONSOLE_OUTPUT_SIZE && is_inserting(mux, console))
@@ -346,7 +351,7 @@ static void input_command(struct console_mux *mux, u8 byte)
 		console_set_focus(mux, console_next(mux, mux->focus));
 	else if (byte == 'a')
 		console_push_input(mux->focus, CONTROL_A);
-	else if (byte != 'x') /* with which the host's tool leaves before it gets here */
+	else if (byte != 'x') /* the host tool leaves at Ctrl-A x and does not send it */
 		mux->notice_help = true;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Follows the escape sequences in what consoles put out.
- */
+/* Follows the escape sequences in the output of consoles. */
 #include "device/escape.h"
 
 u8 escape_next(u8 state, u8 byte)
@@ -23,7 +21,7 @@ u8 escape_next(u8 state, u8 byte)
 	return (byte & 0xf0) == 0x20 ? ESCAPE_START : ESCAPE_NONE;
 }
 
-/* Requests (n, c, Z), titles, a reset. */
+/* These are requests for an answer (n, c, Z), strings such as titles, and a reset (c). */
 bool escape_is_once(u8 state, u8 final)
 {
 	return state >= ESCAPE_STRING || final == 'n' || final == 'c' || final == 'Z';

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where in an escape sequence (ECMA-48) a console's output stands, from byte to byte.
- */
+/* Follows escape sequences (ECMA-48) byte by byte, by a state. */
 #pragma once
 
 #include "lib/types.h"
 
-/* Behind ESC and intermediates; ESC [; ESC ] and the like, up to BEL or ESC \; an ESC in there. */
+/* The states: outside of a sequence; behind ESC and intermediate bytes; behind ESC [; in a string,
+ * which begins with ESC ] and the like and ends with BEL or ESC \; and behind an ESC in a
+ * string. */
 enum { ESCAPE_NONE, ESCAPE_START, ESCAPE_CONTROL, ESCAPE_STRING, ESCAPE_STRING_END };
 
 enum { CONTROL_A = 0x01, BELL = 0x07, CANCEL = 0x18, ESCAPE = 0x1b, DELETE = 0x7f };
 
-/* Where it stands behind a byte. */
+/* Returns the state behind a byte. */
 u8 escape_next(u8 state, u8 byte);
-/* Whether the sequence that a byte has ended in that state must not be sent twice. */
+/* Returns whether a sequence that has ended must not be sent twice. state is the state in front of
+ * its last byte, which is final. */
 bool escape_is_once(u8 state, u8 final);

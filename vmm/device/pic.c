@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two 8259A. Of two inputs the one with the lower number is more urgent, so the
- * lowest bit of a register is the one that counts.
+ * The virtual pair of 8259A. Inputs with lower numbers are more urgent, so the lowest bit that is
+ * set in a register is the one that counts.
  */
 #include "device/pic.h"
 
@@ -11,7 +11,7 @@ enum { ICW1 = 0x10, ICW4_AUTOMATIC_EOI = 0x02 };
 enum { OCW2_EOI = 0x20, OCW2_SPECIFIC = 0x40 };
 enum { OCW3 = 0x08, OCW3_READ = 0x02, OCW3_READ_SERVICE = 0x01 };
 
-/* The input that the chip would put forward, or -1. */
+/* Returns the input that a chip would put forward, or -1. */
 static int chip_pending(const struct pic *chip, unsigned requests)
 {
 	unsigned service = chip->service;
@@ -21,7 +21,7 @@ static int chip_pending(const struct pic *chip, unsigned requests)
 	return chip->expected != 0 ? -1 : __builtin_ffs((int)pending) - 1;
 }
 
-/* What a chip is asked for: the first one by the second one as well. */
+/* Returns the requests to a chip. The second chip requests at line 2 of the first one. */
 static unsigned chip_requests(const struct pic_pair *pair, unsigned number)
 {
 	const struct pic *second = &pair->chip[1];
@@ -62,7 +62,7 @@ int pic_pending(const struct pic_pair *pair)
 	return line < 0 ? -1 : chip->vector_base + line;
 }
 
-/* Takes what the chip puts forward into service. */
+/* Takes the input that a chip puts forward into service, and returns it. */
 static int chip_acknowledge(struct pic_pair *pair, unsigned number)
 {
 	struct pic *chip = &pair->chip[number];
@@ -100,7 +100,8 @@ static void chip_write_command(struct pic *chip, u8 value)
 	}
 }
 
-/* In a PC all four words are given; the third, the wiring, is always the same. */
+/* Takes initialisation words 2 to 4, or the mask. A PC always gives all four words. The third one
+ * tells the wiring, which is the same in every PC, so it is ignored. */
 static void chip_write_data(struct pic *chip, u8 value)
 {
 	static const u8 next[] = { 0, 1, 3, 4, 0 };
@@ -114,7 +115,7 @@ static void chip_write_data(struct pic *chip, u8 value)
 	chip->expected = next[chip->expected];
 }
 
-/* The chip that a port belongs to, or -1. */
+/* Returns the chip that a port belongs to, or -1. */
 static int port_chip(u16 port)
 {
 	return (port & ~0x81) == 0x20 ? port >> 7 : -1;

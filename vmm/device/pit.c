@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The 8254 as a function of time. A counter is its count and the moment it was
- * loaded; what it shows, its output and its edges follow from the clocks since.
+ * The virtual 8254 as a function of time. A counter has a count and the time at which that was
+ * loaded. The value that it shows, its output and its edges follow from the clocks since then.
  */
 #include "device/pit.h"
 
 #include "lib/math.h"
 
-/* 1,193,182 Hz divided by two, so that the other factor, 1000 / 2 per kHz, fits. */
+/* Half of the chip's 1,193,182 Hz, so that the other factor, 1000 / 2 times the TSC's kHz, fits 32
+ * bits. */
 #define PIT_HALF_HZ 596591u
 #define TSC_HALF_PER_KHZ 500u
-/* Memory refresh on port 0x61: counter 1 as every BIOS programs it. */
+/* Clocks between two changes of the refresh bit in port 0x61, as every BIOS programs counter 1. */
 #define REFRESH_CLOCKS 18
 
 enum { PORT_61_GATE = 0x01, PORT_61_KEPT = 0x0f, PORT_61_REFRESH = 0x10, PORT_61_OUTPUT = 0x20 };
 enum { ACCESS_LATCH, ACCESS_LOW, ACCESS_HIGH, ACCESS_BOTH };
 
-/* The first moment at which so many clocks have passed. */
+/* Returns the ticks of the TSC after which so many clocks have passed. */
 static u64 tsc_of(const struct pit *pit, u64 clocks)
 {
 	return multiply_divide_up(clocks, pit->tsc_khz * TSC_HALF_PER_KHZ, PIT_HALF_HZ);
@@ -32,7 +33,8 @@ static bool is_periodic(const struct pit_counter *counter)
 	return counter->mode == 2 || counter->mode == 3;
 }
 
-/* Clocks into the period of a periodic counter, at once or twice its speed. */
+/* Returns how many clocks of its period a periodic counter has done. speed is 1, or 2 for a counter
+ * that counts by twos. */
 static u32 counter_phase(const struct pit_counter *counter, unsigned speed)
 {
 	u32 phase;
@@ -53,7 +55,7 @@ static bool counter_output(const struct pit_counter *counter)
 		(counter->mode == 2 ? counter->count - 1 : (counter->count + 1) / 2);
 }
 
-/* What the counting element shows, as the guest reads it. */
+/* Returns the value that a guest reads from the counter. */
 static u16 counter_value(const struct pit_counter *counter)
 {
 	if (!counter->loaded)
@@ -65,7 +67,7 @@ static u16 counter_value(const struct pit_counter *counter)
 	return (u16)(counter->count - counter->clocks);
 }
 
-/* Rising edges of the output since the counter was loaded. */
+/* Returns the rising edges of the output since the counter was loaded. */
 static u64 counter_edges(const struct pit_counter *counter)
 {
 	if (!counter->loaded)
@@ -75,16 +77,17 @@ static u64 counter_edges(const struct pit_counter *counter)
 	return counter->clocks >= counter->count;
 }
 
-/* Counts the clocks up to now. */
+/* Brings a counter up to now. */
 static void counter_settle(const struct pit *pit, struct pit_counter *counter, u64 now)
 {
 	if (counter->gate)
 		counter->clocks = clocks_of(pit, now - counter->start);
 }
 
-/* From here on counters have been brought up to now. */
+/* The functions from here on take counters that have been brought up to now. */
 
-/* Stops it. An edge not reported stays: the interrupt has been requested. */
+/* Stops a counter. An edge of counter 0 that pit_expire() has not reported is kept, since the chip
+ * would have requested an interrupt. */
 static void counter_stop(struct pit *pit, struct pit_counter *counter)
 {
 	if (counter == pit->counter && counter_edges(counter) > counter->edges_taken)
@@ -124,10 +127,11 @@ static u8 counter_read(struct pit_counter *counter)
 	return (u8)(high ? value >> 8 : value);
 }
 
-/* The mode for each number. Those that need a trigger by the gate become others. */
+/* The mode for each number in a control word. Modes 1 and 5, which need a trigger by the gate,
+ * become 0 and 4. */
 static const u8 modes[8] = { 0, 0, 2, 3, 4, 4, 2, 3 };
 
-/* A control word stops the counter and clears all but its wiring. */
+/* Takes a control word, which latches a counter's value, or stops it and sets its mode. */
 static void pit_write_control(struct pit *pit, u8 value, u64 now)
 {
 	struct pit_counter *counter = &pit->counter[value >> 6];
@@ -179,7 +183,7 @@ void pit_reset(struct pit *pit, u32 tsc_khz, u64 now)
 		};
 }
 
-/* The counter that a port belongs to, brought up to now, or NULL. */
+/* Returns the counter that a port belongs to, brought up to now, or NULL. */
 static struct pit_counter *pit_select(struct pit *pit, u16 port, u64 now)
 {
 	struct pit_counter *counter = &pit->counter[port == 0x61 ? 2 : port & 3];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The MC146818. While it runs, the date is second 0 plus the seconds since
- * "origin", and the time registers are filled in when the guest looks; while the
- * guest sets it, they are plain memory.
+ * The virtual MC146818. While it runs, the date is that of second 0 plus the seconds since
+ * rtc->origin, and the time registers are filled in when the guest reads one. While the guest sets
+ * the clock, they are plain memory.
  */
 #include "device/rtc.h"
 
@@ -10,27 +10,28 @@
 #include "lib/date.h"
 #include "lib/math.h"
 
-/* Registers 0, 2, 4 are seconds, minutes, hours; behind each is its alarm. */
+/* Registers 0, 2 and 4 are seconds, minutes and hours. The alarm of each is the next register. */
 enum {
 	REGISTER_HOUR_ALARM = 0x05,
 	REGISTER_WEEKDAY, REGISTER_DAY, REGISTER_MONTH, REGISTER_YEAR,
 	REGISTER_A, REGISTER_B, REGISTER_C, REGISTER_D, REGISTER_CENTURY = 0x32,
 };
 
-#define A_DIVIDER_RESET 0x60 /* and 0x70 */
+#define A_DIVIDER_RESET 0x60 /* both bits set: the divider does not run */
 enum { A_UPDATING = 0x80, A_DIVIDER_32768 = 0x20, A_RATE = 0x0f, A_RATE_1024 = 0x06 };
 enum { B_SET = 0x80, B_UPDATE = 0x10, B_BINARY = 0x04, B_24_HOURS = 0x02 };
-/* Register C, and the same bits enable the interrupts in register B. */
+/* Bits of register C. The same bits of register B enable the interrupts. */
 enum { C_REQUEST = 0x80, C_PERIODIC = 0x40, C_ALARM = 0x20, C_UPDATE = 0x10, C_CAUSES = 0x70 };
 
-enum { D_VALID = 0x80, ALARM_ANY = 0xc0 /* both bits set: every value matches */ };
+enum { D_VALID = 0x80, ALARM_ANY = 0xc0 /* both bits set: the alarm matches every value */ };
 
-/* The clock's 32,768 Hz: clocks = ticks * 4096 / (kHz * 125), shifted for seconds. */
+/* The clock has 32,768 Hz: clocks = ticks * 4096 / (kHz * 125). Shifted right by SECOND_SHIFT,
+ * clocks are seconds. */
 #define CLOCK_NUMERATOR 4096u
 #define TSC_PER_KHZ 125u
 #define SECOND_SHIFT 15
 #define SECOND_CLOCKS (1u << SECOND_SHIFT)
-#define WARNING_CLOCKS 8 /* 244 microseconds before an update */
+#define WARNING_CLOCKS 8 /* for 244 microseconds before an update, register A tells of it */
 
 #define WEEKDAY_OF_DAY_0 3u  /* a Wednesday */
 
@@ -39,7 +40,7 @@ enum {
 	FIELDS
 };
 
-/* The time registers but for the day of the week, and what they can hold. */
+/* The time registers but the day of the week, with the values that they can hold. */
 static const struct {
 	u8 index, low, high;
 } fields[FIELDS] = {
@@ -48,7 +49,7 @@ static const struct {
 	[FIELD_YEAR] = { REGISTER_YEAR, 0, 99 }, [FIELD_CENTURY] = { REGISTER_CENTURY, 1, 99 },
 };
 
-/* Time registers, which count; the alarms between them do not. */
+/* Returns whether a register counts. The alarms between such registers do not. */
 static bool is_time(u8 index)
 {
 	return index == REGISTER_CENTURY ||
@@ -57,7 +58,8 @@ static bool is_time(u8 index)
 
 static void date_from_days(u32 days, u32 values[FIELDS])
 {
-	/* In quarters of a day a century is as long as four are in days, and a year as four. */
+	/* In quarters of a day, the mean century has 146,097 and the mean year 1,461: as many as
+	 * four centuries, or four years, have days. */
 	u32 century = (4 * days + 3) / 146097;
 	u32 of_century = (4 * days + 3) % 146097 | 3;
 	u32 year = 100 * century + of_century / 1461;
@@ -93,7 +95,8 @@ static u32 seconds_of(const struct rtc *rtc)
 	return (u32)(rtc->clocks >> SECOND_SHIFT);
 }
 
-/* The day that a number of seconds from second 0 falls on, and the seconds of it. */
+/* Returns the day, counted from 0000-03-01, of a moment so many seconds behind second 0. Writes the
+ * moment's second in that day to *of_day. */
 static u32 day_of(const struct rtc *rtc, u32 second, u32 *of_day)
 {
 	return rtc->days +
@@ -115,7 +118,7 @@ static void rtc_show(struct rtc *rtc)
 	rtc->registers[REGISTER_WEEKDAY] = (u8)((days + WEEKDAY_OF_DAY_0) % 7 + 1);
 }
 
-/* Makes the time registers second 0. Impossible values become the nearest one. */
+/* Takes second 0 from the time registers. Impossible values become the nearest possible one. */
 static void rtc_parse(struct rtc *rtc)
 {
 	u32 values[FIELDS] = {0};
@@ -131,7 +134,7 @@ static void rtc_parse(struct rtc *rtc)
 		(values[FIELD_HOUR] * 60 + values[FIELD_MINUTE]) * 60 + values[FIELD_SECOND];
 }
 
-/* The seconds, 1..86400, until the alarm's next match; 0 if it never matches. */
+/* Returns the seconds, 1 to 86,400, until the alarm's next match, or 0 if it never matches. */
 static u32 alarm_distance(const struct rtc *rtc)
 {
 	static const u32 units[] = { [FIELD_SECOND] = 1, [FIELD_MINUTE] = 60, [FIELD_HOUR] = 3600 };
@@ -140,7 +143,8 @@ static u32 alarm_distance(const struct rtc *rtc)
 	u32 now;
 
 	day_of(rtc, seconds_of(rtc), &now);
-	/* Skips to the hour, minute, second wanted until all match: six rounds at most. */
+	/* Skips to the hour, minute and second that are wanted until all match, which takes six
+	 * rounds at most. */
 	while (field-- > FIELD_SECOND) {
 		u8 alarm = (u8)(fields[field].index + 1);
 		u32 wanted = decode(rtc, alarm);
@@ -160,7 +164,7 @@ static u32 alarm_distance(const struct rtc *rtc)
 	return distance;
 }
 
-/* The periodic interrupt's period is 2 to the power of this, in clocks; 0: off. */
+/* Returns the binary logarithm of the periodic interrupt's period in clocks, or 0 if it is off. */
 static unsigned periodic_shift(const struct rtc *rtc)
 {
 	unsigned rate = rtc->registers[REGISTER_A] & A_RATE;
@@ -238,7 +242,7 @@ static void rtc_start(struct rtc *rtc)
 {
 	if (rtc->running || rtc->registers[REGISTER_B] & B_SET || !divider_runs(rtc))
 		return;
-	/* The present second is the one that is counted from; its phase is kept. */
+	/* The present second becomes second 0. Its part that has passed is kept. */
 	rtc->origin += (u64)seconds_of(rtc) * rtc->tsc_khz * 1000;
 	rtc->clocks %= SECOND_CLOCKS;
 	rtc_parse(rtc);
@@ -252,14 +256,15 @@ static void rtc_write_a(struct rtc *rtc, u8 value, u64 now)
 	if ((value & A_DIVIDER_RESET) == A_DIVIDER_RESET)
 		rtc_stop(rtc);
 	rtc->registers[REGISTER_A] = value & (u8)~A_UPDATING;
-	/* Released from reset, the divider ends its first second after half of it. */
+	/* A divider that is released from reset ends its first second after half a second. */
 	if (!ran) {
 		rtc->origin = now - (u64)rtc->tsc_khz * 500;
 		rtc->clocks = SECOND_CLOCKS / 2;
 	}
 }
 
-/* The clock is brought up to now, so the rest does not need to know the time. */
+/* Writes the register that the guest has selected. It brings the clock up to now first, so most of
+ * the rest does not need to know the time. */
 static void rtc_write_register(struct rtc *rtc, u8 value, u64 now)
 {
 	u8 index = rtc->index;
@@ -295,7 +300,7 @@ u8 rtc_read(struct rtc *rtc, u16 port, u64 now)
 	    rtc->clocks % SECOND_CLOCKS >= SECOND_CLOCKS - WARNING_CLOCKS)
 		value |= A_UPDATING;
 	if (rtc->index == REGISTER_C) {
-		/* The flags are for rtc_acknowledge(). */
+		/* The flags stay, since rtc_acknowledge() is to clear them. */
 		if (rtc->registers[REGISTER_D] & GANDALF_RTC_AUTOMATIC)
 			return 0;
 		value |= rtc_line(rtc) ? C_REQUEST : 0;

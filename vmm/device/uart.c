@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The registers of a 16550A (National Semiconductor PC16550D), as far as a
- * driver can tell them from the real ones without a stop watch. Received bytes
- * below the trigger level count as "character timeout" at once.
+ * The registers of a virtual 16550A. A driver cannot tell them from real ones unless it measures
+ * time: received bytes below the trigger level, for instance, cause a "character timeout" at once.
  */
 #include "device/uart.h"
 
@@ -39,7 +38,7 @@ static bool has_fifos(const struct uart *uart)
 	return uart->registers[UART_FIFO_CONTROL] & FCR_ENABLE;
 }
 
-/* Without FIFOs each direction holds one byte. */
+/* Returns whether a direction has room for a byte. Without FIFOs each holds one byte. */
 static bool has_room(const struct uart *uart, const struct uart_fifo *fifo)
 {
 	return !(uart->registers[UART_MODEM_CONTROL] & MCR_LOOP) &&
@@ -51,7 +50,7 @@ void uart_reset(struct uart *uart)
 	*uart = (struct uart){ .transmit_event = true };
 }
 
-/* The interrupt with the highest priority, IIR_NONE without any. */
+/* Returns the cause of interrupts with the highest priority, or IIR_NONE. */
 static u8 uart_cause(const struct uart *uart)
 {
 	static const u8 triggers[4] = { 1, 4, 8, 14 };
@@ -81,7 +80,8 @@ static u8 uart_read_cause(struct uart *uart)
 	return cause | (has_fifos(uart) ? IIR_FIFOS : 0);
 }
 
-/* In loopback RTS, DTR, OUT1, OUT2 come back as CTS, DSR, RI, DCD. */
+/* Returns the modem lines. In loopback RTS, DTR, OUT1 and OUT2 come back as CTS, DSR, RI and
+ * DCD. */
 static u8 uart_modem_status(const struct uart *uart)
 {
 	u8 control = uart->registers[UART_MODEM_CONTROL];
@@ -136,7 +136,8 @@ void uart_write(struct uart *uart, unsigned offset, u8 value)
 		uart->transmit_event = uart->transmit.count == 0;
 		break;
 	case UART_INTERRUPT_ENABLE:
-		/* Enabling it while the register is empty raises it (again). */
+		/* To enable the transmit interrupt while nothing is to be sent raises it, also
+		 * if it was raised before. */
 		if (value & ~uart->registers[offset] & IER_TRANSMIT && uart->transmit.count == 0)
 			uart->transmit_event = true;
 		break;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The virtual 16550A of one guest. It knows no baud rate: a byte has left as
- * soon as the VMM takes it, and the guest waits as long as the VMM does not. No
- * byte is received without room for it, so there is no line error. The modem lines
- * say that the other end is connected and ready, and never change; in loopback
- * they follow the modem control register, and bytes go nowhere.
+ * The virtual 16550A of one guest (National Semiconductor PC16550D data sheet). It has no baud
+ * rate: a byte has left as soon as the VMM takes it, and the guest waits until then. Bytes are
+ * received only if there is room for them, so there are no line errors. The modem lines always say
+ * that the other end is connected and ready. In loopback they follow the modem control register,
+ * and bytes go nowhere.
  */
 #pragma once
 
@@ -18,29 +18,29 @@ struct uart_fifo {
 };
 
 struct uart {
-	u8 registers[8];     /* as written; the FIFO control register is number 2 */
-	u8 divisor[2];
-	bool transmit_event; /* THR became empty; until IIR is read or THR written */
+	u8 registers[8];     /* as written; number 2 is the FIFO control register */
+	u8 divisor[2];       /* as written; nothing depends on it */
+	bool transmit_event; /* all is sent, and the guest has neither read IIR nor written since */
 	struct uart_fifo receive, transmit;
 };
 
 void uart_reset(struct uart *uart);
 
-/* Register 0..7, the offset from the first port. */
+/* Read and write a register. offset is that from the first port, 0 to 7. */
 u8 uart_read(struct uart *uart, unsigned offset);
 void uart_write(struct uart *uart, unsigned offset, u8 value);
 
-/* The level of the interrupt line (with the PC's gate, OUT2). */
+/* Returns the level of the interrupt line, which OUT2 gates in a PC. */
 bool uart_interrupt(const struct uart *uart);
 
-/* Whether uart_receive() would keep a byte. */
+/* Returns whether uart_receive() would keep a byte. */
 bool uart_can_receive(const struct uart *uart);
 
-/* A byte from the outside. Without room it is lost. */
+/* Receives a byte from the outside. It is lost if there is no room. */
 void uart_receive(struct uart *uart, u8 byte);
 
-/* The next byte for the outside, or -1; it stays. */
+/* Returns the next byte for the outside, or -1, and leaves it there. */
 int uart_output(const struct uart *uart);
 
-/* Takes the byte that uart_output() returns, and returns it, or -1. */
+/* Takes that byte and returns it, or -1. */
 int uart_transmit(struct uart *uart);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CRC-32 four bytes at a time ("slicing"): four tables, made at the first use,
- * and about four instructions per byte of a guest image. Boot waits for it.
+ * CRC-32 by the method called "slicing", which takes four bytes at a time with four tables.
+ * It needs about four instructions for each byte of a guest image, and boot waits for it.
  */
 #include "lib/crc32.h"
 
@@ -11,7 +11,8 @@
 #define POLYNOMIAL 0xedb88320u /* IEEE 802.3, bits reversed */
 #define SLICES 4
 
-/* remainders[n][b]: of byte b with n bytes of zeroes behind it. */
+/* remainders[n][b] is the remainder of byte b with n zero bytes behind it. The tables are made when
+ * they are used for the first time. */
 OF_MACHINE static u32 remainders[SLICES][256];
 
 static void remainders_make(void)

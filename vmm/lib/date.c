@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calendar, for the real clock and the virtual one. */
+/* The calendar, for the machine's CMOS clock and for the virtual one. */
 #include "lib/date.h"
 
-/* Years begin in March here, so that the leap day is the last one. */
+/* Years begin in March here, so that the leap day is the last day of its year. */
 u32 date_days(u32 year, u32 month, u32 day)
 {
 	if (month < 3) {

@@ -7,7 +7,8 @@
 #define DATE_DAY_SECONDS 86400u
 #define DATE_DAYS_TO_1970 719468u
 
-/* Days since 0000-03-01 of a date: month 1 to 12, day 1 to 31. */
+/* Returns the days from 0000-03-01 to a date. month is 1 to 12, day is 1 to 31. */
 u32 date_days(u32 year, u32 month, u32 day);
-/* Seconds since 1970 of a date: year 1970 to 2105. */
+/* Returns the seconds from 1970-01-01 00:00:00 to a date and time. year is 1970 to 2105: later
+ * ones do not fit. */
 u32 date_seconds(u32 year, u32 month, u32 day, u32 hour, u32 minute, u32 second);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who can name an instruction, for reports. It is in the image if a guest's kind needs a
- * decoder. */
+/* The interface by which reports name an instruction. An image has a disassembler only if it has
+ * a kind of guest that needs a decoder; reports go without names otherwise. */
 #pragma once
 
 #include "lib/types.h"
 #include "lib/unit.h"
 
 struct disassembler {
-	/* The mnemonic of the first of so many bytes; NULL: it is unknown. */
+	/* Returns the mnemonic of the instruction at bytes, of which count are there. Returns NULL
+	 * if it does not know the instruction. */
 	const char *(*name)(const u8 *bytes, u32 count);
 };
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A printf for the log: no locale, no floating point, no allocation. All patterns
- * are the VMM's own and the compiler checks them, so nothing else is checked here.
+ * A printf without locale, floating point or allocation. All patterns are the VMM's own, and the
+ * compiler checks them against their arguments, so this code does not.
  */
 #include "lib/format.h"
 
 #include "lib/math.h"
 
 struct output {
-	char *at, *end; /* of the buffer: where the zero goes at last */
-	void (*put)(char); /* NULL: into the buffer */
+	char *at, *end; /* where the next character goes, and the buffer's last byte */
+	void (*put)(char); /* takes the characters; NULL: they go into the buffer */
 };
 
-/* Where interrupts are masked each character counts. */
+/* Is inline, since some callers mask interrupts and the time for each character counts. */
 static INLINE void output_put(struct output *out, char character)
 {
 	if (out->put != NULL)
@@ -37,7 +37,7 @@ static void output_number(struct output *out, u64 value, u32 base, u32 width)
 		output_put(out, digits[count]);
 }
 
-/* Writes one conversion; returns what follows it in the pattern. */
+/* Writes one conversion. Returns what follows it in the pattern. */
 static const char *output_conversion(struct output *out, const char *pattern, va_list *arguments)
 {
 	u32 width = 0;
@@ -57,7 +57,8 @@ static const char *output_conversion(struct output *out, const char *pattern, va
 	return pattern + 1;
 }
 
-/* A va_list may be an array, of which a parameter is but a pointer: hence the copy. */
+/* Copies the va_list before it hands on its address: where va_list is an array, the parameter is a
+ * mere pointer, whose address has another type. */
 static void output_list(struct output *out, const char *pattern, va_list arguments)
 {
 	va_list rest;
@@ -88,7 +89,7 @@ void format_each(void (*put)(char), const char *pattern, va_list arguments)
 	output_list(&out, pattern, arguments);
 }
 
-COLD u32 format(char *buffer, u32 size, const char *pattern, ...)
+u32 format(char *buffer, u32 size, const char *pattern, ...)
 {
 	va_list arguments;
 	u32 length;

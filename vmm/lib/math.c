@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * 64-bit arithmetic by way of the CPU's division of 64 by 32 bits.
- */
+/* 64-bit arithmetic by means of DIV, which divides 64 bits by 32. */
 #include "lib/math.h"
 
-/* Divides high:low; high < divisor, or the CPU would raise #DE. */
+/* Divides high:low. high < divisor, since the CPU raises #DE if the quotient does not fit. */
 static inline u32 divide_step(u32 high, u32 low, u32 divisor, u32 *remainder)
 {
 	u32 quotient;

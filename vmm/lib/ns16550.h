@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registers of a 16550A (National Semiconductor PC16550D data sheet), real or
- * virtual: their distances from its first port, and bits. */
+/* The registers of a 16550A UART as distances from its first port, and their bits. The real UART
+ * and the virtual one share these numbers. Source: National Semiconductor PC16550D data sheet. */
 #pragma once
 
 enum {
 	UART_DATA, UART_INTERRUPT_ENABLE,
-	UART_FIFO_CONTROL, /* reads: the cause of the interrupt */
+	UART_FIFO_CONTROL, /* when read: the cause of the interrupt */
 	UART_LINE_CONTROL, UART_MODEM_CONTROL, UART_LINE_STATUS, UART_MODEM_STATUS, UART_SCRATCH,
 	UART_REGISTERS
 };

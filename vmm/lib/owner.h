@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose a variable at file scope is. Whatever the VMM can change belongs to a core, a vCPU or a VM,
- * so that nothing is shared between cores and nothing needs a lock; what the whole machine has in
- * common is written at the start and only read from then on. Each variable is marked with its
- * owner; the linker refuses one that is not (gandalf.lds), and `make check` names it.
+ * Marks for variables at file scope that say who owns them. Whatever the VMM can change belongs to
+ * a core, a vCPU or a VM, so cores share nothing that changes, and nothing needs a lock. What the
+ * whole machine has in common is written at the start and only read from then on. The linker
+ * refuses a variable without a mark (gandalf.lds), and `make check` names it.
  */
 #pragma once
 
-/* Of the core whose instance of the VMM this is: zero at first, or as it is initialised. */
+/* The variable belongs to the core that runs this instance of the VMM. It is zero at first, or
+ * has an initialiser. */
 #define OF_CORE __attribute__((section(".bss..core")))
 #define OF_CORE_INITIALISED __attribute__((section(".data..core")))
-/* The same for the trace ring, which budgets do not count. */
+/* The trace ring belongs to a core, too. It has a section of its own, which the size budgets do not
+ * count. */
 #define OF_CORE_TRACE __attribute__((section(".bss..trace")))
-/* One element for each vCPU or VM. */
+/* The variable is an array with one element for each vCPU or VM. */
 #define OF_GUESTS __attribute__((section(".bss..guests")))
-/* Of the machine: read-only once the first guest runs. A debug build panics where it has been
- * changed since (debug/machine_check.c): the VMM itself works with CR0.WP 0, so a read-only page
- * would keep nobody else out than the guests, which cannot write any of this. */
+/* The variable belongs to the machine, and nobody writes to it once the first guest runs. A debug
+ * build panics if it has changed (debug/machine_check.c). A read-only page would not help: the VMM
+ * works with CR0.WP 0 and so may write to it, and guests cannot write to it anyway. */
 #define OF_MACHINE __attribute__((section(".bss..machine")))

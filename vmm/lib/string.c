@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The string instructions of the CPU are small, and fast enough for pages. They
- * rely on a clear direction flag, which every entry into the VMM provides.
+ * Functions of the C library, by string instructions of the CPU where these are fast enough for
+ * whole pages. They rely on a clear direction flag, which every entry into the VMM provides.
  */
 #include "lib/string.h"
 

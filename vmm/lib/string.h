@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of the C library that GCC may call in freestanding code, and
- * strnlen(); their meaning is the standard's. And a comparison.
+ * The functions of the C library that GCC may call in freestanding code, and strnlen(), with their
+ * standard meaning; and functions for strings and for lists of strings.
  */
 #pragma once
 
@@ -17,7 +17,8 @@ size_t strnlen(const char *string, size_t limit);
 
 bool string_equals(const char *a, const char *b);
 
-/* The string behind one in a list of strings, each with a 0 byte at its end. */
+/* Returns the string that follows another one in a list of strings. Such a list is one array, in
+ * which each string ends with a 0 byte. */
 static inline const char *string_next(const char *string)
 {
 	size_t rest = SIZE_MAX;
@@ -26,8 +27,8 @@ static inline const char *string_next(const char *string)
 	return string;
 }
 
-/* The one at an index of such a list: a quarter smaller than a table of pointers, and
- * an instruction for each character before it. */
+/* Returns the string at an index of such a list. A list is a quarter smaller than a table of
+ * pointers. To find a string takes an instruction for each character in front of it. */
 static inline const char *string_of_list(const char *list, uint32_t index)
 {
 	while (index-- > 0)

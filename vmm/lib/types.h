@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The types and small macros that every file of the VMM uses. Nothing here
- * touches hardware, so the host's unit tests include it unchanged.
+ * The types and small macros that every file of the VMM uses. Nothing here touches hardware, so the
+ * unit tests on the host include this file unchanged.
  */
 #pragma once
 
@@ -16,28 +16,29 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
-/* What is done rarely lies apart, and the branches that lead to it are the unlikely ones. */
-#define COLD __attribute__((cold))
-/* Compiled for speed, where a benchmark counts the instructions that it saves. GCC inlines such a
- * function in others of its kind only, so it is for whole functions, not for helpers: those are
- * INLINE. Clang, which builds the fuzzers, has no such attribute. */
+/* Compiles a function for speed, where a benchmark shows that this saves instructions. GCC inlines
+ * a HOT function in other HOT functions only, so helpers are INLINE instead. Clang, which builds
+ * the fuzzers, has no such attribute. */
 #ifdef __clang__
 #define HOT
 #else
 #define HOT __attribute__((optimize("O2")))
 #endif
-/* A function of its own, so that the frequent way saves no registers for it. */
+/* Keeps rare work out of line, so that the frequent path through its caller need not save registers
+ * for it. */
 #define APART __attribute__((noinline))
-/* A function that can fail: who calls it looks at what it returns, or it does not compile. */
+/* Marks a function that can fail. A caller that ignores its result does not compile. */
 #define MUST_CHECK __attribute__((warn_unused_result))
-/* A parameter of what is called through a table. */
+/* Marks a parameter that this function does not use. It is there because the function is called
+ * through a pointer, and others of its type use it. */
 #define UNUSED __attribute__((unused))
-/* Where a copy for constant arguments is worth its bytes. */
+/* Inlines a function at each call. This costs bytes and saves instructions, mostly since arguments
+ * are constants there. */
 #define INLINE __attribute__((always_inline)) inline
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Whether base1, size1 and base2, size2 have a byte in common. */
+/* Returns whether two ranges of bytes have a byte in common. */
 static inline bool overlaps(u32 base1, u32 size1, u32 base2, u32 size2)
 {
 	return base1 - base2 < size2 || base2 - base1 < size1;
@@ -48,6 +49,6 @@ static inline u32 minimum(u32 a, u32 b)
 	return a < b ? a : b;
 }
 
-/* A time that never comes, in ticks of the time stamp counter; differences of
- * times have a sign. */
+/* A time that never comes, in ticks of the time stamp counter. It is half the range, since
+ * differences of times are signed. */
 #define TIME_NEVER ((u64)INT64_MAX)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Everything that there is.
+# This profile has every part.
 WITHOUT :=
-# Text and read-only data in KiB, at most.
+# The most KiB of text and read-only data.
 BUDGET := 64

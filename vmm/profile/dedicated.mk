@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A Linux that has the CPU to itself: no RTOS, and the real chips instead of virtual ones.
+# This profile is for a Linux that has the CPU to itself, without RTOSes. That Linux uses the real
+# chips.
 WITHOUT := rtos chips strict_tls control channels cores
-# Text and read-only data in KiB, at most.
+# The most KiB of text and read-only data.
 BUDGET := 40

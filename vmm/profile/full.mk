@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Everything that there is for one CPU.
+# This profile has every part that one CPU can use.
 WITHOUT := cores
-# Text and read-only data in KiB, at most.
+# The most KiB of text and read-only data.
 BUDGET := 52

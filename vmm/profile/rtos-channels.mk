@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# RTOSes with memory that they share.
+# This profile is for RTOSes that share memory.
 WITHOUT := linux control cores
-# Text and read-only data in KiB, at most.
+# The most KiB of text and read-only data.
 BUDGET := 28

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# RTOSes alone.
+# This profile is for RTOSes alone.
 WITHOUT := linux control channels cores
-# Text and read-only data in KiB, at most.
+# The most KiB of text and read-only data.
 BUDGET := 27

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A Linux that shares its CPU with RTOSes, and neither manages them nor talks to them.
+# This profile is for a Linux that shares its CPU with RTOSes, but neither manages them nor has
+# channels with them.
 WITHOUT := dedicated strict_tls control channels cores
-# Text and read-only data in KiB, at most.
+# The most KiB of text and read-only data.
 BUDGET := 49

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether interrupts are masked, where a function relies on it: the debug build asserts what stands
- * here (debug/masked_state.h), this one does not look.
+ * What functions say about interrupts being masked, where they rely on it. The debug build checks
+ * it (debug/masked_state.h); in this build it is a note for the reader.
  */
 #pragma once
 
-/* At the head of a function that touches what interrupt handlers share (core/work.h). */
+/* Says that interrupts are masked. It is at the head of functions that touch what interrupt
+ * handlers share (core/work.h). */
 #define EXPECTS_MASKED() ((void)0)
-/* At the head of work for a vCPU that may be long: interrupts come, if its work lets them. */
+/* Says that interrupts are enabled if the vCPU's work is interruptible. It is at the head of
+ * functions that may take long. */
 #define EXPECTS_OPEN(vcpu) ((void)(vcpu))

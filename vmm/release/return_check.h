@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Before a return to a guest nothing is checked; vmm/debug has the other of the two. */
+/* The check before each return to a guest, which is empty here. The debug build has one
+ * (debug/return_check.h). */
 #pragma once
 
 .macro CHECK_RETURN

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The mainboard, in an image whose Linux has the real one.
- */
+/* Stands in for the virtual mainboard in an image whose Linux has the real one. */
 #include "guests/x86/board.h"
 #include "guests/x86/port.h"
 
@@ -34,7 +32,7 @@ unsigned board_acknowledge(UNUSED struct board *board)
 	return 0;
 }
 
-/* Ring 1 has the ports itself, so the VMM sees none of its accesses. */
+/* These are never called, since a Linux with the real mainboard may use all ports itself. */
 u32 port_read(UNUSED struct x86 *x86, UNUSED u16 port, UNUSED u32 size)
 {
 	return ~0u;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Control, in an image in which no guest may have it: it is refused, as to any guest without it.
- */
+/* Stands in for core/control.c in an image without control. The hypercalls are refused, as they are
+ * to any guest that may not manage others. */
 #include "core/control.h"
 #include "core/hypercall.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Upcalls, in an image whose Linux shares its CPU: interrupts enter the VMM first, and none comes
- * where it could not be served.
+ * Stands in for direct gates and upcalls in an image whose Linux shares its CPU. There all
+ * interrupts enter the VMM, which can always serve them, so nothing is to be done here.
  */
 #include "core/direct.h"
 #include "guests/x86/x86.h"

@@ -11,14 +11,14 @@ extern u8 boot_stack_top[];
 
 /* The linear address behind the stack: a Linux vCPU's own pages are at the same
  * address in its own spaces, an RTOS's are the pool's, the same everywhere. */
-COLD static u32 stack_top(const struct vcpu *vcpu)
+static u32 stack_top(const struct vcpu *vcpu)
 {
 	if (vcpu->table_frame != 0)
 		return LAYOUT_STACK_TOP;
 	return (u32)pool_pointer(vcpu->stack_frames[1]) + PAGE_SIZE;
 }
 
-COLD bool switch_create(struct vcpu *vcpu)
+bool switch_create(struct vcpu *vcpu)
 {
 	u32 *table = pool_pointer(vcpu->table_frame);
 
@@ -36,7 +36,7 @@ COLD bool switch_create(struct vcpu *vcpu)
 	       vcpu->stack_frames[1] == vcpu->stack_frames[0] + PAGE_SIZE;
 }
 
-COLD struct frame *switch_prepare(struct vcpu *vcpu)
+struct frame *switch_prepare(struct vcpu *vcpu)
 {
 	u32 top = stack_top(vcpu);
 	/* Where switch_stack() goes. */
@@ -52,7 +52,7 @@ COLD struct frame *switch_prepare(struct vcpu *vcpu)
 	return (struct frame *)frame;
 }
 
-COLD struct frame *switch_frame(const struct vcpu *vcpu)
+struct frame *switch_frame(const struct vcpu *vcpu)
 {
 	u32 linear = (u32)vcpu->frame;
 	const u32 *table = pool_pointer(vcpu->table_frame);
@@ -63,7 +63,7 @@ COLD struct frame *switch_frame(const struct vcpu *vcpu)
 						  PTE_FRAME) + linear % PAGE_SIZE);
 }
 
-COLD void switch_leave_space(const struct vcpu *vcpu)
+void switch_leave_space(const struct vcpu *vcpu)
 {
 	if (vcpu->cr3 != 0 && core.cr3 == vcpu->cr3) {
 		core.cr3 = idle_vcpu.cr3;
@@ -71,7 +71,7 @@ COLD void switch_leave_space(const struct vcpu *vcpu)
 	}
 }
 
-COLD void switch_to_boot_stack(void (*function)(void))
+void switch_to_boot_stack(void (*function)(void))
 {
 	core.cr3 = idle_vcpu.cr3;
 	stack_leave(boot_stack_top, core.cr3, function);

@@ -27,7 +27,7 @@ extern const struct fixup fixup_first[], fixup_last[];
 OF_CORE void (*trap_handlers[VECTORS])(struct frame *frame);
 
 /* Where an instruction that may fault goes on, or NULL. */
-COLD static const struct fixup *trap_fixup(u32 eip)
+static const struct fixup *trap_fixup(u32 eip)
 {
 	const struct fixup *fixup;
 
@@ -45,7 +45,7 @@ static bool access_may_fill(const struct frame *frame)
 }
 
 /* The idle vCPU has no operations and no guest's memory. */
-COLD static bool access_fill(u32 address)
+static bool access_fill(u32 address)
 {
 	struct vcpu *vcpu = core.current;
 
@@ -57,7 +57,7 @@ COLD static bool access_fill(u32 address)
  * An exception that is not the guest's. A #DB can be the breakpoint of a guest that was inhibited
  * until the VMM's first instruction, or on memory that it copies: DR6 tells.
  */
-COLD static void trap_vmm(struct frame *frame)
+static void trap_vmm(struct frame *frame)
 {
 	const struct fixup *fixup;
 
@@ -168,7 +168,7 @@ static void trap_exception(struct frame *frame)
 }
 
 /* #DB; an NMI is nobody's. */
-COLD static void trap_debug(struct frame *frame)
+static void trap_debug(struct frame *frame)
 {
 	if (frame->vector == EXCEPTION_NMI)
 		return;
@@ -192,7 +192,7 @@ static void trap_page_fault(struct frame *frame)
 }
 
 /* A hypercall where an interrupt may come by its vector, too. */
-COLD static void trap_any_hypercall(struct frame *frame)
+static void trap_any_hypercall(struct frame *frame)
 {
 	if (origin_is_guest(core.current, frame))
 		frame->eax = trap_hypercall(frame);
@@ -201,7 +201,7 @@ COLD static void trap_any_hypercall(struct frame *frame)
 }
 
 /* The stubs differ in a number only, so they are made rather than part of the image. */
-COLD static void stub_make(u32 index, u32 vector, void (*to)(void))
+static void stub_make(u32 index, u32 vector, void (*to)(void))
 {
 	entry_stubs[index] = (struct stub){
 		.push_error = {0x6a, 0}, .push = 0x68, .vector = vector, .jump = 0xe9,
@@ -209,12 +209,12 @@ COLD static void stub_make(u32 index, u32 vector, void (*to)(void))
 	};
 }
 
-COLD void trap_give_clock(bool given)
+void trap_give_clock(bool given)
 {
 	trap_handlers[VECTOR_APIC_TIMER] = given ? trap_interrupt : trap_clock;
 }
 
-COLD void trap_init(void)
+void trap_init(void)
 {
 	for (u32 vector = 0; vector < 256; vector++) {
 		stub_make(vector, vector, entry);

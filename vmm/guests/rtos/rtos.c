@@ -80,7 +80,7 @@ MUST_CHECK static INLINE bool rtos_enter(struct vcpu *vcpu, u32 handler)
 	return true;
 }
 
-COLD static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
+static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 {
 	u32 handler = vcpu->rtos->handlers[vector];
 	u32 *stack;
@@ -98,7 +98,7 @@ COLD static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 
 /* The guest has set its flag and is about to return from a handler: the IRET
  * is done here, so that the next handler's frame replaces the old one. */
-APART COLD static void rtos_finish_return(struct vcpu *vcpu)
+APART static void rtos_finish_return(struct vcpu *vcpu)
 {
 	struct frame *frame = vcpu->frame;
 	const u32 *stack = (const u32 *)(vcpu->linear + frame->esp);
@@ -160,7 +160,7 @@ static void rtos_deliver(struct vcpu *vcpu)
 	}
 }
 
-COLD static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
+static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
 {
 	rtos_pend(vcpu, PENDING_BIT(GANDALF_VECTOR_IRQ + irq));
 }
@@ -174,7 +174,7 @@ static u32 rtos_ring(const struct vm *vm)
 	return 0;
 }
 
-COLD static void rtos_console(struct vcpu *vcpu)
+static void rtos_console(struct vcpu *vcpu)
 {
 	if (console_has_input(vcpu->vm->console))
 		rtos_pend(vcpu, CONSOLE_BIT);
@@ -182,7 +182,7 @@ COLD static void rtos_console(struct vcpu *vcpu)
 
 /* Hypercalls */
 
-COLD static u32 hypercall_handlers(struct vcpu *vcpu)
+static u32 hypercall_handlers(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	const struct gandalf_handlers *handlers =
@@ -217,7 +217,7 @@ static u32 hypercall_halt(struct vcpu *vcpu)
 }
 HYPERCALL(GANDALF_HYPERCALL_HALT, HYPERCALL_OF_RTOS, hypercall_halt);
 
-COLD static u32 hypercall_console_write(struct vcpu *vcpu)
+static u32 hypercall_console_write(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	const u8 *bytes = rtos_memory(vcpu->vm, frame->ebx, frame->ecx);
@@ -240,7 +240,7 @@ COLD static u32 hypercall_console_write(struct vcpu *vcpu)
 }
 HYPERCALL(GANDALF_HYPERCALL_CONSOLE_WRITE, HYPERCALL_OF_RTOS, hypercall_console_write);
 
-COLD static u32 hypercall_console_read(struct vcpu *vcpu)
+static u32 hypercall_console_read(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	u8 *bytes = rtos_memory(vcpu->vm, frame->ebx, frame->ecx);
@@ -260,7 +260,7 @@ COLD static u32 hypercall_console_read(struct vcpu *vcpu)
 }
 HYPERCALL(GANDALF_HYPERCALL_CONSOLE_READ, HYPERCALL_OF_RTOS, hypercall_console_read);
 
-COLD static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
+static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
 {
 	trace(TRACE_trap, frame->vector, frame->eip);
 	if (frame->vector == EXCEPTION_NM && fpu_is_foreign(vcpu))
@@ -273,7 +273,7 @@ COLD static void rtos_trap(struct vcpu *vcpu, struct frame *frame)
 					  : "it has entered virtual-8086 mode");
 }
 
-COLD static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 {
 	u32 total = vcpu->vm->guest->memory_size;
 	u32 eip = vcpu->frame->eip;
@@ -286,7 +286,7 @@ COLD static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 }
 
 /* More urgent guests run between some ports and some. */
-COLD static void rtos_allow_ports(struct vcpu *vcpu, const struct gandalf_port_range *range)
+static void rtos_allow_ports(struct vcpu *vcpu, const struct gandalf_port_range *range)
 {
 	for (u32 first = range->first; first <= range->last; first += PORT_STEP) {
 		segment_allow_ports(vcpu, (u16)first,
@@ -295,7 +295,7 @@ COLD static void rtos_allow_ports(struct vcpu *vcpu, const struct gandalf_port_r
 	}
 }
 
-COLD static void rtos_start(struct vcpu *vcpu)
+static void rtos_start(struct vcpu *vcpu)
 {
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	struct frame *frame = switch_prepare(vcpu);
@@ -317,7 +317,7 @@ COLD static void rtos_start(struct vcpu *vcpu)
 	frame->eflags = vcpu_eflags(vcpu, 0);
 }
 
-COLD static void rtos_stop(struct vcpu *vcpu)
+static void rtos_stop(struct vcpu *vcpu)
 {
 	rtos_timer_stop(vcpu->rtos);
 }
@@ -328,7 +328,7 @@ static const struct vcpu_operations rtos_operations = {
 	.start = rtos_start, .stop = rtos_stop, .instruction = rtos_instruction,
 };
 
-COLD static bool rtos_create(struct vm *vm)
+static bool rtos_create(struct vm *vm)
 {
 	struct vcpu *vcpu = vm->vcpus;
 	struct rtos *rtos = &rtoses[vm->index];

@@ -33,7 +33,7 @@ static inline void rtos_pend(struct vcpu *vcpu, u32 bit)
 
 /* An expiry came while the last one waited, and the timer rests since then: all expiries up to
  * now are merged into the one that is delivered now. */
-COLD void rtos_timer_resume(struct rtos *rtos);
+void rtos_timer_resume(struct rtos *rtos);
 /* At its creation: the timer is stopped, and expires with the guest's priority. */
 void rtos_timer_init(struct rtos *rtos, u32 priority);
 void rtos_timer_stop(struct rtos *rtos);

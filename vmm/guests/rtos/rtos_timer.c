@@ -23,7 +23,7 @@ static inline u64 timer_next(struct rtos *rtos)
 	return add_with_rest(&rtos->timer.time, &rtos->step, &rtos->rest, &rtos->step_rest);
 }
 
-APART COLD void rtos_timer_resume(struct rtos *rtos)
+APART void rtos_timer_resume(struct rtos *rtos)
 {
 	u64 elapsed = multiply_divide(rdtsc() - rtos->start, 1000, time_tsc_khz);
 	u64 number = divide_u64(elapsed, rtos->period, NULL);
@@ -58,7 +58,7 @@ static u64 timer_expire(struct deadline *deadline)
 	return timer_next(rtos);
 }
 
-COLD static u32 hypercall_timer(struct vcpu *vcpu)
+static u32 hypercall_timer(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	struct rtos *rtos = vcpu->rtos;
@@ -77,12 +77,12 @@ COLD static u32 hypercall_timer(struct vcpu *vcpu)
 }
 HYPERCALL(GANDALF_HYPERCALL_TIMER, HYPERCALL_OF_RTOS, hypercall_timer);
 
-COLD void rtos_timer_init(struct rtos *rtos, u32 priority)
+void rtos_timer_init(struct rtos *rtos, u32 priority)
 {
 	deadline_init(&rtos->timer, timer_expire, priority);
 }
 
-COLD void rtos_timer_stop(struct rtos *rtos)
+void rtos_timer_stop(struct rtos *rtos)
 {
 	rtos->period = 0;
 	deadline_set(&rtos->timer, TIME_NEVER);

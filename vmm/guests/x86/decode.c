@@ -215,7 +215,7 @@ const char *decode_name(u8 operation)
 	return string_of_list(names, operation < DECODED_OPERATIONS ? operation : DECODED_UNKNOWN);
 }
 
-COLD static const char *disassemble(const u8 *bytes, u32 count)
+static const char *disassemble(const u8 *bytes, u32 count)
 {
 	struct decoded decoded;
 

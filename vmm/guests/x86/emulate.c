@@ -65,14 +65,14 @@ static void emulate(const struct emulation *e)
 }
 
 /* The error code is a selector where the instruction names one. */
-COLD static bool may_emulate(const struct emulation *e)
+static bool may_emulate(const struct emulation *e)
 {
 	return functions[e->decoded.operation] != NULL && !e->decoded.lock &&
 	       (e->error == 0 || e->decoded.operation == DECODED_IRET ||
 		e->decoded.operation == DECODED_MOV_TO_SREG);
 }
 
-COLD static void emulate_seldom(struct x86 *x86, u32 error)
+static void emulate_seldom(struct x86 *x86, u32 error)
 {
 	struct emulation e;
 
@@ -124,7 +124,7 @@ void emulate_general_protection(struct x86 *x86, u32 error)
 		emulate_other(x86, error, code);
 }
 
-COLD bool emulate_blocked_return(struct x86 *x86)
+bool emulate_blocked_return(struct x86 *x86)
 {
 	struct emulation e;
 

@@ -8,7 +8,7 @@
 #include "guests/x86/emulation.h"
 #include "platform/pc/apic.h"
 
-COLD static void cr0_set(struct x86 *x86, u32 value)
+static void cr0_set(struct x86 *x86, u32 value)
 {
 	u32 changed = x86->cr0 ^ value;
 
@@ -29,7 +29,7 @@ static void cr3_set(struct x86 *x86, u32 value)
 	shadow_load(x86, same);
 }
 
-COLD static void cr4_set(struct x86 *x86, u32 value)
+static void cr4_set(struct x86 *x86, u32 value)
 {
 	u32 changed = x86->cr4 ^ value;
 
@@ -59,7 +59,7 @@ enum emulated emulate_mov_to_cr(const struct emulation *e)
 	return EMULATED_NEXT;
 }
 
-COLD enum emulated emulate_mov_from_cr(const struct emulation *e)
+enum emulated emulate_mov_from_cr(const struct emulation *e)
 {
 	const u32 values[] = {e->x86->cr0, 0, e->x86->vcpu->shared->cr2, e->x86->cr3, e->x86->cr4};
 
@@ -69,20 +69,20 @@ COLD enum emulated emulate_mov_from_cr(const struct emulation *e)
 	return EMULATED_NEXT;
 }
 
-COLD enum emulated emulate_mov_to_dr(const struct emulation *e)
+enum emulated emulate_mov_to_dr(const struct emulation *e)
 {
 	work_end(debug_register);
 	debug_write(e->x86->vcpu, e->decoded.reg, *operand_register(e));
 	return EMULATED_NEXT;
 }
 
-COLD enum emulated emulate_mov_from_dr(const struct emulation *e)
+enum emulated emulate_mov_from_dr(const struct emulation *e)
 {
 	*operand_register(e) = debug_read(e->x86->vcpu, e->decoded.reg);
 	return EMULATED_NEXT;
 }
 
-COLD enum emulated emulate_lmsw(const struct emulation *e)
+enum emulated emulate_lmsw(const struct emulation *e)
 {
 	u16 value;
 
@@ -93,7 +93,7 @@ COLD enum emulated emulate_lmsw(const struct emulation *e)
 	return EMULATED_NEXT;
 }
 
-COLD enum emulated emulate_clts(const struct emulation *e)
+enum emulated emulate_clts(const struct emulation *e)
 {
 	cr0_set(e->x86, e->x86->cr0 & ~CR0_TS);
 	return EMULATED_NEXT;
@@ -106,7 +106,7 @@ enum emulated emulate_invlpg(const struct emulation *e)
 }
 
 /* Caches are written back by the hardware; a guest has no say in that. */
-COLD enum emulated emulate_cache(UNUSED const struct emulation *e)
+enum emulated emulate_cache(UNUSED const struct emulation *e)
 {
 	return EMULATED_NEXT;
 }
@@ -126,7 +126,7 @@ static const u16 msrs_of_zeroes[] = {
 	0x1a0, 0x1d9,
 };
 
-COLD static bool msr_is_zero(u32 index)
+static bool msr_is_zero(u32 index)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(msrs_of_zeroes); i++)
 		if (msrs_of_zeroes[i] == index)
@@ -134,7 +134,7 @@ COLD static bool msr_is_zero(u32 index)
 	return false;
 }
 
-COLD enum emulated emulate_rdmsr(const struct emulation *e)
+enum emulated emulate_rdmsr(const struct emulation *e)
 {
 	u64 value = 0;
 
@@ -149,7 +149,7 @@ COLD enum emulated emulate_rdmsr(const struct emulation *e)
 	return EMULATED_NEXT;
 }
 
-COLD enum emulated emulate_wrmsr(const struct emulation *e)
+enum emulated emulate_wrmsr(const struct emulation *e)
 {
 	return msr_is_zero(e->frame->ecx) ? EMULATED_NEXT : EMULATED_FAULT;
 }

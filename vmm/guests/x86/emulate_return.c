@@ -8,7 +8,7 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
 
-COLD enum emulated emulate_cli(const struct emulation *e)
+enum emulated emulate_cli(const struct emulation *e)
 {
 	linux_set_interrupts(e->x86, false);
 	return EMULATED_NEXT;
@@ -103,7 +103,7 @@ enum emulated emulate_iret(const struct emulation *e)
 }
 
 /* A stack segment with RPL 0, as ring 0 loads it. */
-COLD enum emulated emulate_mov_to_sreg(const struct emulation *e)
+enum emulated emulate_mov_to_sreg(const struct emulation *e)
 {
 	u16 selector;
 

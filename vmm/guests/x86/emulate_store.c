@@ -10,7 +10,7 @@
 #include "lib/string.h"
 #include "platform/pc/apic.h"
 
-MUST_CHECK COLD static bool store_begin(struct emulation *e, struct x86 *x86, u32 *value)
+MUST_CHECK static bool store_begin(struct emulation *e, struct x86 *x86, u32 *value)
 {
 	if (!emulation_begin(e, x86) || e->decoded.operation != DECODED_MOV_STORE)
 		return false;
@@ -69,7 +69,7 @@ HOT bool emulate_gdt_store(struct x86 *x86, u32 linear)
 	return true;
 }
 
-COLD void emulate_store(struct x86 *x86, u32 linear, bool to_apic)
+void emulate_store(struct x86 *x86, u32 linear, bool to_apic)
 {
 	struct emulation e;
 	u32 value;

@@ -13,7 +13,7 @@
 /* A segment that is loaded stays usable after LGDT, whatever the new table has
  * in its place, until the guest loads it again: Linux's first LGDT relies on
  * that. The real entry stays instead of the CPU's hidden part. */
-COLD static bool entry_is_loaded(const struct frame *frame, u32 index)
+static bool entry_is_loaded(const struct frame *frame, u32 index)
 {
 	for (unsigned segment = SEGMENT_ES; segment <= SEGMENT_GS; segment++)
 		if (segment_selector(frame, segment) / 8 == index)
@@ -21,7 +21,7 @@ COLD static bool entry_is_loaded(const struct frame *frame, u32 index)
 	return false;
 }
 
-COLD void emulate_reload_gdt_entries(struct x86 *x86, u32 first, u32 last)
+void emulate_reload_gdt_entries(struct x86 *x86, u32 first, u32 last)
 {
 	u32 entries = (x86->gdt_limit + 1u) / 8;
 
@@ -40,13 +40,13 @@ COLD void emulate_reload_gdt_entries(struct x86 *x86, u32 first, u32 last)
 		segment_set_user_code(x86->vcpu, false);
 }
 
-COLD void emulate_reload_gdt(struct x86 *x86)
+void emulate_reload_gdt(struct x86 *x86)
 {
 	emulate_reload_gdt_entries(x86, 1, SEGMENT_GUEST_ENTRIES - 1);
 }
 
 /* What every load of a register by way of the GDT ends with. */
-COLD static enum emulated gdt_reload(const struct emulation *e)
+static enum emulated gdt_reload(const struct emulation *e)
 {
 	emulate_reload_gdt(e->x86);
 	inject_reload_stack(e->x86);
@@ -54,7 +54,7 @@ COLD static enum emulated gdt_reload(const struct emulation *e)
 }
 
 /* Without the hypercall for TLS, stores to the GDT must not pass unseen. */
-COLD static void protect_gdt(struct x86 *x86)
+static void protect_gdt(struct x86 *x86)
 {
 	u32 frame;
 
@@ -64,7 +64,7 @@ COLD static void protect_gdt(struct x86 *x86)
 
 /* Gates straight to ring 1: the system call, and on a dedicated CPU every
  * interrupt. On a shared CPU IF stays 1 in the kernel, hence a trap gate. */
-COLD static void reload_gates(struct x86 *x86)
+static void reload_gates(struct x86 *x86)
 {
 	for (unsigned vector = EXCEPTIONS; vector < 256; vector++) {
 		u64 gate = 0;
@@ -86,7 +86,7 @@ COLD static void reload_gates(struct x86 *x86)
 	}
 }
 
-COLD enum emulated emulate_load_table(const struct emulation *e)
+enum emulated emulate_load_table(const struct emulation *e)
 {
 	struct x86 *x86 = e->x86;
 	struct table_register table;
@@ -105,7 +105,7 @@ COLD enum emulated emulate_load_table(const struct emulation *e)
 	return gdt_reload(e);
 }
 
-COLD enum emulated emulate_ltr(const struct emulation *e)
+enum emulated emulate_ltr(const struct emulation *e)
 {
 	struct x86 *x86 = e->x86;
 	u64 descriptor;
@@ -125,7 +125,7 @@ COLD enum emulated emulate_ltr(const struct emulation *e)
 
 /* A local descriptor table is not offered: Linux uses one only for
  * modify_ldt(), which its configuration leaves out. */
-COLD enum emulated emulate_lldt(const struct emulation *e)
+enum emulated emulate_lldt(const struct emulation *e)
 {
 	u16 selector;
 

@@ -29,7 +29,7 @@ u32 operand_address(const struct emulation *e)
 				  : 0);
 }
 
-COLD bool operand_read(const struct emulation *e, void *to, u32 size)
+bool operand_read(const struct emulation *e, void *to, u32 size)
 {
 	u32 address = operand_address(e);
 
@@ -39,7 +39,7 @@ COLD bool operand_read(const struct emulation *e, void *to, u32 size)
 	return false;
 }
 
-COLD bool operand_16(const struct emulation *e, u16 *value)
+bool operand_16(const struct emulation *e, u16 *value)
 {
 	if (e->decoded.has_memory)
 		return operand_read(e, value, sizeof(*value));
@@ -47,7 +47,7 @@ COLD bool operand_16(const struct emulation *e, u16 *value)
 	return true;
 }
 
-COLD bool emulation_begin(struct emulation *e, struct x86 *x86)
+bool emulation_begin(struct emulation *e, struct x86 *x86)
 {
 	u8 bytes[DECODE_LENGTH_MAXIMUM];
 	u32 count = guest_fetch(x86->vcpu, bytes, sizeof(bytes));

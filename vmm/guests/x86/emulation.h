@@ -36,17 +36,17 @@ u32 segment_selector(const struct frame *frame, unsigned segment);
 /* The linear address of a memory operand. */
 u32 operand_address(const struct emulation *e);
 /* Reads a memory operand; a page fault goes to the guest. */
-COLD MUST_CHECK bool operand_read(const struct emulation *e, void *to, u32 size);
+MUST_CHECK bool operand_read(const struct emulation *e, void *to, u32 size);
 /* A register or memory operand of 16 bits. */
-COLD MUST_CHECK bool operand_16(const struct emulation *e, u16 *value);
+MUST_CHECK bool operand_16(const struct emulation *e, u16 *value);
 /* Fetches and decodes the instruction at EIP; false: it is none that is known. */
-COLD MUST_CHECK bool emulation_begin(struct emulation *e, struct x86 *x86);
+MUST_CHECK bool emulation_begin(struct emulation *e, struct x86 *x86);
 
 /* emulate_table.c: descriptor tables and the task register. */
 enum emulated emulate_load_table(const struct emulation *e);
 enum emulated emulate_lldt(const struct emulation *e);
 enum emulated emulate_ltr(const struct emulation *e);
-COLD void emulate_reload_gdt_entries(struct x86 *x86, u32 first, u32 last);
+void emulate_reload_gdt_entries(struct x86 *x86, u32 first, u32 last);
 
 /* emulate_register.c: control, debug and model-specific registers. */
 enum emulated emulate_mov_to_cr(const struct emulation *e);

@@ -5,7 +5,7 @@
 #include "core/core.h"
 #include "guests/x86/shadow/shadow.h"
 
-COLD bool guest_read(u32 linear, void *to, u32 size)
+bool guest_read(u32 linear, void *to, u32 size)
 {
 	return linear < GANDALF_BASE && size <= GANDALF_BASE - linear &&
 	       entry_copy(to, (const void *)linear, size) == 0;
@@ -25,7 +25,7 @@ bool guest_write(u32 linear, const void *from, u32 size)
 	       entry_copy((void *)linear, from, size) == 0;
 }
 
-COLD u32 guest_fetch(struct vcpu *vcpu, u8 *to, u32 size)
+u32 guest_fetch(struct vcpu *vcpu, u8 *to, u32 size)
 {
 	u32 linear = vcpu->frame->eip;
 

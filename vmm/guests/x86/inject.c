@@ -35,7 +35,7 @@ INLINE void inject_reload_stack(struct x86 *x86)
 	tss->ss1 = (ss & 0xffff) | 1;
 }
 
-COLD static void triple_fault(struct x86 *x86, unsigned vector, const char *why)
+static void triple_fault(struct x86 *x86, unsigned vector, const char *why)
 {
 	vm_stop(x86->vm, "triple fault: its %s %s", why,
 		vector < EXCEPTIONS ? exception_name(vector) : "an interrupt");

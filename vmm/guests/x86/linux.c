@@ -48,7 +48,7 @@ static void arm(struct x86 *x86, bool armed)
 
 /* Delivery */
 
-COLD static void deliver_direct(struct x86 *x86)
+static void deliver_direct(struct x86 *x86)
 {
 	u32 count = x86->direct_count;
 
@@ -117,7 +117,7 @@ static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 		x86->direct_vectors[x86->direct_count++] = (u8)number;
 }
 
-COLD static void linux_console(struct vcpu *vcpu)
+static void linux_console(struct vcpu *vcpu)
 {
 	if (!vcpu->x86->dedicated)
 		board_console(vcpu->vm->board);
@@ -155,7 +155,7 @@ HYPERCALL(GANDALF_HYPERCALL_LOAD_TLS, HYPERCALL_OF_LINUX, hypercall_load_tls);
 
 /* Traps */
 
-APART COLD static void access_beyond_base(struct x86 *x86, u32 linear, u32 error)
+APART static void access_beyond_base(struct x86 *x86, u32 linear, u32 error)
 {
 	if (x86->armed && (linear & PTE_FRAME) == GANDALF_SHARED_ALIAS && (error & PF_W) &&
 	    x86_cpl(x86->vcpu) == 1 && emulate_alias_store(x86))
@@ -163,7 +163,7 @@ APART COLD static void access_beyond_base(struct x86 *x86, u32 linear, u32 error
 	inject_page_fault(x86, linear, error & (PF_W | PF_U));
 }
 
-COLD static void access_refused(struct x86 *x86, u32 linear, enum shadow_result result)
+static void access_refused(struct x86 *x86, u32 linear, enum shadow_result result)
 {
 	if (result == SHADOW_PROTECTED || result == SHADOW_APIC)
 		emulate_store(x86, linear, result == SHADOW_APIC);
@@ -203,7 +203,7 @@ static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 }
 
 /* The guest's own #NM, if it asked for it; else the FPU has another's state. */
-COLD static void no_fpu(struct x86 *x86)
+static void no_fpu(struct x86 *x86)
 {
 	if ((x86->cr0 & (CR0_TS | CR0_EM)) != 0) {
 		inject_last(x86, EXCEPTION_NM, INJECT_NO_ERROR);
@@ -213,7 +213,7 @@ COLD static void no_fpu(struct x86 *x86)
 	fpu_take(x86->vcpu);
 }
 
-COLD static void exception(struct x86 *x86, unsigned vector, u32 error)
+static void exception(struct x86 *x86, unsigned vector, u32 error)
 {
 	trace(TRACE_exception, vector, x86->vcpu->frame->eip);
 	inject_last(x86, vector, EXCEPTION_ERROR_CODES >> vector & 1 ? error : INJECT_NO_ERROR);
@@ -224,7 +224,7 @@ static inline bool strict_tls(const struct vcpu *vcpu)
 	return (vcpu->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0;
 }
 
-APART COLD static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
+APART static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
 {
 	struct x86 *x86 = vcpu->x86;
 
@@ -260,7 +260,7 @@ static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 
 /* Start and stop */
 
-COLD static void command_line_complete(const struct gandalf_guest *guest)
+static void command_line_complete(const struct gandalf_guest *guest)
 {
 	char number[GANDALF_COMMAND_LINE_ROOM];
 	u32 size = format(number, sizeof(number), "%u", time_tsc_khz);
@@ -268,7 +268,7 @@ COLD static void command_line_complete(const struct gandalf_guest *guest)
 	memory_copy_out(guest->memory_base + guest->command_line, number, size + 1);
 }
 
-COLD static void linux_start(struct vcpu *vcpu)
+static void linux_start(struct vcpu *vcpu)
 {
 	struct x86 *x86 = vcpu->x86;
 	const struct gandalf_guest *guest = vcpu->vm->guest;
@@ -304,7 +304,7 @@ COLD static void linux_start(struct vcpu *vcpu)
 	frame->eflags = vcpu_eflags(vcpu, 0);
 }
 
-COLD static void linux_stop(struct vcpu *vcpu)
+static void linux_stop(struct vcpu *vcpu)
 {
 	board_stop(vcpu->vm->board);
 	if (vcpu->x86->dedicated)
@@ -312,14 +312,14 @@ COLD static void linux_stop(struct vcpu *vcpu)
 }
 
 /* Where another runs its EIP has no meaning. */
-COLD static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 {
 	return vcpu == core.current ? guest_fetch(vcpu, bytes, size) : 0;
 }
 
 /* An interrupt that the CPU cannot deliver to ring 1 while the VMM works in ring 0: the CPU may say
  * that an interrupt caused the exception, by bit 0. */
-COLD static bool linux_upcall(struct frame *vmm)
+static bool linux_upcall(struct frame *vmm)
 {
 	if (vmm->vector != EXCEPTION_GP || (vmm->error | 1) != GUEST_KERNEL_CODE)
 		return false;
@@ -334,7 +334,7 @@ static const struct vcpu_operations linux_operations = {
 	.instruction = linux_instruction, .fill = shadow_fill_for_vmm, .upcall = linux_upcall,
 };
 
-MUST_CHECK COLD static bool vcpu_pages_create(struct vcpu *vcpu)
+MUST_CHECK static bool vcpu_pages_create(struct vcpu *vcpu)
 {
 	u32 shared = pool_allocate();
 	u32 *table;
@@ -349,7 +349,7 @@ MUST_CHECK COLD static bool vcpu_pages_create(struct vcpu *vcpu)
 	return true;
 }
 
-COLD bool linux_create(struct vm *vm)
+bool linux_create(struct vm *vm)
 {
 	u32 frame = pool_allocate();
 	struct x86 *x86;
@@ -372,7 +372,7 @@ COLD bool linux_create(struct vm *vm)
 	return (!x86->dedicated || upcall_create(x86->vcpu)) && shadow_create(x86);
 }
 
-COLD u32 linux_ring(const struct vm *vm)
+u32 linux_ring(const struct vm *vm)
 {
 	if (vm->state != GANDALF_STATE_RUNNING)
 		return (u32)GANDALF_ERROR_ARGUMENT;

@@ -44,7 +44,7 @@ static u32 *stack_pages(const struct vcpu *vcpu, u32 depth)
 	       depth * STACK_DISTANCE;
 }
 
-COLD bool upcall_create(struct vcpu *vcpu)
+bool upcall_create(struct vcpu *vcpu)
 {
 	for (u32 depth = 1; depth <= UPCALL_DEPTH; depth++) {
 		u32 frame = pool_allocate();
@@ -64,7 +64,7 @@ static void stack_protect(const struct vcpu *vcpu, u32 depth)
 	pages[1] ^= PTE_W;
 }
 
-COLD void upcall_reset(struct x86 *x86)
+void upcall_reset(struct x86 *x86)
 {
 	x86->point = NULL;
 	x86->irq_bases[0] = x86->irq_bases[1] = 0;
@@ -82,7 +82,7 @@ static void stack_switch(struct vcpu *vcpu, u32 depth, struct frame *frame)
 	cr3_write(cr3_read());
 }
 
-COLD void upcall_point(struct x86 *x86)
+void upcall_point(struct x86 *x86)
 {
 	if ((x86->vcpu->frame->eflags & EFLAGS_IF) == 0)
 		return;
@@ -96,7 +96,7 @@ COLD void upcall_point(struct x86 *x86)
 
 /* Which interrupt came at the last point. One of the APIC's is more urgent than all that it has in
  * service; one of the 8259s', which it passes on, does not count there. 0: it cannot be told. */
-COLD static u32 vector_find(const struct x86 *x86)
+static u32 vector_find(const struct x86 *x86)
 {
 	int irq;
 
@@ -108,7 +108,7 @@ COLD static u32 vector_find(const struct x86 *x86)
 	return x86->irq_bases[irq / 8] + (u32)irq % 8;
 }
 
-COLD void upcall(struct frame *vmm)
+void upcall(struct frame *vmm)
 {
 	struct vcpu *vcpu = core.current;
 	struct x86 *x86 = vcpu->x86;
@@ -134,7 +134,7 @@ COLD void upcall(struct frame *vmm)
 	entry_leave(handler);
 }
 
-COLD void upcall_return(struct x86 *x86, const u32 *words)
+void upcall_return(struct x86 *x86, const u32 *words)
 {
 	const struct upcall *last = x86->upcalls + x86->upcall_depth - 1;
 
@@ -151,7 +151,7 @@ COLD void upcall_return(struct x86 *x86, const u32 *words)
  * gates. All systems of the PC give the second one those behind the first's; should one not, its
  * first interrupt during a halt tells.
  */
-COLD void upcall_learn(struct x86 *x86, u32 vector)
+void upcall_learn(struct x86 *x86, u32 vector)
 {
 	int irq;
 
@@ -167,7 +167,7 @@ COLD void upcall_learn(struct x86 *x86, u32 vector)
 }
 
 /* The APIC tells its vectors: where it keeps the 8259s' out, none is unknown. */
-COLD void upcall_apic_write(struct x86 *x86, u32 offset, u32 value)
+void upcall_apic_write(struct x86 *x86, u32 offset, u32 value)
 {
 	bool alone = apic_write_for_guest(offset, value);
 

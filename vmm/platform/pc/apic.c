@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The local APIC: its one-shot timer is the VMM's clock, one store per
- * deadline. Interrupts of the 8259 pair arrive through LINT0 as before. A guest with
- * the CPU to itself reads the registers where they are and has its stores checked here.
+ * The local APIC. Its one-shot timer is the VMM's clock, which takes one store for each deadline.
+ * Interrupts of the 8259 pair come through LINT0. A guest that has the CPU to itself reads the
+ * registers where they are, and its stores are checked here.
  */
 #include "platform/pc/apic.h"
 
@@ -22,20 +22,21 @@ enum {
 	REGISTER_INITIAL_COUNT = 0x380, REGISTER_CURRENT_COUNT = 0x390, REGISTER_DIVIDE = 0x3e0
 };
 
-/* Of the table of local vectors, and the mode of the command register too: fixed is 0. */
+/* Bits of the local vector table. The command register has its mode in the same place; 0 stands for
+ * a normal interrupt. */
 enum { DELIVERY_MODE = 0x700, LVT_NMI = 0x400, LVT_EXTINT = 0x700, LVT_MASKED = 0x10000 };
 enum { COMMAND_SHORTHAND = 0xc0000, COMMAND_SELF = 0x40000 };
 enum { COMMAND_INIT = 0x500, COMMAND_STARTUP = 0x600, COMMAND_PENDING = 0x1000,
        COMMAND_ASSERT = 0x4000 };
 enum { ID_SHIFT = 24, CLOCKS_BEHIND_INIT = 11932, CLOCKS_BEHIND_STARTUP = 239 };
 enum { DIVIDE_BY_1 = 0xb, SPURIOUS_ENABLE = 0x100 };
-#define MEASURED_CLOCKS 11932u /* 10 ms of the 8254 */
+#define MEASURED_CLOCKS 11932u /* 10 ms in clocks of the 8254 */
 
-/* Ticks of the TSC. Beyond NEAR the timer interrupts earlier, which is harmless. LEAD passes
- * between the look at the time and the timer's start, and an interrupt takes more to its look at
- * the time. */
+/* Both are in ticks of the TSC. LEAD passes between the moment at which the VMM reads the time and
+ * the start of the timer; it is less than an interrupt takes until it reads the time. For more than
+ * NEAR the timer interrupts earlier, which is harmless. */
 enum { LEAD = 16, NEAR = 1 << 29 };
-/* Timer clocks in a tick of the TSC are timer_scale / 2^SCALE_SHIFT, at most 4. */
+/* A tick of the TSC has timer_scale / 2^SCALE_SHIFT clocks of the timer, at most 4. */
 #define SCALE_SHIFT 29
 
 /* The 8259s' interrupts come to one CPU. */
@@ -53,7 +54,7 @@ static u32 apic_read(u32 offset)
 	return *(volatile u32 *)(LAYOUT_APIC + offset);
 }
 
-COLD u32 apic_in_service(void)
+u32 apic_in_service(void)
 {
 	for (u32 word = apic_base != 0 ? 8 : 0; word-- > 0;) {
 		u32 bits = apic_read(REGISTER_IN_SERVICE + word * 0x10);
@@ -64,8 +65,8 @@ COLD u32 apic_in_service(void)
 	return 0;
 }
 
-/* As the VMM needs it, whatever a guest has made of it. */
-COLD static void apic_reset(void)
+/* Sets the local APIC up as the VMM needs it, whatever a guest has made of it. */
+static void apic_reset(void)
 {
 	while (apic_in_service() != 0)
 		apic_end_of_interrupt();
@@ -78,13 +79,13 @@ COLD static void apic_reset(void)
 }
 
 /*
- * What comes must come as an interrupt, with a vector that is neither an exception's, nor the
- * hypercall's, nor one of those that the VMM gives the 8259s: it may come when the guest has
- * stopped. So an NMI, SMI or INIT is masked where it would come from, and nothing is sent but to
- * the processor itself. Below the task priority nothing is to be written (QEMU takes it for a
- * message that sends any interrupt), and behind the divider some processors have registers more.
+ * Lets the APIC give the processor nothing but interrupts with vectors that cannot be mistaken for
+ * an exception, a hypercall or an IRQ, since they may come when the guest has stopped. An LVT entry
+ * for an NMI, SMI or INIT is masked, and the guest can send interrupts only to its own processor.
+ * Stores below the task priority register are ignored: QEMU takes them for messages that send any
+ * interrupt. So are stores behind the divider, where some processors have more registers.
  */
-COLD bool apic_write_for_guest(u32 offset, u32 value)
+bool apic_write_for_guest(u32 offset, u32 value)
 {
 	u32 mode = value & DELIVERY_MODE;
 	bool vector = (u8)value >= VECTOR_APIC_TIMER;
@@ -101,7 +102,7 @@ COLD bool apic_write_for_guest(u32 offset, u32 value)
 	return (apic_read(REGISTER_LVT_LINT0) & LVT_MASKED) != 0;
 }
 
-COLD static u32 timer_measure(void)
+static u32 timer_measure(void)
 {
 	apic_write(REGISTER_LVT_TIMER, LVT_MASKED | VECTOR_APIC_TIMER);
 	apic_write(REGISTER_INITIAL_COUNT, 0xffffffff);
@@ -109,7 +110,7 @@ COLD static u32 timer_measure(void)
 	return (0xffffffff - apic_read(REGISTER_CURRENT_COUNT)) / 10;
 }
 
-/* Returns where it is. */
+/* Returns where the APIC is. */
 static u32 apic_enable(void)
 {
 	u64 base = rdmsr(MSR_APIC_BASE);
@@ -120,7 +121,7 @@ static u32 apic_enable(void)
 	return (u32)base;
 }
 
-COLD bool apic_init(u32 tsc_khz)
+bool apic_init(u32 tsc_khz)
 {
 	u32 base;
 
@@ -157,7 +158,8 @@ void apic_interrupt(u32 id, u32 vector)
 	apic_send(id, COMMAND_ASSERT | vector);
 }
 
-/* SDM vol. 3, 9.4.4.1: INIT, 10 ms, and STARTUP, of which some CPUs need a second 200 us later. */
+/* SDM vol. 3, 9.4.4.1 asks for INIT, 10 ms, and STARTUP, of which some CPUs need a second one
+ * 200 us later. */
 void apic_start_cpu(u32 id, u32 page)
 {
 	apic_send(id, COMMAND_ASSERT | COMMAND_INIT);
@@ -167,7 +169,8 @@ void apic_start_cpu(u32 id, u32 page)
 	apic_send(id, COMMAND_ASSERT | COMMAND_STARTUP | page >> PAGE_SHIFT);
 }
 
-/* A little late rather than too early, which would cost a second interrupt. */
+/* Has the timer interrupt a little late rather than too early, which would cost a second
+ * interrupt. */
 static void apic_program(u32 low, s32 high)
 {
 	u32 near = -low - LEAD;
@@ -177,14 +180,14 @@ static void apic_program(u32 low, s32 high)
 	apic_write(REGISTER_INITIAL_COUNT, (u32)((u64)near * timer_scale >> SCALE_SHIFT) + 1);
 }
 
-COLD static void apic_start(void)
+static void apic_start(void)
 {
 	apic_reset();
 	apic_write(REGISTER_INITIAL_COUNT, 0);
 	apic_write(REGISTER_LVT_TIMER, VECTOR_APIC_TIMER);
 }
 
-COLD static void apic_stop(void)
+static void apic_stop(void)
 {
 	apic_write(REGISTER_LVT_TIMER, LVT_MASKED | VECTOR_APIC_TIMER);
 	apic_write(REGISTER_INITIAL_COUNT, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The local APIC (SDM vol. 3, chapter 11): its timer, and what a guest may do with it. */
+/* The local APIC (SDM vol. 3, chapter 11). It has the VMM's timer, and a dedicated guest may use
+ * it. */
 #pragma once
 
 #include "arch/ia32/layout.h"
@@ -8,36 +9,40 @@
 #define MSR_APIC_BASE 0x1b
 
 extern const struct timer_hardware apic_timer;
-/* The lower half of that MSR; 0: the CPU has no APIC, or none whose timer counts. */
+/* The lower half of MSR_APIC_BASE. It is 0 if the CPU has no APIC, or one whose timer does not
+ * count. */
 extern u32 apic_base;
 
-/* Enables the local APIC, passes the 8259s' interrupts through, measures the
- * timer against the TSC, which ticks so often in a millisecond. false if the CPU has none. */
+/* Enables the local APIC, lets the 8259s' interrupts pass through it, and measures its timer
+ * against the TSC, whose frequency is given in kHz. Returns false if the CPU has no APIC, or one
+ * whose timer does not count. */
 MUST_CHECK bool apic_init(u32 tsc_khz);
 
-/* Enables the local APIC of another CPU than the one that has booted, to which the 8259s'
- * interrupts go. */
+/* Enables the local APIC of another CPU than the one that has booted. The 8259s' interrupts do not
+ * go there. */
 void apic_join(void);
-/* By which the CPU that runs this is addressed. */
+/* Returns the number by which the CPU that runs this is addressed. */
 u32 apic_own_id(void);
 /* Interrupts another CPU. Interrupts are masked: the address and the command are two stores. */
 void apic_interrupt(u32 id, u32 vector);
-/* Has another CPU begin in real mode at a page below 1 MiB; takes some 10 ms. */
+/* Has another CPU begin in real mode at a page below 1 MiB. This takes some 10 ms. */
 void apic_start_cpu(u32 id, u32 page);
 
-/* The vector that the processor was interrupted with last and that has not been ended; 0: none. */
+/* Returns the highest vector whose interrupt has been given to the processor and has not been
+ * ended, or 0. */
 u32 apic_in_service(void);
-/* A guest's store to a register, unless it would let the APIC do what a guest must not. Returns
- * whether the 8259s' interrupts are kept out now. */
+/* Performs a guest's store to the register at an offset, as far as the guest may do that. Returns
+ * whether the 8259s' interrupts are masked at LINT0 now. */
 bool apic_write_for_guest(u32 offset, u32 value);
 
-/* The processor priority: rises with each interrupt that the APIC gives the processor. */
+/* Returns the processor priority, which rises with each interrupt that the APIC gives the
+ * processor. Returns 0 without an APIC. */
 static inline u32 apic_priority(void)
 {
 	return apic_base == 0 ? 0 : *(volatile u32 *)(LAYOUT_APIC + 0xa0);
 }
 
-/* EOI: the register takes any value. */
+/* Ends the interrupt that was given last. The register takes any value. */
 static inline void apic_end_of_interrupt(void)
 {
 	*(volatile u32 *)(LAYOUT_APIC + 0xb0) = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The real MC146818 clock. */
+/* Reads the machine's MC146818 clock. */
 #include "platform/pc/cmos.h"
 
 #include "arch/ia32/cpu.h"
@@ -10,7 +10,7 @@ enum { INDEX = 0x70, DATA };
 enum { REGISTER_B = 0x0b, B_BINARY = 0x04, B_24_HOURS = 0x02 };
 enum { HOUR_PM = 0x80, CENTURY = 2000 };
 
-/* Second, minute, hour, day, month, year. */
+/* The registers of second, minute, hour, day, month and year. */
 static const u8 fields[] = {0, 2, 4, 7, 8, 9};
 
 static u8 cmos_read(u8 index)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The real 8254: counter 2 measures, counter 0 interrupts once per program(). */
+/* The machine's 8254. Counter 2 measures time, and counter 0 interrupts once for each program(). */
 #include "platform/pc/i8254.h"
 
 #include "arch/ia32/cpu.h"
@@ -12,12 +12,12 @@ enum { PORT_61_GATE = 0x01, PORT_61_SPEAKER = 0x02, PORT_61_OUTPUT = 0x20 };
 /* Control words. */
 enum { COUNTER_0_MODE_0 = 0x30, COUNTER_2_MODE_0 = 0xb0 };
 #define MEASUREMENTS 3u
-#define MEASURED_CLOCKS 11932u /* 10 ms */
-#define MEASURED_PARTS 100u    /* of a second */
-/* That counter 0 can wait, at most 65535 clocks. */
+#define MEASURED_CLOCKS 11932u /* clocks of a measurement: 10 ms */
+#define MEASURED_PARTS 100u    /* measurements in a second */
+/* The milliseconds that counter 0 can wait: its 65,535 clocks are a little more. */
 #define MILLISECONDS 54
 
-/* As measured. */
+/* The frequency of the TSC as i8254_measure_tsc() has found it. */
 OF_MACHINE static u32 tsc_khz;
 
 void i8254_wait(u32 clocks)
@@ -30,8 +30,8 @@ void i8254_wait(u32 clocks)
 		;
 }
 
-/* The shortest measurement is the one least disturbed by whatever else delays
- * the processor (SMM, an emulator's host). */
+/* Takes the shortest measurement, since it is the one that was least disturbed by what delays the
+ * processor, such as SMM or the host of an emulator. */
 u32 i8254_measure_tsc(void)
 {
 	u64 best = UINT64_MAX;
@@ -64,7 +64,7 @@ static void i8254_program(u32 low, s32 high)
 	outb(COUNTER_0, (u8)(count >> 8));
 }
 
-/* Mode 0 without a count: no interrupt. */
+/* Selects mode 0 and gives no count, so that counter 0 does not interrupt. */
 static void i8254_quiet(void)
 {
 	outb(CONTROL, COUNTER_0_MODE_0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The real 8259A pair, owned by the VMM on a shared CPU. Interrupts are ended
- * as soon as they are known, so that no guest can hold another's back.
+ * The machine's pair of 8259A, which belongs to the VMM on a shared CPU. Each interrupt is ended as
+ * soon as it is known, so that no guest can hold back another's.
  */
 #include "platform/pc/i8259.h"
 
@@ -12,7 +12,7 @@
 enum { MASTER = 0x20, SLAVE = 0xa0 };
 /* The chip set's edge/level control registers. */
 #define EDGE_LEVEL 0x4d0
-/* Command words. */
+/* Command words of the 8259A. */
 enum { ICW1_INIT_ICW4 = 0x11, ICW4_8086 = 0x01, OCW2_EOI = 0x20 };
 enum { OCW3_READ_REQUEST = 0x0a, OCW3_READ_SERVICE = 0x0b };
 #define CASCADE 2
@@ -59,7 +59,8 @@ void i8259_enable(unsigned irq)
 	mask_write();
 }
 
-/* A guest that has the controllers expects to read what is requested. */
+/* Reads which inputs are in service. Afterwards reads give the requests again, as a guest that has
+ * the controllers expects. */
 static u8 in_service(u16 port)
 {
 	u8 service;
@@ -74,7 +75,7 @@ int i8259_in_service(void)
 {
 	int irq = __builtin_ffs(in_service(MASTER)) - 1;
 
-	/* None of the slave's is its spurious one. */
+	/* If nothing of the slave is in service, this is its spurious interrupt, input 7. */
 	return irq == CASCADE ? 8 + __builtin_ctz(in_service(SLAVE) | 0x80u) : irq;
 }
 

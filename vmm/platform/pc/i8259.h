@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The real pair of 8259A interrupt controllers (Intel 8259A data sheet). */
+/* The machine's pair of 8259A interrupt controllers (Intel 8259A data sheet). */
 #pragma once
 
 #include "lib/types.h"
 
-/* Vectors VECTOR_PIC to VECTOR_PIC + 15, all inputs masked. */
+/* Sets the controllers up for vectors VECTOR_PIC to VECTOR_PIC + 15. Inputs are masked unless
+ * i8259_enable() has been called for them. */
 void i8259_init(void);
-/* Edge triggered: a level that stays would interrupt for ever, since interrupts
- * are ended before their owners have served them. */
+/* Lets an input interrupt, and makes it edge triggered. Interrupts are ended before their owners
+ * have served them, so a level that stays would interrupt for ever. */
 void i8259_enable(unsigned irq);
-/* Tells whether input irq really asks (7 and 15 may be spurious) and, if so,
- * ends the interrupt. */
+/* Ends the interrupt of an input. Returns false if it was spurious, as those of inputs 7 and 15 may
+ * be. */
 bool i8259_acknowledge(unsigned irq);
-/* The input that the processor was interrupted by last and whose interrupt has not been ended,
+/* Returns the most urgent input whose interrupt was given to the processor and has not been ended,
  * or -1. */
 int i8259_in_service(void);
-/* The state that the PC's firmware leaves, for a guest that takes them over. */
+/* Sets the controllers up as a PC's firmware does, with all inputs masked, for a guest that takes
+ * them over. */
 void i8259_release(void);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Power-off. QEMU ends by its isa-debug-exit device at port 0xf4 (status
- * 2 * value + 1), Bochs by the word Shutdown on port 0x8900; on a PC both ports
- * do nothing.
+ * Power-off. QEMU ends by a write to its isa-debug-exit device at port 0xf4, with the status
+ * 2 * value + 1. Bochs ends by the word Shutdown on port 0x8900. On a PC both ports do nothing.
  */
 #include "platform/pc/power.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of the machine's day. */
+/* The ways in which the machine ends. */
 #pragma once
 
-/* Everything has gone well: switches the machine off, as far as it
- * can be: an emulator ends, a PC without ACPI stays halted. */
+/* Ends the machine when all has gone well. An emulator ends, and a PC halts for good. */
 _Noreturn void power_off_machine(void);
-/* The VMM cannot go on: halts for good, an emulator ends with an error. */
+/* Ends the machine when the VMM cannot go on. An emulator ends with an error, and a PC halts for
+ * good. */
 _Noreturn void power_stop_machine(void);

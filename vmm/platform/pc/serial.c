@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The real UART (National PC16550D data sheet). */
+/* The machine's UART (National Semiconductor PC16550D data sheet). */
 #include "platform/pc/serial.h"
 
 #include "arch/ia32/cpu.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The VGA's text screen, 80 by 25, through the VMM's map of low memory. */
+/* The VGA's text screen of 80 by 25 characters, which the VMM sees in its map of low memory. */
 #include "platform/pc/vga.h"
 
 #include "arch/ia32/layout.h"
@@ -7,7 +7,7 @@
 #include "lib/string.h"
 
 enum { COLUMNS = 80, LINES = 25, ATTRIBUTE = 0x0700, ESCAPE = 0x1b };
-/* Lines that are moved at once while the screen is scrolled. */
+/* Lines that are moved in one step while the screen is scrolled. */
 #define SCROLL_STEP 5u
 _Static_assert(LINES % SCROLL_STEP == 0, "whole steps");
 
@@ -26,7 +26,7 @@ static void line_clear(u32 at_line, u32 from)
 		*cell(at_line, from) = ATTRIBUTE | ' ';
 }
 
-/* And a line below it, which stays empty and moves up when the screen is scrolled. */
+/* Clears a line below the screen, too. It stays empty, and moves up when the screen is scrolled. */
 void vga_clear(void)
 {
 	for (line = LINES + 1; line != 0; line--)
@@ -68,7 +68,7 @@ void vga_write(u8 byte)
 	}
 }
 
-/* A line that is full ends here, since to end it may take a scroll. */
+/* Ends a full line here and not in vga_write(), since that may begin a scroll. */
 bool vga_is_ready(void)
 {
 	u32 first = LINES - to_scroll;

@@ -8,7 +8,7 @@
 #include "guests/x86/shadow/view.h"
 
 /* A directory entry of the kernel half is the same in all spaces. */
-COLD static void directory_set_kernel(struct shadow *shadow, u32 index, u32 entry)
+static void directory_set_kernel(struct shadow *shadow, u32 index, u32 entry)
 {
 	u32 *master = pool_pointer(shadow->master);
 
@@ -36,7 +36,7 @@ void directory_set(struct shadow *shadow, u32 index, u32 entry)
 	space->used_groups[index / GROUP / 32] |= 1u << index / GROUP % 32;
 }
 
-COLD u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why)
+u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why)
 {
 	struct shadow *shadow = &x86->shadow;
 	u32 entry = directory_current(shadow)[index];
@@ -66,7 +66,7 @@ COLD u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why)
 	return pool_pointer(frame);
 }
 
-COLD void directory_drop(struct shadow *shadow, u32 index)
+void directory_drop(struct shadow *shadow, u32 index)
 {
 	u32 entry = directory_current(shadow)[index];
 
@@ -77,7 +77,7 @@ COLD void directory_drop(struct shadow *shadow, u32 index)
 		pool_free(entry & PTE_FRAME);
 }
 
-COLD void directory_set_large(struct x86 *x86, u32 index, u32 pde)
+void directory_set_large(struct x86 *x86, u32 index, u32 pde)
 {
 	struct shadow *shadow = &x86->shadow;
 	u32 small = view_large_as_small(pde, 0);

@@ -21,10 +21,10 @@ static inline void directory_kernel_changes(struct shadow *shadow)
 /* Writes an entry of the current directory; in the kernel half, of all of them. */
 void directory_set(struct shadow *shadow, u32 index, u32 entry);
 /* Clears one, and frees the page table that it leads to. */
-COLD void directory_drop(struct shadow *shadow, u32 index);
+void directory_drop(struct shadow *shadow, u32 index);
 /* Puts a large page there, as the guest's directory entry says. */
-COLD void directory_set_large(struct x86 *x86, u32 index, u32 pde);
+void directory_set_large(struct x86 *x86, u32 index, u32 pde);
 /* The page table there, made if it does not exist; a large page in its place goes in any case.
  * NULL: there is none, and why: SHADOW_FULL, no frame of the pool is left; SHADOW_FILLED, the
  * access is to be repeated, and comes here again. */
-COLD MUST_CHECK u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why);
+MUST_CHECK u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why);

@@ -31,7 +31,7 @@ static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde)
 	x86->vcpu->counters[COUNTER_shadow_prefills] += filled;
 }
 
-COLD static enum shadow_result write_target(const struct shadow *shadow, u32 frame, u32 error)
+static enum shadow_result write_target(const struct shadow *shadow, u32 frame, u32 error)
 {
 	if ((error & PF_W) == 0)
 		return SHADOW_FILLED;
@@ -61,7 +61,7 @@ MUST_CHECK static INLINE u32 *fill_place(struct x86 *x86, u32 linear, enum shado
 }
 
 /* A page of the kernel, a frame that is protected or not the guest's. */
-COLD static enum shadow_result fill_seldom(struct x86 *x86, u32 linear, u32 entry, u32 error)
+static enum shadow_result fill_seldom(struct x86 *x86, u32 linear, u32 entry, u32 error)
 {
 	enum shadow_result result = write_target(&x86->shadow, entry & PTE_FRAME, error);
 	u32 *place;
@@ -121,7 +121,7 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 	return SHADOW_FILLED;
 }
 
-COLD static enum shadow_result fill_large(struct x86 *x86, u32 linear, u32 *guest, u32 *error)
+static enum shadow_result fill_large(struct x86 *x86, u32 linear, u32 *guest, u32 *error)
 {
 	struct shadow *shadow = &x86->shadow;
 	u32 small;
@@ -139,7 +139,7 @@ COLD static enum shadow_result fill_large(struct x86 *x86, u32 linear, u32 *gues
 }
 
 /* Paging off: physical memory as it is, and reads of nothing behind it. */
-COLD static enum shadow_result fill_identity(struct x86 *x86, u32 linear, const u32 *error)
+static enum shadow_result fill_identity(struct x86 *x86, u32 linear, const u32 *error)
 {
 	u32 *directory = pool_pointer(x86->shadow.identity);
 	u32 *entry = &directory[directory_index(linear)];
@@ -193,7 +193,7 @@ bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
 	return shadow_fill(vcpu->x86, linear, &error) == SHADOW_FILLED;
 }
 
-COLD bool shadow_make_writable(struct x86 *x86, u32 linear)
+bool shadow_make_writable(struct x86 *x86, u32 linear)
 {
 	u32 error = PF_W;
 	enum shadow_result result = shadow_fill(x86, linear, &error);

@@ -26,7 +26,7 @@ static void space_zap_page(struct space *space, u32 linear)
 		((u32 *)pool_pointer(*entry & PTE_FRAME))[table_index(linear)] = 0;
 }
 
-COLD void shadow_invalidate(struct x86 *x86, u32 linear)
+void shadow_invalidate(struct x86 *x86, u32 linear)
 {
 	vcpu_count(x86->vcpu, COUNTER_invalidations);
 	if (x86->shadow.current == NULL)
@@ -50,7 +50,7 @@ static void space_flush_pages(struct x86 *x86, struct space *space, u32 linear, 
 
 /* Empties the part of a page table that an address is in, up to an end, if it has entries at all;
  * a large page, all of it. Returns the address behind. */
-COLD static u32 space_zap_part(struct space *space, u32 linear, u32 end)
+static u32 space_zap_part(struct space *space, u32 linear, u32 end)
 {
 	u32 *entry = (u32 *)pool_pointer(space->directory) + directory_index(linear);
 	u32 next = (linear & ~(PART * PAGE_SIZE - 1)) + PART * PAGE_SIZE;
@@ -110,7 +110,7 @@ void shadow_flush(struct x86 *x86, u32 guest_directory, u32 start, u32 end)
 	}
 }
 
-COLD void shadow_flush_all(struct x86 *x86)
+void shadow_flush_all(struct x86 *x86)
 {
 	if (x86->shadow.current == NULL)
 		return;
@@ -119,7 +119,7 @@ COLD void shadow_flush_all(struct x86 *x86)
 	tlb_flush_global();
 }
 
-COLD void shadow_protect(struct x86 *x86, u32 guest_frame)
+void shadow_protect(struct x86 *x86, u32 guest_frame)
 {
 	if (x86->shadow.protected_frame == guest_frame)
 		return;

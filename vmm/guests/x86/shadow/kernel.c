@@ -10,7 +10,7 @@
 #include "guests/x86/shadow/walk.h"
 
 /* A part of a page table, from an address on. */
-MUST_CHECK COLD static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 pde)
+MUST_CHECK static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 pde)
 {
 	bool large = walk_is_large(x86, pde);
 	enum shadow_result why;
@@ -30,7 +30,7 @@ MUST_CHECK COLD static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 p
 
 /* Rebuilds a directory entry of the kernel half, or a part of its page table, from the current
  * space. Returns the address behind it. */
-COLD static u32 kernel_sync_part(struct x86 *x86, u32 linear)
+static u32 kernel_sync_part(struct x86 *x86, u32 linear)
 {
 	struct shadow *shadow = &x86->shadow;
 	u32 index = directory_index(linear);
@@ -50,7 +50,7 @@ COLD static u32 kernel_sync_part(struct x86 *x86, u32 linear)
 }
 
 /* Every part by itself, as the guest's registers say then, if it still has paging on. */
-COLD static void kernel_sync_range(struct x86 *x86, u32 linear, u32 end)
+static void kernel_sync_range(struct x86 *x86, u32 linear, u32 end)
 {
 	while (linear < end && x86->shadow.current != NULL) {
 		linear = kernel_sync_part(x86, linear);
@@ -58,7 +58,7 @@ COLD static void kernel_sync_range(struct x86 *x86, u32 linear, u32 end)
 	}
 }
 
-COLD void kernel_sync(struct x86 *x86)
+void kernel_sync(struct x86 *x86)
 {
 	vcpu_count(x86->vcpu, COUNTER_kernel_syncs);
 	x86->shadow.local_kernel = false;
@@ -67,7 +67,7 @@ COLD void kernel_sync(struct x86 *x86)
 	x86->shadow.syncing = false;
 }
 
-COLD void kernel_resync_page(struct x86 *x86, u32 linear)
+void kernel_resync_page(struct x86 *x86, u32 linear)
 {
 	u32 index = directory_index(linear);
 	const u32 *pde = walk_entry(x86, x86->cr3, index);

@@ -10,6 +10,6 @@
 struct x86;
 
 /* Builds all of it anew from the guest's tables. */
-COLD void kernel_sync(struct x86 *x86);
+void kernel_sync(struct x86 *x86);
 /* Fills one page again at once, whose entry the guest has changed. */
-COLD void kernel_resync_page(struct x86 *x86, u32 linear);
+void kernel_resync_page(struct x86 *x86, u32 linear);

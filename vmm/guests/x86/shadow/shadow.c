@@ -56,7 +56,7 @@ void shadow_load(struct x86 *x86, bool same)
 	}
 }
 
-COLD static void identity_load(struct x86 *x86)
+static void identity_load(struct x86 *x86)
 {
 	x86->shadow.current = NULL;
 	x86->shadow.guest_directory = NULL;
@@ -68,7 +68,7 @@ COLD static void identity_load(struct x86 *x86)
 	spaces_free(&x86->shadow);
 }
 
-COLD void shadow_set_paging(struct x86 *x86)
+void shadow_set_paging(struct x86 *x86)
 {
 	if (x86->cr0 & CR0_PG) {
 		x86->shadow.local_kernel = true; /* so that the load rebuilds it */
@@ -78,7 +78,7 @@ COLD void shadow_set_paging(struct x86 *x86)
 	}
 }
 
-COLD static void master_fill(struct x86 *x86)
+static void master_fill(struct x86 *x86)
 {
 	u32 *master = pool_pointer(x86->shadow.master);
 	u32 *identity = pool_pointer(x86->shadow.identity);
@@ -96,7 +96,7 @@ COLD static void master_fill(struct x86 *x86)
 	}
 }
 
-COLD bool shadow_create(struct x86 *x86)
+bool shadow_create(struct x86 *x86)
 {
 	struct shadow *shadow = &x86->shadow;
 	u32 *frames[] = {&shadow->master, &shadow->identity, &shadow->nothing,
@@ -113,7 +113,7 @@ COLD bool shadow_create(struct x86 *x86)
 	return true;
 }
 
-COLD void shadow_reset(struct x86 *x86)
+void shadow_reset(struct x86 *x86)
 {
 	master_fill(x86);
 	x86->shadow.current = NULL;
@@ -124,7 +124,7 @@ COLD void shadow_reset(struct x86 *x86)
 	x86->vcpu->cr3 = x86->shadow.identity;
 }
 
-COLD void shadow_destroy(struct vcpu *vcpu)
+void shadow_destroy(struct vcpu *vcpu)
 {
 	struct shadow *shadow = &vcpu->x86->shadow;
 	u32 *master = pool_pointer(shadow->master);

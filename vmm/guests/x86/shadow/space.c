@@ -40,7 +40,7 @@ struct space *space_find(const struct shadow *shadow, u32 guest)
 	return NULL;
 }
 
-COLD void space_group_drop(u32 *entry)
+void space_group_drop(u32 *entry)
 {
 	for (u32 i = 0; i < GROUP; i++, entry++) {
 		if (*entry != 0 && (*entry & PTE_PS) == 0)
@@ -49,7 +49,7 @@ COLD void space_group_drop(u32 *entry)
 	}
 }
 
-COLD void space_drop(struct space *space, struct x86 *points)
+void space_drop(struct space *space, struct x86 *points)
 {
 	for (u32 word = 0; word < ARRAY_SIZE(space->used_groups); word++)
 		while (space->used_groups[word] != 0) {
@@ -85,7 +85,7 @@ static void space_hash_insert(struct shadow *shadow, struct space *space, u32 in
 	shadow->hash[space_hash(guest)] = (u16)(index + 1);
 }
 
-COLD static void space_free(struct shadow *shadow, struct space *space)
+static void space_free(struct shadow *shadow, struct space *space)
 {
 	shadow->space_free = minimum(shadow->space_free, space_hash_remove(shadow, space));
 	space_drop(space, NULL);
@@ -93,7 +93,7 @@ COLD static void space_free(struct shadow *shadow, struct space *space)
 	space->directory = 0;
 }
 
-COLD struct space *space_reuse(struct shadow *shadow, u32 guest)
+struct space *space_reuse(struct shadow *shadow, u32 guest)
 {
 	struct space *space = shadow->current;
 
@@ -102,7 +102,7 @@ COLD struct space *space_reuse(struct shadow *shadow, u32 guest)
 }
 
 /* The space that was loaded longest ago goes; false if there is only one. */
-MUST_CHECK COLD static bool space_evict(struct x86 *x86)
+MUST_CHECK static bool space_evict(struct x86 *x86)
 {
 	struct shadow *shadow = &x86->shadow;
 	struct space *oldest = NULL;
@@ -131,7 +131,7 @@ u32 space_frame_allocate(struct x86 *x86)
 	return frame;
 }
 
-COLD static u32 space_free_index(struct x86 *x86)
+static u32 space_free_index(struct x86 *x86)
 {
 	u32 *index = &x86->shadow.space_free;
 
@@ -144,7 +144,7 @@ COLD static u32 space_free_index(struct x86 *x86)
 	panic("all shadow page directories are in use");
 }
 
-COLD struct space *space_create(struct x86 *x86, u32 guest)
+struct space *space_create(struct x86 *x86, u32 guest)
 {
 	struct shadow *shadow = &x86->shadow;
 	u32 frame = space_frame_allocate(x86);
@@ -175,7 +175,7 @@ void space_load(struct x86 *x86, struct space *space)
 	cr3_write(space->directory);
 }
 
-COLD void spaces_free(struct shadow *shadow)
+void spaces_free(struct shadow *shadow)
 {
 	for (u32 i = 0; i < shadow->space_limit; i++) {
 		struct space *space = space_at(shadow, i);

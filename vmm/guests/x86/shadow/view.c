@@ -5,7 +5,7 @@
  */
 #include "guests/x86/shadow/view.h"
 
-COLD u32 view_entry(struct x86 *x86, u32 entry, bool kernel)
+u32 view_entry(struct x86 *x86, u32 entry, bool kernel)
 {
 	struct shadow *shadow = &x86->shadow;
 	u32 frame = entry & PTE_FRAME;

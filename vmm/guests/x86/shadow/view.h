@@ -48,4 +48,4 @@ static inline bool view_large_fits(const struct shadow *shadow, u32 pde)
 
 /* The shadow entry of any page, of a guest's entry whose U and W hold for both levels. kernel:
  * in the kernel half, where it may be global. */
-COLD u32 view_entry(struct x86 *x86, u32 entry, bool kernel);
+u32 view_entry(struct x86 *x86, u32 entry, bool kernel);

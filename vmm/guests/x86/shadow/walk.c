@@ -6,7 +6,7 @@
 
 #include "guests/x86/shadow/view.h"
 
-COLD u32 *walk_directory(struct x86 *x86)
+u32 *walk_directory(struct x86 *x86)
 {
 	struct shadow *shadow = &x86->shadow;
 
@@ -19,7 +19,7 @@ COLD u32 *walk_directory(struct x86 *x86)
 	return shadow->guest_directory;
 }
 
-COLD bool shadow_translate(struct x86 *x86, u32 linear, u32 *frame)
+bool shadow_translate(struct x86 *x86, u32 linear, u32 *frame)
 {
 	const u32 *entry;
 	u32 pde;

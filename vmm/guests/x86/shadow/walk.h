@@ -25,4 +25,4 @@ static inline bool walk_is_large(const struct x86 *x86, u32 entry)
 
 /* The guest's page directory, which shadow_fill() begins with: at its first call behind a load
  * of CR3, and when the window has been used for something else. NULL: CR3 leads to no memory. */
-COLD MUST_CHECK u32 *walk_directory(struct x86 *x86);
+MUST_CHECK u32 *walk_directory(struct x86 *x86);
