@@ -8,9 +8,7 @@
 
 #include "arch.h"
 #include "core/core.h"
-#include "core/feature.h"
 #include "core/idle.h"
-#include "core/loader.h"
 #include "core/log.h"
 #include "core/message.h"
 #include "core/module.h"
@@ -114,7 +112,7 @@ u32 cores_start(void)
 static _Noreturn void core_end(void)
 {
 	core.pauses = false;
-	log_panic();
+	log_line("the VMM stops: %s", panic_text);
 	relay_flush();
 	notice_give_up();
 	for (;;)
@@ -124,13 +122,15 @@ static _Noreturn void core_end(void)
 /* start.S: what another core runs, on its boot stack, with its instance's data. */
 _Noreturn void cores_enter(void)
 {
-	memory_init_windows();
+	memory_init();
 	schedule_init();
 	idle_init();
 	processor_init();
 	core.pauses = core.interruptible = (system_table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;
 	outboxes_map(pool_base_of(0) + pool_size_of(0));
-	log_init_elsewhere(relay_kick, core_end);
+	console_mux_init(&consoles);
+	log_console = console_add(&consoles, "vmm");
+	log_redirect(relay_kick, core_end);
 	apic_join();
 	message_init();
 	relay_init();
@@ -140,7 +140,6 @@ _Noreturn void cores_enter(void)
 	outbox_own()->alive = 1;
 	notice_init();
 	log_line("%u KiB of its pool are left", pool_available * (PAGE_SIZE >> 10));
-	vm_start_all();
+	vm_create_all();
 	idle_run();
 }
-FEATURE(cores, FEATURE_CORES);

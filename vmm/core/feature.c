@@ -10,15 +10,12 @@ void features_check(void)
 	u32 wanted = system_table.channel_count != 0 ? FEATURE_CHANNELS : 0;
 	const struct feature *const *at;
 
-	if (system_table.cpus > 1)
-		wanted |= FEATURE_CORES;
 	for (u32 i = 0; i < system_table.guest_count; i++)
 		wanted |= system_table.guests[i].flags;
 	for (at = UNITS_FIRST(features); at < UNITS_END(features); at++)
 		wanted &= ~(*at)->bit;
 	if (wanted != 0)
 		panic("this VMM lacks %s", wanted & FEATURE_CHANNELS  ? "channels"
-					   : wanted & FEATURE_CORES    ? "several CPUs"
 					   : wanted & FEATURE_CONTROL ? "control"
 								      : "strict TLS");
 }

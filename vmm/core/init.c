@@ -8,7 +8,6 @@
 #include "core/hypercall.h"
 #include "core/idle.h"
 #include "core/interrupt.h"
-#include "core/loader.h"
 #include "core/log.h"
 #include "core/module.h"
 #include "core/pool.h"
@@ -19,8 +18,8 @@ enum { UART_DEFAULT_PORT = 0x3f8, UART_DEFAULT_BAUD = 115200 };
 
 static void init_guests(void)
 {
-	vm_start_all();
-	for (u32 i = 0; i < system_table.guest_count; i++)
+	vm_create_all();
+	for (u32 i = 0; i < core.vm_count; i++)
 		interrupt_assign(vms[i].guest->interrupts, vms[i].vcpus);
 	console_set_focus(&consoles, vms[system_table.focus].console);
 }

@@ -8,7 +8,6 @@
 #include "arch.h"
 #include "core/channel.h"
 #include "core/guest_kind.h"
-#include "core/hypercall.h"
 #include "core/log.h"
 #include "core/module.h"
 #include "core/report.h"
@@ -104,15 +103,6 @@ void vm_release_stopped(void)
 {
 	for (u32 i = 0; i < core.vm_count; i++)
 		vm_release(&vms[i]);
-}
-
-void vm_start_all(void)
-{
-	vm_create_all();
-	for (u32 i = 0; i < core.vcpu_count; i++) {
-		hypercall_give(&vcpus[i]);
-		vm_request_start(vcpus[i].vm);
-	}
 }
 
 static void vm_start(struct vm *vm)

@@ -3,8 +3,6 @@
  * urgent guests run between the steps. */
 #pragma once
 
-/* Makes this core's guests, and asks for their start; once, at boot. */
-void vm_start_all(void);
 /* Logs what has become of guests, and frees what stopped guests have left. */
 void vm_release_stopped(void);
 /* Loads and starts the guests in GANDALF_STATE_STARTING. */

@@ -35,7 +35,7 @@ OF_CORE static void (*pump)(void);
 static _Noreturn void panic_tell(void);
 /* What a panic ends with. */
 OF_CORE_INITIALISED static void (*panic_end)(void) = panic_tell;
-OF_CORE static char panic_text[PANIC_TEXT_SIZE];
+OF_CORE char panic_text[PANIC_TEXT_SIZE];
 
 void log_copy(char *to, u32 size)
 {
@@ -176,22 +176,16 @@ static void pump_choose(void)
 		pump = core.guests_started ? screen_pump_later : screen_pump;
 }
 
-static void consoles_init(void)
+void log_redirect(void (*to)(void), void (*end)(void))
 {
-	console_mux_init(&consoles);
-	log_console = console_add(&consoles, "vmm");
-}
-
-void log_init_elsewhere(void (*to)(void), void (*end)(void))
-{
-	consoles_init();
 	pump = to;
 	panic_end = end;
 }
 
 void log_init(u16 port, u32 baud)
 {
-	consoles_init();
+	console_mux_init(&consoles);
+	log_console = console_add(&consoles, "vmm");
 	log_console->drops_oldest = true;
 	uart_port = port;
 	uart_baud = baud;
@@ -248,18 +242,13 @@ void log_take_back(void)
 	log_start();
 }
 
-void log_panic(void)
-{
-	log_line("the VMM stops: %s", panic_text);
-}
-
 static _Noreturn void panic_tell(void)
 {
 	core.guests_started = core.pauses = false; /* from now on nothing interrupts this */
 	if (pump == pump_nothing)
 		uart_take();
 	pump_choose();
-	log_panic();
+	log_line("the VMM stops: %s", panic_text);
 	log_flush();
 	power_stop_machine();
 }

@@ -12,10 +12,10 @@ extern struct console_mux consoles;
 /* Empties the consoles and sets up the UART at an I/O port. If port is 0, or nothing answers there,
  * output goes to the VGA text screen. baud is in bits per second. */
 void log_init(u16 port, u32 baud);
-/* The same on a core that has neither. to is called when there is output, and end after a panic. */
-void log_init_elsewhere(void (*to)(void), void (*end)(void));
-/* Logs why the VMM stops. */
-void log_panic(void);
+/* For a core that has neither: to is called when there is output, and end after a panic. */
+void log_redirect(void (*to)(void), void (*end)(void));
+/* Why the VMM stops. */
+extern char panic_text[];
 /* Logs one line; the pattern (lib/format.h) is without the line feed. A character takes about 100
  * instructions. If the idle vCPU logs, interrupts are let in after each character. */
 void log_line(const char *pattern, ...) __attribute__((format(printf, 1, 2)));

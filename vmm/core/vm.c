@@ -100,6 +100,7 @@ static void vm_create(struct vm *vm, const struct gandalf_guest *guest, u32 inde
 	if (!vm->kind->create(vm) || !switch_create(vcpu))
 		panic("the pool is too small for the guests");
 	schedule_add(vcpu);
+	vm_request_start(vm);
 }
 
 /* Creates them in the order of priority, the highest first, as schedule_add() expects. */

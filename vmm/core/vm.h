@@ -61,7 +61,7 @@ static inline void vm_each_vcpu(const struct vm *vm, void (*visit)(struct vcpu *
 		visit(&vm->vcpus[i]);
 }
 
-/* Makes the virtual machines of the table, but starts none. */
+/* Makes the virtual machines of the table, and asks for the start of those of this core. */
 void vm_create_all(void);
 
 /* Asks the idle vCPU to load and start the guest. */

@@ -3,6 +3,7 @@
  * Several cores, in an image for one.
  */
 #include "core/cores.h"
+#include "core/log.h"
 #include "core/message.h"
 #include "core/notice.h"
 #include "core/remote.h"
@@ -34,6 +35,7 @@ bool notice_attend(void)
 	return true;
 }
 
-void remote_create(UNUSED struct vm *vm)
+_Noreturn void remote_create(UNUSED struct vm *vm)
 {
+	panic("this VMM lacks %s", "several CPUs");
 }

@@ -16,8 +16,7 @@ extern u32 memory_directory[1024];
 /* Turns the boot page directory into memory_directory as it stays: removes the
  * identity mapping, installs the windows. */
 void memory_init(void);
-/* What of that each core does for itself. */
-void memory_init_windows(void);
+/* How far behind the image's own the data of this core's instance lies (instance.c). */
 extern u32 memory_image_offset;
 
 #define MEMORY_WINDOWS 1024u

@@ -343,6 +343,7 @@ static bool rtos_create(struct vm *vm)
 	vcpu->cr0_guest = CR0_PG | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	vcpu->shared = rtos_memory(vm, vm->guest->memory_size - GANDALF_PAGE_SIZE,
 				   sizeof(*vcpu->shared));
+	hypercall_give(vcpu);
 	rtos->vcpu = vcpu;
 	rtos_timer_init(rtos, vm->guest->priority);
 	return true;

@@ -366,6 +366,7 @@ bool linux_create(struct vm *vm)
 	vm->vcpus->eflags = EFLAGS_FIXED | (x86->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);
 	vm->vcpus->x86 = x86;
 	vm->vcpus->operations = &linux_operations;
+	hypercall_give(vm->vcpus);
 	board_create(x86);
 	if (x86->dedicated)
 		x86->shadow.apic = apic_base;
