@@ -135,6 +135,7 @@ static void module_make(void)
 	table->module_size = sizeof(module);
 	table->guest_count = 3;
 	table->pool_base = 8 * MEBI;
+	table->cpus = 1;
 	table->pool_size = 8 * MEBI;
 	table->console_port = 0x3f8;
 	table->console_interrupt = 4;

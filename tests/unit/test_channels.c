@@ -103,7 +103,7 @@ static int start(void **state)
 	memset(indices, 0, sizeof(indices));
 	memset(rung, 0, sizeof(rung));
 	mapped_count = 0;
-	core.vcpu_count = GUESTS;
+	core.vm_count = core.vcpu_count = GUESTS;
 	channel_make("first", LINUX, A);
 	channel_make("second", B, A);
 	channel_make("third", LINUX, B);

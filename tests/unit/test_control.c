@@ -155,7 +155,7 @@ static int start(void **state)
 	input_room = 10;
 	processor.admissions = 0;
 	processor.admit = NULL;
-	core.vcpu_count = GUESTS;
+	core.vm_count = core.vcpu_count = GUESTS;
 	for (u32 i = 0; i < GUESTS; i++) {
 		snprintf(guests[i].name, sizeof(guests[i].name), "guest%u", i);
 		guests[i].memory_size = 0x2000;

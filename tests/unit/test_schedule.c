@@ -13,6 +13,7 @@
 #include "core/core.h"
 #include "core/log.h"
 #include "core/idle.h"
+#include "core/notice.h"
 #include "core/schedule.h"
 #include "core/time.h"
 #include "core/trace.h"
@@ -35,6 +36,11 @@ static jmp_buf idle_end;
 
 struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;
+
+bool notice_attend(void)
+{
+	return true;
+}
 
 void trace(enum trace_type type, u32 first, u32 second)
 {

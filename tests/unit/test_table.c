@@ -75,7 +75,7 @@ struct fault {
 static const struct fault faults[] = {
 	{ TABLE(magic), 0, "not a compiled system" },
 	{ TABLE(version), 0, "compiled for another VMM: version 0" },
-	{ TABLE(version), GANDALF_TABLE_VERSION + 1, "version 5." },
+	{ TABLE(version), GANDALF_TABLE_VERSION + 1, "version 6." },
 	{ TABLE(table_size), SIZE - 4, "The system: table_size is 0x" },
 	{ TABLE(table_size), UINT32_MAX, "The system: table_size is 0x" },
 	{ TABLE(module_size), SIZE - 1, TRUNCATED },
@@ -104,6 +104,8 @@ static const struct fault faults[] = {
 	{ TABLE(pool_base), 8 * MEBI + 0x1000, "The pool: its memory is not aligned" },
 	{ TABLE(pool_size), 7 * MEBI, "The pool: its memory is not aligned" },
 	{ TABLE(pool_size), 0, "pool_size is 0x0" },
+	{ TABLE(cpus), 0, "cpus is 0x0, not 0x1 to 0x8" },
+	{ TABLE(cpus), GANDALF_CPUS_MAXIMUM + 1, "cpus is 0x9" },
 	{ TABLE(pool_size), 16 * MEBI, "pool_size is 0x1000000" },
 	{ TABLE(pool_base), 0xfffu << 20 & ~0x3fffffu, "The pool: its memory goes beyond 4 GiB" },
 	{ TABLE(pool_base), 0, "The pool: its memory overlaps the VMM" },

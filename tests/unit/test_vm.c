@@ -17,6 +17,7 @@
 #include "arch/ia32/memory.h"
 #include "core/module.h"
 #include "core/report.h"
+#include "core/remote.h"
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
@@ -87,6 +88,11 @@ struct console *console_add(struct console_mux *mux, const char *name)
 	(void)mux;
 	(void)name;
 	return NULL;
+}
+
+void remote_create(struct vm *vm)
+{
+	fail_msg("%s is of another CPU", vm->guest->name);
 }
 
 void console_finish_line(struct console *console)

@@ -17,6 +17,7 @@
 #include "arch/ia32/memory.h"
 #include "core/module.h"
 #include "core/report.h"
+#include "core/remote.h"
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
@@ -98,6 +99,11 @@ void panic(const char *pattern, ...)
 	vsnprintf(last_words, sizeof(last_words), pattern, arguments);
 	va_end(arguments);
 	longjmp(panicked, 1);
+}
+
+void remote_create(struct vm *vm)
+{
+	fail_msg("%s is of another CPU", vm->guest->name);
 }
 
 struct console *console_add(struct console_mux *mux, const char *name)
