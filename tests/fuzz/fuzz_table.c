@@ -31,7 +31,8 @@ static void check_guest(const struct gandalf_table *table, u32 index)
 	require(memchr(guest->name, 0, sizeof(guest->name)) != NULL);
 	require(size > 0 && base + size <= UINT32_MAX);
 	require(apart(base, size, VMM_BASE, VMM_END - VMM_BASE));
-	require(apart(base, size, table->pool_base, table->pool_size));
+	require(apart(base, size, table->pool_base, (u64)table->pool_size * table->cpus));
+	require(guest->cpu < table->cpus && table->cpus <= GANDALF_CPUS_MAXIMUM);
 	require(guest->entry < size);
 	/* Of the ranges themselves segment_allow_ports() takes nothing for granted. */
 	require(guest->port_range_count <= GANDALF_PORT_RANGES_MAXIMUM);

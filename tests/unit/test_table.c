@@ -92,7 +92,7 @@ static const struct fault faults[] = {
 	{ TABLE(image_count), 3, "Guest fifteen-letters: no image holds its entry 0x0" },
 	{ TABLE(image_count), 5, "image : it does not fit the guest's memory" },
 	{ TABLE(focus), 3, "The system: the keyboard belongs to guest 3" },
-	{ TABLE(flags), 2, "flags is 0x2, not 0x0 to 0x1" },
+	{ TABLE(flags), 4, "flags is 0x4, not 0x0 to 0x3" },
 	{ TABLE(console_port), 0x1000, "console_port is 0x1000, not" },
 	{ TABLE(console_port), 0xff9, "console_port is 0xff9, not 0x1 to 0xff8" },
 	{ TABLE(console_port), UINT32_MAX, "console_port is 0xffffffff" },
@@ -118,6 +118,8 @@ static const struct fault faults[] = {
 	{ GUEST(0, kind), GANDALF_KIND_RTOS, "Guest linux: it cannot have priority 0" },
 	{ GUEST(0, priority), 1, "Guest linux: it cannot have priority 1" },
 	{ GUEST(1, priority), 0, "Guest control: it cannot have priority 0" },
+	{ GUEST(0, cpu), 1, "Guest linux: it cannot have CPU 1." },
+	{ GUEST(0, cpu), UINT32_MAX, "Guest linux: it cannot have CPU 4294967295." },
 	{ GUEST(0, memory_base), 64 * MEBI + 0x1000, "is not aligned to 0x400000" },
 	{ GUEST(0, memory_size), 126 * MEBI, "is not aligned to 0x400000" },
 	{ GUEST(0, memory_size), 0, "is not aligned" },
@@ -350,6 +352,23 @@ static void a_second_linux_is_told(void **state)
 	module.table.guests[2].priority = 0;
 	seal();
 	expect_fault("Guest fifteen-letters: it is the second Linux.");
+	module.table.cpus = 2;
+	module.table.guests[2].cpu = 1;
+	module.table.guests[2].memory_base = 256 * MEBI;
+	module.table.guests[2].memory_size = 8 * MEBI;
+	seal();
+	expect_fault("Guest fifteen-letters: boot parameters or command line are outside its "
+		     "memory.");
+}
+
+/* The pools of all CPUs lie one behind the other. */
+static void the_pool_of_another_cpu_is_nobodys(void **state)
+{
+	(void)state;
+	module_make();
+	module.table.cpus = 8;
+	seal();
+	expect_fault("Guest linux: its memory overlaps the pool.");
 }
 
 static void the_longest_sentence_is_whole(void **state)
@@ -380,6 +399,7 @@ int main(void)
 		cmocka_unit_test(each_damaged_byte_of_the_table_is_found),
 		cmocka_unit_test(a_damaged_image_is_told),
 		cmocka_unit_test(a_second_linux_is_told),
+		cmocka_unit_test(the_pool_of_another_cpu_is_nobodys),
 		cmocka_unit_test(the_longest_sentence_is_whole),
 	};
 
