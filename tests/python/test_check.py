@@ -43,7 +43,9 @@ SINGLE = [
     ('"128M"', '"8G"', 2, "less than 4G"),
     ('"128M"', '"3500M"', 2, "must be between 16M and 3072M"),
     ('"128M"', '"131073K"', 2, "whole number of MiB"),
-    ('"128M"', '"128M"\ncpus = 2', 3, "Gandalf runs on one CPU"),
+    ('"128M"', '"128M"\ncpus = 9', 3, "Gandalf runs on 8 CPUs at most"),
+    ('"128M"', '"128M"\ncpus_required = 1', 3, "`cpus_required` must be true or false"),
+    ('kind = "linux"', 'kind = "linux"\ncpu = 1', 7, "CPU 1 does not exist: the machine has CPU 0"),
     ('"128M"', '"128M"\ncpus = "1"', 3, "`cpus` must be a whole number"),
     ('"128M"', '"128M"\ncpus = true', 3, "`cpus` must be a whole number"),
     ('"128M"', '"128M"\ncpus = 0', 3, "`cpus` must be at least 1"),
@@ -129,7 +131,7 @@ def test_a_mistake_does_not_bring_many_others(describe: Describe, index: int) ->
 
 
 def test_all_mistakes_at_once(describe: Describe) -> None:
-    text = GOOD.replace('"128M"', '"128M"\ncpus = 4\nspeed = 1')
+    text = GOOD.replace('"128M"', '"128M"\ncpus = 9\nspeed = 1')
     text = text.replace("./vmlinux", "./nothing").replace('"1M"', "1").replace("= 10", '= "x"')
     text = text.replace('kind = "rtos"', 'kind = "rtos"\ninterrupts = [0, "a", 5, 4]')
     found = mistakes(describe(text))

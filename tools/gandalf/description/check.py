@@ -283,6 +283,18 @@ def _check_command_lines(system: System) -> None:
             system.mistake("`command_line` may hold printable ASCII characters only.", where)
 
 
+def _check_channel_cpus(system: System, channel: Channel, where: Location) -> None:
+    """An epoch of a channel has one writer, the instance of the VMM that both guests have."""
+    cpus = {guest.cpu for _, guest in system.guests if guest.name in channel.between}
+    if len(cpus) > 1:
+        first, second = sorted(cpus)
+        system.mistake(
+            f"{channel.between[0]} and {channel.between[1]} are on CPUs {first} and {second}: a "
+            "channel joins guests of one CPU.",
+            where,
+        )
+
+
 def _check_channel_guests(system: System, index: int, channel: Channel) -> None:
     where: Location = ("channel", index, "between")
     names = [guest.name for _, guest in system.guests]
@@ -295,6 +307,7 @@ def _check_channel_guests(system: System, index: int, channel: Channel) -> None:
             )
     if channel.between[0] == channel.between[1]:
         system.mistake("`between` must name two different guests.", where)
+    _check_channel_cpus(system, channel, where)
     irq = abi()["DOORBELL_IRQ"]
     for base, guest in _fields(system):
         if isinstance(guest, LinuxGuest) and guest.name in channel.between:
