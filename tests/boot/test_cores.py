@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several CPUs, each with an instance of the VMM and guests of its own.
 
-QEMU runs each CPU in a thread of the host, so what is tested there is what happens, and not when;
-Bochs simulates them in turn, and is deterministic.
+QEMU runs each CPU in a thread of the host: what is tested there is what happens, and not when.
+Bochs simulates the CPUs in turn and is deterministic.
 """
 
 import re
@@ -11,15 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.build.build import build
+from gandalf.build.build import build_vmm
 from gandalf.build.profile import find_profile
-from gandalf.run import emulator as emulators
-from gandalf.run.machine import Machine
-from gandalf.run.options import options_for
 
-from .systems import PATIENCE, Boot, describe, linux, rtos_guest
+from .systems import PATIENCE, PROMPT, Boot, describe, linux, rtos_guest
 
-MACHINE = '[machine]\nmemory = "512M"\n'
+LEFT = re.compile(r"^CPU (\d): \d+ KiB of its pool are left$", re.M)
 
 
 def on(cpu: int, guest: str) -> str:
@@ -28,47 +25,142 @@ def on(cpu: int, guest: str) -> str:
 
 
 def describe_cores(name: str, cpus: int, *guests: str, more: str = "") -> Path:
-    """Describe a system with several CPUs."""
+    """Describe a system with several CPUs. more: further lines of the machine."""
     path = describe(name, *guests, memory="512M")
-    text = path.read_text()
-    assert "[machine]\n" in text
-    path.write_text(text.replace("[machine]\n", f"[machine]\ncpus = {cpus}\n{more}", 1))
+    text = path.read_text().replace("[machine]\n", f"[machine]\ncpus = {cpus}\n{more}", 1)
+    path.write_text(text)
     return path
 
 
-def two_rtoses(name: str, cpus: int = 2, more: str = "") -> Path:
-    return describe_cores(
-        name, cpus, on(0, rtos_guest("demo", "first")), on(1, rtos_guest("demo", "second")),
-        more=more,
-    )  # fmt: skip
+def heartbeats(name: str, cpus: int, more: str = "") -> Path:
+    """Describe a system with an RTOS on each CPU, beat0 and so on."""
+    guests = [on(cpu, rtos_guest("heartbeat", f"beat{cpu}")) for cpu in range(cpus)]
+    return describe_cores(name, cpus, *guests, more=more)
+
+
+def beats(machine: Boot, name: str) -> None:
+    """See an RTOS at work from now on."""
+    machine.skip(name)
+    machine.expect(name, r"^beats=\d+ ", PATIENCE)
 
 
 @pytest.fixture(scope="module")
-def linuxes() -> Iterator[Boot]:
+def pair() -> Iterator[Boot]:
     """A Linux and an RTOS on each of two CPUs."""
     description = describe_cores(
-        "cores-linuxes", 2, on(0, linux(more="control = true")), on(0, rtos_guest("heartbeat", "beat")),
-        on(1, linux().replace('"linux"', '"other"', 1)), on(1, rtos_guest("heartbeat", "pulse")),
-    )  # fmt: skip
-    with Boot.start(description, deterministic=False) as machine:
-        for name in ("linux", "other"):
-            machine.expect(name, r"gandalf:~# ", PATIENCE)
+        "cores-pair",
+        2,
+        on(0, linux(memory="128M", more="control = true")),
+        on(0, rtos_guest("heartbeat", "beat0")),
+        on(1, linux(memory="128M").replace('name = "linux"', 'name = "other"', 1)),
+        on(1, rtos_guest("heartbeat", "beat1")),
+    )
+    with Boot.start(description) as machine:
+        machine.wait_for_shell()
+        machine.expect("other", PROMPT, PATIENCE)
         yield machine
 
 
-def test_the_image_is_the_one_for_several_cpus(linuxes: Boot) -> None:
-    assert linuxes.built.vmm == find_profile("cores").image
-    assert re.search(r"^CPU 1: \d+ KiB of its pool are left$", linuxes.text("vmm"), re.M)
+def test_the_image_is_the_one_for_several_cpus(pair: Boot) -> None:
+    assert pair.built.vmm == find_profile("cores").image
+    assert LEFT.findall(pair.text("vmm")) == ["1"]
 
 
 @pytest.mark.parametrize("name", ["linux", "other"])
-def test_each_linux_works(linuxes: Boot, name: str) -> None:
-    output = linuxes.command(name, "hackbench; uname -m", r"gandalf:~# ", PATIENCE)
-    assert re.search(r"^Time: ", output, re.M)
-    assert output.endswith("i686\n")
+def test_each_linux_works(pair: Boot, name: str) -> None:
+    output = pair.command(name, "hackbench && uname -m", PROMPT, PATIENCE)
+    assert "400 tasks" in output
+    assert output.endswith("i686")
 
 
-@pytest.mark.parametrize("name", ["beat", "pulse"])
-def test_each_rtos_works(linuxes: Boot, name: str) -> None:
-    linuxes.skip(name)
-    linuxes.expect(name, r"^beats=\d+ ", PATIENCE)
+@pytest.mark.parametrize("name", ["beat0", "beat1"])
+def test_each_rtos_works(pair: Boot, name: str) -> None:
+    beats(pair, name)
+
+
+def test_the_console_of_the_vmm_commands_all(pair: Boot) -> None:
+    pair.vmm("stop beat1", r"^CPU 1: guest beat1 stopped: by command\n")
+    pair.vmm("status", r"^beat1: off, ")
+    pair.vmm("start beat1", r"^start beat1\n")
+    beats(pair, "beat1")
+    pair.vmm("status", r"^beat1: running, ")
+
+
+def test_linux_commands_a_guest_of_another_cpu(pair: Boot) -> None:
+    assert re.search(r"^beat1 +rtos +running", pair.shell("gandalfctl list"), re.M)
+    pair.shell("gandalfctl pause beat1")
+    pair.vmm("status", r"^beat1: paused, ")
+    pair.shell("gandalfctl resume beat1")
+    beats(pair, "beat1")
+
+
+def test_the_end_of_all_guests_is_the_machines(pair: Boot) -> None:
+    """The last one is that of another CPU than the first."""
+    for name in ("beat0", "beat1", "linux"):
+        pair.vmm(f"stop {name}", rf"guest {name} stopped: by command\n")
+    assert pair.emulator.alive()
+    pair.send("other", "poweroff -f\n")
+    assert pair.wait_off(PATIENCE).clean
+    assert re.search(r"^CPU 1: guest other is off\nall guests are off\n", pair.text("vmm"), re.M)
+
+
+def test_eight_cpus() -> None:
+    with Boot.start(heartbeats("cores-eight", 8)) as machine:
+        for cpu in range(8):
+            machine.expect(f"beat{cpu}", r"^beats=1000 ", PATIENCE)
+        assert sorted(LEFT.findall(machine.text("vmm"))) == list("1234567")
+
+
+def test_bochs_runs_them_without_a_missed_beat() -> None:
+    with Boot.start(heartbeats("cores-bochs", 2), emulator="bochs") as machine:
+        for cpu in range(2):
+            assert machine.expect(f"beat{cpu}", r"^beats=2000 missed=(\d+)\n", PATIENCE)[1] == "0"
+
+
+def test_a_guest_that_fails_is_its_own_cpus(pair_of_demos: Boot) -> None:
+    machine = pair_of_demos
+    machine.send("second", "crash ud2\n")
+    machine.expect("vmm", r"^CPU 1: guest second stopped: .*\n(?:.*\n)*?CPU 1:   eax ", PATIENCE)
+    machine.skip("first")
+    machine.expect("first", r"^activations=", PATIENCE)
+    machine.vmm("status", r"^second: stopped, ")
+    machine.vmm("restart second", r"^restart second\n")
+    machine.expect("second", r"^FreeRTOS V", PATIENCE)
+
+
+@pytest.fixture
+def pair_of_demos() -> Iterator[Boot]:
+    """The FreeRTOS demo on each of two CPUs."""
+    demo = rtos_guest("demo", "first").replace("build/tests/", "build/freertos/")
+    demo = demo.replace('"256K"', '"1M"')
+    second = demo.replace('"first"', '"second"')
+    with Boot.start(describe_cores("cores-demos", 2, on(0, demo), on(1, second))) as machine:
+        machine.expect("second", r"^activations=", PATIENCE)
+        yield machine
+
+
+ONE_CPU = ("-smp", "1,sockets=1,maxcpus=1")
+
+
+def test_a_cpu_that_is_missing_stops_the_vmm() -> None:
+    with Boot.start(heartbeats("cores-missing", 2), arguments=ONE_CPU) as machine:
+        machine.expect("vmm", r"^the VMM stops: CPU 1 does not come up\n", PATIENCE)
+        assert not machine.wait_off(PATIENCE).clean
+
+
+def test_a_cpu_that_is_missing_may_be_done_without() -> None:
+    description = heartbeats("cores-optional", 2, "cpus_required = false\n")
+    with Boot.start(description, arguments=ONE_CPU) as machine:
+        machine.expect("vmm", r"^CPU 1 does not come up: its guests stay off\n", PATIENCE)
+        machine.expect("beat0", r"^beats=1000 ", PATIENCE)
+        machine.vmm("status", r"^beat1: off, ")
+        machine.vmm("start beat1", r"^guest beat1 is off\n")
+        machine.vmm("stop beat0", r"^guest beat0 stopped: by command\n")
+        assert machine.wait_off(PATIENCE).clean
+
+
+def test_an_image_for_one_cpu_says_so() -> None:
+    description = heartbeats("cores-lacking", 2)
+    with Boot.start(description, vmm=build_vmm(find_profile("full"))) as machine:
+        machine.expect("vmm", r"^the VMM stops: this VMM lacks several CPUs\n", PATIENCE)
+        assert not machine.wait_off(PATIENCE).clean

@@ -71,20 +71,11 @@ static const struct guest_kind *kind_of(const struct gandalf_guest *guest)
 	panic("guest %s: this VMM lacks its kind", guest->name);
 }
 
-static void vm_create(struct vm *vm, const struct gandalf_guest *guest, u32 index)
+/* What every core knows of every guest. */
+static void vm_describe(struct vm *vm, const struct gandalf_guest *guest, u32 index)
 {
-	struct vcpu *vcpu = &vcpus[core.vcpu_count];
-
 	vm->guest = guest;
 	vm->index = index;
-	vm->console = console_add(&consoles, guest->name);
-	if (guest->cpu != core.index) {
-		remote_create(vm);
-		return;
-	}
-	vm->kind = kind_of(guest);
-	vm->vcpus = vcpu;
-	vm->vcpu_count = 1;
 	vm->first_image = system_table.images;
 	while (vm->first_image->guest != index)
 		vm->first_image++;
@@ -92,9 +83,19 @@ static void vm_create(struct vm *vm, const struct gandalf_guest *guest, u32 inde
 	vm->entry = guest->entry;
 	vm->report = reports[index];
 	deadline_init(&vm->watchdog, watchdog_expire, 0);
+	vm->console = console_add(&consoles, guest->name);
+}
+
+static void vm_create(struct vm *vm)
+{
+	struct vcpu *vcpu = &vcpus[core.vcpu_count];
+
+	vm->kind = kind_of(vm->guest);
+	vm->vcpus = vcpu;
+	vm->vcpu_count = 1;
 	vcpu->vm = vm;
-	vcpu->id = index;
-	vcpu->priority = guest->priority;
+	vcpu->id = vm->index;
+	vcpu->priority = vm->guest->priority;
 	if (!processor_create(vcpu))
 		panic("the pool is too small for the descriptor tables");
 	if (!vm->kind->create(vm) || !switch_create(vcpu))
@@ -108,9 +109,17 @@ void vm_create_all(void)
 {
 	core.vm_count = system_table.guest_count;
 	for (u32 priority = GANDALF_PRIORITY_MAXIMUM + 1; priority-- > 0;)
-		for (u32 i = 0; i < system_table.guest_count; i++)
-			if (system_table.guests[i].priority == priority)
-				vm_create(&vms[i], &system_table.guests[i], i);
+		for (u32 i = 0; i < core.vm_count; i++) {
+			const struct gandalf_guest *guest = &system_table.guests[i];
+
+			if (guest->priority != priority)
+				continue;
+			vm_describe(&vms[i], guest, i);
+			if (guest->cpu == core.index)
+				vm_create(&vms[i]);
+			else
+				remote_create(&vms[i]);
+		}
 }
 
 void vm_request_start(struct vm *vm)

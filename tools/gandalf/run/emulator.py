@@ -271,7 +271,8 @@ class Bochs(Emulator):
         configuration.write_text(
             _BOCHS_CONFIGURATION.format(
                 memory=options.memory, cpus=options.cpus, ips=options.ips,
-                time=_START_OF_TIME_SECONDS, iso=options.iso, serial=options.uart, port=listener.getsockname()[1],
+                time=_START_OF_TIME_SECONDS, iso=options.iso, serial=options.uart,
+                port=listener.getsockname()[1],
                 folder=self._folder, roms=_BOCHS_ROMS,
             )
         )  # fmt: skip
