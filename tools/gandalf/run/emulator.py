@@ -74,7 +74,9 @@ class Options:
     instructions per virtual second, which is also the frequency of its time stamp counter.
     program, cpu: QEMU's, and the CPU that it emulates. output: a file that gets what leaves the
     serial port, which then takes no input; it takes all at once, so that no reader can hold the
-    machine up. shift: an instruction takes 2 to the power of it nanoseconds of virtual time.
+    machine up. shift: an instruction takes 2 to the power of it nanoseconds of virtual time. pace:
+    QEMU's plug-in that holds virtual time back where it is ahead of the host's clock; without it,
+    unless deterministic, QEMU sets it to the host's clock whenever the CPU sleeps.
     """
 
     memory: int
@@ -90,6 +92,7 @@ class Options:
     cpu: str = "pentium3"
     output: Path | None = None
     shift: int = 0
+    pace: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -230,7 +233,10 @@ def _pipe(path: Path) -> int:
 
 def qemu_command(options: Options, serial: Path, monitor: int) -> list[str]:
     """Return QEMU's command line; serial: of two pipes, without .in and .out; monitor: a socket."""
-    clock = ["-icount", f"shift={options.shift},sleep={'off' if options.deterministic else 'on'}"]
+    counts = options.deterministic or options.pace
+    clock = ["-icount", f"shift={options.shift},sleep={'off' if counts else 'on'}"]
+    if options.pace:
+        clock += ["-plugin", f"file={options.pace}"]
     if options.deterministic:
         clock += ["-rtc", f"base={_START_OF_TIME},clock=vm", "-seed", "1"]
     if options.iso:
