@@ -91,3 +91,13 @@ def test_in_real_time_the_tool_says_whose_latencies_are_shown() -> None:
         terminal.expect("the clock follows the host's; latencies include how late the host was")
         terminal.expect("the time is over")
         terminal.expect(pexpect.EOF)
+
+
+def test_the_second_run_builds_nothing_and_says_nothing_of_it() -> None:
+    for first in (True, False):
+        with make_run("SYSTEM=systems/freertos.toml", "ARGS=--for 1") as terminal:
+            terminal.expect("the keyboard goes to ")
+            assert first or "building" not in str(terminal.before)
+            terminal.expect(r"Gandalf \d+\.\d+: 1 guest\r")
+            terminal.expect("the time is over")
+            terminal.expect(pexpect.EOF)

@@ -98,7 +98,7 @@ def _check_options(emulator: str, gdb: bool, deterministic: bool, real_time: boo
 
 def _pacer(real_time: bool) -> Path | None:
     """Return what keeps the clock at the host's pace; without it, say what that means."""
-    pacer = None if real_time else build_pacer()
+    pacer = None if real_time else build_pacer(say)
     if pacer is None:
         reason = "" if real_time else "this QEMU cannot be paced from outside: "
         say(f"{reason}the clock follows the host's; latencies include how late the host was")
