@@ -21,6 +21,7 @@ from gandalf.base.paths import (
 from gandalf.build.profile import FULL, Profile, arguments, find_profile, profile_for
 from gandalf.description.check import Checked, checked_or_fail
 from gandalf.description.compose import compose
+from gandalf.description.description import read_description
 from gandalf.description.guests import builder, image_names, kernel_variant
 from gandalf.description.images import ImageError, read_vmm
 from gandalf.description.layout import VMM_END, VMM_START
@@ -83,6 +84,17 @@ def build_itron(log: Log = quiet) -> None:
     configurator = f"CONFIGURATOR={sys.executable} -m gandalf.itron.configurator"
     for name, what in (("itron", "uITRON"), ("itron/motor", "uITRON's motor")):
         make(ROOT / "guest" / name, configurator, what=what, log=log)
+
+
+def build_kernels(description: Path, log: Log) -> None:
+    """Build Linux for a system, which takes longest. Raises UserError if that fails."""
+    system = read_description(description)
+    with building():
+        for _, guest in system.guests:
+            for _, name in image_names(guest):
+                variant = kernel_variant(system.resolve(name))
+                if variant is not None:
+                    linux_kernel.build_kernel(variant, ROOT, log)
 
 
 def _build_image(path: Path, log: Log) -> None:
