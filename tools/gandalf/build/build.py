@@ -125,13 +125,14 @@ def build(description: Path, log: Log, deterministic: bool = False) -> Built:
 
 
 def _build(description: Path, log: Log, deterministic: bool) -> Built:
-    checked = checked_or_fail(description, deterministic)
-    system = checked.system
+    system = checked_or_fail(description, deterministic, built=False).system
     for _, guest in system.guests:
         for _, name in image_names(guest):
             _build_image(system.resolve(name), log)
     vmm = build_vmm(profile_for(system), log)
-    content = compose(checked_or_fail(description, deterministic))
+    # Only now are the images those that will run.
+    checked = checked_or_fail(description, deterministic)
+    content = compose(checked)
     name = "system-deterministic.bin" if deterministic else "system.bin"
     module = system_folder(description) / name
     write_whole(module, content)

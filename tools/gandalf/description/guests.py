@@ -104,10 +104,13 @@ def _flat(image: Image) -> Segment:
 
 
 class _Loader:
-    """Loads one guest; notes mistakes at the fields that they come from."""
+    """Loads one guest; notes mistakes at the fields that they come from.
 
-    def __init__(self, system: System, index: int, guest: Guest) -> None:
-        self._system, self._guest = system, guest
+    built: what the tool builds is up to date, and not left out.
+    """
+
+    def __init__(self, system: System, index: int, guest: Guest, built: bool) -> None:
+        self._system, self._guest, self._built = system, guest, built
         self._base: Location = ("guest", index)
 
     def _mistake(self, sentence: str, name: str, *others: str) -> None:
@@ -117,7 +120,7 @@ class _Loader:
     def _path(self, name: str, value: str) -> Path | None:
         """Return the file if it is there; note a mistake if it never will be."""
         path = self._system.resolve(value)
-        if path.is_file():
+        if path.is_file() and (self._built or builder(path) is None):
             return path
         if builder(path) is None:
             self._mistake(f"`{name}`: there is no file {shown(path)}.", name)
@@ -224,20 +227,23 @@ class _Loader:
         return Loaded(tuple(parts), kernel.entry, True, line_end=end)
 
 
-def load_guest(system: System, index: int, guest: Guest, deterministic: bool) -> Loaded | None:
-    """Load a guest's images; None if one is missing or wrong, which is noted as a mistake.
-
-    An image that the tool can build and that is not there yet is no mistake.
-    """
-    loader = _Loader(system, index, guest)
+def _load(loader: _Loader, guest: Guest, deterministic: bool) -> Loaded | None:
+    """Load a guest's images; None if one is missing or wrong, which is noted as a mistake."""
     if isinstance(guest, RtosGuest):
         return loader.rtos(guest)
     return loader.linux(guest, deterministic)
 
 
-def load_all(system: System, deterministic: bool) -> list[Loaded | None]:
-    """Load every guest of a system."""
+def load_all(system: System, deterministic: bool, built: bool) -> list[Loaded | None]:
+    """Load every guest of a system; None stands for one of which an image is not there.
+
+    An image that the tool can build and that is not there yet is no mistake. built: those that are
+    there are up to date; if not they are left out, too.
+    """
     try:
-        return [load_guest(system, index, guest, deterministic) for index, guest in system.guests]
+        return [
+            _load(_Loader(system, number, guest, built), guest, deterministic)
+            for number, guest in system.guests
+        ]
     except MemoryError as error:
         raise UserError("The images are larger than this computer's memory.") from error
