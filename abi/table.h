@@ -84,9 +84,9 @@ struct gandalf_guest {
 	uint32_t memory_size;
 	uint32_t entry;           /* first instruction; Linux: guest-physical */
 	uint32_t boot_parameters; /* Linux: guest-physical, goes to ESI */
-	uint32_t command_line;    /* Linux: guest-physical, the final 0 of what ends in
-	                             "tsc_early_khz="; the VMM appends the number */
-	uint32_t command_line_size; /* room there, with the final 0 */
+	uint32_t command_line;    /* Linux: guest-physical, behind "tsc_early_khz=": the VMM
+	                             writes the number over spaces or zeroes */
+	uint32_t command_line_size; /* from there to the end of its room */
 	uint32_t on_reboot;       /* GANDALF_POLICY_...; reset by the guest */
 	uint32_t on_fault;        /* GANDALF_POLICY_...; stopped by the VMM */
 	uint32_t restart_limit;   /* restarts for faults before it stays down */

@@ -31,8 +31,8 @@ class Loaded:
     is_linux: bool
     # Bytes that an RTOS's image, or another in its place, may have; 0: as many as it has.
     room: int = 0
-    # Guest-physical address of the final 0 of a Linux's command line.
-    line_end: int = 0
+    # Guest-physical address of the place for the number in a Linux's command line.
+    number: int = 0
 
     @property
     def module_bytes(self) -> int:
@@ -162,12 +162,13 @@ class _Loader:
         return Loaded((("image", part),), image.entry, False, wanted)
 
     def linux(self, guest: LinuxGuest, deterministic: bool) -> Loaded | None:
-        words = linux_boot.command_line(guest.command_line, deterministic)
-        room = linux_boot.COMMAND_LINE_SIZE - abi()["COMMAND_LINE_ROOM"]
-        if len(words) > room:
+        number = abi()["COMMAND_LINE_ROOM"]
+        line = linux_boot.command_line(guest.command_line, deterministic, number)
+        room = linux_boot.COMMAND_LINE_SIZE - number
+        if len(line.text) > room:
             self._mistake(
-                f"`command_line` is too long: with what Gandalf adds it has {len(words)} bytes, "
-                f"and Linux takes {room}.",
+                f"`command_line` is too long: with what Gandalf adds it has {len(line.text)} "
+                f"bytes, and Linux takes {room}.",
                 "command_line",
             )
         kernel = self._read("kernel", guest.kernel, is_kernel=True)
@@ -176,7 +177,7 @@ class _Loader:
             return None
         if not self._kernel_fits(guest, kernel):
             return None
-        return self._linux_memory(guest, kernel, ramdisk, words)
+        return self._linux_memory(guest, kernel, ramdisk, line)
 
     def _ramdisk(self, guest: LinuxGuest, kernel: Image | None) -> Segment | None:
         path = self._path("initrd", guest.initrd) if guest.initrd is not None else None
@@ -208,7 +209,11 @@ class _Loader:
         return True
 
     def _linux_memory(
-        self, guest: LinuxGuest, kernel: Image, ramdisk: Segment | None, words: bytes
+        self,
+        guest: LinuxGuest,
+        kernel: Image,
+        ramdisk: Segment | None,
+        line: linux_boot.CommandLine,
     ) -> Loaded:
         parameters = linux_boot.boot_parameters(
             kernel.setup_header,
@@ -219,12 +224,12 @@ class _Loader:
             len(ramdisk.content) if ramdisk else 0,
         )
         page = Segment(linux_boot.BOOT_PARAMETERS, parameters, linux_boot.BOOT_PARAMETERS_SIZE)
-        line = Segment(linux_boot.COMMAND_LINE, words + b"\0", linux_boot.COMMAND_LINE_SIZE)
+        start, size = linux_boot.COMMAND_LINE, linux_boot.COMMAND_LINE_SIZE
+        text = Segment(start, line.text + b"\0", size)
         parts = [("kernel", part) for part in kernel.segments]
-        parts += [("boot parameters", page), ("command line", line)]
+        parts += [("boot parameters", page), ("command line", text)]
         parts += [("initrd", ramdisk)] if ramdisk else []
-        end = line.address + len(words)
-        return Loaded(tuple(parts), kernel.entry, True, line_end=end)
+        return Loaded(tuple(parts), kernel.entry, True, number=start + line.number)
 
 
 def _load(loader: _Loader, guest: Guest, deterministic: bool) -> Loaded | None:
