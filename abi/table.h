@@ -86,9 +86,9 @@ struct gandalf_guest {
 	uint32_t memory_size;
 	uint32_t entry;           /* first instruction: guest-physical; for an RTOS, an offset */
 	uint32_t boot_parameters; /* for Linux: guest-physical address, which ESI gets */
-	uint32_t command_line;    /* for Linux: guest-physical address of the 0 byte that ends its
-	                             command line, whose last word is "tsc_early_khz="; the VMM
-	                             writes the number there */
+	uint32_t command_line;    /* for Linux: guest-physical address behind "tsc_early_khz=" in
+	                             its command line; the VMM writes the number there, over
+	                             spaces or zeroes */
 	uint32_t command_line_size; /* room from there on, at least GANDALF_COMMAND_LINE_ROOM */
 	uint32_t on_reboot;       /* GANDALF_POLICY_...: what follows a reset by the guest */
 	uint32_t on_fault;        /* GANDALF_POLICY_...: what follows a stop by the VMM */

@@ -6,9 +6,6 @@
 #include "measurement.h"
 #include "qemu.h"
 
-/* QEMU's name of the clock. */
-#define VIRTUAL_CLOCK 1
-
 /* QEMU's virtual time at the last delivery less the instructions until then. The CPU sleeps only
  * until a delivery, so this tells the time until the next. */
 static uint64_t offset;
@@ -17,7 +14,7 @@ static uint64_t timer_expired;
 
 int64_t clock_ask(void)
 {
-	return qemu_clock_get_ns(VIRTUAL_CLOCK);
+	return qemu_clock_get_ns(QEMU_VIRTUAL_CLOCK);
 }
 
 void clock_set(void)

@@ -71,11 +71,28 @@ struct qemu_cpu;
 
 struct qemu_cpu *qemu_get_cpu(int index);
 bool runstate_is_running(void);
+/* Calls a function whenever the machine starts, goes on or stops, with the machine's lock held. */
+void *qemu_add_vm_change_state_handler(void (*call)(void *data, bool running, int state),
+				       void *data);
 /* On the CPU's thread: stops the machine as soon as the block that runs has ended. */
 enum { QEMU_PAUSED = 4 };
 int vm_stop(int state);
-/* clock: 1 is the virtual one. Nanoseconds. */
+enum { QEMU_VIRTUAL_CLOCK = 1 };
+/* Nanoseconds. */
 int64_t qemu_clock_get_ns(int clock);
+/* Calls a function when a clock has got to a time, once. Initialized without a group (null) it
+ * belongs to the machine's main loop, which calls with the machine's lock held. */
+struct qemu_timer {
+	int64_t expiry;
+	void *list;
+	void (*call)(void *data);
+	void *data;
+	struct qemu_timer *next;
+	int attributes, scale;
+};
+void timer_init_full(struct qemu_timer *timer, void *group, int clock, int scale, int attributes,
+		     void (*call)(void *data), void *data);
+void timer_mod_ns(struct qemu_timer *timer, int64_t expiry);
 /* Delivers the exception or software interrupt that an instruction has raised. */
 void x86_cpu_do_interrupt(struct qemu_cpu *cpu);
 /* Delivers a hardware interrupt if one waits and can be taken. */

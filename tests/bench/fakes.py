@@ -2,6 +2,7 @@
 """Made-up results, outputs and systems, for tests that run no machine."""
 
 from dataclasses import dataclass
+from datetime import date
 
 from gandalf.base.paths import UserError
 from gandalf.bench.results import FORMAT, Absent, Result, Results
@@ -9,6 +10,7 @@ from gandalf.bench.target import Log, Run, Target
 from gandalf.bench.workload import Work, parse
 from gandalf.measure.measurement import Handler, Measurement, State, Window, Windows
 
+DAY = date(2024, 2, 29)
 OUTPUT = """\
 sample=boot samples=1 minimum=5 median=5 mean_times_100=500 maximum=5 overhead=0 timer=0 others=0
 kernel=6.1.0

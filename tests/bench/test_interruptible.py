@@ -11,7 +11,7 @@ from gandalf.bench import report as bench_report
 from gandalf.bench.interruptible import NOT, cost_rows
 from gandalf.bench.targets import SYSTEMS, Uninterruptible, targets
 
-from .fakes import result, results
+from .fakes import DAY, result, results
 
 
 def test_nothing_gained_is_nothing() -> None:
@@ -31,9 +31,9 @@ def test_the_table_has_cost_and_gain() -> None:
          "87.50 %"],
         ["s, boot", "5", "5", "+0.00 %", "5", "5", "+0.00 %", "-", "-", "-"],
     ]  # fmt: skip
-    text = bench_report.markdown(found)
+    text = bench_report.markdown(found, DAY)
     assert "| s, fork_exit | 1,010 | 1,000 | +1.00 % |" in text
-    assert "interruptible or not" not in bench_report.markdown(results(with_it))
+    assert "interruptible or not" not in bench_report.markdown(results(with_it), DAY)
 
 
 @pytest.mark.parametrize("name", ["gandalf-shared", "gandalf-dedicated", "gandalf-dedicated-lines"])

@@ -15,7 +15,7 @@ from gandalf.measure.measurement import Interval
 from gandalf.measure.ring import Event, read_layout
 from gandalf.measure.trace import Names
 
-from .fakes import result, results
+from .fakes import DAY, result, results
 
 LINUX, RTOS = 0, 1
 TIMER = 0x30
@@ -117,7 +117,7 @@ def test_reports_have_every_outlier() -> None:
     found = results(
         row.model_copy(update={"places": {"longest": "at once"}, "outliers": [late]})
     )  # fmt: skip
-    text, page = bench_report.markdown(found), bench_report.page(found)
+    text, page = bench_report.markdown(found, DAY), bench_report.page(found, DAY)
     for part in ("671.50", "at once", "interrupts masked in port", "1,030,000", "1,000,100"):
         assert part in text
         assert part in page

@@ -13,7 +13,7 @@ from gandalf.bench.rows import record_rows
 from gandalf.bench.workload import WORK
 from gandalf.measure.measurement import Block, Measurement, State, Window, Windows
 
-from .fakes import OUTPUT, Fake, measurement, result, results, run
+from .fakes import DAY, OUTPUT, Fake, measurement, result, results, run
 
 SYSCALL = tuple(part for part in WORK if part.operation == "syscall")
 
@@ -106,7 +106,7 @@ def test_nobody_sums_what_nobody_saw(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_reports_have_sums_and_footprint(tmp_path: Path) -> None:
     rows = sums(vmm=True).total("s"), sums(vmm=True).longest("s")
     found = results(*rows).model_copy(update={"footprint": {"gandalf": {"text, bytes": 1234}}})
-    bench_report.write(found, tmp_path)
+    bench_report.write(found, tmp_path, DAY)
     text, page = ((tmp_path / f"report.{kind}").read_text() for kind in ("md", "html"))
     assert "| s | 2,000 | 300 | - | 160 | 18 | 60 | 0x103c at 0x103c, in shell | 30 |" in text
     assert "| gandalf | text, bytes | 1,234 |" in text

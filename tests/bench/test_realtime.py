@@ -12,6 +12,8 @@ from gandalf.bench.results import Results
 from gandalf.bench.rows import record_rows
 from gandalf.bench.targets import Realtime
 
+from .fakes import DAY
+
 LOAD = "dispatch_latency_fork"
 SECONDS = 2
 # Instructions: the timer's frequency is rounded in nanoseconds.
@@ -57,7 +59,7 @@ def test_the_record_is_that_of_the_load(found: dict[int, Results], shift: int) -
 
 def test_the_report_says_where(found: dict[int, Results], tmp_path: Path) -> None:
     """And leaves open what was not counted."""
-    bench_report.write(found[SHIFT_FULL], tmp_path)
+    bench_report.write(found[SHIFT_FULL], tmp_path, DAY)
     text, page = ((tmp_path / f"report.{kind}").read_text() for kind in ("md", "html"))
     (row,) = found[SHIFT_FULL].results
     assert row.places["ring_0"] in text

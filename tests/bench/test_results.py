@@ -29,7 +29,7 @@ from gandalf.bench.target import Run, Target
 from gandalf.bench.targets import targets
 from gandalf.bench.workload import WORK, parse, script
 
-from .fakes import OUTPUT, Fake, result, results, run
+from .fakes import DAY, OUTPUT, Fake, result, results, run
 
 SYSCALL = benching.Plan(operations=("syscall",))
 
@@ -266,7 +266,7 @@ def test_reports_have_every_figure_with_its_events(tmp_path: Path) -> None:
     row = result(vmm_entries=2.0, cr3_load=3.0, ring_crossings=4.0, invlpg=5.5, masked=6.0)
     row.events["masked_longest"] = 7.0
     found = results(row.model_copy(update={"ratio": 1.25}), absent=(absent,))
-    bench_report.write(found, tmp_path)
+    bench_report.write(found, tmp_path, DAY)
     text, page = ((tmp_path / f"report.{kind}").read_text() for kind in ("md", "html"))
     cells = "| 1,000 | 1,010 | 900 | 2,000 | 100 | 1.25 | - | 2 | 4 | 3 | 5.50 | 6 | 7 |"
     assert cells in text
@@ -304,9 +304,9 @@ def test_misses_are_told_where_the_model_ran() -> None:
     assert "page_walk" not in benching.events("syscall", run(seen=seen))
     found = benching.events("syscall", replace(run(seen=seen), cache=True))
     assert found["page_walk"] == 0.0
-    text = bench_report.markdown(results(result(page_walk=3.5, dtlb_miss=2.5)))
+    text = bench_report.markdown(results(result(page_walk=3.5, dtlb_miss=2.5)), DAY)
     assert "| gandalf-shared, pipe | 1,000 | 0 | 0 | 0 | 2.50 | 3.50 | 0 | not measurable |" in text
-    assert "not measurable" not in bench_report.markdown(results(result()))
+    assert "not measurable" not in bench_report.markdown(results(result()), DAY)
 
 
 def test_the_model_of_cycles_adds_up() -> None:

@@ -11,10 +11,13 @@ from gandalf.base.paths import ROOT
 from gandalf.bench import bench as benching
 from gandalf.bench import target as bench_target
 from gandalf.bench import targets as bench_targets
+from gandalf.bench import verb
 from gandalf.bench.masked import MASKED
 from gandalf.bench.results import Results, compare, lost, read_results, write_results
 from gandalf.bench.workload import WORK
 from gandalf.cli import app
+
+from .fakes import DAY
 
 REFERENCE = ROOT / "bench" / "reference.json"
 SYSTEM = "gandalf-shared"
@@ -150,7 +153,10 @@ def test_nothing_is_worse_than_the_reference(quick: Results) -> None:
     }
 
 
-def test_two_runs_from_nothing_give_the_same_bytes(tmp_path: Path) -> None:
+def test_two_runs_from_nothing_give_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verb, "_today", lambda: DAY)
     contents = []
     for number in range(2):
         for name in (bench_targets.INITRD, bench_target.FOLDER / "script"):
@@ -161,6 +167,8 @@ def test_two_runs_from_nothing_give_the_same_bytes(tmp_path: Path) -> None:
             words += ["--operation", operation]
         done = CliRunner().invoke(app, words)
         assert done.exit_code == 0, done.output
+        assert done.output.splitlines()[-3].startswith("Verdict: Linux in gandalf-shared needs ")
+        assert done.output.splitlines()[-1].startswith(f"More in {output}/report.html, ")
         contents.append({path.name: path.read_bytes() for path in sorted(output.iterdir())})
     assert contents[0] == contents[1]
     assert set(contents[0]) == {"results.json", "report.md", "report.html"}

@@ -86,12 +86,17 @@ def test_linux_stays_down_and_the_machine_ends_with_its_last_guest(
 
 
 def test_a_lonely_linux_restarts_and_switches_the_machine_off() -> None:
-    with Boot.start(describe("alone", linux(more='on_reboot = "restart"'))) as machine:
+    """With words for init, which stand behind all that Linux needs, in each of its lives."""
+    guest = linux(command_line="console=ttyS0 -- words", more='on_reboot = "restart"')
+    with Boot.start(describe("alone", guest)) as machine:
         machine.wait_for_shell()
+        line = machine.shell("cat /proc/cmdline")
+        assert re.fullmatch(r"console=ttyS0 reservetop=.* tsc_early_khz=\d+ +-- words\n", line)
         machine.hackbench()
         machine.send("linux", "reboot\n")
         machine.expect("linux", r"Linux version 6\.1", PATIENCE)
         machine.wait_for_shell()
+        assert machine.shell("cat /proc/cmdline") == line
         machine.hackbench()
         machine.send("linux", "poweroff\n")
         outcome = machine.wait_off()

@@ -73,6 +73,8 @@ def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
     [
         (["--emulator", "vax"], '"qemu" or "bochs"'),
         (["--emulator", "bochs", "--gdb"], "no interface for gdb"),
+        (["--emulator", "bochs", "--real-time"], "always counts instructions"),
+        (["--deterministic", "--real-time"], "not both"),
         (["--memory", "lots"], "must be a size"),
     ],
 )

@@ -5,6 +5,7 @@ import random
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
@@ -171,6 +172,28 @@ class Commands:
         status = 2 if self.failing and self.failing in command else 0
         return subprocess.CompletedProcess(command, status, "", "the reason" if status else "")
 
+    def make(
+        self, folder: Path, *arguments: str, what: str, log: Callable[[str], None]
+    ) -> subprocess.CompletedProcess[str]:
+        """Stand in for run_make as well: something is always to be done."""
+        log(f"building {what}")
+        return self(["make", "-C", str(folder), *arguments])
+
+
+Stand = Callable[[Commands], Commands]
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> Stand:
+    """Return what puts Commands in the place of all that runs programs."""
+
+    def put(commands: Commands) -> Commands:
+        monkeypatch.setattr(subprocess, "run", commands)
+        monkeypatch.setattr(guest_freertos, "run_make", commands.make)
+        return commands
+
+    return put
+
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -190,9 +213,10 @@ def build(tree: Path) -> list[str]:
     return lines
 
 
-def test_build_with_own_kernel(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    commands = Commands()
-    monkeypatch.setattr(subprocess, "run", commands)
+def test_build_with_own_kernel(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, stand_in: Stand
+) -> None:
+    commands = stand_in(Commands())
     kernel = tree / "kernel"
     for name in guest_freertos.KERNEL_FILES:
         (kernel / name).parent.mkdir(parents=True, exist_ok=True)
@@ -214,8 +238,8 @@ def test_no_cargo(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         build(tree)
 
 
-def test_old_cargo(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "run", Commands(cargo="cargo 0.66.0"))
+def test_old_cargo(tree: Path, stand_in: Stand) -> None:
+    stand_in(Commands(cargo="cargo 0.66.0"))
     with pytest.raises(UserError, match=r"needs Cargo 1\.85 and cargo 0\.66\.0 is here"):
         build(tree)
 
@@ -227,9 +251,8 @@ def fetched(tree: Path) -> None:
     stamp.write_text("")
 
 
-def test_build_fetches_once(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    commands = Commands()
-    monkeypatch.setattr(subprocess, "run", commands)
+def test_build_fetches_once(tree: Path, stand_in: Stand) -> None:
+    commands = stand_in(Commands())
     assert build(tree) == ["fetching FreeRTOS", "building FreeRTOS"]
     assert [call[-1] for call in commands.calls if call[0] == "make"] == [
         "fetch", str(tree / "guest" / "freertos"),
@@ -238,15 +261,15 @@ def test_build_fetches_once(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert build(tree) == ["building FreeRTOS"]
 
 
-def test_fetching_fails(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "run", Commands(failing="fetch"))
+def test_fetching_fails(tree: Path, stand_in: Stand) -> None:
+    stand_in(Commands(failing="fetch"))
     with pytest.raises(UserError, match=r"the reason\nFetching .* failed; see above"):
         build(tree)
 
 
-def test_building_fails(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_building_fails(tree: Path, stand_in: Stand) -> None:
     fetched(tree)
-    monkeypatch.setattr(subprocess, "run", Commands(failing="-C"))
+    stand_in(Commands(failing="-C"))
     with pytest.raises(UserError, match=r"the reason\nBuilding FreeRTOS failed; see above"):
         build(tree)
 

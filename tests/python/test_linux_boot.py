@@ -43,17 +43,30 @@ def test_places_do_not_overlap_and_are_ram() -> None:
 
 
 def test_command_line() -> None:
-    line = linux_boot.command_line('console=ttyS0 x="a  b"', deterministic=False).decode()
-    assert line.startswith('console=ttyS0 x="a  b" ')
+    line = linux_boot.command_line('console=ttyS0 x="a  b"', False, 11)
+    text = line.text.decode()
+    assert text.startswith('console=ttyS0 x="a  b" ')
     for option in ("reservetop=64M", "clearcpuid=sep,smap,smep,umip", "noapic", "tsc=reliable"):
-        assert option in line.split()
-    assert line.endswith(" tsc_early_khz=")
-    assert "nokaslr" not in line
-    assert "nokaslr norandmaps" in linux_boot.command_line("", deterministic=True).decode()
+        assert option in text.split()
+    assert text.endswith(" tsc_early_khz=")
+    assert line.number == len(text)
+    assert "nokaslr" not in text
+    assert b"nokaslr norandmaps" in linux_boot.command_line("", True, 11).text
+
+
+def test_what_is_inits_comes_behind_what_linux_needs() -> None:
+    line = linux_boot.command_line('quiet x="a -- b" -- single -- more', True, 11)
+    kernels, inits = line.text[: line.number], line.text[line.number :]
+    assert kernels.startswith(b'quiet x="a -- b" reservetop=64M ')
+    assert kernels.endswith(b" nokaslr norandmaps tsc_early_khz=")
+    assert inits == b" " * 11 + b"-- single -- more"
+    assert linux_boot.command_line("--", False, 11).text.startswith(b"reservetop=64M ")
+    assert linux_boot.command_line("--x a--b", False, 11).text.endswith(b" tsc_early_khz=")
 
 
 def test_options_that_clash() -> None:
     assert linux_boot.clashing_options("console=ttyS0 quiet panic=1") == []
+    assert linux_boot.clashing_options("quiet -- nolapic") == []
     assert linux_boot.clashing_options("idle=poll reservetop=1M nolapic x") == [
         "idle=poll", "reservetop=1M", "nolapic",
     ]  # fmt: skip

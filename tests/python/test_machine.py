@@ -47,7 +47,7 @@ from pathlib import Path
 from gandalf import cli
 from gandalf.build import build
 from gandalf.base import paths
-build.build_vmm = lambda _: Path({vmm!r})
+build.build_vmm = lambda *_: Path({vmm!r})
 for module in (paths, build): module.BUILD = Path({folder!r})
 build.system_folder = lambda path: Path({folder!r})
 cli.main()
@@ -59,7 +59,7 @@ def system(
     describe: Callable[[str], Path], folder: Path, dummy_vmm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """A description whose VMM is the stand-in; everything built lands in a scratch folder."""
-    monkeypatch.setattr("gandalf.build.build.build_vmm", lambda _: dummy_vmm)
+    monkeypatch.setattr("gandalf.build.build.build_vmm", lambda *_: dummy_vmm)
     monkeypatch.setattr("gandalf.build.build.system_folder", lambda _: folder)
     monkeypatch.setattr("gandalf.build.iso.system_folder", lambda _: folder)
     return describe(SYSTEM)

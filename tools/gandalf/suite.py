@@ -110,6 +110,7 @@ SUITES: dict[str, Suite] = {
     "preemption": Suite(110, (_pytest("tests/preemption"),)),
     "check": Suite(80, ([PYTHON, "-m", "gandalf.suite", "--check"],)),
     "itron": Suite(80, (_pytest("tests/itron"),)),
+    "newcomer": Suite(70, (_pytest("tests/newcomer"),)),
     "asan": Suite(30, (_make("tests/unit", "asan"),)),
     "unit": Suite(20, (_make("tests/unit", "run"),)),
 }  # fmt: skip

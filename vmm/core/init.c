@@ -35,7 +35,8 @@ _Noreturn void init(u32 magic, u32 information)
 	module_load(&system_table, magic, information);
 	log_init((u16)system_table.console_port, system_table.console_baud);
 	core.pauses = core.interruptible = (system_table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;
-	log_line("Gandalf " VERSION ": %u guests", system_table.guest_count);
+	log_line("Gandalf " VERSION ": %u guest%s", system_table.guest_count,
+		 &"s"[system_table.guest_count == 1]);
 	interrupt_init(system_table.console_port != 0 ? (int)system_table.console_interrupt : -1);
 	features_check();
 	hypercall_init();

@@ -34,6 +34,7 @@ class Amd64(Target):
     native: str | None = None
     cache: bool = False
     is_quick = False
+    share = 60.0
     operations = tuple(name for name in Target.operations if name not in SLEEPING)
 
     def _added(self, work: tuple[Work, ...], log: Log) -> dict[str, Path]:  # noqa: ARG002

@@ -5,6 +5,7 @@ A figure that cannot be trusted is left out with the reason: a system whose cloc
 stamp counter, interrupts that nobody expects, a run that was not measured where it says.
 """
 
+import contextlib
 import fcntl
 import re
 import subprocess
@@ -17,6 +18,7 @@ from gandalf import __version__
 from gandalf.base.paths import UserError
 from gandalf.bench import footprint as bench_footprint
 from gandalf.bench.masked import BETWEEN, MASKED, TOTAL, Seen
+from gandalf.bench.progress import Progress
 from gandalf.bench.results import FORMAT, Absent, Result, Results
 from gandalf.bench.target import FOLDER, Run, Target
 from gandalf.bench.workload import BY_ITSELF, SLEEPING, WORK, Bracket, Sample, Work
@@ -117,11 +119,27 @@ def bench(plan: Plan, targets: list[Target], log: Log, keep: Keep | None = None)
     wanted = plan.targets(targets)
     found = _Collection()
     with _alone():
+        _prepare(wanted, log)
+        progress = Progress(wanted)
         for number, target in enumerate(wanted, 1):
+            log(f"measuring {_machine(target)} ({progress.text(number - 1)})")
             _measure(target, plan, found, log)
             if keep is not None and wanted[number:]:
                 keep(_results(found, _not_yet(plan, wanted[number:]), log))
     return _results(found, [], log)
+
+
+def _prepare(targets: list[Target], log: Log) -> None:
+    """Build all kernels, so that the time that is left can be told once machines run."""
+    for target in targets:
+        # What cannot be built is missing from the results, with the reason, when it is to run.
+        with contextlib.suppress(UserError):
+            target.prepare(log)
+
+
+def _machine(target: Target) -> str:
+    """Return what tells a machine from the others."""
+    return ", ".join([target.name, *target.operations] if target.is_part else [target.name])
 
 
 def _not_yet(plan: Plan, targets: list[Target]) -> list[Absent]:
@@ -147,8 +165,7 @@ def _results(found: _Collection, further: list[Absent], log: Log) -> Results:
 
 
 def _measure(target: Target, plan: Plan, found: _Collection, log: Log) -> None:
-    machine = ", ".join([target.name, *target.operations] if target.is_part else [target.name])
-    log(f"measuring {machine}")
+    machine = _machine(target)
     try:
         run = target.run(plan.work(), log)
     except UserError as error:

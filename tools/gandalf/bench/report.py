@@ -7,6 +7,7 @@ costs a processor hundreds of cycles. The page needs no network.
 
 import html
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 
 from plotly.offline import get_plotlyjs
@@ -28,7 +29,10 @@ from gandalf.bench.rows import (
     row,
     weights_lines,
 )
+from gandalf.bench.summary import MEANING, summary
 
+# Versions that the reports open with; the others stand at the end.
+_OPENING = ("gandalf", "qemu", "compiler")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Gandalf: the bench</title>
 <style>
@@ -93,12 +97,22 @@ def _markdown_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> l
     return [*lines, *("| " + " | ".join(cells) + " |" for cells in rows), ""]
 
 
-def markdown(results: Results) -> str:
+def _opening(results: Results, day: date) -> list[str]:
+    """Return the lines that both reports begin with: what came of it, when, and of what."""
+    versions = ", ".join(
+        f"{name} {results.versions[name]}" for name in _OPENING if name in results.versions
+    )
+    return [*summary(results), f"Measured on {day:%Y-%m-%d}{versions and ' with '}{versions}."]
+
+
+def markdown(results: Results, day: date) -> str:
     """Return the whole report as Markdown."""
     lines = [
         "# The bench",
         "",
-        "In instructions for each operation; docs/measuring.md explains.",
+        *(f"- {line}" for line in _opening(results, day)),
+        "",
+        f"{MEANING} docs/measuring.md explains.",
         "",
     ]
     for system in results.systems:
@@ -131,14 +145,17 @@ def _html_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return f'<div class="wide">{table}</div>'
 
 
-def page(results: Results) -> str:
-    """Return the page: plots of what there is first, then every figure."""
+def page(results: Results, day: date) -> str:
+    """Return the page: the verdict, plots of what there is, then every figure."""
     plots = {
         "ratios": ratio_plot, "entries": entries_plot, "masked": masked_plot,
         "latencies": latency_plot, "intervals": interval_plot,
     }  # fmt: skip
     figures = {name: make(results) for name, make in plots.items()}
-    parts = [
+    verdict, *further = _opening(results, day)
+    items = "".join(f"<li>{html.escape(line)}</li>" for line in further)
+    parts = [f"<p><strong>{html.escape(verdict)}</strong></p>\n<ul>{items}</ul>\n<p>{MEANING}</p>"]
+    parts += [
         figure.to_html(full_html=False, include_plotlyjs=False, div_id=name)
         for name, figure in figures.items()
         if figure.data
@@ -158,7 +175,7 @@ def page(results: Results) -> str:
     return _PAGE.format(library=get_plotlyjs(), body="\n".join(parts))
 
 
-def write(results: Results, folder: Path) -> None:
-    """Write report.md and report.html to a folder."""
-    (folder / "report.md").write_text(markdown(results))
-    (folder / "report.html").write_text(page(results))
+def write(results: Results, folder: Path, day: date) -> None:
+    """Write report.md and report.html to a folder. day: of the measurement."""
+    (folder / "report.md").write_text(markdown(results, day))
+    (folder / "report.html").write_text(page(results, day))

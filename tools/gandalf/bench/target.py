@@ -67,8 +67,13 @@ class Target(ABC):
     is_quick = True
     # A further machine of a system, without which the system's own figures are there.
     is_part = False
+    # About how many seconds it takes; what counts is how they compare with the others'.
+    share = 15.0
     # What it can measure.
     operations: tuple[str, ...] = (*BY_ITSELF, *(part.operation for part in WORK), *MASKED)
+
+    def prepare(self, log: Log) -> None:  # noqa: B027 - not each has something
+        """Build what takes minutes, before anything is measured. Raises UserError if it fails."""
 
     @abstractmethod
     def run(self, work: tuple[Work, ...], log: Log) -> Run:

@@ -36,7 +36,7 @@ from gandalf.bench.target import (
     watch,
 )
 from gandalf.bench.workload import CHANNEL, TASK, WORK, Output, Work
-from gandalf.build.build import Built, build
+from gandalf.build.build import Built, build, build_kernels
 from gandalf.build.symbols import Image, Symbols, vector_text
 from gandalf.console.demultiplex import VMM_CONSOLE, Demultiplexer
 from gandalf.description.description import LinuxGuest
@@ -78,6 +78,9 @@ class Native(Target):
         line = " ".join(["console=ttyS0", *TOOL_OPTIONS, *DETERMINISTIC_OPTIONS, _CLOCK])
         return line.replace("clearcpuid=sep,", "clearcpuid=") if self.sysenter else line
 
+    def prepare(self, log: Log) -> None:
+        linux_kernel.build_kernel("native", ROOT, log)
+
     def run(self, work: tuple[Work, ...], log: Log) -> Run:
         vmlinux = linux_kernel.build_kernel("native", ROOT, log)
         initrd, kernel = build_initrd(work, log), Image(vmlinux, "linux")
@@ -107,11 +110,18 @@ class Gandalf(Target):
     native: str | None = NATIVE
     description: str = ""
     cache: bool = False
+    share = 22.0
+
+    @property
+    def _path(self) -> Path:
+        return SYSTEMS / f"{self.description or self.name}.toml"
+
+    def prepare(self, log: Log) -> None:
+        build_kernels(self._path, log)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:
         build_initrd(work, log)
-        path = SYSTEMS / f"{self.description or self.name}.toml"
-        built = build(path, log, deterministic=True)
+        built = build(self._path, log, deterministic=True)
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
         with scratch() as folder:
@@ -152,6 +162,7 @@ class Running(Gandalf):
     native: str | None = None
     description: str = "gandalf-realtime"
     is_part = True
+    share = 6.0
     operations = (TASK.operation,)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
@@ -166,6 +177,7 @@ class Channel(Gandalf):
     native: str | None = None
     description: str = "gandalf-channel"
     is_part = True
+    share = 6.0
     operations = tuple(part.operation for part in CHANNEL)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
@@ -187,6 +199,7 @@ class Realtime(Target):
     shift: int = bench_latency.SHIFT
     is_quick = False
     is_part = True
+    share = 60.0
 
     def __post_init__(self) -> None:
         self.operations = (self.operation,)
@@ -227,6 +240,7 @@ class Intervals(Target):
     seconds: int = bench_latency.SECONDS
     is_quick = False
     is_part = True
+    share = 60.0
     operations = tuple(bench_interval.OPERATIONS)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
@@ -276,6 +290,7 @@ class Switch(Target):
     name: str = "gandalf-shared"
     native: str | None = None
     is_part = True
+    share = 6.0
     operations = (bench_switch.OPERATION,)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own

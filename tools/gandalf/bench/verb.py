@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`gandalf bench`: what is measured, against what, and where the results go."""
 
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from gandalf.base.paths import UserError, shown
 from gandalf.bench import bench as benching
 from gandalf.bench import report as bench_report
 from gandalf.bench.results import Results, compare, lost, read_results, write_results
+from gandalf.bench.summary import summary
 from gandalf.bench.target import FOLDER as BENCH_FOLDER
 from gandalf.bench.targets import targets
 
@@ -51,7 +53,11 @@ Against = Annotated[
 
 def bench(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Only the 32-bit systems, in less than three minutes.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Only the 32-bit systems that take minutes, once their kernels are built.",
+        ),
     ] = False,
     full: Full = False,
     cache: Cache = None,
@@ -65,7 +71,7 @@ def bench(
     """Measure native Linux, Gandalf and Xen with the same operations, in instructions and events.
 
     Writes results.json, report.md and report.html, after each machine what there is by then. Two
-    runs give the same bytes. docs/measuring.md says what is measured and how.
+    runs give the same bytes, the date apart. docs/measuring.md says what is measured and how.
     """
     if quick and full:
         raise UserError("Give --quick or --full, not both.")
@@ -75,20 +81,24 @@ def bench(
 
     def keep(found: Results) -> None:
         write_results(found, output / "results.json")
-        bench_report.write(found, output)
+        bench_report.write(found, output, _today())
 
     results = benching.bench(plan, targets(full, model), say, keep)
     keep(results)
-    for name in ("results.json", "report.md", "report.html"):
-        say(f"wrote {shown(output / name)}")
     bench_report.show(results, RichConsole())
-    if old is not None:
-        _show_what_changed(old, results)
+    worse = old is not None and _show_what_changed(old, results)
+    report = shown(output / "report.html")
+    print("\n".join([*summary(results), f"More in {report}, report.md and results.json."]))
+    if worse:
+        raise typer.Exit(1)
 
 
-def _show_what_changed(old: Results, results: Results) -> None:
-    """Compare with an earlier run; the exit status is 1 if something got worse."""
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def _show_what_changed(old: Results, results: Results) -> bool:
+    """Compare with an earlier run; tell whether something got worse."""
     changes, gone = compare(old, results), lost(old, results)
     bench_report.show_changes(changes, gone, RichConsole())
-    if gone or any(change.verdict == "worse" for change in changes):
-        raise typer.Exit(1)
+    return bool(gone) or any(change.verdict == "worse" for change in changes)

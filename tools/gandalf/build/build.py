@@ -5,12 +5,11 @@ What is already built costs next to nothing: every builder keeps stamps of its
 own, and the module is written only if it changes.
 """
 
-import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from gandalf.base.making import Log, quiet, run_make
 from gandalf.base.paths import (
     ROOT,
     UserError,
@@ -22,14 +21,13 @@ from gandalf.base.paths import (
 from gandalf.build.profile import FULL, Profile, arguments, find_profile, profile_for
 from gandalf.description.check import Checked, checked_or_fail
 from gandalf.description.compose import compose
+from gandalf.description.description import read_description
 from gandalf.description.guests import builder, image_names, kernel_variant
 from gandalf.description.images import ImageError, read_vmm
 from gandalf.description.layout import VMM_END, VMM_START
 from gandalf.guests import freertos as guest_freertos
 from gandalf.guests import kernel as linux_kernel
 from gandalf.guests import rootfs as linux_rootfs
-
-Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -49,24 +47,26 @@ class Built:
         return self.names[self.checked.system.focus()]
 
 
-def make(folder: Path, *arguments: str) -> None:
-    """Run make in a folder; raises UserError with its last lines if it fails."""
-    command = ["make", "--no-print-directory", "-C", str(folder), *arguments]
+def make(folder: Path, *arguments: str, what: str = "", log: Log = quiet) -> None:
+    """Run make in a folder; raises UserError with its last lines if it fails.
+
+    what: is logged as being built, if it is not there already.
+    """
     with building():
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = run_make(folder, *arguments, what=what, log=log)
     if done.returncode:
-        lines = (done.stdout + done.stderr).strip().splitlines()[-20:]
+        lines = done.stdout.strip().splitlines()[-20:]
         raise UserError("\n".join([*lines, f"Building {shown(folder)} failed; see above."]))
 
 
-def build_vmm(profile: Profile | None = None) -> Path:
+def build_vmm(profile: Profile | None = None, log: Log = quiet) -> Path:
     """Build the VMM, whole or for a profile; returns its image.
 
     Raises UserError if it is too large for its place.
     """
     chosen = profile or find_profile(FULL)
     path = chosen.image
-    make(ROOT / "vmm", *arguments(chosen))
+    make(ROOT / "vmm", *arguments(chosen), what="the VMM", log=log)
     try:
         image = read_vmm(path)
     except (OSError, ImageError) as error:
@@ -79,11 +79,22 @@ def build_vmm(profile: Profile | None = None) -> Path:
     return path
 
 
-def build_itron() -> None:
+def build_itron(log: Log = quiet) -> None:
     """Build the uITRON demo for both ports, and the motor. Raises UserError if that fails."""
     configurator = f"CONFIGURATOR={sys.executable} -m gandalf.itron.configurator"
-    for folder in (ROOT / "guest" / "itron", ROOT / "guest" / "itron" / "motor"):
-        make(folder, configurator)
+    for name, what in (("itron", "uITRON"), ("itron/motor", "uITRON's motor")):
+        make(ROOT / "guest" / name, configurator, what=what, log=log)
+
+
+def build_kernels(description: Path, log: Log) -> None:
+    """Build Linux for a system, which takes longest. Raises UserError if that fails."""
+    system = read_description(description)
+    with building():
+        for _, guest in system.guests:
+            for _, name in image_names(guest):
+                variant = kernel_variant(system.resolve(name))
+                if variant is not None:
+                    linux_kernel.build_kernel(variant, ROOT, log)
 
 
 def _build_image(path: Path, log: Log) -> None:
@@ -97,14 +108,12 @@ def _build_image(path: Path, log: Log) -> None:
         case "freertos":
             guest_freertos.build(ROOT, log)
         case "itron":
-            log("building uITRON")
-            build_itron()
+            build_itron(log)
         case "bench":
             # Its root file system was written before, by gandalf.bench.targets.
-            make(ROOT / "bench" / "rtos")
+            make(ROOT / "bench" / "rtos", what="the bench's RTOSes", log=log)
         case "tests":
-            log(f"building the test guest {path.stem}")
-            make(ROOT / "guest" / "tests", str(path))
+            make(ROOT / "guest/tests", str(path), what=f"the test guest {path.stem}", log=log)
     if not path.is_file():
         raise UserError(f"Building {shown(path)} did not produce it.")
 
@@ -116,14 +125,14 @@ def build(description: Path, log: Log, deterministic: bool = False) -> Built:
 
 
 def _build(description: Path, log: Log, deterministic: bool) -> Built:
-    checked = checked_or_fail(description, deterministic)
-    system = checked.system
+    system = checked_or_fail(description, deterministic, built=False).system
     for _, guest in system.guests:
         for _, name in image_names(guest):
             _build_image(system.resolve(name), log)
-    log("building the VMM")
-    vmm = build_vmm(profile_for(system))
-    content = compose(checked_or_fail(description, deterministic))
+    vmm = build_vmm(profile_for(system), log)
+    # Only now are the images those that will run.
+    checked = checked_or_fail(description, deterministic)
+    content = compose(checked)
     name = "system-deterministic.bin" if deterministic else "system.bin"
     module = system_folder(description) / name
     write_whole(module, content)

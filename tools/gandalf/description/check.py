@@ -352,11 +352,12 @@ def _module_size(loaded: list[Loaded | None]) -> int:
     return images + ctypes.sizeof(abi().structures["gandalf_table"]) if images else 0
 
 
-def check(path: Path, deterministic: bool = False) -> Checked:
+def check(path: Path, deterministic: bool = False, built: bool = True) -> Checked:
     """Read and check a description. The mistakes are in .system of the result.
 
-    Images that the tool has yet to build are left out. Raises UserError if the
-    description itself cannot be read.
+    Images that the tool has yet to build are left out, and all that it builds unless they are
+    built: what is there may be of another time. Raises UserError if the description itself cannot
+    be read.
     """
     try:
         system = read_description(path)
@@ -364,16 +365,16 @@ def check(path: Path, deterministic: bool = False) -> Checked:
         raise UserError(f"The description {path} cannot be read: {error.strerror}.") from error
     for rule in _RULES:
         rule(system)
-    loaded = load_all(system, deterministic)
+    loaded = load_all(system, deterministic, built)
     layout = place(system, _module_size(loaded))
     if system.guests:
         check_layout(system, layout)
     return Checked(system, loaded, layout)
 
 
-def checked_or_fail(path: Path, deterministic: bool = False) -> Checked:
-    """Check a description; raises UserError with every mistake if there is one."""
-    result = check(path, deterministic)
+def checked_or_fail(path: Path, deterministic: bool = False, built: bool = True) -> Checked:
+    """Check a description, as check() does; raises UserError with every mistake if there is one."""
+    result = check(path, deterministic, built)
     if result.system.mistakes:
         raise UserError("\n".join(result.system.messages()))
     return result

@@ -31,8 +31,8 @@ class Loaded:
     is_linux: bool
     # Bytes that an RTOS's image, or another in its place, may have; 0: as many as it has.
     room: int = 0
-    # Guest-physical address of the final 0 of a Linux's command line.
-    line_end: int = 0
+    # Guest-physical address of the place for the number in a Linux's command line.
+    number: int = 0
 
 
 def module_bytes(guests: list[Loaded]) -> int:
@@ -110,10 +110,13 @@ def _flat(image: Image) -> Segment:
 
 
 class _Loader:
-    """Loads one guest; notes mistakes at the fields that they come from."""
+    """Loads one guest; notes mistakes at the fields that they come from.
 
-    def __init__(self, system: System, index: int, guest: Guest) -> None:
-        self._system, self._guest = system, guest
+    built: what the tool builds is up to date, and not left out.
+    """
+
+    def __init__(self, system: System, index: int, guest: Guest, built: bool) -> None:
+        self._system, self._guest, self._built = system, guest, built
         self._base: Location = ("guest", index)
 
     def _mistake(self, sentence: str, name: str, *others: str) -> None:
@@ -123,7 +126,7 @@ class _Loader:
     def _path(self, name: str, value: str) -> Path | None:
         """Return the file if it is there; note a mistake if it never will be."""
         path = self._system.resolve(value)
-        if path.is_file():
+        if path.is_file() and (self._built or builder(path) is None):
             return path
         if builder(path) is None:
             self._mistake(f"`{name}`: there is no file {shown(path)}.", name)
@@ -165,12 +168,13 @@ class _Loader:
         return Loaded((("image", part),), image.entry, False, wanted)
 
     def linux(self, guest: LinuxGuest, deterministic: bool) -> Loaded | None:
-        words = linux_boot.command_line(guest.command_line, deterministic)
-        room = linux_boot.COMMAND_LINE_SIZE - abi()["COMMAND_LINE_ROOM"]
-        if len(words) > room:
+        number = abi()["COMMAND_LINE_ROOM"]
+        line = linux_boot.command_line(guest.command_line, deterministic, number)
+        room = linux_boot.COMMAND_LINE_SIZE - number
+        if len(line.text) > room:
             self._mistake(
-                f"`command_line` is too long: with what Gandalf adds it has {len(words)} bytes, "
-                f"and Linux takes {room}.",
+                f"`command_line` is too long: with what Gandalf adds it has {len(line.text)} "
+                f"bytes, and Linux takes {room}.",
                 "command_line",
             )
         kernel = self._read("kernel", guest.kernel, is_kernel=True)
@@ -179,7 +183,7 @@ class _Loader:
             return None
         if not self._kernel_fits(guest, kernel):
             return None
-        return self._linux_memory(guest, kernel, ramdisk, words)
+        return self._linux_memory(guest, kernel, ramdisk, line)
 
     def _ramdisk(self, guest: LinuxGuest, kernel: Image | None) -> Segment | None:
         path = self._path("initrd", guest.initrd) if guest.initrd is not None else None
@@ -211,7 +215,11 @@ class _Loader:
         return True
 
     def _linux_memory(
-        self, guest: LinuxGuest, kernel: Image, ramdisk: Segment | None, words: bytes
+        self,
+        guest: LinuxGuest,
+        kernel: Image,
+        ramdisk: Segment | None,
+        line: linux_boot.CommandLine,
     ) -> Loaded:
         parameters = linux_boot.boot_parameters(
             kernel.setup_header,
@@ -222,28 +230,31 @@ class _Loader:
             len(ramdisk.content) if ramdisk else 0,
         )
         page = Segment(linux_boot.BOOT_PARAMETERS, parameters, linux_boot.BOOT_PARAMETERS_SIZE)
-        line = Segment(linux_boot.COMMAND_LINE, words + b"\0", linux_boot.COMMAND_LINE_SIZE)
+        start, size = linux_boot.COMMAND_LINE, linux_boot.COMMAND_LINE_SIZE
+        text = Segment(start, line.text + b"\0", size)
         parts = [("kernel", part) for part in kernel.segments]
-        parts += [("boot parameters", page), ("command line", line)]
+        parts += [("boot parameters", page), ("command line", text)]
         parts += [("initrd", ramdisk)] if ramdisk else []
-        end = line.address + len(words)
-        return Loaded(tuple(parts), kernel.entry, True, line_end=end)
+        return Loaded(tuple(parts), kernel.entry, True, number=start + line.number)
 
 
-def load_guest(system: System, index: int, guest: Guest, deterministic: bool) -> Loaded | None:
-    """Load a guest's images; None if one is missing or wrong, which is noted as a mistake.
-
-    An image that the tool can build and that is not there yet is no mistake.
-    """
-    loader = _Loader(system, index, guest)
+def _load(loader: _Loader, guest: Guest, deterministic: bool) -> Loaded | None:
+    """Load a guest's images; None if one is missing or wrong, which is noted as a mistake."""
     if isinstance(guest, RtosGuest):
         return loader.rtos(guest)
     return loader.linux(guest, deterministic)
 
 
-def load_all(system: System, deterministic: bool) -> list[Loaded | None]:
-    """Load every guest of a system."""
+def load_all(system: System, deterministic: bool, built: bool) -> list[Loaded | None]:
+    """Load every guest of a system; None stands for one of which an image is not there.
+
+    An image that the tool can build and that is not there yet is no mistake. built: those that are
+    there are up to date; if not they are left out, too.
+    """
     try:
-        return [load_guest(system, index, guest, deterministic) for index, guest in system.guests]
+        return [
+            _load(_Loader(system, number, guest, built), guest, deterministic)
+            for number, guest in system.guests
+        ]
     except MemoryError as error:
         raise UserError("The images are larger than this computer's memory.") from error

@@ -6,7 +6,9 @@ RAM below 1 MiB but the last 4 KiB of 640 is reported as usable: without any, th
 kernel panics.
 """
 
+import re
 import struct
+from dataclasses import dataclass
 
 BOOT_PARAMETERS = 0x90000
 BOOT_PARAMETERS_SIZE = 0x1000
@@ -34,19 +36,40 @@ _COMMAND_LINE_POINTER = 0x228
 _LOADED_HIGH = 0x01
 
 
-def command_line(own: str, deterministic: bool) -> bytes:
+@dataclass(frozen=True)
+class CommandLine:
+    """A command line. number: where in it the VMM writes the frequency of the time stamp counter.
+
+    There are spaces or the end, so that it need not move what follows.
+    """
+
+    text: bytes
+    number: int
+
+
+def _split(own: str) -> tuple[str, str]:
+    """Return what of a command line is the kernel's, and from the first word "--" on init's."""
+    for word in re.finditer(r'(?:[^\s"]|"[^"]*(?:"|$))+', own):
+        if word[0] == "--":
+            return own[: word.start()], own[word.start() :]
+    return own, ""
+
+
+def command_line(own: str, deterministic: bool, room: int) -> CommandLine:
     """Return the command line: the user's words, then those that Linux needs on Gandalf.
 
-    The VMM appends a number, the frequency of the time stamp counter.
+    Behind "--" Linux would give them to init: so they come before it. room: for the number.
     """
+    kernels, inits = _split(own)
     added = TOOL_OPTIONS + (DETERMINISTIC_OPTIONS if deterministic else ())
-    return " ".join([own.strip(), *added, "tsc_early_khz="]).strip().encode()
+    line = " ".join([kernels.strip(), *added, "tsc_early_khz="]).strip()
+    return CommandLine((line + (inits and " " * room + inits)).encode(), len(line))
 
 
 def clashing_options(own: str) -> list[str]:
     """Return the words of a user's command line that the tool or the VMM sets itself."""
     names = {option.partition("=")[0] for option in TOOL_OPTIONS} | {"tsc_early_khz"}
-    return [word for word in own.split() if word.partition("=")[0] in names]
+    return [word for word in _split(own)[0].split() if word.partition("=")[0] in names]
 
 
 def _synthetic_header() -> bytes:

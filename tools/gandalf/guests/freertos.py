@@ -9,12 +9,10 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
+from gandalf.base.making import Log, run_make
 from gandalf.base.paths import UserError, shown
-
-Log = Callable[[str], None]
 
 # The first Cargo that reads the crate (Rust edition 2024).
 CARGO_MINIMUM = (1, 85)
@@ -57,17 +55,22 @@ def _check_cargo() -> None:
         raise UserError(f"FreeRTOS needs Cargo {wanted} and {version} is here: {advice}.")
 
 
-def _make(folder: Path, what: str, *arguments: str) -> None:
-    """Run make; raises UserError with its last lines and what failed."""
-    command = ["make", "--no-print-directory", "-C", str(folder), *arguments]
+def _fetch(folder: Path) -> None:
+    """Fetch the kernel. Raises UserError with the reason if that fails."""
+    command = ["make", "--no-print-directory", "-C", str(folder), "fetch"]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=FETCH_TIMEOUT
         )
     except subprocess.TimeoutExpired as error:
         raise UserError(
-            f"{what} took more than {FETCH_TIMEOUT} s: check the network and try again."
+            f"Fetching FreeRTOS took more than {FETCH_TIMEOUT} s: check the network and try again."
         ) from error
+    _check(done, "Fetching FreeRTOS (is the network there?)")
+
+
+def _check(done: "subprocess.CompletedProcess[str]", what: str) -> None:
+    """Raise UserError with make's last lines, and what failed, if it did."""
     if done.returncode:
         lines = (done.stdout + done.stderr).strip().splitlines()[-LINES_SHOWN:]
         raise UserError("\n".join([*lines, f"{what} failed; see above."]))
@@ -93,7 +96,6 @@ def build(root: Path, log: Log) -> Path:
         if not _is_fetched(root):
             _check_cargo()
             log("fetching FreeRTOS")
-            _make(folder, "Fetching FreeRTOS (is the network there?)", "fetch")
-    log("building FreeRTOS")
-    _make(folder, "Building FreeRTOS", *arguments)
+            _fetch(folder)
+    _check(run_make(folder, *arguments, what="FreeRTOS", log=log), "Building FreeRTOS")
     return root / "build" / "freertos" / "demo.elf"

@@ -16,6 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from gandalf.base.making import quiet
 from gandalf.base.paths import BUILD, ROOT, UserError
 from gandalf.build.build import Built, build, make
 from gandalf.build.symbols import Symbols
@@ -38,9 +39,9 @@ FUNCTIONS = 20
 AtEnd = Callable[["Session"], None]
 
 
-def build_plugin() -> Path:
+def build_plugin(log: Callable[[str], None] = quiet) -> Path:
     """Build the plug-in; returns its file. Raises UserError if it cannot be built."""
-    make(ROOT / "measure")
+    make(ROOT / "measure", what="the plug-in", log=log)
     return PLUGIN
 
 
@@ -226,8 +227,7 @@ def measure(
     at_end: see Session.run().
     """
     built = build(description, log, deterministic=True)
-    log("building the plug-in")
-    build_plugin()
+    build_plugin(log)
     with closing(Session(built, task)) as session:
         log("booting; the plug-in makes that take a few times as long as usual")
         return session.run(at_end), session.symbols

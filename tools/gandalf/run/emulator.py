@@ -74,8 +74,10 @@ class Options:
     instructions per virtual second, which is also the frequency of its time stamp counter.
     program, cpu: QEMU's, and the CPU that it emulates. output: a file that gets what leaves the
     serial port, which then takes no input; it takes all at once, so that no reader can hold the
-    machine up. shift: an instruction takes 2 to the power of it nanoseconds of virtual time.
-    cpus: with more than one QEMU runs each in a thread of the host, and time is the host's.
+    machine up. shift: an instruction takes 2 to the power of it nanoseconds of virtual time. pace:
+    QEMU's plug-in that holds virtual time back where it is ahead of the host's clock; without it,
+    unless deterministic, QEMU sets it to the host's clock whenever the CPU sleeps. cpus: with more
+    than one QEMU runs each in a thread of the host, and time is the host's.
     """
 
     memory: int
@@ -92,6 +94,7 @@ class Options:
     output: Path | None = None
     shift: int = 0
     cpus: int = 1
+    pace: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -232,7 +235,10 @@ def _pipe(path: Path) -> int:
 
 def qemu_command(options: Options, serial: Path, monitor: int) -> list[str]:
     """Return QEMU's command line; serial: of two pipes, without .in and .out; monitor: a socket."""
-    clock = ["-icount", f"shift={options.shift},sleep={'off' if options.deterministic else 'on'}"]
+    counts = options.deterministic or options.pace
+    clock = ["-icount", f"shift={options.shift},sleep={'off' if counts else 'on'}"]
+    if options.pace:
+        clock += ["-plugin", f"file={options.pace}"]
     if options.cpus > 1:
         clock = ["-accel", "tcg,thread=multi", "-smp", f"{options.cpus},sockets={options.cpus}"]
     if options.deterministic:

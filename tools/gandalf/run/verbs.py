@@ -7,6 +7,7 @@ import stat
 import sys
 import termios
 import tty
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from gandalf.console.demultiplex import VMM_CONSOLE
 from gandalf.description.description import parse_size, read_description
 from gandalf.run.emulator import Emulator, start
 from gandalf.run.options import options_for
+from gandalf.run.pace import build_pacer
 
 Memory = Annotated[
     str | None,
@@ -31,6 +33,14 @@ EmulatorWords = Annotated[
     list[str] | None,
     typer.Option("--qemu-arg", metavar="WORD", help="One more word for the emulator's command."),
 ]
+RealTime = Annotated[
+    bool,
+    typer.Option(
+        "--real-time",
+        help="Set the clock to the host's whenever the CPU has slept, instead of counting "
+        "instructions: latencies then include how late the host was.",
+    ),
+]
 
 
 def run(
@@ -39,6 +49,7 @@ def run(
         float | None, typer.Option("--for", metavar="SECONDS", min=0, help="End after this time.")
     ] = None,
     deterministic: Deterministic = False,
+    real_time: RealTime = False,
     memory: Memory = None,
     emulator: Annotated[str, typer.Option(help='"qemu" or "bochs".')] = "qemu",
     from_iso: Annotated[
@@ -51,15 +62,19 @@ def run(
 ) -> None:
     """Build a system and run it in an emulator, on this terminal.
 
-    Without a terminal the consoles go to standard output. The exit status is 0 if the machine
-    switched itself off, the time given with --for was over, or you left with Ctrl-A x.
+    The machine's clock counts instructions, and QEMU waits where it is ahead of the host's: guests
+    do not see how late the host is. Without a terminal the consoles go to standard output. The
+    exit status is 0 if the machine switched itself off, the time given with --for was over, or you
+    left with Ctrl-A x.
     """
-    _check_emulator(emulator, gdb)
+    _check_options(emulator, gdb, deterministic, real_time)
     built = build_system(system, say, deterministic)
     iso = make_iso(built) if from_iso or emulator == "bochs" else None
     extra = tuple(argument or ())
     mebibytes = _mebibytes(memory) if memory else None
     options = options_for(built, deterministic, mebibytes, extra, iso, gdb=gdb)
+    if emulator == "qemu" and not deterministic:
+        options = replace(options, pace=_pacer(real_time))
     machine = start(emulator, options)
     try:
         if gdb:
@@ -70,11 +85,24 @@ def run(
         machine.stop()
 
 
-def _check_emulator(emulator: str, gdb: bool) -> None:
+def _check_options(emulator: str, gdb: bool, deterministic: bool, real_time: bool) -> None:
     if emulator not in ("qemu", "bochs"):
         raise UserError(f'--emulator must be "qemu" or "bochs", not "{emulator}".')
     if gdb and emulator == "bochs":
         raise UserError("Bochs has no interface for gdb here; use --emulator qemu.")
+    if real_time and emulator == "bochs":
+        raise UserError("Bochs always counts instructions; use --emulator qemu for --real-time.")
+    if real_time and deterministic:
+        raise UserError("Give --deterministic or --real-time, not both.")
+
+
+def _pacer(real_time: bool) -> Path | None:
+    """Return what keeps the clock at the host's pace; without it, say what that means."""
+    pacer = None if real_time else build_pacer(say)
+    if pacer is None:
+        reason = "" if real_time else "this QEMU cannot be paced from outside: "
+        say(f"{reason}the clock follows the host's; latencies include how late the host was")
+    return pacer
 
 
 def _attend(machine: Emulator, built: Built, seconds: float | None) -> None:

@@ -265,7 +265,7 @@ static void command_line_complete(const struct gandalf_guest *guest)
 	char number[GANDALF_COMMAND_LINE_ROOM];
 	u32 size = format(number, sizeof(number), "%u", time_tsc_khz);
 
-	memory_copy_out(guest->memory_base + guest->command_line, number, size + 1);
+	memory_copy_out(guest->memory_base + guest->command_line, number, size);
 }
 
 static void linux_start(struct vcpu *vcpu)
