@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.base.limits import check_limits, too_long
+from gandalf.base.limits import check_limits, sources, too_long
 
 
 def c_function(lines: int) -> str:
@@ -19,6 +19,8 @@ def c_function(lines: int) -> str:
         ("vmm/a.c", "x\n" * 401, "vmm/a.c: 401 lines, at most 400"),
         ("tests/a.c", "x\n" * 801, "tests/a.c: 801 lines, at most 800"),
         ("vmm/a.c", "\t" * 12 + "12345", "vmm/a.c:1: over 100 columns: 1"),
+        ("vmm/a.S", "x\n" * 401, "vmm/a.S: 401 lines, at most 400"),
+        ("vmm/a.S", "\n" + "\t" * 12 + "12345", "vmm/a.S:2: over 100 columns: 2"),
         ("tools/a.py", "# " + "x" * 99, "tools/a.py:1: over 100 columns: 1"),
         ("vmm/a.c", c_function(41), "vmm/a.c:1: long_one() has 41 lines, at most 40"),
         (
@@ -38,6 +40,7 @@ def test_what_is_too_long_is_found(path: str, text: str, what: str) -> None:
         ("vmm/a.c", "x\n" * 400),
         ("tests/a.c", "x\n" * 800),
         ("vmm/a.c", "\t" * 12 + "1234"),
+        ("vmm/a.S", "\t" * 12 + "1234"),
         ("vmm/a.c", c_function(40)),
         ("vmm/a.c", c_function(25) + "\n" + c_function(25)),
         ("tools/a.py", "def short() -> None:\n" + "    x()\n" * 39),
@@ -48,7 +51,11 @@ def test_what_is_as_long_as_it_may_be_is_not(path: str, text: str) -> None:
 
 
 def test_all_of_a_tree_is_looked_at(tmp_path: Path) -> None:
-    source = tmp_path / "vmm" / "a.c"
-    source.parent.mkdir()
-    source.write_text("x\n" * 450)
-    assert check_limits(tmp_path, [source]) == ["vmm/a.c: 450 lines, at most 400"]
+    folder = tmp_path / "vmm"
+    folder.mkdir()
+    for name in ("a.c", "b.h", "c.S", "d.txt"):
+        (folder / name).write_text("x\n" * 450)
+    (folder / "e.py").write_text("x = 1\n" * 450)
+    assert check_limits(tmp_path, sources(tmp_path)) == [
+        f"vmm/{name}: 450 lines, at most 400" for name in ("a.c", "b.h", "c.S", "e.py")
+    ]

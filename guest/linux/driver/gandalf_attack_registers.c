@@ -13,87 +13,60 @@
 
 #include "gandalf_attack.h"
 
-static enum outcome attack_lgdt(struct request *request)
-{
-	struct desc_ptr table = { .size = 0xfff, .address = request->argument[0] };
-	unsigned long flags;
-	u32 faulted = 1;
-
-	local_irq_save(flags);
-	TRY(faulted, "1: lgdt %[t]", NO_OUTPUT, [t] "m" (table));
-	load_fixmap_gdt(smp_processor_id());
-	local_irq_restore(flags);
-	return outcome_of(faulted, OUTCOME_WROTE);
+/* attack_NAME loads a descriptor table at its argument; RESTORE brings back the kernel's own. */
+#define LOAD_TABLE(name, last, restore)						\
+static enum outcome attack_##name(struct request *request)			\
+{										\
+	struct desc_ptr table = { .size = last, .address = request->argument[0] };\
+	unsigned long flags;							\
+	u32 faulted = 1;							\
+										\
+	local_irq_save(flags);							\
+	TRY(faulted, "1: " #name " %[t]", NO_OUTPUT, [t] "m" (table));		\
+	restore;								\
+	local_irq_restore(flags);						\
+	return outcome_of(faulted, OUTCOME_WROTE);				\
 }
 
-static enum outcome attack_lidt(struct request *request)
-{
-	struct desc_ptr table = { .size = 0x7ff, .address = request->argument[0] };
-	unsigned long flags;
-	u32 faulted = 1;
+LOAD_TABLE(lgdt, 0xfff, load_fixmap_gdt(smp_processor_id()))
+LOAD_TABLE(lidt, 0x7ff, load_current_idt())
 
-	local_irq_save(flags);
-	TRY(faulted, "1: lidt %[t]", NO_OUTPUT, [t] "m" (table));
-	load_current_idt();
-	local_irq_restore(flags);
-	return outcome_of(faulted, OUTCOME_WROTE);
+/* attack_NAME loads its argument, which is %[v] in INSTRUCTION. */
+#define LOAD_REGISTER(name, instruction)					\
+static enum outcome attack_##name(struct request *request)			\
+{										\
+	u32 faulted = 1;							\
+										\
+	TRY(faulted, "1: " instruction, NO_OUTPUT, [v] "r" (request->argument[0]));\
+	return outcome_of(faulted, OUTCOME_WROTE);				\
 }
 
-static enum outcome attack_lldt(struct request *request)
-{
-	u32 faulted = 1;
+LOAD_REGISTER(lldt, "lldt %w[v]")
+LOAD_REGISTER(ltr, "ltr %w[v]")
+LOAD_REGISTER(cr0, "movl %[v], %%cr0")
+LOAD_REGISTER(cr4, "movl %[v], %%cr4")
 
-	TRY(faulted, "1: lldt %w[s]", NO_OUTPUT, [s] "r" (request->argument[0]));
-	return outcome_of(faulted, OUTCOME_WROTE);
+/*
+ * attack_NAME reads where a descriptor table is. The instructions are allowed in ring 1 without
+ * UMIP, as STR is; what they tell must be worth nothing.
+ */
+#define STORE_TABLE(name)							\
+static enum outcome attack_##name(struct request *request)			\
+{										\
+	struct desc_ptr table = { 0 };						\
+										\
+	asm volatile(#name " %0" : "=m" (table));				\
+	request->value = table.address;						\
+	return OUTCOME_READ;							\
 }
 
-static enum outcome attack_ltr(struct request *request)
-{
-	u32 faulted = 1;
-
-	TRY(faulted, "1: ltr %w[s]", NO_OUTPUT, [s] "r" (request->argument[0]));
-	return outcome_of(faulted, OUTCOME_WROTE);
-}
-
-/* These are allowed in ring 1 without UMIP; what they tell must be worth nothing. */
-static enum outcome attack_sgdt(struct request *request)
-{
-	struct desc_ptr table = { 0 };
-
-	asm volatile("sgdt %0" : "=m" (table));
-	request->value = table.address;
-	return OUTCOME_READ;
-}
-
-static enum outcome attack_sidt(struct request *request)
-{
-	struct desc_ptr table = { 0 };
-
-	asm volatile("sidt %0" : "=m" (table));
-	request->value = table.address;
-	return OUTCOME_READ;
-}
+STORE_TABLE(sgdt)
+STORE_TABLE(sidt)
 
 static enum outcome attack_str(struct request *request)
 {
 	asm volatile("str %0" : "=r" (request->value));
 	return OUTCOME_READ;
-}
-
-static enum outcome attack_cr0(struct request *request)
-{
-	u32 faulted = 1;
-
-	TRY(faulted, "1: movl %[v], %%cr0", NO_OUTPUT, [v] "r" (request->argument[0]));
-	return outcome_of(faulted, OUTCOME_WROTE);
-}
-
-static enum outcome attack_cr4(struct request *request)
-{
-	u32 faulted = 1;
-
-	TRY(faulted, "1: movl %[v], %%cr4", NO_OUTPUT, [v] "r" (request->argument[0]));
-	return outcome_of(faulted, OUTCOME_WROTE);
 }
 
 /* A wild page directory for the time of one instruction. */

@@ -13,6 +13,24 @@
 #define FLAT_ENTRY GDT_ENTRY_TLS_MIN
 #define FLAT_SELECTOR (FLAT_ENTRY * 8 + 3)
 
+/* Does ACCESS, a macro, with the register that SEGMENT names: one that can be loaded, or any. */
+#define BY_DATA_SEGMENT(segment, access)				\
+	if (!strcmp(segment, "ds"))					\
+		access("ds");						\
+	else if (!strcmp(segment, "es"))				\
+		access("es");						\
+	else if (!strcmp(segment, "fs"))				\
+		access("fs");						\
+	else if (!strcmp(segment, "gs"))				\
+		access("gs");						\
+	else if (!strcmp(segment, "ss"))				\
+		access("ss")
+#define BY_SEGMENT(segment, access)					\
+	if (!strcmp(segment, "cs"))					\
+		access("cs");						\
+	else								\
+		BY_DATA_SEGMENT(segment, access)
+
 #define READ_BY(register)						\
 	TRY(faulted, "1: movl %%" register ":(%[a]), %[v]",		\
 	    [v] "=&r" (*value), [a] "r" (address))
@@ -24,18 +42,7 @@ u32 attack_read_segment(const char *segment, u32 address, u32 *value)
 {
 	u32 faulted = 1;
 
-	if (!strcmp(segment, "ds"))
-		READ_BY("ds");
-	else if (!strcmp(segment, "es"))
-		READ_BY("es");
-	else if (!strcmp(segment, "fs"))
-		READ_BY("fs");
-	else if (!strcmp(segment, "gs"))
-		READ_BY("gs");
-	else if (!strcmp(segment, "ss"))
-		READ_BY("ss");
-	else if (!strcmp(segment, "cs"))
-		READ_BY("cs");
+	BY_SEGMENT(segment, READ_BY);
 	return faulted;
 }
 
@@ -43,18 +50,7 @@ u32 attack_write_segment(const char *segment, u32 address, u32 value)
 {
 	u32 faulted = 1;
 
-	if (!strcmp(segment, "ds"))
-		WRITE_BY("ds");
-	else if (!strcmp(segment, "es"))
-		WRITE_BY("es");
-	else if (!strcmp(segment, "fs"))
-		WRITE_BY("fs");
-	else if (!strcmp(segment, "gs"))
-		WRITE_BY("gs");
-	else if (!strcmp(segment, "ss"))
-		WRITE_BY("ss");
-	else if (!strcmp(segment, "cs"))
-		WRITE_BY("cs");
+	BY_SEGMENT(segment, WRITE_BY);
 	return faulted;
 }
 
@@ -105,16 +101,7 @@ static u32 access_through(const char *segment, u32 selector, u32 address, u32 *v
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (!strcmp(segment, "ds"))
-		THROUGH("ds");
-	else if (!strcmp(segment, "es"))
-		THROUGH("es");
-	else if (!strcmp(segment, "fs"))
-		THROUGH("fs");
-	else if (!strcmp(segment, "gs"))
-		THROUGH("gs");
-	else if (!strcmp(segment, "ss"))
-		THROUGH("ss");
+	BY_DATA_SEGMENT(segment, THROUGH);
 	local_irq_restore(flags);
 	*value = data;
 	return faulted;

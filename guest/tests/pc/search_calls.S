@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of pc-search.elf C cannot say: calls that any exception ends, and instructions on a stack that
- * may be nowhere.
+ * What of pc-search.elf C cannot say: calls that any exception ends, and instructions on a stack
+ * that may be nowhere.
  */
 #include "selectors.h"
 
@@ -27,7 +27,10 @@ search_resume:
 	popl	%ebp
 	ret
 
-/* void search_on_stack(uint32_t stack, void (*piece)(void)); a piece that does not trap jumps back. */
+/*
+ * void search_on_stack(uint32_t stack, void (*piece)(void))
+ * A piece that does not trap jumps back.
+ */
 	.globl	search_on_stack
 search_on_stack:
 	movl	4(%esp), %eax

@@ -6,25 +6,13 @@
  *	cost NUMBER	"calls=NUMBER median=N now=N", NUMBER at most 4096
  */
 
-#define SYSCALL_EXIT 1
-#define SYSCALL_WRITE 4
-#define SYSCALL_GETPPID 64
+#include "process.h"
+
 #define CALLS_MAXIMUM 4096u
 
 static unsigned samples[CALLS_MAXIMUM];
 static char line[96];
 static unsigned length;
-
-static int system_call(int number, long first, const void *second, unsigned long third)
-{
-	int result;
-
-	__asm__ volatile("int $0x80"
-			 : "=a"(result)
-			 : "0"(number), "b"(first), "c"(second), "d"(third)
-			 : "memory");
-	return result;
-}
 
 static unsigned long long time_stamp(void)
 {
@@ -87,7 +75,7 @@ static unsigned number(const char *text)
 	return value < 1 || value > CALLS_MAXIMUM ? CALLS_MAXIMUM : value;
 }
 
-__attribute__((used)) static void run(int count, char **arguments)
+void run(int count, char **arguments)
 {
 	unsigned calls = count > 1 ? number(arguments[1]) : CALLS_MAXIMUM;
 	unsigned i;
@@ -95,7 +83,7 @@ __attribute__((used)) static void run(int count, char **arguments)
 	for (i = 0; i < calls; i++) {
 		unsigned long long start = time_stamp();
 
-		system_call(SYSCALL_GETPPID, 0, 0, 0);
+		system_call3(SYSCALL_GETPPID, 0, 0, 0);
 		samples[i] = (unsigned)(time_stamp() - start);
 	}
 	sort(calls);
@@ -106,19 +94,6 @@ __attribute__((used)) static void run(int count, char **arguments)
 	put_text(" now=");
 	put_number(time_stamp());
 	put_text("\n");
-	system_call(SYSCALL_WRITE, 1, line, length);
-	system_call(SYSCALL_EXIT, 0, 0, 0);
+	system_call3(SYSCALL_WRITE, 1, (unsigned long)line, length);
+	end(0);
 }
-
-/*
- * The kernel leaves, from ESP up: argument count, pointers to the arguments.
- *	esp + 4		arguments	(pushed here)
- *	esp + 0		count		(pushed here)
- */
-__asm__(".globl _start\n"
-	"_start:\n"
-	"	mov	(%esp), %eax\n"
-	"	lea	4(%esp), %edx\n"
-	"	push	%edx\n"
-	"	push	%eax\n"
-	"	call	run\n");

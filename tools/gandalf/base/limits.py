@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long lines, functions and files of C and Python may be."""
+"""How long lines and files of C, assembler and Python may be, and functions of C and Python."""
 
 import ast
 import re
@@ -8,6 +8,7 @@ from pathlib import Path
 
 LINE, FUNCTION, FILE, TEST_FILE = 100, 40, 400, 800
 TAB = 8
+SUFFIXES = (".c", ".h", ".S", ".py")
 FOLDERS = ("abi", "vmm", "guest", "measure", "bench", "tools", "tests")
 
 
@@ -34,6 +35,13 @@ def functions_of_python(text: str) -> Iterator[tuple[int, int, str]]:
             yield node.lineno, (node.end_lineno or node.lineno) - node.lineno + 1, node.name
 
 
+def functions_of(path: str, text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield first line, length and name of each function; assembler has none."""
+    if path.endswith(".py"):
+        return functions_of_python(text)
+    return iter(()) if path.endswith(".S") else functions_of_c(text.splitlines())
+
+
 def too_long(path: str, text: str) -> list[str]:
     """Return a sentence for all of a file that is over a limit."""
     lines = text.splitlines()
@@ -44,10 +52,9 @@ def too_long(path: str, text: str) -> list[str]:
     wide = [number for number, line in enumerate(lines, 1) if len(line.expandtabs(TAB)) > LINE]
     if wide:
         found.append(f"{path}:{wide[0]}: over {LINE} columns: {', '.join(map(str, wide))}")
-    functions = functions_of_python(text) if path.endswith(".py") else functions_of_c(lines)
     found += [
         f"{path}:{number}: {name}() has {length} lines, at most {FUNCTION}"
-        for number, length, name in functions
+        for number, length, name in functions_of(path, text)
         if length > FUNCTION
     ]
     return found
@@ -63,10 +70,10 @@ def check_limits(root: Path, files: Iterable[Path]) -> list[str]:
 
 
 def sources(root: Path) -> list[Path]:
-    """Return the files of C and Python in the tree that people write."""
+    """Return the files of C, assembler and Python in the tree that people write."""
     return sorted(
         path
         for folder in FOLDERS
         for path in (root / folder).rglob("*")
-        if path.suffix in (".c", ".h", ".py") and path.is_file()
+        if path.suffix in SUFFIXES and path.is_file()
     )

@@ -63,7 +63,7 @@ def run(
     """Build a system and run it in an emulator, on this terminal.
 
     The machine's clock counts instructions, and QEMU waits where it is ahead of the host's: guests
-    do not see how late the host is. Without a terminal the consoles go to standard output. The
+    do not see how late the host is. With several CPUs the clock is the host's. Without a terminal the consoles go to standard output. The
     exit status is 0 if the machine switched itself off, the time given with --for was over, or you
     left with Ctrl-A x.
     """
@@ -74,7 +74,7 @@ def run(
     mebibytes = _mebibytes(memory) if memory else None
     options = options_for(built, deterministic, mebibytes, extra, iso, gdb=gdb)
     if emulator == "qemu" and not deterministic:
-        options = replace(options, pace=_pacer(real_time))
+        options = replace(options, pace=_pacer(real_time or options.cpus > 1))
     machine = start(emulator, options)
     try:
         if gdb:
