@@ -121,8 +121,8 @@ struct gandalf_table {
 	uint32_t guest_count;     /* 1..GANDALF_GUESTS_MAXIMUM */
 	uint32_t image_count;     /* 1..GANDALF_IMAGES_MAXIMUM */
 	uint32_t cpus;            /* 1..GANDALF_CPUS_MAXIMUM */
-	uint32_t pool_base;       /* machine address of CPU 0's pool of frames (vmm/core/pool.h); the
-	                             pools of the other CPUs follow in turn */
+	uint32_t pool_base;       /* machine address of CPU 0's pool of frames, which those of the
+	                             other CPUs follow in turn (vmm/core/pool.h) */
 	uint32_t pool_size;       /* of each: GANDALF_POOL_MINIMUM..GANDALF_POOL_MAXIMUM */
 	uint32_t console_port;    /* first port of the UART for all consoles; 0: there is none */
 	uint32_t console_interrupt; /* IRQ of that UART, 1..15 */

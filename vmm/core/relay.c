@@ -204,7 +204,8 @@ static enum outcome input_take(u32 from)
 
 static bool output_is_left(u32 from)
 {
-	return lines[from].complete || outbox_of(from)->output_put != outbox_own()->output_taken[from];
+	return lines[from].complete ||
+	       outbox_of(from)->output_put != outbox_own()->output_taken[from];
 }
 
 bool relay_is_idle(void)

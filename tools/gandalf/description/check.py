@@ -6,7 +6,7 @@ thing each and do not depend on each other, so one run reports them all.
 """
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,10 +17,9 @@ from gandalf.base.abi import abi
 from gandalf.base.paths import UserError
 from gandalf.base.toml_lines import Location
 from gandalf.console.demultiplex import VMM_CONSOLE
-from gandalf.description import linux_boot, owners
+from gandalf.description import cpus, linux_boot, owners
 from gandalf.description.description import (
     Channel,
-    Guest,
     LinuxGuest,
     PortRange,
     System,
@@ -44,11 +43,6 @@ class Checked:
     layout: Layout
 
 
-def _fields(system: System) -> Iterator[tuple[Location, Guest]]:
-    for index, guest in system.guests:
-        yield ("guest", index), guest
-
-
 def _check_machine(system: System) -> None:
     machine = system.machine
     where: Location = ("machine", "memory")
@@ -59,11 +53,6 @@ def _check_machine(system: System) -> None:
         )  # fmt: skip
     if machine.memory % (1 << 20):
         system.mistake("`memory` of the machine must be a whole number of MiB.", where)
-    if machine.cpus > abi()["CPUS_MAXIMUM"]:
-        system.mistake(
-            f"Gandalf runs on {abi()['CPUS_MAXIMUM']} CPUs at most: set `cpus` to that, not "
-            f"{machine.cpus}.", ("machine", "cpus"),
-        )  # fmt: skip
     alignment, most = abi()["MEMORY_ALIGNMENT"], abi()["POOL_MAXIMUM"]
     least = max(alignment, abi()["POOL_MINIMUM"])
     pool = machine.shadow_pool
@@ -98,7 +87,7 @@ def _check_console(system: System) -> None:
 
 def _check_names(system: System) -> None:
     seen: dict[str, Location] = {}
-    for base, guest in _fields(system):
+    for base, guest in system.located():
         where = (*base, "name")
         if guest.name == VMM_CONSOLE:
             system.mistake(f'The name "{guest.name}" is taken by the VMM\'s own console.', where)
@@ -113,61 +102,13 @@ def _check_names(system: System) -> None:
 
 def _check_number_of_guests(system: System) -> None:
     most = abi()["GUESTS_MAXIMUM"]
-    for count, (base, _) in enumerate(_fields(system)):
+    for count, (base, _) in enumerate(system.located()):
         if count == most:
             system.mistake(f"There are too many guests: {most} is the most.", base)
 
 
-def _check_cpus(system: System) -> None:
-    cpus = system.machine.cpus
-    for base, guest in _fields(system):
-        if guest.cpu >= cpus:
-            exist = "CPU 0" if cpus == 1 else f"CPUs 0 to {cpus - 1}"
-            system.mistake(
-                f"CPU {guest.cpu} does not exist: the machine has {exist}.",
-                (*base, "cpu"), ("machine", "cpus"),
-            )  # fmt: skip
-
-
-def _check_sharing(system: System) -> None:
-    """Who may be on one CPU with whom."""
-    first: dict[int, str] = {}
-    for base, guest in _fields(system):
-        kind = (*base, "kind")
-        if not isinstance(guest, LinuxGuest):
-            continue
-        if guest.cpu in first:
-            system.mistake(
-                f"CPU {guest.cpu} already has a Linux guest, {first[guest.cpu]}; "
-                "there can be one on a CPU.",
-                kind, (*base, "cpu"),
-            )  # fmt: skip
-        first.setdefault(guest.cpu, guest.name)
-        beside = [
-            other.name
-            for place, other in _fields(system)
-            if other is not guest
-            and other.cpu == guest.cpu
-            and not any(system.is_doubtful((*place, name)) for name in ("name", "kind", "cpu"))
-        ]
-        if guest.mode == "dedicated" and system.machine.cpus > 1:
-            system.mistake(
-                f'{guest.name} has mode "dedicated", in which it takes the interrupt controllers, '
-                f"and the machine has {system.machine.cpus} CPUs, which all need them: set `mode` "
-                'to "shared", or `cpus` to 1.',
-                (*base, "mode"), ("machine", "cpus"), kind,
-            )  # fmt: skip
-        if guest.mode == "dedicated" and beside:
-            system.mistake(
-                f'{guest.name} has mode "dedicated" and {", ".join(beside)} on the same CPU: a '
-                "dedicated Linux masks interrupts and uses ports without the VMM; set `mode` to "
-                '"shared", or remove the others.',
-                (*base, "mode"), kind,
-            )  # fmt: skip
-
-
 def _check_priorities(system: System) -> None:
-    for base, guest in _fields(system):
+    for base, guest in system.located():
         where, kind = (*base, "priority"), (*base, "kind")
         if isinstance(guest, LinuxGuest) and guest.priority != 0:
             system.mistake(
@@ -179,7 +120,7 @@ def _check_priorities(system: System) -> None:
 
 
 def _check_memory(system: System) -> None:
-    for base, guest in _fields(system):
+    for base, guest in system.located():
         kind = (*base, "kind")
         unit = abi()["MEMORY_ALIGNMENT"] if guest.kind == "linux" else abi()["PAGE_SIZE"]
         least = linux_boot.LOWEST_KERNEL + unit if guest.kind == "linux" else 2 * unit
@@ -200,7 +141,7 @@ def _check_memory(system: System) -> None:
 def _check_interrupts(system: System) -> None:
     given: dict[int, str] = {}
     reserved = owners.vmm_interrupts(system)
-    for base, guest in _fields(system):
+    for base, guest in system.located():
         for position, number in enumerate(guest.interrupts):
             where = system.item((*base, "interrupts"), position)
             if number in reserved:
@@ -219,7 +160,7 @@ def _check_interrupts(system: System) -> None:
 def _check_ports(system: System) -> None:
     limit, most = abi()["PORT_LIMIT"], abi()["PORT_RANGES_MAXIMUM"]
     given: list[tuple[str, PortRange]] = []
-    for base, guest in _fields(system):
+    for base, guest in system.located():
         if len(guest.ports) > most:
             system.mistake(f"{guest.name} has too many port ranges: {most} is the most.",
                            system.item((*base, "ports"), most))  # fmt: skip
@@ -246,7 +187,7 @@ def _check_ports(system: System) -> None:
 
 
 def _check_dedicated(system: System) -> None:
-    for base, guest in _fields(system):
+    for base, guest in system.located():
         if not isinstance(guest, LinuxGuest) or guest.mode != "dedicated":
             continue
         for name, value in (("ports", guest.ports), ("interrupts", guest.interrupts)):
@@ -259,7 +200,7 @@ def _check_dedicated(system: System) -> None:
 
 def _check_kernels(system: System) -> None:
     """The tool's own kernels are each for one mode; of others nobody knows."""
-    for base, guest in _fields(system):
+    for base, guest in system.located():
         if not isinstance(guest, LinuxGuest):
             continue
         variant = kernel_variant(system.resolve(guest.kernel))
@@ -273,7 +214,7 @@ def _check_kernels(system: System) -> None:
 
 
 def _check_command_lines(system: System) -> None:
-    for base, guest in _fields(system):
+    for base, guest in system.located():
         if not isinstance(guest, LinuxGuest):
             continue
         where = (*base, "command_line")
@@ -281,18 +222,6 @@ def _check_command_lines(system: System) -> None:
             system.mistake(f"Remove `{word}` from `command_line`: Gandalf sets it itself.", where)
         if not guest.command_line.isascii() or not guest.command_line.isprintable():
             system.mistake("`command_line` may hold printable ASCII characters only.", where)
-
-
-def _check_channel_cpus(system: System, channel: Channel, where: Location) -> None:
-    """An epoch of a channel has one writer, the instance of the VMM that both guests have."""
-    cpus = {guest.cpu for _, guest in system.guests if guest.name in channel.between}
-    if len(cpus) > 1:
-        first, second = sorted(cpus)
-        system.mistake(
-            f"{channel.between[0]} and {channel.between[1]} are on CPUs {first} and {second}: a "
-            "channel joins guests of one CPU.",
-            where,
-        )
 
 
 def _check_channel_guests(system: System, index: int, channel: Channel) -> None:
@@ -307,9 +236,9 @@ def _check_channel_guests(system: System, index: int, channel: Channel) -> None:
             )
     if channel.between[0] == channel.between[1]:
         system.mistake("`between` must name two different guests.", where)
-    _check_channel_cpus(system, channel, where)
+    cpus.check_channel(system, channel, where)
     irq = abi()["DOORBELL_IRQ"]
-    for base, guest in _fields(system):
+    for base, guest in system.located():
         if isinstance(guest, LinuxGuest) and guest.name in channel.between:
             if irq in guest.interrupts:
                 system.mistake(
@@ -340,8 +269,8 @@ def _check_channels(system: System) -> None:
 
 
 _RULES = (
-    _check_machine, _check_console, _check_names, _check_number_of_guests, _check_cpus,
-    _check_sharing, _check_priorities, _check_memory, _check_interrupts, _check_ports,
+    _check_machine, _check_console, _check_names, _check_number_of_guests, cpus.check_cpus,
+    cpus.check_sharing, _check_priorities, _check_memory, _check_interrupts, _check_ports,
     _check_dedicated, _check_kernels, _check_command_lines, _check_channels,
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ together is decided in check.py. All mistakes are collected, none is raised.
 
 import difflib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -221,6 +222,11 @@ class System:
         """Return every mistake as `file:line: sentence`, in the order of the file."""
         return [f"{shown(self.path)}:{item.line}: {item.sentence}" for item in
                 sorted(set(self.mistakes))]  # fmt: skip
+
+    def located(self) -> Iterator[tuple[Location, Guest]]:
+        """Yield the guests with their locations in the file."""
+        for index, guest in self.guests:
+            yield ("guest", index), guest
 
     def place_of(self, name: str) -> int | None:
         """Return the index of the guest of a name among the guests; None: there is none."""

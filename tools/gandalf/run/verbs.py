@@ -63,9 +63,9 @@ def run(
     """Build a system and run it in an emulator, on this terminal.
 
     The machine's clock counts instructions, and QEMU waits where it is ahead of the host's: guests
-    do not see how late the host is. With several CPUs the clock is the host's. Without a terminal the consoles go to standard output. The
-    exit status is 0 if the machine switched itself off, the time given with --for was over, or you
-    left with Ctrl-A x.
+    do not see how late the host is. With several CPUs the clock is the host's. Without a terminal
+    the consoles go to standard output. The exit status is 0 if the machine switched itself off,
+    the time given with --for was over, or you left with Ctrl-A x.
     """
     _check_options(emulator, gdb, deterministic, real_time)
     built = build_system(system, say, deterministic)
