@@ -107,7 +107,7 @@ def test_the_end_of_all_guests_is_the_machines(pair: Boot) -> None:
 def test_eight_cpus() -> None:
     with Boot.start(heartbeats("cores-eight", 8)) as machine:
         for cpu in range(8):
-            machine.expect(f"beat{cpu}", r"^beats=1000 ", PATIENCE)
+            machine.expect(f"beat{cpu}", r"^beats=[0-9]{4} ", PATIENCE)
         assert sorted(LEFT.findall(machine.text("vmm"))) == list("1234567")
 
 
@@ -119,7 +119,7 @@ def test_bochs_runs_them_without_a_missed_beat() -> None:
 
 def test_a_guest_that_fails_is_its_own_cpus(pair_of_demos: Boot) -> None:
     machine = pair_of_demos
-    machine.send("second", "crash ud2\n")
+    machine.send("second", "crash undefined\n")
     machine.expect("vmm", r"^CPU 1: guest second stopped: .*\n(?:.*\n)*?CPU 1:   eax ", PATIENCE)
     machine.skip("first")
     machine.expect("first", r"^activations=", PATIENCE)
@@ -152,7 +152,7 @@ def test_a_cpu_that_is_missing_may_be_done_without() -> None:
     description = heartbeats("cores-optional", 2, "cpus_required = false\n")
     with Boot.start(description, arguments=ONE_CPU) as machine:
         machine.expect("vmm", r"^CPU 1 does not come up: its guests stay off\n", PATIENCE)
-        machine.expect("beat0", r"^beats=1000 ", PATIENCE)
+        beats(machine, "beat0")
         machine.vmm("status", r"^beat1: off, ")
         machine.vmm("start beat1", r"^guest beat1 is off\n")
         machine.vmm("stop beat0", r"^guest beat0 stopped: by command\n")

@@ -74,7 +74,7 @@ static bool core_start(u32 index)
 	instance_create(pool_base_of(index) + pool_size_of(index), index);
 	apic_start_cpu(core_apic_ids[index], LAYOUT_START);
 	for (end = rdtsc() + (u64)START_PATIENCE * time_tsc_khz; rdtsc() < end;)
-		if (outbox_of(index)->alive != 0)
+		if (outbox_of(index)->started != 0)
 			return true;
 	return false;
 }
@@ -92,7 +92,7 @@ u32 cores_start(void)
 
 	outboxes_map(pool_base_of(0) + pool_size_of(0));
 	memory_zero(pool_base_of(0) + pool_size_of(0), outboxes_size());
-	outbox_own()->alive = 1;
+	outbox_own()->started = 1;
 	message_init();
 	relay_init();
 	notice_init();
@@ -137,7 +137,7 @@ _Noreturn void cores_enter(void)
 	time_start();
 	pool_init(pool_base_of(core.index), pool_size_of(core.index));
 	core.guests_started = true;
-	outbox_own()->alive = 1;
+	outbox_own()->started = 1;
 	notice_init();
 	log_line("%u KiB of its pool are left", pool_available * (PAGE_SIZE >> 10));
 	vm_create_all();

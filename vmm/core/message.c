@@ -107,13 +107,18 @@ static void messages_take(void)
 		}
 }
 
+static void interrupt_self(void)
+{
+	apic_interrupt(apic_own_id(), VECTOR_APIC_MESSAGE);
+}
+
 static u64 window_end(UNUSED struct deadline *deadline)
 {
 	bool more = taken == MESSAGES_AT_ONCE;
 
 	taken = 0;
 	if (more)
-		apic_interrupt(apic_own_id(), VECTOR_APIC_MESSAGE);
+		interrupt_self();
 	return TIME_NEVER;
 }
 
@@ -122,10 +127,20 @@ void message_init(void)
 	deadline_init(&window, window_end, 0);
 }
 
+void message_begin(void)
+{
+	EXPECTS_MASKED();
+	if (outbox_own()->alive == 0) {
+		outbox_own()->alive = 1;
+		interrupt_self();
+	}
+}
+
+/* What a message is about may be a guest that does not exist yet. */
 void message_interrupt(u32 vector)
 {
 	apic_end_of_interrupt();
-	if (vector != VECTOR_APIC_MESSAGE)
+	if (vector != VECTOR_APIC_MESSAGE || outbox_own()->alive == 0)
 		return;
 	if (!deadline_is_set(&window))
 		deadline_set(&window, rdtsc() + time_tsc_khz / WINDOW_RATE);

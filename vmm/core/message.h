@@ -47,7 +47,8 @@ struct guest_notice {
 };
 
 struct outbox {
-	u32 alive;          /* 1: the core has an instance that runs */
+	u32 started;        /* 1: the core has come up */
+	u32 alive;          /* 1: its guests exist, and it takes messages */
 	u32 raised[GANDALF_CPUS_MAXIMUM][OUTBOX_WORDS]; /* for each reader */
 	u32 seen[GANDALF_CPUS_MAXIMUM][OUTBOX_WORDS];   /* of each sender */
 	u32 action[GANDALF_GUESTS_MAXIMUM];  /* GANDALF_ACTION_..., of MESSAGE_ACTION */
@@ -103,5 +104,7 @@ void outboxes_map(u32 physical);
 void message_send(u32 to, u32 message);
 /* The same to all cores that run. */
 void message_send_all(u32 message);
+/* From here on this core takes messages, what has been sent to it before among them. */
+void message_begin(void);
 /* Whether the last one has not been seen. */
 bool message_is_on_its_way(u32 to, u32 message);

@@ -13,9 +13,9 @@
 #include "core/message.h"
 #include "core/relay.h"
 
-static bool core_is_alive(u32 index)
+static bool core_has_started(u32 index)
 {
-	return outbox_of(index)->alive != 0;
+	return outbox_of(index)->started != 0;
 }
 
 static u32 remote_ring(const struct vm *vm)
@@ -30,7 +30,7 @@ static int remote_act(struct vm *vm, u32 action)
 {
 	u32 to = vm->guest->cpu;
 
-	if (!core_is_alive(to))
+	if (!core_has_started(to))
 		return GANDALF_ERROR_STATE;
 	if (message_is_on_its_way(to, MESSAGE_ACTION + vm->index))
 		return GANDALF_ERROR_BUSY;
@@ -71,7 +71,7 @@ void remote_create(struct vm *vm)
 	struct vcpu *vcpu = &vcpus[GANDALF_GUESTS_MAXIMUM - 1 - core.remote_count++];
 
 	vm->kind = vm->guest->kind == GANDALF_KIND_RTOS ? &remote_rtos : &remote_linux;
-	vm->state = core_is_alive(vm->guest->cpu) ? GANDALF_STATE_STARTING : GANDALF_STATE_OFF;
+	vm->state = core_has_started(vm->guest->cpu) ? GANDALF_STATE_STARTING : GANDALF_STATE_OFF;
 	vcpu->operations = &remote_operations;
 	vcpu->state = VCPU_RUNNING;
 	vcpu->vm = vm;
