@@ -80,6 +80,24 @@ static void write_table(const char *folder)
 	}
 }
 
+/* Two CPUs in each kind of table, of which the fuzzer makes the head right. */
+static void write_firmware(const char *folder)
+{
+	u8 madt[1 + 44 + 16] = { 3 };
+	u8 mp_table[1 + 44 + 40] = { 2 };
+
+	for (u8 i = 0; i < 2; i++) {
+		u8 *apic = madt + 45 + 8 * i;
+		u8 *processor = mp_table + 45 + 20 * i;
+
+		apic[1] = 8;
+		apic[3] = processor[1] = i;
+		apic[4] = processor[3] = 1;
+	}
+	write_seed(folder, "firmware", 0, madt, sizeof(madt));
+	write_seed(folder, "firmware", 1, mp_table, sizeof(mp_table));
+}
+
 static void write_devices(const char *folder)
 {
 	static const u8 start[] = {
@@ -213,6 +231,7 @@ int main(int count, char **arguments)
 	}
 	write_decode(arguments[1]);
 	write_table(arguments[1]);
+	write_firmware(arguments[1]);
 	write_devices(arguments[1]);
 	write_console(arguments[1]);
 	write_control(arguments[1]);

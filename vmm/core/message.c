@@ -31,7 +31,7 @@ u32 outboxes_size(void)
 void outboxes_map(u32 physical)
 {
 	for (u32 offset = 0; offset < outboxes_size(); offset += PAGE_SIZE)
-		memory_map_fixed(LAYOUT_OUTBOXES + offset, physical + offset);
+		memory_map_page(LAYOUT_OUTBOXES + offset, physical + offset);
 }
 
 /* What is behind it is not read before what stands before it has been written, as it could be
