@@ -130,10 +130,8 @@ void message_init(void)
 void message_begin(void)
 {
 	EXPECTS_MASKED();
-	if (outbox_own()->alive == 0) {
-		outbox_own()->alive = 1;
-		interrupt_self();
-	}
+	outbox_own()->alive = 1;
+	interrupt_self();
 }
 
 /* What a message is about may be a guest that does not exist yet. */
