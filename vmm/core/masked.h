@@ -57,7 +57,8 @@
 	SECTION(message, 1000,                                                                \
 		"one message of another core is taken and done: a doorbell, an "              \
 		"action on a guest, or what is known of a guest, 55 words",                   \
-		"guests of several cores ring each other and are managed")                    \
+		"none in an image for one CPU: guests of several CPUs ring each "             \
+		"other and are managed")                                                      \
 	SECTION(console_pump, 1000,                                                           \
 		"2 bytes for the UART, of which 4 characters of a line, or a "                \
 		"notice of at most 60, are put together",                                     \
