@@ -9,7 +9,7 @@
 #include "guests/x86/shadow/view.h"
 #include "guests/x86/shadow/walk.h"
 
-/* A part of a page table, from an address on. */
+/* Fills a part of a page table, from an address on, as the guest's directory entry pde says. */
 MUST_CHECK COLD static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 pde)
 {
 	bool large = walk_is_large(x86, pde);
@@ -28,8 +28,8 @@ MUST_CHECK COLD static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 p
 	return true;
 }
 
-/* Rebuilds a directory entry of the kernel half, or a part of its page table, from the current
- * space. Returns the address behind it. */
+/* Rebuilds a directory entry of the kernel half, or a part of its page table, from the guest's
+ * tables. Returns the address behind it. */
 COLD static u32 kernel_sync_part(struct x86 *x86, u32 linear)
 {
 	struct shadow *shadow = &x86->shadow;
@@ -49,7 +49,8 @@ COLD static u32 kernel_sync_part(struct x86 *x86, u32 linear)
 	return (linear & PTE_LARGE_FRAME) + LARGE_PAGE_SIZE;
 }
 
-/* Every part by itself, as the guest's registers say then, if it still has paging on. */
+/* Rebuilds a range part by part. The guest may run between two parts, so each follows the guest's
+ * registers as they are then, and all ends if paging is off. */
 COLD static void kernel_sync_range(struct x86 *x86, u32 linear, u32 end)
 {
 	while (linear < end && x86->shadow.current != NULL) {
@@ -81,8 +82,8 @@ COLD void kernel_resync_page(struct x86 *x86, u32 linear)
 	    (entry & PTE_PS) != 0) {
 		linear &= PTE_LARGE_FRAME;
 		kernel_sync_range(x86, linear, linear + LARGE_PAGE_SIZE);
-		/* Of the other pages the CPU may remember what was there, and the VMM store
-		 * there. */
+		/* The CPU may have old entries of the other pages cached, through which the VMM
+		 * could store. */
 		tlb_flush();
 		return;
 	}
