@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Injection. A guest's kernel sees itself as ring 0 in its frames (CS 0x60, not
- * 0x61): Linux compares with that, and its IRET then traps, so that the VMM can
+ * Injection. On a shared CPU a guest's kernel sees itself as ring 0 in its frames (CS
+ * 0x60, not 0x61). Linux compares with that, and its IRET traps, so that the VMM can
  * restore the virtual interrupt flag.
  */
 #include "guests/x86/inject.h"
