@@ -53,8 +53,8 @@ void measurement_lose(void);
 /* Forgets all figures before the next one is added. */
 void measurement_reset(void);
 
-/* True if each line prints a distribution, too, and begins the figures anew; see freertos/demo.c.
- * */
+/* True if each line prints a distribution, too, and begins the figures anew; see
+ * freertos/demo.c. */
 extern const bool measurement_anew;
 
 /* Begins or ends the floating-point check, which prints a line per second. */

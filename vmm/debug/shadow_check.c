@@ -244,8 +244,8 @@ static void windows_check(void)
 		     "a window shows what is not the guests'", i, memory_windows[i]);
 }
 
-/* Returns the present leaf of an address, or 0. A large page's is returned as that of a small one.
- * */
+/* Returns the present leaf of an address, or 0. A large page's is returned as that of a small
+ * one. */
 static u32 entry_find(const u32 *directory, u32 linear)
 {
 	u32 entry = directory[linear >> LARGE_PAGE_SHIFT];

@@ -24,8 +24,8 @@ static inline bool origin_is_guest(const struct vcpu *vcpu, const struct frame *
 }
 
 /* Returns whether a frame that is not the guest's is the VMM's own. Where the error code is
- * missing, EFLAGS lies in the place of CS; bit 1 is set in EFLAGS always, in this selector never.
- * */
+ * missing, EFLAGS lies in the place of CS; bit 1 is set in EFLAGS always, in this selector
+ * never. */
 static inline bool origin_is_vmm(const struct frame *frame)
 {
 	return (u16)frame->cs == SELECTOR_VMM_CODE && (frame->eflags & EFLAGS_VM) == 0;

@@ -11,8 +11,8 @@
 #include "device/uart.h"
 #include "guests/x86/x86.h"
 
-/* Bits of x86->due. Interrupt handlers set them where a chip has to be looked at, and do no more.
- * */
+/* Bits of x86->due. Interrupt handlers set them where a chip has to be looked at, and do no
+ * more. */
 enum { BOARD_DUE_PIT = 1, BOARD_DUE_RTC = 2, BOARD_DUE_UART = 4 };
 
 /* Large fields come last, since a small offset takes less code. */

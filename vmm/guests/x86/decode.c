@@ -16,8 +16,8 @@
 #define F_BYTE 0x10     /* immediate byte */
 #define F_IMMEDIATE 0x20 /* immediate of the data's size */
 #define F_ANY_MODRM (F_MODRM | F_MEMORY | F_REGISTER)
-/* Bit 0 of the opcode is 0 for bytes and 1 for the operand size; the table has the opcode with 0.
- * */
+/* Bit 0 of the opcode is 0 for bytes and 1 for the operand size; the table has the opcode with
+ * 0. */
 #define F_WIDTH 0x40
 
 /* TWO_BYTES marks opcodes behind 0F. ANY_REG: ModR/M's reg field is no part of the opcode. */

@@ -4,8 +4,8 @@
 
 #include "guests/x86/x86.h"
 
-/* Copies the kernel's stack from the guest's TSS into the real TSS, where gates to ring 1 find it.
- * */
+/* Copies the kernel's stack from the guest's TSS into the real TSS, where gates to ring 1 find
+ * it. */
 void inject_reload_stack(struct x86 *x86);
 
 /* Stands for an exception without an error code. No error code has all its bits set. */

@@ -60,8 +60,8 @@ COLD static void deliver_direct(struct x86 *x86)
 	}
 }
 
-/* Looks at the chips that are due. A guest that slept sleeps again, unless an interrupt waits now.
- * */
+/* Looks at the chips that are due. A guest that slept sleeps again, unless an interrupt waits
+ * now. */
 static void deliver_due(struct vcpu *vcpu, struct x86 *x86)
 {
 	bool slept = x86->slept;
@@ -362,8 +362,8 @@ COLD bool linux_create(struct vm *vm)
 	x86->vm = vm;
 	x86->vcpu = vm->vcpus;
 	x86->dedicated = vm->guest->kind == GANDALF_KIND_LINUX_DEDICATED;
-	/* On a dedicated CPU interrupts are the guest's, and are let into the VMM at points only.
-	 * */
+	/* On a dedicated CPU interrupts are the guest's, and are let into the VMM at points
+	 * only. */
 	vm->vcpus->interruptible = core.interruptible && !x86->dedicated;
 	vm->vcpus->any_vector = x86->dedicated;
 	vm->vcpus->eflags = EFLAGS_FIXED | (x86->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);

@@ -171,8 +171,8 @@ COLD void upcall_learn(struct x86 *x86, u32 vector)
 	x86->point = upcall_point;
 }
 
-/* Points may be open if the APIC keeps the 8259s' interrupts out: it tells its own vectors itself.
- * */
+/* Points may be open if the APIC keeps the 8259s' interrupts out: it tells its own vectors
+ * itself. */
 COLD void upcall_apic_write(struct x86 *x86, u32 offset, u32 value)
 {
 	bool alone = apic_write_for_guest(offset, value);

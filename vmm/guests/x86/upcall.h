@@ -24,8 +24,8 @@ MUST_CHECK bool upcall_create(struct vcpu *vcpu);
 void upcall_reset(struct x86 *x86);
 /* Lets interrupts in for a moment if the guest has them enabled, between two steps of long work
  * that ring 1 has asked for. When this returns, the guest may have had any other work of the VMM
- * done; or it may never return. So callers leave nothing half done, and look up everything again.
- * */
+ * done; or it may never return. So callers leave nothing half done, and look up everything
+ * again. */
 void upcall_point(struct x86 *x86);
 /* Delivers the interrupt whose gate leads to ring 1, and which therefore raised a #GP in the VMM.
  * vmm is the frame of that #GP. Returns only if it cannot tell which interrupt is in service. */

@@ -59,8 +59,8 @@ enum shadow_result {
 
 /* Allocates the frames that every guest needs. Returns false if the pool is empty. */
 MUST_CHECK bool shadow_create(struct x86 *x86);
-/* Empties the shadow for a guest that starts with paging off. The next switch loads the identity.
- * */
+/* Empties the shadow for a guest that starts with paging off. The next switch loads the
+ * identity. */
 void shadow_reset(struct x86 *x86);
 /* Gives all frames of spaces and page tables back to the pool. */
 void shadow_destroy(struct vcpu *vcpu);

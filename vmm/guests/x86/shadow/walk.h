@@ -7,8 +7,8 @@
 #include "guests/x86/x86.h"
 
 /* Returns a pointer to an entry of a table or directory of the guest, in a window of memory.h.
- * table is the entry that leads there, or CR3. Returns NULL if it leads to no memory of the guest.
- * */
+ * table is the entry that leads there, or CR3. Returns NULL if it leads to no memory of the
+ * guest. */
 MUST_CHECK static inline u32 *walk_entry(struct x86 *x86, u32 table, u32 index)
 {
 	u32 frame = table & PTE_FRAME;
