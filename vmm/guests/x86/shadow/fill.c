@@ -111,9 +111,8 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 		return why;
 	*place = view_memory_entry(shadow, entry, rights, true);
 	pool_mark(place);
-	/* The neighbours are filled, too, except in two cases. If the shadow had an entry, they
-	 * were filled with it. If the guest has just made this page for a write, they are not used
-	 * yet. */
+	/* Fills the neighbours, unless the shadow had an entry (they were filled with it), or the
+	 * guest has just made this page for a write (they are not used yet). */
 	if ((cause & PF_P) == 0 && ((cause & PF_W) == 0 || x86->vcpu->shared->cr2 != linear)) {
 		u32 before = (u32)place / sizeof(u32) % PREFILL;
 
