@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The demo of every RTOS: a periodic task, its figures, a console with commands. This folder has
- * what is the same for all of them; what differs is here in front of the line.
+ * the part that all RTOSes share; the functions whose names begin with os_ are each RTOS's own.
  */
 #ifndef DEMO_H
 #define DEMO_H
@@ -14,49 +14,52 @@
  * What the RTOS's own part of the demo supplies. All but the first two are called from tasks.
  */
 uint32_t os_time_stamp_khz(void);
-/* The time stamp at which the last tick was due. */
+/* Returns the time stamp at which the last tick was due. */
 uint64_t os_timer_expiry(void);
-/* Milliseconds since the start, and sleeping until there is one more, or two. */
+/* Return the milliseconds since the start, and sleep until one or two more have passed. */
 uint32_t os_tick(void);
 void os_tick_sleep(void);
 void os_interrupts_disable(void);
 void os_interrupts_enable(void);
-/* Only one task prints at a time. */
+/* Take and release the lock with which only one task prints at a time. */
 void os_output_lock(void);
 void os_output_unlock(void);
 size_t os_console_read(char *to, size_t size);
 /* Sleeps until something may have been typed since the last call. */
 void os_key_wait(void);
-/* Move all bytes through the guest's first channel, and wait; false: the other guest has
- * begun a new life. Called by motor_run() only, and only if there is a channel. */
+/* Move all bytes through the guest's first channel, and wait until that is done. Return false if
+ * the other guest has begun a new life. Only motor_run() calls them, and only if there is a
+ * channel. */
 bool os_channel_send(const char *from, uint32_t size);
 bool os_channel_receive(char *to, uint32_t size);
 /* Lets the task that calls float_task_check() call it once more. */
 void os_float_task_wake(void);
 
-/* -------- What it gets. -------- */
+/* -------- What the shared part offers. -------- */
 
 struct sample {
 	uint32_t latency; /* cycles from the expiry to the task */
-	uint32_t missed;  /* milliseconds before in which it did not run */
+	uint32_t missed;  /* activations that did not happen before this one */
 };
 
-/* now: the time stamp of the task's first instruction, at most a tick after the expiry. */
+/* Makes a sample. now is the time stamp of the task's first instruction, at most a tick after the
+ * expiry. */
 struct sample sample_take(uint64_t now, uint32_t missed);
 
 /* Adds a sample and prints a line when a second is over. Uses floating point. */
 void measurement_add(const struct sample *sample);
-/* A sample could not be passed on to measurement_add(). */
+/* Counts a sample that could not be passed on to measurement_add(). */
 void measurement_lose(void);
 /* Forgets all figures before the next one is added. */
 void measurement_reset(void);
 
-/* Lines print a distribution, too, and figures begin anew with each; see freertos/demo.c. */
+/* True if each line prints a distribution, too, and begins the figures anew; see
+ * freertos/demo.c. */
 extern const bool measurement_anew;
 
 /* Begins or ends the floating-point check, which prints a line per second. */
 void float_task_run(bool run);
-/* The check, until it is ended: in a task whose registers the RTOS keeps. */
+/* Checks until the check is ended. It runs in a task whose registers the RTOS saves. */
 void float_task_check(void);
 
 #endif

@@ -26,17 +26,17 @@ struct statistics {
 
 void statistics_reset(struct statistics *statistics);
 
-/* One activation, latency in cycles, before which `missed` did not happen. */
+/* Adds an activation, with its latency in cycles. `missed` activations before it did not happen. */
 void statistics_add(struct statistics *statistics, uint32_t latency, uint32_t missed);
 
-/* The largest latency that a bucket counts. */
+/* Returns the largest latency that a bucket counts. */
 uint32_t statistics_limit(uint32_t bucket);
 
-/* 0 without activations. Uses floating point. */
+/* Returns the mean latency in cycles, 0 without activations. Uses floating point. */
 uint32_t statistics_mean(const struct statistics *statistics);
 
-/* The latency that at least permille/1000 of all activations kept, permille at
- * most 1000; 0 without activations. */
+/* Returns the latency that at least permille/1000 of all activations kept, 0 without
+ * activations. permille is at most 1000. */
 uint32_t statistics_percentile(const struct statistics *statistics, uint32_t permille);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program does with the CPU alone, under the VMM or without: reading the time stamp
- * counter and passing time.
+ * Functions that need the CPU only, and so work under the VMM and without it: reading the time
+ * stamp counter and passing time.
  */
 #ifndef CPU_H
 #define CPU_H
@@ -16,8 +16,8 @@ static inline uint64_t time_stamp(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Holds the CPU for about a thousand instructions. Not by PAUSE, by reading the time
- * or by a short loop: each costs an emulator many times what these cost. */
+/* Holds the CPU for about a thousand instructions. PAUSE, reading the time or a short loop would
+ * cost an emulator many times as much. */
 static inline void cpu_hold(void)
 {
 	uint32_t rounds = 20;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does the floating-point state survive what happens around a guest or a task?
- * Load a pattern, let others run, check it. The code in between must be
+ * Tests whether the floating-point state survives what happens around a guest or
+ * a task: load a pattern, let others run, check it. The code in between must be
  * compiled with -mgeneral-regs-only.
  */
 #ifndef FLOAT_CHECK_H
@@ -17,11 +17,11 @@ struct float_state {
 	uint8_t bytes[FLOAT_STATE_SIZE] __attribute__((aligned(16)));
 };
 
-/* Fills all eight x87 registers, those of SSE where there are any, and the
- * rounding modes with a pattern of which any two seeds differ. */
+/* Fills all eight x87 registers, those of SSE if the CPU has them, and the
+ * rounding modes with a pattern. Different seeds give different patterns. */
 void float_load(struct float_state *state, uint32_t seed);
 
-/* Are the registers still what float_load() put there from *state? */
+/* Returns whether the registers still hold what float_load() put there from *state. */
 bool float_check(const struct float_state *state);
 
 #endif

@@ -12,9 +12,9 @@
 
 /* A hypercall number that no version of the interface uses. */
 #define HYPERCALL_UNKNOWN 0x7777
-/* The VMM's code segment (vmm/arch/ia32/layout.h); whatever it is, not a guest's. */
+/* The VMM's code segment (vmm/arch/ia32/layout.h), which is not a guest's. */
 #define SELECTOR_FOREIGN 0x100
-/* What lies below the guest's segment: the offset wraps around 4 GiB. */
+/* An offset that wraps around 4 GiB to what lies below the guest's segment. */
 #define OFFSET_BELOW 0xfffff000
 static struct gandalf_handlers handlers;
 
@@ -36,13 +36,13 @@ static void commit_linux_hypercall(void)
 	hypercall(GANDALF_HYPERCALL_FLUSH, 0, 0);
 }
 
-/* Begins inside and ends outside. */
+/* Passes a range that begins inside the guest's memory and ends outside. */
 static void commit_bad_pointer(void)
 {
 	hypercall(GANDALF_HYPERCALL_CONSOLE_WRITE, shared_page->memory_size - 4, 64);
 }
 
-/* Its end wraps around to an offset inside. */
+/* Passes a range whose end wraps around to an offset inside. */
 static void commit_wrapping_pointer(void)
 {
 	hypercall(GANDALF_HYPERCALL_CONSOLE_READ, 0xfffffff0, 64);
@@ -102,8 +102,8 @@ static void commit_jump_vmm(void)
 	__asm__ volatile("ljmp %0, $0" : : "i"(SELECTOR_FOREIGN));
 }
 
-/* To the guest's own code segment, behind its end: a far transfer checks that
- * in every emulator. */
+/* Jumps behind the end of the guest's own code segment. Every emulator checks the
+ * limit in a far transfer. */
 static void commit_jump_outside(void)
 {
 	const struct {
@@ -126,7 +126,7 @@ static void commit_triple_fault(void)
 	handlers = (struct gandalf_handlers){ 0 };
 	handlers.entry[6] = (uint32_t)commit_undefined;
 	handlers_register(&handlers);
-	/* The frame of the #UD has no place. */
+	/* There is no stack for the frame of this #UD. */
 	__asm__ volatile("movl %0, %%esp\n\tud2" : : "r"(0xf0000000));
 }
 

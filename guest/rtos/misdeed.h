@@ -10,21 +10,21 @@
 
 struct misdeed {
 	const char *name;
-	const char *text; /* what it does, for a list */
-	/* Returns only if the VMM let it pass. */
+	const char *text; /* what the misdeed does, for a list */
+	/* Commits it, and returns only if the VMM let it pass. */
 	void (*commit)(void);
-	/* Only segment limits stop it. */
+	/* True if nothing but segment limits stops it. */
 	bool needs_limits;
 };
 
-/* Ends with an entry whose name is NULL. */
+/* The list of misdeeds, which ends with an entry whose name is NULL. */
 extern const struct misdeed misdeeds[];
 
-/* False under QEMU's TCG, which does not enforce segment limits, for what only
- * they stop: there the write would reach its target. */
+/* Returns whether the misdeed is stopped here. QEMU's TCG does not enforce segment
+ * limits, so what only they stop would reach its target there. */
 bool misdeed_possible(const struct misdeed *misdeed);
 
-/* NULL if there is none of that name. */
+/* Returns the misdeed of that name, or NULL if there is none. */
 const struct misdeed *misdeed_find(const char *name);
 
 #endif

@@ -11,21 +11,22 @@
 
 #define TASK_SWITCHES 256 /* a power of two */
 
-/* The scheduler has chosen a task. */
+/* A choice of the scheduler: from this time on the task runs. */
 struct task_switch {
 	uint64_t time; /* time stamp counter */
-	uint32_t task; /* tells it from the others */
+	uint32_t task; /* a number that no other task has */
 	uint32_t name; /* address of a string, or of the task's function */
 };
 
 extern uint32_t task_trace_on;
 extern struct task_switch task_switches[TASK_SWITCHES];
-/* How many there have been: the next one's place, modulo TASK_SWITCHES. */
+/* The number of switches so far. Modulo TASK_SWITCHES it is the place of the next one. */
 extern uint32_t task_switches_next;
 
+/* Records that a task was chosen. Interrupts must be disabled. */
 void task_switch_record(uint32_t task, uint32_t name);
 
-/* A macro, so that its arguments cost nothing until then. */
+/* It is a macro, so that its arguments cost nothing while tracing is off. */
 #define TASK_SWITCHED(task, name) \
 	do { \
 		if (__builtin_expect(task_trace_on != 0, 0)) \

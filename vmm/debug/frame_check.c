@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bit for each frame of the pool, which whoever has the frame sets once.
+ * The check that no frame of the pool is used twice. Each frame has a bit, which is set for
+ * each use that is found and must not be set before.
  */
 #include "debug/frame_check.h"
 
@@ -12,7 +13,7 @@
 #define ENTRIES 1024u
 #define POOL_FRAMES_MAXIMUM 4096u /* between LAYOUT_POOL and the end of the address space */
 
-/* By their number in the pool: those that have been seen in this check. */
+/* A bit for each frame, by its number in the pool: whether this check has seen it. */
 OF_CORE static u32 claimed[POOL_FRAMES_MAXIMUM / 32];
 
 void claims_forget(void)
@@ -20,7 +21,7 @@ void claims_forget(void)
 	memset(claimed, 0, sizeof(claimed));
 }
 
-/* The pool's own marks lie in front of its frames. */
+/* The frames of the pool lie behind its marks, which take `first` frames. */
 void claim(u32 frame, const char *as)
 {
 	u32 number = (frame + pool_distance - LAYOUT_POOL) >> PAGE_SHIFT;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames of the pool, for debug builds: each is in one place, or free.
+ * A check for debug builds: each frame of the pool is in use in one place, or free.
  */
 #pragma once
 
 #include "lib/types.h"
 
-/* A new look at all of them begins. */
+/* Forgets all claims, so that a new check can begin. */
 void claims_forget(void);
-/* Panics if the frame is not the pool's, or has been claimed since; as: what it says then. */
+/* Claims a frame, given by its physical address. Panics if it is not the pool's, or (with the
+ * text `as`) if it has been claimed since claims_forget(). */
 void claim(u32 frame, const char *as);
-/* Claims those that are free, which must be as many as are said to be. */
+/* Claims all free frames. Panics if they are not as many as the pool counts. */
 void claim_free_ones(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the whole machine has in common does not change once a guest runs (lib/owner.h). A debug
- * build keeps a copy of it, of the first return to a guest, and compares a part at each return.
+ * The check that the machine's variables do not change once a guest runs (lib/owner.h). A debug
+ * build copies them at the first return to a guest, and compares a part of them at each return.
  */
 #include "debug/machine_check.h"
 
@@ -10,15 +10,15 @@
 #include "lib/string.h"
 
 #define MACHINE_WORDS 8192u
-/* So many at a return: all of them have been looked at within some 250 returns. */
+/* The words that one return compares. All have been compared within at most 256 returns. */
 #define RETURN_WORDS 32u
 
-/* gandalf.lds: whole pages. */
+/* The machine's variables fill whole pages between these (gandalf.lds). */
 extern const u32 machine_first[], machine_end[];
 
 OF_CORE static u32 copy[MACHINE_WORDS];
 OF_CORE static bool copied;
-OF_CORE static u32 next; /* the word that is looked at next */
+OF_CORE static u32 next; /* the index of the next word to compare */
 
 static void copy_take(u32 words)
 {

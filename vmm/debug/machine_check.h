@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* That what the machine has in common stays as it was when the first guest began. */
+/* A check for debug builds: the machine's variables stay as they were when the first guest
+ * began. */
 #pragma once
 
-/* Panics, naming the address, if some of it has changed; each call looks at a part. */
+/* Compares a part of them. Panics, and names the address, if a word has changed. */
 void machine_check(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether interrupts are masked, where a function relies on it: asserted at each call. */
+/* Assertions about interrupts, for functions that rely on interrupts being masked or enabled. A
+ * debug build checks them at each call; release/masked_state.h has none. */
 #pragma once
 
 #include "arch/ia32/register.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What holds whenever a guest runs, or else the VMM stops with what is broken, where, and by which
- * value.
+ * The assertion of the checks of shadow page tables: it panics with what is broken, where, and by
+ * which value.
  */
 #pragma once
 

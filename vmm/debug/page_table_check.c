@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Leaves, page tables and the entries of directories, as shadow_check.c says that they must be.
+ * Checks leaves, page tables and the entries of directories against the invariant that
+ * shadow_check.c states.
  */
 #include "debug/page_table_check.h"
 
@@ -18,12 +19,13 @@ static bool may_be_written(const struct x86 *x86, u32 frame)
 	const struct shadow *shadow = &x86->shadow;
 	u32 own = frame - shadow->memory_base;
 
-	/* shadow_protect() drops what there is in steps: until its end some may be left. */
+	/* shadow_protect() makes the protected page read-only in steps. While an upcall has
+	 * suspended it, some entries may still be writable. */
 	return own < shadow->memory_size &&
 	       (own != shadow->protected_frame || x86->upcall_depth != 0);
 }
 
-/* An entry that maps a page, and what one may have beyond a user page that is read. */
+/* Checks an entry that maps a page. `may` collects the bits that this entry may have. */
 static void leaf_check(const struct x86 *x86, u32 linear, u32 entry, bool kernel)
 {
 	const struct shadow *shadow = &x86->shadow;

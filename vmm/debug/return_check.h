@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a debug build does in entry.S before a return to a guest, with the vCPU in EAX. */
+/* Calls the checks of a debug build before a return to a guest, and leaves the vCPU in EAX. */
 #pragma once
 
 .macro CHECK_RETURN

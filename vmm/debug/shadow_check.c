@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What holds of shadow page tables whenever their guest runs, the VMM's work for it being done or
- * suspended at a point (guests/x86/upcall.h):
+ * The check of the invariant of shadow page tables. The invariant holds whenever the guest runs,
+ * when the VMM's work for it is done or suspended at a point (guests/x86/upcall.h):
  *
- *	- The VMM's part of every directory is memory_directory's, but for the vCPU's own page
- *	  table, of which only the shared page and the stacks without suspended work can be written.
- *	- The kernel half of every space is the master's.
- *	- A leaf names memory of the guest, or for reading the page of ones or the guest's local
- *	  APIC; has A and D, which the CPU then never sets; is global in the kernel half only, and
- *	  others there are known (local_kernel). The protected page cannot be written.
- *	- A frame of the pool is in one place, or free. What of it is not zero is marked: in a
+ *	- The VMM's part of every directory equals memory_directory's, except for the vCPU's own
+ *	  page table. Of that, only the shared page, the alias unless it is a trap, and the stacks
+ *	  without suspended work can be written.
+ *	- The kernel half of every space equals the master's.
+ *	- A leaf names memory of the guest. For reading it may also name the page of ones, or the
+ *	  guest's local APIC. It has A and D, so that the CPU never sets them. Only leaves of the
+ *	  kernel half are global; if one there is not, local_kernel says so. The protected page
+ *	  cannot be written.
+ *	- A frame of the pool is in one place, or free. Its parts that are not zero are marked: in a
  *	  directory by used_groups, elsewhere by the pool's marks.
- *	- Spaces are found by their hash, once each, and lie where space_limit and space_free say.
- *	- CR3, the current space and the guest's directory are those of the guest's registers.
- *	- Where protected_page says that the kernel writes the protected page, no store passes by.
+ *	- Each space is found once by its hash, and lies where space_limit and space_free say.
+ *	- CR3, the current space and the guest's directory agree with the guest's registers.
+ *	- At the linear address in protected_page the kernel cannot write, so each store traps.
  *
- * That an entry is what the guest's tables said at some time since the last flush is not seen from
- * here: tests/fuzz/fuzz_shadow.c holds a model against it.
+ * The check cannot see whether an entry is what the guest's tables said at some time since the last
+ * flush; tests/fuzz/fuzz_shadow.c compares with a model for that.
  */
 #include "debug/shadow_check.h"
 
@@ -30,12 +32,12 @@
 #include "lib/owner.h"
 
 #define STACK_DISTANCE 3u /* pages from one upcall's stack to the next */
-/* The entries of a part of a full check that each return pays for. */
+/* How many entries of a full check each return pays for, on average. */
 #define RETURN_SHARE 128u
 
 #define OWN (PTE_P | PTE_W | PTE_A | PTE_D)
 
-/* Returns since the last check of all. */
+/* The number of returns since the last full check. */
 OF_CORE static u32 returns;
 
 /* The VMM's part */
@@ -54,8 +56,8 @@ static u32 frame_of(const void *pool)
 	return (u32)pool - pool_distance;
 }
 
-/* What the vCPU's table shows at a page: the stacks that something suspended lies on are read-only,
- * and the alias is while it is a trap. */
+/* Checks one page of the vCPU's own table. A stack that holds suspended work is read-only, and so
+ * is the alias while it is a trap. */
 static void own_page_check(const struct x86 *x86, u32 index, u32 entry)
 {
 	u32 shared = frame_of(x86->vcpu->shared);
@@ -74,7 +76,8 @@ static void own_page_check(const struct x86 *x86, u32 index, u32 entry)
 		flags &= stack / STACK_DISTANCE < x86->upcall_depth ? ~PTE_W : ~0u;
 		claim(frame, "a stack's page is in two places");
 	} else {
-		/* The bit of a hole is turned with that of the stack's other page. */
+		/* The hole below a stack may have W set or not: it changes with that of the
+		 * stack's other page, and means nothing in an absent entry. */
 		entry &= ~PTE_W;
 		flags = 0;
 	}
@@ -137,7 +140,7 @@ static void space_check(const struct x86 *x86, const struct space *space)
 			     i << LARGE_PAGE_SHIFT, space->guest);
 }
 
-/* Of those behind it in its chain none is the same directory's. */
+/* Checks that no space behind this one in its chain is that of the same directory. */
 static void chain_check(const struct shadow *shadow, const struct space *space)
 {
 	for (u32 link = space->next; link != 0; link = space_at(shadow, link - 1)->next)
@@ -145,7 +148,7 @@ static void chain_check(const struct shadow *shadow, const struct space *space)
 		     "a directory has two spaces", link, space->guest);
 }
 
-/* Each space that is used is in one chain, that of its hash. Returns how many. */
+/* Checks that each space in a chain is in that of its hash. Returns how many there are. */
 static u32 chains_check(const struct shadow *shadow)
 {
 	u32 count = 0;
@@ -231,7 +234,7 @@ static bool is_memory_of_guests(u32 frame)
 	return false;
 }
 
-/* The windows show memory of guests, to the VMM only. */
+/* Checks that the windows show only memory of guests, and show it to the VMM only. */
 static void windows_check(void)
 {
 	entries_looked_at += MEMORY_WINDOWS;
@@ -241,7 +244,8 @@ static void windows_check(void)
 		     "a window shows what is not the guests'", i, memory_windows[i]);
 }
 
-/* The present entry of an address, or 0. */
+/* Returns the present leaf of an address, or 0. A large page's is returned as that of a small
+ * one. */
 static u32 entry_find(const u32 *directory, u32 linear)
 {
 	u32 entry = directory[linear >> LARGE_PAGE_SHIFT];
@@ -271,7 +275,7 @@ static void owned_check(const struct x86 *x86)
 	const struct shadow *shadow = &x86->shadow;
 
 	claims_forget();
-	claim(frame_of(x86), "the guest's PC is in two places");
+	claim(frame_of(x86), "the guest's struct x86 is in two places");
 	claim(frame_of(x86->vcpu->shared), "the shared page is in two places");
 	claim(x86->vcpu->tables_frame, "the descriptor tables are in two places");
 	claim(x86->vcpu->table_frame, "the vCPU's table is in two places");
@@ -302,7 +306,7 @@ void shadow_check(const struct x86 *x86)
 	claim_free_ones();
 }
 
-/* The entry that a fault has filled, with those near it. */
+/* Checks the part of a page table that the guest's last fault may have filled. */
 static void recent_check(const struct x86 *x86)
 {
 	u32 linear = x86->vcpu->fault_address & ~(PART * PAGE_SIZE - 1);

@@ -6,9 +6,10 @@
 
 struct x86;
 
-/* Panics with a sentence if any of a guest's shadow page tables, or of what the VMM has noted about
- * them, is not as it must be whenever the guest runs. All are looked at. */
+/* Checks all of a guest's shadow page tables, and what the VMM has noted about them. Panics with a
+ * sentence if something breaks the invariant (shadow_check.c). */
 void shadow_check(const struct x86 *x86);
-/* At each return to the current guest, interrupts are disabled: looks at what the entry can have
- * changed, and at all as often as that costs a return no more than RETURN_SHARE entries. */
+/* Is called at each return to the current guest, with interrupts disabled. Checks what the entry
+ * can have changed, and everything so rarely that it costs each return RETURN_SHARE entries on
+ * average. */
 void shadow_check_return(void);

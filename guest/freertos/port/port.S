@@ -16,8 +16,9 @@
 #define SHARED_PENDING 8
 #define PORT_VECTORS (GANDALF_VECTOR_DOORBELL - GANDALF_VECTOR_IRQ + 1)
 
-/* Completes the frame above from the interrupt flag down, in EAX, and stores
- * ESP in the first field of the task's control block. */
+/* Completes the frame above below the registers: pushes the interrupt flag, which
+ * is in EAX, saves the floating-point state, and stores ESP in the first field of
+ * the task's control block. */
 .macro save_context
 	pushl	%eax
 	movl	port_floating_point, %eax
@@ -30,7 +31,7 @@
 .endm
 
 	.text
-/* One entry of 16 bytes for each vector; the VMM has set the flag to 0. */
+/* Each vector has an entry of 16 bytes, on the task's stack. The VMM has set the flag to 0. */
 	.balign	16
 	.globl	port_interrupt_entries
 port_interrupt_entries:
@@ -45,10 +46,17 @@ port_interrupt_entries:
 
 port_interrupt_common:
 	cld
-	movl	$GANDALF_INTERRUPT_FLAG, %eax	/* it was set, or we were not here */
+	movl	$GANDALF_INTERRUPT_FLAG, %eax	/* it was set, or no interrupt had come */
 	save_context
+	/*
+	 * The port's own stack for port_interrupt(), highest address first:
+	 *	(port_stack_top)
+	 *	12 bytes unused
+	 *	index, the argument, on a multiple of 16
+	 *	return address	<- ESP
+	 */
 	movl	port_stack_top, %esp
-	subl	$12, %esp		/* the argument on a multiple of 16 */
+	subl	$12, %esp
 	pushl	%ebx
 	call	port_interrupt
 	jmp	port_restore_context
@@ -82,7 +90,7 @@ port_restore_context:
 	jne	3f
 2:	popal
 	iret
-	/* What waits interrupts the task here, or behind the IRET. */
+	/* An interrupt that waits is delivered here, or behind the IRET. */
 3:	movl	$GANDALF_HYPERCALL_INTERRUPT_FLAG, %eax
 	int	$GANDALF_HYPERCALL_VECTOR
 	jmp	2b

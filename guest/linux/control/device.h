@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way to the VMM. Tests put something else behind it. */
+/* The way to the VMM, by the driver. Tests replace it. */
 #ifndef GANDALFCTL_DEVICE_H
 #define GANDALFCTL_DEVICE_H
 
@@ -9,20 +9,20 @@
 #include "gandalf.h"
 #include "control.h"
 
-/* Where control.h gives no place: the object is not a guest's. */
+/* The place of an object that is not a guest's (control.h). */
 #define NO_PLACE 0
 
-/* False after a sentence on standard error. */
+/* Opens the device. Returns false after a sentence on standard error. */
 bool device_open(void);
 
-/* Keeps others from loading an image meanwhile; false if one is about it. */
+/* Keeps others from loading an image meanwhile. Returns false if another is loading one. */
 bool device_lock(void);
 
-/* What the VMM answers: bytes, 0 or -errno. */
+/* These return the VMM's answer: a number of bytes, 0 or -errno. */
 long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uint32_t size);
 long device_write(uint32_t object, uint32_t place, uint32_t offset, const void *from,
 		  uint32_t size);
-/* size, entry: of the image, for GANDALF_ACTION_LOAD. */
+/* size and entry are those of the image, for GANDALF_ACTION_LOAD. */
 long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry);
 long device_alive(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the VMM says of the machine and its guests, and how one asks it to act on one. */
+/* Reads what the VMM says of the machine and its guests, and has it act on a guest. */
 #ifndef GANDALFCTL_GUEST_H
 #define GANDALFCTL_GUEST_H
 
@@ -14,14 +14,14 @@ struct guest {
 	struct gandalf_guest_status status;
 };
 
-/* These are false after a sentence on standard error. */
-/* An object of control.h, whole. */
+/* The functions below return false after a sentence on standard error. */
+/* Reads an object of control.h as a whole. */
 bool object_read(uint32_t object, uint32_t place, void *to, uint32_t size);
 bool system_read(struct gandalf_system_status *status);
 bool guest_read(uint32_t place, struct guest *guest);
-/* The guest of that name, and the system if it is not NULL. */
+/* Finds the guest of that name, and reads the system's status, too, if system is not NULL. */
 bool guest_find(const char *name, struct guest *guest, struct gandalf_system_status *system);
-/* As guest_find(), and it is not the Linux that this program runs in. */
+/* Does what guest_find() does, but refuses the Linux that this program runs in. */
 bool guest_find_other(const char *name, struct guest *guest);
 
 /* Says why the VMM refused to read or write. Returns 1. */
@@ -29,12 +29,13 @@ int refused(long error);
 
 const char *guest_state_name(const struct guest *guest);
 const char *guest_kind_name(const struct guest *guest);
-/* Whether its memory is in use. */
+/* Returns whether the guest's memory is in use. */
 bool guest_lives(const struct guest *guest);
 
-/* Has the VMM act, again as long as it is busy with the guest. Returns 0 or -errno. */
+/* Has the VMM act on a guest, and repeats that while it is busy with the guest. Returns 0 or
+ * -errno. */
 long guest_act(const struct guest *guest, uint32_t action, uint32_t size, uint32_t entry);
-/* Waits while the guest is being loaded; true, unless its status cannot be read. */
+/* Waits while the guest is being loaded. Returns false only if its status cannot be read. */
 bool guest_settle(struct guest *guest);
 
 #endif

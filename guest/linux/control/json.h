@@ -12,14 +12,14 @@
 
 void json_object(const char *name);
 void json_array(const char *name);
-/* Ends the innermost object or array; the outermost with its line. */
+/* Ends the innermost object or array. The end of the outermost one also ends the line. */
 void json_end(void);
 
 void json_string(const char *name, const char *text);
-/* Any bytes: a byte above 127 becomes the character of that number. */
+/* Writes any bytes as a string. A byte above 127 becomes the character of that number. */
 void json_bytes(const char *name, const char *bytes, size_t size);
 void json_number(const char *name, uint64_t number);
-/* With four digits behind the point. */
+/* Writes a number with four digits behind the point. */
 void json_fraction(const char *name, double number);
 void json_truth(const char *name, bool truth);
 void json_null(const char *name);

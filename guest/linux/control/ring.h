@@ -14,12 +14,13 @@ struct ring {
 	bool complete;    /* nothing was written before the first byte read */
 };
 
-/* Begins with the oldest byte that is still there. False after a sentence. */
+/* Begins with the oldest byte that is still there. Returns false after a sentence on standard
+ * error. */
 bool ring_begin(struct ring *ring, uint32_t place);
 
 /*
- * Reads what is new. lost: bytes before it that were overwritten meanwhile.
- * Returns the number of bytes, or -1 after a sentence.
+ * Reads what is new. Sets *lost to the number of bytes before it that were overwritten
+ * meanwhile. Returns the number of bytes, or -1 after a sentence on standard error.
  */
 long ring_read(struct ring *ring, char bytes[GANDALF_CONSOLE_RING], uint32_t *lost);
 

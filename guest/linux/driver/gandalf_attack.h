@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the hostile driver's attacks consist of: a request, what comes of it, and
- * instructions that may fault. gandalf_attack.c runs them by their names.
+ * The parts of the hostile driver's attacks: a request, its outcome, and instructions
+ * that may fault. gandalf_attack.c runs attacks by their names.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "gandalf.h"
 
 #define ARGUMENTS_MAXIMUM 4
-/* Selectors are below: those of 512 entries, in either table, with any RPL. */
+/* All selectors that are tried are below this: 512 entries, in either table, with any RPL. */
 #define SELECTORS 0x1000
 /* The GDT entry that the attacks overwrite: the last TLS descriptor. */
 #define SPARE_ENTRY GDT_ENTRY_TLS_MAX
@@ -36,7 +36,7 @@ struct attack {
 	enum outcome (*run)(struct request *request);
 };
 
-/* Each ends with an entry without a name. */
+/* The lists of attacks. Each ends with an entry whose name is NULL. */
 extern const struct attack segment_attacks[], transfer_attacks[], register_attacks[];
 extern const struct attack page_attacks[], instruction_attacks[];
 
@@ -55,7 +55,7 @@ extern const struct attack page_attacks[], instruction_attacks[];
 		     : "memory", "cc")
 #define TRY(faulted, instructions, outputs, inputs...)			\
 	TRY_AND_CLEAN(faulted, instructions, "", outputs, inputs)
-/* Two outputs in the place of one, and none. */
+/* For outputs: BOTH gives two in the place of one, NO_OUTPUT none. */
 #define BOTH(first, second) first, second
 #define NO_OUTPUT "+m" (attack_no_output)
 
@@ -66,7 +66,7 @@ static inline enum outcome outcome_of(u32 faulted, enum outcome otherwise)
 	return faulted ? OUTCOME_FAULT : otherwise;
 }
 
-/* Memory by a segment register, "ds" for one. Return whether it faulted. */
+/* Access memory by a segment register, such as "ds". Return whether that faulted. */
 u32 attack_read_segment(const char *segment, u32 address, u32 *value);
 u32 attack_write_segment(const char *segment, u32 address, u32 value);
 

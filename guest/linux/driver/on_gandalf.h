@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What our drivers ask before they do anything. */
+/* Questions about the machine that the drivers ask before they do anything. */
 #pragma once
 
 #include <linux/types.h>
@@ -8,7 +8,7 @@
 
 #include "gandalf.h"
 
-/* Whether there is a VMM: on a bare machine nothing is mapped at its page. */
+/* Returns whether there is a VMM. On a bare machine nothing is mapped at the shared page. */
 static inline bool on_gandalf(void)
 {
 	const struct gandalf_shared *shared = (const void *)GANDALF_SHARED_PAGE;
@@ -18,9 +18,9 @@ static inline bool on_gandalf(void)
 	       version == GANDALF_ABI_VERSION;
 }
 
-/* Whether its chips are virtual: in ring 1 the I/O privilege level says whether ports enter the
- * VMM. Linux's own functions read the virtual interrupt flag, and no other one. To be asked before
- * anything else may be mapped at that page of a bare machine: at the start. */
+/* Returns whether there is a VMM with virtual chips: in ring 1 the I/O privilege level says whether
+ * port accesses enter it. PUSHF is used since Linux's own functions read the virtual interrupt flag
+ * only. It must be called at the start, before a bare machine maps something else at that page. */
 static inline bool on_shared_cpu(void)
 {
 	unsigned long flags;

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What abi/ includes: the kernel has these types under another name. */
+/* Stands for the <stdint.h> that abi/ includes. The kernel has its types in <linux/types.h>. */
 #include <linux/types.h>

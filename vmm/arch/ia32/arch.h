@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The architecture as core sees it, by the include path: core knows no register, no bit of a
- * page-table entry and no exception. What is short is inline, since speed asks for it. The other
- * way, the architecture calls core where the machine enters the VMM (vmm/walls.toml has the
- * list).
+ * The architecture as core sees it: core includes this header and no other of the architecture,
+ * and knows no register, no bit of a page-table entry and no exception. Short functions are
+ * inline, for speed. In the other direction the architecture calls core where the machine enters
+ * the VMM (vmm/walls.toml lists these calls).
  *
- * Behind this header are also: rdtsc() and rdtsc_since(), the time in ticks; fetch_add() and
- * bit_test(), words that an interrupt does not split (cpu.h); physical memory and what is mapped
+ * This header also brings: rdtsc() and rdtsc_since(), the time in ticks; fetch_add() and
+ * bit_test(), which an interrupt does not split (cpu.h); physical memory and what is mapped
  * in every address space (memory.h, layout.h); the switch between vCPUs (switch.h); the parts of
- * a report that are the architecture's (exception.h).
+ * a report that belong to the architecture (exception.h).
  */
 #pragma once
 
@@ -21,37 +21,41 @@
 #include "arch/ia32/switch.h"
 #include "masked_state.h"
 
-/* Interrupts of the core. What is behind the last three is a masked section, by name. */
+/* Interrupts of the core. Each of the last three macros begins the masked section that it names
+ * (core/masked.h). */
 #define interrupts_enable() sti()
 #define interrupts_disable(section) cli(section)
-/* Lets in what waits, and disables again. */
+/* Lets in the interrupts that wait, and disables them again. */
 #define interrupts_admit(section) sti_nop_cli(section)
-/* Sleeps until one has been served. */
+/* Sleeps until an interrupt has been served, and disables them again. */
 #define interrupts_await(section) sti_hlt_cli(section)
 
-/* Brings the processor from its state at boot to the VMM's: tables, entries, paging, FPU. */
+/* Brings the processor from its state at boot to the VMM's: entries, descriptor tables, FPU. */
 void processor_init(void);
-/* Room for a new vCPU's tables; false if the pool is too small. */
+/* Allocates a new vCPU's tables. Returns false if the pool is empty. */
 MUST_CHECK bool processor_create(struct vcpu *vcpu);
-/* As it is at power-on, for a guest that starts; on the idle vCPU, which lets others run
- * meanwhile. */
+/* Sets the vCPU's processor state to that at power-on, before a guest starts. The idle vCPU calls
+ * this, and lets more urgent guests run meanwhile. */
 void processor_reset(struct vcpu *vcpu);
-/* When its kind has made its first frame: what the next return to it loads. */
+/* Decides what CR0 the first return to the vCPU loads. It is called when the guest's kind has made
+ * the first frame. */
 void processor_start(struct vcpu *vcpu);
-/* It has been taken down: nothing of it is left in registers that are switched late. */
+/* Forgets a vCPU whose guest has been taken down: the FPU, which is switched late, then no longer
+ * counts as holding its state. */
 void processor_stop(const struct vcpu *vcpu);
-/* Before a switch between the two, if one of them has had breakpoints. */
+/* Loads the debug registers before a switch, if either vCPU has a breakpoint enabled. Core calls it
+ * only once a guest has enabled one (core.unusual). */
 static inline void processor_prepare(const struct vcpu *from, const struct vcpu *to)
 {
 	if ((to->dr[7] | from->dr[7]) & DEBUG_ENABLES)
 		debug_load(to);
 }
 
-/* A guest that takes the core's interrupts itself uses the vector of the VMM's clock as it
- * likes. */
+/* Gives the vector of the VMM's clock to the guest that takes the core's interrupts itself (true),
+ * or back to the VMM (false). A guest that has it uses it as it likes. */
 void trap_give_clock(bool given);
 
-/* The number and the arguments of the hypercall in a frame (abi/gandalf.h). */
+/* Return the number of the hypercall in a frame, and its arguments 0 to 3 (abi/gandalf.h). */
 static inline u32 frame_number(const struct frame *frame)
 {
 	return frame->eax;

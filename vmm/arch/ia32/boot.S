@@ -10,7 +10,7 @@
 #include "core/masked_assembler.h"
 
 #define MULTIBOOT_MAGIC 0x1BADB002
-/* Modules on page boundaries, and memory information. */
+/* Asks for modules on page boundaries, and for memory information. */
 #define MULTIBOOT_FLAGS 0x00000003
 
 #define CR4_PSE 0x00000010
@@ -45,8 +45,12 @@ boot_entry:
 
 	.text
 boot_high:
-	/* The boot stack, empty but for the return address that init() never
-	 * uses, is also the one of the core when no guest runs. */
+	/*
+	 * The idle vCPU goes on using this stack when no guest runs. init() finds on it,
+	 * highest address first:
+	 *	(boot_stack_top)
+	 *	return address, never used	<- esp
+	 */
 	mov	$boot_stack_top, %esp
 	mov	%ebp, %eax
 	mov	%esi, %edx

@@ -44,7 +44,7 @@ static inline void outb(u16 port, u8 value)
 	__asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port));
 }
 
-/* Size 1, 2 or 4 bytes. */
+/* Reads a port of 1, 2 or 4 bytes; size says of how many. */
 static inline u32 port_in(u16 port, u32 size)
 {
 	u32 value = 0;
@@ -75,7 +75,7 @@ static inline u64 rdtsc(void)
 	return value;
 }
 
-/* The ticks since then, in two halves; false if they are negative. */
+/* Computes the ticks since *time, in two halves. Returns false if *time is still to come. */
 static inline bool rdtsc_since(const u64 *time, u32 *low, s32 *high)
 {
 	bool over;
@@ -86,7 +86,7 @@ static inline bool rdtsc_since(const u64 *time, u32 *low, s32 *high)
 	return over;
 }
 
-/* A bit of a table, by its number. */
+/* Returns the bit of this number in a bitmap whose lowest bit comes first. */
 static inline bool bit_test(const void *bits, u32 number)
 {
 	bool set;
@@ -95,7 +95,8 @@ static inline bool bit_test(const void *bits, u32 number)
 	return set;
 }
 
-/* Two words that may not be there: false then, by way of trap_vmm(). */
+/* Reads two words at an address that may be unmapped. Returns false if it is: trap_vmm() finds
+ * the failing instruction in the fix-up table. */
 MUST_CHECK static inline bool read_or_fail(const u32 *from, u32 *low, u32 *high)
 {
 	__asm__ goto("1: mov (%2), %0\n2: mov 4(%2), %1\n"
@@ -106,7 +107,7 @@ failed:
 	return false;
 }
 
-/* The same for a store. */
+/* Stores a word at an address that may be unmapped. Returns false if it is. */
 MUST_CHECK static inline bool write_or_fail(u32 *to, u32 value)
 {
 	__asm__ goto("1: mov %1, %0\n"
@@ -152,8 +153,9 @@ INSTRUCTIONS(sti, "sti") INSTRUCTIONS(clts, "clts") INSTRUCTIONS(halt, "hlt")
 #undef INSTRUCTIONS
 
 /*
- * An instruction behind which interrupts are masked, in a section that core/masked.h has. "inline"
- * is for GCC's guess at its size, which takes each line for an instruction.
+ * Begins a masked section, which core/masked.h must name: interrupts are masked behind the
+ * instructions in text. The word "inline" keeps GCC from counting each line of the record as an
+ * instruction when it decides what to inline.
  */
 #define MASKING(text, section)                                                                \
 	do {                                                                                  \
@@ -163,18 +165,19 @@ INSTRUCTIONS(sti, "sti") INSTRUCTIONS(clts, "clts") INSTRUCTIONS(halt, "hlt")
 
 #define cli(section) MASKING("cli", section)
 /* Sleeps until an interrupt has been served in ring 0. STI delays interrupts
- * by one instruction, so none can be served between it and HLT. */
+ * by one instruction, so no interrupt can be served between STI and HLT. */
 #define sti_hlt_cli(section) MASKING("sti; hlt; cli", section)
 /* Lets interrupts in for the length of one instruction. */
 #define sti_nop_cli(section) MASKING("sti; nop; cli", section)
 
-/* Of a map of bits, the lowest first. */
+/* Sets the bit of this number in a bitmap whose lowest bit comes first. */
 static inline void bit_set(u32 *map, u32 number)
 {
 	__asm__ volatile("bts %1, %0" : "+m"(*map) : "r"(number) : "memory", "cc");
 }
 
-/* An interrupt comes before or behind it, not in the middle. Returns the old value. */
+/* Adds to a word in one instruction, so that an interrupt cannot come in the middle. Returns the
+ * old value. */
 static inline u32 fetch_add(u32 *at, u32 value)
 {
 	__asm__ volatile("xadd %0, %1" : "+r"(value), "+m"(*at) : : "memory", "cc");
@@ -182,11 +185,11 @@ static inline u32 fetch_add(u32 *at, u32 value)
 }
 
 /*
- * Leaves this stack, whose pointer goes to from + offset, and goes on where the other, whose
- * pointer is at to + offset, was left in the same way; with that CR3 unless it is 0. What is left
- * of a stack, highest address first:
+ * Saves this stack's pointer at from + offset, loads the one at to + offset, and goes on where the
+ * other stack was left in the same way. Loads cr3 in between, unless it is 0. A stack that has been
+ * left looks like this, highest address first:
  *	ebp
- *	where it goes on	<- what is saved
+ *	return address, where it goes on	<- the pointer that is saved
  */
 static inline void switch_stack(void *from, void *to, const u32 offset, u32 cr3)
 {
@@ -198,8 +201,12 @@ static inline void switch_stack(void *from, void *to, const u32 offset, u32 cr3)
 			 : "eax", "edx", "edi", "memory", "cc");
 }
 
-/* Gives this stack up: the function, which does not return, begins at the top of another one, with
- * that CR3. */
+/*
+ * Gives this stack up, loads cr3, and calls a function that does not return at the top of another
+ * stack. There the function finds, highest address first:
+ *	(top)
+ *	return address, never used	<- esp
+ */
 static inline _Noreturn void stack_leave(const void *top, u32 cr3, void (*function)(void))
 {
 	__asm__ volatile("mov %0, %%esp; mov %1, %%cr3; call *%2"
@@ -207,7 +214,8 @@ static inline _Noreturn void stack_leave(const void *top, u32 cr3, void (*functi
 	__builtin_unreachable();
 }
 
-/* A sum with 32 bits behind the point: *rest, the first's, becomes the sum's. */
+/* Adds two numbers that have 32 bits behind the point, which are in *rest and *more_rest. Returns
+ * the whole part of the sum, and leaves its fraction in *rest. */
 static inline u64 add_with_rest(const u64 *whole, const u64 *more, u32 *rest,
 				const u32 *more_rest)
 {
@@ -234,7 +242,7 @@ static inline void lgdt_lidt_ltr(const struct table_register *gdt,
 			 : : "m"(*gdt), "m"(*idt), "r"(task) : "memory");
 }
 
-/* All segment registers; FS, GS and the local descriptor table, which nobody gets, become
+/* Loads CS, DS, ES and SS. FS, GS and the local descriptor table, which nobody gets, become
  * null. */
 static inline void load_segments(u32 code, u32 data)
 {

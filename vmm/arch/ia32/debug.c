@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Debug registers. A breakpoint of a guest on an address of the VMM is kept in
- * its registers but never enabled in the real ones: it would stop the VMM, or
+ * Debug registers. A guest may set a breakpoint on an address of the VMM, and reads
+ * it back, but it is never enabled in the real registers: it would stop the VMM, or
  * tell the guest what the VMM does.
  */
 #include "arch/ia32/debug.h"
 
 #include "core/core.h"
 
-/* DR7: without the general-detect bit, which guests do not get. */
+/* DR7_GUEST lacks the general-detect bit (13), which guests do not get. */
 #define DR7_FIXED 0x400u
 #define DR7_GUEST 0xffff03ffu
 #define DR6_FIXED 0xffff0ff0u
@@ -33,7 +33,7 @@ void debug_load(const struct vcpu *vcpu)
 	dr7_write(dr7_real(vcpu));
 }
 
-/* Numbers 4 and 5 are other names of 6 and 7. */
+/* Both functions below turn numbers 4 and 5, which are other names of 6 and 7, into these. */
 
 void debug_write(struct vcpu *vcpu, unsigned number, u32 value)
 {

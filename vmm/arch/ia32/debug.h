@@ -4,13 +4,15 @@
 
 #include "core/vcpu.h"
 
-/* DR7: L0 to G3. */
+/* The enable bits of DR7, L0 to G3. */
 #define DEBUG_ENABLES 0xffu
 
-/* Loads the registers of a vCPU; to be called if it or the one before uses them. */
+/* Loads the vCPU's DR0 to DR3 and DR7. It must be called before a switch if this vCPU or the one
+ * before it has a breakpoint enabled. */
 void debug_load(const struct vcpu *vcpu);
-/* The guest's MOV to and from DR; numbers 4 and 5 are aliases of 6 and 7. */
+/* Do the guest's MOV to and from a debug register. Numbers are 0 to 7; 4 and 5 are aliases of 6
+ * and 7. The vCPU is the current one. */
 void debug_write(struct vcpu *vcpu, unsigned number, u32 value);
 u32 debug_read(const struct vcpu *vcpu, unsigned number);
-/* A #DB in the guest: its DR6 as the CPU left it. */
+/* Moves the cause of a #DB from the real DR6 to the guest's, and clears the real one. */
 void debug_exception(struct vcpu *vcpu);

@@ -12,15 +12,15 @@
 
 #define CR0_WP 0x10000
 
-/* Where a fault at address \at goes on: read by trap_vmm() in trap.c. */
+/* Says that a fault of the instruction at \at goes on at \to. trap_vmm() in trap.c reads it. */
 .macro FIXUP at, to
 	.section .fixups, "a"
 	.long	\at, \to
 	.previous
 .endm
 
-/* The stubs of all vectors: trap_init() makes them. In a page of their own, since a
- * CPU gives up what it knows of code when something near it is written. */
+/* Room for the stubs of all vectors, which trap_init() makes. They have a page of their own,
+ * since a CPU drops the code that it has decoded when something near it is written. */
 	.section .stubs, "awx", @nobits
 	.balign	4096
 	.globl	entry_stubs
@@ -29,12 +29,15 @@ entry_stubs:
 	.text
 
 /*
- * The VMM stack here, highest address first:
- *	ss, esp			only from ring 1 and 3
- *	eflags, cs, eip
- *	error code, vector
- *	ds, es, fs, gs
- *	eax ecx edx ebx (CR0 at entry) ebp esi edi	<- esp after PUSHA
+ * Saves the registers and loads the VMM's data segments; EAX is CR0 then. The VMM stack behind it,
+ * highest address first, with offsets from ESP:
+ *	72 ss, 68 esp				only from ring 1 and 3, by the CPU
+ *	64 eflags, 60 cs, 56 eip		by the CPU
+ *	52 error code, 48 vector		by the stub; the error code also by the CPU
+ *	44 ds, 40 es, 36 fs, 32 gs
+ *	28 eax, 24 ecx, 20 edx, 16 ebx
+ *	12 unused: entry stores CR0 here
+ *	8 ebp, 4 esi, 0 edi			<- esp
  */
 .macro ENTER
 	push	%ds
@@ -48,7 +51,7 @@ entry_stubs:
 	cld
 	mov	%cr0, %eax
 .endm
-	/* From here on the VMM may write its own memory: WP 0. */
+	/* Clears WP, so that the VMM may write its own memory from here on. EAX is CR0. */
 .macro CLEAR_WP
 	test	$CR0_WP, %eax
 	jz	1f
@@ -56,7 +59,8 @@ entry_stubs:
 	mov	%eax, %cr0
 1:
 .endm
-	/* A hypercall, from a guest: what its function returns is the guest's EAX. */
+	/* Serves a hypercall, which only a guest can make. What its function returns becomes
+	 * the guest's EAX. */
 	.globl	entry_hypercall
 entry_hypercall:
 	ENTER
@@ -76,20 +80,20 @@ entry:
 	call	*trap_handlers(, %edx, 4)
 	.globl	entry_return
 entry_return:
-	/* A guest's frame lies where the vCPU has it (arch/ia32/origin.h). */
+	/* The frame is a guest's if it lies where vcpu->frame says (arch/ia32/origin.h). */
 	mov	core, %eax
 	cmp	VCPU_FRAME(%eax), %esp
 	jne	return_vmm
 return_to_guest:
-	/* From here on nothing changes any more. */
+	/* With interrupts masked, nothing changes any more that the return depends on. */
 	cli
 	MASKED	return_to_guest
 	cmpl	$0, VCPU_ATTENTION(%eax)
 	je	return_guest
 	call	trap_attend
 	mov	core, %eax
-	/* To a guest: its CR0 (WP for Linux, TS). Reloaded only if it differs,
-	 * since a MOV to CR0 is slow and serialising. */
+	/* Returns to a guest with its CR0 (WP for Linux, TS), which is loaded only if it
+	 * differs, since a MOV to CR0 is slow and serialising. */
 return_guest:
 	CHECK_RETURN
 	mov	VCPU_CR0(%eax), %ecx
@@ -107,15 +111,16 @@ pop_ds:	pop	%ds
 return_iret:
 	iret
 
-	/* void entry_leave(struct frame *frame): as if a handler returned to a frame as above. */
+	/* void entry_leave(struct frame *frame) goes on as if a handler returned to that frame. */
 	.globl	entry_leave
 entry_leave:
 	mov	%eax, %esp
 	jmp	entry_return
 
-	/* To the VMM itself: with the CR0 and the segments that it had. FS and GS mean
-	 * nothing to it, and whose selectors they hold this GDT may lack; but at the first
-	 * instructions of an entry, before DS is loaded, they are still this guest's. */
+	/* Returns to the VMM itself, with the CR0, DS and ES that it had. FS and GS mean nothing
+	 * to the VMM, and this GDT may lack the selectors in them, so they are not loaded. The
+	 * exception is an entry that was interrupted before it loaded DS: FS and GS are still
+	 * those of this guest then. */
 return_vmm:
 	mov	12(%esp), %eax
 	mov	%eax, %cr0
@@ -131,8 +136,8 @@ return_vmm:
 	add	$8, %esp
 	iret
 
-	/* A selector that the guest's tables no longer hold: the null selector
-	 * stands in for it. */
+	/* Puts the null selector in the place of one that the guest's tables no longer hold,
+	 * and pops again. */
 .macro POP_FIXUP at
 	FIXUP	\at, fix_\at
 fix_\at:
@@ -144,15 +149,27 @@ fix_\at:
 	POP_FIXUP pop_es
 	POP_FIXUP pop_ds
 
-	/* The guest cannot be entered as its frame says. ESP points at EIP, CS,
-	 * EFLAGS, ESP, SS, as after the CPU's own pushes. */
+	/*
+	 * The IRET has faulted: the guest cannot be entered as its frame says. What the IRET did
+	 * not pop is what the CPU pushes on an entry, so the two pushes make it an entry with a
+	 * vector of its own. Highest address first:
+	 *	ss, esp, eflags, cs, eip	left by the IRET
+	 *	0, the error code
+	 *	VECTOR_RETURN_FAULT		<- esp at entry
+	 */
 	FIXUP	return_iret, fix_iret
 fix_iret:
 	push	$0
 	push	$VECTOR_RETURN_FAULT
 	jmp	entry
 
-/* u32 entry_copy(void *to, const void *from, u32 size) */
+/*
+ * u32 entry_copy(void *to, const void *from, u32 size). A fault of a REP MOVS goes on at its
+ * fix-up with the same stack, highest address first:
+ *	return address
+ *	esi of the caller
+ *	edi of the caller	<- esp
+ */
 	.globl entry_copy
 entry_copy:
 	push	%esi

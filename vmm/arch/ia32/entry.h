@@ -8,15 +8,17 @@
 /* A fault of the IRET or the segment loads that lead back to a guest arrives
  * with this vector, and with the guest's frame. */
 #define VECTOR_RETURN_FAULT 0x100
-/* An entry from virtual-8086 mode, with what is left of the guest's frame (arch/ia32/origin.c). */
+/* An entry from virtual-8086 mode arrives with this vector, when origin_mend() has made the guest's
+ * frame one of ring 3 (arch/ia32/origin.c). */
 #define VECTOR_VIRTUAL_8086 0x101
 #define VECTORS 0x102
 
-/* Bytes of a stub, and of its first instruction, which stands in for the error code
- * that the CPU does not push. */
+/* A stub has 16 bytes. The first instruction has ENTRY_STUB_ERROR of them and pushes an error
+ * code; gates of exceptions for which the CPU pushes one lead behind it. */
 #define ENTRY_STUB_SIZE 16
-/* One for each vector, and behind them that of hypercalls a second time: where a guest may have
- * interrupts come by that vector it leads to entry() like all others, which can tell. */
+/* Each vector has one stub. The last stub is a second one for the vector of hypercalls, which leads
+ * to entry() like those of other vectors: it is used where a guest can have interrupts come by that
+ * vector, which entry_hypercall() could not tell from hypercalls. */
 #define ENTRY_STUBS 257
 #define ENTRY_STUB_ANY_HYPERCALL 256
 #define ENTRY_STUB_ERROR 2
@@ -27,39 +29,40 @@
 
 struct frame;
 
-/* The way in of a vector: PUSH 0, PUSH of the vector, JMP. */
+/* The first instructions of a vector's entry: PUSH 0, PUSH of the vector, JMP. */
 struct stub {
 	u8 push_error[ENTRY_STUB_ERROR];
 	u8 push;
 	u32 vector;
 	u8 jump;
-	u32 distance; /* from behind it */
+	u32 distance; /* from behind this field to the target */
 	u8 behind[4];
 } __attribute__((packed));
 
 extern struct stub entry_stubs[ENTRY_STUBS];
-/* Where they jump to, that of hypercalls to the latter: never called. */
+/* Where the stubs jump to; that of hypercalls jumps to the latter. C never calls them. */
 void entry(void);
 void entry_hypercall(void);
 
-/* The end of every entry, and where a new vCPU begins: never called, only put on
- * stacks below a frame. */
+/* Ends every entry, and is where a new vCPU begins. C never calls it, but puts its address
+ * below a frame, as the return address of switch_stack(). */
 void entry_return(void);
 
-/* Goes on as a frame says, a guest's or the VMM's own; what lies below it is given up. */
+/* Goes on as a frame says, be it a guest's or the VMM's own. What lies below it is given up. */
 void entry_leave(struct frame *frame) __attribute__((noreturn));
 
-/* C's side: makes the stubs and names the handlers. */
+/* Makes the stubs and fills trap_handlers. */
 void trap_init(void);
+/* The handler of each vector, and of the two that are none; entry.S calls them. */
 extern void (*trap_handlers[VECTORS])(struct frame *frame);
-/* What comes before a return to a guest whose vCPU needs attention: other vCPUs,
- * interrupts to deliver. Interrupts are disabled. */
+/* Does what must come before the return to a guest whose vCPU needs attention: lets more urgent
+ * vCPUs run, and delivers the guest's interrupts. Interrupts are disabled. */
 void trap_attend(void);
 
 /*
- * Copies between the VMM and linear addresses of the current guest, through its
- * shadow. Return 0, or the number of bytes not copied after a fault. The caller
- * has checked that the range ends below GANDALF_BASE.
+ * Copies size bytes between the VMM and linear addresses of the current guest, through
+ * its shadow. Returns 0, or the number of bytes that a fault left uncopied. The caller
+ * has checked that the guest's range ends below GANDALF_BASE.
  */
 MUST_CHECK u32 entry_copy(void *to, const void *from, u32 size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a report that is IA-32's. */
+/* The part of a report that is IA-32's: exceptions by name, and a vCPU's registers. */
 #include "arch/ia32/exception.h"
 
 #include "arch/ia32/switch.h"

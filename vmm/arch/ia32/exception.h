@@ -4,8 +4,9 @@
 
 #include "core/vcpu.h"
 
-/* As the manuals call it (SDM vol. 3, table 6-1), with its mnemonic. */
+/* Returns the manuals' name of an exception, with its mnemonic (SDM vol. 3, table 6-1). Any vector
+ * is allowed. */
 const char *exception_name(unsigned vector);
-/* Logs where a stopped vCPU was, and its registers, in the two parts of a report. */
+/* Log where a stopped vCPU was, and what its registers held: the two parts of a report. */
 void exception_log_place(const struct vcpu *vcpu);
 void exception_log_registers(const struct vcpu *vcpu);

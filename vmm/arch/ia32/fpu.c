@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lazy switch of floating-point state. Guests that do not use the FPU in
- * turn pay nothing; one that takes it over pays a #NM, a save and a load.
+ * The lazy switch of floating-point state. A guest that is the only one to use the
+ * FPU pays nothing; one that takes it over from another pays a #NM, a save and a load.
  */
 #include "arch/ia32/fpu.h"
 
@@ -29,8 +29,8 @@ void fpu_reset(struct vcpu *vcpu)
 	if (core.fpu_owner == vcpu)
 		core.fpu_owner = NULL;
 	memset(vcpu->fpu, 0, sizeof(vcpu->fpu));
-	/* FXSAVE: FCW at 0, abridged tags (0: all empty) at 4, MXCSR at 24.
-	 * FNSAVE: FCW at 0, full tags (all ones: empty) at 8. */
+	/* An FXSAVE image has FCW at 0, abridged tags at 4 (0: all empty), and MXCSR at 24.
+	 * An FNSAVE image has FCW at 0, and full tags at 8 (all ones: empty). */
 	*(u16 *)&vcpu->fpu[0] = FCW_DEFAULT;
 	if (has_fxsr)
 		*(u32 *)&vcpu->fpu[24] = MXCSR_DEFAULT;
@@ -61,7 +61,7 @@ void fpu_take(struct vcpu *vcpu)
 	if (has_fxsr)
 		__asm__ volatile("fxrstor %0" : : "m"(vcpu->fpu));
 	else
-		/* A stopped guest may have left an exception pending. */
+		/* FNINIT comes first, since a stopped guest may have left an exception pending. */
 		__asm__ volatile("fninit; frstor %0" : : "m"(vcpu->fpu));
 	core.fpu_owner = vcpu;
 	fpu_show(vcpu);

@@ -9,14 +9,15 @@
 
 /* Finds out what the CPU has and enables it in CR4. */
 void fpu_init(void);
-/* The state after FNINIT, for a guest that starts. */
+/* Sets the vCPU's state to that after FNINIT, before its guest starts. */
 void fpu_reset(struct vcpu *vcpu);
-/* Whether the vCPU needs CR0.TS on its next entry. */
+/* Returns whether the FPU holds another vCPU's state, so that this one needs CR0.TS. */
 static inline bool fpu_is_foreign(const struct vcpu *vcpu)
 {
 	return core.fpu_owner != vcpu;
 }
-/* Sets its CR0 after that, or after cr0_guest. */
+/* Recomputes the vCPU's real CR0. It must be called when the FPU's owner or cr0_guest has
+ * changed. */
 void fpu_show(struct vcpu *vcpu);
-/* Brings the vCPU's state into the FPU. */
+/* Brings the vCPU's state into the FPU, and saves that of its owner. Interrupts are masked. */
 void fpu_take(struct vcpu *vcpu);

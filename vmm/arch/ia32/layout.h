@@ -13,19 +13,17 @@
 #define LAYOUT_PHYSICAL 0x00100000
 #define LAYOUT_IMAGE 0xFC400000
 
-/* Private to each vCPU: shared page, alias, and the two pages of its VMM stack:
- * all that is writable with WP 1. A hole lies below the stack. Behind it are the stacks of upcalls
- * (guests/x86/upcall.c); what is in use of all these is read-only while the guest runs. */
+/* These 4 MiB are private to each vCPU with address spaces of its own. They hold its shared page,
+ * the alias of that, and the two pages of its VMM stack, which is all that can be written with
+ * WP 1. The page below the stack is not mapped. The stacks of upcalls follow
+ * (guests/x86/upcall.c). A stack that holds suspended work is read-only while the guest runs. */
 #define LAYOUT_VCPU 0xFC000000
 #define LAYOUT_STACK 0xFC011000
 #define LAYOUT_STACK_TOP 0xFC013000
 
-/* Where another CPU begins, in real mode (start.S): a page below 1 MiB. */
-#define LAYOUT_START 0x8000
-
-/* Windows of one page each on physical memory (memory.c). */
+/* The windows on physical memory, of one page each (memory.c). */
 #define LAYOUT_WINDOWS 0xFC800000
-/* Fixed pages: source and destination of a copy, the local APIC. */
+/* Pages with a fixed purpose: source and destination of a copy, the local APIC. */
 #define LAYOUT_FIXED 0xFCC00000
 #define LAYOUT_COPY_FROM 0xFCC00000
 #define LAYOUT_COPY_TO 0xFCC01000
@@ -38,16 +36,17 @@
 /* The frames of the pool: shadow page tables, stacks, descriptor tables. */
 #define LAYOUT_POOL 0xFF000000
 
+/* The index of the first page-directory entry of the VMM's part. */
 #define LAYOUT_DIRECTORY_FIRST 0x3f0
 
-/* Real descriptor tables: a guest's own entries keep their indices, the VMM's
- * follow, the same in every guest. */
+/* Selectors of the VMM in the real descriptor tables. A guest's own entries keep their
+ * indices, and the VMM's follow, at the same place for every guest. */
 #define SELECTOR_VMM_CODE 0x100
 #define SELECTOR_VMM_DATA 0x108
 #define SELECTOR_TSS 0x110
 #define SELECTOR_LDT 0x118
 
-/* Vectors of the VMM's interrupts: the 8259 pair, then the local APIC. */
+/* Vectors of the VMM's interrupts: 16 of the 8259 pair, then those of the local APIC. */
 #define VECTOR_PIC 0x20
 #define VECTOR_APIC_TIMER 0x30
 #define VECTOR_APIC_MESSAGE 0x31

@@ -64,7 +64,7 @@ static void *reach(u32 window, u32 address, bool physical)
 	return physical ? fixed_window(window, address) : (void *)address;
 }
 
-/* Either address is physical, or the VMM's own. */
+/* Copies in chunks that cross no page. Each address is physical, or else the VMM's own. */
 static void copy(u32 to, bool to_physical, u32 from, bool from_physical, u32 size)
 {
 	while (size != 0) {
@@ -80,7 +80,8 @@ static void copy(u32 to, bool to_physical, u32 from, bool from_physical, u32 siz
 
 void memory_copy(u32 to, u32 from, u32 size)
 {
-	/* The end first, in pieces that do not reach from one range into the other. */
+	/* Where the destination overlaps the end of the source, the end is copied first, in
+	 * pieces that are no longer than the distance and so do not overlap themselves. */
 	for (u32 piece = to - from; to > from && piece < size; size -= piece)
 		copy(to + size - piece, true, from + size - piece, true, piece);
 	copy(to, true, from, true, size);
@@ -125,12 +126,14 @@ u32 memory_map_more(u32 physical, u32 size)
 		u32 *directory_entry = &memory_directory[address >> LARGE_PAGE_SHIFT];
 		u32 *table;
 
-		/* At boot, when nothing can be evicted. */
+		/* This runs at boot only, when there is no shadow that could be evicted to free a
+		 * frame. */
 		if (*directory_entry == 0 && (*directory_entry = pool_allocate()) == 0)
 			panic("the pool is too small for the memory of the RTOSes");
 		*directory_entry |= PTE_P | PTE_W | PTE_A;
 		table = pool_pointer(*directory_entry & PTE_FRAME);
-		/* Read-only: Linux's ring 1 is a supervisor too. */
+		/* The page is read-only, since Linux's ring 1 counts as a supervisor, too. WP 0
+		 * lets RTOSes and the VMM write it. */
 		table[(address >> PAGE_SHIFT) % 1024] =
 			(physical + offset) | PTE_P | PTE_A | PTE_D | PTE_G;
 	}

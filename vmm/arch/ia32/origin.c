@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Entries whose frame is neither a guest's nor the VMM's as it stands (arch/ia32/origin.h). The
- * frame is brought into the shape that it should have, is told by its place again, and is then
- * served like any other, or the guest that caused it is stopped. None of it is on a frequent
- * way.
+ * frame is brought into the shape that it should have, and is then recognised by its place and
+ * served like any other; or the guest that caused it is stopped. All of this is rare.
  */
 #include "arch/ia32/origin.h"
 
@@ -16,7 +15,7 @@
 /* ES, DS, FS and GS, which the CPU pushes above SS in virtual-8086 mode. */
 #define VIRTUAL_8086_BYTES 16u
 
-/* Where the vCPU's frame would lie if the CPU had pushed so many bytes more. */
+/* Returns where the vCPU's frame lies if the CPU has pushed this many bytes more than usual. */
 static struct frame *frame_below(const struct vcpu *vcpu, u32 bytes)
 {
 	return (struct frame *)((u32)vcpu->frame - bytes);
@@ -29,9 +28,16 @@ static bool origin_is_virtual_8086(const struct vcpu *vcpu, const struct frame *
 }
 
 /*
- * The CPU has pushed no error code, as for an interrupt, but the vector is that of an exception
- * that has one. All below its place moves down a word, over where this function's caller would
- * return to: so nobody returns, and the frame is left by entry_leave() only.
+ * Inserts the error code that the CPU has not pushed, since an interrupt came by the vector of an
+ * exception that has one. All below its place moves down a word, highest address first:
+ *	before				behind
+ *	eflags, cs, eip			eflags, cs, eip
+ *	vector				error code 0
+ *	ds				vector
+ *	es ... edi	<- frame	ds ... esi
+ *	the handler's return address	edi	<- the result
+ * The last word overwrites where the handler would return to. So the handler does not return, and
+ * entry_leave() is the only way out.
  */
 static struct frame *error_code_insert(struct frame *frame)
 {
@@ -42,7 +48,7 @@ static struct frame *error_code_insert(struct frame *frame)
 	return whole;
 }
 
-/* Whether the frame would make sense if the CPU had pushed an error code. */
+/* Returns whether the frame would make sense if the CPU had pushed an error code. */
 static bool error_code_is_missing(const struct vcpu *vcpu, const struct frame *frame)
 {
 	const struct frame *whole = (const struct frame *)((const u32 *)frame - 1);
@@ -52,7 +58,7 @@ static bool error_code_is_missing(const struct vcpu *vcpu, const struct frame *f
 		origin_is_virtual_8086(vcpu, whole));
 }
 
-/* The guest that has the controllers has one of them interrupt by an exception's vector. */
+/* Stops the guest that has the interrupt controllers, and let one interrupt by this vector. */
 static void stray_stop(u32 vector)
 {
 	vm_stop(core.direct->vm, "its interrupt controller has vector %u, which is an exception's",
@@ -61,7 +67,8 @@ static void stray_stop(u32 vector)
 
 bool origin_is_stray_interrupt(const struct frame *frame)
 {
-	/* The VMM lets interrupts in for single instructions there, none of which can fault. */
+	/* Beside such a guest the VMM enables interrupts for single instructions only, none of
+	 * which can fault: what comes with IF set is an interrupt. */
 	if (core.direct == NULL || (frame->eflags & EFLAGS_IF) == 0)
 		return false;
 	stray_stop(frame->vector);
@@ -69,16 +76,17 @@ bool origin_is_stray_interrupt(const struct frame *frame)
 }
 
 /*
- * A process in virtual-8086 mode, which its kernel has not asked for: the kernel gets a general
- * protection fault from ring 3, whatever the cause of the entry; an interrupt is served behind
- * that. An RTOS is stopped. The selectors are the mode's and load nothing.
+ * Serves an entry from virtual-8086 mode, which the process has entered without its kernel's help.
+ * The kernel gets a general protection fault from ring 3, whatever the cause of the entry was; an
+ * RTOS is stopped. If the cause was an interrupt, it is served after that. CS and SS have values of
+ * that mode, which are no selectors; with RPL 3 they name ring 3.
  */
 static _Noreturn void virtual_8086_leave(struct vcpu *vcpu, const struct frame *from)
 {
 	u32 vector = from->vector;
 	struct frame *frame = memmove(vcpu->frame, from, sizeof(*frame));
 
-	/* QEMU also loads IF and IOPL from what the process made of them. */
+	/* QEMU also lets the process choose IF and IOPL, so they are set here. */
 	frame->eflags = vcpu_eflags(vcpu, frame->eflags) | EFLAGS_IF;
 	frame->cs = (frame->cs & 0xffff) | 3;
 	frame->ss = (frame->ss & 0xffff) | 3;
@@ -101,7 +109,7 @@ void origin_mend(struct frame *frame)
 	if (missing) {
 		frame = error_code_insert(frame);
 		stray_stop(vector);
-		/* What the VMM was doing for the guest that is stopped is given up. */
+		/* The work that the VMM was doing for the stopped guest is given up. */
 		entry_leave(vcpu->frame != NULL ? vcpu->frame : frame);
 	}
 	if (origin_is_virtual_8086(vcpu, frame))

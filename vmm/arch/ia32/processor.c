@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a vCPU's processor state, for core: what it takes of segments, FPU and debug
- * registers. */
+/* The life of a vCPU's processor state, for core: segments, FPU and debug registers are created,
+ * reset and given up together. */
 #include "arch/ia32/arch.h"
 
 #include "arch/ia32/entry.h"
@@ -20,7 +20,7 @@ void processor_init(void)
 	idle_vcpu.cr3 = core.cr3 = cr3_read();
 	if (features & CPUID_PGE)
 		cr4_write(cr4_read() | CR4_PGE);
-	/* SYSENTER would enter ring 0: with CS 0 it is a #GP. */
+	/* SYSENTER would enter ring 0. With a CS of 0 it raises #GP instead. */
 	if (features & CPUID_SEP)
 		wrmsr(MSR_SYSENTER_CS, 0);
 	fpu_init();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Real descriptor tables. All accessed bits are set beforehand, since the CPU
- * could not write them: guests see these pages read-only with WP 1.
+ * The real descriptor tables. All accessed bits are set beforehand, since the CPU
+ * could not write them while a guest runs with WP 1, which makes the tables read-only.
  */
 #include "arch/ia32/segment.h"
 
@@ -12,11 +12,11 @@
 #include "lib/owner.h"
 #include "lib/string.h"
 
-/* Type and DPL as in bits 40 to 47: P, DPL, S, type. */
+/* Bits 40 to 47 of a descriptor: P, DPL, S, type. */
 enum { TYPE_TSS = 0x89, TYPE_VMM_DATA = 0x97, TYPE_VMM_CODE = 0x9b };
 /* The first address that no guest segment may reach: behind the alias. */
 #define GUEST_END (GANDALF_SHARED_ALIAS + PAGE_SIZE)
-/* Gates that are made between two looks at more urgent guests. */
+/* The number of gates that are made before more urgent guests are let run again. */
 #define GATE_STEP 4u
 
 OF_CORE static struct segment_tables host_tables;
@@ -55,12 +55,12 @@ static u64 gate(u32 offset, u32 selector, unsigned type, unsigned dpl)
 	return (u64)high << 32 | (selector << 16 | (offset & 0xffff));
 }
 
-/* Vectors that find interrupts disabled even where the VMM is interruptible: what
- * they tell could be lost. */
+/* Exceptions whose handler starts with interrupts disabled even where the VMM is interruptible:
+ * the registers that tell their cause could change if another vCPU ran first. */
 #define MASKED_EXCEPTIONS                                                     \
 	(1u << EXCEPTION_DB | 1u << EXCEPTION_NMI | 1u << EXCEPTION_DF | 1u << EXCEPTION_MC)
 
-/* int3 and into work from all rings, the hypercall from ring 1. */
+/* Returns a gate's DPL: INT3 and INTO work from all rings, the hypercall from ring 1. */
 static unsigned stub_dpl(unsigned vector)
 {
 	if (vector == EXCEPTION_BP || vector == EXCEPTION_OF)
@@ -68,16 +68,15 @@ static unsigned stub_dpl(unsigned vector)
 	return vector == GANDALF_HYPERCALL_VECTOR ? 1 : 0;
 }
 
-/* All but the IDT. */
+/* Sets up all of a vCPU's tables but the IDT. */
 static void tables_init(struct segment_tables *tables)
 {
 	memset(tables->gdt, 0, sizeof(tables->gdt));
 	memset(&tables->tss, 0, offsetof(struct tss, bitmap));
 	tables->user_code = 0;
 	tables->gdt[SELECTOR_VMM_CODE / 8] = segment_descriptor(0, 0xffffffff, TYPE_VMM_CODE, true);
-	/* It expands down to behind the first page, in which nothing of the VMM lies but may
-	 * something of a guest: a pointer of the VMM that is NULL raises #GP instead of reading
-	 * that. */
+	/* The data segment expands down, and ends above the first page, where a guest may have
+	 * something but the VMM has nothing. So a pointer of the VMM that is NULL raises #GP. */
 	tables->gdt[SELECTOR_VMM_DATA / 8] =
 		segment_descriptor(0, PAGE_SIZE - 1, TYPE_VMM_DATA, true);
 	tables->gdt[SELECTOR_TSS / 8] =
@@ -142,8 +141,8 @@ void segment_allow_ports(struct vcpu *vcpu, u16 first, u16 last)
 		vcpu->tables->tss.bitmap[port / 8] &= (u8)~(1u << port % 8);
 }
 
-/* The same descriptor with a limit of at most limit, rounded down to pages if
- * it needs them. */
+/* Returns the descriptor with its limit lowered to at most limit in bytes, which is rounded down to
+ * whole pages if 20 bits cannot hold it. */
 static u64 descriptor_truncate(u64 descriptor, u32 limit)
 {
 	const u64 flags = DESCRIPTOR_BIG | 1ull << 52 | 1ull << 53;
@@ -178,10 +177,12 @@ u64 segment_half(u64 descriptor, bool down)
 	u32 base = descriptor_base(descriptor);
 	u32 type = (u32)(descriptor >> 40) & 0xff;
 
-	/* A base of 0 has no lower half, one beyond the VMM's too large a one. */
+	/* With a base of 0 there is no lower half, and with one in the VMM's part the lower half
+	 * would contain some of the VMM. */
 	if (!down || base - 1 >= GUEST_END || (descriptor & DESCRIPTOR_CODE))
 		return segment_restrict(descriptor, false);
-	/* Offsets above the limit are valid, those that wrap to 0..base - 1. */
+	/* In a segment that expands down, the offsets above the limit are valid: those that wrap
+	 * around to the addresses from 0 to base - 1. */
 	return segment_descriptor(base, (0 - base - 1) | (PAGE_SIZE - 1), type | 5, true);
 }
 
@@ -204,7 +205,7 @@ void segment_set_guest(struct vcpu *vcpu, unsigned index, u64 descriptor)
 		segment_put(vcpu, index, segment_restrict(descriptor, flat));
 }
 
-/* Done for every interrupt that has to wait, hence the bits. */
+/* This is done for every interrupt that has to wait, so user_code has the entries as bits. */
 void segment_set_user_code(struct vcpu *vcpu, bool present)
 {
 	const u32 bit = (u32)(DESCRIPTOR_PRESENT >> 32);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of a virtual CPU is IA-32's: the frame of an entry, and the state that is switched. Core has
- * these in struct vcpu and leaves them to the architecture's functions (arch.h).
+ * The parts of a virtual CPU that are IA-32's: the frame of an entry, and the state that is
+ * switched. They are in struct vcpu, but only the architecture's functions (arch.h) and the kinds
+ * of guests look into them.
  */
 #pragma once
 
@@ -17,30 +18,31 @@ struct segment_tables;
 struct frame {
 	u32 edi, esi, ebp, unused, ebx, edx, ecx, eax; /* PUSHA */
 	u32 gs, fs, es, ds;
-	u32 vector, error; /* 0 where the CPU gives none */
+	u32 vector, error; /* the error code is 0 where the CPU gives none */
 	u32 eip, cs, eflags, esp, ss;
 };
 
-/* What each switch and each return to a guest needs. */
+/* The state that each switch or each return to a guest needs. */
 struct vcpu_processor {
-	u32 cr0;       /* real CR0 for the next return: cr0_guest, lazy TS */
+	u32 cr0;       /* real CR0 for the next return: cr0_guest, and TS for the lazy FPU */
 	u32 saved_esp; /* VMM stack pointer while switched out */
-	u32 cr0_guest; /* real CR0 but for the lazy switch of the FPU */
-	u32 cr3;       /* real CR3, 0: an RTOS, which runs in any address space */
-	/* Its registers, at the top of its VMM stack, where the CPU puts them on an entry; NULL:
+	u32 cr0_guest; /* real CR0 without what the lazy switch of the FPU adds */
+	u32 cr3;       /* real CR3; 0 for an RTOS, which runs in any address space */
+	/* The guest's registers, at the top of the VMM stack, where an entry puts them. NULL for
 	 * the idle vCPU, which never leaves the VMM. */
 	struct frame *frame;
 	struct segment_tables *tables;
-	u32 fault_address; /* CR2 of its last page fault */
-	u32 eflags;    /* the bits that EFLAGS really has whenever it runs: IF, or IOPL 1 */
-	bool any_vector; /* interrupts may come while its tables are loaded by vectors that a guest
-			  * has given its controllers */
-	/* Pool frames: of its descriptor tables, its VMM stack, the page table at LAYOUT_VCPU. */
+	u32 fault_address; /* CR2 of the guest's last page fault */
+	u32 eflags;    /* bits set in the real EFLAGS while the guest runs: IF, or IOPL 1 */
+	bool any_vector; /* while its tables are loaded, interrupts may come by whatever vectors a
+			  * guest has given the interrupt controllers */
+	/* Frames of the pool: descriptor tables, VMM stack, and the page table at LAYOUT_VCPU,
+	 * which is 0 for an RTOS. */
 	u32 tables_frame, stack_frames[2], table_frame;
 };
 
-/* What is switched only if it is used. */
+/* The state that is switched only if guests use it. */
 struct vcpu_registers {
-	u32 dr[8];           /* as the guest sees them */
+	u32 dr[8];           /* debug registers as the guest sees them */
 	_Alignas(16) u8 fpu[512]; /* FXSAVE or FNSAVE image */
 };

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a vCPU needs to be switched to: its VMM stack, and a space to stay in. */
+/* The VMM stacks of vCPUs, which the switch between them changes, and the way to the boot stack. */
 #include "arch/ia32/switch.h"
 
 #include "arch/ia32/entry.h"
 #include "core/pool.h"
 #include "lib/string.h"
 
-/* boot.S: behind the stack of the idle vCPU. */
+/* The end of the idle vCPU's stack (boot.S). */
 extern u8 boot_stack_top[];
 
-/* The linear address behind the stack: a Linux vCPU's own pages are at the same
- * address in its own spaces, an RTOS's are the pool's, the same everywhere. */
-static u32 stack_top(const struct vcpu *vcpu)
+/* Returns the linear address behind the vCPU's VMM stack. Linux's stack is at the same address in
+ * each of its own spaces; an RTOS's is where every space maps the pool. */
+COLD static u32 stack_top(const struct vcpu *vcpu)
 {
 	if (vcpu->table_frame != 0)
 		return LAYOUT_STACK_TOP;
@@ -39,7 +39,12 @@ bool switch_create(struct vcpu *vcpu)
 struct frame *switch_prepare(struct vcpu *vcpu)
 {
 	u32 top = stack_top(vcpu);
-	/* Where switch_stack() goes. */
+	/*
+	 * The stack, highest address first, as if the vCPU had once called switch_stack():
+	 *	the frame, all 0		<- vcpu->frame
+	 *	entry_return, to which it returns	<- vcpu->saved_esp
+	 * It is written by way of the pool, since another address space is loaded.
+	 */
 	u8 *page_top = (u8 *)pool_pointer(vcpu->stack_frames[1]) + PAGE_SIZE;
 	u8 *frame = page_top - sizeof(struct frame);
 	u32 *stack = (u32 *)frame - 1;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The switch between vCPUs: descriptor tables, debug registers, address space,
- * VMM stack. General registers and segments are in the frames.
+ * The switch between vCPUs: descriptor tables, address space and VMM stack are loaded.
+ * General registers and segments are in the frames, which the return to a guest pops.
  */
 #pragma once
 
 #include "arch/ia32/segment.h"
 #include "core/core.h"
 
-/* Runs to; returns when from is switched to again; debug_load() comes before. An RTOS runs in
- * whatever address space is loaded, since all of them map it: switching to it costs no CR3 load. */
+/* Runs the vCPU to, and returns when from is switched to again. The caller has loaded the debug
+ * registers before if they are used (processor_prepare()). An RTOS runs in whatever address space
+ * is loaded, since all of them map it, so that switching to it costs no CR3 load. */
 static inline void switch_vcpu(struct vcpu *from, struct vcpu *to)
 {
 	u32 cr3 = 0;
@@ -21,16 +22,18 @@ static inline void switch_vcpu(struct vcpu *from, struct vcpu *to)
 	switch_stack(from, to, offsetof(struct vcpu, saved_esp), cr3);
 }
 
-/* Gives the vCPU a VMM stack whose first switch goes straight to its frame,
- * which is zeroed and returned. */
+/* Prepares the vCPU's VMM stack so that the first switch to it goes straight to its frame.
+ * Returns the frame, zeroed, at an address that every address space has. */
 struct frame *switch_prepare(struct vcpu *vcpu);
-/* Allocates the VMM stack; false if the pool is empty. */
+/* Allocates the VMM stack. Returns false if the pool is empty, or if the two frames of a stack that
+ * is used where the pool is mapped do not follow each other. */
 MUST_CHECK bool switch_create(struct vcpu *vcpu);
-/* The vCPU's frame where every address space has it; where it runs itself, vcpu->frame is. */
+/* Returns the vCPU's frame at an address that every address space has. vcpu->frame is valid in the
+ * vCPU's own spaces only. */
 struct frame *switch_frame(const struct vcpu *vcpu);
-/* Gives the present stack up for the boot stack, and the present address space for the VMM's
- * own, in which nothing of a guest is mapped but the RTOSes; what is called there does not
+/* Gives up the present stack for the boot stack, and the present address space for the VMM's own,
+ * in which nothing of a guest is mapped but RTOSes. Calls a function there, which must not
  * return. */
 _Noreturn void switch_to_boot_stack(void (*function)(void));
-/* Leaves the address space of a vCPU whose shadow is about to be freed. */
+/* Loads the VMM's own address space if the vCPU's is loaded, because its shadow is to be freed. */
 void switch_leave_space(const struct vcpu *vcpu);

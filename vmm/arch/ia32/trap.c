@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The C side of every entry: to the handler of the vector, then back to a
- * guest, not necessarily the one that was interrupted.
+ * The C side of every entry: the handlers of the vectors, and what comes before the return
+ * to a guest, which need not be the one that was interrupted.
  */
 #include "arch/ia32/arch.h"
 #include "arch/ia32/entry.h"
@@ -15,7 +15,7 @@
 #include "core/work.h"
 #include "lib/owner.h"
 
-/* entry.S reaches these without a structure. */
+/* entry.S reads core.current as the first word of core. */
 _Static_assert(offsetof(struct core, current) == 0, "entry.S");
 
 struct fixup {
@@ -26,8 +26,8 @@ extern const struct fixup fixup_first[], fixup_last[];
 
 OF_CORE void (*trap_handlers[VECTORS])(struct frame *frame);
 
-/* Where an instruction that may fault goes on, or NULL. */
-static const struct fixup *trap_fixup(u32 eip)
+/* Returns where the instruction at eip goes on when it faults, or NULL if it must not fault. */
+COLD static const struct fixup *trap_fixup(u32 eip)
 {
 	const struct fixup *fixup;
 
@@ -37,15 +37,17 @@ static const struct fixup *trap_fixup(u32 eip)
 	return NULL;
 }
 
-/* Whether an access of the VMM to a guest's memory may fill its page tables, for which others may
- * have to go: with interrupts enabled only, unless they are the guest's own. */
+/* Returns whether a fault of the VMM in a guest's memory may fill the guest's shadow, which may
+ * have to evict other shadow tables and so takes long. An interruptible guest's work may do that
+ * with interrupts enabled only; that of other guests may always. */
 static bool access_may_fill(const struct frame *frame)
 {
 	return (frame->eflags & EFLAGS_IF) != 0 || !core.current->interruptible;
 }
 
-/* The idle vCPU has no operations and no guest's memory. */
-static bool access_fill(u32 address)
+/* Fills the guest's shadow at an address, and returns whether the guest's tables allowed it. The
+ * idle vCPU has no operations and no guest's memory. */
+COLD static bool access_fill(u32 address)
 {
 	struct vcpu *vcpu = core.current;
 
@@ -54,8 +56,9 @@ static bool access_fill(u32 address)
 }
 
 /*
- * An exception that is not the guest's. A #DB can be the breakpoint of a guest that was inhibited
- * until the VMM's first instruction, or on memory that it copies: DR6 tells.
+ * Serves an exception of the VMM itself. A #DB there comes from a guest's breakpoint, which was
+ * inhibited until the VMM's first instruction, or is on memory that the VMM copies. The guest's DR6
+ * keeps it.
  */
 static void trap_vmm(struct frame *frame)
 {
@@ -76,7 +79,8 @@ static void trap_vmm(struct frame *frame)
 	if (fixup == NULL)
 		panic("exception %u in the VMM at %x, error code %x, CR2 %x", frame->vector,
 		      frame->eip, frame->error, cr2_read());
-	/* Where guest memory is copied: do the guest's tables allow it? */
+	/* A page fault of a copy is repeated once the shadow has been filled. If the guest's tables
+	 * do not allow the access, the copy ends at its fix-up. */
 	if (frame->vector != EXCEPTION_PF || !access_may_fill(frame) || !access_fill(cr2_read()))
 		frame->eip = fixup->to;
 }
@@ -91,14 +95,14 @@ void trap_attend(void)
 		if (vcpu->vm->halt_wanted)
 			vm_halt_wanted(vcpu->vm);
 		schedule();
-		vcpu_notice(vcpu); /* for what deliver() is about to see */
+		vcpu_notice(vcpu); /* deliver() looks at all that has been notified so far */
 		vcpu->operations->deliver(vcpu);
 	} while (vcpu->attention & ATTENTION_NOW);
 }
 
-/* Interrupts come where the idle vCPU lets them in, and where the VMM works for a guest. Whoever
- * has been woken up runs at once, since the next interrupt may wait already. A vCPU that runs
- * meanwhile may change CR2, and the FPU's owner. */
+/* Serves an interrupt of the VMM: of the idle vCPU where it lets one in, or of work for a guest. A
+ * vCPU that the interrupt woke runs at once, since the next interrupt may wait already. It may
+ * change the FPU's owner, and CR2, which is restored. */
 static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector, void (*serve)(unsigned vector))
 {
 	bool working = vcpu->working;
@@ -112,11 +116,11 @@ static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector, void (*serv
 		vcpu_notify(vcpu);
 		cr2_write(cr2);
 	}
-	vcpu->working = working; /* true: a handler that let this interrupt in */
+	vcpu->working = working; /* true already if work let this interrupt in */
 }
 
-/* The one way of an interrupt, whoever it has hit. true: a guest, which is not to go on before
- * trap_attend() has looked at what came of it. */
+/* Serves an interrupt, whoever was interrupted. Returns true if that is a guest, which must not go
+ * on before trap_attend() has looked at what the interrupt has changed. */
 static INLINE bool interrupt_enter(struct frame *frame, unsigned vector,
 				   void (*serve)(unsigned vector))
 {
@@ -147,7 +151,8 @@ static inline void clock_serve(UNUSED unsigned vector)
 	time_interrupt();
 }
 
-/* The VMM's clock: an RTOS waits, so entry.S need not look again. */
+/* Serves the VMM's clock. An RTOS most likely waits, so this attends at once instead of having
+ * entry.S find the vCPU's attention. */
 static void trap_clock(struct frame *frame)
 {
 	if (interrupt_enter(frame, VECTOR_APIC_TIMER, clock_serve))
@@ -167,8 +172,8 @@ static void trap_exception(struct frame *frame)
 	vcpu->operations->trap(vcpu, frame);
 }
 
-/* #DB; an NMI is nobody's. */
-static void trap_debug(struct frame *frame)
+/* Serves #DB, and ignores NMIs, which are no guest's. */
+COLD static void trap_debug(struct frame *frame)
 {
 	if (frame->vector == EXCEPTION_NMI)
 		return;
@@ -191,8 +196,8 @@ static void trap_page_fault(struct frame *frame)
 	vcpu->operations->page_fault(vcpu, frame);
 }
 
-/* A hypercall where an interrupt may come by its vector, too. */
-static void trap_any_hypercall(struct frame *frame)
+/* Serves the vector of hypercalls where an interrupt may come by it, too. */
+COLD static void trap_any_hypercall(struct frame *frame)
 {
 	if (origin_is_guest(core.current, frame))
 		frame->eax = trap_hypercall(frame);
@@ -200,8 +205,8 @@ static void trap_any_hypercall(struct frame *frame)
 		trap_vmm(frame);
 }
 
-/* The stubs differ in a number only, so they are made rather than part of the image. */
-static void stub_make(u32 index, u32 vector, void (*to)(void))
+/* Makes a stub. Stubs differ in a number only, so they are made at boot to keep the image small. */
+COLD static void stub_make(u32 index, u32 vector, void (*to)(void))
 {
 	entry_stubs[index] = (struct stub){
 		.push_error = {0x6a, 0}, .push = 0x68, .vector = vector, .jump = 0xe9,

@@ -22,20 +22,20 @@
 #include "masked_state.h"
 
 enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3, OPCODE_IRET = 0xcf };
-/* Bytes of console input or output between two looks at interrupts. */
+/* Bytes of console input or output after which interrupts are let in. */
 #define CONSOLE_STEP 4u
-/* Ports that are opened between two looks at more urgent guests. */
+/* The number of ports that are opened before more urgent guests are let run again. */
 #define PORT_STEP 8u
-/* EIP, CS, EFLAGS. */
+/* The bytes of a handler's frame: EIP, CS, EFLAGS. */
 #define FRAME_BYTES 12u
 
 OF_GUESTS static struct rtos rtoses[GANDALF_GUESTS_MAXIMUM];
 
 static const struct vcpu_operations rtos_operations;
 
-/* A pointer to size bytes of the guest's memory, which has a page at least; NULL if they are not
- * all there. Every pointer in a hypercall passes here; a function of its own, so that
- * tests/isolation can do without it. */
+/* Returns a pointer to size bytes of the guest's memory, which has a page at least, or NULL if some
+ * of them lie outside of it. Every pointer in a hypercall passes here. It is never inlined, so that
+ * tests/isolation can replace it. */
 MUST_CHECK __attribute__((noipa)) static void *rtos_memory(const struct vm *vm, u32 address,
 							    u32 size)
 {
@@ -48,8 +48,8 @@ MUST_CHECK __attribute__((noipa)) static void *rtos_memory(const struct vm *vm, 
 
 /* Interrupts and exceptions */
 
-/* Makes room on the guest's stack for some words, at most FRAME_BYTES; false, and the guest
- * stopped, if it has none. */
+/* Makes room for size bytes on the guest's stack, at most FRAME_BYTES. Returns false, and has
+ * stopped the guest, if the stack is outside its memory. */
 MUST_CHECK static INLINE bool rtos_push(struct vcpu *vcpu, u32 size, u32 **stack)
 {
 	u32 esp = vcpu->frame->esp - size;
@@ -63,7 +63,14 @@ MUST_CHECK static INLINE bool rtos_push(struct vcpu *vcpu, u32 size, u32 **stack
 	return true;
 }
 
-/* Pushes a handler's frame; false if there is no room for it. */
+/*
+ * Has the guest go on at a handler, with interrupts disabled. Returns false, and has stopped the
+ * guest, if its stack has no room. The guest's stack then, highest address first; an exception's
+ * error code follows below:
+ *	EFLAGS
+ *	CS
+ *	EIP	<- the guest's ESP
+ */
 MUST_CHECK static INLINE bool rtos_enter(struct vcpu *vcpu, u32 handler)
 {
 	struct frame *frame = vcpu->frame;
@@ -96,9 +103,9 @@ static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 		*stack = error;
 }
 
-/* The guest has set its flag and is about to return from a handler: the IRET
- * is done here, so that the next handler's frame replaces the old one. */
-APART static void rtos_finish_return(struct vcpu *vcpu)
+/* Does the IRET that the guest is about to do: it has set its flag in a handler and returns. So the
+ * next handler's frame replaces the old one, and frames do not pile up on the stack. */
+APART COLD static void rtos_finish_return(struct vcpu *vcpu)
 {
 	struct frame *frame = vcpu->frame;
 	const u32 *stack = (const u32 *)(vcpu->linear + frame->esp);
@@ -111,7 +118,7 @@ APART static void rtos_finish_return(struct vcpu *vcpu)
 	frame->esp += FRAME_BYTES;
 }
 
-/* The timer goes first, then the lower vector. */
+/* Takes the next pending vector: the timer's first, then the lowest. Returns it. */
 static inline unsigned rtos_next_vector(struct vcpu *vcpu, struct rtos *rtos)
 {
 	struct gandalf_shared *shared = vcpu->shared;
@@ -285,8 +292,8 @@ static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 	return size;
 }
 
-/* More urgent guests run between some ports and some. */
-static void rtos_allow_ports(struct vcpu *vcpu, const struct gandalf_port_range *range)
+/* Opens a range of ports to the guest, in steps between which more urgent guests run. */
+COLD static void rtos_allow_ports(struct vcpu *vcpu, const struct gandalf_port_range *range)
 {
 	for (u32 first = range->first; first <= range->last; first += PORT_STEP) {
 		segment_allow_ports(vcpu, (u16)first,

@@ -9,7 +9,8 @@
 #include "lib/math.h"
 #include "masked_state.h"
 
-/* In 2^32ths, rounded up: an expiry is late by a 10^6th of a tick after six periods, not early. */
+/* A thousandth in 2^32ths, rounded up, so that an expiry is never early. It is late by a millionth
+ * of a tick after six periods. */
 #define THOUSANDTH 4294968u
 
 static u64 expiry_time(const struct rtos *rtos, u64 number)
@@ -17,7 +18,7 @@ static u64 expiry_time(const struct rtos *rtos, u64 number)
 	return rtos->start + multiply_divide(number * rtos->period, time_tsc_khz, 1000);
 }
 
-/* The expiry a period behind the last. */
+/* Returns the time of the expiry that follows the last one by a period. */
 static inline u64 timer_next(struct rtos *rtos)
 {
 	return add_with_rest(&rtos->timer.time, &rtos->step, &rtos->rest, &rtos->step_rest);
@@ -29,7 +30,7 @@ APART void rtos_timer_resume(struct rtos *rtos)
 	u64 number = divide_u64(elapsed, rtos->period, NULL);
 	u32 merged;
 
-	/* The microseconds that have elapsed are rounded down. */
+	/* The elapsed microseconds were rounded down, so the number may be one too small. */
 	if ((s32)((u32)number - rtos->expiries) < 0)
 		number = rtos->expiries;
 	merged = (u32)number - rtos->expiries + 1;
@@ -41,8 +42,9 @@ APART void rtos_timer_resume(struct rtos *rtos)
 	deadline_set(&rtos->timer, expiry_time(rtos, number + 1));
 }
 
-/* Behind a second expiry the timer of a guest that does not take its interrupts rests, so that
- * it costs nobody time: rtos_timer_resume() counts the others when it takes the first. */
+/* Makes the timer's vector pending. If the guest has not taken the last expiry, the timer stops, so
+ * that it costs nobody time; rtos_timer_resume() counts what has been missed when the guest takes
+ * the one that waits. */
 static u64 timer_expire(struct deadline *deadline)
 {
 	struct rtos *rtos = (struct rtos *)((u8 *)deadline - offsetof(struct rtos, timer));

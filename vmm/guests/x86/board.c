@@ -20,7 +20,7 @@ enum { IRQ_PIT = 0, IRQ_UART = 4, IRQ_RTC = 8 };
 /* The keyboard controller's command that pulses the reset line, and the bit of the chip
  * set's reset register. */
 enum { KEYBOARD_PULSE_RESET = 0xfe, RESET_CPU = 0x04 };
-/* Bytes exchanged with the UART at once; the guest's next access moves more. */
+/* Bytes that are exchanged with the UART at once. The guest's next access moves more. */
 #define UART_STEP 2
 
 OF_GUESTS static struct board boards[GANDALF_GUESTS_MAXIMUM];
@@ -34,7 +34,8 @@ static void pic_look(struct board *board)
 	vcpu_notify_if(x86->vcpu, x86->interrupt_waits);
 }
 
-/* If interrupts acknowledge themselves the line is a pulse, which the 8259 keeps. */
+/* Sets the RTC's line. If the RTC acknowledges its interrupts itself, the line falls again at once,
+ * and the 8259 has kept the edge. */
 static void rtc_settle(struct board *board)
 {
 	pic_set_line(&board->pic, IRQ_RTC, rtc_line(&board->rtc));
@@ -73,8 +74,8 @@ static void uart_exchange(struct board *board)
 	pic_look(board);
 }
 
-/* An interrupt handler has a chip looked at when its guest is about to go on: an RTOS must not wait
- * for that. A guest that sleeps wakes up for it. */
+/* Notes that a chip has to be looked at when its guest is about to go on. Interrupt handlers leave
+ * the work to the guest, so that no RTOS waits for it. A guest that sleeps wakes up for it. */
 static void chip_is_due(struct board *board, u8 due)
 {
 	struct x86 *x86 = board->x86;
@@ -92,8 +93,8 @@ void board_console(struct board *board)
 		chip_is_due(board, BOARD_DUE_UART);
 }
 
-/* A PIT with a tiny count would be served more often than anything else runs:
- * its expiries are merged to at most twenty in a millisecond. */
+/* Returns when the PIT has to be served next. A PIT with a tiny count would leave no time for
+ * anything else, so its expiries are merged to at most twenty in a millisecond. */
 static u64 pit_next(const struct board *board)
 {
 	u64 earliest = board->pit_served + time_tsc_khz / 20;
@@ -128,7 +129,7 @@ static void pit_settle(struct board *board)
 	deadline_set(&board->pit_deadline, pit_next(board));
 }
 
-/* What the alarm takes is a step of its own. */
+/* Updates the RTC's line and deadline. The search for the alarm makes it a step of its own. */
 static void rtc_look(struct board *board)
 {
 	rtc_settle(board);
@@ -148,7 +149,7 @@ static void chip_look(struct board *board, u8 due)
 	}
 }
 
-/* One at a time; more may be due meanwhile. */
+/* Chips are served one at a time, with a pause behind each, in which more may become due. */
 void board_settle(struct x86 *x86)
 {
 	u8 due;
@@ -163,7 +164,8 @@ void board_settle(struct x86 *x86)
 	}
 }
 
-/* The chips at their ports: each access settles what it may have moved, lines and deadlines. */
+/* The chips at their ports. Each access also updates the lines and deadlines that it may have
+ * changed. */
 
 static u8 pic_port_read(struct board *board, u16 port)
 {
@@ -200,8 +202,9 @@ static const struct port_range pit_gate = {0x61, 0x61, pit_port_read, pit_port_w
 PORT_RANGE(pit_counters);
 PORT_RANGE(pit_gate);
 
-/* To bring the clock up to now may take a search for its alarm: a step of its own, but where the
- * register has the flags, which the guest reads at each interrupt. */
+/* Returns the time, and brings the RTC up to it in a step of its own, since that may take a search
+ * for its alarm. Register C goes without that step, because the guest reads it at each
+ * interrupt. */
 static u64 rtc_now(struct board *board, u16 port)
 {
 	u64 now = rdtsc();
@@ -213,7 +216,7 @@ static u64 rtc_now(struct board *board, u16 port)
 	return now;
 }
 
-/* The index moves nothing. */
+/* Updates the RTC after an access, unless that was to its index, which changes nothing. */
 static void rtc_port_settle(struct board *board, u16 port)
 {
 	if (port == RTC_INDEX)
@@ -258,8 +261,8 @@ static const struct port_range uart_ports = {UART_PORT, UART_PORT + 7, uart_port
 					     uart_port_write};
 PORT_RANGE(uart_ports);
 
-/* No keyboard: its buffer is empty. Nor are there DMA, diagnostics and a coprocessor to be
- * reset. */
+/* Ports that read as 0 and ignore writes: the keyboard controller, whose buffer is empty, DMA,
+ * diagnostics, and the reset of the coprocessor. */
 static u8 idle_read(UNUSED struct board *board, UNUSED u16 port)
 {
 	return 0;

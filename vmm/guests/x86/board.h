@@ -11,10 +11,11 @@
 #include "device/uart.h"
 #include "guests/x86/x86.h"
 
-/* Bits of x86->due: what has happened to a chip, which interrupt handlers only note. */
+/* Bits of x86->due. Interrupt handlers set them where a chip has to be looked at, and do no
+ * more. */
 enum { BOARD_DUE_PIT = 1, BOARD_DUE_RTC = 2, BOARD_DUE_UART = 4 };
 
-/* What is large comes last: a small offset takes less code. */
+/* Large fields come last, since a small offset takes less code. */
 struct board {
 	struct vm *vm;
 	struct x86 *x86;           /* the processor to which the 8259s lead */
@@ -26,18 +27,19 @@ struct board {
 	struct rtc rtc;
 };
 
-/* Gives its VM a mainboard, on which it takes the interrupts. */
+/* Gives the VM of this processor a mainboard, whose interrupts go to this processor. */
 void board_create(struct x86 *x86);
-/* As it is at power-on; on the idle vCPU, which lets others run meanwhile. */
+/* Sets the chips as at power-on. The idle vCPU calls it, and lets more urgent guests run
+ * meanwhile. */
 void board_reset(struct board *board);
-/* Nothing happens to its chips any more. */
+/* Stops the chips' timers, so that nothing happens to the chips any more. */
 void board_stop(struct board *board);
-/* After input came or output went. */
+/* Notes that the console has new input, or room for output, for the UART. */
 void board_console(struct board *board);
-/* Looks at the chips to which something has happened. Interrupts are masked before and behind
- * it. */
+/* Serves the chips that x86->due names. Interrupts are masked when it is called and when it
+ * returns, and are let in between its steps. */
 void board_settle(struct x86 *x86);
-/* The vector to deliver now; the controller regards it as taken. */
+/* Returns the vector to deliver now, which the interrupt controller then regards as taken. */
 unsigned board_acknowledge(struct board *board);
-/* A physical interrupt that the guest owns. */
+/* Pulses an interrupt line of the guest, 0 to 15, for a physical interrupt or a doorbell. */
 void board_interrupt(struct board *board, unsigned irq);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decoder: a table says what each opcode is and what follows it; the rest is
- * the reading of prefixes, ModR/M, SIB, displacement and immediate.
+ * The decoder. A table says what each opcode is and what follows it; the rest reads
+ * prefixes, ModR/M, SIB, displacement and immediate.
  */
 #include "guests/x86/decode.h"
 
 #include "lib/disassembler.h"
 #include "lib/string.h"
 
-/* What follows the opcode. */
+/* Formats: what follows the opcode. */
 #define F_MODRM 0x01    /* ModR/M, register or memory */
 #define F_MEMORY 0x02   /* ModR/M, memory only */
 #define F_REGISTER 0x04 /* ModR/M whose mod field is ignored: control registers */
@@ -16,14 +16,15 @@
 #define F_BYTE 0x10     /* immediate byte */
 #define F_IMMEDIATE 0x20 /* immediate of the data's size */
 #define F_ANY_MODRM (F_MODRM | F_MEMORY | F_REGISTER)
-/* Bit 0 of the opcode tells bytes from the operand size; the table has it clear. */
+/* Bit 0 of the opcode is 0 for bytes and 1 for the operand size; the table has the opcode with
+ * 0. */
 #define F_WIDTH 0x40
 
-/* Opcodes behind 0F, and of those whose ModR/M byte has a part of the opcode. */
+/* TWO_BYTES marks opcodes behind 0F. ANY_REG: ModR/M's reg field is no part of the opcode. */
 #define TWO_BYTES 0x0f00
 #define ANY_REG 8
 
-/* What guests execute most comes first, since the table is looked through in turn. */
+/* The table is searched from the start, so what guests execute most comes first. */
 static const struct decode_entry {
 	u16 opcode;
 	u8 reg; /* field of the ModR/M byte, or ANY_REG */
@@ -63,11 +64,11 @@ static const struct decode_entry {
 	{ TWO_BYTES | 0x35, ANY_REG, DECODED_SYSEXIT, 0 },
 };
 
-/* The bytes, of which no more than 15 belong to an instruction. */
+/* The bytes that are still to be read. `end` is at most 15. */
 struct cursor {
 	const u8 *bytes;
 	u32 position, end;
-	bool ended; /* more were asked for than there are */
+	bool ended; /* more bytes were asked for than there are */
 };
 
 static u8 cursor_byte(struct cursor *cursor)
@@ -88,7 +89,7 @@ static u32 cursor_value(struct cursor *cursor, unsigned size)
 	return value;
 }
 
-/* Takes one prefix into account; false if the byte is none. */
+/* Notes a prefix. Returns false if the byte is none. */
 static bool decode_prefix(struct decoded *decoded, u8 byte)
 {
 	if ((byte & 0xe7) == 0x26) /* ES, CS, SS, DS */
@@ -120,7 +121,7 @@ static void decode_address(struct decoded *decoded, struct cursor *cursor, u8 mo
 	}
 	if (mod == 0 && decoded->base == REGISTER_EBP)
 		decoded->base = REGISTER_NONE;
-	/* Signed or not makes no difference to a sum of 32 bits, but to 8 bits. */
+	/* A displacement of 8 bits is sign-extended; one of 32 bits needs nothing. */
 	if (mod == 1)
 		decoded->displacement = (cursor_byte(cursor) ^ 0x80u) - 0x80;
 	else if (mod == 2 || decoded->base == REGISTER_NONE)
@@ -130,7 +131,7 @@ static void decode_address(struct decoded *decoded, struct cursor *cursor, u8 mo
 		decoded->segment = SEGMENT_SS;
 }
 
-/* Reads ModR/M and what belongs to it. false: no such instruction. */
+/* Reads ModR/M and what belongs to it. Returns false if there is no such instruction. */
 static bool decode_modrm(struct decoded *decoded, struct cursor *cursor, u8 format)
 {
 	u8 modrm = cursor_byte(cursor);
@@ -142,7 +143,8 @@ static bool decode_modrm(struct decoded *decoded, struct cursor *cursor, u8 form
 	return cursor->ended || decoded->has_memory || !(format & F_MEMORY);
 }
 
-/* The entry of an opcode, or NULL. Without a ModR/M byte to look at, any will do. */
+/* Returns the entry of an opcode, or NULL. If the ModR/M byte is missing, any entry of the opcode
+ * will do, since the bytes have ended. */
 static const struct decode_entry *entry_find(const struct cursor *cursor, u16 opcode)
 {
 	const struct decode_entry *entry;
@@ -156,7 +158,8 @@ static const struct decode_entry *entry_find(const struct cursor *cursor, u16 op
 	return NULL;
 }
 
-/* false: no such instruction, unless the bytes have ended. */
+/* Decodes what follows the prefixes. Returns false if there is no such instruction; if the bytes
+ * have ended, the result means nothing. */
 static bool decode_opcode(struct decoded *decoded, struct cursor *cursor, u16 opcode)
 {
 	const struct decode_entry *entry = entry_find(cursor, opcode);
@@ -204,7 +207,7 @@ enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 availabl
 	return known && !cursor.ended ? DECODE_OK : DECODE_UNKNOWN;
 }
 
-/* In the order of the operations. */
+/* The mnemonics, in the order of enum decoded_operation. */
 static const char names[] =
 	"unknown\0" "lgdt\0" "lidt\0" "lldt\0" "ltr\0" "lmsw\0" "mov\0" "mov\0" "mov\0" "mov\0"
 	"invlpg\0" "clts\0" "invd\0" "wbinvd\0" "hlt\0" "cli\0" "sti\0" "iret\0" "in\0" "out\0"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decodes the instructions that the VMM emulates for its guests, or names when it
- * refuses them, and no others: those that trap in ring 1, and the plain stores that
- * a guest may use on a page that the VMM has write-protected. Code is 32-bit code
- * with 32-bit addresses.
+ * Decodes those instructions only that the VMM emulates for its guests, or names when
+ * it refuses them: the ones that trap in ring 1, and the plain stores that a guest may
+ * use on a page that the VMM has write-protected. Code is 32-bit code with 32-bit
+ * addresses.
  */
 #pragma once
 
@@ -11,24 +11,24 @@
 
 enum decoded_operation {
 	DECODED_UNKNOWN,
-	/* Memory operand: 6 bytes, limit and base. */
+	/* The memory operand has 6 bytes: limit and base. */
 	DECODED_LGDT, DECODED_LIDT,
-	/* 16-bit operand: register rm or memory. */
+	/* The operand has 16 bits and is register rm or memory. */
 	DECODED_LLDT, DECODED_LTR, DECODED_LMSW,
-	/* CR or DR number in reg, general register in rm. */
+	/* reg is the number of the CR or DR, rm the general register. */
 	DECODED_MOV_FROM_CR, DECODED_MOV_TO_CR, DECODED_MOV_FROM_DR, DECODED_MOV_TO_DR,
 	DECODED_INVLPG, /* memory operand */
 	DECODED_CLTS, DECODED_INVD, DECODED_WBINVD, DECODED_HLT, DECODED_CLI, DECODED_STI,
 	DECODED_IRET, /* operand_size: 2 or 4 */
-	/* size 1, 2 or 4; port in immediate if has_immediate, else in DX. */
+	/* size is 1, 2 or 4; the port is in immediate if has_immediate, else in DX. */
 	DECODED_IN, DECODED_OUT,
-	/* Known by name only. */
+	/* The first five are refused and have only names; RDMSR and WRMSR have no operand. */
 	DECODED_INS, DECODED_OUTS, DECODED_SYSENTER, DECODED_SYSEXIT, DECODED_UD2,
 	DECODED_RDMSR, DECODED_WRMSR,
-	/* Segment register in reg (SEGMENT_..., never CS), 16 bits from register rm or memory. */
+	/* Loads segment register reg (SEGMENT_..., never CS) from register rm or memory. */
 	DECODED_MOV_TO_SREG,
-	/* Size 1, 2 or 4, to register rm or memory, from register reg or, with has_immediate,
-	 * from immediate. */
+	/* Stores 1, 2 or 4 bytes (size) into register rm or memory, from register reg or, with
+	 * has_immediate, from immediate. */
 	DECODED_MOV_STORE,
 	DECODED_OPERATIONS
 };
@@ -36,7 +36,7 @@ enum decoded_operation {
 /* The CPU's numbers of the segment registers. */
 enum decoded_segment { SEGMENT_ES, SEGMENT_CS, SEGMENT_SS, SEGMENT_DS, SEGMENT_FS, SEGMENT_GS };
 
-/* The CPU's numbers of the general registers: indices into registers[] below. */
+/* The CPU's numbers of the general registers, which register_pointer() takes. */
 enum decoded_register {
 	REGISTER_EAX, REGISTER_ECX, REGISTER_EDX, REGISTER_EBX,
 	REGISTER_ESP, REGISTER_EBP, REGISTER_ESI, REGISTER_EDI, REGISTER_NONE
@@ -44,8 +44,8 @@ enum decoded_register {
 
 enum decode_result {
 	DECODE_OK,
-	DECODE_UNKNOWN,  /* not one of ours, or not an instruction at all */
-	DECODE_TRUNCATED /* could be one, but goes on behind the bytes given */
+	DECODE_UNKNOWN,  /* an instruction that is not decoded, or none at all */
+	DECODE_TRUNCATED /* could be one that is decoded, but goes on behind the given bytes */
 };
 
 #define DECODE_LENGTH_MAXIMUM 15
@@ -55,26 +55,27 @@ struct decoded {
 	u8 length;       /* bytes, 1..15 */
 	u8 operand_size; /* 2 or 4 */
 	u8 size;         /* of the data moved: 1, 2 or 4 */
-	u8 segment;      /* of the memory operand, default or overridden */
-	bool lock;       /* no instruction here takes it: a #UD on the CPU */
+	u8 segment;      /* enum decoded_segment of the memory operand, default or overridden */
+	bool lock;       /* a LOCK prefix, with which all of these instructions raise #UD */
 	bool has_memory, has_immediate;
 	u8 reg, rm;      /* fields of the ModR/M byte, 0 without one */
 	/* The memory operand is at displacement + base + (index << scale) in its segment. */
-	u8 base, index;  /* REGISTER_NONE: none */
+	u8 base, index;  /* enum decoded_register */
 	u8 scale;        /* 0..3 */
 	u32 displacement, immediate;
 };
 
 /*
- * Decodes the instruction at bytes, of which available may be read (more than
- * 15 are of no use). The fields of *decoded mean something for DECODE_OK only, but for the segment,
- * which a prefix names in front of any instruction.
+ * Decodes the instruction at bytes, of which `available` may be read; more than 15 are never
+ * read. The fields of *decoded mean something for DECODE_OK only, except for the segment, which is
+ * set by a prefix in front of any instruction.
  */
 enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 available);
 
 /*
- * The same for what Linux executes most, in a tenth of the time: MOV to CR3, INVLPG of what a
- * register points to, IRET, IN and OUT of bytes. code: the first four bytes. false: another one.
+ * Decodes what Linux executes most, in a tenth of the time: MOV to CR3, INVLPG of what a register
+ * points to, IRET, IN and OUT of bytes. code has the first four bytes. Returns false if the
+ * instruction is another one.
  */
 MUST_CHECK static inline bool decode_frequent(struct decoded *decoded, u32 code)
 {
@@ -108,14 +109,16 @@ MUST_CHECK static inline bool decode_frequent(struct decoded *decoded, u32 code)
 	return true;
 }
 
-/* The most frequent of all, where each page fault has one: MOV from CR2, of three bytes. */
+/* Returns whether the instruction is MOV from CR2, of three bytes, the most frequent of all: each
+ * page fault has one. */
 static inline bool decode_reads_cr2(u32 code)
 {
 	return (code & 0xf8ffff) == 0xd0200f;
 }
 
-/* MOV of a register to an address that is in the instruction, of 32 bits: the only stores that
- * Linux makes to its GDT. length: of the instruction. */
+/* Returns whether the instruction stores a register of 32 bits to an address that it contains, as
+ * all stores of Linux to its GDT do. Sets the register's number and the instruction's length in
+ * bytes. */
 MUST_CHECK static inline bool decode_stores_register(u32 code, u32 *number, u32 *length)
 {
 	if (__builtin_expect((code & 0xc7ff) == 0x0589, true)) {
@@ -128,11 +131,11 @@ MUST_CHECK static inline bool decode_stores_register(u32 code, u32 *number, u32 
 	return (u8)code == 0xa3;
 }
 
-/* Whether the instruction that begins with this byte is HLT. */
+/* Returns whether the instruction that begins with this byte is HLT. */
 static inline bool decode_halts(u8 code)
 {
 	return code == 0xf4;
 }
 
-/* The mnemonic, for reports and traces. */
+/* Returns the mnemonic of an operation, for reports and traces. */
 const char *decode_name(u8 operation);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kind of a Linux that has the CPU to itself. With upcall.c it is what an image has for that.
+ * The kind of a Linux that has the CPU to itself. An image that supports it has this file and
+ * upcall.c.
  */
 #include "core/guest_kind.h"
 #include "guests/x86/guest_access.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Emulation of privileged instructions (SDM vol. 2): from the #GP to the function of the operation,
- * which leaves the registers as the instruction would in ring 0 of a machine of the guest's own.
+ * Emulation of privileged instructions (SDM vol. 2). A #GP leads to the function of the operation,
+ * which changes the guest's state as the instruction would in ring 0 of the guest's own machine.
  */
 #include "guests/x86/emulate.h"
 
@@ -64,8 +64,9 @@ static void emulate(const struct emulation *e)
 		inject_general_protection(e->x86, e->error);
 }
 
-/* The error code is a selector where the instruction names one. */
-static bool may_emulate(const struct emulation *e)
+/* Returns whether the instruction may be emulated. An error code other than 0 is a selector, which
+ * only a return or a load of a segment register can have caused. */
+COLD static bool may_emulate(const struct emulation *e)
 {
 	return functions[e->decoded.operation] != NULL && !e->decoded.lock &&
 	       (e->error == 0 || e->decoded.operation == DECODED_IRET ||
@@ -76,7 +77,8 @@ static void emulate_seldom(struct x86 *x86, u32 error)
 {
 	struct emulation e;
 
-	/* A bad address or selector is the guest's own business. */
+	/* The guest gets the #GP of a store or of an unknown instruction: what it did there needs
+	 * no privilege, and its address or selector is bad. */
 	if (!emulation_begin(&e, x86) || e.decoded.operation == DECODED_MOV_STORE)
 		inject_general_protection(x86, error);
 	else if (may_emulate(&e))

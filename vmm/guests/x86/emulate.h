@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The privileged instructions that Linux executes in ring 1, one function each,
- * in a table.
+ * Emulation of what Linux may not do in ring 1: privileged instructions, and stores to
+ * pages that are kept read-only.
  */
 #pragma once
 
 #include "guests/x86/x86.h"
 
-/* A #GP in ring 1: emulates the instruction at EIP, or gives the exception to
- * the guest, or stops it. */
+/* Serves a #GP in ring 1: emulates the instruction at EIP, gives the exception to the guest, or
+ * stops the guest. */
 void emulate_general_protection(struct x86 *x86, u32 error);
-/* An IRET that faulted since a waiting interrupt had made ring 3's code segment
- * absent; false if the instruction is something else. */
+/* Emulates an IRET that faulted because ring 3's code segment is absent while an interrupt waits.
+ * Returns false if none waits or the instruction is another. */
 MUST_CHECK bool emulate_blocked_return(struct x86 *x86);
-/* A store to the page of the guest's GDT, which is kept read-only, or of its local APIC. */
+/* Emulates a store to the read-only page of the guest's GDT, or of its local APIC (to_apic). Stops
+ * the guest if the store is of an unknown form. */
 void emulate_store(struct x86 *x86, u32 linear, bool to_apic);
-/* The same to the GDT, much sooner, where shadow.protected_page is; false: it has another
- * form than Linux's, and emulate_store() may know it. */
+/* Emulates a store to the GDT in shadow.protected_page much faster. Returns false if it has not the
+ * form of Linux's; emulate_store() may know it then. */
 MUST_CHECK bool emulate_gdt_store(struct x86 *x86, u32 linear);
-/* The store that enables interrupts while one waits; false if it is another. */
+/* Emulates the store to the alias that enables interrupts while one waits. Returns false if the
+ * instruction is another. */
 MUST_CHECK bool emulate_alias_store(struct x86 *x86);
 
-/* Reads the guest's descriptors again. */
+/* Reads all of the guest's descriptors again, and puts them into the real GDT. */
 void emulate_reload_gdt(struct x86 *x86);

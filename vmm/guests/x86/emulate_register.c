@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Emulation of what loads and stores control, debug and model-specific registers, and of INVLPG.
+ * Emulation of instructions that load and store control, debug and model-specific registers, of
+ * INVLPG, and of cache control.
  */
 #include "arch/ia32/debug.h"
 #include "arch/ia32/fpu.h"
@@ -105,22 +106,22 @@ enum emulated emulate_invlpg(const struct emulation *e)
 	return EMULATED_NEXT;
 }
 
-/* Caches are written back by the hardware; a guest has no say in that. */
-enum emulated emulate_cache(UNUSED const struct emulation *e)
+/* Does nothing: the hardware writes caches back, and a guest has no say in that. */
+COLD enum emulated emulate_cache(UNUSED const struct emulation *e)
 {
 	return EMULATED_NEXT;
 }
 
-/* MSRs: those that Linux 6.1 reads without a safety net on the CPUs that
- * Gandalf is for read as 0 and ignore writes; any other is a #GP, which Linux
- * expects of an MSR that does not exist. */
+/* Some MSRs read as 0 and ignore writes: those that Linux 6.1 accesses without
+ * expecting a fault, on the CPUs that Gandalf is for. Any other raises a #GP,
+ * which Linux expects of an MSR that does not exist. */
 
 #define MSR_TSC 0x10
 
-/* PLATFORM_ID, APIC_BASE (which stays where and what it is: disabled, or on a dedicated CPU the
- * real one, which is never an x2APIC's), EBL_CR_POWERON, FEATURE_CONTROL, BIOS_UPDT_TRIG,
- * BIOS_SIGN_ID; SYSENTER_CS, ESP, EIP; PERFEVTSEL0, 1 and the counters; MISC_ENABLE,
- * DEBUGCTL. */
+/* These are PLATFORM_ID, APIC_BASE, EBL_CR_POWERON, FEATURE_CONTROL, BIOS_UPDT_TRIG,
+ * BIOS_SIGN_ID; SYSENTER_CS, ESP, EIP; PERFEVTSEL0, 1 and the counters; MISC_ENABLE, DEBUGCTL.
+ * APIC_BASE only ignores writes: it reads as 0, or on a dedicated CPU as the real one, which is
+ * never an x2APIC's. */
 static const u16 msrs_of_zeroes[] = {
 	0x17, 0x1b, 0x2a, 0x3a, 0x79, 0x8b, 0x174, 0x175, 0x176, 0x186, 0x187, 0xc1, 0xc2,
 	0x1a0, 0x1d9,

@@ -29,7 +29,8 @@ enum emulated emulate_hlt(const struct emulation *e)
 	return EMULATED_JUMP;
 }
 
-/* STI; HLT is one: an interrupt between the two would be slept over. */
+/* Emulates a HLT behind the STI together with it. An interrupt that was delivered between the two
+ * would not end the halt. */
 enum emulated emulate_sti(const struct emulation *e)
 {
 	u8 next = 0;
@@ -58,8 +59,8 @@ static void return_to(struct x86 *x86, struct frame *frame, const u32 *words)
 	}
 }
 
-/* Whether the real tables have a segment for this selector at its RPL; ring 3's
- * code segments may be absent for a while only. */
+/* Returns whether the real GDT has a segment for this selector at its RPL. A code segment that is
+ * absent counts while an interrupt waits, since arm() may have made it so. */
 static bool selector_is_loadable(const struct x86 *x86, u32 selector, bool code)
 {
 	u32 index = (selector & 0xffff) / 8;
@@ -76,7 +77,7 @@ static bool selector_is_loadable(const struct x86 *x86, u32 selector, bool code)
 	       descriptor_dpl(descriptor) == ((selector & 3) == 3 ? 3 : 1);
 }
 
-/* What the VMM's own IRET to this frame would refuse, the guest's must. */
+/* Returns whether the VMM's IRET could load what the guest's IRET asks for. */
 static bool return_is_possible(const struct x86 *x86, const u32 *words)
 {
 	if ((words[2] & EFLAGS_VM) || !selector_is_loadable(x86, words[1], true) ||
@@ -102,8 +103,8 @@ enum emulated emulate_iret(const struct emulation *e)
 	return EMULATED_JUMP;
 }
 
-/* A stack segment with RPL 0, as ring 0 loads it. */
-enum emulated emulate_mov_to_sreg(const struct emulation *e)
+/* Emulates a load of SS with an RPL of 0, which only ring 0 can do. */
+COLD enum emulated emulate_mov_to_sreg(const struct emulation *e)
 {
 	u16 selector;
 

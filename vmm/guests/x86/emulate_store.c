@@ -32,10 +32,10 @@ bool emulate_alias_store(struct x86 *x86)
 	return true;
 }
 
-/* Without the hypercall, Linux does that at each switch of tasks, six times, mostly with what is
- * there: so no more than what is written is read again, and that only if it may change something.
- * Only the page of the GDT's start is protected. INLINE: 36 instructions of the latency of an
- * interrupt on a dedicated CPU, for 128 bytes. */
+/* Does a store to the GDT. Without the hypercall for TLS, Linux makes six at each switch of tasks,
+ * mostly of what is there already. So only the descriptor that is written is read again, and only
+ * if it may have changed. Only the page of the GDT's start is protected. INLINE saves 36
+ * instructions of an interrupt's latency on a dedicated CPU, and costs 128 bytes. */
 static INLINE void gdt_store(struct x86 *x86, u32 linear, u32 value)
 {
 	u32 offset = linear - x86->gdt_base;
@@ -47,8 +47,8 @@ static INLINE void gdt_store(struct x86 *x86, u32 linear, u32 value)
 	    read_or_fail((const u32 *)linear, &old, &next) && old == value &&
 	    (x86->vcpu->tables->gdt[first] & DESCRIPTOR_PRESENT) == 0)
 		return;
-	/* Not where the guest sees the page, which the CPU may remember to be another one: the
-	 * VMM's stores pass by its protection. */
+	/* The VMM does not store at the guest's address: the TLB may still have another page there,
+	 * and the VMM's stores ignore protection. */
 	memcpy((u8 *)shadow_protected_page(&x86->shadow) + linear % PAGE_SIZE, &value,
 	       sizeof(value));
 	emulate_reload_gdt_entries(x86, first, (offset + 3) % PAGE_SIZE / 8);
@@ -74,7 +74,8 @@ void emulate_store(struct x86 *x86, u32 linear, bool to_apic)
 	struct emulation e;
 	u32 value;
 
-	/* Within a page: one that begins on the page before may fault at the start of this one. */
+	/* The store must lie within the page. One that begins on the page before faults at the
+	 * start of this one. */
 	if (!store_begin(&e, x86, &value) || linear % PAGE_SIZE > PAGE_SIZE - sizeof(value) ||
 	    (linear % PAGE_SIZE == 0 && operand_address(&e) != linear)) {
 		vm_stop(x86->vm, "it writes its %s at %x in an unknown way",

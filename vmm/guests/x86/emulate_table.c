@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Emulation of LGDT, LIDT, LLDT and LTR: the guest's descriptors go into the real tables, one by
- * one.
+ * Emulation of LGDT, LIDT, LLDT and LTR. The guest's descriptors are put into the real tables, one
+ * by one.
  */
 #include "guests/x86/emulate.h"
 #include "guests/x86/emulation.h"
@@ -10,10 +10,10 @@
 
 #define SYSTEM_SELECTOR_MASK 0xfff8u
 
-/* A segment that is loaded stays usable after LGDT, whatever the new table has
- * in its place, until the guest loads it again: Linux's first LGDT relies on
- * that. The real entry stays instead of the CPU's hidden part. */
-static bool entry_is_loaded(const struct frame *frame, u32 index)
+/* Returns whether a segment register holds this entry's selector. A loaded segment stays usable
+ * after LGDT, whatever the new table has there, and Linux's first LGDT relies on that. A CPU has
+ * its hidden part for it; here the real entry stays as it is. */
+COLD static bool entry_is_loaded(const struct frame *frame, u32 index)
 {
 	for (unsigned segment = SEGMENT_ES; segment <= SEGMENT_GS; segment++)
 		if (segment_selector(frame, segment) / 8 == index)
@@ -45,16 +45,16 @@ void emulate_reload_gdt(struct x86 *x86)
 	emulate_reload_gdt_entries(x86, 1, SEGMENT_GUEST_ENTRIES - 1);
 }
 
-/* What every load of a register by way of the GDT ends with. */
-static enum emulated gdt_reload(const struct emulation *e)
+/* Ends LGDT, LLDT and LTR: puts the GDT's entries and the kernel's stack into the real tables. */
+COLD static enum emulated gdt_reload(const struct emulation *e)
 {
 	emulate_reload_gdt(e->x86);
 	inject_reload_stack(e->x86);
 	return EMULATED_NEXT;
 }
 
-/* Without the hypercall for TLS, stores to the GDT must not pass unseen. */
-static void protect_gdt(struct x86 *x86)
+/* Makes the GDT's first page read-only, unless Linux tells its changes by the hypercall for TLS. */
+COLD static void protect_gdt(struct x86 *x86)
 {
 	u32 frame;
 
@@ -62,9 +62,10 @@ static void protect_gdt(struct x86 *x86)
 		shadow_protect(x86, frame);
 }
 
-/* Gates straight to ring 1: the system call, and on a dedicated CPU every
- * interrupt. On a shared CPU IF stays 1 in the kernel, hence a trap gate. */
-static void reload_gates(struct x86 *x86)
+/* Makes the gates that lead straight to ring 1: that of system calls, and on a dedicated CPU that
+ * of every interrupt. On a shared CPU they are trap gates, since the real IF stays 1 in the
+ * kernel. */
+COLD static void reload_gates(struct x86 *x86)
 {
 	for (unsigned vector = EXCEPTIONS; vector < 256; vector++) {
 		u64 gate = 0;
@@ -119,7 +120,7 @@ enum emulated emulate_ltr(const struct emulation *e)
 	x86->tr = selector;
 	x86->tss_base = descriptor_base(descriptor);
 	if (x86->tss_base >= GANDALF_BASE - PAGE_SIZE)
-		x86->tss_base = 0; /* none that inject_reload_stack() could read */
+		x86->tss_base = 0; /* inject_reload_stack() must not read it there */
 	return gdt_reload(e);
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One instruction of a guest while it is emulated: what it is, its operands, and what becomes of
- * it. A function for each operation, in the emulate_*.c that it belongs to.
+ * One instruction of a guest while it is emulated: what it is, its operands, and how the guest goes
+ * on. Each operation has a function, in one of the files emulate_*.c.
  */
 #pragma once
 
 #include "guests/x86/x86.h"
 
 enum emulated {
-	EMULATED_NEXT,    /* go on behind the instruction */
-	EMULATED_JUMP,    /* EIP is set, or an exception has been given */
-	EMULATED_FAULT,   /* the #GP to the guest, with the CPU's error code */
+	EMULATED_NEXT,    /* the guest goes on behind the instruction */
+	EMULATED_JUMP,    /* EIP has been set, or an exception has been injected */
+	EMULATED_FAULT,   /* the guest gets the #GP, with the CPU's error code */
 };
 
 /* One instruction of a guest. */
@@ -18,10 +18,10 @@ struct emulation {
 	struct x86 *x86;
 	struct frame *frame;
 	struct decoded decoded;
-	u32 error; /* of the exception that led here */
+	u32 error; /* error code of the exception that led here */
 };
 
-/* The frame holds the registers in PUSHA's order, the last first. */
+/* Returns where the frame holds a register. It has them in PUSHA's order, the last one lowest. */
 static inline u32 *register_pointer(struct frame *frame, unsigned number)
 {
 	return number == REGISTER_ESP ? &frame->esp : &frame->edi + (7 - number);
@@ -32,15 +32,16 @@ static inline u32 *operand_register(const struct emulation *e)
 	return register_pointer(e->frame, e->decoded.rm);
 }
 
+/* Returns the guest's selector in a segment register (enum decoded_segment). */
 u32 segment_selector(const struct frame *frame, unsigned segment);
-/* The linear address of a memory operand. */
+/* Returns the linear address of the memory operand. */
 u32 operand_address(const struct emulation *e);
-/* Reads a memory operand; a page fault goes to the guest. */
-MUST_CHECK bool operand_read(const struct emulation *e, void *to, u32 size);
-/* A register or memory operand of 16 bits. */
-MUST_CHECK bool operand_16(const struct emulation *e, u16 *value);
-/* Fetches and decodes the instruction at EIP; false: it is none that is known. */
-MUST_CHECK bool emulation_begin(struct emulation *e, struct x86 *x86);
+/* Reads the memory operand. Returns false, and has given the guest a page fault, if it cannot. */
+COLD MUST_CHECK bool operand_read(const struct emulation *e, void *to, u32 size);
+/* Reads an operand of 16 bits, from a register or memory. Returns false likewise. */
+COLD MUST_CHECK bool operand_16(const struct emulation *e, u16 *value);
+/* Fetches and decodes the instruction at EIP. Returns false if the decoder does not know it. */
+COLD MUST_CHECK bool emulation_begin(struct emulation *e, struct x86 *x86);
 
 /* emulate_table.c: descriptor tables and the task register. */
 enum emulated emulate_load_table(const struct emulation *e);

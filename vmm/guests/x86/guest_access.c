@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guest memory through the guest's own shadow, which a fault fills as usual. */
+/* Accesses to guest memory through the guest's own shadow, which a fault of the VMM fills, too. */
 #include "guests/x86/guest_access.h"
 
 #include "core/core.h"
@@ -11,8 +11,8 @@ bool guest_read(u32 linear, void *to, u32 size)
 	       entry_copy(to, (const void *)linear, size) == 0;
 }
 
-/* The VMM writes with CR0.WP 0, so it asks first. Writes are shorter than a
- * page, and have a first and a last byte: these are in all the pages there are. */
+/* The VMM has CR0.WP 0 and would write read-only pages, so it asks before. No write is longer than
+ * a page, so all its pages are those of its first and last byte. */
 bool guest_write(u32 linear, const void *from, u32 size)
 {
 	const struct vcpu *vcpu = core.current;

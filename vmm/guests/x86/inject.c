@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Injection. A guest's kernel sees itself as ring 0 in its frames (CS 0x60, not
- * 0x61): Linux compares with that, and its IRET then traps, so that the VMM can
+ * Injection. On a shared CPU a guest's kernel sees itself as ring 0 in its frames (CS
+ * 0x60, not 0x61). Linux compares with that, and its IRET traps, so that the VMM can
  * restore the virtual interrupt flag.
  */
 #include "guests/x86/inject.h"
@@ -11,12 +11,12 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
 
-/* Of a gate's second word. */
+/* Bits of a gate's second word. */
 enum { GATE_PRESENT = 0x8000, GATE_TYPE = 0x1f00 };
 #define GATE_IS_TRAP 0x100u /* leaves the flag as it is */
 #define TSS_ESP0 4
 
-/* The words of the guest's gate; false: it has none that can be used. */
+/* Reads the words of the guest's gate. Returns false if there is none, or it cannot be used. */
 MUST_CHECK static inline bool gate_read(const struct x86 *x86, unsigned vector, u32 *low, u32 *high)
 {
 	return vector * 8 + 7 <= x86->idt_limit &&
@@ -41,7 +41,7 @@ static void triple_fault(struct x86 *x86, unsigned vector, const char *why)
 		vector < EXCEPTIONS ? exception_name(vector) : "an interrupt");
 }
 
-/* Whether the guest's kernel may write size bytes there, at most a page. */
+/* Returns whether the guest's kernel may write size bytes at an address, at most a page. */
 MUST_CHECK static inline bool stack_writable(struct x86 *x86, u32 linear, u32 size)
 {
 	u32 last = linear + size - 1;
@@ -51,9 +51,18 @@ MUST_CHECK static inline bool stack_writable(struct x86 *x86, u32 linear, u32 si
 	       ((linear ^ last) < PAGE_SIZE || shadow_make_writable(x86, last));
 }
 
-/* The guest's frame, on its kernel's stack; ring 3's stack is left for that. flag: IF as the
- * guest sees it. On a dedicated CPU, where the frame needs no flag of its own, the kernel's real
- * selector spares the trap at IRET, as soon as Linux no longer compares it, which is after LTR. */
+/*
+ * Builds an interrupt's frame on the stack of the guest's kernel, highest address first:
+ *	ss, esp			only from ring 3, whose stack is left
+ *	eflags			with IF as the guest sees it (flag)
+ *	cs
+ *	eip
+ *	error code		unless INJECT_NO_ERROR	<- the guest's ESP
+ *
+ * The kernel's CS gets an RPL of 0, so that IRET traps. On a dedicated CPU IF is real and needs no
+ * trap, so CS stays as it is. That starts with LTR, since Linux compares CS before it. Returns
+ * false if the stack cannot be written.
+ */
 MUST_CHECK INLINE static bool frame_build(struct x86 *x86, struct frame *frame, bool from_user,
 					  u32 flag, u32 error)
 {

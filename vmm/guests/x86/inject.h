@@ -4,27 +4,29 @@
 
 #include "guests/x86/x86.h"
 
-/* Puts the stack that the guest's TSS has for its kernel into the real one. */
+/* Copies the kernel's stack from the guest's TSS into the real TSS, where gates to ring 1 find
+ * it. */
 void inject_reload_stack(struct x86 *x86);
 
-/* No error code has all its bits set. */
+/* Stands for an exception without an error code. No error code has all its bits set. */
 #define INJECT_NO_ERROR (~0u)
-/* The frame that the CPU would have built, on the guest's stack; the guest goes on at its
- * handler. An IDT or a stack that cannot be used stops the guest: then false, and its frame is
- * as it was. */
+/* Builds the frame that the CPU would have built on the guest's stack, and has the guest go on at
+ * its handler. Returns false, and has stopped the guest and left its registers alone, if its IDT
+ * or stack cannot be used. */
 MUST_CHECK bool inject(struct x86 *x86, unsigned vector, u32 error);
-/* The last thing that is done for an entry of the guest: its return looks whether it still runs. */
+/* Injects as the last step of an entry's work, where nobody needs to know whether that stopped the
+ * guest: the return to it finds out. */
 static inline void inject_last(struct x86 *x86, unsigned vector, u32 error)
 {
 	if (!inject(x86, vector, error))
 		return;
 }
-/* A page fault, likewise: CR2 as well. */
+/* Injects a page fault likewise, and sets the guest's CR2. */
 static inline void inject_page_fault(struct x86 *x86, u32 linear, u32 error)
 {
 	vcpu_count(x86->vcpu, COUNTER_guest_page_faults);
 	x86->vcpu->shared->cr2 = linear;
 	inject_last(x86, EXCEPTION_PF, error);
 }
-/* A #GP with this error code, likewise. */
+/* Injects a #GP with this error code likewise. */
 void inject_general_protection(struct x86 *x86, u32 error);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linux guests. On a shared CPU the real IF stays 1 while they run; what they
- * take for IF is a word in the shared page, set through an alias. While an
- * interrupt waits for it, the alias is read-only and ring 3's code segment
- * absent: whichever way Linux enables interrupts then, the VMM is told.
+ * Linux guests. On a shared CPU the real IF stays 1 while they run. What they take
+ * for IF is a word in the shared page, which is set through an alias. While an
+ * interrupt waits for the guest, the alias is read-only and ring 3's code segment
+ * absent, so whichever way Linux enables interrupts then enters the VMM.
  */
 #include "guests/x86/linux.h"
 
@@ -25,8 +25,8 @@
 #include "masked_state.h"
 #include "platform/pc/apic.h"
 
-/* Linux's 32-bit boot protocol (Documentation/x86/boot.rst): flat segments,
- * paging off, ESI the boot parameters. */
+/* Linux's 32-bit boot protocol (Documentation/x86/boot.rst) wants flat segments,
+ * paging off, and the address of the boot parameters in ESI. */
 enum { BOOT_CODE = 0x10, BOOT_DATA = 0x18, TYPE_FLAT_CODE = 0x9b, TYPE_FLAT_DATA = 0x93 };
 #define POST_PORT 0x80
 
@@ -37,7 +37,7 @@ static u32 *alias_entry(const struct vcpu *vcpu)
 	return &table[(GANDALF_SHARED_ALIAS - LAYOUT_VCPU) >> PAGE_SHIFT];
 }
 
-/* Lays the traps, or takes them away. */
+/* Lays the traps by which Linux enters the VMM when it enables interrupts, or removes them. */
 static void arm(struct x86 *x86, bool armed)
 {
 	x86->armed = armed;
@@ -60,7 +60,8 @@ static void deliver_direct(struct x86 *x86)
 	}
 }
 
-/* Who slept does so again, unless an interrupt came of it. */
+/* Looks at the chips that are due. A guest that slept sleeps again, unless an interrupt waits
+ * now. */
 static void deliver_due(struct vcpu *vcpu, struct x86 *x86)
 {
 	bool slept = x86->slept;
@@ -173,7 +174,8 @@ static void access_refused(struct x86 *x86, u32 linear, enum shadow_result resul
 		vm_stop(x86->vm, "the pool has no frame left for its page tables");
 }
 
-/* In the kernel's half, where its stores to the GDT fault; false: nothing unusual. */
+/* Serves a fault in the kernel half, or in the VMM's part, if it is a store to the GDT or beyond
+ * the base of the VMM. Returns false if it is neither. */
 HOT APART static bool access_to_kernel(struct x86 *x86, u32 linear, u32 error)
 {
 	if ((linear & PTE_FRAME) == x86->shadow.protected_page && error == (PF_P | PF_W))
@@ -202,8 +204,8 @@ static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 		access_refused(x86, linear, result);
 }
 
-/* The guest's own #NM, if it asked for it; else the FPU has another's state. */
-static void no_fpu(struct x86 *x86)
+/* Serves a #NM: the guest gets it if it has set TS or EM; if not, the FPU has another's state. */
+COLD static void no_fpu(struct x86 *x86)
 {
 	if ((x86->cr0 & (CR0_TS | CR0_EM)) != 0) {
 		inject_last(x86, EXCEPTION_NM, INJECT_NO_ERROR);
@@ -240,7 +242,7 @@ APART static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
 		no_fpu(x86);
 	else if (frame->vector == VECTOR_VIRTUAL_8086 ||
 		 (frame->vector == VECTOR_RETURN_FAULT && (frame->cs & 3) == 3))
-		inject_general_protection(x86, 0); /* a process's: its kernel need not die */
+		inject_general_protection(x86, 0); /* ends a process, and its kernel lives */
 	else if (frame->vector == VECTOR_RETURN_FAULT)
 		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
 	else if (frame->vector == EXCEPTION_DF)
@@ -311,15 +313,15 @@ static void linux_stop(struct vcpu *vcpu)
 		direct_end();
 }
 
-/* Where another runs its EIP has no meaning. */
-static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+/* Only the current vCPU's memory is mapped where its EIP points. */
+COLD static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 {
 	return vcpu == core.current ? guest_fetch(vcpu, bytes, size) : 0;
 }
 
-/* An interrupt that the CPU cannot deliver to ring 1 while the VMM works in ring 0: the CPU may say
- * that an interrupt caused the exception, by bit 0. */
-static bool linux_upcall(struct frame *vmm)
+/* Serves the #GP of an interrupt that the CPU cannot deliver to ring 1 while the VMM works in ring
+ * 0. The error code is the gate's selector; bit 0 may say that an interrupt was the cause. */
+COLD static bool linux_upcall(struct frame *vmm)
 {
 	if (vmm->vector != EXCEPTION_GP || (vmm->error | 1) != GUEST_KERNEL_CODE)
 		return false;
@@ -360,7 +362,8 @@ bool linux_create(struct vm *vm)
 	x86->vm = vm;
 	x86->vcpu = vm->vcpus;
 	x86->dedicated = vm->guest->kind == GANDALF_KIND_LINUX_DEDICATED;
-	/* On a dedicated CPU interrupts are the guest's, and hit the VMM at points only. */
+	/* On a dedicated CPU interrupts are the guest's, and are let into the VMM at points
+	 * only. */
 	vm->vcpus->interruptible = core.interruptible && !x86->dedicated;
 	vm->vcpus->any_vector = x86->dedicated;
 	vm->vcpus->eflags = EFLAGS_FIXED | (x86->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);

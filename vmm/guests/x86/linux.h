@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linux guests: what the kinds of them have in common, and the interrupt flag, as the kernel has
+ * Linux guests: what both kinds of them have in common, and the interrupt flag as their kernel has
  * set it.
  */
 #pragma once
 
 #include "guests/x86/x86.h"
 
-/* As struct guest_kind says. */
+/* The functions create and ring of struct guest_kind, for both kinds. */
 MUST_CHECK bool linux_create(struct vm *vm);
 u32 linux_ring(const struct vm *vm);
 
-/* Not 0 if the guest's kernel has interrupts enabled: the virtual flag on a
- * shared CPU, the real one on a dedicated one. Ring 3 always has. */
+/* Returns a value other than 0 if the guest has interrupts enabled: by the virtual flag on a
+ * shared CPU, by the real one on a dedicated CPU. In ring 3 they always are. */
 static inline u32 linux_interrupt_flag(const struct x86 *x86)
 {
 	if (x86_cpl(x86->vcpu) == 3)
@@ -22,6 +22,7 @@ static inline u32 linux_interrupt_flag(const struct x86 *x86)
 	return x86->vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG;
 }
 
+/* Sets the flag of the guest's kernel, virtual or real. */
 static inline void linux_set_interrupts(struct x86 *x86, bool enabled)
 {
 	if (!x86->dedicated)

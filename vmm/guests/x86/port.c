@@ -11,7 +11,7 @@
 
 #define TABLE_PORTS 0x400u
 
-/* Of the lower ports, the number of their range from 1 on; 0: nobody's. */
+/* For each lower port the number of its range, counted from 1, or 0 if no chip answers. */
 OF_MACHINE static u8 range_of[TABLE_PORTS];
 
 void chips_pause(void)
@@ -51,8 +51,8 @@ static const struct port_range *range_find(struct x86 *x86, u16 port)
 	return range;
 }
 
-/* Ports of real devices that the description gives to the guest: the access is
- * made for it, so that its processes cannot make it themselves. */
+/* Returns whether the description gives these ports of a real device to the guest. The VMM makes
+ * such accesses for its kernel; a port that was opened would be open to its processes, too. */
 static bool port_is_own(const struct x86 *x86, u16 port, u32 size)
 {
 	const struct gandalf_guest *guest = x86->vm->guest;
@@ -93,7 +93,7 @@ void port_write(struct x86 *x86, u16 port, u32 size, u32 value)
 		return;
 	}
 	board_settle(x86);
-	/* A byte may have the guest reset. */
+	/* Writing a byte may reset the guest, and then the others are not written. */
 	for (u32 i = 0; i < size && x86->vcpu->state == VCPU_RUNNING; i++) {
 		u16 at = (u16)(port + i);
 		const struct port_range *range = range_find(x86, at);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strict TLS. Linux's segments for thread-local storage are flat, since their
- * users reach down from the base with offsets that wrap. Where a guest may not
- * even read the VMM, such a segment is shown as one of two halves, and flipped
- * when an access to the other half faults. Each flip costs a trap.
+ * Strict TLS. Linux's segments for thread-local storage are flat, since processes
+ * also use them with negative offsets, which wrap. Where a guest may not even read
+ * the VMM, the real GDT has one half of such a segment at a time, and the halves are
+ * swapped when an access to the other half faults. Each swap costs a trap.
  */
 #include "core/feature.h"
 #include "guests/x86/guest_access.h"
@@ -35,8 +35,8 @@ void x86_set_descriptor(struct x86 *x86, u32 index, u64 descriptor)
 	half_show(x86, number);
 }
 
-/* A segment that expands down has no upper half, and a half that is not there cannot be shown:
- * where the process has it in SS, the way back to it would fault. */
+/* Returns whether the half that is not shown exists. A segment that expands down has no upper half.
+ * An absent half must not be shown: the return to a process that has it in SS would fault. */
 static bool has_other_half(const struct x86 *x86, u32 number)
 {
 	bool down = (x86->tls_down >> number & 1) != 0;
@@ -44,14 +44,14 @@ static bool has_other_half(const struct x86 *x86, u32 number)
 	return (segment_half(x86->tls[number], !down) & DESCRIPTOR_PRESENT) != 0;
 }
 
-/* The selector that an override prefix of the instruction names, or DS. */
+/* Returns the guest's selector that an override prefix of the instruction names, or DS. */
 static u32 data_selector(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	struct decoded decoded;
 	u8 bytes[DECODE_LENGTH_MAXIMUM];
 
-	/* Most instructions it does not know, but their prefixes. */
+	/* The decoder knows few instructions, but the prefixes of all. */
 	(void)decode(&decoded, bytes, guest_fetch(vcpu, bytes, sizeof(bytes)));
 	if (decoded.segment == SEGMENT_GS)
 		return frame->gs;

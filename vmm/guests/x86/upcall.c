@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * On a dedicated CPU the gates of interrupts lead to ring 1. One that comes while the VMM
- * works in ring 0 cannot enter a less privileged ring: the CPU raises #GP in the VMM, after it
- * has taken the interrupt from its controller, 8259 or local APIC, which still tells which one
- * it is. At the points where that may happen, the VMM's work is suspended where it is:
+ * On a dedicated CPU the gates of interrupts lead to ring 1. An interrupt that comes while the
+ * VMM works in ring 0 cannot enter a less privileged ring: the CPU raises #GP in the VMM. By then
+ * it has taken the interrupt from the 8259 or local APIC, which still tells which one it is. At
+ * the points where that may happen, the VMM's work is suspended where it is. The stacks then,
+ * highest address first:
  *
  *	VMM stack, read-only meanwhile	guest kernel's stack
  *	guest's frame			...
@@ -20,9 +21,10 @@
  *	               v   |  which it can be suspended again
  *	              work, one deeper
  *
- * To the guest it looks like an interrupt of its kernel: so it must not be preemptible, lest such a
- * frame stays on the stack of a task that does not run. It may never come back, or stop: what it
- * suspended is then given up, and every point is where nothing is half done.
+ * To the guest this looks like an interrupt of its kernel. So the kernel must not be preemptible,
+ * or such a frame could stay on the stack of a task that does not run. If the guest never comes
+ * back, or stops, the suspended work is given up; nothing is half done at a point, so nothing is
+ * missing.
  */
 #include "guests/x86/upcall.h"
 
@@ -33,11 +35,11 @@
 #include "platform/pc/apic.h"
 #include "platform/pc/i8259.h"
 
-/* From one VMM stack to the next: a hole, and two pages. */
+/* Pages from one VMM stack to the next: a hole and two pages. */
 #define STACK_DISTANCE 3u
 
-/* Of the VMM stack at a depth, where ring 1 may write while nothing is on it. Below the first they
- * are one page, which is more than an entry takes. */
+/* Returns the page-table entries of the VMM stack at a depth. Ring 1 may write there while nothing
+ * is on the stack. All stacks but the first have one page, which is more than an entry takes. */
 static u32 *stack_pages(const struct vcpu *vcpu, u32 depth)
 {
 	return (u32 *)pool_pointer(vcpu->table_frame) + (LAYOUT_STACK >> PAGE_SHIFT) % 1024 +
@@ -72,8 +74,9 @@ void upcall_reset(struct x86 *x86)
 		stack_protect(x86->vcpu, --x86->upcall_depth);
 }
 
-/* The stack at a depth becomes one that is suspended, or ceases to be; entries lead to the frame's.
- * The CPU also forgets page tables that the work may have freed. */
+/* Makes the stack at a depth read-only when its work is suspended, or writable again, and has
+ * entries lead to the stack of the frame. The load of CR3 also drops what the TLB has of page
+ * tables that the work may have freed. */
 static void stack_switch(struct vcpu *vcpu, u32 depth, struct frame *frame)
 {
 	stack_protect(vcpu, depth);
@@ -94,9 +97,10 @@ void upcall_point(struct x86 *x86)
 	sti_nop_cli(upcall_point);
 }
 
-/* Which interrupt came at the last point. One of the APIC's is more urgent than all that it has in
- * service; one of the 8259s', which it passes on, does not count there. 0: it cannot be told. */
-static u32 vector_find(const struct x86 *x86)
+/* Returns the vector of the interrupt that came at the last point, or 0 if it cannot be told. One
+ * of the APIC's own raises the APIC's priority; one of the 8259s', which the APIC passes on, does
+ * not. */
+COLD static u32 vector_find(const struct x86 *x86)
 {
 	int irq;
 
@@ -123,12 +127,13 @@ void upcall(struct frame *vmm)
 	vcpu_count(vcpu, COUNTER_upcalls);
 	vcpu->counters[COUNTER_upcalls_nested] += depth != 0;
 	x86->upcalls[x86->upcall_depth++] = (struct upcall){vcpu->frame, vmm};
-	vmm->eflags &= ~EFLAGS_IF; /* the next comes at a point that has looked at the APIC */
+	vmm->eflags &= ~EFLAGS_IF; /* only a point, which reads the APIC's priority, opens it */
 	*handler = *vcpu->frame;
 	stack_switch(vcpu, depth, handler);
 	handler->eip = vmm->eip;
 	handler->cs = SELECTOR_VMM_CODE;
-	/* The guest is stopped, and its work given up. What is left of its frame is the guest's. */
+	/* If that has stopped the guest, its work is given up, and its registers for the report are
+	 * those of its own frame. */
 	if (!inject(x86, vector, INJECT_NO_ERROR))
 		*handler = *x86->upcalls[depth].guest;
 	entry_leave(handler);
@@ -147,9 +152,9 @@ void upcall_return(struct x86 *x86, const u32 *words)
 }
 
 /*
- * The vectors that a guest gave the 8259s are known to it alone, until one comes by the VMM's own
- * gates. All systems of the PC give the second one those behind the first's; should one not, its
- * first interrupt during a halt tells.
+ * Only the guest knows the vectors that it gave the 8259s, until an interrupt comes by the VMM's
+ * own gates. All systems of the PC give the second 8259 the vectors behind the first's. Should one
+ * not, the second's first interrupt during a halt corrects that.
  */
 void upcall_learn(struct x86 *x86, u32 vector)
 {
@@ -166,8 +171,9 @@ void upcall_learn(struct x86 *x86, u32 vector)
 	x86->point = upcall_point;
 }
 
-/* The APIC tells its vectors: where it keeps the 8259s' out, none is unknown. */
-void upcall_apic_write(struct x86 *x86, u32 offset, u32 value)
+/* Points may be open if the APIC keeps the 8259s' interrupts out: it tells its own vectors
+ * itself. */
+COLD void upcall_apic_write(struct x86 *x86, u32 offset, u32 value)
 {
 	bool alone = apic_write_for_guest(offset, value);
 

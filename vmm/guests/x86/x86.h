@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The processor that a vCPU of a Linux guest sees: its system registers as the guest set them, the
- * interrupts that wait for it, its shadow page tables. One frame of the pool. The chips of the
- * mainboard, which all vCPUs of a VM share, are in board.h.
+ * interrupts that wait for it, its shadow page tables. It takes one frame of the pool. The chips of
+ * the mainboard, which all vCPUs of a VM share, are in board.h.
  */
 #pragma once
 
@@ -12,26 +12,26 @@
 #include "guests/x86/shadow/shadow.h"
 #include "guests/x86/upcall.h"
 
-/* Vectors that came in while a guest with direct gates slept; the controller's
- * priorities let few nest. */
+/* How many vectors can come while a guest with direct gates sleeps and wait for its return. The
+ * interrupt controller's priorities let few nest. */
 #define X86_DIRECT_VECTORS 8
 
-/* What is large comes last: a small offset takes less code. */
+/* Large fields come last, since a small offset takes less code. */
 struct x86 {
 	struct vm *vm;
 	struct vcpu *vcpu;
-	struct board *board;     /* that it is plugged into */
-	bool dedicated;          /* IOPL 1, real IF, interrupts without the VMM */
-	/* Shared CPU: the traps for an interrupt that waits are laid; pic_pending() >= 0;
-	 * BOARD_DUE_..., chips that have to be looked at before the guest goes on, and whether it
-	 * slept then. */
+	struct board *board;     /* the mainboard that it is plugged into */
+	bool dedicated;          /* has the CPU to itself: IOPL 1, real IF, direct gates */
+	/* On a shared CPU. armed: the traps for an interrupt that waits are laid (linux.c).
+	 * interrupt_waits: pic_pending() >= 0. due: the chips that have to be looked at before
+	 * the guest goes on, BOARD_DUE_... slept: the guest was halted when one became due. */
 	union {
 		struct {
 			bool armed, interrupt_waits;
 			u8 due;
 			bool slept;
 		};
-		u32 unusual; /* one of them */
+		u32 unusual; /* not 0 if one of them is set */
 	};
 
 	/* The guest's system registers; CR2 is in the shared page. */
@@ -40,29 +40,30 @@ struct x86 {
 	u32 tss_base;            /* linear; 0: no TSS loaded */
 	bool tls_hook;           /* LOAD_TLS has been seen */
 	u8 tls_down;             /* strict TLS: bit n, segment n shows its lower half */
-	/* Dedicated CPU (guests/x86/upcall.c): what interrupts the VMM's work at points, or
-	 * NULL; the first vector of each 8259, 0 until it is known; the APIC's priority before
-	 * the last point; what is suspended, the last behind. */
+	/* On a dedicated CPU (guests/x86/upcall.c). point: lets interrupts in at a point, or NULL.
+	 * irq_bases: the first vector of each 8259, 0 until it is known. apic_priority: the
+	 * APIC's before the last point. upcalls: the suspended work, in order of suspension. */
 	void (*point)(struct x86 *x86);
 	u32 irq_bases[2], apic_priority, upcall_depth;
 	struct upcall upcalls[UPCALL_DEPTH];
 	u32 direct_count;
 	u8 direct_vectors[X86_DIRECT_VECTORS];
 	struct shadow shadow;
-	struct frame tls_frame;  /* at the last flip: a fault again is the guest's */
+	struct frame tls_frame;  /* at the last flip; the same again is a fault of the guest's */
 	u64 tls[SEGMENT_TLS_ENTRIES]; /* strict TLS: descriptors as the guest set them */
 };
 
 _Static_assert(sizeof(struct x86) <= 4096, "one frame of the pool");
 
-/* Puts a descriptor of the guest into its real GDT; strict TLS: half of it. */
+/* Puts a descriptor of the guest into its real GDT; with strict TLS, one half of a TLS segment. */
 void x86_set_descriptor(struct x86 *x86, u32 index, u64 descriptor);
-/* A guest with strict TLS, a #GP: shows the other half of the segments that are loaded.
- * false: that has been tried, or there is none. */
+/* Shows the other half of the TLS segments that the faulting instruction may use, at a #GP of a
+ * guest with strict TLS. Returns false if that was tried already, or there is no other half. */
 MUST_CHECK bool x86_flip_tls(struct x86 *x86);
 
-/* A point in long work for a guest with direct gates at which it can be interrupted. On a shared
- * CPU it can be anywhere, and never by what the guest itself does: nothing changes there. */
+/* Is a point in long work for a guest with direct gates, at which the guest's interrupts come.
+ * Behind it the guest may have changed anything (upcall_point()). On a shared CPU it does nothing,
+ * since such work can be interrupted anywhere, but never by the guest itself. */
 static inline void x86_point(struct x86 *x86)
 {
 	if (x86->point != NULL)

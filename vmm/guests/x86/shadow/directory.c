@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes shadow page directories: those of processes by themselves, the kernel half in all at once.
+ * Writes shadow page directories: the lower part in one directory, the kernel half in all at once.
  */
 #include "guests/x86/shadow/directory.h"
 
 #include "guests/x86/shadow/tlb.h"
 #include "guests/x86/shadow/view.h"
 
-/* A directory entry of the kernel half is the same in all spaces. */
-static void directory_set_kernel(struct shadow *shadow, u32 index, u32 entry)
+/* Writes an entry of the kernel half, which is the same in all spaces, into all of them. */
+COLD static void directory_set_kernel(struct shadow *shadow, u32 index, u32 entry)
 {
 	u32 *master = pool_pointer(shadow->master);
 
@@ -48,9 +48,9 @@ u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why)
 		directory_set(shadow, index, 0);
 		tlb_flush_global();
 	}
-	/* With direct gates no interrupt comes in while a frame is zeroed for a process: Linux
-	 * would take it for one of its kernel. So the process faults, and is interrupted, until
-	 * it is. */
+	/* With direct gates no interrupt can be let in while a frame is zeroed at the fault of a
+	 * process: Linux would take it for an interrupt of its kernel. So the process faults again
+	 * until the whole frame is zero, and can be interrupted in between. */
 	if (x86->dedicated && index < KERNEL_FIRST && !pool_prepare()) {
 		*why = SHADOW_FILLED;
 		return NULL;
@@ -88,7 +88,7 @@ void directory_set_large(struct x86 *x86, u32 index, u32 pde)
 		return;
 	directory_drop(shadow, index);
 	directory_set(shadow, index, entry);
-	/* The CPU may still know the table that was freed. */
+	/* The CPU may still have entries of the freed table cached. */
 	if (old != 0)
 		tlb_flush();
 }

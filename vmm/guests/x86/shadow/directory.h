@@ -12,19 +12,19 @@ static inline u32 *directory_current(const struct shadow *shadow)
 	return pool_pointer(shadow->current->directory);
 }
 
-/* Every change of an entry of the kernel half comes here first. */
+/* Forgets protected_page. It must be called before each change of an entry of the kernel half. */
 static inline void directory_kernel_changes(struct shadow *shadow)
 {
 	shadow->protected_page = 0;
 }
 
-/* Writes an entry of the current directory; in the kernel half, of all of them. */
+/* Writes an entry of the current directory, or one of the kernel half in all directories. */
 void directory_set(struct shadow *shadow, u32 index, u32 entry);
-/* Clears one, and frees the page table that it leads to. */
-void directory_drop(struct shadow *shadow, u32 index);
-/* Puts a large page there, as the guest's directory entry says. */
-void directory_set_large(struct x86 *x86, u32 index, u32 pde);
-/* The page table there, made if it does not exist; a large page in its place goes in any case.
- * NULL: there is none, and why: SHADOW_FULL, no frame of the pool is left; SHADOW_FILLED, the
- * access is to be repeated, and comes here again. */
-MUST_CHECK u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why);
+/* Clears an entry, and frees the page table that it leads to. */
+COLD void directory_drop(struct shadow *shadow, u32 index);
+/* Makes an entry map a large page, as the guest's directory entry pde says. */
+COLD void directory_set_large(struct x86 *x86, u32 index, u32 pde);
+/* Returns the page table of an entry. Makes one if there is none, in the place of a large page,
+ * too. Returns NULL, and says why, if it cannot: SHADOW_FULL, the pool has no frame left;
+ * SHADOW_FILLED, the access must be repeated, and then leads here again. */
+COLD MUST_CHECK u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fills the shadow at a page fault: the page that is wanted, and those near it that the guest has
- * used before. What happens at nearly every fault is in one piece; the rest stands apart.
+ * used before. The frequent way is inline in shadow_fill(); seldom used ways are functions.
  */
 #include "guests/x86/shadow/directory.h"
 #include "guests/x86/shadow/view.h"
 #include "guests/x86/shadow/walk.h"
 
-/* How many entries around a page fault are filled with it; a power of two. */
+/* How many entries around a page fault are filled with it. It is a power of two. */
 #define PREFILL 16u
-/* What is filled together must be marked together: pool_mark() is called for one of them. */
+/* Entries that are filled together must share a mark, since pool_mark() is called for one only. */
 _Static_assert(PART % PREFILL == 0, "the entries near a page have its mark");
 
-/* Guest entries near the one that faulted, which the guest has used before. */
+/* Fills entries near the one that faulted, where the guest has used the page before. */
 static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde)
 {
 	const struct shadow *shadow = &x86->shadow;
@@ -21,7 +21,7 @@ static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde)
 	for (u32 i = 0; i < PREFILL; i++) {
 		u32 entry;
 
-		/* Most are filled, or not there. */
+		/* Most are filled already, or absent in the guest's table. */
 		if (table[i] != 0 || (~(entry = guest[i]) & (PTE_P | PTE_A)) != 0 ||
 		    (entry & PTE_FRAME) >= shadow->memory_size)
 			continue;
@@ -40,14 +40,14 @@ static enum shadow_result write_target(const struct shadow *shadow, u32 frame, u
 	return frame == shadow->protected_frame ? SHADOW_PROTECTED : SHADOW_FILLED;
 }
 
-/* The guest's tables have no page there. */
+/* Makes the error code that of an absent page, for a fault of the guest. */
 static inline enum shadow_result fill_absent(u32 *error)
 {
 	*error &= PF_W | PF_U;
 	return SHADOW_FAULT;
 }
 
-/* The place of a page in the shadow; NULL, and why: as directory_table(). */
+/* Returns a page's entry in the shadow, or NULL and why, as directory_table() does. */
 MUST_CHECK static INLINE u32 *fill_place(struct x86 *x86, u32 linear, enum shadow_result *why)
 {
 	u32 entry = directory_current(&x86->shadow)[directory_index(linear)];
@@ -60,8 +60,8 @@ MUST_CHECK static INLINE u32 *fill_place(struct x86 *x86, u32 linear, enum shado
 	return &table[table_index(linear)];
 }
 
-/* A page of the kernel, a frame that is protected or not the guest's. */
-static enum shadow_result fill_seldom(struct x86 *x86, u32 linear, u32 entry, u32 error)
+/* Fills a page of the kernel half, or one whose frame is protected or not the guest's. */
+COLD static enum shadow_result fill_seldom(struct x86 *x86, u32 linear, u32 entry, u32 error)
 {
 	enum shadow_result result = write_target(&x86->shadow, entry & PTE_FRAME, error);
 	u32 *place;
@@ -95,7 +95,7 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 	if ((entry & PTE_P) == 0)
 		return fill_absent(error);
 	rights = entry & pde;
-	/* The bits of the error code lie where those of an entry do. */
+	/* W and U have the same place in the error code as in an entry. */
 	if ((cause & ~rights & (PF_W | PF_U)) != 0) {
 		*error = (cause & (PF_W | PF_U)) | PF_P;
 		return SHADOW_FAULT;
@@ -111,8 +111,8 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 		return why;
 	*place = view_memory_entry(shadow, entry, rights, true);
 	pool_mark(place);
-	/* Where the shadow had an entry those near it were filled with that; a page that the
-	 * guest has just made for a write comes alone. */
+	/* Fills the neighbours, unless the shadow had an entry (they were filled with it), or the
+	 * guest has just made this page for a write (they are not used yet). */
 	if ((cause & PF_P) == 0 && ((cause & PF_W) == 0 || x86->vcpu->shared->cr2 != linear)) {
 		u32 before = (u32)place / sizeof(u32) % PREFILL;
 
@@ -138,8 +138,8 @@ static enum shadow_result fill_large(struct x86 *x86, u32 linear, u32 *guest, u3
 	return SHADOW_FILLED;
 }
 
-/* Paging off: physical memory as it is, and reads of nothing behind it. */
-static enum shadow_result fill_identity(struct x86 *x86, u32 linear, const u32 *error)
+/* Fills the identity, while paging is off: reads behind the guest's memory find ones. */
+COLD static enum shadow_result fill_identity(struct x86 *x86, u32 linear, const u32 *error)
 {
 	u32 *directory = pool_pointer(x86->shadow.identity);
 	u32 *entry = &directory[directory_index(linear)];
@@ -198,14 +198,14 @@ bool shadow_make_writable(struct x86 *x86, u32 linear)
 	u32 error = PF_W;
 	enum shadow_result result = shadow_fill(x86, linear, &error);
 
-	/* The VMM's store passes by the protection of whatever page is there: here too it has to
-	 * be the one that the guest's tables have now. */
+	/* The VMM's store ignores protection, so the shadow must show the page that the guest's
+	 * tables have now, even if it is the protected one. */
 	if (result == SHADOW_PROTECTED) {
 		error = 0;
 		result = shadow_fill(x86, linear, &error);
 	}
-	/* Behind a fault of its own the CPU would not remember what was there before, perhaps a
-	 * page that is not the guest's to write. */
+	/* The VMM has not faulted here, so the CPU may still have the old entry cached, perhaps of
+	 * a page that the guest must not write. */
 	invlpg(linear);
 	return result == SHADOW_FILLED;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes from the shadow what the guest's TLB would not know any more.
+ * Removes from the shadow the entries that a flush would remove from the guest's TLB.
  */
 #include "core/trace.h"
 #include "guests/x86/shadow/directory.h"
@@ -8,9 +8,9 @@
 #include "guests/x86/shadow/tlb.h"
 #include "masked_state.h"
 
-/* Up to here pages are invalidated one by one, beyond it the TLB is flushed. */
+/* Up to so many pages are invalidated one by one; for more the TLB is flushed. */
 #define FLUSH_SINGLE_PAGES 8u
-/* A larger range is flushed by dropping the space: a bound for the time. */
+/* A range of more bytes is flushed by dropping the space, which bounds the time. */
 #define FLUSH_RANGE (4 * LARGE_PAGE_SIZE)
 
 static void space_zap_page(struct space *space, u32 linear)
@@ -48,9 +48,9 @@ static void space_flush_pages(struct x86 *x86, struct space *space, u32 linear, 
 	}
 }
 
-/* Empties the part of a page table that an address is in, up to an end, if it has entries at all;
- * a large page, all of it. Returns the address behind. */
-static u32 space_zap_part(struct space *space, u32 linear, u32 end)
+/* Empties the part of a page table that an address is in, up to end, if it has entries at all.
+ * Drops a large page as a whole. Returns the address behind. */
+COLD static u32 space_zap_part(struct space *space, u32 linear, u32 end)
 {
 	u32 *entry = (u32 *)pool_pointer(space->directory) + directory_index(linear);
 	u32 next = (linear & ~(PART * PAGE_SIZE - 1)) + PART * PAGE_SIZE;

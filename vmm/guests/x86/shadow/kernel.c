@@ -9,8 +9,8 @@
 #include "guests/x86/shadow/view.h"
 #include "guests/x86/shadow/walk.h"
 
-/* A part of a page table, from an address on. */
-MUST_CHECK static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 pde)
+/* Fills a part of a page table, from an address on, as the guest's directory entry pde says. */
+MUST_CHECK COLD static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 pde)
 {
 	bool large = walk_is_large(x86, pde);
 	enum shadow_result why;
@@ -28,9 +28,9 @@ MUST_CHECK static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 pde)
 	return true;
 }
 
-/* Rebuilds a directory entry of the kernel half, or a part of its page table, from the current
- * space. Returns the address behind it. */
-static u32 kernel_sync_part(struct x86 *x86, u32 linear)
+/* Rebuilds a directory entry of the kernel half, or a part of its page table, from the guest's
+ * tables. Returns the address behind it. */
+COLD static u32 kernel_sync_part(struct x86 *x86, u32 linear)
 {
 	struct shadow *shadow = &x86->shadow;
 	u32 index = directory_index(linear);
@@ -49,8 +49,9 @@ static u32 kernel_sync_part(struct x86 *x86, u32 linear)
 	return (linear & PTE_LARGE_FRAME) + LARGE_PAGE_SIZE;
 }
 
-/* Every part by itself, as the guest's registers say then, if it still has paging on. */
-static void kernel_sync_range(struct x86 *x86, u32 linear, u32 end)
+/* Rebuilds a range part by part. The guest may run between two parts, so each follows the guest's
+ * registers as they are then, and all ends if paging is off. */
+COLD static void kernel_sync_range(struct x86 *x86, u32 linear, u32 end)
 {
 	while (linear < end && x86->shadow.current != NULL) {
 		linear = kernel_sync_part(x86, linear);
@@ -81,8 +82,8 @@ void kernel_resync_page(struct x86 *x86, u32 linear)
 	    (entry & PTE_PS) != 0) {
 		linear &= PTE_LARGE_FRAME;
 		kernel_sync_range(x86, linear, linear + LARGE_PAGE_SIZE);
-		/* Of the other pages the CPU may remember what was there, and the VMM store
-		 * there. */
+		/* The CPU may have old entries of the other pages cached, through which the VMM
+		 * could store. */
 		tlb_flush();
 		return;
 	}

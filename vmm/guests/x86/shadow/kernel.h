@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel half of the shadow, the upper quarter of the address space: the same in all spaces,
- * and filled before it is used, since an interrupt whose stack is absent would be lost.
+ * The kernel half of the shadow, the upper quarter of the address space. It is the same in all
+ * spaces, and is filled before it is used, since an interrupt whose stack is absent would be lost.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 struct x86;
 
-/* Builds all of it anew from the guest's tables. */
-void kernel_sync(struct x86 *x86);
-/* Fills one page again at once, whose entry the guest has changed. */
-void kernel_resync_page(struct x86 *x86, u32 linear);
+/* Builds the whole kernel half anew from the guest's tables. */
+COLD void kernel_sync(struct x86 *x86);
+/* Fills one page again at once, when the guest has changed its entry. */
+COLD void kernel_resync_page(struct x86 *x86, u32 linear);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow page tables. An entry here is never more permissive than the guest's
- * at some time since its last flush, names only memory of the guest, or for reading its
- * local APIC, and is writable only after the guest's dirty bit has been set.
+ * Shadow page tables. An entry is never more permissive than the guest's entry was at some
+ * time since its last flush. It names memory of the guest; for reading it may also name the
+ * page of ones or the guest's local APIC. It is writable only once the guest's dirty bit is set.
  *
  * This file gives a guest its shadow, loads the space that its CR3 names, and takes all back.
  */
@@ -64,7 +64,7 @@ static void identity_load(struct x86 *x86)
 	x86->vcpu->cr3 = core.cr3 = x86->shadow.identity;
 	cr3_write(x86->shadow.identity);
 	tlb_flush_global();
-	/* What is not cached must not come back with paging. */
+	/* Turning paging off empties a TLB, so no space survives it. */
 	spaces_free(&x86->shadow);
 }
 
@@ -87,7 +87,7 @@ static void master_fill(struct x86 *x86)
 	       (ENTRIES - KERNEL_END) * sizeof(u32));
 	master[KERNEL_END] = x86->vcpu->table_frame | PTE_P | PTE_W | PTE_A;
 	memcpy(&identity[KERNEL_END], &master[KERNEL_END], (ENTRIES - KERNEL_END) * sizeof(u32));
-	/* For ring 3 too, so that nothing faults that is there. */
+	/* The pages are ring 3's, too, so that no access to existing memory faults. */
 	for (u32 i = 0; i < x86->shadow.memory_size >> LARGE_PAGE_SHIFT; i++) {
 		if (i % GROUP == 0)
 			schedule_breathe();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The spaces of a shadow: a table of them, a hash by the guest's directory, and what goes when the
- * pool is empty.
+ * The spaces of a shadow: a table of them, a hash by the guest's directory, and the eviction of the
+ * oldest when the pool is empty.
  */
 #include "guests/x86/shadow/space.h"
 
@@ -11,7 +11,7 @@
 #include "guests/x86/x86.h"
 #include "lib/string.h"
 
-/* What is in use of a directory whose lower three quarters are empty. */
+/* The pool's marks of a directory whose lower three quarters are empty. */
 #define KERNEL_MARKS (~0u << KERNEL_FIRST * sizeof(u32) / POOL_GROUP)
 
 struct space *space_at(const struct shadow *shadow, u32 index)
@@ -65,7 +65,7 @@ void space_drop(struct space *space, struct x86 *points)
 		}
 }
 
-/* Returns the space's index. */
+/* Takes a space out of its hash chain. Returns the space's index. */
 static u32 space_hash_remove(struct shadow *shadow, struct space *space)
 {
 	u16 *link = &shadow->hash[space_hash(space->guest)];
@@ -101,8 +101,9 @@ struct space *space_reuse(struct shadow *shadow, u32 guest)
 	return space;
 }
 
-/* The space that was loaded longest ago goes; false if there is only one. */
-MUST_CHECK static bool space_evict(struct x86 *x86)
+/* Frees the space that was loaded longest ago, but not the current one. Returns false if there is
+ * no other. */
+MUST_CHECK COLD static bool space_evict(struct x86 *x86)
 {
 	struct shadow *shadow = &x86->shadow;
 	struct space *oldest = NULL;
@@ -135,7 +136,7 @@ static u32 space_free_index(struct x86 *x86)
 {
 	u32 *index = &x86->shadow.space_free;
 
-	/* All but the current one can be evicted. */
+	/* If no index is free, evicting a space frees one, since only the current one must stay. */
 	do
 		for (; *index < SHADOW_SPACES; ++*index)
 			if (space_at(&x86->shadow, *index)->directory == 0)

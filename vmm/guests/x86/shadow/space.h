@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spaces: the shadow page directories that are kept, one for each page directory of the guest,
- * found by its address. Of a space only the lower three quarters are its own.
+ * Spaces: the shadow page directories, one for each page directory of the guest, which are found
+ * by its address. Only the lower three quarters of a space are its own.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 struct x86;
 struct shadow;
 
-/* Shadows of page directories that are kept, and how many fit in a frame. */
+/* How many spaces fit in a frame, how many frames of them there are, and the number of chains. */
 #define SHADOW_SPACES_PER_FRAME 128u
 #define SHADOW_SPACE_FRAMES 2u
 #define SHADOW_SPACES (SHADOW_SPACES_PER_FRAME * SHADOW_SPACE_FRAMES)
@@ -20,31 +20,34 @@ struct space {
 	u32 guest;     /* guest-physical address of the page directory */
 	u32 directory; /* frame of the shadow; 0: this space is free */
 	u32 used;      /* value of shadow.clock when it was last loaded */
-	u16 next;      /* in the hash chain, index + 1 */
+	u16 next;      /* index + 1 of the next space in the hash chain; 0: none */
 	u32 used_groups[3]; /* bit n: entries 8n to 8n + 7 of the directory are used */
-	u32 reserved;  /* the size is a power of two */
+	u32 reserved;  /* makes the size a power of two */
 };
 
 _Static_assert(sizeof(struct space) * SHADOW_SPACES_PER_FRAME <= PAGE_SIZE, "one frame");
 
+/* Returns the space of an index below SHADOW_SPACES. */
 struct space *space_at(const struct shadow *shadow, u32 index);
-/* The space of a page directory of the guest, by its guest-physical address; NULL: there is
+/* Returns the space of the guest's page directory at a guest-physical address, or NULL if there is
  * none. */
 struct space *space_find(const struct shadow *shadow, u32 guest);
-/* A new one, with nothing in its lower three quarters; NULL: the pool has no frame for it. */
+/* Makes a space whose lower three quarters are empty. Returns NULL if the pool has no frame for it,
+ * even after all other spaces have gone. */
 MUST_CHECK struct space *space_create(struct x86 *x86, u32 guest);
-/* The current space becomes another directory's: one serves all while nothing is cached. */
+/* Makes the current space that of another directory, and returns it. While nothing is cached, one
+ * space serves all directories in turn. */
 struct space *space_reuse(struct shadow *shadow, u32 guest);
-/* Loads CR3 with it. */
+/* Makes a space the current one, and loads CR3 with it. */
 void space_load(struct x86 *x86, struct space *space);
-/* Frees the shadow page tables of the lower three quarters, a few at a time: the idle vCPU lets
- * more urgent guests run in between. points: NULL or whose work is interrupted meanwhile; then
- * the space may be a free one, or another's, behind it. */
+/* Frees the shadow page tables of the lower three quarters, a few at a time. The idle vCPU lets
+ * more urgent guests run in between. points: the guest whose work has points in between, or NULL;
+ * with points, the space may be free or another directory's when this returns. */
 void space_drop(struct space *space, struct x86 *points);
-/* Frees the tables that eight entries of a directory lead to. */
+/* Clears GROUP entries of a directory, and frees the page tables that they lead to. */
 void space_group_drop(u32 *entries);
-/* Gives all of them back; none is current. */
+/* Frees all spaces. The caller has made sure that none is in use. */
 void spaces_free(struct shadow *shadow);
-/* A frame of the pool, for which the spaces that were loaded longest ago go if there is none; 0:
- * not even then. */
+/* Allocates a frame of the pool. If none is free, the spaces that were loaded longest ago go first.
+ * Returns 0 if there is none even then. */
 MUST_CHECK u32 space_frame_allocate(struct x86 *x86);

@@ -6,13 +6,13 @@
 
 #include "arch/ia32/cpu.h"
 
-/* Drops what the CPU itself has cached, but for global entries. */
+/* Drops all entries of the TLB except global ones. */
 static inline void tlb_flush(void)
 {
 	cr3_write(cr3_read());
 }
 
-/* And what is global. */
+/* Drops all entries of the TLB. */
 static inline void tlb_flush_global(void)
 {
 	u32 cr4 = cr4_read();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shadow entries of pages that are filled seldom: of the kernel, protected, or not memory of
- * the guest.
+ * The shadow entries of pages that are seldom filled: those of the kernel, the protected one, and
+ * those that are not memory of the guest.
  */
 #include "guests/x86/shadow/view.h"
 
@@ -12,7 +12,8 @@ u32 view_entry(struct x86 *x86, u32 entry, bool kernel)
 	bool global = (entry & PTE_G) != 0 && (x86->cr4 & CR4_PGE) != 0;
 	u32 result = PTE_P | PTE_A | PTE_D | (entry & PTE_U);
 
-	/* What a load of CR3 has the guest's own TLB forget is looked for anew then. */
+	/* At a load of CR3 the guest's TLB would forget entries that are not global, so the shadow
+	 * notes that there are such, and rebuilds the kernel half then. */
 	shadow->local_kernel |= kernel && !global;
 	if (frame >= shadow->memory_size)
 		return result | (view_is_apic(shadow, frame) ? frame | PTE_PCD : shadow->nothing);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looks through the guest's own page tables for what is asked seldom.
+ * Looks through the guest's own page tables, for questions that are asked seldom.
  */
 #include "guests/x86/shadow/walk.h"
 
