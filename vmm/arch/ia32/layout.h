@@ -21,6 +21,9 @@
 #define LAYOUT_STACK 0xFC011000
 #define LAYOUT_STACK_TOP 0xFC013000
 
+/* The page below 1 MiB at which another CPU begins, in real mode (start.S). */
+#define LAYOUT_START 0x8000
+
 /* The windows on physical memory, of one page each (memory.c). */
 #define LAYOUT_WINDOWS 0xFC800000
 /* Pages with a fixed purpose: source and destination of a copy, the local APIC. */

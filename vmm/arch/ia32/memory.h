@@ -54,6 +54,8 @@ void memory_zero(u32 physical, u32 size);
 u32 memory_map_rtos(u32 physical, u32 size);
 /* Maps more memory right behind what was mapped last. Returns and panics likewise. */
 u32 memory_map_more(u32 physical, u32 size);
+/* Maps one page of memory for good, between LAYOUT_FIXED and the end of its 4 MiB. */
+void memory_map_page(u32 linear, u32 physical);
 /* Maps one page of device registers uncached, at one of the fixed pages (LAYOUT_FIXED). */
 void memory_map_device(u32 linear, u32 physical);
 /* Maps the pool at LAYOUT_POOL; base and size are multiples of a large page. */

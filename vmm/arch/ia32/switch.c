@@ -11,7 +11,7 @@ extern u8 boot_stack_top[];
 
 /* Returns the linear address behind the vCPU's VMM stack. Linux's stack is at the same address in
  * each of its own spaces; an RTOS's is where every space maps the pool. */
-COLD static u32 stack_top(const struct vcpu *vcpu)
+static u32 stack_top(const struct vcpu *vcpu)
 {
 	if (vcpu->table_frame != 0)
 		return LAYOUT_STACK_TOP;

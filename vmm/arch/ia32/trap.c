@@ -27,7 +27,7 @@ extern const struct fixup fixup_first[], fixup_last[];
 OF_CORE void (*trap_handlers[VECTORS])(struct frame *frame);
 
 /* Returns where the instruction at eip goes on when it faults, or NULL if it must not fault. */
-COLD static const struct fixup *trap_fixup(u32 eip)
+static const struct fixup *trap_fixup(u32 eip)
 {
 	const struct fixup *fixup;
 
@@ -47,7 +47,7 @@ static bool access_may_fill(const struct frame *frame)
 
 /* Fills the guest's shadow at an address, and returns whether the guest's tables allowed it. The
  * idle vCPU has no operations and no guest's memory. */
-COLD static bool access_fill(u32 address)
+static bool access_fill(u32 address)
 {
 	struct vcpu *vcpu = core.current;
 
@@ -173,7 +173,7 @@ static void trap_exception(struct frame *frame)
 }
 
 /* Serves #DB, and ignores NMIs, which are no guest's. */
-COLD static void trap_debug(struct frame *frame)
+static void trap_debug(struct frame *frame)
 {
 	if (frame->vector == EXCEPTION_NMI)
 		return;
@@ -197,7 +197,7 @@ static void trap_page_fault(struct frame *frame)
 }
 
 /* Serves the vector of hypercalls where an interrupt may come by it, too. */
-COLD static void trap_any_hypercall(struct frame *frame)
+static void trap_any_hypercall(struct frame *frame)
 {
 	if (origin_is_guest(core.current, frame))
 		frame->eax = trap_hypercall(frame);
@@ -206,7 +206,7 @@ COLD static void trap_any_hypercall(struct frame *frame)
 }
 
 /* Makes a stub. Stubs differ in a number only, so they are made at boot to keep the image small. */
-COLD static void stub_make(u32 index, u32 vector, void (*to)(void))
+static void stub_make(u32 index, u32 vector, void (*to)(void))
 {
 	entry_stubs[index] = (struct stub){
 		.push_error = {0x6a, 0}, .push = 0x68, .vector = vector, .jump = 0xe9,

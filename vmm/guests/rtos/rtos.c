@@ -105,7 +105,7 @@ static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 
 /* Does the IRET that the guest is about to do: it has set its flag in a handler and returns. So the
  * next handler's frame replaces the old one, and frames do not pile up on the stack. */
-APART COLD static void rtos_finish_return(struct vcpu *vcpu)
+APART static void rtos_finish_return(struct vcpu *vcpu)
 {
 	struct frame *frame = vcpu->frame;
 	const u32 *stack = (const u32 *)(vcpu->linear + frame->esp);
@@ -293,7 +293,7 @@ static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 }
 
 /* Opens a range of ports to the guest, in steps between which more urgent guests run. */
-COLD static void rtos_allow_ports(struct vcpu *vcpu, const struct gandalf_port_range *range)
+static void rtos_allow_ports(struct vcpu *vcpu, const struct gandalf_port_range *range)
 {
 	for (u32 first = range->first; first <= range->last; first += PORT_STEP) {
 		segment_allow_ports(vcpu, (u16)first,

@@ -33,7 +33,7 @@ static inline void rtos_pend(struct vcpu *vcpu, u32 bit)
 
 /* Restarts the timer, which stopped when an expiry came while the last one still waited. All
  * expiries up to now are merged into the one that is delivered now. */
-COLD void rtos_timer_resume(struct rtos *rtos);
+void rtos_timer_resume(struct rtos *rtos);
 /* Sets up the timer of a new guest. It is stopped, and will expire with the guest's priority. */
 void rtos_timer_init(struct rtos *rtos, u32 priority);
 void rtos_timer_stop(struct rtos *rtos);

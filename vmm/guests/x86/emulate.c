@@ -66,7 +66,7 @@ static void emulate(const struct emulation *e)
 
 /* Returns whether the instruction may be emulated. An error code other than 0 is a selector, which
  * only a return or a load of a segment register can have caused. */
-COLD static bool may_emulate(const struct emulation *e)
+static bool may_emulate(const struct emulation *e)
 {
 	return functions[e->decoded.operation] != NULL && !e->decoded.lock &&
 	       (e->error == 0 || e->decoded.operation == DECODED_IRET ||

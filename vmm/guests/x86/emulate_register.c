@@ -107,7 +107,7 @@ enum emulated emulate_invlpg(const struct emulation *e)
 }
 
 /* Does nothing: the hardware writes caches back, and a guest has no say in that. */
-COLD enum emulated emulate_cache(UNUSED const struct emulation *e)
+enum emulated emulate_cache(UNUSED const struct emulation *e)
 {
 	return EMULATED_NEXT;
 }

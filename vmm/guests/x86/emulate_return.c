@@ -104,7 +104,7 @@ enum emulated emulate_iret(const struct emulation *e)
 }
 
 /* Emulates a load of SS with an RPL of 0, which only ring 0 can do. */
-COLD enum emulated emulate_mov_to_sreg(const struct emulation *e)
+enum emulated emulate_mov_to_sreg(const struct emulation *e)
 {
 	u16 selector;
 

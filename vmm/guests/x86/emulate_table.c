@@ -13,7 +13,7 @@
 /* Returns whether a segment register holds this entry's selector. A loaded segment stays usable
  * after LGDT, whatever the new table has there, and Linux's first LGDT relies on that. A CPU has
  * its hidden part for it; here the real entry stays as it is. */
-COLD static bool entry_is_loaded(const struct frame *frame, u32 index)
+static bool entry_is_loaded(const struct frame *frame, u32 index)
 {
 	for (unsigned segment = SEGMENT_ES; segment <= SEGMENT_GS; segment++)
 		if (segment_selector(frame, segment) / 8 == index)
@@ -46,7 +46,7 @@ void emulate_reload_gdt(struct x86 *x86)
 }
 
 /* Ends LGDT, LLDT and LTR: puts the GDT's entries and the kernel's stack into the real tables. */
-COLD static enum emulated gdt_reload(const struct emulation *e)
+static enum emulated gdt_reload(const struct emulation *e)
 {
 	emulate_reload_gdt(e->x86);
 	inject_reload_stack(e->x86);
@@ -54,7 +54,7 @@ COLD static enum emulated gdt_reload(const struct emulation *e)
 }
 
 /* Makes the GDT's first page read-only, unless Linux tells its changes by the hypercall for TLS. */
-COLD static void protect_gdt(struct x86 *x86)
+static void protect_gdt(struct x86 *x86)
 {
 	u32 frame;
 
@@ -65,7 +65,7 @@ COLD static void protect_gdt(struct x86 *x86)
 /* Makes the gates that lead straight to ring 1: that of system calls, and on a dedicated CPU that
  * of every interrupt. On a shared CPU they are trap gates, since the real IF stays 1 in the
  * kernel. */
-COLD static void reload_gates(struct x86 *x86)
+static void reload_gates(struct x86 *x86)
 {
 	for (unsigned vector = EXCEPTIONS; vector < 256; vector++) {
 		u64 gate = 0;

@@ -37,11 +37,11 @@ u32 segment_selector(const struct frame *frame, unsigned segment);
 /* Returns the linear address of the memory operand. */
 u32 operand_address(const struct emulation *e);
 /* Reads the memory operand. Returns false, and has given the guest a page fault, if it cannot. */
-COLD MUST_CHECK bool operand_read(const struct emulation *e, void *to, u32 size);
+MUST_CHECK bool operand_read(const struct emulation *e, void *to, u32 size);
 /* Reads an operand of 16 bits, from a register or memory. Returns false likewise. */
-COLD MUST_CHECK bool operand_16(const struct emulation *e, u16 *value);
+MUST_CHECK bool operand_16(const struct emulation *e, u16 *value);
 /* Fetches and decodes the instruction at EIP. Returns false if the decoder does not know it. */
-COLD MUST_CHECK bool emulation_begin(struct emulation *e, struct x86 *x86);
+MUST_CHECK bool emulation_begin(struct emulation *e, struct x86 *x86);
 
 /* emulate_table.c: descriptor tables and the task register. */
 enum emulated emulate_load_table(const struct emulation *e);

@@ -205,7 +205,7 @@ static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 }
 
 /* Serves a #NM: the guest gets it if it has set TS or EM; if not, the FPU has another's state. */
-COLD static void no_fpu(struct x86 *x86)
+static void no_fpu(struct x86 *x86)
 {
 	if ((x86->cr0 & (CR0_TS | CR0_EM)) != 0) {
 		inject_last(x86, EXCEPTION_NM, INJECT_NO_ERROR);
@@ -314,14 +314,14 @@ static void linux_stop(struct vcpu *vcpu)
 }
 
 /* Only the current vCPU's memory is mapped where its EIP points. */
-COLD static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 {
 	return vcpu == core.current ? guest_fetch(vcpu, bytes, size) : 0;
 }
 
 /* Serves the #GP of an interrupt that the CPU cannot deliver to ring 1 while the VMM works in ring
  * 0. The error code is the gate's selector; bit 0 may say that an interrupt was the cause. */
-COLD static bool linux_upcall(struct frame *vmm)
+static bool linux_upcall(struct frame *vmm)
 {
 	if (vmm->vector != EXCEPTION_GP || (vmm->error | 1) != GUEST_KERNEL_CODE)
 		return false;

@@ -100,7 +100,7 @@ void upcall_point(struct x86 *x86)
 /* Returns the vector of the interrupt that came at the last point, or 0 if it cannot be told. One
  * of the APIC's own raises the APIC's priority; one of the 8259s', which the APIC passes on, does
  * not. */
-COLD static u32 vector_find(const struct x86 *x86)
+static u32 vector_find(const struct x86 *x86)
 {
 	int irq;
 
@@ -173,7 +173,7 @@ void upcall_learn(struct x86 *x86, u32 vector)
 
 /* Points may be open if the APIC keeps the 8259s' interrupts out: it tells its own vectors
  * itself. */
-COLD void upcall_apic_write(struct x86 *x86, u32 offset, u32 value)
+void upcall_apic_write(struct x86 *x86, u32 offset, u32 value)
 {
 	bool alone = apic_write_for_guest(offset, value);
 

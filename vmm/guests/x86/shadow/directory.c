@@ -8,7 +8,7 @@
 #include "guests/x86/shadow/view.h"
 
 /* Writes an entry of the kernel half, which is the same in all spaces, into all of them. */
-COLD static void directory_set_kernel(struct shadow *shadow, u32 index, u32 entry)
+static void directory_set_kernel(struct shadow *shadow, u32 index, u32 entry)
 {
 	u32 *master = pool_pointer(shadow->master);
 

@@ -21,10 +21,10 @@ static inline void directory_kernel_changes(struct shadow *shadow)
 /* Writes an entry of the current directory, or one of the kernel half in all directories. */
 void directory_set(struct shadow *shadow, u32 index, u32 entry);
 /* Clears an entry, and frees the page table that it leads to. */
-COLD void directory_drop(struct shadow *shadow, u32 index);
+void directory_drop(struct shadow *shadow, u32 index);
 /* Makes an entry map a large page, as the guest's directory entry pde says. */
-COLD void directory_set_large(struct x86 *x86, u32 index, u32 pde);
+void directory_set_large(struct x86 *x86, u32 index, u32 pde);
 /* Returns the page table of an entry. Makes one if there is none, in the place of a large page,
  * too. Returns NULL, and says why, if it cannot: SHADOW_FULL, the pool has no frame left;
  * SHADOW_FILLED, the access must be repeated, and then leads here again. */
-COLD MUST_CHECK u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why);
+MUST_CHECK u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why);

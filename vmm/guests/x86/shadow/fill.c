@@ -61,7 +61,7 @@ MUST_CHECK static INLINE u32 *fill_place(struct x86 *x86, u32 linear, enum shado
 }
 
 /* Fills a page of the kernel half, or one whose frame is protected or not the guest's. */
-COLD static enum shadow_result fill_seldom(struct x86 *x86, u32 linear, u32 entry, u32 error)
+static enum shadow_result fill_seldom(struct x86 *x86, u32 linear, u32 entry, u32 error)
 {
 	enum shadow_result result = write_target(&x86->shadow, entry & PTE_FRAME, error);
 	u32 *place;
@@ -139,7 +139,7 @@ static enum shadow_result fill_large(struct x86 *x86, u32 linear, u32 *guest, u3
 }
 
 /* Fills the identity, while paging is off: reads behind the guest's memory find ones. */
-COLD static enum shadow_result fill_identity(struct x86 *x86, u32 linear, const u32 *error)
+static enum shadow_result fill_identity(struct x86 *x86, u32 linear, const u32 *error)
 {
 	u32 *directory = pool_pointer(x86->shadow.identity);
 	u32 *entry = &directory[directory_index(linear)];

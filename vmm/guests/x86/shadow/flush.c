@@ -50,7 +50,7 @@ static void space_flush_pages(struct x86 *x86, struct space *space, u32 linear, 
 
 /* Empties the part of a page table that an address is in, up to end, if it has entries at all.
  * Drops a large page as a whole. Returns the address behind. */
-COLD static u32 space_zap_part(struct space *space, u32 linear, u32 end)
+static u32 space_zap_part(struct space *space, u32 linear, u32 end)
 {
 	u32 *entry = (u32 *)pool_pointer(space->directory) + directory_index(linear);
 	u32 next = (linear & ~(PART * PAGE_SIZE - 1)) + PART * PAGE_SIZE;

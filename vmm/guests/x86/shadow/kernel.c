@@ -10,7 +10,7 @@
 #include "guests/x86/shadow/walk.h"
 
 /* Fills a part of a page table, from an address on, as the guest's directory entry pde says. */
-MUST_CHECK COLD static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 pde)
+MUST_CHECK static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 pde)
 {
 	bool large = walk_is_large(x86, pde);
 	enum shadow_result why;
@@ -30,7 +30,7 @@ MUST_CHECK COLD static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 p
 
 /* Rebuilds a directory entry of the kernel half, or a part of its page table, from the guest's
  * tables. Returns the address behind it. */
-COLD static u32 kernel_sync_part(struct x86 *x86, u32 linear)
+static u32 kernel_sync_part(struct x86 *x86, u32 linear)
 {
 	struct shadow *shadow = &x86->shadow;
 	u32 index = directory_index(linear);
@@ -51,7 +51,7 @@ COLD static u32 kernel_sync_part(struct x86 *x86, u32 linear)
 
 /* Rebuilds a range part by part. The guest may run between two parts, so each follows the guest's
  * registers as they are then, and all ends if paging is off. */
-COLD static void kernel_sync_range(struct x86 *x86, u32 linear, u32 end)
+static void kernel_sync_range(struct x86 *x86, u32 linear, u32 end)
 {
 	while (linear < end && x86->shadow.current != NULL) {
 		linear = kernel_sync_part(x86, linear);

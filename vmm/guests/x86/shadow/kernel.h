@@ -10,6 +10,6 @@
 struct x86;
 
 /* Builds the whole kernel half anew from the guest's tables. */
-COLD void kernel_sync(struct x86 *x86);
+void kernel_sync(struct x86 *x86);
 /* Fills one page again at once, when the guest has changed its entry. */
-COLD void kernel_resync_page(struct x86 *x86, u32 linear);
+void kernel_resync_page(struct x86 *x86, u32 linear);

@@ -103,7 +103,7 @@ struct space *space_reuse(struct shadow *shadow, u32 guest)
 
 /* Frees the space that was loaded longest ago, but not the current one. Returns false if there is
  * no other. */
-MUST_CHECK COLD static bool space_evict(struct x86 *x86)
+MUST_CHECK static bool space_evict(struct x86 *x86)
 {
 	struct shadow *shadow = &x86->shadow;
 	struct space *oldest = NULL;

@@ -47,4 +47,4 @@ static inline bool view_large_fits(const struct shadow *shadow, u32 pde)
 
 /* Returns the shadow entry of any page, given a guest's entry whose U and W hold for both levels.
  * kernel: the page is in the kernel half, where it may be global. */
-COLD u32 view_entry(struct x86 *x86, u32 entry, bool kernel);
+u32 view_entry(struct x86 *x86, u32 entry, bool kernel);

@@ -26,4 +26,4 @@ static inline bool walk_is_large(const struct x86 *x86, u32 entry)
 
 /* Finds the guest's page directory for shadow_fill(), at its first call behind a load of CR3, or
  * when the window has been used for something else. Returns NULL if CR3 leads to no memory. */
-COLD MUST_CHECK u32 *walk_directory(struct x86 *x86);
+MUST_CHECK u32 *walk_directory(struct x86 *x86);
