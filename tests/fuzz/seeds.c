@@ -80,6 +80,31 @@ static void write_table(const char *folder)
 	}
 }
 
+/* Tables of two CPUs and an I/O APIC, of which the fuzzer makes lengths and checksums right; once
+ * as they are, once with a CPU that is known before and room for no more. */
+static void write_firmware(const char *folder)
+{
+	static const struct {
+		u8 choice, head[44], entries[48];
+	} tables[] = {
+		{ 0x3e, "APIC\0\0\0\0\1\0BOCHS BXPC    ", /* MADT */
+		  "\0\10\0\0\1\0\0\0" "\0\10\1\1\1\0\0\0" "\1\14\0\0\0\0\300\376\0\0\0\0"
+		  "\2\12\0\5\5\0\0\0\15\0" "\4\6\377\0\0\1\200\4\0" },
+		{ 0x3f, "PCMP\0\0\4\0BOCHSCPU0.1", /* MP table */
+		  "\0\0\24\3\0\6\0\0\1\2\0\0\0\0\0\0\0\0\0\0"
+		  "\0\1\24\1\0\6\0\0\1\2\0\0\0\0\0\0\0\0\0\0" "\2\2\21\1\0\0\300" },
+	};
+
+	for (unsigned i = 0; i < 4; i++) {
+		u8 seed[sizeof(tables[0])];
+
+		memcpy(seed, &tables[i / 2], sizeof(seed));
+		if (i % 2 != 0)
+			seed[0] = (u8)(0x4e | i / 2);
+		write_seed(folder, "firmware", i, seed, sizeof(seed));
+	}
+}
+
 static void write_devices(const char *folder)
 {
 	static const u8 start[] = {
@@ -213,6 +238,7 @@ int main(int count, char **arguments)
 	}
 	write_decode(arguments[1]);
 	write_table(arguments[1]);
+	write_firmware(arguments[1]);
 	write_devices(arguments[1]);
 	write_console(arguments[1]);
 	write_control(arguments[1]);
