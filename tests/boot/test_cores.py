@@ -13,6 +13,7 @@ import pytest
 
 from gandalf.build.build import build_vmm
 from gandalf.build.profile import find_profile
+from gandalf.run.machine import Machine
 
 from .systems import PATIENCE, PROMPT, Boot, describe, linux, rtos_guest
 
@@ -112,7 +113,8 @@ def test_eight_cpus() -> None:
 
 
 def test_bochs_runs_them_without_a_missed_beat() -> None:
-    with Boot.start(heartbeats("cores-bochs", 2), emulator="bochs") as machine:
+    description = heartbeats("cores-bochs", 2)
+    with Machine(description, emulator="bochs", ips=100_000_000) as machine:
         for cpu in range(2):
             assert machine.expect(f"beat{cpu}", r"^beats=2000 missed=(\d+)\n", PATIENCE)[1] == "0"
 

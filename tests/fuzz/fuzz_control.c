@@ -27,6 +27,7 @@
 #include "core/pool.h"
 #include "core/module.h"
 #include "guests/x86/x86.h"
+#include "core/remote.h"
 #include "core/report.h"
 #include "core/schedule.h"
 #include "core/trace.h"
@@ -282,6 +283,13 @@ static bool guest_write(u32 linear, const void *from, u32 size)
 	if (is_callers(linear, size))
 		memcpy(caller_memory + linear, from, size);
 	return is_callers(linear, size);
+}
+
+/* All guests are of this core. */
+void remote_create(struct vm *vm)
+{
+	(void)vm;
+	abort();
 }
 
 void schedule_add(struct vcpu *vcpu)
@@ -761,8 +769,6 @@ static void start(void)
 		hypercalls_give(&vcpus[i]);
 	require(core.vcpu_count == GUESTS);
 	core.current = vms[MANAGER].vcpus;
-	for (u32 i = 0; i < GUESTS; i++)
-		vm_request_start(&vms[i]);
 	check();
 	step_housekeeping();
 }

@@ -141,5 +141,6 @@ _Noreturn void cores_enter(void)
 	notice_init();
 	log_line("%u KiB of its pool are left", pool_available * (PAGE_SIZE >> 10));
 	vm_create_all();
+	message_begin();
 	idle_run();
 }

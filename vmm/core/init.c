@@ -9,6 +9,7 @@
 #include "core/idle.h"
 #include "core/interrupt.h"
 #include "core/log.h"
+#include "core/message.h"
 #include "core/module.h"
 #include "core/pool.h"
 #include "core/schedule.h"
@@ -42,6 +43,7 @@ _Noreturn void init(u32 magic, u32 information)
 	hypercall_init();
 	pool_init(system_table.pool_base, system_table.pool_size - cores_start());
 	init_guests();
+	message_begin();
 	log_start();
 	idle_run();
 }

@@ -31,7 +31,7 @@ u32 outboxes_size(void)
 void outboxes_map(u32 physical)
 {
 	for (u32 offset = 0; offset < outboxes_size(); offset += PAGE_SIZE)
-		memory_map_fixed(LAYOUT_OUTBOXES + offset, physical + offset);
+		memory_map_page(LAYOUT_OUTBOXES + offset, physical + offset);
 }
 
 static u32 bits_on_their_way(u32 from, u32 to, u32 word)
@@ -132,10 +132,8 @@ void message_init(void)
 void message_begin(void)
 {
 	EXPECTS_MASKED();
-	if (outbox_own()->alive == 0) {
-		outbox_own()->alive = 1;
-		interrupt_self();
-	}
+	outbox_own()->alive = 1;
+	interrupt_self();
 }
 
 /* What a message is about may be a guest that does not exist yet. */

@@ -67,7 +67,6 @@ void notice_init(void)
 /* Another core says that its guests are off when all that they have put out is on its way. */
 bool notice_attend(void)
 {
-	message_begin();
 	if (core.index == 0)
 		relay_print_logs();
 	if (core.index == 0 || relay_is_idle())

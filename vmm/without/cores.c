@@ -30,6 +30,10 @@ void message_interrupt(UNUSED u32 vector)
 	apic_end_of_interrupt();
 }
 
+void message_begin(void)
+{
+}
+
 bool notice_attend(void)
 {
 	return true;

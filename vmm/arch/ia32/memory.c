@@ -138,7 +138,7 @@ u32 memory_map_more(u32 physical, u32 size)
 	return linear;
 }
 
-void memory_map_fixed(u32 linear, u32 physical)
+void memory_map_page(u32 linear, u32 physical)
 {
 	fixed_window(linear, physical);
 }

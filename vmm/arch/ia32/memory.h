@@ -53,7 +53,7 @@ u32 memory_map_rtos(u32 physical, u32 size);
 /* Maps more right behind the last. */
 u32 memory_map_more(u32 physical, u32 size);
 /* Maps one page of memory for good, between LAYOUT_FIXED and the end of its 4 MiB. */
-void memory_map_fixed(u32 linear, u32 physical);
+void memory_map_page(u32 linear, u32 physical);
 /* Maps one page of device registers, uncached. */
 void memory_map_device(u32 linear, u32 physical);
 /* Maps the pool at LAYOUT_POOL; base and size are multiples of a large page. */
