@@ -13,7 +13,7 @@ SUITE := $(VENV)/python -m gandalf.suite
 # Python's compiled files stay out of the source folders.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/cache/python
 
-SUITES := unit asan fuzz mutants preemption python boot isolation itron measure newcomer bench-test boot-quick measure-quick
+SUITES := unit asan fuzz mutants preemption cores python boot isolation itron measure newcomer bench-test boot-quick measure-quick
 
 .DEFAULT_GOAL := help
 .PHONY: help run build image size bench bench-full check test test-quick mutate clean setup-run setup-test setup-image $(SUITES)
@@ -81,4 +81,4 @@ $(SUITES): setup-test
 # What was fetched and the Python environment cost minutes and the network.
 clean:
 	rm -rf build/vmm build/control build/systems build/tests build/test build/check build/unit build/fuzz \
-		build/freertos build/itron build/rootfs build/boot build/measure build/preemption build/bench build/mutate build/setup.log build/cache
+		build/freertos build/itron build/rootfs build/boot build/measure build/preemption build/cores build/bench build/mutate build/setup.log build/cache

@@ -80,22 +80,29 @@ static void write_table(const char *folder)
 	}
 }
 
-/* Two CPUs in each kind of table, of which the fuzzer makes the head right. */
+/* Tables of two CPUs and an I/O APIC, of which the fuzzer makes lengths and checksums right; once
+ * as they are, once with a CPU that is known before and room for no more. */
 static void write_firmware(const char *folder)
 {
-	u8 madt[1 + 44 + 16] = { 3 };
-	u8 mp_table[1 + 44 + 40] = { 2 };
+	static const struct {
+		u8 choice, head[44], entries[48];
+	} tables[] = {
+		{ 0x3e, "APIC\0\0\0\0\1\0BOCHS BXPC    ", /* MADT */
+		  "\0\10\0\0\1\0\0\0" "\0\10\1\1\1\0\0\0" "\1\14\0\0\0\0\300\376\0\0\0\0"
+		  "\2\12\0\5\5\0\0\0\15\0" "\4\6\377\0\0\1\200\4\0" },
+		{ 0x3f, "PCMP\0\0\4\0BOCHSCPU0.1", /* MP table */
+		  "\0\0\24\3\0\6\0\0\1\2\0\0\0\0\0\0\0\0\0\0"
+		  "\0\1\24\1\0\6\0\0\1\2\0\0\0\0\0\0\0\0\0\0" "\2\2\21\1\0\0\300" },
+	};
 
-	for (u8 i = 0; i < 2; i++) {
-		u8 *apic = madt + 45 + 8 * i;
-		u8 *processor = mp_table + 45 + 20 * i;
+	for (unsigned i = 0; i < 4; i++) {
+		u8 seed[sizeof(tables[0])];
 
-		apic[1] = 8;
-		apic[3] = processor[1] = i;
-		apic[4] = processor[3] = 1;
+		memcpy(seed, &tables[i / 2], sizeof(seed));
+		if (i % 2 != 0)
+			seed[0] = (u8)(0x4e | i / 2);
+		write_seed(folder, "firmware", i, seed, sizeof(seed));
 	}
-	write_seed(folder, "firmware", 0, madt, sizeof(madt));
-	write_seed(folder, "firmware", 1, mp_table, sizeof(mp_table));
 }
 
 static void write_devices(const char *folder)

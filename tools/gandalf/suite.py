@@ -108,6 +108,7 @@ SUITES: dict[str, Suite] = {
     "measure": Suite(210, (_pytest("tests/measure"),)),
     "python": Suite(130, (_pytest("tests/python"),)),
     "preemption": Suite(110, (_pytest("tests/preemption"),)),
+    "cores": Suite(40, (_pytest("tests/cores"),)),
     "check": Suite(80, ([PYTHON, "-m", "gandalf.suite", "--check"],)),
     "itron": Suite(80, (_pytest("tests/itron"),)),
     "newcomer": Suite(70, (_pytest("tests/newcomer"),)),

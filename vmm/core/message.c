@@ -34,13 +34,6 @@ void outboxes_map(u32 physical)
 		memory_map_page(LAYOUT_OUTBOXES + offset, physical + offset);
 }
 
-/* What is behind it is not read before what stands before it has been written, as it could be
- * without (SDM vol. 3, 8.2.3.4). It locks a word of this core's own stack, so nobody waits. */
-static inline void order_stores(void)
-{
-	__asm__ volatile("lock addl $0, (%%esp)" : : : "memory", "cc");
-}
-
 static u32 bits_on_their_way(u32 from, u32 to, u32 word)
 {
 	return outbox_of(from)->raised[to][word] ^ outbox_of(to)->seen[from][word];
@@ -93,6 +86,15 @@ static void message_serve(u32 from, u32 message)
 			(*at)->serve(from, message - (*at)->first);
 }
 
+/* Counts a message that was taken. A window begins with the first: the one that there was may have
+ * ended between two messages. */
+static void window_count(void)
+{
+	if (!deadline_is_set(&window))
+		deadline_set(&window, rdtsc() + time_tsc_khz / WINDOW_RATE);
+	taken++;
+}
+
 /* Between two messages other interrupts are let in, one like this among them. */
 static void messages_take(void)
 {
@@ -101,7 +103,7 @@ static void messages_take(void)
 	for (u32 from = 0; from < system_table.cpus; from++)
 		while (from != core.index && taken < MESSAGES_AT_ONCE &&
 		       message_take(from, &message)) {
-			taken++;
+			window_count();
 			message_serve(from, message);
 			work_pause(message);
 		}
@@ -140,7 +142,5 @@ void message_interrupt(u32 vector)
 	apic_end_of_interrupt();
 	if (vector != VECTOR_APIC_MESSAGE || outbox_own()->alive == 0)
 		return;
-	if (!deadline_is_set(&window))
-		deadline_set(&window, rdtsc() + time_tsc_khz / WINDOW_RATE);
 	messages_take();
 }

@@ -8,7 +8,8 @@
  * bit in its word, unless it differs already: then the message that is on its way stands for this
  * one, too. The reader first makes its bit equal, and then does what the message asks for, so what
  * is sent from then on is a new one. So no message is lost, none waits for room, and one that is
- * repeated without end takes the reader's time no more often than it looks.
+ * repeated without end takes the reader's time no more often than it looks. tests/cores has a model
+ * of this.
  */
 #pragma once
 

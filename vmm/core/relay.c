@@ -90,18 +90,20 @@ void relay_flush(void)
 
 /* On core 0 */
 
+/* A byte for which a line has no room is the first of another one. */
 static bool log_take(u32 from, u8 byte)
 {
 	struct log_line *line = &lines[from];
+	bool full = line->length == CONSOLE_LINE_SIZE && byte >= ' ';
 
 	if (line->complete)
 		return false;
-	if (byte >= ' ')
+	if (byte >= ' ' && !full)
 		line->text[line->length++] = (char)byte;
-	line->complete = byte == '\n' || line->length == CONSOLE_LINE_SIZE;
+	line->complete = full || byte == '\n';
 	if (line->complete)
 		schedule_housekeeping(HOUSEKEEPING_RELEASE);
-	return true;
+	return !full;
 }
 
 static bool output_show(u32 from, u16 entry)

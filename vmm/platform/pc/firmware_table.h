@@ -8,7 +8,8 @@
 
 #include "lib/types.h"
 
-/* A table that is longer is read as far as this: enough for a MADT with 100 CPUs. */
+/* A longer table is not believed, since its checksum is that of all its bytes. This is enough for a
+ * MADT with 60 CPUs and an NMI of each. */
 #define FIRMWARE_TABLE_MAXIMUM 1024u
 
 /* CPUs as tables name them: by their local APICs. */

@@ -28,6 +28,7 @@ struct processor {
 	unsigned masked; /* the section of core/masked.h that began last */
 	unsigned unguarded; /* debug registers written with IF 1 */
 	void (*admit)(void); /* where interrupts are let in for an instruction; or NULL */
+	void (*order)(void); /* where other cores see what was stored before; or NULL */
 };
 
 extern struct processor processor;
@@ -160,6 +161,12 @@ static inline u32 fetch_add(u32 *at, u32 value)
 {
 	*at += value;
 	return *at - value;
+}
+
+static inline void order_stores(void)
+{
+	if (processor.order != NULL)
+		processor.order();
 }
 
 static inline void processor_admit(void)

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages between cores, as a model for SPIN: one core that sends and one that reads, each with
+ * the store buffer of an x86, through which others see its stores later, though in their order
+ * (SDM vol. 3, 8.2). It follows vmm/core/message.h and message.c there; test_model.py checks it,
+ * and checks that each mistake named by an #ifdef is found.
+ *
+ * Further senders would add nothing: each pair of cores has words of its own, and what the reader
+ * counts is one number for all messages.
+ *
+ *   data         what a message is about: how often it has been sent. The sender writes it.
+ *   raised       a bit for each message. The sender writes it.
+ *   seen         the same. The reader writes it; a message is on its way while the two differ.
+ *   pending      the reader's interrupt: its local APIC holds one.
+ *   taken        messages that the reader has taken in this window, AT_ONCE at most.
+ *   window       the deadline at the window's end is set.
+ *   alive        the reader takes messages, since its guests exist.
+ *   served       the data that the last service of a message has read.
+ *
+ * What a core has stored itself it reads as it has stored it: raised_own and seen_own.
+ *
+ * When all is done (the sender has sent what it wanted to, and nothing is on its way to memory) each
+ * message must have been served by somebody who has seen its last data: so a service has begun
+ * behind each sending, and no wake-up is lost. Nor is any message served more often than it has been
+ * sent.
+ */
+
+/* A_LOSS_IS_NONE: only services that nobody has asked for are mistakes. */
+
+/* How often the sender sends, how many messages there are, and how many are taken in a window. With
+ * two in a window, four may come in the order in which its end has one left behind. */
+#ifndef EVENTS
+#define EVENTS 4
+#endif
+#ifndef MESSAGES
+#define MESSAGES 4
+#endif
+#define AT_ONCE 2
+
+mtype = { DATA, RAISED, INTERRUPT };
+
+byte data[MESSAGES], served[MESSAGES];
+bit raised[MESSAGES], seen[MESSAGES];
+bool pending = false, window = false, alive = false;
+byte taken = 0, events = 0;
+byte sent[MESSAGES], services[MESSAGES]; /* how often */
+
+/* What is stored by a core and not seen by the other. */
+chan sender_stores = [4] of { mtype, byte, byte };
+chan reader_stores = [2] of { byte, bit };
+
+active proctype sender()
+{
+	bit raised_own[MESSAGES];
+	byte message;
+
+	do
+	:: atomic { events < EVENTS -> events++; select(message : 0 .. MESSAGES - 1) };
+		/* What it is about. */
+		atomic { sent[message]++; sender_stores!DATA,message,sent[message] };
+		/* message_send() */
+#ifndef SENDER_FORGETS_ORDER
+		empty(sender_stores);
+#endif
+		if
+#ifndef SENDER_CHANGES_THE_BIT_ANYWAY
+		:: raised_own[message] != seen[message] -> skip /* one is on its way */
+		:: else ->
+#else
+		:: true ->
+#endif
+			atomic {
+				raised_own[message] = 1 - raised_own[message];
+				sender_stores!RAISED,message,raised_own[message]
+			};
+#ifndef SENDER_FORGETS_THE_INTERRUPT
+			/* A store, too: it comes behind the others. */
+			sender_stores!INTERRUPT,0,0
+#endif
+		fi
+	:: events == EVENTS -> break
+	od;
+	/* Until nothing can happen any more. */
+	timeout;
+#ifndef A_LOSS_IS_NONE
+	message = 0;
+	do
+	:: message < MESSAGES ->
+		assert(served[message] == sent[message]);
+		message++
+	:: message == MESSAGES -> break
+	od
+#endif
+}
+
+active proctype sender_memory()
+{
+	mtype kind;
+	byte message, value;
+
+end:
+	do
+	:: atomic {
+		sender_stores?kind,message,value ->
+		if
+		:: kind == DATA -> data[message] = value
+		:: kind == RAISED -> raised[message] = value
+		:: kind == INTERRUPT -> pending = true
+		fi;
+		message = 0;
+		value = 0
+	}
+	od
+}
+
+active proctype reader_memory()
+{
+	byte message;
+	bit value;
+
+end:
+	do
+	:: atomic { reader_stores?message,value -> seen[message] = value; message = 0; value = 0 }
+	od
+}
+
+/* window_end(), in the timer's interrupt */
+inline end_window()
+{
+	d_step {
+		window -> window = false;
+		if
+#ifndef WINDOW_END_FORGETS_THE_REST
+		:: taken == AT_ONCE -> pending = true
+#endif
+		:: else
+		fi;
+		taken = 0
+	}
+}
+
+active proctype reader()
+{
+	bit seen_own[MESSAGES];
+	byte message = 0;
+
+end:
+	do
+	/* message_begin() */
+	:: atomic {
+		!alive -> alive = true;
+#ifndef BEGIN_FORGETS_WHAT_WAITS
+		pending = true
+#endif
+	}
+	:: atomic { pending && !alive -> pending = false }
+	:: end_window()
+	:: atomic { pending && alive -> pending = false };
+#ifdef WINDOW_BEGINS_WITH_THE_INTERRUPT
+		window = true;
+#endif
+		/* messages_take() */
+		do
+		:: message < MESSAGES && taken < AT_ONCE ->
+			if
+#ifndef READER_DOES_NOT_LOOK
+			:: raised[message] == seen_own[message] -> message++
+			:: else ->
+#else
+			:: message++
+			:: true ->
+#endif
+				atomic {
+					taken++;
+#ifndef WINDOW_BEGINS_WITH_THE_INTERRUPT
+					window = true
+#endif
+				};
+#ifndef READER_SERVES_BEFORE_IT_IS_SEEN
+				atomic {
+					seen_own[message] = 1 - seen_own[message];
+					reader_stores!message,seen_own[message]
+				};
+#ifndef READER_FORGETS_ORDER
+				empty(reader_stores);
+#endif
+#endif
+				/* message_serve() */
+				atomic {
+					services[message]++;
+					assert(services[message] <= sent[message]);
+					served[message] = data[message]
+				};
+#ifdef READER_SERVES_BEFORE_IT_IS_SEEN
+				atomic {
+					seen_own[message] = 1 - seen_own[message];
+					reader_stores!message,seen_own[message]
+				};
+				empty(reader_stores);
+#endif
+				/* work_pause(): the timer, or another interrupt like this one, whose
+				 * handler goes through all messages, as this one does again. */
+				if
+				:: end_window()
+				:: atomic { pending -> pending = false }
+				:: skip
+				fi;
+				message = 0
+			fi
+		:: else -> break
+		od;
+		message = 0
+	od
+}
