@@ -54,6 +54,16 @@ void message_send(u32 to, u32 message)
 	apic_interrupt(core_apic_ids[to], VECTOR_APIC_MESSAGE);
 }
 
+u32 message_bit_to_send(u32 to, u32 message)
+{
+	return (~outbox_own()->raised[to][message / 32] >> message % 32) & 1;
+}
+
+u32 message_bit_taken(u32 from, u32 message)
+{
+	return outbox_own()->seen[from][message / 32] >> message % 32 & 1;
+}
+
 void message_send_all(u32 message)
 {
 	for (u32 to = 0; to < system_table.cpus; to++)

@@ -52,7 +52,9 @@ struct outbox {
 	u32 alive;          /* 1: its guests exist, and it takes messages */
 	u32 raised[GANDALF_CPUS_MAXIMUM][OUTBOX_WORDS]; /* for each reader */
 	u32 seen[GANDALF_CPUS_MAXIMUM][OUTBOX_WORDS];   /* of each sender */
-	u32 action[GANDALF_GUESTS_MAXIMUM];  /* GANDALF_ACTION_..., of MESSAGE_ACTION */
+	/* GANDALF_ACTION_..., of MESSAGE_ACTION. The message's bit says which of the two: so the
+	 * next action, which is sent once this one has been seen, does not overwrite it. */
+	u32 action[2][GANDALF_GUESTS_MAXIMUM];
 	/* Bytes ever put into the rings, and ever taken from those of others. */
 	u32 output_put, input_put[GANDALF_CPUS_MAXIMUM];
 	u32 output_taken[GANDALF_CPUS_MAXIMUM], input_taken[GANDALF_CPUS_MAXIMUM];
@@ -107,5 +109,9 @@ void message_send(u32 to, u32 message);
 void message_send_all(u32 message);
 /* From here on this core takes messages, what has been sent to it before among them. */
 void message_begin(void);
+/* The value that a message's bit gets when it is sent next, and the one with which it has been
+ * taken. */
+u32 message_bit_to_send(u32 to, u32 message);
+u32 message_bit_taken(u32 from, u32 message);
 /* Whether the last one has not been seen. */
 bool message_is_on_its_way(u32 to, u32 message);

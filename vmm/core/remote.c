@@ -29,13 +29,14 @@ static u32 remote_ring(const struct vm *vm)
 static int remote_act(struct vm *vm, u32 action)
 {
 	u32 to = vm->guest->cpu;
+	u32 message = MESSAGE_ACTION + vm->index;
 
 	if (!core_has_started(to))
 		return GANDALF_ERROR_STATE;
-	if (message_is_on_its_way(to, MESSAGE_ACTION + vm->index))
+	if (message_is_on_its_way(to, message))
 		return GANDALF_ERROR_BUSY;
-	outbox_own()->action[vm->index] = action;
-	message_send(to, MESSAGE_ACTION + vm->index);
+	outbox_own()->action[message_bit_to_send(to, message)][vm->index] = action;
+	message_send(to, message);
 	return 0;
 }
 

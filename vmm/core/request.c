@@ -26,9 +26,10 @@ MESSAGES_SERVED(MESSAGE_DOORBELL, GANDALF_GUESTS_MAXIMUM, doorbell_serve);
 /* What is not possible by now is not done: who asked sees it by the guest's state. */
 static void action_serve(u32 from, u32 place)
 {
+	u32 which = message_bit_taken(from, MESSAGE_ACTION + place);
 	struct vm *vm = own_guest(place);
 
-	if (vm == NULL || vm_act(vm, outbox_of(from)->action[place]) != 0)
+	if (vm == NULL || vm_act(vm, outbox_of(from)->action[which][place]) != 0)
 		return;
 	vcpu_notify(core.current);
 }
