@@ -78,7 +78,8 @@ class Mutator:
         return self._repeated(Operation(name, arguments))
 
     def _repeated(self, operation: Operation) -> Operation:
-        if operation.name in ("fill", "uart") or self.random.random() < 0.5:
+        """Repeat it at random; what takes long by itself a few times only, and never longer."""
+        if operation.name in ("fill", "uart", "wait") or self.random.random() < 0.5:
             return replace(operation, repeat=self.random.choice((1, 1, 1, 2, 3)))
         step = self.random.choice((0, 0, 1, 4, 0x1000, 0x400000))
         return replace(operation, repeat=self.random.randint(1, _REPEAT), step=step)
