@@ -36,6 +36,8 @@ _SMALL = (0, 1, 2, 3, 4, 5, 7, 8, 16, 32, 64, 100, 255, 256, 512, 752, 1000)
 _SELDOM = {"lidt", "lgdt", "lldt", "ltr", "cr0", "space", "pde", "pte", "write", "segment"}
 _LENGTH = 16
 _REPEAT = 200
+# What takes long by itself, and how often it is repeated.
+_LONG, _LONG_REPEAT = ("fill", "uart", "wait"), 3
 
 
 class Mutator:
@@ -79,7 +81,7 @@ class Mutator:
 
     def _repeated(self, operation: Operation) -> Operation:
         """Repeat it at random; what takes long by itself a few times only, and never longer."""
-        if operation.name in ("fill", "uart", "wait") or self.random.random() < 0.5:
+        if operation.name in _LONG or self.random.random() < 0.5:
             return replace(operation, repeat=self.random.choice((1, 1, 1, 2, 3)))
         step = self.random.choice((0, 0, 1, 4, 0x1000, 0x400000))
         return replace(operation, repeat=self.random.randint(1, _REPEAT), step=step)
@@ -113,7 +115,17 @@ class Mutator:
                 lines[at:at] = other[first : first + self.random.randint(1, 4)]
             else:
                 lines[at] = self._other_argument(lines[at])
-        return tuple(lines[: 2 * _LENGTH])
+        return tuple(map(_shortened, lines[: 2 * _LENGTH]))
+
+
+def _shortened(operation: Operation) -> Operation:
+    """Return an operation of which a generation of programs does not take minutes.
+
+    A program of the corpus may wait for a minute.
+    """
+    if operation.name not in _LONG:
+        return operation
+    return replace(operation, repeat=min(operation.repeat, _LONG_REPEAT), step=0)
 
 
 @dataclass(frozen=True)
