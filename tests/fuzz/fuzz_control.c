@@ -129,8 +129,8 @@ void log_line(const char *pattern, ...)
 	vsnprintf(line, sizeof(line), pattern, arguments);
 	va_end(arguments);
 	for (const char *at = line; *at != '\0'; at++)
-		console_put(&consoles, log_console, *at);
-	console_put(&consoles, log_console, '\n');
+		console_put_dropping(&consoles, log_console, *at);
+	console_put_dropping(&consoles, log_console, '\n');
 }
 
 bool string_equals(const char *a, const char *b)
@@ -763,7 +763,6 @@ static void start(void)
 	table_make();
 	console_mux_init(&consoles);
 	log_console = console_add(&consoles, "vmm");
-	log_console->drops_oldest = true;
 	vm_create_all();
 	for (u32 i = 0; i < core.vcpu_count; i++)
 		hypercalls_give(&vcpus[i]);

@@ -268,13 +268,13 @@ void board_settle(struct x86 *which)
 	which->due = 0;
 }
 
-unsigned board_acknowledge(struct board *which)
+unsigned line_acknowledge(struct board *which)
 {
 	which->x86->interrupt_waits = false;
 	return 0x30;
 }
 
-void board_interrupt(struct board *which, unsigned irq)
+void line_pulse(struct board *which, unsigned irq)
 {
 	(void)irq;
 	which->x86->interrupt_waits = true;

@@ -23,14 +23,16 @@ static int setup(void **state)
 	linux_console = console_add(&mux, "linux");
 	rtos = console_add(&mux, "rtos");
 	log_console = console_add(&mux, "vmm");
-	log_console->drops_oldest = true;
 	return 0;
 }
 
 static void put(struct console *console, const char *text)
 {
 	for (; *text != '\0'; text++)
-		assert_true(console_put(&mux, console, *text));
+		if (console == log_console)
+			console_put_dropping(&mux, console, *text);
+		else
+			assert_true(console_put(console, *text));
 }
 
 /* All that comes out now. */
@@ -360,14 +362,14 @@ static void a_full_buffer_refuses(void **state)
 	unsigned count = 0;
 
 	(void)state;
-	while (console_put(&mux, linux_console, 'x'))
+	while (console_put(linux_console, 'x'))
 		count++;
 	assert_int_equal(count, CONSOLE_OUTPUT_SIZE);
 	assert_int_equal(console_room(linux_console), 0);
 	assert_int_equal(console_output(&mux), 'x');
 	assert_int_equal(console_room(linux_console), 1);
-	assert_true(console_put(&mux, linux_console, 'y'));
-	assert_false(console_put(&mux, linux_console, 'z'));
+	assert_true(console_put(linux_console, 'y'));
+	assert_false(console_put(linux_console, 'z'));
 	assert_int_equal(strlen(drain()), CONSOLE_OUTPUT_SIZE);
 }
 
@@ -441,12 +443,12 @@ static void a_stopped_guest_ends_its_line(void **state)
 static void a_full_console_ends_its_line_and_loses_nothing(void **state)
 {
 	(void)state;
-	while (console_put(&mux, rtos, 'x'))
+	while (console_put(rtos, 'x'))
 		continue;
 	console_finish_line(rtos);
 	assert_int_equal(console_room(rtos), 0);
-	assert_false(console_put(&mux, rtos, 'y'));
-	while (!console_put(&mux, rtos, 'y')) {
+	assert_false(console_put(rtos, 'y'));
+	while (!console_put(rtos, 'y')) {
 		assert_int_equal(console_room(rtos), 0);
 		assert_true(console_output(&mux) != 'y');
 	}
@@ -463,14 +465,14 @@ static void a_full_console_ends_its_line_and_loses_nothing(void **state)
 static void a_full_console_with_the_screen_says_what_it_takes(void **state)
 {
 	(void)state;
-	while (console_put(&mux, linux_console, 'x'))
+	while (console_put(linux_console, 'x'))
 		continue;
 	console_finish_line(linux_console);
 	while (console_room(linux_console) == 0) {
-		assert_false(console_put(&mux, linux_console, 'y'));
+		assert_false(console_put(linux_console, 'y'));
 		assert_int_equal(console_output(&mux), 'x');
 	}
-	assert_true(console_put(&mux, linux_console, 'y'));
+	assert_true(console_put(linux_console, 'y'));
 }
 
 /* A call looks at few characters, whatever is among them: nothing can be shown of these, so it
@@ -561,7 +563,7 @@ static void writer_next(struct writer *writer)
 		writer->written++;
 		writer->position = 0;
 	}
-	if (console_put(&mux, writer->console, writer->line[writer->position]))
+	if (console_put(writer->console, writer->line[writer->position]))
 		writer->position++;
 }
 
@@ -619,7 +621,6 @@ static void nothing_is_lost_or_mixed(void **state)
 	char *line;
 
 	(void)state;
-	log_console->drops_oldest = false;
 	writers_run(writers);
 	writers_finish(writers);
 	for (line = strtok(screen.text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
@@ -663,7 +664,7 @@ static void random_bytes_do_no_harm(void **state)
 		else if (what == 3)
 			console_get(console);
 		else if (what < 10)
-			console_put(&mux, console, "\x1b\r\n[]nc0m~\x18\xe2\x82x"[what + i % 5]);
+			console_put(console, "\x1b\r\n[]nc0m~\x18\xe2\x82x"[what + i % 5]);
 		else
 			take_expected();
 	}

@@ -14,8 +14,7 @@ static void fault_at(const char *bytes, u32 size, u32 error)
 	memset(linear_at(CODE), 0x90, 64);
 	linear_put(CODE, bytes, size);
 	frame.eip = CODE;
-	frame.error = error;
-	emulate_general_protection(&x86, error);
+	enter(error);
 }
 
 /* It was emulated, and the guest goes on behind it. */
@@ -539,9 +538,54 @@ static void others_stop_the_guest_or_fault(void **state)
 	/* Code that is absent. */
 	start(NULL);
 	frame.eip = 0x08000000;
-	frame.error = 0;
-	emulate_general_protection(&x86, 0);
+	enter(0);
 	assert_int_equal(frame.eip, HANDLER(EXCEPTION_GP));
+}
+
+/* Nothing is emulated for a process, whatever stands at its EIP. */
+static void processes_get_their_general_protection(void **state)
+{
+	static const char *const instructions[] = {"\x0f\x20\xd0", "\xfa\x90\x90", "\xcf\x90\x90"};
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(instructions); i++) {
+		start(NULL);
+		x86.tss_base = TSS;
+		frame.cs = USER_CODE;
+		frame.ss = USER_DATA;
+		frame.eax = 0x1234;
+		fault_at(instructions[i], 3, 0x58);
+		assert_int_equal(frame.eip, HANDLER(EXCEPTION_GP));
+		assert_int_equal(frame.eax, 0x1234);
+		assert_int_equal(word(frame.esp), 0x58);
+		assert_int_equal(word(frame.esp + 4), CODE);
+		assert_int_equal(word(frame.esp + 8), USER_CODE);
+		assert_int_equal(vcpu.counters[COUNTER_emulations], 0);
+	}
+}
+
+/* The instruction is repeated with the other half of its segment, whoever has executed it. With an
+ * error code, a selector is the reason; and without strict TLS there are no halves. */
+static void strict_tls_comes_before_anything_else(void **state)
+{
+	static const u32 codes[] = {USER_CODE, KERNEL_CODE | 1};
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(codes); i++)
+		for (u32 how = 0; how < 3; how++) {
+			bool flips = how == 0;
+
+			start(NULL);
+			guest.flags = how == 1 ? 0 : GANDALF_GUEST_STRICT_TLS;
+			x86_set_descriptor(&x86, SEGMENT_TLS_FIRST,
+					   segment_descriptor(CODE, 0xffffffff, 0xf2, true));
+			x86.tss_base = TSS;
+			frame.cs = codes[i];
+			frame.ds = 8 * SEGMENT_TLS_FIRST | 3;
+			fault_at("\xa1\x00\x00\x00\xff", 5, how == 2 ? 0x30 : 0);
+			assert_int_equal(frame.eip == CODE, flips);
+			assert_int_equal(vcpu.counters[COUNTER_tls_flips], flips);
+		}
 }
 
 static void a_return_that_was_blocked_is_emulated(void **state)
@@ -573,10 +617,10 @@ static void the_apic_s_base_is_read_and_stays(void **state)
 		frame.ecx = 0x1b;
 		frame.eax = frame.edx = 0x77;
 		linear_put(CODE, "\x0f\x32\x0f\x30", 4);
-		emulate_general_protection(&x86, 0);
+		enter(0);
 		assert_int_equal(frame.eax, base);
 		assert_int_equal(frame.edx, 0);
-		emulate_general_protection(&x86, 0);
+		enter(0);
 		assert_int_equal(frame.eip, CODE + 4);
 		assert_int_equal(x86.shadow.apic, base);
 	}
@@ -602,7 +646,7 @@ static void random_instructions_end_somewhere(void **state)
 			frame.eax = DATA;
 		frame.eip = CODE;
 		linear_put(CODE, bytes, sizeof(bytes));
-		emulate_general_protection(&x86, 0);
+		enter(0);
 		assert_true(stops <= 1);
 		assert_int_not_equal(frame.cs & 3, 0);
 		assert_int_not_equal(frame.ss & 3, 0);
@@ -721,6 +765,8 @@ int main(void)
 		TEST(stacks_of_ring_0_become_those_of_ring_1),
 		TEST(ports),
 		TEST(others_stop_the_guest_or_fault),
+		TEST(processes_get_their_general_protection),
+		TEST(strict_tls_comes_before_anything_else),
 		TEST(a_return_that_was_blocked_is_emulated),
 		TEST(the_apic_s_base_is_read_and_stays),
 		TEST(random_instructions_end_somewhere),

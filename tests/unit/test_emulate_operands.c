@@ -17,8 +17,7 @@ static bool goes_on(const char *bytes, u32 size, u32 error)
 	linear_put(CODE, bytes, size);
 	linear_put(CODE + size, "\x90", 1);
 	frame.eip = CODE;
-	frame.error = error;
-	emulate_general_protection(&x86, error);
+	enter(error);
 	return frame.eip == CODE + size && stops == 0;
 }
 
@@ -105,14 +104,14 @@ static void instructions_end_where_their_memory_does(void **state)
 	ABSENT(CODE + PAGE_SIZE) = true;
 	linear_put(CODE + PAGE_SIZE - 1, "\x0f", 1);
 	frame.eip = CODE + PAGE_SIZE - 1;
-	emulate_general_protection(&x86, 0);
+	enter(0);
 	assert_int_equal(frame.eip, HANDLER(EXCEPTION_GP));
 	assert_int_equal(frame.eax, 0);
 	/* One that ends with the page is whole. */
 	linear_put(CODE + PAGE_SIZE - 1, "\xfb", 1);
 	frame.eip = CODE + PAGE_SIZE - 1;
 	frame.cs = KERNEL_CODE | 1;
-	emulate_general_protection(&x86, 0);
+	enter(0);
 	assert_int_equal(frame.eip, CODE + PAGE_SIZE);
 	assert_int_equal(shared.interrupt_flag, GANDALF_INTERRUPT_FLAG);
 }
@@ -326,7 +325,7 @@ static void selectors_of_system_segments_lie_within_the_gdt(void **state)
 	x86.tr = 0;
 	linear_put(CODE, "\x0f\x00\xd8", 3);
 	frame.eip = CODE;
-	emulate_general_protection(&x86, 0);
+	enter(0);
 	assert_int_equal(x86.tr, 0);
 }
 
@@ -527,7 +526,7 @@ static void stacks_are_of_ring_0(void **state)
 	frame.eax = KERNEL_STACK;
 	linear_put(CODE, "\x8e\xd0", 2);
 	frame.eip = CODE;
-	emulate_general_protection(&x86, KERNEL_STACK);
+	enter(KERNEL_STACK);
 	assert_int_not_equal(frame.eip, CODE + 2);
 }
 

@@ -204,13 +204,13 @@ void upcall(struct frame *vmm)
 	upcalls++;
 }
 
-void board_interrupt(struct board *which, unsigned irq)
+void line_pulse(struct board *which, unsigned irq)
 {
 	(void)irq;
 	which->x86->interrupt_waits = true;
 }
 
-unsigned board_acknowledge(struct board *which)
+unsigned line_acknowledge(struct board *which)
 {
 	which->x86->interrupt_waits = false;
 	return 0x30;
@@ -221,12 +221,6 @@ void x86_set_descriptor(struct x86 *x86, u32 index, u64 descriptor)
 	(void)x86;
 	(void)index;
 	(void)descriptor;
-}
-
-bool x86_flip_tls(struct x86 *x86)
-{
-	(void)x86;
-	return false;
 }
 
 bool shadow_create(struct x86 *x86)
@@ -269,10 +263,10 @@ enum shadow_result shadow_fill(struct x86 *x86, u32 linear, u32 *error)
 	return fill;
 }
 
-void emulate_general_protection(struct x86 *x86, u32 error)
+void emulate_general_protection(struct vcpu *which, struct frame *at)
 {
-	(void)x86;
-	(void)error;
+	assert_ptr_equal(which, &vcpu);
+	assert_ptr_equal(at, &frame);
 	called("emulate");
 }
 
@@ -540,7 +534,7 @@ static void hypercalls_and_emulation_run_with_interrupts_enabled(void **state)
 	enter(EXCEPTION_GP, 1);
 	only_call("emulate", true);
 	enter(EXCEPTION_GP, 3);
-	only_call("inject", true);
+	only_call("emulate", true);
 	enter(EXCEPTION_NP, 1);
 	assert_call(0, "blocked return", true);
 	enter(EXCEPTION_DF, 1);

@@ -185,7 +185,7 @@ static u32 print(u32 core_index, u32 guest, u32 from, u32 count)
 
 	enter(core_index);
 	for (i = 0; i < count; i++)
-		if (!console_put(&consoles, &guest_consoles[core_index][guest],
+		if (!console_put(&guest_consoles[core_index][guest],
 				 (char)text_at(from + i)))
 			break;
 	relay_kick();
@@ -303,7 +303,7 @@ static void log_text_of(u32 core_index, const char *text)
 {
 	enter(core_index);
 	for (; *text != '\0'; text++)
-		assert_true(console_put(&consoles, &logs[core_index], *text));
+		assert_true(console_put(&logs[core_index], *text));
 	relay_kick();
 }
 

@@ -61,16 +61,14 @@ static void log_pause(void)
 
 static void log_put(char character)
 {
-	bool put;
-
 	EXPECTS_MASKED();
 	/* If the current guest has been stopped in a pause, no further pause is possible. The rest
 	 * of the text is left out, since it would be masked as a whole. */
 	if (log_pauses && core.current->state != VCPU_RUNNING)
 		return;
-	put = console_put(&consoles, log_console, character);
+	console_put_dropping(&consoles, log_console, character);
 	log_pause();
-	if (put && log_breathes() && copy_room > 1 && character != '\r') {
+	if (log_breathes() && copy_room > 1 && character != '\r') {
 		*copy++ = character;
 		*copy = '\0';
 		copy_room--;
@@ -186,7 +184,6 @@ void log_init(u16 port, u32 baud)
 {
 	console_mux_init(&consoles);
 	log_console = console_add(&consoles, "vmm");
-	log_console->drops_oldest = true;
 	uart_port = port;
 	uart_baud = baud;
 	uart_take();

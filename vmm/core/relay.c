@@ -114,7 +114,7 @@ static bool output_show(u32 from, u16 entry)
 		return log_take(from, (u8)entry);
 	if (place >= system_table.guest_count)
 		return true;
-	return console_put(&consoles, vms[place].console, (char)entry);
+	return console_put(vms[place].console, (char)entry);
 }
 
 static enum outcome output_take(u32 from)

@@ -36,9 +36,10 @@ typedef u32 (*hypercall_function)(struct vcpu *vcpu);
 /* The operations that differ between the kinds of guests. guests/rtos/rtos.c and guests/x86/linux.c
  * define them. */
 struct vcpu_operations {
-	/* Serve a page fault at vcpu->fault_address, and any other exception. The guest's registers
-	 * are in *frame. */
+	/* Serve a page fault at vcpu->fault_address, a #GP, and any other exception. The guest's
+	 * registers are in *frame. */
 	void (*page_fault)(struct vcpu *vcpu, struct frame *frame);
+	void (*general_protection)(struct vcpu *vcpu, struct frame *frame);
 	void (*trap)(struct vcpu *vcpu, struct frame *frame);
 	/* Takes a physical interrupt that belongs to this guest. For a guest that takes the core's
 	 * interrupts itself, irq is a vector (direct.c). */

@@ -31,7 +31,7 @@ void console_line_track(struct console *console, u8 byte)
 		console->line_length = console->escape_start;
 }
 
-void console_push(struct console *console, u8 byte)
+static void console_push(struct console *console, u8 byte)
 {
 	console->output[console->output_total++ % CONSOLE_OUTPUT_SIZE] = byte;
 	console->output_count++;
@@ -63,6 +63,14 @@ u8 console_pop(struct console *console)
 u32 console_room(const struct console *console)
 {
 	return console->end_due ? 0 : CONSOLE_OUTPUT_SIZE - console->output_count;
+}
+
+bool console_put(struct console *console, char character)
+{
+	if (console_room(console) == 0)
+		return false;
+	console_push(console, (u8)character);
+	return true;
 }
 
 void console_finish_line(struct console *console)

@@ -31,8 +31,6 @@ struct console {
 	u32 line_length;    /* bytes of line; more than its size: it cannot be drawn again */
 	u8 escape;          /* state of the escape sequence in the line: ESCAPE_... */
 	u32 escape_start;   /* where in the line that sequence began */
-	bool drops_oldest;  /* a full buffer drops its oldest line instead of refusing a byte,
-			     * and the number of lost characters is shown; for the VMM's log */
 	u32 lost;           /* characters that were dropped, which is not shown yet */
 	bool end_due;       /* its line is to be ended as soon as there is room for that */
 	char name[GANDALF_NAME_SIZE];
@@ -75,14 +73,18 @@ void console_mux_init(struct console_mux *mux);
 struct console *console_add(struct console_mux *mux, const char *name);
 
 /* Takes a byte of output. Returns false, and does not take it, if there is no room. */
-bool console_put(struct console_mux *mux, struct console *console, char character);
+bool console_put(struct console *console, char character);
 
-/* Returns how many bytes console_put() would take now without dropping any. */
+/* Does the same for the VMM's log, of which the newest lines count most: it always takes the byte. If
+ * its buffer is full it drops its oldest line, and the number of lost characters is shown. */
+void console_put_dropping(struct console_mux *mux, struct console *console, char character);
+
+/* Returns how many bytes console_put() would take now. */
 u32 console_room(const struct console *console);
 
 /* Ends the unfinished line of a guest that has stopped, so that it is shown. If there is no room
  * for that, the line is ended as soon as there is, and nothing else is taken before. It is not for
- * a console that drops its oldest line. */
+ * a console that drops lines. */
 void console_finish_line(struct console *console);
 
 /* Returns the next byte for the physical UART, or -1 if there is none or if it takes another call

@@ -335,14 +335,10 @@ static void output_make_room(struct console_mux *mux, struct console *console)
 		output_drop_step(mux);
 }
 
-bool console_put(struct console_mux *mux, struct console *console, char character)
+void console_put_dropping(struct console_mux *mux, struct console *console, char character)
 {
-	if (console->drops_oldest)
-		output_make_room(mux, console);
-	if (console_room(console) == 0)
-		return false;
-	console_push(console, (u8)character);
-	return true;
+	output_make_room(mux, console);
+	(void)console_put(console, character);
 }
 
 static void input_command(struct console_mux *mux, u8 byte)

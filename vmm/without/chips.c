@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stands in for the virtual mainboard in an image whose Linux has the real one. */
 #include "guests/x86/board.h"
-#include "guests/x86/port.h"
+#include "guests/x86/line.h"
 
 void board_create(UNUSED struct x86 *x86)
 {
@@ -23,11 +23,11 @@ void board_settle(UNUSED struct x86 *x86)
 {
 }
 
-void board_interrupt(UNUSED struct board *board, UNUSED unsigned irq)
+void line_pulse(UNUSED struct board *board, UNUSED unsigned irq)
 {
 }
 
-unsigned board_acknowledge(UNUSED struct board *board)
+unsigned line_acknowledge(UNUSED struct board *board)
 {
 	return 0;
 }

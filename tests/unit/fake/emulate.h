@@ -139,6 +139,13 @@ void upcall_return(struct x86 *which, const u32 *words)
 	upcall_eflags = words[2];
 }
 
+/* A #GP with this error code at the guest's EIP. */
+static inline void enter(u32 error)
+{
+	frame.error = error;
+	emulate_general_protection(&vcpu, &frame);
+}
+
 static int start(void **state)
 {
 	(void)state;

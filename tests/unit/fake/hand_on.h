@@ -29,6 +29,8 @@ static void hand_on(struct vcpu *to, struct frame *from)
 		from->eax = trap_hypercall(from);
 	else if (from->vector == EXCEPTION_PF)
 		to->operations->page_fault(to, from);
+	else if (from->vector == EXCEPTION_GP)
+		to->operations->general_protection(to, from);
 	else
 		to->operations->trap(to, from);
 }

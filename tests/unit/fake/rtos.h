@@ -78,9 +78,8 @@ static void measure_pauses(void)
 		longest = since_pause;
 }
 
-bool console_put(struct console_mux *mux, struct console *which, char character)
+bool console_put(struct console *which, char character)
 {
-	assert_ptr_equal(mux, &consoles);
 	assert_ptr_equal(which, &console);
 	if (room == 0)
 		return false;

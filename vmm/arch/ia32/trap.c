@@ -169,7 +169,10 @@ static void trap_exception(struct frame *frame)
 	}
 	vcpu_count(vcpu, COUNTER_entries);
 	work_begin(vcpu);
-	vcpu->operations->trap(vcpu, frame);
+	if (frame->vector == EXCEPTION_GP)
+		vcpu->operations->general_protection(vcpu, frame);
+	else
+		vcpu->operations->trap(vcpu, frame);
 }
 
 /* Serves #DB, and ignores NMIs, which are no guest's. */

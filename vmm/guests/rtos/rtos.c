@@ -234,7 +234,7 @@ static u32 hypercall_console_write(struct vcpu *vcpu)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	if (bytes == NULL)
 		return hypercall_bad_address(vcpu, frame->ebx);
-	while (done < frame->ecx && console_put(&consoles, vcpu->vm->console, (char)bytes[done])) {
+	while (done < frame->ecx && console_put(vcpu->vm->console, (char)bytes[done])) {
 		if (++done % CONSOLE_STEP != 0)
 			continue;
 		work_pause(rtos_print);
@@ -330,7 +330,7 @@ static void rtos_stop(struct vcpu *vcpu)
 }
 
 static const struct vcpu_operations rtos_operations = {
-	.page_fault = rtos_trap, .trap = rtos_trap,
+	.page_fault = rtos_trap, .general_protection = rtos_trap, .trap = rtos_trap,
 	.interrupt = rtos_interrupt, .deliver = rtos_deliver, .console = rtos_console,
 	.start = rtos_start, .stop = rtos_stop, .instruction = rtos_instruction,
 };

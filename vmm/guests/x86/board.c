@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mainboard of a Linux guest on a shared CPU: at which ports each chip answers, and how the
- * chips' lines reach the interrupt controller.
+ * The mainboard of a Linux guest on a shared CPU: which chip answers at a port, and which is served
+ * when it is due. The lower ports have a table with the place of their range in the list, since
+ * Linux uses those at each interrupt. The UART and the chips that do next to nothing are served
+ * here, the others in line.c and clock.c.
  */
 #include "guests/x86/board.h"
 
 #include "core/cores.h"
 #include "core/log.h"
 #include "core/schedule.h"
-#include "core/work.h"
+#include "core/trace.h"
+#include "guests/x86/clock.h"
+#include "guests/x86/line.h"
 #include "guests/x86/port.h"
 #include "lib/owner.h"
 #include "masked_state.h"
 
-enum { IRQ_PIT = 0, IRQ_UART = 4, IRQ_RTC = 8 };
+#define TABLE_PORTS 0x400u
 #define UART_PORT 0x3f8
-#define RTC_INDEX 0x70
-#define RTC_FLAGS 0x0c /* register C */
 /* The keyboard controller's command that pulses the reset line, and the bit of the chip
  * set's reset register. */
 enum { KEYBOARD_PULSE_RESET = 0xfe, RESET_CPU = 0x04 };
@@ -24,25 +26,8 @@ enum { KEYBOARD_PULSE_RESET = 0xfe, RESET_CPU = 0x04 };
 #define UART_STEP 2
 
 OF_GUESTS static struct board boards[GANDALF_GUESTS_MAXIMUM];
-
-static void pic_look(struct board *board)
-{
-	struct x86 *x86 = board->x86;
-
-	EXPECTS_MASKED();
-	x86->interrupt_waits = pic_pending(&board->pic) >= 0;
-	vcpu_notify_if(x86->vcpu, x86->interrupt_waits);
-}
-
-/* Sets the RTC's line. If the RTC acknowledges its interrupts itself, the line falls again at once,
- * and the 8259 has kept the edge. */
-static void rtc_settle(struct board *board)
-{
-	pic_set_line(&board->pic, IRQ_RTC, rtc_line(&board->rtc));
-	rtc_acknowledge(&board->rtc);
-	pic_set_line(&board->pic, IRQ_RTC, rtc_line(&board->rtc));
-	pic_look(board);
-}
+/* For each lower port the number of its range, counted from 1, or 0 if no chip answers. */
+OF_MACHINE static u8 range_of[TABLE_PORTS];
 
 static void uart_drain(struct board *board)
 {
@@ -50,7 +35,7 @@ static void uart_drain(struct board *board)
 	u32 i;
 
 	for (i = 0; i < UART_STEP && (byte = uart_output(&board->uart)) >= 0; i++) {
-		if (!console_put(&consoles, board->vm->console, (char)byte))
+		if (!console_put(board->vm->console, (char)byte))
 			break;
 		uart_transmit(&board->uart);
 	}
@@ -71,82 +56,13 @@ static void uart_exchange(struct board *board)
 	uart_drain(board);
 	chips_pause();
 	pic_set_line(&board->pic, IRQ_UART, uart_interrupt(&board->uart));
-	pic_look(board);
-}
-
-/* Notes that a chip has to be looked at when its guest is about to go on. Interrupt handlers leave
- * the work to the guest, so that no RTOS waits for it. A guest that sleeps wakes up for it. */
-static void chip_is_due(struct board *board, u8 due)
-{
-	struct x86 *x86 = board->x86;
-	struct vcpu *vcpu = x86->vcpu;
-
-	x86->due |= due;
-	x86->slept |= vcpu->state == VCPU_HALTED ||
-		     (vcpu->state == VCPU_PAUSED && vcpu->paused == VCPU_HALTED);
-	vcpu_notify(vcpu);
+	line_look(board);
 }
 
 void board_console(struct board *board)
 {
 	if (console_has_input(board->vm->console) || uart_output(&board->uart) >= 0)
-		chip_is_due(board, BOARD_DUE_UART);
-}
-
-/* Returns when the PIT has to be served next. A PIT with a tiny count would leave no time for
- * anything else, so its expiries are merged to at most twenty in a millisecond. */
-static u64 pit_next(const struct board *board)
-{
-	u64 earliest = board->pit_served + time_tsc_khz / 20;
-	u64 deadline = pit_deadline(&board->pit);
-
-	return deadline < earliest ? earliest : deadline;
-}
-
-static u64 pit_due(struct deadline *deadline)
-{
-	chip_is_due((struct board *)((u8 *)deadline - offsetof(struct board, pit_deadline)),
-		    BOARD_DUE_PIT);
-	return TIME_NEVER;
-}
-
-static u64 rtc_due(struct deadline *deadline)
-{
-	chip_is_due((struct board *)((u8 *)deadline - offsetof(struct board, rtc_deadline)),
-		    BOARD_DUE_RTC);
-	return TIME_NEVER;
-}
-
-static void pit_settle(struct board *board)
-{
-	u64 now = rdtsc();
-
-	board->pit_served = now;
-	if (pit_expire(&board->pit, now)) {
-		vcpu_count(board->x86->vcpu, COUNTER_timer_expiries);
-		board_interrupt(board, IRQ_PIT);
-	}
-	deadline_set(&board->pit_deadline, pit_next(board));
-}
-
-/* Updates the RTC's line and deadline. The search for the alarm makes it a step of its own. */
-static void rtc_look(struct board *board)
-{
-	rtc_settle(board);
-	deadline_set(&board->rtc_deadline, rtc_deadline(&board->rtc));
-}
-
-static void chip_look(struct board *board, u8 due)
-{
-	if (due == BOARD_DUE_PIT) {
-		pit_settle(board);
-	} else if (due == BOARD_DUE_RTC) {
-		rtc_expire(&board->rtc, rdtsc());
-		chips_pause();
-		rtc_look(board);
-	} else {
-		uart_exchange(board);
-	}
+		line_chip_is_due(board, BOARD_DUE_UART);
 }
 
 /* Chips are served one at a time, with a pause behind each, in which more may become due. */
@@ -159,89 +75,15 @@ void board_settle(struct x86 *x86)
 		chips_pause();
 	while ((due = x86->due & (u8)-x86->due) != 0) {
 		x86->due ^= due;
-		chip_look(x86->board, due);
+		if (due == BOARD_DUE_UART)
+			uart_exchange(x86->board);
+		else
+			clock_settle(x86->board, due);
 		chips_pause();
 	}
 }
 
-/* The chips at their ports. Each access also updates the lines and deadlines that it may have
- * changed. */
-
-static u8 pic_port_read(struct board *board, u16 port)
-{
-	u8 value = pic_read(&board->pic, port);
-
-	pic_look(board);
-	return value;
-}
-
-static void pic_port_write(struct board *board, u16 port, u8 value)
-{
-	pic_write(&board->pic, port, value);
-	pic_look(board);
-}
-
-static const struct port_range pic_first = {0x20, 0x21, pic_port_read, pic_port_write};
-static const struct port_range pic_second = {0xa0, 0xa1, pic_port_read, pic_port_write};
-PORT_RANGE(pic_first);
-PORT_RANGE(pic_second);
-
-static u8 pit_port_read(struct board *board, u16 port)
-{
-	return pit_read(&board->pit, port, rdtsc());
-}
-
-static void pit_port_write(struct board *board, u16 port, u8 value)
-{
-	pit_write(&board->pit, port, value, rdtsc());
-	deadline_set(&board->pit_deadline, pit_next(board));
-}
-
-static const struct port_range pit_counters = {0x40, 0x43, pit_port_read, pit_port_write};
-static const struct port_range pit_gate = {0x61, 0x61, pit_port_read, pit_port_write};
-PORT_RANGE(pit_counters);
-PORT_RANGE(pit_gate);
-
-/* Returns the time, and brings the RTC up to it in a step of its own, since that may take a search
- * for its alarm. Register C goes without that step, because the guest reads it at each
- * interrupt. */
-static u64 rtc_now(struct board *board, u16 port)
-{
-	u64 now = rdtsc();
-
-	if (port != RTC_INDEX && board->rtc.index != RTC_FLAGS) {
-		rtc_expire(&board->rtc, now);
-		chips_pause();
-	}
-	return now;
-}
-
-/* Updates the RTC after an access, unless that was to its index, which changes nothing. */
-static void rtc_port_settle(struct board *board, u16 port)
-{
-	if (port == RTC_INDEX)
-		return;
-	chips_pause();
-	rtc_look(board);
-}
-
-static u8 rtc_port_read(struct board *board, u16 port)
-{
-	u8 value = rtc_read(&board->rtc, port, rtc_now(board, port));
-
-	rtc_port_settle(board, port);
-	return value;
-}
-
-static void rtc_port_write(struct board *board, u16 port, u8 value)
-{
-	rtc_write(&board->rtc, port, value, rtc_now(board, port));
-	rtc_port_settle(board, port);
-}
-
-static const struct port_range rtc_ports = {RTC_INDEX, RTC_INDEX + 1, rtc_port_read,
-					    rtc_port_write};
-PORT_RANGE(rtc_ports);
+/* The UART at its ports. Each access also exchanges bytes. */
 
 static u8 uart_port_read(struct board *board, u16 port)
 {
@@ -299,20 +141,92 @@ PORT_RANGE(coprocessor);
 PORT_RANGE(dma_first);
 PORT_RANGE(dma_second);
 
-unsigned board_acknowledge(struct board *board)
-{
-	unsigned vector = (unsigned)pic_acknowledge(&board->pic);
+/* From an instruction to the chip that answers. */
 
-	EXPECTS_MASKED();
-	board->x86->interrupt_waits = pic_pending(&board->pic) >= 0;
-	return vector;
+static void ranges_init(void)
+{
+	const struct port_range *const *at;
+
+	for (at = UNITS_FIRST(port_ranges); at < UNITS_END(port_ranges); at++)
+		for (u32 port = (*at)->first; port <= (*at)->last && port < TABLE_PORTS; port++)
+			range_of[port] = (u8)(at - UNITS_FIRST(port_ranges) + 1);
 }
 
-void board_interrupt(struct board *board, unsigned irq)
+static const struct port_range *range_search(u16 port)
 {
-	pic_set_line(&board->pic, irq, false);
-	pic_set_line(&board->pic, irq, true);
-	pic_look(board);
+	const struct port_range *const *at;
+
+	for (at = UNITS_FIRST(port_ranges); at < UNITS_END(port_ranges); at++)
+		if (port >= (*at)->first && port <= (*at)->last)
+			return *at;
+	return NULL;
+}
+
+static const struct port_range *range_find(struct x86 *x86, u16 port)
+{
+	const struct port_range *range = NULL;
+
+	if (port >= TABLE_PORTS)
+		range = range_search(port);
+	else if (range_of[port] != 0)
+		range = UNITS_FIRST(port_ranges)[range_of[port] - 1];
+	if (range == NULL)
+		vcpu_count(x86->vcpu, COUNTER_unknown_ports);
+	return range;
+}
+
+/* Returns whether the description gives these ports of a real device to the guest. The VMM makes
+ * such accesses for its kernel; a port that was opened would be open to its processes, too. */
+static bool port_is_own(const struct x86 *x86, u16 port, u32 size)
+{
+	const struct gandalf_guest *guest = x86->vm->guest;
+
+	for (u32 i = 0; i < guest->port_range_count; i++)
+		if (port >= guest->port_ranges[i].first &&
+		    port + size - 1 <= guest->port_ranges[i].last)
+			return true;
+	return false;
+}
+
+u32 port_read(struct x86 *x86, u16 port, u32 size)
+{
+	u32 value = 0;
+
+	vcpu_count(x86->vcpu, COUNTER_port_accesses);
+	if (port_is_own(x86, port, size))
+		return port_in(port, size);
+	board_settle(x86);
+	for (u32 i = 0; i < size; i++) {
+		u16 at = (u16)(port + i);
+		const struct port_range *range = range_find(x86, at);
+
+		if (i != 0)
+			chips_pause();
+		value |= (range != NULL ? range->read(x86->board, at) : 0xffu) << 8 * i;
+	}
+	trace(TRACE_port, port, value);
+	return value;
+}
+
+void port_write(struct x86 *x86, u16 port, u32 size, u32 value)
+{
+	vcpu_count(x86->vcpu, COUNTER_port_accesses);
+	trace(TRACE_port, port | 0x10000, value);
+	if (port_is_own(x86, port, size)) {
+		port_out(port, size, value);
+		return;
+	}
+	board_settle(x86);
+	/* Writing a byte may reset the guest, and then the others are not written. */
+	for (u32 i = 0; i < size && x86->vcpu->state == VCPU_RUNNING; i++) {
+		u16 at = (u16)(port + i);
+		const struct port_range *range = range_find(x86, at);
+
+		if (i != 0)
+			chips_pause();
+		if (range != NULL)
+			range->write(x86->board, at, (u8)(value >> 8 * i));
+	}
 }
 
 void board_create(struct x86 *x86)
@@ -322,32 +236,26 @@ void board_create(struct x86 *x86)
 	x86->vm->board = x86->board = board;
 	board->vm = x86->vm;
 	board->x86 = x86;
-	port_init();
-	deadline_init(&board->pit_deadline, pit_due, 0);
-	deadline_init(&board->rtc_deadline, rtc_due, 0);
+	ranges_init();
+	clock_create(board);
 }
 
 void board_reset(struct board *board)
 {
 	u32 seconds = cores_seconds();
-	u64 now;
 
 	schedule_breathe();
-	now = rdtsc();
 	pic_reset(&board->pic);
-	pit_reset(&board->pit, time_tsc_khz, now);
-	rtc_reset(&board->rtc, time_tsc_khz, now, seconds);
+	clock_reset(board, seconds);
 	uart_reset(&board->uart);
 	board->x86->interrupt_waits = false;
 	schedule_breathe();
-	deadline_set(&board->pit_deadline, pit_next(board));
-	deadline_set(&board->rtc_deadline, rtc_deadline(&board->rtc));
+	clock_start(board);
 }
 
 void board_stop(struct board *board)
 {
 	board->x86->due = 0;
 	board->x86->slept = false;
-	deadline_set(&board->pit_deadline, TIME_NEVER);
-	deadline_set(&board->rtc_deadline, TIME_NEVER);
+	clock_stop(board);
 }

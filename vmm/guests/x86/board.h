@@ -39,7 +39,6 @@ void board_console(struct board *board);
 /* Serves the chips that x86->due names. Interrupts are masked when it is called and when it
  * returns, and are let in between its steps. */
 void board_settle(struct x86 *x86);
-/* Returns the vector to deliver now, which the interrupt controller then regards as taken. */
-unsigned board_acknowledge(struct board *board);
-/* Pulses an interrupt line of the guest, 0 to 15, for a physical interrupt or a doorbell. */
-void board_interrupt(struct board *board, unsigned irq);
+/* Do the guest's IN and OUT, of 1, 2 or 4 bytes. Interrupts are masked. */
+u32 port_read(struct x86 *x86, u16 port, u32 size);
+void port_write(struct x86 *x86, u16 port, u32 size, u32 value);

@@ -10,7 +10,7 @@
 #include "guests/x86/emulation.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
-#include "guests/x86/port.h"
+#include "guests/x86/board.h"
 
 typedef enum emulated (*emulate_function)(const struct emulation *e);
 
@@ -114,14 +114,27 @@ APART static void emulate_other(struct x86 *x86, u32 error, u32 code)
 		emulate_seldom(x86, error);
 }
 
-void emulate_general_protection(struct x86 *x86, u32 error)
+/* Returns whether a guest with strict TLS only needs the other half of a segment. */
+static bool is_of_tls(struct x86 *x86, u32 error)
 {
+	return error == 0 && (x86->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0 &&
+	       x86_flip_tls(x86);
+}
+
+void emulate_general_protection(struct vcpu *vcpu, struct frame *frame)
+{
+	struct x86 *x86 = vcpu->x86;
+	u32 error = frame->error;
 	u32 code, more;
 
-	if (!guest_read_8(x86->vcpu->frame->eip, &code, &more))
+	if (is_of_tls(x86, error))
+		return;
+	if ((frame->cs & 3) != 1)
+		inject_general_protection(x86, error);
+	else if (!guest_read_8(frame->eip, &code, &more))
 		emulate_seldom(x86, error);
 	else if (error == 0 && decode_reads_cr2(code))
-		emulate_read_cr2(x86->vcpu, code >> 16 & 7);
+		emulate_read_cr2(vcpu, code >> 16 & 7);
 	else
 		emulate_other(x86, error, code);
 }

@@ -7,9 +7,9 @@
 
 #include "guests/x86/x86.h"
 
-/* Serves a #GP in ring 1: emulates the instruction at EIP, gives the exception to the guest, or
- * stops the guest. */
-void emulate_general_protection(struct x86 *x86, u32 error);
+/* Serves a #GP. The instruction at EIP of ring 1 is emulated. The guest gets the exception if that
+ * is not possible, or if a process has caused it, or is stopped. */
+void emulate_general_protection(struct vcpu *vcpu, struct frame *frame);
 /* Emulates an IRET that faulted because ring 3's code segment is absent while an interrupt waits.
  * Returns false if none waits or the instruction is another. */
 MUST_CHECK bool emulate_blocked_return(struct x86 *x86);

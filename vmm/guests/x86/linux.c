@@ -21,6 +21,7 @@
 #include "guests/x86/emulate.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
+#include "guests/x86/line.h"
 #include "lib/format.h"
 #include "masked_state.h"
 #include "platform/pc/apic.h"
@@ -79,7 +80,7 @@ APART static void deliver_waiting(struct vcpu *vcpu, struct x86 *x86)
 	if (x86->due != 0)
 		deliver_due(vcpu, x86);
 	while (x86->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupt_flag(x86) != 0) {
-		unsigned vector = board_acknowledge(x86->board);
+		unsigned vector = line_acknowledge(x86->board);
 
 		work_begin(vcpu);
 		trace(TRACE_deliver, vector, vcpu->frame->eip);
@@ -110,7 +111,7 @@ static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 
 	vcpu_notify(vcpu);
 	if (!x86->dedicated) {
-		board_interrupt(x86->board, number);
+		line_pulse(x86->board, number);
 		return;
 	}
 	upcall_learn(x86, number);
@@ -221,22 +222,10 @@ static void exception(struct x86 *x86, unsigned vector, u32 error)
 	inject_last(x86, vector, EXCEPTION_ERROR_CODES >> vector & 1 ? error : INJECT_NO_ERROR);
 }
 
-static inline bool strict_tls(const struct vcpu *vcpu)
-{
-	return (vcpu->vm->guest->flags & GANDALF_GUEST_STRICT_TLS) != 0;
-}
-
-APART static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
+static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 {
 	struct x86 *x86 = vcpu->x86;
 
-	if (frame->vector == EXCEPTION_GP && frame->error == 0 && strict_tls(vcpu) &&
-	    x86_flip_tls(x86))
-		return;
-	if (frame->vector == EXCEPTION_GP && (frame->cs & 3) == 1) {
-		emulate_general_protection(x86, frame->error);
-		return;
-	}
 	trace(TRACE_trap, frame->vector, frame->eip);
 	if (frame->vector == EXCEPTION_NM)
 		no_fpu(x86);
@@ -250,14 +239,6 @@ APART static void trap_seldom(struct vcpu *vcpu, const struct frame *frame)
 	else if (frame->vector != EXCEPTION_NP || x86_cpl(vcpu) != 1 ||
 		 !emulate_blocked_return(x86))
 		exception(x86, frame->vector, frame->error);
-}
-
-static void linux_trap(struct vcpu *vcpu, struct frame *frame)
-{
-	if (frame->vector == EXCEPTION_GP && (frame->cs & 3) == 1 && !strict_tls(vcpu))
-		emulate_general_protection(vcpu->x86, frame->error);
-	else
-		trap_seldom(vcpu, frame);
 }
 
 /* Start and stop */
@@ -330,7 +311,8 @@ static bool linux_upcall(struct frame *vmm)
 }
 
 static const struct vcpu_operations linux_operations = {
-	.page_fault = linux_page_fault, .trap = linux_trap,
+	.page_fault = linux_page_fault, .general_protection = emulate_general_protection,
+	.trap = linux_trap,
 	.interrupt = linux_interrupt, .deliver = linux_deliver, .console = linux_console,
 	.start = linux_start, .stop = linux_stop, .release = shadow_destroy,
 	.instruction = linux_instruction, .fill = shadow_fill_for_vmm, .upcall = linux_upcall,
@@ -380,7 +362,7 @@ u32 linux_ring(const struct vm *vm)
 {
 	if (vm->state != GANDALF_STATE_RUNNING)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	board_interrupt(vm->board, GANDALF_DOORBELL_IRQ);
+	line_pulse(vm->board, GANDALF_DOORBELL_IRQ);
 	return 0;
 }
 
