@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands that every RTOS's demo has: measure afresh, take the CPU away from Linux, test
- * floating point.
+ * The commands that every RTOS's demo has. They measure afresh, take the CPU away from Linux, and
+ * test floating point.
  */
 #include "commands.h"
 
@@ -11,7 +11,7 @@
 #include "demo.h"
 #include "terminal.h"
 
-/* The longest time for which `spin` holds the CPU, in seconds. */
+/* `spin` holds the CPU for so many seconds at most. */
 #define SPIN_MAXIMUM 60
 
 void command_help(const char *argument)
@@ -28,7 +28,7 @@ void command_reset(const char *argument)
 	terminal_print("reset: the figures begin anew");
 }
 
-/* The number of seconds that the text gives, 0 if it gives none in range. */
+/* Returns the number of seconds that the text gives, or 0 if it gives none in range. */
 static uint32_t seconds_parse(const char *text)
 {
 	uint32_t seconds = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can be typed on the demo's console. Every RTOS's demo has a table of its own, of what it
- * can do; the commands that all have are here.
+ * What can be typed on the demo's console. Every RTOS's demo has a table of its own. The commands
+ * that all have are here.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H
@@ -13,10 +13,10 @@ struct command {
 	void (*execute)(const char *argument);
 };
 
-/* The demo's table; ends with an entry whose name is NULL. */
+/* The demo's table, which ends with an entry whose name is NULL. */
 extern const struct command commands[];
 
-/* The first entries of every table. */
+/* Every table begins with these entries. */
 #define COMMANDS_COMMON \
 	{ "help", "", "lists the commands", command_help }, \
 	{ "reset", "", "begins the figures anew", command_reset }, \
@@ -31,7 +31,7 @@ void command_spin(const char *argument);
 void command_hang(const char *argument);
 void command_float(const char *argument);
 
-/* Executes one line and prints its answer. Changes the line. */
+/* Executes one line and prints its answer. It changes the line. */
 void command_execute(char *line);
 
 #endif

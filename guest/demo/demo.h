@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The demo of every RTOS: a periodic task, its figures, a console with commands. This folder has
- * the part that all RTOSes share; the functions whose names begin with os_ are each RTOS's own.
+ * The demo of every RTOS, which has a periodic task, its figures, and a console with commands. All
+ * RTOSes share this folder. The functions whose names begin with os_ are each RTOS's own.
  */
 #ifndef DEMO_H
 #define DEMO_H
@@ -10,9 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * What the RTOS's own part of the demo supplies. All but the first two are called from tasks.
- */
+/* The RTOS's own part of the demo supplies these. All but the first two are called from tasks. */
 uint32_t os_time_stamp_khz(void);
 /* Returns the time stamp at which the last tick was due. */
 uint64_t os_timer_expiry(void);
@@ -35,10 +33,10 @@ bool os_channel_receive(char *to, uint32_t size);
 /* Lets the task that calls float_task_check() call it once more. */
 void os_float_task_wake(void);
 
-/* -------- What the shared part offers. -------- */
+/* The shared part offers these. */
 
 struct sample {
-	uint32_t latency; /* cycles from the expiry to the task */
+	uint32_t latency; /* in cycles, from the expiry to the task */
 	uint32_t missed;  /* activations that did not happen before this one */
 };
 
@@ -46,15 +44,15 @@ struct sample {
  * expiry. */
 struct sample sample_take(uint64_t now, uint32_t missed);
 
-/* Adds a sample and prints a line when a second is over. Uses floating point. */
+/* Adds a sample and prints a line when a second is over. It uses floating point. */
 void measurement_add(const struct sample *sample);
 /* Counts a sample that could not be passed on to measurement_add(). */
 void measurement_lose(void);
 /* Forgets all figures before the next one is added. */
 void measurement_reset(void);
 
-/* True if each line prints a distribution, too, and begins the figures anew; see
- * freertos/demo.c. */
+/* It is true if each line prints a distribution, too, and begins the figures anew
+ * (freertos/demo.c). */
 extern const bool measurement_anew;
 
 /* Begins or ends the floating-point check, which prints a line per second. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The floating-point check of the demo: a task that keeps a pattern in all
- * x87 and SSE registers while others preempt it, and looks whether it is still
- * there. Prints `float: ok N`, N patterns so far, or `float: WRONG at N`.
+ * The floating-point check of the demo. A task keeps a pattern in all x87 and SSE registers while
+ * others preempt it, and looks whether it is still there. It prints `float: ok N` for N patterns so
+ * far, or `float: WRONG at N`.
  */
 #include "float_check.h"
 
@@ -10,15 +10,15 @@
 #include "demo.h"
 #include "terminal.h"
 
-/* How many milliseconds a pattern stays: long enough to be preempted by a tick. */
+/* A pattern stays for so many milliseconds, long enough to be preempted by a tick. */
 #define HOLD_MILLISECONDS 3
-/* One print for so many patterns, about one each second. */
+/* A line is printed for so many patterns, which is about one each second. */
 #define PATTERNS_PER_LINE 250
 
 static volatile bool wanted;
 
-/* Half of the time the CPU is held, for the sake of preemption by tasks; half
- * of it slept, for the sake of other guests. */
+/* Holds a pattern. Half of that time the task runs, so that others preempt it, and half of it the
+ * task sleeps, so that other guests run. */
 static void hold(uint32_t round)
 {
 	uint64_t start = time_stamp();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the samples of the periodic task to the demo's line:
+ * Makes the demo's line of the samples of the periodic task:
  *
  *	activations=N minimum=N mean=N p99.9=N maximum=N missed=N
  */
@@ -8,7 +8,7 @@
 #include "statistics.h"
 #include "terminal.h"
 
-/* Milliseconds between two lines. */
+/* So many milliseconds lie between two lines. */
 #define LINE_PERIOD 1000
 
 static struct statistics statistics;
@@ -19,7 +19,7 @@ struct sample sample_take(uint64_t now, uint32_t missed)
 {
 	uint64_t expiry = os_timer_expiry(), latency;
 
-	/* The next expiry may have come since. */
+	/* Another expiry may have come meanwhile. */
 	if (expiry > now)
 		expiry -= os_time_stamp_khz();
 	latency = now - expiry;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The demo's control task: a motor's position, which the task simulates, follows set
- * points that come through a channel. Each line that is received is a set point, a
- * whole number; for CONTROL_REPLIES periods after it a line with the time in
- * milliseconds and the position goes back.
+ * The demo's control task. A motor's position, which the task simulates, follows set points that
+ * come through a channel. Each line that is received is a set point, a whole number. In each of the
+ * CONTROL_REPLIES periods after it, a line with the time in milliseconds and the position goes
+ * back.
  */
 #include "motor.h"
 
 #include "demo.h"
 
 #define LINE_MAXIMUM 15
-#define CONTROL_PERIOD 5 /* milliseconds */
+#define CONTROL_PERIOD 5 /* in milliseconds */
 #define CONTROL_REPLIES 60
-/* A second-order system in fixed point: what it does to the speed in a period. */
+/* The motor is a second-order system in fixed point. These change its speed in a period. */
 #define STIFFNESS 12
 #define DAMPING 5
 #define SCALE 256
@@ -21,7 +21,7 @@ static int32_t position, speed, set_point;
 static char line[LINE_MAXIMUM + 1];
 static uint32_t length;
 
-/* Writes a number and what ends it; returns where it ends. */
+/* Writes a number and what ends it. Returns where that ends. */
 static char *number_write(char *to, int32_t value, char end)
 {
 	char digits[10];
@@ -56,7 +56,7 @@ static void motor_step(void)
 	position += speed;
 }
 
-/* The answer to a set point. */
+/* Answers a set point. */
 static void follow(void)
 {
 	for (int32_t i = 0; i < CONTROL_REPLIES; i++) {
@@ -84,7 +84,8 @@ static void take(char character)
 	follow();
 }
 
-/* Linux has a new life; or it writes nonsense into the channel, as long as it likes. */
+/* Forgets what has come. Linux has begun a new life, or it writes nonsense into the channel, as
+ * long as it likes. */
 static void abandon(void)
 {
 	length = 0;

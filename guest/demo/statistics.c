@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The demo's figures; see statistics.h. Nothing here knows the guest, so that
- * the host's tests compile it as it is.
+ * The demo's figures. Nothing here knows the guest, so that the host's tests compile it as it is.
  */
 #include "statistics.h"
 
@@ -36,7 +35,7 @@ uint32_t statistics_limit(uint32_t bucket)
 		return bucket;
 	octave = (bucket - STATISTICS_LINEAR) / STATISTICS_PER_OCTAVE + LINEAR_BITS;
 	part = (bucket - STATISTICS_LINEAR) % STATISTICS_PER_OCTAVE;
-	/* The last one ends at 2^32 - 1: the sum wraps to 0 before the 1 goes. */
+	/* The last one ends at 2^32 - 1. The sum wraps to 0 before 1 is subtracted. */
 	return ((STATISTICS_PER_OCTAVE + part + 1) << (octave - OCTAVE_BITS)) - 1;
 }
 
@@ -61,7 +60,7 @@ uint32_t statistics_mean(const struct statistics *statistics)
 
 uint32_t statistics_percentile(const struct statistics *statistics, uint32_t permille)
 {
-	/* Those allowed above it, rounded down, without 64-bit division. */
+	/* So many may lie above it, rounded down, without a division of 64 bits. */
 	uint32_t above = statistics->activations / 1000 * (1000 - permille) +
 			 statistics->activations % 1000 * (1000 - permille) / 1000;
 	uint32_t bucket = STATISTICS_BUCKETS, seen = 0, limit;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The demo's console; see terminal.h.
- */
+/* The demo's console, which redraws what is being typed behind each line that is printed. */
 #include "terminal.h"
 
 #include <string.h>
@@ -10,7 +8,7 @@
 #include "print.h"
 
 #define PROMPT "rtos> "
-/* Back to the first column; clears the line (ECMA-48: EL). */
+/* Goes back to the first column and clears the line (ECMA-48: EL). */
 #define CLEAR_LINE "\r\x1b[K"
 #define LINE_MAXIMUM 78
 
@@ -26,7 +24,7 @@ static void output(const char *text)
 	console_write(text, strlen(text));
 }
 
-/* To be called with the lock held, like all that follow but the last two. */
+/* It is called with the lock held, as all that follow are but the last two. */
 static void typed_show(void)
 {
 	if (typed_length) {
@@ -74,7 +72,7 @@ void terminal_print(const char *format, ...)
 	os_output_unlock();
 }
 
-/* Returns true when a line is complete. */
+/* Takes a key. Returns true when a line is complete. */
 static bool terminal_key(char c)
 {
 	if (c == '\r' || c == '\n') {

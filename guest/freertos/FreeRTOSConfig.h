@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The demo's FreeRTOS: static allocation only, so that what the image needs is
- * what the linker says it needs. The options are FreeRTOS's own.
+ * The options of the demo's FreeRTOS, which are FreeRTOS's own. All allocation is static, so that
+ * the image needs what the linker says it needs.
  */
 #ifndef FREERTOS_CONFIG_H
 #define FREERTOS_CONFIG_H
@@ -25,7 +25,7 @@
 #define configCHECK_FOR_STACK_OVERFLOW 2
 #define configENABLE_BACKWARD_COMPATIBILITY 0
 
-/* For `gandalf trace`. */
+/* `gandalf trace` shows which task runs by these. */
 #include "task_trace.h"
 #define traceTASK_SWITCHED_IN() TASK_SWITCHED(pxCurrentTCB, pxCurrentTCB->pcTaskName)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands of the FreeRTOS demo: those that every demo has, and `crash`, to go wrong in
- * every way that the VMM must survive.
+ * The commands of the FreeRTOS demo. They are those that every demo has, and `crash`, which goes
+ * wrong in every way that the VMM must survive.
  */
 #include "commands.h"
 #include "misdeed.h"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The FreeRTOS demo: how fast does a real-time task run beside Linux?
+ * The FreeRTOS demo, which measures how soon a real-time task runs beside Linux.
  *
- * `periodic`, the most urgent task, wakes every millisecond and takes the time
- * from the expiry that was programmed into the timer to its own first
- * instruction. It sends each figure through a queue to `measurement`, which
- * prints one line per second, cumulative and in cycles of the time stamp counter:
+ * `periodic`, the most urgent task, wakes every millisecond and takes the time from the expiry that
+ * was programmed into the timer to its own first instruction. It sends each figure through a queue
+ * to `measurement`, which prints a line per second. The line has all figures so far, in cycles of
+ * the time stamp counter:
  *
  *	activations=N minimum=N mean=N p99.9=N maximum=N missed=N
  *
- * `missed` counts milliseconds in which `periodic` did not run. `console`
- * executes what is typed. With a channel there is a control task, too: motor.c.
+ * `missed` counts milliseconds in which `periodic` did not run. `console` executes what is typed.
+ * If the guest has a channel there is a control task, too (motor.c).
  *
- * The bench has a demo of its own (build/freertos/demo-anew.elf), whose figures
- * begin anew with each line, and which also prints their distribution:
+ * The bench has a demo of its own (build/freertos/demo-anew.elf). Its figures begin anew with each
+ * line, and it prints their distribution, too:
  *
  *	latency=CYCLES count=N
  */
@@ -40,7 +40,7 @@
 #define CONSOLE_STACK 512
 #define FLOAT_STACK 768
 
-/* For as many milliseconds the console may be full before figures are lost. */
+/* The console may be full for so many milliseconds before figures are lost. */
 #define QUEUE_LENGTH 1024
 
 #ifndef DEMO_ANEW
@@ -126,7 +126,7 @@ bool os_channel_receive(char *to, uint32_t size)
 
 	for (uint32_t done = 0; done < size && result > 0; done += (uint32_t)result)
 		result = lPortChannelReceive(&channel, to + done, size - done, portMAX_DELAY);
-	/* The same task sends: once is enough to be told of a new life. */
+	/* The same task sends, so it need not be told of a new life a second time. */
 	if (result <= 0)
 		channel.sender = channel.receiver;
 	return result > 0;

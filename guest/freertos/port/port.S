@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FreeRTOS on the Gandalf VMM: the context switch. Interrupt and yield leave
- * the same frame on the stack of the task, so that one path restores both:
+ * The context switch of FreeRTOS on the Gandalf VMM. Interrupt and yield leave the same frame on
+ * the stack of the task, so that one path restores both:
  *
  *	+48	EFLAGS		by the VMM, or by portYIELD()
  *	+44	CS
@@ -16,9 +16,9 @@
 #define SHARED_PENDING 8
 #define PORT_VECTORS (GANDALF_VECTOR_DOORBELL - GANDALF_VECTOR_IRQ + 1)
 
-/* Completes the frame above below the registers: pushes the interrupt flag, which
- * is in EAX, saves the floating-point state, and stores ESP in the first field of
- * the task's control block. */
+/* Completes the frame above, whose registers have been pushed. It pushes the interrupt flag, which
+ * is in EAX, saves the floating-point state, and stores ESP in the first field of the task's
+ * control block. */
 .macro save_context
 	pushl	%eax
 	movl	port_floating_point, %eax

@@ -1,43 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FreeRTOS on the Gandalf VMM: first stack of a task, interrupt handlers and
- * tick. It needs the hypercalls for handlers, interrupt flag and timer; the
- * idle hook of the application calls the one that halts. port.S has the
- * context switch.
+ * FreeRTOS on the Gandalf VMM. This file has the first stack of a task, the interrupt handlers and
+ * the tick; port.S has the context switch. The port needs the hypercalls for handlers, interrupt
+ * flag and timer. The idle hook of the application calls the one that halts.
  */
 #include <string.h>
 
 #include "FreeRTOS.h"
 #include "task.h"
 
-/* From the first interrupt of the 8259 pair to the doorbell. */
+/* The vectors go from the first interrupt of the 8259 pair to the doorbell. */
 #define PORT_VECTORS (GANDALF_VECTOR_DOORBELL - GANDALF_VECTOR_IRQ + 1)
-/* Bytes from one entry in port.S to the next. */
+/* In port.S so many bytes lie between the beginnings of two entries. */
 #define PORT_ENTRY_SIZE 16
-/* Bit 1 of EFLAGS is always set. IF is not here: it is the VMM's. */
+/* Bit 1 of EFLAGS is always set. IF is the VMM's, so it is not here. */
 #define PORT_INITIAL_EFLAGS 0x2
-/* Of the area that FXSAVE writes; all exceptions masked. */
+/* MXCSR lies here in the area that FXSAVE writes. Its first value masks all exceptions. */
 #define PORT_MXCSR_OFFSET 24
 #define PORT_MXCSR_INITIAL 0x1f80
-/* In words; the deepest handler is a tick that wakes tasks, some 200 bytes. */
+/* The size is in words. The deepest handler is a tick that wakes tasks; it takes some 200 bytes. */
 #define PORT_STACK_SIZE 512
 
 _Static_assert(offsetof(struct gandalf_shared, interrupt_flag) == 0, "port.S relies on it");
 _Static_assert(offsetof(struct gandalf_shared, pending) == 8, "port.S relies on it");
 
-/* port.S */
+/* These are in port.S. */
 extern const char port_interrupt_entries[];
 void port_restore_context(void) __attribute__((noreturn));
 void port_interrupt(uint32_t index);
 
 BaseType_t port_switch_wanted;
-/* Where the running task's floating-point state goes; NULL: it has none. */
+/* The running task's floating-point state goes here. It is NULL if the task has none. */
 struct port_floating_point *port_floating_point;
 StackType_t port_stack[PORT_STACK_SIZE] __attribute__((aligned(16)));
 StackType_t *const port_stack_top = port_stack + PORT_STACK_SIZE;
 
 static void (*port_handlers[PORT_VECTORS])(void);
-/* Expiries that were merged into later ones and have been made up for. */
+/* Counts expiries that were merged into later ones and have been made up for. */
 static uint32_t port_overruns;
 
 static void port_task_returned(void)
@@ -64,8 +63,8 @@ StackType_t *pxPortInitialiseStack(StackType_t *top, TaskFunction_t code, void *
 	return top;
 }
 
-/* The tick: a guest that was kept from its CPU gets all ticks it missed at
- * once, so that the kernel's clock stays right. Whether the running task is to go. */
+/* Serves the tick. A guest that was kept from its CPU gets all ticks that it missed at once, so
+ * that the kernel's clock stays right. Returns whether another task is to run. */
 static inline BaseType_t port_tick(void)
 {
 	BaseType_t wanted = xTaskIncrementTick();
@@ -75,8 +74,8 @@ static inline BaseType_t port_tick(void)
 	return wanted;
 }
 
-/* Called by port.S on the port's own stack, the task's context saved. The tick is part of every
- * dispatch, and called directly. */
+/* Serves an interrupt. port.S calls it on the port's own stack and has saved the task's context.
+ * The tick is a part of every dispatch, so it is called directly. */
 void port_interrupt(uint32_t index)
 {
 	BaseType_t wanted = pdFALSE;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels for FreeRTOS tasks; see port_channel.h. */
+/* Channels for FreeRTOS tasks, which wait for a semaphore that the doorbell gives. */
 #include "port_channel.h"
 
 #include <string.h>
 
 static struct port_channel *channels;
 
-/* The other guest has moved an index, of whichever channel. */
+/* Serves the doorbell. The other guest has moved an index, of whichever channel. */
 static void port_channel_interrupt(void)
 {
 	BaseType_t switch_wanted = pdFALSE;
@@ -40,7 +40,7 @@ BaseType_t xPortChannelOpen(struct port_channel *channel, const char *name)
 }
 
 /* A ring that comes between the look and the wait has given the semaphore. One that is about
- * something else ends the wait, too: what is left of the time is waited for then. */
+ * something else ends the wait, too, and then the task waits for what is left of the time. */
 int32_t lPortChannelReceive(struct port_channel *channel, void *to, uint32_t size,
 			    TickType_t wait)
 {

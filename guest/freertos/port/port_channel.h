@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Channels (abi/channel_end.h) for FreeRTOS tasks: sending and receiving that wait.
- * One task may send and one receive at the same time.
+ * Channels (abi/channel_end.h) for FreeRTOS tasks, which wait when they send and receive. One task
+ * may send and one receive at the same time.
  */
 #ifndef PORT_CHANNEL_H
 #define PORT_CHANNEL_H
@@ -13,26 +13,26 @@
 struct port_channel {
 	struct channel_end receiver, sender;
 	uint32_t peer;
-	/* Given at each ring of the doorbell. */
+	/* They are given at each ring of the doorbell. */
 	SemaphoreHandle_t received, room;
 	StaticSemaphore_t received_storage, room_storage;
 	struct port_channel *next;
 };
 
 /*
- * Opens a channel of this guest; NULL: its first. To be called before the scheduler
+ * Opens a channel of this guest, or with NULL its first. It must be called before the scheduler
  * starts. Returns pdFALSE if there is none of that name.
  */
 BaseType_t xPortChannelOpen(struct port_channel *channel, const char *name);
 
 /*
- * Receives at least one byte, and at most size. Returns how many, 0 when the time is
- * over, GANDALF_CHANNEL_RESET once after the other guest has started or stopped, or
+ * Receives at least one byte, and at most size. Returns how many came, 0 when the time is over,
+ * GANDALF_CHANNEL_RESET once after the other guest has started or stopped, or
  * GANDALF_CHANNEL_BROKEN.
  */
 int32_t lPortChannelReceive(struct port_channel *channel, void *to, uint32_t size,
 			    TickType_t wait);
-/* The same for sending. */
+/* Sends bytes likewise. */
 int32_t lPortChannelSend(struct port_channel *channel, const void *from, uint32_t size,
 			 TickType_t wait);
 

@@ -10,8 +10,8 @@
 
 struct verb {
 	uint32_t action;
-	const char *done;  /* "can be ..." */
-	const char *whose; /* with which states */
+	const char *done;  /* the end of "can be ..." */
+	const char *whose; /* says in which states that is so */
 };
 
 static int explain(const struct verb *verb, struct guest *guest, long error)

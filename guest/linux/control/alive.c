@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command alive: a sign of life of this Linux for the VMM's watchdog. */
+/* The command alive, which gives the VMM's watchdog a sign of life of this Linux. */
 #include <unistd.h>
 
 #include "command.h"

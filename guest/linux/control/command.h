@@ -15,13 +15,13 @@ enum command_option {
 };
 
 struct arguments {
-	const char *guest; /* NULL: not given */
+	const char *guest; /* is NULL if none was given */
 	const char *image;
-	unsigned options;     /* which were given */
-	uint32_t every, over; /* ms */
+	unsigned options;     /* the bits of those that were given */
+	uint32_t every, over; /* in milliseconds */
 };
 
-/* Each returns the exit status: 0, or 1 after a sentence on standard error. */
+/* Each returns the exit status, which is 0, or 1 after a sentence on standard error. */
 int command_list(const struct arguments *arguments);
 int command_start(const struct arguments *arguments);
 int command_stop(const struct arguments *arguments);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command console: connects the terminal with a guest's console, both ways.
- * The VMM interrupts nobody for it, so both are looked at every 20 ms.
+ * The command console, which connects the terminal with a guest's console, both ways. The VMM
+ * interrupts nobody for it, so both are looked at every 20 ms.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,17 +21,17 @@
 #define CTRL_A 0x01
 #define CTRL_BRACKET 0x1d
 
-/* Bytes that are read at once; each may become two. */
+/* So many bytes are read at once. Each may become two. */
 #define TYPED 128
 
-/* What was typed and the guest has not taken yet. */
+/* Holds what was typed and the guest has not taken yet. */
 struct keys {
 	char pending[1024];
 	unsigned count;
 	bool terminal; /* a person types, and must be able to leave whatever the guest does */
-	bool prefix;   /* a Ctrl-A came, the key after it not yet */
+	bool prefix;   /* a Ctrl-A has come, and the key after it has not */
 	bool leave;
-	bool end;      /* of the input: what is pending is still sent */
+	bool end;      /* the input is at its end; what is pending is still sent */
 };
 
 static volatile sig_atomic_t signalled;
@@ -41,7 +41,8 @@ static void on_signal(int number)
 	signalled = number;
 }
 
-/* Restores the terminal on the way out; a read or a sleep ends with EINTR. */
+/* Has a signal end a read or a sleep with EINTR, so that the terminal is restored on the way
+ * out. */
 static void catch_signals(void)
 {
 	struct sigaction action = {.sa_handler = on_signal};
@@ -51,7 +52,7 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &action, NULL);
 }
 
-/* Keys go to the guest as they are; line ends of its output are completed. */
+/* Has keys go to the guest as they are. Line ends of its output are completed. */
 static void terminal_raw(const struct termios *before)
 {
 	struct termios raw = *before;
@@ -69,7 +70,7 @@ static void key_add(struct keys *keys, char key)
 		keys->pending[keys->count++] = key;
 }
 
-/* Ctrl-] leaves, and so does Ctrl-A d; Ctrl-A a is Ctrl-A. */
+/* Takes a key. Ctrl-] leaves, and so does Ctrl-A d. Ctrl-A a is a Ctrl-A for the guest. */
 static void key_take(struct keys *keys, char key)
 {
 	if (keys->prefix) {
@@ -88,7 +89,7 @@ static void key_take(struct keys *keys, char key)
 	}
 }
 
-/* Waits a while for keys. Those of a pipe wait for room, a person's are lost without. */
+/* Waits a while for keys. Those of a pipe wait for room. A person's are lost if there is none. */
 static void keys_read(struct keys *keys)
 {
 	bool room = keys->terminal || keys->count + 2 * TYPED <= sizeof(keys->pending);
@@ -105,7 +106,8 @@ static void keys_read(struct keys *keys)
 		key_take(keys, typed[i]);
 }
 
-/* A guest that does not run takes nothing: what is typed then is dropped. */
+/* Sends what is pending. A guest that does not run takes nothing, so what is typed then is
+ * dropped. */
 static bool keys_send(struct keys *keys, uint32_t place)
 {
 	long taken;
@@ -172,7 +174,7 @@ static int attach(const struct guest *guest, struct ring *ring)
 	return status;
 }
 
-/* With --json: what the ring has, and nothing is typed. */
+/* Shows what the ring has, for --json. Nothing is typed then. */
 static int show_json(const struct guest *guest, struct ring *ring)
 {
 	static char bytes[GANDALF_CONSOLE_RING];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See device.h: the driver's ioctl (guest/linux/driver/gandalf_control.c). */
+/* The way to the VMM by the driver's ioctl (guest/linux/driver/gandalf_control.c). */
 #include "device.h"
 
 #include <errno.h>

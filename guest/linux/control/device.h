@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way to the VMM, by the driver. Tests replace it. */
+/* The way to the VMM by the driver. Tests replace it. */
 #ifndef GANDALFCTL_DEVICE_H
 #define GANDALFCTL_DEVICE_H
 
@@ -9,7 +9,7 @@
 #include "gandalf.h"
 #include "control.h"
 
-/* The place of an object that is not a guest's (control.h). */
+/* This is the place of an object that is not a guest's (control.h). */
 #define NO_PLACE 0
 
 /* Opens the device. Returns false after a sentence on standard error. */
@@ -18,7 +18,7 @@ bool device_open(void);
 /* Keeps others from loading an image meanwhile. Returns false if another is loading one. */
 bool device_lock(void);
 
-/* These return the VMM's answer: a number of bytes, 0 or -errno. */
+/* These return the VMM's answer, which is a number of bytes, 0 or -errno. */
 long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uint32_t size);
 long device_write(uint32_t object, uint32_t place, uint32_t offset, const void *from,
 		  uint32_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See fail.h. */
+/* Says what went wrong. */
 #include "fail.h"
 
 #include <stdarg.h>

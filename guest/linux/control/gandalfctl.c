@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gandalfctl: manages the guests beside this Linux. Here is its command line. */
+/* The command line of gandalfctl, which manages the guests beside this Linux. */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "command.h"
 #include "device.h"
 
-/* Status for a command line that is wrong. */
+/* The exit status if the command line is wrong. */
 #define USAGE 2
-/* The longest time that can be given: an hour. */
+/* The longest time that can be given is an hour. */
 #define MILLISECONDS_MAXIMUM 3600000
 
 enum operands { NOTHING, GUEST, GUEST_OPTIONAL, GUEST_AND_IMAGE };
@@ -69,7 +69,7 @@ static const struct command *command_find(const char *name)
 	return NULL;
 }
 
-/* The first of the options. */
+/* Returns the first of the options that were given. */
 static const char *option_name(unsigned given)
 {
 	if (given & OPTION_JSON)
@@ -108,7 +108,7 @@ static void operand_take(struct parsed *parsed, char *text, struct argp_state *s
 	}
 }
 
-/* Whether the operands and the options are what the command takes. */
+/* Ends the program unless the operands and the options are what the command takes. */
 static void check(const struct parsed *parsed, struct argp_state *state)
 {
 	static const struct {
@@ -158,7 +158,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* The list of commands, and what the exit status means, at the end of --help. */
+/* Adds the list of commands, and what the exit status means, to the end of --help. */
 static char *help_filter(int key, const char *text, void *input)
 {
 	char *help = NULL;

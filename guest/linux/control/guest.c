@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See guest.h. */
+/* Asks the VMM about the machine and its guests, and repeats what it is too busy for. */
 #include "guest.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "fail.h"
 
-/* How often, and after how many microseconds, the VMM is asked again. */
+/* The VMM is asked again so often, after so many microseconds each time. */
 #define TRIES 5000
 #define PAUSE_US 1000
 

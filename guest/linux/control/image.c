@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See image.h. Sums are of 64 bits: no field of the file can make them overflow. */
+/* Reads an RTOS's ELF file. Sums are of 64 bits, so that no field of the file makes them
+ * overflow. */
 #include "image.h"
 
 #include <elf.h>
@@ -122,7 +123,7 @@ static const char *segments_check(const struct segments *segments, uint32_t entr
 	return inside ? NULL : wrong("has its entry point 0x%x where it has no bytes", entry);
 }
 
-/* Behind the last byte that the file has; what follows is zero in any case. */
+/* Returns where the last byte ends that the file has. What follows is zero in any case. */
 static uint32_t size_of(const struct segments *segments)
 {
 	uint32_t size = 0;

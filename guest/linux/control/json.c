@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See json.h. */
+/* Writes JSON, and knows which brackets are open. */
 #include "json.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 #define DEPTH_MAXIMUM 8
 
-/* Brackets that are open, and whether something is between them. */
+/* These are the brackets that are open, and whether something stands between them. */
 static char closing[DEPTH_MAXIMUM];
 static bool filled[DEPTH_MAXIMUM];
 static unsigned depth;
@@ -33,7 +33,7 @@ static void write_text(const char *bytes, size_t size)
 	putchar('"');
 }
 
-/* What stands before a value. The elements of an array have lines of their own. */
+/* Writes what stands before a value. The elements of an array have lines of their own. */
 static void begin(const char *name)
 {
 	if (depth) {

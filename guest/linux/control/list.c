@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command list: the guests, and what is free of the VMM's frames. */
+/* The command list, which shows the guests and how many of the VMM's frames are free. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -8,13 +8,14 @@
 #include "guest.h"
 #include "json.h"
 
-/* All guests at one time. */
+/* Has all guests as they were at one time. */
 struct snapshot {
 	struct gandalf_system_status system;
 	struct guest guests[GANDALF_GUESTS_MAXIMUM];
 };
 
-/* Of which time a guest's share of the CPU is a part, and what it had run when that began. */
+/* Has when the time began of which shares of the CPU are parts, and what each guest had run
+ * then. */
 struct since {
 	uint64_t start;
 	uint64_t ran[GANDALF_GUESTS_MAXIMUM];
@@ -46,7 +47,7 @@ static uint64_t milliseconds(const struct snapshot *now, uint64_t ticks)
 	return now->system.tsc_khz ? ticks / now->system.tsc_khz : 0;
 }
 
-/* Since its start, for one that lives. */
+/* Returns the time since the start of a guest that lives, or 0. */
 static uint64_t uptime(const struct snapshot *now, const struct guest *guest)
 {
 	uint64_t started = guest->status.started;
@@ -127,7 +128,7 @@ static void show_json(const struct snapshot *now, const struct since *since)
 	json_end();
 }
 
-/* With --over, the time that passes here; otherwise all since the machine was switched on. */
+/* Lets time pass with --over. Without it all time counts since the machine was switched on. */
 static bool since_begin(const struct arguments *arguments, struct snapshot *now,
 			struct since *since)
 {

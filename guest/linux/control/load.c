@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command load: another image for an RTOS that does not run. */
+/* The command load, which gives an RTOS that does not run another image. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static int explain(const struct guest *guest, long error)
 	return refused(error);
 }
 
-/* Whether the guest takes an image now. False after a sentence. */
+/* Returns whether the guest takes an image now, and false after a sentence. */
 static bool takes_image(const struct guest *guest)
 {
 	const struct gandalf_guest_status *status = &guest->status;
@@ -44,7 +44,8 @@ static bool takes_image(const struct guest *guest)
 	return true;
 }
 
-/* A result of 0 bytes would be asked for again for ever. */
+/* Sends the image and has it loaded. It is an error if the VMM takes no byte, since it would be
+ * asked again for ever. Returns 0 or the error. */
 static long send(const struct guest *guest, const struct image *image)
 {
 	for (uint32_t done = 0; done < image->size;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command log: the VMM's log, as far as its ring has it, and what comes then. */
+/* The command log, which shows the VMM's log as far as its ring has it, and what comes then. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,14 +9,14 @@
 #include "json.h"
 #include "ring.h"
 
-/* Between two looks with --follow. */
+/* With --follow so much time passes between two looks. */
 #define PAUSE_US 100000
 
-/* A line that is not complete yet. */
+/* Holds a line that is not complete yet. */
 struct line {
 	char text[GANDALF_CONSOLE_RING];
 	size_t length;
-	bool cut; /* its start is missing: it is not shown */
+	bool cut; /* its start is missing, so it is not shown */
 };
 
 static void line_end(struct line *line, const struct arguments *arguments)
@@ -63,7 +63,7 @@ static void tell_lost(struct line *line, const struct arguments *arguments, uint
 	}
 }
 
-/* Shows what is new. False after a sentence. */
+/* Shows what is new. Returns false after a sentence. */
 static bool show(struct ring *ring, struct line *line, const struct arguments *arguments)
 {
 	static char bytes[GANDALF_CONSOLE_RING];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command report: why the VMM stopped a guest last, in its own words. */
+/* The command report, which says in the VMM's words why it stopped a guest last. */
 #include <stdio.h>
 
 #include "command.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See ring.h. */
+/* Reads the ring of a console's last bytes while the VMM writes more. */
 #include "ring.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define RING GANDALF_CONSOLE_RING
 
-/* All that was ever written. */
+/* Reads how many bytes were ever written. */
 static bool written_read(uint32_t place, uint32_t *written)
 {
 	struct gandalf_system_status system;
@@ -70,7 +70,7 @@ long ring_read(struct ring *ring, char bytes[RING], uint32_t *lost)
 		return 0;
 	if (!copy(ring, bytes, size) || !written_read(ring->place, &later))
 		return -1;
-	/* What was overwritten while it was copied. */
+	/* Bytes that were overwritten while they were copied are lost. */
 	if (later - ring->next > RING) {
 		uint32_t spoilt = later - ring->next - RING;
 

@@ -9,8 +9,8 @@
 #include "device.h"
 
 struct ring {
-	uint32_t place;   /* of the guest, or GANDALF_PLACE_VMM */
-	uint32_t next;    /* number of the first byte not read yet, modulo 2^32 */
+	uint32_t place;   /* the guest's, or GANDALF_PLACE_VMM */
+	uint32_t next;    /* the number of the first byte not read yet, modulo 2^32 */
 	bool complete;    /* nothing was written before the first byte read */
 };
 
@@ -19,8 +19,8 @@ struct ring {
 bool ring_begin(struct ring *ring, uint32_t place);
 
 /*
- * Reads what is new. Sets *lost to the number of bytes before it that were overwritten
- * meanwhile. Returns the number of bytes, or -1 after a sentence on standard error.
+ * Reads what is new. Sets *lost to the number of bytes before it that were overwritten meanwhile.
+ * Returns the number of bytes, or -1 after a sentence on standard error.
  */
 long ring_read(struct ring *ring, char bytes[GANDALF_CONSOLE_RING], uint32_t *lost);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command stats: every counter of a guest. */
+/* The command stats, which shows every counter of a guest. */
 #include <stdio.h>
 
 #include "command.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command trace: what the VMM did last, of all guests or of one. */
+/* The command trace, which shows what the VMM did last for all guests or for one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define EVENTS GANDALF_TRACE_EVENTS
 #define IDLE 0xffff
 
-/* text: what its two numbers are, with a comma between. */
+/* Has the types of events. text says what the two numbers of one are, with a comma between. */
 static const struct {
 	const char *name, *text;
 } types[] = {
@@ -21,7 +21,7 @@ static const struct {
 #undef X
 };
 
-/* The ring, and the names of the guests by their places. */
+/* Has the ring, and the names of the guests by their places. */
 struct recording {
 	struct gandalf_trace_event events[EVENTS];
 	uint32_t first, end; /* the numbers of the first event and of the one behind the last */
@@ -41,7 +41,7 @@ static bool names_read(struct recording *recording, uint32_t count)
 	return true;
 }
 
-/* Reading makes events of its own: those that the ring lost meanwhile are left out. */
+/* Reads the ring. To read makes events, too; those that the ring lost meanwhile are left out. */
 static bool recording_read(struct recording *recording)
 {
 	struct gandalf_system_status before, after;
@@ -102,8 +102,9 @@ static int compare_times(const void *a, const void *b)
 }
 
 /*
- * Fills events in the order of time and returns how many: in the ring, one that an
- * interrupt left before another had its time stamp stands behind that one.
+ * Fills events in the order of time and returns how many there are. The ring has them in the order
+ * in which they got their places, and an interrupt may come between an event's place and its time
+ * stamp.
  */
 static uint32_t sort(const struct recording *recording,
 		     const struct gandalf_trace_event *events[EVENTS])
@@ -116,7 +117,7 @@ static uint32_t sort(const struct recording *recording,
 	return count;
 }
 
-/* vcpu: whose events, or UINT32_MAX for all. */
+/* Shows the events of a vCPU, or with UINT32_MAX those of all. */
 static void show(const struct recording *recording, uint32_t vcpu, bool json)
 {
 	static const struct gandalf_trace_event *events[EVENTS];

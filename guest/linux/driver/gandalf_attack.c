@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A hostile driver: tries from ring 1 to read, write or stop what does not
- * belong to this guest. Built into the kernel variant `attack` only, for the
- * isolation tests. This is the device; the attacks are in gandalf_attack_*.c.
+ * A hostile driver, which tries from ring 1 to read, write or stop what does not belong to this
+ * guest. Only the kernel variant `attack` has it, for the isolation tests. This file is the device;
+ * the attacks are in gandalf_attack_*.c.
  *
- * Write "NAME [number...]" to /dev/gandalf-attack, then read one line:
+ * Whoever has written "NAME [number...]" to /dev/gandalf-attack reads one line then:
  *	NAME: fault		the CPU or the VMM refused it with an exception
  *	NAME: read VALUE	something came back
  *	NAME: wrote		it was carried out
  *	NAME: usage ARGUMENTS	arguments are missing
- * Some attacks end this guest instead; then the report is the VMM's. A read
- * before any write lists the attacks. Numbers are decimal, or hexadecimal with
- * 0x. Where a SEGMENT is named, one of ds es fs gs ss cs is meant.
+ * Some attacks end this guest instead, and then the VMM reports. A read before any write lists the
+ * attacks. Numbers are decimal, or hexadecimal with 0x. A SEGMENT is one of ds es fs gs ss cs.
  *
  * Nothing here takes a lock, because an attack may end its process anywhere.
  */

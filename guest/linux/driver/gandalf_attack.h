@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of the hostile driver's attacks: a request, its outcome, and instructions
- * that may fault. gandalf_attack.c runs attacks by their names.
+ * What all attacks of the hostile driver are made of: a request, its outcome, and instructions that
+ * may fault. gandalf_attack.c runs attacks by their names.
  */
 #pragma once
 
@@ -13,16 +13,17 @@
 #include "gandalf.h"
 
 #define ARGUMENTS_MAXIMUM 4
-/* All selectors that are tried are below this: 512 entries, in either table, with any RPL. */
+/* The selectors that are tried are below this. They are those of 512
+ * entries in either table, with any RPL. */
 #define SELECTORS 0x1000
-/* The GDT entry that the attacks overwrite: the last TLS descriptor. */
+/* The attacks overwrite this entry of the GDT, which is the last TLS descriptor. */
 #define SPARE_ENTRY GDT_ENTRY_TLS_MAX
 #define SPARE_SELECTOR (SPARE_ENTRY * 8 + 1)
 
 enum outcome { OUTCOME_FAULT, OUTCOME_READ, OUTCOME_WROTE };
 
 struct request {
-	char segment[4];			/* "" if none was given */
+	char segment[4];			/* is "" if none was given */
 	u32 argument[ARGUMENTS_MAXIMUM];
 	unsigned int arguments;
 	u32 value;				/* what OUTCOME_READ gives back */
@@ -41,8 +42,8 @@ extern const struct attack segment_attacks[], transfer_attacks[], register_attac
 extern const struct attack page_attacks[], instruction_attacks[];
 
 /*
- * Runs instructions of which the one labelled 1 may fault; FAULTED is then not
- * 0, and execution goes on with CLEANUP, as it does without a fault.
+ * Runs instructions of which the one labelled 1 may fault. Then FAULTED is not 0. In either case
+ * CLEANUP is executed next.
  */
 #define TRY_AND_CLEAN(faulted, instructions, cleanup, outputs, inputs...)	\
 	asm volatile("movl $1, %[fault]\n\t"				\
@@ -55,7 +56,7 @@ extern const struct attack page_attacks[], instruction_attacks[];
 		     : "memory", "cc")
 #define TRY(faulted, instructions, outputs, inputs...)			\
 	TRY_AND_CLEAN(faulted, instructions, "", outputs, inputs)
-/* For outputs: BOTH gives two in the place of one, NO_OUTPUT none. */
+/* In the place of one output BOTH stands for two, and NO_OUTPUT for none. */
 #define BOTH(first, second) first, second
 #define NO_OUTPUT "+m" (attack_no_output)
 

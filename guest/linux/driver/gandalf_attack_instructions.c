@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attacks by single instructions: hypercalls, jumps, any opcode, ports, and those
- * that leave an exception without a stack or a handler.
+ * Attacks by single instructions. They are hypercalls, jumps, any opcode, ports, and those that
+ * leave an exception without a stack or a handler.
  */
 #include <linux/delay.h>
 #include <linux/gfp.h>
@@ -28,8 +28,8 @@ static enum outcome attack_hypercall(struct request *request)
 }
 
 /*
- * A call to an address. Where the page refuses to execute, the fault is at the
- * address itself: then the kernel reports an oops and ends this process.
+ * Calls an address. Where the page refuses to execute, the fault is at the address itself, and so
+ * the kernel reports an oops and ends this process.
  */
 static enum outcome attack_jump(struct request *request)
 {
@@ -40,7 +40,7 @@ static enum outcome attack_jump(struct request *request)
 	return outcome_of(faulted, OUTCOME_WROTE);
 }
 
-/* Room for one instruction, written through a second mapping of its page. */
+/* This is room for one instruction, which is written through a second mapping of its page. */
 asm(".pushsection .text\n"
     ".balign 16\n"
     "gandalf_attack_slot:\n"
@@ -67,7 +67,7 @@ static bool fill_slot(const u32 *words, u32 length)
 	return true;
 }
 
-/* Runs one instruction, given as bytes in words: opcode LENGTH LOW [HIGH...]. */
+/* Runs one instruction, whose bytes are given in words: opcode LENGTH LOW [HIGH...]. */
 static enum outcome attack_opcode(struct request *request)
 {
 	u32 length = min_t(u32, request->argument[0], sizeof(u32) * (ARGUMENTS_MAXIMUM - 1));
@@ -84,7 +84,7 @@ static enum outcome attack_opcode(struct request *request)
 	return outcome_of(faulted, OUTCOME_WROTE);
 }
 
-/* An instruction that no CPU knows, COUNT times. */
+/* Executes an instruction that no CPU knows, COUNT times. */
 static enum outcome attack_invalid(struct request *request)
 {
 	u32 faulted = 1;
@@ -113,7 +113,7 @@ static enum outcome attack_in(struct request *request)
 	return outcome_of(faulted, OUTCOME_READ);
 }
 
-/* The real CLI, then a loop of so many milliseconds. */
+/* Executes the real CLI and then loops for so many milliseconds. */
 static enum outcome attack_spin(struct request *request)
 {
 	unsigned long flags;
@@ -126,7 +126,7 @@ static enum outcome attack_spin(struct request *request)
 	return outcome_of(faulted, OUTCOME_WROTE);
 }
 
-/* A push with a bad stack pointer: the exception has no stack to arrive on. */
+/* Pushes with a bad stack pointer, so that the exception has no stack to arrive on. */
 static enum outcome attack_stack(struct request *request)
 {
 	u32 faulted = 1;
@@ -141,7 +141,7 @@ static enum outcome attack_stack(struct request *request)
 	return outcome_of(faulted, OUTCOME_WROTE);
 }
 
-/* No handler for anything, then an exception: a CPU would reset. */
+/* Raises an exception where nothing has a handler. A CPU would reset. */
 static enum outcome attack_triple_fault(struct request *request)
 {
 	struct desc_ptr nothing = { 0 };

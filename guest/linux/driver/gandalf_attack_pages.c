@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Attacks by page tables: entries of one's choice in those of this guest. */
+/* Attacks by page tables. They write entries of one's choice into those of this guest. */
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 #include <asm/io.h>
@@ -23,7 +23,7 @@ static enum outcome access_page(struct request *request, u32 address)
 	return outcome_of(attack_read_segment("ds", address, &request->value), OUTCOME_READ);
 }
 
-/* A page-table entry for a guest-physical address of one's choice. */
+/* Makes a page-table entry for a guest-physical address of one's choice. */
 static enum outcome attack_page(struct request *request)
 {
 	enum outcome outcome = OUTCOME_FAULT;
@@ -44,7 +44,7 @@ static enum outcome attack_page(struct request *request)
 	return outcome;
 }
 
-/* A page-directory entry of one's choice in the loaded address space, for one access. */
+/* Makes a page-directory entry of one's choice in the loaded address space, for one access. */
 static enum outcome access_directory(struct request *request, unsigned int index, u32 entry,
 				     u32 address)
 {
@@ -61,7 +61,7 @@ static enum outcome access_directory(struct request *request, unsigned int index
 	return outcome;
 }
 
-/* A free entry below the kernel's half, so that nothing of this process is in the way. */
+/* Returns a free entry below the kernel's half, so that nothing of this process is in the way. */
 static unsigned int free_directory_index(void)
 {
 	pgd_t *directory = __va(read_cr3_pa());
@@ -72,7 +72,7 @@ static unsigned int free_directory_index(void)
 	return index;
 }
 
-/* The whole table of a page-directory entry lies at the guest-physical address. */
+/* Takes what lies at the guest-physical address for a whole page table. */
 static enum outcome attack_page_table(struct request *request)
 {
 	unsigned int index = free_directory_index();
@@ -81,7 +81,7 @@ static enum outcome attack_page_table(struct request *request)
 	return access_directory(request, index, entry, index << PGDIR_SHIFT);
 }
 
-/* A large page at the guest-physical address. */
+/* Maps a large page at the guest-physical address. */
 static enum outcome attack_large_page(struct request *request)
 {
 	unsigned int index = free_directory_index();
@@ -91,7 +91,7 @@ static enum outcome attack_large_page(struct request *request)
 	return access_directory(request, index, entry, address);
 }
 
-/* The guest's own entry for the VMM's part of the address space: a large page of its memory. */
+/* Maps a large page of the guest's own memory in the VMM's part of the address space. */
 static enum outcome attack_directory(struct request *request)
 {
 	unsigned int index = request->argument[0] >> PGDIR_SHIFT;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attacks by what only ring 0 may load: descriptor tables, control and debug
- * registers, MSRs and flags.
+ * Attacks by what only ring 0 may load. These are descriptor tables, control and debug registers,
+ * MSRs and flags.
  */
 #include <linux/irqflags.h>
 #include <linux/sched.h>
@@ -47,8 +47,8 @@ LOAD_REGISTER(cr0, "movl %[v], %%cr0")
 LOAD_REGISTER(cr4, "movl %[v], %%cr4")
 
 /*
- * attack_NAME reads where a descriptor table is. The instructions are allowed in ring 1 without
- * UMIP, as STR is; what they tell must be worth nothing.
+ * attack_NAME reads where a descriptor table is. Without UMIP ring 1 may execute the instruction,
+ * as it may STR. What it tells must be worth nothing.
  */
 #define STORE_TABLE(name)							\
 static enum outcome attack_##name(struct request *request)			\
@@ -69,7 +69,7 @@ static enum outcome attack_str(struct request *request)
 	return OUTCOME_READ;
 }
 
-/* A wild page directory for the time of one instruction. */
+/* Loads a wild page directory for the time of one instruction. */
 static enum outcome attack_cr3(struct request *request)
 {
 	u32 faulted = 1;
@@ -112,7 +112,8 @@ static enum outcome attack_popf(struct request *request)
 	return OUTCOME_READ;
 }
 
-/* A breakpoint on a linear address: 0 execute, 1 write, 3 read or write. Any hit in the VMM? */
+/* Sets a breakpoint on a linear address, in the hope of a hit in the VMM. The kind is 0 for
+ * execution, 1 for writing, 3 for reading or writing. */
 static enum outcome attack_breakpoint(struct request *request)
 {
 	u32 control = DR_GLOBAL_ENABLE | (request->argument[1] & 3) << DR_CONTROL_SHIFT;

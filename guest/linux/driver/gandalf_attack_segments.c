@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Attacks by segments: memory by each segment register, by selectors and by descriptors. */
+/* Attacks by segments. Memory is accessed by each segment register, by selectors and
+ * descriptors. */
 #include <linux/kernel.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
@@ -9,11 +10,12 @@
 
 #include "gandalf_attack.h"
 
-/* The GDT entry that the C library's is: the first TLS descriptor. */
+/* The C library has this entry of the GDT, which is the first TLS descriptor. */
 #define FLAT_ENTRY GDT_ENTRY_TLS_MIN
 #define FLAT_SELECTOR (FLAT_ENTRY * 8 + 3)
 
-/* Does ACCESS, a macro, with the register that SEGMENT names: one that can be loaded, or any. */
+/* Use ACCESS, a macro, with the register that SEGMENT names. The first takes registers that can be
+ * loaded, the second any. */
 #define BY_DATA_SEGMENT(segment, access)				\
 	if (!strcmp(segment, "ds"))					\
 		access("ds");						\
@@ -70,9 +72,9 @@ static enum outcome attack_write(struct request *request)
 }
 
 /*
- * Loads SELECTOR into a segment register, reads or writes through it, and puts
- * the old selector back, all without a use of memory by the changed register
- * in between: the compiler may use any of the others at any time.
+ * Loads SELECTOR into a segment register, reads or writes through it, and puts the old selector
+ * back. In between nothing else uses memory by the changed register, which the compiler might do if
+ * these were several statements.
  */
 #define THROUGH(register)						\
 	asm volatile("movl $1, %[fault]\n\t"				\
@@ -94,7 +96,7 @@ static enum outcome attack_write(struct request *request)
 		       [address] "r" (address)				\
 		     : "memory", "cc")
 
-/* Returns whether it faulted; *value is written to ADDRESS or read from it. */
+/* Writes *value to ADDRESS, or reads it from there. Returns whether that faulted. */
 static u32 access_through(const char *segment, u32 selector, u32 address, u32 *value, u32 store)
 {
 	u32 faulted = 1, data = *value, old;
@@ -109,7 +111,7 @@ static u32 access_through(const char *segment, u32 selector, u32 address, u32 *v
 
 static struct desc_struct flat_descriptor(u32 base)
 {
-	/* Present, DPL 3, data, writable, 4 GiB. */
+	/* It is present, of DPL 3, and has 4 GiB of data that can be written. */
 	struct desc_struct flat = GDT_ENTRY_INIT(0xc0f2, base, 0xfffff);
 
 	return flat;
@@ -122,7 +124,7 @@ void attack_store_descriptor(unsigned int entry, struct desc_struct descriptor)
 	load_fixmap_gdt(smp_processor_id());
 }
 
-/* Makes the first TLS descriptor flat, as the C library does; then as read and write. */
+/* Makes the first TLS descriptor flat, as the C library does, and reads or writes by it. */
 static u32 access_flat(struct request *request, u32 *value, u32 store)
 {
 	struct thread_struct *thread = &current->thread;
@@ -165,9 +167,9 @@ static enum outcome attack_through(struct request *request)
 }
 
 /*
- * Every selector value in every data segment register: does any of them reach
- * the address? Not in SS, where the 16-bit segments of the guest's own GDT
- * would leave the exception without a stack.
+ * Tries every selector in every data segment register, and looks whether any reaches the address.
+ * SS is left out: there the 16-bit segments of the guest's own GDT would leave the exception
+ * without a stack.
  */
 static enum outcome attack_selectors(struct request *request)
 {
@@ -188,7 +190,8 @@ static enum outcome attack_selectors(struct request *request)
 	return outcome;
 }
 
-/* A data segment of 4 GiB with a base of one's choice: the offset wraps around to the address. */
+/* Makes a data segment of 4 GiB with a base of one's choice. The offset wraps around to the
+ * address. */
 static enum outcome attack_descriptor(struct request *request)
 {
 	struct desc_struct kept = get_cpu_gdt_rw(smp_processor_id())[SPARE_ENTRY];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Attacks by transfers of control: far calls and jumps, gates, IRET. */
+/* Attacks by transfers of control, which are far calls and jumps, gates and IRET. */
 #include <linux/string.h>
 #include <asm/asm.h>
 #include <asm/desc.h>
@@ -12,8 +12,8 @@ struct far_pointer {
 } __packed;
 
 /*
- * Where the transfers arrive: notes the code selector. `landing` was called
- * and returns; `arrival` was jumped to and leaves by the kept way back.
+ * The transfers arrive here, where the code selector is noted. `landing` is called and returns;
+ * `arrival` is jumped to and leaves by the way back that was kept.
  */
 asm(".pushsection .text\n"
     "gandalf_attack_landing:\n\t"
@@ -67,7 +67,8 @@ static enum outcome attack_far_jump(struct request *request)
 	return outcome_of(far_jump(request->argument[0], offset, &request->value), OUTCOME_READ);
 }
 
-/* Every selector value as the target of a far call and a far jump: does any lead to ring 0? */
+/* Tries every selector as the target of a far call and a far jump, and looks whether any leads to
+ * ring 0. */
 static enum outcome attack_far_all(struct request *request)
 {
 	u32 selector, code;
@@ -116,7 +117,8 @@ static enum outcome attack_task_gate(struct request *request)
 	return attack_gate(request, GATE_TASK);
 }
 
-/* IRET to a code selector and flags of one's choice; reads the flags it leaves. */
+/* Makes an IRET to a code selector and flags of one's choice, and reads the flags that it
+ * leaves. */
 static enum outcome attack_iret(struct request *request)
 {
 	u32 faulted = 1;

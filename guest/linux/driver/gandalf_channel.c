@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/gandalf-NAME for each channel that this Linux has with another guest
- * (channel_end.h). read() waits for bytes, write() for room, poll() for either. When
- * the other guest has started or stopped, a read gives the end of file once and a
- * write ECONNRESET; what follows belongs to the other's new life. A write of which some
- * bytes went before returns their number, and the next one the error.
+ * The devices /dev/gandalf-NAME, one for each channel that this Linux has with another guest
+ * (channel_end.h). read() waits for bytes, write() for room, poll() for either. When the other
+ * guest has started or stopped, a read gives the end of file once and a write fails with
+ * ECONNRESET. What follows belongs to the other's new life. A write of which some bytes went before
+ * returns their number, and the next one fails.
  *
- * One interrupt tells of all channels: whoever waits looks for himself.
+ * One interrupt tells of all channels, and whoever waits looks for himself.
  */
 #include <linux/fs.h>
 #include <linux/init.h>
@@ -33,8 +33,8 @@ struct channel_device {
 	char name[NAME_SIZE];
 	u32 peer;
 	struct channel_end end;
-	struct mutex mutex; /* one of its readers or writers has the end */
-	bool cut;           /* the last write, by a new epoch that it has not told */
+	struct mutex mutex; /* held by the reader or writer that has the end */
+	bool cut;           /* the last write was cut short by a new epoch and has not told of it */
 };
 
 static DECLARE_WAIT_QUEUE_HEAD(changed);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/gandalf: lets a program of root's manage the other guests, by one ioctl
- * that becomes the VMM's hypercalls READ, WRITE, ACT and ALIVE (control.h). It
- * decides nothing: what this guest may do is the VMM's to say.
+ * The device /dev/gandalf, by which a program of root's manages the other guests. It has one ioctl,
+ * which becomes the VMM's hypercalls READ, WRITE, ACT and ALIVE (control.h). It decides nothing:
+ * what this guest may do is the VMM's to say.
  */
 #include <linux/fs.h>
 #include <linux/init.h>
@@ -21,8 +21,8 @@
 static_assert(_IOW('G', 1, struct gandalf_request) == GANDALF_IOCTL);
 
 /*
- * The VMM reads and writes this one: the memory of a program may be absent, the
- * kernel's direct map is not, and an allocation of this size crosses no page.
+ * The VMM reads and writes this memory, and never a program's, which may be absent. The kernel's
+ * direct map never is, and an allocation of this size crosses no page.
  */
 static u8 *chunk;
 static DEFINE_MUTEX(chunk_mutex);
@@ -58,8 +58,8 @@ static long write_chunk(const struct gandalf_request *request, u32 done, u32 siz
 			 request->offset + done);
 }
 
-/* Until everything is moved, the VMM moves less than asked for, or an error;
- * that is told only where nothing was moved before it. */
+/* Moves chunks until everything is moved, the VMM moves less than it was asked for, or there is an
+ * error. An error is returned only if nothing was moved before it. */
 static long move(const struct gandalf_request *request)
 {
 	u32 total = min_t(u32, request->size, INT_MAX);

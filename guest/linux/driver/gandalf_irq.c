@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * On a CPU that Linux shares every port access enters the VMM, and Linux makes four
- * or five of them at the 8259s for each interrupt: it masks the line, ends the
- * interrupt, and unmasks the line. The virtual 8259s need none of that: their lines
- * are edges, they end each interrupt themselves if told to, and another one of the
- * same line waits for the virtual interrupt flag. So the lines get Linux's handler
- * for edges here, and the chips their automatic EOI.
+ * On a CPU that Linux shares, every port access enters the VMM. For each interrupt Linux makes four
+ * or five of them at the 8259s: it masks the line, ends the interrupt, and unmasks the line. The
+ * virtual 8259s need none of that. Their lines are edges, they end each interrupt themselves if
+ * told to, and another one of the same line waits for the virtual interrupt flag. So this file
+ * gives the lines Linux's handler for edges, and the chips their automatic EOI.
  *
  * A CPU that Linux has to itself keeps its real 8259s as they are.
  */
@@ -17,14 +16,14 @@
 
 #include "on_gandalf.h"
 
-/* The chip has done it. */
+/* Does nothing, since the chip has ended the interrupt. */
 static void line_end(struct irq_data *data)
 {
 }
 
 static struct irq_chip chip;
 
-/* Linux knows automatic EOI for the first chip only. */
+/* Sets up the second chip. Linux knows automatic EOI for the first one only. */
 static void second_chip_init(void)
 {
 	outb(0x11, PIC_SLAVE_CMD);
@@ -34,7 +33,8 @@ static void second_chip_init(void)
 	outb(cached_slave_mask, PIC_SLAVE_IMR);
 }
 
-/* What comes while a line is disabled is repeated by Linux, since the chip keeps no level. */
+/* Makes a line one of edges. Linux repeats what came while the line was disabled, since the chip
+ * keeps no level. */
 static void line_init(int line)
 {
 	irq_clear_status_flags(line, IRQ_LEVEL);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The CMOS clock's periodic interrupt, 1024 times a second, for `gandalf bench`:
- * each read() of /dev/gandalf-rtc waits for the next one and gives the low half
- * of the time stamp with which its handler began. Built into every kernel of
- * ours, because Linux's own driver makes periodic interrupts out of a timer. A
- * module for Debian's 64-bit kernel (tools/gandalf/bench/amd64_driver.py).
+ * The CMOS clock's periodic interrupt, 1024 times a second, for `gandalf bench`. Each read() of
+ * /dev/gandalf-rtc waits for the next interrupt and gives the low half of the time stamp with which
+ * its handler began. Every kernel of ours has this driver built in, because Linux's own makes
+ * periodic interrupts out of a timer. Debian's 64-bit kernel gets it as a module
+ * (tools/gandalf/bench/amd64_driver.py).
  *
- * One process has it open. Until it closes it, the interrupt line is ours, which
- * belongs to rtc_cmos otherwise. A virtual clock's interrupts acknowledge themselves
- * meanwhile if it has no other ones, which saves two entries into the VMM for each.
+ * One process has it open. Until it closes it, the interrupt line is ours, which belongs to
+ * rtc_cmos otherwise. If a virtual clock has no other interrupts meanwhile, they acknowledge
+ * themselves, which saves two entries into the VMM for each.
  */
 #include <linux/fs.h>
 #include <linux/init.h>
@@ -23,27 +23,27 @@
 #include <asm/msr.h>
 
 #ifdef MODULE
-#define GANDALF_RTC_AUTOMATIC 0 /* no virtual clock */
+#define GANDALF_RTC_AUTOMATIC 0 /* there is no virtual clock */
 #else
 #include "on_gandalf.h"
 #endif
 
 #define LINE 8
-/* 32,768 Hz divided by 2^(RATE - 1) */
+/* The interrupts come with 32,768 Hz divided by 2^(RATE - 1). */
 #define RATE 6
 
 static DECLARE_WAIT_QUEUE_HEAD(readers);
-static unsigned long opened;		/* bit 0 */
+static unsigned long opened;		/* bit 0 is set while a process has it open */
 static u32 interrupts, stamp;		/* written by the handler */
 static struct irqaction lender;		/* whose the line is while nobody reads */
-static bool virtual;			/* the clock, since the start */
+static bool virtual;			/* the clock is the VMM's; never changes */
 static bool automatic;			/* its interrupts acknowledge themselves */
 
 static irqreturn_t rtc_interrupt(int line, void *unused)
 {
 	u32 now = (u32)rdtsc();
 
-	/* Without this look there is no other interrupt of a real clock. */
+	/* A real clock does not interrupt again before register C has been read. */
 	if (!automatic && !(CMOS_READ(RTC_INTR_FLAGS) & RTC_PF))
 		return IRQ_NONE;
 	stamp = now;
@@ -53,13 +53,14 @@ static irqreturn_t rtc_interrupt(int line, void *unused)
 }
 
 #ifdef MODULE
-/* No module can look. Whoever loads it has taken the line from rtc_cmos before. */
+/* Returns NULL, since no module can look. Whoever loads it has taken the line from rtc_cmos
+ * before. */
 static struct irqaction *line_action(void)
 {
 	return NULL;
 }
 
-/* Debian's kernel knows no Gandalf. */
+/* Returns false, since Debian's kernel knows no Gandalf. */
 static bool clock_is_virtual(void)
 {
 	return false;
@@ -76,8 +77,9 @@ static bool clock_is_virtual(void)
 }
 #endif
 
-/* Only where one cause alone interrupts there is nothing to ask register C. An alarm that is set
- * later counts as one of ours. */
+/* Has a virtual clock acknowledge its interrupts itself if they have one cause only, since register
+ * C need not be asked for it then. Returns whether it does. An alarm that is set later counts as an
+ * interrupt of ours. */
 static bool clock_acknowledges(u8 control)
 {
 	bool wanted = (control & (RTC_PIE | RTC_AIE | RTC_UIE)) == RTC_PIE;
@@ -102,7 +104,7 @@ static void rtc_enable(u8 cause)
 	spin_unlock_irqrestore(&rtc_lock, flags);
 }
 
-/* There may be nobody to give it back to. */
+/* Gives the line back, if there was somebody who had it. */
 static void line_return(void)
 {
 	if (lender.handler && request_irq(LINE, lender.handler, lender.flags, lender.name,
