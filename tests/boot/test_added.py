@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A hypercall and a virtual chip are added to the VMM by a file, with no line changed elsewhere."""
 
-import shutil
+from gandalf.build.build import build_vmm, make
 
-from gandalf.base.paths import BUILD, ROOT
-from gandalf.build.build import make
-
+from .changed import changed_sources
 from .systems import Boot, describe, linux
 from .test_masked import ATTACK
 
@@ -46,11 +44,10 @@ def attack(machine: Boot, line: str) -> str:
 
 
 def test_an_added_file_has_a_hypercall_and_a_port_range() -> None:
-    folder = BUILD / "boot" / "added"
-    shutil.rmtree(folder, ignore_errors=True)
-    for part in ("vmm", "abi"):
-        shutil.copytree(ROOT / part, folder / part)
-    (folder / "vmm" / "guests" / "x86" / "added.c").write_text(ADDED)
+    folder = changed_sources(
+        "added", build_vmm().parent,
+        lambda copy: (copy / "vmm" / "guests" / "x86" / "added.c").write_text(ADDED),
+    )  # fmt: skip
     make(folder / "vmm", "-j2", f"BUILD={folder / 'build'}")
     vmm = folder / "build" / "gandalf.elf"
     description = describe("added", linux(kernel=ATTACK))

@@ -5,15 +5,14 @@ What must hold is in vmm/debug/shadow_check.c. A VMM that finds it broken stops 
 a guest that comes to its end has not broken it. tests/fuzz/mutations has mistakes to put back.
 """
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from gandalf.base.paths import BUILD, ROOT
-from gandalf.build.build import make
+from gandalf.base.paths import ROOT
 
+from .changed import build_debug, changed_debug
 from .systems import DEMO, PATIENCE, Boot, describe, linux
 from .test_guests import BAD_KERNELS, NO_GATE, pc
 
@@ -22,32 +21,19 @@ COMMAND = "\tu64 now = rdtsc();\n"  # of the console's status
 REPORT = r"the shadow page tables are broken: another page has taken the place of the protected one"
 
 
-def build_debug(sources: Path, folder: Path) -> Path:
-    """Build the debug VMM from a copy of its sources, or from themselves."""
-    make(sources / "vmm", "-j2", "DEBUG=1", f"BUILD={folder}")
-    return folder / "gandalf.elf"
-
-
 @pytest.fixture(scope="module")
 def debug() -> Path:
-    return build_debug(ROOT, BUILD / "vmm-debug")
-
-
-def copy_sources(name: str) -> Path:
-    """Copy what the VMM is built from, to be changed; returns the folder."""
-    folder = BUILD / "boot" / f"mistake-{name}"
-    shutil.rmtree(folder, ignore_errors=True)
-    for part in ("vmm", "abi"):
-        shutil.copytree(ROOT / part, folder / part)
-    return folder
+    return build_debug()
 
 
 def with_mistake(name: str) -> Path:
     """Build a debug VMM with one of the mistakes that the fuzzer is tried with."""
-    folder = copy_sources(name)
-    with (MUTATIONS / f"{name}.patch").open() as patch:
-        subprocess.run(["patch", "-s", "-p1", "-d", str(folder)], stdin=patch, check=True)
-    return build_debug(folder, folder / "build")
+
+    def change(folder: Path) -> None:
+        with (MUTATIONS / f"{name}.patch").open() as patch:
+            subprocess.run(["patch", "-s", "-p1", "-d", str(folder)], stdin=patch, check=True)
+
+    return changed_debug(name, change)
 
 
 @pytest.mark.parametrize("mode", ["shared", "dedicated"])
@@ -107,12 +93,14 @@ def test_guests_that_are_managed_break_nothing(debug: Path) -> None:
 
 def with_change(name: str, source: str, old: str, new: str) -> Path:
     """Build a debug VMM of which a line is another."""
-    folder = copy_sources(name)
-    path = folder / "vmm" / source
-    text = path.read_text()
-    assert text.count(old) == 1
-    path.write_text(text.replace(old, new))
-    return build_debug(folder, folder / "build")
+
+    def change(folder: Path) -> None:
+        path = folder / "vmm" / source
+        text = path.read_text()
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new))
+
+    return changed_debug(name, change)
 
 
 def test_a_write_to_what_the_machine_has_in_common_is_a_panic() -> None:

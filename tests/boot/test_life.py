@@ -50,6 +50,13 @@ def test_restarts_are_counted(restarting: Boot) -> None:
     assert int(status[1]) == restarting.counters()["restarts"] == 3
 
 
+@pytest.fixture(scope="module")
+def staying() -> Iterator[Boot]:
+    """Linux stays off after its end, until it is started by command."""
+    with start("stays", 'on_reboot = "stop"') as machine:
+        yield machine
+
+
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
@@ -59,29 +66,32 @@ def test_restarts_are_counted(restarting: Boot) -> None:
         (PANIC, "guest linux asked for a reset and stays off"),
     ],
 )
-def test_linux_stays_down_and_the_machine_ends_with_its_last_guest(
-    command: str, sentence: str
-) -> None:
-    with start("stays", 'on_reboot = "stop"') as machine:
-        with machine.rtos_undisturbed():
-            machine.hackbench()
-            machine.skip("vmm")
-            machine.send("linux", command + "\n")
-            machine.expect("vmm", rf"^{sentence}\n", PATIENCE)
-            machine.next_latency()  # behind what Linux said last
-            silent = len(machine.text("linux"))
-            for _ in range(3):
-                machine.next_latency()
-        assert len(machine.text("linux")) == silent
-        machine.vmm("status", r"^linux: off, ")
-        machine.start_linux()
-        machine.send("linux", "poweroff\n")
-        machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
-        machine.vmm(
-            "stop rtos",
-            r"^guest rtos stopped: by command\n(?s:.*)^all guests are off\n",
-        )
-        outcome = machine.wait_off()
+def test_linux_stays_down(staying: Boot, command: str, sentence: str) -> None:
+    machine = staying
+    with machine.rtos_undisturbed():
+        machine.hackbench()
+        machine.skip("vmm")
+        machine.send("linux", command + "\n")
+        machine.expect("vmm", rf"^{sentence}\n", PATIENCE)
+        machine.next_latency()  # behind what Linux said last
+        silent = len(machine.text("linux"))
+        for _ in range(3):
+            machine.next_latency()
+    assert len(machine.text("linux")) == silent
+    machine.vmm("status", r"^linux: off, ")
+    machine.start_linux()
+
+
+def test_the_machine_ends_with_its_last_guest(staying: Boot) -> None:
+    machine = staying
+    machine.skip("vmm")
+    machine.send("linux", "poweroff\n")
+    machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
+    machine.vmm(
+        "stop rtos",
+        r"^guest rtos stopped: by command\n(?s:.*)^all guests are off\n",
+    )
+    outcome = machine.wait_off()
     assert outcome.clean, outcome
 
 

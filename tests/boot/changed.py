@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds of the VMM from changed copies of its sources.
+
+A copy begins with the objects of the tree's own build, so that only what a change concerns is
+compiled again.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.build.build import make
+
+
+def build_debug(sources: Path = ROOT, folder: Path = BUILD / "vmm-debug") -> Path:
+    """Build the debug VMM from the tree or a copy of it; returns the image."""
+    make(sources / "vmm", "-j2", "DEBUG=1", f"BUILD={folder}")
+    return folder / "gandalf.elf"
+
+
+def copy_build(origin: Path, folder: Path) -> None:
+    """Copy a build; the lists of what its objects depend on name the new objects."""
+    shutil.copytree(origin, folder)
+    for path in folder.rglob("*.d"):
+        needs = path.read_text().partition(":")[2]
+        path.write_text(f"{path.with_suffix('.o')}:{needs}")
+
+
+def changed_sources(name: str, origin: Path, change: Callable[[Path], object]) -> Path:
+    """Copy what the VMM is built from and change it; returns the folder.
+
+    Its `build` is a copy of the build `origin`. change: gets the folder.
+    """
+    folder = BUILD / "boot" / f"changed-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    for part in ("vmm", "abi"):
+        shutil.copytree(ROOT / part, folder / part)
+    copy_build(origin, folder / "build")
+    change(folder)
+    return folder
+
+
+def changed_debug(name: str, change: Callable[[Path], object]) -> Path:
+    """Build a changed debug VMM; returns its image."""
+    folder = changed_sources(name, build_debug().parent, change)
+    return build_debug(folder, folder / "build")
