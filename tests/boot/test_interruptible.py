@@ -17,7 +17,7 @@ from .systems import DEFAULT, DEMO, PATIENCE, Boot, describe, linux, rtos_guest
 from .test_guests import pc
 
 SWEEP = rtos_guest("sweep", priority=5)
-LEAST = 2000
+LEAST = 1000
 LEAST_OF_A_KERNEL = 250  # in each of its runs
 PROCESSES = 24
 LINES = 3000
