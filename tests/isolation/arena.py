@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.boot.systems import Boot, describe, linux, rtos_guest
 
-from .outside import PAGE, Vmm, VmmImage
+from .outside import PAGE, Vmm, vmm_image
 
 # Seconds, for hangs only.
 PATIENCE = 60
@@ -76,7 +76,7 @@ class Arena:
             self._machine = Boot.start(_description(self.mode), emulator=self.emulator)
             self._machine.__enter__()
             self.machine.expect("linux", r"^ready$", PATIENCE)
-            image = VmmImage(self.machine.built.vmm)
+            image = vmm_image(self.machine.built.vmm)
             self._vmm = Vmm(self.machine.emulator, _MEGABYTES, image)
 
     def attack(self, name: str, *arguments: int) -> Outcome:

@@ -16,7 +16,7 @@ from gandalf.run import emulator as emulators
 from gandalf.run.machine import Machine
 from gandalf.run.options import options_for
 
-from .outside import Guest, Place, Vmm, VmmImage
+from .outside import Guest, Place, Vmm, vmm_image
 
 HERE = Path(__file__).parent
 _SHELL = r"gandalf:[^\n]*# "
@@ -60,7 +60,7 @@ class Hostile:
         options = options_for(built, deterministic=True, iso=iso)
         self.machine = Machine.attach(built, emulators.start(emulator, options))
         self._megabytes = options.memory
-        self._image = VmmImage()
+        self._image = vmm_image()
         self._vmm: Vmm | None = None
 
     @property

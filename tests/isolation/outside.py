@@ -33,11 +33,10 @@ _LAYOUT = ROOT / "vmm" / "arch" / "ia32" / "layout.h"
 class VmmImage:
     """Symbols and structures of the VMM, from its symbol table and debug information."""
 
-    def __init__(self, path: Path = VMM_IMAGE) -> None:
+    def __init__(self, path: Path) -> None:
         with path.open("rb") as stream:
             elf = ELFFile(stream)
             table = elf.get_section_by_name(".symtab")
-            assert isinstance(table, SymbolTableSection)
             assert isinstance(table, SymbolTableSection)
             self.symbols = {symbol.name: int(symbol["st_value"]) for symbol in table.iter_symbols()}
             self._structures: dict[str, Any] = {}
@@ -96,6 +95,16 @@ class VmmImage:
     def size(self, structure: str) -> int:
         """Return the bytes of a structure."""
         return int(self._structures[structure]["sizeof"][0])
+
+
+@cache
+def _vmm_image(path: Path, _modified: int) -> VmmImage:
+    return VmmImage(path)
+
+
+def vmm_image(path: Path = VMM_IMAGE) -> VmmImage:
+    """Return what is known of an image, which is read once, since that takes a second."""
+    return _vmm_image(path, path.stat().st_mtime_ns)
 
 
 @cache

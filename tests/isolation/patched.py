@@ -7,14 +7,14 @@ from elftools.elf.elffile import ELFFile
 
 from gandalf.base.paths import BUILD, VMM_IMAGE
 
-from .outside import VmmImage
+from .outside import vmm_image
 
 _OUTPUT = BUILD / "isolation"
 
 
 def patched(name: str, **functions: bytes) -> Path:
     """Return a copy of the VMM in which functions begin with other code. name: of the file."""
-    image = VmmImage()
+    image = vmm_image()
     content = bytearray(VMM_IMAGE.read_bytes())
     with VMM_IMAGE.open("rb") as stream:
         section = ELFFile(stream).get_section_by_name(".text")

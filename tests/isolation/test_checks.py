@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from .attackers import HostileSmall, Result, read_value
-from .outside import VmmImage
+from .outside import vmm_image
 from .patched import patched
 
 # What INT 1E does not take: beyond the end, at the VMM, at another guest.
@@ -22,12 +22,12 @@ TLS = 6
 
 def rtos_memory_unchecked() -> bytes:
     """MOV EAX, vm->linear; ADD EAX, EDX (the address); RET."""
-    return bytes([0x8B, 0x40, VmmImage().offset("vm", "linear"), 0x01, 0xD0, 0xC3])
+    return bytes([0x8B, 0x40, vmm_image().offset("vm", "linear"), 0x01, 0xD0, 0xC3])
 
 
 def guest_read_unchecked() -> bytes:
     """XCHG EAX, EDX; CALL entry_copy; TEST EAX, EAX; SETE AL; RET."""
-    symbols = VmmImage().symbols
+    symbols = vmm_image().symbols
     distance = symbols["entry_copy"] - (symbols["guest_read"] + 6)
     return b"\x92\xe8" + struct.pack("<i", distance) + b"\x85\xc0\x0f\x94\xc0\xc3"
 

@@ -13,7 +13,7 @@ from gandalf.run.machine import MachineError
 from tests.boot.systems import PATIENCE, Boot, describe, linux, rtos_guest
 from tests.boot.workload import build_initrd_with
 
-from .outside import Vmm, VmmImage
+from .outside import Vmm, vmm_image
 from .test_vm86 import KILLED, heartbeat_misses_nothing, kernel_is_sane
 
 MEGABYTES = 256
@@ -79,7 +79,7 @@ def test_a_segment_that_is_taken_away(strict: Boot) -> None:
 
     Mostly the next return is the VMM's. Should it be Linux's, that ends the process in its own way.
     """
-    vmm = Vmm(strict.emulator, MEGABYTES, VmmImage(strict.built.vmm))
+    vmm = Vmm(strict.emulator, MEGABYTES, vmm_image(strict.built.vmm))
     ends = [taken_away(strict, vmm) for _ in range(TIMES)]
     assert set(ends) <= {KILLED, KILLED_BY_LINUX}
     assert KILLED in ends
