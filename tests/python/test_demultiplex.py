@@ -29,6 +29,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     subprocess.run(command, check=True)
     loaded = ctypes.CDLL(str(output))
     loaded.console_add.restype = ctypes.c_void_p
+    loaded.console_put.restype = ctypes.c_bool
     return loaded
 
 
@@ -47,7 +48,7 @@ class Multiplexer:
         """Write; returns what had to be read to make room, as the UART would."""
         output = b""
         for byte in text:
-            while not self._library.console_put(self._mux, self._consoles[name], byte):
+            while not self._library.console_put(self._consoles[name], byte):
                 output += self.read(1)
         return output
 

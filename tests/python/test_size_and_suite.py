@@ -126,6 +126,15 @@ def test_the_longest_suites_begin_first() -> None:
     assert set(QUICK) <= set(SUITES | PARTS)
 
 
+def test_two_cpus_end_together_and_soon() -> None:
+    """By the seconds that suites take, each CPU has the next one when it has ended one."""
+    ends = [0, 0]
+    for name in order(list(SUITES)):
+        ends[ends.index(min(ends))] += SUITES[name].seconds
+    assert max(ends) - min(ends) <= 60
+    assert max(ends) <= 30 * 60
+
+
 def test_suites_run_side_by_side(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -98,11 +98,11 @@ class Suite:
 
 
 SUITES: dict[str, Suite] = {
-    "boot": Suite(1800, (_pytest("tests/boot"),)),
-    "bench-test": Suite(460, (_pytest("tests/bench"),)),
+    "boot": Suite(1000, (_pytest("tests/boot"),)),
     "isolation": Suite(430, (_pytest("tests/isolation"),)),
+    "bench-test": Suite(400, (_pytest("tests/bench"),)),
     # Both build the fuzzers, in the same place: one behind the other.
-    "fuzz": Suite(300, (
+    "fuzz": Suite(200, (
         _make("tests/fuzz", "run", f"SECONDS={FUZZ_SECONDS}"), _make("tests/fuzz", "mutants"),
     )),
     "measure": Suite(210, (_pytest("tests/measure"),)),
