@@ -31,7 +31,7 @@ void console_line_track(struct console *console, u8 byte)
 		console->line_length = console->escape_start;
 }
 
-static void console_push(struct console *console, u8 byte)
+void console_push(struct console *console, u8 byte)
 {
 	console->output[console->output_total++ % CONSOLE_OUTPUT_SIZE] = byte;
 	console->output_count++;

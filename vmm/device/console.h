@@ -75,8 +75,8 @@ struct console *console_add(struct console_mux *mux, const char *name);
 /* Takes a byte of output. Returns false, and does not take it, if there is no room. */
 bool console_put(struct console *console, char character);
 
-/* Does the same for the VMM's log, of which the newest lines count most: it always takes the byte. If
- * its buffer is full it drops its oldest line, and the number of lost characters is shown. */
+/* Does the same for the VMM's log, of which the newest lines count most. It always takes the byte:
+ * if its buffer is full it drops its oldest line, and the number of lost characters is shown. */
 void console_put_dropping(struct console_mux *mux, struct console *console, char character);
 
 /* Returns how many bytes console_put() would take now. */

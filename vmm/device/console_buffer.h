@@ -20,6 +20,8 @@ static inline u8 console_peek_input(const struct console *console)
 
 /* Takes the oldest byte of output away and returns it. */
 u8 console_pop(struct console *console);
+/* Adds a byte of output. There must be room. */
+void console_push(struct console *console, u8 byte);
 /* Adds a typed byte, which is lost if there is no room. */
 void console_push_input(struct console *console, u8 byte);
 

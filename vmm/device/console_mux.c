@@ -338,7 +338,7 @@ static void output_make_room(struct console_mux *mux, struct console *console)
 void console_put_dropping(struct console_mux *mux, struct console *console, char character)
 {
 	output_make_room(mux, console);
-	(void)console_put(console, character);
+	console_push(console, (u8)character);
 }
 
 static void input_command(struct console_mux *mux, u8 byte)
