@@ -29,6 +29,10 @@ from gandalf.run.machine import Machine
 from gandalf.run.options import options_for
 
 PROMPT = SHELL_PROMPT
+# Instructions in a second of Bochs' clock, where one need not be a nanosecond. Until a loader has
+# the machine, its firmware waits for a second of that clock, which at the usual rate costs ten of
+# the host's.
+FEW_INSTRUCTIONS = 100_000_000
 # For a whole boot or a heavy workload while the other CPU compiles something.
 PATIENCE = 200
 HACKBENCH = "hackbench -g 2 -l 20"
@@ -135,12 +139,13 @@ class Boot(Machine):
         module: Path | None = None,
         emulator: str = "qemu",
         vmm: Path | None = None,
+        ips: int = 1_000_000_000,
     ) -> Self:
-        """Build and start a system. module, vmm: instead of the one that was built."""
+        """Build and start a system. module, vmm: instead of the one that was built. ips: Bochs'."""
         built = build(description, lambda _: None, deterministic=True)
         built = Built(built.checked, vmm or built.vmm, module or built.module)
         iso = make_iso(built) if emulator == "bochs" else None
-        options = options_for(built, True, None, arguments, iso)
+        options = options_for(built, True, None, arguments, iso, ips)
         machine = cls.attach(built, emulators.start(emulator, options))
         machine.built = built
         return machine

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from .systems import PATIENCE, Boot, describe, linux, rtos_guest
+from .systems import FEW_INSTRUCTIONS, PATIENCE, Boot, describe, linux, rtos_guest
 
 CHECKERS = ("hypercalls", "interrupts", "exceptions", "selectors", "fpu", "hostile")
 NO_GATE = "triple fault: its IDT has no gate for"
@@ -62,7 +62,7 @@ def test_a_kernel_with_direct_gates_interrupts_the_vmm(emulator: str) -> None:
     """And returns as it should, or forges it, or never does, dies, and ends with work suspended."""
     guest = pc("pc-upcalls", "dedicated") + '\non_fault = "restart"\n'
     description = describe("pc-upcalls", guest, memory="64M")
-    with Boot.start(description, emulator=emulator) as machine:
+    with Boot.start(description, emulator=emulator, ips=FEW_INSTRUCTIONS) as machine:
         machine.expect("linux", r"^PASS pc-upcalls\n", PATIENCE)
         machine.expect("vmm", f"guest linux stopped: {NO_GATE} breakpoint", PATIENCE)
         machine.expect("linux", r"^PASS pc-upcalls\n", PATIENCE)
@@ -74,7 +74,8 @@ def test_a_kernel_with_direct_gates_interrupts_the_vmm(emulator: str) -> None:
 def test_a_kernel_with_direct_gates_has_the_local_apic(emulator: str) -> None:
     """Beside the 8259s or alone, also while the VMM works; and does no harm with it."""
     guest = pc("pc-apic", "dedicated") + '\non_fault = "restart"\n'
-    with Boot.start(describe("pc-apic", guest, memory="64M"), emulator=emulator) as machine:
+    description = describe("pc-apic", guest, memory="64M")
+    with Boot.start(description, emulator=emulator, ips=FEW_INSTRUCTIONS) as machine:
         machine.expect("linux", r"^PASS pc-apic\n", PATIENCE)
         machine.expect("vmm", f"guest linux stopped: {NO_GATE} breakpoint", PATIENCE)
         machine.expect("linux", r"^PASS pc-apic\n", PATIENCE)

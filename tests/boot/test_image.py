@@ -14,7 +14,7 @@ from gandalf.run import emulator as emulators
 from gandalf.run.machine import Machine
 from gandalf.run.options import options_for
 
-from .systems import DEMO, PATIENCE, PROMPT, describe, linux
+from .systems import DEMO, FEW_INSTRUCTIONS, PATIENCE, PROMPT, describe, linux
 
 
 def make_image(description: Path) -> Path:
@@ -34,7 +34,7 @@ def test_an_image_boots_to_a_shell_beside_the_rtos(emulator: str) -> None:
     description = describe("image", linux(command_line="console=ttyS0 quiet"), DEMO)
     image = make_image(description)
     built = build(description, lambda _: None)
-    options = options_for(built, deterministic=emulator == "qemu", iso=image)
+    options = options_for(built, emulator == "qemu", None, (), image, FEW_INSTRUCTIONS)
     with Machine.attach(built, emulators.start(emulator, options)) as machine:
         machine.expect("linux", PROMPT, PATIENCE)
         machine.send("linux", "echo $((6 * 7))\n")

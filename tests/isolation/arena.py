@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.boot.systems import Boot, describe, linux, rtos_guest
+from tests.boot.systems import FEW_INSTRUCTIONS, Boot, describe, linux, rtos_guest
 
 from .outside import PAGE, Vmm, vmm_image
 
@@ -73,7 +73,9 @@ class Arena:
 
     def _ready(self) -> None:
         if self._machine is None:
-            self._machine = Boot.start(_description(self.mode), emulator=self.emulator)
+            self._machine = Boot.start(
+                _description(self.mode), emulator=self.emulator, ips=FEW_INSTRUCTIONS
+            )
             self._machine.__enter__()
             self.machine.expect("linux", r"^ready$", PATIENCE)
             image = vmm_image(self.machine.built.vmm)

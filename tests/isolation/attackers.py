@@ -15,6 +15,7 @@ from gandalf.build.iso import make_iso
 from gandalf.run import emulator as emulators
 from gandalf.run.machine import Machine
 from gandalf.run.options import options_for
+from tests.boot.systems import FEW_INSTRUCTIONS
 
 from .outside import Guest, Place, Vmm, vmm_image
 
@@ -57,7 +58,7 @@ class Hostile:
         built = build(HERE / description, lambda _: None, deterministic=True)
         built = replace(built, vmm=vmm)
         iso = make_iso(built) if emulator == "bochs" else None
-        options = options_for(built, deterministic=True, iso=iso)
+        options = options_for(built, deterministic=True, iso=iso, ips=FEW_INSTRUCTIONS)
         self.machine = Machine.attach(built, emulators.start(emulator, options))
         self._megabytes = options.memory
         self._image = vmm_image()

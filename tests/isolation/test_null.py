@@ -18,6 +18,7 @@ from gandalf.build.iso import make_iso
 from gandalf.run import emulator as emulators
 from gandalf.run.machine import Machine
 from gandalf.run.options import options_for
+from tests.boot.systems import FEW_INSTRUCTIONS
 
 from .arena import describe_attacker
 from .patched import patched
@@ -53,7 +54,7 @@ def machine(name: str, mode: str, emulator: str, **functions: bytes) -> Iterator
     built = build(describe_attacker(f"null-{name}", mode), lambda _: None, deterministic=True)
     built = replace(built, vmm=patched(f"null-{name}.elf", **functions))
     iso = make_iso(built) if emulator == "bochs" else None
-    options = options_for(built, deterministic=True, iso=iso)
+    options = options_for(built, deterministic=True, iso=iso, ips=FEW_INSTRUCTIONS)
     with Machine.attach(built, emulators.start(emulator, options)) as running:
         yield running
 

@@ -68,7 +68,7 @@ def system(
 @pytest.fixture(params=["qemu", "bochs"])
 def machine(system: Path, request: pytest.FixtureRequest) -> Iterator[Machine]:
     """The stand-in in each emulator."""
-    with Machine(system, emulator=request.param) as running:
+    with Machine(system, emulator=request.param, ips=50_000_000) as running:
         running.expect("vmm", r"dummy ready\n", 120)
         yield running
 

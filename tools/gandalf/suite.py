@@ -98,9 +98,9 @@ class Suite:
 
 
 SUITES: dict[str, Suite] = {
-    "boot": Suite(1000, (_pytest("tests/boot"),)),
-    "isolation": Suite(430, (_pytest("tests/isolation"),)),
+    "boot": Suite(950, (_pytest("tests/boot"),)),
     "bench-test": Suite(400, (_pytest("tests/bench"),)),
+    "isolation": Suite(260, (_pytest("tests/isolation"),)),
     # Both build the fuzzers, in the same place: one behind the other.
     "fuzz": Suite(200, (
         _make("tests/fuzz", "run", f"SECONDS={FUZZ_SECONDS}"), _make("tests/fuzz", "mutants"),
