@@ -5,13 +5,12 @@
  * whole number; for CONTROL_REPLIES periods after it a line with the time in
  * milliseconds and the position goes back.
  */
-#include "motor.h"
+#include "control_task.h"
 
 #include "demo.h"
 
 #define LINE_MAXIMUM 15
 #define CONTROL_PERIOD 5 /* milliseconds */
-#define CONTROL_REPLIES 60
 /* A second-order system in fixed point: what it does to the speed in a period. */
 #define STIFFNESS 12
 #define DAMPING 5
@@ -91,7 +90,7 @@ static void abandon(void)
 	os_tick_sleep();
 }
 
-void motor_run(void)
+void control_loop(void)
 {
 	char character;
 
