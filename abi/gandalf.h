@@ -110,7 +110,7 @@
  * taken yet count as one. EBX is the guest's place in the system description; the first is 0. A
  * Linux may ring every RTOS. An RTOS may ring those that it has a channel with. Returns 0, or
  * GANDALF_ERROR_ARGUMENT if the caller may not ring that guest, if it does not run, or if it
- * has no handler.
+ * has no handler. What a guest of another CPU does is not asked: 0 if that CPU runs.
  */
 #define GANDALF_HYPERCALL_DOORBELL 18
 #define GANDALF_DOORBELL_IRQ 10

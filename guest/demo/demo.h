@@ -26,7 +26,7 @@ size_t os_console_read(char *to, size_t size);
 /* Sleeps until something may have been typed since the last call. */
 void os_key_wait(void);
 /* Move all bytes through the guest's first channel, and wait until that is done. Return false if
- * the other guest has begun a new life. Only motor_run() calls them, and only if there is a
+ * the other guest has begun a new life. Only control_loop() calls them, and only if there is a
  * channel. */
 bool os_channel_send(const char *from, uint32_t size);
 bool os_channel_receive(char *to, uint32_t size);

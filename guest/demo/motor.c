@@ -5,13 +5,12 @@
  * CONTROL_REPLIES periods after it, a line with the time in milliseconds and the position goes
  * back.
  */
-#include "motor.h"
+#include "control_task.h"
 
 #include "demo.h"
 
 #define LINE_MAXIMUM 15
 #define CONTROL_PERIOD 5 /* in milliseconds */
-#define CONTROL_REPLIES 60
 /* The motor is a second-order system in fixed point. These change its speed in a period. */
 #define STIFFNESS 12
 #define DAMPING 5
@@ -92,7 +91,7 @@ static void abandon(void)
 	os_tick_sleep();
 }
 
-void motor_run(void)
+void control_loop(void)
 {
 	char character;
 

@@ -10,7 +10,8 @@
  *	activations=N minimum=N mean=N p99.9=N maximum=N missed=N
  *
  * `missed` counts milliseconds in which `periodic` did not run. `console` executes what is typed.
- * If the guest has a channel there is a control task, too (motor.c).
+ * If the guest has a channel there is a control task, too: motor.c, or setpoint.c in
+ * build/freertos/demo-setpoint.elf.
  *
  * The bench has a demo of its own (build/freertos/demo-anew.elf). Its figures begin anew with each
  * line, and it prints their distribution, too:
@@ -19,7 +20,7 @@
  */
 #include "FreeRTOS.h"
 #include "commands.h"
-#include "motor.h"
+#include "control_task.h"
 #include "demo.h"
 #include "port_channel.h"
 #include "print.h"
@@ -36,7 +37,7 @@
 
 #define PERIODIC_STACK 256
 #define MEASUREMENT_STACK 512
-#define CONTROL_STACK 256
+#define CONTROL_STACK 512
 #define CONSOLE_STACK 512
 #define FLOAT_STACK 768
 
@@ -198,7 +199,7 @@ static void console_run(void *unused)
 static void control_task_run(void *unused)
 {
 	(void)unused;
-	motor_run();
+	control_loop();
 }
 
 static void float_run(void *unused)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gandalf.base.paths import ROOT
 from gandalf.build.build import build_vmm
 from gandalf.build.profile import find_profile
 from gandalf.run.machine import Machine
@@ -166,3 +167,87 @@ def test_an_image_for_one_cpu_says_so() -> None:
     with Boot.start(description, vmm=build_vmm(find_profile("full"))) as machine:
         machine.expect("vmm", r"^the VMM stops: this VMM lacks several CPUs\n", PATIENCE)
         assert not machine.wait_off(PATIENCE).clean
+
+
+ECHOED = r"^channel: 65536 bytes\n"
+
+
+def channel_pair(name: str) -> Path:
+    """Describe two RTOSes on two CPUs, of which one sends back what the other one sends."""
+    line = '[[channel]]\nname = "line"\nbetween = ["count", "echo"]\nsize = "8K"\n'
+    return describe_cores(
+        name, 2, on(0, rtos_guest("channel", "count")), on(1, rtos_guest("channel", "echo")), line
+    )
+
+
+def restart(machine: Boot, name: str) -> None:
+    """Restart a guest, which may have to be said again while the VMM works for it."""
+    answer = "is busy"
+    while answer == "is busy":
+        said = rf"guest {name} (is busy|stopped: by command)"
+        answer = machine.vmm(f"restart {name}", said)[1]
+
+
+def test_a_channel_between_cpus_survives_restarts_of_either_side() -> None:
+    """Each life counts from 0: a byte of an earlier one would end the guest that counts."""
+    with Boot.start(channel_pair("cores-channel")) as machine:
+        machine.expect("count", ECHOED, PATIENCE)
+        for name in ("echo", "count") * 3:
+            machine.skip("count")
+            restart(machine, name)
+            machine.expect("count", ECHOED, PATIENCE)
+        for name in ("count", "echo"):
+            assert not re.search("FAIL|nonsense|changed", machine.text(name))
+
+
+def test_a_channel_between_cpus_in_bochs() -> None:
+    with Machine(channel_pair("cores-channel-bochs"), emulator="bochs", ips=100_000_000) as machine:
+        machine.expect("count", ECHOED, PATIENCE)
+
+
+FREERTOS = ROOT / "systems" / "cores-freertos.toml"
+ANSWERED = r"^set point {}: 295 (-?\d+)\n"
+
+
+def follows(machine: Machine) -> None:
+    """See the motor come close to two set points, of which the second is a good way from it."""
+    for set_point in (1000, 200):
+        found = machine.expect("commander", ANSWERED.format(set_point), PATIENCE)
+        assert abs(int(found[1]) - set_point) < 150
+
+
+def test_two_freertos_have_a_channel() -> None:
+    with Boot.start(FREERTOS) as machine:
+        follows(machine)
+        for name in ("motor", "commander"):
+            restart(machine, name)
+            machine.skip("commander")
+            follows(machine)
+
+
+def test_two_freertos_have_a_channel_in_bochs() -> None:
+    """And neither misses a millisecond for it."""
+    with Machine(FREERTOS, emulator="bochs", ips=100_000_000) as machine:
+        follows(machine)
+        for name in ("commander", "motor"):
+            line = r"^activations=\d{4} .* maximum=(\d+) missed=(\d+)\n"
+            found = machine.expect(name, line, PATIENCE)
+            assert found[2] == "0"
+            assert int(found[1]) <= 2500
+
+
+def round_trip(path: Path) -> int:
+    """Return the mean ticks of a round trip through a channel, in the second thousand of them."""
+    with Machine(path, emulator="bochs", ips=100_000_000) as machine:
+        for _ in range(2):
+            found = machine.expect("round", r"^round_trip: (\d+)\n", PATIENCE)
+    return int(found[1])
+
+
+def test_a_round_trip_between_cpus_takes_little_more_than_within_one() -> None:
+    """On one CPU there are two switches of guests; on two, two interrupts between CPUs."""
+    line = '[[channel]]\nname = "line"\nbetween = ["round", "echo"]\nsize = "8K"\n'
+    first, second = rtos_guest("round_trip", "round"), rtos_guest("channel", "echo", priority=12)
+    within = round_trip(describe("cores-within", first, second, line))
+    across = describe_cores("cores-across", 2, on(0, first), on(1, second), line)
+    assert round_trip(across) <= 1.4 * within

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model of messages between cores (message.pml), checked exhaustively by SPIN.
+"""The models of what cores say to each other, checked exhaustively by SPIN.
+
+message.pml is that of messages, epoch.pml that of the epochs of channels between guests of two.
 
 Every mistake that the model can be built with must be found, so that a model that says yes to
 everything does not pass.
@@ -13,10 +15,18 @@ import pytest
 
 from gandalf.base.paths import BUILD, ROOT
 
-MODEL = ROOT / "tests" / "cores" / "message.pml"
-# What the model is built with that is no mistake.
-CHOICES = {"EVENTS", "MESSAGES", "A_LOSS_IS_NONE"}
-MISTAKES = sorted(set(re.findall(r"^#if(?:n?def) (\w+)", MODEL.read_text(), re.M)) - CHOICES)
+FOLDER = ROOT / "tests" / "cores"
+MODELS = ("message", "epoch")
+# What a model is built with that is no mistake.
+CHOICES = {"EVENTS", "MESSAGES", "A_LOSS_IS_NONE", "TIMES"}
+
+
+def _mistakes(model: str) -> list[str]:
+    text = (FOLDER / f"{model}.pml").read_text()
+    return sorted(set(re.findall(r"^#if(?:n?def) (\w+)", text, re.M)) - CHOICES)
+
+
+MISTAKES = [(model, mistake) for model in MODELS for mistake in _mistakes(model)]
 PATIENCE = 300
 
 
@@ -28,11 +38,12 @@ def _run(folder: Path, *command: str) -> str:
     return done.stdout
 
 
-def _check(name: str, *defines: str) -> str:
+def _check(name: str, *defines: str, model: str = "message") -> str:
     """Return what the verifier says of a model, having gone through all of its states."""
-    folder = BUILD / "cores" / name
+    folder = BUILD / "cores" / f"{model}-{name}"
     folder.mkdir(parents=True, exist_ok=True)
-    _run(folder, "spin", "-a", *(f"-D{define}" for define in defines), str(MODEL))
+    _run(folder, "spin", "-a", *(f"-D{define}" for define in defines),
+         str(FOLDER / f"{model}.pml"))  # fmt: skip
     _run(folder, "gcc", "-O1", "-DCOLLAPSE", "-DSAFETY", "-o", "pan", "pan.c")
     return _run(folder, "./pan", "-m2000000")
 
@@ -57,16 +68,22 @@ def test_no_message_is_lost_or_served_unasked(choice: tuple[str, ...]) -> None:
     print(f"{states[1]} states")
 
 
-def test_nothing_in_the_model_is_dead() -> None:
+def test_all_epochs_are_counted_and_each_stands_for_one_moment() -> None:
+    output = _check("right", "TIMES=5", model="epoch")
+    assert _errors(output) == 0, output
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_nothing_in_the_model_is_dead(model: str) -> None:
     """What cannot happen is not checked."""
-    output = _check("dead")
+    output = _check("dead", model=model)
     unreached = re.findall(r"^\t.*\.pml:\d+, state \d+, \"(.*)\"$", output, re.M)
     assert set(unreached) == {"-end-"}, output
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_found(mistake: str) -> None:
-    output = _check(mistake.lower(), mistake)
+@pytest.mark.parametrize(("model", "mistake"), MISTAKES)
+def test_a_mistake_is_found(model: str, mistake: str) -> None:
+    output = _check(mistake.lower(), mistake, model=model)
     assert _errors(output) > 0, output
 
 

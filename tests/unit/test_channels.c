@@ -3,9 +3,11 @@
  * The VMM's part of channels: where each guest finds them, a new epoch at each start
  * and stop of either side, and who may ring whom.
  */
+#define _GNU_SOURCE
 #include "unit.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "fake/quiet_processor.h"
 
@@ -13,7 +15,9 @@
 
 #include "core/channel.h"
 #include "core/core.h"
+#include "core/epoch.h"
 #include "core/guest_kind.h"
+#include "core/message.h"
 #include "core/module.h"
 #include "arch/ia32/memory.h"
 
@@ -21,6 +25,9 @@
 enum { LINUX, A, B, C, GUESTS };
 
 #define CHANNELS 3u
+/* This core and another. */
+#define CORES 2u
+#define OUTBOXES (CORES * 2 * PAGE_SIZE)
 
 struct core core;
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
@@ -103,6 +110,9 @@ static int start(void **state)
 	memset(indices, 0, sizeof(indices));
 	memset(rung, 0, sizeof(rung));
 	mapped_count = 0;
+	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
+	system_table.cpus = CORES;
+	processor.order = NULL;
 	core.vm_count = core.vcpu_count = GUESTS;
 	channel_make("first", LINUX, A);
 	channel_make("second", B, A);
@@ -186,6 +196,54 @@ static void a_start_or_stop_begins_an_epoch(void **state)
 	assert_int_equal(rung[LINUX], 1);
 }
 
+static void expect_epoch(u32 channel, u32 epoch)
+{
+	for (u32 i = 0; i < 4; i++)
+		assert_int_equal(indices[channel][i], epoch * GANDALF_CHANNEL_EPOCH);
+}
+
+static void an_epoch_counts_those_of_all_cores(void **state)
+{
+	(void)state;
+	outbox_of(1)->epochs[0] = 7;
+	epoch_begin(0);
+	expect_epoch(0, 8);
+	assert_int_equal(outbox_of(0)->epochs[0], 1);
+	assert_int_equal(outbox_of(1)->epochs[0], 7);
+	epoch_begin(0);
+	expect_epoch(0, 9);
+	epoch_begin(2);
+	expect_epoch(2, 1);
+	/* Those of an index are few: then the first comes again. */
+	outbox_of(1)->epochs[0] = 4096 - 3;
+	epoch_begin(0);
+	expect_epoch(0, 0);
+}
+
+static unsigned orders, other_begins_at;
+
+/* The other core begins an epoch, and has written the indices before this core's were seen. */
+static void other_begins(void)
+{
+	if (++orders == other_begins_at)
+		outbox_of(1)->epochs[1]++;
+}
+
+/* Behind its own count, and then behind the indices, which are written again. */
+static void the_last_of_two_that_begin_at_once_counts_both(void **state)
+{
+	(void)state;
+	processor.order = other_begins;
+	for (unsigned at = 1; at <= 2; at++) {
+		orders = breaths = 0;
+		other_begins_at = at;
+		epoch_begin(1);
+		expect_epoch(1, 2 * at);
+		assert_int_equal(orders, at + 1);
+		assert_int_equal(breaths, at - 1);
+	}
+}
+
 static bool ring(u32 from, u32 to)
 {
 	u32 result;
@@ -232,8 +290,13 @@ int main(void)
 		TEST(an_rtos_has_its_channels_mapped),
 		TEST(every_guest_finds_its_channels),
 		TEST(a_start_or_stop_begins_an_epoch),
+		TEST(an_epoch_counts_those_of_all_cores),
+		TEST(the_last_of_two_that_begin_at_once_counts_both),
 		TEST(linux_rings_rtoses_and_they_their_peers),
 	};
 
+	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return 1;
 	return RUN_TESTS(tests);
 }

@@ -3,15 +3,12 @@
 #include "core/channel.h"
 
 #include "arch.h"
+#include "core/epoch.h"
 #include "core/feature.h"
 #include "core/guest_kind.h"
 #include "core/module.h"
 #include "core/schedule.h"
-#include "lib/owner.h"
 #include "lib/string.h"
-
-/* The epoch of each channel, as the indices of its rings hold it. */
-OF_CORE static u32 epochs[GANDALF_CHANNELS_MAXIMUM];
 
 /* Returns the side of a channel that a guest has, or -1 if it has none. */
 static int channel_side(const struct gandalf_table_channel *channel, const struct vm *vm)
@@ -60,13 +57,9 @@ void channel_tell(const struct vm *vm)
 void channel_renew(const struct vm *vm)
 {
 	for (u32 i = 0; i < system_table.channel_count; i++) {
-		u32 indices[4];
-
 		if (channel_side(&system_table.channels[i], vm) < 0)
 			continue;
-		epochs[i] += GANDALF_CHANNEL_EPOCH;
-		indices[0] = indices[1] = indices[2] = indices[3] = epochs[i];
-		memory_copy_out(system_table.channels[i].base, indices, sizeof(indices));
+		epoch_begin(i);
 		schedule_breathe();
 	}
 }

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "abi/channel.h"
 #include "abi/table.h"
 #include "arch.h"
 #include "core/core.h"
@@ -55,6 +56,8 @@ struct outbox {
 	/* GANDALF_ACTION_..., of MESSAGE_ACTION. The message's bit says which of the two: so the
 	 * next action, which is sent once this one has been seen, does not overwrite it. */
 	u32 action[2][GANDALF_GUESTS_MAXIMUM];
+	/* How often this core has begun a new epoch in each channel (epoch.h). */
+	u32 epochs[GANDALF_CHANNELS_MAXIMUM];
 	/* Bytes ever put into the rings, and ever taken from those of others. */
 	u32 output_put, input_put[GANDALF_CPUS_MAXIMUM];
 	u32 output_taken[GANDALF_CPUS_MAXIMUM], input_taken[GANDALF_CPUS_MAXIMUM];

@@ -18,9 +18,11 @@ static bool core_has_started(u32 index)
 	return outbox_of(index)->started != 0;
 }
 
+/* Its core knows whether it runs. What this core knows is older, and were a ring kept back for
+ * that, a guest that has just started would wait for it. */
 static u32 remote_ring(const struct vm *vm)
 {
-	if (vm->state != GANDALF_STATE_RUNNING)
+	if (!core_has_started(vm->guest->cpu))
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	message_send(vm->guest->cpu, MESSAGE_DOORBELL + vm->index);
 	return 0;

@@ -3,12 +3,22 @@
  * Several cores, in an image for one.
  */
 #include "core/cores.h"
+
+#include "abi/channel.h"
+#include "abi/table.h"
+#include "arch.h"
+#include "core/epoch.h"
 #include "core/log.h"
 #include "core/message.h"
+#include "core/module.h"
 #include "core/notice.h"
 #include "core/remote.h"
+#include "lib/owner.h"
 #include "platform/pc/apic.h"
 #include "platform/pc/cmos.h"
+
+/* The epoch of each channel, as the indices of its rings hold it. */
+OF_CORE static u32 epochs[GANDALF_CHANNELS_MAXIMUM];
 
 void cores_keep(void)
 {
@@ -42,4 +52,13 @@ bool notice_attend(void)
 _Noreturn void remote_create(UNUSED struct vm *vm)
 {
 	panic("this VMM lacks %s", "several CPUs");
+}
+
+void epoch_begin(u32 channel)
+{
+	u32 indices[4];
+
+	epochs[channel] += GANDALF_CHANNEL_EPOCH;
+	indices[0] = indices[1] = indices[2] = indices[3] = epochs[channel];
+	memory_copy_out(system_table.channels[channel].base, indices, sizeof(indices));
 }

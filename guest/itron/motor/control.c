@@ -5,9 +5,9 @@
  */
 #include "tasks.h"
 
+#include "control_task.h"
 #include "demo.h"
 #include "itron_channel.h"
-#include "motor.h"
 #include "print.h"
 
 static ID channel;
@@ -52,5 +52,5 @@ void control_run(VP_INT exinf)
 		return;
 	}
 	print("control: uITRON 4.0 waits for set points\n");
-	motor_run();
+	control_loop();
 }

@@ -236,7 +236,6 @@ def _check_channel_guests(system: System, index: int, channel: Channel) -> None:
             )
     if channel.between[0] == channel.between[1]:
         system.mistake("`between` must name two different guests.", where)
-    cpus.check_channel(system, channel, where)
     irq = abi()["DOORBELL_IRQ"]
     for base, guest in system.located():
         if isinstance(guest, LinuxGuest) and guest.name in channel.between:

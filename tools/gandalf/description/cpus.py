@@ -2,8 +2,7 @@
 """Checks which guests are on which CPU, and beside whom."""
 
 from gandalf.base.abi import abi
-from gandalf.base.toml_lines import Location
-from gandalf.description.description import Channel, LinuxGuest, System
+from gandalf.description.description import LinuxGuest, System
 
 
 def check_cpus(system: System) -> None:
@@ -58,15 +57,3 @@ def check_sharing(system: System) -> None:
                 '"shared", or remove the others.',
                 (*base, "mode"), kind,
             )  # fmt: skip
-
-
-def check_channel(system: System, channel: Channel, where: Location) -> None:
-    """An epoch of a channel has one writer, the instance of the VMM that both guests have."""
-    cpus = {guest.cpu for _, guest in system.guests if guest.name in channel.between}
-    if len(cpus) > 1:
-        first, second = sorted(cpus)
-        system.mistake(
-            f"{channel.between[0]} and {channel.between[1]} are on CPUs {first} and {second}: a "
-            "channel joins guests of one CPU.",
-            where,
-        )

@@ -73,7 +73,7 @@ def builder(path: Path) -> str | None:
             return "kernel" if variant in get_args(Variant) else None
         case ("rootfs", "initramfs.cpio"):
             return "rootfs"
-        case ("freertos", "demo.elf" | "demo-anew.elf"):
+        case ("freertos", "demo.elf" | "demo-anew.elf" | "demo-setpoint.elf"):
             return "freertos"
         case ("itron", "demo.elf" | "motor.elf") | ("itron", "native", "demo.elf"):
             return "itron"

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Guests of another core, as this core knows them: what is done to one is a message to its core,
+ * and what is known of one is what its core has said.
+ */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fake/quiet_processor.h"
+
+#include "core/core.h"
+#include "core/guest_kind.h"
+#include "core/message.h"
+#include "core/module.h"
+#include "core/relay.h"
+#include "core/remote.h"
+
+/* The place of the guest, and the core that it is of. */
+#define PLACE 2u
+#define OTHER 1u
+#define OUTBOXES (GANDALF_CPUS_MAXIMUM * 2 * PAGE_SIZE)
+#define LAST_VCPU (GANDALF_GUESTS_MAXIMUM - 1)
+
+struct core core;
+struct vm vms[GANDALF_GUESTS_MAXIMUM];
+struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+struct gandalf_table system_table;
+
+static struct gandalf_guest guest;
+static struct vm *const vm = &vms[PLACE];
+static u32 sent[MESSAGES]; /* how often */
+static bool on_its_way;
+static u32 bit;
+static unsigned kicks;
+
+void message_send(u32 to, u32 message)
+{
+	assert_int_equal(to, OTHER);
+	sent[message]++;
+}
+
+bool message_is_on_its_way(u32 to, u32 message)
+{
+	assert_int_equal(to, OTHER);
+	assert_int_equal(message, MESSAGE_ACTION + PLACE);
+	return on_its_way;
+}
+
+u32 message_bit_to_send(u32 to, u32 message)
+{
+	assert_int_equal(to, OTHER);
+	assert_int_equal(message, MESSAGE_ACTION + PLACE);
+	return bit;
+}
+
+void relay_kick(void)
+{
+	kicks++;
+}
+
+void processor_sleep(void)
+{
+	fail();
+}
+
+static u32 sent_in_all(void)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < MESSAGES; i++)
+		count += sent[i];
+	return count;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
+	memset(vms, 0, sizeof(vms));
+	memset(vcpus, 0, sizeof(vcpus));
+	memset(sent, 0, sizeof(sent));
+	guest = (struct gandalf_guest){.cpu = OTHER, .kind = GANDALF_KIND_RTOS, .priority = 10};
+	vm->guest = &guest;
+	vm->index = PLACE;
+	core.index = core.remote_count = 0;
+	on_its_way = false;
+	bit = kicks = 0;
+	outbox_of(OTHER)->started = 1;
+	return 0;
+}
+
+static void one_is_known_until_its_core_says_more(void **state)
+{
+	(void)state;
+	remote_create(vm);
+	assert_ptr_equal(vm->vcpus, &vcpus[LAST_VCPU]);
+	assert_int_equal(core.remote_count, 1);
+	assert_int_equal(vm->state, GANDALF_STATE_STARTING);
+	assert_true(vm->kind->real_time);
+	assert_int_equal(vm->vcpus->priority, 10);
+	outbox_of(OTHER)->started = 0;
+	guest.kind = GANDALF_KIND_LINUX_SHARED;
+	remote_create(vm);
+	assert_ptr_equal(vm->vcpus, &vcpus[LAST_VCPU - 1]);
+	assert_int_equal(vm->state, GANDALF_STATE_OFF);
+	assert_false(vm->kind->real_time);
+}
+
+/* What is known of its state is older than the ring. */
+static void a_ring_is_sent_whatever_is_known(void **state)
+{
+	(void)state;
+	remote_create(vm);
+	for (vm->state = 0; vm->state <= GANDALF_STATE_PAUSED; vm->state++) {
+		u32 before = sent[MESSAGE_DOORBELL + PLACE];
+
+		assert_int_equal(vm->kind->ring(vm), 0);
+		assert_int_equal(sent[MESSAGE_DOORBELL + PLACE], before + 1);
+	}
+	outbox_of(OTHER)->started = 0;
+	assert_int_equal(vm->kind->ring(vm), (u32)GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(sent_in_all(), GANDALF_STATE_PAUSED + 1);
+}
+
+static void an_action_does_not_overwrite_the_last(void **state)
+{
+	(void)state;
+	remote_create(vm);
+	outbox_own()->action[0][PLACE] = GANDALF_ACTION_PAUSE;
+	bit = 1;
+	assert_int_equal(vm->kind->act(vm, GANDALF_ACTION_STOP), 0);
+	assert_int_equal(outbox_own()->action[0][PLACE], GANDALF_ACTION_PAUSE);
+	assert_int_equal(outbox_own()->action[1][PLACE], GANDALF_ACTION_STOP);
+	assert_int_equal(sent[MESSAGE_ACTION + PLACE], 1);
+	on_its_way = true;
+	assert_int_equal(vm->kind->act(vm, GANDALF_ACTION_START), GANDALF_ERROR_BUSY);
+	outbox_of(OTHER)->started = 0;
+	assert_int_equal(vm->kind->act(vm, GANDALF_ACTION_START), GANDALF_ERROR_STATE);
+	assert_int_equal(outbox_own()->action[1][PLACE], GANDALF_ACTION_STOP);
+	assert_int_equal(sent_in_all(), 1);
+}
+
+static void lines_and_bytes_are_its_cores(void **state)
+{
+	(void)state;
+	remote_create(vm);
+	vm->vcpus->operations->interrupt(vm->vcpus, 8);
+	assert_int_equal(sent[MESSAGE_LINE + 8], 1);
+	assert_int_equal(sent_in_all(), 1);
+	vm->vcpus->operations->console(vm->vcpus);
+	assert_int_equal(kicks, 1);
+	assert_int_equal(vm->vcpus->operations->instruction(vm->vcpus, NULL, 15), 0);
+}
+
+/* The function that serves a message, as message.c finds it. */
+static void state_serve(u32 from)
+{
+	(*UNITS_FIRST(message_ranges))->serve(from, PLACE);
+}
+
+static void its_core_alone_says_what_it_is(void **state)
+{
+	volatile struct guest_notice *notice = &guest_notices_of(OTHER)[PLACE];
+
+	(void)state;
+	assert_int_equal((*UNITS_FIRST(message_ranges))->first, MESSAGE_STATE);
+	remote_create(vm);
+	notice->state = GANDALF_STATE_RUNNING;
+	notice->fault_restarts = 3;
+	notice->started = 1ull << 40;
+	notice->ran = 5ull << 33;
+	notice->counters[COUNTERS - 1] = 77;
+	guest_notices_of(OTHER + 1)[PLACE].state = GANDALF_STATE_STOPPED;
+	state_serve(OTHER + 1);
+	assert_int_equal(vm->state, GANDALF_STATE_STARTING);
+	state_serve(OTHER);
+	assert_int_equal(vm->state, GANDALF_STATE_RUNNING);
+	assert_int_equal(vm->fault_restarts, 3);
+	assert_true(vm->started == 1ull << 40 && vm->vcpus->ran == 5ull << 33);
+	assert_int_equal(vm->vcpus->counters[COUNTERS - 1], 77);
+	assert_int_equal(vm->vcpus->counters[0], 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, start)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(one_is_known_until_its_core_says_more),
+		TEST(a_ring_is_sent_whatever_is_known),
+		TEST(an_action_does_not_overwrite_the_last),
+		TEST(lines_and_bytes_are_its_cores),
+		TEST(its_core_alone_says_what_it_is),
+	};
+
+	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return 1;
+	return RUN_TESTS(tests);
+}
