@@ -16,6 +16,7 @@
 
 #include "core/channel.h"
 #include "core/core.h"
+#include "core/epoch.h"
 #include "fake/kind.h"
 
 #include "guests/x86/linux.h"
@@ -283,6 +284,17 @@ static bool guest_write(u32 linear, const void *from, u32 size)
 	if (is_callers(linear, size))
 		memcpy(caller_memory + linear, from, size);
 	return is_callers(linear, size);
+}
+
+/* As in an image for one CPU. */
+void epoch_begin(u32 channel)
+{
+	static u32 epochs[GANDALF_CHANNELS_MAXIMUM];
+	u32 indices[4];
+
+	epochs[channel] += GANDALF_CHANNEL_EPOCH;
+	indices[0] = indices[1] = indices[2] = indices[3] = epochs[channel];
+	memory_copy_out(system_table.channels[channel].base, indices, sizeof(indices));
 }
 
 /* All guests are of this core. */
