@@ -181,10 +181,14 @@ def channel_pair(name: str) -> Path:
 
 
 def restart(machine: Boot, name: str) -> None:
-    """Restart a guest, which may have to be said again while the VMM works for it."""
-    answer = "is busy"
-    while answer == "is busy":
-        said = rf"guest {name} (is busy|stopped: by command)"
+    """Restart a guest.
+
+    That may have to be said again: the VMM works for it, or another core's has not heard yet that
+    it has started.
+    """
+    answer = ""
+    while answer != "stopped: by command":
+        said = rf"guest {name} (is busy|is starting|stopped: by command)"
         answer = machine.vmm(f"restart {name}", said)[1]
 
 
