@@ -290,11 +290,8 @@ static bool guest_write(u32 linear, const void *from, u32 size)
 void epoch_begin(u32 channel)
 {
 	static u32 epochs[GANDALF_CHANNELS_MAXIMUM];
-	u32 indices[4];
 
-	epochs[channel] += GANDALF_CHANNEL_EPOCH;
-	indices[0] = indices[1] = indices[2] = indices[3] = epochs[channel];
-	memory_copy_out(system_table.channels[channel].base, indices, sizeof(indices));
+	epoch_write(channel, ++epochs[channel]);
 }
 
 /* All guests are of this core. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "fake/one_deadline.h"
 #include "fake/quiet_processor.h"
 
 #include "core/core.h"
@@ -30,7 +31,6 @@ struct core core;
 struct gandalf_table system_table;
 u32 time_tsc_khz = TSC_KHZ;
 
-static struct deadline *window;
 static unsigned interrupts[CORES]; /* how often each was interrupted */
 static bool pending;               /* the reader is, and has not taken it */
 static struct served {
@@ -42,18 +42,6 @@ static u32 mapped[2][OUTBOXES / PAGE_SIZE], mapped_count;
 static void (*serving)(u32 from, u32 message);
 /* The core that has stored last what others may see, and how often. */
 static u32 ordered;
-
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
-{
-	*deadline = (struct deadline){.time = TIME_NEVER, .expire = expire, .priority = priority};
-	window = deadline;
-}
-
-void deadline_set(struct deadline *deadline, u64 time)
-{
-	assert_ptr_equal(deadline, window);
-	deadline->time = time;
-}
 
 void memory_map_page(u32 linear, u32 physical)
 {
@@ -144,10 +132,10 @@ static void window_expire(void)
 	u32 before = core.index;
 
 	core.index = READER;
-	if (window->time != TIME_NEVER) {
-		u64 next = window->expire(window);
+	if (the_deadline->time != TIME_NEVER) {
+		u64 next = the_deadline->expire(the_deadline);
 
-		window->time = next;
+		the_deadline->time = next;
 		assert_true(next == TIME_NEVER);
 	}
 	core.index = before;
@@ -184,9 +172,9 @@ static int start(void **state)
 		alive(i);
 	}
 	message_init();
-	assert_int_equal(window->priority, 0);
+	assert_int_equal(the_deadline->priority, 0);
 	/* What a test before this one has left. */
-	window->time = 0;
+	the_deadline->time = 0;
 	window_expire();
 	pending = false;
 	memset(interrupts, 0, sizeof(interrupts));
@@ -388,13 +376,13 @@ static void few_are_taken_in_a_window(void **state)
 		send(message % 2 == 0 ? FIRST : LAST, message);
 	take();
 	assert_int_equal(served_count, AT_ONCE);
-	assert_true(window->time == 1000 + WINDOW);
+	assert_true(the_deadline->time == 1000 + WINDOW);
 	/* More interrupts have no more taken, and do not move its end. */
 	processor.tsc = 2000;
 	send(SECOND, 0);
 	take();
 	assert_int_equal(served_count, AT_ONCE);
-	assert_true(window->time == 1000 + WINDOW);
+	assert_true(the_deadline->time == 1000 + WINDOW);
 	for (u32 taken = AT_ONCE; taken < 41; taken = served_count) {
 		unsigned before = interrupts[READER];
 
@@ -423,7 +411,7 @@ static void a_window_that_was_not_full_ends_silently(void **state)
 	assert_int_equal(served_count, AT_ONCE - 1);
 	window_expire();
 	assert_int_equal(interrupts[READER], AT_ONCE - 1);
-	assert_true(window->time == TIME_NEVER);
+	assert_true(the_deadline->time == TIME_NEVER);
 	/* The next one has room for all again. */
 	for (u32 message = 0; message < AT_ONCE; message++)
 		send(FIRST, message);

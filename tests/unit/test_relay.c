@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "fake/one_deadline.h"
 #include "fake/quiet_processor.h"
 
 #include "core/core.h"
@@ -37,22 +38,8 @@ static struct gandalf_guest guests[GUESTS];
 static struct console guest_consoles[CORES][GUESTS], logs[CORES];
 static struct deadline deadlines[CORES];
 static bool messaged[CORES];
-/* The deadline of the instance, as the code under test has it. */
-static struct deadline *again;
 static char printed[LINES][CONSOLE_LINE_SIZE + 20];
 static u32 printed_count, told[GUESTS], housekeeping, pumped;
-
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
-{
-	*deadline = (struct deadline){.time = TIME_NEVER, .expire = expire, .priority = priority};
-	again = deadline;
-}
-
-void deadline_set(struct deadline *deadline, u64 time)
-{
-	assert_ptr_equal(deadline, again);
-	deadline->time = time;
-}
 
 void message_send(u32 to, u32 message)
 {
@@ -94,9 +81,9 @@ static const struct vcpu_operations operations = {.console = console_told};
 /* Goes on as a core. */
 static void enter(u32 index)
 {
-	deadlines[core.index] = *again;
+	deadlines[core.index] = *the_deadline;
 	core.index = index;
-	*again = deadlines[index];
+	*the_deadline = deadlines[index];
 	log_console = &logs[index];
 	core.vcpu_count = 0;
 	for (u32 i = 0; i < GUESTS; i++) {
@@ -127,9 +114,9 @@ static bool core_step(u32 index)
 	if (messaged[index])
 		message_serve(index == 0 ? MESSAGE_OUTPUT : MESSAGE_INPUT);
 	messaged[index] = false;
-	if (again->time <= processor.tsc) {
-		again->time = again->expire(again);
-		assert_true(again->time > processor.tsc);
+	if (the_deadline->time <= processor.tsc) {
+		the_deadline->time = the_deadline->expire(the_deadline);
+		assert_true(the_deadline->time > processor.tsc);
 		busy = true;
 	}
 	return busy;
@@ -165,7 +152,7 @@ static int start(void **state)
 	}
 	relay_init();
 	for (u32 i = 0; i < CORES; i++) {
-		deadlines[i] = *again;
+		deadlines[i] = *the_deadline;
 		outbox_of(i)->alive = 1;
 	}
 	enter(0);
@@ -430,14 +417,14 @@ static void nothing_moves_before_the_guests_exist(void **state)
 static u64 turn(u32 index)
 {
 	enter(index);
-	again->time = again->expire(again);
-	return again->time - processor.tsc;
+	the_deadline->time = the_deadline->expire(the_deadline);
+	return the_deadline->time - processor.tsc;
 }
 
 static void few_bytes_move_at_once(void **state)
 {
 	(void)state;
-	assert_int_equal(again->priority, 0);
+	assert_int_equal(the_deadline->priority, 0);
 	print(1, OTHER, 0, 9);
 	for (u32 i = 1; i <= 3; i++) {
 		assert_int_equal(turn(1), TSC_KHZ / 20);

@@ -13,10 +13,8 @@
  */
 #include "core/epoch.h"
 
-#include "abi/channel.h"
 #include "arch.h"
 #include "core/message.h"
-#include "core/module.h"
 #include "core/schedule.h"
 
 static u32 begun_by_all(u32 channel)
@@ -28,15 +26,6 @@ static u32 begun_by_all(u32 channel)
 	return sum;
 }
 
-static void channel_empty(u32 channel, u32 epoch)
-{
-	u32 indices[4];
-
-	indices[0] = indices[1] = indices[2] = indices[3] = epoch * GANDALF_CHANNEL_EPOCH;
-	memory_copy_out(system_table.channels[channel].base, indices, sizeof(indices));
-	order_stores();
-}
-
 void epoch_begin(u32 channel)
 {
 	u32 written;
@@ -45,7 +34,8 @@ void epoch_begin(u32 channel)
 	order_stores();
 	for (;;) {
 		written = begun_by_all(channel);
-		channel_empty(channel, written);
+		epoch_write(channel, written);
+		order_stores();
 		if (begun_by_all(channel) == written)
 			return;
 		schedule_breathe();

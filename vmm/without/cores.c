@@ -4,7 +4,6 @@
  */
 #include "core/cores.h"
 
-#include "abi/channel.h"
 #include "abi/table.h"
 #include "arch.h"
 #include "core/epoch.h"
@@ -17,7 +16,7 @@
 #include "platform/pc/apic.h"
 #include "platform/pc/cmos.h"
 
-/* The epoch of each channel, as the indices of its rings hold it. */
+/* How many epochs each channel has begun. */
 OF_CORE static u32 epochs[GANDALF_CHANNELS_MAXIMUM];
 
 void cores_keep(void)
@@ -56,9 +55,5 @@ _Noreturn void remote_create(UNUSED struct vm *vm)
 
 void epoch_begin(u32 channel)
 {
-	u32 indices[4];
-
-	epochs[channel] += GANDALF_CHANNEL_EPOCH;
-	indices[0] = indices[1] = indices[2] = indices[3] = epochs[channel];
-	memory_copy_out(system_table.channels[channel].base, indices, sizeof(indices));
+	epoch_write(channel, ++epochs[channel]);
 }
