@@ -18,7 +18,7 @@
 #include "lib/string.h"
 
 /* Bytes that are copied between two looks at more urgent guests. */
-#define LOAD_STEP 0x400u
+#define LOAD_STEP 0x300u
 
 /* Copies size bytes of machine memory. If from is 0, where no image can be, it writes zeros. */
 static void fill_in_steps(u32 to, u32 from, u32 size)

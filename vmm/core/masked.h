@@ -36,7 +36,7 @@
 		"what the next guest is given",                                               \
 		"any exception or hypercall of a shared guest")                               \
 	SECTION(breathe, 1000,                                                                \
-		"one step of the idle vCPU's work (1 KiB copied, 4 gates, a "                 \
+		"one step of the idle vCPU's work (768 bytes copied, 4 gates, a "              \
 		"byte of a line, a frame freed), and the way out",                            \
 		"starts, restarts, faults and resets of guests; commands on "                 \
 		"the VMM's console")                                                          \

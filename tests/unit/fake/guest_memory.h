@@ -11,7 +11,7 @@
 #define GUEST_SIZE 0x2000u
 #define UNTOUCHED 0xcc
 /* What may be copied between two looks at more urgent guests. */
-#define STEP 0x400u
+#define STEP 0x300u
 
 static u8 memory[MODULE_SIZE + GUESTS * GUEST_SIZE];
 

@@ -68,7 +68,7 @@ static unsigned stub_dpl(unsigned vector)
 	return vector == GANDALF_HYPERCALL_VECTOR ? 1 : 0;
 }
 
-/* Sets up all of a vCPU's tables but the IDT. */
+/* Sets up all of a vCPU's tables but the IDT and the ports that it may use. */
 static void tables_init(struct segment_tables *tables)
 {
 	memset(tables->gdt, 0, sizeof(tables->gdt));
@@ -85,7 +85,6 @@ static void tables_init(struct segment_tables *tables)
 	tables->idt_register = (struct table_register){sizeof(tables->idt) - 1, (u32)tables->idt};
 	tables->tss.ss0 = SELECTOR_VMM_DATA;
 	tables->tss.bitmap_offset = offsetof(struct tss, bitmap);
-	memset(tables->tss.bitmap, 0xff, sizeof(tables->tss.bitmap));
 }
 
 void segment_init(void)
@@ -109,6 +108,8 @@ bool segment_create(struct vcpu *vcpu)
 void segment_reset(struct vcpu *vcpu)
 {
 	tables_init(vcpu->tables);
+	schedule_breathe();
+	memset(vcpu->tables->tss.bitmap, 0xff, sizeof(vcpu->tables->tss.bitmap));
 	for (unsigned vector = 0; vector < ARRAY_SIZE(vcpu->tables->idt); vector++) {
 		if (vector % GATE_STEP == 0)
 			schedule_breathe();

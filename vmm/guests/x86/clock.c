@@ -83,6 +83,8 @@ static u8 pit_port_read(struct board *board, u16 port)
 static void pit_port_write(struct board *board, u16 port, u8 value)
 {
 	pit_write(&board->pit, port, value, rdtsc());
+	/* What a control word or a count changes takes as long as the search for its deadline. */
+	chips_pause();
 	deadline_set(&board->pit_deadline, pit_next(board));
 }
 
