@@ -3,9 +3,7 @@
 
 The kernel is the variant `attack`, whose driver (guest/linux/driver) does what is written to
 /dev/gandalf-attack. That each attack would succeed without its protection, and what only segment
-limits prevent, is shown in tests/isolation. Attacks that the VMM stops at the same place as another
-are tried with --long. One hackbench behind all attacks of a kind shows whether any of them has
-harmed Linux, and the RTOS is watched from the first attack to the last.
+limits prevent, is shown in tests/isolation.
 """
 
 import re
@@ -96,11 +94,6 @@ STOPPED = {
     "stack 0": r"triple fault: .*",
     "triple-fault": r"triple fault: .*",
 }
-# Those of them that the VMM stops at the same place as another.
-LIKE_OTHERS = {
-    "cr4 0", "page 0xfee00000 1", "hypercall 3 0 0 0", "hypercall 4 0 0 0",
-    f"hypercall 17 {RTOS} 0 0", "hypercall 17 0x1000 0 0", "opcode 1 0x6c", "stack 0",
-}  # fmt: skip
 # Its own ruin: it hangs, or its own handlers tell of it. The VMM has nothing to say.
 HANGS = [f"page-table {NOWHERE} 1", f"jump {VMM}", "out 0x21 0xff"]
 RESETS = ["out 0x64 0xfe", "out 0xcf9 6"]
@@ -113,15 +106,13 @@ def hostile() -> Iterator[Boot]:
     policy = 'on_fault = "restart"\nrestart_limit = 1000\non_reboot = "restart"'
     with Boot.start(describe("hostile", linux(kernel=kernel, more=policy), DEMO)) as machine:
         machine.wait_for_shell()
-        with machine.rtos_undisturbed():
-            yield machine
+        yield machine
 
 
 @pytest.fixture(autouse=True)
 def _rtos_misses_nothing(hostile: Boot) -> Iterator[None]:
-    """Look at what the demo has said so far, so that the attack is known after which it missed."""
-    yield
-    assert {line.missed for line in hostile.latencies()} <= {0}
+    with hostile.rtos_undisturbed():
+        yield
     assert "guest rtos" not in hostile.text("vmm")
 
 
@@ -168,20 +159,16 @@ def test_refusals_leave_linux_whole(hostile: Boot) -> None:
 def test_it_does_no_harm(hostile: Boot, line: str) -> None:
     answer = attack(hostile, line)
     assert re.fullmatch(HARMLESS[line], answer), answer
-
-
-def test_what_is_harmless_leaves_linux_whole(hostile: Boot) -> None:
     hostile.hackbench()
-    hostile.kernel_is_sane()
 
 
-@pytest.mark.representatives(*(line for line in STOPPED if line not in LIKE_OTHERS))
 @pytest.mark.parametrize("line", STOPPED)
 def test_linux_is_stopped(hostile: Boot, line: str) -> None:
     attack_to_the_end(hostile, line)
     reason = hostile.stop_report("linux")
     assert re.fullmatch(STOPPED[line], reason), reason
     wait_for_restart(hostile)
+    hostile.hackbench()
 
 
 @pytest.mark.parametrize("line", HANGS)
@@ -192,6 +179,7 @@ def test_linux_hangs_alone(hostile: Boot, line: str) -> None:
     assert not re.search(PROMPT + r"\Z", hostile.text("linux"))
     hostile.vmm("stop linux", r"^guest linux stopped: by command\n")
     hostile.start_linux()
+    hostile.hackbench()
 
 
 @pytest.mark.parametrize("line", RESETS)
@@ -199,8 +187,4 @@ def test_linux_resets_itself_alone(hostile: Boot, line: str) -> None:
     attack_to_the_end(hostile, line)
     hostile.expect("vmm", r"^guest linux restarts\n", PATIENCE)
     wait_for_restart(hostile)
-
-
-def test_a_linux_that_has_started_again_is_whole(hostile: Boot) -> None:
     hostile.hackbench()
-    hostile.kernel_is_sane()

@@ -60,7 +60,7 @@ def test_interrupts_of_linux_cost_no_access_to_its_8259s(machine: Boot) -> None:
     """Of the two ports each, by which Linux sets its timer anew, nothing is left but those."""
     assert re.search(r"^ *0: +\d+ +Gandalf +timer$", machine.shell("cat /proc/interrupts"), re.M)
     before = machine.counters()
-    machine.shell("i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done", timeout=PATIENCE)
+    machine.shell("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done", timeout=PATIENCE)
     moved = machine.counters() - before
     assert moved["timer_expiries"] > 100
     assert moved["port_accesses"] < 4 * moved["deliveries"]
@@ -106,13 +106,9 @@ def test_lines_of_consoles_are_never_mixed(machine: Boot) -> None:
 
 
 def test_a_line_that_others_break_is_one_line(machine: Boot) -> None:
-    """It takes seconds, so that the RTOS's lines come in its middle, whenever it is typed.
-
-    It is too long to be drawn again.
-    """
+    """It takes seconds, so that the RTOS's lines come in its middle, whenever it is typed."""
     start = len(machine.stream)
-    output = machine.shell("printf %s, $(seq -s , 1 400); sleep 2; seq -s , 401 800")
-    assert output == ",".join(map(str, range(1, 801))) + "\n"
+    assert machine.shell("seq -s , 1 100000") == ",".join(map(str, range(1, 100001))) + "\n"
     assert b"\x18\r\n[rtos] activations=" in machine.stream[start:]
 
 
@@ -140,7 +136,7 @@ def _stress(machine: Boot, seconds: int, timeout: float) -> None:
 
 
 def test_stress_ng_runs(machine: Boot) -> None:
-    _stress(machine, 2, 600)
+    _stress(machine, 5, 600)
 
 
 @pytest.mark.long
