@@ -10,7 +10,7 @@
 #define GANDALF_TABLE_H
 
 #define GANDALF_TABLE_MAGIC 0x54464447 /* "GDFT" */
-#define GANDALF_TABLE_VERSION 5
+#define GANDALF_TABLE_VERSION 6
 
 #define GANDALF_GUESTS_MAXIMUM 9
 #define GANDALF_CPUS_MAXIMUM 8
@@ -37,6 +37,7 @@
 #define GANDALF_KIND_RTOS 1
 #define GANDALF_KIND_LINUX_SHARED 2
 #define GANDALF_KIND_LINUX_DEDICATED 3
+#define GANDALF_KIND_LINUX_SMP 4 /* several vCPUs, each on a CPU that it shares */
 
 /* Values of gandalf_guest.on_reboot and on_fault. */
 #define GANDALF_POLICY_STOP 0
@@ -96,7 +97,9 @@ struct gandalf_guest {
 	uint32_t interrupts;      /* bit n: IRQ n of the 8259 pair belongs to the guest */
 	uint32_t flags;           /* GANDALF_GUEST_... */
 	uint32_t watchdog_ms;     /* silence that counts as a fault; 0: there is no watchdog */
-	uint32_t cpu;             /* CPU that it runs on; 0 is the one that boots */
+	uint32_t cpu;             /* CPU that it runs on, or its first; 0 is the one that boots */
+	uint32_t vcpu_count;      /* 1; for GANDALF_KIND_LINUX_SMP 2..GANDALF_CPUS_MAXIMUM */
+	uint8_t vcpu_cpus[GANDALF_CPUS_MAXIMUM]; /* CPU of each vCPU; the first is `cpu` */
 	uint32_t port_range_count; /* elements of port_ranges that are used */
 	struct gandalf_port_range port_ranges[GANDALF_PORT_RANGES_MAXIMUM];
 };
