@@ -22,9 +22,8 @@ from gandalf.guests.places import Places
 
 PLACES = Places(ROOT)
 INTERFACE = ROOT / "abi" / "gandalf.h"
-# The budget of the design for a uniprocessor guest.
-PATCH_LINES = 6
-PATCH_FILES = 4
+# The lines and files that each patch changes.
+CHANGES = {PLACES.patch: (6, 4), PLACES.smp_patch: (7, 5)}
 # What Linux's own check of patches allows.
 PATCH_COLUMNS = 100
 
@@ -37,9 +36,9 @@ def abi_numbers() -> dict[str, int]:
     return {name: int(value, 0) for name, value in found}
 
 
-def added_lines() -> dict[str, list[str]]:
-    """Return what the patch adds, by the last part of the file's name."""
-    patch = PatchSet(PLACES.patch.read_text(encoding="utf-8"))
+def added_lines(path: Path) -> dict[str, list[str]]:
+    """Return what a patch adds, by the last part of the file's name."""
+    patch = PatchSet(path.read_text(encoding="utf-8"))
     return {
         Path(file.path).name: [line.value for hunk in file for line in hunk if line.is_added]
         for file in patch
@@ -64,36 +63,55 @@ def quiet(_: str) -> None:
     """Take a line of progress and drop it."""
 
 
-# The patch
+# The patches
 
 
-def test_patch_keeps_to_its_budget() -> None:
-    patch = PatchSet(PLACES.patch.read_text(encoding="utf-8"))
-    assert len(patch) == PATCH_FILES
-    assert not patch.added_files
-    assert not patch.removed_files
-    assert sum(max(file.added, file.removed) for file in patch) == PATCH_LINES
+@pytest.fixture(params=CHANGES, ids=lambda path: path.stem)
+def patch(request: pytest.FixtureRequest) -> Path:
+    """Return the path of each patch."""
+    path = request.param
+    assert isinstance(path, Path)
+    return path
 
 
-def test_patch_is_readable() -> None:
+def test_patch_keeps_to_its_budget(patch: Path) -> None:
+    files = PatchSet(patch.read_text(encoding="utf-8"))
+    assert not files.added_files
+    assert not files.removed_files
+    assert (sum(max(file.added, file.removed) for file in files), len(files)) == CHANGES[patch]
+
+
+def test_patch_is_readable(patch: Path) -> None:
     """No two statements in a line, no assembler statement, and no number that has a name."""
-    for lines in added_lines().values():
+    for lines in added_lines(patch).values():
         for line in lines:
             assert len(line.rstrip("\n").expandtabs(8)) <= PATCH_COLUMNS, line
             assert line.count(";") <= 1, line
             assert not re.search(r"\basm\b|__asm__|\b0x|\b\d\d", line), line
 
 
-def test_patch_calls_what_the_header_has() -> None:
-    lines = {name: [line.strip() for line in lines] for name, lines in added_lines().items()}
+def test_patch_calls_what_the_header_has(patch: Path) -> None:
+    lines = {name: [line.strip() for line in lines] for name, lines in added_lines(patch).items()}
     save, *rest = lines.pop("irqflags.h")
     assert save == '"pushl " GANDALF_FLAG " ; pop %0"'
     assert rest == ["gandalf_irq_disable();", "gandalf_irq_enable();"]
-    assert {name: re.findall(r"gandalf_\w+", "".join(lines[name])) for name in lines} == {
+    wanted = {
         "desc.h": ["gandalf_update_tls"],
         "special_insns.h": ["gandalf_read_cr2"],
         "tlb.c": ["gandalf_flush"],
     }
+    if patch == PLACES.smp_patch:
+        wanted["tlbflush.h"] = ["gandalf_flush"]
+    assert {name: re.findall(r"gandalf_\w+", "".join(lines[name])) for name in lines} == wanted
+
+
+def test_several_cpus_change_what_one_does_but_for_the_flushes() -> None:
+    """There are others to be told, so flush_tlb_mm_range() must not return."""
+    one, several = added_lines(PLACES.patch), added_lines(PLACES.smp_patch)
+    assert "tlbflush.h" not in one
+    assert len(several.pop("tlbflush.h")) == 1
+    assert [line.replace("return ", "") for line in one.pop("tlb.c")] == several.pop("tlb.c")
+    assert one == several
 
 
 # What each of the header's functions and strings becomes, as the interface's numbers have it.
@@ -188,8 +206,9 @@ def test_an_assembly_file_gets_nothing_from_the_header(header: Path) -> None:
 def test_only_patched_kernels_are_compiled_with_the_header(variant: linux_places.Variant) -> None:
     variables = list(linux_kernel._make_variables(variant, Path("/source")))
     option = "KCPPFLAGS=-include /source/arch/x86/include/asm/gandalf.h"
-    assert (option in variables) == (variant != "native")
+    assert (option in variables) == (variant not in ("native", "smp-native"))
     assert ("GANDALF_ATTACK=y" in variables) == (variant == "attack")
+    assert ("GANDALF_SMP=y" in variables) == (variant == "smp")
 
 
 def test_a_dedicated_cpu_leaves_the_interrupt_flag_alone() -> None:
@@ -203,15 +222,25 @@ def test_a_dedicated_cpu_leaves_the_interrupt_flag_alone() -> None:
         str(file) for file in whole if file.path != linux_kernel.FLAG_FILE
     ]
     assert linux_kernel.read_patch(PLACES.patch, "patched") == PLACES.patch.read_bytes()
+    assert linux_kernel.read_patch(PLACES.smp_patch, "smp") == PLACES.smp_patch.read_bytes()
 
 
 # The configuration
 
 
-def test_fragment_says_each_option_once() -> None:
-    text = PLACES.fragment.read_text(encoding="utf-8")
+@pytest.mark.parametrize("fragment", PLACES.fragments("smp"), ids=lambda path: path.stem)
+def test_fragment_says_each_option_once(fragment: Path) -> None:
+    text = fragment.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if "CONFIG_" in line]
-    assert len(linux_kernel.read_configuration(PLACES.fragment)) == len(lines)
+    assert len(linux_kernel.read_configuration(fragment)) == len(lines)
+
+
+@pytest.mark.parametrize("variant", get_args(linux_places.Variant))
+def test_only_kernels_for_several_cpus_have_smp(variant: linux_places.Variant) -> None:
+    options: dict[str, str] = {}
+    for fragment in PLACES.fragments(variant):
+        options |= linux_kernel.read_configuration(fragment)
+    assert options["CONFIG_SMP"] == ("y" if variant in ("smp", "smp-native") else "n")
 
 
 @pytest.mark.parametrize(
@@ -238,10 +267,27 @@ def test_lost_options_are_named(tmp_path: Path, configuration: str, lost: list[s
     actual = tmp_path / ".config"
     actual.write_text(configuration, encoding="utf-8")
     if not lost:
-        linux_kernel.check_configuration(fragment, actual)
+        linux_kernel.check_configuration([fragment], actual)
         return
     with pytest.raises(UserError) as error:
-        linux_kernel.check_configuration(fragment, actual)
+        linux_kernel.check_configuration([fragment], actual)
+    assert re.findall(r"CONFIG_\w", str(error.value)) == lost
+
+
+@pytest.mark.parametrize(
+    ("configuration", "lost"), [("# CONFIG_B is not set", ["CONFIG_B"]), ("CONFIG_B=y", [])]
+)
+def test_the_last_fragment_wins(tmp_path: Path, configuration: str, lost: list[str]) -> None:
+    fragments = [tmp_path / "first", tmp_path / "second"]
+    texts = ["CONFIG_A=y\n# CONFIG_B is not set\n", "CONFIG_B=y\n"]
+    for fragment, text in zip(fragments, texts, strict=True):
+        fragment.write_text(text, encoding="utf-8")
+    (tmp_path / ".config").write_text(f"CONFIG_A=y\n{configuration}\n", encoding="utf-8")
+    if not lost:
+        linux_kernel.check_configuration(fragments, tmp_path / ".config")
+        return
+    with pytest.raises(UserError, match=r"first and \S+second: set what") as error:
+        linux_kernel.check_configuration(fragments, tmp_path / ".config")
     assert re.findall(r"CONFIG_\w", str(error.value)) == lost
 
 
@@ -258,11 +304,12 @@ def test_no_kernel_is_preemptible(tmp_path: Path, text: str, right: bool) -> Non
     """Even if the fragment asks for it, and so loses no line."""
     (tmp_path / "config.fragment").write_text(text, encoding="utf-8")
     (tmp_path / ".config").write_text(text, encoding="utf-8")
+    fragments = [tmp_path / "config.fragment"]
     if right:
-        linux_kernel.check_configuration(tmp_path / "config.fragment", tmp_path / ".config")
+        linux_kernel.check_configuration(fragments, tmp_path / ".config")
         return
     with pytest.raises(UserError, match=r"would be preemptible .* set CONFIG_PREEMPT_NONE"):
-        linux_kernel.check_configuration(tmp_path / "config.fragment", tmp_path / ".config")
+        linux_kernel.check_configuration(fragments, tmp_path / ".config")
 
 
 # The lock
@@ -476,10 +523,10 @@ def test_stamp_follows_the_inputs_of_the_variant(
         monkeypatch.setattr(module, "compiler_version", lambda: b"gcc 12")
     places = Places(tmp_path)
     inputs = {
-        "fragment": places.fragment,
         "driver": places.drivers / "driver.c",
         "abi": places.abi / "gandalf.h",
     }
+    inputs |= {path.name: path for path in places.fragments(variant)}
     for path in inputs.values():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("first", encoding="utf-8")
@@ -487,7 +534,8 @@ def test_stamp_follows_the_inputs_of_the_variant(
 
     def write_patch(rest: int, flag: int, header: int) -> None:
         text = CHANGE.format(rest) + FLAG_CHANGE.format(flag)
-        places.patch.write_text(text, encoding="utf-8")
+        for patch in (places.patch, places.smp_patch):
+            patch.write_text(text, encoding="utf-8")
         places.header.write_text(str(header), encoding="utf-8")
 
     write_patch(1, 1, 1)
@@ -507,8 +555,8 @@ def test_stamp_follows_the_inputs_of_the_variant(
         if stamp() != before:
             changing.add(name)
     every = {"flag", "rest", "header"}
-    wanted = {"native": set(), "dedicated": every - {"flag"}, "patched": every, "attack": every}
-    assert changing == wanted[variant]
+    wanted = {"native": set(), "smp-native": set(), "dedicated": every - {"flag"}}
+    assert changing == wanted.get(variant, every)
 
 
 # The root file system

@@ -24,7 +24,7 @@ enum { FIRST, SECOND, READER, LAST, CORES };
 #define AT_ONCE 16u
 #define TSC_KHZ 1000000u
 #define WINDOW (TSC_KHZ / 20)
-#define OUTBOXES (GANDALF_CPUS_MAXIMUM * 2 * PAGE_SIZE)
+#define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 #define SERVED_MAXIMUM 256u
 
 struct core core;
@@ -184,7 +184,7 @@ static int start(void **state)
 static void outboxes_are_apart(void **state)
 {
 	(void)state;
-	assert_int_equal(outboxes_size(), CORES * 2 * PAGE_SIZE);
+	assert_int_equal(outboxes_size(), CORES * OUTBOX_PAGES * PAGE_SIZE);
 	outboxes_map(0x345000);
 	assert_int_equal(mapped_count, CORES * 2);
 	for (u32 i = 0; i < mapped_count; i++) {

@@ -21,7 +21,7 @@
 /* The place of the guest, and the core that it is of. */
 #define PLACE 2u
 #define OTHER 1u
-#define OUTBOXES (GANDALF_CPUS_MAXIMUM * 2 * PAGE_SIZE)
+#define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 #define LAST_VCPU (GANDALF_GUESTS_MAXIMUM - 1)
 
 struct core core;

@@ -75,7 +75,7 @@ struct fault {
 static const struct fault faults[] = {
 	{ TABLE(magic), 0, "not a compiled system" },
 	{ TABLE(version), 0, "compiled for another VMM: version 0" },
-	{ TABLE(version), GANDALF_TABLE_VERSION + 1, "version 6." },
+	{ TABLE(version), GANDALF_TABLE_VERSION + 1, "version 7." },
 	{ TABLE(table_size), SIZE - 4, "The system: table_size is 0x" },
 	{ TABLE(table_size), UINT32_MAX, "The system: table_size is 0x" },
 	{ TABLE(module_size), SIZE - 1, TRUNCATED },

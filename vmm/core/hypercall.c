@@ -8,6 +8,7 @@
 #include "core/trace.h"
 #include "core/work.h"
 #include "lib/owner.h"
+#include "whole.h"
 
 /* Hypercalls without an event in the trace ring, since it would be a good part of their cost. Other
  * events tell of them: a switch says that a guest has halted, a delivery that a doorbell has
@@ -77,7 +78,8 @@ HYPERCALL(GANDALF_HYPERCALL_NULL, HYPERCALL_OF_ALL, hypercall_null);
 static u32 hypercall_alive(struct vcpu *vcpu)
 {
 	work_end(alive);
-	vm_show_life(vcpu->vm);
+	if (!part_shows_life(vcpu->vm))
+		vm_show_life(vcpu->vm);
 	return 0;
 }
 HYPERCALL(GANDALF_HYPERCALL_ALIVE, HYPERCALL_OF_ALL, hypercall_alive);

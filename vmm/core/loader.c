@@ -16,6 +16,7 @@
 #include "core/vm.h"
 #include "lib/format.h"
 #include "lib/string.h"
+#include "whole.h"
 
 /* Bytes that are copied between two looks at more urgent guests. */
 #define LOAD_STEP 0x300u
@@ -37,6 +38,8 @@ static void fill_in_steps(u32 to, u32 from, u32 size)
 
 static void vm_load(struct vm *vm)
 {
+	if (vm_is_part(vm))
+		return;
 	if (vm->kind->real_time)
 		fill_in_steps(vm->guest->memory_base, 0, vm->guest->memory_size);
 	for (u32 i = 0; i < system_table.image_count; i++) {
@@ -88,15 +91,20 @@ static void vm_release(struct vm *vm)
 	vm->refused = false;
 	while ((notice = vm->notice) != NOTICE_NONE) {
 		vm->notice = NOTICE_NONE;
+		if (vm_is_part(vm))
+			break;
 		log_line(notices[notice], vm->guest->name, vm->fault_restarts,
 			 vm->guest->restart_limit);
 	}
 	if (!vm->unreleased)
 		return;
-	channel_renew(vm);
-	channel_ring_peers(vm);
+	if (!vm_is_part(vm)) {
+		channel_renew(vm);
+		channel_ring_peers(vm);
+	}
 	vm_each_vcpu(vm, vcpu_release);
 	vm->unreleased = false;
+	part_is_released(vm);
 }
 
 void vm_release_stopped(void)
@@ -119,7 +127,8 @@ static void vm_start(struct vm *vm)
 	vcpu->shared->tsc_khz = time_tsc_khz;
 	channel_tell(vm);
 	schedule_breathe();
-	channel_renew(vm);
+	if (!vm_is_part(vm))
+		channel_renew(vm);
 	vcpu->operations->start(vcpu);
 	processor_start(vcpu);
 	if (vm->state != GANDALF_STATE_STARTING) {
@@ -133,12 +142,13 @@ static void vm_start(struct vm *vm)
 	trace(TRACE_start, vm->index, vm->entry);
 	vcpu->state = VCPU_RUNNING;
 	vcpu_notify(vcpu);
-	channel_ring_peers(vm);
+	if (!vm_is_part(vm))
+		channel_ring_peers(vm);
 }
 
 void vm_start_requested(void)
 {
 	for (u32 i = 0; i < core.vcpu_count; i++)
-		if (vcpus[i].vm->state == GANDALF_STATE_STARTING)
+		if (vcpus[i].vm->state == GANDALF_STATE_STARTING && whole_may_start(vcpus[i].vm))
 			vm_start(vcpus[i].vm);
 }

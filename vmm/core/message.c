@@ -25,7 +25,7 @@ OF_CORE static u32 taken; /* in this window */
 
 u32 outboxes_size(void)
 {
-	return system_table.cpus * 2 * PAGE_SIZE;
+	return system_table.cpus * OUTBOX_PAGES * PAGE_SIZE;
 }
 
 void outboxes_map(u32 physical)

@@ -20,7 +20,9 @@
 #include "lib/types.h"
 #include "lib/unit.h"
 
-#define OUTBOX_WORDS 2u
+#define OUTBOX_WORDS 3u
+/* Pages of each core: its outbox, what it says of guests, and of guests with several vCPUs. */
+#define OUTBOX_PAGES 3u
 /* Bytes of guests' consoles on their way to another core; of an instance's log, too. */
 #define OUTPUT_RING 512u
 #define INPUT_RING 64u
@@ -34,7 +36,13 @@ enum {
 	MESSAGE_OUTPUT = 27,   /* the output ring has bytes for core 0 */
 	MESSAGE_INPUT = 28,    /* the input ring has bytes for the reader */
 	MESSAGE_LINE = 32,     /* a line's interrupt for its owner, who is the reader's */
-	MESSAGES = 48
+	MESSAGE_PART = 48,     /* for each guest: a life of it, or of a part, has changed (part.h) */
+	MESSAGE_START = 57,    /* the part of the reader's core is to be started */
+	MESSAGE_LIFE = 58,     /* a part's sign of life, for the whole, which is the reader's */
+	MESSAGE_PORT = 59,     /* a part asks the whole, which is the reader's, for a port */
+	MESSAGE_PORT_DONE = 60, /* the whole has answered the reader's part */
+	MESSAGE_IPI = 64,      /* for each vector from GANDALF_IPI_FIRST on: interrupts the vCPU */
+	MESSAGES = 96
 };
 
 /* Bytes with the guest whose console they belong to: the place << 8 | the byte. */
@@ -68,13 +76,13 @@ struct outbox {
 /* The outbox of a core, and what it says of the guests. */
 static inline volatile struct outbox *outbox_of(u32 core_index)
 {
-	return (volatile struct outbox *)(LAYOUT_OUTBOXES + core_index * 2 * PAGE_SIZE);
+	return (volatile struct outbox *)(LAYOUT_OUTBOXES + core_index * OUTBOX_PAGES * PAGE_SIZE);
 }
 
 static inline volatile struct guest_notice *guest_notices_of(u32 core_index)
 {
-	return (volatile struct guest_notice *)(LAYOUT_OUTBOXES + core_index * 2 * PAGE_SIZE +
-						PAGE_SIZE);
+	return (volatile struct guest_notice *)(LAYOUT_OUTBOXES +
+						core_index * OUTBOX_PAGES * PAGE_SIZE + PAGE_SIZE);
 }
 
 static inline volatile struct outbox *outbox_own(void)

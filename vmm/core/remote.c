@@ -20,7 +20,7 @@ static bool core_has_started(u32 index)
 
 /* Its core knows whether it runs. What this core knows is older, and were a ring kept back for
  * that, a guest that has just started would wait for it. */
-static u32 remote_ring(const struct vm *vm)
+u32 remote_ring(const struct vm *vm)
 {
 	if (!core_has_started(vm->guest->cpu))
 		return (u32)GANDALF_ERROR_ARGUMENT;
@@ -28,7 +28,7 @@ static u32 remote_ring(const struct vm *vm)
 	return 0;
 }
 
-static int remote_act(struct vm *vm, u32 action)
+int remote_act(struct vm *vm, u32 action)
 {
 	u32 to = vm->guest->cpu;
 	u32 message = MESSAGE_ACTION + vm->index;
@@ -89,7 +89,8 @@ static void remote_learn(u32 from, u32 place)
 	volatile struct guest_notice *notice = &guest_notices_of(from)[place];
 	struct vm *vm = &vms[place];
 
-	if (vm->guest->cpu != from)
+	/* Of a guest of which this core has a part, that knows what it has to. */
+	if (vm->guest->cpu != from || vm->vcpu_count != 0)
 		return;
 	vm->state = notice->state;
 	vm->fault_restarts = notice->fault_restarts;

@@ -41,4 +41,4 @@ static void line_serve(UNUSED u32 from, u32 irq)
 		if ((vcpus[i].vm->guest->interrupts >> irq & 1) != 0 && vcpus[i].state != VCPU_OFF)
 			vcpus[i].operations->interrupt(&vcpus[i], irq);
 }
-MESSAGES_SERVED(MESSAGE_LINE, MESSAGES - MESSAGE_LINE, line_serve);
+MESSAGES_SERVED(MESSAGE_LINE, 16, line_serve);

@@ -12,6 +12,7 @@
 #include "lib/format.h"
 #include "lib/owner.h"
 #include "lib/string.h"
+#include "whole.h"
 
 enum { INTERRUPTS = 16, UART_PORTS = 8, BAUD_MAXIMUM = 115200 };
 
@@ -42,7 +43,7 @@ static const struct bounds console_bounds[] = {
 };
 
 static const struct bounds guest_bounds[] = {
-	BOUNDS(guest, kind, GANDALF_KIND_RTOS, GANDALF_KIND_LINUX_DEDICATED),
+	BOUNDS(guest, kind, GANDALF_KIND_RTOS, GANDALF_KIND_LINUX_SMP),
 	BOUNDS(guest, priority, 0, GANDALF_PRIORITY_MAXIMUM),
 	BOUNDS(guest, flags, 0, GANDALF_GUEST_STRICT_TLS | GANDALF_GUEST_CONTROL),
 	BOUNDS(guest, watchdog_ms, 0, GANDALF_WATCHDOG_MAXIMUM),
@@ -175,11 +176,11 @@ static void check_guests(const struct gandalf_table *table)
 		check_name(guest->name, "guest", i);
 		look_at_guest(guest);
 		check_bounds(guest, guest_bounds, ARRAY_SIZE(guest_bounds));
-		if (guest->cpu >= table->cpus)
+		if (!guest_has_cpus(table, guest))
 			fail("it cannot have CPU %u.", guest->cpu);
-		if (is_linux(guest) && (linuxes >> guest->cpu & 1) != 0)
+		if (is_linux(guest) && (linuxes & guest_cpus(guest)) != 0)
 			fail("it is the second Linux.");
-		linuxes |= (u32)is_linux(guest) << guest->cpu;
+		linuxes |= (u32)is_linux(guest) * guest_cpus(guest);
 		if (guest->kind == GANDALF_KIND_LINUX_DEDICATED && table->guest_count != 1)
 			fail("it needs the machine for itself but is not alone.");
 		if (is_linux(guest) != (guest->priority == 0))

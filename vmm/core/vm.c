@@ -16,6 +16,7 @@
 #include "lib/format.h"
 #include "lib/owner.h"
 #include "lib/string.h"
+#include "whole.h"
 
 #define IN(state) (1u << GANDALF_STATE_##state)
 
@@ -101,7 +102,8 @@ static void vm_create(struct vm *vm)
 	if (!vm->kind->create(vm) || !switch_create(vcpu))
 		panic("the pool is too small for the guests");
 	schedule_add(vcpu);
-	vm_request_start(vm);
+	if (!vm_is_part(vm))
+		vm_request_start(vm);
 }
 
 /* Creates them in the order of priority, the highest first, as schedule_add() expects. */
@@ -115,7 +117,7 @@ void vm_create_all(void)
 			if (guest->priority != priority)
 				continue;
 			vm_describe(&vms[i], guest, i);
-			if (guest->cpu == core.index)
+			if (vm_is_here(guest))
 				vm_create(&vms[i]);
 			else
 				remote_create(&vms[i]);
@@ -171,8 +173,7 @@ void vm_power_off(struct vm *vm)
 	vm->notice = NOTICE_OFF;
 }
 
-/* Stops a guest for a command: at once, or when the VMM's work for it ends. */
-static void vm_halt(struct vm *vm)
+void vm_halt(struct vm *vm)
 {
 	vm->halt_wanted = vm->vcpus->working;
 	vcpu_notify(vm->vcpus);
@@ -264,6 +265,10 @@ static void vm_fail(struct vm *vm)
 {
 	vm->faulted = true;
 	vm_take_down(vm, GANDALF_STATE_STOPPED);
+	if (vm_is_part(vm)) {
+		part_fails(vm);
+		return;
+	}
 	if (vm->guest->on_fault != GANDALF_POLICY_RESTART)
 		return;
 	if (vm->fault_restarts == vm->guest->restart_limit) {

@@ -74,6 +74,9 @@ void vm_power_off(struct vm *vm);
 /* Performs GANDALF_ACTION_START to GANDALF_ACTION_RESUME for the VMM's console or another guest.
  * Returns 0 or GANDALF_ERROR_... Interrupts must be masked. */
 int vm_act(struct vm *vm, u32 action);
+/* Stops a guest for a command: at once, or when the VMM's work for it ends. Interrupts must be
+ * masked. */
+void vm_halt(struct vm *vm);
 /* Performs a stop that had to wait for the end of the VMM's work for the guest. */
 void vm_halt_wanted(struct vm *vm);
 /* Stops a guest with a report, since it did what cannot be answered otherwise. pattern gives the

@@ -11,6 +11,7 @@
 #include <linux/init.h>
 #include <linux/irq.h>
 #include <linux/irqflags.h>
+#include <linux/spinlock.h>
 #include <asm/hw_irq.h>
 #include <asm/i8259.h>
 
@@ -23,14 +24,17 @@ static void line_end(struct irq_data *data)
 
 static struct irq_chip chip;
 
-/* Sets up the second chip. Linux knows automatic EOI for the first one only. */
+/* Sets up the second chip. Linux knows automatic EOI for the first one only. No other CPU may write
+ * to the chip's ports meanwhile, which would take that for a part of the setup. */
 static void second_chip_init(void)
 {
+	raw_spin_lock(&i8259A_lock);
 	outb(0x11, PIC_SLAVE_CMD);
 	outb(ISA_IRQ_VECTOR(8), PIC_SLAVE_IMR);
 	outb(PIC_CASCADE_IR, PIC_SLAVE_IMR);
 	outb(SLAVE_ICW4_DEFAULT | PIC_ICW4_AEOI, PIC_SLAVE_IMR);
 	outb(cached_slave_mask, PIC_SLAVE_IMR);
+	raw_spin_unlock(&i8259A_lock);
 }
 
 /* Makes a line one of edges. Linux repeats what came while the line was disabled, since the chip

@@ -57,6 +57,7 @@ def parts_used(system: System) -> set[str]:
             continue
         used |= {"linux", "dedicated" if guest.mode == "dedicated" else "chips"}
         used |= {part for part in ("strict_tls", "control") if getattr(guest, part)}
+        used |= {"smp"} if guest.cpus is not None else set()
     return used
 
 

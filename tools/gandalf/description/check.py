@@ -198,18 +198,22 @@ def _check_dedicated(system: System) -> None:
                 )  # fmt: skip
 
 
+def _kind_of_linux(guest: LinuxGuest) -> str:
+    return "several CPUs" if guest.cpus is not None else f'mode "{guest.mode}"'
+
+
 def _check_kernels(system: System) -> None:
     """The tool's own kernels are each for one mode; of others nobody knows."""
     for base, guest in system.located():
         if not isinstance(guest, LinuxGuest):
             continue
         variant = kernel_variant(system.resolve(guest.kernel))
-        fitting = VARIANTS_OF_MODE[guest.mode]
+        fitting = VARIANTS_OF_MODE["several CPUs" if guest.cpus is not None else guest.mode]
         if variant is not None and variant not in fitting:
             system.mistake(
-                f'The kernel `{variant}` does not run with mode "{guest.mode}"; there are '
+                f"The kernel `{variant}` does not run with {_kind_of_linux(guest)}; there are "
                 f"{', '.join(f'build/linux/{name}/vmlinux' for name in fitting)} for it.",
-                (*base, "kernel"), (*base, "mode"),
+                (*base, "kernel"), (*base, "mode"), (*base, "cpus"),
             )  # fmt: skip
 
 

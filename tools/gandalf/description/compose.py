@@ -13,7 +13,15 @@ from gandalf.base.abi import abi
 from gandalf.base.paths import UserError
 from gandalf.description import linux_boot
 from gandalf.description.check import Checked
-from gandalf.description.description import Channel, Guest, LinuxGuest, Machine, RtosGuest, System
+from gandalf.description.description import (
+    Channel,
+    Guest,
+    LinuxGuest,
+    Machine,
+    RtosGuest,
+    System,
+    cpus_of,
+)
 from gandalf.description.guests import Loaded
 from gandalf.description.layout import Region, align_up
 from gandalf.description.table import Table, TableChannel, TableGuest, TableImage
@@ -25,6 +33,8 @@ _IMAGE_ALIGNMENT = 16
 def _kind(guest: Guest) -> int:
     if isinstance(guest, RtosGuest):
         return abi()["KIND_RTOS"]
+    if guest.cpus is not None:
+        return abi()["KIND_LINUX_SMP"]
     return abi()["KIND_LINUX_DEDICATED" if guest.mode == "dedicated" else "KIND_LINUX_SHARED"]
 
 
@@ -58,7 +68,9 @@ def _table_guest(guest: Guest, loaded: Loaded, region: Region) -> TableGuest:
         interrupts=sum(1 << number for number in set(guest.interrupts)),
         flags=_flags(guest),
         watchdog_ms=guest.watchdog_ms,
-        cpu=guest.cpu,
+        cpu=cpus_of(guest)[0],
+        vcpu_count=len(cpus_of(guest)),
+        vcpu_cpus=tuple(cpus_of(guest)),
         port_ranges=tuple((ports.first, ports.last) for ports in guest.ports),
     )
 

@@ -143,6 +143,9 @@ class LinuxGuest(_Guest):
 
     kind: Literal["linux"]
     mode: Literal["shared", "dedicated"] = "shared"
+    cpus: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=8)] | None = (
+        None
+    )
     kernel: str
     initrd: str | None = None
     command_line: str = "console=ttyS0"
@@ -163,6 +166,13 @@ class RtosGuest(_Guest):
 
 
 Guest = LinuxGuest | RtosGuest
+
+
+def cpus_of(guest: Guest) -> list[int]:
+    """Return the CPUs that a guest has a vCPU on, that which boots it first."""
+    if isinstance(guest, LinuxGuest) and guest.cpus is not None:
+        return guest.cpus
+    return [guest.cpu]
 
 
 class Channel(_Model):

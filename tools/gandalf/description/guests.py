@@ -14,7 +14,7 @@ from typing import get_args
 from gandalf.base.abi import abi
 from gandalf.base.paths import BUILD, ROOT, UserError, shown
 from gandalf.base.toml_lines import Location
-from gandalf.description import linux_boot
+from gandalf.description import linux_boot, mp_table
 from gandalf.description.description import Guest, LinuxGuest, RtosGuest, System, size_text
 from gandalf.description.images import Image, ImageError, Segment, read_kernel, read_rtos
 from gandalf.guests.places import Variant
@@ -169,7 +169,8 @@ class _Loader:
 
     def linux(self, guest: LinuxGuest, deterministic: bool) -> Loaded | None:
         number = abi()["COMMAND_LINE_ROOM"]
-        line = linux_boot.command_line(guest.command_line, deterministic, number)
+        several = guest.cpus is not None
+        line = linux_boot.command_line(guest.command_line, deterministic, number, several)
         room = linux_boot.COMMAND_LINE_SIZE - number
         if len(line.text) > room:
             self._mistake(
@@ -235,6 +236,9 @@ class _Loader:
         parts = [("kernel", part) for part in kernel.segments]
         parts += [("boot parameters", page), ("command line", text)]
         parts += [("initrd", ramdisk)] if ramdisk else []
+        if guest.cpus is not None:
+            table = mp_table.mp_table(len(guest.cpus))
+            parts.append(("MP table", Segment(mp_table.ADDRESS, table, mp_table.SIZE)))
         return Loaded(tuple(parts), kernel.entry, True, number=start + line.number)
 
 

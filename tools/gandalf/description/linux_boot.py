@@ -24,6 +24,8 @@ TOOL_OPTIONS = (
     "reservetop=64M", "clearcpuid=sep,smap,smep,umip", "idle=halt", "noapic", "nolapic",
     "tsc=reliable",
 )  # fmt: skip
+# With several vCPUs it has a local APIC for each, by a driver of ours.
+SMP_OPTIONS = tuple(option for option in TOOL_OPTIONS if option != "nolapic") + ("apic=gandalf",)
 # With these two runs print the same addresses.
 DETERMINISTIC_OPTIONS = ("nokaslr", "norandmaps")
 
@@ -55,20 +57,21 @@ def _split(own: str) -> tuple[str, str]:
     return own, ""
 
 
-def command_line(own: str, deterministic: bool, room: int) -> CommandLine:
+def command_line(own: str, deterministic: bool, room: int, several: bool = False) -> CommandLine:
     """Return the command line: the user's words, then those that Linux needs on Gandalf.
 
     Behind "--" Linux would give them to init: so they come before it. room: for the number.
+    several: the guest has several vCPUs.
     """
     kernels, inits = _split(own)
-    added = TOOL_OPTIONS + (DETERMINISTIC_OPTIONS if deterministic else ())
+    added = (SMP_OPTIONS if several else TOOL_OPTIONS) + (DETERMINISTIC_OPTIONS if deterministic else ())
     line = " ".join([kernels.strip(), *added, "tsc_early_khz="]).strip()
     return CommandLine((line + (inits and " " * room + inits)).encode(), len(line))
 
 
 def clashing_options(own: str) -> list[str]:
     """Return the words of a user's command line that the tool or the VMM sets itself."""
-    names = {option.partition("=")[0] for option in TOOL_OPTIONS} | {"tsc_early_khz"}
+    names = {option.partition("=")[0] for option in TOOL_OPTIONS + SMP_OPTIONS} | {"tsc_early_khz"}
     return [word for word in _split(own)[0].split() if word.partition("=")[0] in names]
 
 

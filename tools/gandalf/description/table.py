@@ -50,6 +50,8 @@ class TableGuest:
     flags: int
     watchdog_ms: int = 0
     cpu: int = 0
+    vcpu_count: int = 1
+    vcpu_cpus: tuple[int, ...] = (0,)
     port_ranges: tuple[tuple[int, int], ...] = ()
 
 
@@ -90,7 +92,9 @@ class Table:
         _fill(raw, self, ("guests", "images", "channels"))
         for number, guest in enumerate(self.guests):
             target = raw.guests[number]
-            _fill(target, guest, ("port_ranges",))
+            _fill(target, guest, ("port_ranges", "vcpu_cpus"))
+            for position, cpu in enumerate(guest.vcpu_cpus):
+                target.vcpu_cpus[position] = cpu
             target.port_range_count = len(guest.port_ranges)
             for position, (first, last) in enumerate(guest.port_ranges):
                 target.port_ranges[position].first = first
@@ -133,7 +137,9 @@ def unpack(content: bytes) -> Table:
     for item in raw.guests[: raw.guest_count]:
         ranges = item.port_ranges[: item.port_range_count]
         ports = tuple((part.first, part.last) for part in ranges)
-        guests.append(TableGuest(**_values(item, TableGuest, ("port_ranges",)), port_ranges=ports))
+        cpus = tuple(item.vcpu_cpus[: item.vcpu_count])
+        values = _values(item, TableGuest, ("port_ranges", "vcpu_cpus"))
+        guests.append(TableGuest(**values, port_ranges=ports, vcpu_cpus=cpus))
     images = [TableImage(**_values(item, TableImage, ())) for item in raw.images[: raw.image_count]]
     channels = [
         TableChannel(**_values(item, TableChannel, ("guests",)), guests=tuple(item.guests))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the kernel of the Linux guest in four variants."""
+"""Builds the kernel of the Linux guest in six variants."""
 
 import os
 import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from unidiff.patch import PatchSet
@@ -87,8 +87,9 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
 
     `native` is Debian's source without a changed line, `dedicated` has those lines of the patch
     that only make it faster, `patched` has all and runs on a shared CPU, and `attack` is `patched`
-    with the attack driver. Each has our other drivers. Beside vmlinux are System.map and
-    arch/x86/boot/bzImage.
+    with the attack driver. `smp` is for several vCPUs: it has a patch, a driver and a part of the
+    configuration of its own. `smp-native` has that configuration and not a changed line. Each has
+    our other drivers. Beside vmlinux are System.map and arch/x86/boot/bzImage.
     """
     places = Places(root)
     package = kernel_package(places)
@@ -104,12 +105,12 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
             start = time.monotonic()
             source = prepare_source(places, package, _tree(variant), log)
             _add_drivers(places, source)
-            if variant != "native":
+            if _tree(variant) != "native":
                 _update_file(source / HEADER_FILE, read_input(places.header))
             if variant == "attack":
                 _copy_objects(output)
             else:
-                _configure(places, source, output)
+                _configure(places.fragments(variant), source, output)
             _compile(variant, source, output, log)
             write_stamp(output, stamp)
             log(f"guest kernel ({variant}) built in {elapsed(start)}")
@@ -127,23 +128,27 @@ def _kernel_inputs(variant: Variant, places: Places, package: Package) -> Iterat
     """Give everything that a kernel build depends on."""
     yield f"{RECIPE} {package.sha256} {SOURCE_EXCLUDES} {KBUILD_ENVIRONMENT}".encode()
     yield compiler_version()
-    yield read_input(places.fragment)
+    for fragment in places.fragments(variant):
+        yield read_input(fragment)
     yield DRIVER_LINE
     for name, path in places.driver_files().items():
         yield name.encode()
         yield read_input(path)
-    if variant != "native":
-        yield read_patch(places.patch, _tree(variant))
+    tree = _tree(variant)
+    if tree != "native":
+        yield read_patch(places.patch_of(tree), tree)
         yield HEADER_FILE.encode()
         yield read_input(places.header)
 
 
 def _tree(variant: Variant) -> Tree:
-    return "patched" if variant == "attack" else variant
+    if variant == "attack":
+        return "patched"
+    return "native" if variant == "smp-native" else variant
 
 
 def read_patch(patch: Path, tree: Tree) -> bytes:
-    """Return what of the patch is for a tree: all of it, or all but the interrupt flag's lines."""
+    """Return what of its patch is for a tree: all of it, or all but the interrupt flag's lines."""
     content = read_input(patch)
     if tree != "dedicated":
         return content
@@ -164,10 +169,10 @@ def prepare_source(places: Places, package: Package, tree: Tree, log: Log) -> Pa
     if tree == "native":
         return native
     target = places.source(tree)
-    stamp = digest_of(stamp.encode(), read_patch(places.patch, tree), DRIVER_LINE)
+    stamp = digest_of(stamp.encode(), read_patch(places.patch_of(tree), tree), DRIVER_LINE)
     if not is_stamped(target, stamp):
         remove_folder(target)
-        _patch_source(native, target, places.patch, tree)
+        _patch_source(native, target, places.patch_of(tree), tree)
         write_stamp(target, stamp)
     return target
 
@@ -247,8 +252,8 @@ def _copy_objects(output: Path) -> None:
     (output / STAMP).unlink()
 
 
-def _configure(places: Places, source: Path, output: Path) -> None:
-    """Write output/.config: tinyconfig, then the fragment, then the defaults of what is new."""
+def _configure(fragments: Sequence[Path], source: Path, output: Path) -> None:
+    """Write output/.config: tinyconfig, then the fragments, then the defaults of what is new."""
     output.mkdir(parents=True, exist_ok=True)
     (output / STAMP).unlink(missing_ok=True)
     make = ["make", "--silent", f"O={output}", "ARCH=i386"]
@@ -256,7 +261,7 @@ def _configure(places: Places, source: Path, output: Path) -> None:
     with (output / "configure.log").open("w", encoding="utf-8") as log_file:
         for command in (
             [*make, "tinyconfig"],
-            [*merge, str(places.fragment)],
+            [*merge, *(str(fragment) for fragment in fragments)],
             [*make, "olddefconfig"],
         ):
             result = subprocess.run(
@@ -272,25 +277,29 @@ def _configure(places: Places, source: Path, output: Path) -> None:
                 raise UserError(
                     f"The guest kernel cannot be configured: see {shown(output)}/configure.log."
                 )
-    check_configuration(places.fragment, output / ".config")
+    check_configuration(fragments, output / ".config")
 
 
-def check_configuration(fragment: Path, configuration: Path) -> None:
-    """Raise UserError if a line of the fragment is not what the configuration says.
+def check_configuration(fragments: Sequence[Path], configuration: Path) -> None:
+    """Raise UserError if a line of the fragments is not what the configuration says.
 
-    Neither may the fragment say that the kernel can be preempted, which no mode is made for.
+    Of two lines for the same option the last one counts. Neither may they say that the kernel can
+    be preempted, which no mode is made for.
     """
-    wanted = read_configuration(fragment)
+    wanted: dict[str, str] = {}
+    for fragment in fragments:
+        wanted |= read_configuration(fragment)
+    names = " and ".join(shown(fragment) for fragment in fragments)
     actual = read_configuration(configuration)
     if actual.get("CONFIG_PREEMPTION", "n") != "n":
         raise UserError(
             "The kernel would be preemptible (CONFIG_PREEMPTION), and no guest's may be: set "
-            f"CONFIG_PREEMPT_NONE in {shown(fragment)}."
+            f"CONFIG_PREEMPT_NONE in {names}."
         )
     lost = [name for name, value in wanted.items() if actual.get(name, "n") != value]
     if lost:
         raise UserError(
-            f"The kernel's configuration did not take {', '.join(lost)} of {shown(fragment)}: "
+            f"The kernel's configuration did not take {', '.join(lost)} of {names}: "
             "set what these options depend on, or remove them."
         )
 
@@ -310,7 +319,9 @@ def _make_variables(variant: Variant, source: Path) -> Iterator[str]:
     """Give what the kernel's make is told about a variant."""
     if variant == "attack":
         yield "GANDALF_ATTACK=y"
-    if variant != "native":
+    if variant == "smp":
+        yield "GANDALF_SMP=y"
+    if _tree(variant) != "native":
         # No line of the patch includes the header. KCPPFLAGS reaches all that is made for the
         # target, as it must: what unpacks the kernel includes the changed files, too.
         yield f"KCPPFLAGS=-include {source / HEADER_FILE}"

@@ -13,15 +13,17 @@ from typing import Literal
 
 from gandalf.base.paths import UserError, shown
 
-Variant = Literal["patched", "dedicated", "native", "attack"]
+Variant = Literal["patched", "dedicated", "native", "attack", "smp", "smp-native"]
 # Which of them run in each mode. The lines that make the interrupt flag a word in memory are needed
-# on a shared CPU, and wrong on a dedicated one, where the flag that counts is the processor's.
+# on a shared CPU, and wrong on a dedicated one, where the flag that counts is the processor's. A
+# dedicated Linux has one CPU, so `smp-native` runs without a VMM only.
 VARIANTS_OF_MODE: dict[str, tuple[Variant, ...]] = {
     "shared": ("patched", "attack"),
     "dedicated": ("native", "dedicated"),
+    "several CPUs": ("smp",),
 }
 # A copy of the kernel's sources.
-Tree = Literal["patched", "dedicated", "native"]
+Tree = Literal["patched", "dedicated", "native", "smp"]
 
 # Raised when the steps below change, so that old results are made again.
 RECIPE = 1
@@ -49,6 +51,15 @@ class Places:
         return self.inputs / "gandalf.patch"
 
     @property
+    def smp_patch(self) -> Path:
+        """The change of Linux's own sources for several CPUs, in the place of the other."""
+        return self.inputs / "gandalf-smp.patch"
+
+    def patch_of(self, tree: Tree) -> Path:
+        """The patch of a tree that has one."""
+        return self.smp_patch if tree == "smp" else self.patch
+
+    @property
     def header(self) -> Path:
         """The functions that the patch calls."""
         return self.inputs / "asm" / "gandalf.h"
@@ -57,6 +68,17 @@ class Places:
     def fragment(self) -> Path:
         """The kernel's configuration, as far as it differs from tinyconfig."""
         return self.inputs / "config.fragment"
+
+    @property
+    def smp_fragment(self) -> Path:
+        """What the configuration for several CPUs has other than that."""
+        return self.inputs / "smp.fragment"
+
+    def fragments(self, variant: Variant) -> tuple[Path, ...]:
+        """The fragments that a variant is configured with; a later one wins."""
+        if variant in ("smp", "smp-native"):
+            return self.fragment, self.smp_fragment
+        return (self.fragment,)
 
     @property
     def drivers(self) -> Path:

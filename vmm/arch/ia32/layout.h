@@ -31,7 +31,7 @@
 #define LAYOUT_COPY_FROM 0xFCC00000
 #define LAYOUT_COPY_TO 0xFCC01000
 #define LAYOUT_APIC 0xFCC02000
-/* The outboxes of all cores, a page each (core/message.h). */
+/* The outboxes of all cores, some pages each (core/message.h). */
 #define LAYOUT_OUTBOXES 0xFCC10000
 
 /* The memory of all RTOSes, one behind the other. */

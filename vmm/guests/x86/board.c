@@ -16,6 +16,7 @@
 #include "guests/x86/port.h"
 #include "lib/owner.h"
 #include "masked_state.h"
+#include "siblings.h"
 
 #define TABLE_PORTS 0x400u
 #define UART_PORT 0x3f8
@@ -77,7 +78,7 @@ void board_settle(struct x86 *x86)
 		x86->due ^= due;
 		if (due == BOARD_DUE_UART)
 			uart_exchange(x86->board);
-		else
+		else if (!due_is_of_siblings(x86, due))
 			clock_settle(x86->board, due);
 		chips_pause();
 	}

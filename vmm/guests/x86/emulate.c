@@ -11,6 +11,7 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
 #include "guests/x86/board.h"
+#include "siblings.h"
 
 typedef enum emulated (*emulate_function)(const struct emulation *e);
 
@@ -26,6 +27,8 @@ static enum emulated emulate_in(const struct emulation *e)
 	u32 value;
 
 	work_end(port_in);
+	if (port_is_asked(e->x86, port_operand(e), size, NULL, e->decoded.length))
+		return EMULATED_JUMP;
 	value = port_read(e->x86, port_operand(e), size);
 	e->frame->eax = (e->frame->eax & ~mask) | (value & mask);
 	return EMULATED_NEXT;
@@ -34,6 +37,8 @@ static enum emulated emulate_in(const struct emulation *e)
 static enum emulated emulate_out(const struct emulation *e)
 {
 	work_end(port_out);
+	if (port_is_asked(e->x86, port_operand(e), e->decoded.size, &e->frame->eax, e->decoded.length))
+		return EMULATED_JUMP;
 	port_write(e->x86, port_operand(e), e->decoded.size, e->frame->eax);
 	return EMULATED_NEXT;
 }
@@ -57,6 +62,7 @@ static void emulate(const struct emulation *e)
 
 	vcpu_count(e->x86->vcpu, COUNTER_emulations);
 	trace_fast(e->x86->vcpu->id, TRACE_emulate, e->decoded.operation, e->frame->eip);
+	flushes_follow(e->x86);
 	result = functions[e->decoded.operation](e);
 	if (result == EMULATED_NEXT)
 		e->frame->eip += e->decoded.length;

@@ -7,6 +7,7 @@
 #include "guests/x86/emulation.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
+#include "siblings.h"
 
 enum emulated emulate_cli(const struct emulation *e)
 {
@@ -23,7 +24,7 @@ enum emulated emulate_hlt(const struct emulation *e)
 	e->frame->eip += e->decoded.length;
 	vcpu_count(x86->vcpu, COUNTER_halts);
 	if (linux_interrupt_flag(x86) == 0)
-		vm_power_off(x86->vm);
+		halt_for_ever(x86);
 	else if (!x86->interrupt_waits)
 		vcpu_halt(x86->vcpu);
 	return EMULATED_JUMP;

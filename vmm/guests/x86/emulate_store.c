@@ -9,6 +9,7 @@
 #include "guests/x86/linux.h"
 #include "lib/string.h"
 #include "platform/pc/apic.h"
+#include "siblings.h"
 
 MUST_CHECK static bool store_begin(struct emulation *e, struct x86 *x86, u32 *value)
 {
@@ -84,7 +85,7 @@ void emulate_store(struct x86 *x86, u32 linear, bool to_apic)
 	}
 	e.frame->eip += e.decoded.length;
 	if (to_apic)
-		upcall_apic_write(x86, linear % PAGE_SIZE, value);
+		apic_store(x86, linear % PAGE_SIZE, value);
 	else
 		gdt_store(x86, linear, value);
 	x86->shadow.protected_page = to_apic ? 0 : linear & PTE_FRAME;

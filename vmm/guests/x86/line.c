@@ -8,6 +8,7 @@
 #include "core/work.h"
 #include "guests/x86/port.h"
 #include "masked_state.h"
+#include "siblings.h"
 
 void chips_pause(void)
 {
@@ -19,19 +20,13 @@ void line_look(struct board *board)
 	struct x86 *x86 = board->x86;
 
 	EXPECTS_MASKED();
-	x86->interrupt_waits = pic_pending(&board->pic) >= 0;
+	x86->interrupt_waits = interrupt_waits(board);
 	vcpu_notify_if(x86->vcpu, x86->interrupt_waits);
 }
 
 void line_chip_is_due(struct board *board, u8 due)
 {
-	struct x86 *x86 = board->x86;
-	struct vcpu *vcpu = x86->vcpu;
-
-	x86->due |= due;
-	x86->slept |= vcpu->state == VCPU_HALTED ||
-		     (vcpu->state == VCPU_PAUSED && vcpu->paused == VCPU_HALTED);
-	vcpu_notify(vcpu);
+	x86_becomes_due(board->x86, due);
 }
 
 unsigned line_acknowledge(struct board *board)

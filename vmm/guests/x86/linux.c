@@ -25,6 +25,8 @@
 #include "lib/format.h"
 #include "masked_state.h"
 #include "platform/pc/apic.h"
+#include "siblings.h"
+#include "whole.h"
 
 /* Linux's 32-bit boot protocol (Documentation/x86/boot.rst) wants flat segments,
  * paging off, and the address of the boot parameters in ESI. */
@@ -75,12 +77,14 @@ static void deliver_due(struct vcpu *vcpu, struct x86 *x86)
 
 APART static void deliver_waiting(struct vcpu *vcpu, struct x86 *x86)
 {
+	if (siblings_hold(x86))
+		return;
 	if (x86->direct_count != 0)
 		deliver_direct(x86);
 	if (x86->due != 0)
 		deliver_due(vcpu, x86);
 	while (x86->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupt_flag(x86) != 0) {
-		unsigned vector = line_acknowledge(x86->board);
+		unsigned vector = interrupt_acknowledge(x86);
 
 		work_begin(vcpu);
 		trace(TRACE_deliver, vector, vcpu->frame->eip);
@@ -121,7 +125,7 @@ static void linux_interrupt(struct vcpu *vcpu, unsigned number)
 
 static void linux_console(struct vcpu *vcpu)
 {
-	if (!vcpu->x86->dedicated)
+	if (!vcpu->x86->dedicated && !vm_is_part(vcpu->vm))
 		board_console(vcpu->vm->board);
 }
 
@@ -130,6 +134,8 @@ static void linux_console(struct vcpu *vcpu)
 static u32 hypercall_flush(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
+
+	flush_tell(vcpu->x86, frame->ebx, frame->ecx, frame->edx);
 	shadow_flush(vcpu->x86, frame->ebx, frame->ecx, frame->edx);
 	return 0;
 }
@@ -258,7 +264,8 @@ static void linux_start(struct vcpu *vcpu)
 	struct frame *frame = switch_prepare(vcpu);
 
 	schedule_breathe();
-	command_line_complete(guest);
+	if (!vm_is_part(vcpu->vm))
+		command_line_complete(guest);
 	schedule_breathe();
 	x86->cr0 = CR0_PE | CR0_ET;
 	x86->cr3 = x86->cr4 = x86->tss_base = 0;
@@ -276,7 +283,9 @@ static void linux_start(struct vcpu *vcpu)
 			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_DATA, true));
 	segment_allow_ports(vcpu, POST_PORT, POST_PORT);
 	schedule_breathe();
-	board_reset(x86->board);
+	if (!vm_is_part(vcpu->vm))
+		board_reset(x86->board);
+	siblings_start(x86);
 	if (x86->dedicated)
 		direct_begin(vcpu);
 	frame->cs = BOOT_CODE | 1;
@@ -289,7 +298,9 @@ static void linux_start(struct vcpu *vcpu)
 
 static void linux_stop(struct vcpu *vcpu)
 {
-	board_stop(vcpu->vm->board);
+	if (!vm_is_part(vcpu->vm))
+		board_stop(vcpu->vm->board);
+	siblings_stop(vcpu->x86);
 	if (vcpu->x86->dedicated)
 		direct_end();
 }
@@ -352,7 +363,8 @@ bool linux_create(struct vm *vm)
 	vm->vcpus->x86 = x86;
 	vm->vcpus->operations = &linux_operations;
 	hypercall_give(vm->vcpus);
-	board_create(x86);
+	if (!vm_is_part(vm))
+		board_create(x86);
 	if (x86->dedicated)
 		x86->shadow.apic = apic_base;
 	return (!x86->dedicated || upcall_create(x86->vcpu)) && shadow_create(x86);

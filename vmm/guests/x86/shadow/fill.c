@@ -6,6 +6,7 @@
 #include "guests/x86/shadow/directory.h"
 #include "guests/x86/shadow/view.h"
 #include "guests/x86/shadow/walk.h"
+#include "entry_access.h"
 
 /* How many entries around a page fault are filled with it. It is a power of two. */
 #define PREFILL 16u
@@ -100,8 +101,8 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 		*error = (cause & (PF_W | PF_U)) | PF_P;
 		return SHADOW_FAULT;
 	}
-	entry |= PTE_A | (cause & PF_W) * (PTE_D / PF_W);
-	*guest = entry;
+	if (!entry_add(guest, &entry, PTE_A | (cause & PF_W) * (PTE_D / PF_W)))
+		return SHADOW_FILLED;
 	frame = entry & PTE_FRAME;
 	if (linear >= SHADOW_KERNEL || frame >= shadow->memory_size ||
 	    frame == shadow->protected_frame)
@@ -124,17 +125,18 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 static enum shadow_result fill_large(struct x86 *x86, u32 linear, u32 *guest, u32 *error)
 {
 	struct shadow *shadow = &x86->shadow;
-	u32 small;
+	u32 entry = *guest, small;
 
 	*error = (*error & (PF_W | PF_U)) | PF_P;
-	if (linear >= GANDALF_BASE || (*error & ~*guest & (PF_W | PF_U)) != 0)
+	if (linear >= GANDALF_BASE || (*error & ~entry & (PF_W | PF_U)) != 0)
 		return SHADOW_FAULT;
-	*guest |= PTE_A | (*error & PF_W ? PTE_D : 0);
-	small = view_large_as_small(*guest, linear);
-	if (!view_large_fits(shadow, *guest) ||
+	if (!entry_add(guest, &entry, PTE_A | (*error & PF_W ? PTE_D : 0)))
+		return SHADOW_FILLED;
+	small = view_large_as_small(entry, linear);
+	if (!view_large_fits(shadow, entry) ||
 	    write_target(shadow, small & PTE_FRAME, *error) != SHADOW_FILLED)
 		return fill_seldom(x86, linear, small, *error);
-	directory_set_large(x86, directory_index(linear), *guest);
+	directory_set_large(x86, directory_index(linear), entry);
 	return SHADOW_FILLED;
 }
 
@@ -180,7 +182,8 @@ enum shadow_result shadow_fill(struct x86 *x86, u32 linear, u32 *error)
 	vcpu_count(x86->vcpu, COUNTER_shadow_fills);
 	if (walk_is_large(x86, pde))
 		return fill_large(x86, linear, guest, error);
-	*guest |= PTE_A;
+	if (!entry_mark(guest, pde, PTE_A))
+		return SHADOW_FILLED;
 	return fill_small(x86, linear, pde, error);
 }
 

@@ -119,13 +119,18 @@ void shadow_flush_all(struct x86 *x86)
 	tlb_flush_global();
 }
 
+void shadow_forget(struct x86 *x86)
+{
+	directory_kernel_changes(&x86->shadow);
+	for (u32 i = 0; i < x86->shadow.space_limit; i++)
+		space_drop(space_at(&x86->shadow, i), x86);
+	shadow_flush_all(x86);
+}
+
 void shadow_protect(struct x86 *x86, u32 guest_frame)
 {
 	if (x86->shadow.protected_frame == guest_frame)
 		return;
-	directory_kernel_changes(&x86->shadow);
 	x86->shadow.protected_frame = guest_frame;
-	for (u32 i = 0; i < x86->shadow.space_limit; i++)
-		space_drop(space_at(&x86->shadow, i), x86);
-	shadow_flush_all(x86);
+	shadow_forget(x86);
 }

@@ -8,6 +8,7 @@
 #include "guests/x86/shadow/tlb.h"
 #include "guests/x86/shadow/view.h"
 #include "guests/x86/shadow/walk.h"
+#include "entry_access.h"
 
 /* Fills a part of a page table, from an address on, as the guest's directory entry pde says. */
 MUST_CHECK static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 pde)
@@ -38,8 +39,8 @@ static u32 kernel_sync_part(struct x86 *x86, u32 linear)
 	u32 pde = guest != NULL ? *guest : 0;
 
 	directory_kernel_changes(shadow);
-	if (pde & PTE_P)
-		*guest = pde |= PTE_A;
+	if ((pde & PTE_P) && !entry_add(guest, &pde, PTE_A))
+		return linear;
 	if ((pde & PTE_P) && walk_is_large(x86, pde) && view_large_fits(shadow, pde))
 		directory_set_large(x86, index, pde);
 	else if ((pde & PTE_P) && kernel_sync_table(x86, linear, pde))

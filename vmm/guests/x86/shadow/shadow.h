@@ -41,6 +41,7 @@ struct shadow {
 	bool caching;        /* the flush hypercall has been seen */
 	bool local_kernel;   /* kernel entries exist that are not global */
 	bool syncing;        /* the kernel half is being rebuilt, which finds such entries */
+	u32 apic_distance;   /* from that address to the frame that the guest reads; 0: the real one */
 	u32 space_frames[SHADOW_SPACE_FRAMES];
 	u16 hash[SHADOW_HASH]; /* index + 1 of the first space of each chain; 0: none */
 };
@@ -73,6 +74,8 @@ void shadow_flush_all(struct x86 *x86);
 void shadow_invalidate(struct x86 *x86, u32 linear);
 /* Does the flush hypercall: forgets the linear addresses from start to end - 1 of one space. */
 void shadow_flush(struct x86 *x86, u32 guest_directory, u32 start, u32 end);
+/* Forgets all that is shadowed. */
+void shadow_forget(struct x86 *x86);
 /* Keeps a guest-physical page read-only from now on, or none (SHADOW_NO_FRAME). */
 void shadow_protect(struct x86 *x86, u32 guest_frame);
 

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lives of guests with several vCPUs, as the whole and its parts agree on them (part.h).
+ * Interrupts are masked in all functions but whole_may_start().
+ */
+#include "core/part.h"
+
+#include "arch.h"
+#include "core/schedule.h"
+#include "lib/owner.h"
+#include "masked_state.h"
+
+OF_CORE struct vm *part_vm;
+OF_CORE static u32 own_life; /* that of the part on this core */
+
+static volatile struct part_page *own_page(void)
+{
+	return part_page_of(core.index);
+}
+
+static u32 life_of(const struct vm *vm)
+{
+	return part_page_of(vm->guest->cpu)->life[vm->index];
+}
+
+/* The life in which this core's vCPU of the guest was started. */
+static u32 life_here(const struct vm *vm)
+{
+	return vm_is_part(vm) ? own_life : life_of(vm);
+}
+
+static void whole_is_told(const struct vm *vm)
+{
+	message_send(vm->guest->cpu, MESSAGE_PART + vm->index);
+}
+
+void whole_ends(const struct vm *vm)
+{
+	EXPECTS_MASKED();
+	own_page()->life[vm->index]++;
+	for (u32 i = 1; i < vm->guest->vcpu_count; i++)
+		message_send(vm->guest->vcpu_cpus[i], MESSAGE_PART + vm->index);
+}
+
+/* A part may at any time. A core that has not come up has no part. */
+bool whole_may_start(const struct vm *vm)
+{
+	for (u32 i = 1; i < vm->guest->vcpu_count && !vm_is_part(vm); i++) {
+		u32 cpu = vm->guest->vcpu_cpus[i];
+
+		if (outbox_of(cpu)->alive != 0 &&
+		    part_page_of(cpu)->ended[vm->index] != life_of(vm))
+			return false;
+	}
+	return true;
+}
+
+void part_is_released(struct vm *vm)
+{
+	if (!vm_is_part(vm) || vm->unreleased || vm_is_alive(vm) ||
+	    own_page()->ended[vm->index] == life_of(vm))
+		return;
+	own_page()->ended[vm->index] = life_of(vm);
+	whole_is_told(vm);
+}
+
+/* What has become of the whole: its parts go down with it. */
+static void part_follows(struct vm *vm)
+{
+	if (vm_is_alive(vm) && own_life != life_of(vm))
+		vm_halt(vm);
+	part_is_released(vm);
+}
+
+/* Returns whether every vCPU that runs has halted for ever. Those that do not run have ended, or
+ * were never started in this life. */
+static bool all_parked(const struct vm *vm)
+{
+	u32 life = life_of(vm);
+
+	for (u32 i = 0; i < vm->guest->vcpu_count; i++) {
+		volatile struct part_page *page = part_page_of(vm->guest->vcpu_cpus[i]);
+
+		if (page->parked[vm->index] != life + 1 && (i == 0 || page->ended[vm->index] != life))
+			return false;
+	}
+	return true;
+}
+
+static bool any_failed(const struct vm *vm)
+{
+	for (u32 i = 1; i < vm->guest->vcpu_count; i++)
+		if (part_page_of(vm->guest->vcpu_cpus[i])->failed[vm->index] == life_of(vm) + 1)
+			return true;
+	return false;
+}
+
+static void whole_learns(struct vm *vm)
+{
+	if (vm->state == GANDALF_STATE_STARTING)
+		schedule_housekeeping(HOUSEKEEPING_START);
+	else if (!vm_is_alive(vm))
+		return;
+	else if (any_failed(vm))
+		vm_halt(vm);
+	else if (all_parked(vm))
+		vm_power_off(vm);
+}
+
+static void part_serve(UNUSED u32 from, u32 place)
+{
+	struct vm *vm = &vms[place];
+
+	if (place >= core.vm_count || !vm_is_here(vm->guest))
+		return;
+	if (vm_is_part(vm))
+		part_follows(vm);
+	else
+		whole_learns(vm);
+}
+MESSAGES_SERVED(MESSAGE_PART, GANDALF_GUESTS_MAXIMUM, part_serve);
+
+void part_parks(struct vm *vm)
+{
+	EXPECTS_MASKED();
+	own_page()->parked[vm->index] = life_here(vm) + 1;
+	if (vm_is_part(vm))
+		whole_is_told(vm);
+	else
+		whole_learns(vm);
+}
+
+void part_fails(struct vm *vm)
+{
+	own_page()->failed[vm->index] = own_life + 1;
+	whole_is_told(vm);
+}
+
+void part_start(const struct vm *vm, u32 cpu, u32 entry)
+{
+	EXPECTS_MASKED();
+	own_page()->start[cpu].guest = vm->index;
+	own_page()->start[cpu].life = life_here(vm);
+	own_page()->start[cpu].entry = entry;
+	message_send(cpu, MESSAGE_START);
+}
+
+/* A part that runs is not started again, unless it has halted for ever. */
+static void start_serve(u32 from, UNUSED u32 number)
+{
+	u32 place = part_page_of(from)->start[core.index].guest;
+	u32 life = part_page_of(from)->start[core.index].life;
+	struct vm *vm = &vms[place];
+
+	if (place >= core.vm_count || vm != part_vm || !vm_is_part(vm) || life != life_of(vm))
+		return;
+	if (vm_is_alive(vm)) {
+		if (own_page()->parked[place] != life + 1)
+			return;
+		vm_halt(vm);
+	}
+	own_life = life;
+	own_page()->parked[place] = 0;
+	own_page()->ended[place] = life - 1;
+	vm->entry = part_page_of(from)->start[core.index].entry;
+	vm_request_start(vm);
+}
+MESSAGES_SERVED(MESSAGE_START, 1, start_serve);
+
+bool part_shows_life(const struct vm *vm)
+{
+	if (!vm_is_part(vm))
+		return false;
+	message_send(vm->guest->cpu, MESSAGE_LIFE);
+	return true;
+}
+
+static void life_serve(UNUSED u32 from, UNUSED u32 number)
+{
+	if (part_vm != NULL && !vm_is_part(part_vm) && vm_is_alive(part_vm))
+		vm_show_life(part_vm);
+}
+MESSAGES_SERVED(MESSAGE_LIFE, 1, life_serve);
+
+/* What the description of such a guest must keep to (core/table.c). */
+
+u32 guest_cpus(const struct gandalf_guest *guest)
+{
+	u32 cpus = 0;
+
+	for (u32 i = 0; i < guest->vcpu_count; i++)
+		cpus |= 1u << guest->vcpu_cpus[i];
+	return cpus;
+}
+
+bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_guest *guest)
+{
+	u32 count = guest->vcpu_count, cpus = 0;
+
+	if (count == 0 || count > GANDALF_CPUS_MAXIMUM || guest->vcpu_cpus[0] != guest->cpu ||
+	    (guest->kind == GANDALF_KIND_LINUX_SMP) != (count > 1))
+		return false;
+	for (u32 i = 0; i < count; i++) {
+		u32 cpu = guest->vcpu_cpus[i];
+
+		if (cpu >= table->cpus || (i != 0 && cpu == 0) || (cpus >> cpu & 1) != 0)
+			return false;
+		cpus |= 1u << cpu;
+	}
+	return true;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The virtual local APIC. Which interrupt comes next follows from IRR, ISR and TPR; when the timer
+ * expires follows from its count, its divisor and the time at which it was started.
+ */
+#include "device/local_apic.h"
+
+#include "abi/gandalf.h"
+#include "lib/math.h"
+#include "lib/string.h"
+
+/* Offsets of the registers (SDM vol. 3, table 10-1). */
+enum {
+	ID = 0x20, VERSION = 0x30, TPR = 0x80, PPR = 0xa0, EOI = 0xb0, LDR = 0xd0, DFR = 0xe0,
+	SPURIOUS = 0xf0, ISR = 0x100, IRR = 0x200, ESR = 0x280, ICR_LOW = 0x300, ICR_HIGH = 0x310,
+	LVT_TIMER = 0x320, LVT_THERMAL = 0x330, LVT_PERFORMANCE = 0x340, LVT_LINT0 = 0x350,
+	LVT_LINT1 = 0x360, LVT_ERROR = 0x370, INITIAL_COUNT = 0x380, DIVIDE = 0x3e0,
+	AUTOMATIC_END = GANDALF_APIC_AUTOMATIC_END,
+};
+
+enum { FIRST_VECTOR = 16, VERSION_VALUE = 0x00050014, SPURIOUS_RESET = 0xff };
+#define LVT_MASKED 0x10000u
+#define LVT_PERIODIC 0x20000u
+#define LVT_MODE 0x700u
+#define LVT_EXTERNAL 0x700u
+#define APIC_ENABLED 0x100u
+
+/* What a register keeps of a store. */
+struct kept {
+	u16 offset;
+	u32 bits;
+};
+
+static const struct kept kept[] = {
+	{TPR, 0xff}, {LDR, 0xff000000}, {DFR, 0xf0000000}, {SPURIOUS, 0x1ff},
+	{ICR_LOW, 0x000ccfff & ~0x1000u}, {ICR_HIGH, 0xff000000}, {LVT_TIMER, 0x300ff},
+	{LVT_THERMAL, 0x107ff}, {LVT_PERFORMANCE, 0x107ff}, {LVT_LINT0, 0x1a7ff},
+	{LVT_LINT1, 0x1a7ff}, {LVT_ERROR, 0x100ff}, {INITIAL_COUNT, ~0u}, {DIVIDE, 0xb},
+	{AUTOMATIC_END, 1},
+};
+
+static inline u32 *at(const struct local_apic *apic, u32 offset)
+{
+	return &apic->page[offset / sizeof(u32)];
+}
+
+/* Requests and interrupts in service */
+
+static int highest(const u32 *words, u8 summary)
+{
+	u32 word;
+
+	if (summary == 0)
+		return -1;
+	word = 31 - (u32)__builtin_clz(summary);
+	return (int)(word * 32 + 31 - (u32)__builtin_clz(words[word]));
+}
+
+/* Shows a word of IRR or ISR to the guest, and notes whether it is 0. */
+static void word_show(struct local_apic *apic, u32 offset, const u32 *words, u8 *summary, u32 word)
+{
+	*at(apic, offset + word * 16) = words[word];
+	*summary &= (u8)~(1u << word);
+	if (words[word] != 0)
+		*summary |= (u8)(1u << word);
+}
+
+static void request_set(struct local_apic *apic, u32 vector, bool wanted)
+{
+	u32 bit = 1u << vector % 32, word = vector / 32;
+
+	apic->request[word] = (apic->request[word] & ~bit) | (wanted ? bit : 0);
+	word_show(apic, IRR, apic->request, &apic->requested, word);
+}
+
+static void service_set(struct local_apic *apic, u32 vector, bool wanted)
+{
+	u32 bit = 1u << vector % 32, word = vector / 32;
+
+	apic->service[word] = (apic->service[word] & ~bit) | (wanted ? bit : 0);
+	word_show(apic, ISR, apic->service, &apic->served, word);
+}
+
+/* The processor priority (SDM vol. 3, section 10.8.3.1). */
+static u32 priority_of(const struct local_apic *apic)
+{
+	u32 task = *at(apic, TPR);
+	int served = highest(apic->service, apic->served);
+
+	if (served < 0 || task >> 4 >= (u32)served >> 4)
+		return task;
+	return (u32)served & 0xf0;
+}
+
+void local_apic_request(struct local_apic *apic, u32 vector)
+{
+	if (vector >= FIRST_VECTOR && vector <= 0xff)
+		request_set(apic, vector, true);
+}
+
+int local_apic_pending(const struct local_apic *apic)
+{
+	int vector;
+
+	if (apic->requested == 0 || (*at(apic, SPURIOUS) & APIC_ENABLED) == 0)
+		return -1;
+	vector = highest(apic->request, apic->requested);
+	return (u32)vector >> 4 > priority_of(apic) >> 4 ? vector : -1;
+}
+
+u32 local_apic_acknowledge(struct local_apic *apic)
+{
+	u32 vector = (u32)local_apic_pending(apic);
+
+	request_set(apic, vector, false);
+	if (*at(apic, AUTOMATIC_END) == 0)
+		service_set(apic, vector, true);
+	*at(apic, PPR) = priority_of(apic);
+	return vector;
+}
+
+static void service_end(struct local_apic *apic)
+{
+	int vector = highest(apic->service, apic->served);
+
+	if (vector >= 0)
+		service_set(apic, (u32)vector, false);
+}
+
+bool local_apic_takes_external(const struct local_apic *apic)
+{
+	u32 entry = *at(apic, LVT_LINT0);
+
+	if ((*at(apic, SPURIOUS) & APIC_ENABLED) == 0)
+		return apic->first;
+	return (entry & (LVT_MASKED | LVT_MODE)) == LVT_EXTERNAL;
+}
+
+/* The timer */
+
+/* Returns by how many bits the bus clock is shifted to count: 1 to 7, or 0. */
+static u32 divide_shift(const struct local_apic *apic)
+{
+	u32 value = *at(apic, DIVIDE);
+
+	return ((value & 3) + (value >> 1 & 4) + 1) & 7;
+}
+
+static u64 period_of(const struct local_apic *apic)
+{
+	return (u64)*at(apic, INITIAL_COUNT) << divide_shift(apic);
+}
+
+/* Returns the whole periods that have passed by now. */
+static u64 periods_by(const struct local_apic *apic, u64 now)
+{
+	u64 passed = (now - apic->start) >> divide_shift(apic);
+
+	return divide_u64(passed, *at(apic, INITIAL_COUNT), NULL);
+}
+
+static bool timer_runs(const struct local_apic *apic)
+{
+	return *at(apic, INITIAL_COUNT) != 0 && !apic->expired;
+}
+
+u64 local_apic_deadline(const struct local_apic *apic)
+{
+	if (!timer_runs(apic) || (*at(apic, LVT_TIMER) & LVT_MASKED))
+		return TIME_NEVER;
+	return apic->start + (apic->taken + 1) * period_of(apic);
+}
+
+bool local_apic_expire(struct local_apic *apic, u64 now)
+{
+	u32 entry = *at(apic, LVT_TIMER);
+	u64 periods;
+
+	if (!timer_runs(apic) || (periods = periods_by(apic, now)) <= apic->taken)
+		return false;
+	apic->taken = periods;
+	apic->expired = (entry & LVT_PERIODIC) == 0;
+	if (entry & LVT_MASKED)
+		return false;
+	local_apic_request(apic, entry & 0xff);
+	return true;
+}
+
+/* Begins a count. A change of the divisor counts as that, too. */
+static void timer_begin(struct local_apic *apic, u64 now)
+{
+	apic->start = now;
+	apic->taken = 0;
+	apic->expired = false;
+}
+
+/* Stores */
+
+static void all_mask(struct local_apic *apic)
+{
+	for (u32 offset = LVT_TIMER; offset <= LVT_ERROR; offset += 16)
+		*at(apic, offset) |= LVT_MASKED;
+}
+
+static void store_effect(struct local_apic *apic, u32 offset, u64 now)
+{
+	if (offset == INITIAL_COUNT || offset == DIVIDE)
+		timer_begin(apic, now);
+	if ((*at(apic, SPURIOUS) & APIC_ENABLED) == 0)
+		all_mask(apic);
+	*at(apic, PPR) = priority_of(apic);
+}
+
+bool local_apic_write(struct local_apic *apic, u32 offset, u32 value, u64 now)
+{
+	local_apic_expire(apic, now);
+	if (offset == EOI)
+		service_end(apic);
+	for (u32 i = 0; i < ARRAY_SIZE(kept); i++)
+		if (kept[i].offset == offset) {
+			*at(apic, offset) = value & kept[i].bits;
+			if (offset == DFR)
+				*at(apic, offset) |= 0x0fffffff;
+			store_effect(apic, offset, now);
+			return offset != ICR_LOW && offset != ICR_HIGH;
+		}
+	*at(apic, PPR) = priority_of(apic);
+	return offset == EOI;
+}
+
+void local_apic_reset(struct local_apic *apic, u32 *page, u32 id, bool first)
+{
+	memset(page, 0, 1024 * sizeof(u32));
+	*apic = (struct local_apic){.page = page, .first = first};
+	*at(apic, ID) = id << 24;
+	*at(apic, VERSION) = VERSION_VALUE;
+	*at(apic, DFR) = ~0u;
+	*at(apic, SPURIOUS) = SPURIOUS_RESET;
+	all_mask(apic);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ports of vCPUs that do not have the mainboard. Such a vCPU writes what it wants into its
+ * core's page and waits; the first vCPU, which alone touches the chips, does it when it is about to
+ * go on, wakes up for it if it sleeps, and writes the answer into the page of its own core.
+ */
+#include "core/work.h"
+#include "guests/x86/board.h"
+#include "guests/x86/line.h"
+#include "guests/x86/smp/smp.h"
+#include "masked_state.h"
+
+#define REQUEST_OUT 0x80u
+#define REQUEST_SIZE 0x0fu
+
+void remote_port_ask(struct x86 *x86, u32 port, u32 size, const u32 *value, u32 length)
+{
+	volatile struct smp_page *page = smp_page_of(core.index);
+	struct smp *smp = x86->smp;
+
+	EXPECTS_MASKED();
+	vcpu_count(x86->vcpu, COUNTER_port_accesses);
+	page->port = port << 8 | (value != NULL ? REQUEST_OUT : 0) | size;
+	page->port_value = value != NULL ? *value : 0;
+	page->port_number++;
+	x86->due |= SMP_DUE_ASKS;
+	smp->asks_in = value == NULL;
+	smp->asks_size = size;
+	smp->asks_length = length;
+	message_send(x86->vm->guest->cpu, MESSAGE_PORT);
+	vcpu_halt(x86->vcpu);
+}
+
+bool remote_port_end(struct x86 *x86)
+{
+	volatile struct smp_page *home = smp_page_of(x86->vm->guest->cpu);
+	struct smp *smp = x86->smp;
+	u32 mask = smp->asks_size == 4 ? ~0u : (1u << 8 * smp->asks_size) - 1;
+	struct frame *frame = x86->vcpu->frame;
+
+	if (home->answers[core.index].number != smp_page_of(core.index)->port_number)
+		return false;
+	x86->due &= (u8)~SMP_DUE_ASKS;
+	if (smp->asks_in)
+		frame->eax = (frame->eax & ~mask) | (home->answers[core.index].value & mask);
+	frame->eip += smp->asks_length;
+	return true;
+}
+
+/* A reset of the guest by this access ends this life of it: then nobody waits for the answer. */
+static void port_answer(struct x86 *x86, u32 from)
+{
+	volatile struct smp_page *page = smp_page_of(from), *own = smp_page_of(core.index);
+	u32 request = page->port, number = page->port_number, value = page->port_value;
+
+	if (own->answers[from].number == number)
+		return;
+	if (request & REQUEST_OUT)
+		port_write(x86, (u16)(request >> 8), request & REQUEST_SIZE, value);
+	else
+		value = port_read(x86, (u16)(request >> 8), request & REQUEST_SIZE);
+	own->answers[from].value = value;
+	own->answers[from].number = number;
+	message_send(from, MESSAGE_PORT_DONE);
+}
+
+void remote_ports_serve(struct x86 *x86)
+{
+	const struct gandalf_guest *guest = x86->vm->guest;
+
+	for (u32 i = 1; i < guest->vcpu_count && x86->vcpu->state == VCPU_RUNNING; i++) {
+		port_answer(x86, guest->vcpu_cpus[i]);
+		chips_pause();
+	}
+}
+
+static void port_serve(UNUSED u32 from, UNUSED u32 number)
+{
+	if (part_vm != NULL && !vm_is_part(part_vm) && vm_is_alive(part_vm))
+		x86_becomes_due(part_vm->vcpus->x86, SMP_DUE_PORT);
+}
+MESSAGES_SERVED(MESSAGE_PORT, 1, port_serve);
+
+static void port_done_serve(UNUSED u32 from, UNUSED u32 number)
+{
+	if (part_vm != NULL)
+		vcpu_notify(part_vm->vcpus);
+}
+MESSAGES_SERVED(MESSAGE_PORT_DONE, 1, port_done_serve);

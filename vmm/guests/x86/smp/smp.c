@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kind of a Linux with several vCPUs, and the life of one of those: it is started by another
+ * one, halts for ever when Linux takes its CPU away, and ends with the guest.
+ */
+#include "guests/x86/smp/smp.h"
+
+#include "core/guest_kind.h"
+#include "core/hypercall.h"
+#include "core/pool.h"
+#include "core/remote.h"
+#include "core/work.h"
+#include "guests/x86/guest_access.h"
+#include "guests/x86/linux.h"
+#include "lib/owner.h"
+#include "masked_state.h"
+
+/* Bits of IA32_APIC_BASE (SDM vol. 3, section 10.4.4). */
+enum { APIC_BASE_FIRST = 0x100, APIC_BASE_ENABLED = 0x800 };
+
+/* A core has at most one Linux. */
+OF_CORE static struct smp the_smp;
+
+bool smp_due(struct x86 *x86, u8 due)
+{
+	if (due == SMP_DUE_TIMER)
+		smp_timer_settle(x86);
+	else if (due == SMP_DUE_PORT)
+		remote_ports_serve(x86);
+	return due >= SMP_DUE_PARKED;
+}
+
+/* The guest may have switched itself off by that. */
+void smp_park(struct x86 *x86)
+{
+	EXPECTS_MASKED();
+	x86->due |= SMP_DUE_PARKED;
+	part_parks(x86->vm);
+	if (x86->vcpu->state == VCPU_RUNNING)
+		vcpu_halt(x86->vcpu);
+}
+
+/* The first vCPU serves the ports of others also when it has halted for ever. */
+static void parked_serve(struct x86 *x86)
+{
+	u8 due = x86->due;
+
+	x86->due = 0;
+	x86->slept = false;
+	if (due & SMP_DUE_PORT)
+		remote_ports_serve(x86);
+	x86->due |= SMP_DUE_PARKED;
+}
+
+bool smp_hold(struct x86 *x86)
+{
+	if ((x86->due & SMP_DUE_ASKS) && remote_port_end(x86))
+		return false;
+	if (x86->due & SMP_DUE_PARKED)
+		parked_serve(x86);
+	if (x86->vcpu->state == VCPU_RUNNING)
+		vcpu_halt(x86->vcpu);
+	return true;
+}
+
+/* What siblings asked for in the last life is done with. */
+static void requests_forget(const struct gandalf_guest *guest)
+{
+	volatile struct smp_page *own = smp_page_of(core.index);
+
+	for (u32 i = 1; i < guest->vcpu_count; i++) {
+		u32 cpu = guest->vcpu_cpus[i];
+
+		own->answers[cpu].number = smp_page_of(cpu)->port_number;
+	}
+}
+
+void smp_start(struct x86 *x86)
+{
+	x86->due = 0;
+	x86->slept = false;
+	smp_apic_reset(x86);
+	flush_log_begin(x86);
+	if (!vm_is_part(x86->vm))
+		requests_forget(x86->vm->guest);
+}
+
+void smp_stop(struct x86 *x86)
+{
+	x86->due = 0;
+	x86->slept = false;
+	smp_apic_stop(x86);
+	if (!vm_is_part(x86->vm))
+		whole_ends(x86->vm);
+}
+
+static u32 hypercall_start_cpu(struct vcpu *vcpu)
+{
+	const struct gandalf_guest *guest = vcpu->vm->guest;
+	u32 id = vcpu->frame->ebx, entry = vcpu->frame->ecx;
+
+	if (id == 0 || id >= guest->vcpu_count || entry >= guest->memory_size ||
+	    guest->vcpu_cpus[id] == core.index)
+		return (u32)GANDALF_ERROR_ARGUMENT;
+	work_end(start_cpu);
+	part_start(vcpu->vm, guest->vcpu_cpus[id], entry);
+	return 0;
+}
+HYPERCALL(GANDALF_HYPERCALL_START_CPU, HYPERCALL_OF_LINUX, hypercall_start_cpu);
+
+/* What its own core knows of a part: who wants something of the guest asks the whole. */
+static const struct guest_kind part_kind = {
+	.number = GANDALF_KIND_LINUX_SMP, .ring = remote_ring, .act = remote_act,
+	.read = guest_read, .write = guest_write,
+};
+
+MUST_CHECK static bool smp_create(struct vm *vm)
+{
+	const struct gandalf_guest *guest = vm->guest;
+	struct x86 *x86;
+
+	if (!linux_create(vm))
+		return false;
+	x86 = vm->vcpus->x86;
+	while (guest->vcpu_cpus[the_smp.id] != core.index)
+		the_smp.id++;
+	the_smp.x86 = x86;
+	x86->smp = &the_smp;
+	x86->shadow.apic = GANDALF_APIC_BASE | APIC_BASE_ENABLED |
+			   (the_smp.id == 0 ? APIC_BASE_FIRST : 0);
+	the_smp.registers = pool_allocate();
+	x86->shadow.apic_distance = the_smp.registers - GANDALF_APIC_BASE;
+	part_vm = vm;
+	if (vm_is_part(vm))
+		vm->kind = &part_kind;
+	return the_smp.registers != 0;
+}
+
+static const struct guest_kind smp_kind = {
+	.number = GANDALF_KIND_LINUX_SMP, .create = smp_create, .ring = linux_ring,
+	.read = guest_read, .write = guest_write,
+};
+GUEST_KIND(smp_kind);

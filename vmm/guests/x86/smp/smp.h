@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A Linux with several vCPUs. Each is on a core of its own, whose instance of the VMM runs it as it
+ * would run the one vCPU of another Linux: with shadow page tables, a shared page and an interrupt
+ * flag of its own. What makes them one machine is the guest's memory and what is here: a local APIC
+ * for each, interrupts between them, flushes that the shadows of all follow, and the mainboard,
+ * which the first has and the others ask for their ports.
+ */
+#pragma once
+
+#include "core/part.h"
+#include "device/local_apic.h"
+#include "guests/x86/x86.h"
+
+/* Flushes that a core's log holds. A vCPU that is further behind forgets all of its shadow. */
+#define FLUSH_LOG 64u
+
+/* Bits of x86->due beside those of the mainboard (guests/x86/board.h). */
+enum {
+	SMP_DUE_PARKED = 0x10, /* it has halted with interrupts disabled */
+	SMP_DUE_ASKS = 0x20,   /* it waits for an answer about a port */
+	SMP_DUE_TIMER = 0x40,  /* the timer of its local APIC has expired */
+	SMP_DUE_PORT = 0x80    /* it is the first, and a sibling asks for a port */
+};
+
+struct flush {
+	u32 directory, start, end; /* as in GANDALF_HYPERCALL_FLUSH */
+};
+
+/* In the page of each core (core/part.h): what its vCPU says to its siblings. */
+struct smp_page {
+	u32 flush_count;   /* of flushes ever; the last FLUSH_LOG are in the log */
+	struct flush flushes[FLUSH_LOG];
+	/* What a sibling of the first vCPU asks it for: the port << 8 | whether it is an OUT << 7
+	 * | the bytes, and the value of an OUT. number counts requests. */
+	u32 port_number, port, port_value;
+	/* The first vCPU's answers, by the core that has asked: the number of the last one, and the
+	 * value of an IN. */
+	struct {
+		u32 number, value;
+	} answers[GANDALF_CPUS_MAXIMUM];
+};
+
+_Static_assert(sizeof(struct smp_page) <= PART_PAGE_OF_KIND, "core/part.h");
+
+struct smp {
+	struct local_apic apic;
+	struct x86 *x86;
+	u32 registers;          /* the frame in which the guest reads them */
+	u32 id;                 /* of the local APIC: its place in the guest's description */
+	struct deadline timer;  /* of the local APIC */
+	bool asks_in;           /* what it asks for is an IN, */
+	u32 asks_size;          /* of so many bytes, */
+	u32 asks_length;        /* by an instruction of so many bytes */
+	u32 followed[GANDALF_CPUS_MAXIMUM]; /* how many flushes of each core it has followed */
+};
+
+static inline volatile struct smp_page *smp_page_of(u32 core_index)
+{
+	return (volatile struct smp_page *)part_page_of(core_index)->of_kind;
+}
+
+/* interrupt.c: the local APIC. Interrupts are masked. */
+void smp_apic_reset(struct x86 *x86);
+void smp_apic_stop(struct x86 *x86);
+bool smp_interrupt_waits(const struct x86 *x86);
+unsigned smp_acknowledge(struct x86 *x86);
+/* Notes whether an interrupt waits now. */
+void smp_look(struct x86 *x86);
+void smp_timer_settle(struct x86 *x86);
+/* The vCPU stores to the page of its local APIC, with interrupts enabled. */
+void smp_apic_store(struct x86 *x86, u32 offset, u32 value);
+
+/* remote_port.c: see several/siblings.h. */
+void remote_port_ask(struct x86 *x86, u32 port, u32 size, const u32 *value, u32 length);
+/* Ends the instruction that has asked. Returns false if there is no answer yet. */
+MUST_CHECK bool remote_port_end(struct x86 *x86);
+/* Serves what siblings have asked the first vCPU for. */
+void remote_ports_serve(struct x86 *x86);
+
+/* flush_log.c: see several/siblings.h. */
+void flush_log_follow(struct x86 *x86);
+void flush_log_add(struct x86 *x86, u32 directory, u32 start, u32 end);
+/* From here on the vCPU follows what is flushed; its shadow is empty. */
+void flush_log_begin(struct x86 *x86);
+
+/* smp.c */
+bool smp_due(struct x86 *x86, u8 due);
+void smp_park(struct x86 *x86);
+bool smp_hold(struct x86 *x86);
+void smp_start(struct x86 *x86);
+void smp_stop(struct x86 *x86);

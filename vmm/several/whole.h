@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Guests with several vCPUs, for those of core's files that do not care: each of the guest's CPUs
+ * has a VM with one of its vCPUs. That of its first CPU stands for the whole: it is loaded, started
+ * and stopped as every guest is. The others are its parts (core/part.h). In an image for guests with
+ * one vCPU single/whole.h says that there are no parts.
+ */
+#pragma once
+
+#include "core/core.h"
+
+/* Whether this core has the guest or a part of it. */
+static inline bool vm_is_here(const struct gandalf_guest *guest)
+{
+	for (u32 i = 0; i < guest->vcpu_count; i++)
+		if (guest->vcpu_cpus[i] == core.index)
+			return true;
+	return false;
+}
+
+/* Whether the CPUs on which a guest is to be are there, and fit its kind. One that has CPU 0 begins
+ * there, since that CPU decides when the machine is switched off. */
+bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_guest *guest);
+/* Which these are, as bits. */
+u32 guest_cpus(const struct gandalf_guest *guest);
+
+/* Whether the VM, which is this core's, is a part of its guest only. */
+static inline bool vm_is_part(const struct vm *vm)
+{
+	return vm->guest->cpu != core.index;
+}
+
+/* Whether all parts of the guest's last life have ended, so that it can be loaded again. */
+bool whole_may_start(const struct vm *vm);
+/* Tells the whole that nothing of this part is left, if it has ended. */
+void part_is_released(struct vm *vm);
+/* Has the whole stopped, since this part has been, with a report. */
+void part_fails(struct vm *vm);
+/* Hands a sign of life to the whole; false: this VM is no part. Interrupts are masked. */
+MUST_CHECK bool part_shows_life(const struct vm *vm);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the VMM changes an entry of a guest's page tables, in an image for guests with one vCPU: that
+ * vCPU does nothing meanwhile, so a load and a store are enough. several/entry_access.h is the other
+ * one.
+ */
+#pragma once
+
+#include "lib/types.h"
+
+/* Adds bits to an entry that was *now just now, and gives what it is then. Returns true. */
+static inline bool entry_add(u32 *entry, u32 *now, u32 bits)
+{
+	*entry = *now |= bits;
+	return true;
+}
+
+/* The same for a directory entry, of which nobody needs to know what it is then. */
+static inline bool entry_mark(u32 *entry, UNUSED u32 now, u32 bits)
+{
+	*entry |= bits;
+	return true;
+}

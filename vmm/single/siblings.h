@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The other vCPUs of a Linux guest, in an image where it has none: its one vCPU has the mainboard,
+ * and no local APIC but a real one. several/siblings.h is the other one.
+ */
+#pragma once
+
+#include "guests/x86/line.h"
+#include "guests/x86/upcall.h"
+
+static inline bool interrupt_waits(const struct board *board)
+{
+	return pic_pending(&board->pic) >= 0;
+}
+
+static inline unsigned interrupt_acknowledge(struct x86 *x86)
+{
+	return line_acknowledge(x86->board);
+}
+
+static inline void apic_store(struct x86 *x86, u32 offset, u32 value)
+{
+	upcall_apic_write(x86, offset, value);
+}
+
+static inline bool due_is_of_siblings(UNUSED struct x86 *x86, UNUSED u8 due)
+{
+	return false;
+}
+
+static inline void halt_for_ever(struct x86 *x86)
+{
+	vm_power_off(x86->vm);
+}
+
+static inline bool port_is_asked(UNUSED struct x86 *x86, UNUSED u32 port, UNUSED u32 size,
+				 UNUSED const u32 *value, UNUSED u32 length)
+{
+	return false;
+}
+
+static inline void flushes_follow(UNUSED struct x86 *x86)
+{
+}
+
+static inline void flush_tell(UNUSED struct x86 *x86, UNUSED u32 directory, UNUSED u32 start,
+			      UNUSED u32 end)
+{
+}
+
+static inline bool siblings_hold(UNUSED struct x86 *x86)
+{
+	return false;
+}
+
+static inline void siblings_start(UNUSED struct x86 *x86)
+{
+}
+
+static inline void siblings_stop(UNUSED struct x86 *x86)
+{
+}

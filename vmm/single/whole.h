@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Guests with several vCPUs, in an image for guests with one: a guest is on one core as a whole.
+ * several/whole.h is the other one.
+ */
+#pragma once
+
+#include "core/core.h"
+
+static inline bool vm_is_here(const struct gandalf_guest *guest)
+{
+	return guest->cpu == core.index;
+}
+
+/* Whether the CPUs on which a guest is to be are there, and which these are, as bits. */
+static inline bool guest_has_cpus(const struct gandalf_table *table,
+				  const struct gandalf_guest *guest)
+{
+	return guest->cpu < table->cpus;
+}
+
+static inline u32 guest_cpus(const struct gandalf_guest *guest)
+{
+	return 1u << guest->cpu;
+}
+
+static inline bool vm_is_part(UNUSED const struct vm *vm)
+{
+	return false;
+}
+
+static inline bool whole_may_start(UNUSED const struct vm *vm)
+{
+	return true;
+}
+
+static inline void part_is_released(UNUSED struct vm *vm)
+{
+}
+
+static inline void part_fails(UNUSED struct vm *vm)
+{
+}
+
+static inline bool part_shows_life(UNUSED const struct vm *vm)
+{
+	return false;
+}
