@@ -263,6 +263,7 @@ class Boot(Machine):
         """Start a Linux that is off, and wait for its shell."""
         self.skip("linux")
         self.vmm("start linux", r"start linux\n")
+        self.select("linux")  # who lacks the keyboard has only whole lines shown, and no prompt
         self.wait_for_shell()
 
     # --- All ---

@@ -12,6 +12,9 @@
 
 OF_CORE struct vm *part_vm;
 OF_CORE static u32 own_life; /* that of the part on this core */
+/* What the part is to do as soon as it is down. */
+OF_CORE static bool start_wanted;
+OF_CORE static u32 wanted_life, wanted_entry;
 
 static volatile struct part_page *own_page(void)
 {
@@ -55,13 +58,35 @@ bool whole_may_start(const struct vm *vm)
 	return true;
 }
 
-void part_is_released(struct vm *vm)
+static void part_ends(const struct vm *vm)
 {
-	if (!vm_is_part(vm) || vm->unreleased || vm_is_alive(vm) ||
-	    own_page()->ended[vm->index] == life_of(vm))
+	if (own_page()->ended[vm->index] == life_of(vm))
 		return;
 	own_page()->ended[vm->index] = life_of(vm);
 	whole_is_told(vm);
+}
+
+/* Starts the part, unless its guest has ended meanwhile. */
+static void part_begin(struct vm *vm)
+{
+	start_wanted = false;
+	if (wanted_life != life_of(vm))
+		return;
+	own_life = wanted_life;
+	own_page()->parked[vm->index] = 0;
+	own_page()->ended[vm->index] = own_life - 1;
+	vm->entry = wanted_entry;
+	vm_request_start(vm);
+}
+
+void part_is_released(struct vm *vm)
+{
+	if (!vm_is_part(vm) || vm_is_alive(vm))
+		return;
+	if (start_wanted)
+		part_begin(vm);
+	else if (!vm->unreleased)
+		part_ends(vm);
 }
 
 /* What has become of the whole: its parts go down with it. */
@@ -145,25 +170,21 @@ void part_start(const struct vm *vm, u32 cpu, u32 entry)
 	message_send(cpu, MESSAGE_START);
 }
 
-/* A part that runs is not started again, unless it has halted for ever. */
+/* A part that runs begins anew, as a CPU does at INIT: Linux takes a CPU for halted when it is about
+ * to halt. If the VMM works for it, or has not released it, it begins behind that. */
 static void start_serve(u32 from, UNUSED u32 number)
 {
-	u32 place = part_page_of(from)->start[core.index].guest;
-	u32 life = part_page_of(from)->start[core.index].life;
-	struct vm *vm = &vms[place];
+	volatile struct part_page *page = part_page_of(from);
+	struct vm *vm = part_vm;
 
-	if (place >= core.vm_count || vm != part_vm || !vm_is_part(vm) || life != life_of(vm))
+	if (vm == NULL || !vm_is_part(vm) || page->start[core.index].guest != vm->index)
 		return;
-	if (vm_is_alive(vm)) {
-		if (own_page()->parked[place] != life + 1)
-			return;
+	start_wanted = true;
+	wanted_life = page->start[core.index].life;
+	wanted_entry = page->start[core.index].entry;
+	if (vm_is_alive(vm))
 		vm_halt(vm);
-	}
-	own_life = life;
-	own_page()->parked[place] = 0;
-	own_page()->ended[place] = life - 1;
-	vm->entry = part_page_of(from)->start[core.index].entry;
-	vm_request_start(vm);
+	part_is_released(vm);
 }
 MESSAGES_SERVED(MESSAGE_START, 1, start_serve);
 

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Linux with several vCPUs, beside an RTOS on its first CPU.
+
+QEMU runs each CPU in a thread of the host: what is tested there is what happens, and not when.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gandalf.base.paths import ROOT
+from gandalf.build.profile import find_profile
+
+from .systems import PATIENCE, Boot, linux, rtos_guest
+from .test_cores import beats, describe_cores
+
+KERNEL = "build/linux/smp/vmlinux"
+# Processes that do what changes page tables most, on all CPUs.
+LOAD = (
+    "stress-ng --fork 2 --vm 2 --vm-bytes 8M --mmap 2 --mmap-bytes 8M --switch 2 --futex 2 "
+    "--pthread 2 -t 5 2>&1 | tail -1"
+)
+
+
+def smp(cpus: list[int], more: str = "") -> str:
+    """Return a Linux on several CPUs."""
+    guest = linux(memory="128M", more=more).replace("[[guest]]\n", f"[[guest]]\ncpus = {cpus}\n", 1)
+    return re.sub(r'kernel = ".*"', f'kernel = "{KERNEL}"', guest)
+
+
+def describe_smp(name: str, cpus: int, more: str = "") -> Path:
+    """Describe a Linux on so many CPUs, with an RTOS beside its first vCPU."""
+    guests = (smp(list(range(cpus)), more), rtos_guest("heartbeat", "beat"))
+    return describe_cores(name, cpus, *guests)
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[Boot]:
+    with Boot.start(describe_smp("smp-two", 2, "control = true")) as started:
+        started.wait_for_shell()
+        yield started
+
+
+def online(machine: Boot) -> str:
+    return machine.shell("cat /sys/devices/system/cpu/online").strip()
+
+
+def test_linux_finds_both(machine: Boot) -> None:
+    assert machine.built.vmm == find_profile("smp").image
+    assert online(machine) == "0-1"
+    assert machine.shell("grep -c ^processor /proc/cpuinfo").strip() == "2"
+
+
+@pytest.mark.parametrize("cpu", [0, 1])
+def test_a_process_runs_where_it_is_told(machine: Boot, cpu: int) -> None:
+    line = f"taskset -c {cpu} cut -d' ' -f39 /proc/self/stat"
+    assert machine.shell(line).strip() == str(cpu)
+
+
+@pytest.mark.parametrize("cpu", [0, 1])
+def test_each_works(machine: Boot, cpu: int) -> None:
+    """Ports are the first vCPU's, and the second asks it for them: the clock, and the console."""
+    assert "400 tasks" in machine.shell(f"taskset -c {cpu} hackbench")
+    assert "2024" in machine.shell(f"taskset -c {cpu} hwclock -r")
+    machine.kernel_is_sane()
+
+
+def test_both_work_at_once(machine: Boot) -> None:
+    machine.hackbench()
+    assert "successful run" in machine.shell(LOAD)
+    machine.kernel_is_sane()
+    beats(machine, "beat")
+
+
+def test_they_interrupt_each_other(machine: Boot) -> None:
+    counts = machine.shell("grep -E '(RES|CAL|TLB|LOC):' /proc/interrupts")
+    for name, numbers in re.findall(r"(RES|CAL|LOC):((?: +\d+)+)", counts):
+        assert all(int(number) > 0 for number in numbers.split()), (name, counts)
+
+
+def test_clocks_agree(machine: Boot) -> None:
+    """Time that two CPUs read in turn does not go back."""
+    line = (
+        "p=0; for i in $(seq 200); do n=$(taskset -c $((i % 2)) cut -d' ' -f1 /proc/uptime | "
+        "tr -d .); [ $n -ge $p ] || echo back; p=$n; done"
+    )
+    assert machine.shell(line) == ""
+
+
+def test_a_cpu_is_taken_away_and_comes_back(machine: Boot) -> None:
+    for _ in range(3):
+        machine.shell("echo 0 > /sys/devices/system/cpu/cpu1/online")
+        assert online(machine) == "0"
+        machine.hackbench()
+        machine.shell("echo 1 > /sys/devices/system/cpu/cpu1/online")
+        assert online(machine) == "0-1"
+        assert "400 tasks" in machine.shell("taskset -c 1 hackbench")
+    machine.kernel_is_sane()
+
+
+def test_the_console_of_the_vmm_stops_and_starts_it(machine: Boot) -> None:
+    machine.vmm("stop linux", r"^guest linux stopped: by command\n")
+    machine.vmm("status", r"^linux: off, ")
+    beats(machine, "beat")
+    machine.start_linux()
+    assert online(machine) == "0-1"
+    machine.vmm("restart linux", r"^guest linux stopped: by command\n")
+    machine.select("linux")
+    machine.wait_for_shell()
+    assert online(machine) == "0-1"
+
+
+def test_it_resets_itself(machine: Boot) -> None:
+    for line in ("reboot -f", "taskset -c 1 reboot -f"):
+        machine.skip("vmm")
+        machine.send("linux", f"{line}\n")
+        machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
+        machine.wait_for_shell()
+        assert online(machine) == "0-1"
+
+
+@pytest.mark.parametrize("cpu", [0, 1])
+def test_a_panic_of_one_is_the_end_of_all(machine: Boot, cpu: int) -> None:
+    """The others are stopped by Linux, also when they compute for ever."""
+    machine.skip("vmm")
+    machine.send(
+        "linux",
+        f"(while :; do :; done) & (while :; do :; done) & "
+        f"taskset -c {cpu} sh -c 'echo c > /proc/sysrq-trigger'\n",
+    )
+    machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
+    machine.wait_for_shell()
+    assert online(machine) == "0-1"
+    beats(machine, "beat")
+
+
+def test_it_switches_itself_off(machine: Boot) -> None:
+    machine.skip("vmm")
+    machine.send("linux", "poweroff -f\n")
+    machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
+    beats(machine, "beat")
+    machine.start_linux()
+    machine.shell("echo 0 > /sys/devices/system/cpu/cpu1/online")
+    machine.skip("vmm")
+    machine.send("linux", "poweroff -f\n")
+    machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
+
+
+def test_four_cpus() -> None:
+    with Boot.start(describe_smp("smp-four", 4)) as started:
+        started.wait_for_shell()
+        assert online(started) == "0-3"
+        started.hackbench()
+        started.kernel_is_sane()
+
+
+def test_the_shipped_system() -> None:
+    with Boot.start(ROOT / "systems" / "cores-smp.toml") as started:
+        started.wait_for_shell()
+        assert online(started) == "0-1"
+        started.expect("rtos", r"^activations=", PATIENCE)
