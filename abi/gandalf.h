@@ -116,36 +116,6 @@
 #define GANDALF_DOORBELL_IRQ 10
 
 /*
- * For a Linux with several vCPUs, which has a local APIC at GANDALF_APIC_BASE for each: writes a
- * register. EBX is its offset in the page, ECX the value. A store to that page does the same and
- * takes longer; a load needs no help of the VMM but shows the timer's current count as 0. Returns 0.
- */
-#define GANDALF_HYPERCALL_APIC_WRITE 19
-#define GANDALF_APIC_BASE 0xFEE00000
-/*
- * A register that no real APIC has. While it is 1 every interrupt ends as soon as it is delivered,
- * so no EOI is needed. A kernel may set it whose handlers run with interrupts disabled.
- */
-#define GANDALF_APIC_AUTOMATIC_END 0xff0
-
-/*
- * For a Linux with several vCPUs: interrupts other vCPUs of its own. EBX has a bit for each, by its
- * local APIC's ID; the IDs are 0, 1 and so on in the order of the description. ECX is the vector,
- * from GANDALF_IPI_FIRST to 255. Bits of vCPUs that do not run have no effect. Returns 0, or
- * GANDALF_ERROR_ARGUMENT for another vector.
- */
-#define GANDALF_HYPERCALL_IPI 20
-#define GANDALF_IPI_FIRST 0xe0
-
-/*
- * For a Linux with several vCPUs: starts another one, which is off or has halted with interrupts
- * disabled. EBX is the ID of its local APIC, ECX the guest-physical address of its first
- * instruction, where it finds itself as the first vCPU did at the guest's entry, but with undefined
- * registers. Returns 0, or GANDALF_ERROR_ARGUMENT if there is no such vCPU or address.
- */
-#define GANDALF_HYPERCALL_START_CPU 21
-
-/*
  * A bit in register D of the virtual CMOS clock, for a Linux on a shared CPU. While it is 1 each
  * interrupt of the clock acknowledges itself: the next one comes although nobody has read register
  * C, which reads as 0. The bit is 0 at first; the other bits of register D stay as they are when it

@@ -522,10 +522,7 @@ def test_stamp_follows_the_inputs_of_the_variant(
     for module in (linux_kernel, linux_rootfs):
         monkeypatch.setattr(module, "compiler_version", lambda: b"gcc 12")
     places = Places(tmp_path)
-    inputs = {
-        "driver": places.drivers / "driver.c",
-        "abi": places.abi / "gandalf.h",
-    }
+    inputs = {"driver": places.drivers / "driver.c", "abi": places.abi / "gandalf.h"}
     inputs |= {path.name: path for path in places.fragments(variant)}
     for path in inputs.values():
         path.parent.mkdir(parents=True, exist_ok=True)

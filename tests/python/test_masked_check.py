@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gandalf.base.paths import ROOT, UserError
-from gandalf.masked.check import check_code, check_entries, check_image, check_words
+from gandalf.masked.check import check_code, check_entries, check_images, check_use, check_words
 from gandalf.measure.masked import entry_name, promises, records
 
 # What is planted, where: (file, text, instead).
@@ -19,7 +19,7 @@ NO_CLI = ("arch/ia32/entry.S", "entry_leave:\n", "entry_leave:\n\tMASKED halt\n"
 POPF = ("core/hypercall.c", "work_end(alive);", '__asm__ volatile("pushf; popf");')
 
 
-def build(folder: Path, *plants: tuple[str, str, str]) -> Path:
+def build(folder: Path, *plants: tuple[str, str, str], profile: str = "cores") -> Path:
     """Build a VMM with changes, and return its image."""
     shutil.copytree(ROOT / "vmm", folder / "vmm")
     (folder / "abi").symlink_to(ROOT / "abi")
@@ -29,7 +29,7 @@ def build(folder: Path, *plants: tuple[str, str, str]) -> Path:
         assert text in source
         path.write_text(source.replace(text, instead))
     output = folder / "out"
-    command = ["make", "-j2", "-C", str(folder / "vmm"), "PROFILE=cores", f"BUILD={output}"]
+    command = ["make", "-j2", "-C", str(folder / "vmm"), f"PROFILE={profile}", f"BUILD={output}"]
     subprocess.run(command, check=True, capture_output=True)
     return folder / "out" / "gandalf.elf"
 
@@ -37,8 +37,11 @@ def build(folder: Path, *plants: tuple[str, str, str]) -> Path:
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What is said of a VMM with every mistake there can be."""
-    image = build(tmp_path_factory.mktemp("planted"), UNNAMED, UNKNOWN, NO_CLI, POPF)
-    return check_code(image, promises())
+    folder = tmp_path_factory.mktemp("planted")
+    one = build(folder / "one", UNNAMED, UNKNOWN, NO_CLI, POPF)
+    several = build(folder / "several", UNNAMED, UNKNOWN, NO_CLI, POPF, profile="smp")
+    table = promises()
+    return [*check_code(one, table), *check_use([one, several], table)]
 
 
 @pytest.mark.parametrize(
@@ -64,9 +67,9 @@ def test_nothing_else_is_told(planted: list[str]) -> None:
 
 def test_the_vmm_has_no_mistake(tmp_path: Path) -> None:
     """As it is in the tree; and what was planted are mistakes because it was."""
-    image = build(tmp_path)
-    assert check_image(image) == []
-    assert len(set(records(image).values())) > 20
+    images = [build(tmp_path / profile, profile=profile) for profile in ("cores", "smp")]
+    assert check_images(images) == []
+    assert len(set(records(images[0]).values())) > 20
 
 
 def test_a_name_that_is_not_in_the_table_does_not_compile(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from gandalf.base.limits import check_limits, sources
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.build.build import build_vmm, make
 from gandalf.build.size import source_files
-from gandalf.masked.check import check_image
+from gandalf.masked.check import check_images
 from gandalf.walls.walks import check_walks
 from gandalf.walls.walls import check_walls
 
@@ -188,10 +188,10 @@ def _files(folders: list[str]) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in source_files(present) if path.suffix == ".c"]
 
 
-def _vmm_build(folder: str, *arguments: str) -> list[str]:
-    """Build the image that has all files of the VMM."""
+def _vmm_build(folder: str, *arguments: str, profile: str = "cores") -> list[str]:
+    """Build an image. The profiles "cores" and "smp" have all files of the VMM together."""
     output = BUILD / "check" / folder
-    return _make("vmm", "-j2", "PROFILE=cores", f"BUILD={output}", *arguments)
+    return _make("vmm", "-j2", f"PROFILE={profile}", f"BUILD={output}", *arguments)
 
 
 def _identical() -> str:
@@ -205,13 +205,16 @@ def _identical() -> str:
 
 def _masked() -> str:
     """Compare what masks interrupts in the VMM with the table of masked sections."""
-    image = BUILD / "check" / "first" / "gandalf.elf"
-    return "\n".join(check_image(image)) if image.exists() else "the VMM was not built"
+    images = [BUILD / "check" / folder / "gandalf.elf" for folder in ("first", "several")]
+    if not all(image.exists() for image in images):
+        return "the VMM was not built"
+    return "\n".join(check_images(images))
 
 
 def _walls() -> str:
     """Compare what the VMM's files use of each other with the table of walls."""
-    return "\n".join(check_walls(ROOT / "vmm", BUILD / "check" / "first"))
+    folders = [BUILD / "check" / folder for folder in ("first", "several")]
+    return "\n".join(check_walls(ROOT / "vmm", *folders))
 
 
 def _walks() -> str:
@@ -262,19 +265,21 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         "-Iguest/itron/include", "-Iguest/itron/kernel", "-Iguest/itron/port/ia32",
     ]  # fmt: skip
     ruff, config = [PYTHON, "-m", "ruff"], ["--config", "tools/pyproject.toml"]
+    bools = [f"EXTRA_CFLAGS=-Wno-attributes -include {ROOT / 'tools/checked_bool.h'}"]
     mypy = [PYTHON, "-m", "mypy", "--config-file", "tools/pyproject.toml"]
     return [
         ("the VMM builds without a warning", _vmm_build("first")),
         ("it builds a second time, elsewhere", _vmm_build("second")),
         ("the two builds are the same to the byte", _identical),
+        ("it builds for guests with several vCPUs", _vmm_build("several", profile="smp")),
         ("the debug build builds without a warning", _vmm_build("debug", "DEBUG=1")),
         ("each masked section has a name and a bound", _masked),
         ("each folder of the VMM uses only what it may", _walls),
         ("the walks of the tour are as they are drawn", _walks),
-        ("every bool that a function returns is looked at", _vmm_build(
-            "results", f"EXTRA_CFLAGS=-Wno-attributes -include {ROOT / 'tools/checked_bool.h'}",
-        )),
-        ("gcc -fanalyzer", _vmm_build("analyzer", "EXTRA_CFLAGS=-fanalyzer")),
+        ("every bool that a function returns is looked at", _vmm_build("results", *bools)),
+        ("the same, several vCPUs", _vmm_build("results-several", *bools, profile="smp")),
+        ("gcc -fanalyzer", _vmm_build("analyzer", "EXTRA_CFLAGS=-fanalyzer", profile="smp")),
+        ("gcc -fanalyzer, one vCPU", _vmm_build("analyzer-one", "EXTRA_CFLAGS=-fanalyzer")),
         ("cppcheck", [*cppcheck, *_files(_C_FOLDERS)]),
         ("ruff check", [*ruff, "check", *config, *python]),
         ("ruff format", [*ruff, "format", "--check", *config, *python]),

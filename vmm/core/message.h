@@ -36,7 +36,7 @@ enum {
 	MESSAGE_OUTPUT = 27,   /* the output ring has bytes for core 0 */
 	MESSAGE_INPUT = 28,    /* the input ring has bytes for the reader */
 	MESSAGE_LINE = 32,     /* a line's interrupt for its owner, who is the reader's */
-	MESSAGE_PART = 48,     /* for each guest: a life of it, or of a part, has changed (part.h) */
+	MESSAGE_PART = 48,     /* for each guest: the life of it or of a part has changed */
 	MESSAGE_START = 57,    /* the part of the reader's core is to be started */
 	MESSAGE_LIFE = 58,     /* a part's sign of life, for the whole, which is the reader's */
 	MESSAGE_PORT = 59,     /* a part asks the whole, which is the reader's, for a port */

@@ -105,8 +105,9 @@ static bool all_parked(const struct vm *vm)
 
 	for (u32 i = 0; i < vm->guest->vcpu_count; i++) {
 		volatile struct part_page *page = part_page_of(vm->guest->vcpu_cpus[i]);
+		bool ended = i != 0 && page->ended[vm->index] == life;
 
-		if (page->parked[vm->index] != life + 1 && (i == 0 || page->ended[vm->index] != life))
+		if (!ended && page->parked[vm->index] != life + 1)
 			return false;
 	}
 	return true;
@@ -170,8 +171,8 @@ void part_start(const struct vm *vm, u32 cpu, u32 entry)
 	message_send(cpu, MESSAGE_START);
 }
 
-/* A part that runs begins anew, as a CPU does at INIT: Linux takes a CPU for halted when it is about
- * to halt. If the VMM works for it, or has not released it, it begins behind that. */
+/* A part that runs begins anew, as a CPU does at INIT: Linux takes a CPU for halted when it is
+ * about to halt. If the VMM works for it, or has not released it, it begins behind that. */
 static void start_serve(u32 from, UNUSED u32 number)
 {
 	volatile struct part_page *page = part_page_of(from);
@@ -202,31 +203,3 @@ static void life_serve(UNUSED u32 from, UNUSED u32 number)
 		vm_show_life(part_vm);
 }
 MESSAGES_SERVED(MESSAGE_LIFE, 1, life_serve);
-
-/* What the description of such a guest must keep to (core/table.c). */
-
-u32 guest_cpus(const struct gandalf_guest *guest)
-{
-	u32 cpus = 0;
-
-	for (u32 i = 0; i < guest->vcpu_count; i++)
-		cpus |= 1u << guest->vcpu_cpus[i];
-	return cpus;
-}
-
-bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_guest *guest)
-{
-	u32 count = guest->vcpu_count, cpus = 0;
-
-	if (count == 0 || count > GANDALF_CPUS_MAXIMUM || guest->vcpu_cpus[0] != guest->cpu ||
-	    (guest->kind == GANDALF_KIND_LINUX_SMP) != (count > 1))
-		return false;
-	for (u32 i = 0; i < count; i++) {
-		u32 cpu = guest->vcpu_cpus[i];
-
-		if (cpu >= table->cpus || (i != 0 && cpu == 0) || (cpus >> cpu & 1) != 0)
-			return false;
-		cpus |= 1u << cpu;
-	}
-	return true;
-}

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts of a guest with several vCPUs, each on a core of its own, and the whole that they are:
- * the VM on the guest's first core. What they say to each other stands in a page of each core, which
- * that core alone writes, and a message tells of it (core/message.h).
+ * the VM on the guest's first core. What they say to each other stands in a page of each core,
+ * which that core alone writes, and a message tells of it (core/message.h).
  *
  * A guest has lives. The whole counts them; a take-down of the whole ends one. Parts of that life
  * then go down, too, and say so when nothing of them is left. The guest is loaded again behind the
- * last of them. A vCPU starts another one within its life; a start that comes late is of a life that
- * has ended, and is refused.
+ * last of them. A vCPU starts another one within its life; a start that comes late is of a life
+ * that has ended, and is refused.
  */
 #pragma once
 

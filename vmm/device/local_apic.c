@@ -5,7 +5,7 @@
  */
 #include "device/local_apic.h"
 
-#include "abi/gandalf.h"
+#include "abi/apic.h"
 #include "lib/math.h"
 #include "lib/string.h"
 
@@ -213,7 +213,8 @@ static void store_effect(struct local_apic *apic, u32 offset, u64 now)
 
 bool local_apic_write(struct local_apic *apic, u32 offset, u32 value, u64 now)
 {
-	local_apic_expire(apic, now);
+	bool changed = local_apic_expire(apic, now);
+
 	if (offset == EOI)
 		service_end(apic);
 	for (u32 i = 0; i < ARRAY_SIZE(kept); i++)
@@ -222,10 +223,10 @@ bool local_apic_write(struct local_apic *apic, u32 offset, u32 value, u64 now)
 			if (offset == DFR)
 				*at(apic, offset) |= 0x0fffffff;
 			store_effect(apic, offset, now);
-			return offset != ICR_LOW && offset != ICR_HIGH;
+			return changed || (offset != ICR_LOW && offset != ICR_HIGH);
 		}
 	*at(apic, PPR) = priority_of(apic);
-	return offset == EOI;
+	return changed || offset == EOI;
 }
 
 void local_apic_reset(struct local_apic *apic, u32 *page, u32 id, bool first)

@@ -9,8 +9,8 @@
 #include "lib/types.h"
 
 /* Adds bits to an entry that was *now just now, and gives what it is then. Returns false if it is
- * another one by now: the guest then repeats its access, which faults again if it must. Most entries
- * have the bits, and need no locked access. */
+ * another one by now: the guest then repeats its access, which faults again if it must. Most
+ * entries have the bits, and need no locked access. */
 static inline bool entry_add(u32 *entry, u32 *now, u32 bits)
 {
 	u32 old = *now;

@@ -11,7 +11,14 @@
 #include "guests/x86/smp/smp.h"
 #include "guests/x86/upcall.h"
 
-/* Whether an interrupt waits for the vCPU that has this mainboard, of the 8259s or its local APIC. */
+/* The frame that the guest reads where it has mapped its local APIC: that of its registers. */
+static inline u32 apic_frame(const struct shadow *shadow, u32 frame)
+{
+	return frame + shadow->apic_distance;
+}
+
+/* Whether an interrupt waits for the vCPU that has this mainboard: of the 8259s, or of its local
+ * APIC. */
 static inline bool interrupt_waits(const struct board *board)
 {
 	return board->x86->smp == NULL ? pic_pending(&board->pic) >= 0

@@ -2,8 +2,8 @@
 /*
  * Guests with several vCPUs, for those of core's files that do not care: each of the guest's CPUs
  * has a VM with one of its vCPUs. That of its first CPU stands for the whole: it is loaded, started
- * and stopped as every guest is. The others are its parts (core/part.h). In an image for guests with
- * one vCPU single/whole.h says that there are no parts.
+ * and stopped as every guest is. The others are its parts (core/part.h). In an image for guests
+ * with one vCPU single/whole.h says that there are no parts.
  */
 #pragma once
 

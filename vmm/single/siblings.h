@@ -8,6 +8,11 @@
 #include "guests/x86/line.h"
 #include "guests/x86/upcall.h"
 
+static inline u32 apic_frame(UNUSED const struct shadow *shadow, u32 frame)
+{
+	return frame;
+}
+
 static inline bool interrupt_waits(const struct board *board)
 {
 	return pic_pending(&board->pic) >= 0;

@@ -22,6 +22,7 @@
 #include <asm/page.h>
 #include <asm/smp.h>
 
+#include "apic.h"
 #include "gandalf.h"
 
 /* Where the 32-bit kernel begins for all CPUs but the first (head_32.S). */

@@ -13,6 +13,7 @@ from gandalf.base.abi import abi
 from gandalf.base.paths import UserError
 from gandalf.description import linux_boot
 from gandalf.description.check import Checked
+from gandalf.description.cpus import cpus_of
 from gandalf.description.description import (
     Channel,
     Guest,
@@ -20,7 +21,6 @@ from gandalf.description.description import (
     Machine,
     RtosGuest,
     System,
-    cpus_of,
 )
 from gandalf.description.guests import Loaded
 from gandalf.description.layout import Region, align_up

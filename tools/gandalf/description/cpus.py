@@ -3,7 +3,14 @@
 
 from gandalf.base.abi import abi
 from gandalf.base.toml_lines import Location
-from gandalf.description.description import Guest, LinuxGuest, System, cpus_of
+from gandalf.description.description import Guest, LinuxGuest, System
+
+
+def cpus_of(guest: Guest) -> list[int]:
+    """Return the CPUs that a guest has a vCPU on, that which boots it first."""
+    if isinstance(guest, LinuxGuest) and guest.cpus is not None:
+        return guest.cpus
+    return [guest.cpu]
 
 
 def check_cpus(system: System) -> None:

@@ -168,13 +168,6 @@ class RtosGuest(_Guest):
 Guest = LinuxGuest | RtosGuest
 
 
-def cpus_of(guest: Guest) -> list[int]:
-    """Return the CPUs that a guest has a vCPU on, that which boots it first."""
-    if isinstance(guest, LinuxGuest) and guest.cpus is not None:
-        return guest.cpus
-    return [guest.cpu]
-
-
 class Channel(_Model):
     """Memory that two guests share, with a ring of bytes in each direction."""
 

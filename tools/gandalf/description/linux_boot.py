@@ -25,7 +25,7 @@ TOOL_OPTIONS = (
     "tsc=reliable",
 )  # fmt: skip
 # With several vCPUs it has a local APIC for each, by a driver of ours.
-SMP_OPTIONS = tuple(option for option in TOOL_OPTIONS if option != "nolapic") + ("apic=gandalf",)
+SMP_OPTIONS = (*(option for option in TOOL_OPTIONS if option != "nolapic"), "apic=gandalf")
 # With these two runs print the same addresses.
 DETERMINISTIC_OPTIONS = ("nokaslr", "norandmaps")
 
@@ -64,8 +64,9 @@ def command_line(own: str, deterministic: bool, room: int, several: bool = False
     several: the guest has several vCPUs.
     """
     kernels, inits = _split(own)
-    added = (SMP_OPTIONS if several else TOOL_OPTIONS) + (DETERMINISTIC_OPTIONS if deterministic else ())
-    line = " ".join([kernels.strip(), *added, "tsc_early_khz="]).strip()
+    added = SMP_OPTIONS if several else TOOL_OPTIONS
+    fixed = DETERMINISTIC_OPTIONS if deterministic else ()
+    line = " ".join([kernels.strip(), *added, *fixed, "tsc_early_khz="]).strip()
     return CommandLine((line + (inits and " " * room + inits)).encode(), len(line))
 
 

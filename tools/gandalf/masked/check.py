@@ -8,7 +8,7 @@ mistakes. So is any other instruction that could mask interrupts.
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from gandalf.base.paths import UserError
@@ -37,7 +37,7 @@ def _place(symbols: Image, address: int) -> str:
 
 
 def check_code(image: Path, table: dict[str, Promise]) -> list[str]:
-    """Return what is wrong with the instructions that mask interrupts."""
+    """Return what is wrong with the instructions that mask interrupts in one image."""
     symbols, named = Image(image, "vmm"), records(image)
     mistakes, behind = [], set()
     previous = ""
@@ -56,8 +56,17 @@ def check_code(image: Path, table: dict[str, Promise]) -> list[str]:
             mistakes.append(f"{_place(symbols, address)}: {name} begins behind no CLI")
         if name not in table or table[name].entry:
             mistakes.append(f"{_place(symbols, address)}: {name} is not in vmm/core/masked.h")
-    unused = {name for name, line in table.items() if not line.entry} - set(named.values())
-    return [*mistakes, *(f"{name}: nothing in the VMM begins this section" for name in unused)]
+    return mistakes
+
+
+def check_use(images: Iterable[Path], table: dict[str, Promise]) -> list[str]:
+    """Return the sections that are in the table, and that none of the images begins."""
+    used = {name for image in images for name in records(image).values()}
+    return [
+        f"{name}: nothing in the VMM begins this section"
+        for name, line in table.items()
+        if not line.entry and name not in used
+    ]
 
 
 def entries() -> set[str]:
@@ -101,7 +110,8 @@ def check_words(table: dict[str, Promise]) -> list[str]:
     ]
 
 
-def check_image(image: Path) -> list[str]:
-    """Return everything that is wrong with a VMM's masked sections."""
+def check_images(images: list[Path]) -> list[str]:
+    """Return everything that is wrong with the masked sections of images that have all files."""
     table = promises()
-    return [*check_code(image, table), *check_entries(table), *check_words(table)]
+    codes = (mistake for image in images for mistake in check_code(image, table))
+    return [*codes, *check_use(images, table), *check_entries(table), *check_words(table)]

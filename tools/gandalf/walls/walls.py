@@ -76,11 +76,13 @@ def _symbols(path: Path) -> Iterator[tuple[str, bool]]:
 def _objects(objects: Path, vmm: Path) -> Iterator[tuple[str, Path]]:
     """Yield the object files below a folder, by their source without its ending.
 
-    What a build left of a source that is gone does not count.
+    What a build left of a source that is gone does not count, nor what stands for a part that a
+    profile leaves out.
     """
     for path in sorted(objects.rglob("*.o")):
         name = str(path.relative_to(objects).with_suffix(""))
-        if any((vmm / f"{name}{ending}").exists() for ending in (".c", ".S")):
+        exists = any((vmm / f"{name}{ending}").exists() for ending in (".c", ".S"))
+        if exists and not name.startswith("without/"):
             yield name, path
 
 
@@ -117,22 +119,27 @@ def wrong_uses(walls: Walls, uses: list[Use]) -> list[str]:
     return wrong
 
 
-def wrong_includes(walls: Walls, vmm: Path) -> list[str]:
-    """Return each include of a header that the table keeps from the file's folder."""
-    wrong = []
-    for folder, uses in walls.uses.items():
+def _includes(walls: Walls, vmm: Path) -> Iterator[tuple[Path, str, str, str]]:
+    """Yield what files include of other folders: the file, its folder, that folder, the header."""
+    for folder in walls.uses:
         for path in sorted((vmm / folder).glob("*.[chS]")):
             for header in _INCLUDE.findall(path.read_text()):
                 there = "arch/ia32" if header == "arch.h" else _folder(header)
-                if there in ("", folder) or there not in walls.uses:
-                    continue
-                headers = walls.only.get((folder, there), [header])
-                if header not in headers or not (there in uses or (folder, there) in walls.doors):
-                    wrong.append(f"{path.relative_to(vmm)}: {folder} may not include {header}")
-    return wrong
+                if there not in ("", folder) and there in walls.uses:
+                    yield path, folder, there, header
 
 
-def wrong_table(walls: Walls, uses: list[Use]) -> list[str]:
+def wrong_includes(walls: Walls, vmm: Path) -> list[str]:
+    """Return each include of a header that the table keeps from the file's folder."""
+    return [
+        f"{path.relative_to(vmm)}: {folder} may not include {header}"
+        for path, folder, there, header in _includes(walls, vmm)
+        if header not in walls.only.get((folder, there), [header])
+        or not (there in walls.uses[folder] or (folder, there) in walls.doors)
+    ]
+
+
+def wrong_table(walls: Walls, uses: list[Use], vmm: Path) -> list[str]:
     """Return what is wrong with the table itself: a circle, or what nobody needs."""
     wrong = []
     before: set[str] = set()
@@ -143,6 +150,7 @@ def wrong_table(walls: Walls, uses: list[Use]) -> list[str]:
     folders = {_folder(use.file) for use in uses} | {_folder(use.owner) for use in uses}
     wrong += [f"{folder} is not in the table" for folder in sorted(folders - set(walls.uses))]
     used = {(_folder(use.file), _folder(use.owner)) for use in uses}
+    used |= {(folder, there) for _, folder, there, _ in _includes(walls, vmm)}
     wrong += [f"{folder} does not need {other} any more" for folder, others in walls.uses.items()
               for other in others if (folder, other) not in used]  # fmt: skip
     called = {(_folder(use.file), _folder(use.owner), use.symbol) for use in uses}
@@ -205,12 +213,17 @@ def wrong_owners(objects: Path, vmm: Path) -> list[str]:
     return wrong
 
 
-def check_walls(vmm: Path, objects: Path) -> list[str]:
-    """Return all that contradicts the table of walls, a sentence each."""
-    walls, uses = read_walls(vmm / "walls.toml"), read_uses(objects, vmm)
+def check_walls(vmm: Path, *builds: Path) -> list[str]:
+    """Return all that contradicts the table of walls, a sentence each.
+
+    builds: folders with object files, which together have all sources.
+    """
+    walls = read_walls(vmm / "walls.toml")
+    uses = list(dict.fromkeys(use for objects in builds for use in read_uses(objects, vmm)))
     if not uses:
-        return [f"there are no object files below {objects}"]
+        return [f"there are no object files below {objects}" for objects in builds]
+    owners = dict.fromkeys(wrong for objects in builds for wrong in wrong_owners(objects, vmm))
     return [
-        *wrong_uses(walls, uses), *wrong_includes(walls, vmm), *wrong_table(walls, uses),
-        *wrong_circles(walls, uses), *wrong_owners(objects, vmm),
+        *wrong_uses(walls, uses), *wrong_includes(walls, vmm), *wrong_table(walls, uses, vmm),
+        *wrong_circles(walls, uses), *owners,
     ]  # fmt: skip

@@ -37,7 +37,8 @@ static enum emulated emulate_in(const struct emulation *e)
 static enum emulated emulate_out(const struct emulation *e)
 {
 	work_end(port_out);
-	if (port_is_asked(e->x86, port_operand(e), e->decoded.size, &e->frame->eax, e->decoded.length))
+	if (port_is_asked(e->x86, port_operand(e), e->decoded.size, &e->frame->eax,
+			  e->decoded.length))
 		return EMULATED_JUMP;
 	port_write(e->x86, port_operand(e), e->decoded.size, e->frame->eax);
 	return EMULATED_NEXT;

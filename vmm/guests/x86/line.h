@@ -14,8 +14,8 @@ void line_look(struct board *board);
 void line_pulse(struct board *board, unsigned irq);
 /* Returns the vector to deliver now, which the 8259s then regard as taken. */
 unsigned line_acknowledge(struct board *board);
-/* Notes that something has to be looked at when the vCPU is about to go on: a bit of x86->due. If it
- * sleeps it wakes up for that. */
+/* Notes that something has to be looked at when the vCPU is about to go on: a bit of x86->due. If
+ * it sleeps it wakes up for that. */
 static inline void x86_becomes_due(struct x86 *x86, u8 due)
 {
 	struct vcpu *vcpu = x86->vcpu;

@@ -49,7 +49,7 @@ struct x86 {
 	u32 direct_count;
 	u8 direct_vectors[X86_DIRECT_VECTORS];
 	struct shadow shadow;
-	struct smp *smp;         /* what a vCPU that has siblings has (guests/x86/smp); NULL: none */
+	struct smp *smp;         /* what a vCPU with siblings has (guests/x86/smp), or NULL */
 	struct frame tls_frame;  /* at the last flip; the same again is a fault of the guest's */
 	u64 tls[SEGMENT_TLS_ENTRIES]; /* strict TLS: descriptors as the guest set them */
 };

@@ -41,7 +41,7 @@ struct shadow {
 	bool caching;        /* the flush hypercall has been seen */
 	bool local_kernel;   /* kernel entries exist that are not global */
 	bool syncing;        /* the kernel half is being rebuilt, which finds such entries */
-	u32 apic_distance;   /* from that address to the frame that the guest reads; 0: the real one */
+	u32 apic_distance;   /* from that address to the frame that the guest reads */
 	u32 space_frames[SHADOW_SPACE_FRAMES];
 	u16 hash[SHADOW_HASH]; /* index + 1 of the first space of each chain; 0: none */
 };

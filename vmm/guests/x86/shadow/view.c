@@ -5,6 +5,8 @@
  */
 #include "guests/x86/shadow/view.h"
 
+#include "siblings.h"
+
 u32 view_entry(struct x86 *x86, u32 entry, bool kernel)
 {
 	struct shadow *shadow = &x86->shadow;
@@ -16,7 +18,9 @@ u32 view_entry(struct x86 *x86, u32 entry, bool kernel)
 	 * notes that there are such, and rebuilds the kernel half then. */
 	shadow->local_kernel |= kernel && !global;
 	if (frame >= shadow->memory_size)
-		return result | (view_is_apic(shadow, frame) ? (frame + shadow->apic_distance) | PTE_PCD : shadow->nothing);
+		return result | (view_is_apic(shadow, frame)
+					 ? apic_frame(shadow, frame) | PTE_PCD
+					 : shadow->nothing);
 	result = view_memory_entry(shadow, entry, entry, false);
 	return kernel && global ? result | PTE_G : result;
 }

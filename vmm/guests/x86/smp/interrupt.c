@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The local APIC of a Linux's vCPU: its timer, its registers, which the guest reads in a page of its
- * own, and the interrupts that vCPUs send each other.
+ * The local APIC of a Linux's vCPU: its timer, its registers, which the guest reads in a page of
+ * its own, and the interrupts that vCPUs send each other.
  */
-#include "arch.h"
 #include "core/hypercall.h"
 #include "core/work.h"
 #include "guests/x86/line.h"

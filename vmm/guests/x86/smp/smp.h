@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "abi/apic.h"
 #include "core/part.h"
 #include "device/local_apic.h"
 #include "guests/x86/x86.h"
