@@ -101,15 +101,16 @@
 		"2 bytes to the line, the expiry of a timer, or the search for "              \
 		"an alarm of at most 6 rounds; and the way out",                              \
 		"accesses to the virtual UART, timer and clock")                              \
-	SECTION(apic_write, 1000,                                                     \
-		"a register of the virtual local APIC, its deadline, and the way out", \
-		"stores to the local APIC of a vCPU that has siblings")               \
-	SECTION(ipi, 1000,                                                            \
-		"8 messages of some 40 instructions each, and the way out",           \
-		"a vCPU interrupts its siblings")                                     \
-	SECTION(start_cpu, 600,                                                       \
-		"one message, and the way out",                                       \
-		"a vCPU starts another one")                                          \
+	SECTION(apic_write, 1000,                                                             \
+		"a register of the virtual local APIC, its deadline, and the way out",        \
+		"none in an image for one CPU: stores to the local APIC of a vCPU that "      \
+		"has siblings")                                                               \
+	SECTION(ipi, 1000,                                                                    \
+		"8 messages of some 40 instructions each, and the way out",                   \
+		"none in an image for one CPU: a vCPU interrupts its siblings")               \
+	SECTION(start_cpu, 600,                                                               \
+		"one message, and the way out",                                               \
+		"none in an image for one CPU: a vCPU starts another one")                    \
 	SECTION(alive, 600,                                                                   \
 		"no loop, and the way out",                                                   \
 		"the hypercall that tells the watchdog of life")                              \
