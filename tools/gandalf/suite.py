@@ -89,6 +89,16 @@ def _pytest(*arguments: str) -> list[str]:
     return [PYTHON, "-m", "pytest", "-c", "tools/pyproject.toml", "--rootdir", ".", *arguments]
 
 
+# Files of tests/boot that make suites of their own, since together they would be as long as all
+# else: those whose guests are hostile or whose figures have bounds, and those with several CPUs.
+_BOUNDS = tuple(
+    f"tests/boot/test_{name}.py"
+    for name in ("bad_linux", "bad_rtos", "boundaries", "figures", "fuzz", "interruptible",
+                 "latency", "masked")
+)  # fmt: skip
+_SEVERAL = ("tests/boot/test_cores.py", "tests/boot/test_smp.py")
+
+
 @dataclass(frozen=True)
 class Suite:
     """A command and about how many seconds it takes, by which the longest begin first."""
@@ -98,11 +108,15 @@ class Suite:
 
 
 SUITES: dict[str, Suite] = {
-    "boot": Suite(950, (_pytest("tests/boot"),)),
+    "boot": Suite(700, (_pytest(
+        "tests/boot", *(f"--ignore={file}" for file in (*_BOUNDS, *_SEVERAL)),
+    ),)),
+    "boot-bounds": Suite(600, (_pytest(*_BOUNDS),)),
+    "boot-cores": Suite(500, (_pytest(*_SEVERAL),)),
     "bench-test": Suite(400, (_pytest("tests/bench"),)),
     "isolation": Suite(260, (_pytest("tests/isolation"),)),
     # Both build the fuzzers, in the same place: one behind the other.
-    "fuzz": Suite(200, (
+    "fuzz": Suite(300, (
         _make("tests/fuzz", "run", f"SECONDS={FUZZ_SECONDS}"), _make("tests/fuzz", "mutants"),
     )),
     "measure": Suite(210, (_pytest("tests/measure"),)),
