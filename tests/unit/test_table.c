@@ -111,7 +111,7 @@ static const struct fault faults[] = {
 	{ TABLE(pool_base), 0, "The pool: its memory overlaps the VMM" },
 	{ TABLE(pool_base), 64 * MEBI, "Guest linux: its memory overlaps the pool" },
 	{ GUEST(2, name) + 12, 0x78787878, "guest 2 has no proper name" },
-	{ GUEST(0, kind), 0, "Guest linux: kind is 0x0, not 0x1 to 0x3." },
+	{ GUEST(0, kind), 0, "Guest linux: kind is 0x0, not 0x1 to 0x4." },
 	{ GUEST(0, kind), 4, "kind is 0x4" },
 	{ GUEST(0, kind), UINT32_MAX, "kind is 0xffffffff" },
 	{ GUEST(0, kind), GANDALF_KIND_LINUX_DEDICATED, "is not alone" },

@@ -8,6 +8,12 @@
 
 #include "lib/types.h"
 
+/* Reads an entry once, so that what is checked is what is used. */
+static inline u32 entry_read(const u32 *entry)
+{
+	return *(const volatile u32 *)entry;
+}
+
 /* Adds bits to an entry that was *now just now, and gives what it is then. Returns false if it is
  * another one by now: the guest then repeats its access, which faults again if it must. Most
  * entries have the bits, and need no locked access. */

@@ -8,6 +8,12 @@
 
 #include "lib/types.h"
 
+/* Reads an entry. */
+static inline u32 entry_read(const u32 *entry)
+{
+	return *entry;
+}
+
 /* Adds bits to an entry that was *now just now, and gives what it is then. Returns true. */
 static inline bool entry_add(u32 *entry, u32 *now, u32 bits)
 {

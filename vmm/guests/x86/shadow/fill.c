@@ -23,7 +23,7 @@ static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde)
 		u32 entry;
 
 		/* Most are filled already, or absent in the guest's table. */
-		if (table[i] != 0 || (~(entry = guest[i]) & (PTE_P | PTE_A)) != 0 ||
+		if (table[i] != 0 || (~(entry = entry_read(&guest[i])) & (PTE_P | PTE_A)) != 0 ||
 		    (entry & PTE_FRAME) >= shadow->memory_size)
 			continue;
 		table[i] = view_memory_entry(shadow, entry, entry & pde, false);
@@ -92,7 +92,7 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 	if (frame >= shadow->memory_size)
 		return fill_absent(error);
 	guest = (u32 *)memory_window_frame(shadow->memory_base + frame) + table_index(linear);
-	entry = *guest;
+	entry = entry_read(guest);
 	if ((entry & PTE_P) == 0)
 		return fill_absent(error);
 	rights = entry & pde;
@@ -125,7 +125,7 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 static enum shadow_result fill_large(struct x86 *x86, u32 linear, u32 *guest, u32 *error)
 {
 	struct shadow *shadow = &x86->shadow;
-	u32 entry = *guest, small;
+	u32 entry = entry_read(guest), small;
 
 	*error = (*error & (PF_W | PF_U)) | PF_P;
 	if (linear >= GANDALF_BASE || (*error & ~entry & (PF_W | PF_U)) != 0)
@@ -176,7 +176,7 @@ enum shadow_result shadow_fill(struct x86 *x86, u32 linear, u32 *error)
 	    (guest = walk_directory(x86)) == NULL)
 		return fill_absent(error);
 	guest += directory_index(linear);
-	pde = *guest;
+	pde = entry_read(guest);
 	if ((pde & PTE_P) == 0)
 		return fill_absent(error);
 	vcpu_count(x86->vcpu, COUNTER_shadow_fills);

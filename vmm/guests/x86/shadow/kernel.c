@@ -22,7 +22,7 @@ MUST_CHECK static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 pde)
 		return false;
 	for (u32 i = table_index(linear), end = i + PART; i < end; i++) {
 		u32 entry = guest == NULL ? view_large_as_small(pde, i << PAGE_SHIFT)
-					  : guest[i] & (pde | ~(PTE_U | PTE_W));
+					  : entry_read(&guest[i]) & (pde | ~(PTE_U | PTE_W));
 
 		table[i] = entry & PTE_P ? view_entry(x86, entry, true) : 0;
 	}
@@ -36,7 +36,7 @@ static u32 kernel_sync_part(struct x86 *x86, u32 linear)
 	struct shadow *shadow = &x86->shadow;
 	u32 index = directory_index(linear);
 	u32 *guest = walk_entry(x86, x86->cr3, index);
-	u32 pde = guest != NULL ? *guest : 0;
+	u32 pde = guest != NULL ? entry_read(guest) : 0;
 
 	directory_kernel_changes(shadow);
 	if ((pde & PTE_P) && !entry_add(guest, &pde, PTE_A))
@@ -89,11 +89,8 @@ void kernel_resync_page(struct x86 *x86, u32 linear)
 		return;
 	}
 	table = pool_pointer(entry & PTE_FRAME);
-	entry = *pde;
+	entry = entry_read(pde);
 	guest = walk_entry(x86, entry, table_index(linear));
-	if (guest == NULL || (*guest & PTE_P) == 0)
-		table[table_index(linear)] = 0;
-	else
-		table[table_index(linear)] =
-			view_entry(x86, *guest & (entry | ~(PTE_U | PTE_W)), true);
+	entry = guest == NULL ? 0 : entry_read(guest) & (entry | ~(PTE_U | PTE_W));
+	table[table_index(linear)] = entry & PTE_P ? view_entry(x86, entry, true) : 0;
 }

@@ -4,6 +4,7 @@
  */
 #include "guests/x86/shadow/walk.h"
 
+#include "entry_access.h"
 #include "guests/x86/shadow/view.h"
 
 u32 *walk_directory(struct x86 *x86)
@@ -22,20 +23,19 @@ u32 *walk_directory(struct x86 *x86)
 bool shadow_translate(struct x86 *x86, u32 linear, u32 *frame)
 {
 	const u32 *entry;
-	u32 pde;
+	u32 pde, pte;
 
 	if (x86->shadow.current == NULL)
 		return false;
 	entry = walk_entry(x86, x86->cr3, directory_index(linear));
-	if (entry == NULL || (*entry & PTE_P) == 0)
+	if (entry == NULL || ((pde = entry_read(entry)) & PTE_P) == 0)
 		return false;
-	pde = *entry;
 	*frame = view_large_as_small(pde, linear) & PTE_FRAME;
 	if (walk_is_large(x86, pde))
 		return true;
 	entry = walk_entry(x86, pde, table_index(linear));
-	if (entry == NULL || (*entry & PTE_P) == 0)
+	if (entry == NULL || ((pte = entry_read(entry)) & PTE_P) == 0)
 		return false;
-	*frame = *entry & PTE_FRAME;
+	*frame = pte & PTE_FRAME;
 	return true;
 }
