@@ -112,7 +112,7 @@ static const struct fault faults[] = {
 	{ TABLE(pool_base), 64 * MEBI, "Guest linux: its memory overlaps the pool" },
 	{ GUEST(2, name) + 12, 0x78787878, "guest 2 has no proper name" },
 	{ GUEST(0, kind), 0, "Guest linux: kind is 0x0, not 0x1 to 0x4." },
-	{ GUEST(0, kind), 4, "kind is 0x4" },
+	{ GUEST(0, kind), 5, "kind is 0x5" },
 	{ GUEST(0, kind), UINT32_MAX, "kind is 0xffffffff" },
 	{ GUEST(0, kind), GANDALF_KIND_LINUX_DEDICATED, "is not alone" },
 	{ GUEST(0, kind), GANDALF_KIND_RTOS, "Guest linux: it cannot have priority 0" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The CPUs of a guest, as the system table names them and as it must (core/table.c). */
-#include "whole.h"
+#include "guest_cpus.h"
 
 u32 guest_cpus(const struct gandalf_guest *guest)
 {

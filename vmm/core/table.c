@@ -8,11 +8,11 @@
 #include "core/table.h"
 
 #include "core/log.h"
+#include "guest_cpus.h"
 #include "lib/crc32.h"
 #include "lib/format.h"
 #include "lib/owner.h"
 #include "lib/string.h"
-#include "whole.h"
 
 enum { INTERRUPTS = 16, UART_PORTS = 8, BAUD_MAXIMUM = 115200 };
 

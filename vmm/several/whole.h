@@ -18,12 +18,6 @@ static inline bool vm_is_here(const struct gandalf_guest *guest)
 	return false;
 }
 
-/* Whether the CPUs on which a guest is to be are there, and fit its kind. One that has CPU 0 begins
- * there, since that CPU decides when the machine is switched off. */
-bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_guest *guest);
-/* Which these are, as bits. */
-u32 guest_cpus(const struct gandalf_guest *guest);
-
 /* Whether the VM, which is this core's, is a part of its guest only. */
 static inline bool vm_is_part(const struct vm *vm)
 {

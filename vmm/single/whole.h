@@ -12,18 +12,6 @@ static inline bool vm_is_here(const struct gandalf_guest *guest)
 	return guest->cpu == core.index;
 }
 
-/* Whether the CPUs on which a guest is to be are there, and which these are, as bits. */
-static inline bool guest_has_cpus(const struct gandalf_table *table,
-				  const struct gandalf_guest *guest)
-{
-	return guest->cpu < table->cpus;
-}
-
-static inline u32 guest_cpus(const struct gandalf_guest *guest)
-{
-	return 1u << guest->cpu;
-}
-
 static inline bool vm_is_part(UNUSED const struct vm *vm)
 {
 	return false;
