@@ -2,6 +2,7 @@
 """A Linux with several vCPUs, beside an RTOS on its first CPU.
 
 QEMU runs each CPU in a thread of the host: what is tested there is what happens, and not when.
+Bochs lets them take turns, so that time can be compared.
 """
 
 import re
@@ -13,7 +14,7 @@ import pytest
 from gandalf.base.paths import ROOT
 from gandalf.build.profile import find_profile
 
-from .systems import PATIENCE, Boot, linux, rtos_guest
+from .systems import FEW_INSTRUCTIONS, PATIENCE, Boot, linux, rtos_guest
 from .test_cores import beats, describe_cores
 
 KERNEL = "build/linux/smp/vmlinux"
@@ -161,3 +162,17 @@ def test_the_shipped_system() -> None:
         started.wait_for_shell()
         assert online(started) == "0-1"
         started.expect("rtos", r"^activations=", PATIENCE)
+
+
+def test_no_beat_is_missed_in_bochs() -> None:
+    """Whatever Linux does on both CPUs, the RTOS on the first one has it when it needs it."""
+    description = describe_smp("smp-bochs", 2)
+    with Boot.start(description, emulator="bochs", ips=FEW_INSTRUCTIONS) as started:
+        started.wait_for_shell()
+        assert online(started) == "0-1"
+        for cpu in (0, 1):
+            assert "400 tasks" in started.shell(f"taskset -c {cpu} hackbench -l 2")
+        started.hackbench()
+        started.kernel_is_sane()
+        told = re.findall(r"^beats=(\d+) missed=(\d+)$", started.text("beat"), re.MULTILINE)
+        assert told and all(missed == "0" for _, missed in told)
