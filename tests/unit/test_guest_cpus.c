@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CPUs of a guest in an image for guests with several vCPUs: what the system table may say.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "guest_cpus.h"
+
+static const struct gandalf_table table = { .cpus = 4 };
+
+static struct gandalf_guest guest_of(u32 kind, u32 count, const char *cpus)
+{
+	struct gandalf_guest guest = { .kind = kind, .vcpu_count = count };
+
+	for (u32 i = 0; cpus[i] != '\0'; i++)
+		guest.vcpu_cpus[i] = (u8)(cpus[i] - '0');
+	guest.cpu = guest.vcpu_cpus[0];
+	return guest;
+}
+
+static bool accepted(u32 kind, u32 count, const char *cpus)
+{
+	struct gandalf_guest guest = guest_of(kind, count, cpus);
+
+	return guest_has_cpus(&table, &guest);
+}
+
+static void one_vcpu_is_on_any_cpu(void **state)
+{
+	(void)state;
+	assert_true(accepted(GANDALF_KIND_RTOS, 1, "0"));
+	assert_true(accepted(GANDALF_KIND_LINUX_SHARED, 1, "3"));
+	assert_false(accepted(GANDALF_KIND_RTOS, 1, "4"));
+}
+
+static void several_are_on_different_cpus(void **state)
+{
+	(void)state;
+	assert_true(accepted(GANDALF_KIND_LINUX_SMP, 2, "01"));
+	assert_true(accepted(GANDALF_KIND_LINUX_SMP, 4, "0321"));
+	assert_true(accepted(GANDALF_KIND_LINUX_SMP, 2, "31"));
+	assert_false(accepted(GANDALF_KIND_LINUX_SMP, 2, "11"));
+	assert_false(accepted(GANDALF_KIND_LINUX_SMP, 3, "010"));
+	assert_false(accepted(GANDALF_KIND_LINUX_SMP, 3, "121"));
+	assert_false(accepted(GANDALF_KIND_LINUX_SMP, 2, "04"));
+}
+
+static void cpu_0_comes_first(void **state)
+{
+	(void)state;
+	assert_false(accepted(GANDALF_KIND_LINUX_SMP, 2, "10"));
+	assert_false(accepted(GANDALF_KIND_LINUX_SMP, 3, "210"));
+}
+
+static void the_kind_says_whether_there_are_several(void **state)
+{
+	(void)state;
+	assert_false(accepted(GANDALF_KIND_LINUX_SMP, 1, "0"));
+	assert_false(accepted(GANDALF_KIND_LINUX_SHARED, 2, "01"));
+	assert_false(accepted(GANDALF_KIND_RTOS, 2, "01"));
+	assert_false(accepted(GANDALF_KIND_LINUX_DEDICATED, 2, "01"));
+}
+
+static void there_are_one_to_eight(void **state)
+{
+	(void)state;
+	assert_false(accepted(GANDALF_KIND_RTOS, 0, "0"));
+	assert_false(accepted(GANDALF_KIND_LINUX_SMP, 0, "01"));
+	assert_false(accepted(GANDALF_KIND_LINUX_SMP, GANDALF_CPUS_MAXIMUM + 1, "0123"));
+	assert_false(accepted(GANDALF_KIND_LINUX_SMP, UINT32_MAX, "0123"));
+}
+
+static void the_first_is_the_guests(void **state)
+{
+	struct gandalf_guest guest = guest_of(GANDALF_KIND_LINUX_SMP, 2, "12");
+
+	(void)state;
+	assert_true(guest_has_cpus(&table, &guest));
+	guest.cpu = 2;
+	assert_false(guest_has_cpus(&table, &guest));
+}
+
+static void they_are_bits(void **state)
+{
+	struct gandalf_guest guest = guest_of(GANDALF_KIND_LINUX_SMP, 3, "132");
+
+	(void)state;
+	assert_int_equal(guest_cpus(&guest), 0xe);
+	guest.vcpu_count = 1;
+	assert_int_equal(guest_cpus(&guest), 0x2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test(name)
+		TEST(one_vcpu_is_on_any_cpu),
+		TEST(several_are_on_different_cpus),
+		TEST(cpu_0_comes_first),
+		TEST(the_kind_says_whether_there_are_several),
+		TEST(there_are_one_to_eight),
+		TEST(the_first_is_the_guests),
+		TEST(they_are_bits),
+	};
+
+	return RUN_TESTS(tests);
+}
