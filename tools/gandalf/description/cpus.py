@@ -9,7 +9,7 @@ from gandalf.description.description import Guest, LinuxGuest, System
 def cpus_of(guest: Guest) -> list[int]:
     """Return the CPUs that a guest has a vCPU on, that which boots it first."""
     if isinstance(guest, LinuxGuest) and guest.cpus is not None:
-        return guest.cpus
+        return guest.cpus or [guest.cpu]
     return [guest.cpu]
 
 
@@ -40,6 +40,8 @@ def _field(guest: Guest) -> str:
 def _check_several(system: System, base: Location, guest: LinuxGuest, cpus: list[int]) -> None:
     """Whether a Linux can have several vCPUs, and these."""
     place = (*base, "cpus")
+    if len(cpus) < 2:
+        system.mistake("`cpus` names two CPUs at least; for one there is `cpu`.", place)
     twice = sorted({cpu for cpu in cpus if cpus.count(cpu) > 1})
     if twice:
         system.mistake(f"`cpus` names CPU {twice[0]} twice; each vCPU has one of its own.", place)

@@ -143,9 +143,7 @@ class LinuxGuest(_Guest):
 
     kind: Literal["linux"]
     mode: Literal["shared", "dedicated"] = "shared"
-    cpus: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=8)] | None = (
-        None
-    )
+    cpus: list[Annotated[int, Field(ge=0)]] | None = None
     kernel: str
     initrd: str | None = None
     command_line: str = "console=ttyS0"

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Linux with several vCPUs: its description, the system table, and the table it finds them by."""
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fakes import GOOD
+
+from gandalf.base.abi import abi
+from gandalf.build.profile import parts_used, profile_for
+from gandalf.description import linux_boot
+from gandalf.description.check import check
+from gandalf.description.compose import compose
+from gandalf.description.mp_table import ADDRESS, mp_table
+from gandalf.description.table import unpack
+
+Describe = Callable[[str], Path]
+
+SEVERAL = GOOD.replace('"128M"', '"128M"\ncpus = 4').replace(
+    'kind = "linux"\n', 'kind = "linux"\ncpus = [0, 2, 3]\n'
+)
+
+
+def mistakes(path: Path) -> list[tuple[int, str]]:
+    return [(item.line, item.sentence) for item in sorted(set(check(path).system.mistakes))]
+
+
+def test_a_linux_may_have_several(describe: Describe) -> None:
+    assert mistakes(describe(SEVERAL)) == []
+    assert mistakes(describe(SEVERAL.replace("[0, 2, 3]", "[3, 1]"))) == []
+
+
+@pytest.mark.parametrize(
+    ("cpus", "line", "sentence"),
+    [
+        ("[0]", 8, "`cpus` names two CPUs at least; for one there is `cpu`."),
+        ("[0, 1, 2, 3, 4]", 8, "CPU 4 does not exist: the machine has CPUs 0 to 3."),
+        ("[]", 8, "`cpus` names two CPUs at least; for one there is `cpu`."),
+        ("[0, 4]", 8, "CPU 4 does not exist: the machine has CPUs 0 to 3."),
+        ("[0, 2, 2]", 8, "`cpus` names CPU 2 twice; each vCPU has one of its own."),
+        ("[2, 0]", 8, "`cpus` must begin with CPU 0 if the guest has it"),
+        ("[0, -1]", 8, "must be at least 0"),
+        ('"all"', 8, "`cpus` must be a list"),
+    ],
+)
+def test_not_any(describe: Describe, cpus: str, line: int, sentence: str) -> None:
+    found = mistakes(describe(SEVERAL.replace("[0, 2, 3]", cpus)))
+    assert [at for at, said in found if sentence in said] == [line], found
+
+
+def test_either_cpu_or_cpus(describe: Describe) -> None:
+    found = mistakes(describe(SEVERAL.replace("cpus = [0, 2, 3]", "cpus = [0, 2, 3]\ncpu = 2")))
+    assert [said for _, said in found] == ["A guest has `cpu` or `cpus`, not both: remove `cpu`."]
+
+
+def test_a_dedicated_linux_has_one(describe: Describe) -> None:
+    found = mistakes(describe(SEVERAL.replace("3]\n", '3]\nmode = "dedicated"\n')))
+    assert any('mode "dedicated" and several CPUs' in said for _, said in found), found
+
+
+def test_an_rtos_has_one(describe: Describe) -> None:
+    text = GOOD.replace('kind = "rtos"', 'kind = "rtos"\ncpus = [0, 1]')
+    assert any("`cpus`" in said for _, said in mistakes(describe(text)))
+
+
+@pytest.mark.parametrize(("cpu", "wrong"), [(0, True), (1, False), (2, True), (3, True)])
+def test_each_cpu_has_one_linux(describe: Describe, cpu: int, wrong: bool) -> None:
+    second = f'\n[[guest]]\nname = "b"\nkind = "linux"\ncpu = {cpu}\nkernel = "./vmlinux"\n'
+    found = mistakes(describe(SEVERAL + second + 'memory = "32M"\n'))
+    assert any(f"CPU {cpu} already has a Linux guest" in said for _, said in found) == wrong
+
+
+@pytest.mark.parametrize(("variant", "fits"), [("smp", True), ("patched", False)])
+def test_it_takes_a_kernel_for_that(
+    describe: Describe, folder: Path, monkeypatch: pytest.MonkeyPatch, variant: str, fits: bool
+) -> None:
+    monkeypatch.setattr("gandalf.description.guests.BUILD", folder / "build")
+    text = SEVERAL.replace("./vmlinux", f"{folder}/build/linux/{variant}/vmlinux")
+    found = [said for _, said in mistakes(describe(text))]
+    wrong = f"The kernel `{variant}` does not run with several CPUs; there are build/linux/smp"
+    assert [wrong in said for said in found] == ([] if fits else [True])
+
+
+def test_the_table_has_all_vcpus(describe: Describe) -> None:
+    linux, rtos = unpack(compose(check(describe(SEVERAL)))).guests
+    assert (linux.kind, linux.cpu) == (abi()["KIND_LINUX_SMP"], 0)
+    assert (linux.vcpu_count, tuple(linux.vcpu_cpus)) == (3, (0, 2, 3))
+    assert (rtos.kind, rtos.cpu) == (abi()["KIND_RTOS"], 0)
+    assert (rtos.vcpu_count, tuple(rtos.vcpu_cpus)) == (1, (0,))
+
+
+def test_it_needs_the_image_for_several(describe: Describe) -> None:
+    system = check(describe(SEVERAL)).system
+    assert parts_used(system) >= {"cores", "smp"}
+    assert profile_for(system).name == "smp"
+    assert profile_for(check(describe(GOOD)).system).name == "shared"
+
+
+def test_linux_is_told_of_its_local_apics() -> None:
+    one = linux_boot.command_line("quiet", False, 10).text.decode().split()
+    several = linux_boot.command_line("quiet", False, 10, several=True).text.decode().split()
+    assert "nolapic" in one
+    assert "apic=gandalf" not in one
+    assert [word for word in one if word != "nolapic"] == [
+        word for word in several if word != "apic=gandalf"
+    ]
+    assert "nolapic" not in several
+
+
+@pytest.mark.parametrize("count", range(2, 9))
+def test_the_mp_table_is_one(count: int) -> None:
+    """Read by Intel's MultiProcessor Specification 1.4, sections 4.1 to 4.3."""
+    content = mp_table(count)
+    signature, at, paragraphs, revision = struct.unpack_from("<4sIBB", content)
+    assert (signature, at, paragraphs, revision) == (b"_MP_", ADDRESS + 16, 1, 4)
+    assert sum(content[:16]) % 256 == 0
+    table = content[16:]
+    name, length, revision, _, _, _, _, _, entries, apic, _, _ = struct.unpack_from(
+        "<4sHBB8s12sIHHIHB", table
+    )
+    assert (name, length, revision, apic) == (b"PCMP", len(table), 4, abi()["APIC_BASE"])
+    assert sum(table) % 256 == 0
+    place, processors, others = 44, [], []
+    for _ in range(entries):
+        if table[place] == 0:
+            processors.append((table[place + 1], table[place + 3]))
+            place += 20
+        else:
+            others.append(table[place])
+            place += 8
+    assert place == length
+    assert processors == [(number, 3 if number == 0 else 1) for number in range(count)]
+    assert others == [1, 4, 4]
+
+
+def test_the_mp_table_is_where_linux_looks(describe: Describe) -> None:
+    """In the last KiB of base memory, which the kernel does not get."""
+    module = compose(check(describe(SEVERAL)))
+    table = unpack(module)
+    (image,) = [image for image in table.images if image.name == "MP table"]
+    assert image.load_address == ADDRESS
+    assert module[image.offset : image.offset + 4] == b"_MP_"
+    assert ADDRESS == 640 * 1024 - 1024
