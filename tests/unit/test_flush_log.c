@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The logs of flushes: each vCPU does to its shadow what its siblings have flushed, once and in
+ * their order, or forgets its shadow if it is too far behind.
+ */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fake/quiet_processor.h"
+
+#include "guests/x86/smp/smp.h"
+
+#define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
+#define VCPUS 3u
+
+struct core core;
+
+static const struct gandalf_guest guest = {
+	.kind = GANDALF_KIND_LINUX_SMP, .cpu = 1, .vcpu_count = VCPUS, .vcpu_cpus = { 1, 4, 2 },
+};
+static struct vm vm = { .guest = &guest };
+static struct vcpu vcpu = { .vm = &vm };
+static struct smp smps[VCPUS];
+static struct x86 x86s[VCPUS];
+static u32 flushed, forgotten, last[3], sum;
+
+void shadow_flush(struct x86 *x86, u32 directory, u32 start, u32 end)
+{
+	assert_ptr_equal(x86->vm, &vm);
+	flushed++;
+	last[0] = directory;
+	last[1] = start;
+	last[2] = end;
+	sum = sum * 31 + start;
+}
+
+void shadow_forget(struct x86 *x86)
+{
+	assert_ptr_equal(x86->vm, &vm);
+	forgotten++;
+}
+
+void processor_sleep(void)
+{
+	fail();
+}
+
+static struct x86 *turn_of(u32 id)
+{
+	core.index = guest.vcpu_cpus[id];
+	return &x86s[id];
+}
+
+static void follow(u32 id)
+{
+	flushed = forgotten = sum = 0;
+	flush_log_follow(turn_of(id));
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
+	memset(smps, 0, sizeof(smps));
+	for (u32 id = 0; id < VCPUS; id++) {
+		x86s[id] = (struct x86){ .vm = &vm, .vcpu = &vcpu, .smp = &smps[id] };
+		smps[id].id = id;
+	}
+	return 0;
+}
+
+static void siblings_do_what_one_has_flushed(void **state)
+{
+	(void)state;
+	flush_log_add(turn_of(1), 0x5000, 0x10000, 0x12000);
+	for (u32 id = 0; id < VCPUS; id += 2) {
+		follow(id);
+		assert_int_equal(flushed, 1);
+		assert_int_equal(last[0], 0x5000);
+		assert_int_equal(last[1], 0x10000);
+		assert_int_equal(last[2], 0x12000);
+		follow(id);
+		assert_int_equal(flushed, 0);
+	}
+	follow(1); /* its own are done */
+	assert_int_equal(flushed | forgotten, 0);
+}
+
+static void they_are_done_in_their_order(void **state)
+{
+	(void)state;
+	flush_log_add(turn_of(0), 0, 1, 0);
+	flush_log_add(turn_of(0), 0, 2, 0);
+	flush_log_add(turn_of(0), 0, 3, 0);
+	follow(1);
+	assert_int_equal(flushed, 3);
+	assert_int_equal(sum, (1 * 31 + 2) * 31 + 3);
+}
+
+/* The writer may be at work on the entry behind the last one, so that is one less than the log
+ * holds. */
+static void who_is_too_far_behind_forgets_all(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < FLUSH_LOG - 1; i++)
+		flush_log_add(turn_of(0), 0, i, 0);
+	follow(1);
+	assert_int_equal(flushed, FLUSH_LOG - 1);
+	assert_int_equal(forgotten, 0);
+	for (u32 i = 0; i < FLUSH_LOG; i++)
+		flush_log_add(turn_of(0), 0, i, 0);
+	follow(1);
+	assert_int_equal(flushed, 0);
+	assert_int_equal(forgotten, 1);
+	follow(1);
+	assert_int_equal(flushed | forgotten, 0);
+	flush_log_add(turn_of(0), 0, 7, 0);
+	follow(1);
+	assert_int_equal(flushed, 1);
+}
+
+static void the_count_may_wrap(void **state)
+{
+	(void)state;
+	smp_page_of(1)->flush_count = UINT32_MAX - 1;
+	flush_log_begin(turn_of(1));
+	for (u32 i = 0; i < 5; i++)
+		flush_log_add(turn_of(0), 0, i, 0);
+	follow(1);
+	assert_int_equal(flushed, 5);
+	assert_int_equal(last[1], 4);
+}
+
+static void one_that_begins_has_nothing_to_follow(void **state)
+{
+	(void)state;
+	flush_log_add(turn_of(0), 0, 1, 0);
+	flush_log_add(turn_of(2), 0, 2, 0);
+	flush_log_begin(turn_of(1));
+	follow(1);
+	assert_int_equal(flushed | forgotten, 0);
+	flush_log_add(turn_of(2), 0, 9, 0);
+	follow(1);
+	assert_int_equal(flushed, 1);
+	assert_int_equal(last[1], 9);
+}
+
+static void cores_of_other_guests_are_not_followed(void **state)
+{
+	(void)state;
+	smp_page_of(0)->flush_count = 9;
+	smp_page_of(3)->flush_count = 9;
+	follow(0);
+	assert_int_equal(flushed | forgotten, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup(name, start)
+		TEST(siblings_do_what_one_has_flushed),
+		TEST(they_are_done_in_their_order),
+		TEST(who_is_too_far_behind_forgets_all),
+		TEST(the_count_may_wrap),
+		TEST(one_that_begins_has_nothing_to_follow),
+		TEST(cores_of_other_guests_are_not_followed),
+	};
+
+	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return 1;
+	return RUN_TESTS(tests);
+}

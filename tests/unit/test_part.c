@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lives of a guest with several vCPUs: how its whole and its parts agree on them. All cores are
+ * played here: core.index says whose turn it is.
+ */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fake/quiet_processor.h"
+
+#include "core/part.h"
+#include "core/schedule.h"
+#include "core/vm.h"
+
+#define PLACE 2u
+#define HOME 1u /* the core of the whole */
+#define FAR 3u  /* that of a part */
+#define THIRD 0u
+#define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
+
+struct core core;
+struct vm vms[GANDALF_GUESTS_MAXIMUM];
+struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+
+static const struct gandalf_guest guest = {
+	.kind = GANDALF_KIND_LINUX_SMP, .cpu = HOME, .vcpu_count = 2, .vcpu_cpus = { HOME, FAR },
+};
+static struct vm *const vm = &vms[PLACE];
+static u32 sent[GANDALF_CPUS_MAXIMUM][MESSAGES]; /* how often */
+static unsigned halted, powered_off, started, lives_shown, housekeeping;
+
+void message_send(u32 to, u32 message)
+{
+	sent[to][message]++;
+}
+
+bool vm_is_alive(const struct vm *which)
+{
+	assert_ptr_equal(which, vm);
+	return vm->state == GANDALF_STATE_RUNNING;
+}
+
+void vm_halt(struct vm *which)
+{
+	assert_ptr_equal(which, vm);
+	halted++;
+}
+
+void vm_power_off(struct vm *which)
+{
+	assert_ptr_equal(which, vm);
+	powered_off++;
+}
+
+void vm_request_start(struct vm *which)
+{
+	assert_ptr_equal(which, vm);
+	assert_int_not_equal(vm->state, GANDALF_STATE_RUNNING);
+	vm->state = GANDALF_STATE_STARTING;
+	started++;
+}
+
+void vm_show_life(struct vm *which)
+{
+	assert_ptr_equal(which, vm);
+	lives_shown++;
+}
+
+void schedule_housekeeping(u32 work)
+{
+	housekeeping |= work;
+}
+
+void processor_sleep(void)
+{
+	fail();
+}
+
+/* Serves a message on a core, as message.c would. */
+static void serve_on(u32 index, u32 from, u32 message)
+{
+	const struct message_range *const *at;
+
+	core.index = index;
+	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
+		if (message - (*at)->first < (*at)->count) {
+			(*at)->serve(from, message - (*at)->first);
+			return;
+		}
+	fail();
+}
+
+/* The turn of a core whose VM is in a state. */
+static void turn_of(u32 index, u32 state)
+{
+	core.index = index;
+	vm->state = state;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
+	memset(vms, 0, sizeof(vms));
+	memset(sent, 0, sizeof(sent));
+	halted = powered_off = started = lives_shown = housekeeping = 0;
+	vm->guest = &guest;
+	vm->index = PLACE;
+	vm->vcpus = vcpus;
+	vm->vcpu_count = 1;
+	core.vm_count = PLACE + 1;
+	part_vm = vm;
+	outbox_of(FAR)->alive = 1;
+	/* Nothing of an earlier test is to come. */
+	turn_of(FAR, GANDALF_STATE_OFF);
+	part_is_released(vm);
+	memset((void *)part_page_of(FAR), 0, sizeof(struct part_page));
+	memset(sent, 0, sizeof(sent));
+	started = 0;
+	return 0;
+}
+
+/* The whole starts its part, which then runs. */
+static void part_runs(u32 entry)
+{
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	part_start(vm, FAR, entry);
+	vm->state = GANDALF_STATE_OFF;
+	serve_on(FAR, HOME, MESSAGE_START);
+	vm->state = GANDALF_STATE_RUNNING;
+}
+
+static void a_part_starts_where_it_is_told(void **state)
+{
+	(void)state;
+	part_runs(0x123000);
+	assert_int_equal(sent[FAR][MESSAGE_START], 1);
+	assert_int_equal(started, 1);
+	assert_int_equal(vm->entry, 0x123000);
+}
+
+static void a_start_of_another_guest_is_none(void **state)
+{
+	(void)state;
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	part_start(vm, FAR, 0x1000);
+	part_page_of(HOME)->start[FAR].guest = PLACE - 1;
+	vm->state = GANDALF_STATE_OFF;
+	serve_on(FAR, HOME, MESSAGE_START);
+	part_page_of(HOME)->start[FAR].guest = UINT32_MAX;
+	serve_on(FAR, HOME, MESSAGE_START);
+	assert_int_equal(started, 0);
+	/* Nor is the whole started by one. */
+	part_page_of(FAR)->start[HOME].guest = PLACE;
+	serve_on(HOME, FAR, MESSAGE_START);
+	assert_int_equal(started, 0);
+}
+
+static void a_start_of_an_ended_life_is_none(void **state)
+{
+	(void)state;
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	part_start(vm, FAR, 0x1000);
+	whole_ends(vm);
+	vm->state = GANDALF_STATE_OFF;
+	serve_on(FAR, HOME, MESSAGE_START);
+	assert_int_equal(started, 0);
+	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
+	assert_int_equal(started, 0);
+	assert_true(whole_may_start(vm));
+}
+
+static void the_whole_waits_for_its_parts_end(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	turn_of(HOME, GANDALF_STATE_OFF);
+	whole_ends(vm);
+	assert_int_equal(sent[FAR][MESSAGE_PART + PLACE], 1);
+	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 0);
+	assert_false(whole_may_start(vm));
+	/* The part goes down, and says so when it has been released. */
+	vm->state = GANDALF_STATE_RUNNING;
+	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
+	assert_int_equal(halted, 1);
+	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 0);
+	turn_of(FAR, GANDALF_STATE_STOPPED);
+	vm->unreleased = true;
+	part_is_released(vm);
+	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 0);
+	vm->unreleased = false;
+	part_is_released(vm);
+	part_is_released(vm);
+	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 1);
+	turn_of(HOME, GANDALF_STATE_STARTING);
+	assert_true(whole_may_start(vm));
+	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
+	assert_int_equal(housekeeping, HOUSEKEEPING_START);
+}
+
+static void nobody_waits_for_a_core_that_is_dead(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	turn_of(HOME, GANDALF_STATE_OFF);
+	whole_ends(vm);
+	assert_false(whole_may_start(vm));
+	outbox_of(FAR)->alive = 0;
+	assert_true(whole_may_start(vm));
+	core.index = FAR;
+	assert_true(whole_may_start(vm)); /* a part asks nobody */
+}
+
+static void one_that_runs_is_started_anew_when_it_is_down(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	part_start(vm, FAR, 0x2000);
+	serve_on(FAR, HOME, MESSAGE_START);
+	assert_int_equal(halted, 1);
+	assert_int_equal(started, 1);
+	vm->state = GANDALF_STATE_STOPPED;
+	part_is_released(vm);
+	assert_int_equal(started, 2);
+	assert_int_equal(vm->entry, 0x2000);
+	/* That was no end of the part. */
+	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 0);
+}
+
+static void all_that_run_must_halt_for_ever(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	part_parks(vm);
+	assert_int_equal(powered_off, 0);
+	turn_of(FAR, GANDALF_STATE_RUNNING);
+	part_parks(vm);
+	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 1);
+	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
+	assert_int_equal(powered_off, 1);
+	assert_int_equal(halted, 0);
+}
+
+static void one_that_halted_and_was_started_again_runs(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	turn_of(FAR, GANDALF_STATE_RUNNING);
+	part_parks(vm);
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	part_start(vm, FAR, 0x2000);
+	serve_on(FAR, HOME, MESSAGE_START);
+	vm->state = GANDALF_STATE_STOPPED;
+	part_is_released(vm);
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	part_parks(vm);
+	assert_int_equal(powered_off, 0);
+}
+
+static void a_part_that_was_never_started_counts_as_off(void **state)
+{
+	(void)state;
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	part_parks(vm);
+	assert_int_equal(powered_off, 1);
+}
+
+static void a_part_that_fails_is_the_end_of_the_whole(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	turn_of(FAR, GANDALF_STATE_STOPPED);
+	part_fails(vm);
+	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 1);
+	vm->state = GANDALF_STATE_RUNNING;
+	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
+	assert_int_equal(halted, 1);
+	assert_int_equal(powered_off, 0);
+	/* In the next life that is forgotten. */
+	whole_ends(vm);
+	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
+	assert_int_equal(halted, 1);
+}
+
+static void a_sign_of_life_goes_to_the_whole(void **state)
+{
+	(void)state;
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	assert_false(part_shows_life(vm));
+	core.index = FAR;
+	assert_true(part_shows_life(vm));
+	assert_int_equal(sent[HOME][MESSAGE_LIFE], 1);
+	serve_on(HOME, FAR, MESSAGE_LIFE);
+	assert_int_equal(lives_shown, 1);
+	vm->state = GANDALF_STATE_OFF;
+	serve_on(HOME, FAR, MESSAGE_LIFE);
+	assert_int_equal(lives_shown, 1);
+}
+
+static void a_message_about_nobody_is_ignored(void **state)
+{
+	(void)state;
+	turn_of(THIRD, GANDALF_STATE_RUNNING); /* a core without a vCPU of the guest */
+	serve_on(THIRD, HOME, MESSAGE_PART + PLACE);
+	serve_on(FAR, HOME, MESSAGE_PART + GANDALF_GUESTS_MAXIMUM - 1);
+	assert_int_equal(halted | started | powered_off | housekeeping, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup(name, start)
+		TEST(a_part_starts_where_it_is_told),
+		TEST(a_start_of_another_guest_is_none),
+		TEST(a_start_of_an_ended_life_is_none),
+		TEST(the_whole_waits_for_its_parts_end),
+		TEST(nobody_waits_for_a_core_that_is_dead),
+		TEST(one_that_runs_is_started_anew_when_it_is_down),
+		TEST(all_that_run_must_halt_for_ever),
+		TEST(one_that_halted_and_was_started_again_runs),
+		TEST(a_part_that_was_never_started_counts_as_off),
+		TEST(a_part_that_fails_is_the_end_of_the_whole),
+		TEST(a_sign_of_life_goes_to_the_whole),
+		TEST(a_message_about_nobody_is_ignored),
+	};
+
+	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return 1;
+	return RUN_TESTS(tests);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ports of a vCPU that has no mainboard: it asks the first vCPU's core, sleeps, and goes on
+ * behind the instruction when the answer is there.
+ */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fake/quiet_processor.h"
+
+#include "core/vm.h"
+#include "guests/x86/board.h"
+#include "guests/x86/smp/smp.h"
+
+#define HOME 2u
+#define FAR 0u
+#define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
+
+struct core core;
+struct vm *part_vm;
+
+static const struct gandalf_guest guest = {
+	.kind = GANDALF_KIND_LINUX_SMP, .cpu = HOME, .vcpu_count = 2, .vcpu_cpus = { HOME, FAR },
+};
+static struct frame frame;
+static struct vm vm = { .guest = &guest };
+static struct smp smp;
+static struct x86 x86;
+static struct vcpu vcpu = { .vm = &vm, .x86 = &x86, .frame = &frame };
+static u32 sent[MESSAGES], accesses, port, size, written;
+static u32 answer;
+
+void message_send(u32 to, u32 message)
+{
+	assert_int_equal(to, core.index == HOME ? FAR : HOME);
+	sent[message]++;
+}
+
+bool vm_is_alive(const struct vm *which)
+{
+	return which->state == GANDALF_STATE_RUNNING;
+}
+
+void chips_pause(void)
+{
+}
+
+void processor_sleep(void)
+{
+	fail();
+}
+
+u32 port_read(struct x86 *of, u16 number, u32 bytes)
+{
+	assert_ptr_equal(of, &x86);
+	accesses++;
+	port = number;
+	size = bytes;
+	return answer;
+}
+
+void port_write(struct x86 *of, u16 number, u32 bytes, u32 value)
+{
+	assert_ptr_equal(of, &x86);
+	accesses++;
+	port = number;
+	size = bytes;
+	written = value;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
+	memset(&smp, 0, sizeof(smp));
+	memset(sent, 0, sizeof(sent));
+	x86 = (struct x86){ .vm = &vm, .vcpu = &vcpu, .smp = &smp };
+	frame = (struct frame){ .eax = 0x11223344, .eip = 0x1000 };
+	vcpu.state = VCPU_RUNNING;
+	accesses = 0;
+	core.index = FAR;
+	return 0;
+}
+
+/* The first vCPU's turn: it is about to go on. */
+static void home_serves(void)
+{
+	core.index = HOME;
+	vcpu.state = VCPU_RUNNING;
+	remote_ports_serve(&x86);
+	core.index = FAR;
+}
+
+static void one_that_asks_sleeps_until_the_answer(void **state)
+{
+	(void)state;
+	remote_port_ask(&x86, 0x71, 1, NULL, 2);
+	assert_int_equal(vcpu.state, VCPU_HALTED);
+	assert_int_equal(x86.due, SMP_DUE_ASKS);
+	assert_int_equal(sent[MESSAGE_PORT], 1);
+	assert_false(remote_port_end(&x86));
+	assert_int_equal(frame.eip, 0x1000);
+	answer = 0xffffff99;
+	home_serves();
+	assert_int_equal(sent[MESSAGE_PORT_DONE], 1);
+	assert_true(remote_port_end(&x86));
+	assert_int_equal(frame.eip, 0x1002);
+	assert_int_equal(frame.eax, 0x11223399);
+	assert_int_equal(x86.due, 0);
+	assert_int_equal(port, 0x71);
+	assert_int_equal(size, 1);
+}
+
+static void an_in_changes_its_bytes_only(void **state)
+{
+	static const u32 eax[] = { [2] = 0x1122cdef, [4] = 0x89abcdef };
+
+	(void)state;
+	answer = 0x89abcdef;
+	for (u32 bytes = 2; bytes <= 4; bytes += 2) {
+		frame.eax = 0x11223344;
+		remote_port_ask(&x86, 0xffff, bytes, NULL, 1);
+		home_serves();
+		assert_true(remote_port_end(&x86));
+		assert_int_equal(frame.eax, eax[bytes]);
+		assert_int_equal(port, 0xffff);
+		assert_int_equal(size, bytes);
+	}
+}
+
+static void an_out_hands_its_value_over(void **state)
+{
+	u32 value = 0xdeadbeef;
+
+	(void)state;
+	remote_port_ask(&x86, 0x3f8, 4, &value, 1);
+	home_serves();
+	assert_true(remote_port_end(&x86));
+	assert_int_equal(written, 0xdeadbeef);
+	assert_int_equal(frame.eax, 0x11223344);
+	assert_int_equal(frame.eip, 0x1001);
+}
+
+static void each_is_done_once(void **state)
+{
+	(void)state;
+	remote_port_ask(&x86, 0x60, 1, NULL, 1);
+	home_serves();
+	home_serves();
+	assert_int_equal(accesses, 1);
+	assert_int_equal(sent[MESSAGE_PORT_DONE], 1);
+	remote_port_ask(&x86, 0x60, 1, NULL, 1);
+	home_serves();
+	assert_int_equal(accesses, 2);
+}
+
+static void a_first_vcpu_that_was_stopped_serves_none(void **state)
+{
+	(void)state;
+	remote_port_ask(&x86, 0x60, 1, NULL, 1);
+	core.index = HOME;
+	vcpu.state = VCPU_OFF;
+	remote_ports_serve(&x86);
+	assert_int_equal(accesses, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup(name, start)
+		TEST(one_that_asks_sleeps_until_the_answer),
+		TEST(an_in_changes_its_bytes_only),
+		TEST(an_out_hands_its_value_over),
+		TEST(each_is_done_once),
+		TEST(a_first_vcpu_that_was_stopped_serves_none),
+	};
+
+	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return 1;
+	return RUN_TESTS(tests);
+}
