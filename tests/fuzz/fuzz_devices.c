@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzes the virtual devices with what a guest can do to them: reads and writes
- * of ports in any order, and time that passes. Four bytes of input are one step.
+ * of ports and registers in any order, and time that passes. Four bytes of input
+ * are one step.
  */
 #include <stdlib.h>
 
+#include "device/local_apic.h"
 #include "device/pic.h"
 #include "device/pit.h"
 #include "device/rtc.h"
@@ -19,6 +21,7 @@ struct board {
 	struct pit pit;
 	struct rtc rtc;
 	struct uart uart;
+	struct local_apic apic;
 	u64 now;
 };
 
@@ -104,16 +107,37 @@ static void step_uart(struct board *board, u8 what, u8 value)
 		step_uart_output(uart);
 }
 
+/* A deadline that has come requests an interrupt, unless a store has found that. */
+static void step_local_apic(struct board *board, u8 what, u8 value)
+{
+	struct local_apic *apic = &board->apic;
+	int pending;
+
+	if (what & 1)
+		local_apic_request(apic, value);
+	else
+		local_apic_write(apic, (what & 0xfcu) << 2, value * 0x02010101u, board->now);
+	if (local_apic_deadline(apic) <= board->now)
+		require(local_apic_expire(apic, board->now));
+	require(local_apic_deadline(apic) > board->now);
+	pending = local_apic_pending(apic);
+	require(pending == -1 || (pending >= 16 && pending <= 255));
+	if (what & 2 && pending >= 0)
+		require(local_apic_acknowledge(apic) == (u32)pending);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const steps[])(struct board *, u8, u8) = { step_pic, step_pit, step_rtc,
-								 step_uart };
+								 step_uart, step_local_apic };
+	static u32 registers[1024];
 	struct board board = { .now = 1000000 };
 
 	pic_reset(&board.pic);
 	pit_reset(&board.pit, KHZ, board.now);
 	rtc_reset(&board.rtc, KHZ, board.now, 1704067200);
 	uart_reset(&board.uart);
+	local_apic_reset(&board.apic, registers, 0, true);
 	for (; size >= 4; data += 4, size -= 4) {
 		/* From nothing to half an hour. */
 		board.now += (u64)(data[3] & 15) << (data[3] >> 4 << 1) << 8;
