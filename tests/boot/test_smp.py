@@ -63,7 +63,7 @@ def test_a_process_runs_where_it_is_told(machine: Boot, cpu: int) -> None:
 @pytest.mark.parametrize("cpu", [0, 1])
 def test_each_works(machine: Boot, cpu: int) -> None:
     """Ports are the first vCPU's, and the second asks it for them: the clock, and the console."""
-    assert "400 tasks" in machine.shell(f"taskset -c {cpu} hackbench")
+    assert "400 tasks" in machine.shell(f"taskset -c {cpu} hackbench -l 20")
     assert "2024" in machine.shell(f"taskset -c {cpu} hwclock -r")
     machine.kernel_is_sane()
 
@@ -97,7 +97,7 @@ def test_a_cpu_is_taken_away_and_comes_back(machine: Boot) -> None:
         machine.hackbench()
         machine.shell("echo 1 > /sys/devices/system/cpu/cpu1/online")
         assert online(machine) == "0-1"
-        assert "400 tasks" in machine.shell("taskset -c 1 hackbench")
+        assert "400 tasks" in machine.shell("taskset -c 1 hackbench -l 10")
     machine.kernel_is_sane()
 
 
@@ -111,6 +111,30 @@ def test_the_console_of_the_vmm_stops_and_starts_it(machine: Boot) -> None:
     machine.select("linux")
     machine.wait_for_shell()
     assert online(machine) == "0-1"
+
+
+def second_cpu_sleeps(machine: Boot) -> bool:
+    return "HLT=1" in machine.hmp("info registers -a").partition("CPU#1")[2]
+
+
+def test_all_of_it_is_paused(machine: Boot) -> None:
+    """The second CPU's process computes without end, and not while the guest is paused."""
+    machine.shell("taskset -c 1 sh -c 'while :; do :; done' & echo $! > /tmp/busy; sleep 1")
+    assert not second_cpu_sleeps(machine)
+    # It is refused while the VMM works for Linux.
+    for _ in range(20):
+        machine.vmm("pause linux", r"pause linux\n")
+        if machine.vmm("status", r"^linux: (\w+), ")[1] == "paused":
+            break
+    for _ in range(3):
+        machine.vmm("status", r"^linux: paused, ")
+        beats(machine, "beat")
+        assert second_cpu_sleeps(machine)
+    machine.vmm("resume linux", r"resume linux\n")
+    assert machine.shell("taskset -c 1 echo works") == "works\n"
+    assert not second_cpu_sleeps(machine)
+    machine.shell("kill $(cat /tmp/busy)")
+    machine.kernel_is_sane()
 
 
 def test_it_resets_itself(machine: Boot) -> None:

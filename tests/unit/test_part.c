@@ -40,13 +40,19 @@ void message_send(u32 to, u32 message)
 bool vm_is_alive(const struct vm *which)
 {
 	assert_ptr_equal(which, vm);
-	return vm->state == GANDALF_STATE_RUNNING;
+	return vm->state == GANDALF_STATE_RUNNING || vm->state == GANDALF_STATE_PAUSED;
 }
 
 void vm_halt(struct vm *which)
 {
 	assert_ptr_equal(which, vm);
 	halted++;
+}
+
+void vm_pause_with(struct vm *which, bool paused)
+{
+	assert_ptr_equal(which, vm);
+	vm->state = paused ? GANDALF_STATE_PAUSED : GANDALF_STATE_RUNNING;
 }
 
 void vm_power_off(struct vm *which)
@@ -287,6 +293,61 @@ static void a_part_that_fails_is_the_end_of_the_whole(void **state)
 	assert_int_equal(halted, 1);
 }
 
+static void a_part_is_paused_with_the_whole(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	core.index = HOME;
+	whole_pauses(vm, true);
+	assert_int_equal(sent[FAR][MESSAGE_PART + PLACE], 1);
+	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
+	assert_int_equal(vm->state, GANDALF_STATE_PAUSED);
+	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
+	assert_int_equal(vm->state, GANDALF_STATE_PAUSED);
+	core.index = HOME;
+	whole_pauses(vm, false);
+	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
+	assert_int_equal(vm->state, GANDALF_STATE_RUNNING);
+	assert_int_equal(halted, 0);
+}
+
+static void what_the_vmm_worked_for_settles_behind_that(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	core.index = HOME;
+	assert_false(part_settles(vm));
+	whole_pauses(vm, true);
+	core.index = FAR;
+	assert_true(part_settles(vm));
+	assert_int_equal(vm->state, GANDALF_STATE_PAUSED);
+	core.index = HOME;
+	whole_ends(vm);
+	core.index = FAR;
+	assert_true(part_settles(vm));
+	assert_int_equal(halted, 1);
+}
+
+static void a_start_waits_for_the_end_of_a_pause(void **state)
+{
+	(void)state;
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	part_start(vm, FAR, 0x4000);
+	whole_pauses(vm, true);
+	vm->state = GANDALF_STATE_OFF;
+	serve_on(FAR, HOME, MESSAGE_START);
+	assert_int_equal(started, 0);
+	core.index = HOME;
+	whole_pauses(vm, false);
+	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
+	assert_int_equal(started, 1);
+	/* The pause of a life ends with it. */
+	core.index = HOME;
+	whole_pauses(vm, true);
+	whole_ends(vm);
+	assert_int_equal(part_page_of(HOME)->paused[PLACE], 0);
+}
+
 static void a_sign_of_life_goes_to_the_whole(void **state)
 {
 	(void)state;
@@ -325,6 +386,9 @@ int main(void)
 		TEST(one_that_halted_and_was_started_again_runs),
 		TEST(a_part_that_was_never_started_counts_as_off),
 		TEST(a_part_that_fails_is_the_end_of_the_whole),
+		TEST(a_part_is_paused_with_the_whole),
+		TEST(what_the_vmm_worked_for_settles_behind_that),
+		TEST(a_start_waits_for_the_end_of_a_pause),
 		TEST(a_sign_of_life_goes_to_the_whole),
 		TEST(a_message_about_nobody_is_ignored),
 	};

@@ -103,6 +103,7 @@ static void one_that_asks_sleeps_until_the_answer(void **state)
 	assert_int_equal(sent[MESSAGE_PORT], 1);
 	assert_false(remote_port_end(&x86));
 	assert_int_equal(frame.eip, 0x1000);
+	x86.slept = true; /* its timer has expired meanwhile */
 	answer = 0xffffff99;
 	home_serves();
 	assert_int_equal(sent[MESSAGE_PORT_DONE], 1);
@@ -110,6 +111,7 @@ static void one_that_asks_sleeps_until_the_answer(void **state)
 	assert_int_equal(frame.eip, 0x1002);
 	assert_int_equal(frame.eax, 0x11223399);
 	assert_int_equal(x86.due, 0);
+	assert_false(x86.slept);
 	assert_int_equal(port, 0x71);
 	assert_int_equal(size, 1);
 }

@@ -41,6 +41,14 @@ void whole_ends(const struct vm *vm)
 {
 	EXPECTS_MASKED();
 	own_page()->life[vm->index]++;
+	own_page()->paused[vm->index] = false;
+	for (u32 i = 1; i < vm->guest->vcpu_count; i++)
+		message_send(vm->guest->vcpu_cpus[i], MESSAGE_PART + vm->index);
+}
+
+void whole_pauses(const struct vm *vm, bool paused)
+{
+	own_page()->paused[vm->index] = paused;
 	for (u32 i = 1; i < vm->guest->vcpu_count; i++)
 		message_send(vm->guest->vcpu_cpus[i], MESSAGE_PART + vm->index);
 }
@@ -66,6 +74,11 @@ static void part_ends(const struct vm *vm)
 	whole_is_told(vm);
 }
 
+static bool whole_is_paused(const struct vm *vm)
+{
+	return part_page_of(vm->guest->cpu)->paused[vm->index] != 0;
+}
+
 /* Starts the part, unless its guest has ended meanwhile. */
 static void part_begin(struct vm *vm)
 {
@@ -83,18 +96,29 @@ void part_is_released(struct vm *vm)
 {
 	if (!vm_is_part(vm) || vm_is_alive(vm))
 		return;
-	if (start_wanted)
-		part_begin(vm);
-	else if (!vm->unreleased)
+	if (!start_wanted && !vm->unreleased)
 		part_ends(vm);
+	else if (start_wanted && !whole_is_paused(vm))
+		part_begin(vm);
 }
 
-/* What has become of the whole: its parts go down with it. */
+/* What has become of the whole: its parts are paused and go down with it. While the VMM works for
+ * a part neither is done, and part_settles() comes behind that work. */
 static void part_follows(struct vm *vm)
 {
-	if (vm_is_alive(vm) && own_life != life_of(vm))
+	if (vm_is_alive(vm) && (own_life != life_of(vm) || start_wanted))
 		vm_halt(vm);
+	else if (vm_is_alive(vm) && whole_is_paused(vm) != (vm->state == GANDALF_STATE_PAUSED))
+		vm_pause_with(vm, whole_is_paused(vm));
 	part_is_released(vm);
+}
+
+bool part_settles(struct vm *vm)
+{
+	if (!vm_is_part(vm))
+		return false;
+	part_follows(vm);
+	return true;
 }
 
 /* Returns whether every vCPU that runs has halted for ever. Those that do not run have ended, or
@@ -183,9 +207,7 @@ static void start_serve(u32 from, UNUSED u32 number)
 	start_wanted = true;
 	wanted_life = page->start[core.index].life;
 	wanted_entry = page->start[core.index].entry;
-	if (vm_is_alive(vm))
-		vm_halt(vm);
-	part_is_released(vm);
+	part_follows(vm);
 }
 MESSAGES_SERVED(MESSAGE_START, 1, start_serve);
 

@@ -20,6 +20,8 @@
 struct part_page {
 	/* Of wholes on this core: how many lives have ended. */
 	u32 life[GANDALF_GUESTS_MAXIMUM];
+	/* Of wholes on this core: 1: it is paused, and so are its parts. */
+	u32 paused[GANDALF_GUESTS_MAXIMUM];
 	/* Of parts on this core: the lives up to which nothing of them is left. */
 	u32 ended[GANDALF_GUESTS_MAXIMUM];
 	/* Of the guest's vCPU on this core: the life, plus 1, in which it has halted for ever, and

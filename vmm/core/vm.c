@@ -190,7 +190,7 @@ void vm_halt_wanted(struct vm *vm)
 {
 	vm->halt_wanted = false;
 	/* The guest may have switched itself off meanwhile, or may be about to restart. */
-	if (vm_is_alive(vm))
+	if (vm_is_alive(vm) && !part_settles(vm))
 		vm_halt(vm);
 }
 
@@ -210,14 +210,29 @@ static void vm_pause(struct vm *vm)
 {
 	vm->state = GANDALF_STATE_PAUSED;
 	vm_each_vcpu(vm, vcpu_pause);
+	if (!vm_is_part(vm))
+		whole_pauses(vm, true);
 }
 
 static void vm_resume(struct vm *vm)
 {
 	vm->state = GANDALF_STATE_RUNNING;
 	vm_each_vcpu(vm, vcpu_resume);
+	if (!vm_is_part(vm))
+		whole_pauses(vm, false);
 	if (vm->alive != 0)
 		vm->alive = rdtsc();
+}
+
+void vm_pause_with(struct vm *vm, bool paused)
+{
+	vm->halt_wanted = vm->vcpus->working;
+	if (vm->halt_wanted)
+		vcpu_notify(vm->vcpus);
+	else if (paused)
+		vm_pause(vm);
+	else
+		vm_resume(vm);
 }
 
 static void vm_restart(struct vm *vm)

@@ -45,7 +45,7 @@ struct vm {
 	bool faulted;        /* the idle vCPU is to log its report */
 	bool silent;         /* the reason in that report is that it gave no sign of life */
 	bool refused;        /* the idle vCPU is to log that it tried to manage others */
-	bool halt_wanted;    /* a stop waits for the end of the VMM's work for it */
+	bool halt_wanted;    /* a stop or pause waits for the end of the VMM's work for it */
 	const struct gandalf_image *first_image; /* its first image in the table */
 	struct gandalf_image image; /* what is loaded instead of that; control.c can change it */
 	u32 entry;           /* where the guest begins, in its own memory */
@@ -77,6 +77,9 @@ int vm_act(struct vm *vm, u32 action);
 /* Stops a guest for a command: at once, or when the VMM's work for it ends. Interrupts must be
  * masked. */
 void vm_halt(struct vm *vm);
+/* Pauses the part of a guest that is paused, or resumes it: at once, or when the VMM's work for it
+ * ends. Interrupts must be masked. */
+void vm_pause_with(struct vm *vm, bool paused);
 /* Performs a stop that had to wait for the end of the VMM's work for the guest. */
 void vm_halt_wanted(struct vm *vm);
 /* Stops a guest with a report, since it did what cannot be answered otherwise. pattern gives the

@@ -24,10 +24,15 @@ static inline bool vm_is_part(const struct vm *vm)
 	return vm->guest->cpu != core.index;
 }
 
+/* Has the parts of a guest paused with the whole, or resumed. Interrupts are masked. */
+void whole_pauses(const struct vm *vm, bool paused);
 /* Whether all parts of the guest's last life have ended, so that it can be loaded again. */
 bool whole_may_start(const struct vm *vm);
 /* Tells the whole that nothing of this part is left, if it has ended. */
 void part_is_released(struct vm *vm);
+/* Does to a part what its whole has become, once the VMM has ended its work for it; false: this VM
+ * is no part. Interrupts are masked. */
+MUST_CHECK bool part_settles(struct vm *vm);
 /* Has the whole stopped, since this part has been, with a report. */
 void part_fails(struct vm *vm);
 /* Hands a sign of life to the whole; false: this VM is no part. Interrupts are masked. */

@@ -17,6 +17,10 @@ static inline bool vm_is_part(UNUSED const struct vm *vm)
 	return false;
 }
 
+static inline void whole_pauses(UNUSED const struct vm *vm, UNUSED bool paused)
+{
+}
+
 static inline bool whole_may_start(UNUSED const struct vm *vm)
 {
 	return true;
@@ -24,6 +28,11 @@ static inline bool whole_may_start(UNUSED const struct vm *vm)
 
 static inline void part_is_released(UNUSED struct vm *vm)
 {
+}
+
+static inline bool part_settles(UNUSED struct vm *vm)
+{
+	return false;
 }
 
 static inline void part_fails(UNUSED struct vm *vm)

@@ -40,7 +40,9 @@ bool remote_port_end(struct x86 *x86)
 
 	if (home->answers[core.index].number != smp_page_of(core.index)->port_number)
 		return false;
+	/* It was not asleep when it asked, whatever has become due meanwhile. */
 	x86->due &= (u8)~SMP_DUE_ASKS;
+	x86->slept = false;
 	if (smp->asks_in)
 		frame->eax = (frame->eax & ~mask) | (home->answers[core.index].value & mask);
 	frame->eip += smp->asks_length;
