@@ -43,6 +43,18 @@ def test_a_self_checking_rtos_passes(image: str) -> None:
         assert "not ok" not in machine.text(image)
 
 
+def test_a_key_that_nobody_reads_wakes_nobody() -> None:
+    """An RTOS without a handler for its console halts on, whatever goes over the serial line."""
+    description = describe("deaf", rtos_guest("deaf"), rtos_guest("heartbeat", priority=5))
+    with Boot.start(description) as machine:
+        machine.expect("deaf", r"^deaf: halts\n", PATIENCE)
+        before = machine.counters("deaf")
+        machine.send("deaf", "x")
+        for _ in range(3):
+            machine.expect("heartbeat", BEATS, PATIENCE)
+        assert machine.counters("deaf") == before
+
+
 def pc(image: str, mode: str = "shared") -> str:
     """Return the description of a test kernel that takes Linux's place."""
     text = linux(mode=mode, kernel=f"build/tests/{image}.elf", command_line="", memory="16M")

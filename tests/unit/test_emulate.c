@@ -215,6 +215,26 @@ static void pae_is_refused(void **state)
 	assert_int_equal(x86.cr4, 0);
 }
 
+static void the_time_is_hidden_from_processes(void **state)
+{
+	(void)state;
+	vcpu.interruptible = true;
+	frame.eax = CR4_TSD | CR4_PGE;
+	EXECUTE("\x0f\x22\xe0");
+	assert_int_equal(vcpu.tsd, CR4_TSD);
+	assert_int_equal(hidings, 1);
+	EXECUTE("\x0f\x22\xe0");
+	assert_int_equal(hidings, 1);
+	processor.tsc = 0x123456789abcdefull;
+	EXECUTE("\x0f\x31");
+	assert_int_equal(frame.eax, 0x89abcdef);
+	assert_int_equal(frame.edx, 0x1234567);
+	frame.eax = CR4_PGE;
+	EXECUTE("\x0f\x22\xe0");
+	assert_int_equal(vcpu.tsd, 0);
+	assert_int_equal(hidings, 2);
+}
+
 static void the_task_switched_flag(void **state)
 {
 	(void)state;
@@ -751,6 +771,7 @@ int main(void)
 		TEST(lldt_takes_no_table_but_none),
 		TEST(control_registers_are_the_guests_own),
 		TEST(pae_is_refused),
+		TEST(the_time_is_hidden_from_processes),
 		TEST(the_task_switched_flag),
 		TEST(debug_registers_stay_off_the_vmm),
 		TEST(pages_are_invalidated),

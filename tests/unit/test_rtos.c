@@ -338,6 +338,23 @@ static void interrupts_wait_for_the_flag_in_order(void **state)
 	assert_int_equal(frame.esp, STACK - 4 * 12);
 }
 
+/* It would be asked for again and again, for what nobody reads. */
+static void the_console_interrupts_nobody_without_a_handler(void **state)
+{
+	(void)state;
+	assert_int_equal(call(GANDALF_HYPERCALL_HANDLERS, 0x3000, 0), 0); /* nothing is there */
+	typed_count = 1;
+	vcpu.attention = 0;
+	vcpu.operations->console(&vcpu);
+	assert_int_equal(vcpu.pending, 0);
+	assert_int_equal(vcpu.attention, 0);
+	/* A handler that is named later learns of what was typed before. */
+	assert_int_equal(call(GANDALF_HYPERCALL_HANDLERS, TABLE, 0), 0);
+	enable();
+	deliver();
+	assert_int_equal(frame.eip, HANDLER(GANDALF_VECTOR_CONSOLE));
+}
+
 /* The handler sets the flag and is interrupted at its IRET: the next handler's
  * frame takes the place of the old one, as often as it happens. */
 static void the_window_before_iret_does_not_grow_the_stack(void **state)
@@ -583,6 +600,7 @@ int main(void)
 		TEST(an_interrupt_comes_once),
 		TEST(what_has_to_wait_is_remembered),
 		TEST(interrupts_wait_for_the_flag_in_order),
+		TEST(the_console_interrupts_nobody_without_a_handler),
 		TEST(the_window_before_iret_does_not_grow_the_stack),
 		TEST(the_return_that_is_done_for_it_is_whole),
 		TEST(other_instructions_and_frames_are_interrupted_as_they_are),

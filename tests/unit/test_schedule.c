@@ -30,7 +30,7 @@ static struct gandalf_guest guests[GUESTS];
 static struct segment_tables tables[GUESTS + 1]; /* the last: the idle vCPU's */
 static struct deadline *watch, *turn;
 static char line[128];
-static unsigned lines, lines_begun, said, releases, starts, answers, debug_loads;
+static unsigned lines, lines_begun, said, releases, starts, answers, debug_loads, tsd_loads;
 static u32 alive;
 static jmp_buf idle_end;
 
@@ -92,6 +92,12 @@ void debug_load(const struct vcpu *to)
 {
 	assert_ptr_not_equal(to, core.current);
 	debug_loads++;
+}
+
+void processor_load_tsd(const struct vcpu *to)
+{
+	assert_ptr_not_equal(to, core.current);
+	tsd_loads++;
 }
 
 void vm_release_stopped(void)
@@ -156,7 +162,7 @@ static int start(void **state)
 	memset(&core, 0, sizeof(core));
 	memset(&processor, 0, sizeof(processor));
 	memset(vcpus, 0, sizeof(vcpus));
-	lines = lines_begun = said = releases = starts = answers = debug_loads = 0;
+	lines = lines_begun = said = releases = starts = answers = debug_loads = tsd_loads = 0;
 	schedule_init();
 	idle_init();
 	for (u16 i = 0; i < GUESTS; i++) {
@@ -392,6 +398,24 @@ static void debug_registers_change_with_who_uses_them(void **state)
 		vcpus[0].state = VCPU_RUNNING;
 		assert_true(schedule_gives_way());
 		assert_int_equal(debug_loads, who != 0);
+	}
+}
+
+/* An RTOS must not find RDTSC hidden because a process of Linux must not use it. */
+static void hidden_time_changes_with_who_hides_it(void **state)
+{
+	(void)state;
+	for (u32 who = 0; who < 4; who++) {
+		start(NULL);
+		core.unusual = true;
+		vcpus[1].state = VCPU_RUNNING;
+		vcpus[0].tsd = who & 1 ? CR4_TSD : 0;
+		vcpus[1].tsd = who & 2 ? CR4_TSD : 0;
+		schedule();
+		tsd_loads = 0;
+		vcpus[0].state = VCPU_RUNNING;
+		assert_true(schedule_gives_way());
+		assert_int_equal(tsd_loads, who == 1 || who == 2);
 	}
 }
 
@@ -648,6 +672,7 @@ int main(void)
 		cmocka_unit_test_setup(the_work_for_linux_ends_before_the_idle_vcpus_begins, start),
 		cmocka_unit_test_setup(work_enables_interrupts_if_it_is_interruptible, start),
 		cmocka_unit_test_setup(debug_registers_change_with_who_uses_them, start),
+		cmocka_unit_test_setup(hidden_time_changes_with_who_hides_it, start),
 		cmocka_unit_test_setup(without_guests_the_core_is_idle, start),
 		cmocka_unit_test_setup(there_is_room_for_all_guests, start),
 		cmocka_unit_test_setup(work_waits_for_the_least_urgent_rtoses, start),

@@ -21,7 +21,7 @@ struct core {
 	u32 remote_count;         /* the guests of other cores, whose vCPUs stand at the end */
 	u32 housekeeping;         /* work that waits for the idle vCPU: HOUSEKEEPING_... */
 	bool guests_started;      /* guests may run, and interrupts drain the consoles */
-	bool unusual;             /* vCPUs share a priority or have had breakpoints: a switch
+	bool unusual;             /* vCPUs share a priority, have had breakpoints or TSD: a switch
 				   * has more to do */
 	bool interruptible;       /* the VMM's work for Linux lets interrupts in */
 	bool pauses;              /* masked work lets interrupts in between its steps; it must

@@ -83,6 +83,9 @@
 	SECTION(cr0, 600,                                                                     \
 		"no loop, and the way out",                                                   \
 		"a store to CR0, CLTS")                                                       \
+	SECTION(cr4, 600,                                                                     \
+		"no loop, and the way out",                                                   \
+		"a store to CR4 that changes TSD")                                            \
 	SECTION(debug_register, 600,                                                          \
 		"8 debug registers, and the way out",                                         \
 		"a store to DR0 to DR7")                                                      \

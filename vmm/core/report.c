@@ -6,33 +6,14 @@
 #include "core/log.h"
 #include "core/schedule.h"
 #include "core/trace.h"
-#include "lib/disassembler.h"
 
 #define TRACE_LINES 12u
 
-static const char *instruction_name(const struct vm *vm)
-{
-	const struct disassembler *const *disassembler;
-	const char *name = NULL;
-
-	for (disassembler = UNITS_FIRST(disassemblers);
-	     disassembler < UNITS_END(disassemblers); disassembler++) {
-		schedule_breathe();
-		name = (*disassembler)->name(vm->code, vm->code_count);
-		schedule_breathe();
-	}
-	return name;
-}
-
 static void report_instruction(const struct vm *vm)
 {
-	const char *name = instruction_name(vm);
-
 	log_text(vm->code_count != 0 ? "  instruction: " : "  no instruction can be read there");
 	for (u32 i = 0; i < vm->code_count; i++)
 		log_text("%02x ", vm->code[i]);
-	if (name != NULL)
-		log_text("(%s)", name);
 	log_text("\r\n");
 }
 

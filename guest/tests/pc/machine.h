@@ -38,6 +38,7 @@ extern uint32_t boot_parameters;
 #define CR0_NE (1U << 5)
 #define CR0_WP (1U << 16)
 #define CR0_PG (1U << 31)
+#define CR4_TSD (1U << 2)
 #define CR4_PSE (1U << 4)
 #define CR4_PGE (1U << 7)
 #define CR4_OSFXSR (1U << 9)

@@ -19,6 +19,8 @@ PIECE(step)
 PIECE(halt)
 PIECE(disable)
 PIECE(port)
+PIECE(delay_port)
+PIECE(time)
 PIECE(control)
 PIECE(hypercall)
 PIECE(gate)
@@ -105,7 +107,27 @@ static void test_privileged(void)
 	CHECK(halt, VECTOR_GP, 0);
 	CHECK(disable, VECTOR_GP, 0);
 	CHECK(port, VECTOR_GP, 0);
+	CHECK(delay_port, VECTOR_GP, 0);
 	CHECK(control, VECTOR_GP, 0);
+}
+
+/* CR4.TSD keeps RDTSC from ring 3, and the kernel goes on using it. */
+static void test_hidden_time(void)
+{
+	uint32_t before = cr4_read();
+	uint64_t first, second;
+
+	cr4_write(before | CR4_TSD);
+	expect_equal(cr4_read(), before | CR4_TSD);
+	first = time_stamp();
+	CHECK(time, VECTOR_GP, 0);
+	second = time_stamp();
+	expect(second > first && second - first < 100000000);
+	cr4_write(before & ~CR4_TSD);
+	user_trap(user_time);
+	expect_equal(trap.vector, VECTOR_SYSTEM_CALL);
+	expect_equal(trap.eax, UINT32_MAX);
+	expect(time_stamp() > second);
 }
 
 static void test_gates(void)
@@ -276,6 +298,7 @@ static const struct tap_test user_tests[] = {
 	{ "user-stack", test_stack },
 	{ "user-stack-moved", test_stack_moved },
 	{ "user-privileged", test_privileged },
+	{ "user-hidden-time", test_hidden_time },
 	{ "user-gates", test_gates },
 	{ "user-selectors", test_selectors },
 	{ "user-absent", test_absent },

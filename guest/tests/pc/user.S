@@ -77,6 +77,16 @@ user_port_trap:
 	inb	%dx, %al
 	wrong
 
+	piece user_delay_port
+user_delay_port_trap:
+	outb	%al, $0x80
+	wrong
+
+	piece user_time
+user_time_trap:
+	rdtsc
+	wrong
+
 	piece user_control
 user_control_trap:
 	movl	%cr3, %eax

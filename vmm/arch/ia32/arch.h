@@ -43,13 +43,19 @@ void processor_start(struct vcpu *vcpu);
 /* Forgets a vCPU whose guest has been taken down: the FPU, which is switched late, then no longer
  * counts as holding its state. */
 void processor_stop(const struct vcpu *vcpu);
-/* Loads the debug registers before a switch, if either vCPU has a breakpoint enabled. Core calls it
- * only once a guest has enabled one (core.unusual). */
+/* Loads CR4.TSD (SDM vol. 3, 2.5) for a vCPU. */
+void processor_load_tsd(const struct vcpu *vcpu);
+/* Loads before a switch what few guests use: the debug registers, if either vCPU has a breakpoint
+ * enabled, and CR4.TSD. Core calls it only once a guest has used one of them (core.unusual). */
 static inline void processor_prepare(const struct vcpu *from, const struct vcpu *to)
 {
 	if ((to->dr[7] | from->dr[7]) & DEBUG_ENABLES)
 		debug_load(to);
+	if (to->tsd != from->tsd)
+		processor_load_tsd(to);
 }
+/* Keeps RDTSC from the processes of the current vCPU (CR4_TSD), or gives it back to them (0). */
+void processor_hide_time(struct vcpu *vcpu, u32 tsd);
 
 /* Gives the vector of the VMM's clock to the guest that takes the core's interrupts itself (true),
  * or back to the VMM (false). A guest that has it uses it as it likes. */

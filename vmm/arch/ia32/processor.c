@@ -34,8 +34,21 @@ bool processor_create(struct vcpu *vcpu)
 void processor_reset(struct vcpu *vcpu)
 {
 	memset(vcpu->dr, 0, sizeof(vcpu->dr));
+	vcpu->tsd = 0;
 	fpu_reset(vcpu);
 	segment_reset(vcpu);
+}
+
+void processor_load_tsd(const struct vcpu *vcpu)
+{
+	cr4_write((cr4_read() & ~CR4_TSD) | vcpu->tsd);
+}
+
+void processor_hide_time(struct vcpu *vcpu, u32 tsd)
+{
+	vcpu->tsd = tsd;
+	core.unusual = true;
+	processor_load_tsd(vcpu);
 }
 
 void processor_start(struct vcpu *vcpu)

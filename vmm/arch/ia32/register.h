@@ -32,6 +32,7 @@
 #define CR0_WP 0x10000u
 #define CR0_AM 0x40000u
 #define CR0_PG 0x80000000u
+#define CR4_TSD 0x4u
 #define CR4_PSE 0x10u
 #define CR4_PAE 0x20u
 #define CR4_PGE 0x80u

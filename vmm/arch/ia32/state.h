@@ -34,6 +34,7 @@ struct vcpu_processor {
 	struct segment_tables *tables;
 	u32 fault_address; /* CR2 of the guest's last page fault */
 	u32 eflags;    /* bits set in the real EFLAGS while the guest runs: IF, or IOPL 1 */
+	u32 tsd;       /* CR4_TSD while RDTSC is for the guest's kernel alone, or 0 */
 	bool any_vector; /* while its tables are loaded, interrupts may come by whatever vectors a
 			  * guest has given the interrupt controllers */
 	/* Frames of the pool: descriptor tables, VMM stack, and the page table at LAYOUT_VCPU,

@@ -181,9 +181,13 @@ static u32 rtos_ring(const struct vm *vm)
 	return 0;
 }
 
+/* Without a handler the console's interrupt is dropped here and now. It is asked for again whenever
+ * bytes come or go on the serial line, and would wake the guest each time for something that stays
+ * unread. */
 static void rtos_console(struct vcpu *vcpu)
 {
-	if (console_has_input(vcpu->vm->console))
+	if (vcpu->rtos->handlers[GANDALF_VECTOR_CONSOLE] != 0 &&
+	    console_has_input(vcpu->vm->console))
 		rtos_pend(vcpu, CONSOLE_BIT);
 }
 
@@ -198,6 +202,7 @@ static u32 hypercall_handlers(struct vcpu *vcpu)
 	if (handlers == NULL)
 		return hypercall_bad_address(vcpu, frame->ebx);
 	memcpy(vcpu->rtos->handlers, handlers->entry, sizeof(handlers->entry));
+	rtos_console(vcpu); /* for what was typed while there was no handler */
 	return 0;
 }
 HYPERCALL(GANDALF_HYPERCALL_HANDLERS, HYPERCALL_OF_RTOS, hypercall_handlers);

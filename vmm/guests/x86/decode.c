@@ -5,7 +5,6 @@
  */
 #include "guests/x86/decode.h"
 
-#include "lib/disassembler.h"
 #include "lib/string.h"
 
 /* Formats: what follows the opcode. */
@@ -52,6 +51,7 @@ static const struct decode_entry {
 	{ TWO_BYTES | 0x21, ANY_REG, DECODED_MOV_FROM_DR, F_REGISTER },
 	{ TWO_BYTES | 0x30, ANY_REG, DECODED_WRMSR, 0 },
 	{ TWO_BYTES | 0x32, ANY_REG, DECODED_RDMSR, 0 },
+	{ TWO_BYTES | 0x31, ANY_REG, DECODED_RDTSC, 0 },
 	{ TWO_BYTES | 0x00, 2, DECODED_LLDT, F_MODRM },
 	{ TWO_BYTES | 0x00, 3, DECODED_LTR, F_MODRM },
 	{ TWO_BYTES | 0x01, 2, DECODED_LGDT, F_MEMORY },
@@ -211,19 +211,10 @@ enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 availabl
 static const char names[] =
 	"unknown\0" "lgdt\0" "lidt\0" "lldt\0" "ltr\0" "lmsw\0" "mov\0" "mov\0" "mov\0" "mov\0"
 	"invlpg\0" "clts\0" "invd\0" "wbinvd\0" "hlt\0" "cli\0" "sti\0" "iret\0" "in\0" "out\0"
-	"ins\0" "outs\0" "sysenter\0" "sysexit\0" "ud2\0" "rdmsr\0" "wrmsr\0" "mov\0" "mov";
+	"ins\0" "outs\0" "sysenter\0" "sysexit\0" "ud2\0" "rdmsr\0" "wrmsr\0" "rdtsc\0"
+	"mov\0" "mov";
 
 const char *decode_name(u8 operation)
 {
 	return string_of_list(names, operation < DECODED_OPERATIONS ? operation : DECODED_UNKNOWN);
 }
-
-static const char *disassemble(const u8 *bytes, u32 count)
-{
-	struct decoded decoded;
-
-	return decode(&decoded, bytes, count) == DECODE_OK ? decode_name(decoded.operation) : NULL;
-}
-
-static const struct disassembler disassembler = {disassemble};
-DISASSEMBLER(disassembler);

@@ -22,9 +22,9 @@ enum decoded_operation {
 	DECODED_IRET, /* operand_size: 2 or 4 */
 	/* size is 1, 2 or 4; the port is in immediate if has_immediate, else in DX. */
 	DECODED_IN, DECODED_OUT,
-	/* The first five are refused and have only names; RDMSR and WRMSR have no operand. */
+	/* The first five are refused and have only names; the others have no operand. */
 	DECODED_INS, DECODED_OUTS, DECODED_SYSENTER, DECODED_SYSEXIT, DECODED_UD2,
-	DECODED_RDMSR, DECODED_WRMSR,
+	DECODED_RDMSR, DECODED_WRMSR, DECODED_RDTSC,
 	/* Loads segment register reg (SEGMENT_..., never CS) from register rm or memory. */
 	DECODED_MOV_TO_SREG,
 	/* Stores 1, 2 or 4 bytes (size) into register rm or memory, from register reg or, with

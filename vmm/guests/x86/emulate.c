@@ -54,6 +54,7 @@ static const emulate_function functions[DECODED_OPERATIONS] = {
 	[DECODED_HLT] = emulate_hlt, [DECODED_CLI] = emulate_cli, [DECODED_STI] = emulate_sti,
 	[DECODED_IRET] = emulate_iret, [DECODED_IN] = emulate_in, [DECODED_OUT] = emulate_out,
 	[DECODED_RDMSR] = emulate_rdmsr, [DECODED_WRMSR] = emulate_wrmsr,
+	[DECODED_RDTSC] = emulate_rdtsc,
 	[DECODED_MOV_TO_SREG] = emulate_mov_to_sreg,
 };
 

@@ -41,6 +41,10 @@ static void cr4_set(struct x86 *x86, u32 value)
 	x86->cr4 = value;
 	if (changed & (CR4_PGE | CR4_PSE))
 		shadow_flush_all(x86);
+	if (changed & CR4_TSD) {
+		work_end(cr4);
+		processor_hide_time(x86->vcpu, value & CR4_TSD);
+	}
 }
 
 enum emulated emulate_mov_to_cr(const struct emulation *e)
@@ -137,16 +141,25 @@ static bool msr_is_zero(u32 index)
 
 enum emulated emulate_rdmsr(const struct emulation *e)
 {
-	u64 value = 0;
+	struct frame *frame = e->frame;
 
-	if (e->frame->ecx == MSR_TSC)
-		value = rdtsc();
-	else if (e->frame->ecx == MSR_APIC_BASE)
-		value = e->x86->shadow.apic;
-	else if (!msr_is_zero(e->frame->ecx))
+	if (frame->ecx == MSR_TSC)
+		return emulate_rdtsc(e);
+	if (!msr_is_zero(frame->ecx))
 		return EMULATED_FAULT;
-	e->frame->eax = (u32)value;
-	e->frame->edx = (u32)(value >> 32);
+	frame->eax = frame->ecx == MSR_APIC_BASE ? e->x86->shadow.apic : 0;
+	frame->edx = 0;
+	return EMULATED_NEXT;
+}
+
+/* It faults in ring 1 while CR4.TSD keeps it from the process for which the kernel works. In ring 0
+ * of a machine of its own the kernel could go on using it. */
+enum emulated emulate_rdtsc(const struct emulation *e)
+{
+	u64 now = rdtsc();
+
+	e->frame->eax = (u32)now;
+	e->frame->edx = (u32)(now >> 32);
 	return EMULATED_NEXT;
 }
 

@@ -60,6 +60,7 @@ enum emulated emulate_invlpg(const struct emulation *e);
 enum emulated emulate_cache(const struct emulation *e);
 enum emulated emulate_rdmsr(const struct emulation *e);
 enum emulated emulate_wrmsr(const struct emulation *e);
+enum emulated emulate_rdtsc(const struct emulation *e);
 
 /* emulate_return.c: the interrupt flag, halts, and what loads CS and SS. */
 enum emulated emulate_cli(const struct emulation *e);

@@ -31,7 +31,6 @@
 /* Linux's 32-bit boot protocol (Documentation/x86/boot.rst) wants flat segments,
  * paging off, and the address of the boot parameters in ESI. */
 enum { BOOT_CODE = 0x10, BOOT_DATA = 0x18, TYPE_FLAT_CODE = 0x9b, TYPE_FLAT_DATA = 0x93 };
-#define POST_PORT 0x80
 
 static u32 *alias_entry(const struct vcpu *vcpu)
 {
@@ -281,7 +280,6 @@ static void linux_start(struct vcpu *vcpu)
 			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_CODE, true));
 	segment_set_guest(vcpu, BOOT_DATA / 8,
 			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_DATA, true));
-	segment_allow_ports(vcpu, POST_PORT, POST_PORT);
 	schedule_breathe();
 	if (!vm_is_part(vcpu->vm))
 		board_reset(x86->board);
