@@ -6,10 +6,13 @@
  */
 #include "gandalf.h"
 
+	.cfi_sections .debug_frame
 	.section .text.start, "ax", @progbits
 	.globl	guest_start
 	.type	guest_start, @function
 guest_start:
+	.cfi_startproc
+	.cfi_undefined eip	/* nobody has called it: a backtrace ends here */
 	cmpl	$GANDALF_ENTRY_MAGIC, %eax
 	jne	1f
 	cld
@@ -25,5 +28,6 @@ guest_start:
 	pushl	%ebx
 	call	guest_main
 1:	ud2			/* not started by the VMM: let it say so */
+	.cfi_endproc
 
 	.section .note.GNU-stack, "", @progbits

@@ -250,12 +250,12 @@ def test_the_emulators_have_no_other_serial_ports(describe: Callable[[str], Path
 
 
 def test_command_line_of_qemu() -> None:
-    options = Options(memory=64, kernel=Path("k"), module=Path("m"), uart="com2", gdb=True)
+    options = Options(memory=64, kernel=Path("k"), module=Path("m"), uart="com2", gdb="unix:g")
     command = " ".join(qemu_command(options, Path("uart"), 4))
     assert "-m 64 -kernel k -initrd m" in command
     assert "-serial null -serial chardev:uart" in command
     assert "-icount shift=0,sleep=on" in command
-    assert "-s -S" in command
+    assert "-gdb unix:g -S" in command
     fixed = " ".join(qemu_command(Options(64, Path("k"), deterministic=True), Path("uart"), 4))
     assert "-icount shift=0,sleep=off -rtc base=2024-01-01T00:00:00,clock=vm -seed 1" in fixed
 

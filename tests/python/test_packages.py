@@ -18,6 +18,7 @@ MAY_USE = {
     "description": ("base", "console", "guests"),
     "build": ("base", "description", "guests"),
     "run": ("base", "build", "console", "description"),
+    "debug": ("base", "build", "description", "run"),
     "measure": ("base", "build", "description", "run"),
     "masked": ("base", "build", "measure", "run"),
     "stress": ("base", "build", "measure", "run"),

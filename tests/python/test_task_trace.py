@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from fakes import RTOS_ELF
 
+from gandalf.build.structures import Place
 from gandalf.build.symbols import Image
-from gandalf.measure.ring import Event, Place, Ring
+from gandalf.measure.ring import Event, Ring
 from gandalf.measure.task_trace import TaskSwitch, TaskTrace
 from gandalf.measure.trace import Names, Timeline, records
 

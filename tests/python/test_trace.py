@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gandalf.base.paths import UserError
+from gandalf.build.structures import Place
 from gandalf.measure.measurement import Recorded
-from gandalf.measure.ring import Event, Layout, Place, Ring, parse, read_layout, read_ring
+from gandalf.measure.ring import Event, Layout, Ring, parse, read_layout, read_ring
 from gandalf.measure.trace import (
     IDLE,
     Names,

@@ -17,6 +17,7 @@ from gandalf.build.build import build as build_system
 from gandalf.build.build import build_itron, build_vmm
 from gandalf.build.iso import make_iso
 from gandalf.build.profile import FULL, read_profiles
+from gandalf.debug.verb import gdb
 from gandalf.description import check as checking
 from gandalf.itron import size as itron_size
 from gandalf.itron.configurator import itron_configure
@@ -94,6 +95,7 @@ def size(
         raise typer.Exit(1)
 
 
+app.command()(gdb)
 app.command()(measure)
 app.command()(trace)
 app.command()(bench)

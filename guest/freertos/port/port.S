@@ -30,6 +30,7 @@
 	movl	%esp, (%eax)
 .endm
 
+	.cfi_sections .debug_frame
 	.text
 /* Each vector has an entry of 16 bytes, on the task's stack. The VMM has set the flag to 0. */
 	.balign	16
@@ -94,5 +95,17 @@ port_restore_context:
 3:	movl	$GANDALF_HYPERCALL_INTERRUPT_FLAG, %eax
 	int	$GANDALF_HYPERCALL_VECTOR
 	jmp	2b
+
+	/* Where a task returns to, which it must not: the VMM reports the #UD. A debugger looks a
+	 * return address up one byte before it, hence the NOP, and ends its backtrace here. */
+	.type	port_task_end, @function
+port_task_end:
+	.cfi_startproc
+	.cfi_undefined eip
+	nop
+	.globl	port_task_returned
+port_task_returned:
+	ud2
+	.cfi_endproc
 
 	.section .note.GNU-stack, "", @progbits

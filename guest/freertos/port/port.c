@@ -28,6 +28,7 @@ _Static_assert(offsetof(struct gandalf_shared, pending) == 8, "port.S relies on 
 extern const char port_interrupt_entries[];
 void port_restore_context(void) __attribute__((noreturn));
 void port_interrupt(uint32_t index);
+void port_task_returned(void);
 
 BaseType_t port_switch_wanted;
 /* The running task's floating-point state goes here. It is NULL if the task has none. */
@@ -39,11 +40,6 @@ static void (*port_handlers[PORT_VECTORS])(void);
 /* Counts expiries that were merged into later ones and have been made up for. */
 static uint32_t port_overruns;
 
-static void port_task_returned(void)
-{
-	__builtin_trap(); /* a task must not return; the VMM reports the #UD */
-}
-
 StackType_t *pxPortInitialiseStack(StackType_t *top, TaskFunction_t code, void *parameters)
 {
 	uint16_t code_selector;
@@ -52,7 +48,7 @@ StackType_t *pxPortInitialiseStack(StackType_t *top, TaskFunction_t code, void *
 	/* The task is entered as if called with ESP + 4 a multiple of 16. */
 	top = (StackType_t *)((uint32_t)top & ~15U) - 4;
 	*top = (StackType_t)parameters;
-	*--top = (StackType_t)port_task_returned;
+	*--top = (StackType_t)port_task_returned; /* port.S */
 	*--top = PORT_INITIAL_EFLAGS;
 	*--top = code_selector;
 	*--top = (StackType_t)code;

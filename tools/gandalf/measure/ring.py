@@ -5,16 +5,24 @@ Where the ring is, how an event is laid out and what the numbers in it are calle
 symbols and the debug information of the VMM's image.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.dwarf.die import DIE
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
 from gandalf.base.abi import abi
 from gandalf.base.paths import UserError, shown
+from gandalf.build.structures import (
+    Place,
+    die_name,
+    die_number,
+    fields,
+    read_variables,
+    type_size,
+    types,
+)
 
 # The name of each enumeration, what its members begin with, and the one that is none, if any.
 _ENUMERATIONS = {
@@ -30,19 +38,6 @@ _STATE = "GANDALF_STATE_"
 _VARIABLES = {"trace_events", "trace_next", "time_tsc_khz"}
 
 ReadMemory = Callable[[int, int], bytes]
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where something is. offset: in its structure, or the physical address."""
-
-    offset: int
-    size: int
-
-    def number(self, memory: bytes, base: int = 0) -> int:
-        """Return the number that stands here in a structure that begins at base."""
-        start = base + self.offset
-        return int.from_bytes(memory[start : start + self.size], "little")
 
 
 @dataclass(frozen=True)
@@ -79,84 +74,29 @@ class Ring:
     tsc_khz: int
 
 
-def _name(die: DIE) -> str:
-    attribute = die.attributes.get("DW_AT_name")
-    return attribute.value.decode() if attribute else ""
-
-
-def _number(die: DIE, attribute: str) -> int:
-    value: int = die.attributes[attribute].value
-    return value
-
-
-def _size(die: DIE) -> int:
-    """Return the size of a type, through its typedefs."""
-    while "DW_AT_byte_size" not in die.attributes:
-        die = die.get_DIE_from_attribute("DW_AT_type")
-    return _number(die, "DW_AT_byte_size")
-
-
-def _fields(structure: DIE) -> dict[str, Place]:
-    return {
-        _name(member): Place(
-            _number(member, "DW_AT_data_member_location"),
-            _size(member.get_DIE_from_attribute("DW_AT_type")),
-        )
-        for member in structure.iter_children()
-    }
-
-
 def _members(enumeration: DIE, prefix: str, count: str) -> dict[int, str]:
     return {
-        _number(member, "DW_AT_const_value"): _name(member).removeprefix(prefix)
+        die_number(member, "DW_AT_const_value"): die_name(member).removeprefix(prefix)
         for member in enumeration.iter_children()
-        if _name(member) != count
+        if die_name(member) != count
     }
-
-
-def _types(elf: ELFFile) -> Iterator[DIE]:
-    """Yield every structure and enumeration of the image, some of them several times."""
-    if elf.has_dwarf_info():
-        for unit in elf.get_dwarf_info().iter_CUs():
-            for die in unit.get_top_DIE().iter_children():
-                if die.tag in ("DW_TAG_structure_type", "DW_TAG_enumeration_type"):
-                    yield die
-
-
-def _physical(elf: ELFFile, address: int) -> int:
-    """Return the physical address of a linear one of the VMM's image."""
-    for segment in elf.iter_segments("PT_LOAD"):
-        distance = address - segment["p_vaddr"]
-        if 0 <= distance < segment["p_memsz"]:
-            return int(segment["p_paddr"] + distance)
-    return address
-
-
-def _variables(elf: ELFFile) -> dict[str, Place]:
-    """Return the places of the variables."""
-    table = elf.get_section_by_name(".symtab")
-    places = {}
-    for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
-        if symbol.name in _VARIABLES:
-            places[symbol.name] = Place(_physical(elf, symbol["st_value"]), symbol["st_size"])
-    return places
 
 
 def read_layout(image: Path) -> Layout:
     """Read the VMM's image. Raises UserError if it lacks what is needed."""
-    event_size, fields = 0, dict[str, Place]()
+    event_size, members = 0, dict[str, Place]()
     names: dict[str, dict[int, str]] = {}
     with image.open("rb") as file:
         elf = ELFFile(file)
-        for die in _types(elf):
-            name = _name(die)
+        for die in types(elf):
+            name = die_name(die)
             if name == _EVENT and "DW_AT_byte_size" in die.attributes:
-                event_size, fields = _size(die), _fields(die)
+                event_size, members = type_size(die), fields(die)
             elif name in _ENUMERATIONS and name not in names:
                 names[name] = _members(die, *_ENUMERATIONS[name])
-        variables = _variables(elf)
+    variables = read_variables(image, _VARIABLES)
     if not (
-        fields.keys() == _FIELDS
+        members.keys() == _FIELDS
         and names.keys() | {_OF_LINUX} == _ENUMERATIONS.keys()
         and variables.keys() == _VARIABLES
     ):
@@ -167,7 +107,7 @@ def read_layout(image: Path) -> Layout:
         for name, number in abi().constants.items()
         if name.startswith(_STATE)
     }
-    return Layout(event_size, fields, names, variables)
+    return Layout(event_size, members, names, variables)
 
 
 def _event(memory: bytes, base: int, layout: Layout) -> Event:

@@ -14,9 +14,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from gandalf.build.build import Built
+from gandalf.build.structures import Place
 from gandalf.build.symbols import Image
 from gandalf.description.description import RtosGuest
-from gandalf.measure.ring import Place, ReadMemory
+from gandalf.measure.ring import ReadMemory
 
 _ON, _RING, _NEXT = "task_trace_on", "task_switches", "task_switches_next"
 # In struct task_switch.

@@ -70,7 +70,7 @@ class Options:
     """How to run a machine.
 
     memory: MiB. uart: "com1" or "com2". iso: boot from this image instead of loading kernel and
-    module (Bochs always does). gdb: wait for a debugger on TCP port 1234. ips: Bochs'
+    module (Bochs always does). gdb: wait for a debugger where QEMU's option -gdb says. ips: Bochs'
     instructions per virtual second, which is also the frequency of its time stamp counter.
     program, cpu: QEMU's, and the CPU that it emulates. output: a file that gets what leaves the
     serial port, which then takes no input; it takes all at once, so that no reader can hold the
@@ -86,7 +86,7 @@ class Options:
     iso: Path | None = None
     uart: str = "com1"
     deterministic: bool = False
-    gdb: bool = False
+    gdb: str | None = None
     ips: int = 1_000_000_000
     arguments: tuple[str, ...] = field(default=())
     program: str = "qemu-system-i386"
@@ -129,6 +129,11 @@ class Emulator(ABC):
         data = read_line(self.line)
         self.tail = (self.tail + data)[-_TAIL:]
         return data
+
+    def read_soon(self) -> bytes:
+        """Return what arrives at the serial port within a moment; nothing if that is nothing."""
+        ready = self.line >= 0 and select.select([self.line], [], [], 0.1)[0]
+        return self.read() if ready else b""
 
     def write(self, keys: bytes) -> None:
         """Send bytes to the serial port."""
@@ -257,7 +262,7 @@ def qemu_command(options: Options, serial: Path, monitor: int) -> list[str]:
         f"pipe,id=uart,path={serial}",
         *(word for port in ports for word in ("-serial", port)),
         "-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control",
-        *(["-s", "-S"] if options.gdb else []), *options.arguments,
+        *(["-gdb", options.gdb, "-S"] if options.gdb else []), *options.arguments,
     ]  # fmt: skip
 
 

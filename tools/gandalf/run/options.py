@@ -16,7 +16,7 @@ def options_for(
     arguments: tuple[str, ...] = (),
     iso: Path | None = None,
     ips: int = 1_000_000_000,
-    gdb: bool = False,
+    gdb: str | None = None,
 ) -> emulator.Options:
     """Return how an emulator runs a system. memory: MiB, instead of the description's."""
     machine, console = built.checked.system.machine, built.checked.system.console

@@ -25,6 +25,9 @@ from gandalf.run.emulator import Emulator, start
 from gandalf.run.options import options_for
 from gandalf.run.pace import build_pacer
 
+# Nobody but users of this machine is to control an emulator.
+_GDB = "tcp:127.0.0.1:1234"
+
 Memory = Annotated[
     str | None,
     typer.Option(metavar="SIZE", help='RAM of the machine ("512M") instead of the description\'s.'),
@@ -32,6 +35,12 @@ Memory = Annotated[
 EmulatorWords = Annotated[
     list[str] | None,
     typer.Option("--qemu-arg", metavar="WORD", help="One more word for the emulator's command."),
+]
+Gdb = Annotated[
+    bool,
+    typer.Option(
+        "--gdb", help="Wait for a debugger of the VMM on TCP port 1234 (QEMU); see `gandalf gdb`."
+    ),
 ]
 RealTime = Annotated[
     bool,
@@ -55,9 +64,7 @@ def run(
     from_iso: Annotated[
         bool, typer.Option("--iso", help="Boot from the ISO image with GRUB, as Bochs always does.")
     ] = False,
-    gdb: Annotated[
-        bool, typer.Option("--gdb", help="Wait for a debugger on TCP port 1234 (QEMU).")
-    ] = False,
+    gdb: Gdb = False,
     argument: EmulatorWords = None,
 ) -> None:
     """Build a system and run it in an emulator, on this terminal.
@@ -72,7 +79,7 @@ def run(
     iso = make_iso(built) if from_iso or emulator == "bochs" else None
     extra = tuple(argument or ())
     mebibytes = _mebibytes(memory) if memory else None
-    options = options_for(built, deterministic, mebibytes, extra, iso, gdb=gdb)
+    options = options_for(built, deterministic, mebibytes, extra, iso, gdb=_GDB if gdb else None)
     if emulator == "qemu" and not deterministic:
         options = replace(options, pace=_pacer(real_time or options.cpus > 1))
     machine = start(emulator, options)

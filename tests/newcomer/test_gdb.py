@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`gandalf gdb` through gdb's machine interface: a guest alone is seen, where its source says."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pygdbmi.gdbcontroller import GdbController
+
+from gandalf.base.paths import BUILD, ROOT
+
+# Seconds of the host's clock for one answer; for hangs only.
+_PATIENCE = 300
+_RING_3_AND_1 = {1, 3}
+
+
+class Session:
+    """gdb, with a guest that stands at its first instruction."""
+
+    def __init__(self, gdb: GdbController) -> None:
+        self._gdb = gdb
+        self._held: list[dict[str, Any]] = gdb.get_gdb_response(_PATIENCE)
+        self._until("notify", "stopped")
+
+    def _until(self, kind: str, *messages: str) -> dict[str, Any]:
+        """Wait for a record, and forget it and what came before it."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            for number, record in enumerate(self._held):
+                if record["type"] == kind and record["message"] in messages:
+                    del self._held[: number + 1]
+                    return record
+            assert time.monotonic() < end, f"gdb does not say {messages}: {self._held}"
+            self._held += self._gdb.get_gdb_response(5, raise_error_on_timeout=False)
+
+    def do(self, command: str) -> dict[str, Any]:
+        """Give a command, and return what it results in."""
+        self._gdb.write(command, read_response=False)
+        record = self._until("result", "done", "running", "error")
+        assert record["message"] != "error", record
+        return dict(record["payload"] or {})
+
+    def run(self, command: str = "-exec-continue") -> dict[str, Any]:
+        """Let the guest run until it stops, and return where."""
+        self.do(command)
+        return dict(self._until("notify", "stopped")["payload"])
+
+    def value(self, expression: str) -> str:
+        return str(self.do(f'-data-evaluate-expression "{expression}"')["value"])
+
+    def frames(self) -> list[str]:
+        stack = self.do("-stack-list-frames")["stack"]
+        return [frame.get("func", "?") for frame in stack]
+
+
+@contextmanager
+def debugging(system: Path, guest: str) -> Iterator[Session]:
+    """Debug a guest of a system. Leaving ends gdb, and the machine with it."""
+    words = [sys.executable, "-m", "gandalf.cli", "gdb", str(system), guest, "--deterministic"]
+    gdb = GdbController([*words, "--", "--interpreter=mi3", "-nx"])
+    try:
+        yield Session(gdb)
+    finally:
+        gdb.write("-gdb-exit", read_response=False)
+        process = gdb.gdb_process
+        assert process is not None
+        try:
+            process.wait(_PATIENCE)
+        finally:
+            gdb.exit()
+
+
+def test_a_freertos_guest_and_its_tasks() -> None:
+    with debugging(ROOT / "systems" / "freertos.toml", "rtos") as session:
+        assert session.frames() == ["guest_start"]
+        session.do("-break-insert main")
+        assert session.run()["frame"]["func"] == "main"
+        assert session.run("-exec-next")["frame"]["func"] == "main"
+        session.do("-break-insert xTaskDelayUntil")
+        for _ in range(3):
+            stop = session.run()
+            assert stop["frame"]["func"] == "xTaskDelayUntil"
+            assert {"name": "xTimeIncrement", "value": "1"} in stop["frame"]["args"]
+        assert session.frames() == ["xTaskDelayUntil", "periodic_run", "port_task_end"]
+        assert "periodic" in session.value("pxCurrentTCB->pcTaskName")
+        # The VMM serves the hypercall by which the guest halts, and is not to be seen.
+        threads = session.do("-thread-info")["threads"]
+        assert {thread["name"] for thread in threads} == {
+            "periodic", "IDLE", "float", "console", "measurement",
+        }  # fmt: skip
+        console = next(thread for thread in threads if thread["name"] == "console")
+        session.do(f"-thread-select {console['id']}")
+        assert session.frames()[-2:] == ["console_run", "port_task_end"]
+        session.do("-break-delete")
+        session.do("-break-insert vApplicationIdleHook")
+        assert session.run()["frame"]["func"] == "vApplicationIdleHook"
+        session.do("-break-delete")
+        for _ in range(12):
+            session.run("-exec-step-instruction")
+            assert int(session.value("$cs")) & 3 in _RING_3_AND_1
+
+
+def test_a_guest_that_the_vmm_stops_is_at_its_mistake(tmp_path: Path) -> None:
+    system = tmp_path / "bad.toml"
+    system.write_text(
+        f'[machine]\nmemory = "64M"\n\n[[guest]]\nname = "bad"\nkind = "rtos"\n'
+        f'image = "{BUILD}/tests/bad-divide.elf"\nmemory = "256K"\npriority = 10\n'
+    )
+    with debugging(system, "bad") as session:
+        stop = session.run()
+        assert stop["signal-name"] == "SIGABRT"
+        assert session.frames() == ["commit_divide", "main"]
+
+
+def test_a_uitron_guest_hits_breakpoints_where_its_source_says() -> None:
+    with debugging(ROOT / "systems" / "uitron.toml", "rtos") as session:
+        session.do("-break-insert slp_tsk")
+        stop = session.run()
+        assert stop["frame"]["func"] == "slp_tsk"
+        assert stop["frame"]["file"].endswith(".c")
+        before = int(session.value("(unsigned int)$pc"))
+        session.run("-exec-next-instruction")
+        assert int(session.value("(unsigned int)$pc")) != before
+
+
+def test_a_linux_kernel() -> None:
+    """Its image has symbols, and no types."""
+    with debugging(ROOT / "systems" / "default.toml", "linux") as session:
+        session.do("-break-insert start_kernel")
+        assert session.run()["frame"]["func"] == "start_kernel"
+        banner = session.value("(char *)&linux_banner")
+        assert "Linux version 6.1" in banner
+        for _ in range(10):
+            session.run("-exec-next-instruction")
+            assert int(session.value("$cs")) & 3 == 1
