@@ -97,11 +97,12 @@ priority = {priority}
 """
 
 
-def describe(name: str, *guests: str, memory: str = "256M") -> Path:
-    """Write a description under build/ and return its path."""
+def describe(name: str, *guests: str, memory: str = "256M", rings: str = "four") -> Path:
+    """Write a description under build/ and return its path. rings: as descriptions have it."""
     path = BUILD / "boot" / f"boot-{name}.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join([f'[machine]\nmemory = "{memory}"\n', *guests]))
+    machine = f'[machine]\nmemory = "{memory}"\nrings = "{rings}"\n'
+    path.write_text("\n".join([machine, *guests]))
     return path
 
 

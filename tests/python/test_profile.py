@@ -64,9 +64,9 @@ def test_a_profile_leaves_out_what_the_makefile_knows() -> None:
     known = set(re.findall(r"^(\w+) := .*\.c", (ROOT / "vmm" / "Makefile").read_text(), re.M))
     for profile in read_profiles():
         assert profile.without <= known
-    assert find_profile(FULL).without == {"cores", "smp"}
-    assert find_profile("cores").without == {"smp"}
-    assert find_profile("smp").without == {"dedicated"}
+    assert find_profile(FULL).without == {"cores", "smp", "two_level"}
+    assert find_profile("cores").without == {"smp", "two_level"}
+    assert find_profile("smp").without == {"dedicated", "two_level"}
     assert find_profile(FULL).folder == "vmm"
 
 

@@ -162,7 +162,7 @@ static struct space *space_of(u32 index)
 static void space_is_sound(const struct space *space)
 {
 	frame_claim(space->directory);
-	assert_int_equal(space->reserved, 0);
+	assert_int_equal(space->process, 0);
 	vmm_part_is_intact(space->directory);
 	assert_memory_equal(physical + space->directory + KERNEL_DIRECTORY * 4,
 			    physical + x86.shadow.master + KERNEL_DIRECTORY * 4,

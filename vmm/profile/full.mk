@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # This profile has every part that one CPU can use.
-WITHOUT := cores smp
+WITHOUT := cores smp two_level
 # The most KiB of text and read-only data.
 BUDGET := 52

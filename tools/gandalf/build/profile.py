@@ -12,8 +12,10 @@ from pathlib import Path
 
 from gandalf.base.paths import BUILD, ROOT, VMM_IMAGE
 from gandalf.description.description import LinuxGuest, System
+from gandalf.description.levels import TWO_LEVEL
 
 FULL = "full"
+TWO_LEVEL_PART = "two_level"
 _LINES = re.compile(r"^WITHOUT :=(?P<without>[^\n]*)\n.*^BUDGET := (?P<budget>\d+)$", re.M | re.S)
 
 
@@ -51,6 +53,7 @@ def parts_used(system: System) -> set[str]:
     """Return the parts of the VMM, as vmm/Makefile names them, that a system needs."""
     used = {"channels"} if system.channels else set()
     used |= {"cores"} if system.machine.cpus > 1 else set()
+    used |= {TWO_LEVEL_PART} if system.machine.rings == TWO_LEVEL else set()
     for _, guest in system.guests:
         if not isinstance(guest, LinuxGuest):
             used.add("rtos")
@@ -62,9 +65,17 @@ def parts_used(system: System) -> set[str]:
 
 
 def profile_for(system: System) -> Profile:
-    """Return the smallest profile that has all that a system uses."""
+    """Return the smallest profile that has all that a system uses.
+
+    One with two levels of privilege has no rings, so it is for no other system.
+    """
     used = parts_used(system)
-    return next(profile for profile in read_profiles() if not profile.without & used)
+    rings = TWO_LEVEL_PART not in used
+    return next(
+        profile
+        for profile in read_profiles()
+        if not profile.without & used and (TWO_LEVEL_PART in profile.without) == rings
+    )
 
 
 def find_profile(name: str) -> Profile:

@@ -17,7 +17,7 @@ from gandalf.base.abi import abi
 from gandalf.base.paths import UserError
 from gandalf.base.toml_lines import Location
 from gandalf.console.demultiplex import VMM_CONSOLE
-from gandalf.description import cpus, linux_boot, owners
+from gandalf.description import cpus, levels, linux_boot, owners
 from gandalf.description.description import (
     Channel,
     LinuxGuest,
@@ -273,8 +273,8 @@ def _check_channels(system: System) -> None:
 
 _RULES = (
     _check_machine, _check_console, _check_names, _check_number_of_guests, cpus.check_cpus,
-    cpus.check_sharing, _check_priorities, _check_memory, _check_interrupts, _check_ports,
-    _check_dedicated, _check_kernels, _check_command_lines, _check_channels,
+    cpus.check_sharing, levels.check_levels, _check_priorities, _check_memory, _check_interrupts,
+    _check_ports, _check_dedicated, _check_kernels, _check_command_lines, _check_channels,
 )  # fmt: skip
 
 

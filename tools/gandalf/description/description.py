@@ -102,6 +102,7 @@ class Machine(_Model):
     cpus_required: bool = True
     shadow_pool: Size = 8 << 20
     interruptible: bool = True
+    rings: Literal["four", "two-level"] = "four"
 
 
 class Uart(_Model):

@@ -19,6 +19,7 @@
 #define EFLAGS_NT 0x4000u
 #define EFLAGS_RF 0x10000u
 #define EFLAGS_VM 0x20000u
+#define EFLAGS_AC 0x40000u
 /* What a guest may set for itself: CF PF AF ZF SF TF DF OF NT RF AC ID. */
 #define EFLAGS_GUEST 0x254dd5u
 
@@ -50,6 +51,17 @@
 #define PTE_G 0x100u
 #define PTE_FRAME 0xfffff000u
 #define PTE_LARGE_FRAME 0xffc00000u
+
+/* Segment descriptors (SDM vol. 3, figure 3-8). */
+#define DESCRIPTOR_CODE (1ull << 43)
+#define DESCRIPTOR_EXPAND_DOWN (1ull << 42)
+#define DESCRIPTOR_WRITABLE (1ull << 41)
+#define DESCRIPTOR_TSS_BUSY (1ull << 41)
+#define DESCRIPTOR_ACCESSED (1ull << 40)
+#define DESCRIPTOR_USER (1ull << 44) /* code or data, not system */
+#define DESCRIPTOR_PRESENT (1ull << 47)
+#define DESCRIPTOR_BIG (1ull << 54)
+#define DESCRIPTOR_GRANULARITY (1ull << 55)
 
 /* Exceptions (SDM vol. 3, table 6-1). */
 enum exception {

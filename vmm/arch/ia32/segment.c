@@ -60,12 +60,12 @@ static u64 gate(u32 offset, u32 selector, unsigned type, unsigned dpl)
 #define MASKED_EXCEPTIONS                                                     \
 	(1u << EXCEPTION_DB | 1u << EXCEPTION_NMI | 1u << EXCEPTION_DF | 1u << EXCEPTION_MC)
 
-/* Returns a gate's DPL: INT3 and INTO work from all rings, the hypercall from ring 1. */
+/* Returns a gate's DPL: INT3 and INTO work from all rings, the hypercall from kernels'. */
 static unsigned stub_dpl(unsigned vector)
 {
 	if (vector == EXCEPTION_BP || vector == EXCEPTION_OF)
 		return 3;
-	return vector == GANDALF_HYPERCALL_VECTOR ? 1 : 0;
+	return vector == GANDALF_HYPERCALL_VECTOR ? PRIVILEGE_KERNEL : 0;
 }
 
 /* Sets up all of a vCPU's tables but the IDT and the ports that it may use. */
@@ -119,7 +119,7 @@ void segment_reset(struct vcpu *vcpu)
 
 void segment_set_gate(struct vcpu *vcpu, unsigned vector, u32 offset, unsigned type, unsigned dpl)
 {
-	vcpu->tables->idt[vector] = gate(offset, GUEST_KERNEL_CODE, type, dpl);
+	vcpu->tables->idt[vector] = gate(offset, PRIVILEGE_GATE_CODE, type, dpl);
 }
 
 void segment_clear_gate(struct vcpu *vcpu, unsigned vector)
@@ -163,9 +163,7 @@ u64 segment_restrict(u64 descriptor, bool flat)
 
 	if ((descriptor & DESCRIPTOR_USER) == 0)
 		return 0;
-	descriptor |= DESCRIPTOR_ACCESSED;
-	if (descriptor_dpl(descriptor) == 0)
-		descriptor |= 1ull << 45;
+	descriptor = privilege_lower(descriptor | DESCRIPTOR_ACCESSED);
 	if (flat && !code)
 		return descriptor;
 	if (base >= GUEST_END || (!code && (descriptor & DESCRIPTOR_EXPAND_DOWN)))
@@ -189,12 +187,12 @@ u64 segment_half(u64 descriptor, bool down)
 
 void segment_put(struct vcpu *vcpu, unsigned index, u64 descriptor)
 {
-	const u64 kind = DESCRIPTOR_USER | DESCRIPTOR_CODE | DESCRIPTOR_PRESENT | 3ull << 45;
-
 	vcpu->tables->gdt[index] = descriptor;
 	vcpu->tables->user_code &= ~(1u << index);
-	if ((descriptor & kind) == kind)
+	if ((descriptor & PRIVILEGE_PROCESS_MASK) == PRIVILEGE_PROCESS) {
+		privilege_hide(&vcpu->tables->gdt[index]);
 		vcpu->tables->user_code |= 1u << index;
+	}
 }
 
 void segment_set_guest(struct vcpu *vcpu, unsigned index, u64 descriptor)

@@ -19,16 +19,6 @@ enum { SEGMENT_TLS_FIRST = 6, SEGMENT_TLS_ENTRIES = 3 };
 /* Linux's __KERNEL_CS in ring 1; its gates name no other segment. */
 #define GUEST_KERNEL_CODE 0x61
 
-#define DESCRIPTOR_CODE (1ull << 43)
-#define DESCRIPTOR_EXPAND_DOWN (1ull << 42)
-#define DESCRIPTOR_WRITABLE (1ull << 41)
-#define DESCRIPTOR_TSS_BUSY (1ull << 41)
-#define DESCRIPTOR_ACCESSED (1ull << 40)
-#define DESCRIPTOR_USER (1ull << 44) /* code or data, not system */
-#define DESCRIPTOR_PRESENT (1ull << 47)
-#define DESCRIPTOR_BIG (1ull << 54)
-#define DESCRIPTOR_GRANULARITY (1ull << 55)
-
 enum { GATE_INTERRUPT = 0xe, GATE_TRAP };
 
 /* The CPU's format. The CPU reads esp0, ss0, esp1, ss1 and the bitmap only. */

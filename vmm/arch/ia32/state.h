@@ -8,6 +8,7 @@
 
 #include "arch/ia32/register.h"
 #include "lib/types.h"
+#include "privilege.h"
 
 struct segment_tables;
 

@@ -12,6 +12,7 @@
 #include "guests/x86/inject.h"
 #include "guests/x86/board.h"
 #include "siblings.h"
+#include "views.h"
 
 typedef enum emulated (*emulate_function)(const struct emulation *e);
 
@@ -137,7 +138,7 @@ void emulate_general_protection(struct vcpu *vcpu, struct frame *frame)
 
 	if (is_of_tls(x86, error))
 		return;
-	if ((frame->cs & 3) != 1)
+	if (!views_in_kernel(vcpu, frame))
 		inject_general_protection(x86, error);
 	else if (!guest_read_8(frame->eip, &code, &more))
 		emulate_seldom(x86, error);
@@ -151,7 +152,8 @@ bool emulate_blocked_return(struct x86 *x86)
 {
 	struct emulation e;
 
-	if (!x86->armed || !emulation_begin(&e, x86) || e.decoded.operation != DECODED_IRET)
+	if (!views_stop_now(x86->armed) || !emulation_begin(&e, x86) ||
+	    e.decoded.operation != DECODED_IRET)
 		return false;
 	vcpu_count(x86->vcpu, COUNTER_return_faults);
 	emulate(&e);

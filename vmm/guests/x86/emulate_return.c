@@ -8,6 +8,7 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
 #include "siblings.h"
+#include "views.h"
 
 enum emulated emulate_cli(const struct emulation *e)
 {
@@ -53,8 +54,9 @@ static void return_to(struct x86 *x86, struct frame *frame, const u32 *words)
 		frame->cs = words[1] & 0xffff;
 		frame->esp = words[3];
 		frame->ss = words[4] & 0xffff;
+		views_show_process(x86);
 	} else {
-		frame->cs = (words[1] & 0xfffcu) | 1;
+		frame->cs = (words[1] & 0xfffcu) | PRIVILEGE_KERNEL;
 		frame->esp += 3 * (u32)sizeof(u32);
 		linux_set_interrupts(x86, (words[2] & EFLAGS_IF) != 0);
 	}
@@ -72,10 +74,10 @@ static bool selector_is_loadable(const struct x86 *x86, u32 selector, bool code)
 	if (index >= SEGMENT_GUEST_ENTRIES || (selector & 4))
 		return false;
 	descriptor = x86->vcpu->tables->gdt[index];
-	if ((descriptor & DESCRIPTOR_PRESENT) == 0 && !(x86->armed && code))
+	if ((descriptor & DESCRIPTOR_PRESENT) == 0 && !(views_stop_now(x86->armed) && code))
 		return false;
 	return (descriptor & mask) == wanted &&
-	       descriptor_dpl(descriptor) == ((selector & 3) == 3 ? 3 : 1);
+	       views_segment_fits(x86->vcpu, selector, descriptor);
 }
 
 /* Returns whether the VMM's IRET could load what the guest's IRET asks for. */
@@ -115,6 +117,6 @@ enum emulated emulate_mov_to_sreg(const struct emulation *e)
 		return EMULATED_JUMP;
 	if ((selector & 3) != 0 || !selector_is_loadable(e->x86, selector, false))
 		return EMULATED_FAULT;
-	e->frame->ss = selector | 1u;
+	e->frame->ss = selector | PRIVILEGE_KERNEL;
 	return EMULATED_NEXT;
 }

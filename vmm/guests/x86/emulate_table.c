@@ -7,6 +7,7 @@
 #include "guests/x86/emulation.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
+#include "views.h"
 
 #define SYSTEM_SELECTOR_MASK 0xfff8u
 
@@ -81,9 +82,9 @@ static void reload_gates(struct x86 *x86)
 		    (type != GATE_INTERRUPT && type != GATE_TRAP))
 			segment_clear_gate(x86->vcpu, vector);
 		else
-			segment_set_gate(x86->vcpu, vector,
-					 (u32)(gate & 0xffff) | ((u32)(gate >> 32) & 0xffff0000),
-					 x86->dedicated ? type : GATE_TRAP, descriptor_dpl(gate));
+			views_gate(x86, vector,
+				   (u32)(gate & 0xffff) | ((u32)(gate >> 32) & 0xffff0000),
+				   x86->dedicated ? type : GATE_TRAP, descriptor_dpl(gate));
 	}
 }
 

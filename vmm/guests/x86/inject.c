@@ -10,6 +10,7 @@
 #include "core/trace.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
+#include "views.h"
 
 /* Bits of a gate's second word. */
 enum { GATE_PRESENT = 0x8000, GATE_TYPE = 0x1f00 };
@@ -32,7 +33,7 @@ INLINE void inject_reload_stack(struct x86 *x86)
 	if (x86->tss_base == 0 || !read_or_fail((const u32 *)(x86->tss_base + TSS_ESP0), &esp, &ss))
 		return;
 	tss->esp1 = esp;
-	tss->ss1 = (ss & 0xffff) | 1;
+	tss->ss1 = (ss & 0xffff) | PRIVILEGE_KERNEL;
 }
 
 static void triple_fault(struct x86 *x86, unsigned vector, const char *why)
@@ -73,6 +74,7 @@ MUST_CHECK INLINE static bool frame_build(struct x86 *x86, struct frame *frame, 
 	u32 *stack;
 
 	if (from_user) {
+		cs = views_process_code(x86->vcpu, cs);
 		inject_reload_stack(x86);
 		esp = tss->esp1;
 	} else if (!x86->dedicated || x86->tr == 0) {
@@ -98,10 +100,12 @@ bool inject(struct x86 *x86, unsigned vector, u32 error)
 {
 	struct vcpu *vcpu = x86->vcpu;
 	struct frame *frame = vcpu->frame;
-	bool from_user = (frame->cs & 3) == 3;
+	bool from_user = views_in_process(vcpu, frame);
 	u32 flag = linux_interrupt_flag(x86);
 	u32 low, high;
 
+	if (from_user)
+		views_show_kernel(x86);
 	if (!gate_read(x86, vector, &low, &high)) {
 		triple_fault(x86, vector, "IDT has no gate for");
 		return false;
@@ -111,8 +115,8 @@ bool inject(struct x86 *x86, unsigned vector, u32 error)
 		return false;
 	}
 	frame->eip = (low & 0xffff) | (high & 0xffff0000);
-	frame->cs = (low >> 16 & ~3u) | 1;
-	frame->eflags &= ~(EFLAGS_TF | EFLAGS_NT | EFLAGS_RF | EFLAGS_VM);
+	frame->cs = (low >> 16 & ~3u) | PRIVILEGE_KERNEL;
+	frame->eflags &= ~PRIVILEGE_CLEARED_FLAGS;
 	linux_set_interrupts(x86, flag != 0 && (high & GATE_IS_TRAP) != 0);
 	vcpu_count(vcpu, vector < EXCEPTIONS ? COUNTER_exceptions : COUNTER_deliveries);
 	return true;

@@ -26,6 +26,7 @@
 #include "masked_state.h"
 #include "platform/pc/apic.h"
 #include "siblings.h"
+#include "views.h"
 #include "whole.h"
 
 /* Linux's 32-bit boot protocol (Documentation/x86/boot.rst) wants flat segments,
@@ -45,7 +46,7 @@ static void arm(struct x86 *x86, bool armed)
 	x86->armed = armed;
 	*alias_entry(x86->vcpu) ^= PTE_W;
 	invlpg(GANDALF_SHARED_ALIAS);
-	segment_set_user_code(x86->vcpu, !armed);
+	views_stop_returns(x86->vcpu, armed);
 }
 
 /* Delivery */
@@ -165,7 +166,7 @@ HYPERCALL(GANDALF_HYPERCALL_LOAD_TLS, HYPERCALL_OF_LINUX, hypercall_load_tls);
 APART static void access_beyond_base(struct x86 *x86, u32 linear, u32 error)
 {
 	if (x86->armed && (linear & PTE_FRAME) == GANDALF_SHARED_ALIAS && (error & PF_W) &&
-	    x86_cpl(x86->vcpu) == 1 && emulate_alias_store(x86))
+	    views_in_kernel(x86->vcpu, x86->vcpu->frame) && emulate_alias_store(x86))
 		return;
 	inject_page_fault(x86, linear, error & (PF_W | PF_U));
 }
@@ -186,7 +187,7 @@ HOT APART static bool access_to_kernel(struct x86 *x86, u32 linear, u32 error)
 {
 	if ((linear & PTE_FRAME) == x86->shadow.protected_page && error == (PF_P | PF_W))
 		return emulate_gdt_store(x86, linear);
-	if (linear < GANDALF_BASE)
+	if (linear < GANDALF_BASE && !views_hide(x86->vcpu, linear))
 		return false;
 	access_beyond_base(x86, linear, error);
 	return true;
@@ -201,6 +202,7 @@ static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 	EXPECTS_OPEN(vcpu);
 	trace_fast(vcpu->id, TRACE_page_fault, linear, frame->eip);
 	vcpu_count(vcpu, COUNTER_page_faults);
+	frame->error = views_error(vcpu, frame->error);
 	if (linear >= SHADOW_KERNEL && access_to_kernel(x86, linear, frame->error))
 		return;
 	result = shadow_fill(x86, linear, &frame->error);
@@ -235,13 +237,13 @@ static void linux_trap(struct vcpu *vcpu, struct frame *frame)
 	if (frame->vector == EXCEPTION_NM)
 		no_fpu(x86);
 	else if (frame->vector == VECTOR_VIRTUAL_8086 ||
-		 (frame->vector == VECTOR_RETURN_FAULT && (frame->cs & 3) == 3))
+		 (frame->vector == VECTOR_RETURN_FAULT && views_in_process(vcpu, frame)))
 		inject_general_protection(x86, 0); /* ends a process, and its kernel lives */
 	else if (frame->vector == VECTOR_RETURN_FAULT)
 		vm_stop(vcpu->vm, "its CS, SS or EIP cannot be loaded");
 	else if (frame->vector == EXCEPTION_DF)
 		vm_stop(vcpu->vm, "double fault");
-	else if (frame->vector != EXCEPTION_NP || x86_cpl(vcpu) != 1 ||
+	else if (frame->vector != EXCEPTION_NP || !views_in_kernel(vcpu, frame) ||
 		 !emulate_blocked_return(x86))
 		exception(x86, frame->vector, frame->error);
 }
@@ -272,7 +274,8 @@ static void linux_start(struct vcpu *vcpu)
 	x86->tls_hook = x86->armed = false;
 	x86->direct_count = 0;
 	upcall_reset(x86);
-	vcpu->cr0_guest = CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
+	views_reset(vcpu);
+	vcpu->cr0_guest = CR0_PG | PRIVILEGE_CR0 | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
 	shadow_reset(x86);
 	schedule_breathe();
@@ -286,8 +289,8 @@ static void linux_start(struct vcpu *vcpu)
 	siblings_start(x86);
 	if (x86->dedicated)
 		direct_begin(vcpu);
-	frame->cs = BOOT_CODE | 1;
-	frame->ss = BOOT_DATA | 1;
+	frame->cs = BOOT_CODE | PRIVILEGE_KERNEL;
+	frame->ss = BOOT_DATA | PRIVILEGE_KERNEL;
 	frame->ds = frame->es = BOOT_DATA;
 	frame->eip = vcpu->vm->entry;
 	frame->esi = guest->boot_parameters;
@@ -337,7 +340,7 @@ MUST_CHECK static bool vcpu_pages_create(struct vcpu *vcpu)
 		return false;
 	vcpu->shared = pool_pointer(shared);
 	table = pool_pointer(vcpu->table_frame);
-	*alias_entry(vcpu) = shared | PTE_P | PTE_W | PTE_A | PTE_D;
+	*alias_entry(vcpu) = shared | PTE_P | PTE_W | PTE_A | PTE_D | VIEWS_ALWAYS;
 	table[(GANDALF_SHARED_PAGE - LAYOUT_VCPU) >> PAGE_SHIFT] = *alias_entry(vcpu);
 	return true;
 }
@@ -356,11 +359,12 @@ bool linux_create(struct vm *vm)
 	/* On a dedicated CPU interrupts are the guest's, and are let into the VMM at points
 	 * only. */
 	vm->vcpus->interruptible = core.interruptible && !x86->dedicated;
-	vm->vcpus->any_vector = x86->dedicated;
+	vm->vcpus->any_vector = x86->dedicated || VIEWS_CHECK_HYPERCALLS;
 	vm->vcpus->eflags = EFLAGS_FIXED | (x86->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);
 	vm->vcpus->x86 = x86;
 	vm->vcpus->operations = &linux_operations;
 	hypercall_give(vm->vcpus);
+	views_begin();
 	if (!vm_is_part(vm))
 		board_create(x86);
 	if (x86->dedicated)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "guests/x86/x86.h"
+#include "views.h"
 
 /* The functions create and ring of struct guest_kind, for both kinds. */
 MUST_CHECK bool linux_create(struct vm *vm);
@@ -15,7 +16,7 @@ u32 linux_ring(const struct vm *vm);
  * shared CPU, by the real one on a dedicated CPU. In ring 3 they always are. */
 static inline u32 linux_interrupt_flag(const struct x86 *x86)
 {
-	if (x86_cpl(x86->vcpu) == 3)
+	if (views_in_process(x86->vcpu, x86->vcpu->frame))
 		return EFLAGS_IF;
 	if (x86->dedicated)
 		return x86->vcpu->frame->eflags & EFLAGS_IF;

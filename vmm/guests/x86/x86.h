@@ -70,8 +70,3 @@ static inline void x86_point(struct x86 *x86)
 	if (x86->point != NULL)
 		x86->point(x86);
 }
-
-static inline unsigned x86_cpl(const struct vcpu *vcpu)
-{
-	return vcpu->frame->cs & 3;
-}

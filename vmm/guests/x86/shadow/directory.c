@@ -33,6 +33,7 @@ void directory_set(struct shadow *shadow, u32 index, u32 entry)
 		return;
 	}
 	directory_current(shadow)[index] = entry;
+	views_follow(space, index, entry);
 	space->used_groups[index / GROUP / 32] |= 1u << index / GROUP % 32;
 }
 

@@ -16,7 +16,7 @@ _Static_assert(PART % PREFILL == 0, "the entries near a page have its mark");
 /* Fills entries near the one that faulted, where the guest has used the page before. */
 static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde)
 {
-	const struct shadow *shadow = &x86->shadow;
+	struct shadow *shadow = &x86->shadow;
 	u32 filled = 0;
 
 	for (u32 i = 0; i < PREFILL; i++) {
@@ -26,7 +26,7 @@ static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde)
 		if (table[i] != 0 || (~(entry = entry_read(&guest[i])) & (PTE_P | PTE_A)) != 0 ||
 		    (entry & PTE_FRAME) >= shadow->memory_size)
 			continue;
-		table[i] = view_memory_entry(shadow, entry, entry & pde, false);
+		table[i] = view_memory_entry(shadow, entry, views_note(shadow, entry & pde), false);
 		filled++;
 	}
 	x86->vcpu->counters[COUNTER_shadow_prefills] += filled;
@@ -83,7 +83,7 @@ static enum shadow_result fill_seldom(struct x86 *x86, u32 linear, u32 entry, u3
 
 static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde, u32 *error)
 {
-	const struct shadow *shadow = &x86->shadow;
+	struct shadow *shadow = &x86->shadow;
 	u32 cause = *error;
 	u32 entry, rights, frame = pde & PTE_FRAME;
 	enum shadow_result why;
@@ -110,7 +110,7 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 	place = fill_place(x86, linear, &why);
 	if (place == NULL)
 		return why;
-	*place = view_memory_entry(shadow, entry, rights, true);
+	*place = view_memory_entry(shadow, entry, views_note(shadow, rights), true);
 	pool_mark(place);
 	/* Fills the neighbours, unless the shadow had an entry (they were filled with it), or the
 	 * guest has just made this page for a write (they are not used yet). */
@@ -191,7 +191,7 @@ bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
 {
 	u32 error = 0;
 
-	if (linear >= GANDALF_BASE)
+	if (linear >= GANDALF_BASE || views_hide(vcpu, linear))
 		return false;
 	return shadow_fill(vcpu->x86, linear, &error) == SHADOW_FILLED;
 }

@@ -7,6 +7,7 @@
 #include "guests/x86/shadow/kernel.h"
 #include "guests/x86/shadow/tlb.h"
 #include "masked_state.h"
+#include "views.h"
 
 /* Up to so many pages are invalidated one by one; for more the TLB is flushed. */
 #define FLUSH_SINGLE_PAGES 8u
@@ -20,10 +21,12 @@ static void space_zap_page(struct space *space, u32 linear)
 
 	if (*entry == 0)
 		return;
-	if (*entry & PTE_PS)
+	if (*entry & PTE_PS) {
 		*entry = 0;
-	else
+		views_follow(space, directory_index(linear), 0);
+	} else {
 		((u32 *)pool_pointer(*entry & PTE_FRAME))[table_index(linear)] = 0;
+	}
 }
 
 void shadow_invalidate(struct x86 *x86, u32 linear)
@@ -58,6 +61,7 @@ static u32 space_zap_part(struct space *space, u32 linear, u32 end)
 
 	if (*entry == 0 || (*entry & PTE_PS)) {
 		*entry = 0;
+		views_follow(space, directory_index(linear), 0);
 		return (linear & PTE_LARGE_FRAME) + LARGE_PAGE_SIZE;
 	}
 	if (*pool_marks(*entry & PTE_FRAME) >> table_index(linear) / PART & 1) {

@@ -16,6 +16,7 @@
 #include "guests/x86/shadow/kernel.h"
 #include "guests/x86/shadow/tlb.h"
 #include "lib/string.h"
+#include "views.h"
 
 static struct space *space_for_load(struct x86 *x86, u32 guest)
 {
@@ -85,7 +86,7 @@ static void master_fill(struct x86 *x86)
 
 	memcpy(&master[KERNEL_END], &memory_directory[KERNEL_END],
 	       (ENTRIES - KERNEL_END) * sizeof(u32));
-	master[KERNEL_END] = x86->vcpu->table_frame | PTE_P | PTE_W | PTE_A;
+	master[KERNEL_END] = x86->vcpu->table_frame | PTE_P | PTE_W | PTE_A | VIEWS_ALWAYS;
 	memcpy(&identity[KERNEL_END], &master[KERNEL_END], (ENTRIES - KERNEL_END) * sizeof(u32));
 	/* The pages are ring 3's, too, so that no access to existing memory faults. */
 	for (u32 i = 0; i < x86->shadow.memory_size >> LARGE_PAGE_SHIFT; i++) {

@@ -10,6 +10,7 @@
 #include "core/schedule.h"
 #include "guests/x86/x86.h"
 #include "lib/string.h"
+#include "views.h"
 
 /* The pool's marks of a directory whose lower three quarters are empty. */
 #define KERNEL_MARKS (~0u << KERNEL_FIRST * sizeof(u32) / POOL_GROUP)
@@ -57,6 +58,7 @@ void space_drop(struct space *space, struct x86 *points)
 			u32 *directory = pool_pointer(space->directory);
 
 			space_group_drop(&directory[group * GROUP]);
+			views_drop_group(space, group);
 			space->used_groups[word] &= space->used_groups[word] - 1;
 			if (points != NULL)
 				x86_point(points);
@@ -89,6 +91,7 @@ static void space_free(struct shadow *shadow, struct space *space)
 {
 	shadow->space_free = minimum(shadow->space_free, space_hash_remove(shadow, space));
 	space_drop(space, NULL);
+	views_free(space);
 	pool_free(space->directory);
 	space->directory = 0;
 }
@@ -160,6 +163,10 @@ struct space *space_create(struct x86 *x86, u32 guest)
 	memcpy(&directory[KERNEL_FIRST], &master[KERNEL_FIRST],
 	       (ENTRIES - KERNEL_FIRST) * sizeof(u32));
 	*pool_marks(frame) = KERNEL_MARKS;
+	if (!views_create(x86, space, directory)) {
+		pool_free(frame);
+		return NULL;
+	}
 	if (index >= shadow->space_limit)
 		shadow->space_limit = index + 1;
 	space->directory = frame;
@@ -184,6 +191,7 @@ void spaces_free(struct shadow *shadow)
 		if (space->directory == 0)
 			continue;
 		space_drop(space, NULL);
+		views_free(space);
 		pool_free(space->directory);
 		space->directory = 0;
 		if (core.current == &idle_vcpu)

@@ -21,8 +21,9 @@ struct space {
 	u32 directory; /* frame of the shadow; 0: this space is free */
 	u32 used;      /* value of shadow.clock when it was last loaded */
 	u16 next;      /* index + 1 of the next space in the hash chain; 0: none */
+	u16 noted;     /* views: not 0, pages of the kernel alone are below its half */
 	u32 used_groups[3]; /* bit n: entries 8n to 8n + 7 of the directory are used */
-	u32 reserved;  /* makes the size a power of two */
+	u32 process;   /* views: frame of the directory with the process's view, or 0 */
 };
 
 _Static_assert(sizeof(struct space) * SHADOW_SPACES_PER_FRAME <= PAGE_SIZE, "one frame");

@@ -12,15 +12,17 @@ u32 view_entry(struct x86 *x86, u32 entry, bool kernel)
 	struct shadow *shadow = &x86->shadow;
 	u32 frame = entry & PTE_FRAME;
 	bool global = (entry & PTE_G) != 0 && (x86->cr4 & CR4_PGE) != 0;
-	u32 result = PTE_P | PTE_A | PTE_D | (entry & PTE_U);
+	u32 result = PTE_P | PTE_A | PTE_D | VIEWS_ALWAYS | (entry & PTE_U);
 
 	/* At a load of CR3 the guest's TLB would forget entries that are not global, so the shadow
 	 * notes that there are such, and rebuilds the kernel half then. */
 	shadow->local_kernel |= kernel && !global;
+	if (!kernel)
+		(void)views_note(shadow, entry);
 	if (frame >= shadow->memory_size)
 		return result | (view_is_apic(shadow, frame)
 					 ? apic_frame(shadow, frame) | PTE_PCD
 					 : shadow->nothing);
 	result = view_memory_entry(shadow, entry, entry, false);
-	return kernel && global ? result | PTE_G : result;
+	return kernel && global ? result | VIEWS_GLOBAL : result;
 }

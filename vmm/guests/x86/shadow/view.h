@@ -7,6 +7,7 @@
 
 #include "guests/x86/x86.h"
 #include "guests/x86/shadow/part.h"
+#include "views.h"
 
 /* Returns the shadow entry of a page of the guest's memory. entry is the guest's; rights has U and
  * W as both levels of its tables give them. The page is writable only if the guest's dirty bit is
@@ -20,7 +21,7 @@ static inline u32 view_memory_entry(const struct shadow *shadow, u32 entry, u32 
 	rights &= PTE_U | PTE_W;
 	if ((entry & PTE_D) == 0 || (!unprotected && frame == shadow->protected_frame))
 		rights &= ~PTE_W;
-	return (shadow->memory_base + frame) | rights | PTE_P | PTE_A | PTE_D;
+	return (shadow->memory_base + frame) | rights | PTE_P | PTE_A | PTE_D | VIEWS_ALWAYS;
 }
 
 /* Returns the entry that a 4 KiB page inside a large one would have. */

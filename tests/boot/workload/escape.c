@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An unprivileged process that tries to reach what is its kernel's or the VMM's. Numbers are
+ * hexadecimal:
+ *	escape read ADDRESS		reads a word
+ *	escape write ADDRESS		writes a word
+ *	escape jump SELECTOR ADDRESS	loads CS by a far jump, makes a system call, reads
+ *	escape return SELECTOR ADDRESS	loads CS by an IRET, makes a system call, reads
+ *	escape data SELECTOR ADDRESS	reads through a data segment
+ *	escape call NUMBER		makes a hypercall
+ * It ends with status 0 if that was carried out, and with 1 if it does not know what to do. Mostly
+ * a signal ends it before.
+ */
+#include "process.h"
+
+static unsigned long number(const char *text)
+{
+	unsigned long value = 0;
+
+	for (; *text != '\0'; text++)
+		value = value << 4 | (unsigned long)(*text <= '9' ? *text - '0' : *text - 'a' + 10);
+	return value;
+}
+
+static void jump(unsigned long selector)
+{
+	/* From the top: CS, EIP. LRET pops both, as a far jump loads them. */
+	__asm__ volatile("push %0\n\tpush $1f\n\tlret\n1:" : : "r"(selector) : "memory");
+}
+
+static void return_to(unsigned long selector)
+{
+	/* From the top: EFLAGS, CS, EIP. */
+	__asm__ volatile("pushf\n\tpush %0\n\tpush $1f\n\tiret\n1:" : : "r"(selector) : "memory");
+}
+
+static void read_word(unsigned long address)
+{
+	(void)*(volatile unsigned long *)address;
+}
+
+static void system_call_of_any_kind(void)
+{
+	system_call(SYSCALL_GETPPID, 0, 0, 0, 0, 0);
+}
+
+static void attack_read(unsigned long address, unsigned long unused)
+{
+	(void)unused;
+	read_word(address);
+}
+
+static void attack_write(unsigned long address, unsigned long unused)
+{
+	(void)unused;
+	*(volatile unsigned long *)address = 0;
+}
+
+static void attack_jump(unsigned long selector, unsigned long address)
+{
+	jump(selector);
+	system_call_of_any_kind();
+	read_word(address);
+}
+
+static void attack_return(unsigned long selector, unsigned long address)
+{
+	return_to(selector);
+	system_call_of_any_kind();
+	read_word(address);
+}
+
+static void attack_data(unsigned long selector, unsigned long address)
+{
+	__asm__ volatile("mov %w0, %%fs\n\tmov %%fs:(%1), %0"
+			 : "+r"(selector)
+			 : "r"(address)
+			 : "memory");
+}
+
+static void attack_call(unsigned long call, unsigned long unused)
+{
+	(void)unused;
+	__asm__ volatile("int $0x1e" : "+a"(call) : "b"(0), "c"(0), "d"(0) : "memory");
+}
+
+static const struct {
+	char name[8];
+	void (*attack)(unsigned long first, unsigned long second);
+} attacks[] = {
+	{ "read", attack_read }, { "write", attack_write }, { "jump", attack_jump },
+	{ "return", attack_return }, { "data", attack_data }, { "call", attack_call },
+};
+
+static int equal(const char *one, const char *other)
+{
+	for (; *one != '\0' && *one == *other; one++)
+		other++;
+	return *one == *other;
+}
+
+void run(int count, char **arguments)
+{
+	unsigned long second = count > 3 ? number(arguments[3]) : 0;
+
+	if (count < 3 || !become_nobody())
+		end(1);
+	for (unsigned long i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++)
+		if (equal(attacks[i].name, arguments[1])) {
+			attacks[i].attack(number(arguments[2]), second);
+			end(0);
+		}
+	end(1);
+}

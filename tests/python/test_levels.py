@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A system with two levels of privilege: its image, and what it cannot have."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fakes import GOOD
+
+from gandalf.build.profile import parts_used, profile_for
+from gandalf.description.check import check
+from gandalf.description.description import read_description
+
+Describe = Callable[[str], Path]
+
+ALONE = GOOD[: GOOD.index('[[guest]]\nname = "rtos"')].replace(
+    "[machine]\n", '[machine]\nrings = "two-level"\n'
+)
+
+
+def mistakes(path: Path) -> list[str]:
+    return [item.sentence for item in sorted(set(check(path).system.mistakes))]
+
+
+def test_a_linux_alone(describe: Describe) -> None:
+    path = describe(ALONE)
+    assert mistakes(path) == []
+    system = read_description(path)
+    assert parts_used(system) == {"linux", "chips", "two_level"}
+    assert profile_for(system).name == "two-level"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("[machine]\n", "[machine]\ncpus = 2\n", "machines with one CPU so far: set `cpus` to 1."),
+        ('kind = "linux"\n', 'kind = "linux"\nmode = "dedicated"\n', "leaves that to nobody: use"),
+        ('kind = "linux"\n', 'kind = "linux"\nstrict_tls = true\n', "Remove `strict_tls` of"),
+        ('kind = "linux"\n', 'kind = "linux"\ncontrol = true\n', "Remove `control` of"),
+        ('"two-level"', '"three"', "`rings` must be"),
+    ],
+)
+def test_not_with(describe: Describe, old: str, new: str, sentence: str) -> None:
+    found = mistakes(describe(ALONE.replace(old, new)))
+    assert any(sentence in said for said in found), found
+
+
+def test_no_rtos(describe: Describe) -> None:
+    found = mistakes(describe(GOOD.replace("[machine]\n", '[machine]\nrings = "two-level"\n')))
+    (sentence,) = found
+    assert sentence.startswith('rtos is an RTOS, which `rings = "two-level"` has no room for')

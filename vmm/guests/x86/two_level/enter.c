@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ways from a process into the VMM that rings would close or lead past it: system calls, which
+ * the VMM hands to the guest's kernel, and hypercalls, which are the kernel's alone.
+ */
+#include "arch/ia32/entry.h"
+#include "arch/ia32/origin.h"
+#include "core/work.h"
+#include "guests/x86/inject.h"
+#include "lib/owner.h"
+#include "views.h"
+
+/* Linux's vector of system calls. */
+#define SYSTEM_CALL 0x80
+/* The bit of a selector's error code that says that it is a gate's. */
+#define ERROR_OF_GATE 2u
+
+/* What serves a hypercall of a kernel. */
+OF_CORE static void (*hypercall_serve)(struct frame *frame);
+
+static void system_call_enter(UNUSED struct frame *frame)
+{
+	struct vcpu *vcpu = core.current;
+
+	vcpu_count(vcpu, COUNTER_entries);
+	work_begin(vcpu);
+	inject_last(vcpu->x86, SYSTEM_CALL, INJECT_NO_ERROR);
+}
+
+/* Gives the kernel the #GP of a process that makes a hypercall, as if the gate were closed. */
+static void hypercall_check(struct frame *frame)
+{
+	struct vcpu *vcpu = core.current;
+
+	if (!origin_is_guest(vcpu, frame) || !vcpu->in_process) {
+		hypercall_serve(frame);
+		return;
+	}
+	vcpu_count(vcpu, COUNTER_entries);
+	work_begin(vcpu);
+	inject_general_protection(vcpu->x86, GANDALF_HYPERCALL_VECTOR * 8 | ERROR_OF_GATE);
+}
+
+void views_begin(void)
+{
+	if (trap_handlers[GANDALF_HYPERCALL_VECTOR] == hypercall_check)
+		return;
+	hypercall_serve = trap_handlers[GANDALF_HYPERCALL_VECTOR];
+	trap_handlers[GANDALF_HYPERCALL_VECTOR] = hypercall_check;
+	trap_handlers[SYSTEM_CALL] = system_call_enter;
+}
+
+void views_gate(struct x86 *x86, unsigned vector, UNUSED u32 offset, UNUSED unsigned type,
+		unsigned dpl)
+{
+	segment_set_gate(x86->vcpu, vector, (u32)&entry_stubs[vector],
+			 x86->vcpu->interruptible ? GATE_TRAP : GATE_INTERRUPT, dpl);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The privilege of guests' kernels where the CPU's rings tell them from their processes: kernels
+ * are in ring 1, processes in ring 3. two_level/privilege.h is the other one.
+ */
+#pragma once
+
+#include "arch/ia32/register.h"
+#include "lib/types.h"
+
+/* What a vCPU keeps for it. */
+struct vcpu_privilege {
+};
+
+/* The ring of a guest's kernel: the RPL of its selectors, and the DPL of the gate of hypercalls. */
+#define PRIVILEGE_KERNEL 1u
+/* The code segment of a gate that enters a guest's kernel. */
+#define PRIVILEGE_GATE_CODE GUEST_KERNEL_CODE
+/* What CR0 has while a guest runs: WP, which keeps ring 1 from writing to the VMM's pages. */
+#define PRIVILEGE_CR0 CR0_WP
+/* Flags that are cleared when a guest's kernel is entered, as the CPU clears them at a gate. */
+#define PRIVILEGE_CLEARED_FLAGS (EFLAGS_TF | EFLAGS_NT | EFLAGS_RF | EFLAGS_VM)
+
+/* The bits by which a code segment of a process is told, and what they are. */
+#define PRIVILEGE_PROCESS_MASK (DESCRIPTOR_USER | DESCRIPTOR_CODE | DESCRIPTOR_PRESENT | 3ull << 45)
+#define PRIVILEGE_PROCESS PRIVILEGE_PROCESS_MASK
+
+/* Returns a guest's descriptor with the DPL that it has in the real GDT: no segment is ring 0's. */
+static inline u64 privilege_lower(u64 descriptor)
+{
+	if (((unsigned)(descriptor >> 45) & 3) == 0)
+		descriptor |= 1ull << 45;
+	return descriptor;
+}
+
+/* Follows when a code segment of a process has been put into the real GDT. */
+static inline void privilege_hide(UNUSED u64 *descriptor)
+{
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Views of a guest's address spaces, where rings tell its kernel from its processes: one shadow
+ * serves both, since the CPU tells supervisor pages from user pages. So nearly nothing is left of
+ * what two_level/views.h, the other one, has to do.
+ */
+#pragma once
+
+#include "guests/x86/x86.h"
+
+/* The rights that every page of the guest and the page table at LAYOUT_VCPU have beyond the
+ * guest's own. */
+#define VIEWS_ALWAYS 0u
+/* Kernel pages may be global. */
+#define VIEWS_GLOBAL PTE_G
+
+/* The gate of hypercalls is open to kernels only. */
+#define VIEWS_CHECK_HYPERCALLS false
+
+/* Return whether the kernel of the vCPU's guest was interrupted, or one of its processes. frame is
+ * vcpu->frame. */
+static inline bool views_in_kernel(UNUSED const struct vcpu *vcpu, const struct frame *frame)
+{
+	return (frame->cs & 3) == 1;
+}
+
+static inline bool views_in_process(UNUSED const struct vcpu *vcpu, const struct frame *frame)
+{
+	return (frame->cs & 3) == 3;
+}
+
+/* Shows the kernel's view, when a process is left; and the process's view. */
+static inline void views_show_kernel(UNUSED struct x86 *x86)
+{
+}
+
+static inline void views_show_process(UNUSED struct x86 *x86)
+{
+}
+
+/* Returns the error code of a page fault as if the guest's kernel were a supervisor. */
+static inline u32 views_error(UNUSED const struct vcpu *vcpu, u32 error)
+{
+	return error;
+}
+
+/* Returns whether the view that is loaded has nothing at an address. */
+static inline bool views_hide(UNUSED const struct vcpu *vcpu, UNUSED u32 linear)
+{
+	return false;
+}
+
+/* Returns the CS that the guest's kernel sees of a process. */
+static inline u32 views_process_code(UNUSED const struct vcpu *vcpu, u32 selector)
+{
+	return selector;
+}
+
+/* Keeps the kernel from returning to a process unseen while an interrupt waits for it (armed). */
+static inline void views_stop_returns(struct vcpu *vcpu, bool armed)
+{
+	segment_set_user_code(vcpu, !armed);
+}
+
+/* Returns whether the kernel cannot return to a process unseen now: code segments of processes are
+ * absent. */
+static inline bool views_stop_now(bool armed)
+{
+	return armed;
+}
+
+/* Returns whether a segment in the real GDT has the privilege for a selector. */
+static inline bool views_segment_fits(UNUSED const struct vcpu *vcpu, u32 selector, u64 descriptor)
+{
+	return descriptor_dpl(descriptor) == ((selector & 3) == 3 ? 3 : 1);
+}
+
+/* Notes what rights the guest's tables give to a page below the kernel half that is filled, and
+ * returns them. */
+static inline u32 views_note(UNUSED struct shadow *shadow, u32 rights)
+{
+	return rights;
+}
+
+/* Make and free what a space has beyond its directory, which is ready. */
+static inline bool views_create(UNUSED struct x86 *x86, UNUSED struct space *space,
+				UNUSED const u32 *directory)
+{
+	return true;
+}
+
+static inline void views_free(UNUSED struct space *space)
+{
+}
+
+/* Follow a change of an entry of a space's directory, below the kernel half, and the clearing of
+ * GROUP of them. */
+static inline void views_follow(UNUSED struct space *space, UNUSED u32 index, UNUSED u32 entry)
+{
+}
+
+static inline void views_drop_group(UNUSED struct space *space, UNUSED u32 group)
+{
+}
+
+/* Is called when a guest is created. */
+static inline void views_begin(void)
+{
+}
+
+/* Makes the gate by which processes enter the guest's kernel at a vector: one that leads straight
+ * there. */
+static inline void views_gate(struct x86 *x86, unsigned vector, u32 offset, unsigned type,
+			      unsigned dpl)
+{
+	segment_set_gate(x86->vcpu, vector, offset, type, dpl);
+}
+
+/* Is called before a guest starts: its kernel runs first. */
+static inline void views_reset(UNUSED struct vcpu *vcpu)
+{
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The privilege of guests' kernels where two levels are all that the CPU is used for: the VMM is in
+ * ring 0, all else in ring 3. Which of the two views of an address space is loaded tells a kernel
+ * from its processes (two_level/views.h). rings/privilege.h is the other one.
+ */
+#pragma once
+
+#include "arch/ia32/register.h"
+#include "lib/types.h"
+
+/* What a vCPU keeps for it. */
+struct vcpu_privilege {
+	bool in_process; /* the view of a process is loaded, and not its kernel's */
+};
+
+/* The ring of a guest's kernel: the RPL of its selectors, and the DPL of the gate of hypercalls. */
+#define PRIVILEGE_KERNEL 3u
+/* The code segment of the gate of system calls, which the VMM hands on. */
+#define PRIVILEGE_GATE_CODE SELECTOR_VMM_CODE
+/* What CR0 has while a guest runs. Read-only pages bind ring 3 whatever WP is, and the VMM's pages
+ * are not ring 3's at all, so WP stays 0 and no entry has to change it. */
+#define PRIVILEGE_CR0 0u
+/* Flags that are cleared when a guest's kernel is entered, as the CPU clears them at a gate. AC
+ * means something in ring 3 only, where Linux does not expect its kernel. */
+#define PRIVILEGE_CLEARED_FLAGS \
+	(EFLAGS_TF | EFLAGS_NT | EFLAGS_RF | EFLAGS_VM | EFLAGS_AC)
+
+/* A bit that is software's own. In the real GDT it says that a segment is a kernel's, since the DPL
+ * cannot. */
+#define PRIVILEGE_OF_KERNEL (1ull << 52)
+/* The bits by which a code segment of a process is told, and what they are. */
+#define PRIVILEGE_PROCESS_MASK \
+	(DESCRIPTOR_USER | DESCRIPTOR_CODE | DESCRIPTOR_PRESENT | 3ull << 45 | PRIVILEGE_OF_KERNEL)
+#define PRIVILEGE_PROCESS (PRIVILEGE_PROCESS_MASK & ~PRIVILEGE_OF_KERNEL)
+
+/* Returns a guest's descriptor as it is in the real GDT: ring 3's, with the bit that says whose it
+ * is. */
+static inline u64 privilege_lower(u64 descriptor)
+{
+	const u64 ring_3 = 3ull << 45;
+
+	if ((descriptor & ring_3) == ring_3)
+		return descriptor & ~PRIVILEGE_OF_KERNEL;
+	return descriptor | ring_3 | PRIVILEGE_OF_KERNEL;
+}
+
+/* Follows when a code segment of a process has been put into the real GDT. Only a kernel has that
+ * done, and while it runs these segments are absent, so that its return to a process faults. */
+static inline void privilege_hide(u64 *descriptor)
+{
+	*descriptor &= ~DESCRIPTOR_PRESENT;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The two views of each address space of a guest, where its kernel and its processes both run in
+ * ring 3 (the "virtual protection ring"). The kernel's view has everything, and all of the guest's
+ * pages are user pages in it. The process's view has nothing in the kernel half, nor the page that
+ * kernel and VMM share. Below the kernel half both lead to the same page tables, so only
+ * directories exist twice, and a page that is filled is filled in both views.
+ *
+ * The process's view is loaded when the kernel returns to a process, which faults: while the
+ * kernel runs, code segments of processes are absent. Each entry from a process to its kernel
+ * passes the VMM, which loads the kernel's view. No page of the kernel is global, so nothing of it
+ * outlives that in the TLB. rings/views.h is the other one.
+ */
+#pragma once
+
+#include "arch/ia32/segment.h"
+#include "guests/x86/shadow/shadow.h"
+
+/* The rights that every page of the guest and the page table at LAYOUT_VCPU have beyond the
+ * guest's own: ring 3, where the guest's kernel is, may use them in its view. */
+#define VIEWS_ALWAYS PTE_U
+/* No page of the kernel is global. */
+#define VIEWS_GLOBAL 0u
+
+/* The gate of hypercalls is open to processes, too, so it leads to a check. */
+#define VIEWS_CHECK_HYPERCALLS true
+
+/* Return whether the kernel of the vCPU's guest was interrupted, or one of its processes. */
+static inline bool views_in_process(const struct vcpu *vcpu, UNUSED const struct frame *frame)
+{
+	return vcpu->in_process;
+}
+
+static inline bool views_in_kernel(const struct vcpu *vcpu, UNUSED const struct frame *frame)
+{
+	return !vcpu->in_process;
+}
+
+/* Shows the kernel's view, when a process is left; and the process's view. */
+void views_show_kernel(struct x86 *x86);
+void views_show_process(struct x86 *x86);
+
+/* Returns the error code of a page fault as if the guest's kernel were a supervisor. */
+static inline u32 views_error(const struct vcpu *vcpu, u32 error)
+{
+	return vcpu->in_process ? error : error & ~PF_U;
+}
+
+/* Returns whether the view that is loaded has nothing at an address. */
+static inline bool views_hide(const struct vcpu *vcpu, u32 linear)
+{
+	return vcpu->in_process && linear >= SHADOW_KERNEL;
+}
+
+/* Returns the CS that the guest's kernel sees of a process. A process can load the selector of the
+ * kernel's code with an RPL of 3, to which the kernel would return without a fault, in its own
+ * view. It sees a null selector instead, to which nothing can return. */
+static inline u32 views_process_code(const struct vcpu *vcpu, u32 selector)
+{
+	u32 index = (selector & 0xffff) / 8;
+
+	return index < SEGMENT_GUEST_ENTRIES && bit_test(&vcpu->tables->user_code, index) ? selector
+											   : 3;
+}
+
+/* Keeps the kernel from returning to a process unseen while an interrupt waits for it (armed). It
+ * never can here. */
+static inline void views_stop_returns(UNUSED struct vcpu *vcpu, UNUSED bool armed)
+{
+}
+
+/* Returns whether the kernel cannot return to a process unseen now. */
+static inline bool views_stop_now(UNUSED bool armed)
+{
+	return true;
+}
+
+/* Returns whether a segment in the real GDT has the privilege for a selector, as the guest's
+ * descriptor had it. Code of processes, which is absent, is in user_code. */
+static inline bool views_segment_fits(const struct vcpu *vcpu, u32 selector, u64 descriptor)
+{
+	if ((descriptor & DESCRIPTOR_CODE) == 0)
+		return true;
+	if ((selector & 3) == 3)
+		return bit_test(&vcpu->tables->user_code, (selector & 0xffff) / 8);
+	return (descriptor & PRIVILEGE_OF_KERNEL) != 0 && (descriptor & DESCRIPTOR_PRESENT) != 0;
+}
+
+/* Notes what rights the guest's tables give to a page below the kernel half that is filled, and
+ * returns them. A page that is the kernel's alone is a user page in the shadow, like all; the
+ * process's view is shown only when it is gone. Linux has such pages while it boots. */
+static inline u32 views_note(struct shadow *shadow, u32 rights)
+{
+	if ((rights & PTE_U) == 0)
+		shadow->current->noted = 1;
+	return rights;
+}
+
+/* Make and free what a space has beyond its directory, which is ready: the directory with the
+ * process's view. */
+MUST_CHECK bool views_create(struct x86 *x86, struct space *space, const u32 *directory);
+static inline void views_free(struct space *space)
+{
+	pool_free(space->process);
+}
+
+/* Follow a change of an entry of a space's directory, below the kernel half, and the clearing of
+ * GROUP of them. */
+static inline void views_follow(struct space *space, u32 index, u32 entry)
+{
+	u32 *directory = pool_pointer(space->process);
+
+	directory[index] = entry;
+}
+
+static inline void views_drop_group(struct space *space, u32 group)
+{
+	for (u32 i = 0; i < GROUP; i++)
+		views_follow(space, group * GROUP + i, 0);
+}
+
+/* Is called when a guest is created: has the VMM serve system calls, and check hypercalls. */
+void views_begin(void);
+/* Makes the gate by which processes enter the guest's kernel at a vector: one by way of the VMM. */
+void views_gate(struct x86 *x86, unsigned vector, u32 offset, unsigned type, unsigned dpl);
+
+/* Is called before a guest starts: its kernel runs first. */
+static inline void views_reset(struct vcpu *vcpu)
+{
+	vcpu->in_process = false;
+}
