@@ -249,10 +249,8 @@ static bool ring(u32 from, u32 to)
 	u32 result;
 
 	frame.ebx = to;
-	vcpus_made[from].attention = false;
 	processor.interrupts = from == LINUX;
 	result = hypercall_linked(GANDALF_HYPERCALL_DOORBELL)(&vcpus_made[from]);
-	assert_true(vcpus_made[from].attention);
 	assert_true(result == 0 || result == (u32)GANDALF_ERROR_ARGUMENT);
 	return result == 0;
 }

@@ -403,21 +403,33 @@ static void few_are_taken_in_a_window(void **state)
 	}
 }
 
-static void a_window_that_was_not_full_ends_silently(void **state)
+static void a_window_that_is_not_full_costs_no_deadline(void **state)
 {
 	(void)state;
+	processor.tsc = 5000;
 	for (u32 message = 0; message + 1 < AT_ONCE; message++)
 		send(FIRST, message);
 	take();
 	assert_int_equal(served_count, AT_ONCE - 1);
-	window_expire();
-	assert_int_equal(interrupts[READER], AT_ONCE - 1);
 	assert_true(the_deadline->time == TIME_NEVER);
-	/* The next one has room for all again. */
+	/* Until its end there is room for one more. */
+	processor.tsc += WINDOW - 1;
+	send(FIRST, 0);
+	send(FIRST, 1);
+	take();
+	assert_int_equal(served_count, AT_ONCE);
+	assert_true(the_deadline->time == 5000 + WINDOW);
+	processor.tsc++;
+	window_expire();
+	take();
+	assert_int_equal(served_count, AT_ONCE + 1);
+	/* The next one, which began with that, is over; then there is room for all again. */
+	processor.tsc += WINDOW;
 	for (u32 message = 0; message < AT_ONCE; message++)
 		send(FIRST, message);
 	take();
-	assert_int_equal(served_count, 2 * AT_ONCE - 1);
+	assert_int_equal(served_count, 2 * AT_ONCE + 1);
+	assert_true(the_deadline->time == processor.tsc + WINDOW);
 }
 
 static void window_ends_in_a_pause(void)
@@ -585,7 +597,7 @@ int main(void)
 		TEST(what_is_sent_during_the_service_is_a_new_one),
 		TEST(either_stores_before_it_looks),
 		TEST(few_are_taken_in_a_window),
-		TEST(a_window_that_was_not_full_ends_silently),
+		TEST(a_window_that_is_not_full_costs_no_deadline),
 		TEST(none_is_left_when_the_window_ends_amid_the_messages),
 		TEST(other_interrupts_are_let_in_between_two),
 		TEST(another_vector_is_only_ended),

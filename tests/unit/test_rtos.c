@@ -231,8 +231,17 @@ static void halt_sleeps_only_when_nothing_waits(void **state)
 
 static void a_ring_waits_for_who_can_hear_it(void **state)
 {
+	static struct vcpu other;
+	struct vcpu *current = core.current;
+
 	(void)state;
 	vm.state = GANDALF_STATE_RUNNING;
+	/* Who runs gives way to the one that is rung, if that is more urgent. */
+	core.current = &other;
+	assert_int_equal(vm.kind->ring(&vm), 0);
+	assert_true(other.attention);
+	core.current = current;
+	vcpu.pending = vcpu.attention = 0;
 	assert_int_equal(vm.kind->ring(&vm), 0);
 	assert_int_equal(vm.kind->ring(&vm), 0);
 	assert_int_equal(vcpu.pending, 1u << (GANDALF_VECTOR_DOORBELL - GANDALF_VECTOR_IRQ));

@@ -3,8 +3,10 @@
  * Messages between cores (message.h), and the interrupt that tells of them.
  *
  * A sender may have a core interrupted as fast as it can send, which its guests may have it do by
- * doorbells. So a core takes MESSAGES_AT_ONCE of them in a WINDOW at most, and the rest at the
- * window's end: until then they are on their way, and no sender interrupts for one of those.
+ * doorbells. So a core takes MESSAGES_AT_ONCE of them in a window at most, and the rest at the
+ * window's end: until then they are on their way, and no sender interrupts for one of those. A
+ * window begins with the first message behind the last one's end; its end is a deadline only if so
+ * many have come, so that a message alone costs none.
  */
 #include "core/message.h"
 
@@ -20,7 +22,10 @@
 #define WINDOW_RATE 20u
 
 OF_MACHINE u8 core_apic_ids[GANDALF_CPUS_MAXIMUM];
+/* Who serves each message. */
+OF_MACHINE static const struct message_range *served_by[MESSAGES];
 OF_CORE static struct deadline window;
+OF_CORE static u64 window_began;
 OF_CORE static u32 taken; /* in this window */
 
 u32 outboxes_size(void)
@@ -44,13 +49,16 @@ bool message_is_on_its_way(u32 to, u32 message)
 	return (bits_on_their_way(core.index, to, message / 32) >> message % 32 & 1) != 0;
 }
 
-void message_send(u32 to, u32 message)
+HOT void message_send(u32 to, u32 message)
 {
+	volatile u32 *raised = &outbox_own()->raised[to][message / 32];
+	u32 bit = 1u << message % 32;
+
 	EXPECTS_MASKED();
 	order_stores();
-	if (message_is_on_its_way(to, message))
+	if ((*raised ^ outbox_of(to)->seen[core.index][message / 32]) & bit)
 		return;
-	outbox_own()->raised[to][message / 32] ^= 1u << message % 32;
+	*raised ^= bit;
 	apic_interrupt(core_apic_ids[to], VECTOR_APIC_MESSAGE);
 }
 
@@ -72,14 +80,17 @@ void message_send_all(u32 message)
 }
 
 /* Takes the next message of a core; false: there is none. */
-MUST_CHECK static bool message_take(u32 from, u32 *message)
+MUST_CHECK static INLINE bool message_take(u32 from, u32 *message)
 {
+	const volatile u32 *raised = outbox_of(from)->raised[core.index];
+	volatile u32 *seen = outbox_own()->seen[from];
+
 	for (u32 word = 0; word < OUTBOX_WORDS; word++) {
-		u32 bits = bits_on_their_way(from, core.index, word);
+		u32 bits = raised[word] ^ seen[word];
 
 		if (bits == 0)
 			continue;
-		outbox_own()->seen[from][word] ^= bits & -bits;
+		seen[word] ^= bits & -bits;
 		order_stores();
 		*message = word * 32 + (u32)__builtin_ctz(bits);
 		return true;
@@ -87,26 +98,34 @@ MUST_CHECK static bool message_take(u32 from, u32 *message)
 	return false;
 }
 
-static void message_serve(u32 from, u32 message)
+static INLINE void message_serve(u32 from, u32 message)
 {
-	const struct message_range *const *at;
+	const struct message_range *range = served_by[message];
 
-	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
-		if (message - (*at)->first < (*at)->count)
-			(*at)->serve(from, message - (*at)->first);
+	if (range != NULL)
+		range->serve(from, message - range->first);
 }
 
-/* Counts a message that was taken. A window begins with the first: the one that there was may have
- * ended between two messages. */
-static void window_count(void)
+static u64 window_length(void)
 {
-	if (!deadline_is_set(&window))
-		deadline_set(&window, rdtsc() + time_tsc_khz / WINDOW_RATE);
-	taken++;
+	return time_tsc_khz / WINDOW_RATE;
+}
+
+/* Counts a message that was taken. */
+static INLINE void window_count(void)
+{
+	u64 now = rdtsc();
+
+	if (taken == 0 || now - window_began >= window_length()) {
+		window_began = now;
+		taken = 0;
+	}
+	if (++taken == MESSAGES_AT_ONCE)
+		deadline_set(&window, window_began + window_length());
 }
 
 /* Between two messages other interrupts are let in, one like this among them. */
-static void messages_take(void)
+static HOT void messages_take(void)
 {
 	u32 message;
 
@@ -124,19 +143,22 @@ static void interrupt_self(void)
 	apic_interrupt(apic_own_id(), VECTOR_APIC_MESSAGE);
 }
 
+/* There may be more of them. */
 static u64 window_end(UNUSED struct deadline *deadline)
 {
-	bool more = taken == MESSAGES_AT_ONCE;
-
 	taken = 0;
-	if (more)
-		interrupt_self();
+	interrupt_self();
 	return TIME_NEVER;
 }
 
 void message_init(void)
 {
+	const struct message_range *const *at;
+
 	deadline_init(&window, window_end, 0);
+	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
+		for (u32 i = 0; i < (*at)->count; i++)
+			served_by[(*at)->first + i] = *at;
 }
 
 void message_begin(void)

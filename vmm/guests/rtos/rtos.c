@@ -172,12 +172,14 @@ static void rtos_interrupt(struct vcpu *vcpu, unsigned irq)
 	rtos_pend(vcpu, PENDING_BIT(GANDALF_VECTOR_IRQ + irq));
 }
 
+/* It may be more urgent than who rings. */
 static u32 rtos_ring(const struct vm *vm)
 {
 	if (vm->state != GANDALF_STATE_RUNNING ||
 	    vm->vcpus->rtos->handlers[GANDALF_VECTOR_DOORBELL] == 0)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	rtos_pend(vm->vcpus, PENDING_BIT(GANDALF_VECTOR_DOORBELL));
+	vcpu_notify(core.current);
 	return 0;
 }
 
