@@ -16,6 +16,7 @@
 #include "core/pool.h"
 #include "core/relay.h"
 #include "core/schedule.h"
+#include "guest_cpus.h"
 #include "lib/owner.h"
 #include "platform/pc/apic.h"
 #include "platform/pc/cmos.h"
@@ -33,10 +34,54 @@ static u32 pool_base_of(u32 index)
 	return system_table.pool_base + index * system_table.pool_size;
 }
 
+/* Where the console of a guest stands among all: the log is before them, and they are in the order
+ * in which vm_create_all() comes to the guests. */
+static const struct console *console_of(u32 guest)
+{
+	const struct gandalf_guest *all = system_table.guests;
+	u32 place = 1;
+
+	for (u32 i = 0; i < system_table.guest_count; i++)
+		place += all[i].priority > all[guest].priority ||
+			 (all[i].priority == all[guest].priority && i < guest);
+	return &consoles.consoles[place];
+}
+
+/* Of consoles that share the page in the place of what a core does not need, nothing but names is
+ * written: these lie apart there from what stands in front of the lines of others. */
+#define IS_APART(count)                                                                  \
+	((count) * sizeof(struct console) % PAGE_SIZE - offsetof(struct console, line) < \
+	 PAGE_SIZE - 2 * offsetof(struct console, line))
+_Static_assert(IS_APART(1) && IS_APART(2) && IS_APART(3) && IS_APART(4) && IS_APART(5) &&
+		       IS_APART(6) && IS_APART(7) && IS_APART(8),
+	       "arch/ia32/instance.c");
+
+/* A core has no need of the consoles of guests that it has not; they come last in the image. */
+static bool page_is_needed(u32 index, const void *page)
+{
+	if ((u32)page < (u32)&consoles.consoles[1])
+		return true;
+	for (u32 i = 0; i < system_table.guest_count; i++) {
+		u32 distance = (u32)page - (u32)console_of(i);
+
+		if ((guest_cpus(&system_table.guests[i]) >> index & 1) != 0 &&
+		    distance + PAGE_SIZE - 1 < PAGE_SIZE - 1 + sizeof(struct console))
+			return true;
+	}
+	return false;
+}
+
 /* What is left of the pool of a core: the outboxes are at the end of core 0's. */
 static u32 pool_size_of(u32 index)
 {
-	return system_table.pool_size - (index == 0 ? outboxes_size() : instance_size());
+	return system_table.pool_size -
+	       (index == 0 ? outboxes_size() : instance_size(index, page_is_needed));
+}
+
+/* What a core takes of memory beside what is left of its pool: its instance, and its outbox. */
+static u32 beside_pool(u32 index)
+{
+	return instance_size(index, page_is_needed) + OUTBOX_PAGES * PAGE_SIZE;
 }
 
 void cores_keep(void)
@@ -71,7 +116,8 @@ static bool core_start(u32 index)
 {
 	u64 end;
 
-	instance_create(pool_base_of(index) + pool_size_of(index), index);
+	log_line("CPU %u takes %u KiB beside its pool", index, beside_pool(index) >> 10);
+	instance_create(pool_base_of(index) + pool_size_of(index), index, page_is_needed);
 	apic_start_cpu(core_apic_ids[index], LAYOUT_START);
 	for (end = rdtsc() + (u64)START_PATIENCE * time_tsc_khz; rdtsc() < end;)
 		if (outbox_of(index)->started != 0)

@@ -21,7 +21,7 @@
 #define PANIC_TEXT_SIZE 256
 #define TAKE_BACK_WAIT 20u /* milliseconds, at most, for what a guest has left in the UART */
 
-OF_GUESTS struct console_mux consoles;
+OF_CONSOLES struct console_mux consoles;
 OF_CORE struct console *log_console;
 OF_CORE bool log_pauses;
 OF_CORE static bool has_uart; /* a UART has answered when it was set up last */

@@ -11,11 +11,16 @@
  * has an initialiser. */
 #define OF_CORE __attribute__((section(".bss..core")))
 #define OF_CORE_INITIALISED __attribute__((section(".data..core")))
+/* The same for what has whole pages, which begin with one. */
+#define OF_CORE_PAGES __attribute__((section(".bss..core_pages"), aligned(4096)))
 /* The trace ring belongs to a core, too. It has a section of its own, which the size budgets do not
  * count. */
 #define OF_CORE_TRACE __attribute__((section(".bss..trace")))
 /* The variable is an array with one element for each vCPU or VM. */
 #define OF_GUESTS __attribute__((section(".bss..guests")))
+/* The same for the consoles, which each core has for all guests but uses for its own: they come
+ * last, so that a core need not have memory for those of others (arch/ia32/instance.c). */
+#define OF_CONSOLES __attribute__((section(".bss..consoles")))
 /* The variable belongs to the machine, and nobody writes to it once the first guest runs. A debug
  * build panics if it has changed (debug/machine_check.c). A read-only page would not help: the VMM
  * works with CR0.WP 0 and so may write to it, and guests cannot write to it anyway. */

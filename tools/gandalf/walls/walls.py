@@ -17,7 +17,8 @@ from elftools.elf.sections import SymbolTableSection
 
 # The sections of vmm/lib/owner.h, and the stubs, which are the machine's (arch/ia32/entry.S).
 _OWNED = {
-    ".bss..core", ".data..core", ".bss..trace", ".bss..guests", ".bss..machine", ".stubs",
+    ".bss..core", ".bss..core_pages", ".data..core", ".bss..trace", ".bss..guests",
+    ".bss..consoles", ".bss..machine", ".stubs",
 }  # fmt: skip
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 

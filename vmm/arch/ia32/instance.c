@@ -3,8 +3,12 @@
  * The instances of the VMM of other cores than the first. All run the same code at the same
  * addresses, but each has data of its own there: page tables lead the addresses of variables to a
  * copy in the core's memory. So no function has to ask on which core it runs, and nothing can be
- * shared by mistake. A copy begins as the image was loaded, with what the machine has in common as
- * the first core has found it.
+ * shared by mistake. A copy begins as the image was loaded. What the machine has in common is there
+ * once, like the code: nobody changes it once guests run (lib/owner.h), and what an instance writes
+ * there when it starts is what the first core has written.
+ *
+ * An instance has, one behind the other: the pages of variables that it needs, a page in the place
+ * of those that it does not need, and its page table.
  */
 #include "arch/ia32/instance.h"
 
@@ -18,23 +22,31 @@
 #define INITIAL_MAXIMUM 2048u
 #define PAGE_FLAGS (PTE_P | PTE_A | PTE_D | PTE_G)
 
-/* gandalf.lds: variables that are not zero at first, what the machine has in common, and the end of
- * all data, of which the first and the second begin with a page. */
-extern const u8 core_first[], core_end[], machine_first[], machine_end[], image_end[];
+/* gandalf.lds: each core's variables, which begin with a page and with those that are not zero at
+ * first, and the end of all data. */
+extern const u8 core_first[], core_end[], image_end[];
 /* start.S */
 extern const u8 start_first[], start_directory[], start_end[];
 
 /* The first as the image was loaded. */
 OF_MACHINE static u8 initial[INITIAL_MAXIMUM];
 
-static u32 data_size(void)
+/* Whatever is not needed has this page in common: who writes there changes nothing. */
+#define UNNEEDED 1u
+#define TABLE 1u
+
+static u32 pages_needed(u32 index, instance_page is_needed)
 {
-	return ((u32)(image_end - core_first) + PAGE_SIZE - 1) & PTE_FRAME;
+	u32 count = 0;
+
+	for (const u8 *page = core_first; page < image_end; page += PAGE_SIZE)
+		count += is_needed(index, page);
+	return count;
 }
 
-u32 instance_size(void)
+u32 instance_size(u32 index, instance_page is_needed)
 {
-	return data_size() + PAGE_SIZE;
+	return (pages_needed(index, is_needed) + UNNEEDED + TABLE) * PAGE_SIZE;
 }
 
 void instance_keep(void)
@@ -55,34 +67,35 @@ static void write_word(u32 place, const void *variable, u32 value)
 	memory_copy_out(place_of(place, variable), &value, sizeof(value));
 }
 
-/* The code is the image's, as it was loaded; the data behind it is the instance's. */
-static void table_write(u32 table, u32 place)
+static void table_write(u32 table, u32 place, u32 index, instance_page is_needed)
 {
-	u32 entries[8];
-	u32 linear = LAYOUT_IMAGE;
+	u32 unneeded = place + pages_needed(index, is_needed) * PAGE_SIZE;
+	const u8 *at = (const u8 *)LAYOUT_IMAGE;
 
-	for (u32 i = 0; i < 1024; i++, linear += PAGE_SIZE) {
-		u32 page = linear - LAYOUT_IMAGE;
+	for (u32 i = 0; i < 1024; i++, at += PAGE_SIZE) {
+		u32 entry = 0;
 
-		if (linear >= (u32)core_first)
-			page = place + (linear - (u32)core_first);
-		entries[i % ARRAY_SIZE(entries)] = linear < (u32)image_end ? page | PAGE_FLAGS : 0;
-		if ((i + 1) % ARRAY_SIZE(entries) == 0)
-			memory_copy_out(table + (i + 1) * sizeof(u32) - sizeof(entries), entries,
-					sizeof(entries));
+		if (at < core_first) {
+			entry = i * PAGE_SIZE | PAGE_FLAGS;
+		} else if (at < image_end && !is_needed(index, at)) {
+			entry = unneeded | PAGE_FLAGS;
+		} else if (at < image_end) {
+			entry = place | PAGE_FLAGS;
+			place += PAGE_SIZE;
+		}
+		memory_copy_out(table + i * sizeof(u32), &entry, sizeof(entry));
 	}
 }
 
-void instance_create(u32 place, u32 index)
+void instance_create(u32 place, u32 index, instance_page is_needed)
 {
-	u32 table = place + data_size();
+	u32 size = instance_size(index, is_needed);
+	u32 table = place + size - TABLE * PAGE_SIZE;
 	u32 directory = place_of(place, memory_directory);
 
-	memory_zero(place, data_size());
+	memory_zero(place, size);
 	memory_copy_out(place, initial, (u32)(core_end - core_first));
-	memory_copy_out(place_of(place, machine_first), machine_first,
-			(u32)(machine_end - machine_first));
-	table_write(table, place);
+	table_write(table, place, index, is_needed);
 	write_word(place, &memory_directory[0], PTE_P | PTE_W | PTE_PS);
 	write_word(place, &memory_directory[LAYOUT_IMAGE >> LARGE_PAGE_SHIFT],
 		   table | PTE_P | PTE_A);

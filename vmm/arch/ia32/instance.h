@@ -6,8 +6,12 @@
 
 /* Keeps the initial values of variables, before any of them has changed. */
 void instance_keep(void);
-/* The bytes of memory that an instance needs: whole pages. */
-u32 instance_size(void);
+/* Whether a core needs a page of the VMM's variables: where it lies in the image. */
+typedef bool (*instance_page)(u32 index, const void *page);
+
+/* The bytes of memory that the instance of a core needs: whole pages. */
+u32 instance_size(u32 index, instance_page is_needed);
 /* Makes the instance of a core at a physical address, and what that core runs first at
- * LAYOUT_START. */
-void instance_create(u32 place, u32 index);
+ * LAYOUT_START. Behind the first page that it does not need there may only be variables of which
+ * nobody asks for the physical address (memory_image_offset). */
+void instance_create(u32 place, u32 index, instance_page is_needed);

@@ -11,9 +11,9 @@
 #include "lib/owner.h"
 #include "lib/string.h"
 
-OF_CORE __attribute__((aligned(4096))) u32 memory_directory[1024];
-OF_CORE __attribute__((aligned(4096))) u32 memory_windows[MEMORY_WINDOWS];
-OF_CORE __attribute__((aligned(4096))) static u32 fixed_table[1024];
+OF_CORE_PAGES u32 memory_directory[1024];
+OF_CORE_PAGES u32 memory_windows[MEMORY_WINDOWS];
+OF_CORE_PAGES static u32 fixed_table[1024];
 
 OF_CORE static u32 rtos_mapped;
 /* How far behind the image's own the data of this core's instance lies; 0 on the core that has
