@@ -11,6 +11,10 @@
  *	bench boot
  *		the time stamp, which a deterministic machine begins at 0; calls umask() and
  *		times(), so that somebody who measures from outside knows the beginning
+ *	bench together OPERATION N CPUS
+ *		N operations on each of these CPUs at once, one process each; CPUS is like 0123
+ *	bench elapsed NAME PROGRAM [ARGUMENT...]
+ *		how long a program takes, and how long each CPU is idle meanwhile
  *	bench flush N
  *		changes page tables N times as fast as it can, and measures nothing
  *	bench list
@@ -19,15 +23,18 @@
  * Each writes a line that begins with its own name:
  *	sample=NAME samples=N minimum= median= mean_times_100= maximum= overhead= timer= others=
  *	count=NAME operations=N ticks= timer= others=
+ *	together=NAME cpu=N operations=N began= ended=
+ *	elapsed=NAME ticks=, and for each CPU: idle=NAME cpu=N ticks= idle_ns=
  * timer, others: interrupts meanwhile, of timers and of our own drivers, and of whatever else, as
  * Linux counts them.
  */
+#include "interrupts.h"
 #include "operation.h"
+#include "parallel.h"
 #include "system.h"
 #include "text.h"
 
 #define SAMPLES 4096u
-#define WARM_UP 8u
 /* Two time stamps are taken so often to find what that costs. */
 #define CALIBRATIONS 64u
 /* Of a round of the load: a page table's worth of pages. */
@@ -37,11 +44,8 @@
 #define PAUSE_NANOSECONDS 100000000L
 
 static uint32_t samples[SAMPLES];
-static const struct operation *operation;
-
-struct interrupts {
-	uint64_t timer, others;
-};
+unsigned operation_runs;
+const struct operation *operation;
 
 void operation_fail(const char *what)
 {
@@ -51,60 +55,6 @@ void operation_fail(const char *what)
 	line_text(what);
 	line_write(2);
 	system_exit(1);
-}
-
-/* --- Interrupts --- */
-
-/* A line: name, colon, a number for the CPU, what it is. Those of our own drivers come when they
- * should, as a timer's do. */
-static void interrupts_add(struct interrupts *sum, const char *text, const char *end)
-{
-	uint64_t number;
-
-	while (text < end && *text != ':')
-		text++;
-	if (text == end)
-		return;
-	text++;
-	while (*text == ' ')
-		text++;
-	number = text_number(text, &text);
-	if (text_has(text, end, "timer") || text_has(text, end, "gandalf-"))
-		sum->timer += number;
-	else
-		sum->others += number;
-}
-
-static struct interrupts interrupts_read(void)
-{
-	static char text[16384];
-	struct interrupts sum = { 0, 0 };
-	long file = system_call(CALL_OPEN, (long)"/proc/interrupts", O_RDONLY, 0);
-	size_t size = 0;
-	long got;
-
-	while ((got = system_read((int)file, text + size, sizeof(text) - 1 - size)) > 0)
-		size += (size_t)got;
-	system_call(CALL_CLOSE, file, 0, 0);
-	if (got < 0 || size == 0)
-		operation_fail("/proc/interrupts cannot be read");
-	for (const char *at = text; at < text + size;) {
-		const char *end = at;
-
-		while (end < text + size && *end != '\n')
-			end++;
-		interrupts_add(&sum, at, end);
-		at = end + 1;
-	}
-	return sum;
-}
-
-static void interrupts_print(const struct interrupts *before)
-{
-	struct interrupts after = interrupts_read();
-
-	line_field("timer", after.timer - before->timer);
-	line_field("others", after.others - before->others);
 }
 
 /* --- Samples --- */
@@ -301,9 +251,26 @@ static void run(char **arguments)
 		sample(number);
 	else
 		count(number);
+	operation_runs = WARM_UP + number;
 	if (operation->finish)
 		operation->finish();
 	line_write(1);
+}
+
+/* The verbs of several CPUs (parallel.c). Returns false if it is none of those. */
+static bool run_parallel(int count, char **arguments)
+{
+	const char *verb = arguments[1];
+
+	if (count == 5 && text_is(verb, "together")) {
+		find(arguments[2]);
+		together((unsigned)text_number(arguments[3], NULL), arguments[4]);
+	} else if (count >= 4 && text_is(verb, "elapsed")) {
+		elapsed(arguments[2], &arguments[3]);
+	} else {
+		return false;
+	}
+	return true;
 }
 
 int program(int count, char **arguments)
@@ -318,8 +285,10 @@ int program(int count, char **arguments)
 		flush((unsigned)text_number(arguments[2], NULL));
 	} else if (count >= 4 && (text_is(verb, "sample") || text_is(verb, "count"))) {
 		run(arguments);
-	} else {
+	} else if (count < 4 || !run_parallel(count, arguments)) {
 		line_text("usage: bench sample|count OPERATION N [PROGRAM-OR-SCRIPT]; "
+			  "bench together OPERATION N CPUS; "
+			  "bench elapsed NAME PROGRAM [ARGUMENT...]; "
 			  "bench flush N; bench boot|list");
 		line_write(2);
 		return 2;

@@ -4,6 +4,7 @@
 
 #include "channel.h"
 #include "system.h"
+#include "threads.h"
 
 #define PAGE 4096u
 /* As many pages as page_fault can touch. */
@@ -336,5 +337,8 @@ const struct operation operations[] = {
 	  .run = channel_throughput_run, .finish = channel_finish, .parts = 1 },
 	{ .name = "channel_throughput_back", .prepare = channel_throughput_prepare,
 	  .run = channel_throughput_back_run, .finish = channel_finish, .parts = 1 },
+	{ .name = "ipi", .prepare = ipi_prepare, .run = ipi_run, .finish = ipi_finish, .parts = 1 },
+	{ .name = "shootdown", .prepare = shootdown_prepare, .run = shootdown_run,
+	  .finish = shootdown_finish, .began = shootdown_began, .parts = 1 },
 	{ .name = NULL },
 };

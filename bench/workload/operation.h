@@ -7,6 +7,8 @@
 
 /* Time stamps further apart than this have an interrupt between them. */
 #define GAP 400u
+/* As many operations are done before anything is measured. */
+#define WARM_UP 8u
 
 struct operation {
 	const char *name;
@@ -25,7 +27,11 @@ struct operation {
 /* The last one has no name. */
 extern const struct operation operations[];
 
-/* The program for exec_dynamic, and the script for shell. */
+/* The one that is measured, and how often it has been done when it is finished. */
+extern const struct operation *operation;
+extern unsigned operation_runs;
+
+/* The program for exec_dynamic, the script for shell, the number of CPUs for threads. */
 extern char *operation_argument;
 
 /* Says what is wrong with the operation and ends the program. */

@@ -9,6 +9,11 @@ void *system_entry = (void *)system_interrupt;
 void system_restore(void);
 void system_start(long *stack);
 
+/* CLONE_VM, _FS, _FILES, _SIGHAND, _THREAD and _SYSVSEM. */
+#define THREAD_FLAGS 0x50f00
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+
 /*
  * The kernel leaves on the stack: argument count, arguments, 0, environment, 0, auxiliary vector.
  * system_restore is where a signal's handler returns to.
@@ -24,6 +29,16 @@ __asm__(".globl _start\n"
 	"	mov	$15, %eax\n"
 	"	syscall\n"
 	"system_interrupt:\n"
+	"	ret\n"
+	/* clone(): the new thread begins behind the call, on its own stack, where its function's
+	 * address lies as if it were to be returned to. */
+	".globl system_thread\n"
+	"system_thread:\n"
+	"	sub	$8, %rsi\n"
+	"	mov	%rdi, (%rsi)\n"
+	"	mov	$" TEXT(THREAD_FLAGS) ", %edi\n"
+	"	mov	$56, %eax\n"
+	"	syscall\n"
 	"	ret\n");
 #else
 __asm__(".globl _start\n"
@@ -59,6 +74,19 @@ __asm__(".globl _start\n"
 	"	pop	%edi\n"
 	"	pop	%esi\n"
 	"	pop	%ebx\n"
+	"	ret\n"
+	/* clone(): as above. The new thread's EBX is of no use to it. */
+	".globl system_thread\n"
+	"system_thread:\n"
+	"	push	%ebx\n"
+	"	mov	8(%esp), %edx\n"
+	"	mov	12(%esp), %ecx\n"
+	"	sub	$8, %ecx\n"
+	"	mov	%edx, 4(%ecx)\n"
+	"	mov	$" TEXT(THREAD_FLAGS) ", %ebx\n"
+	"	mov	$120, %eax\n"
+	"	int	$0x80\n"
+	"	pop	%ebx\n"
 	"	ret\n");
 #endif
 
@@ -71,12 +99,37 @@ long system_handle(int signal, void (*handler)(int number))
 	return system_call6(CALL_SIGACTION, signal, (long)&action, 0, sizeof(action.mask), 0, 0);
 }
 
-void *system_map(size_t size)
+static void *map(size_t size, int how)
 {
 	long result = system_call6(CALL_MMAP, 0, (long)size, PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+				   how | MAP_ANONYMOUS, -1, 0);
 
 	return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+void *system_map(size_t size)
+{
+	return map(size, MAP_PRIVATE);
+}
+
+void *system_map_shared(size_t size)
+{
+	return map(size, MAP_SHARED);
+}
+
+static long affinity_set(unsigned long mask)
+{
+	return system_call(CALL_SETAFFINITY, 0, sizeof(mask), (long)&mask);
+}
+
+long system_stay_on(unsigned cpu)
+{
+	return affinity_set(1ul << cpu);
+}
+
+long system_run_anywhere(void)
+{
+	return affinity_set(~0ul);
 }
 
 /* The compiler calls these for structures and arrays. */

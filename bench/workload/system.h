@@ -20,6 +20,7 @@
 #define O_RDWR 2
 #define PROT_READ 1
 #define PROT_WRITE 2
+#define MAP_SHARED 1
 #define MAP_PRIVATE 2
 #define MAP_ANONYMOUS 0x20
 #define SIGUSR1 10
@@ -48,6 +49,8 @@ enum {
 	CALL_UMASK = 95,
 	CALL_TIMES = 100,
 	CALL_GETPPID = 110,
+	CALL_SETAFFINITY = 203, /* sched_setaffinity */
+	CALL_MEMBARRIER = 324,
 };
 #else
 enum {
@@ -71,6 +74,8 @@ enum {
 	CALL_NANOSLEEP = 162,
 	CALL_SIGACTION = 174, /* rt_sigaction */
 	CALL_MMAP = 192,      /* mmap2 */
+	CALL_SETAFFINITY = 241, /* sched_setaffinity */
+	CALL_MEMBARRIER = 375,
 };
 #endif
 
@@ -159,6 +164,17 @@ long system_handle(int signal, void (*handler)(int number));
 
 /* Anonymous memory, filled with zeros when it is touched; NULL: there is none. */
 void *system_map(size_t size);
+/* The same, which the process will share with those that it forks. */
+void *system_map_shared(size_t size);
+
+/* Starts a thread, which has all but its stack in common with its process. top: the end of that,
+ * which is aligned to 16 bytes. The function must not return. Returns 0 or less if it fails. */
+long system_thread(void (*function)(void), void *top);
+
+/* Has the calling thread run on a CPU only. Returns 0 or an error. */
+long system_stay_on(unsigned cpu);
+/* On any. */
+long system_run_anywhere(void);
 
 /* A program starts here, called by the entry in system.c. Returns its exit status. */
 int program(int count, char **arguments);

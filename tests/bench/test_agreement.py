@@ -16,6 +16,7 @@ from gandalf.bench import interval as bench_interval
 from gandalf.bench import target as bench_target
 from gandalf.bench import targets as bench_targets
 from gandalf.bench.interval import DEVIATION, PERIOD, Found
+from gandalf.bench.latency import guests_text
 from gandalf.build.build import build, make
 from gandalf.build.symbols import Symbols
 from gandalf.measure.measure import build_plugin, plugin_arguments
@@ -90,7 +91,7 @@ def run(folder: Path, masked: int | None = None) -> Both:
         **bench_interval.options(symbols, layout),
     )  # fmt: skip
     options = options_for(built, True, None, words)
-    text = bench_targets._guests_text(built, bench_target.watch(options, folder))
+    text = guests_text(built.names, bench_target.watch(options, folder))
     result = read_measurement(folder / "out")
     (intervals,) = bench_interval.find((result,), layout, names_of(built, symbols, layout), ("x",))
     lines = [tuple(map(int, found)) for found in _LINE.findall(text)]

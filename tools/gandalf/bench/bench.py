@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from gandalf import __version__
 from gandalf.base.paths import UserError
+from gandalf.bench import cores_limits
 from gandalf.bench import footprint as bench_footprint
 from gandalf.bench.masked import BETWEEN, MASKED, TOTAL, Seen
 from gandalf.bench.progress import Progress
@@ -34,7 +35,6 @@ _BRACKET_SHARE, _BRACKET_ROOM = 0.02, 6000
 # Of the plug-in's model (measure/cache.h).
 CACHE_EVENTS = ("l1i_miss", "l1d_miss", "itlb_miss", "dtlb_miss", "page_walk")
 _NOT_YET = "The bench has ended before it."
-_OPTIONS = ["-icount shift=0,sleep=off", "-rtc base=2024-01-01T00:00:00,clock=vm", "-seed 1"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,7 @@ class _Collection:
     machines: dict[str, str] = field(default_factory=dict)
     command_lines: dict[str, str] = field(default_factory=dict)
     kernels: dict[str, str] = field(default_factory=dict)
+    footprint: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def miss(self, system: str, operation: str | None, reason: str, invalid: bool) -> None:
         self.absent.append(
@@ -125,8 +126,8 @@ def bench(plan: Plan, targets: list[Target], log: Log, keep: Keep | None = None)
             log(f"measuring {_machine(target)} ({progress.text(number - 1)})")
             _measure(target, plan, found, log)
             if keep is not None and wanted[number:]:
-                keep(_results(found, _not_yet(plan, wanted[number:]), log))
-    return _results(found, [], log)
+                keep(_results(found, wanted, _not_yet(plan, wanted[number:]), log))
+    return _results(found, wanted, [], log)
 
 
 def _prepare(targets: list[Target], log: Log) -> None:
@@ -156,12 +157,15 @@ def _missing(target: Target, plan: Plan) -> list[str] | list[None]:
     return list(filter(plan.wants, target.operations)) if target.is_part else [None]
 
 
-def _results(found: _Collection, further: list[Absent], log: Log) -> Results:
-    return Results(
-        format=FORMAT, versions=_versions(found), options=_OPTIONS, machines=found.machines,
+def _results(found: _Collection, targets: list[Target], further: list[Absent], log: Log) -> Results:
+    options = dict.fromkeys(word for target in targets for word in target.emulator_options)
+    results = Results(
+        format=FORMAT, versions=_versions(found), options=list(options), machines=found.machines,
         command_lines=found.command_lines, results=found.results, absent=found.absent + further,
-        footprint=bench_footprint.footprint((row.system for row in found.results), log),
+        footprint=bench_footprint.footprint((row.system for row in found.results), log)
+        | found.footprint,
     )  # fmt: skip
+    return results.model_copy(update={"limits": cores_limits.limits(results)})
 
 
 def _measure(target: Target, plan: Plan, found: _Collection, log: Log) -> None:
@@ -175,6 +179,7 @@ def _measure(target: Target, plan: Plan, found: _Collection, log: Log) -> None:
     found.machines[machine] = run.machine
     found.command_lines[machine] = run.command_line
     found.kernels[target.name] = run.output.kernel
+    found.footprint |= run.footprint
     wrong = [name for name in run.output.clocksources if name not in _CLOCKSOURCES]
     if wrong or not run.output.clocksources:
         reason = f"Linux's clock source is {' and '.join(wrong) or 'unknown'}, not the TSC."
@@ -339,6 +344,7 @@ def _versions(found: _Collection) -> dict[str, str]:
     return {
         "gandalf": __version__,
         "qemu": qemu[1] if qemu else "unknown",
+        "bochs": _first_line("dpkg-query", "-W", "-f", "${Version}", "bochs"),
         "compiler": _first_line("gcc", "--version"),
         **{f"linux of {system}": kernel for system, kernel in found.kernels.items()},
     }

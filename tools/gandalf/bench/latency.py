@@ -10,9 +10,10 @@ An instruction of the machine takes 2^shift ns, and the RTOS measures in nanosec
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from gandalf.bench.workload import CLOCKSOURCE, Sample
+from gandalf.bench.workload import CLOCKSOURCE, Output, Sample, parse
+from gandalf.console.demultiplex import VMM_CONSOLE, Demultiplexer
 
 # Whole seconds of a phase, of 1,000 activations each: usually, and of the full set.
 SECONDS, SECONDS_FULL = 10, 100
@@ -144,3 +145,32 @@ def mistake(seconds: list[Second]) -> str | None:
     ):
         return "the distribution is not complete"
     return None
+
+
+def consoles(names: Iterable[str], stream: bytes) -> dict[str, str]:
+    """Return what each guest and the VMM have printed. names: of the guests."""
+    found = dict.fromkeys([*names, VMM_CONSOLE], b"")
+    for name, text in Demultiplexer(list(found)).feed(stream):
+        found[name] += text
+    return {name: text.decode(errors="replace") for name, text in found.items()}
+
+
+def guests_text(names: Iterable[str], stream: bytes) -> str:
+    """Return what all guests have printed, one after the other."""
+    texts = consoles(names, stream)
+    return "\n".join(text for name, text in texts.items() if name != VMM_CONSOLE)
+
+
+def latencies(names: Iterable[str], stream: bytes, shift: int = 0) -> Output:
+    """Return the output of a machine with a sample for each phase. names: of its guests."""
+    guests, reader = list(names), Reader()
+    for name, text in Demultiplexer([*guests, VMM_CONSOLE]).feed(stream):
+        reader.feed(name, text.decode(errors="replace"))
+    samples = tuple(sample(phase, seconds, shift) for phase, seconds in reader.seconds.items())
+    complaints = {
+        phase: why
+        for phase, seconds in reader.seconds.items()
+        if (why := mistake(seconds)) is not None
+    }
+    output = parse(guests_text(guests, stream))
+    return replace(output, samples=samples, complaints=output.complaints | complaints)

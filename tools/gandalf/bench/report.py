@@ -14,6 +14,7 @@ from plotly.offline import get_plotlyjs
 from rich.console import Console as RichConsole
 from rich.table import Table
 
+from gandalf.bench.cores_report import native_plot, slowdown_plot
 from gandalf.bench.plots import entries_plot, interval_plot, latency_plot, masked_plot, ratio_plot
 from gandalf.bench.results import Absent, Change, Results
 from gandalf.bench.rows import (
@@ -32,7 +33,7 @@ from gandalf.bench.rows import (
 from gandalf.bench.summary import MEANING, summary
 
 # Versions that the reports open with; the others stand at the end.
-_OPENING = ("gandalf", "qemu", "compiler")
+_OPENING = ("gandalf", "qemu", "bochs", "compiler")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Gandalf: the bench</title>
 <style>
@@ -130,7 +131,7 @@ def markdown(results: Results, day: date) -> str:
     lines += ["## What is not measured", "", NO_COMPILE, ""]
     lines += ["## Versions and options", ""]
     lines += [f"- {name}: {value}" for name, value in results.versions.items()]
-    lines += [f"- QEMU: `{' '.join(results.options)}`"]
+    lines += [f"- the emulator: `{' '.join(results.options)}`"]
     lines += [f"- {name}: `{words}`, `{results.command_lines[name]}`"
               for name, words in results.machines.items()]  # fmt: skip
     return "\n".join([*lines, ""])
@@ -150,6 +151,7 @@ def page(results: Results, day: date) -> str:
     plots = {
         "ratios": ratio_plot, "entries": entries_plot, "masked": masked_plot,
         "latencies": latency_plot, "intervals": interval_plot,
+        "slowdowns": slowdown_plot, "natives": native_plot,
     }  # fmt: skip
     figures = {name: make(results) for name, make in plots.items()}
     verdict, *further = _opening(results, day)

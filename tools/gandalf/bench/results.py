@@ -55,7 +55,10 @@ class Result(_Model):
         "hardware, timers included; `entry NAME`: by the handler; l1i_miss, l1d_miss, itlb_miss, "
         "dtlb_miss, page_walk: by a model of caches, if it was asked for. Of timer_interval_...: "
         "p999, which 999 of 1000 do not exceed, outliers: how many are off the period by over 2 %, "
-        "and dispatch_minimum, _mean, _maximum: the dispatch latency, as the plug-in sees it."
+        "and dispatch_minimum, _mean, _maximum: the dispatch latency, as the plug-in sees it. Of "
+        "what several CPUs do at once: alone_N, together_N: the mean on CPU N, while the others "
+        "are idle and while all work; slowdown: the largest quotient of both; busy_N: ticks in "
+        "which CPU N was not idle. Of message: sends_ticks, takes_ticks: what it takes its sides."
     )
     distribution: list[tuple[int, int]] = Field(
         description="Of the samples, where it is known: the largest value of a bucket, and how "
@@ -74,6 +77,18 @@ class Result(_Model):
     )
 
 
+class Limit(_Model):
+    """A figure that has a limit."""
+
+    system: str
+    operation: str
+    what: str = Field(description="What of it, and in what it is told.")
+    value: float
+    most: float
+    kept: bool
+    native: float | None = Field(description="The same of the native system, where that tells.")
+
+
 class Absent(_Model):
     """What was to be measured and is not among the results."""
 
@@ -88,7 +103,7 @@ class Results(_Model):
 
     format: int
     versions: dict[str, str]
-    options: list[str] = Field(description="Of QEMU, for every system.")
+    options: list[str] = Field(description="Of QEMU, or of Bochs, for every system.")
     machines: dict[str, str] = Field(
         description="By system, and by system and operations of its further machines: QEMU's "
         "program, CPU and memory, and options that differ."
@@ -96,6 +111,7 @@ class Results(_Model):
     command_lines: dict[str, str] = Field(description="By the same: Linux's.")
     results: list[Result]
     absent: list[Absent]
+    limits: list[Limit] = Field(default=[], description="Of several CPUs.")
     footprint: dict[str, dict[str, int]] = Field(
         default={},
         description="By hypervisor: bytes and lines of it, by name. Native Linux has none.",

@@ -4,6 +4,7 @@
 from statistics import geometric_mean
 
 from gandalf.bench import amd64
+from gandalf.bench.cores_limits import verdict as cores_verdict
 from gandalf.bench.masked import LONGEST
 from gandalf.bench.results import Result, Results
 from gandalf.bench.rows import number, results_of
@@ -31,6 +32,8 @@ def _mean(rows: list[Result]) -> float:
 
 def verdict(results: Results) -> str:
     """Return the one sentence that somebody takes away."""
+    if results.limits:
+        return cores_verdict(results.limits)
     there = f"figures measured: {len(results.results)}, missing or invalid: {len(results.absent)}."
     for system, rows in list(_compared(results).items())[:1]:
         ratio = f"{_mean(rows):.2f} times the instructions of native Linux"

@@ -42,7 +42,7 @@ class Run:
     cache: with the model of caches.
     entry_name: says what the linear address of a handler is. vmm: ring 0 is a VMM's. machine,
     command_line: QEMU's words without paths, and Linux's. more, places, outliers: of an operation,
-    as in its result.
+    as in its result. footprint: as in the results, what the machine itself has said.
     """
 
     output: Output
@@ -56,6 +56,7 @@ class Run:
     more: dict[str, dict[str, float]] = field(default_factory=dict)
     places: dict[str, dict[str, str]] = field(default_factory=dict)
     outliers: dict[str, tuple[Outlier, ...]] = field(default_factory=dict)
+    footprint: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 class Target(ABC):
@@ -69,6 +70,10 @@ class Target(ABC):
     is_part = False
     # About how many seconds it takes; what counts is how they compare with the others'.
     share = 15.0
+    # Of its emulator, in the words that a user would give.
+    emulator_options: tuple[str, ...] = (
+        "-icount shift=0,sleep=off", "-rtc base=2024-01-01T00:00:00,clock=vm", "-seed 1",
+    )  # fmt: skip
     # What it can measure.
     operations: tuple[str, ...] = (*BY_ITSELF, *(part.operation for part in WORK), *MASKED)
 

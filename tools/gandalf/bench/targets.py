@@ -35,10 +35,9 @@ from gandalf.bench.target import (
     scratch,
     watch,
 )
-from gandalf.bench.workload import CHANNEL, TASK, WORK, Output, Work
+from gandalf.bench.workload import CHANNEL, TASK, WORK, Work
 from gandalf.build.build import Built, build, build_kernels
 from gandalf.build.symbols import Image, Symbols, vector_text
-from gandalf.console.demultiplex import VMM_CONSOLE, Demultiplexer
 from gandalf.description.description import LinuxGuest
 from gandalf.description.linux_boot import DETERMINISTIC_OPTIONS, TOOL_OPTIONS
 from gandalf.guests import kernel as linux_kernel
@@ -127,8 +126,8 @@ class Gandalf(Target):
         with scratch() as folder:
             arguments = plugin_of_session(kernel.addresses, _I386, folder, self.cache)
             options = options_for(built, True, None, arguments)
-            text = _guests_text(
-                built, watch(options, folder, patience=patience_for(self.cache), session=True)
+            text = bench_latency.guests_text(
+                built.names, watch(options, folder, patience=patience_for(self.cache), session=True)
             )
             seen, between = read_session(folder)
         return Run(
@@ -218,7 +217,7 @@ class Realtime(Target):
             runs = [(self.operation, seen) for part in read_session(folder) for seen in part]
         masked = Seen(tuple(runs), _vector_names(symbols), True).longest(self.name)
         return Run(
-            _latencies(built, stream, self.shift), (), hex, True,
+            bench_latency.latencies(built.names, stream, self.shift), (), hex, True,
             f"{machine_text(options)}, -icount shift={self.shift}", _own_command_line(built),
             more={self.operation: {
                 "masked_longest": masked.mean,
@@ -253,7 +252,7 @@ class Intervals(Target):
             more = bench_interval.options(symbols, layout)
             arguments = plugin(kernel.addresses, _I386, folder, **more)
             options = options_for(built, True, None, arguments)
-            text = _guests_text(built, watch(options, folder, patience))
+            text = bench_latency.guests_text(built.names, watch(options, folder, patience))
             seen = read_series(folder)
         phases = bench_interval.find(seen, layout, names_of(built, symbols, layout))
         found = dict(zip(self.operations, phases, strict=True))
@@ -264,23 +263,6 @@ class Intervals(Target):
             places={name: {"longest": row.longest.cause} for name, row in found.items()},
             outliers={name: row.outliers for name, row in found.items()},
         )  # fmt: skip
-
-
-def _latencies(built: Built, stream: bytes, shift: int) -> Output:
-    """Return the output with a sample for each phase."""
-    reader = bench_latency.Reader()
-    for name, text in Demultiplexer([*built.names, VMM_CONSOLE]).feed(stream):
-        reader.feed(name, text.decode(errors="replace"))
-    samples = tuple(
-        bench_latency.sample(phase, seconds, shift) for phase, seconds in reader.seconds.items()
-    )
-    complaints = {
-        phase: why
-        for phase, seconds in reader.seconds.items()
-        if (why := bench_latency.mistake(seconds)) is not None
-    }
-    output = bench_workload.parse(_guests_text(built, stream))
-    return replace(output, samples=samples, complaints=output.complaints | complaints)
 
 
 @dataclass
@@ -305,7 +287,7 @@ class Switch(Target):
             for start, end in bench_switch.points(linux, *rtos):
                 words += f",from={start},to={end}"
             options = options_for(built, True, None, (flag, words))
-            text = _guests_text(built, watch(options, folder))
+            text = bench_latency.guests_text(built.names, watch(options, folder))
             seen = read_series(folder)
         output = replace(
             bench_workload.parse(text), brackets=bench_switch.brackets(seen),
@@ -324,14 +306,6 @@ def _own_script(path: Path, text: str, log: Log) -> None:
     path.write_text(text)
     added = {**bench_workload.build_programs(32), "root/.profile": path}
     bench_workload.extended(linux_rootfs.build_rootfs(ROOT, log), added, INITRD)
-
-
-def _guests_text(built: Built, stream: bytes) -> str:
-    """Return what all guests have printed, one after the other."""
-    consoles = dict.fromkeys([*built.names, VMM_CONSOLE], b"")
-    for name, text in Demultiplexer([*built.names, VMM_CONSOLE]).feed(stream):
-        consoles[name] += text
-    return "\n".join(consoles[name].decode(errors="replace") for name in built.names)
 
 
 def _vector_names(symbols: Symbols) -> Callable[[int], str]:

@@ -11,6 +11,7 @@ from rich.console import Console as RichConsole
 from gandalf.base.command import say
 from gandalf.base.paths import UserError, shown
 from gandalf.bench import bench as benching
+from gandalf.bench import cores_targets
 from gandalf.bench import report as bench_report
 from gandalf.bench.results import Results, compare, lost, read_results, write_results
 from gandalf.bench.summary import summary
@@ -25,6 +26,22 @@ Full = Annotated[
         "eighth of the speed.",
     ),
 ]
+Cores = Annotated[
+    bool,
+    typer.Option(
+        "--cores",
+        help="The systems with several CPUs, which run in Bochs, and not the others. With "
+        "--full, 8 CPUs too, and more of everything.",
+    ),
+]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        help="Only the 32-bit systems that take minutes, once their kernels are built.",
+    ),
+]
+Output = Annotated[Path, typer.Option(metavar="FOLDER", help="Where the results go.")]
 Cache = Annotated[
     bool | None,
     typer.Option(
@@ -52,21 +69,14 @@ Against = Annotated[
 
 
 def bench(
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick",
-            help="Only the 32-bit systems that take minutes, once their kernels are built.",
-        ),
-    ] = False,
+    quick: Quick = False,
+    cores: Cores = False,
     full: Full = False,
     cache: Cache = None,
     system: Systems = None,
     operation: Operations = None,
     against: Against = None,
-    output: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where the results go.")
-    ] = BENCH_FOLDER,
+    output: Output = BENCH_FOLDER,
 ) -> None:  # fmt: skip
     """Measure native Linux, Gandalf and Xen with the same operations, in instructions and events.
 
@@ -75,6 +85,8 @@ def bench(
     """
     if quick and full:
         raise UserError("Give --quick or --full, not both.")
+    if cores and (quick or cache):
+        raise UserError("Give --cores without --quick and --cache.")
     old = read_results(against) if against else None
     plan = benching.Plan(tuple(system or ()), tuple(operation or ()), quick)
     model = not (quick or system or operation) if cache is None else cache
@@ -83,7 +95,8 @@ def bench(
         write_results(found, output / "results.json")
         bench_report.write(found, output, _today())
 
-    results = benching.bench(plan, targets(full, model), say, keep)
+    known = cores_targets.targets(full) if cores else targets(full, model)
+    results = benching.bench(plan, known, say, keep)
     keep(results)
     bench_report.show(results, RichConsole())
     worse = old is not None and _show_what_changed(old, results)

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from gandalf.base.paths import UserError, shown, system_folder
@@ -13,18 +14,17 @@ from gandalf.build.build import Built
 _GRUB_MODULES = Path("/usr/lib/grub/i386-pc")
 _CONFIGURATION = """\
 set timeout=0
-menuentry "Gandalf: {name}" {{
-	multiboot /boot/gandalf.elf
-	module /boot/system.bin
+menuentry "{title}" {{
+	{commands}
 }}
 """
 
 
-def _is_current(image: Path, built: Built) -> bool:
+def _is_current(image: Path, files: Iterable[Path]) -> bool:
     if not image.exists():
         return False
     made = image.stat().st_mtime_ns
-    return all(path.stat().st_mtime_ns < made for path in (built.vmm, built.module))
+    return all(path.stat().st_mtime_ns < made for path in files)
 
 
 def make_iso(built: Built) -> Path:
@@ -32,19 +32,37 @@ def make_iso(built: Built) -> Path:
 
     Raises UserError if GRUB's tools are missing or fail.
     """
-    name = built.checked.system.path.stem
     deterministic = built.module.stem.removeprefix("system")
     image = system_folder(built.checked.system.path) / f"gandalf{deterministic}.iso"
-    if _is_current(image, built):
-        return image
+    files = {"gandalf.elf": built.vmm, "system.bin": built.module}
+    if not _is_current(image, files.values()):
+        title = f"Gandalf: {built.checked.system.path.stem}"
+        _make(image, title, ["multiboot /boot/gandalf.elf", "module /boot/system.bin"], files)
+    return image
+
+
+def make_linux_iso(image: Path, kernel: Path, initrd: Path, command_line: str) -> Path:
+    """Make the ISO image of a Linux on the bare machine, and return its path.
+
+    kernel: its bzImage. Raises UserError as make_iso() does.
+    """
+    commands = [f"linux /boot/kernel {command_line}", "initrd /boot/initrd"]
+    image.parent.mkdir(parents=True, exist_ok=True)
+    _make(image, "Linux", commands, {"kernel": kernel, "initrd": initrd})
+    return image
+
+
+def _make(image: Path, title: str, commands: list[str], files: dict[str, Path]) -> None:
+    """Make an image with files in /boot, by name, and what GRUB is to do with them."""
     if shutil.which("grub-mkrescue") is None or not _GRUB_MODULES.exists():
         raise UserError("There is no grub-mkrescue for PCs; run `tools/setup image`.")
     with tempfile.TemporaryDirectory(prefix="gandalf-iso-") as scratch:
         boot = Path(scratch) / "boot"
         (boot / "grub").mkdir(parents=True)
-        shutil.copy(built.vmm, boot / "gandalf.elf")
-        shutil.copy(built.module, boot / "system.bin")
-        (boot / "grub" / "grub.cfg").write_text(_CONFIGURATION.format(name=name))
+        for name, path in files.items():
+            shutil.copy(path, boot / name)
+        text = _CONFIGURATION.format(title=title, commands="\n\t".join(commands))
+        (boot / "grub" / "grub.cfg").write_text(text)
         # GRUB takes the modules of every platform that it finds; a PC with a BIOS needs these.
         command = ["grub-mkrescue", "-d", str(_GRUB_MODULES), "-o", str(image), scratch]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -53,4 +71,3 @@ def make_iso(built: Built) -> Path:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise UserError(f"Making {shown(image)} failed: {reason}")
     os.utime(image)
-    return image

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of several CPUs: how they are made of what is printed, and some of them in Bochs."""
+
+import re
+
+import pytest
+
+from gandalf.base.paths import UserError
+from gandalf.bench import bench as benching
+from gandalf.bench import cores, cores_limits, cores_report, cores_targets
+from gandalf.bench import report as bench_report
+from gandalf.bench.cores import ACROSS, HACKBENCH, LATENCY, MESSAGE, ROUND_TRIP, STORM
+from gandalf.bench.results import Result, Results
+from gandalf.bench.summary import summary
+
+from .fakes import DAY, result, results
+
+OUTPUT = """\
+kernel=6.1.0
+clocksource=tsc
+cpus=2
+together=fork_exit cpu=0 operations=10 began=1000 ended=2000
+together=fork_exit cpu=1 operations=10 began=3000 ended=4100
+together=fork_exit cpu=0 operations=10 began=5000 ended=6020
+together=fork_exit cpu=1 operations=10 began=5010 ended=6110
+elapsed=hackbench ticks=5000
+idle=hackbench cpu=0 ticks=6000 idle_ns=10000
+idle=hackbench cpu=1 ticks=6100 idle_ns=20000
+sample=ipi samples=9 minimum=1 median=2 mean_times_100=300 maximum=4 overhead=1 timer=0 others=0
+clocksource=tsc
+bench: the script is done
+"""
+
+
+def test_what_was_done_alone_is_told_from_what_all_did() -> None:
+    output = cores.read(OUTPUT)
+    assert output.cpus == 2
+    assert not output.plain.complaints
+    assert [share.mean for share in output.alone["fork_exit"].values()] == [100, 110]
+    assert [share.mean for share in output.together["fork_exit"].values()] == [102, 110]
+    sample = cores.together_sample("fork_exit", output)
+    assert (sample.samples, sample.minimum, sample.mean, sample.maximum) == (20, 102, 106, 110)
+    events = cores.together_events("fork_exit", output)
+    assert events["slowdown"] == 1.02
+    assert (events["alone_1"], events["together_0"]) == (110, 102)
+
+
+def test_a_storm_lasts_from_the_first_to_the_last() -> None:
+    output = cores.read(OUTPUT)
+    assert cores.storm_sample(output).median == 6110 - 5000
+    assert cores.storm_events(output) == {"busy_0": 1020, "busy_1": 1100}
+
+
+def test_a_cpu_has_worked_while_it_was_not_idle() -> None:
+    """10,000 ns are 1,000 instructions."""
+    output = cores.read(OUTPUT)
+    assert cores.elapsed_sample(HACKBENCH, output).median == 5000
+    assert cores.elapsed_events(HACKBENCH, output) == {"busy_0": 5000, "busy_1": 4100}
+
+
+def test_a_cpu_that_tells_nothing_is_missed() -> None:
+    output = cores.read(OUTPUT.replace("together=fork_exit cpu=1", "nothing"))
+    assert output.plain.complaints == {"fork_exit": "not each of 2 CPUs tells of it"}
+    with pytest.raises(UserError, match="damaged"):
+        cores.read(OUTPUT.replace(" ended=6110", ""))
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 4, 8])
+def test_the_script_has_each_cpu_work_alone_and_all_at_once(cpus: int) -> None:
+    script = cores.script(cpus, False, cores.operations_for(cpus))
+    groups = re.findall(r"^bench together syscall \d+ (\d+)$", script, re.M)
+    every = "01234567"[:cpus]
+    assert groups == ([*every, every] if cpus > 1 else [every])
+    assert (f"bench sample ipi 200 {cpus}" in script) == (cpus > 1)
+    assert ("bench sample shootdown" in script) == (cpus >= 4)
+
+
+def test_two_linux_systems_take_turns() -> None:
+    """Each turn of one is work or rest of the other."""
+    turns = re.compile(r"^(?:turn \d+|measure|work \d+)$", re.M)
+    first, second = (turns.findall(cores.turns_script(cpu, False)) for cpu in (0, 1))
+    assert first == [
+        "turn 8", "measure", "turn 12", "measure", "turn 14", "work 16", "turn 16",
+    ]  # fmt: skip
+    assert second == [
+        "turn 10", "measure", "turn 12", "work 14", "turn 14", "measure", "turn 16",
+    ]  # fmt: skip
+
+
+def test_what_two_systems_measure_is_that_of_two_cpus() -> None:
+    one = OUTPUT.replace("cpus=2", "cpus=1")
+    texts = [re.sub(r"together=\w+ cpu=1.*\n", "", one), re.sub(r"together=\w+ cpu=0.*\n", "", one)]
+    texts[1] = texts[1].replace("cpu=1", "cpu=0", 2)
+    output = cores.joined([cores.read(text) for text in texts])
+    assert cores.together_events("fork_exit", output)["slowdown"] == 1.02
+
+
+def test_rtoses_tell_what_messages_take() -> None:
+    text = (
+        "message: sends=200 ticks_times_100=18300\r\nmessage: takes=200 ticks_times_100=18632\r\n"
+    )
+    sample, parts = cores.message_sample(MESSAGE, text)
+    assert sample.mean == 369.32
+    assert parts == {"sends_ticks": 183.0, "takes_ticks": 186.32}
+    with pytest.raises(UserError, match="One side"):
+        cores.message_sample(MESSAGE, text.splitlines()[0])
+    assert cores.round_trip_sample(ROUND_TRIP, "round_trip: 9\nround_trip: 7\n").median == 7
+    with pytest.raises(UserError, match="No round trip"):
+        cores.round_trip_sample(ROUND_TRIP, "round_trip: ")
+
+
+def test_the_vmm_tells_what_a_core_takes() -> None:
+    assert cores.memory_of_core("CPU 1 takes 120 KiB beside its pool\r\n") == {
+        cores.SEVERAL: {cores.PER_CORE: 120 << 10}
+    }
+    assert cores.memory_of_core("CPU 1: nothing") == {}
+
+
+def several() -> Results:
+    """Return results of several CPUs, of which each kind of limit is broken once and kept once."""
+    rows = [
+        result("native-smp-2", "syscall", slowdown=1.01),
+        result("native-smp-2", STORM, 1000, busy_0=900.0, busy_1=1100.0),
+        result("native-smp-2", "ipi", mean=1000.0),
+        result("gandalf-smp-2", "syscall", alone_0=100.0, together_0=104.0, slowdown=1.04),
+        result("gandalf-smp-2", STORM, 1190, busy_0=1300.0, busy_1=1200.0),
+        result("gandalf-smp-2", "ipi", mean=1600.0),
+        result("gandalf-smp-2", LATENCY, mean=550.0).model_copy(update={"maximum": 3000}),
+        result(ACROSS, ROUND_TRIP).model_copy(update={"ratio": 1.24}),
+        result("gandalf-message", MESSAGE, mean=369.0),
+    ]
+    found = results(*rows).model_copy(
+        update={"footprint": {cores.SEVERAL: {cores.PER_CORE: 130 << 10}}}
+    )
+    return found.model_copy(update={"limits": cores_limits.limits(found)})
+
+
+def test_figures_keep_their_limits_or_not() -> None:
+    found = {(limit.operation, limit.what): limit for limit in several().limits}
+    kept = {key for key, limit in found.items() if limit.kept}
+    assert kept == {
+        (STORM, "time, in native"), (LATENCY, "mean"), (ROUND_TRIP, "in one within a CPU"),
+        (MESSAGE, "both sides"),
+    }  # fmt: skip
+    assert len(found) == 9
+    assert found[STORM, "instructions, in native"].value == 1.25
+    assert found["syscall", "slowest CPU beside the others, in itself alone"].native == 1.01
+
+
+def test_the_verdict_and_the_reports_have_them() -> None:
+    found = several()
+    assert summary(found)[0] == (
+        "Verdict: on several CPUs 4 of 9 figures keep their limits; furthest off: "
+        f"{LATENCY} of gandalf-smp-2 (maximum), 3,000 where 2,500 is the most."
+    )
+    assert ["syscall", "gandalf-smp-2", "0", "100", "104", "1.04", "-"] in cores_report.cpu_rows(
+        found
+    )
+    page = bench_report.page(found, DAY)
+    assert "Several CPUs: what has a limit" in page
+    assert 'id="slowdowns"' in page
+    assert "Several CPUs: each of them" in bench_report.markdown(found, DAY)
+
+
+def quiet(_: str) -> None:
+    """Swallow what the bench has to say."""
+
+
+def run(*names: str) -> Results:
+    """Measure systems in Bochs, and see that nothing is missing."""
+    known = [target for target in cores_targets.targets() if target.name in names]
+    found = benching.bench(benching.Plan(), known, quiet)
+    assert not found.absent
+    return found
+
+
+def figure(found: Results, system: str, operation: str) -> Result:
+    row = found.find(system, operation)
+    assert row is not None
+    return row
+
+
+def test_messages_and_channels_keep_their_limits_in_bochs() -> None:
+    found = run("gandalf-message", cores.WITHIN, cores.ACROSS)
+    assert len(found.limits) == 2
+    assert all(limit.kept for limit in found.limits), found.limits
+    # No figure is made of nothing.
+    assert figure(found, "gandalf-message", MESSAGE).minimum > 100
+    assert figure(found, cores.WITHIN, ROUND_TRIP).minimum > 1000
+
+
+def test_a_linux_with_two_cpus_in_bochs() -> None:
+    """Each of them is as fast beside the other as it is alone."""
+    (target,) = (
+        target
+        for target in cores_targets.targets()
+        if target.name == "gandalf-smp-2" and not target.is_part
+    )
+    found = benching.bench(benching.Plan(), [target], quiet)
+    assert not found.absent
+    assert [row.operation for row in found.results] == list(target.operations)
+    assert len(found.limits) == len(cores.TOGETHER)
+    assert all(limit.kept for limit in found.limits), found.limits
+
+
+@pytest.mark.long
+def test_every_figure_of_several_cpus_keeps_its_limit() -> None:
+    found = benching.bench(benching.Plan(), cores_targets.targets(), quiet)
+    assert not found.absent
+    assert all(limit.kept for limit in found.limits), [x for x in found.limits if not x.kept]

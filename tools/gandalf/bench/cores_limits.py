@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the figures of several CPUs may be at most, and whether they are."""
+
+from collections.abc import Iterator
+
+from gandalf.bench.cores import (
+    ACROSS,
+    HACKBENCH,
+    IPI,
+    LATENCY,
+    MESSAGE,
+    PER_CORE,
+    ROUND_TRIP,
+    SEVERAL,
+    SHOOTDOWN,
+    STORM,
+    TOGETHER,
+)
+from gandalf.bench.results import Limit, Result, Results
+
+# Of a CPU beside others at work, in what it takes alone.
+BESIDE_OTHERS = 1.03
+# In native ones of as many CPUs.
+LOAD, CALL = 1.20, 1.50
+LATENCY_MEAN, LATENCY_MAXIMUM = 600, 2500
+# In a round trip within a CPU.
+CHANNEL = 1.30
+MESSAGE_TICKS = 400
+MEMORY = 128 << 10
+
+
+def busy(result: Result) -> float:
+    """Return the instructions of all CPUs."""
+    return sum(ticks for name, ticks in result.events.items() if name.startswith("busy_"))
+
+
+def _limit(row: Result, what: str, value: float, most: float, native: float | None) -> Limit:
+    return Limit(
+        system=row.system, operation=row.operation, what=what, value=round(value, 4), most=most,
+        kept=value <= most, native=native,
+    )  # fmt: skip
+
+
+def _of_native(row: Result, results: Results) -> Result | None:
+    return results.find(row.system.replace("gandalf", "native"), row.operation)
+
+
+def _of_linux(row: Result, results: Results) -> Iterator[Limit]:
+    native = _of_native(row, results)
+    if row.operation in TOGETHER and "slowdown" in row.events:
+        its = native.events["slowdown"] if native else None
+        what = "slowest CPU beside the others, in itself alone"
+        yield _limit(row, what, row.events["slowdown"], BESIDE_OTHERS, its)
+    elif native is None:
+        return
+    elif row.operation in (STORM, HACKBENCH):
+        yield _limit(row, "time, in native", row.instructions / native.instructions, LOAD, None)
+        yield _limit(row, "instructions, in native", busy(row) / busy(native), LOAD, None)
+    elif row.operation in (IPI, SHOOTDOWN):
+        yield _limit(row, "mean, in native", row.mean / native.mean, CALL, None)
+
+
+def _of_others(row: Result) -> Iterator[Limit]:
+    if row.operation == LATENCY:
+        yield _limit(row, "mean", row.mean, LATENCY_MEAN, None)
+        yield _limit(row, "maximum", row.maximum, LATENCY_MAXIMUM, None)
+    elif (row.system, row.operation) == (ACROSS, ROUND_TRIP) and row.ratio is not None:
+        yield _limit(row, "in one within a CPU", row.ratio, CHANNEL, None)
+    elif row.operation == MESSAGE:
+        yield _limit(row, "both sides", row.mean, MESSAGE_TICKS, None)
+
+
+def _of_memory(results: Results) -> Iterator[Limit]:
+    value = results.footprint.get(SEVERAL, {}).get(PER_CORE)
+    if value is not None:
+        yield Limit(
+            system=SEVERAL, operation="memory", what=PER_CORE, value=value, most=MEMORY,
+            kept=value <= MEMORY, native=None,
+        )  # fmt: skip
+
+
+def limits(results: Results) -> list[Limit]:
+    """Return each figure of several CPUs that has a limit."""
+    rows = [row for row in results.results if row.system.startswith("gandalf")]
+    found = [limit for row in rows for limit in (*_of_linux(row, results), *_of_others(row))]
+    return [*found, *_of_memory(results)]
+
+
+def verdict(found: list[Limit]) -> str:
+    """Return the sentence that the summary opens with."""
+    broken = [limit for limit in found if not limit.kept]
+    kept = len(found) - len(broken)
+    text = f"Verdict: on several CPUs {kept} of {len(found)} figures keep their limits"
+    worst = max(broken, key=lambda limit: limit.value / limit.most, default=None)
+    if worst is None:
+        return f"{text}."
+    return (
+        f"{text}; furthest off: {worst.operation} of {worst.system} ({worst.what}), "
+        f"{worst.value:,.4g} where {worst.most:,.4g} is the most."
+    )

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The systems of `gandalf bench --cores`, each of which boots and runs its script by itself."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gandalf.base.paths import ROOT, UserError
+from gandalf.bench import cores, latency
+from gandalf.bench import cores_machine as machines
+from gandalf.bench.cores import ACROSS, LATENCY, MESSAGE, ROUND_TRIP, STORM, TOGETHER, WITHIN
+from gandalf.bench.target import FOLDER, Log, Run, Target, scratch
+from gandalf.bench.workload import Output, Sample, Work, build_programs, extended
+from gandalf.build.build import build, build_kernels
+from gandalf.build.iso import make_linux_iso
+from gandalf.console.demultiplex import VMM_CONSOLE
+from gandalf.description.linux_boot import DETERMINISTIC_OPTIONS, TOOL_OPTIONS
+from gandalf.guests import kernel as linux_kernel
+from gandalf.guests import rootfs as linux_rootfs
+from gandalf.run import emulator
+
+DONE = r"bench: the script is done\r*\n"
+_NATIVE_MEMORY = 128
+_CLOCK = f"tsc_early_khz={cores.RATE // 1000}"
+# The place of an RTOS's image below build/ that halts at once, and of one that measures itself.
+_IDLE, _DEMO = "bench/rtos/idle", "freertos/demo-anew"
+# Seconds in which hackbench runs on all CPUs; each has 1,000 activations of the task.
+_SECONDS = (3, 100)
+
+
+class Simulated(Target):
+    """A machine in Bochs."""
+
+    emulator_options = machines.OPTIONS
+    is_quick = False
+
+
+def _initrd(name: str, script: str, log: Log) -> Path:
+    """Make the root file system with a script, and return its path."""
+    profile = FOLDER / f"script-{name}"
+    profile.parent.mkdir(parents=True, exist_ok=True)
+    profile.write_text(script)
+    added = {**build_programs(32), "root/.profile": profile}
+    return extended(linux_rootfs.build_rootfs(ROOT, log), added, FOLDER / f"{name}.cpio")
+
+
+def _run(output: cores.CoresOutput, names: tuple[str, ...], machine: str, line: str) -> Run:
+    """Return a run with a sample for each operation."""
+    samples, more = list(output.plain.samples), {}
+    for name in names:
+        if name in output.together:
+            samples.append(cores.together_sample(name, output))
+            more[name] = cores.together_events(name, output)
+        elif name == STORM and "fork_exit" in output.together:
+            samples.append(cores.storm_sample(output))
+            more[name] = cores.storm_events(output)
+        elif name in output.elapsed:
+            samples.append(cores.elapsed_sample(name, output))
+            more[name] = cores.elapsed_events(name, output)
+    plain = replace(output.plain, samples=tuple(samples))
+    return Run(plain, (), hex, False, machine, line, more=more)
+
+
+def _number_checked(output: cores.CoresOutput, cpus: int) -> None:
+    if output.cpus != cpus:
+        raise UserError(f"Linux has found {output.cpus} CPUs of {cpus}.")
+
+
+@dataclass
+class NativeSmp(Simulated):
+    """Linux on the bare machine with several CPUs, without a changed line."""
+
+    cpus: int
+    full: bool = False
+    native: str | None = None
+
+    def __post_init__(self) -> None:
+        self.name = f"native-smp-{self.cpus}"
+        self.operations = cores.operations_for(self.cpus)
+        self.share = 20.0 * self.cpus
+
+    def prepare(self, log: Log) -> None:
+        linux_kernel.build_kernel("smp-native", ROOT, log)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        vmlinux = linux_kernel.build_kernel("smp-native", ROOT, log)
+        script = cores.script(self.cpus, self.full, self.operations)
+        initrd = _initrd(self.name, script, log)
+        words = [word for word in TOOL_OPTIONS if word != "nolapic"]
+        line = " ".join(["console=ttyS0 quiet", *words, *DETERMINISTIC_OPTIONS, _CLOCK])
+        with scratch() as folder:
+            kernel = vmlinux.parent / "arch" / "x86" / "boot" / "bzImage"
+            iso = make_linux_iso(folder / "native.iso", kernel, initrd, line)
+            options = emulator.Options(
+                memory=_NATIVE_MEMORY, iso=iso, deterministic=True, ips=cores.RATE, cpus=self.cpus
+            )
+            text = machines.watch(options, DONE).decode(errors="replace")
+        output = cores.read(text)
+        _number_checked(output, self.cpus)
+        return _run(output, self.operations, machines.machine_text(options), line)
+
+
+@dataclass
+class GandalfSmp(Simulated):
+    """The same Linux on Gandalf, with a vCPU on each CPU and an RTOS that has halted beside."""
+
+    cpus: int
+    full: bool = False
+
+    def __post_init__(self) -> None:
+        self.name = f"gandalf-smp-{self.cpus}"
+        self.native = f"native-smp-{self.cpus}"
+        self.operations = cores.operations_for(self.cpus)
+        self.share = 30.0 * self.cpus
+
+    def _description(self, rtos: str = _IDLE) -> Path:
+        names = f"cpus = {list(range(self.cpus))}"
+        linux = machines.linux("linux", names, "smp", self.name)
+        return machines.describe(self.name, self.cpus, linux, machines.rtos("rtos", rtos))
+
+    def prepare(self, log: Log) -> None:
+        build_kernels(self._description(), log)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        _initrd(self.name, cores.script(self.cpus, self.full, self.operations), log)
+        built = build(self._description(), log, deterministic=True)
+        options = machines.options_of(built, cores.RATE)
+        output = cores.read(latency.consoles(built.names, machines.watch(options, DONE))["linux"])
+        _number_checked(output, self.cpus)
+        return _run(output, self.operations, machines.machine_text(options), "console=ttyS0 quiet")
+
+
+@dataclass
+class LatencySmp(Simulated):
+    """The dispatch latency of FreeRTOS's 1 ms task on CPU 0, with hackbench on all CPUs."""
+
+    cpus: int
+    full: bool = False
+    native: str | None = None
+    is_part = True
+    operations = (LATENCY,)
+
+    def __post_init__(self) -> None:
+        self.name = f"gandalf-smp-{self.cpus}"
+        self.share = 40.0 * self.cpus
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        name, seconds = f"{self.name}-realtime", _SECONDS[self.full]
+        script = latency.script([LATENCY], seconds)
+        _initrd(name, script.replace("-g 2 -l 20", f"-g {self.cpus} -l 20"), log)
+        linux = machines.linux("linux", f"cpus = {list(range(self.cpus))}", "smp", name)
+        description = machines.describe(name, self.cpus, linux, machines.rtos("rtos", _DEMO))
+        built = build(description, log, deterministic=True)
+        options = machines.options_of(built, cores.RATE)
+        stream = machines.watch(options, DONE, patience=200.0 * seconds)
+        return Run(
+            latency.latencies(built.names, stream), (), hex, True, machines.machine_text(options),
+            "console=ttyS0 quiet",
+        )  # fmt: skip
+
+
+@dataclass
+class TwoLinux(Simulated):
+    """Two independent Linux systems on two CPUs: each measures alone, and while the other works.
+
+    Each has an RTOS beside it that has halted.
+    """
+
+    full: bool = False
+    name: str = "gandalf-two-linux"
+    native: str | None = None
+    operations = tuple(TOGETHER)
+    share = 100.0
+
+    def _description(self) -> Path:
+        guests = [
+            machines.linux(f"linux{cpu}", f"cpu = {cpu}", "patched", f"{self.name}-{cpu}")
+            for cpu in range(2)
+        ]
+        guests += [machines.rtos(f"rtos{cpu}", _IDLE, cpu) for cpu in range(2)]
+        return machines.describe(self.name, 2, *guests)
+
+    def prepare(self, log: Log) -> None:
+        build_kernels(self._description(), log)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        for cpu in range(2):
+            _initrd(f"{self.name}-{cpu}", cores.turns_script(cpu, self.full), log)
+        built = build(self._description(), log, deterministic=True)
+        options = machines.options_of(built, cores.RATE)
+        stream = machines.watch(options, cores.ALL_OFF, patience=3000.0)
+        texts = latency.consoles(built.names, stream)
+        output = cores.joined([cores.read(texts[f"linux{cpu}"]) for cpu in range(2)])
+        run = _run(output, self.operations, machines.machine_text(options), "console=ttyS0 quiet")
+        return replace(run, footprint=cores.memory_of_core(texts[VMM_CONSOLE]))
+
+
+@dataclass
+class Rtoses(Simulated):
+    """RTOSes that talk to each other: no Linux, whose clock could be wrong."""
+
+    name: str
+    native: str | None = None
+
+    def _guests(self) -> tuple[int, tuple[str, ...]]:
+        """Return how many CPUs there are, and the guests."""
+        raise NotImplementedError
+
+    def _sample(self, texts: dict[str, str]) -> tuple[Sample, dict[str, float]]:
+        """Return what they tell, and its parts."""
+        raise NotImplementedError
+
+    _done = ""
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        cpus, guests = self._guests()
+        line = '[[channel]]\nname = "line"\nbetween = ["first", "second"]\nsize = "8K"\n'
+        built = build(machines.describe(self.name, cpus, *guests, more=line), log, True)
+        options = machines.options_of(built, cores.RATE)
+        texts = latency.consoles(built.names, machines.watch(options, self._done))
+        sample, parts = self._sample(texts)
+        output = Output("none", ("tsc",), (sample,), (), {})
+        return Run(
+            output, (), hex, True, machines.machine_text(options), "none",
+            more={sample.operation: parts},
+        )  # fmt: skip
+
+
+@dataclass
+class RoundTrip(Rtoses):
+    """16 bytes to another RTOS and back, on another CPU or, with cpus = 1, on the same."""
+
+    cpus: int = 1
+    operations = (ROUND_TRIP,)
+    # The first thousand begins while the guests are still loaded.
+    _done = r"(round_trip: \d+\r?\n.*){2}"
+
+    def _guests(self) -> tuple[int, tuple[str, ...]]:
+        first = machines.rtos("first", "tests/round_trip")
+        return self.cpus, (first, machines.rtos("second", "tests/channel", self.cpus - 1, 12))
+
+    def _sample(self, texts: dict[str, str]) -> tuple[Sample, dict[str, float]]:
+        return cores.round_trip_sample(ROUND_TRIP, texts["first"]), {}
+
+
+@dataclass
+class Message(Rtoses):
+    """A message from core to core: what the sender's VMM and the receiver's take for it."""
+
+    operations = (MESSAGE,)
+    is_part = False
+    _done = r"(message: \w+=\d+ \w+=\d+\r?\n.*){2}"
+
+    def _guests(self) -> tuple[int, tuple[str, ...]]:
+        first = machines.rtos("first", "bench/rtos/ring", 0)
+        second = machines.rtos("second", "bench/rtos/rung", 1)
+        return 2, (first, second)
+
+    def _sample(self, texts: dict[str, str]) -> tuple[Sample, dict[str, float]]:
+        return cores.message_sample(MESSAGE, "".join(texts.values()))
+
+
+def targets(full: bool = False) -> list[Target]:
+    """Return all systems with several CPUs, each behind the one that it is compared with."""
+    found: list[Target] = []
+    for cpus in (2, 4, *((8,) if full else ())):
+        found += [NativeSmp(cpus, full), GandalfSmp(cpus, full)]
+    return [
+        *found,
+        TwoLinux(full),
+        *(LatencySmp(cpus, full) for cpus in ((2, 4) if full else (2,))),
+        RoundTrip(WITHIN, cpus=1),
+        RoundTrip(ACROSS, WITHIN, cpus=2),
+        Message("gandalf-message"),
+    ]
