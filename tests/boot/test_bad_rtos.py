@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from gandalf.base.paths import ROOT
+from gandalf.explain.watch import ReportWatch
 
 from .systems import DEMO, PATIENCE, Boot, describe, linux, rtos_guest
 
@@ -144,3 +145,16 @@ def test_a_faulty_guest_restarts_as_often_as_allowed() -> None:
         machine.hackbench()
         assert machine.text("vmm").count("guest bad-divide stopped: ") == 3
         assert machine.counters("bad-divide")["restarts"] == 2
+
+
+def test_a_report_is_explained_with_a_backtrace() -> None:
+    """As `gandalf run` does while the machine runs on."""
+    description = describe("explained", rtos_guest("bad-divide"), rtos_guest("heartbeat"))
+    with Boot.start(description) as machine:
+        watch = ReportWatch(machine.built, machine.emulator.memory)
+        machine.stop_report("bad-divide")
+        lines = (watch.feed(machine.stream) + watch.feed(b"")).decode().splitlines()
+    assert lines[0] == "gandalf: guest bad-divide stopped: divide error (#DE) without a handler"
+    assert lines[1].startswith("gandalf:   at commit_divide+")
+    assert "(guest/rtos/misdeed.c:" in lines[1]
+    assert lines[3].startswith("gandalf:   called from main+")

@@ -106,6 +106,8 @@ void remote_create(struct vm *vm)
 	fail_msg("%s is of another CPU", vm->guest->name);
 }
 
+static struct console a_console;
+
 struct console *console_add(struct console_mux *mux, const char *name)
 {
 	assert_ptr_equal(mux, &consoles);
@@ -113,7 +115,7 @@ struct console *console_add(struct console_mux *mux, const char *name)
 		if (strcmp(name, system_table.guests[i].name) == 0)
 			return &made[i];
 	fail();
-	return NULL;
+	return &a_console;
 }
 
 void console_finish_line(struct console *console)

@@ -19,6 +19,7 @@ from gandalf.build.iso import make_iso
 from gandalf.build.profile import FULL, read_profiles
 from gandalf.debug.verb import gdb
 from gandalf.description import check as checking
+from gandalf.explain.report import explain_command
 from gandalf.itron import size as itron_size
 from gandalf.itron.configurator import itron_configure
 from gandalf.masked.command import masked
@@ -96,6 +97,7 @@ def size(
 
 
 app.command()(gdb)
+app.command("explain")(explain_command)
 app.command()(measure)
 app.command()(trace)
 app.command()(bench)

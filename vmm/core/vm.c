@@ -126,6 +126,7 @@ void vm_create_all(void)
 
 void vm_request_start(struct vm *vm)
 {
+	vm->console->input_count = 0; /* what was typed before was not meant for this life */
 	vm->state = GANDALF_STATE_STARTING;
 	schedule_housekeeping(HOUSEKEEPING_START);
 }

@@ -46,10 +46,10 @@ struct vm {
 	bool silent;         /* the reason in that report is that it gave no sign of life */
 	bool refused;        /* the idle vCPU is to log that it tried to manage others */
 	bool halt_wanted;    /* a stop or pause waits for the end of the VMM's work for it */
+	u32 entry;           /* where the guest begins, in its own memory */
 	u32 code_count;      /* how many bytes of code are known */
 	const struct gandalf_image *first_image; /* its first image in the table */
 	struct gandalf_image image; /* what is loaded instead of that; control.c can change it */
-	u32 entry;           /* where the guest begins, in its own memory */
 	u8 code[15];         /* the instruction at which the guest was stopped, for the report */
 	char reason[GANDALF_REASON_SIZE]; /* why it was stopped */
 };

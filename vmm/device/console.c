@@ -102,10 +102,11 @@ bool console_type(struct console *console, u8 byte)
 
 int console_get(struct console *console)
 {
-	u8 byte = console->input[console->input_first];
+	u8 byte;
 
 	if (console->input_count == 0)
 		return -1;
+	byte = console->input[console->input_first];
 	console->input_first = (console->input_first + 1) % CONSOLE_INPUT_SIZE;
 	console->input_count--;
 	return byte;

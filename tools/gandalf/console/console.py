@@ -30,6 +30,10 @@ _PATIENCE = 0.05
 _COLOURS = (36, 33, 35, 32, 34, 31)
 
 
+# Is told what was shown, nothing after a moment without anything; returns what is to be added.
+Watch = Callable[[bytes], bytes]
+
+
 class Ending(Enum):
     """Why the connection ended."""
 
@@ -141,7 +145,9 @@ class _Bridge:
         read: Callable[[], bytes],
         keyboard: int | None,
         names: list[str],
+        watch: Watch,
     ) -> None:
+        self._watch = watch
         self._line, self._line_in, self._read, self._keyboard = line, keys, read, keyboard
         self._colouring = Colouring(names) if os.isatty(1) else None
         self._keys = KeyFilter()
@@ -149,7 +155,10 @@ class _Bridge:
         self.idle = False
 
     def _show(self, data: bytes) -> None:
-        write_all(1, self._colouring.feed(data) if self._colouring else data)
+        if data:
+            write_all(1, self._colouring.feed(data) if self._colouring else data)
+        if added := self._watch(data):
+            write_all(1, added)
 
     def _wait(self, timeout: float) -> tuple[list[int], bool]:
         watched = [self._line, *([self._keyboard] if self._keyboard is not None else [])]
@@ -165,6 +174,8 @@ class _Bridge:
         """Move what there is to move; wait at most timeout seconds for it."""
         ready, can_write = self._wait(timeout)
         self.idle = not ready
+        if self.idle:
+            self._show(b"")
         if self._line in ready:
             data = self._read()
             if not data:
@@ -188,17 +199,19 @@ def connect(
     seconds: float | None,
     alive: Callable[[], bool],
     keys: int | None = None,
+    watch: Watch = lambda _: b"",
 ) -> Ending:
     """Connect the terminal, or standard output only where there is none, to a serial line.
 
     line: descriptor, waited for and written, unless keys is another one to write to. read:
     returns what has arrived on it, nothing when it is closed. names: of the consoles, for
     colours. seconds: at most; None: no limit. alive: tells whether the machine still runs.
+    watch: is told what was shown, and returns what is to be shown behind it.
     """
     interactive = sys.stdin is not None and sys.stdin.isatty()
     keyboard = sys.stdin.fileno() if interactive else None
     sys.stdout.flush()
-    bridge = _Bridge(line, line if keys is None else keys, read, keyboard, names)
+    bridge = _Bridge(line, line if keys is None else keys, read, keyboard, names, watch)
     if keyboard is None:
         return _run(bridge, seconds, alive)
     with raw_terminal(keyboard):

@@ -13,6 +13,7 @@ interface runs on a pseudoterminal whose output is thrown away. Both end with th
 import contextlib
 import fcntl
 import os
+import re
 import select
 import shutil
 import signal
@@ -139,6 +140,10 @@ class Emulator(ABC):
         """Send bytes to the serial port."""
         write_all(self.keyboard, keys)
 
+    def memory(self, _address: int, _size: int) -> bytes | None:
+        """Return bytes of the machine's physical memory; None where they cannot be read."""
+        return None
+
     @abstractmethod
     def process(self) -> int:
         """Return the number of the emulator's process."""
@@ -191,6 +196,18 @@ class Qemu(Emulator):
             self._monitor = QEMUMonitorProtocol(self._monitor_socket)
             self._monitor.connect()
         return self._monitor
+
+    def memory(self, address: int, size: int) -> bytes | None:
+        try:
+            answer = self.monitor.cmd(
+                "human-monitor-command", **{"command-line": f"xp /{size}xb {address:#x}"}
+            )
+        except (OSError, EOFError, QMPError):  # it has ended
+            return None
+        found = re.findall(
+            r"0x([0-9a-f]{2})\b", re.sub(r"^[0-9a-f]+:", "", str(answer), flags=re.M)
+        )
+        return bytes(int(value, 16) for value in found)
 
     def process(self) -> int:
         return self._process.pid

@@ -299,9 +299,10 @@ class Machine:
 
     def memory(self, address: int, size: int) -> bytes:
         """Return bytes of the machine's physical memory. QEMU only."""
-        text = self.hmp(f"xp /{size}xb {address:#x}")
-        found = re.findall(r"0x([0-9a-f]{2})\b", re.sub(r"^[0-9a-f]+:", "", text, flags=re.M))
-        return bytes(int(value, 16) for value in found)
+        content = self._qemu().memory(address, size)
+        if content is None:
+            raise MachineError("QEMU does not show its memory any more")
+        return content
 
     def _qemu(self) -> emulators.Qemu:
         if not isinstance(self.emulator, emulators.Qemu):

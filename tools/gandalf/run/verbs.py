@@ -21,6 +21,7 @@ from gandalf.build.iso import make_iso
 from gandalf.console.console import KEYS, Ending, connect, read_line
 from gandalf.console.demultiplex import VMM_CONSOLE
 from gandalf.description.description import parse_size, read_description
+from gandalf.explain.watch import ReportWatch
 from gandalf.run.emulator import Emulator, start
 from gandalf.run.options import options_for
 from gandalf.run.pace import build_pacer
@@ -117,7 +118,10 @@ def _attend(machine: Emulator, built: Built, seconds: float | None) -> None:
     if sys.stdin.isatty():
         say(KEYS)
     names = [*built.names, VMM_CONSOLE]
-    ending = connect(machine.line, machine.read, names, seconds, machine.alive, machine.keyboard)
+    watch = ReportWatch(built, machine.memory)
+    ending = connect(
+        machine.line, machine.read, names, seconds, machine.alive, machine.keyboard, watch.feed
+    )
     if ending is not Ending.CLOSED:
         say(f"{ending.value}; the machine is switched off")
         return

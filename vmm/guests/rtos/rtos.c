@@ -295,7 +295,7 @@ static u32 rtos_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 	if (eip >= total)
 		return 0;
 	size = minimum(size, total - eip);
-	memcpy(bytes, rtos_memory(vcpu->vm, eip, size), size);
+	memcpy(bytes, (const void *)(vcpu->linear + eip), size);
 	return size;
 }
 
