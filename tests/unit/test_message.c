@@ -173,10 +173,18 @@ static int start(void **state)
 	}
 	message_init();
 	assert_int_equal(the_deadline->priority, 0);
-	/* What a test before this one has left. */
+	/* What a test before this one has left. Then it is the first one's turn, with its first. */
 	the_deadline->time = 0;
 	window_expire();
+	for (u32 from = 0; from < CORES; from++) {
+		if (from == READER)
+			continue;
+		send(from, MESSAGES - 1);
+		take();
+	}
+	window_expire();
 	pending = false;
+	served_count = processor.admissions = 0;
 	memset(interrupts, 0, sizeof(interrupts));
 	return 0;
 }
@@ -233,8 +241,9 @@ static void one_on_its_way_stands_for_the_next(void **state)
 	assert_int_equal(interrupts[READER], 3);
 	take();
 	assert_int_equal(served_count, 3);
-	expect_served(1, FIRST, MESSAGE_OUTPUT);
-	expect_served(2, FIRST, MESSAGE_INPUT);
+	/* The one behind the last comes first. */
+	expect_served(1, FIRST, MESSAGE_INPUT);
+	expect_served(2, FIRST, MESSAGE_OUTPUT);
 }
 
 static void each_sender_has_its_own(void **state)
@@ -524,6 +533,44 @@ static void all_are_the_others_that_run(void **state)
 	assert_true(message_is_on_its_way(LAST, MESSAGE_STATE));
 }
 
+/* What the first and the last core's guests repeat as fast as they can: all but the last message,
+ * of which each is sent again as soon as it has been seen. */
+static u32 since;
+
+static void send_without_end(u32 from, u32 message)
+{
+	since++;
+	if (from != SECOND && message != MESSAGES - 1)
+		send(from, message);
+}
+
+/* Of the messages on their way none waits for more than one of each other kind. */
+static void none_waits_for_others_without_end(void **state)
+{
+	(void)state;
+	serving = send_without_end;
+	for (u32 message = 0; message < MESSAGES - 1; message++) {
+		send(FIRST, message);
+		send(LAST, message);
+	}
+	for (u32 message = 0; message < MESSAGES; message += 5) {
+		u32 from = message % 2 == 0 ? SECOND : FIRST;
+
+		if (from == FIRST)
+			message = MESSAGES - 1;
+		since = 0;
+		send(from, message);
+		while (is_on_its_way(from, message)) {
+			assert_true(since < 4 * MESSAGES);
+			served_count = 0;
+			take();
+			window_expire();
+		}
+		assert_in_range(since, 1, from == SECOND ? AT_ONCE + 3 : 2 * MESSAGES + AT_ONCE);
+	}
+	serving = NULL;
+}
+
 /* What was sent, by sender and message, and is not served since. */
 static bool owed[CORES][MESSAGES];
 static u32 chance = 1;
@@ -603,6 +650,7 @@ int main(void)
 		TEST(another_vector_is_only_ended),
 		TEST(messages_wait_for_a_core_to_begin),
 		TEST(all_are_the_others_that_run),
+		TEST(none_waits_for_others_without_end),
 		TEST(nothing_is_lost_however_it_comes),
 	};
 

@@ -7,6 +7,11 @@
  * window's end: until then they are on their way, and no sender interrupts for one of those. A
  * window begins with the first message behind the last one's end; its end is a deadline only if so
  * many have come, so that a message alone costs none.
+ *
+ * Which are taken first must not be for the guests to say, either: a guest that repeats some
+ * without end would keep back all that come behind those. So cores take turns, and so do the
+ * messages of each. One that is on its way is served behind MESSAGES - 1 others of its sender and
+ * as many of each other one at most.
  */
 #include "core/message.h"
 
@@ -27,6 +32,8 @@ OF_MACHINE static const struct message_range *served_by[MESSAGES];
 OF_CORE static struct deadline window;
 OF_CORE static u64 window_began;
 OF_CORE static u32 taken; /* in this window */
+OF_CORE static u32 turn;  /* the core that was the last to have its turn */
+OF_CORE static u8 next[GANDALF_CPUS_MAXIMUM]; /* of each core: the one behind the last taken */
 
 u32 outboxes_size(void)
 {
@@ -79,23 +86,32 @@ void message_send_all(u32 message)
 			message_send(to, message);
 }
 
-/* Takes the next message of a core; false: there is none. */
-MUST_CHECK static INLINE bool message_take(u32 from, u32 *message)
+static INLINE bool is_silent(u32 from)
 {
 	const volatile u32 *raised = outbox_of(from)->raised[core.index];
-	volatile u32 *seen = outbox_own()->seen[from];
+	const volatile u32 *seen = outbox_own()->seen[from];
+	u32 bits = 0;
 
-	for (u32 word = 0; word < OUTBOX_WORDS; word++) {
-		u32 bits = raised[word] ^ seen[word];
+	for (u32 word = 0; word < OUTBOX_WORDS; word++)
+		bits |= raised[word] ^ seen[word];
+	return bits == 0;
+}
 
-		if (bits == 0)
-			continue;
-		seen[word] ^= bits & -bits;
-		order_stores();
-		*message = word * 32 + (u32)__builtin_ctz(bits);
-		return true;
+/* Takes the next message of a core that has sent one. The word in which the search begins is looked
+ * at once more at its end, for what is in front. */
+static INLINE u32 message_take(u32 from)
+{
+	u32 word = next[from] / 32, mask = ~0u << next[from] % 32, bits, message;
+
+	while ((bits = bits_on_their_way(from, core.index, word) & mask) == 0) {
+		word = word + 1 == OUTBOX_WORDS ? 0 : word + 1;
+		mask = ~0u;
 	}
-	return false;
+	outbox_own()->seen[from][word] ^= bits & -bits;
+	order_stores();
+	message = word * 32 + (u32)__builtin_ctz(bits);
+	next[from] = message + 1 == MESSAGES ? 0 : (u8)(message + 1);
+	return message;
 }
 
 static INLINE void message_serve(u32 from, u32 message)
@@ -124,18 +140,28 @@ static INLINE void window_count(void)
 		deadline_set(&window, window_began + window_length());
 }
 
+/* Whose turn it is, or this core if none has sent a message. */
+static INLINE u32 sender_find(void)
+{
+	for (u32 i = 0; i < system_table.cpus; i++) {
+		turn = turn + 1 >= system_table.cpus ? 0 : turn + 1;
+		if (turn != core.index && !is_silent(turn))
+			return turn;
+	}
+	return core.index;
+}
+
 /* Between two messages other interrupts are let in, one like this among them. */
 static HOT void messages_take(void)
 {
-	u32 message;
+	u32 from, message;
 
-	for (u32 from = 0; from < system_table.cpus; from++)
-		while (from != core.index && taken < MESSAGES_AT_ONCE &&
-		       message_take(from, &message)) {
-			window_count();
-			message_serve(from, message);
-			work_pause(message);
-		}
+	while (taken < MESSAGES_AT_ONCE && (from = sender_find()) != core.index) {
+		message = message_take(from);
+		window_count();
+		message_serve(from, message);
+		work_pause(message);
+	}
 }
 
 static void interrupt_self(void)
