@@ -40,7 +40,7 @@ void message_send(u32 to, u32 message)
 bool vm_is_alive(const struct vm *which)
 {
 	assert_ptr_equal(which, vm);
-	return vm->state == GANDALF_STATE_RUNNING || vm->state == GANDALF_STATE_PAUSED;
+	return vm->state != GANDALF_STATE_OFF && vm->state != GANDALF_STATE_STOPPED;
 }
 
 void vm_halt(struct vm *which)
@@ -348,6 +348,28 @@ static void a_start_waits_for_the_end_of_a_pause(void **state)
 	assert_int_equal(part_page_of(HOME)->paused[PLACE], 0);
 }
 
+/* The part is down and waits for the end of the pause, but the guest ends first: the whole waits for
+ * the part to say that it has ended, too. */
+static void a_start_that_a_pause_held_back_ends_with_the_guest(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	part_start(vm, FAR, 0x2000);
+	whole_pauses(vm, true);
+	vm->state = GANDALF_STATE_OFF;
+	serve_on(FAR, HOME, MESSAGE_START);
+	turn_of(HOME, GANDALF_STATE_STARTING);
+	whole_ends(vm);
+	assert_false(whole_may_start(vm));
+	turn_of(FAR, GANDALF_STATE_OFF);
+	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
+	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 1);
+	core.index = HOME;
+	assert_true(whole_may_start(vm));
+	assert_int_equal(started, 1);
+}
+
 static void a_sign_of_life_goes_to_the_whole(void **state)
 {
 	(void)state;
@@ -389,6 +411,7 @@ int main(void)
 		TEST(a_part_is_paused_with_the_whole),
 		TEST(what_the_vmm_worked_for_settles_behind_that),
 		TEST(a_start_waits_for_the_end_of_a_pause),
+		TEST(a_start_that_a_pause_held_back_ends_with_the_guest),
 		TEST(a_sign_of_life_goes_to_the_whole),
 		TEST(a_message_about_nobody_is_ignored),
 	};

@@ -96,10 +96,11 @@ void part_is_released(struct vm *vm)
 {
 	if (!vm_is_part(vm) || vm_is_alive(vm))
 		return;
-	if (!start_wanted && !vm->unreleased)
-		part_ends(vm);
-	else if (start_wanted && !whole_is_paused(vm))
+	if (start_wanted && !whole_is_paused(vm))
 		part_begin(vm);
+	/* Also if the start was refused: the whole waits for this. */
+	if (!vm_is_alive(vm) && !start_wanted && !vm->unreleased)
+		part_ends(vm);
 }
 
 /* What has become of the whole: its parts are paused and go down with it. While the VMM works for
@@ -190,8 +191,8 @@ void part_start(const struct vm *vm, u32 cpu, u32 entry)
 {
 	EXPECTS_MASKED();
 	own_page()->start[cpu].guest = vm->index;
-	own_page()->start[cpu].life = life_here(vm);
 	own_page()->start[cpu].entry = entry;
+	own_page()->start[cpu].life = life_here(vm);
 	message_send(cpu, MESSAGE_START);
 }
 
@@ -205,6 +206,8 @@ static void start_serve(u32 from, UNUSED u32 number)
 	if (vm == NULL || !vm_is_part(vm) || page->start[core.index].guest != vm->index)
 		return;
 	start_wanted = true;
+	/* The sender may be about to write another one: the entry, and then the life. So an entry
+	 * that is older than the life is not read, and one that is younger is refused with it. */
 	wanted_life = page->start[core.index].life;
 	wanted_entry = page->start[core.index].entry;
 	part_follows(vm);

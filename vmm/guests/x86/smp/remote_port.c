@@ -17,12 +17,14 @@ void remote_port_ask(struct x86 *x86, u32 port, u32 size, const u32 *value, u32 
 {
 	volatile struct smp_page *page = smp_page_of(core.index);
 	struct smp *smp = x86->smp;
+	u32 next;
 
 	EXPECTS_MASKED();
 	vcpu_count(x86->vcpu, COUNTER_port_accesses);
-	page->port = port << 8 | (value != NULL ? REQUEST_OUT : 0) | size;
-	page->port_value = value != NULL ? *value : 0;
-	page->port_number++;
+	next = page->port_number + 1;
+	page->ports[next % 2].request = port << 8 | (value != NULL ? REQUEST_OUT : 0) | size;
+	page->ports[next % 2].value = value != NULL ? *value : 0;
+	page->port_number = next;
 	x86->due |= SMP_DUE_ASKS;
 	smp->asks_in = value == NULL;
 	smp->asks_size = size;
@@ -49,13 +51,17 @@ bool remote_port_end(struct x86 *x86)
 	return true;
 }
 
-/* A reset of the guest by this access ends this life of it: then nobody waits for the answer. */
+/* A sibling that is started anew may ask for something else while this reads what it has asked for,
+ * and one that has slept asks while others are served. What was read is one request only if the
+ * count, which is written last, is the same before and behind it. If not, its message comes.
+ * A reset of the guest by this access ends this life of it: then nobody waits for the answer. */
 static void port_answer(struct x86 *x86, u32 from)
 {
 	volatile struct smp_page *page = smp_page_of(from), *own = smp_page_of(core.index);
-	u32 request = page->port, number = page->port_number, value = page->port_value;
+	u32 number = page->port_number;
+	u32 request = page->ports[number % 2].request, value = page->ports[number % 2].value;
 
-	if (own->answers[from].number == number)
+	if (own->answers[from].number == number || page->port_number != number)
 		return;
 	if (request & REQUEST_OUT)
 		port_write(x86, (u16)(request >> 8), request & REQUEST_SIZE, value);

@@ -33,8 +33,12 @@ struct smp_page {
 	u32 flush_count;   /* of flushes ever; the last FLUSH_LOG are in the log */
 	struct flush flushes[FLUSH_LOG];
 	/* What a sibling of the first vCPU asks it for: the port << 8 | whether it is an OUT << 7
-	 * | the bytes, and the value of an OUT. number counts requests. */
-	u32 port_number, port, port_value;
+	 * | the bytes, and the value of an OUT. The number counts requests, and says which of the
+	 * two holds the last one: the other is free for the next. */
+	u32 port_number;
+	struct {
+		u32 request, value;
+	} ports[2];
 	/* The first vCPU's answers, by the core that has asked: the number of the last one, and the
 	 * value of an IN. */
 	struct {
