@@ -5,8 +5,8 @@
  * (SDM vol. 3, 8.2). It follows vmm/core/message.h and message.c there; test_model.py checks it,
  * and checks that each mistake named by an #ifdef is found.
  *
- * Further senders would add nothing: each pair of cores has words of its own, and what the reader
- * counts is one number for all messages.
+ * Further senders would add nothing: each pair of cores has words of its own, what the reader
+ * counts is one number for all messages, and senders take turns as messages do.
  *
  *   data         what a message is about: how often it has been sent. The sender writes it.
  *   raised       a bit for each message. The sender writes it.
@@ -16,13 +16,14 @@
  *   window       the deadline at the window's end is set.
  *   alive        the reader takes messages, since its guests exist.
  *   served       the data that the last service of a message has read.
+ *   overtaken    how many others were served while a message waited.
  *
  * What a core has stored itself it reads as it has stored it: raised_own and seen_own.
  *
  * When all is done (the sender has sent what it wanted to, and nothing is on its way to memory) each
  * message must have been served by somebody who has seen its last data: so a service has begun
  * behind each sending, and no wake-up is lost. Nor is any message served more often than it has been
- * sent.
+ * sent. While a message waits each other one is served once at most, however often it is sent.
  */
 
 /* A_LOSS_IS_NONE: only services that nobody has asked for are mistakes. */
@@ -44,6 +45,7 @@ bit raised[MESSAGES], seen[MESSAGES];
 bool pending = false, window = false, alive = false;
 byte taken = 0, events = 0;
 byte sent[MESSAGES], services[MESSAGES]; /* how often */
+byte overtaken[MESSAGES];
 
 /* What is stored by a core and not seen by the other. */
 chan sender_stores = [4] of { mtype, byte, byte };
@@ -139,10 +141,26 @@ inline end_window()
 	}
 }
 
+/* A message is served. */
+inline overtake()
+{
+	overtaken[message] = 0;
+	other = 0;
+	do
+	:: other < MESSAGES && other != message && raised[other] != seen_own[other] ->
+		overtaken[other]++;
+		assert(overtaken[other] < MESSAGES);
+		other++
+	:: other < MESSAGES && (other == message || raised[other] == seen_own[other]) -> other++
+	:: other == MESSAGES -> break
+	od;
+	other = 0
+}
+
 active proctype reader()
 {
 	bit seen_own[MESSAGES];
-	byte message = 0;
+	byte message = 0, looked = 0, next = 0, other = 0;
 
 end:
 	do
@@ -161,14 +179,18 @@ end:
 #endif
 		/* messages_take() */
 		do
-		:: message < MESSAGES && taken < AT_ONCE ->
+		:: looked < MESSAGES && taken < AT_ONCE ->
+			message = (next + looked) % MESSAGES;
 			if
 #ifndef READER_DOES_NOT_LOOK
-			:: raised[message] == seen_own[message] -> message++
+			:: raised[message] == seen_own[message] -> looked++
 			:: else ->
 #else
-			:: message++
+			:: looked++
 			:: true ->
+#endif
+#ifndef READER_BEGINS_WITH_THE_FIRST
+				next = (message + 1) % MESSAGES;
 #endif
 				atomic {
 					taken++;
@@ -189,6 +211,7 @@ end:
 				atomic {
 					services[message]++;
 					assert(services[message] <= sent[message]);
+					overtake();
 					served[message] = data[message]
 				};
 #ifdef READER_SERVES_BEFORE_IT_IS_SEEN
@@ -205,10 +228,10 @@ end:
 				:: atomic { pending -> pending = false }
 				:: skip
 				fi;
-				message = 0
+				looked = 0
 			fi
 		:: else -> break
 		od;
-		message = 0
+		looked = 0
 	od
 }

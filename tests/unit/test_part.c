@@ -370,6 +370,27 @@ static void a_start_that_a_pause_held_back_ends_with_the_guest(void **state)
 	assert_int_equal(started, 1);
 }
 
+/* The idle vCPU is about to start it: what could be paused does not exist yet. */
+static void a_pause_takes_back_a_start_that_is_not_done(void **state)
+{
+	(void)state;
+	part_runs(0x5000);
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	whole_pauses(vm, true);
+	vm->state = GANDALF_STATE_STARTING;
+	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
+	assert_int_equal(halted, 1);
+	assert_int_equal(vm->state, GANDALF_STATE_STARTING); /* until vm_halt() does more than count */
+	vm->state = GANDALF_STATE_OFF;
+	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
+	assert_int_equal(started, 1);
+	core.index = HOME;
+	whole_pauses(vm, false);
+	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
+	assert_int_equal(started, 2);
+	assert_int_equal(vm->entry, 0x5000);
+}
+
 static void a_sign_of_life_goes_to_the_whole(void **state)
 {
 	(void)state;
@@ -412,6 +433,7 @@ int main(void)
 		TEST(what_the_vmm_worked_for_settles_behind_that),
 		TEST(a_start_waits_for_the_end_of_a_pause),
 		TEST(a_start_that_a_pause_held_back_ends_with_the_guest),
+		TEST(a_pause_takes_back_a_start_that_is_not_done),
 		TEST(a_sign_of_life_goes_to_the_whole),
 		TEST(a_message_about_nobody_is_ignored),
 	};

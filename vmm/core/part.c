@@ -103,13 +103,23 @@ void part_is_released(struct vm *vm)
 		part_ends(vm);
 }
 
+/* One that is about to start has no vCPU that could be paused: it starts behind the pause. */
+static void part_waits(struct vm *vm)
+{
+	vm_halt(vm);
+	start_wanted = true;
+}
+
 /* What has become of the whole: its parts are paused and go down with it. While the VMM works for
  * a part neither is done, and part_settles() comes behind that work. */
 static void part_follows(struct vm *vm)
 {
 	if (vm_is_alive(vm) && (own_life != life_of(vm) || start_wanted))
 		vm_halt(vm);
-	else if (vm_is_alive(vm) && whole_is_paused(vm) != (vm->state == GANDALF_STATE_PAUSED))
+	else if (vm->state == GANDALF_STATE_STARTING && whole_is_paused(vm))
+		part_waits(vm);
+	else if (vm_is_alive(vm) && vm->state != GANDALF_STATE_STARTING &&
+		 whole_is_paused(vm) != (vm->state == GANDALF_STATE_PAUSED))
 		vm_pause_with(vm, whole_is_paused(vm));
 	part_is_released(vm);
 }
