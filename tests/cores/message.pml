@@ -13,7 +13,7 @@
  *   seen         the same. The reader writes it; a message is on its way while the two differ.
  *   pending      the reader's interrupt: its local APIC holds one.
  *   taken        messages that the reader has taken in this window, AT_ONCE at most.
- *   window       the deadline at the window's end is set.
+ *   window       the deadline at the end of a window that is full is set.
  *   alive        the reader takes messages, since its guests exist.
  *   served       the data that the last service of a message has read.
  *   overtaken    how many others were served while a message waited.
@@ -131,13 +131,28 @@ inline end_window()
 {
 	d_step {
 		window -> window = false;
-		if
 #ifndef WINDOW_END_FORGETS_THE_REST
-		:: taken == AT_ONCE -> pending = true
+		pending = true;
+#endif
+		taken = 0
+	}
+}
+
+/* window_count(). The window that there was may have passed: no deadline tells of the end of one
+ * that has not been full. */
+inline count_taken()
+{
+	atomic {
+		if
+		:: taken != 0 -> taken = 1
+		:: taken++
+		fi;
+		if
+#ifndef WINDOW_HAS_NO_END
+		:: taken == AT_ONCE -> window = true
 #endif
 		:: else
-		fi;
-		taken = 0
+		fi
 	}
 }
 
@@ -174,9 +189,6 @@ end:
 	:: atomic { pending && !alive -> pending = false }
 	:: end_window()
 	:: atomic { pending && alive -> pending = false };
-#ifdef WINDOW_BEGINS_WITH_THE_INTERRUPT
-		window = true;
-#endif
 		/* messages_take() */
 		do
 		:: looked < MESSAGES && taken < AT_ONCE ->
@@ -192,12 +204,6 @@ end:
 #ifndef READER_BEGINS_WITH_THE_FIRST
 				next = (message + 1) % MESSAGES;
 #endif
-				atomic {
-					taken++;
-#ifndef WINDOW_BEGINS_WITH_THE_INTERRUPT
-					window = true
-#endif
-				};
 #ifndef READER_SERVES_BEFORE_IT_IS_SEEN
 				atomic {
 					seen_own[message] = 1 - seen_own[message];
@@ -207,6 +213,7 @@ end:
 				empty(reader_stores);
 #endif
 #endif
+				count_taken();
 				/* message_serve() */
 				atomic {
 					services[message]++;

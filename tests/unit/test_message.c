@@ -182,6 +182,10 @@ static int start(void **state)
 		send(from, MESSAGES - 1);
 		take();
 	}
+	while (the_deadline->time == TIME_NEVER) {
+		send(LAST, MESSAGES - 1);
+		take();
+	}
 	window_expire();
 	pending = false;
 	served_count = processor.admissions = 0;
