@@ -2,8 +2,8 @@
 """The models of what cores say to each other, checked exhaustively by SPIN.
 
 message.pml is that of messages, epoch.pml that of the epochs of channels between guests of two, and
-relay.pml that of consoles' bytes. Those of a Linux on several CPUs are life.pml, how its parts start
-and end; flush_log.pml, shadows of what another vCPU changes; remote_port.pml, ports.
+relay.pml that of the bytes of consoles. Those of a Linux on several CPUs are life.pml, how its
+parts start and end; flush_log.pml, shadows of what another vCPU changes; remote_port.pml, ports.
 
 Every mistake that the model can be built with must be found, so that a model that says yes to
 everything does not pass.
