@@ -348,8 +348,8 @@ static void a_start_waits_for_the_end_of_a_pause(void **state)
 	assert_int_equal(part_page_of(HOME)->paused[PLACE], 0);
 }
 
-/* The part is down and waits for the end of the pause, but the guest ends first: the whole waits for
- * the part to say that it has ended, too. */
+/* The part is down and waits for the end of the pause, but the guest ends first: the whole waits
+ * for the part to say that it has ended, too. */
 static void a_start_that_a_pause_held_back_ends_with_the_guest(void **state)
 {
 	(void)state;
@@ -380,7 +380,7 @@ static void a_pause_takes_back_a_start_that_is_not_done(void **state)
 	vm->state = GANDALF_STATE_STARTING;
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
 	assert_int_equal(halted, 1);
-	assert_int_equal(vm->state, GANDALF_STATE_STARTING); /* until vm_halt() does more than count */
+	assert_int_equal(vm->state, GANDALF_STATE_STARTING); /* vm_halt() counts here */
 	vm->state = GANDALF_STATE_OFF;
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
 	assert_int_equal(started, 1);
