@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from os.path import normpath
 from pathlib import Path
 from typing import Annotated
 
@@ -89,10 +90,12 @@ class Places:
             ["addr2line", "-e", str(self._path), f"{address - behind:#x}"],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        line = done.stdout.strip().removeprefix("/gandalf/").partition(" ")[0]
-        known = line and not line.startswith("?") and not line.endswith("?")
-        distance = found[1] + behind
-        return f"{found[0]}+{distance:#x}" + (f" ({line})" if known else "")
+        line = done.stdout.strip().partition(" ")[0]
+        text = f"{found[0]}+{found[1] + behind:#x}"
+        if not line or line.startswith("?") or line.endswith("?"):
+            return text
+        # A compiler may have been given a path with a way back in it.
+        return f"{text} ({normpath(line).removeprefix('/gandalf/')})"
 
 
 def places_of(system: System, name: str) -> Places | None:
