@@ -18,11 +18,12 @@ COMMAND_LINE_END = COMMAND_LINE + COMMAND_LINE_SIZE
 LOWEST_KERNEL = 0x100000
 
 # Linux keeps out of the VMM's 64 MiB; uses no instruction that ring 1 has not
-# (SYSENTER, STAC, MWAIT) and no interrupt controller but the 8259; and takes
-# the time stamp counter, which the VMM leaves alone, for its clock.
+# (SYSENTER, STAC, MWAIT) and no interrupt controller but the 8259; takes the
+# time stamp counter, which the VMM leaves alone, for its clock; and does not
+# write to port 0x80 to give old chips time, which each time enters the VMM.
 TOOL_OPTIONS = (
     "reservetop=64M", "clearcpuid=sep,smap,smep,umip", "idle=halt", "noapic", "nolapic",
-    "tsc=reliable",
+    "tsc=reliable", "io_delay=none",
 )  # fmt: skip
 # With several vCPUs it has a local APIC for each, by a driver of ours.
 SMP_OPTIONS = (*(option for option in TOOL_OPTIONS if option != "nolapic"), "apic=gandalf")
