@@ -4,6 +4,7 @@
 # nothing twice, and leaves everything it makes under build/.
 
 SYSTEM ?= systems/default.toml
+PREFIX ?= /usr/local
 ARGS ?=
 
 VENV := build/venv/bin
@@ -16,7 +17,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/build/cache/python
 SUITES := unit asan fuzz mutants preemption cores python boot boot-bounds boot-cores isolation itron measure newcomer bench-test boot-quick measure-quick
 
 .DEFAULT_GOAL := help
-.PHONY: help run build image size bench bench-full check test test-quick mutate clean setup-run setup-test setup-image $(SUITES)
+.PHONY: help run build image install size bench bench-full check test test-quick mutate clean setup-run setup-test setup-image $(SUITES)
 
 help:
 	@echo 'make run      build a system and run it on this terminal'
@@ -24,6 +25,8 @@ help:
 	@echo '                ARGS="--for 20"           options of `gandalf run`'
 	@echo 'make build    build a system'
 	@echo 'make image    make a bootable ISO image of a system'
+	@echo 'make install  install the SDK for applications of your own: `gandalf new`, docs/sdk.md'
+	@echo '                PREFIX=DIR                where (default: $(PREFIX))'
 	@echo 'make test     run everything that proves it; the last line counts tests'
 	@echo 'make test-quick  what finds most of it in five minutes'
 	@echo 'make check    compile without warnings, analyse, check style, types and budgets'
@@ -53,6 +56,9 @@ build: setup-run
 
 image: setup-image
 	@$(GANDALF) image $(SYSTEM)
+
+install: setup-run
+	@$(VENV)/python -m gandalf.sdk.install '$(PREFIX)'
 
 size: setup-run
 	@$(GANDALF) size

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: MIT */
 /*
  * The local APICs of a Linux with several vCPUs, and how these interrupt and start each other. Each
  * vCPU has its registers (SDM vol. 3, section 10.4) at GANDALF_APIC_BASE. The calls are refused

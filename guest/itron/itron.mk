@@ -85,10 +85,11 @@ LINKED_$(1) := $(APPLICATION_OBJECTS) $(addprefix $(APPLICATION)/$(1)/,$(OBJECTS
 $(IMAGE_$(1)): $$(LINKED_$(1)) $(SCRIPT_$(1))
 	@mkdir -p $$(@D)
 	$$(LD) $$(GUEST_LDFLAGS) -T $(SCRIPT_$(1)) -o $$@ $$(LINKED_$(1))
+	@echo "built $$(@:$$(CURDIR)/%=%)"
 endef
 $(foreach port,$(PORTS),$(eval $(call port_rules,$(port))))
 
-clean:
+clean::
 	rm -rf $(APPLICATION) $(foreach port,$(PORTS),$(IMAGE_$(port)))
 
 -include $(wildcard $(APPLICATION)/*.d $(APPLICATION)/*/*.d)

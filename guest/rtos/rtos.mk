@@ -5,11 +5,12 @@
 
 RTOS := $(ROOT)/guest/rtos
 
-# The tree is /gandalf to a debugger, so that no path of this machine gets into an image.
+# The tree is /gandalf to a debugger, so that no path of this machine gets into an image. PATHS has
+# what an application outside of the tree does for its own.
 GUEST_FLAGS := -m32 -march=i686 -Os -std=gnu17 -ffreestanding -fno-pie -fno-stack-protector \
 	-fno-asynchronous-unwind-tables -fcf-protection=none -fno-common -mno-red-zone \
 	-ffunction-sections -fdata-sections -fomit-frame-pointer -MMD -MP \
-	-g -ffile-prefix-map=$(ROOT)=/gandalf \
+	-g -ffile-prefix-map=$(ROOT)=/gandalf $(PATHS) \
 	-nostdinc -isystem $(shell $(CC) -print-file-name=include) \
 	-I$(ROOT)/abi -I$(RTOS) -I$(RTOS)/include
 GUEST_WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wstrict-prototypes \

@@ -3,7 +3,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -56,10 +56,13 @@ class Session:
         return [frame.get("func", "?") for frame in stack]
 
 
+COMMAND = (sys.executable, "-m", "gandalf.cli")
+
+
 @contextmanager
-def debugging(system: Path, guest: str) -> Iterator[Session]:
+def debugging(system: Path, guest: str, command: Sequence[str] = COMMAND) -> Iterator[Session]:
     """Debug a guest of a system. Leaving ends gdb, and the machine with it."""
-    words = [sys.executable, "-m", "gandalf.cli", "gdb", str(system), guest, "--deterministic"]
+    words = [*command, "gdb", str(system), guest, "--deterministic"]
     gdb = GdbController([*words, "--", "--interpreter=mi3", "-nx"])
     try:
         yield Session(gdb)

@@ -19,6 +19,7 @@ MAY_USE = {
     "build": ("base", "description", "guests"),
     "explain": ("base", "build", "console", "description"),
     "run": ("base", "build", "console", "description", "explain"),
+    "sdk": ("base", "build", "guests", "run"),
     "debug": ("base", "build", "description", "run"),
     "measure": ("base", "build", "description", "run"),
     "masked": ("base", "build", "measure", "run"),

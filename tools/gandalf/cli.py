@@ -25,6 +25,8 @@ from gandalf.itron.configurator import itron_configure
 from gandalf.masked.command import masked
 from gandalf.measure.verbs import measure, trace
 from gandalf.run.verbs import console, run
+from gandalf.sdk.create import new
+from gandalf.sdk.verbs import run_tests, sdk
 
 app = typer.Typer(
     help="Checks, builds and runs systems of guests on the Gandalf virtual machine monitor.",
@@ -103,6 +105,9 @@ app.command()(trace)
 app.command()(bench)
 app.command()(itron_configure)
 app.command()(masked)
+app.command()(new)
+app.command()(sdk)
+app.command("test")(run_tests)
 
 
 def _version(wanted: bool) -> None:

@@ -262,7 +262,7 @@ def _systems() -> list[str]:
 
 _C_FOLDERS = [
     "vmm", "guest/rtos", "guest/demo", "guest/freertos", "guest/itron", "guest/tests", "measure",
-    "bench", "guest/linux/control", "tests/itron",
+    "bench", "guest/linux/control", "tests/itron", "guest/application/bare",
 ]  # fmt: skip
 
 

@@ -9,6 +9,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / "build"
 VMM_IMAGE = BUILD / "vmm" / "gandalf.elf"
+# An installed SDK (gandalf.sdk.install) has this file. It has what was built of the tree, and not
+# what it is built from; nothing is written there.
+INSTALLED_MARK = "INSTALLED"
+INSTALLED = (ROOT / INSTALLED_MARK).is_file()
+# The command, and how users call it: PREFIX/bin/gandalf for PREFIX/share/gandalf.
+COMMAND = ROOT.parents[1] / "bin" / "gandalf" if INSTALLED else BUILD / "venv" / "bin" / "gandalf"
 
 
 class UserError(Exception):
@@ -16,12 +22,15 @@ class UserError(Exception):
 
 
 def system_folder(description: Path) -> Path:
-    """Return the folder under build/ for what is built from a system description.
+    """Return the folder for what is built from a system description.
 
-    Descriptions of the same name in different folders of the tree have different ones.
+    It is below the tree's build/, or below one beside a description that is not in the tree.
+    Descriptions of the same name in different folders have different ones.
     """
     path = description.resolve().with_suffix("")
-    if path.parent == ROOT / "systems" or not path.is_relative_to(ROOT):
+    if not path.is_relative_to(ROOT):
+        return path.parent / "build" / path.name
+    if path.parent == ROOT / "systems":
         return BUILD / "systems" / path.name
     base = BUILD if path.is_relative_to(BUILD) else ROOT
     return BUILD / "systems" / "-".join(path.relative_to(base).parts)
@@ -35,10 +44,10 @@ def building() -> Iterator[None]:
     """Keep other processes that build in this tree waiting, so that everything is built once.
 
     Test suites run side by side and share what is under build/. The lock may be taken again by
-    the process that holds it.
+    the process that holds it. An installed SDK is complete, and shares nothing that is built.
     """
     global _held
-    if _held:
+    if _held or INSTALLED:
         yield
         return
     BUILD.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gandalf.base.making import Log, quiet, run_make
 from gandalf.base.paths import (
+    INSTALLED,
     ROOT,
     UserError,
     building,
@@ -50,8 +51,14 @@ class Built:
 def make(folder: Path, *arguments: str, what: str = "", log: Log = quiet) -> None:
     """Run make in a folder; raises UserError with its last lines if it fails.
 
-    what: is logged as being built, if it is not there already.
+    what: is logged as being built, if it is not there already. An installed SDK has no sources of
+    it, which UserError says as well.
     """
+    if INSTALLED:
+        raise UserError(
+            f"{what[:1].upper()}{what[1:]} is built from Gandalf's own tree, and this is an "
+            "installed SDK: do this in a clone."
+        )
     with building():
         done = run_make(folder, *arguments, what=what, log=log)
     if done.returncode:
@@ -60,13 +67,14 @@ def make(folder: Path, *arguments: str, what: str = "", log: Log = quiet) -> Non
 
 
 def build_vmm(profile: Profile | None = None, log: Log = quiet) -> Path:
-    """Build the VMM, whole or for a profile; returns its image.
+    """Build the VMM, whole or for a profile; returns its image, which an installed SDK has.
 
     Raises UserError if it is too large for its place.
     """
     chosen = profile or find_profile(FULL)
     path = chosen.image
-    make(ROOT / "vmm", *arguments(chosen), what="the VMM", log=log)
+    if not INSTALLED:
+        make(ROOT / "vmm", *arguments(chosen), what="the VMM", log=log)
     try:
         image = read_vmm(path)
     except (OSError, ImageError) as error:
@@ -99,6 +107,11 @@ def build_kernels(description: Path, log: Log) -> None:
 
 def _build_image(path: Path, log: Log) -> None:
     """Build one file that a description names. Raises UserError with the reason if it fails."""
+    if INSTALLED and builder(path) is not None:
+        raise UserError(
+            f"{shown(path)} is built in Gandalf's own tree, and this is an installed SDK: copy it "
+            "from a clone, and name it with ./ in front."
+        )
     variant = kernel_variant(path)
     if variant is not None:
         linux_kernel.build_kernel(variant, ROOT, log)

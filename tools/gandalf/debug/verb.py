@@ -153,13 +153,13 @@ def _machine(built: Built, deterministic: bool) -> Iterator[tuple[Emulator, Path
             machine.stop()
 
 
-def _gdb(port: int, image: Path, arguments: list[str]) -> int:
-    """Run gdb on this terminal, and return its exit status."""
+def _gdb(port: int, image: Path, folder: Path, arguments: list[str]) -> int:
+    """Run gdb on this terminal, and return its exit status. folder: has sources that it finds."""
     program = shutil.which("gdb")
     if program is None:
         raise UserError("There is no gdb; install it (Debian's name: gdb), or give --port.")
     commands = ("set architecture i386", f"set substitute-path /gandalf {ROOT}",
-                f"target remote {_HOST}:{port}")  # fmt: skip
+                f"directory {folder}", f"target remote {_HOST}:{port}")  # fmt: skip
     words = [word for command in commands for word in ("-ex", command)]
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for gdb
     try:
@@ -203,5 +203,6 @@ def gdb(
             _serve(*work)
             return
         threading.Thread(target=_serve, args=work, daemon=True).start()
-        status = _gdb(listener.getsockname()[1], image, arguments or [])
+        port = listener.getsockname()[1]
+        status = _gdb(port, image, system.resolve().parent, arguments or [])
     raise typer.Exit(status)

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from gandalf.base.making import Log, quiet
-from gandalf.base.paths import BUILD, ROOT
+from gandalf.base.paths import BUILD, INSTALLED, ROOT
 from gandalf.build.build import make
 
 PACER = BUILD / "measure" / "pace.so"
@@ -15,9 +15,11 @@ PACER = BUILD / "measure" / "pace.so"
 def build_pacer(log: Log = quiet, program: str = "qemu-system-i386") -> Path | None:
     """Return the plug-in, built; None if this QEMU does not take it.
 
-    It uses functions that QEMU's binary happens to export, and a release may have others.
+    It uses functions that QEMU's binary happens to export, and a release may have others. An
+    installed SDK has it.
     """
-    make(ROOT / "measure", str(PACER), what="QEMU's pacer", log=log)
+    if not INSTALLED:
+        make(ROOT / "measure", str(PACER), what="QEMU's pacer", log=log)
     # A QEMU that is not there is the emulator's to report.
     found = shutil.which(program)
     return PACER if found is None or _is_taken(found) else None
