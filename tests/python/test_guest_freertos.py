@@ -326,25 +326,6 @@ def test_documented_limits() -> None:
         assert f"at most {numbers['GANDALF_CONSOLE_CHUNK']}" in documented_cells(name)
 
 
-def test_documented_shared_page(tmp_path: Path) -> None:
-    rows = re.findall(r"^\| (\d+) \| `(\w+)` \| (\d) \|", ABI_TEXT, flags=re.MULTILINE)
-    structure = re.search(r"struct gandalf_shared \{(.*?)\n\};", HEADER, flags=re.DOTALL)
-    assert structure is not None
-    names = re.findall(r"uint\d+_t (\w+);", structure[1])
-    assert [name for _, name, _ in rows] == names
-    checks = "\n".join(
-        f"_Static_assert(__builtin_offsetof(struct gandalf_shared, {name}) == {offset}"
-        f' && sizeof(((struct gandalf_shared *)0)->{name}) == {size}, "{name}");'
-        for offset, name, size in rows
-    )
-    source = tmp_path / "check.c"
-    source.write_text(f'#include "gandalf.h"\n{checks}\n')
-    subprocess.run(
-        ["gcc", "-m32", "-ffreestanding", "-fsyntax-only", f"-I{ROOT / 'abi'}", str(source)],
-        check=True,
-    )
-
-
 def test_documented_commands() -> None:
     tables = [DEMO / "commands.h", FREERTOS / "crash.c"]
     names = [re.findall(r'\{ "(\w+)", "', path.read_text()) for path in tables]
