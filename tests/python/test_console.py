@@ -30,12 +30,27 @@ from gandalf.console.console import Colouring, KeyFilter
         ([b"\x01a"], b"\x01a", False),
         ([b"\x01\x01x"], b"\x01\x01x", False),
         ([b"x\x03\x04"], b"x\x03\x04", False),
+        ([b"x\x01my", b"\x01", b"mz"], b"xyz", False),
     ],
 )
 def test_keys(pieces: list[bytes], passed: bytes, left: bool) -> None:
     keys = KeyFilter()
     assert b"".join(keys.feed(piece) for piece in pieces) == passed
     assert keys.left is left
+
+
+@pytest.mark.parametrize(
+    ("keys", "muted"),
+    [
+        (b"\x01m", True), (b"\x01M", True), (b"\x01m\x01m", False), (b"m", False),
+        (b"\x01mvi\x01a", True), (b"\x01m\x01n", False), (b"\x01m\x01h", False),
+        (b"\x01m\x01\x01", False),
+    ],
+)  # fmt: skip
+def test_keys_that_mute(keys: bytes, muted: bool) -> None:
+    passing = KeyFilter()
+    passing.feed(keys)
+    assert passing.muted is muted
 
 
 def test_names_get_colours() -> None:
@@ -77,7 +92,7 @@ if sys.argv[2] == "crash":
     def alive(): raise RuntimeError("a bug")
 print("started", flush=True)
 seconds = float(sys.argv[3]) if len(sys.argv) > 3 else None
-print(connect(line, lambda: read_line(line), ["linux"], seconds, alive).name)
+print(connect(line, lambda: read_line(line), ["linux", "vmm"], seconds, alive).name)
 """
 
 
@@ -134,6 +149,26 @@ def test_the_terminal_is_restored(tmp_path: Path, way: str) -> None:
 def _child_of(parent: int) -> int:
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
     return int(children[0])
+
+
+def test_others_are_muted_while_the_user_wants_it(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, "leave")
+    terminal.wait_for_raw()
+    os.write(terminal.machine, b"\r\n[console linux has the keyboard]\r\n~ # ")
+    terminal.child.expect(rb"~ # ")
+    terminal.child.send(b"\x01mvi\r")
+    received = b""
+    while len(received) < 3:
+        received += os.read(terminal.machine, 100)
+    assert received == b"vi\r"  # and nothing else of the keys
+    os.write(terminal.machine, b"\r\x1b[K[vmm] a line\r\n~ # edited")
+    terminal.child.expect(rb"edited")
+    assert b"a line" not in (terminal.child.before or b"")
+    terminal.child.send(b"\x01m")
+    terminal.child.expect(rb"\r\x1b\[K\x1b\[\d+m\[vmm\]\x1b\[0m a line\r\n~ # edited")
+    terminal.child.send(b"\x01x")
+    terminal.child.expect(b"LEFT")
+    terminal.close()
 
 
 def test_bytes_pass_both_ways(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 """Connects the user's terminal to a machine's serial port.
 
 The VMM itself multiplexes its consoles and understands Ctrl-A n and Ctrl-A h, so
-that any terminal program works. This one adds a way out (Ctrl-A x), colours the
-names of the other consoles, and leaves the terminal as it found it, whatever
-happens.
+that any terminal program works. This one adds a way out (Ctrl-A x) and a way to be
+alone (Ctrl-A m), colours the names of the other consoles, and leaves the terminal as
+it found it, whatever happens.
 """
 
 import os
@@ -20,10 +20,12 @@ from contextlib import contextmanager
 from enum import Enum
 from types import FrameType
 
+from gandalf.console.mute import Mute
+
 CTRL_A = b"\x01"
 KEYS = (
-    "Ctrl-A n: next console gets the keyboard   Ctrl-A h: help   Ctrl-A a: send Ctrl-A   "
-    "Ctrl-A x: leave"
+    "Ctrl-A n: next console gets the keyboard   Ctrl-A m: mute the others, or hear them again   "
+    "Ctrl-A h: help   Ctrl-A a: send Ctrl-A   Ctrl-A x: leave"
 )
 # How long the start of what may be a console's name is held back.
 _PATIENCE = 0.05
@@ -43,11 +45,15 @@ class Ending(Enum):
 
 
 class KeyFilter:
-    """Passes keys on, except Ctrl-A x, which leaves."""
+    """Passes keys on, except Ctrl-A x, which leaves, and Ctrl-A m, which mutes or ends that.
+
+    Other keys behind Ctrl-A, but for `a`, have the VMM say something, and so end that, too.
+    """
 
     def __init__(self) -> None:
         self._prefix = False
         self.left = False
+        self.muted = False
 
     def feed(self, keys: bytes) -> bytes:
         """Return what of the keys goes to the machine. A Ctrl-A waits for the key after it."""
@@ -57,6 +63,11 @@ class KeyFilter:
             if self._prefix and key in (b"x", b"X"):
                 self.left = True
                 return passed
+            if self._prefix and key in (b"m", b"M"):
+                self._prefix, self.muted = False, not self.muted
+                continue
+            if self._prefix and key != b"a":
+                self.muted = False
             if key == CTRL_A and not self._prefix:
                 self._prefix = True
                 continue
@@ -150,20 +161,32 @@ class _Bridge:
         self._watch = watch
         self._line, self._line_in, self._read, self._keyboard = line, keys, read, keyboard
         self._colouring = Colouring(names) if os.isatty(1) else None
+        self._mute = Mute(names)
         self._keys = KeyFilter()
         self._outgoing = b""
         self.idle = False
 
-    def _show(self, data: bytes) -> None:
+    def _write(self, data: bytes) -> None:
         if data:
             write_all(1, self._colouring.feed(data) if self._colouring else data)
-        if added := self._watch(data):
+
+    def _show(self, data: bytes) -> None:
+        self._write(self._mute.feed(data) if data else self._mute.idle())
+        added = self._watch(data)
+        if added and self._mute.on:
+            self._mute.hold(added)
+        elif added:
             write_all(1, added)
+
+    def _press(self, keys: bytes) -> None:
+        """Take keys of the user's."""
+        self._outgoing += self._keys.feed(keys)
+        self._write(self._mute.want(self._keys.muted))
 
     def _wait(self, timeout: float) -> tuple[list[int], bool]:
         watched = [self._line, *([self._keyboard] if self._keyboard is not None else [])]
         writable = [self._line_in] if self._outgoing else []
-        if self._colouring and self._colouring.held:
+        if (self._colouring and self._colouring.held) or self._mute.waits:
             timeout = min(timeout, _PATIENCE)
         ready, can_write, _ = select.select(watched, writable, [], timeout)
         if not ready and self._colouring:
@@ -183,7 +206,7 @@ class _Bridge:
             self._show(data)
         if self._keyboard is not None and self._keyboard in ready:
             keys = os.read(self._keyboard, 4096)
-            self._outgoing += self._keys.feed(keys)
+            self._press(keys)
             if self._keys.left or not keys:
                 return Ending.LEFT
         if can_write:

@@ -123,6 +123,31 @@ class Demultiplexer:
             self._held = self._held[taken:]
         return output
 
+    @property
+    def settled(self) -> bool:
+        """Tell whether no byte waits for others, and no line is half drawn again."""
+        return not self._held and not self._again
+
+    def flush(self) -> list[tuple[str, bytes]]:
+        """Take what waits as the focused console's: the VMM would have sent the rest at once."""
+        output: list[tuple[str, bytes]] = []
+        self._again = b""
+        while self._held:
+            self._held = self._held[self._take_own(output) :]
+        return output
+
+    def line(self) -> tuple[bytes, bytes]:
+        """Return what takes the focused console's line from the screen, and draws it again.
+
+        As the VMM does it: a line that is too long stays, and goes on below.
+        """
+        line = self._lines[self.focus]
+        if not line.shown:
+            return b"", b""
+        if len(line.shown) > _LINE_SIZE:
+            return _BREAK, b""
+        return (_ERASE if line.escape is _Escape.NONE else _CANCEL + _ERASE), line.shown
+
     def _leads(self) -> list[bytes]:
         """Return what the VMM may put in front of an insertion here."""
         line = self._lines[self.focus]
