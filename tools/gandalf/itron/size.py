@@ -62,9 +62,12 @@ def _sizes(path: Path) -> tuple[int, int, int]:
 
 
 def _dependencies(file: Path) -> set[Path]:
-    """Return the files of the tree that an object was compiled from."""
+    """Return the files of the tree that an object was compiled from, in the folder of the kernel.
+
+    A compiler's cache may give them relative to that.
+    """
     words = re.sub(r"\\\n", " ", file.read_text()).split(":", 1)[1].split("\n", 1)[0].split()
-    paths = {Path(word).resolve() for word in words}
+    paths = {(_ITRON / word).resolve() for word in words}
     return {path for path in paths if path.is_relative_to(ROOT) and not path.is_relative_to(BUILD)}
 
 
