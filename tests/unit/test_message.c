@@ -467,6 +467,69 @@ static void none_is_left_when_the_window_ends_amid_the_messages(void **state)
 	assert_int_equal(served_count, 40);
 }
 
+static u32 depth, deepest;
+
+/* Others send all the time, and the reader is interrupted wherever that can be. */
+static void senders_never_rest(void)
+{
+	if (++depth > deepest)
+		deepest = depth;
+	assert_true(depth <= 1);
+	if (served_count + 1 < AT_ONCE)
+		send(served_count % 2 == 0 ? FIRST : LAST, served_count % MESSAGES);
+	take();
+	depth--;
+}
+
+/* A VMM stack has room for one interrupt amid the messages, and not for one in each of those. */
+static void an_interrupt_amid_messages_begins_no_more_of_them(void **state)
+{
+	(void)state;
+	depth = deepest = 0;
+	processor.admit = senders_never_rest;
+	send(FIRST, 1);
+	take();
+	assert_int_equal(deepest, 1);
+	assert_int_equal(served_count, 2);
+	for (u32 i = 0; i < AT_ONCE; i++) {
+		send(SECOND, i);
+		take();
+	}
+	assert_int_equal(served_count, AT_ONCE);
+	assert_int_equal(deepest, 1);
+}
+
+static void preemption(void)
+{
+	static struct vcpu other = {.state = VCPU_RUNNING};
+	struct vcpu *preempted = core.current;
+
+	processor.admit = NULL;
+	send(LAST, 7);
+	send(LAST, 8);
+	take();
+	assert_int_equal(served_count, 2);
+	/* Another vCPU has the core now: what is left comes to its stack. */
+	core.current = &other;
+	assert_true(pending);
+	take();
+	assert_int_equal(served_count, 3);
+	core.current = preempted;
+}
+
+/* What was sent while the messages of a vCPU were interrupted does not wait for that vCPU. */
+static void none_waits_for_a_vcpu_that_was_preempted_amid_messages(void **state)
+{
+	struct vcpu *preempted = core.current;
+
+	(void)state;
+	processor.admit = preemption;
+	send(FIRST, 1);
+	take();
+	assert_int_equal(served_count, 3);
+	assert_false(preempted->takes_messages);
+}
+
 static void interrupt_in_a_pause(void)
 {
 	assert_true(served_count > 0);
@@ -483,10 +546,11 @@ static void other_interrupts_are_let_in_between_two(void **state)
 	send(FIRST, 31);
 	send(LAST, 32);
 	take();
-	assert_int_equal(served_count, 6);
-	assert_int_equal(processor.admissions, 6);
+	assert_int_equal(served_count, 5);
+	/* Those that came in a pause were taken without one. */
+	assert_int_equal(processor.admissions, 3);
 	expect_served(0, FIRST, 30);
-	for (u32 i = 1; i < 6; i++)
+	for (u32 i = 1; i < 5; i++)
 		for (u32 j = 0; j < i; j++)
 			assert_true(served[i].from != served[j].from ||
 				    served[i].number != served[j].number);
@@ -494,7 +558,7 @@ static void other_interrupts_are_let_in_between_two(void **state)
 	core.pauses = false;
 	send(FIRST, 30);
 	take();
-	assert_int_equal(processor.admissions, 6);
+	assert_int_equal(processor.admissions, 3);
 }
 
 static void another_vector_is_only_ended(void **state)
@@ -651,6 +715,8 @@ int main(void)
 		TEST(a_window_that_is_not_full_costs_no_deadline),
 		TEST(none_is_left_when_the_window_ends_amid_the_messages),
 		TEST(other_interrupts_are_let_in_between_two),
+		TEST(an_interrupt_amid_messages_begins_no_more_of_them),
+		TEST(none_waits_for_a_vcpu_that_was_preempted_amid_messages),
 		TEST(another_vector_is_only_ended),
 		TEST(messages_wait_for_a_core_to_begin),
 		TEST(all_are_the_others_that_run),

@@ -151,22 +151,45 @@ static INLINE u32 sender_find(void)
 	return core.index;
 }
 
-/* Between two messages other interrupts are let in, one like this among them. */
-static HOT void messages_take(void)
-{
-	u32 from, message;
-
-	while (taken < MESSAGES_AT_ONCE && (from = sender_find()) != core.index) {
-		message = message_take(from);
-		window_count();
-		message_serve(from, message);
-		work_pause(message);
-	}
-}
-
 static void interrupt_self(void)
 {
 	apic_interrupt(apic_own_id(), VECTOR_APIC_MESSAGE);
+}
+
+/* Takes the next message, and does what it asks for. Returns false if there is none, or if this
+ * window has had its share. */
+static INLINE bool message_take_next(void)
+{
+	u32 from, message;
+
+	if (taken >= MESSAGES_AT_ONCE || (from = sender_find()) == core.index)
+		return false;
+	message = message_take(from);
+	window_count();
+	message_serve(from, message);
+	return true;
+}
+
+/*
+ * Between two messages other interrupts are let in, one like this among them. That one is on the
+ * same VMM stack, which has room for one, and not for as many as others can send. So it takes one
+ * message, lets nothing in, and leaves the others to those that it has interrupted. These may have
+ * to wait for an RTOS that runs first, which some of the messages may be for. For that there is
+ * another interrupt.
+ */
+static HOT void messages_take(void)
+{
+	struct vcpu *vcpu = core.current;
+
+	if (vcpu->takes_messages) {
+		if (message_take_next())
+			interrupt_self();
+		return;
+	}
+	vcpu->takes_messages = true;
+	while (message_take_next())
+		work_pause(message);
+	vcpu->takes_messages = false;
 }
 
 /* There may be more of them. */

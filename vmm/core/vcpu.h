@@ -86,6 +86,7 @@ struct vcpu {
 	u32 turn;            /* the lower half of core_ran() when its turn began */
 	bool interruptible;  /* the VMM works for it with interrupts enabled */
 	bool working;        /* it is interrupted while the VMM works for it (work.h) */
+	bool takes_messages; /* on its VMM stack, interrupted or not (message.c) */
 	struct gandalf_shared *shared;
 	/* For an RTOS: the linear address of its memory, and the highest offset in it at which the
 	 * frame of a handler may be. */
