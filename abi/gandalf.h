@@ -159,12 +159,12 @@
 #define GANDALF_VECTORS 64
 
 /*
- * The state in which an RTOS starts. It begins in ring 1 at its ELF entry point, with the
- * interrupt flag 0. CS holds GANDALF_RTOS_CODE; DS, ES, FS, GS and SS hold GANDALF_RTOS_DATA. Both
- * segments begin where the guest's memory is mapped, so an RTOS is linked at 0, which is ordinary
- * memory. They end behind the guest's memory and its channels. EAX holds GANDALF_ENTRY_MAGIC.
- * EBX and ESP hold the address of struct gandalf_shared, which is the start of the last page of the
- * guest's memory.
+ * The state in which an RTOS starts, at its ELF entry point, in ring 1, or in ring 3 where the VMM
+ * alone is privileged: bits 0 and 1 of its selectors are the ring. CS holds GANDALF_RTOS_CODE; DS,
+ * ES, FS, GS and SS hold GANDALF_RTOS_DATA. Both segments begin where the guest's memory is mapped,
+ * so an RTOS is linked at 0, which is ordinary memory. They end behind the guest's memory and its
+ * channels (in ring 3 its pages do). EAX holds GANDALF_ENTRY_MAGIC. EBX and ESP hold the address of
+ * struct gandalf_shared, which is the start of the guest's last page. The interrupt flag is 0.
  */
 #define GANDALF_RTOS_CODE 0x61
 #define GANDALF_RTOS_DATA 0x69
@@ -185,8 +185,8 @@ struct gandalf_shared {
 	/* The virtual IF: 0 or GANDALF_INTERRUPT_FLAG. The guest writes it. The VMM clears it when
 	 * it delivers an interrupt or an exception. */
 	uint32_t interrupt_flag;
-	/* For Linux: the linear address of the last page fault that was delivered. The VMM
-	 * writes it. */
+	/* For Linux, and for an RTOS in ring 3: the linear address of the last page fault that
+	 * was delivered. The VMM writes it. */
 	uint32_t cr2;
 	/* For an RTOS: not 0 while an interrupt waits for the flag. The VMM writes it. A Linux
 	 * learns the same by the fault on the alias. */

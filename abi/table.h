@@ -10,7 +10,7 @@
 #define GANDALF_TABLE_H
 
 #define GANDALF_TABLE_MAGIC 0x54464447 /* "GDFT" */
-#define GANDALF_TABLE_VERSION 6
+#define GANDALF_TABLE_VERSION 7
 
 #define GANDALF_GUESTS_MAXIMUM 9
 #define GANDALF_CPUS_MAXIMUM 8
@@ -32,6 +32,10 @@
 #define GANDALF_PORT_LIMIT 0x1000
 /* The most bytes that the VMM writes at the end of a Linux's command line: ten digits and a 0. */
 #define GANDALF_COMMAND_LINE_ROOM 11
+
+/* Values of gandalf_table.levels: how many levels of privilege VMM and guests use. */
+#define GANDALF_LEVELS_RINGS 4 /* guests' kernels are in ring 1 */
+#define GANDALF_LEVELS_TWO 2   /* the VMM alone is privileged */
 
 /* Values of gandalf_guest.kind. */
 #define GANDALF_KIND_RTOS 1
@@ -117,7 +121,8 @@ struct gandalf_table_channel {
 
 struct gandalf_table {
 	uint32_t magic;           /* GANDALF_TABLE_MAGIC */
-	uint32_t version;         /* GANDALF_TABLE_VERSION */
+	uint16_t version;         /* GANDALF_TABLE_VERSION */
+	uint16_t levels;          /* GANDALF_LEVELS_...: which kind of VMM it is for */
 	uint32_t table_size;      /* sizeof(struct gandalf_table) */
 	uint32_t module_size;     /* table and images together */
 	uint32_t checksum;        /* CRC-32 of the table with this field 0 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Functions that need the CPU only, and so work under the VMM and without it: reading the time
- * stamp counter and passing time.
+ * stamp counter and the ring, and passing time.
  */
 #ifndef CPU_H
 #define CPU_H
@@ -14,6 +14,15 @@ static inline uint64_t time_stamp(void)
 
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return (uint64_t)high << 32 | low;
+}
+
+/* Returns the ring that this code is in: 1 under the VMM, or 3 where that alone is privileged. */
+static inline uint32_t cpu_ring(void)
+{
+	uint16_t code;
+
+	__asm__("movw %%cs, %0" : "=r"(code));
+	return code & 3;
 }
 
 /* Holds the CPU for about a thousand instructions. PAUSE, reading the time or a short loop would

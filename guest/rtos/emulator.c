@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "cpu.h"
+
 /* The leaf in which an emulator gives its name, and the beginning of QEMU's
  * "TCGTCGTCGTCG". Without an emulator EBX is something else. */
 #define CPUID_HYPERVISOR 0x40000000
@@ -17,4 +19,9 @@ bool emulator_is_qemu(void)
 
 	__asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
 	return b == CPUID_TCG;
+}
+
+bool emulator_stops_outside(void)
+{
+	return cpu_ring() == 3 || !emulator_is_qemu();
 }

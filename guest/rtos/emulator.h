@@ -13,4 +13,10 @@
  */
 bool emulator_is_qemu(void);
 
+/*
+ * Returns whether something stops an access outside of the guest's memory. In ring 3 that is its
+ * own address space, in ring 1 its segments' limits.
+ */
+bool emulator_stops_outside(void);
+
 #endif

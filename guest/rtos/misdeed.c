@@ -102,8 +102,8 @@ static void commit_jump_vmm(void)
 	__asm__ volatile("ljmp %0, $0" : : "i"(SELECTOR_FOREIGN));
 }
 
-/* Jumps behind the end of the guest's own code segment. Every emulator checks the
- * limit in a far transfer. */
+/* Jumps behind the end of the guest's memory. Every emulator checks the limit of the code segment
+ * in a far transfer. */
 static void commit_jump_outside(void)
 {
 	const struct {
@@ -205,7 +205,7 @@ const struct misdeed misdeeds[] = {
 
 bool misdeed_possible(const struct misdeed *misdeed)
 {
-	return !misdeed->needs_limits || !emulator_is_qemu();
+	return !misdeed->needs_limits || emulator_stops_outside();
 }
 
 const struct misdeed *misdeed_find(const char *name)

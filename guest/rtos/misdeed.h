@@ -13,7 +13,7 @@ struct misdeed {
 	const char *text; /* what the misdeed does, for a list */
 	/* Commits it, and returns only if the VMM let it pass. */
 	void (*commit)(void);
-	/* True if nothing but segment limits stops it. */
+	/* True if nothing but segment limits stops it, where those are what keeps an RTOS in. */
 	bool needs_limits;
 };
 
@@ -21,7 +21,7 @@ struct misdeed {
 extern const struct misdeed misdeeds[];
 
 /* Returns whether the misdeed is stopped here. QEMU's TCG does not enforce segment
- * limits, so what only they stop would reach its target there. */
+ * limits, so what only they stop would reach its target there. In ring 3 pages stop it. */
 bool misdeed_possible(const struct misdeed *misdeed);
 
 /* Returns the misdeed of that name, or NULL if there is none. */

@@ -2,14 +2,15 @@
 /*
  * Test guest: the exceptions that an RTOS can provoke reach its handlers with the
  * frame of the CPU. Not among them: #NM (the VMM's, for the lazy switch of the
- * FPU), #AC (ring 3 only), #PF (an RTOS has no pages), #MC, #DF, #TS, #NP.
+ * FPU), #AC (for processes only), #MC, #DF, #TS, #NP.
  */
 #include "guest.h"
 
 #define FLAG_TRAP "0x100"
 
 enum {
-	DE = 0, DB = 1, BP = 3, OF = 4, BR = 5, UD = 6, SS = 12, GP = 13, MF = 16, XM = 19,
+	DE = 0, DB = 1, BP = 3, OF = 4, BR = 5, UD = 6, SS = 12, GP = 13, PF = 14, MF = 16,
+	XM = 19,
 };
 
 static uint32_t provoked_eip; /* label 9 of the last provocation */
@@ -20,7 +21,7 @@ static void check(uint32_t vector, uint32_t error, uint32_t eip)
 	expect_equal(exception.vector, vector);
 	expect_equal(exception.error, error);
 	expect_equal(exception.eip, eip);
-	expect_equal(exception.cs, GANDALF_RTOS_CODE);
+	expect_equal(exception.cs, own_code());
 	expect_equal(exception.flag, 0);
 }
 
@@ -103,25 +104,37 @@ static void test_null_stack(void)
 	check(GP, 0, provoked_eip);
 }
 
-/* No gate may be used by INT from ring 1 but those of the hypercall, 3 and 4. */
+/* No gate may be used by INT but those of the hypercall, 3 and 4. */
 static void test_software_interrupt(void)
 {
 	EXCEPTION_PROVOKE("movl $9f, %0\n9:\tint $0x30", : "=m"(provoked_eip));
 	check(GP, 0x30 * 8 + 2, provoked_eip);
 }
 
-static void test_beyond_limit(void)
+/* Checks the exception of an access beyond its memory: by its segment's limit it is the given one,
+ * and by its pages a page fault of a user, which tells the address. */
+static void check_beyond(uint32_t vector)
 {
-	if (emulator_is_qemu()) {
+	if (cpu_ring() != 3) {
+		check(vector, 0, provoked_eip);
+		return;
+	}
+	check(PF, 4, provoked_eip);
+	expect_equal(shared_page->cr2, shared_page->memory_size);
+}
+
+static void test_beyond_its_memory(void)
+{
+	if (!emulator_stops_outside()) {
 		tap_skip("QEMU does not enforce segment limits");
 		return;
 	}
 	EXCEPTION_PROVOKE("movl $9f, %0\n9:\tmovl (%1), %%eax",
 			  : "=m"(provoked_eip) : "r"(shared_page->memory_size) : "eax");
-	check(GP, 0, provoked_eip);
+	check_beyond(GP);
 	EXCEPTION_PROVOKE("movl $9f, %0\n9:\tmovl %%ss:-2(%1), %%eax",
 			  : "=m"(provoked_eip) : "r"(shared_page->memory_size) : "eax");
-	check(SS, 0, provoked_eip);
+	check_beyond(SS);
 }
 
 static void test_x87(void)
@@ -186,7 +199,7 @@ static const struct tap_test tests[] = {
 	{ "bad-selector", test_bad_selector },
 	{ "null-stack", test_null_stack },
 	{ "software-interrupt", test_software_interrupt },
-	{ "beyond-limit", test_beyond_limit },
+	{ "beyond-its-memory", test_beyond_its_memory },
 	{ "x87", test_x87 },
 	{ "sse", test_sse },
 	{ "stack", test_stack },

@@ -55,13 +55,23 @@ uint32_t handler_run(struct handler_frame *frame)
 	return interrupt_return_flag;
 }
 
-void handlers_install(void)
+static void install_from(uint32_t first)
 {
 	static struct gandalf_handlers handlers;
 
-	for (uint32_t i = 0; i < GANDALF_VECTORS; i++)
+	for (uint32_t i = first; i < GANDALF_VECTORS; i++)
 		handlers.entry[i] = (uint32_t)handler_entries + i * ENTRY_SIZE;
 	handlers_register(&handlers);
+}
+
+void handlers_install(void)
+{
+	install_from(0);
+}
+
+void interrupts_install(void)
+{
+	install_from(EXCEPTIONS);
 }
 
 void time_spin(uint32_t microseconds)

@@ -6,6 +6,7 @@
 #ifndef GUEST_H
 #define GUEST_H
 
+#include "cpu.h"
 #include "emulator.h"
 #include "rtos.h"
 #include "tap.h"
@@ -18,8 +19,20 @@ struct handler_frame {
 	uint32_t eip, cs, eflags;
 };
 
-/* Registers a handler for every vector. */
+/* Return the selectors that the guest starts with: the ABI's, with the ring that it is in. */
+static inline uint32_t own_code(void)
+{
+	return (GANDALF_RTOS_CODE & ~3U) | cpu_ring();
+}
+
+static inline uint32_t own_data(void)
+{
+	return (GANDALF_RTOS_DATA & ~3U) | cpu_ring();
+}
+
+/* Registers a handler for every vector, or for those that are no exceptions. */
 void handlers_install(void);
+void interrupts_install(void);
 
 /* Called by every interrupt's handler; NULL: nothing but the count. */
 extern void (*interrupt_hook[GANDALF_VECTORS])(struct handler_frame *frame);

@@ -93,7 +93,7 @@ static void test_frame(void)
 			   "i"(GANDALF_INTERRUPT_FLAG)
 			 : "memory", "cc");
 	expect(seen.eip >= start && seen.eip < end);
-	expect_equal(seen.cs, GANDALF_RTOS_CODE);
+	expect_equal(seen.cs, own_code());
 	expect_equal(seen.flag, 0);
 	expect(seen.latency < time_ticks(PERIOD));
 	timer_end();

@@ -10,11 +10,11 @@
 #define NP 11
 #define SS 12
 
-/* Its own, with a requested privilege level that leaves them usable in ring 1. */
+/* Its own, with a requested privilege level that leaves them usable in its ring, 1 or 3. */
 static bool is_own(uint32_t selector)
 {
-	return (selector & ~1U) == (GANDALF_RTOS_DATA & ~1U) ||
-	       (selector & ~1U) == (GANDALF_RTOS_CODE & ~1U);
+	return (selector & ~cpu_ring()) == (GANDALF_RTOS_DATA & ~3U) ||
+	       (selector & ~cpu_ring()) == (GANDALF_RTOS_CODE & ~3U);
 }
 
 static void check(uint32_t selector, bool allowed)
@@ -50,7 +50,7 @@ static void load_ds(uint32_t selector)
 static void load_ss(uint32_t selector)
 {
 	EXCEPTION_PROVOKE("movw %w0, %%ss", : : "r"(selector));
-	check(selector, selector == GANDALF_RTOS_DATA);
+	check(selector, selector == own_data());
 }
 
 static void load_all(void (*load)(uint32_t), uint32_t end)

@@ -27,6 +27,13 @@ def copy_build(origin: Path, folder: Path) -> None:
         path.write_text(f"{path.with_suffix('.o')}:{needs}")
 
 
+def substitute(path: Path, old: str, new: str) -> None:
+    """Put a mistake into a file of the VMM."""
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+
+
 def changed_sources(name: str, origin: Path, change: Callable[[Path], object]) -> Path:
     """Copy what the VMM is built from and change it; returns the folder.
 

@@ -37,6 +37,14 @@ FEW_INSTRUCTIONS = 100_000_000
 PATIENCE = 200
 HACKBENCH = "hackbench -g 2 -l 20"
 DEFAULT = ROOT / "systems" / "default.toml"
+FOUR, TWO_LEVEL = "four", "two-level"
+
+
+class World:
+    """What keeps kernels from processes in the systems that are described here (--rings)."""
+
+    rings = FOUR
+
 
 DEMO = """\
 [[guest]]
@@ -97,9 +105,14 @@ priority = {priority}
 """
 
 
-def describe(name: str, *guests: str, memory: str = "256M", rings: str = "four") -> Path:
-    """Write a description under build/ and return its path. rings: as descriptions have it."""
-    path = BUILD / "boot" / f"boot-{name}.toml"
+def describe(name: str, *guests: str, memory: str = "256M", rings: str | None = None) -> Path:
+    """Write a description under build/ and return its path.
+
+    rings: as descriptions have it; without it, what the option --rings says.
+    """
+    rings = rings or World.rings
+    folder = "boot" if rings == FOUR else f"boot-{rings}"
+    path = BUILD / folder / f"boot-{name}.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     machine = f'[machine]\nmemory = "{memory}"\nrings = "{rings}"\n'
     path.write_text("\n".join([machine, *guests]))

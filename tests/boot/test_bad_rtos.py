@@ -4,6 +4,7 @@
 The demo commits each misdeed of guest/rtos/misdeed.c while Linux runs hackbench, and the guests
 bad-*.elf commit them again from a bare start, seven beside one Linux. What only segment limits
 prevent is refused by the demo here, because QEMU does not enforce them; tests/isolation has it.
+With --rings two-level pages prevent it, and it is tried, too.
 """
 
 import re
@@ -14,7 +15,7 @@ import pytest
 from gandalf.base.paths import ROOT
 from gandalf.explain.watch import ReportWatch
 
-from .systems import DEMO, PATIENCE, Boot, describe, linux, rtos_guest
+from .systems import DEMO, PATIENCE, TWO_LEVEL, Boot, World, describe, linux, rtos_guest
 
 _FOUND = re.findall(
     r'\{ "([a-z-]+)",\s*"[^"]*",\s*\w+,\s*(true|false) \}',
@@ -41,6 +42,10 @@ REASONS = {
     "return-vmm": UNHANDLED,
     "triple-fault": r"its stack is outside its memory",
 }
+if World.rings == TWO_LEVEL:
+    FAULT = r"page fault \(#PF\) without a handler: it (reads|writes) [0-9a-f]+"
+    REASONS |= dict.fromkeys(["bad-handler", "jump-outside", *NEED_LIMITS], FAULT)
+    NEED_LIMITS = []
 # However far the machine runs until the test looks again, the misdeed comes in the middle.
 BACKGROUND = "while [ ! -e /tmp/enough ]; do hackbench -g 2 -l 20; done"
 # With Linux and a heartbeat these are the nine guests that a system may have.

@@ -105,6 +105,19 @@ def test_what_an_image_lacks_is_refused(
     refused(describe(f"profile-without-{name}", *guests), profile, sentence)
 
 
+@pytest.mark.parametrize(
+    ("rings", "profile", "sentence"),
+    [
+        ("four", "two-level", "it needs VMM version 7, 4 levels."),
+        ("two-level", "shared", "it needs VMM version 7, 2 levels."),
+        ("two-level", "full", "it needs VMM version 7, 2 levels."),
+    ],
+)
+def test_an_image_of_other_levels_refuses_a_system(rings: str, profile: str, sentence: str) -> None:
+    description = describe(f"profile-levels-{rings}-{profile}", linux(), DEMO, rings=rings)
+    refused(description, profile, f"The system: {sentence}")
+
+
 def test_an_image_without_channels_refuses_them() -> None:
     refused(two_rtoses(CHANNEL), "rtos", "this VMM lacks channels")
 

@@ -131,6 +131,7 @@ static void module_make(void)
 		module.bytes[i] = (u8)(i * 7);
 	table->magic = GANDALF_TABLE_MAGIC;
 	table->version = GANDALF_TABLE_VERSION;
+	table->levels = GANDALF_LEVELS_RINGS;
 	table->table_size = sizeof(*table);
 	table->module_size = sizeof(module);
 	table->guest_count = 3;

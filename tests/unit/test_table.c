@@ -67,6 +67,8 @@ struct fault {
 	(TABLE(images[0]) + number * sizeof(struct gandalf_image) + \
 	 offsetof(struct gandalf_image, field))
 #define CHANNEL(field) (TABLE(channels[0]) + offsetof(struct gandalf_table_channel, field))
+/* The version and the levels of privilege, as one word. */
+#define VERSION(version, levels) ((version) | GANDALF_LEVELS_##levels << 16)
 #define SIZE ((u32)sizeof(struct gandalf_table))
 
 #define TRUNCATED "The system: the boot module is truncated"
@@ -74,8 +76,9 @@ struct fault {
 
 static const struct fault faults[] = {
 	{ TABLE(magic), 0, "not a compiled system" },
-	{ TABLE(version), 0, "compiled for another VMM: version 0" },
-	{ TABLE(version), GANDALF_TABLE_VERSION + 1, "version 7." },
+	{ TABLE(version), 0, "it needs VMM version 0, 0 levels." },
+	{ TABLE(version), VERSION(GANDALF_TABLE_VERSION + 1, RINGS), "version 8, 4 levels." },
+	{ TABLE(version), VERSION(GANDALF_TABLE_VERSION, TWO), "version 7, 2 levels." },
 	{ TABLE(table_size), SIZE - 4, "The system: table_size is 0x" },
 	{ TABLE(table_size), UINT32_MAX, "The system: table_size is 0x" },
 	{ TABLE(module_size), SIZE - 1, TRUNCATED },

@@ -97,6 +97,11 @@ _BOUNDS = tuple(
                  "latency", "masked")
 )  # fmt: skip
 _SEVERAL = ("tests/boot/test_cores.py", "tests/boot/test_smp.py")
+# Those that are run once more where the VMM alone is privileged (docs/two-level.md has the others).
+_TWO_LEVEL = tuple(
+    f"tests/boot/test_{name}.py"
+    for name in ("bad_rtos", "channel", "doorbell", "float", "turns", "watchdog")
+)
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,10 @@ SUITES: dict[str, Suite] = {
         "tests/boot", *(f"--ignore={file}" for file in (*_BOUNDS, *_SEVERAL)),
     ),)),
     "boot-bounds": Suite(600, (_pytest(*_BOUNDS),)),
+    "boot-two-level": Suite(300, (
+        _pytest(*_TWO_LEVEL, "--rings", "two-level"),
+        _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level"),
+    )),
     "boot-cores": Suite(500, (_pytest(*_SEVERAL),)),
     "bench-test": Suite(400, (_pytest("tests/bench"),)),
     "isolation": Suite(260, (_pytest("tests/isolation"),)),

@@ -13,6 +13,7 @@
 #include "lib/format.h"
 #include "lib/owner.h"
 #include "lib/string.h"
+#include "privilege.h"
 
 enum { INTERRUPTS = 16, UART_PORTS = 8, BAUD_MAXIMUM = 115200 };
 
@@ -124,8 +125,8 @@ static void check_header(const struct gandalf_table *table, u32 available)
 		fail("the boot module is truncated to %u bytes.", available);
 	if (table->magic != GANDALF_TABLE_MAGIC)
 		fail("the boot module is not a compiled system description.");
-	if (table->version != GANDALF_TABLE_VERSION)
-		fail("it is compiled for another VMM: version %u.", table->version);
+	if (table->version != GANDALF_TABLE_VERSION || table->levels != PRIVILEGE_LEVELS)
+		fail("it needs VMM version %u, %u levels.", table->version, table->levels);
 	if (table->module_size < sizeof(*table) || table->module_size > available)
 		fail("the boot module is truncated: it had %u bytes.", table->module_size);
 	if (table_checksum(table) != table->checksum)

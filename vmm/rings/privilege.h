@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "abi/table.h"
 #include "arch/ia32/register.h"
 #include "lib/types.h"
 
@@ -12,6 +13,8 @@
 struct vcpu_privilege {
 };
 
+/* What the table says of a system that is for this VMM. */
+#define PRIVILEGE_LEVELS GANDALF_LEVELS_RINGS
 /* The ring of a guest's kernel: the RPL of its selectors, and the DPL of the gate of hypercalls. */
 #define PRIVILEGE_KERNEL 1u
 /* The code segment of a gate that enters a guest's kernel. */

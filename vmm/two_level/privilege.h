@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "abi/table.h"
 #include "arch/ia32/register.h"
 #include "lib/types.h"
 
@@ -14,6 +15,8 @@ struct vcpu_privilege {
 	bool in_process; /* the view of a process is loaded, and not its kernel's */
 };
 
+/* What the table says of a system that is for this VMM. */
+#define PRIVILEGE_LEVELS GANDALF_LEVELS_TWO
 /* The ring of a guest's kernel: the RPL of its selectors, and the DPL of the gate of hypercalls. */
 #define PRIVILEGE_KERNEL 3u
 /* The code segment of the gate of system calls, which the VMM hands on. */

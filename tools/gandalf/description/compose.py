@@ -24,6 +24,7 @@ from gandalf.description.description import (
 )
 from gandalf.description.guests import Loaded
 from gandalf.description.layout import Region, align_up
+from gandalf.description.levels import TWO_LEVEL
 from gandalf.description.table import Table, TableChannel, TableGuest, TableImage
 
 # Of each image from the start of the module, so that copies are fast.
@@ -150,6 +151,7 @@ def compose(checked: Checked) -> bytes:
         console_baud=uart.baud if uart else 0,
         focus=system.focus(),
         flags=_table_flags(system.machine),
+        levels=abi()["LEVELS_TWO" if system.machine.rings == TWO_LEVEL else "LEVELS_RINGS"],
         guests=tuple(guests),
         images=tuple(images),
         channels=tuple(channels),

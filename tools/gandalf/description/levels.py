@@ -19,10 +19,6 @@ def check_levels(system: System) -> None:
         )  # fmt: skip
     for base, guest in system.located():
         if not isinstance(guest, LinuxGuest):
-            system.mistake(
-                f'{guest.name} is an RTOS, which `rings = "{TWO_LEVEL}"` has no room for so far: '
-                "remove it, or `rings`.", (*base, "kind"), rings,
-            )  # fmt: skip
             continue
         if guest.mode == "dedicated":
             system.mistake(
@@ -34,9 +30,4 @@ def check_levels(system: System) -> None:
             system.mistake(
                 f'Remove `strict_tls` of {guest.name}: with `rings = "{TWO_LEVEL}"` pages keep '
                 "all guests from reading the VMM.", (*base, "strict_tls"), rings,
-            )  # fmt: skip
-        if guest.control:
-            system.mistake(
-                f'Remove `control` of {guest.name}: with `rings = "{TWO_LEVEL}"` it is alone.',
-                (*base, "control"), rings,
             )  # fmt: skip

@@ -77,6 +77,7 @@ class Table:
     console_baud: int
     focus: int
     flags: int = 0
+    levels: int = 4
     cpus: int = 1
     guests: tuple[TableGuest, ...] = ()
     images: tuple[TableImage, ...] = field(default=())

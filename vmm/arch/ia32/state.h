@@ -28,7 +28,7 @@ struct vcpu_processor {
 	u32 cr0;       /* real CR0 for the next return: cr0_guest, and TS for the lazy FPU */
 	u32 saved_esp; /* VMM stack pointer while switched out */
 	u32 cr0_guest; /* real CR0 without what the lazy switch of the FPU adds */
-	u32 cr3;       /* real CR3; 0 for an RTOS, which runs in any address space */
+	u32 cr3;       /* real CR3; 0 for an RTOS that runs in any address space (rings) */
 	/* The guest's registers, at the top of the VMM stack, where an entry puts them. NULL for
 	 * the idle vCPU, which never leaves the VMM. */
 	struct frame *frame;

@@ -9,8 +9,9 @@
 #include "core/core.h"
 
 /* Runs the vCPU to, and returns when from is switched to again. The caller has loaded the debug
- * registers before if they are used (processor_prepare()). An RTOS runs in whatever address space
- * is loaded, since all of them map it, so that switching to it costs no CR3 load. */
+ * registers before if they are used (processor_prepare()). Where rings are used an RTOS runs
+ * in whatever address space is loaded, since all of them map it, so that switching to it costs no
+ * CR3 load. */
 static inline void switch_vcpu(struct vcpu *from, struct vcpu *to)
 {
 	u32 cr3 = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RTOS guests. All of an RTOS's memory is mapped in every address space, and
- * its segments begin there, so the VMM reads and writes it with plain pointers
- * after one comparison with its size.
+ * RTOS guests. All of an RTOS's memory is mapped in every address space, so the VMM reads and
+ * writes it with plain pointers after one comparison with its size. Where the RTOS itself has it is
+ * said in rtos_space.h.
  */
 #include "arch/ia32/entry.h"
 #include "arch/ia32/exception.h"
@@ -20,8 +20,14 @@
 #include "lib/owner.h"
 #include "lib/string.h"
 #include "masked_state.h"
+#include "rtos_space.h"
 
-enum { TYPE_CODE_RING_1 = 0xbb, TYPE_DATA_RING_1 = 0xb3, OPCODE_IRET = 0xcf };
+/* Bits 40 to 47 of its segments' descriptors: P, DPL, S, type. */
+enum { TYPE_CODE = 0x9b | PRIVILEGE_KERNEL << 5, TYPE_DATA = 0x93 | PRIVILEGE_KERNEL << 5 };
+/* Its selectors, with the ring that it is in. */
+enum { SELECTOR_CODE = GANDALF_RTOS_CODE | PRIVILEGE_KERNEL,
+       SELECTOR_DATA = GANDALF_RTOS_DATA | PRIVILEGE_KERNEL };
+enum { OPCODE_IRET = 0xcf };
 /* Bytes of console input or output after which interrupts are let in. */
 #define CONSOLE_STEP 4u
 /* The number of ports that are opened before more urgent guests are let run again. */
@@ -110,7 +116,7 @@ APART static void rtos_finish_return(struct vcpu *vcpu)
 	struct frame *frame = vcpu->frame;
 	const u32 *stack = (const u32 *)(vcpu->linear + frame->esp);
 
-	if (frame->esp > vcpu->frame_last || (stack[1] & 0xffff) != GANDALF_RTOS_CODE)
+	if (frame->esp > vcpu->frame_last || (stack[1] & 0xffff) != SELECTOR_CODE)
 		return;
 	vcpu_count(vcpu, COUNTER_returns);
 	frame->eip = stack[0];
@@ -313,18 +319,19 @@ static void rtos_start(struct vcpu *vcpu)
 {
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	struct frame *frame = switch_prepare(vcpu);
-	u32 base = vcpu->vm->linear;
-	u32 limit = guest->memory_size + vcpu->vm->channel_bytes - 1;
+	u32 base = rtos_space_base(vcpu->vm);
+	u32 limit = rtos_space_limit(guest->memory_size + vcpu->vm->channel_bytes);
 
 	memset(vcpu->rtos->handlers, 0, sizeof(vcpu->rtos->handlers));
+	rtos_space_start(vcpu);
 	vcpu->tables->gdt[GANDALF_RTOS_CODE / 8] =
-		segment_descriptor(base, limit, TYPE_CODE_RING_1, true);
+		segment_descriptor(base, limit, TYPE_CODE, true);
 	vcpu->tables->gdt[GANDALF_RTOS_DATA / 8] =
-		segment_descriptor(base, limit, TYPE_DATA_RING_1, true);
+		segment_descriptor(base, limit, TYPE_DATA, true);
 	for (u32 i = 0; i < guest->port_range_count; i++)
 		rtos_allow_ports(vcpu, &guest->port_ranges[i]);
-	frame->cs = GANDALF_RTOS_CODE;
-	frame->ds = frame->es = frame->fs = frame->gs = frame->ss = GANDALF_RTOS_DATA;
+	frame->cs = SELECTOR_CODE;
+	frame->ds = frame->es = frame->fs = frame->gs = frame->ss = SELECTOR_DATA;
 	frame->eip = vcpu->vm->entry;
 	frame->esp = frame->ebx = guest->memory_size - GANDALF_PAGE_SIZE;
 	frame->eax = GANDALF_ENTRY_MAGIC;
@@ -337,7 +344,7 @@ static void rtos_stop(struct vcpu *vcpu)
 }
 
 static const struct vcpu_operations rtos_operations = {
-	.page_fault = rtos_trap, .general_protection = rtos_trap, .trap = rtos_trap,
+	.page_fault = RTOS_SPACE_PAGE_FAULT, .general_protection = rtos_trap, .trap = rtos_trap,
 	.interrupt = rtos_interrupt, .deliver = rtos_deliver, .console = rtos_console,
 	.start = rtos_start, .stop = rtos_stop, .instruction = rtos_instruction,
 };
@@ -360,7 +367,7 @@ static bool rtos_create(struct vm *vm)
 	hypercall_give(vcpu);
 	rtos->vcpu = vcpu;
 	rtos_timer_init(rtos, vm->guest->priority);
-	return true;
+	return rtos_space_create(vm);
 }
 
 static const struct guest_kind rtos_kind = {
