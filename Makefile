@@ -14,7 +14,7 @@ SUITE := $(VENV)/python -m gandalf.suite
 # Python's compiled files stay out of the source folders.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/cache/python
 
-SUITES := unit asan fuzz mutants preemption cores python boot boot-bounds boot-cores boot-two-level isolation itron measure newcomer bench-test boot-quick measure-quick
+SUITES := unit asan fuzz mutants preemption cores python boot boot-bounds boot-cores boot-self-checking isolation itron measure newcomer bench-test boot-quick boot-two-level measure-quick
 
 .DEFAULT_GOAL := help
 .PHONY: help run build image install size bench bench-full check test test-quick mutate clean setup-run setup-test setup-image $(SUITES)

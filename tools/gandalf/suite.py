@@ -97,11 +97,13 @@ _BOUNDS = tuple(
                  "latency", "masked")
 )  # fmt: skip
 _SEVERAL = ("tests/boot/test_cores.py", "tests/boot/test_smp.py")
-# Those that are run once more where the VMM alone is privileged (docs/two-level.md has the others).
+# Those that are run once more where the VMM alone is privileged, by `make boot-two-level`
+# (docs/two-level.md has the others). Of these `make test` has the guests that check themselves.
 _TWO_LEVEL = tuple(
     f"tests/boot/test_{name}.py"
     for name in ("bad_rtos", "channel", "doorbell", "float", "turns", "watchdog")
 )
+_SELF_CHECKING = _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level")
 
 
 @dataclass(frozen=True)
@@ -117,10 +119,7 @@ SUITES: dict[str, Suite] = {
         "tests/boot", *(f"--ignore={file}" for file in (*_BOUNDS, *_SEVERAL)),
     ),)),
     "boot-bounds": Suite(600, (_pytest(*_BOUNDS),)),
-    "boot-two-level": Suite(300, (
-        _pytest(*_TWO_LEVEL, "--rings", "two-level"),
-        _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level"),
-    )),
+    "boot-self-checking": Suite(50, (_SELF_CHECKING,)),
     "boot-cores": Suite(500, (_pytest(*_SEVERAL),)),
     "bench-test": Suite(400, (_pytest("tests/bench"),)),
     "isolation": Suite(260, (_pytest("tests/isolation"),)),
@@ -147,6 +146,7 @@ PARTS: dict[str, Suite] = {
     "boot-quick": Suite(150, (_pytest(
         "tests/boot/test_default.py", "tests/boot/test_dedicated.py", "tests/boot/test_watchdog.py",
     ),)),
+    "boot-two-level": Suite(300, (_SELF_CHECKING, _pytest(*_TWO_LEVEL, "--rings", "two-level"))),
     "measure-quick": Suite(30, (_pytest("tests/measure/test_plugin.py"),)),
 }  # fmt: skip
 QUICK = ("boot-quick", "python", "check", "measure-quick", "asan", "unit")
