@@ -11,11 +11,16 @@ from pathlib import Path
 
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.build.build import make
+from gandalf.build.profile import FULL
+
+SMP = "smp"  # the profile that has all that several CPUs can use
 
 
-def build_debug(sources: Path = ROOT, folder: Path = BUILD / "vmm-debug") -> Path:
+def build_debug(
+    sources: Path = ROOT, folder: Path = BUILD / "vmm-debug", profile: str = FULL
+) -> Path:
     """Build the debug VMM from the tree or a copy of it; returns the image."""
-    make(sources / "vmm", "-j2", "DEBUG=1", f"BUILD={folder}")
+    make(sources / "vmm", "-j2", "DEBUG=1", f"PROFILE={profile}", f"BUILD={folder}")
     return folder / "gandalf.elf"
 
 
@@ -48,7 +53,13 @@ def changed_sources(name: str, origin: Path, change: Callable[[Path], object]) -
     return folder
 
 
-def changed_debug(name: str, change: Callable[[Path], object]) -> Path:
+def build_debug_for_smp() -> Path:
+    """Build the debug VMM of the tree for guests with several vCPUs; returns the image."""
+    return build_debug(folder=BUILD / "vmm-debug-smp", profile=SMP)
+
+
+def changed_debug(name: str, change: Callable[[Path], object], profile: str = FULL) -> Path:
     """Build a changed debug VMM; returns its image."""
-    folder = changed_sources(name, build_debug().parent, change)
-    return build_debug(folder, folder / "build")
+    origin = build_debug() if profile == FULL else build_debug_for_smp()
+    folder = changed_sources(name, origin.parent, change)
+    return build_debug(folder, folder / "build", profile)

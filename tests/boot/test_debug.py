@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from gandalf.base.paths import ROOT
+from gandalf.build.profile import FULL
 
-from .changed import build_debug, changed_debug
+from .changed import SMP, build_debug, build_debug_for_smp, changed_debug
 from .systems import DEMO, PATIENCE, Boot, describe, linux
 from .test_guests import BAD_KERNELS, NO_GATE, pc
+from .test_smp import describe_smp, online
 
 MUTATIONS = ROOT / "tests" / "fuzz" / "mutations"
 COMMAND = "\tu64 now = rdtsc();\n"  # of the console's status
@@ -91,7 +93,25 @@ def test_guests_that_are_managed_break_nothing(debug: Path) -> None:
         machine.counters("rtos")
 
 
-def with_change(name: str, source: str, old: str, new: str) -> Path:
+def test_a_linux_with_two_cpus_breaks_nothing() -> None:
+    """Nor does what its cores say to each other: its console, a CPU that goes and comes back."""
+    description = describe_smp("debug-smp", 2, "control = true")
+    with Boot.start(description, vmm=build_debug_for_smp()) as machine:
+        machine.wait_for_shell()
+        assert online(machine) == "0-1"
+        machine.hackbench()
+        assert "2024" in machine.shell("taskset -c 1 hwclock -r")
+        machine.shell("echo 0 > /sys/devices/system/cpu/cpu1/online")
+        machine.shell("echo 1 > /sys/devices/system/cpu/cpu1/online")
+        assert online(machine) == "0-1"
+        machine.shell("gandalfctl restart beat")
+        machine.kernel_is_sane()
+        machine.vmm("stop linux", r"^guest linux stopped: by command\n")
+        machine.start_linux()
+        assert online(machine) == "0-1"
+
+
+def with_change(name: str, source: str, old: str, new: str, profile: str = FULL) -> Path:
     """Build a debug VMM of which a line is another."""
 
     def change(folder: Path) -> None:
@@ -100,7 +120,7 @@ def with_change(name: str, source: str, old: str, new: str) -> Path:
         assert text.count(old) == 1
         path.write_text(text.replace(old, new))
 
-    return changed_debug(name, change)
+    return changed_debug(name, change, profile)
 
 
 def test_a_write_to_what_the_machine_has_in_common_is_a_panic() -> None:
@@ -109,6 +129,14 @@ def test_a_write_to_what_the_machine_has_in_common_is_a_panic() -> None:
     with Boot.start(describe("debug-machine", DEMO, memory="64M"), vmm=vmm) as machine:
         machine.next_latency()
         machine.vmm("status", r"what the machine has in common has changed at [0-9a-f]+")
+
+
+def test_a_write_of_another_core_is_a_panic() -> None:
+    """It is made to change what all have in common when its vCPU of Linux is started."""
+    start = "\tstart_wanted = true;\n\t/* The sender may"
+    vmm = with_change("machine-smp", "core/part.c", start, "\ttime_tsc_khz++;\n" + start, SMP)
+    with Boot.start(describe_smp("debug-machine-smp", 2), vmm=vmm) as machine:
+        machine.expect("vmm", r"what the machine has in common has changed at [0-9a-f]+", PATIENCE)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@
 #include "debug/must.h"
 #include "guests/x86/x86.h"
 #include "lib/owner.h"
+#include "siblings.h"
 
 OF_CORE u32 entries_looked_at;
 
@@ -40,8 +41,9 @@ static void leaf_check(const struct x86 *x86, u32 linear, u32 entry, bool kernel
 			must((entry & PTE_G) != 0 || shadow->local_kernel || shadow->syncing,
 			     "the kernel half has a local entry that is not known", linear, entry);
 		}
-	} else if (frame == (shadow->apic & PTE_FRAME) && frame != 0) {
-		must(x86->dedicated, "a shared guest sees the local APIC", linear, entry);
+	} else if (shadow->apic != 0 && frame == apic_frame(shadow, shadow->apic & PTE_FRAME)) {
+		must(x86->dedicated || x86_has_siblings(x86),
+		     "a guest sees a local APIC that has none", linear, entry);
 		may |= PTE_PCD;
 	} else {
 		must(frame == shadow->nothing, "an entry names memory that is not the guest's",

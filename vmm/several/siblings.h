@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The other vCPUs of a Linux guest, for those files of guests/x86 that do not care. A vCPU of a
- * guest that has several has struct smp (guests/x86/smp/smp.h): a local APIC, and siblings on other
- * cores. The first has the mainboard as well. In an image for guests with one vCPU
- * single/siblings.h takes the place of this.
+ * Leads files of guests/x86, which know one vCPU, to what a guest with several needs beside it.
+ * Each vCPU of such a guest has struct smp (guests/x86/smp/smp.h), which is a local APIC and its
+ * part in what it does with its siblings on other cores. The first vCPU also has the mainboard. In
+ * an image for guests with one vCPU single/siblings.h takes the place of this.
  */
 #pragma once
 
@@ -11,56 +11,57 @@
 #include "guests/x86/smp/smp.h"
 #include "guests/x86/upcall.h"
 
-/* The frame that the guest reads where it has mapped its local APIC: that of its registers. */
+/* Returns the frame that the guest reads where it has mapped its local APIC. It has the registers
+ * of the virtual one. */
 static inline u32 apic_frame(const struct shadow *shadow, u32 frame)
 {
 	return frame + shadow->apic_distance;
 }
 
-/* Whether an interrupt waits for the vCPU that has this mainboard: of the 8259s, or of its local
- * APIC. */
+/* Returns whether an interrupt of the 8259s, or of its local APIC, waits for the vCPU that has this
+ * mainboard. */
 static inline bool interrupt_waits(const struct board *board)
 {
-	return board->x86->smp == NULL ? pic_pending(&board->pic) >= 0
-				       : smp_interrupt_waits(board->x86);
+	return x86_has_siblings(board->x86) ? smp_interrupt_waits(board->x86)
+					   : pic_pending(&board->pic) >= 0;
 }
 
-/* Takes the one that comes first. */
+/* Takes the interrupt that comes first, and returns its vector. */
 static inline unsigned interrupt_acknowledge(struct x86 *x86)
 {
-	return x86->smp == NULL ? line_acknowledge(x86->board) : smp_acknowledge(x86);
+	return x86_has_siblings(x86) ? smp_acknowledge(x86) : line_acknowledge(x86->board);
 }
 
 /* Does a store to the page of the local APIC. */
 static inline void apic_store(struct x86 *x86, u32 offset, u32 value)
 {
-	if (x86->smp == NULL)
-		upcall_apic_write(x86, offset, value);
-	else
+	if (x86_has_siblings(x86))
 		smp_apic_store(x86, offset, value);
+	else
+		upcall_apic_write(x86, offset, value);
 }
 
-/* Serves what is due and no chip of the mainboard; false: it is one. */
+/* Serves what is due if it is no chip of the mainboard. Returns false if it is one. */
 static inline bool due_is_of_siblings(struct x86 *x86, u8 due)
 {
-	return x86->smp != NULL && smp_due(x86, due);
+	return x86_has_siblings(x86) && smp_due(x86, due);
 }
 
 /* Does a HLT with interrupts disabled. */
 static inline void halt_for_ever(struct x86 *x86)
 {
-	if (x86->smp == NULL)
-		vm_power_off(x86->vm);
-	else
+	if (x86_has_siblings(x86))
 		smp_park(x86);
+	else
+		vm_power_off(x86->vm);
 }
 
 /* Asks the first vCPU, which has the mainboard, for an access to a port: an OUT of *value, or an IN
  * if value is NULL, by an instruction of `length` bytes. The vCPU then waits for the answer, which
- * ends the instruction. False: this vCPU is the first. */
+ * ends the instruction. Returns false, and has asked nobody, if this vCPU is the first. */
 static inline bool port_is_asked(struct x86 *x86, u32 port, u32 size, const u32 *value, u32 length)
 {
-	if (x86->smp == NULL || x86->board != NULL)
+	if (!x86_has_siblings(x86) || smp_is_first(x86->smp))
 		return false;
 	remote_port_ask(x86, port, size, value, length);
 	return true;
@@ -69,32 +70,32 @@ static inline bool port_is_asked(struct x86 *x86, u32 port, u32 size, const u32 
 /* Does to this vCPU's shadow what others have flushed, before it emulates anything. */
 static inline void flushes_follow(struct x86 *x86)
 {
-	if (x86->smp != NULL)
+	if (x86_has_siblings(x86))
 		flush_log_follow(x86);
 }
 
 /* Tells the others of a flush. */
 static inline void flush_tell(struct x86 *x86, u32 directory, u32 start, u32 end)
 {
-	if (x86->smp != NULL)
+	if (x86_has_siblings(x86))
 		flush_log_add(x86, directory, start, end);
 }
 
-/* Whether the vCPU must not go on: it waits for its answer, or has halted for ever. */
+/* Returns whether the vCPU must not go on, since it waits for its answer or has halted for ever. */
 static inline bool siblings_hold(struct x86 *x86)
 {
 	return (x86->due & (SMP_DUE_ASKS | SMP_DUE_PARKED)) != 0 && smp_hold(x86);
 }
 
-/* The vCPU starts, and ends. */
+/* Prepare what the vCPU does with its siblings when it starts, and end that when it stops. */
 static inline void siblings_start(struct x86 *x86)
 {
-	if (x86->smp != NULL)
+	if (x86_has_siblings(x86))
 		smp_start(x86);
 }
 
 static inline void siblings_stop(struct x86 *x86)
 {
-	if (x86->smp != NULL)
+	if (x86_has_siblings(x86))
 		smp_stop(x86);
 }

@@ -46,12 +46,12 @@ static bool access_may_fill(const struct frame *frame)
 }
 
 /* Fills the guest's shadow at an address, and returns whether the guest's tables allowed it. The
- * idle vCPU has no operations and no guest's memory. */
+ * idle vCPU has no guest, and no operations. */
 static bool access_fill(u32 address)
 {
 	struct vcpu *vcpu = core.current;
 
-	return vcpu->operations != NULL && vcpu->operations->fill != NULL &&
+	return vcpu != &idle_vcpu && vcpu->operations->fill != NULL &&
 	       vcpu->operations->fill(vcpu, address);
 }
 

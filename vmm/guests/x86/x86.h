@@ -22,6 +22,7 @@ struct x86 {
 	struct vcpu *vcpu;
 	struct board *board;     /* the mainboard that it is plugged into */
 	bool dedicated;          /* has the CPU to itself: IOPL 1, real IF, direct gates */
+	bool siblings;           /* its guest has other vCPUs: smp is its part of them */
 	/* On a shared CPU. armed: the traps for an interrupt that waits are laid (linux.c).
 	 * interrupt_waits: pic_pending() >= 0. due: the chips that have to be looked at before
 	 * the guest goes on, BOARD_DUE_... slept: the guest was halted when one became due. */
@@ -49,7 +50,7 @@ struct x86 {
 	u32 direct_count;
 	u8 direct_vectors[X86_DIRECT_VECTORS];
 	struct shadow shadow;
-	struct smp *smp;         /* what a vCPU with siblings has (guests/x86/smp), or NULL */
+	struct smp *smp;         /* what a vCPU with siblings has (guests/x86/smp) */
 	struct frame tls_frame;  /* at the last flip; the same again is a fault of the guest's */
 	u64 tls[SEGMENT_TLS_ENTRIES]; /* strict TLS: descriptors as the guest set them */
 };
@@ -61,6 +62,12 @@ void x86_set_descriptor(struct x86 *x86, u32 index, u64 descriptor);
 /* Shows the other half of the TLS segments that the faulting instruction may use, at a #GP of a
  * guest with strict TLS. Returns false if that was tried already, or there is no other half. */
 MUST_CHECK bool x86_flip_tls(struct x86 *x86);
+
+/* Whether the vCPU's guest has others. In an image for guests with one vCPU nothing asks. */
+static inline bool x86_has_siblings(const struct x86 *x86)
+{
+	return x86->siblings;
+}
 
 /* Is a point in long work for a guest with direct gates, at which the guest's interrupts come.
  * Behind it the guest may have changed anything (upcall_point()). On a shared CPU it does nothing,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shadows of a Linux's vCPUs, kept right without stopping anyone. Each core's page has a log of
- * what its vCPU has flushed. Linux itself interrupts those of its CPUs that use the address space
- * now; they then load CR3 or execute INVLPG, which the VMM emulates, and before it emulates
+ * Keeps the shadows of a Linux's vCPUs right without stopping any of them. Each core's page has a
+ * log of what its vCPU has flushed. Linux itself interrupts those of its CPUs that use the address
+ * space now; they then load CR3 or execute INVLPG, which the VMM emulates, and before it emulates
  * anything it follows the logs. A CPU that does not use the space learns of the flush when it next
  * loads CR3, by the same rule.
  */

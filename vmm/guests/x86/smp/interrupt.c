@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The local APIC of a Linux's vCPU: its timer, its registers, which the guest reads in a page of
- * its own, and the interrupts that vCPUs send each other.
+ * Gives a vCPU of Linux its local APIC: the timer, the registers, which the guest reads in a page
+ * of its own, and the interrupts that vCPUs send each other.
  */
 #include "core/hypercall.h"
 #include "core/work.h"
@@ -17,7 +17,7 @@ bool smp_interrupt_waits(const struct x86 *x86)
 	const struct local_apic *apic = &x86->smp->apic;
 
 	return local_apic_pending(apic) >= 0 ||
-	       (x86->board != NULL && local_apic_takes_external(apic) &&
+	       (smp_is_first(x86->smp) && local_apic_takes_external(apic) &&
 		pic_pending(&x86->board->pic) >= 0);
 }
 
@@ -69,7 +69,7 @@ void smp_apic_reset(struct x86 *x86)
 	struct smp *smp = x86->smp;
 
 	deadline_init(&smp->timer, timer_expires, 0);
-	local_apic_reset(&smp->apic, pool_pointer(smp->registers), smp->id, smp->id == 0);
+	local_apic_reset(&smp->apic, pool_pointer(smp->registers), smp->id, smp_is_first(smp));
 	x86->interrupt_waits = false;
 }
 
@@ -90,7 +90,7 @@ void smp_apic_store(struct x86 *x86, u32 offset, u32 value)
 
 static u32 hypercall_apic_write(struct vcpu *vcpu)
 {
-	if (vcpu->x86->smp == NULL)
+	if (!x86_has_siblings(vcpu->x86))
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	smp_apic_store(vcpu->x86, vcpu->frame->ebx, vcpu->frame->ecx);
 	return 0;
@@ -109,7 +109,7 @@ static u32 hypercall_ipi(struct vcpu *vcpu)
 	u32 ids = vcpu->frame->ebx, vector = vcpu->frame->ecx;
 	struct x86 *x86 = vcpu->x86;
 
-	if (x86->smp == NULL || vector - GANDALF_IPI_FIRST >= MESSAGES - MESSAGE_IPI)
+	if (!x86_has_siblings(x86) || vector - GANDALF_IPI_FIRST >= MESSAGES - MESSAGE_IPI)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	work_end(ipi);
 	for (u32 id = 0; id < guest->vcpu_count; id++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ports of vCPUs that do not have the mainboard. Such a vCPU writes what it wants into its
- * core's page and waits; the first vCPU, which alone touches the chips, does it when it is about to
- * go on, wakes up for it if it sleeps, and writes the answer into the page of its own core.
+ * Has vCPUs without the mainboard reach its ports. Such a vCPU writes what it wants into its core's
+ * page and waits; the first vCPU, which alone touches the chips, does it when it is about to go on,
+ * wakes up for it if it sleeps, and writes the answer into the page of its own core.
  */
 #include "core/work.h"
 #include "guests/x86/board.h"

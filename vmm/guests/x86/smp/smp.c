@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kind of a Linux with several vCPUs, and the life of one of those: it is started by another
- * one, halts for ever when Linux takes its CPU away, and ends with the guest.
+ * Defines the kind of a Linux with several vCPUs, and leads the life of one of these: it is started
+ * by another one, halts for ever when Linux takes its CPU away, and ends with the guest.
  */
 #include "guests/x86/smp/smp.h"
 
@@ -125,9 +125,10 @@ MUST_CHECK static bool smp_create(struct vm *vm)
 	while (guest->vcpu_cpus[the_smp.id] != core.index)
 		the_smp.id++;
 	the_smp.x86 = x86;
+	x86->siblings = true;
 	x86->smp = &the_smp;
 	x86->shadow.apic = GANDALF_APIC_BASE | APIC_BASE_ENABLED |
-			   (the_smp.id == 0 ? APIC_BASE_FIRST : 0);
+			   (smp_is_first(&the_smp) ? APIC_BASE_FIRST : 0);
 	the_smp.registers = pool_allocate();
 	x86->shadow.apic_distance = the_smp.registers - GANDALF_APIC_BASE;
 	part_vm = vm;

@@ -65,6 +65,12 @@ static inline volatile struct smp_page *smp_page_of(u32 core_index)
 	return (volatile struct smp_page *)part_page_of(core_index)->of_kind;
 }
 
+/* Whether it is of the guest's first vCPU, which has the mainboard. */
+static inline bool smp_is_first(const struct smp *smp)
+{
+	return smp->id == 0;
+}
+
 /* interrupt.c: the local APIC. Interrupts are masked. */
 void smp_apic_reset(struct x86 *x86);
 void smp_apic_stop(struct x86 *x86);
