@@ -211,8 +211,12 @@ def _files(folders: list[str]) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in source_files(present) if path.suffix == ".c"]
 
 
+# Profiles that have all files of the VMM together, by the folders that `make check` has them in.
+_PROFILES = {"first": "cores", "several": "smp", "two-level": "two-level"}
+
+
 def _vmm_build(folder: str, *arguments: str, profile: str = "cores") -> list[str]:
-    """Build an image. The profiles "cores" and "smp" have all files of the VMM together."""
+    """Build an image. The profiles of _PROFILES have all files of the VMM together."""
     output = BUILD / "check" / folder
     return _make("vmm", "-j2", f"PROFILE={profile}", f"BUILD={output}", *arguments)
 
@@ -228,7 +232,7 @@ def _identical() -> str:
 
 def _masked() -> str:
     """Compare what masks interrupts in the VMM with the table of masked sections."""
-    images = [BUILD / "check" / folder / "gandalf.elf" for folder in ("first", "several")]
+    images = [BUILD / "check" / folder / "gandalf.elf" for folder in _PROFILES]
     if not all(image.exists() for image in images):
         return "the VMM was not built"
     return "\n".join(check_images(images))
@@ -236,7 +240,7 @@ def _masked() -> str:
 
 def _walls() -> str:
     """Compare what the VMM's files use of each other with the table of walls."""
-    folders = [BUILD / "check" / folder for folder in ("first", "several")]
+    folders = [BUILD / "check" / folder for folder in _PROFILES]
     return "\n".join(check_walls(ROOT / "vmm", *folders))
 
 
@@ -275,6 +279,25 @@ _C_FOLDERS = [
 ]  # fmt: skip
 
 
+def _build_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
+    """Return the steps of `make check` that build the VMM."""
+    bools = [f"EXTRA_CFLAGS=-Wno-attributes -include {ROOT / 'tools/checked_bool.h'}"]
+    return [
+        ("the VMM builds without a warning", _vmm_build("first")),
+        ("it builds a second time, elsewhere", _vmm_build("second")),
+        ("the two builds are the same to the byte", _identical),
+        ("it builds for guests with several vCPUs", _vmm_build("several", profile="smp")),
+        ("it builds for two levels of privilege", _vmm_build("two-level", profile="two-level")),
+        *((f"the debug build of {name} builds without a warning",
+           _vmm_build(f"debug-{name}", "DEBUG=1", profile=name)) for name in _PROFILES.values()),
+        *((f"every bool that a function of {name} returns is looked at",
+           _vmm_build(f"results-{name}", *bools, profile=name)) for name in _PROFILES.values()),
+        *((f"gcc -fanalyzer, {name}",
+           _vmm_build(f"analyzer-{name}", "EXTRA_CFLAGS=-fanalyzer", profile=name))
+          for name in _PROFILES.values()),
+    ]  # fmt: skip
+
+
 def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
     """Return the steps of `make check`: a command, or a function that returns what is wrong."""
     python = ["tools/gandalf", "tests"]
@@ -288,21 +311,12 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         "-Iguest/itron/include", "-Iguest/itron/kernel", "-Iguest/itron/port/ia32",
     ]  # fmt: skip
     ruff, config = [PYTHON, "-m", "ruff"], ["--config", "tools/pyproject.toml"]
-    bools = [f"EXTRA_CFLAGS=-Wno-attributes -include {ROOT / 'tools/checked_bool.h'}"]
     mypy = [PYTHON, "-m", "mypy", "--config-file", "tools/pyproject.toml"]
     return [
-        ("the VMM builds without a warning", _vmm_build("first")),
-        ("it builds a second time, elsewhere", _vmm_build("second")),
-        ("the two builds are the same to the byte", _identical),
-        ("it builds for guests with several vCPUs", _vmm_build("several", profile="smp")),
-        ("the debug build builds without a warning", _vmm_build("debug", "DEBUG=1")),
+        *_build_steps(),
         ("each masked section has a name and a bound", _masked),
         ("each folder of the VMM uses only what it may", _walls),
         ("the walks of the tour are as they are drawn", _walks),
-        ("every bool that a function returns is looked at", _vmm_build("results", *bools)),
-        ("the same, several vCPUs", _vmm_build("results-several", *bools, profile="smp")),
-        ("gcc -fanalyzer", _vmm_build("analyzer", "EXTRA_CFLAGS=-fanalyzer", profile="smp")),
-        ("gcc -fanalyzer, one vCPU", _vmm_build("analyzer-one", "EXTRA_CFLAGS=-fanalyzer")),
         ("cppcheck", [*cppcheck, *_files(_C_FOLDERS)]),
         ("ruff check", [*ruff, "check", *config, *python]),
         ("ruff format", [*ruff, "format", "--check", *config, *python]),

@@ -43,7 +43,7 @@ static const struct console *console_of(u32 guest)
 
 	for (u32 i = 0; i < system_table.guest_count; i++)
 		place += all[i].priority > all[guest].priority ||
-			 (all[i].priority == all[guest].priority && i < guest);
+			 (i < guest && all[i].priority == all[guest].priority);
 	return &consoles.consoles[place];
 }
 
