@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CPUs of a guest, as the system table names them and as it must (core/table.c). */
+/* Reads which CPUs a guest has from the system table, and checks them for core/table.c. */
 #include "guest_cpus.h"
 
 u32 guest_cpus(const struct gandalf_guest *guest)

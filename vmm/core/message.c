@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages between cores (message.h), and the interrupt that tells of them.
+ * Sends and takes messages between cores (message.h), and the interrupts that tell of them.
  *
  * A sender may have a core interrupted as fast as it can send, which its guests may have it do by
  * doorbells. So a core takes MESSAGES_AT_ONCE of them in a window at most, and the rest at the

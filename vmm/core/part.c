@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lives of guests with several vCPUs, as the whole and its parts agree on them (part.h).
+ * Keeps the lives of a guest with several vCPUs, on which the whole and its parts agree (part.h).
  * Interrupts are masked in all functions but whole_may_start().
  */
 #include "core/part.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of consoles between cores. What a guest puts out goes from the console that it has on
- * its own core through a ring to the one that it has on core 0, whose multiplexer shows it; what is
- * typed goes the other way. The log of another core's instance is put together to lines, which
- * core 0 logs with the number of the core.
+ * Carries the bytes of consoles between cores. What a guest puts out goes from the console that it
+ * has on its own core through a ring to the one that it has on core 0, whose multiplexer shows it;
+ * what is typed goes the other way. The log of another core's instance is put together to lines,
+ * which core 0 logs with the number of the core.
  *
  * A deadline moves a few bytes at a time, as long as there are any. Where the next ring or console
  * is full they stay where they are, and are tried again a millisecond later.

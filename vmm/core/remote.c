@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The guests of other cores, as this core knows them. Each has its place among the VMs here as
- * well, and a vCPU that no scheduler knows: what others do to a guest of their own (ring it, type
- * to it, start it) is a message to its core here. What is known of its life is what its core has
- * said last: its state at once, its counters each second.
+ * Stands for guests of other cores on this core. Each has its place among the VMs here as well, and
+ * a vCPU that no scheduler knows: what others do to a guest of their own (ring it, type to it,
+ * start it) is a message to its core here. What is known of its life is what its core has said
+ * last: its state at once, its counters each second.
  */
 #include "core/remote.h"
 

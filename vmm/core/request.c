@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What other cores ask for this core's guests: doorbells, actions on their lives, and interrupts of
- * lines that core 0 alone has.
+ * Does what other cores ask of this core's guests: it rings their doorbells, starts and stops them,
+ * and gives them interrupts of lines that core 0 alone has.
  */
 #include "core/core.h"
 #include "core/guest_kind.h"
 #include "core/message.h"
 
-/* The guest at a place of the table, if it is this core's; else NULL. */
+/* Returns the guest at a place of the table, or NULL if it is not this core's. */
 static struct vm *own_guest(u32 place)
 {
 	return place < core.vm_count && vms[place].guest->cpu == core.index ? &vms[place] : NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The privilege of guests' kernels where the CPU's rings tell them from their processes: kernels
- * are in ring 1, processes in ring 3. two_level/privilege.h is the other one.
+ * Says what privilege guests' kernels have where the CPU's rings tell them from their processes:
+ * kernels are in ring 1, processes in ring 3. Where there are two levels, two_level/privilege.h
+ * takes the place of this.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Views of a guest's address spaces, where rings tell its kernel from its processes: one shadow
- * serves both, since the CPU tells supervisor pages from user pages. So nearly nothing is left of
- * what two_level/views.h, the other one, has to do.
+ * Says that an address space of a guest has one view, where rings tell its kernel from its
+ * processes: one shadow serves both, since the CPU tells supervisor pages from user pages. So
+ * nearly nothing is left of what two_level/views.h has to do, which documents these functions.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the VMM changes an entry of a guest's page tables, where another vCPU may change it at the
- * same time. A store of what was read before would bring an entry back that Linux has just cleared.
- * In an image for guests with one vCPU single/entry_access.h takes the place of this.
+ * Reads and changes entries of a guest's page tables where another vCPU may change them at the same
+ * time. A store of what was read before would bring an entry back that Linux has just cleared. In
+ * an image for guests with one vCPU single/entry_access.h takes the place of this.
  */
 #pragma once
 

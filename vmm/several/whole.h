@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guests with several vCPUs, for those of core's files that do not care: each of the guest's CPUs
- * has a VM with one of its vCPUs. That of its first CPU stands for the whole: it is loaded, started
- * and stopped as every guest is. The others are its parts (core/part.h). In an image for guests
- * with one vCPU single/whole.h says that there are no parts.
+ * Tells files of core, which know VMs of one core, what is to be done where a guest is on several:
+ * each of its CPUs has a VM with one of its vCPUs. The VM of its first CPU stands for the whole,
+ * and is loaded, started and stopped as every guest is. The others are its parts (core/part.h). In
+ * an image for guests with one vCPU single/whole.h takes the place of this.
  */
 #pragma once
 
 #include "core/core.h"
 
-/* Whether this core has the guest or a part of it. */
+/* Returns whether this core has the guest or a part of it. */
 static inline bool vm_is_here(const struct gandalf_guest *guest)
 {
 	for (u32 i = 0; i < guest->vcpu_count; i++)
@@ -18,7 +18,7 @@ static inline bool vm_is_here(const struct gandalf_guest *guest)
 	return false;
 }
 
-/* Whether the VM, which is this core's, is a part of its guest only. */
+/* Returns whether the VM, which is this core's, is only a part of its guest. */
 static inline bool vm_is_part(const struct vm *vm)
 {
 	return vm->guest->cpu != core.index;
@@ -26,14 +26,14 @@ static inline bool vm_is_part(const struct vm *vm)
 
 /* Has the parts of a guest paused with the whole, or resumed. Interrupts are masked. */
 void whole_pauses(const struct vm *vm, bool paused);
-/* Whether all parts of the guest's last life have ended, so that it can be loaded again. */
+/* Returns whether all parts of the guest's last life have ended, so that it can be loaded again. */
 bool whole_may_start(const struct vm *vm);
 /* Tells the whole that nothing of this part is left, if it has ended. */
 void part_is_released(struct vm *vm);
-/* Does to a part what its whole has become, once the VMM has ended its work for it; false: this VM
- * is no part. Interrupts are masked. */
+/* Has a part follow its whole once the VMM has ended its work for it: it is paused, resumed or
+ * stopped as the whole is. Returns false if this VM is no part. Interrupts are masked. */
 MUST_CHECK bool part_settles(struct vm *vm);
-/* Has the whole stopped, since this part has been, with a report. */
+/* Has the whole stopped, since this part was stopped with a report. */
 void part_fails(struct vm *vm);
-/* Hands a sign of life to the whole; false: this VM is no part. Interrupts are masked. */
+/* Hands a sign of life to the whole. Returns false if this VM is no part. Interrupts are masked. */
 MUST_CHECK bool part_shows_life(const struct vm *vm);

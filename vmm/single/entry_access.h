@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the VMM changes an entry of a guest's page tables, in an image for guests with one vCPU: that
- * vCPU does nothing meanwhile, so a load and a store are enough. several/entry_access.h is the
- * other one.
+ * Reads and changes entries of a guest's page tables in an image for guests with one vCPU. That
+ * vCPU does nothing meanwhile, so a load and a store are enough. several/entry_access.h is for
+ * guests with several.
  */
 #pragma once
 

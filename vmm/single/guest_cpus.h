@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CPUs of a guest, in an image for guests with one vCPU. several/guest_cpus.h is the other one.
+ * Says on which CPU a guest is to be, in an image for guests with one vCPU. several/guest_cpus.h
+ * documents these functions, and is for guests with several.
  */
 #pragma once
 

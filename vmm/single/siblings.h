@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The other vCPUs of a Linux guest, in an image where it has none: its one vCPU has the mainboard,
- * and no local APIC but a real one. several/siblings.h is the other one.
+ * Does what is to be done where a Linux guest has no other vCPUs: its one vCPU has the mainboard,
+ * and no local APIC but a real one. several/siblings.h documents these functions, and is for guests
+ * with several.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guests with several vCPUs, in an image for guests with one: a guest is on one core as a whole.
- * several/whole.h is the other one.
+ * Says that a guest is on one core as a whole, in an image for guests with one vCPU.
+ * several/whole.h documents these functions, and is for guests with several.
  */
 #pragma once
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The privilege of guests' kernels where two levels are all that the CPU is used for: the VMM is in
- * ring 0, all else in ring 3. Which of the two views of an address space is loaded tells a kernel
- * from its processes (two_level/views.h). rings/privilege.h is the other one.
+ * Says what privilege guests' kernels have where the CPU is used with two levels only: the VMM is
+ * in ring 0, and all else in ring 3. Which of the two views of an address space is loaded tells a
+ * kernel from its processes (two_level/views.h). Where rings do, rings/privilege.h takes the place
+ * of this.
  */
 #pragma once
 

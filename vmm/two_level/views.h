@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two views of each address space of a guest, where its kernel and its processes both run in
+ * Gives each address space of a guest two views, where its kernel and its processes both run in
  * ring 3 (the "virtual protection ring"). The kernel's view has everything, and all of the guest's
  * pages are user pages in it. The process's view has nothing in the kernel half, nor the page that
  * kernel and VMM share. Below the kernel half both lead to the same page tables, so only

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the firmware's tables have in common. */
+/* Does what is the same for each of the firmware's tables: notes a CPU, and checks a sum. */
 #include "platform/pc/firmware_table.h"
 
 void firmware_add(struct firmware_cpus *cpus, u8 id)

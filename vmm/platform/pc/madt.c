@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CPUs in ACPI's Multiple APIC Description Table. */
+/* Reads the CPUs from ACPI's Multiple APIC Description Table (ACPI specification 6.5, 5.2.12). */
 #include "lib/string.h"
 #include "platform/pc/firmware.h"
 

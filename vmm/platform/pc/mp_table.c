@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CPUs in the configuration table of the MultiProcessor Specification 1.4. */
+/* Reads the CPUs from the configuration table of the MultiProcessor Specification 1.4. */
 #include "lib/string.h"
 #include "platform/pc/firmware.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ways from a process into the VMM that rings would close or lead past it: system calls, which
- * the VMM hands to the guest's kernel, and hypercalls, which are the kernel's alone.
+ * Serves the ways from a process into the VMM that rings would close or lead past it. It hands
+ * system calls to the guest's kernel, and refuses hypercalls, which are the kernel's alone.
  */
 #include "arch/ia32/entry.h"
 #include "arch/ia32/origin.h"
