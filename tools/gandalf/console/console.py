@@ -21,6 +21,7 @@ from enum import Enum
 from types import FrameType
 
 from gandalf.console.mute import Mute
+from gandalf.console.window import Window
 
 CTRL_A = b"\x01"
 KEYS = (
@@ -162,6 +163,7 @@ class _Bridge:
         self._line, self._line_in, self._read, self._keyboard = line, keys, read, keyboard
         self._colouring = Colouring(names) if os.isatty(1) else None
         self._mute = Mute(names)
+        self._window = Window()
         self._keys = KeyFilter()
         self._outgoing = b""
         self.idle = False
@@ -182,6 +184,12 @@ class _Bridge:
         """Take keys of the user's."""
         self._outgoing += self._keys.feed(keys)
         self._write(self._mute.want(self._keys.muted))
+
+    def _tell_size(self) -> None:
+        """Send the terminal's size to a console that wants it, unless it knows."""
+        if self._keyboard is not None:
+            columns, rows = os.get_terminal_size(self._keyboard)
+            self._outgoing += self._window.answer(self._mute.focus, columns, rows)
 
     def _wait(self, timeout: float) -> tuple[list[int], bool]:
         watched = [self._line, *([self._keyboard] if self._keyboard is not None else [])]
@@ -204,11 +212,13 @@ class _Bridge:
             if not data:
                 return Ending.CLOSED
             self._show(data)
+            self._window.watch(data, self._mute.focus)
         if self._keyboard is not None and self._keyboard in ready:
             keys = os.read(self._keyboard, 4096)
             self._press(keys)
             if self._keys.left or not keys:
                 return Ending.LEFT
+        self._tell_size()
         if can_write:
             # At most what the machine takes at once: a long paste must not block the output.
             self._outgoing = self._outgoing[os.write(self._line_in, self._outgoing[:256]) :]
