@@ -158,8 +158,11 @@ struct descriptor descriptor_make(uint32_t base, uint32_t limit, uint8_t type, u
 void gdt_load(void);
 void gdt_register_load(void);
 void idt_load(void);
+void idt_register_load(void);
 /* Lets a vector from VECTOR_MORE on in. */
 void idt_open(uint32_t vector);
+/* Lets another vector in, whose frame has the number of the stub, which is one of those. */
+void idt_open_by(uint32_t vector, uint32_t stub);
 void task_load(void);
 /* Loads every segment register from the new GDT. */
 void segments_load(void);
@@ -252,6 +255,8 @@ extern uint8_t scratch_frame[4][4096];
 /* Builds the directory (all memory where it is physically, user.S for ring 3)
  * and switches paging on. */
 void paging_enable(void);
+/* The same for a vCPU that finds the directory made. */
+void paging_begin(void);
 /* Where kernel_half_map() has the first 4 MiB once more: shadows of what is there stay. */
 #define KERNEL_HALF 0xc0000000U
 void kernel_half_map(void);

@@ -34,6 +34,11 @@ static void directory_build(void)
 void paging_enable(void)
 {
 	directory_build();
+	paging_begin();
+}
+
+void paging_begin(void)
+{
 	cr4_write(cr4_read() | CR4_PSE);
 	cr3_write((uint32_t)page_directory);
 	cr0_write(cr0_read() | CR0_PG | CR0_WP);

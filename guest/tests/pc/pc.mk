@@ -2,8 +2,9 @@
 #
 # The test guests that take the place of a Linux kernel: pc.elf, which tests
 # itself, pc-NAME.elf for each misdeed of misdeed.c, and pc-boundaries.elf, all of whose work for
-# the VMM is interrupted, pc-upcalls.elf and pc-apic.elf, which interrupt it themselves, and
-# pc-attack.elf, which is told what to try. Included by ../Makefile.
+# the VMM is interrupted, pc-upcalls.elf and pc-apic.elf, which interrupt it themselves,
+# pc-attack.elf, which is told what to try, and pc-siblings.elf, which attacks with two vCPUs.
+# Included by ../Makefile.
 
 PC_OBJECTS := $(addprefix $(OBJECTS)/pc/,entry.o machine.o tables.o trap.o chips.o pages.o user.o)
 PC_TESTS := $(addprefix $(OBJECTS)/pc/,suite.o test_boot.o test_exceptions.o test_control.o \
@@ -36,4 +37,8 @@ $(BUILD)/pc-upcalls.elf $(BUILD)/pc-apic.elf: $(BUILD)/pc-%.elf: $(OBJECTS)/pc/%
 
 $(BUILD)/pc-attack.elf: $(addprefix $(OBJECTS)/pc/attack,.o _ring0.o _upcall.o _vectors.o _pages.o _vm86.o \
 	_software.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
+	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
+
+$(BUILD)/pc-siblings.elf: $(addprefix $(OBJECTS)/pc/siblings,.o _tables.o _messages.o) $(PC_OBJECTS) \
+	$(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)

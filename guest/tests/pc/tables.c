@@ -72,17 +72,22 @@ static void gate_set(uint32_t vector, uint32_t stub, uint32_t dpl)
 	idt[vector].high = (handler & 0xffff0000) | (GATE_INTERRUPT | dpl) << 8;
 }
 
-static void idt_register_load(void)
+void idt_register_load(void)
 {
 	const struct table_register idtr = { sizeof(idt) - 1, (uint32_t)idt };
 
 	__asm__ volatile("lidt %0" : : "m"(idtr) : "memory");
 }
 
+void idt_open_by(uint32_t vector, uint32_t stub)
+{
+	gate_set(vector, stub, 0);
+	idt_register_load();
+}
+
 void idt_open(uint32_t vector)
 {
-	gate_set(vector, vector, 0);
-	idt_register_load();
+	idt_open_by(vector, vector);
 }
 
 void idt_load(void)

@@ -122,20 +122,22 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 	return SHADOW_FILLED;
 }
 
-static enum shadow_result fill_large(struct x86 *x86, u32 linear, u32 *guest, u32 *error)
+/* entry is what *guest was when it was found to be a large page. */
+static enum shadow_result fill_large(struct x86 *x86, u32 linear, u32 *error, u32 *guest,
+				     u32 entry)
 {
 	struct shadow *shadow = &x86->shadow;
-	u32 entry = entry_read(guest), small;
+	u32 cause = (*error & (PF_W | PF_U)) | PF_P, small;
 
-	*error = (*error & (PF_W | PF_U)) | PF_P;
-	if (linear >= GANDALF_BASE || (*error & ~entry & (PF_W | PF_U)) != 0)
+	*error = cause;
+	if (linear >= GANDALF_BASE || (cause & ~entry & (PF_W | PF_U)) != 0)
 		return SHADOW_FAULT;
-	if (!entry_add(guest, &entry, PTE_A | (*error & PF_W ? PTE_D : 0)))
+	if (!entry_add(guest, &entry, PTE_A | (cause & PF_W) * (PTE_D / PF_W)))
 		return SHADOW_FILLED;
 	small = view_large_as_small(entry, linear);
 	if (!view_large_fits(shadow, entry) ||
-	    write_target(shadow, small & PTE_FRAME, *error) != SHADOW_FILLED)
-		return fill_seldom(x86, linear, small, *error);
+	    write_target(shadow, small & PTE_FRAME, cause) != SHADOW_FILLED)
+		return fill_seldom(x86, linear, small, cause);
 	directory_set_large(x86, directory_index(linear), entry);
 	return SHADOW_FILLED;
 }
@@ -181,7 +183,7 @@ enum shadow_result shadow_fill(struct x86 *x86, u32 linear, u32 *error)
 		return fill_absent(error);
 	vcpu_count(x86->vcpu, COUNTER_shadow_fills);
 	if (walk_is_large(x86, pde))
-		return fill_large(x86, linear, guest, error);
+		return fill_large(x86, linear, error, guest, pde);
 	if (!entry_mark(guest, pde, PTE_A))
 		return SHADOW_FILLED;
 	return fill_small(x86, linear, pde, error);

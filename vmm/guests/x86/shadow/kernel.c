@@ -72,15 +72,16 @@ void kernel_sync(struct x86 *x86)
 void kernel_resync_page(struct x86 *x86, u32 linear)
 {
 	u32 index = directory_index(linear);
-	const u32 *pde = walk_entry(x86, x86->cr3, index);
+	const u32 *place = walk_entry(x86, x86->cr3, index);
 	u32 entry = directory_current(&x86->shadow)[index];
 	u32 *guest, *table;
+	u32 pde;
 
 	if (index >= KERNEL_END)
 		return;
 	directory_kernel_changes(&x86->shadow);
-	if (pde == NULL || (*pde & PTE_P) == 0 || walk_is_large(x86, *pde) || entry == 0 ||
-	    (entry & PTE_PS) != 0) {
+	if (place == NULL || ((pde = entry_read(place)) & PTE_P) == 0 ||
+	    walk_is_large(x86, pde) || entry == 0 || (entry & PTE_PS) != 0) {
 		linear &= PTE_LARGE_FRAME;
 		kernel_sync_range(x86, linear, linear + LARGE_PAGE_SIZE);
 		/* The CPU may have old entries of the other pages cached, through which the VMM
@@ -89,8 +90,7 @@ void kernel_resync_page(struct x86 *x86, u32 linear)
 		return;
 	}
 	table = pool_pointer(entry & PTE_FRAME);
-	entry = entry_read(pde);
-	guest = walk_entry(x86, entry, table_index(linear));
-	entry = guest == NULL ? 0 : entry_read(guest) & (entry | ~(PTE_U | PTE_W));
+	guest = walk_entry(x86, pde, table_index(linear));
+	entry = guest == NULL ? 0 : entry_read(guest) & (pde | ~(PTE_U | PTE_W));
 	table[table_index(linear)] = entry & PTE_P ? view_entry(x86, entry, true) : 0;
 }

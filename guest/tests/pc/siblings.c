@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The test kernel pc-siblings.elf, for a guest with two vCPUs on two cores: does with both at once
+ * what must harm nobody. It checks that the VMM's answers are right, that it has what a guest of
+ * several vCPUs may rely on, and that each attack was made as often as one would expect. What
+ * guests beside it see is for tests/boot/test_siblings.py.
+ */
+#include "siblings.h"
+
+#include "emulator.h"
+#include "print.h"
+#include "suite.h"
+
+/* In QEMU each core is a thread, of which there may be more than the host has CPUs: there an attack
+ * lasts longer, and some rounds of it are enough. */
+#define ATTACK_MS 120U
+#define ATTACK_MS_OF_THREADS 400U
+#define ENOUGH_OF_THREADS 2U
+#define PATIENCE_MS 1000U
+#define APIC_PAGE 8U /* of SCRATCH */
+#define SECOND 1U
+
+volatile uint32_t did[SIBLINGS];
+volatile bool sibling_floods;
+void (*flush_hook)(void);
+volatile uint32_t ipi_count[SIBLINGS][IPIS];
+
+/* What the second vCPU is to do, and how many such jobs have been given and ended. */
+static void (*volatile job)(void);
+static volatile uint32_t jobs_given, jobs_ended;
+static volatile uint64_t attack_end;
+/* The number of the last start, and of that in which the second one is. */
+static volatile uint32_t starts, started;
+static uint32_t random_state[SIBLINGS] = { 1, 0x9e3779b9 };
+
+void sibling_main(void);
+extern const char sibling_start[];
+__asm__("	.bss\n"
+	"	.balign	4096\n"
+	"sibling_stack:\n"
+	"	.skip	16384\n"
+	"sibling_stack_top:\n"
+	"	.text\n"
+	"	.globl	sibling_start\n"
+	"sibling_start:\n"
+	"	movl	$sibling_stack_top, %esp\n"
+	"	xorl	%ebp, %ebp\n"
+	"	cld\n"
+	"	call	sibling_main\n");
+
+volatile uint32_t *apic_register(uint32_t offset)
+{
+	return (volatile uint32_t *)(SCRATCH + APIC_PAGE * PAGE_SIZE + offset);
+}
+
+uint32_t own_index(void)
+{
+	return *apic_register(APIC_ID) >> 24;
+}
+
+/* Marsaglia's xorshift. */
+uint32_t random_next(void)
+{
+	uint32_t *state = &random_state[own_index()];
+
+	*state ^= *state << 13;
+	*state ^= *state >> 17;
+	*state ^= *state << 5;
+	return *state;
+}
+
+uint64_t milliseconds(uint32_t count)
+{
+	return (uint64_t)SHARED_PAGE->tsc_khz * count;
+}
+
+int32_t ipi_send(uint32_t ids, uint32_t ipi)
+{
+	return hypercall(GANDALF_HYPERCALL_IPI, ids, GANDALF_IPI_FIRST + ipi, 0);
+}
+
+static void more(struct trap_frame *frame)
+{
+	uint32_t ipi = frame->vector - VECTOR_MORE;
+
+	ipi_count[own_index()][ipi]++;
+	if (ipi == IPI_FLUSH && flush_hook)
+		flush_hook();
+}
+
+/* Interrupts come at any time, and end as they are delivered. */
+static void apic_begin(void)
+{
+	*apic_register(GANDALF_APIC_AUTOMATIC_END) = 1;
+	*apic_register(APIC_SPURIOUS) = 0x1ff;
+	irq_enable();
+}
+
+/* --- The second vCPU --- */
+
+static void flood(void)
+{
+	ipi_send(1, 0);
+	(void)port_in(0x3fd);
+}
+
+void sibling_main(void)
+{
+	gdt_register_load();
+	segments_load();
+	idt_register_load();
+	paging_begin();
+	apic_begin();
+	started = starts;
+	for (;;) {
+		if (sibling_floods)
+			flood();
+		if (jobs_given == jobs_ended)
+			continue;
+		job();
+		jobs_ended = jobs_given;
+	}
+}
+
+static void sibling_halts(void)
+{
+	irq_disable();
+	jobs_ended = jobs_given;
+	for (;;)
+		__asm__ volatile("cli\n\thlt");
+}
+
+int32_t sibling_restart(void)
+{
+	starts++;
+	return hypercall(GANDALF_HYPERCALL_START_CPU, SECOND, (uint32_t)sibling_start, 0);
+}
+
+static bool awaited(const volatile uint32_t *value, uint32_t wanted)
+{
+	uint64_t end = time_stamp() + milliseconds(PATIENCE_MS);
+
+	while (*value != wanted)
+		if (time_stamp() > end)
+			return false;
+	return true;
+}
+
+bool sibling_awaited(void)
+{
+	return awaited(&started, starts);
+}
+
+/* --- Attacks --- */
+
+bool attack_goes_on(void)
+{
+	return time_stamp() < attack_end;
+}
+
+void attack_together(void (*first)(void), void (*second)(void), uint32_t enough)
+{
+	uint32_t least = emulator_is_qemu() ? ENOUGH_OF_THREADS : enough;
+
+	for (uint32_t i = 0; i < SIBLINGS; i++)
+		did[i] = 0;
+	attack_end = time_stamp() + milliseconds(emulator_is_qemu() ? ATTACK_MS_OF_THREADS
+							   : ATTACK_MS);
+	job = second;
+	jobs_given++;
+	first();
+	if (!expect(awaited(&jobs_ended, jobs_given)))
+		return;
+	for (uint32_t i = 0; i < SIBLINGS; i++)
+		expect(did[i] >= least);
+	print("# %u and %u times\n", did[0], did[1]);
+}
+
+static void test_the_second_starts(void)
+{
+	expect_equal(own_index(), 0);
+	expect_equal(sibling_restart(), 0);
+	expect(sibling_awaited());
+}
+
+static void test_the_second_halts(void)
+{
+	job = sibling_halts;
+	jobs_given++;
+	expect(awaited(&jobs_ended, jobs_given));
+}
+
+static const struct tap_test begin[] = { { "the-second-starts", test_the_second_starts } };
+static const struct tap_test end[] = { { "the-second-halts", test_the_second_halts } };
+
+void suite_run(void)
+{
+	const struct tap_group groups[] = { TAP_GROUP(begin), group_tables_together,
+					    group_messages_together, TAP_GROUP(end) };
+
+	more_hook = more;
+	tables_load();
+	for (uint32_t i = 0; i < IPIS; i++)
+		idt_open_by(GANDALF_IPI_FIRST + i, VECTOR_MORE + i);
+	pic_init();
+	pic_unmask(0);
+	paging_enable();
+	scratch_map(APIC_PAGE, (void *)GANDALF_APIC_BASE, PAGE_P | PAGE_W);
+	pages_flush(page_directory, 0, 0xffffffff);
+	apic_begin();
+	machine_off(tap_run("pc-siblings", groups, sizeof(groups) / sizeof(groups[0])));
+}

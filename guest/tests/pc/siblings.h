@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What pc-siblings.elf is made of: a hostile kernel with two vCPUs on two cores, which attack at
+ * once. siblings.c starts the second one and runs the attacks; those on page tables are in
+ * siblings_tables.c, those by interrupts, local APICs and hypercalls in siblings_messages.c.
+ */
+#ifndef SIBLINGS_H
+#define SIBLINGS_H
+
+#include "apic.h"
+#include "machine.h"
+#include "tap.h"
+
+#define SIBLINGS 2
+/* Vectors that one vCPU can send to another. */
+#define IPIS (256 - GANDALF_IPI_FIRST)
+
+/* Registers of the local APIC. */
+enum {
+	APIC_ID = 0x20, APIC_VERSION = 0x30, APIC_PRIORITY = 0x80, APIC_END = 0xb0,
+	APIC_SPURIOUS = 0xf0, APIC_COMMAND = 0x300, APIC_DESTINATION = 0x310, APIC_TIMER = 0x320,
+	APIC_ERROR = 0x370, APIC_COUNT = 0x380,
+};
+
+/* The index of the vCPU that asks, which is its local APIC's ID. */
+uint32_t own_index(void);
+volatile uint32_t *apic_register(uint32_t offset);
+/* Of a sequence of the vCPU that asks. */
+uint32_t random_next(void);
+
+/* Ticks of the time stamp counter. */
+uint64_t milliseconds(uint32_t count);
+
+/* How often each vCPU has done what an attack is about. */
+extern volatile uint32_t did[SIBLINGS];
+/* Whether the attack that runs is to go on: each lasts some milliseconds. */
+bool attack_goes_on(void);
+/* Has both vCPUs attack until attack_goes_on() is false, and sees that each did so `enough` times
+ * at least. Fails the test if the second does not end. */
+void attack_together(void (*first)(void), void (*second)(void), uint32_t enough);
+
+/* Starts the second vCPU anew, wherever it is. Returns what the VMM says. */
+int32_t sibling_restart(void);
+/* Waits until it has begun. Returns false if that takes a second. */
+bool sibling_awaited(void);
+/* Has it ask for ports and interrupt the first one without end, or not. */
+extern volatile bool sibling_floods;
+
+/* Called for each interrupt by the highest IPI vector, which flushes. */
+#define IPI_FLUSH (IPIS - 1)
+extern void (*flush_hook)(void);
+/* Interrupts that each vCPU has had, by the vector's place among those of IPIs. */
+extern volatile uint32_t ipi_count[SIBLINGS][IPIS];
+int32_t ipi_send(uint32_t ids, uint32_t ipi);
+
+extern const struct tap_group group_tables_together, group_messages_together;
+
+#endif

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hostile kernel with two vCPUs on two cores, which attack at once, and RTOSes beside it.
+
+What it tries, and that each attempt was made and had the answer it must have, is checked by
+guest/tests/pc/siblings.c itself.
+"""
+
+import re
+from pathlib import Path
+
+from .systems import DEMO, PATIENCE, Boot, rtos_guest
+from .test_cores import describe_cores, on
+from .test_guests import pc
+
+ATTACKS = 11
+
+
+def demo(name: str, cpu: int) -> str:
+    """Return the FreeRTOS demo, whose 1 ms task measures itself, on a CPU."""
+    return on(cpu, DEMO.replace('"rtos"', f'"{name}"', 1))
+
+
+def system(name: str) -> Path:
+    """Describe the attacker on CPUs 0 and 1, a victim beside it, another one on CPU 2, and a guest
+    that the attacker manages."""
+    attacker = pc("pc-siblings").replace("[[guest]]\n", "[[guest]]\ncpus = [0, 1]\n", 1)
+    return describe_cores(
+        name, 3, attacker + "\ncontrol = true\n", demo("beside", 0), demo("away", 2),
+        on(2, rtos_guest("heartbeat", "managed", priority=5)),
+    )  # fmt: skip
+
+
+def test_what_two_cores_try_at_once_harms_nobody() -> None:
+    """In QEMU the cores are threads of the host."""
+    with Boot.start(system("siblings")) as machine:
+        machine.expect("linux", r"^(?:PASS|FAIL) pc-siblings.*\n", PATIENCE)
+        text = machine.text("linux")
+        assert "not ok" not in text, text
+        assert len(re.findall(r"^ok \d+ ", text, re.M)) == ATTACKS + 2
+        for name in ("beside", "away"):
+            before = machine.latencies(name)
+            assert machine.next_latency(name).activations > before[-1].activations
