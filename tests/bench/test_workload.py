@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gandalf.bench import workload as bench_workload
+from gandalf.bench.cores import IPI, SHOOTDOWN
 from gandalf.bench.workload import CHANNEL, TASK, WORK, parse
 
 # What needs files of the guest's root file system, or its kernel's driver.
@@ -29,7 +30,7 @@ def bench(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_it_knows_the_operations_of_the_tool(program: Path) -> None:
-    known = [part.operation for part in (*WORK, TASK, *CHANNEL)]
+    known = [*(part.operation for part in (*WORK, TASK, *CHANNEL)), IPI, SHOOTDOWN]
     assert bench(program, "list").stdout.split() == known
 
 

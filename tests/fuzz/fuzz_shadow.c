@@ -274,10 +274,13 @@ static void step_cr4(void)
 {
 	u32 what = take(1), since = now, before = x86->cr4, directory = x86->cr3;
 	u32 value = (what & 3 ? CR4_PGE : 0) | (what & 12 ? CR4_PSE : 0) |
-		    (what == 0xff ? CR4_PAE : 0);
+		    (what & 16 ? CR4_TSD : 0) | (what == 0xff ? CR4_PAE : 0);
+	bool done = EXECUTE("\x0f\x22\xe0", value);
 
-	if (!EXECUTE("\x0f\x22\xe0", value) || ((value ^ before) & (CR4_PGE | CR4_PSE)) == 0 ||
-	    (x86->cr0 & CR0_PG) == 0)
+	if (!done || (value & CR4_PAE))
+		return;
+	require(x86->cr4 == value && vcpu->tsd == (value & CR4_TSD));
+	if (((value ^ before) & (CR4_PGE | CR4_PSE)) == 0 || (x86->cr0 & CR0_PG) == 0)
 		return;
 	oracle_flush_space(directory, 0, SHADOW_KERNEL, since);
 	oracle_flush_kernel(true, since);
@@ -602,6 +605,7 @@ static void guest_start(void)
 	copies_to_interrupt = 0;
 	core.current = &idle_vcpu;
 	segment_reset(vcpu);
+	vcpu->tsd = 0;
 	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
 	vcpu->operations->start(vcpu);
 	core.direct = x86->dedicated ? vcpu : NULL;
