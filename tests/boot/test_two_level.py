@@ -5,14 +5,14 @@ Nothing here rests on segment limits, so QEMU shows all of the isolation. Each a
 more where the VMM makes the views wrongly on purpose, and must get through there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from gandalf.build.build import build_vmm, make
 from gandalf.build.profile import find_profile
-from gandalf.build.symbols import Image
+from gandalf.build.symbols import Image, variable_address
 
 from .changed import changed_sources, substitute
 from .systems import Boot, describe, linux
@@ -25,6 +25,15 @@ SHARED_PAGE, ALIAS, VMM_STACK, VMM_IMAGE = 0xFC000000, 0xFC001000, 0xFC012000, 0
 POOL = 0xFF000000
 # Selectors of the kernel's code and data, with an RPL that ring 3 may load.
 KERNEL_CODE, KERNEL_DATA = 0x63, 0x6B
+# Where the VMM's image is in its address spaces, and where its first word is in memory; where the
+# two counters are in struct direct (vmm/two_level/direct.h).
+IMAGE_ABOVE_MEMORY, DIRECT_CALLS = 0xFC400000, 32
+EFLAGS_TF = 0x100
+KILLED_BY_TRACE = 128 + 5  # by SIGTRAP
+# Alone: none, TF, DF, IOPL, NT, RF, VM, AC, ID; and what arithmetic sets.
+FLAGS = (0x2, 0x102, 0x402, 0x3002, 0x4002, 0x10002, 0x20002, 0x40002, 0x200002, 0x8D7)
+STACKS = (0, 4, 0xFFF, 0x80000000, 0xBFFFFFFE, KERNEL_TEXT, SHARED_PAGE, VMM_STACK, VMM_IMAGE, POOL,
+          0xFFFFFFFC)  # fmt: skip
 # What gets through where the process's view has the kernel's half, or where the kernel is told the
 # code segment that the process has chosen.
 THROUGH_VIEW = [f"read {KERNEL_TEXT:x}", f"data {KERNEL_DATA:x} {KERNEL_TEXT:x}"]
@@ -86,6 +95,38 @@ def test_a_process_with_its_kernel_s_code_segment(machine: Boot, attack: str) ->
     kernel_lives(machine)
 
 
+def direct_ways(machine: Boot) -> tuple[int, int]:
+    """Return how many system calls and returns to processes took the direct way (struct direct)."""
+    address = variable_address(machine.built.vmm, "direct") - IMAGE_ABOVE_MEMORY + DIRECT_CALLS
+    machine.pause()
+    words = machine.memory(address, 8)
+    machine.resume()
+    return int.from_bytes(words[:4], "little"), int.from_bytes(words[4:], "little")
+
+
+def test_system_calls_take_the_direct_way(machine: Boot) -> None:
+    calls, returns = direct_ways(machine)
+    machine.shell("escape many 1000")
+    more_calls, more_returns = direct_ways(machine)
+    assert more_calls - calls > 0x1000
+    assert more_returns - returns > 0x1000
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+def test_system_calls_with_any_flags(machine: Boot, flags: int) -> None:
+    status = KILLED_BY_TRACE if flags & EFLAGS_TF else 0
+    machine.shell(f"escape flags {flags:x}", status=status)
+    kernel_lives(machine)
+
+
+@pytest.mark.parametrize("esp", STACKS)
+def test_system_calls_with_any_stack(machine: Boot, esp: int) -> None:
+    """The kernel has its own: what the process has in SS and ESP is only kept for it."""
+    machine.shell(f"escape stack {esp:x}")
+    machine.shell(f"escape ss {KERNEL_DATA:x} {esp:x}")
+    kernel_lives(machine)
+
+
 def test_the_process_reads_its_own(machine: Boot) -> None:
     """The program can say that something was carried out."""
     machine.shell("escape read 8048000 || escape read 804a000")
@@ -101,16 +142,33 @@ def mistakes(folder: Path) -> None:
     substitute(header, ": 3;", ": selector;")
 
 
+def forgotten_view(folder: Path) -> None:
+    """Have the direct way back to a process leave the kernel's view loaded."""
+    ways = folder / "vmm" / "guests" / "x86" / "two_level" / "direct_ways.S"
+    substitute(ways, "mov\t%ebx, %cr3", "nop")
+
+
+def changed_vmm(name: str, change: Callable[[Path], None]) -> Path:
+    """Build the VMM with mistakes; returns the image."""
+    profile = find_profile("two-level")
+    folder = changed_sources(name, build_vmm(profile).parent, change)
+    make(folder / "vmm", "-j2", f"PROFILE={profile.name}", f"BUILD={folder / 'build'}")
+    return folder / "build" / "gandalf.elf"
+
+
 @pytest.fixture(scope="module")
 def gaps() -> Iterator[Boot]:
     """The same with a VMM that makes the views wrongly."""
-    profile = find_profile("two-level")
-    origin = build_vmm(profile).parent
-    folder = changed_sources("two-level", origin, mistakes)
-    make(folder / "vmm", "-j2", f"PROFILE={profile.name}", f"BUILD={folder / 'build'}")
-    with Boot.start(system("gaps"), vmm=folder / "build" / "gandalf.elf") as running:
+    with Boot.start(system("gaps"), vmm=changed_vmm("two-level", mistakes)) as running:
         running.wait_for_shell()
         yield running
+
+
+def test_the_attacks_find_a_direct_way_that_keeps_the_kernel_s_view() -> None:
+    vmm = changed_vmm("two-level-direct", forgotten_view)
+    with Boot.start(system("forgotten"), vmm=vmm) as running:
+        running.wait_for_shell()
+        running.shell(f"escape read {KERNEL_TEXT:x}")
 
 
 @pytest.mark.parametrize("attack", THROUGH_VIEW)

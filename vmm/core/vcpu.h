@@ -96,7 +96,6 @@ struct vcpu {
 			      * the core, the time stamp at which it got that is subtracted */
 	u32 counters[COUNTERS];
 	struct vcpu_registers; /* registers that are switched only if they are used */
-	struct vcpu_privilege; /* how its kernel is told from processes (privilege.h) */
 };
 
 _Static_assert(offsetof(struct vcpu, cr0) == VCPU_CR0, "entry.S");

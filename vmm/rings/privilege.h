@@ -10,10 +10,6 @@
 #include "arch/ia32/register.h"
 #include "lib/types.h"
 
-/* What a vCPU keeps for it. */
-struct vcpu_privilege {
-};
-
 /* What the table says of a system that is for this VMM. */
 #define PRIVILEGE_LEVELS GANDALF_LEVELS_RINGS
 /* The ring of a guest's kernel: the RPL of its selectors, and the DPL of the gate of hypercalls. */

@@ -116,7 +116,15 @@ static inline void views_gate(struct x86 *x86, unsigned vector, u32 offset, unsi
 	segment_set_gate(x86->vcpu, vector, offset, type, dpl);
 }
 
-/* Is called before a guest starts: its kernel runs first. */
+/* Follow a load of CR3, which has changed the present space; LTR; and the start of a guest. */
+static inline void views_follow_load(UNUSED const struct x86 *x86)
+{
+}
+
+static inline void views_follow_task(UNUSED u32 tss_base)
+{
+}
+
 static inline void views_reset(UNUSED struct vcpu *vcpu)
 {
 }

@@ -11,11 +11,6 @@
 #include "arch/ia32/register.h"
 #include "lib/types.h"
 
-/* What a vCPU keeps for it. */
-struct vcpu_privilege {
-	bool in_process; /* the view of a process is loaded, and not its kernel's */
-};
-
 /* What the table says of a system that is for this VMM. */
 #define PRIVILEGE_LEVELS GANDALF_LEVELS_TWO
 /* The ring of a guest's kernel: the RPL of its selectors, and the DPL of the gate of hypercalls. */

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "arch/ia32/segment.h"
+#include "direct.h"
 #include "guests/x86/shadow/shadow.h"
 
 /* The rights that every page of the guest and the page table at LAYOUT_VCPU have beyond the
@@ -26,14 +27,16 @@
 #define VIEWS_CHECK_HYPERCALLS true
 
 /* Return whether the kernel of the vCPU's guest was interrupted, or one of its processes. */
-static inline bool views_in_process(const struct vcpu *vcpu, UNUSED const struct frame *frame)
+static inline bool views_in_process(UNUSED const struct vcpu *vcpu,
+				    UNUSED const struct frame *frame)
 {
-	return vcpu->in_process;
+	return direct.in_process != 0;
 }
 
-static inline bool views_in_kernel(const struct vcpu *vcpu, UNUSED const struct frame *frame)
+static inline bool views_in_kernel(UNUSED const struct vcpu *vcpu,
+				   UNUSED const struct frame *frame)
 {
-	return !vcpu->in_process;
+	return direct.in_process == 0;
 }
 
 /* Shows the kernel's view, when a process is left; and the process's view. */
@@ -41,15 +44,15 @@ void views_show_kernel(struct x86 *x86);
 void views_show_process(struct x86 *x86);
 
 /* Returns the error code of a page fault as if the guest's kernel were a supervisor. */
-static inline u32 views_error(const struct vcpu *vcpu, u32 error)
+static inline u32 views_error(UNUSED const struct vcpu *vcpu, u32 error)
 {
-	return vcpu->in_process ? error : error & ~PF_U;
+	return direct.in_process != 0 ? error : error & ~PF_U;
 }
 
 /* Returns whether the view that is loaded has nothing at an address. */
-static inline bool views_hide(const struct vcpu *vcpu, u32 linear)
+static inline bool views_hide(UNUSED const struct vcpu *vcpu, u32 linear)
 {
-	return vcpu->in_process && linear >= SHADOW_KERNEL;
+	return direct.in_process != 0 && linear >= SHADOW_KERNEL;
 }
 
 /* Returns the CS that the guest's kernel sees of a process. A process can load the selector of the
@@ -91,8 +94,10 @@ static inline bool views_segment_fits(const struct vcpu *vcpu, u32 selector, u64
  * process's view is shown only when it is gone. Linux has such pages while it boots. */
 static inline u32 views_note(struct shadow *shadow, u32 rights)
 {
-	if ((rights & PTE_U) == 0)
+	if ((rights & PTE_U) == 0) {
 		shadow->current->noted = 1;
+		direct.process = 0;
+	}
 	return rights;
 }
 
@@ -124,8 +129,12 @@ void views_begin(void);
 /* Makes the gate by which processes enter the guest's kernel at a vector: one by way of the VMM. */
 void views_gate(struct x86 *x86, unsigned vector, u32 offset, unsigned type, unsigned dpl);
 
-/* Is called before a guest starts: its kernel runs first. */
-static inline void views_reset(struct vcpu *vcpu)
+/* Follow a load of CR3, which has changed the present space; LTR, behind which the kernel's TSS is
+ * at a linear address (0: nowhere); and the start of a guest, whose kernel runs first. */
+void views_follow_load(const struct x86 *x86);
+static inline void views_follow_task(u32 tss_base)
 {
-	vcpu->in_process = false;
+	direct.esp0 = tss_base == 0 ? 0 : tss_base + TSS_ESP0;
 }
+
+void views_reset(struct vcpu *vcpu);

@@ -8,6 +8,10 @@
  *	escape return SELECTOR ADDRESS	loads CS by an IRET, makes a system call, reads
  *	escape data SELECTOR ADDRESS	reads through a data segment
  *	escape call NUMBER		makes a hypercall
+ *	escape flags EFLAGS		makes system calls with these flags
+ *	escape stack ESP		makes system calls with this stack pointer
+ *	escape ss SELECTOR ESP		makes them with this stack segment as well
+ *	escape many NUMBER		makes so many system calls
  * It ends with status 0 if that was carried out, and with 1 if it does not know what to do. Mostly
  * a signal ends it before.
  */
@@ -84,12 +88,72 @@ static void attack_call(unsigned long call, unsigned long unused)
 	__asm__ volatile("int $0x1e" : "+a"(call) : "b"(0), "c"(0), "d"(0) : "memory");
 }
 
+/* A system call must give what it always gives: the number of the parent, and not an error. */
+static void parent_is_told(unsigned long parent)
+{
+	if ((long)parent <= 0)
+		end(2);
+}
+
+static void attack_flags(unsigned long flags, unsigned long unused)
+{
+	unsigned long parent;
+
+	(void)unused;
+	for (int i = 0; i < 16; i++) {
+		__asm__ volatile("push %1\n\tpopf\n\tint $0x80\n\tpush $2\n\tpopf"
+				 : "=a"(parent)
+				 : "r"(flags), "a"(SYSCALL_GETPPID)
+				 : "memory", "cc");
+		parent_is_told(parent);
+	}
+}
+
+static void attack_stack(unsigned long esp, unsigned long unused)
+{
+	unsigned long parent;
+
+	(void)unused;
+	for (int i = 0; i < 16; i++) {
+		__asm__ volatile("mov %%esp, %%esi\n\tmov %1, %%esp\n\tint $0x80\n\t"
+				 "mov %%esi, %%esp"
+				 : "=a"(parent)
+				 : "r"(esp), "a"(SYSCALL_GETPPID)
+				 : "esi", "memory", "cc");
+		parent_is_told(parent);
+	}
+}
+
+/* The stack pointer is loaded right behind SS, before any interrupt can come. */
+static void attack_ss(unsigned long selector, unsigned long esp)
+{
+	unsigned long parent;
+
+	for (int i = 0; i < 16; i++) {
+		__asm__ volatile("mov %%esp, %%esi\n\tmov %%ss, %%edi\n\tmov %w1, %%ss\n\t"
+				 "mov %2, %%esp\n\tint $0x80\n\tmov %%di, %%ss\n\tmov %%esi, %%esp"
+				 : "=a"(parent)
+				 : "r"(selector), "r"(esp), "a"(SYSCALL_GETPPID)
+				 : "esi", "edi", "memory", "cc");
+		parent_is_told(parent);
+	}
+}
+
+static void attack_many(unsigned long count, unsigned long unused)
+{
+	(void)unused;
+	while (count-- > 0)
+		parent_is_told((unsigned long)system_call(SYSCALL_GETPPID, 0, 0, 0, 0, 0));
+}
+
 static const struct {
 	char name[8];
 	void (*attack)(unsigned long first, unsigned long second);
 } attacks[] = {
 	{ "read", attack_read }, { "write", attack_write }, { "jump", attack_jump },
 	{ "return", attack_return }, { "data", attack_data }, { "call", attack_call },
+	{ "flags", attack_flags }, { "stack", attack_stack }, { "ss", attack_ss },
+	{ "many", attack_many },
 };
 
 static int equal(const char *one, const char *other)

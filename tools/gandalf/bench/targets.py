@@ -147,6 +147,14 @@ class Idle(Gandalf):
 
 
 @dataclass
+class TwoLevel(Gandalf):
+    """gandalf-shared with the VMM alone privileged (docs/two-level.md)."""
+
+    name: str = "gandalf-two-level"
+    is_quick = False
+
+
+@dataclass
 class Uninterruptible(Gandalf):
     """A system whose VMM keeps interrupts waiting while it works, as its `native` does not."""
 
@@ -344,6 +352,7 @@ def targets(full: bool = False, cache: bool = False) -> list[Target]:
         *(Realtime(load, seconds=seconds, shift=shift) for load in bench_latency.PHASES),
         Intervals(),
         Idle(cache=cache),
+        TwoLevel(cache=cache),
         Uninterruptible(f"gandalf-shared{NOT}", "gandalf-shared", cache=cache),
         Gandalf("gandalf-dedicated", cache=cache),
         Uninterruptible(f"gandalf-dedicated{NOT}", "gandalf-dedicated", cache=cache),

@@ -5,19 +5,13 @@
  * their first three arguments in EAX, EDX and ECX (-mregparm=3).
  */
 #include "arch/ia32/entry.h"
+#include "arch/ia32/fixup_assembler.h"
 #include "arch/ia32/layout.h"
 #include "core/masked_assembler.h"
 #include "core/vcpu.h"
 #include "return_check.h"
 
 #define CR0_WP 0x10000
-
-/* Says that a fault of the instruction at \at goes on at \to. trap_vmm() in trap.c reads it. */
-.macro FIXUP at, to
-	.section .fixups, "a"
-	.long	\at, \to
-	.previous
-.endm
 
 /* Room for the stubs of all vectors, which trap_init() makes. They have a page of their own,
  * since a CPU drops the code that it has decoded when something near it is written. */
@@ -158,6 +152,7 @@ fix_\at:
 	 *	VECTOR_RETURN_FAULT		<- esp at entry
 	 */
 	FIXUP	return_iret, fix_iret
+	.globl	fix_iret
 fix_iret:
 	push	$0
 	push	$VECTOR_RETURN_FAULT

@@ -21,6 +21,8 @@ enum { SEGMENT_TLS_FIRST = 6, SEGMENT_TLS_ENTRIES = 3 };
 
 enum { GATE_INTERRUPT = 0xe, GATE_TRAP };
 
+/* Where ESP0 is in a TSS (SDM vol. 3, figure 7-2). */
+#define TSS_ESP0 4u
 /* The CPU's format. The CPU reads esp0, ss0, esp1, ss1 and the bitmap only. */
 struct tss {
 	u32 link, esp0, ss0;

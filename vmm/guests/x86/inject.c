@@ -15,7 +15,6 @@
 /* Bits of a gate's second word. */
 enum { GATE_PRESENT = 0x8000, GATE_TYPE = 0x1f00 };
 #define GATE_IS_TRAP 0x100u /* leaves the flag as it is */
-#define TSS_ESP0 4
 
 /* Reads the words of the guest's gate. Returns false if there is none, or it cannot be used. */
 MUST_CHECK static inline bool gate_read(const struct x86 *x86, unsigned vector, u32 *low, u32 *high)

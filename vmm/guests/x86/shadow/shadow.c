@@ -62,6 +62,7 @@ static void identity_load(struct x86 *x86)
 	x86->shadow.current = NULL;
 	x86->shadow.guest_directory = NULL;
 	directory_kernel_changes(&x86->shadow);
+	views_follow_load(x86);
 	x86->vcpu->cr3 = core.cr3 = x86->shadow.identity;
 	cr3_write(x86->shadow.identity);
 	tlb_flush_global();
@@ -122,6 +123,7 @@ void shadow_reset(struct x86 *x86)
 	x86->shadow.caching = false;
 	x86->shadow.protected_frame = SHADOW_NO_FRAME;
 	directory_kernel_changes(&x86->shadow);
+	views_follow_load(x86);
 	x86->vcpu->cr3 = x86->shadow.identity;
 }
 

@@ -179,6 +179,7 @@ void space_load(struct x86 *x86, struct space *space)
 {
 	space->used = ++x86->shadow.clock;
 	x86->shadow.current = space;
+	views_follow_load(x86);
 	x86->vcpu->cr3 = core.cr3 = space->directory;
 	cr3_write(space->directory);
 }

@@ -6,6 +6,7 @@
 #include "arch/ia32/entry.h"
 #include "arch/ia32/origin.h"
 #include "core/work.h"
+#include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
 #include "lib/owner.h"
 #include "views.h"
@@ -32,7 +33,7 @@ static void hypercall_check(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 
-	if (!origin_is_guest(vcpu, frame) || !vcpu->in_process) {
+	if (!origin_is_guest(vcpu, frame) || direct.in_process == 0) {
 		hypercall_serve(frame);
 		return;
 	}
@@ -50,9 +51,21 @@ void views_begin(void)
 	trap_handlers[SYSTEM_CALL] = system_call_enter;
 }
 
-void views_gate(struct x86 *x86, unsigned vector, UNUSED u32 offset, UNUSED unsigned type,
-		unsigned dpl)
+/* Returns the EIP of the guest's gate of system calls if direct_call can do what that gate says:
+ * enter Linux's code segment, with interrupts disabled. If not, returns 0. */
+static u32 gate_entry(const struct x86 *x86, u32 offset)
 {
-	segment_set_gate(x86->vcpu, vector, (u32)&entry_stubs[vector],
-			 x86->vcpu->interruptible ? GATE_TRAP : GATE_INTERRUPT, dpl);
+	u32 low, high;
+
+	if (!guest_read_8(x86->idt_base + SYSTEM_CALL * 8, &low, &high) ||
+	    (low >> 16 & ~3u) != DIRECT_KERNEL_CODE || (high >> 8 & 0x1f) != GATE_INTERRUPT)
+		return 0;
+	return offset;
+}
+
+void views_gate(struct x86 *x86, unsigned vector, u32 offset, UNUSED unsigned type, unsigned dpl)
+{
+	direct.entry = gate_entry(x86, offset);
+	segment_set_gate(x86->vcpu, vector, (u32)direct_call, GATE_INTERRUPT, dpl);
+	segment_set_gate(x86->vcpu, EXCEPTION_NP, (u32)direct_return, GATE_INTERRUPT, 0);
 }

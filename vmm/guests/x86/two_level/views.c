@@ -24,11 +24,36 @@ bool views_create(struct x86 *x86, struct space *space, const u32 *directory)
 	return true;
 }
 
+void views_follow_load(const struct x86 *x86)
+{
+	const struct space *space = x86->shadow.current;
+
+	direct.kernel = space != NULL ? space->directory : x86->shadow.identity;
+	direct.process = space != NULL && space->noted == 0 ? space->process : 0;
+	direct.tables = (u32)pool_pointer(direct.kernel);
+}
+
+void views_reset(struct vcpu *vcpu)
+{
+	direct = (struct direct){.shared = vcpu->shared};
+}
+
+/* Returns whether the code segment of processes is the one that direct.S knows, present, and the
+ * gate of system calls one that it can pass. */
+static bool view_is_usual(const struct segment_tables *tables)
+{
+	const u64 high = DIRECT_USER_HIGH | DIRECT_PRESENT;
+
+	return direct.entry != 0 && tables->user_code == DIRECT_USER_BIT &&
+	       tables->gdt[DIRECT_USER_CODE / 8] == (high << 32 | DIRECT_USER_LOW);
+}
+
 /* Loads the directory of a view, and marks the code segments that belong to it present. */
 static void view_load(struct vcpu *vcpu, u32 directory, bool in_process)
 {
-	vcpu->in_process = in_process;
+	direct.in_process = in_process;
 	segment_set_user_code(vcpu, in_process);
+	direct.ready = in_process && view_is_usual(vcpu->tables) ? vcpu : NULL;
 	if (directory == 0)
 		return;
 	vcpu->cr3 = core.cr3 = directory;
@@ -50,6 +75,7 @@ void views_show_process(struct x86 *x86)
 	if (space != NULL && space->noted != 0) {
 		space_drop(space, NULL);
 		space->noted = 0;
+		direct.process = space->process;
 	}
 	view_load(x86->vcpu, space != NULL ? space->process : 0, true);
 }

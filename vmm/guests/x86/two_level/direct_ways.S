@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The direct ways between a process and its kernel (two_level/direct.h). Both gates mask
+ * interrupts, for less than 100 instructions. DS is still the guest's, so all goes by SS, which is
+ * the VMM's, and whose segment leaves the first page out: a pointer that is 0 faults. What is read
+ * of the guest may fault; then the way through C begins as if nothing had been done, but that
+ * direct_call may have loaded the kernel's view, as that way does first.
+ */
+#include "arch/ia32/entry.h"
+#include "arch/ia32/fixup_assembler.h"
+#include "arch/ia32/layout.h"
+#include "core/vcpu.h"
+#include "direct.h"
+
+#define EFLAGS_VM 0x20000
+#define EFLAGS_IF 0x200
+#define EFLAGS_IOPL 0x3000
+#define PTE_W 2
+#define PTE_PS 0x80
+#define PTE_FRAME 0xfffff000
+#define RING 3
+#define OPCODE_IRET 0xcf
+/* The frame for the kernel: EIP, CS, EFLAGS, ESP, SS. */
+#define FRAME_BYTES 20
+#define EXCEPTION_NP 11
+#define SYSTEM_CALL 0x80
+
+	.text
+	/*
+	 * INT 0x80 of a process. The VMM stack, highest address first, with offsets from ESP:
+	 *	32 ss, 28 esp, 24 eflags, 20 cs, 16 eip		by the CPU
+	 *	12 eax, 8 ecx, 4 edx, 0 ebx			<- esp
+	 * On the kernel's stack the same five words are put that the CPU would have put there.
+	 */
+	.globl	direct_call
+direct_call:
+	push	%eax
+	push	%ecx
+	push	%edx
+	push	%ebx
+	mov	%ss:core, %eax
+	cmp	%ss:direct + DIRECT_READY, %eax
+	jne	call_by_c
+	cmpl	$0, %ss:VCPU_ATTENTION(%eax)
+	jne	call_by_c
+	cmpw	$DIRECT_USER_CODE, 20(%esp)
+	jne	call_by_c
+	testl	$EFLAGS_VM, 24(%esp)
+	jnz	call_by_c
+	mov	%ss:direct + DIRECT_KERNEL, %ecx
+	mov	%ecx, %cr3
+	mov	%ecx, %ss:DIRECT_VCPU_CR3(%eax)
+	mov	%ecx, %ss:core + DIRECT_CORE_CR3
+	mov	%ss:direct + DIRECT_ESP0, %ecx
+call_ss0:
+	cmpw	$DIRECT_KERNEL_DATA, %ss:4(%ecx)
+	jne	call_by_c
+call_esp0:
+	mov	%ss:(%ecx), %edx
+	/* The frame must be below the VMM, in one page that the shadow has as writable. */
+	sub	$FRAME_BYTES, %edx
+	cmp	$GANDALF_BASE - FRAME_BYTES, %edx
+	ja	call_by_c
+	mov	%edx, %ebx
+	and	$4095, %ebx
+	cmp	$4096 - FRAME_BYTES, %ebx
+	ja	call_by_c
+	mov	%edx, %ebx
+	shr	$22, %ebx
+	mov	%ss:direct + DIRECT_TABLES, %ecx
+	mov	%ss:(%ecx, %ebx, 4), %ecx
+	test	$PTE_PS, %cl
+	jnz	call_by_c
+	and	$PTE_FRAME, %ecx
+	jz	call_by_c
+	add	%ss:pool_distance, %ecx
+	mov	%edx, %ebx
+	shr	$12, %ebx
+	and	$1023, %ebx
+	testb	$PTE_W, %ss:(%ecx, %ebx, 4)
+	jz	call_by_c
+	mov	16(%esp), %ecx
+	mov	%ecx, %ss:(%edx)
+	movl	$DIRECT_USER_CODE, %ss:4(%edx)
+	mov	24(%esp), %ecx
+	and	$~EFLAGS_IOPL, %ecx
+	or	$EFLAGS_IF, %ecx
+	mov	%ecx, %ss:8(%edx)
+	mov	28(%esp), %ecx
+	mov	%ecx, %ss:12(%edx)
+	movzwl	32(%esp), %ecx
+	mov	%ecx, %ss:16(%edx)
+	/* Nothing fails any more. */
+	mov	%ss:direct + DIRECT_ENTRY, %ecx
+	mov	%ecx, 16(%esp)
+	movl	$DIRECT_KERNEL_CODE | RING, 20(%esp)
+	andl	$~DIRECT_EFLAGS_CLEARED, 24(%esp)
+	mov	%edx, 28(%esp)
+	movl	$DIRECT_KERNEL_DATA | RING, 32(%esp)
+	mov	%ss:direct + DIRECT_SHARED, %ecx
+	movl	$0, %ss:(%ecx)
+	mov	%ss:DIRECT_VCPU_TABLES(%eax), %ecx
+	movl	$DIRECT_USER_HIGH, %ss:(DIRECT_USER_CODE & ~7) + 4(%ecx)
+	xor	%ecx, %ecx
+	mov	%ecx, %ss:direct + DIRECT_IN_PROCESS
+	mov	%ecx, %ss:direct + DIRECT_READY
+	incl	%ss:direct + DIRECT_CALLS
+	pop	%ebx
+	pop	%edx
+	pop	%ecx
+	pop	%eax
+call_iret:
+	iret
+	FIXUP	call_ss0, call_by_c
+	FIXUP	call_esp0, call_by_c
+	FIXUP	call_iret, fix_iret
+
+call_by_c:
+	pop	%ebx
+	pop	%edx
+	pop	%ecx
+	pop	%eax
+	jmp	entry_stubs + SYSTEM_CALL * ENTRY_STUB_SIZE
+
+	/*
+	 * #NP, which is the kernel's IRET to a process if all is as it mostly is. The VMM stack,
+	 * highest address first, with offsets from ESP:
+	 *	36 ss, 32 esp				only from ring 3, by the CPU
+	 *	28 eflags, 24 cs, 20 eip, 16 error code	by the CPU
+	 *	12 eax, 8 ecx, 4 edx, 0 ebx		<- esp
+	 */
+	.globl	direct_return
+direct_return:
+	push	%eax
+	push	%ecx
+	push	%edx
+	push	%ebx
+	testb	$RING, 24(%esp)
+	jz	return_by_c
+	testl	$EFLAGS_VM, 28(%esp)
+	jnz	return_by_c
+	cmpl	$0, %ss:direct + DIRECT_IN_PROCESS
+	jne	return_by_c
+	mov	%ss:core, %eax
+	cmpl	$0, %ss:VCPU_ATTENTION(%eax)
+	jne	return_by_c
+	mov	%ss:direct + DIRECT_PROCESS, %ebx
+	test	%ebx, %ebx
+	jz	return_by_c
+	mov	20(%esp), %ecx
+return_opcode:
+	cmpb	$OPCODE_IRET, %ss:(%ecx)
+	jne	return_by_c
+	mov	32(%esp), %edx
+	cmp	$GANDALF_BASE - FRAME_BYTES, %edx
+	ja	return_by_c
+return_cs:
+	cmpw	$DIRECT_USER_CODE, %ss:4(%edx)
+	jne	return_by_c
+return_ss:
+	cmpw	$DIRECT_USER_DATA, %ss:16(%edx)
+	jne	return_by_c
+	mov	%ss:DIRECT_VCPU_TABLES(%eax), %ecx
+	cmpl	$DIRECT_USER_BIT, %ss:DIRECT_USER_CODES(%ecx)
+	jne	return_by_c
+	cmpl	$DIRECT_USER_LOW, %ss:(DIRECT_USER_CODE & ~7)(%ecx)
+	jne	return_by_c
+	cmpl	$DIRECT_USER_HIGH, %ss:(DIRECT_USER_CODE & ~7) + 4(%ecx)
+	jne	return_by_c
+return_eflags:
+	testl	$EFLAGS_VM, %ss:8(%edx)
+	jnz	return_by_c
+return_eip:
+	cmpl	$GANDALF_BASE, %ss:(%edx)
+	jae	return_by_c
+return_esp:
+	mov	%ss:12(%edx), %ecx
+	/* All words have been read, so they are there, and nothing fails any more. */
+	mov	%ecx, 32(%esp)
+	mov	%ss:8(%edx), %ecx
+	and	$DIRECT_EFLAGS_GUEST, %ecx
+	or	%ss:DIRECT_VCPU_EFLAGS(%eax), %ecx
+	mov	%ecx, 28(%esp)
+	mov	%ss:(%edx), %ecx
+	mov	%ecx, 20(%esp)
+	movl	$DIRECT_USER_CODE, 24(%esp)
+	movl	$DIRECT_USER_DATA, 36(%esp)
+	mov	%ss:DIRECT_VCPU_TABLES(%eax), %ecx
+	movl	$DIRECT_USER_HIGH | DIRECT_PRESENT, %ss:(DIRECT_USER_CODE & ~7) + 4(%ecx)
+	mov	%ebx, %cr3
+	mov	%ebx, %ss:DIRECT_VCPU_CR3(%eax)
+	mov	%ebx, %ss:core + DIRECT_CORE_CR3
+	mov	%eax, %ss:direct + DIRECT_READY
+	movl	$1, %ss:direct + DIRECT_IN_PROCESS
+	incl	%ss:direct + DIRECT_RETURNS
+	pop	%ebx
+	pop	%edx
+	pop	%ecx
+	pop	%eax
+	add	$4, %esp
+direct_iret:
+	iret
+	FIXUP	return_opcode, return_by_c
+	FIXUP	return_cs, return_by_c
+	FIXUP	return_ss, return_by_c
+	FIXUP	return_eflags, return_by_c
+	FIXUP	return_eip, return_by_c
+	FIXUP	return_esp, return_by_c
+	FIXUP	direct_iret, fix_iret
+
+return_by_c:
+	pop	%ebx
+	pop	%edx
+	pop	%ecx
+	pop	%eax
+	jmp	entry_stubs + EXCEPTION_NP * ENTRY_STUB_SIZE + ENTRY_STUB_ERROR
+
+	.section .note.GNU-stack, "", @progbits
