@@ -124,6 +124,8 @@ def test_a_uitron_guest_hits_breakpoints_where_its_source_says() -> None:
         stop = session.run()
         assert stop["frame"]["func"] == "slp_tsk"
         assert stop["frame"]["file"].endswith(".c")
+        assert session.frames() == ["slp_tsk", "periodic_run", "context_task_end"]
+        assert session.value("running->priority").startswith("2")
         before = int(session.value("(unsigned int)$pc"))
         session.run("-exec-next-instruction")
         assert int(session.value("(unsigned int)$pc")) != before

@@ -93,7 +93,7 @@ def trace(
     output: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.json", help="The file to write (default: build/systems/NAME/trace.json)."
+            metavar="FILE.json", help="The file to write (default: trace.json beside the module)."
         ),
     ] = None,
     threshold: Threshold = 500,

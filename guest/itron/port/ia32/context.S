@@ -91,4 +91,17 @@ port_restore:
 	addl	$8, %esp
 	iret
 
+	/* Where a task returns to, as if it ended by a call of ext_tsk(). A debugger looks a return
+	 * address up one byte before it, hence the NOP, and ends its backtrace here. */
+	.cfi_sections .debug_frame
+	.type	context_task_end, @function
+context_task_end:
+	.cfi_startproc
+	.cfi_undefined eip
+	nop
+	.globl	context_task_returned
+context_task_returned:
+	jmp	ext_tsk
+	.cfi_endproc
+
 	.section .note.GNU-stack, "", @progbits

@@ -54,10 +54,10 @@ void port_task_prepare(struct task *task)
 
 	if (configuration->tskatr & TA_FPU)
 		top = floating_point_prepare(task, top);
-	/* As if called by ext_tsk(), with its argument on a multiple of 16. */
+	/* As if called, with its argument on a multiple of 16, by what ends it. */
 	words = (VP *)(void *)(top - TALIGN_STK);
 	words[0] = configuration->exinf;
-	words[-1] = (VP)ext_tsk;
+	words[-1] = (VP)context_task_returned;
 	context = (struct context *)(void *)(words - 1) - 1;
 	memset(context, 0, sizeof(*context));
 	__asm__("movw %%cs, %0" : "=r"(code));

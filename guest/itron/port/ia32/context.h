@@ -32,6 +32,9 @@ void port_floating_point_switch(VP from, VP to);
 /* The vectors' entries; called by nobody but the CPU or the VMM. */
 extern const char context_entries[];
 
+/* Where a task's function returns to: it calls ext_tsk(). */
+void context_task_returned(void);
+
 /* The CPU's state in an interrupted task; context.S draws it. */
 struct context;
 void context_interrupt(struct context *context);
