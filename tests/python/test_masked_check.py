@@ -120,7 +120,7 @@ def test_a_table_that_cannot_be_read(tmp_path: Path, lines: tuple[str, ...], sen
 
 
 def test_entries_are_named_by_what_came_and_who_was_interrupted() -> None:
-    assert entry_name(0x30, "shared", hardware=True) == "clock_of_shared"
+    assert entry_name(0x31, "shared", hardware=True) == "clock_of_shared"
     assert entry_name(0x24, "rtos", hardware=True) == "line_of_rtos"
     assert entry_name(0x1E, "rtos", hardware=False) == "hypercall_of_rtos"
     assert entry_name(0x0E, "dedicated", hardware=False) == "exception_of_dedicated"

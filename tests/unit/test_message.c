@@ -20,8 +20,9 @@
 /* The reader's variables are there once, so READER alone takes messages here; all others send. */
 enum { FIRST, SECOND, READER, LAST, CORES };
 
-/* Messages that are taken in a window, and how long that is. */
-#define AT_ONCE 16u
+/* Messages that are taken in a window, those of them that interrupt an RTOS, and its length. */
+#define AT_ONCE 8u
+#define OF_RTOS 2u
 #define TSC_KHZ 1000000u
 #define WINDOW (TSC_KHZ / 20)
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
@@ -163,7 +164,7 @@ static int start(void **state)
 	memset(&processor, 0, sizeof(processor));
 	memset(interrupts, 0, sizeof(interrupts));
 	system_table.cpus = CORES;
-	running.state = VCPU_RUNNING;
+	running = (struct vcpu){.state = VCPU_RUNNING};
 	core = (struct core){.index = READER, .pauses = true, .current = &running};
 	served_count = mapped_count = ordered = 0;
 	serving = NULL;
@@ -414,6 +415,34 @@ static void few_are_taken_in_a_window(void **state)
 			count += served[i].number == message && served[i].from != SECOND;
 		assert_int_equal(count, 1);
 	}
+}
+
+static void an_rtos_is_interrupted_by_few(void **state)
+{
+	(void)state;
+	processor.tsc = 1000;
+	core.current->priority = 5;
+	for (u32 message = 0; message < 8; message++)
+		send(FIRST, message);
+	take();
+	assert_int_equal(served_count, OF_RTOS);
+	assert_true(the_deadline->time == 1000 + WINDOW);
+	processor.tsc += WINDOW;
+	window_expire();
+	take();
+	assert_int_equal(served_count, 2 * OF_RTOS);
+	/* Those of an earlier window count no more, also if its end was no deadline. */
+	the_deadline->time = TIME_NEVER;
+	processor.tsc += WINDOW;
+	pending = true;
+	take();
+	assert_int_equal(served_count, 3 * OF_RTOS);
+	/* When it has halted there is room for more. */
+	core.current->priority = 0;
+	for (u32 message = 0; message < AT_ONCE; message++)
+		send(FIRST, message);
+	take();
+	assert_int_equal(served_count, 2 * OF_RTOS + AT_ONCE);
 }
 
 static void a_window_that_is_not_full_costs_no_deadline(void **state)
@@ -712,6 +741,7 @@ int main(void)
 		TEST(what_is_sent_during_the_service_is_a_new_one),
 		TEST(either_stores_before_it_looks),
 		TEST(few_are_taken_in_a_window),
+		TEST(an_rtos_is_interrupted_by_few),
 		TEST(a_window_that_is_not_full_costs_no_deadline),
 		TEST(none_is_left_when_the_window_ends_amid_the_messages),
 		TEST(other_interrupts_are_let_in_between_two),

@@ -23,12 +23,12 @@ _EXECUTABLE = 0x4
 # Functions of C and labels of assembly.
 _CODE = ("STT_FUNC", "STT_NOTYPE")
 _VECTORS = 256
-CLOCK, HYPERCALL = 0x30, 0x1E
+CLOCK, HYPERCALL = 0x31, 0x1E
 _VECTOR_NAMES = {
     0x00: "#DE", 0x01: "#DB", 0x03: "#BP", 0x06: "#UD", 0x07: "#NM", 0x08: "#DF", 0x0A: "#TS",
     0x0B: "#NP", 0x0C: "#SS", 0x0D: "#GP", 0x0E: "#PF", 0x10: "#MF", 0x1E: "hypercall",
     0x20: "IRQ 0, timer", 0x21: "IRQ 1", 0x23: "IRQ 3, COM2", 0x24: "IRQ 4, COM1",
-    0x28: "IRQ 8, clock", 0x30: "APIC timer", 0x3F: "APIC spurious",
+    0x28: "IRQ 8, clock", 0x30: "message", 0x31: "APIC timer", 0x3F: "APIC spurious",
 }  # fmt: skip
 
 

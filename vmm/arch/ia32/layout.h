@@ -49,8 +49,10 @@
 #define SELECTOR_TSS 0x110
 #define SELECTOR_LDT 0x118
 
-/* Vectors of the VMM's interrupts: 16 of the 8259 pair, then those of the local APIC. */
+/* Vectors of the VMM's interrupts: 16 of the 8259 pair, then those of the local APIC. The timer's
+ * comes before messages, of which others can send as many as they like. */
 #define VECTOR_PIC 0x20
-#define VECTOR_APIC_TIMER 0x30
-#define VECTOR_APIC_MESSAGE 0x31
+#define VECTOR_APIC_FIRST 0x30
+#define VECTOR_APIC_MESSAGE 0x30
+#define VECTOR_APIC_TIMER 0x31
 #define VECTOR_APIC_SPURIOUS 0x3f

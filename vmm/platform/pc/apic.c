@@ -88,7 +88,7 @@ static void apic_reset(void)
 bool apic_write_for_guest(u32 offset, u32 value)
 {
 	u32 mode = value & DELIVERY_MODE;
-	bool vector = (u8)value >= VECTOR_APIC_TIMER;
+	bool vector = (u8)value >= VECTOR_APIC_FIRST;
 
 	if (offset >= REGISTER_LVT_FIRST && offset <= REGISTER_LVT_ERROR &&
 	    offset != REGISTER_COMMAND && (mode != 0 || !vector) &&
