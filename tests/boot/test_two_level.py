@@ -27,7 +27,7 @@ POOL = 0xFF000000
 KERNEL_CODE, KERNEL_DATA = 0x63, 0x6B
 # Where the VMM's image is in its address spaces, and where its first word is in memory; where the
 # two counters are in struct direct (vmm/two_level/direct.h).
-IMAGE_ABOVE_MEMORY, DIRECT_CALLS = 0xFC400000, 32
+IMAGE_ABOVE_MEMORY, DIRECT_CALLS = 0xFC400000, 28
 EFLAGS_TF = 0x100
 KILLED_BY_TRACE = 128 + 5  # by SIGTRAP
 # Alone: none, TF, DF, IOPL, NT, RF, VM, AC, ID; and what arithmetic sets.

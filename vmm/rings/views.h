@@ -125,6 +125,6 @@ static inline void views_follow_task(UNUSED u32 tss_base)
 {
 }
 
-static inline void views_reset(UNUSED struct vcpu *vcpu)
+static inline void views_reset(void)
 {
 }

@@ -33,9 +33,8 @@
 #define DIRECT_TABLES 16
 #define DIRECT_ESP0 20
 #define DIRECT_ENTRY 24
-#define DIRECT_SHARED 28
-#define DIRECT_CALLS 32
-#define DIRECT_RETURNS 36
+#define DIRECT_CALLS 28
+#define DIRECT_RETURNS 32
 #define DIRECT_VCPU_CR3 20
 #define DIRECT_VCPU_TABLES 28
 #define DIRECT_VCPU_EFLAGS 36
@@ -56,7 +55,6 @@ struct direct {
 	u32 tables;     /* where the VMM sees the kernel's directory */
 	u32 esp0;       /* guest-linear address of ESP0 in the kernel's TSS */
 	u32 entry;      /* EIP of the kernel's gate */
-	struct gandalf_shared *shared;
 	u32 calls, returns; /* how often each way was taken */
 };
 extern struct direct direct;

@@ -137,4 +137,4 @@ static inline void views_follow_task(u32 tss_base)
 	direct.esp0 = tss_base == 0 ? 0 : tss_base + TSS_ESP0;
 }
 
-void views_reset(struct vcpu *vcpu);
+void views_reset(void);

@@ -274,7 +274,7 @@ static void linux_start(struct vcpu *vcpu)
 	x86->tls_hook = x86->armed = false;
 	x86->direct_count = 0;
 	upcall_reset(x86);
-	views_reset(vcpu);
+	views_reset();
 	vcpu->cr0_guest = CR0_PG | PRIVILEGE_CR0 | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
 	shadow_reset(x86);

@@ -16,7 +16,6 @@ _Static_assert(offsetof(struct direct, process) == DIRECT_PROCESS, "direct_ways.
 _Static_assert(offsetof(struct direct, tables) == DIRECT_TABLES, "direct_ways.S");
 _Static_assert(offsetof(struct direct, esp0) == DIRECT_ESP0, "direct_ways.S");
 _Static_assert(offsetof(struct direct, entry) == DIRECT_ENTRY, "direct_ways.S");
-_Static_assert(offsetof(struct direct, shared) == DIRECT_SHARED, "direct_ways.S");
 _Static_assert(offsetof(struct direct, calls) == DIRECT_CALLS, "direct_ways.S");
 _Static_assert(offsetof(struct direct, returns) == DIRECT_RETURNS, "direct_ways.S");
 _Static_assert(offsetof(struct vcpu, cr3) == DIRECT_VCPU_CR3, "direct_ways.S");

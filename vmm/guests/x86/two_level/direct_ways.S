@@ -4,7 +4,8 @@
  * interrupts, for less than 100 instructions. DS is still the guest's, so all goes by SS, which is
  * the VMM's, and whose segment leaves the first page out: a pointer that is 0 faults. What is read
  * of the guest may fault; then the way through C begins as if nothing had been done, but that
- * direct_call may have loaded the kernel's view, as that way does first.
+ * direct_call may have loaded the kernel's view, as that way does first. Neither can begin in
+ * virtual-8086 mode, where INT n is a #GP and no segment is absent.
  */
 #include "arch/ia32/entry.h"
 #include "arch/ia32/fixup_assembler.h"
@@ -13,11 +14,8 @@
 #include "direct.h"
 
 #define EFLAGS_VM 0x20000
-#define EFLAGS_IF 0x200
-#define EFLAGS_IOPL 0x3000
 #define PTE_W 2
-#define PTE_PS 0x80
-#define PTE_FRAME 0xfffff000
+#define PTE_OF_TABLE 0x27 /* present, writable, user, accessed: directory_table() */
 #define RING 3
 #define OPCODE_IRET 0xcf
 /* The frame for the kernel: EIP, CS, EFLAGS, ESP, SS. */
@@ -45,8 +43,6 @@ direct_call:
 	jne	call_by_c
 	cmpw	$DIRECT_USER_CODE, 20(%esp)
 	jne	call_by_c
-	testl	$EFLAGS_VM, 24(%esp)
-	jnz	call_by_c
 	mov	%ss:direct + DIRECT_KERNEL, %ecx
 	mov	%ecx, %cr3
 	mov	%ecx, %ss:DIRECT_VCPU_CR3(%eax)
@@ -69,10 +65,10 @@ call_esp0:
 	shr	$22, %ebx
 	mov	%ss:direct + DIRECT_TABLES, %ecx
 	mov	%ss:(%ecx, %ebx, 4), %ecx
-	test	$PTE_PS, %cl
+	/* That of a page table has these bits: that of a large page has others, and none is 0. */
+	sub	$PTE_OF_TABLE, %ecx
+	test	$4095, %ecx
 	jnz	call_by_c
-	and	$PTE_FRAME, %ecx
-	jz	call_by_c
 	add	%ss:pool_distance, %ecx
 	mov	%edx, %ebx
 	shr	$12, %ebx
@@ -82,9 +78,8 @@ call_esp0:
 	mov	16(%esp), %ecx
 	mov	%ecx, %ss:(%edx)
 	movl	$DIRECT_USER_CODE, %ss:4(%edx)
+	/* IF is 1 and IOPL 0 in a process, as its kernel is to see them. */
 	mov	24(%esp), %ecx
-	and	$~EFLAGS_IOPL, %ecx
-	or	$EFLAGS_IF, %ecx
 	mov	%ecx, %ss:8(%edx)
 	mov	28(%esp), %ecx
 	mov	%ecx, %ss:12(%edx)
@@ -97,13 +92,11 @@ call_esp0:
 	andl	$~DIRECT_EFLAGS_CLEARED, 24(%esp)
 	mov	%edx, 28(%esp)
 	movl	$DIRECT_KERNEL_DATA | RING, 32(%esp)
-	mov	%ss:direct + DIRECT_SHARED, %ecx
-	movl	$0, %ss:(%ecx)
+	movl	$0, %ss:GANDALF_SHARED_PAGE
 	mov	%ss:DIRECT_VCPU_TABLES(%eax), %ecx
 	movl	$DIRECT_USER_HIGH, %ss:(DIRECT_USER_CODE & ~7) + 4(%ecx)
-	xor	%ecx, %ecx
-	mov	%ecx, %ss:direct + DIRECT_IN_PROCESS
-	mov	%ecx, %ss:direct + DIRECT_READY
+	movl	$0, %ss:direct + DIRECT_IN_PROCESS
+	movl	$0, %ss:direct + DIRECT_READY
 	incl	%ss:direct + DIRECT_CALLS
 	pop	%ebx
 	pop	%edx
@@ -137,8 +130,6 @@ direct_return:
 	push	%ebx
 	testb	$RING, 24(%esp)
 	jz	return_by_c
-	testl	$EFLAGS_VM, 28(%esp)
-	jnz	return_by_c
 	cmpl	$0, %ss:direct + DIRECT_IN_PROCESS
 	jne	return_by_c
 	mov	%ss:core, %eax

@@ -33,12 +33,12 @@ void views_follow_load(const struct x86 *x86)
 	direct.tables = (u32)pool_pointer(direct.kernel);
 }
 
-void views_reset(struct vcpu *vcpu)
+void views_reset(void)
 {
-	direct = (struct direct){.shared = vcpu->shared};
+	memset(&direct, 0, sizeof(direct));
 }
 
-/* Returns whether the code segment of processes is the one that direct.S knows, present, and the
+/* Returns whether the code segment of processes is the one that direct_ways.S knows, present, and the
  * gate of system calls one that it can pass. */
 static bool view_is_usual(const struct segment_tables *tables)
 {
