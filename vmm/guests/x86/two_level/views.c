@@ -38,8 +38,8 @@ void views_reset(void)
 	memset(&direct, 0, sizeof(direct));
 }
 
-/* Returns whether the code segment of processes is the one that direct_ways.S knows, present, and the
- * gate of system calls one that it can pass. */
+/* Returns whether the code segment of processes is the one that direct_ways.S knows, present, and
+ * the gate of system calls one that it can pass. */
 static bool view_is_usual(const struct segment_tables *tables)
 {
 	const u64 high = DIRECT_USER_HIGH | DIRECT_PRESENT;
