@@ -212,6 +212,10 @@ def _define_exceptions(
             configuration.exceptions[number] = statement
 
 
+def _taken(what: str, text: str, other: Statement) -> str:
+    return f"The {what} {shortened(text)} has a handler already, in line {other.place.line}."
+
+
 def _define_handlers(
     checker: Checker, handlers: list[Statement], statements: Sequence[Statement], name: str,
     number: str, what: str,
@@ -224,29 +228,17 @@ def _define_handlers(
             continue
         parameter = statement.parameters[number]
         value = checker.value(parameter)
+        # What the compiler alone knows is compared with all others by it.
+        for other in handlers if value is None else unknown:
+            text = other.parameters[number].text
+            checker.assert_c(
+                parameter, f"({parameter.text}) != ({text})", _taken(what, text, other)
+            )  # fmt: skip
         if value is None:
-            for other in handlers:
-                text = other.parameters[number].text
-                checker.assert_c(
-                    parameter, f"({parameter.text}) != ({text})",
-                    f"The {what} {shortened(text)} has a handler already, in line "
-                    f"{other.place.line}.",
-                )  # fmt: skip
             unknown.append(statement)
         elif value in seen:
-            checker.mistake(
-                parameter.place,
-                f"The {what} {shortened(parameter.text)} has a handler already, in line "
-                f"{seen[value].place.line}.",
-            )
+            checker.mistake(parameter.place, _taken(what, parameter.text, seen[value]))
         else:
-            for other in unknown:
-                text = other.parameters[number].text
-                checker.assert_c(
-                    parameter, f"({parameter.text}) != ({text})",
-                    f"The {what} {shortened(text)} has a handler already, in line "
-                    f"{other.place.line}.",
-                )  # fmt: skip
             seen[value] = statement
         handlers.append(statement)
 
