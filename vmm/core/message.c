@@ -16,7 +16,8 @@
  * Which are taken first must not be for the guests to say, either: a guest that repeats some
  * without end would keep back all that come behind those. So cores take turns, and so do the
  * messages of each. One that is on its way is served behind MESSAGES - 1 others of its sender and
- * as many of each other one at most.
+ * as many of each other one at most. When none is left nobody has waited, and a search may begin
+ * where the frequent ones are.
  */
 #include "core/message.h"
 
@@ -92,32 +93,27 @@ void message_send_all(u32 message)
 			message_send(to, message);
 }
 
-static INLINE bool is_silent(u32 from)
+/* Takes the next message of a core, if it has sent one. The word in which the search begins is looked
+ * at once more at its end, for what is in front. */
+MUST_CHECK static INLINE bool message_take(u32 from, u32 *message)
 {
 	const volatile u32 *raised = outbox_of(from)->raised[core.index];
-	const volatile u32 *seen = outbox_own()->seen[from];
-	u32 bits = 0;
+	volatile u32 *seen = outbox_own()->seen[from];
+	u32 word = next[from] / 32, mask = ~0u << next[from] % 32, bits;
 
-	for (u32 word = 0; word < OUTBOX_WORDS; word++)
-		bits |= raised[word] ^ seen[word];
-	return bits == 0;
-}
-
-/* Takes the next message of a core that has sent one. The word in which the search begins is looked
- * at once more at its end, for what is in front. */
-static INLINE u32 message_take(u32 from)
-{
-	u32 word = next[from] / 32, mask = ~0u << next[from] % 32, bits, message;
-
-	while ((bits = bits_on_their_way(from, core.index, word) & mask) == 0) {
+	for (u32 looks = 0; looks <= OUTBOX_WORDS; looks++) {
+		bits = (raised[word] ^ seen[word]) & mask;
+		if (bits != 0) {
+			seen[word] ^= bits & -bits;
+			order_stores();
+			*message = word * 32 + (u32)__builtin_ctz(bits);
+			next[from] = *message + 1 == MESSAGES ? 0 : (u8)(*message + 1);
+			return true;
+		}
 		word = word + 1 == OUTBOX_WORDS ? 0 : word + 1;
 		mask = ~0u;
 	}
-	outbox_own()->seen[from][word] ^= bits & -bits;
-	order_stores();
-	message = word * 32 + (u32)__builtin_ctz(bits);
-	next[from] = message + 1 == MESSAGES ? 0 : (u8)(message + 1);
-	return message;
+	return false;
 }
 
 static INLINE void message_serve(u32 from, u32 message)
@@ -149,15 +145,23 @@ static INLINE bool window_has_room(void)
 	return false;
 }
 
-/* Whose turn it is, or this core if none has sent a message. */
-static INLINE u32 sender_find(void)
+/* Returns whether any core has sent one that waits here. If none has, the next search among the last
+ * sender's begins at its first. */
+static INLINE bool messages_wait(void)
 {
-	for (u32 i = 0; i < system_table.cpus; i++) {
-		turn = turn + 1 >= system_table.cpus ? 0 : turn + 1;
-		if (turn != core.index && !is_silent(turn))
-			return turn;
+	for (u32 from = 0; from < system_table.cpus; from++) {
+		const volatile u32 *raised = outbox_of(from)->raised[core.index];
+		const volatile u32 *seen = outbox_own()->seen[from];
+		u32 bits = 0;
+
+#pragma GCC unroll 3
+		for (u32 word = 0; word < OUTBOX_WORDS; word++)
+			bits |= raised[word] ^ seen[word];
+		if (bits != 0 && from != core.index)
+			return true;
 	}
-	return core.index;
+	next[turn] = 0;
+	return false;
 }
 
 static void interrupt_self(void)
@@ -169,14 +173,19 @@ static void interrupt_self(void)
  * window has had its share. */
 static INLINE bool message_take_next(void)
 {
-	u32 from, message;
+	u32 message;
 
-	if (!window_has_room() || (from = sender_find()) == core.index)
+	if (!window_has_room())
 		return false;
-	message = message_take(from);
-	taken++;
-	message_serve(from, message);
-	return true;
+	for (u32 i = 0; i < system_table.cpus; i++) {
+		turn = turn + 1 >= system_table.cpus ? 0 : turn + 1;
+		if (turn != core.index && message_take(turn, &message)) {
+			taken++;
+			message_serve(turn, message);
+			return true;
+		}
+	}
+	return false;
 }
 
 /*
@@ -184,7 +193,8 @@ static INLINE bool message_take_next(void)
  * same VMM stack, which has room for one, and not for as many as others can send. So it takes one
  * message, lets nothing in, and leaves the others to those that it has interrupted. These may have
  * to wait for an RTOS that runs first, which some of the messages may be for. For that there is
- * another interrupt.
+ * another interrupt. Behind the last message the way out is that of any interrupt, which costs less
+ * than to let in from here the RTOS that it was for.
  */
 static HOT void messages_take(void)
 {
@@ -196,7 +206,7 @@ static HOT void messages_take(void)
 		return;
 	}
 	vcpu->takes_messages = true;
-	while (message_take_next())
+	while (message_take_next() && messages_wait())
 		work_pause(message);
 	vcpu->takes_messages = false;
 }
