@@ -9,12 +9,13 @@
 static u32 hypercall_doorbell(struct vcpu *vcpu)
 {
 	u32 place = frame_argument(vcpu->frame, 0);
-	const struct vm *from = vcpu->vm, *to = &vms[place];
+	const struct vm *from = vcpu->vm, *to = from;
 
 	work_end(doorbell);
-	if (place < core.vm_count &&
-	    ((to->kind->real_time && !from->kind->real_time) ||
-	     (from != to && channel_connects(from, to))))
+	if (place < core.vm_count)
+		to = &vms[place];
+	if ((to->kind->real_time && !from->kind->real_time) ||
+	    (from != to && channel_connects(from, to)))
 		return to->kind->ring(to);
 	return (u32)GANDALF_ERROR_ARGUMENT;
 }
