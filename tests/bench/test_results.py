@@ -239,6 +239,18 @@ def test_comparison_of_instructions() -> None:
     assert verdicts(old, results(result(operation="signal", instructions=9999))) == []
 
 
+def test_of_the_longest_masked_stretch_what_a_vmm_masks_is_compared() -> None:
+    def longest(system: str, instructions: int, ring_0: float) -> Results:
+        row = result(operation="masked_longest", instructions=instructions, masked_ring_0=ring_0)
+        return results(row.model_copy(update={"system": system}))
+
+    old = longest("gandalf-dedicated", 40_000, 800.0)
+    assert verdicts(old, longest("gandalf-dedicated", 90_000, 800.0)) == []
+    assert verdicts(old, longest("gandalf-dedicated", 40_000, 825.0)) == [("ring 0", "worse")]
+    natives = [longest("native-i386", long, float(long)) for long in (40_000, 90_000)]
+    assert verdicts(*natives) == []
+
+
 def test_comparison_of_entries() -> None:
     """Any increase counts, but for the share of a timer's where one has interrupted."""
     old = results(result(vmm_entries=100.0))

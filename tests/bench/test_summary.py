@@ -11,9 +11,8 @@ from typer.testing import CliRunner
 from gandalf.base.paths import UserError
 from gandalf.bench import bench as benching
 from gandalf.bench import report as bench_report
-from gandalf.bench.masked import LONGEST
 from gandalf.bench.progress import Progress, duration
-from gandalf.bench.results import Absent, Result, Results
+from gandalf.bench.results import LONGEST, Absent, Result, Results
 from gandalf.bench.summary import summary
 from gandalf.bench.target import Log, Target
 from gandalf.cli import app

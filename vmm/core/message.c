@@ -37,7 +37,7 @@ OF_MACHINE u8 core_apic_ids[GANDALF_CPUS_MAXIMUM];
 /* Who serves each message. */
 OF_MACHINE static const struct message_range *served_by[MESSAGES];
 OF_CORE static struct deadline window;
-OF_CORE static u64 window_began;
+OF_CORE static u64 window_ends;
 OF_CORE static u32 taken; /* in this window */
 OF_CORE static u32 turn;  /* the core that was the last to have its turn */
 OF_CORE static u8 next[GANDALF_CPUS_MAXIMUM]; /* of each core: the one behind the last taken */
@@ -124,24 +124,19 @@ static INLINE void message_serve(u32 from, u32 message)
 		range->serve(from, message - range->first);
 }
 
-static u64 window_length(void)
-{
-	return time_tsc_khz / WINDOW_RATE;
-}
-
 /* Returns whether one more may be taken in this window. If not, its end is a deadline. */
 static INLINE bool window_has_room(void)
 {
 	u32 most = core.current->priority == 0 ? MESSAGES_AT_ONCE : MESSAGES_OF_RTOS;
 	u64 now = rdtsc();
 
-	if (taken == 0 || now - window_began >= window_length()) {
-		window_began = now;
+	if (taken == 0 || now >= window_ends) {
+		window_ends = now + time_tsc_khz / WINDOW_RATE;
 		taken = 0;
 	}
 	if (taken < most)
 		return true;
-	deadline_set(&window, window_began + window_length());
+	deadline_set(&window, window_ends);
 	return false;
 }
 
@@ -154,10 +149,12 @@ static INLINE bool messages_wait(void)
 		const volatile u32 *seen = outbox_own()->seen[from];
 		u32 bits = 0;
 
+		if (from == core.index)
+			continue;
 #pragma GCC unroll 3
 		for (u32 word = 0; word < OUTBOX_WORDS; word++)
 			bits |= raised[word] ^ seen[word];
-		if (bits != 0 && from != core.index)
+		if (bits != 0)
 			return true;
 	}
 	next[turn] = 0;

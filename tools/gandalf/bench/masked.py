@@ -9,10 +9,11 @@ those of the operations and those between them: a stretch that goes over an end 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gandalf.bench.results import Result
+from gandalf.bench.results import LONGEST, Result
 from gandalf.measure.measurement import Measurement, Window, Windows
 
-TOTAL, LONGEST = MASKED = ("masked_total", "masked_longest")
+TOTAL = "masked_total"
+MASKED = (TOTAL, LONGEST)
 # What a stretch is in that is in none of the operations' runs.
 BETWEEN = "the script between the runs"
 

@@ -4,9 +4,9 @@
 from gandalf.bench.cores_report import CPU_HEADINGS, LIMIT_HEADINGS, cpu_rows, limit_rows
 from gandalf.bench.interruptible import COST_HEADINGS, cost_rows
 from gandalf.bench.interval import OPERATIONS
-from gandalf.bench.masked import LONGEST, MASKED, TOTAL
+from gandalf.bench.masked import MASKED, TOTAL
 from gandalf.bench.papers import PAPERS, WEIGHTS
-from gandalf.bench.results import Absent, Result, Results
+from gandalf.bench.results import LONGEST, Absent, Result, Results
 
 HEADINGS = (
     "operation", "median", "mean", "minimum", "maximum", "samples", "ratio", "of means",

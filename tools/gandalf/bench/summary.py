@@ -5,8 +5,7 @@ from statistics import geometric_mean
 
 from gandalf.bench import amd64
 from gandalf.bench.cores_limits import verdict as cores_verdict
-from gandalf.bench.masked import LONGEST
-from gandalf.bench.results import Result, Results
+from gandalf.bench.results import LONGEST, Result, Results
 from gandalf.bench.rows import number, results_of
 
 # These come first, in this order; more than three would be no summary.
