@@ -155,6 +155,28 @@ static volatile struct outbox *alive(u32 index)
 	return outbox_of(index);
 }
 
+/* Forgets what a test before this one has left. Then it is the first core again that begins. */
+static void turns_begin_anew(void)
+{
+	the_deadline->time = 0;
+	window_expire();
+	for (u32 from = 0; from < CORES; from++) {
+		if (from == READER)
+			continue;
+		send(from, MESSAGES - 1);
+		take();
+	}
+	while (the_deadline->time == TIME_NEVER) {
+		send(LAST, MESSAGES - 1);
+		take();
+	}
+	/* The one for which that window had no room begins another one, which ends as well. */
+	window_expire();
+	take();
+	the_deadline->time = 0;
+	window_expire();
+}
+
 static int start(void **state)
 {
 	static struct vcpu running;
@@ -174,24 +196,7 @@ static int start(void **state)
 	}
 	message_init();
 	assert_int_equal(the_deadline->priority, 0);
-	/* What a test before this one has left. Then it is the first one's turn, with its first. */
-	the_deadline->time = 0;
-	window_expire();
-	for (u32 from = 0; from < CORES; from++) {
-		if (from == READER)
-			continue;
-		send(from, MESSAGES - 1);
-		take();
-	}
-	while (the_deadline->time == TIME_NEVER) {
-		send(LAST, MESSAGES - 1);
-		take();
-	}
-	/* The one for which that window had no room begins another one, which ends as well. */
-	window_expire();
-	take();
-	the_deadline->time = 0;
-	window_expire();
+	turns_begin_anew();
 	pending = false;
 	served_count = processor.admissions = 0;
 	memset(interrupts, 0, sizeof(interrupts));

@@ -93,8 +93,8 @@ void message_send_all(u32 message)
 			message_send(to, message);
 }
 
-/* Takes the next message of a core, if it has sent one. The word in which the search begins is looked
- * at once more at its end, for what is in front. */
+/* Takes the next message of a core, if it has sent one. The word in which the search begins is
+ * looked at once more at its end, for what is in front. */
 MUST_CHECK static INLINE bool message_take(u32 from, u32 *message)
 {
 	const volatile u32 *raised = outbox_of(from)->raised[core.index];
@@ -140,8 +140,8 @@ static INLINE bool window_has_room(void)
 	return false;
 }
 
-/* Returns whether any core has sent one that waits here. If none has, the next search among the last
- * sender's begins at its first. */
+/* Returns whether any core has sent one that waits here. If none has, the next search among the
+ * last sender's begins at its first. */
 static INLINE bool messages_wait(void)
 {
 	for (u32 from = 0; from < system_table.cpus; from++) {
