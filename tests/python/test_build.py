@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fakes import GOOD
 
-from gandalf.base.paths import UserError
+from gandalf.base.paths import BUILD, ROOT, UserError
 from gandalf.build import build as building
 from gandalf.description import guests
 from gandalf.description.check import check
@@ -65,3 +65,12 @@ def test_what_the_tool_does_not_build_is_looked_at_before_anything_is_built(
     with pytest.raises(UserError, match="there is no file"):
         building.build(describe(SYSTEM.replace("./rtos.elf", "./none.elf")), lambda _: None)
     assert not initrd.exists()
+
+
+def test_each_of_the_benchs_rtoses_can_be_built() -> None:
+    """One that is left out is found by who runs the bench in a new clone, and by nobody else."""
+    programs = [path.stem for path in (ROOT / "bench" / "rtos").glob("*.c")]
+    assert {"ring", "rung", "switch"} <= set(programs)
+    for name in programs:
+        assert guests.builder(BUILD / "bench" / "rtos" / f"{name}.elf") == "bench"
+    assert guests.builder(BUILD / "bench" / "rtos" / "nothing.elf") is None

@@ -79,8 +79,9 @@ def builder(path: Path) -> str | None:
             return "itron"
         case ("bench", "initramfs.cpio"):
             return "bench"
-        case ("bench", "rtos", "primitives.elf" | "switch.elf" | "channel.elf" | "idle.elf"):
-            return "bench"
+        case ("bench", "rtos", name) if name.endswith(".elf"):
+            source = ROOT / "bench" / "rtos" / f"{Path(name).stem}.c"
+            return "bench" if source.is_file() else None
         case ("tests", name) if name.endswith(".elf"):
             return "tests" if Path(name).stem in test_guests() else None
     return None
