@@ -30,25 +30,29 @@ bool smp_due(struct x86 *x86, u8 due)
 	return due >= SMP_DUE_PARKED;
 }
 
-/* The guest may have switched itself off by that. */
+/* The guest may have switched itself off by that. If not, smp_hold() halts the vCPU before it goes
+ * on, behind what siblings have asked for meanwhile. */
 void smp_park(struct x86 *x86)
 {
 	EXPECTS_MASKED();
 	x86->due |= SMP_DUE_PARKED;
 	part_parks(x86->vm);
-	if (x86->vcpu->state == VCPU_RUNNING)
-		vcpu_halt(x86->vcpu);
+	vcpu_notify(x86->vcpu);
 }
 
-/* The first vCPU serves the ports of others also when it has halted for ever. */
+/* The first vCPU serves the ports of others also when it has halted for ever. More may be asked for
+ * in the pauses, whose notice is forgotten when the vCPU halts. */
 static void parked_serve(struct x86 *x86)
 {
-	u8 due = x86->due;
+	u8 due;
 
-	x86->due = 0;
 	x86->slept = false;
-	if (due & SMP_DUE_PORT)
-		remote_ports_serve(x86);
+	do {
+		due = x86->due;
+		x86->due = 0;
+		if (due & SMP_DUE_PORT)
+			remote_ports_serve(x86);
+	} while (x86->due & SMP_DUE_PORT);
 	x86->due |= SMP_DUE_PARKED;
 }
 
