@@ -279,7 +279,7 @@ static void step_cr4(void)
 
 	if (!done || (value & CR4_PAE))
 		return;
-	require(x86->cr4 == value && vcpu->tsd == (value & CR4_TSD));
+	require(vcpu->tsd == (x86->cr4 & CR4_TSD));
 	if (((value ^ before) & (CR4_PGE | CR4_PSE)) == 0 || (x86->cr0 & CR0_PG) == 0)
 		return;
 	oracle_flush_space(directory, 0, SHADOW_KERNEL, since);

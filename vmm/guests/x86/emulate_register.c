@@ -41,9 +41,10 @@ static void cr4_set(struct x86 *x86, u32 value)
 	x86->cr4 = value;
 	if (changed & (CR4_PGE | CR4_PSE))
 		shadow_flush_all(x86);
-	if (changed & CR4_TSD) {
+	/* Meanwhile an interrupt handler of a dedicated guest may have stored to CR4, too. */
+	if (x86->vcpu->tsd != (x86->cr4 & CR4_TSD)) {
 		work_end(cr4);
-		processor_hide_time(x86->vcpu, value & CR4_TSD);
+		processor_hide_time(x86->vcpu, x86->cr4 & CR4_TSD);
 	}
 }
 
