@@ -54,6 +54,8 @@ def test_the_schema_in_docs_is_the_models() -> None:
 
 def test_output_is_read() -> None:
     output = parse(OUTPUT.replace("\n", "\r\n"))
+    # The shell of the guest asks for the window's size in front of the first line.
+    assert parse(f"\x1b]7473;size\x07{OUTPUT}") == output
     assert output.kernel == "6.1.0"
     assert output.clocksources == ("tsc-early", "tsc")
     assert [sample.operation for sample in output.samples] == ["boot", "syscall"]

@@ -190,8 +190,13 @@ def _bracket(line: str) -> Bracket:
     return Bracket(found["count"], operations, ticks, timer, others)
 
 
+# What a shell says to the terminal (ECMA-48, operating system command), as /etc/profile does.
+_TERMINAL_COMMAND = re.compile(r"\x1b\][^\x07]*\x07")
+
+
 def parse(text: str) -> Output:
     """Read what was printed. Raises UserError if a line is cut off."""
+    text = _TERMINAL_COMMAND.sub("", text)
     lines = [line.strip() for line in text.replace("\r", "\n").splitlines()]
     try:
         samples = tuple(_sample(line) for line in lines if line.startswith("sample="))
