@@ -93,7 +93,7 @@ def test_an_rtos_alone(tmp_path: Path) -> None:
     assert {row["args"]["left"] for row in turns[1:-1]} == {"halted"}
     assert all(any(0 <= tick - row["ts"] <= row["dur"] for row in turns) for tick in ticks)
     assert len(shown.of("idle")) >= len(ticks)
-    interrupts = latency(shown, "0x30 APIC timer")
+    interrupts = latency(shown, "0x31 APIC timer")
     assert interrupts
     assert max(interrupts) - min(interrupts) <= 2
     assert max(interrupts) < 200
@@ -132,7 +132,7 @@ def test_a_command(tmp_path: Path) -> None:
     shown = Shown(output)
     assert shown.of("linux")
     assert shown.of("rtos")
-    assert latency(shown, "0x30 APIC timer")
+    assert latency(shown, "0x31 APIC timer")
     assert all(row["args"]["instructions"] >= 100 for row in shown.of(MASKED))
     names = {row["name"] for row in shown.of(VMM, "i")}
     assert {"hypercall flush", "emulate out"} <= names
