@@ -114,7 +114,9 @@ def test_an_image_is_the_same_wherever_it_is_built(run: Run, tmp_path: Path) -> 
 def test_a_test_that_does_not_hold_fails(run: Run, tmp_path: Path) -> None:
     run("gandalf", "new", "bare", "app")
     (tmp_path / "app" / "test_application.py").write_text(
-        "def test_it_sings(machine):\n    machine.expect('app', 'la', 5)\n"
+        "def test_it_sings(machine):\n"
+        "    machine.expect('app', 'beat 1', 60)\n"
+        "    machine.expect('app', 'la', 5)\n"
     )
     done = run("make", "test", folder=tmp_path / "app")
     assert done.returncode != 0
