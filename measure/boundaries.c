@@ -24,12 +24,14 @@
  *
  * and of each later one, in which the numbers are those of instructions of the VMM,
  *
- *	round OPERATION ROUND hit INDEX ADDRESS LATENCY RESULT
+ *	round OPERATION ROUND hit INDEX ADDRESS LATENCY INTERRUPTS RESULT
  *	round OPERATION ROUND missed RESULT
  *
  * hit: an interrupt was taken in the VMM, in front of the INDEXth instruction of the path, at
- * ADDRESS. LATENCY: instructions from there to the RTOS's handler; 0: it did not run. RESULT:
- * "same", or "memory=ADDRESS" or "table=LINEAR" where the first difference from the reference is.
+ * ADDRESS. LATENCY: instructions from there to the RTOS's handler; 0: it did not run. INTERRUPTS:
+ * those that were taken until then, that one included; with two, the first was the VMM's clock and
+ * the RTOS's waited for it. RESULT: "same", or "memory=ADDRESS" or "table=LINEAR" where the first
+ * difference from the reference is.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +68,7 @@ static struct {
 	uint32_t index, at; /* where it was hit */
 	uint64_t executed;  /* instructions of the VMM since then */
 	uint64_t latency;
+	uint32_t interrupts; /* taken before the handler */
 } round_;
 
 static FILE *output;
@@ -122,8 +125,8 @@ static void on_end(unsigned vcpu, void *data)
 	}
 	fprintf(output, "round %u %u ", referred, round_.label.round);
 	if (round_.hit)
-		fprintf(output, "hit %u 0x%x %llu ", round_.index, round_.at,
-			(unsigned long long)round_.latency);
+		fprintf(output, "hit %u 0x%x %llu %u ", round_.index, round_.at,
+			(unsigned long long)round_.latency, round_.interrupts);
 	else
 		fprintf(output, "missed ");
 	reference_compare(output);
@@ -168,13 +171,19 @@ static void on_delivery(enum delivery what, uint32_t from_ring)
 	if (what == DELIVERY_NONE)
 		looked_at = cpu_linear();
 	entered = what == DELIVERY_EXCEPTION;
-	if (what != DELIVERY_HARDWARE || !round_.on || round_.hit || round_.elsewhere)
+	if (what != DELIVERY_HARDWARE || !round_.on || round_.elsewhere)
 		return;
+	if (round_.hit) {
+		if (round_.latency == 0)
+			round_.interrupts++;
+		return;
+	}
 	if (from_ring != 0) {
 		round_.elsewhere = true;
 		return;
 	}
 	round_.hit = true;
+	round_.interrupts = 1;
 	round_.index = length;
 	round_.at = (uint32_t)looked_at;
 }

@@ -28,3 +28,6 @@ def test_every_boundary_can_be_interrupted() -> None:
         assert len(row.open) > len(row.path) / (4 if name in MOSTLY_MASKED else 2), name
         assert row.rounds > len(row.open), name
         assert 0 < row.latency < LATENCY, name
+        # The VMM's clock may come a moment before it, by chance; nothing else does.
+        assert row.latency_behind(1) < 2 * LATENCY, name
+        assert all(hit.interrupts <= 2 for hit in row.hits if hit.is_own), name

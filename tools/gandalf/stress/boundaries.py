@@ -79,13 +79,15 @@ class Boundary:
 class Hit:
     """An interrupt in the VMM. index: of the instruction in the path. latency: to the handler.
 
-    One after which the RTOS did not run at once was not the RTOS's, but of the VMM's own clock.
+    interrupts: taken before the handler ran, this one included. One after which the RTOS did not
+    run at once was not the RTOS's, but of the VMM's own clock.
     """
 
     round_: int
     index: int
     address: int
     latency: int
+    interrupts: int
 
     @property
     def is_own(self) -> bool:
@@ -111,7 +113,7 @@ class Operation:
     @property
     def hit(self) -> set[int]:
         """Those at which the RTOS's interrupt was."""
-        return {hit.index for hit in self.hits if hit.is_own}
+        return {hit.index for hit in self.hits if hit.is_own and hit.interrupts == 1}
 
     @property
     def missed(self) -> list[int]:
@@ -132,7 +134,12 @@ class Operation:
     @property
     def latency(self) -> int:
         """The most instructions of the VMM from an interrupt to the RTOS's handler."""
-        return max((hit.latency for hit in self.hits if hit.is_own), default=0)
+        return self.latency_behind(0)
+
+    def latency_behind(self, others: int) -> int:
+        """Return it for interrupts that waited until so many others were served."""
+        found = (hit.latency for hit in self.hits if hit.is_own and hit.interrupts == 1 + others)
+        return max(found, default=0)
 
     def mistakes(self) -> list[str]:
         """Return what is wrong, in sentences."""
@@ -167,7 +174,7 @@ def parse(text: str) -> dict[int, Operation]:
         operation, number = operations[int(words[0])], int(words[1])
         operation.rounds += 1
         if words[2] == "hit":
-            hit = Hit(number, int(words[3]), int(words[4], 16), int(words[5]))
+            hit = Hit(number, int(words[3]), int(words[4], 16), int(words[5]), int(words[6]))
             operation.hits.append(hit)
         if words[-1] != "same":
             where = f", interrupted at {words[4]}," if words[2] == "hit" else ""
