@@ -3,7 +3,9 @@
 
 import gzip
 import hashlib
+import os
 import re
+import stat
 import subprocess
 from pathlib import Path
 from typing import get_args
@@ -559,20 +561,25 @@ def test_stamp_follows_the_inputs_of_the_variant(
 # The root file system
 
 
-def test_listing_has_parents_first_and_fixed_owners(tmp_path: Path) -> None:
+def test_archive_has_parents_first_and_no_trace_of_when_it_was_made(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_bytes(b"x")
     program.chmod(0o750)
-    lines = linux_rootfs.image_lines({"usr/lib/gandalf/probe": program, "etc/text": program})
-    made = {"/"}
-    for line in lines:
-        kind, name, *_ = line.split()
-        assert str(Path(name).parent) in made, line
-        if kind == "dir":
-            made.add(name)
-    assert f"file /usr/lib/gandalf/probe {program} 755 0 0" in lines
-    assert "nod /dev/console 600 0 0 c 5 1" in lines
-    assert "slink /init bin/busybox 777 0 0" in lines
+    entries = linux_rootfs.archive_entries({"usr/lib/gandalf/probe": program, "etc/text": program})
+    made = {"."}
+    for entry in entries:
+        assert str(Path(entry.name).parent) in made, entry.name
+        if stat.S_ISDIR(entry.mode):
+            made.add(entry.name)
+    modes = {entry.name: f"{entry.mode:o}" for entry in entries}
+    assert modes["usr/lib/gandalf/probe"] == "100755"
+    assert modes["dev/console"] == "20600"
+    assert modes["init"] == "120777"
+    images = [tmp_path / "first", tmp_path / "second"]
+    for time, image in enumerate(images):
+        os.utime(program, (time, time))
+        linux_rootfs._write_image({"etc/text": program}, image)
+    assert images[0].read_bytes() == images[1].read_bytes()
 
 
 def compile_library(folder: Path, name: str, *needed: str) -> Path:
