@@ -168,8 +168,16 @@ class Boot(Machine):
 
     def wait_for_shell(self) -> None:
         """Wait for Linux's prompt; no line is to be broken, nor the kernel to talk in between."""
-        self.expect("linux", PROMPT, PATIENCE)
+        self.wait_for_prompt("linux")
         self.shell("stty columns 500; dmesg -n 1")
+
+    def wait_for_prompt(self, console: str) -> None:
+        """Wait for the prompt of a Linux's shell, on any console.
+
+        A prompt ends no line, and only the console with the keyboard shows what is no line yet.
+        """
+        self.select(console)
+        self.expect(console, PROMPT, PATIENCE)
 
     def shell(self, line: str, status: int = 0, timeout: float = PATIENCE) -> str:
         """Run a command in Linux, check its exit status, and return its output."""

@@ -59,7 +59,7 @@ def pair() -> Iterator[Boot]:
     )
     with Boot.start(description) as machine:
         machine.wait_for_shell()
-        machine.expect("other", PROMPT, PATIENCE)
+        machine.wait_for_prompt("other")
         yield machine
 
 
