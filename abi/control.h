@@ -23,7 +23,8 @@
 #define GANDALF_OBJECT_SYSTEM 0   /* struct gandalf_system_status */
 #define GANDALF_OBJECT_GUEST 1    /* struct gandalf_guest_status */
 #define GANDALF_OBJECT_COUNTERS 2 /* uint32_t of each in GANDALF_COUNTER_LIST */
-#define GANDALF_OBJECT_TRACE 3    /* the trace ring, GANDALF_TRACE_EVENTS events */
+/* The trace ring of a CPU, GANDALF_TRACE_EVENTS events. The place is the CPU's number. */
+#define GANDALF_OBJECT_TRACE 3
 #define GANDALF_OBJECT_REPORT 4   /* text: why the guest was stopped last */
 /* The ring of the last GANDALF_CONSOLE_RING bytes of a guest's console or of the VMM's log. Byte n
  * of all that was ever written is at n % GANDALF_CONSOLE_RING. What WRITE brings there counts as
@@ -32,6 +33,9 @@
 /* For WRITE only: the image of an RTOS that does not run, from address 0 of its memory up. ESI is
  * the offset in bytes. The first write makes the image that was there unusable. */
 #define GANDALF_OBJECT_IMAGE 6
+
+/* struct gandalf_core_status of a CPU, whose number is the place. Not in an image for one CPU. */
+#define GANDALF_OBJECT_CORE 7
 
 #define GANDALF_CONSOLE_RING 4096 /* bytes */
 #define GANDALF_TRACE_EVENTS 1024
@@ -43,14 +47,19 @@
 #define GANDALF_ACTION_PAUSE 3   /* the guest's timers go on and count overruns */
 #define GANDALF_ACTION_RESUME 4
 /* Says that the image written before is complete. ECX holds its size in bytes, EDX its entry
- * point. It does not start the guest. */
+ * point, and ESI its CRC-32, which is compared if the guest is on another CPU, since others may
+ * have written there. It does not start the guest. */
 #define GANDALF_ACTION_LOAD 5
+
+/* What concerns a guest on another CPU is done there. Until it is, WRITE and ACT return
+ * GANDALF_ERROR_BUSY and are to be repeated unchanged. ECX of the actions other than LOAD is any
+ * number that tells one request from the one before it. */
 
 /* Errors of READ, WRITE and ACT. GANDALF_ERROR_ARGUMENT of gandalf.h means here that there is no
  * such object, action or guest, or that the guest is the caller itself. The values are Linux's. */
 #define GANDALF_ERROR_PERMISSION (-1) /* the caller's description lacks control = true */
 #define GANDALF_ERROR_STATE (-3)      /* the guest's state does not allow it */
-#define GANDALF_ERROR_IMAGE (-8)      /* the guest's image is not complete */
+#define GANDALF_ERROR_IMAGE (-8)      /* the guest's image is not complete, or not what was sent */
 #define GANDALF_ERROR_BUSY (-16)      /* the VMM works for the guest; try again */
 #define GANDALF_ERROR_SPACE (-28)     /* the image does not fit, or the guest takes none */
 
@@ -60,6 +69,11 @@
 #define GANDALF_STATE_STOPPED 2  /* stopped by the VMM, with a report */
 #define GANDALF_STATE_STARTING 3 /* waits to be loaded, or is being loaded */
 #define GANDALF_STATE_PAUSED 4
+
+/* Values of gandalf_core_status.state. */
+#define GANDALF_CORE_ABSENT 0  /* it has not come up, or its guests are still being made */
+#define GANDALF_CORE_RUNS 1
+#define GANDALF_CORE_STOPPED 2 /* the VMM has stopped on it, and with it all guests there */
 
 #define GANDALF_REASON_SIZE 72
 #define GANDALF_REPORT_SIZE 1536
@@ -143,14 +157,25 @@ struct gandalf_system_status {
 	uint32_t guest_count;
 	uint32_t place;         /* the place of the guest that reads this */
 	uint32_t tsc_khz;       /* frequency of the time stamp counter in kHz */
-	uint32_t pool_frames;   /* frames of 4 KiB for shadow page tables and the like */
+	/* Of the CPU that is asked: frames of 4 KiB for shadow page tables and the like. */
+	uint32_t pool_frames;
 	uint32_t pool_free;     /* free frames, as the VMM keeps count */
 	uint32_t pool_counted;  /* free frames, as found in the list of them; equal to pool_free */
-	uint32_t trace_next;    /* events ever recorded, modulo 2^32; the next goes to this
-				 * number % GANDALF_TRACE_EVENTS */
+	uint32_t trace_next;    /* of the same: events ever recorded, modulo 2^32; the next goes
+				 * to this number % GANDALF_TRACE_EVENTS */
 	uint32_t log_bytes;     /* bytes ever written to the VMM's log, modulo 2^32 */
-	uint32_t reserved;
+	uint32_t cores;         /* CPUs of the description; 0: the image is one for one CPU */
 	uint64_t now;           /* the time at which this was read */
+};
+
+/* The state of a CPU and of the VMM's instance there. */
+struct gandalf_core_status {
+	uint32_t state;         /* GANDALF_CORE_...; all else is 0 if it is absent */
+	uint32_t pool_frames, pool_free; /* as in gandalf_system_status */
+	uint32_t pool_counted;  /* the same; of a CPU that is not asked itself, pool_free */
+	uint32_t trace_next;    /* as in gandalf_system_status */
+	uint32_t reserved;
+	char reason[GANDALF_REASON_SIZE]; /* why it has stopped, or "" */
 };
 
 /* The state of a guest. */
@@ -187,9 +212,11 @@ struct gandalf_trace_event {
 struct gandalf_request {
 	uint32_t operation;     /* GANDALF_HYPERCALL_READ, WRITE, ACT or ALIVE */
 	uint32_t what;          /* object or action, with a place */
-	uint32_t size;          /* bytes to move; for GANDALF_ACTION_LOAD, bytes of the image */
+	uint32_t size;          /* bytes to move; for GANDALF_ACTION_LOAD, bytes of the image; for
+				 * another action, what is in ECX */
 	uint32_t offset;        /* bytes into the object; for GANDALF_ACTION_LOAD, the entry */
-	uint64_t address;       /* where the program's bytes are, for READ and WRITE */
+	uint64_t address;       /* where the program's bytes are, for READ and WRITE; for
+				 * GANDALF_ACTION_LOAD, the image's CRC-32 */
 };
 
 #endif /* __ASSEMBLER__ */

@@ -96,6 +96,26 @@ def test_linux_commands_a_guest_of_another_cpu(pair: Boot) -> None:
     beats(pair, "beat1")
 
 
+def test_linux_reads_what_another_cpu_has(pair: Boot) -> None:
+    """The state at once, the console, the log, and why a guest there was stopped."""
+    pair.shell("gandalfctl restart beat1")
+    assert re.search(r"^beat1 +rtos +running", pair.shell("gandalfctl list"), re.M)
+    pools = r"^CPU 0: pool: \d+ of \d+ frames free\nCPU 1: pool: \d+ of \d+ frames free$"
+    assert re.search(pools, pair.shell("gandalfctl list"), re.M)
+    halts = [
+        int(pair.shell("gandalfctl stats beat1 | awk '$1 == \"halts\" { print $2 }'"))
+        for _ in range(2)
+    ]
+    assert 0 < halts[0] < halts[1]
+    assert "beats=" in pair.shell("gandalfctl console beat1 < /dev/null")
+    assert "CPU 1: " in pair.shell("gandalfctl log")
+    for cpu in (0, 1):
+        assert int(pair.shell(f"gandalfctl trace beat{cpu} | grep -c '^CPU {cpu}: '")) > 10
+        assert (
+            pair.shell(f"gandalfctl trace beat{1 - cpu} | grep -c '^CPU {cpu}: '", status=1) == "0"
+        )
+
+
 def test_the_end_of_all_guests_is_the_machines(pair: Boot) -> None:
     """The last one is that of another CPU than the first."""
     for name in ("beat0", "beat1", "linux"):
@@ -140,6 +160,23 @@ def pair_of_demos() -> Iterator[Boot]:
     with Boot.start(describe_cores("cores-demos", 2, on(0, demo), on(1, second))) as machine:
         machine.expect("second", r"^activations=", PATIENCE)
         yield machine
+
+
+def test_a_report_of_another_cpu_is_read_by_linux() -> None:
+    """A guest that was never stopped has none, and each has its own."""
+    bad = rtos_guest("bad-divide", "bad")
+    lab = rtos_guest("bad-hypercall", "lab")
+    control = on(0, linux(memory="128M", more="control = true"))
+    with Boot.start(describe_cores("cores-report", 2, control, on(1, bad), on(1, lab))) as machine:
+        machine.wait_for_shell()
+        report = machine.shell("gandalfctl report bad")
+        assert report.startswith("guest bad stopped: divide error (#DE)")
+        assert "\n  its last events:\n" in report
+        assert machine.shell("gandalfctl report lab").startswith("guest lab stopped: ")
+        assert re.search(
+            r"^bad +rtos +stopped .* divide error", machine.shell("gandalfctl list"), re.M
+        )
+        assert "never stopped" in machine.shell("gandalfctl report linux")
 
 
 ONE_CPU = ("-smp", "1,sockets=1,maxcpus=1")

@@ -5,9 +5,12 @@ QEMU runs each CPU in a thread of the host: what is tested there is what happens
 Bochs lets them take turns, so that time can be compared.
 """
 
+import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +42,7 @@ def describe_smp(name: str, cpus: int, more: str = "") -> Path:
 
 @pytest.fixture(scope="module")
 def machine() -> Iterator[Boot]:
-    with Boot.start(describe_smp("smp-two", 2, "control = true")) as started:
+    with Boot.start(describe_smp("smp-two", 2, 'control = true\non_fault = "restart"')) as started:
         started.wait_for_shell()
         yield started
 
@@ -159,6 +162,67 @@ def test_a_panic_of_one_is_the_end_of_all(machine: Boot, cpu: int) -> None:
     machine.wait_for_shell()
     assert online(machine) == "0-1"
     beats(machine, "beat")
+
+
+def listed(machine: Boot, cpu: int) -> dict[str, Any]:
+    """Return what the vCPU on a CPU is told of the machine."""
+    found = json.loads(machine.shell(f"taskset -c {cpu} gandalfctl list --json"))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_report_of_the_second_cpu_is_the_guests(machine: Boot) -> None:
+    """A reset by a triple fault there ends as on_fault says, and whichever vCPU asks learns why."""
+    machine.skip("vmm")
+    machine.send(
+        "linux",
+        "echo 1 > /sys/kernel/reboot/cpu; echo triple > /sys/kernel/reboot/type; "
+        "taskset -c 1 reboot -f\n",
+    )
+    # CPU 0 restarts it, while CPU 1 still prints the report: either line may come first.
+    stopped, restarts = (
+        r"CPU 1: guest linux stopped: triple fault",
+        r"guest linux restarts, 1 of \d",
+    )
+    both = rf"^(?=[\s\S]*^{stopped}.*\n)(?=[\s\S]*^{restarts}\n)"
+    machine.expect("vmm", both, PATIENCE)
+    machine.wait_for_shell()
+    assert online(machine) == "0-1"
+    for cpu in (0, 1):
+        report = machine.shell(f"taskset -c {cpu} gandalfctl report linux")
+        assert report.startswith("guest linux stopped: triple fault")
+        assert "\n  its last events:\n" in report
+        found = listed(machine, cpu)
+        (own,) = (guest for guest in found["guests"] if guest["self"])
+        assert (own["name"], own["state"]) == ("linux", "running")
+        assert own["fault_restarts"] == 1
+        assert own["reason"].startswith("triple fault")
+    beats(machine, "beat")
+
+
+def test_whichever_vcpu_asks_the_same_is_said(machine: Boot) -> None:
+    """All that does not change from one call to the next, and what does goes on."""
+    first, second, third = (listed(machine, cpu) for cpu in (0, 1, 0))
+    for guest in (*first["guests"], *second["guests"]):
+        assert guest["state"] == "running"
+    for one, other in pairwise((first, second, third)):
+        for before, after in zip(one["guests"], other["guests"], strict=True):
+            assert before["ran_ms"] <= after["ran_ms"] < before["ran_ms"] + 60_000
+            assert before["uptime_ms"] <= after["uptime_ms"]
+            assert before["name"] == after["name"]
+            assert before["restarts"] == after["restarts"]
+        assert [cpu["state"] for cpu in other["cpus"]] == ["runs", "runs"]
+    logs = [machine.shell(f"taskset -c {cpu} gandalfctl log | head -n 3") for cpu in (0, 1)]
+    assert logs[0] == logs[1]
+
+
+def test_the_trace_has_both_cpus(machine: Boot) -> None:
+    for cpu in (0, 1):
+        line = f"taskset -c {cpu} gandalfctl trace | grep -c '^CPU {{}}: '"
+        for other in (0, 1):
+            assert int(machine.shell(line.format(other))) > 100
+    times = machine.shell("gandalfctl trace | sed 's/.*: \\([0-9]*\\) us,.*/\\1/'").split()
+    assert [int(time) for time in times] == sorted(int(time) for time in times)
 
 
 def test_it_switches_itself_off(machine: Boot) -> None:

@@ -17,6 +17,7 @@
  *	counted=N	free frames in the list, instead of 1000
  *	locked=1	another program is loading an image
  *	fail=1		started guests fail at once
+ *	cpus=N		the machine has N CPUs; the last one's VMM has stopped
  * The file that IMAGE names gets an image that was loaded, the one that TYPED
  * names what was typed.
  */
@@ -109,11 +110,11 @@ static uint64_t trace_time(uint32_t n)
 	return 1000ull * milliseconds * KHZ / 1000;
 }
 
-static void trace_fill(struct gandalf_trace_event ring[GANDALF_TRACE_EVENTS])
+static void trace_fill(struct gandalf_trace_event ring[GANDALF_TRACE_EVENTS], uint32_t cpu)
 {
-	for (uint32_t n = 0; n < events; n++)
+	for (uint32_t n = 0; n < events + cpu; n++)
 		ring[n % GANDALF_TRACE_EVENTS] = (struct gandalf_trace_event){
-			.time = trace_time(n),
+			.time = trace_time(n) + 100ull * cpu * KHZ / 1000,
 			.type = (uint16_t)(n % 14),
 			.vcpu = n % 3 == 2 ? 0xffff : (uint16_t)(n % 3),
 			.first = n,
@@ -143,10 +144,31 @@ static long read_system(void *to, uint32_t size, uint32_t offset)
 		.pool_counted = number("counted=", 1000),
 		.trace_next = events,
 		.log_bytes = log_bytes,
+		.cores = number("cpus=", 0),
 		.now = 5000ull * KHZ,
 	};
 
 	return copy(to, size, offset, &system, sizeof(system));
+}
+
+/* Each CPU has one event more than the one in front of it. */
+static long read_core(void *to, uint32_t cpu, uint32_t size, uint32_t offset)
+{
+	uint32_t cpus = number("cpus=", 0);
+	struct gandalf_core_status status = {
+		.state = cpu == cpus - 1 ? GANDALF_CORE_STOPPED : GANDALF_CORE_RUNS,
+		.pool_frames = 2048,
+		.pool_free = 1000 + cpu,
+		.pool_counted = 1000 + cpu,
+		.trace_next = events + cpu,
+		.reason = "",
+	};
+
+	if (cpu >= cpus)
+		return GANDALF_ERROR_ARGUMENT;
+	if (status.state == GANDALF_CORE_STOPPED)
+		strcpy(status.reason, "its reason");
+	return copy(to, size, offset, &status, sizeof(status));
 }
 
 static long read_counters(void *to, uint32_t size, uint32_t offset)
@@ -182,13 +204,15 @@ long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uin
 	switch (object) {
 	case GANDALF_OBJECT_SYSTEM:
 		return read_system(to, size, offset);
+	case GANDALF_OBJECT_CORE:
+		return read_core(to, place, size, offset);
 	case GANDALF_OBJECT_GUEST:
 		guests[place].console_bytes = console_bytes += output;
 		return copy(to, size, offset, &guests[place], sizeof(guests[place]));
 	case GANDALF_OBJECT_COUNTERS:
 		return read_counters(to, size, offset);
 	case GANDALF_OBJECT_TRACE:
-		trace_fill(trace);
+		trace_fill(trace, place);
 		return copy(to, size, offset, trace, sizeof(trace));
 	case GANDALF_OBJECT_REPORT:
 		return copy(to, size, offset, report,
@@ -241,7 +265,7 @@ static bool suits(const struct gandalf_guest_status *guest, uint32_t states)
 	return states & 1u << guest->state;
 }
 
-long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry)
+long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry, uint32_t crc)
 {
 	struct gandalf_guest_status *guest = &guests[place];
 	const uint32_t down = 1 << GANDALF_STATE_OFF | 1 << GANDALF_STATE_STOPPED;
@@ -269,6 +293,7 @@ long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry)
 		return 0;
 	}
 	append("IMAGE", &entry, sizeof(entry));
+	append("IMAGE", &crc, sizeof(crc));
 	append("IMAGE", image, size);
 	return 0;
 }

@@ -7,6 +7,7 @@ import random
 import re
 import struct
 import subprocess
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -197,10 +198,24 @@ def test_list_tells_of_a_lost_frame(control: Control) -> None:
     assert output.endswith("pool: its list has 999 free frames: a frame is lost\n")
 
 
+def test_list_has_each_cpu(control: Control) -> None:
+    lines = control("list", machine="cpus=2").output.splitlines()
+    assert lines[5:] == [
+        "CPU 0: pool: 1000 of 2048 frames free",
+        "CPU 1: the VMM is stopped: its reason",
+    ]
+    found = parsed(control("list", "--json", machine="cpus=2"))
+    assert [cpu["state"] for cpu in found["cpus"]] == ["runs", "stopped"]
+    assert [cpu["reason"] for cpu in found["cpus"]] == ["", "its reason"]
+    assert [cpu["pool"]["free"] for cpu in found["cpus"]] == [1000, 1001]
+
+
 def test_list_in_json(control: Control) -> None:
     found = parsed(control("list", "--json"))
     assert found["uptime_ms"] == 5000
-    assert found["pool"] == {"frames": 2048, "free": 1000, "counted": 1000}
+    pool = {"frames": 2048, "free": 1000, "counted": 1000}
+    assert found["pool"] == pool
+    assert found["cpus"] == [{"state": "runs", "reason": "", "pool": pool}]
     assert [guest["name"] for guest in found["guests"]] == ["linux", "rtos", "fixed", "dead"]
     assert found["guests"][1] == {
         "name": "rtos", "kind": "rtos", "state": "running", "priority": 10, "memory_bytes": MEMORY,
@@ -266,10 +281,23 @@ def test_trace_is_text(control: Control) -> None:
     assert control("trace", "rtos").output.count("\n") == 1
 
 
+def test_trace_has_the_events_of_all_cpus_in_the_order_of_time(control: Control) -> None:
+    lines = control("trace", machine="cpus=2").output.splitlines()
+    assert [line.partition(" us,")[0] for line in lines] == [
+        "CPU 0: 0", "CPU 1: 100", "CPU 0: 1000", "CPU 1: 1100", "CPU 0: 2000", "CPU 1: 2100",
+        "CPU 1: 3100",
+    ]  # fmt: skip
+    found = parsed(control("trace", "--json", machine="cpus=2 events=1500"))["events"]
+    for cpu, count in ((0, 1500), (1, 1501)):
+        own = [event["first"] for event in found if event["cpu"] == cpu]
+        assert own == list(range(count - 1024, count))
+
+
 def test_trace_in_json(control: Control) -> None:
     found = parsed(control("trace", "--json"))["events"]
-    assert found[1] == {"time_us": 1000, "guest": "rtos", "event": "interrupt", "first": 1,
-                        "second": 2}  # fmt: skip
+    assert found[1] == {
+        "time_us": 1000, "cpu": 0, "guest": "rtos", "event": "interrupt", "first": 1, "second": 2,
+    }  # fmt: skip
     assert found[2]["guest"] is None
     assert parsed(control("trace", "fixed", "--json")) == {"events": []}
 
@@ -488,7 +516,8 @@ def test_an_image_is_flattened(load: Callable[..., Result], tmp_path: Path) -> N
     result = load(elf.content(), "--json")
     image = b"vectors".ljust(0x1000, b"\0") + b"code".ljust(0x1000, b"\0") + b"data" * 2000
     assert parsed(result) == {"guest": "rtos", "bytes": len(image), "entry": 0x1002}
-    assert (tmp_path / "loaded").read_bytes() == struct.pack("<I", 0x1002) + image
+    loaded = struct.pack("<II", 0x1002, zlib.crc32(image)) + image
+    assert (tmp_path / "loaded").read_bytes() == loaded
     assert load(elf.content()) == Result(0, "", "")
 
 
@@ -506,7 +535,8 @@ def test_a_real_image_is_flattened_as_the_host_tool_loads_it(
     for part in image.segments:
         wanted[part.address : part.address + len(part.content)] = part.content
     assert load(path.read_bytes()).status == 0
-    assert (tmp_path / "loaded").read_bytes() == struct.pack("<I", image.entry) + wanted
+    loaded = struct.pack("<II", image.entry, zlib.crc32(wanted)) + wanted
+    assert (tmp_path / "loaded").read_bytes() == loaded
 
 
 BAD: list[tuple[Elf, str]] = [

@@ -30,7 +30,7 @@ static const struct gandalf_guest guest = {
 };
 static struct vm *const vm = &vms[PLACE];
 static u32 sent[GANDALF_CPUS_MAXIMUM][MESSAGES]; /* how often */
-static unsigned halted, powered_off, started, lives_shown, housekeeping;
+static unsigned halted, fallen, powered_off, started, lives_shown, housekeeping;
 
 void message_send(u32 to, u32 message)
 {
@@ -47,6 +47,12 @@ void vm_halt(struct vm *which)
 {
 	assert_ptr_equal(which, vm);
 	halted++;
+}
+
+void vm_fall(struct vm *which)
+{
+	assert_ptr_equal(which, vm);
+	fallen++;
 }
 
 void vm_pause_with(struct vm *which, bool paused)
@@ -112,7 +118,7 @@ static int start(void **state)
 	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
 	memset(vms, 0, sizeof(vms));
 	memset(sent, 0, sizeof(sent));
-	halted = powered_off = started = lives_shown = housekeeping = 0;
+	halted = fallen = powered_off = started = lives_shown = housekeeping = 0;
 	vm->guest = &guest;
 	vm->index = PLACE;
 	vm->vcpus = vcpus;
@@ -124,6 +130,7 @@ static int start(void **state)
 	turn_of(FAR, GANDALF_STATE_OFF);
 	part_is_released(vm);
 	memset((void *)part_page_of(FAR), 0, sizeof(struct part_page));
+	vm->vcpus->working = false;
 	memset(sent, 0, sizeof(sent));
 	started = 0;
 	return 0;
@@ -284,13 +291,35 @@ static void a_part_that_fails_is_the_end_of_the_whole(void **state)
 	part_fails(vm);
 	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 1);
 	vm->state = GANDALF_STATE_RUNNING;
+	assert_int_equal(whole_report_core(vm), HOME);
 	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
-	assert_int_equal(halted, 1);
-	assert_int_equal(powered_off, 0);
-	/* In the next life that is forgotten. */
+	assert_int_equal(fallen, 1);
+	assert_int_equal(halted + powered_off, 0);
+	assert_int_equal(whole_report_core(vm), FAR);
+	/* In the next life that is forgotten, but for whose report it was. */
 	whole_ends(vm);
 	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
-	assert_int_equal(halted, 1);
+	assert_int_equal(fallen, 1);
+	assert_int_equal(whole_report_core(vm), FAR);
+	whole_fails(vm);
+	assert_int_equal(whole_report_core(vm), HOME);
+}
+
+static void a_part_that_fails_waits_for_the_vmms_work(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	turn_of(FAR, GANDALF_STATE_STOPPED);
+	part_fails(vm);
+	vm->state = GANDALF_STATE_RUNNING;
+	vm->vcpus->working = true;
+	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
+	assert_int_equal(fallen, 0);
+	assert_true(vm->halt_wanted);
+	vm->vcpus->working = false;
+	assert_true(part_settles(vm));
+	assert_int_equal(fallen, 1);
+	assert_false(vm->halt_wanted);
 }
 
 static void a_part_is_paused_with_the_whole(void **state)
@@ -429,6 +458,7 @@ int main(void)
 		TEST(one_that_halted_and_was_started_again_runs),
 		TEST(a_part_that_was_never_started_counts_as_off),
 		TEST(a_part_that_fails_is_the_end_of_the_whole),
+		TEST(a_part_that_fails_waits_for_the_vmms_work),
 		TEST(a_part_is_paused_with_the_whole),
 		TEST(what_the_vmm_worked_for_settles_behind_that),
 		TEST(a_start_waits_for_the_end_of_a_pause),

@@ -125,6 +125,17 @@ static void a_ring_is_sent_whatever_is_known(void **state)
 	assert_int_equal(sent_in_all(), GANDALF_STATE_PAUSED + 1);
 }
 
+/* Nothing is sent that nobody would see: who rings or commands is told at once. */
+static void a_core_that_has_stopped_is_sent_nothing(void **state)
+{
+	(void)state;
+	remote_create(vm);
+	outbox_of(OTHER)->ended = 1;
+	assert_int_equal(vm->kind->ring(vm), (u32)GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(vm->kind->act(vm, GANDALF_ACTION_START), GANDALF_ERROR_STATE);
+	assert_int_equal(sent_in_all(), 0);
+}
+
 static void an_action_does_not_overwrite_the_last(void **state)
 {
 	(void)state;
@@ -191,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_is_known_until_its_core_says_more),
 		TEST(a_ring_is_sent_whatever_is_known),
+		TEST(a_core_that_has_stopped_is_sent_nothing),
 		TEST(an_action_does_not_overwrite_the_last),
 		TEST(lines_and_bytes_are_its_cores),
 		TEST(its_core_alone_says_what_it_is),

@@ -17,6 +17,7 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
+#include "elsewhere.h"
 #include "lib/owner.h"
 #include "lib/string.h"
 
@@ -58,6 +59,7 @@ static struct object object_system(const struct vcpu *vcpu)
 	status.trace_next = trace_next;
 	status.log_bytes = log_console->output_total;
 	status.now = rdtsc();
+	elsewhere_tell(&status);
 	return (struct object){&status, sizeof(status)};
 }
 
@@ -122,22 +124,31 @@ static struct object object_find(const struct vcpu *vcpu)
 	return (struct object){NULL, 0};
 }
 
+/* Copies what is asked for of an object of this core. Returns how much that is, or an error. */
+static int object_copy(const struct vcpu *vcpu, u32 offset, u8 *bytes, u32 size)
+{
+	struct object object = object_find(vcpu);
+
+	if (object.at == NULL)
+		return GANDALF_ERROR_ARGUMENT;
+	size = minimum(size, offset < object.size ? object.size - offset : 0);
+	memcpy(bytes, (const u8 *)object.at + offset, size);
+	return (int)size;
+}
+
 static u32 control_read(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
-	struct object object = object_find(vcpu);
-	u32 offset = frame_argument(frame, 3);
-	u32 size = offset < object.size ? object.size - offset : 0;
+	u32 name = frame_argument(frame, 0), offset = frame_argument(frame, 3);
 	u8 bytes[GANDALF_CONTROL_CHUNK];
+	u32 size = minimum(frame_argument(frame, 2), sizeof(bytes));
+	int result = elsewhere_has(name) ? elsewhere_read(name, offset, bytes, size)
+					 : object_copy(vcpu, offset, bytes, size);
 
-	if (object.at == NULL)
-		return (u32)GANDALF_ERROR_ARGUMENT;
-	size = minimum(size, minimum(frame_argument(frame, 2), sizeof(bytes)));
-	memcpy(bytes, (const u8 *)object.at + offset, size);
 	work_begin(vcpu);
-	if (size != 0 && !vcpu->vm->kind->write(frame_argument(frame, 1), bytes, size))
+	if (result > 0 && !vcpu->vm->kind->write(frame_argument(frame, 1), bytes, (u32)result))
 		return hypercall_bad_address(vcpu, frame_argument(frame, 1));
-	return size;
+	return (u32)result;
 }
 
 static u32 image_write(struct vm *vm, u32 offset, const u8 *bytes, u32 size)
@@ -146,6 +157,8 @@ static u32 image_write(struct vm *vm, u32 offset, const u8 *bytes, u32 size)
 		return (u32)GANDALF_ERROR_SPACE;
 	if (vm_is_alive(vm))
 		return (u32)GANDALF_ERROR_STATE;
+	if (!elsewhere_takes_back(vm))
+		return (u32)GANDALF_ERROR_BUSY;
 	vm->image.memory_size = 0;
 	memory_copy_out(module_base + vm->image.offset + offset, bytes, size);
 	return size;
@@ -173,6 +186,8 @@ static u32 control_write(struct vcpu *vcpu, struct vm *vm, u32 object)
 	if (!vcpu->vm->kind->read(frame_argument(frame, 1), bytes, size))
 		return hypercall_bad_address(vcpu, frame_argument(frame, 1));
 	work_end(control_change);
+	if (vm_is_elsewhere(vm))
+		return (u32)elsewhere_write(vm, object, frame_argument(frame, 3), bytes, size);
 	if (object == GANDALF_OBJECT_IMAGE)
 		return image_write(vm, frame_argument(frame, 3), bytes, size);
 	if (object == GANDALF_OBJECT_CONSOLE)
@@ -213,6 +228,9 @@ static u32 hypercall_control(struct vcpu *vcpu)
 		return control_write(vcpu, vm, what);
 	work_end(control_change);
 	vcpu_notify(vcpu); /* a guest that is started may be more urgent than the caller */
+	if (vm_is_elsewhere(vm))
+		return (u32)elsewhere_act(vm, what, frame_argument(frame, 1),
+					  frame_argument(frame, 2), frame_argument(frame, 3));
 	if (what == GANDALF_ACTION_LOAD)
 		return (u32)image_finish(vm, frame_argument(frame, 1), frame_argument(frame, 2));
 	return (u32)vm_act(vm, what);

@@ -13,6 +13,7 @@
 #include "core/message.h"
 #include "core/module.h"
 #include "core/notice.h"
+#include "core/order.h"
 #include "core/pool.h"
 #include "core/relay.h"
 #include "core/schedule.h"
@@ -78,6 +79,15 @@ static u32 pool_size_of(u32 index)
 	       (index == 0 ? outboxes_size() : instance_size(index, page_is_needed));
 }
 
+/* The page table of an instance is the last page of the core's pool (arch/ia32/instance.c). */
+void core_read(u32 index, void *to, const void *variable, u32 size)
+{
+	u32 table = index == 0 ? 0 : pool_base_of(index + 1) - PAGE_SIZE;
+
+	EXPECTS_MASKED();
+	instance_read(table, to, variable, size);
+}
+
 /* What a core takes of memory beside what is left of its pool: its instance, and its outbox. */
 static u32 beside_pool(u32 index)
 {
@@ -141,6 +151,7 @@ u32 cores_start(void)
 	outbox_own()->started = 1;
 	message_init();
 	relay_init();
+	orders_init();
 	notice_init();
 	clock_look();
 	if (system_table.cpus == 1)
@@ -161,6 +172,8 @@ static _Noreturn void core_end(void)
 	log_line("the VMM stops: %s", panic_text);
 	relay_flush();
 	notice_give_up();
+	outbox_own()->ended = 1;
+	outbox_own()->alive = 0;
 	for (;;)
 		halt();
 }
@@ -180,6 +193,7 @@ _Noreturn void cores_enter(void)
 	apic_join();
 	message_init();
 	relay_init();
+	orders_init();
 	time_start();
 	pool_init(pool_base_of(core.index), pool_size_of(core.index));
 	core.guests_started = true;

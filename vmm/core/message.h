@@ -17,6 +17,7 @@
 #include "abi/table.h"
 #include "arch.h"
 #include "core/core.h"
+#include "core/order.h"
 #include "lib/types.h"
 #include "lib/unit.h"
 
@@ -35,6 +36,7 @@ enum {
 	MESSAGE_STATE = 18,    /* guests[] has the new state of a guest, which is the sender's */
 	MESSAGE_OUTPUT = 27,   /* the output ring has bytes for core 0 */
 	MESSAGE_INPUT = 28,    /* the input ring has bytes for the reader */
+	MESSAGE_ORDER = 29,    /* orders[] has one for a guest of the reader's */
 	MESSAGE_LINE = 32,     /* a line's interrupt for its owner, who is the reader's */
 	MESSAGE_PART = 48,     /* for each guest: the life of it or of a part has changed */
 	MESSAGE_START = 57,    /* the part of the reader's core is to be started */
@@ -59,11 +61,19 @@ struct guest_notice {
 struct outbox {
 	u32 started;        /* 1: the core has come up */
 	u32 alive;          /* 1: its guests exist, and it takes messages */
+	u32 ended;          /* 1: its instance of the VMM has stopped */
 	u32 raised[GANDALF_CPUS_MAXIMUM][OUTBOX_WORDS]; /* for each reader */
 	u32 seen[GANDALF_CPUS_MAXIMUM][OUTBOX_WORDS];   /* of each sender */
 	/* GANDALF_ACTION_..., of MESSAGE_ACTION. The message's bit says which of the two: so the
 	 * next action, which is sent once this one has been seen, does not overwrite it. */
 	u32 action[2][GANDALF_GUESTS_MAXIMUM];
+	/* Orders for guests of other cores, and what this core has answered to those of others, by
+	 * core and guest (order.h). */
+	struct order orders[GANDALF_GUESTS_MAXIMUM];
+	struct order_answer answers[GANDALF_CPUS_MAXIMUM][GANDALF_GUESTS_MAXIMUM];
+	/* Of guests of this core: 1 + the core that may write its image; 0: none but this one. */
+	u32 writer[GANDALF_GUESTS_MAXIMUM];
+	u32 writes;         /* 1 + the guest of another core whose image it writes; 0: none */
 	/* How often this core has begun a new epoch in each channel (epoch.h). */
 	u32 epochs[GANDALF_CHANNELS_MAXIMUM];
 	/* Bytes ever put into the rings, and ever taken from those of others. */
@@ -72,6 +82,8 @@ struct outbox {
 	u16 output[OUTPUT_RING];
 	u16 input[GANDALF_CPUS_MAXIMUM][INPUT_RING];
 };
+
+_Static_assert(sizeof(struct outbox) <= PAGE_SIZE, "a page of each core");
 
 /* The outbox of a core, and what it says of the guests. */
 static inline volatile struct outbox *outbox_of(u32 core_index)

@@ -124,11 +124,50 @@ static void part_follows(struct vm *vm)
 	part_is_released(vm);
 }
 
+/* Returns whether a part was stopped with a report in this life, and notes which. */
+static bool any_failed(const struct vm *vm)
+{
+	for (u32 i = 1; i < vm->guest->vcpu_count; i++) {
+		u32 cpu = vm->guest->vcpu_cpus[i];
+
+		if (part_page_of(cpu)->failed[vm->index] != life_of(vm) + 1)
+			continue;
+		own_page()->reporter[vm->index] = cpu + 1;
+		return true;
+	}
+	return false;
+}
+
+u32 whole_report_core(const struct vm *vm)
+{
+	u32 reporter = part_page_of(vm->guest->cpu)->reporter[vm->index];
+
+	return reporter != 0 ? reporter - 1 : vm->guest->cpu;
+}
+
+void whole_fails(const struct vm *vm)
+{
+	own_page()->reporter[vm->index] = core.index + 1;
+}
+
+/* The guest has failed on another core than this: what on_fault says is done here, at once or when
+ * the VMM's work for this vCPU ends. */
+static void whole_follows(struct vm *vm)
+{
+	vm->halt_wanted = vm->vcpus->working;
+	vcpu_notify(vm->vcpus);
+	if (!vm->halt_wanted)
+		vm_fall(vm);
+}
+
 bool part_settles(struct vm *vm)
 {
-	if (!vm_is_part(vm))
+	if (vm_is_part(vm))
+		part_follows(vm);
+	else if (any_failed(vm))
+		whole_follows(vm);
+	else
 		return false;
-	part_follows(vm);
 	return true;
 }
 
@@ -148,14 +187,6 @@ static bool all_parked(const struct vm *vm)
 	return true;
 }
 
-static bool any_failed(const struct vm *vm)
-{
-	for (u32 i = 1; i < vm->guest->vcpu_count; i++)
-		if (part_page_of(vm->guest->vcpu_cpus[i])->failed[vm->index] == life_of(vm) + 1)
-			return true;
-	return false;
-}
-
 static void whole_learns(struct vm *vm)
 {
 	if (vm->state == GANDALF_STATE_STARTING)
@@ -163,7 +194,7 @@ static void whole_learns(struct vm *vm)
 	else if (!vm_is_alive(vm))
 		return;
 	else if (any_failed(vm))
-		vm_halt(vm);
+		whole_follows(vm);
 	else if (all_parked(vm))
 		vm_power_off(vm);
 }

@@ -27,6 +27,8 @@ struct part_page {
 	/* Of the guest's vCPU on this core: the life, plus 1, in which it has halted for ever, and
 	 * in which it was stopped with a report. */
 	u32 parked[GANDALF_GUESTS_MAXIMUM], failed[GANDALF_GUESTS_MAXIMUM];
+	/* Of wholes on this core: 1 + the core of the vCPU whose report is the latest; 0: none. */
+	u32 reporter[GANDALF_GUESTS_MAXIMUM];
 	/* What a vCPU of this core has started last on each other core. */
 	struct {
 		u32 guest, life, entry;

@@ -160,6 +160,16 @@ static bool input_put(u32 to, u16 entry)
 	return true;
 }
 
+u32 relay_type(const struct vm *vm, const u8 *bytes, u32 size)
+{
+	u32 done = 0;
+
+	while (done < size && input_put(vm->guest->cpu, (u16)(vm->index << 8 | bytes[done])))
+		done++;
+	message_send(vm->guest->cpu, MESSAGE_INPUT);
+	return done;
+}
+
 static enum outcome input_send(const struct vm *vm)
 {
 	u32 to = vm->guest->cpu;

@@ -275,16 +275,9 @@ int vm_act(struct vm *vm, u32 action)
 	return 0;
 }
 
-/* Takes a guest down that has failed, and restarts it if its description says so. The idle vCPU
- * logs the report, with vm->reason. */
-static void vm_fail(struct vm *vm)
+void vm_fall(struct vm *vm)
 {
-	vm->faulted = true;
 	vm_take_down(vm, GANDALF_STATE_STOPPED);
-	if (vm_is_part(vm)) {
-		part_fails(vm);
-		return;
-	}
 	if (vm->guest->on_fault != GANDALF_POLICY_RESTART)
 		return;
 	if (vm->fault_restarts == vm->guest->restart_limit) {
@@ -293,6 +286,19 @@ static void vm_fail(struct vm *vm)
 	}
 	vm->fault_restarts++;
 	vm_start_again(vm, NOTICE_FAULT_RESTART);
+}
+
+/* Takes a guest down that has failed here. The idle vCPU logs the report, with vm->reason. */
+static void vm_fail(struct vm *vm)
+{
+	vm->faulted = true;
+	if (vm_is_part(vm)) {
+		vm_take_down(vm, GANDALF_STATE_STOPPED);
+		part_fails(vm);
+		return;
+	}
+	whole_fails(vm);
+	vm_fall(vm);
 }
 
 void vm_stop(struct vm *vm, const char *pattern, ...)

@@ -87,6 +87,10 @@ void vm_halt_wanted(struct vm *vm);
  * scheduler. It does nothing if the guest has been stopped before. */
 void vm_stop(struct vm *vm, const char *pattern, ...) __attribute__((format(printf, 2, 3)));
 
+/* Takes down a guest that has failed, here or on another of its cores, and restarts it if its
+ * description says so. Interrupts must be masked. */
+void vm_fall(struct vm *vm);
+
 /* Takes a sign of life from the guest. The first one starts its watchdog. */
 void vm_show_life(struct vm *vm);
 /* Returns whether any guest runs, is paused, or is about to start. */

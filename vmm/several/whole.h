@@ -30,10 +30,15 @@ void whole_pauses(const struct vm *vm, bool paused);
 bool whole_may_start(const struct vm *vm);
 /* Tells the whole that nothing of this part is left, if it has ended. */
 void part_is_released(struct vm *vm);
-/* Has a part follow its whole once the VMM has ended its work for it: it is paused, resumed or
- * stopped as the whole is. Returns false if this VM is no part. Interrupts are masked. */
+/* Once the VMM has ended its work for it, has a part follow its whole, which is paused, resumed or
+ * stopped, and a whole do what a failed part makes of it. Returns false if there is nothing of that
+ * kind. Interrupts are masked. */
 MUST_CHECK bool part_settles(struct vm *vm);
-/* Has the whole stopped, since this part was stopped with a report. */
+/* Has the whole do what on_fault says, since this part was stopped with a report. */
 void part_fails(struct vm *vm);
+/* The core of the vCPU whose report is the guest's: the one that was stopped last with a report. */
+u32 whole_report_core(const struct vm *vm);
+/* Notes that the whole itself has been stopped with a report. Interrupts are masked. */
+void whole_fails(const struct vm *vm);
 /* Hands a sign of life to the whole. Returns false if this VM is no part. Interrupts are masked. */
 MUST_CHECK bool part_shows_life(const struct vm *vm);

@@ -39,6 +39,15 @@ static inline void part_fails(UNUSED struct vm *vm)
 {
 }
 
+static inline u32 whole_report_core(const struct vm *vm)
+{
+	return vm->guest->cpu;
+}
+
+static inline void whole_fails(UNUSED const struct vm *vm)
+{
+}
+
 static inline bool part_shows_life(UNUSED const struct vm *vm)
 {
 	return false;

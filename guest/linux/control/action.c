@@ -52,7 +52,7 @@ static int act(const struct arguments *arguments, const struct verb *verb)
 
 	if (!guest_find_other(arguments->guest, &guest))
 		return 1;
-	result = guest_act(&guest, verb->action, 0, 0);
+	result = guest_act(&guest, verb->action);
 	if (result < 0)
 		return explain(verb, &guest, result);
 	if (!guest_settle(&guest))

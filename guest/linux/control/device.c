@@ -35,14 +35,14 @@ bool device_lock(void)
 }
 
 static long request(uint32_t operation, uint32_t what, uint32_t size, uint32_t offset,
-		    const void *bytes)
+		    uint64_t address)
 {
 	struct gandalf_request call = {
 		.operation = operation,
 		.what = what,
 		.size = size,
 		.offset = offset,
-		.address = (uintptr_t)bytes,
+		.address = address,
 	};
 	int result = ioctl(device, GANDALF_IOCTL, &call);
 
@@ -52,23 +52,23 @@ static long request(uint32_t operation, uint32_t what, uint32_t size, uint32_t o
 long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uint32_t size)
 {
 	return request(GANDALF_HYPERCALL_READ, object | place << GANDALF_PLACE_SHIFT, size, offset,
-		       to);
+		       (uintptr_t)to);
 }
 
 long device_write(uint32_t object, uint32_t place, uint32_t offset, const void *from,
 		  uint32_t size)
 {
 	return request(GANDALF_HYPERCALL_WRITE, object | place << GANDALF_PLACE_SHIFT, size,
-		       offset, from);
+		       offset, (uintptr_t)from);
 }
 
-long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry)
+long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry, uint32_t crc)
 {
 	return request(GANDALF_HYPERCALL_ACT, action | place << GANDALF_PLACE_SHIFT, size, entry,
-		       NULL);
+		       crc);
 }
 
 long device_alive(void)
 {
-	return request(GANDALF_HYPERCALL_ALIVE, 0, 0, 0, NULL);
+	return request(GANDALF_HYPERCALL_ALIVE, 0, 0, 0, 0);
 }

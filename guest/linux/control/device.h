@@ -22,8 +22,9 @@ bool device_lock(void);
 long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uint32_t size);
 long device_write(uint32_t object, uint32_t place, uint32_t offset, const void *from,
 		  uint32_t size);
-/* size and entry are those of the image, for GANDALF_ACTION_LOAD. */
-long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry);
+/* size, entry and crc are those of the image, for GANDALF_ACTION_LOAD; else size tells one request
+ * from the one before it. */
+long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry, uint32_t crc);
 long device_alive(void);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fail.h"
@@ -51,6 +52,32 @@ bool system_read(struct gandalf_system_status *status)
 	fail("the VMM's interface has version %u, and this command's %u", status->abi_version,
 	     GANDALF_ABI_VERSION);
 	return false;
+}
+
+uint32_t cpus_of(const struct gandalf_system_status *system)
+{
+	if (system->cores > GANDALF_CPUS_MAXIMUM)
+		return GANDALF_CPUS_MAXIMUM;
+	return system->cores ? system->cores : 1;
+}
+
+bool cpu_read(const struct gandalf_system_status *system, uint32_t cpu,
+	      struct gandalf_core_status *status)
+{
+	if (system->cores) {
+		if (!object_read(GANDALF_OBJECT_CORE, cpu, status, sizeof(*status)))
+			return false;
+		status->reason[sizeof(status->reason) - 1] = 0;
+		return true;
+	}
+	*status = (struct gandalf_core_status){
+		.state = GANDALF_CORE_RUNS,
+		.pool_frames = system->pool_frames,
+		.pool_free = system->pool_free,
+		.pool_counted = system->pool_counted,
+		.trace_next = system->trace_next,
+	};
+	return true;
 }
 
 bool guest_read(uint32_t place, struct guest *guest)
@@ -111,15 +138,30 @@ bool guest_lives(const struct guest *guest)
 	       guest->status.state != GANDALF_STATE_STOPPED;
 }
 
-long guest_act(const struct guest *guest, uint32_t action, uint32_t size, uint32_t entry)
+static long repeat(const struct guest *guest, uint32_t action, uint32_t size, uint32_t entry,
+		   uint32_t crc)
 {
-	long result = device_act(action, guest->place, size, entry);
+	long result = device_act(action, guest->place, size, entry, crc);
 
 	for (unsigned i = 0; result == GANDALF_ERROR_BUSY && i < TRIES; i++) {
 		usleep(PAUSE_US);
-		result = device_act(action, guest->place, size, entry);
+		result = device_act(action, guest->place, size, entry, crc);
 	}
 	return result;
+}
+
+/* The number of this request: a program that was killed may have left one of its own. */
+long guest_act(const struct guest *guest, uint32_t action)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return repeat(guest, action, (uint32_t)now.tv_nsec ^ (uint32_t)getpid() << 16, 0, 0);
+}
+
+long guest_load(const struct guest *guest, uint32_t size, uint32_t entry, uint32_t crc)
+{
+	return repeat(guest, GANDALF_ACTION_LOAD, size, entry, crc);
 }
 
 bool guest_settle(struct guest *guest)

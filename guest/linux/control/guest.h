@@ -18,6 +18,9 @@ struct guest {
 /* Reads an object of control.h as a whole. */
 bool object_read(uint32_t object, uint32_t place, void *to, uint32_t size);
 bool system_read(struct gandalf_system_status *status);
+/* Reads the state of a CPU. On a machine with one that is what system_read() has said of it. */
+bool cpu_read(const struct gandalf_system_status *system, uint32_t cpu,
+	      struct gandalf_core_status *status);
 bool guest_read(uint32_t place, struct guest *guest);
 /* Finds the guest of that name, and reads the system's status, too, if system is not NULL. */
 bool guest_find(const char *name, struct guest *guest, struct gandalf_system_status *system);
@@ -27,6 +30,9 @@ bool guest_find_other(const char *name, struct guest *guest);
 /* Says why the VMM refused to read or write. Returns 1. */
 int refused(long error);
 
+/* How many CPUs the machine's description has, of which this command knows. */
+uint32_t cpus_of(const struct gandalf_system_status *system);
+
 const char *guest_state_name(const struct guest *guest);
 const char *guest_kind_name(const struct guest *guest);
 /* Returns whether the guest's memory is in use. */
@@ -34,7 +40,9 @@ bool guest_lives(const struct guest *guest);
 
 /* Has the VMM act on a guest, and repeats that while it is busy with the guest. Returns 0 or
  * -errno. */
-long guest_act(const struct guest *guest, uint32_t action, uint32_t size, uint32_t entry);
+long guest_act(const struct guest *guest, uint32_t action);
+/* Says that the image is sent that has this size, entry point and CRC-32. Returns likewise. */
+long guest_load(const struct guest *guest, uint32_t size, uint32_t entry, uint32_t crc);
 /* Waits while the guest is being loaded. Returns false only if its status cannot be read. */
 bool guest_settle(struct guest *guest);
 

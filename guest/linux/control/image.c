@@ -177,3 +177,15 @@ const char *image_read(int file, uint32_t memory, uint32_t room, struct image *i
 			     image->size, room);
 	return flatten(file, &segments, image);
 }
+
+uint32_t image_crc(const struct image *image)
+{
+	uint32_t crc = ~0u;
+
+	for (uint32_t i = 0; i < image->size; i++) {
+		crc ^= image->bytes[i];
+		for (unsigned bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	return ~crc;
+}

@@ -21,4 +21,7 @@ struct image {
  */
 const char *image_read(int file, uint32_t memory, uint32_t room, struct image *image);
 
+/* Returns the CRC-32 (IEEE 802.3) of its bytes. */
+uint32_t image_crc(const struct image *image);
+
 #endif

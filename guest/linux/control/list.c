@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command list, which shows the guests and how many of the VMM's frames are free. */
+/* The command list, which shows the guests and how many of the VMM's frames are free, by CPU. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -12,6 +12,13 @@
 struct snapshot {
 	struct gandalf_system_status system;
 	struct guest guests[GANDALF_GUESTS_MAXIMUM];
+	struct gandalf_core_status cpus[GANDALF_CPUS_MAXIMUM];
+};
+
+static const char *const cpu_states[] = {
+	[GANDALF_CORE_ABSENT] = "absent",
+	[GANDALF_CORE_RUNS] = "runs",
+	[GANDALF_CORE_STOPPED] = "stopped",
 };
 
 /* Has when the time began of which shares of the CPU are parts, and what each guest had run
@@ -30,6 +37,9 @@ static bool snapshot_take(struct snapshot *now)
 			     now->system.guest_count, GANDALF_GUESTS_MAXIMUM);
 	for (uint32_t place = 0; place < now->system.guest_count; place++)
 		if (!guest_read(place, &now->guests[place]))
+			return false;
+	for (uint32_t cpu = 0; cpu < cpus_of(&now->system); cpu++)
+		if (!cpu_read(&now->system, cpu, &now->cpus[cpu]))
 			return false;
 	return true;
 }
@@ -75,6 +85,31 @@ static void show_line(const struct snapshot *now, const struct since *since, uin
 	putchar('\n');
 }
 
+static const char *cpu_state_name(const struct gandalf_core_status *cpu)
+{
+	return cpu->state < sizeof(cpu_states) / sizeof(*cpu_states) ? cpu_states[cpu->state]
+								     : "unknown";
+}
+
+/* Shows what the VMM has on a CPU, whose number precedes it where there are several. */
+static void show_pool(const struct snapshot *now, uint32_t number)
+{
+	const struct gandalf_core_status *cpu = &now->cpus[number];
+	char prefix[32] = "";
+
+	if (cpus_of(&now->system) > 1)
+		snprintf(prefix, sizeof(prefix), "CPU %u: ", number);
+	if (cpu->state != GANDALF_CORE_RUNS) {
+		printf("%sthe VMM is %s%s%s\n", prefix, cpu_state_name(cpu),
+		       cpu->reason[0] ? ": " : "", cpu->reason);
+		return;
+	}
+	printf("%spool: %u of %u frames free\n", prefix, cpu->pool_free, cpu->pool_frames);
+	if (cpu->pool_free != cpu->pool_counted)
+		printf("%spool: its list has %u free frames: a frame is lost\n", prefix,
+		       cpu->pool_counted);
+}
+
 static void show_table(const struct snapshot *now, const struct since *since)
 {
 	const struct gandalf_system_status *system = &now->system;
@@ -83,10 +118,8 @@ static void show_table(const struct snapshot *now, const struct since *since)
 	       "MEMORY", "CPU", "UPTIME", "RESTARTS");
 	for (uint32_t place = 0; place < system->guest_count; place++)
 		show_line(now, since, place);
-	printf("pool: %u of %u frames free\n", system->pool_free, system->pool_frames);
-	if (system->pool_free != system->pool_counted)
-		printf("pool: its list has %u free frames: a frame is lost\n",
-		       system->pool_counted);
+	for (uint32_t cpu = 0; cpu < cpus_of(system); cpu++)
+		show_pool(now, cpu);
 }
 
 static void show_object(const struct snapshot *now, const struct since *since, uint32_t place)
@@ -112,14 +145,28 @@ static void show_object(const struct snapshot *now, const struct since *since, u
 	json_end();
 }
 
+static void show_pool_object(const struct gandalf_core_status *cpu)
+{
+	json_object("pool");
+	json_number("frames", cpu->pool_frames);
+	json_number("free", cpu->pool_free);
+	json_number("counted", cpu->pool_counted);
+	json_end();
+}
+
 static void show_json(const struct snapshot *now, const struct since *since)
 {
 	json_object(NULL);
 	json_number("uptime_ms", milliseconds(now, now->system.now));
-	json_object("pool");
-	json_number("frames", now->system.pool_frames);
-	json_number("free", now->system.pool_free);
-	json_number("counted", now->system.pool_counted);
+	show_pool_object(&now->cpus[0]);
+	json_array("cpus");
+	for (uint32_t cpu = 0; cpu < cpus_of(&now->system); cpu++) {
+		json_object(NULL);
+		json_string("state", cpu_state_name(&now->cpus[cpu]));
+		json_string("reason", now->cpus[cpu].reason);
+		show_pool_object(&now->cpus[cpu]);
+		json_end();
+	}
 	json_end();
 	json_array("guests");
 	for (uint32_t place = 0; place < now->system.guest_count; place++)

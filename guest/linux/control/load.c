@@ -22,6 +22,8 @@ static int explain(const struct guest *guest, long error)
 		return fail("guest %s has been started meanwhile: stop it first", name);
 	case GANDALF_ERROR_BUSY:
 		return fail("the VMM still works for guest %s: an RTOS keeps the CPU", name);
+	case GANDALF_ERROR_IMAGE:
+		return fail("the image of guest %s is not what was sent: load it again", name);
 	case GANDALF_ERROR_SPACE:
 		return fail("the VMM has no room for this image of guest %s", name);
 	}
@@ -60,7 +62,7 @@ static long send(const struct guest *guest, const struct image *image)
 			return result ? result : GANDALF_ERROR_SPACE;
 		done += (uint32_t)result;
 	}
-	return guest_act(guest, GANDALF_ACTION_LOAD, image->size, image->entry);
+	return guest_load(guest, image->size, image->entry, image_crc(image));
 }
 
 static bool image_open(const char *path, const struct guest *guest, struct image *image)

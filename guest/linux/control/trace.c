@@ -21,11 +21,16 @@ static const struct {
 #undef X
 };
 
-/* Has the ring, and the names of the guests by their places. */
+/* Has an event, the CPU that recorded it, and its place among that CPU's. */
+struct entry {
+	struct gandalf_trace_event event;
+	uint32_t cpu, number;
+};
+
+/* Has the events of all CPUs, and the names of the guests by their places. */
 struct recording {
-	struct gandalf_trace_event events[EVENTS];
-	uint32_t first, end; /* the numbers of the first event and of the one behind the last */
-	uint32_t tsc_khz;
+	struct entry entries[GANDALF_CPUS_MAXIMUM * EVENTS];
+	uint32_t count, cpus, tsc_khz;
 	char names[GANDALF_GUESTS_MAXIMUM][GANDALF_NAME_SIZE];
 };
 
@@ -41,20 +46,66 @@ static bool names_read(struct recording *recording, uint32_t count)
 	return true;
 }
 
-/* Reads the ring. To read makes events, too; those that the ring lost meanwhile are left out. */
+/* Reads how many events a CPU has recorded. One that is absent has recorded none. */
+static bool next_read(uint32_t cpu, uint32_t *next)
+{
+	struct gandalf_system_status system;
+	struct gandalf_core_status status;
+
+	if (!system_read(&system) || !cpu_read(&system, cpu, &status))
+		return false;
+	*next = status.trace_next;
+	return true;
+}
+
+/* Reads the ring of a CPU. To read makes events, too; those that the ring lost meanwhile are left
+ * out. */
+static bool ring_add(struct recording *recording, uint32_t cpu)
+{
+	static struct gandalf_trace_event ring[EVENTS];
+	uint32_t end, later;
+
+	if (!next_read(cpu, &end))
+		return false;
+	if (!end)
+		return true;
+	if (!object_read(GANDALF_OBJECT_TRACE, cpu, ring, sizeof(ring)) || !next_read(cpu, &later))
+		return false;
+	for (uint32_t number = later > EVENTS ? later - EVENTS : 0; (int32_t)(end - number) > 0;
+	     number++)
+		recording->entries[recording->count++] =
+			(struct entry){ring[number % EVENTS], cpu, number};
+	return true;
+}
+
+/*
+ * Puts the entries in the order of time. A ring has them in the order in which they got their
+ * places, and an interrupt may come between an event's place and its time stamp. CPUs have one time
+ * base. Events of a CPU that have the same time keep their order.
+ */
+static int compare_times(const void *a, const void *b)
+{
+	const struct entry *left = a, *right = b;
+
+	if (left->event.time != right->event.time)
+		return left->event.time < right->event.time ? -1 : 1;
+	if (left->cpu != right->cpu)
+		return left->cpu < right->cpu ? -1 : 1;
+	return (int32_t)(left->number - right->number);
+}
+
 static bool recording_read(struct recording *recording)
 {
-	struct gandalf_system_status before, after;
+	struct gandalf_system_status system;
 
-	if (!system_read(&before) || !names_read(recording, before.guest_count) ||
-	    !system_read(&before) ||
-	    !object_read(GANDALF_OBJECT_TRACE, NO_PLACE, recording->events,
-			 sizeof(recording->events)) ||
-	    !system_read(&after))
+	if (!system_read(&system) || !names_read(recording, system.guest_count))
 		return false;
-	recording->tsc_khz = before.tsc_khz;
-	recording->end = before.trace_next;
-	recording->first = after.trace_next > EVENTS ? after.trace_next - EVENTS : 0;
+	recording->tsc_khz = system.tsc_khz;
+	recording->cpus = cpus_of(&system);
+	for (uint32_t cpu = 0; cpu < recording->cpus; cpu++)
+		if (!ring_add(recording, cpu))
+			return false;
+	qsort(recording->entries, recording->count, sizeof(*recording->entries), compare_times);
 	return true;
 }
 
@@ -68,20 +119,26 @@ static uint64_t microseconds(const struct recording *recording, uint64_t ticks)
 	return recording->tsc_khz ? ticks * 1000 / recording->tsc_khz : 0;
 }
 
-static void show_text(const struct recording *recording, const struct gandalf_trace_event *event)
+static void show_text(const struct recording *recording, const struct entry *entry)
 {
+	const struct gandalf_trace_event *event = &entry->event;
 	const char *text = types[event->type].text;
 	const char *comma = strchr(text, ',');
 
+	if (recording->cpus > 1)
+		printf("CPU %u: ", entry->cpu);
 	printf("%" PRIu64 " us, %s: %s: %.*s %#x,%s %#x\n", microseconds(recording, event->time),
 	       vcpu_name(recording, event->vcpu), types[event->type].name, (int)(comma - text),
 	       text, event->first, comma + 1, event->second);
 }
 
-static void show_json(const struct recording *recording, const struct gandalf_trace_event *event)
+static void show_json(const struct recording *recording, const struct entry *entry)
 {
+	const struct gandalf_trace_event *event = &entry->event;
+
 	json_object(NULL);
 	json_number("time_us", microseconds(recording, event->time));
+	json_number("cpu", entry->cpu);
 	if (event->vcpu == IDLE)
 		json_null("guest");
 	else
@@ -92,47 +149,19 @@ static void show_json(const struct recording *recording, const struct gandalf_tr
 	json_end();
 }
 
-static int compare_times(const void *a, const void *b)
+/* Shows the events of a guest, or with UINT32_MAX those of all. */
+static void show(const struct recording *recording, uint32_t place, bool json)
 {
-	const struct gandalf_trace_event *const *left = a, *const *right = b;
+	for (uint32_t i = 0; i < recording->count; i++) {
+		const struct entry *entry = &recording->entries[i];
 
-	if ((*left)->time == (*right)->time)
-		return *left < *right ? -1 : 1;
-	return (*left)->time < (*right)->time ? -1 : 1;
-}
-
-/*
- * Fills events in the order of time and returns how many there are. The ring has them in the order
- * in which they got their places, and an interrupt may come between an event's place and its time
- * stamp.
- */
-static uint32_t sort(const struct recording *recording,
-		     const struct gandalf_trace_event *events[EVENTS])
-{
-	uint32_t count = 0;
-
-	for (uint32_t number = recording->first; (int32_t)(recording->end - number) > 0; number++)
-		events[count++] = &recording->events[number % EVENTS];
-	qsort(events, count, sizeof(*events), compare_times);
-	return count;
-}
-
-/* Shows the events of a vCPU, or with UINT32_MAX those of all. */
-static void show(const struct recording *recording, uint32_t vcpu, bool json)
-{
-	static const struct gandalf_trace_event *events[EVENTS];
-	uint32_t count = sort(recording, events);
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct gandalf_trace_event *event = events[i];
-
-		if (event->type >= sizeof(types) / sizeof(*types) ||
-		    (vcpu != UINT32_MAX && event->vcpu != vcpu))
+		if (entry->event.type >= sizeof(types) / sizeof(*types) ||
+		    (place != UINT32_MAX && entry->event.vcpu != place))
 			continue;
 		if (json)
-			show_json(recording, event);
+			show_json(recording, entry);
 		else
-			show_text(recording, event);
+			show_text(recording, entry);
 	}
 }
 

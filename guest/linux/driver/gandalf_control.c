@@ -89,7 +89,7 @@ static long carry_out(const struct gandalf_request *request)
 		return move(request);
 	case GANDALF_HYPERCALL_ACT:
 		return hypercall(GANDALF_HYPERCALL_ACT, request->what, request->size,
-				 request->offset, 0);
+				 request->offset, (u32)request->address);
 	case GANDALF_HYPERCALL_ALIVE:
 		return hypercall(GANDALF_HYPERCALL_ALIVE, 0, 0, 0, 0);
 	}

@@ -105,3 +105,30 @@ void instance_create(u32 place, u32 index, instance_page is_needed)
 	memory_copy_out(LAYOUT_START + (u32)(start_directory - start_first), &directory,
 			sizeof(directory));
 }
+
+/* Where a page of the image is in the memory of the instance with that table. */
+static u32 frame_of(u32 table, u32 offset)
+{
+	u32 entry;
+
+	if (table == 0)
+		return offset & PTE_FRAME;
+	memory_copy_in(&entry, table + (offset >> PAGE_SHIFT) * sizeof(entry), sizeof(entry));
+	return entry & PTE_FRAME;
+}
+
+void instance_read(u32 table, void *to, const void *from, u32 size)
+{
+	u32 offset = (u32)from - LAYOUT_IMAGE;
+	u8 *at = to;
+
+	while (size != 0) {
+		u32 within = offset % PAGE_SIZE;
+		u32 step = minimum(size, PAGE_SIZE - within);
+
+		memory_copy_in(at, frame_of(table, offset) + within, step);
+		at += step;
+		offset += step;
+		size -= step;
+	}
+}

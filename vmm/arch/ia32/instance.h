@@ -11,6 +11,9 @@ typedef bool (*instance_page)(u32 index, const void *page);
 
 /* The bytes of memory that the instance of a core needs: whole pages. */
 u32 instance_size(u32 index, instance_page is_needed);
+/* Copies size bytes at an address of the image as another instance has them. Its page table, the
+ * last page of its memory, is at a physical address; 0: it is that of the core that has booted. */
+void instance_read(u32 table, void *to, const void *from, u32 size);
 /* Makes the instance of a core at a physical address, and what that core runs first at
  * LAYOUT_START. Behind the first page that it does not need there may only be variables of which
  * nobody asks for the physical address (memory_image_offset). */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Control of guests on other cores (core/elsewhere.c): which objects of abi/control.h are another
+ * core's, so that the right one answers whichever core is asked. An image for one core has
+ * one_core/elsewhere.h instead.
+ */
+#pragma once
+
+#include "core/core.h"
+
+/* Whether an object of READ, with its place in EBX, is read by elsewhere_read(). */
+bool elsewhere_has(u32 name);
+/*
+ * Copies up to size bytes of such an object, from offset on; size is at most GANDALF_CONTROL_CHUNK,
+ * for which bytes has room. Returns how many there were, or GANDALF_ERROR_ARGUMENT. It is a part of
+ * a vCPU's work and ends that: interrupts are masked when it returns, and pauses are in between.
+ */
+int elsewhere_read(u32 name, u32 offset, u8 *bytes, u32 size);
+/* Whether a guest's life is another core's to decide, so that the functions below are for it. */
+static inline bool vm_is_elsewhere(const struct vm *vm)
+{
+	return vm->guest->cpu != core.index;
+}
+
+/*
+ * Does GANDALF_ACTION_START to GANDALF_ACTION_LOAD. Returns what the guest's core has answered, or
+ * GANDALF_ERROR_BUSY until it has: the same call is to be made again. For actions other than LOAD
+ * size is any number that tells this request from an earlier one of which nobody has fetched the
+ * answer. If the VMM has stopped on that core it is GANDALF_ERROR_STATE. Interrupts are masked.
+ */
+int elsewhere_act(struct vm *vm, u32 action, u32 size, u32 entry, u32 crc);
+/* Writes to the image or types on the console of such a guest. Returns how many bytes were taken,
+ * or GANDALF_ERROR_...; GANDALF_ERROR_BUSY as above. Interrupts are masked. */
+int elsewhere_write(struct vm *vm, u32 object, u32 offset, const u8 *bytes, u32 size);
+/* For a guest of this core whose image is about to be written here: no other core may any more.
+ * Returns false while one is in the middle of that. Interrupts are masked. */
+MUST_CHECK bool elsewhere_takes_back(const struct vm *vm);
+/* Writes what is the machine's and not this core's into the state of the system. Interrupts are
+ * masked. */
+void elsewhere_tell(struct gandalf_system_status *status);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Control of guests on other cores, in an image for one core: nothing is elsewhere.
+ * many_cores/elsewhere.h is the other one.
+ */
+#pragma once
+
+#include "core/vm.h"
+
+static inline bool elsewhere_has(UNUSED u32 name)
+{
+	return false;
+}
+
+static inline int elsewhere_read(UNUSED u32 name, UNUSED u32 offset, UNUSED u8 *bytes,
+				 UNUSED u32 size)
+{
+	return GANDALF_ERROR_ARGUMENT;
+}
+
+static inline bool vm_is_elsewhere(UNUSED const struct vm *vm)
+{
+	return false;
+}
+
+static inline int elsewhere_act(UNUSED struct vm *vm, UNUSED u32 action, UNUSED u32 size,
+				UNUSED u32 entry, UNUSED u32 crc)
+{
+	return GANDALF_ERROR_ARGUMENT;
+}
+
+static inline int elsewhere_write(UNUSED struct vm *vm, UNUSED u32 object, UNUSED u32 offset,
+				  UNUSED const u8 *bytes, UNUSED u32 size)
+{
+	return GANDALF_ERROR_ARGUMENT;
+}
+
+static inline bool elsewhere_takes_back(UNUSED const struct vm *vm)
+{
+	return true;
+}
+
+static inline void elsewhere_tell(UNUSED struct gandalf_system_status *status)
+{
+}
