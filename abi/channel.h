@@ -38,7 +38,8 @@ struct gandalf_ring {
 /* The start of a channel's memory. The bytes of ring 0 follow, then those of ring 1. */
 struct gandalf_channel {
 	struct gandalf_ring rings[2]; /* side n sends by ring n */
-	uint8_t reserved[48]; /* fills GANDALF_CHANNEL_HEADER; nobody writes it */
+	uint8_t reserved[48]; /* fills GANDALF_CHANNEL_HEADER; nobody writes it but in a network,
+	                         which has a header of its own (network.h) */
 };
 
 /* What struct gandalf_shared says about one of a guest's channels. The VMM writes all fields when

@@ -62,6 +62,7 @@ def test_64_bit_fields_are_aligned_as_on_i386(tmp_path: Path) -> None:
     (tmp_path / "table.h").write_text("")
     (tmp_path / "control.h").write_text("")
     (tmp_path / "channel.h").write_text("")
+    (tmp_path / "network.h").write_text("")
     probe = read_headers(tmp_path).structures["gandalf_probe"]
     assert probe.b.offset == 4
     assert ctypes.sizeof(probe) == 16
@@ -73,5 +74,6 @@ def test_a_broken_header_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "table.h").write_text("")
     (tmp_path / "control.h").write_text("")
     (tmp_path / "channel.h").write_text("")
+    (tmp_path / "network.h").write_text("")
     with pytest.raises(UserError, match="do not compile"):
         read_headers(tmp_path)

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from gandalf.base.paths import ROOT, UserError
 from gandalf.description.check import check, show
-from gandalf.description.description import parse_port_range, parse_size, size_text
+from gandalf.description.quantities import parse_port_range, parse_size, size_text
 from gandalf.guests.places import Variant
 
 Describe = Callable[[str], Path]
@@ -179,6 +179,51 @@ def test_channels_have_names_and_lines_of_their_own(describe: Describe) -> None:
     doorbell = GOOD.replace('kind = "linux"', 'kind = "linux"\ninterrupts = [10]')
     (found,) = check(describe(doorbell + CHANNEL)).system.mistakes
     assert "IRQ 10 is the doorbell" in found.sentence
+
+
+NETWORK = '[[network]]\nbetween = ["linux", "rtos"]\n'
+NETWORK_MISTAKES = [
+    ("between", 'name = "a-name-too-long"\nbetween', 2, "up to 10 more of a-z"),
+    ("between", 'speed = "1G"\nbetween', 2, "There is no field `speed` here"),
+    ('["linux", "rtos"]', '["linux", "other"]', 2, "there is no such guest; there are linux, rtos"),
+    ('["linux", "rtos"]', '["rtos", "rtos"]', 2, "two different guests"),
+    ('"rtos"]\n', '"rtos"]\nsize = "2M"\n', 3, "`size` of a network must be a multiple of 4K"),
+    ("[[network]]", "[network]", 1, "A network must be a table"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "part"), NETWORK_MISTAKES)
+def test_mistakes_of_a_network(
+    describe: Describe, old: str, new: str, line: int, part: str
+) -> None:
+    text = GOOD + NETWORK.replace(old, new, 1)
+    found = check(describe(text)).system.mistakes
+    start = GOOD.count("\n")
+    assert [mistake.line - start for mistake in found] == [line], found
+    assert part in found[0].sentence
+
+
+def test_networks_have_names_of_their_own(describe: Describe) -> None:
+    """A channel may be called the same; all of them together are no more than eight."""
+    channel = CHANNEL.replace("line", "net0")
+    assert check(describe(GOOD + NETWORK + channel)).system.messages() == []
+    (found,) = check(describe(GOOD + NETWORK + NETWORK)).system.mistakes
+    assert 'There is a network "net0" already' in found.sentence
+    many = "".join(CHANNEL.replace("line", f"line{number}") for number in range(8))
+    (found,) = check(describe(GOOD + many + NETWORK)).system.mistakes
+    assert "too many channels: 8 is the most" in found.sentence
+
+
+@pytest.mark.parametrize("part", [CHANNEL, NETWORK])
+def test_two_linuxes_share_no_memory(describe: Describe, part: str) -> None:
+    """The second would be told an address that is no memory of its own."""
+    start = GOOD.index("[[guest]]")
+    second = GOOD[start : GOOD.index("[[guest]]", start + 1)].replace('"linux"', '"second"', 1)
+    text = GOOD + second.replace('kind = "linux"', 'kind = "linux"\ncpu = 1')
+    text = text.replace("[machine]\n", "[machine]\ncpus = 2\n", 1)
+    text += part.replace('"linux", "rtos"', '"linux", "second"')
+    found = [mistake.sentence for mistake in check(describe(text)).system.mistakes]
+    assert any("linux and second are both a Linux" in sentence for sentence in found), found
 
 
 def test_two_guests_cannot_have_the_same(describe: Describe) -> None:

@@ -195,6 +195,12 @@ def test_channels_lie_in_linuxs_memory_or_alone(describe: Describe) -> None:
     assert initrd.load_address + initrd.file_size <= linux.memory_size - 0x4000
 
 
+def test_a_network_is_a_channel_of_a_special_name(describe: Describe) -> None:
+    network = '[[network]]\nname = "lan"\nbetween = ["linux", "rtos"]\n'
+    (channel,) = unpack(compose(check(describe(GOOD + network)))).channels
+    assert (channel.name, channel.guests, channel.size) == ("net:lan", (0, 1), 256 << 10)
+
+
 @pytest.mark.parametrize("room", ["1K", "1M", "2M"])
 def test_a_room_that_cannot_be_is_a_mistake(describe: Describe, room: str) -> None:
     checked = check(describe(GOOD + f'image_room = "{room}"\n'))

@@ -14,10 +14,11 @@ from gandalf.description.description import (
     Console,
     LinuxGuest,
     Machine,
+    Network,
     RtosGuest,
     Uart,
-    size_text,
 )
+from gandalf.description.quantities import size_text
 
 TEXT = (ROOT / "docs" / "system-description.md").read_text()
 
@@ -43,7 +44,7 @@ def documented(heading: str) -> dict[str, list[str]]:
 CASES = [
     (Machine, "[machine]"), (Console, "[console]"), (Uart, "uart"),
     (LinuxGuest, 'kind = "linux"'), (RtosGuest, 'kind = "rtos"'),
-    (Channel, "[[channel]]"),
+    (Channel, "[[channel]]"), (Network, "[[network]]"),
 ]  # fmt: skip
 
 

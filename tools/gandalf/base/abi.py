@@ -18,7 +18,7 @@ from pycparser import c_ast, c_parser
 
 from gandalf.base.paths import ROOT, UserError
 
-HEADERS = ("channel.h", "gandalf.h", "apic.h", "table.h", "control.h")
+HEADERS = ("channel.h", "network.h", "gandalf.h", "apic.h", "table.h", "control.h")
 
 _TYPES: dict[str, Any] = {
     "char": ctypes.c_char,

@@ -18,16 +18,10 @@ from gandalf.base.paths import UserError
 from gandalf.base.toml_lines import Location
 from gandalf.console.demultiplex import VMM_CONSOLE
 from gandalf.description import cpus, levels, linux_boot, owners
-from gandalf.description.description import (
-    Channel,
-    LinuxGuest,
-    PortRange,
-    System,
-    read_description,
-    size_text,
-)
+from gandalf.description.description import Channel, LinuxGuest, System, read_description
 from gandalf.description.guests import Loaded, kernel_variant, load_all, module_bytes
 from gandalf.description.layout import Layout, check_layout, place
+from gandalf.description.quantities import PortRange, size_text
 from gandalf.guests.places import VARIANTS_OF_MODE
 
 _SMALLEST_MACHINE = 16 << 20
@@ -229,7 +223,7 @@ def _check_command_lines(system: System) -> None:
 
 
 def _check_channel_guests(system: System, index: int, channel: Channel) -> None:
-    where: Location = ("channel", index, "between")
+    where: Location = (channel.table, index, "between")
     names = [guest.name for _, guest in system.guests]
     for name in channel.between:
         if name not in names:
@@ -249,24 +243,38 @@ def _check_channel_guests(system: System, index: int, channel: Channel) -> None:
                 )
             if guest.mode == "dedicated":
                 system.mistake(f"{guest.name} has the machine for itself: no channels.", where)
+    kinds = {guest.name: guest.kind for _, guest in system.guests}
+    if channel.between[0] != channel.between[1] and all(
+        kinds.get(name) == "linux" for name in channel.between
+    ):
+        system.mistake(_two_linuxes(channel), where)
+
+
+def _two_linuxes(channel: Channel) -> str:
+    """Say why a channel cannot be: it lies in its Linux's memory, and no Linux sees another's."""
+    return (
+        f"{' and '.join(channel.between)} are both a Linux, and neither sees memory of the other: "
+        f"one of the two guests of a {channel.table} must be an RTOS."
+    )
 
 
 def _check_channels(system: System) -> None:
     most, page = abi()["CHANNELS_MAXIMUM"], abi()["PAGE_SIZE"]
     largest = abi()["CHANNEL_SIZE_MAXIMUM"]
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     for count, (index, channel) in enumerate(system.channels):
+        base: Location = (channel.table, index)
         if count == most:
-            system.mistake(f"There are too many channels: {most} is the most.", ("channel", index))
-        if channel.name in seen:
-            system.mistake(f'There is a channel "{channel.name}" already.',
-                           ("channel", index, "name"))  # fmt: skip
-        seen.add(channel.name)
+            system.mistake(f"There are too many channels: {most} is the most.", base)
+        if (channel.table, channel.name) in seen:
+            system.mistake(f'There is a {channel.table} "{channel.name}" already.',
+                           (*base, "name"))  # fmt: skip
+        seen.add((channel.table, channel.name))
         if channel.size % page or not page <= channel.size <= largest:
             system.mistake(
-                f"`size` of a channel must be a multiple of {size_text(page)} up to "
+                f"`size` of a {channel.table} must be a multiple of {size_text(page)} up to "
                 f"{size_text(largest)}, not {size_text(channel.size)}.",
-                ("channel", index, "size"),
+                (*base, "size"),
             )
         _check_channel_guests(system, index, channel)
 

@@ -136,7 +136,7 @@ def compose(checked: Checked) -> bytes:
         for (_, guest), item, region in zip(system.guests, loaded, layout.guests, strict=True)
     ]
     channels = [
-        TableChannel(channel.name, _sides(system, channel), region.start, region.size)
+        TableChannel(channel.shared_name, _sides(system, channel), region.start, region.size)
         for (_, channel), region in zip(system.channels, layout.channels, strict=True)
     ]
     start = align_up(ctypes.sizeof(abi().structures["gandalf_table"]), _IMAGE_ALIGNMENT)

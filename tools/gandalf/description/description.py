@@ -11,61 +11,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from gandalf.base.abi import abi
 from gandalf.base.paths import ROOT, shown
 from gandalf.base.toml_lines import Document, Location, TomlError, read_toml
+from gandalf.description.quantities import PortRange, parse_port_range, parse_size
 
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _BAUDS = (115200, 57600, 38400, 19200, 9600, 4800, 2400, 1200)
-
-
-def parse_size(value: object) -> int:
-    """Return the bytes that "192M", "64K" or "0x400000" mean."""
-    match = re.fullmatch(r"(0x[0-9a-fA-F]+|\d+)([KMG]?)", value) if isinstance(value, str) else None
-    if match is None:
-        raise ValueError('must be a size in quotation marks such as "192M", "64K" or "0x400000"')
-    size = int(match[1], 0 if match[1].startswith("0x") else 10) * _UNITS[match[2]]
-    if size >= 1 << 32:
-        raise ValueError("must be less than 4G: the machine has 32-bit addresses")
-    return size
-
-
-def size_text(size: int) -> str:
-    """Return bytes as a description writes them: "192M", "68K" or "0x1234"."""
-    for unit in ("M", "K"):
-        if size and size % _UNITS[unit] == 0:
-            return f"{size // _UNITS[unit]}{unit}"
-    return f"{size:#x}" if size else "0"
-
-
-@dataclass(frozen=True, order=True)
-class PortRange:
-    """I/O ports first to last, both included."""
-
-    first: int
-    last: int
-
-    def __str__(self) -> str:
-        return f"{self.first:#x}-{self.last:#x}" if self.last > self.first else f"{self.first:#x}"
-
-    def overlaps(self, other: "PortRange") -> bool:
-        return self.first <= other.last and other.first <= self.last
-
-
-def parse_port_range(value: object) -> PortRange:
-    """Return the range that "0x2e8-0x2ef" or "0x80" means."""
-    number = r"(0x[0-9a-fA-F]+|\d+)"
-    match = re.fullmatch(rf"{number}(?:-{number})?", value) if isinstance(value, str) else None
-    if match is None:
-        raise ValueError('must be ports in quotation marks such as "0x2e8-0x2ef" or "0x80"')
-    first, last = (int(text, 16 if text.startswith("0x") else 10) for text in
-                   (match[1], match[2] or match[1]))  # fmt: skip
-    if last < first:
-        raise ValueError("ends before it begins: write the smaller port first")
-    return PortRange(first, last)
 
 
 def _parse_uart(value: object) -> object:
@@ -170,9 +125,30 @@ Guest = LinuxGuest | RtosGuest
 class Channel(_Model):
     """Memory that two guests share, with a ring of bytes in each direction."""
 
+    table: ClassVar[str] = "channel"
+
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,14}$")]
     between: Annotated[list[str], Field(min_length=2, max_length=2)]
     size: Size = 8 << 10
+
+    @property
+    def shared_name(self) -> str:
+        """The name that its guests find."""
+        return self.name
+
+
+class Network(Channel):
+    """A channel with a ring of Ethernet frames in each direction (abi/network.h)."""
+
+    table: ClassVar[str] = "network"
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,10}$")] = "net0"
+    size: Size = 256 << 10
+
+    @property
+    def shared_name(self) -> str:
+        """The name that its guests find, which says that it is a network."""
+        return abi()["NETWORK_PREFIX"].to_bytes(4, "little").decode() + self.name
 
 
 # Taken instead of a value that is missing or wrong, so that the rest of the
@@ -276,6 +252,13 @@ _EXPECTED = {
 }
 
 
+def _more(pattern: str) -> str:
+    """Return how many characters may follow the first, by the pattern of a name."""
+    found = re.search(r"\{0,(\d+)\}", pattern)
+    assert found is not None
+    return found[1]
+
+
 def _sentence(error: Any, model: type[BaseModel]) -> str:
     """Turn one of Pydantic's errors into a sentence in the words of the description."""
     names = [part for part in error["loc"] if isinstance(part, str)]
@@ -297,7 +280,8 @@ def _sentence(error: Any, model: type[BaseModel]) -> str:
         return f"`{name}` must be {limit}, not {value}."
     if kind == "string_pattern_mismatch":
         return (
-            f'`{name}` must be a small letter and up to 14 more of a-z, 0-9, "-" and "_", '
+            f"`{name}` must be a small letter and up to {_more(context['pattern'])} more of a-z, "
+            f'0-9, "-" and "_", '
             f"not {_article(value)}."
         )
     if kind in _EXPECTED:
@@ -360,6 +344,17 @@ def _read_guest(system: System, index: int, data: object) -> None:
     system.guests.append((index, _validate(system, kinds[kind], data, base)))
 
 
+def _read_channels(system: System, model: type[Channel]) -> None:
+    """Read the channels of one kind."""
+    name = model.table
+    channels = system.document.data.get(name, [])
+    if not isinstance(channels, list) or not all(isinstance(data, dict) for data in channels):
+        system.mistake(f"A {name} must be a table: write [[{name}]] on a line.", (name,))
+        return
+    for index, data in enumerate(channels):
+        system.channels.append((index, _validate(system, model, data, (name, index))))
+
+
 def read_description(path: Path) -> System:
     """Read a description. What is wrong with its fields is in .mistakes of the result.
 
@@ -374,10 +369,10 @@ def read_description(path: Path) -> System:
         return system
     system = System(path, document, placeholder, Console())
     for name in document.data:
-        if name not in ("machine", "console", "guest", "channel"):
+        if name not in ("machine", "console", "guest", "channel", "network"):
             system.mistake(
-                f"There is no `{name}` here; known are [machine], [console], [[guest]] and "
-                "[[channel]].",
+                f"There is no `{name}` here; known are [machine], [console], [[guest]], "
+                "[[channel]] and [[network]].",
                 (name,),
             )
     system.machine = _validate(system, Machine, _table(system, "machine"), ("machine",))
@@ -388,10 +383,6 @@ def read_description(path: Path) -> System:
         return system
     for index, data in enumerate(guests):
         _read_guest(system, index, data)
-    channels = document.data.get("channel", [])
-    if not isinstance(channels, list) or not all(isinstance(data, dict) for data in channels):
-        system.mistake("A channel must be a table: write [[channel]] on a line.", ("channel",))
-        return system
-    for index, data in enumerate(channels):
-        system.channels.append((index, _validate(system, Channel, data, ("channel", index))))
+    for model in (Channel, Network):
+        _read_channels(system, model)
     return system

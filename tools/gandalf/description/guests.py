@@ -15,8 +15,9 @@ from gandalf.base.abi import abi
 from gandalf.base.paths import BUILD, ROOT, UserError, shown
 from gandalf.base.toml_lines import Location
 from gandalf.description import linux_boot, mp_table
-from gandalf.description.description import Guest, LinuxGuest, RtosGuest, System, size_text
+from gandalf.description.description import Guest, LinuxGuest, RtosGuest, System
 from gandalf.description.images import Image, ImageError, Segment, read_kernel, read_rtos
+from gandalf.description.quantities import size_text
 from gandalf.guests.places import Variant
 
 _PAGE = 0x1000

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from gandalf.base.abi import abi
 from gandalf.base.toml_lines import Location
-from gandalf.description.description import System, size_text
+from gandalf.description.description import System
+from gandalf.description.quantities import size_text
 
 VMM_START = 0x100000
 VMM_END = 0x400000
@@ -108,7 +109,7 @@ def _place_channels(
             zip(system.guests, guests, strict=True) if guest.kind == "linux"}  # fmt: skip
     regions = []
     for _, channel in system.channels:
-        owner = f"channel {channel.name}"
+        owner = f"{channel.table} {channel.name}"
         linux = next((name for name in channel.between if name in ends), None)
         if linux is None:
             regions.append(_first_fit(taken, channel.size, abi()["PAGE_SIZE"], owner))

@@ -5,7 +5,8 @@ Ports listed here are never given to a guest: the VMM owns the device, or the
 device could be used to write any memory (DMA) or to stop the whole machine.
 """
 
-from gandalf.description.description import LinuxGuest, PortRange, System, Uart
+from gandalf.description.description import LinuxGuest, System, Uart
+from gandalf.description.quantities import PortRange
 
 VMM = "VMM"
 NOBODY = "nobody"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the kernel of the Linux guest in six variants."""
+"""Builds the kernel of the Linux guest in seven variants."""
 
 import os
 import re
@@ -87,9 +87,10 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
 
     `native` is Debian's source without a changed line, `dedicated` has those lines of the patch
     that only make it faster, `patched` has all and runs on a shared CPU, and `attack` is `patched`
-    with the attack driver. `smp` is for several vCPUs: it has a patch, a driver and a part of the
-    configuration of its own. `smp-native` has that configuration and not a changed line. Each has
-    our other drivers. Beside vmlinux are System.map and arch/x86/boot/bzImage.
+    with the attack driver. `network` is `patched` with Linux's network protocols and our network
+    driver. `smp` is for several vCPUs: it has a patch, a driver and a part of the configuration of
+    its own. `smp-native` has that configuration and not a changed line. Each has our other drivers.
+    Beside vmlinux are System.map and arch/x86/boot/bzImage.
     """
     places = Places(root)
     package = kernel_package(places)
@@ -142,9 +143,13 @@ def _kernel_inputs(variant: Variant, places: Places, package: Package) -> Iterat
 
 
 def _tree(variant: Variant) -> Tree:
-    if variant == "attack":
-        return "patched"
-    return "native" if variant == "smp-native" else variant
+    match variant:
+        case "attack" | "network":
+            return "patched"
+        case "smp-native":
+            return "native"
+        case _:
+            return variant
 
 
 def read_patch(patch: Path, tree: Tree) -> bytes:

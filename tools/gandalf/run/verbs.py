@@ -20,7 +20,8 @@ from gandalf.build.build import build as build_system
 from gandalf.build.iso import make_iso
 from gandalf.console.console import KEYS, Ending, connect, read_line
 from gandalf.console.demultiplex import VMM_CONSOLE
-from gandalf.description.description import parse_size, read_description
+from gandalf.description.description import read_description
+from gandalf.description.quantities import parse_size
 from gandalf.explain.watch import ReportWatch
 from gandalf.run.emulator import Emulator, start
 from gandalf.run.options import options_for
