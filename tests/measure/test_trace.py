@@ -20,10 +20,16 @@ VMM, INTERRUPTS, MASKED = "entries into the VMM", "interrupts", "interrupts mask
 
 
 class Shown:
-    """The events of a file by track, without the names of the tracks."""
+    """The events of a file by track, without the names of the tracks. process: whose they are."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, process: str = "Gandalf") -> None:
         every = json.loads(path.read_text())["traceEvents"]
+        (number,) = {
+            row["pid"]
+            for row in every
+            if row["name"] == "process_name" and row["args"]["name"] == process
+        }
+        every = [row for row in every if row["pid"] == number]
         self.all = [row for row in every if row["ph"] != "M"]
         self._tracks = {
             row["args"]["name"]: row["tid"] for row in every if row["name"] == "thread_name"
@@ -140,12 +146,43 @@ def test_a_command(tmp_path: Path) -> None:
     assert any("linux: " in row["args"].get("at", "") for row in shown.of(VMM, "i"))
 
 
+def deliveries(shown: Shown, guest: str) -> list[float]:
+    return [row["ts"] for row in shown.of(guest, "i") if row["name"] == "deliver timer"]
+
+
+def test_an_rtos_on_each_of_two_cpus(tmp_path: Path) -> None:
+    """Each CPU's tracks are of its own guest, and the rings tell of the same time."""
+    output = tmp_path / "out.json"
+    done = trace("cores-rtoses", output, "--for", "0.5")
+    assert re.search(r"^gandalf: CPU 0: 1,0\d\d events in ", done.stderr, re.M)
+    assert re.search(r"^gandalf: CPU 1: 1,0\d\d events in ", done.stderr, re.M)
+    first, second = (Shown(output, f"CPU {cpu}") for cpu in range(2))
+    assert len(deliveries(first, "first")) > 50
+    assert len(deliveries(second, "second")) > 50
+    assert not first.of("second")
+    assert not second.of("first")
+    starts, ends = ([own.all[end]["ts"] for own in (first, second)] for end in (0, -1))
+    assert max(starts) < min(ends)
+
+
+def test_a_command_on_one_of_two_cpus(tmp_path: Path) -> None:
+    output = tmp_path / "out.json"
+    trace("cores-linux", output, "--command", "hackbench -g 1 -l 2")
+    first, second = (Shown(output, f"CPU {cpu}") for cpu in range(2))
+    assert first.of("linux")
+    assert any(row["name"].startswith("page fault 0x") for row in first.of(VMM, "i"))
+    assert any("linux: " in row["args"].get("at", "") for row in first.of(VMM, "i"))
+    assert not second.of("linux")
+    assert deliveries(second, "rtos2")
+
+
 @pytest.mark.parametrize(
     ("system", "arguments", "why"),
     [
         ("freertos", ["--command", "true", "--for", "1"], "not both"),
         ("freertos", ["--command", "true"], "needs a Linux guest"),
         ("default", ["--command", "false"], "failed in Linux"),
+        ("cores-rtoses", ["--command", "true"], "needs a Linux guest"),
     ],
 )
 def test_mistakes_are_sentences(

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The VMM's trace ring as bytes, and as a time line: with events that were made up."""
 
+import io
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,11 @@ import pytest
 from fakes import RTOS_ELF
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from gandalf.base.paths import UserError
 from gandalf.build.structures import Place
+from gandalf.measure.core_trace import instance_reader
 from gandalf.measure.measurement import Recorded
 from gandalf.measure.ring import Event, Layout, Ring, parse, read_layout, read_ring
 from gandalf.measure.trace import (
@@ -23,6 +27,7 @@ from gandalf.measure.trace import (
     hypercall_name,
     records,
     sentence,
+    show,
     write,
 )
 
@@ -263,10 +268,62 @@ def test_names_of_hypercalls() -> None:
 def test_the_file(tmp_path: Path) -> None:
     timeline = line(Event(1_000, "trap", 0, 1, 0))
     output = tmp_path / "new" / "trace.json"
-    write(timeline, output)
-    assert output.read_text() == document(timeline)
+    write([timeline], output)
+    assert output.read_text() == document([timeline])
     content = json.loads(output.read_text())
     assert content["traceEvents"] == records(timeline)
     assert content["otherData"] == {"complete": True, "tsc_khz": 1_000_000}
     with pytest.raises(UserError, match="cannot be written"):
-        write(timeline, output / "below-a-file")
+        write([timeline], output / "below-a-file")
+
+
+def test_each_of_several_cpus_has_tracks_of_its_own(tmp_path: Path) -> None:
+    lines = [replace(line(Event(cpu + 1, "trap", 0, 1, 0)), cpu=cpu) for cpu in range(2)]
+    write(lines, tmp_path / "trace.json")
+    rows = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    processes = {row["pid"]: row["args"]["name"] for row in rows if row["name"] == "process_name"}
+    traps = [(processes[row["pid"]], row["ts"]) for row in rows if row["ph"] == "i"]
+    assert traps == [("CPU 0", 0.001), ("CPU 1", 0.002)]
+    assert sentence(lines[1]).startswith("CPU 1: 1 events in ")
+    output = io.StringIO()
+    show(lines, Console(file=output, width=100))
+    assert "CPU 1: entries into the VMM" in output.getvalue()
+
+
+# --- An instance's memory ---
+
+DIRECTORY, TABLE, LARGE = 0x5000, 0x6000, 0x800000
+
+
+def instance_memory(directory_entry: int) -> bytearray:
+    """Return a machine whose directory leads to the VMM by this entry, and a table by pages.
+
+    The table has the first two pages of the image at 0x9000 and 0x7000.
+    """
+    memory = bytearray(LARGE + 0x400000)
+    for at, entry in (
+        (DIRECTORY + 4 * (0xFC400000 >> 22), directory_entry),
+        (TABLE, 0x9003), (TABLE + 4, 0x7003),
+    ):  # fmt: skip
+        memory[at : at + 4] = entry.to_bytes(4, "little")
+    memory[0x9FFE:0xA000] = b"ab"
+    memory[0x7000:0x7003] = b"cde"
+    memory[LARGE + 0xFFE : LARGE + 0x1001] = b"xyz"
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("directory_entry", "content"), [(TABLE | 0x003, b"abc"), (LARGE | 0x083, b"xyz")]
+)
+def test_an_instance_is_read_by_its_page_tables(directory_entry: int, content: bytes) -> None:
+    memory = instance_memory(directory_entry)
+    read = instance_reader(lambda at, size: bytes(memory[at : at + size]), DIRECTORY)
+    assert read(0xFFE, 3) == content
+
+
+@pytest.mark.parametrize(("directory_entry", "address"), [(0, 0), (TABLE | 0x003, 0x2000)])
+def test_an_instance_that_is_not_mapped(directory_entry: int, address: int) -> None:
+    memory = instance_memory(directory_entry)
+    read = instance_reader(lambda at, size: bytes(memory[at : at + size]), DIRECTORY)
+    with pytest.raises(UserError, match="do not lead to the VMM"):
+        read(address, 4)

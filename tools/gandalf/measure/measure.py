@@ -102,12 +102,38 @@ class Task:
     record: int | None = None
 
 
-def _linux(checked: Checked) -> str | None:
+def first_linux(checked: Checked) -> str | None:
     """Return the name of the first Linux guest."""
     for _, guest in checked.system.guests:
         if isinstance(guest, LinuxGuest):
             return guest.name
     return None
+
+
+def line_checked(task: Task, linux: str | None) -> None:
+    """Raise UserError if the task is a command and no Linux is there to run it."""
+    if task.command is not None and linux is None:
+        raise UserError("A command needs a Linux guest to run in; use --for instead.")
+
+
+def shell(
+    machine: Machine, linux: str | None, line: str, meanwhile: Callable[[], None] | None = None
+) -> str:
+    """Run a line in Linux's shell and return what it prints."""
+    if linux is None:
+        raise UserError("There is no Linux guest.")
+    return machine.command(linux, line, SHELL_PROMPT, PATIENCE, meanwhile)
+
+
+def wait_until_ready(machine: Machine, built: Built, linux: str | None) -> None:
+    """Wait until a system is ready: Linux's shell, or the first guest's keyboard.
+
+    A prompt ends no line, and only the console with the keyboard shows what is no line yet.
+    """
+    machine.select(linux or built.focus, PATIENCE)
+    if linux is not None:
+        machine.expect(linux, SHELL_PROMPT, PATIENCE)
+        shell(machine, linux, "stty columns 500; dmesg -n 1")
 
 
 class Session:
@@ -116,11 +142,10 @@ class Session:
     def __init__(self, built: Built, task: Task) -> None:
         self.built, self.task = built, task
         self.symbols = Symbols(built)
-        self.linux = _linux(built.checked)
+        self.linux = first_linux(built.checked)
         # Only a task that records is shown on a time line.
         self.tasks: tuple[TaskTrace, ...] = () if task.record is None else tuple(find(built))
-        if task.command is not None and self.linux is None:
-            raise UserError("A command needs a Linux guest to run in; use --for instead.")
+        line_checked(task, self.linux)
         self._folder = Path(tempfile.mkdtemp(prefix="gandalf-measure-"))
         options = options_for(built, True, None, self._plugin())
         self.machine = Machine.attach(built, emulators.start("qemu", options))
@@ -154,18 +179,8 @@ class Session:
         images = [image for image in self.symbols.images if image.owner == self.linux]
         return any({_BEGIN_CALL, _END_CALL} <= image.addresses.keys() for image in images)
 
-    def _wait_for_shell(self) -> None:
-        """Wait until the system is ready: Linux's shell, or the first guest's keyboard."""
-        if self.linux is None:
-            self.machine.select(self.built.focus, PATIENCE)
-            return
-        self.machine.expect(self.linux, SHELL_PROMPT, PATIENCE)
-        self._shell("stty columns 500; dmesg -n 1")
-
     def _shell(self, line: str, meanwhile: Callable[[], None] | None = None) -> str:
-        if self.linux is None:
-            raise UserError("There is no Linux guest.")
-        return self.machine.command(self.linux, line, SHELL_PROMPT, PATIENCE, meanwhile)
+        return shell(self.machine, self.linux, line, meanwhile)
 
     def _run_command(self, control: Control, command: str, at_end: AtEnd | None) -> None:
         control.command("begin")
@@ -199,7 +214,7 @@ class Session:
         records; if Linux has no symbols, a little later.
         """
         try:
-            self._wait_for_shell()
+            wait_until_ready(self.machine, self.built, self.linux)
             self.machine.pause()
             self._control = Control(self._folder / "control")
             if self.task.command is not None:
@@ -226,7 +241,13 @@ def measure(
 
     at_end: see Session.run().
     """
-    built = build(description, log, deterministic=True)
+    return measure_built(build(description, log, deterministic=True), task, log, at_end)
+
+
+def measure_built(
+    built: Built, task: Task, log: Callable[[str], None], at_end: AtEnd | None = None
+) -> tuple[Measurement, Symbols]:
+    """Do that with a system that was built."""
     build_plugin(log)
     with closing(Session(built, task)) as session:
         log("booting; the plug-in makes that take a few times as long as usual")

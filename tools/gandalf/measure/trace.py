@@ -4,14 +4,14 @@
 The format is Chrome's trace events in JSON. A track for each vCPU shows when it had the core and
 what the VMM gave to it, one for each RTOS that tells it (task_trace.py) which of its tasks ran;
 others show the entries into the VMM, the interrupts, and the stretches with interrupts masked,
-which the plug-in of measure/ has recorded. Times are microseconds since the machine's start, as the
-VMM's own messages have them.
+which the plug-in of measure/ has recorded. Each of several CPUs has tracks of its own. Times are
+microseconds since the machine's start, as the VMM's own messages have them.
 """
 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,8 @@ from gandalf.base.paths import UserError
 from gandalf.build.build import Built
 from gandalf.build.symbols import Symbols, vector_text
 from gandalf.description.description import RtosGuest
-from gandalf.measure.measure import Session, Task, measure
 from gandalf.measure.measurement import Recorded
-from gandalf.measure.ring import Event, Layout, Ring, read_layout, read_ring
+from gandalf.measure.ring import Event, Layout, Ring
 from gandalf.measure.task_trace import TaskSwitch
 
 IDLE = 0xFFFF
@@ -156,7 +155,7 @@ class Timeline:
     """What is to be shown.
 
     windows: with interrupts masked, since a time on the same clock. tasks: the switches of the
-    guests that tell them.
+    guests that tell them. cpu: of several, the one that it is the time line of.
     """
 
     ring: Ring
@@ -164,6 +163,12 @@ class Timeline:
     windows: Sequence[Recorded] = ()
     since: int = 0
     tasks: Mapping[str, Sequence[TaskSwitch]] = field(default_factory=dict)
+    cpu: int | None = None
+
+    @property
+    def process(self) -> int:
+        """The process as which the file has it: what a viewer groups tracks by."""
+        return _PROCESS + (self.cpu or 0)
 
     @property
     def events(self) -> Sequence[Event]:
@@ -200,16 +205,18 @@ def event_text(event: Event, names: Names) -> str:
     return shown.name if shown else f"switch to {names.vcpu(event.first)}"
 
 
-def _record(track: int, name: str, phase: str, start: float, args: Record) -> Record:
+def _record(
+    line: Timeline, track: int, name: str, phase: str, start: float, args: Record
+) -> Record:
     return {
-        "ph": phase, "pid": _PROCESS, "tid": track, "ts": start, "name": name, "args": args,
+        "ph": phase, "pid": line.process, "tid": track, "ts": start, "name": name, "args": args,
     }  # fmt: skip
 
 
 def _slice(line: Timeline, track: int, name: str, start: int, end: int, args: Record) -> Record:
     begin = line.microseconds(start)
     length = round(line.microseconds(end) - begin, 3)
-    return _record(track, name, "X", begin, args) | {"dur": length}
+    return _record(line, track, name, "X", begin, args) | {"dur": length}
 
 
 def _instants(line: Timeline) -> Iterator[Record]:
@@ -224,9 +231,8 @@ def _instants(line: Timeline) -> Iterator[Record]:
             args["at"] = place
         if shown.track in _TRACKS:
             args["vcpu"] = guest
-        yield _record(shown.track, shown.name, "i", line.microseconds(event.time), args) | {
-            "s": "t"
-        }
+        start = line.microseconds(event.time)
+        yield _record(line, shown.track, shown.name, "i", start, args) | {"s": "t"}
 
 
 def _turns(line: Timeline) -> Iterator[Record]:
@@ -272,9 +278,10 @@ def _tasks(line: Timeline) -> Iterator[Record]:
 
 
 def _metadata(line: Timeline, tracks: Iterable[int]) -> Iterator[Record]:
-    yield {"ph": "M", "pid": _PROCESS, "name": "process_name", "args": {"name": "Gandalf"}}
+    process = "Gandalf" if line.cpu is None else f"CPU {line.cpu}"
+    yield {"ph": "M", "pid": line.process, "name": "process_name", "args": {"name": process}}
     for track in sorted(tracks):
-        common = {"ph": "M", "pid": _PROCESS, "tid": track}
+        common = {"ph": "M", "pid": line.process, "tid": track}
         yield common | {"name": "thread_name", "args": {"name": track_name(line, track)}}
         yield common | {"name": "thread_sort_index", "args": {"sort_index": track}}
 
@@ -294,12 +301,13 @@ def records(line: Timeline) -> list[Record]:
     return [*_metadata(line, {record["tid"] for record in shown}), *shown]
 
 
-def document(line: Timeline) -> str:
-    """Return the whole file, with a line for each event."""
-    other = {"complete": line.complete, "tsc_khz": line.ring.tsc_khz}
+def document(lines: Sequence[Timeline]) -> str:
+    """Return the whole file, with a line for each event; lines: of each CPU, at least one."""
+    complete = all(line.complete for line in lines)
+    other = {"complete": complete, "tsc_khz": lines[0].ring.tsc_khz}
     head = json.dumps({"displayTimeUnit": "ns", "otherData": other}).removesuffix("}")
-    lines = ",\n".join(json.dumps(record) for record in records(line))
-    return f'{head}, "traceEvents": [\n{lines}\n]}}\n'
+    events = ",\n".join(json.dumps(record) for line in lines for record in records(line))
+    return f'{head}, "traceEvents": [\n{events}\n]}}\n'
 
 
 # --- From a system ---
@@ -327,52 +335,46 @@ def names_of(built: Built, symbols: Symbols, layout: Layout) -> Names:
     return Names([guest.name for guest in guests], rtoses, layout.names, _locate(symbols))
 
 
-def trace(description: Path, task: Task, log: Callable[[str], None]) -> Timeline:
-    """Build a system, run the task, and return what the ring held at its end."""
-    found: list[Timeline] = []
-
-    def look(session: Session) -> None:
-        layout = read_layout(session.built.vmm)
-        ring = read_ring(layout, session.machine.memory)
-        names = names_of(session.built, session.symbols, layout)
-        read = session.machine.memory
-        tasks = {row.guest: row.read(read) for row in session.tasks}
-        found.append(Timeline(ring, names, tasks=tasks))
-
-    result, _ = measure(description, task, log, look)
-    return replace(found[0], windows=result.recorded, since=result.recorded_since)
-
-
-def write(line: Timeline, output: Path) -> None:
+def write(lines: Sequence[Timeline], output: Path) -> None:
     """Write the file. Raises UserError if it cannot be written."""
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(document(line))
+        output.write_text(document(lines))
     except OSError as error:
         raise UserError(f"{output} cannot be written: {error.strerror}.") from error
 
 
+def _of_cpu(line: Timeline) -> str:
+    return "" if line.cpu is None else f"CPU {line.cpu}: "
+
+
 def sentence(line: Timeline) -> str:
     """Return how much the file shows."""
-    count = len(line.events)
+    count, cpu = len(line.events), _of_cpu(line)
     if not count:
-        return "the VMM did nothing in that time"
+        return f"{cpu}the VMM did nothing in that time"
     first, last = (line.microseconds(time) / 1000 for time in line.span)
     reach = "all there were" if line.complete else "earlier ones are lost"
     return (
-        f"{count:,} events in {last - first:.3f} ms, from {first:.3f} to {last:.3f} ms after the "
-        f"machine's start; {reach}"
+        f"{cpu}{count:,} events in {last - first:.3f} ms, from {first:.3f} to {last:.3f} ms after "
+        f"the machine's start; {reach}"
     )
 
 
-def show(line: Timeline, console: RichConsole) -> None:
+def show(lines: Sequence[Timeline], console: RichConsole) -> None:
     """Print how much each track holds."""
     table = Table(show_edge=False)
     table.add_column("track")
     table.add_column("slices", justify="right")
     table.add_column("events", justify="right")
+    for line in lines:
+        _show_tracks(line, table)
+    console.print(table)
+
+
+def _show_tracks(line: Timeline, table: Table) -> None:
     counts = Counter((record.get("tid"), record["ph"]) for record in records(line))
     for track in sorted({track for track, phase in counts if track is not None and phase != "M"}):
         slices, instants = counts[track, "X"], counts[track, "i"]
-        table.add_row(track_name(line, track), f"{slices:,}", f"{instants:,}")
-    console.print(table)
+        name = f"{_of_cpu(line)}{track_name(line, track)}"
+        table.add_row(name, f"{slices:,}", f"{instants:,}")

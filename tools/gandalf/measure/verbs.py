@@ -10,7 +10,7 @@ from rich.console import Console as RichConsole
 from gandalf.base.command import SystemFile, say
 from gandalf.base.paths import UserError, shown, system_folder
 from gandalf.measure import measure as measuring
-from gandalf.measure import tables
+from gandalf.measure import recording, tables
 from gandalf.measure import trace as tracing
 
 IntervalTexts = Annotated[
@@ -102,18 +102,18 @@ def trace(
 
     The system runs in QEMU as with `gandalf measure`, and the VMM's trace ring is read where the
     command or the time ends. A track for each guest shows when it had the CPU and which interrupts
-    it was given; others show the entries into the VMM, the physical interrupts, and stretches with
-    interrupts masked, which QEMU's plug-in records. FreeRTOS and uITRON keep a ring of their own,
-    of which a track shows what task their scheduler had running.
+    it was given; others show the entries into the VMM, the physical interrupts, stretches with
+    interrupts masked, and the tasks of FreeRTOS and uITRON. The ring holds 1,024 events, the last
+    milliseconds: what they cover is printed. An RTOS's holds 256 switches of tasks.
 
-    The ring holds 1,024 events, and so the last milliseconds only: the time that they cover is
-    printed. An RTOS's holds 256 switches of tasks.
+    Each of several CPUs has tracks of its own, without tasks and stretches with interrupts masked.
     """
     if command is not None and seconds is not None:
         raise UserError("Give --command or --for, not both.")
     task = measuring.Task(command, seconds or 1.0, record=threshold)
-    line = tracing.trace(system, task, say)
-    tracing.write(line, file := output or system_folder(system) / "trace.json")
-    tracing.show(line, RichConsole())
-    say(tracing.sentence(line))
+    lines = recording.trace(system, task, say)
+    tracing.write(lines, file := output or system_folder(system) / "trace.json")
+    tracing.show(lines, RichConsole())
+    for line in lines:
+        say(tracing.sentence(line))
     say(f"wrote {shown(file)}")
