@@ -246,6 +246,21 @@ def test_a_channel_between_cpus_in_bochs() -> None:
         machine.expect("count", ECHOED, PATIENCE)
 
 
+COM2 = 'ports = ["0x2f8-0x2ff"]\ninterrupts = [3]'
+
+
+def test_a_device_interrupts_a_guest_of_another_cpu() -> None:
+    """Core 0 has the line, and the guest on CPU 1 the device. A new life has interrupts, too."""
+    guests = on(0, rtos_guest("heartbeat", "beat")), on(1, rtos_guest("serial", more=COM2))
+    description = describe_cores("cores-device", 2, *guests)
+    with Boot.start(description, arguments=("-serial", "null")) as machine:
+        machine.expect("serial", r"^interrupts=300\n", PATIENCE)
+        restart(machine, "serial")
+        machine.expect("serial", r"^interrupts=100\n", PATIENCE)
+        machine.expect("serial", r"^interrupts=300\n", PATIENCE)
+        beats(machine, "beat")
+
+
 FREERTOS = ROOT / "systems" / "cores-freertos.toml"
 ANSWERED = r"^set point {}: 295 (-?\d+)\n"
 
