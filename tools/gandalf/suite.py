@@ -96,7 +96,7 @@ _BOUNDS = tuple(
     for name in ("bad_linux", "bad_rtos", "boundaries", "figures", "fuzz", "interruptible",
                  "latency", "masked")
 )  # fmt: skip
-_SEVERAL = ("tests/boot/test_cores.py", "tests/boot/test_smp.py")
+_SEVERAL = tuple(f"tests/boot/test_{name}.py" for name in ("cores", "network", "smp"))
 # Those that are run once more where the VMM alone is privileged, by `make boot-two-level`
 # (docs/two-level.md has the others). Of these `make test` has the guests that check themselves.
 _TWO_LEVEL = tuple(
@@ -274,8 +274,9 @@ def _systems() -> list[str]:
 
 
 _C_FOLDERS = [
-    "vmm", "guest/rtos", "guest/demo", "guest/freertos", "guest/itron", "guest/tests", "measure",
-    "bench", "guest/linux/control", "tests/itron", "guest/application/bare",
+    "vmm", "guest/rtos", "guest/demo", "guest/freertos", "guest/itron", "guest/switch",
+    "guest/tests", "measure", "bench", "guest/linux/control", "tests/itron",
+    "guest/application/bare",
 ]  # fmt: skip
 
 

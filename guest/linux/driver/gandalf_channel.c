@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The devices /dev/gandalf-NAME, one for each channel that this Linux has with another guest
- * (channel_end.h). read() waits for bytes, write() for room, poll() for either. When the other
- * guest has started or stopped, a read gives the end of file once and a write fails with
- * ECONNRESET. What follows belongs to the other's new life. A write of which some bytes went before
- * returns their number, and the next one fails.
+ * (channel_end.h), except for networks (gandalf_net.c). read() waits for bytes, write() for room,
+ * poll() for either. When the other guest has started or stopped, a read gives the end of file once
+ * and a write fails with ECONNRESET. What follows belongs to the other's new life. A write of which
+ * some bytes went before returns their number, and the next one fails.
  *
  * One interrupt tells of all channels, and whoever waits looks for himself.
  */
@@ -22,7 +22,9 @@
 #include <linux/wait.h>
 
 #include "channel_end.h"
+#include "doorbell.h"
 #include "gandalf.h"
+#include "network_end.h"
 #include "on_gandalf.h"
 
 #define CHUNK 256
@@ -38,18 +40,6 @@ struct channel_device {
 };
 
 static DECLARE_WAIT_QUEUE_HEAD(changed);
-
-static long doorbell(u32 place)
-{
-	long result;
-
-	asm volatile("int %[vector]"
-		     : "=a" (result)
-		     : [vector] "i" (GANDALF_HYPERCALL_VECTOR), "0" (GANDALF_HYPERCALL_DOORBELL),
-		       "b" (place)
-		     : "memory");
-	return result;
-}
 
 static irqreturn_t channel_interrupt(int irq, void *unused)
 {
@@ -187,9 +177,12 @@ static int __init channel_init(void)
 
 	if (!on_gandalf() || !shared->channels[0].name[0])
 		return 0;
-	error = request_irq(GANDALF_DOORBELL_IRQ, channel_interrupt, 0, "gandalf-channel", NULL);
+	/* The line is the networks' as well (gandalf_net.c). */
+	error = request_irq(GANDALF_DOORBELL_IRQ, channel_interrupt, IRQF_SHARED, "gandalf-channel",
+			    &changed);
 	for (u32 i = 0; !error && i < GANDALF_CHANNELS_MAXIMUM && shared->channels[i].name[0]; i++)
-		error = channel_create(&shared->channels[i]);
+		if (!network_is(&shared->channels[i]))
+			error = channel_create(&shared->channels[i]);
 	return error;
 }
 device_initcall(channel_init);

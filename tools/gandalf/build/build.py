@@ -122,6 +122,8 @@ def _build_image(path: Path, log: Log) -> None:
             guest_freertos.build(ROOT, log)
         case "itron":
             build_itron(log)
+        case "switch":
+            make(ROOT / "guest" / "switch", what="the switch", log=log)
         case "bench":
             # Its root file system was written before, by gandalf.bench.targets.
             make(ROOT / "bench" / "rtos", what="the bench's RTOSes", log=log)

@@ -78,6 +78,8 @@ def builder(path: Path) -> str | None:
             return "freertos"
         case ("itron", "demo.elf" | "motor.elf") | ("itron", "native", "demo.elf"):
             return "itron"
+        case ("switch", "switch.elf"):
+            return "switch"
         case ("bench", "initramfs.cpio"):
             return "bench"
         case ("bench", "rtos", name) if name.endswith(".elf"):
