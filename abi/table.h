@@ -10,7 +10,7 @@
 #define GANDALF_TABLE_H
 
 #define GANDALF_TABLE_MAGIC 0x54464447 /* "GDFT" */
-#define GANDALF_TABLE_VERSION 7
+#define GANDALF_TABLE_VERSION 8
 
 #define GANDALF_GUESTS_MAXIMUM 9
 #define GANDALF_CPUS_MAXIMUM 8
@@ -41,7 +41,11 @@
 #define GANDALF_KIND_RTOS 1
 #define GANDALF_KIND_LINUX_SHARED 2
 #define GANDALF_KIND_LINUX_DEDICATED 3
-#define GANDALF_KIND_LINUX_SMP 4 /* several vCPUs, each on a CPU that it shares */
+#define GANDALF_KIND_LINUX_SMP 4 /* several vCPUs, on CPUs that they share */
+
+/* The least and the largest gandalf_guest.slice_us. */
+#define GANDALF_SLICE_MINIMUM 500
+#define GANDALF_SLICE_MAXIMUM 100000
 
 /* Values of gandalf_guest.on_reboot and on_fault. */
 #define GANDALF_POLICY_STOP 0
@@ -104,6 +108,8 @@ struct gandalf_guest {
 	uint32_t cpu;             /* CPU that it runs on, or its first; 0 is the one that boots */
 	uint32_t vcpu_count;      /* 1; for GANDALF_KIND_LINUX_SMP 2..GANDALF_CPUS_MAXIMUM */
 	uint8_t vcpu_cpus[GANDALF_CPUS_MAXIMUM]; /* CPU of each vCPU; the first is `cpu` */
+	uint32_t slice_us;        /* for GANDALF_KIND_LINUX_SMP: how long vCPUs that are on the same
+	                             CPU take turns for, GANDALF_SLICE_MINIMUM..MAXIMUM; else 0 */
 	uint32_t port_range_count; /* elements of port_ranges that are used */
 	struct gandalf_port_range port_ranges[GANDALF_PORT_RANGES_MAXIMUM];
 };

@@ -32,15 +32,70 @@ def test_a_linux_may_have_several(describe: Describe) -> None:
     assert mistakes(describe(SEVERAL.replace("[0, 2, 3]", "[3, 1]"))) == []
 
 
+@pytest.mark.parametrize("cpus", ["[0, 0]", "[0, 0, 1, 1]", "[3, 1, 3, 1, 3, 1, 3, 1]"])
+def test_several_may_share_a_cpu(describe: Describe, cpus: str) -> None:
+    assert mistakes(describe(SEVERAL.replace("[0, 2, 3]", cpus))) == []
+
+
+def test_also_where_there_is_one(describe: Describe) -> None:
+    system = check(describe(SEVERAL.replace("cpus = 4", "").replace("[0, 2, 3]", "[0, 0]"))).system
+    assert not system.mistakes
+    assert profile_for(system).name == "smp"
+
+
+@pytest.mark.parametrize(("slice_us", "wrong"), [
+    (499, "at least 500"), (500, ""), (100_000, ""), (100_001, "at most 100000"),
+])  # fmt: skip
+def test_a_slice_has_a_range(describe: Describe, slice_us: int, wrong: str) -> None:
+    found = mistakes(describe(SEVERAL.replace("[0, 2, 3]", f"[0, 0]\nslice_us = {slice_us}")))
+    assert len(found) == bool(wrong)
+    assert all(line == 9 and wrong in said for line, said in found), found
+
+
+@pytest.mark.parametrize(
+    ("cpus", "sentence"),
+    [
+        ("cpus = [0, 2, 3]", "`slice_us` is for vCPUs that share a CPU"),
+        ("cpu = 2", "`slice_us` is for a guest with `cpus`"),
+    ],
+)
+def test_a_slice_is_for_who_shares(describe: Describe, cpus: str, sentence: str) -> None:
+    found = mistakes(describe(SEVERAL.replace("cpus = [0, 2, 3]", f"{cpus}\nslice_us = 2000")))
+    assert len(found) == 1
+    assert found[0][0] == 9
+    assert sentence in found[0][1]
+
+
+def test_a_cpu_has_room_for_nine(describe: Describe) -> None:
+    """A further vCPU takes a place there as a guest does."""
+    text = SEVERAL.replace("[0, 2, 3]", "[0, 0, 0, 0, 0, 0, 0, 0]")
+    assert mistakes(describe(text)) == []
+    rtos = text[text.index("[[guest]]", text.index('kind = "linux"')) :]
+    found = mistakes(describe(text + "\n" + rtos.replace('"rtos"', '"second"', 1)))
+    assert any("CPU 0 has 8 vCPUs of linux, each of which counts" in said for _, said in found), (
+        found
+    )
+
+
+def test_a_pool_has_room_for_all(describe: Describe) -> None:
+    text = SEVERAL.replace("cpus = 4", 'cpus = 4\nshadow_pool = "4M"')
+    assert mistakes(describe(text.replace("[0, 2, 3]", "[2, 2, 2, 2]"))) == []
+    ((_, said),) = mistakes(describe(text.replace("[0, 2, 3]", "[2, 2, 2, 2, 2]")))
+    assert said == (
+        "CPU 2 has 5 vCPUs of linux, for which `shadow_pool` must be at least 8M, not 4M."
+    )
+
+
 @pytest.mark.parametrize(
     ("cpus", "line", "sentence"),
     [
-        ("[0]", 8, "`cpus` names two CPUs at least; for one there is `cpu`."),
+        ("[0]", 8, "`cpus` has a CPU for each vCPU, two to 8; for one there is `cpu`."),
         ("[0, 1, 2, 3, 4]", 8, "CPU 4 does not exist: the machine has CPUs 0 to 3."),
-        ("[]", 8, "`cpus` names two CPUs at least; for one there is `cpu`."),
+        ("[]", 8, "`cpus` has a CPU for each vCPU, two to 8; for one there is `cpu`."),
+        ("[0, 1, 2, 3, 0, 1, 2, 3, 0]", 8, "`cpus` has a CPU for each vCPU, two to 8"),
         ("[0, 4]", 8, "CPU 4 does not exist: the machine has CPUs 0 to 3."),
-        ("[0, 2, 2]", 8, "`cpus` names CPU 2 twice; each vCPU has one of its own."),
         ("[2, 0]", 8, "`cpus` must begin with CPU 0 if the guest has it"),
+        ("[1, 0, 0]", 8, "`cpus` must begin with CPU 0 if the guest has it"),
         ("[0, -1]", 8, "must be at least 0"),
         ('"all"', 8, "`cpus` must be a list"),
     ],
@@ -89,6 +144,7 @@ def test_the_table_has_all_vcpus(describe: Describe) -> None:
     assert (linux.vcpu_count, tuple(linux.vcpu_cpus)) == (3, (0, 2, 3))
     assert (rtos.kind, rtos.cpu) == (abi()["KIND_RTOS"], 0)
     assert (rtos.vcpu_count, tuple(rtos.vcpu_cpus)) == (1, (0,))
+    assert (linux.slice_us, rtos.slice_us) == (1000, 0)
 
 
 def test_it_needs_the_image_for_several(describe: Describe) -> None:

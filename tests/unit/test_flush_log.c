@@ -125,7 +125,7 @@ static void who_is_too_far_behind_forgets_all(void **state)
 static void the_count_may_wrap(void **state)
 {
 	(void)state;
-	smp_page_of(1)->flush_count = UINT32_MAX - 1;
+	smp_page_of(&guest, 0)->flush_count = UINT32_MAX - 1;
 	flush_log_begin(turn_of(1));
 	for (u32 i = 0; i < 5; i++)
 		flush_log_add(turn_of(0), 0, i, 0);
@@ -150,11 +150,40 @@ static void one_that_begins_has_nothing_to_follow(void **state)
 
 static void cores_of_other_guests_are_not_followed(void **state)
 {
+	volatile struct smp_page *other;
+
 	(void)state;
-	smp_page_of(0)->flush_count = 9;
-	smp_page_of(3)->flush_count = 9;
-	follow(0);
-	assert_int_equal(flushed | forgotten, 0);
+	for (u32 core_index = 0; core_index < GANDALF_CPUS_MAXIMUM; core_index++)
+		for (u32 number = 0; number < GANDALF_CPUS_MAXIMUM; number++)
+			if (number >= VCPUS || guest.vcpu_cpus[number] != core_index) {
+				other = part_kind_of(core_index, number);
+				other->flush_count = 9;
+			}
+	for (u32 id = 0; id < VCPUS; id++) {
+		follow(id);
+		assert_int_equal(flushed | forgotten, 0);
+	}
+}
+
+/* Each has a log of its own: one that is interrupted as it writes has its place. */
+static void siblings_of_a_core_follow_each_other(void **state)
+{
+	static const struct gandalf_guest shared = {
+		.kind = GANDALF_KIND_LINUX_SMP, .cpu = 1, .vcpu_count = VCPUS,
+		.vcpu_cpus = { 1, 1, 1 },
+	};
+
+	(void)state;
+	vm.guest = &shared;
+	for (u32 id = 0; id < VCPUS; id++)
+		flush_log_add(&x86s[id], 0, id + 1, 0);
+	for (u32 id = 0; id < VCPUS; id++) {
+		flushed = 0;
+		flush_log_follow(&x86s[id]);
+		assert_int_equal(flushed, VCPUS - 1);
+		assert_int_equal(last[1], id == VCPUS - 1 ? VCPUS - 1 : VCPUS);
+	}
+	vm.guest = &guest;
 }
 
 int main(void)
@@ -167,6 +196,7 @@ int main(void)
 		TEST(the_count_may_wrap),
 		TEST(one_that_begins_has_nothing_to_follow),
 		TEST(cores_of_other_guests_are_not_followed),
+		TEST(siblings_of_a_core_follow_each_other),
 	};
 
 	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,

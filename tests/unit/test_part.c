@@ -81,6 +81,15 @@ void vm_show_life(struct vm *which)
 	lives_shown++;
 }
 
+bool schedule_gives_way(void)
+{
+	return false;
+}
+
+void schedule_breathe(void)
+{
+}
+
 void schedule_housekeeping(u32 work)
 {
 	housekeeping |= work;
@@ -91,12 +100,22 @@ void processor_sleep(void)
 	fail();
 }
 
+/* Whose turn it is: each core has its own VM of the guest, which are one here. */
+static void core_is(u32 index)
+{
+	core.index = index;
+	memset(part_vms, 0, sizeof(part_vms));
+	vm->number = index == HOME ? 0 : index == FAR ? 1 : GANDALF_CPUS_MAXIMUM;
+	if (vm->number < GANDALF_CPUS_MAXIMUM)
+		part_vms[vm->number] = vm;
+}
+
 /* Serves a message on a core, as message.c would. */
 static void serve_on(u32 index, u32 from, u32 message)
 {
 	const struct message_range *const *at;
 
-	core.index = index;
+	core_is(index);
 	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
 		if (message - (*at)->first < (*at)->count) {
 			(*at)->serve(from, message - (*at)->first);
@@ -108,7 +127,7 @@ static void serve_on(u32 index, u32 from, u32 message)
 /* The turn of a core whose VM is in a state. */
 static void turn_of(u32 index, u32 state)
 {
-	core.index = index;
+	core_is(index);
 	vm->state = state;
 }
 
@@ -124,7 +143,6 @@ static int start(void **state)
 	vm->vcpus = vcpus;
 	vm->vcpu_count = 1;
 	core.vm_count = PLACE + 1;
-	part_vm = vm;
 	outbox_of(FAR)->alive = 1;
 	/* Nothing of an earlier test is to come. */
 	turn_of(FAR, GANDALF_STATE_OFF);
@@ -140,9 +158,9 @@ static int start(void **state)
 static void part_runs(u32 entry)
 {
 	turn_of(HOME, GANDALF_STATE_RUNNING);
-	part_start(vm, FAR, entry);
+	part_start(vm, 1, entry);
 	vm->state = GANDALF_STATE_OFF;
-	serve_on(FAR, HOME, MESSAGE_START);
+	serve_on(FAR, HOME, MESSAGE_START + 1);
 	vm->state = GANDALF_STATE_RUNNING;
 }
 
@@ -150,24 +168,22 @@ static void a_part_starts_where_it_is_told(void **state)
 {
 	(void)state;
 	part_runs(0x123000);
-	assert_int_equal(sent[FAR][MESSAGE_START], 1);
+	assert_int_equal(sent[FAR][MESSAGE_START + 1], 1);
 	assert_int_equal(started, 1);
 	assert_int_equal(vm->entry, 0x123000);
 }
 
-static void a_start_of_another_guest_is_none(void **state)
+static void a_start_of_who_is_not_there_is_none(void **state)
 {
 	(void)state;
 	turn_of(HOME, GANDALF_STATE_RUNNING);
-	part_start(vm, FAR, 0x1000);
-	part_page_of(HOME)->start[FAR].guest = PLACE - 1;
+	part_start(vm, 1, 0x1000);
 	vm->state = GANDALF_STATE_OFF;
 	serve_on(FAR, HOME, MESSAGE_START);
-	part_page_of(HOME)->start[FAR].guest = UINT32_MAX;
-	serve_on(FAR, HOME, MESSAGE_START);
+	serve_on(FAR, HOME, MESSAGE_START + 2);
+	serve_on(THIRD, HOME, MESSAGE_START + 1);
 	assert_int_equal(started, 0);
 	/* Nor is the whole started by one. */
-	part_page_of(FAR)->start[HOME].guest = PLACE;
 	serve_on(HOME, FAR, MESSAGE_START);
 	assert_int_equal(started, 0);
 }
@@ -176,10 +192,10 @@ static void a_start_of_an_ended_life_is_none(void **state)
 {
 	(void)state;
 	turn_of(HOME, GANDALF_STATE_RUNNING);
-	part_start(vm, FAR, 0x1000);
+	part_start(vm, 1, 0x1000);
 	whole_ends(vm);
 	vm->state = GANDALF_STATE_OFF;
-	serve_on(FAR, HOME, MESSAGE_START);
+	serve_on(FAR, HOME, MESSAGE_START + 1);
 	assert_int_equal(started, 0);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
 	assert_int_equal(started, 0);
@@ -223,7 +239,7 @@ static void nobody_waits_for_a_core_that_is_dead(void **state)
 	assert_false(whole_may_start(vm));
 	outbox_of(FAR)->alive = 0;
 	assert_true(whole_may_start(vm));
-	core.index = FAR;
+	core_is(FAR);
 	assert_true(whole_may_start(vm)); /* a part asks nobody */
 }
 
@@ -232,8 +248,8 @@ static void one_that_runs_is_started_anew_when_it_is_down(void **state)
 	(void)state;
 	part_runs(0x1000);
 	turn_of(HOME, GANDALF_STATE_RUNNING);
-	part_start(vm, FAR, 0x2000);
-	serve_on(FAR, HOME, MESSAGE_START);
+	part_start(vm, 1, 0x2000);
+	serve_on(FAR, HOME, MESSAGE_START + 1);
 	assert_int_equal(halted, 1);
 	assert_int_equal(started, 1);
 	vm->state = GANDALF_STATE_STOPPED;
@@ -266,8 +282,8 @@ static void one_that_halted_and_was_started_again_runs(void **state)
 	turn_of(FAR, GANDALF_STATE_RUNNING);
 	part_parks(vm);
 	turn_of(HOME, GANDALF_STATE_RUNNING);
-	part_start(vm, FAR, 0x2000);
-	serve_on(FAR, HOME, MESSAGE_START);
+	part_start(vm, 1, 0x2000);
+	serve_on(FAR, HOME, MESSAGE_START + 1);
 	vm->state = GANDALF_STATE_STOPPED;
 	part_is_released(vm);
 	turn_of(HOME, GANDALF_STATE_RUNNING);
@@ -326,14 +342,14 @@ static void a_part_is_paused_with_the_whole(void **state)
 {
 	(void)state;
 	part_runs(0x1000);
-	core.index = HOME;
+	core_is(HOME);
 	whole_pauses(vm, true);
 	assert_int_equal(sent[FAR][MESSAGE_PART + PLACE], 1);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
 	assert_int_equal(vm->state, GANDALF_STATE_PAUSED);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
 	assert_int_equal(vm->state, GANDALF_STATE_PAUSED);
-	core.index = HOME;
+	core_is(HOME);
 	whole_pauses(vm, false);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
 	assert_int_equal(vm->state, GANDALF_STATE_RUNNING);
@@ -344,15 +360,15 @@ static void what_the_vmm_worked_for_settles_behind_that(void **state)
 {
 	(void)state;
 	part_runs(0x1000);
-	core.index = HOME;
+	core_is(HOME);
 	assert_false(part_settles(vm));
 	whole_pauses(vm, true);
-	core.index = FAR;
+	core_is(FAR);
 	assert_true(part_settles(vm));
 	assert_int_equal(vm->state, GANDALF_STATE_PAUSED);
-	core.index = HOME;
+	core_is(HOME);
 	whole_ends(vm);
-	core.index = FAR;
+	core_is(FAR);
 	assert_true(part_settles(vm));
 	assert_int_equal(halted, 1);
 }
@@ -361,17 +377,17 @@ static void a_start_waits_for_the_end_of_a_pause(void **state)
 {
 	(void)state;
 	turn_of(HOME, GANDALF_STATE_RUNNING);
-	part_start(vm, FAR, 0x4000);
+	part_start(vm, 1, 0x4000);
 	whole_pauses(vm, true);
 	vm->state = GANDALF_STATE_OFF;
-	serve_on(FAR, HOME, MESSAGE_START);
+	serve_on(FAR, HOME, MESSAGE_START + 1);
 	assert_int_equal(started, 0);
-	core.index = HOME;
+	core_is(HOME);
 	whole_pauses(vm, false);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
 	assert_int_equal(started, 1);
 	/* The pause of a life ends with it. */
-	core.index = HOME;
+	core_is(HOME);
 	whole_pauses(vm, true);
 	whole_ends(vm);
 	assert_int_equal(part_page_of(HOME)->paused[PLACE], 0);
@@ -384,17 +400,17 @@ static void a_start_that_a_pause_held_back_ends_with_the_guest(void **state)
 	(void)state;
 	part_runs(0x1000);
 	turn_of(HOME, GANDALF_STATE_RUNNING);
-	part_start(vm, FAR, 0x2000);
+	part_start(vm, 1, 0x2000);
 	whole_pauses(vm, true);
 	vm->state = GANDALF_STATE_OFF;
-	serve_on(FAR, HOME, MESSAGE_START);
+	serve_on(FAR, HOME, MESSAGE_START + 1);
 	turn_of(HOME, GANDALF_STATE_STARTING);
 	whole_ends(vm);
 	assert_false(whole_may_start(vm));
 	turn_of(FAR, GANDALF_STATE_OFF);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
 	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 1);
-	core.index = HOME;
+	core_is(HOME);
 	assert_true(whole_may_start(vm));
 	assert_int_equal(started, 1);
 }
@@ -413,7 +429,7 @@ static void a_pause_takes_back_a_start_that_is_not_done(void **state)
 	vm->state = GANDALF_STATE_OFF;
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
 	assert_int_equal(started, 1);
-	core.index = HOME;
+	core_is(HOME);
 	whole_pauses(vm, false);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
 	assert_int_equal(started, 2);
@@ -425,7 +441,7 @@ static void a_sign_of_life_goes_to_the_whole(void **state)
 	(void)state;
 	turn_of(HOME, GANDALF_STATE_RUNNING);
 	assert_false(part_shows_life(vm));
-	core.index = FAR;
+	core_is(FAR);
 	assert_true(part_shows_life(vm));
 	assert_int_equal(sent[HOME][MESSAGE_LIFE], 1);
 	serve_on(HOME, FAR, MESSAGE_LIFE);
@@ -449,7 +465,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup(name, start)
 		TEST(a_part_starts_where_it_is_told),
-		TEST(a_start_of_another_guest_is_none),
+		TEST(a_start_of_who_is_not_there_is_none),
 		TEST(a_start_of_an_ended_life_is_none),
 		TEST(the_whole_waits_for_its_parts_end),
 		TEST(nobody_waits_for_a_core_that_is_dead),

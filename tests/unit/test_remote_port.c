@@ -20,7 +20,7 @@
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 
 struct core core;
-struct vm *part_vm;
+struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
 
 static const struct gandalf_guest guest = {
 	.kind = GANDALF_KIND_LINUX_SMP, .cpu = HOME, .vcpu_count = 2, .vcpu_cpus = { HOME, FAR },
@@ -32,6 +32,7 @@ static struct x86 x86;
 static struct vcpu vcpu = { .vm = &vm, .x86 = &x86, .frame = &frame };
 static u32 sent[MESSAGES], accesses, port, size, written;
 static u32 answer;
+static struct x86 *served; /* whose ports are accessed */
 
 void message_send(u32 to, u32 message)
 {
@@ -55,7 +56,7 @@ void processor_sleep(void)
 
 u32 port_read(struct x86 *of, u16 number, u32 bytes)
 {
-	assert_ptr_equal(of, &x86);
+	assert_ptr_equal(of, served);
 	accesses++;
 	port = number;
 	size = bytes;
@@ -64,11 +65,20 @@ u32 port_read(struct x86 *of, u16 number, u32 bytes)
 
 void port_write(struct x86 *of, u16 number, u32 bytes, u32 value)
 {
-	assert_ptr_equal(of, &x86);
+	assert_ptr_equal(of, served);
 	accesses++;
 	port = number;
 	size = bytes;
 	written = value;
+}
+
+/* Each core has its own vCPU of the guest, which are one here. */
+static void turn_of(u32 index)
+{
+	core.index = index;
+	smp.id = index == FAR;
+	memset(part_vms, 0, sizeof(part_vms));
+	part_vms[smp.id] = &vm;
 }
 
 static int start(void **state)
@@ -81,17 +91,30 @@ static int start(void **state)
 	frame = (struct frame){ .eax = 0x11223344, .eip = 0x1000 };
 	vcpu.state = VCPU_RUNNING;
 	accesses = 0;
-	core.index = FAR;
+	vm.vcpus = &vcpu;
+	vm.state = GANDALF_STATE_RUNNING;
+	served = &x86;
+	turn_of(FAR);
 	return 0;
+}
+
+/* Serves a message, as message.c would. */
+static void serve(u32 message)
+{
+	const struct message_range *const *at;
+
+	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
+		if (message - (*at)->first < (*at)->count)
+			(*at)->serve(HOME, message - (*at)->first);
 }
 
 /* The first vCPU's turn: it is about to go on. */
 static void home_serves(void)
 {
-	core.index = HOME;
+	turn_of(HOME);
 	vcpu.state = VCPU_RUNNING;
 	remote_ports_serve(&x86);
-	core.index = FAR;
+	turn_of(FAR);
 }
 
 static void one_that_asks_sleeps_until_the_answer(void **state)
@@ -163,10 +186,64 @@ static void a_first_vcpu_that_was_stopped_serves_none(void **state)
 {
 	(void)state;
 	remote_port_ask(&x86, 0x60, 1, NULL, 1);
-	core.index = HOME;
+	turn_of(HOME);
 	vcpu.state = VCPU_OFF;
 	remote_ports_serve(&x86);
 	assert_int_equal(accesses, 0);
+}
+
+/* The two are on one core: no message is sent. */
+static void siblings_of_a_core_wake_each_other(void **state)
+{
+	static const struct gandalf_guest shared = {
+		.kind = GANDALF_KIND_LINUX_SMP, .cpu = HOME, .vcpu_count = 2,
+		.vcpu_cpus = { HOME, HOME },
+	};
+	struct x86 first_x86 = { .smp = &(struct smp){ .id = 0 } };
+	struct vcpu first_vcpu = { .state = VCPU_HALTED, .x86 = &first_x86 };
+	struct vm first = { .guest = &shared, .vcpus = &first_vcpu,
+			    .state = GANDALF_STATE_RUNNING };
+
+	(void)state;
+	first_vcpu.vm = first_x86.vm = &first;
+	first_x86.vcpu = &first_vcpu;
+	turn_of(HOME);
+	smp.id = 1;
+	vm.guest = &shared;
+	part_vms[0] = &first;
+	part_vms[1] = &vm;
+	remote_port_ask(&x86, 0x60, 1, NULL, 1);
+	assert_int_equal(first_x86.due, SMP_DUE_PORT);
+	assert_true(first_x86.slept);
+	assert_true(vcpu_is_notified(&first_vcpu));
+	vcpu_notice(&vcpu);
+	served = &first_x86;
+	first_vcpu.state = VCPU_RUNNING;
+	remote_ports_serve(&first_x86);
+	assert_int_equal(accesses, 1);
+	assert_true(vcpu_is_notified(&vcpu));
+	assert_true(remote_port_end(&x86));
+	/* One that does not run is not asked. */
+	first.state = GANDALF_STATE_OFF;
+	first_x86.due = 0;
+	remote_port_ask(&x86, 0x60, 1, NULL, 1);
+	assert_int_equal(first_x86.due, 0);
+	assert_int_equal(sent[MESSAGE_PORT] + sent[MESSAGE_PORT_DONE], 0);
+	vm.guest = &guest;
+}
+
+/* The answer's message is for one of those that the core has. */
+static void who_does_not_ask_sleeps_on(void **state)
+{
+	(void)state;
+	vcpu.state = VCPU_HALTED;
+	vcpu_notice(&vcpu);
+	x86.due = SMP_DUE_PARKED;
+	serve(MESSAGE_PORT_DONE);
+	assert_false(vcpu_is_notified(&vcpu));
+	x86.due = SMP_DUE_ASKS;
+	serve(MESSAGE_PORT_DONE);
+	assert_true(vcpu_is_notified(&vcpu));
 }
 
 int main(void)
@@ -178,6 +255,8 @@ int main(void)
 		TEST(an_out_hands_its_value_over),
 		TEST(each_is_done_once),
 		TEST(a_first_vcpu_that_was_stopped_serves_none),
+		TEST(siblings_of_a_core_wake_each_other),
+		TEST(who_does_not_ask_sleeps_on),
 	};
 
 	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,

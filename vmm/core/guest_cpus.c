@@ -11,20 +11,35 @@ u32 guest_cpus(const struct gandalf_guest *guest)
 	return cpus;
 }
 
-bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_guest *guest)
+/* Whether a guest's further vCPUs on a CPU find room there: each core has places for as many VMs as
+ * there can be guests, and all guests have one on each. */
+static bool cpus_have_room(const struct gandalf_table *table, const struct gandalf_guest *guest)
 {
-	u32 count = guest->vcpu_count, cpus = 0;
+	for (u32 cpu = 0; cpu < table->cpus; cpu++) {
+		u32 places = table->guest_count;
 
-	if (count == 0 || count > GANDALF_CPUS_MAXIMUM || guest->vcpu_cpus[0] != guest->cpu ||
-	    (guest->kind == GANDALF_KIND_LINUX_SMP) != (count > 1))
-		return false;
-	for (u32 i = 0; i < count; i++) {
-		u32 cpu = guest->vcpu_cpus[i];
-
-		if (cpu >= table->cpus || (i != 0 && cpu == 0) || (cpus >> cpu & 1) != 0)
+		for (u32 i = 0; i < guest->vcpu_count; i++)
+			places += guest->vcpu_cpus[i] == cpu;
+		if (places > GANDALF_GUESTS_MAXIMUM + 1)
 			return false;
-		cpus |= 1u << cpu;
 	}
 	return true;
 }
 
+bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_guest *guest)
+{
+	u32 count = guest->vcpu_count;
+	bool several = guest->kind == GANDALF_KIND_LINUX_SMP;
+
+	if (count == 0 || count > GANDALF_CPUS_MAXIMUM || guest->vcpu_cpus[0] != guest->cpu ||
+	    several != (count > 1) || several != (guest->slice_us != 0))
+		return false;
+	if (several && (guest->slice_us < GANDALF_SLICE_MINIMUM ||
+			guest->slice_us > GANDALF_SLICE_MAXIMUM))
+		return false;
+	for (u32 i = 0; i < count; i++)
+		if (guest->vcpu_cpus[i] >= table->cpus ||
+		    (guest->vcpu_cpus[i] == 0 && guest->cpu != 0))
+			return false;
+	return cpus_have_room(table, guest);
+}

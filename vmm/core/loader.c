@@ -109,7 +109,8 @@ static void vm_release(struct vm *vm)
 
 void vm_release_stopped(void)
 {
-	for (u32 i = 0; i < core.vm_count; i++)
+	parts_settle();
+	for (u32 i = 0; i < vm_places(); i++)
 		vm_release(&vms[i]);
 }
 

@@ -20,10 +20,11 @@
 #include "core/order.h"
 #include "lib/types.h"
 #include "lib/unit.h"
+#include "vm_part.h"
 
 #define OUTBOX_WORDS 3u
 /* Pages of each core: its outbox, what it says of guests, and of guests with several vCPUs. */
-#define OUTBOX_PAGES 3u
+#define OUTBOX_PAGES (2u + PART_PAGES)
 /* Bytes of guests' consoles on their way to another core; of an instance's log, too. */
 #define OUTPUT_RING 512u
 #define INPUT_RING 64u
@@ -39,11 +40,12 @@ enum {
 	MESSAGE_ORDER = 29,    /* orders[] has one for a guest of the reader's */
 	MESSAGE_LINE = 32,     /* a line's interrupt for its owner, who is the reader's */
 	MESSAGE_PART = 48,     /* for each guest: the life of it or of a part has changed */
-	MESSAGE_START = 57,    /* the part of the reader's core is to be started */
-	MESSAGE_LIFE = 58,     /* a part's sign of life, for the whole, which is the reader's */
-	MESSAGE_PORT = 59,     /* a part asks the whole, which is the reader's, for a port */
-	MESSAGE_PORT_DONE = 60, /* the whole has answered the reader's part */
-	MESSAGE_IPI = 64,      /* for each vector from GANDALF_IPI_FIRST on: interrupts the vCPU */
+	MESSAGE_LIFE = 57,     /* a part's sign of life, for the whole, which is the reader's */
+	MESSAGE_PORT = 58,     /* a part asks the whole, which is the reader's, for a port */
+	MESSAGE_PORT_DONE = 59, /* the whole has answered a part of the reader's */
+	/* For each vCPU of a guest, by its number, which is the reader's: */
+	MESSAGE_START = 64,    /* it is to be started */
+	MESSAGE_IPI = 72,      /* siblings interrupt it */
 	MESSAGES = 96
 };
 

@@ -13,16 +13,20 @@
 #include "core/schedule.h"
 #include "core/time.h"
 #include "lib/owner.h"
+#include "whole.h"
 
 #define NOTICE_MILLISECONDS 1000u
 
 OF_CORE static struct deadline notices;
 OF_CORE static u32 next; /* guest of whom the counters are told next */
 
+/* What is told of a guest with several vCPUs is what its first one's core knows. */
 static void notice_write(const struct vm *vm, u32 state)
 {
 	volatile struct guest_notice *notice = &guest_notices_of(core.index)[vm->index];
 
+	if (vm_is_part(vm))
+		return;
 	notice->fault_restarts = vm->fault_restarts;
 	notice->started = vm->started;
 	notice->ran = core_ran(vm->vcpus);

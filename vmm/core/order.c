@@ -14,6 +14,7 @@
 #include "lib/crc32.h"
 #include "lib/owner.h"
 #include "masked_state.h"
+#include "whole.h"
 
 /* Bytes of an image that are looked at between two looks at more urgent guests. */
 #define CHECK_STEP 64u
@@ -184,7 +185,8 @@ static void orders_look(u32 from)
 		struct vm *vm = vcpus[i].vm;
 		int result;
 
-		if (vm->guest->cpu != core.index || !is_pending(from, vm->index))
+		if (vm->guest->cpu != core.index || vm_is_part(vm) ||
+		    !is_pending(from, vm->index))
 			continue;
 		result = order_carry_out(vm, from);
 		if (result != GANDALF_ERROR_BUSY) {

@@ -7,14 +7,13 @@
 
 #include "arch.h"
 #include "core/schedule.h"
+#include "core/work.h"
 #include "lib/owner.h"
+#include "lib/string.h"
 #include "masked_state.h"
 
-OF_CORE struct vm *part_vm;
-OF_CORE static u32 own_life; /* that of the part on this core */
-/* What the part is to do as soon as it is down. */
-OF_CORE static bool start_wanted;
-OF_CORE static u32 wanted_life, wanted_entry;
+OF_CORE struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
+OF_CORE static u32 places; /* of VMs behind those of the table's guests, that are taken */
 
 static volatile struct part_page *own_page(void)
 {
@@ -26,15 +25,60 @@ static u32 life_of(const struct vm *vm)
 	return part_page_of(vm->guest->cpu)->life[vm->index];
 }
 
-/* The life in which this core's vCPU of the guest was started. */
+void part_describe(struct vm *vm)
+{
+	vm->number = 0;
+	while (vm->number < vm->guest->vcpu_count &&
+	       vm->guest->vcpu_cpus[vm->number] != core.index)
+		vm->number++;
+	if (vm->number == vm->guest->vcpu_count)
+		vm->number = GANDALF_CPUS_MAXIMUM;
+}
+
+/* Its VM stands behind those of the table's guests. There is room (guest_cpus.c). */
+struct vm *part_next(const struct vm *vm)
+{
+	struct vm *next = &vms[core.vm_count + places];
+
+	for (u32 i = vm->number + 1; i < vm->guest->vcpu_count; i++)
+		if (vm->guest->vcpu_cpus[i] == core.index) {
+			*next = *vm;
+			next->number = i;
+			places++;
+			return next;
+		}
+	return NULL;
+}
+
+u32 vm_places(void)
+{
+	return core.vm_count + places;
+}
+
+/* The life in which a vCPU of this core was started. */
 static u32 life_here(const struct vm *vm)
 {
-	return vm_is_part(vm) ? own_life : life_of(vm);
+	return vm_is_part(vm) ? vm->own_life : life_of(vm);
+}
+
+/* Has a core's vCPUs of the guest look at what has changed. */
+static void core_is_told(u32 cpu, const struct vm *vm)
+{
+	if (cpu == core.index)
+		schedule_housekeeping(HOUSEKEEPING_RELEASE);
+	else
+		message_send(cpu, MESSAGE_PART + vm->index);
 }
 
 static void whole_is_told(const struct vm *vm)
 {
-	message_send(vm->guest->cpu, MESSAGE_PART + vm->index);
+	core_is_told(vm->guest->cpu, vm);
+}
+
+static void parts_are_told(const struct vm *vm)
+{
+	for (u32 i = 1; i < vm->guest->vcpu_count; i++)
+		core_is_told(vm->guest->vcpu_cpus[i], vm);
 }
 
 void whole_ends(const struct vm *vm)
@@ -42,15 +86,13 @@ void whole_ends(const struct vm *vm)
 	EXPECTS_MASKED();
 	own_page()->life[vm->index]++;
 	own_page()->paused[vm->index] = false;
-	for (u32 i = 1; i < vm->guest->vcpu_count; i++)
-		message_send(vm->guest->vcpu_cpus[i], MESSAGE_PART + vm->index);
+	parts_are_told(vm);
 }
 
 void whole_pauses(const struct vm *vm, bool paused)
 {
 	own_page()->paused[vm->index] = paused;
-	for (u32 i = 1; i < vm->guest->vcpu_count; i++)
-		message_send(vm->guest->vcpu_cpus[i], MESSAGE_PART + vm->index);
+	parts_are_told(vm);
 }
 
 /* A part may at any time. A core that has not come up has no part. */
@@ -60,7 +102,7 @@ bool whole_may_start(const struct vm *vm)
 		u32 cpu = vm->guest->vcpu_cpus[i];
 
 		if (outbox_of(cpu)->alive != 0 &&
-		    part_page_of(cpu)->ended[vm->index] != life_of(vm))
+		    part_page_of(cpu)->ended[i] != life_of(vm))
 			return false;
 	}
 	return true;
@@ -68,9 +110,9 @@ bool whole_may_start(const struct vm *vm)
 
 static void part_ends(const struct vm *vm)
 {
-	if (own_page()->ended[vm->index] == life_of(vm))
+	if (own_page()->ended[vm->number] == life_of(vm))
 		return;
-	own_page()->ended[vm->index] = life_of(vm);
+	own_page()->ended[vm->number] = life_of(vm);
 	whole_is_told(vm);
 }
 
@@ -82,13 +124,13 @@ static bool whole_is_paused(const struct vm *vm)
 /* Starts the part, unless its guest has ended meanwhile. */
 static void part_begin(struct vm *vm)
 {
-	start_wanted = false;
-	if (wanted_life != life_of(vm))
+	vm->start_wanted = false;
+	if (vm->wanted_life != life_of(vm))
 		return;
-	own_life = wanted_life;
-	own_page()->parked[vm->index] = 0;
-	own_page()->ended[vm->index] = own_life - 1;
-	vm->entry = wanted_entry;
+	vm->own_life = vm->wanted_life;
+	own_page()->parked[vm->number] = 0;
+	own_page()->ended[vm->number] = vm->own_life - 1;
+	vm->entry = vm->wanted_entry;
 	vm_request_start(vm);
 }
 
@@ -96,10 +138,10 @@ void part_is_released(struct vm *vm)
 {
 	if (!vm_is_part(vm) || vm_is_alive(vm))
 		return;
-	if (start_wanted && !whole_is_paused(vm))
+	if (vm->start_wanted && !whole_is_paused(vm))
 		part_begin(vm);
 	/* Also if the start was refused: the whole waits for this. */
-	if (!vm_is_alive(vm) && !start_wanted && !vm->unreleased)
+	if (!vm_is_alive(vm) && !vm->start_wanted && !vm->unreleased)
 		part_ends(vm);
 }
 
@@ -107,14 +149,14 @@ void part_is_released(struct vm *vm)
 static void part_waits(struct vm *vm)
 {
 	vm_halt(vm);
-	start_wanted = true;
+	vm->start_wanted = true;
 }
 
 /* What has become of the whole: its parts are paused and go down with it. While the VMM works for
  * a part neither is done, and part_settles() comes behind that work. */
 static void part_follows(struct vm *vm)
 {
-	if (vm_is_alive(vm) && (own_life != life_of(vm) || start_wanted))
+	if (vm_is_alive(vm) && (vm->own_life != life_of(vm) || vm->start_wanted))
 		vm_halt(vm);
 	else if (vm->state == GANDALF_STATE_STARTING && whole_is_paused(vm))
 		part_waits(vm);
@@ -130,7 +172,7 @@ static bool any_failed(const struct vm *vm)
 	for (u32 i = 1; i < vm->guest->vcpu_count; i++) {
 		u32 cpu = vm->guest->vcpu_cpus[i];
 
-		if (part_page_of(cpu)->failed[vm->index] != life_of(vm) + 1)
+		if (part_page_of(cpu)->failed[i] != life_of(vm) + 1)
 			continue;
 		own_page()->reporter[vm->index] = cpu + 1;
 		return true;
@@ -150,8 +192,8 @@ void whole_fails(const struct vm *vm)
 	own_page()->reporter[vm->index] = core.index + 1;
 }
 
-/* The guest has failed on another core than this: what on_fault says is done here, at once or when
- * the VMM's work for this vCPU ends. */
+/* A part of the guest has failed: what on_fault says is done for its whole, at once or when the
+ * VMM's work for this vCPU ends. */
 static void whole_follows(struct vm *vm)
 {
 	vm->halt_wanted = vm->vcpus->working;
@@ -179,9 +221,9 @@ static bool all_parked(const struct vm *vm)
 
 	for (u32 i = 0; i < vm->guest->vcpu_count; i++) {
 		volatile struct part_page *page = part_page_of(vm->guest->vcpu_cpus[i]);
-		bool ended = i != 0 && page->ended[vm->index] == life;
+		bool ended = i != 0 && page->ended[i] == life;
 
-		if (!ended && page->parked[vm->index] != life + 1)
+		if (!ended && page->parked[i] != life + 1)
 			return false;
 	}
 	return true;
@@ -199,73 +241,114 @@ static void whole_learns(struct vm *vm)
 		vm_power_off(vm);
 }
 
-static void part_serve(UNUSED u32 from, u32 place)
+/* Has a vCPU of this core learn what has become of its siblings. NULL: this core lacks it. */
+static void vm_learns(struct vm *vm)
 {
-	struct vm *vm = &vms[place];
-
-	if (place >= core.vm_count || !vm_is_here(vm->guest))
+	if (vm == NULL)
 		return;
 	if (vm_is_part(vm))
 		part_follows(vm);
 	else
 		whole_learns(vm);
 }
+
+void parts_settle(void)
+{
+	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++) {
+		vm_learns(part_vms[i]);
+		schedule_breathe();
+	}
+}
+
+static void part_serve(UNUSED u32 from, u32 place)
+{
+	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
+		if (part_vms[i] != NULL && part_vms[i]->index == place) {
+			vm_learns(part_vms[i]);
+			work_pause(message);
+		}
+}
 MESSAGES_SERVED(MESSAGE_PART, GANDALF_GUESTS_MAXIMUM, part_serve);
 
 void part_parks(struct vm *vm)
 {
 	EXPECTS_MASKED();
-	own_page()->parked[vm->index] = life_here(vm) + 1;
+	own_page()->parked[vm->number] = life_here(vm) + 1;
 	if (vm_is_part(vm))
 		whole_is_told(vm);
 	else
 		whole_learns(vm);
 }
 
+/* Who manages guests finds the reason where this core has its first vCPU of the guest. */
 void part_fails(struct vm *vm)
 {
-	own_page()->failed[vm->index] = own_life + 1;
-	whole_is_told(vm);
-}
+	struct vm *shown = &vms[vm->index];
 
-void part_start(const struct vm *vm, u32 cpu, u32 entry)
-{
-	EXPECTS_MASKED();
-	own_page()->start[cpu].guest = vm->index;
-	own_page()->start[cpu].entry = entry;
-	own_page()->start[cpu].life = life_here(vm);
-	message_send(cpu, MESSAGE_START);
+	own_page()->failed[vm->number] = vm->own_life + 1;
+	if (shown != vm)
+		memcpy(shown->reason, vm->reason, sizeof(shown->reason));
+	whole_is_told(vm);
 }
 
 /* A part that runs begins anew, as a CPU does at INIT: Linux takes a CPU for halted when it is
  * about to halt. If the VMM works for it, or has not released it, it begins behind that. */
-static void start_serve(u32 from, UNUSED u32 number)
+static void part_is_started(struct vm *vm, u32 life, u32 entry)
+{
+	vm->start_wanted = true;
+	vm->wanted_life = life;
+	vm->wanted_entry = entry;
+}
+
+void part_start(const struct vm *vm, u32 number, u32 entry)
+{
+	EXPECTS_MASKED();
+	if (part_vms[number] != NULL) {
+		part_is_started(part_vms[number], life_here(vm), entry);
+		schedule_housekeeping(HOUSEKEEPING_RELEASE);
+		return;
+	}
+	own_page()->start[number].entry = entry;
+	own_page()->start[number].life = life_here(vm);
+	message_send(vm->guest->vcpu_cpus[number], MESSAGE_START + number);
+}
+
+static void start_serve(u32 from, u32 number)
 {
 	volatile struct part_page *page = part_page_of(from);
-	struct vm *vm = part_vm;
+	struct vm *vm = part_vms[number];
+	u32 life;
 
-	if (vm == NULL || !vm_is_part(vm) || page->start[core.index].guest != vm->index)
+	if (vm == NULL || !vm_is_part(vm))
 		return;
-	start_wanted = true;
 	/* The sender may be about to write another one: the entry, and then the life. So an entry
 	 * that is older than the life is not read, and one that is younger is refused with it. */
-	wanted_life = page->start[core.index].life;
-	wanted_entry = page->start[core.index].entry;
+	life = page->start[number].life;
+	part_is_started(vm, life, page->start[number].entry);
 	part_follows(vm);
 }
-MESSAGES_SERVED(MESSAGE_START, 1, start_serve);
+MESSAGES_SERVED(MESSAGE_START, GANDALF_CPUS_MAXIMUM, start_serve);
+
+static void whole_shows_life(void)
+{
+	if (vm_is_alive(part_vms[0]))
+		vm_show_life(part_vms[0]);
+}
 
 bool part_shows_life(const struct vm *vm)
 {
 	if (!vm_is_part(vm))
 		return false;
-	message_send(vm->guest->cpu, MESSAGE_LIFE);
+	if (part_vms[0] != NULL)
+		whole_shows_life();
+	else
+		message_send(vm->guest->cpu, MESSAGE_LIFE);
 	return true;
 }
 
 static void life_serve(UNUSED u32 from, UNUSED u32 number)
 {
-	if (part_vm != NULL && !vm_is_part(part_vm) && vm_is_alive(part_vm))
-		vm_show_life(part_vm);
+	if (part_vms[0] != NULL)
+		whole_shows_life();
 }
 MESSAGES_SERVED(MESSAGE_LIFE, 1, life_serve);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of a guest with several vCPUs, each on a core of its own, and the whole that they are:
- * the VM on the guest's first core. What they say to each other stands in a page of each core,
- * which that core alone writes, and a message tells of it (core/message.h).
+ * The parts of a guest with several vCPUs, and the whole that they are: the VM of its first one.
+ * A core may have several of them, which then take turns (core/schedule.h). What they say to each
+ * other stands in pages of each core, which that core alone writes, and a message tells of it
+ * (core/message.h). Among those of one core the idle vCPU takes the message's place: it looks at
+ * all of them before the first of them goes on.
  *
  * A guest has lives. The whole counts them; a take-down of the whole ends one. Parts of that life
  * then go down, too, and say so when nothing of them is left. The guest is loaded again behind the
@@ -14,29 +16,30 @@
 #include "core/message.h"
 #include "whole.h"
 
-/* Bytes in the page for what a guest's kind says to its vCPUs on other cores. */
-#define PART_PAGE_OF_KIND 2048u
+/* Bytes for what a guest's kind says of each vCPU, in the pages behind a core's part_page. */
+#define PART_OF_KIND 1024u
 
 struct part_page {
 	/* Of wholes on this core: how many lives have ended. */
 	u32 life[GANDALF_GUESTS_MAXIMUM];
 	/* Of wholes on this core: 1: it is paused, and so are its parts. */
 	u32 paused[GANDALF_GUESTS_MAXIMUM];
-	/* Of parts on this core: the lives up to which nothing of them is left. */
-	u32 ended[GANDALF_GUESTS_MAXIMUM];
-	/* Of the guest's vCPU on this core: the life, plus 1, in which it has halted for ever, and
-	 * in which it was stopped with a report. */
-	u32 parked[GANDALF_GUESTS_MAXIMUM], failed[GANDALF_GUESTS_MAXIMUM];
+	/* A core has vCPUs of one such guest at most. Of them, by their numbers: the lives up to
+	 * which nothing of a part is left; and the life, plus 1, in which a vCPU has halted for
+	 * ever, and in which it was stopped with a report. */
+	u32 ended[GANDALF_CPUS_MAXIMUM];
+	u32 parked[GANDALF_CPUS_MAXIMUM], failed[GANDALF_CPUS_MAXIMUM];
 	/* Of wholes on this core: 1 + the core of the vCPU whose report is the latest; 0: none. */
 	u32 reporter[GANDALF_GUESTS_MAXIMUM];
-	/* What a vCPU of this core has started last on each other core. */
+	/* How vCPUs of this core have last started each one of other cores. */
 	struct {
-		u32 guest, life, entry;
+		u32 life, entry;
 	} start[GANDALF_CPUS_MAXIMUM];
-	_Alignas(PART_PAGE_OF_KIND) u8 of_kind[PART_PAGE_OF_KIND];
 };
 
-_Static_assert(sizeof(struct part_page) == PAGE_SIZE, "a page of each core");
+_Static_assert(sizeof(struct part_page) <= PAGE_SIZE, "a page of each core");
+_Static_assert(PAGE_SIZE + GANDALF_CPUS_MAXIMUM * PART_OF_KIND == PART_PAGES * PAGE_SIZE,
+	       "vm_part.h");
 
 static inline volatile struct part_page *part_page_of(u32 core_index)
 {
@@ -44,13 +47,20 @@ static inline volatile struct part_page *part_page_of(u32 core_index)
 					     core_index * OUTBOX_PAGES * PAGE_SIZE + 2 * PAGE_SIZE);
 }
 
-/* The VM of this core that is a guest with several vCPUs, or a part of one; NULL: there is none. */
-extern struct vm *part_vm;
+/* What a core says, for its guest's kind, of the vCPU with a number: mostly one that it has. */
+static inline volatile void *part_kind_of(u32 core_index, u32 number)
+{
+	return (volatile u8 *)part_page_of(core_index) + PAGE_SIZE + number * PART_OF_KIND;
+}
+
+/* The VMs of this core that are vCPUs of a guest with several of them, by their numbers; NULL: it
+ * is another core's, or there is none. */
+extern struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
 
 /* Ends a life of the guest, whose whole is this core's and is being taken down. */
 void whole_ends(const struct vm *vm);
-/* Starts the vCPU of a VM on another core at an address of the guest's memory. */
-void part_start(const struct vm *vm, u32 cpu, u32 entry);
-/* Notes that the guest's vCPU on this core has halted for ever, and tells the whole. The guest has
+/* Starts another vCPU of a VM's guest at an address of the guest's memory. */
+void part_start(const struct vm *vm, u32 number, u32 entry);
+/* Notes that a vCPU of this core has halted for ever, and tells the whole. The guest has
  * switched itself off when that is true of all vCPUs that run. */
 void part_parks(struct vm *vm);

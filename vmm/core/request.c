@@ -6,6 +6,7 @@
 #include "core/core.h"
 #include "core/guest_kind.h"
 #include "core/message.h"
+#include "whole.h"
 
 /* Returns the guest at a place of the table, or NULL if it is not this core's. */
 static struct vm *own_guest(u32 place)
@@ -38,7 +39,8 @@ MESSAGES_SERVED(MESSAGE_ACTION, GANDALF_GUESTS_MAXIMUM, action_serve);
 static void line_serve(UNUSED u32 from, u32 irq)
 {
 	for (u32 i = 0; i < core.vcpu_count; i++)
-		if ((vcpus[i].vm->guest->interrupts >> irq & 1) != 0 && vcpus[i].state != VCPU_OFF)
+		if ((vcpus[i].vm->guest->interrupts >> irq & 1) != 0 &&
+		    vcpus[i].state != VCPU_OFF && !vm_is_part(vcpus[i].vm))
 			vcpus[i].operations->interrupt(&vcpus[i], irq);
 }
 MESSAGES_SERVED(MESSAGE_LINE, 16, line_serve);

@@ -9,6 +9,7 @@
 #include "core/core.h"
 #include "core/trace.h"
 #include "lib/owner.h"
+#include "whole.h"
 
 /* The vCPUs, the highest priority first. The idle vCPU, which can always run, is the last. */
 OF_CORE static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
@@ -45,7 +46,7 @@ static u64 turn_expire(UNUSED struct deadline *deadline)
 	current->turn = (u32)core_ran(current);
 	turn_ended = true;
 	vcpu_notify(current);
-	return rdtsc() + time_tsc_khz;
+	return rdtsc() + turn_length(current);
 }
 
 void schedule_init(void)
@@ -97,6 +98,7 @@ static struct vcpu *schedule_pick(void)
 	do
 		first = *at++;
 	while (!vcpu_runnable(first));
+	first = turn_holder(first);
 	if (core.housekeeping != 0 && housekeeping_precedes(first))
 		return &idle_vcpu;
 	return first;
@@ -106,7 +108,7 @@ static struct vcpu *schedule_pick(void)
 APART static void switch_unusual(const struct vcpu *from, struct vcpu *to)
 {
 	if (to->shares)
-		deadline_set(&turn, rdtsc() + time_tsc_khz - ((u32)to->ran - to->turn));
+		deadline_set(&turn, rdtsc() + turn_length(to) - ((u32)to->ran - to->turn));
 	processor_prepare(from, to);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The scheduler decides which vCPU has the core. It is always the runnable one of the highest
- * priority; vCPUs of the same priority take turns of a millisecond. Linux has priority 0. The
- * idle vCPU comes last if it has no work. With work it comes before Linux, but not in the middle of
- * the VMM's work for Linux, and with an RTOS to start it has the priority of that RTOS.
+ * priority; vCPUs of the same priority take turns of a millisecond. Linux has priority 0;
+ * several vCPUs of one take turns as long as its description says. The idle vCPU comes last if
+ * it has no work. With work it comes before Linux, but not in the middle of the VMM's work for
+ * Linux, and with an RTOS to start it has the priority of that RTOS.
  */
 #pragma once
 

@@ -77,6 +77,7 @@ static void vm_describe(struct vm *vm, const struct gandalf_guest *guest, u32 in
 {
 	vm->guest = guest;
 	vm->index = index;
+	part_describe(vm);
 	vm->first_image = system_table.images;
 	while (vm->first_image->guest != index)
 		vm->first_image++;
@@ -106,6 +107,17 @@ static void vm_create(struct vm *vm)
 		vm_request_start(vm);
 }
 
+/* Creates the VM of each vCPU that the guest has on this core. */
+static void vms_create(struct vm *vm)
+{
+	struct vm *next;
+
+	for (; vm != NULL; vm = next) {
+		next = part_next(vm);
+		vm_create(vm);
+	}
+}
+
 /* Creates them in the order of priority, the highest first, as schedule_add() expects. */
 void vm_create_all(void)
 {
@@ -118,7 +130,7 @@ void vm_create_all(void)
 				continue;
 			vm_describe(&vms[i], guest, i);
 			if (vm_is_here(guest))
-				vm_create(&vms[i]);
+				vms_create(&vms[i]);
 			else
 				remote_create(&vms[i]);
 		}
@@ -126,7 +138,8 @@ void vm_create_all(void)
 
 void vm_request_start(struct vm *vm)
 {
-	vm->console->input_count = 0; /* what was typed before was not meant for this life */
+	if (!vm_is_part(vm))
+		vm->console->input_count = 0; /* it was not meant for this life */
 	vm->state = GANDALF_STATE_STARTING;
 	schedule_housekeeping(HOUSEKEEPING_START);
 }
@@ -148,7 +161,8 @@ static void vm_take_down(struct vm *vm, u32 state)
 	vm_each_vcpu(vm, vcpu_take_down);
 	vm->unreleased = true;
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
-	console_finish_line(vm->console);
+	if (!vm_is_part(vm))
+		console_finish_line(vm->console);
 }
 
 static void vm_start_again(struct vm *vm, enum vm_notice notice)

@@ -10,6 +10,7 @@
 #include "core/time.h"
 #include "core/vcpu.h"
 #include "device/console.h"
+#include "vm_part.h"
 
 struct guest_kind;
 
@@ -52,6 +53,7 @@ struct vm {
 	struct gandalf_image image; /* what is loaded instead of that; control.c can change it */
 	u8 code[15];         /* the instruction at which the guest was stopped, for the report */
 	char reason[GANDALF_REASON_SIZE]; /* why it was stopped */
+	struct vm_part;      /* which of its guest's vCPUs it is (vm_part.h) */
 };
 
 /* Calls a function for each vCPU of a guest. */

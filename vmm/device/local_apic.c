@@ -98,6 +98,14 @@ void local_apic_request(struct local_apic *apic, u32 vector)
 		request_set(apic, vector, true);
 }
 
+void local_apic_request_ipis(struct local_apic *apic, u32 vectors)
+{
+	const u32 word = ARRAY_SIZE(apic->request) - 1;
+
+	apic->request[word] |= vectors;
+	word_show(apic, IRR, apic->request, &apic->requested, word);
+}
+
 int local_apic_pending(const struct local_apic *apic)
 {
 	int vector;

@@ -28,6 +28,8 @@ bool local_apic_write(struct local_apic *apic, u32 offset, u32 value, u64 now);
 
 /* Requests an interrupt. Vectors below 16 are ignored. */
 void local_apic_request(struct local_apic *apic, u32 vector);
+/* Requests several of the last 32 vectors: bit n, the vector 224 + n. */
+void local_apic_request_ipis(struct local_apic *apic, u32 vectors);
 /* Returns the vector that would be delivered now, or -1. */
 int local_apic_pending(const struct local_apic *apic);
 /* Takes that vector, of which there must be one, into service, and returns it. */

@@ -2,20 +2,35 @@
 /*
  * Leads files of guests/x86, which know one vCPU, to what a guest with several needs beside it.
  * Each vCPU of such a guest has struct smp (guests/x86/smp/smp.h), which is a local APIC and its
- * part in what it does with its siblings on other cores. The first vCPU also has the mainboard. In
- * an image for guests with one vCPU single/siblings.h takes the place of this.
+ * part in what it does with its siblings on this and other cores. The first vCPU also has the
+ * mainboard. In an image for guests with one vCPU single/siblings.h takes the place of this.
  */
 #pragma once
 
 #include "guests/x86/line.h"
 #include "guests/x86/smp/smp.h"
 #include "guests/x86/upcall.h"
+#include "views.h"
 
 /* Returns the frame that the guest reads where it has mapped its local APIC. It has the registers
  * of the virtual one. */
 static inline u32 apic_frame(const struct shadow *shadow, u32 frame)
 {
 	return frame + shadow->apic_distance;
+}
+
+/* Returns what the shadow has of the guest's global bit. A sibling on the same core may have an
+ * entry that this vCPU has flushed, until it follows; so none stays in the TLB when another one
+ * runs. */
+static inline u32 global_entry(const struct x86 *x86)
+{
+	return x86->vcpu->shares ? 0 : VIEWS_GLOBAL;
+}
+
+/* Returns whose shadow gives frames back when the pool is empty. */
+static inline struct x86 *frames_owner(struct x86 *x86)
+{
+	return x86->vcpu->shares ? smp_richest(x86) : x86;
 }
 
 /* Returns whether an interrupt of the 8259s, or of its local APIC, waits for the vCPU that has this

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tells files of core, which know VMs of one core, what is to be done where a guest is on several:
- * each of its CPUs has a VM with one of its vCPUs. The VM of its first CPU stands for the whole,
- * and is loaded, started and stopped as every guest is. The others are its parts (core/part.h). In
- * an image for guests with one vCPU single/whole.h takes the place of this.
+ * each of its vCPUs has a VM of its own on its core. The VM of the first stands for the whole, and
+ * is loaded, started and stopped as every guest is. The others are its parts (core/part.h). In an
+ * image for guests with one vCPU single/whole.h takes the place of this.
  */
 #pragma once
 
@@ -21,8 +21,28 @@ static inline bool vm_is_here(const struct gandalf_guest *guest)
 /* Returns whether the VM, which is this core's, is only a part of its guest. */
 static inline bool vm_is_part(const struct vm *vm)
 {
-	return vm->guest->cpu != core.index;
+	return vm->number != 0;
 }
+
+/* Notes which of its guest's vCPUs a VM is: the first of those that this core has. */
+void part_describe(struct vm *vm);
+/* Describes the VM of the next one that this core has; NULL: there is no other. */
+struct vm *part_next(const struct vm *vm);
+/* How many VMs this core knows: its own, and those that stand for guests of other cores. */
+u32 vm_places(void);
+/* For how long a vCPU keeps the core from others of its priority, in ticks. */
+u32 turn_length(const struct vcpu *vcpu);
+/* Of Linux's vCPUs, of whom `first` comes first: the one for which the VMM works, or that one. */
+struct vcpu *turn_at_work(struct vcpu *first);
+/* Who has the core among vCPUs of one priority, of whom `first` comes first. */
+static inline struct vcpu *turn_holder(struct vcpu *first)
+{
+	return first->shares ? turn_at_work(first) : first;
+}
+
+/* Has the parts of guests on this core follow what has become of their whole, and the whole what
+ * has become of them. The idle vCPU calls it. */
+void parts_settle(void);
 
 /* Has the parts of a guest paused with the whole, or resumed. Interrupts are masked. */
 void whole_pauses(const struct vm *vm, bool paused);

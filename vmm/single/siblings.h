@@ -8,10 +8,21 @@
 
 #include "guests/x86/line.h"
 #include "guests/x86/upcall.h"
+#include "views.h"
 
 static inline u32 apic_frame(UNUSED const struct shadow *shadow, u32 frame)
 {
 	return frame;
+}
+
+static inline u32 global_entry(UNUSED const struct x86 *x86)
+{
+	return VIEWS_GLOBAL;
+}
+
+static inline struct x86 *frames_owner(struct x86 *x86)
+{
+	return x86;
 }
 
 static inline bool interrupt_waits(const struct board *board)

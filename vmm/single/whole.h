@@ -17,6 +17,34 @@ static inline bool vm_is_part(UNUSED const struct vm *vm)
 	return false;
 }
 
+static inline void part_describe(UNUSED struct vm *vm)
+{
+}
+
+static inline struct vm *part_next(UNUSED const struct vm *vm)
+{
+	return NULL;
+}
+
+static inline u32 vm_places(void)
+{
+	return core.vm_count;
+}
+
+static inline u32 turn_length(UNUSED const struct vcpu *vcpu)
+{
+	return time_tsc_khz;
+}
+
+static inline struct vcpu *turn_holder(struct vcpu *first)
+{
+	return first;
+}
+
+static inline void parts_settle(void)
+{
+}
+
 static inline void whole_pauses(UNUSED const struct vm *vm, UNUSED bool paused)
 {
 }

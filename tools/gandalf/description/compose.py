@@ -46,6 +46,10 @@ def _flags(guest: Guest) -> int:
     return strict | (abi()["GUEST_CONTROL"] if guest.control else 0)
 
 
+def _slice(guest: Guest) -> int:
+    return guest.slice_us if isinstance(guest, LinuxGuest) and guest.cpus is not None else 0
+
+
 def _table_flags(machine: Machine) -> int:
     interruptible = abi()["TABLE_INTERRUPTIBLE"] if machine.interruptible else 0
     return interruptible | (0 if machine.cpus_required else abi()["TABLE_CPUS_OPTIONAL"])
@@ -72,6 +76,7 @@ def _table_guest(guest: Guest, loaded: Loaded, region: Region) -> TableGuest:
         cpu=cpus_of(guest)[0],
         vcpu_count=len(cpus_of(guest)),
         vcpu_cpus=tuple(cpus_of(guest)),
+        slice_us=_slice(guest),
         port_ranges=tuple((ports.first, ports.last) for ports in guest.ports),
     )
 

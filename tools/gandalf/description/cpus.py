@@ -4,6 +4,10 @@
 from gandalf.base.abi import abi
 from gandalf.base.toml_lines import Location
 from gandalf.description.description import Guest, LinuxGuest, System
+from gandalf.description.quantities import size_text
+
+# The least that each vCPU on a CPU needs of its pool.
+_POOL_OF_VCPU = 1 << 20
 
 
 def cpus_of(guest: Guest) -> list[int]:
@@ -31,6 +35,10 @@ def check_cpus(system: System) -> None:
                 )  # fmt: skip
         if isinstance(guest, LinuxGuest) and guest.cpus is not None:
             _check_several(system, base, guest, guest.cpus)
+        elif isinstance(guest, LinuxGuest) and "slice_us" in guest.model_fields_set:
+            system.mistake(
+                "`slice_us` is for a guest with `cpus`: remove `slice_us`.", (*base, "slice_us")
+            )
 
 
 def _field(guest: Guest) -> str:
@@ -40,17 +48,19 @@ def _field(guest: Guest) -> str:
 def _check_several(system: System, base: Location, guest: LinuxGuest, cpus: list[int]) -> None:
     """Whether a Linux can have several vCPUs, and these."""
     place = (*base, "cpus")
-    if len(cpus) < 2:
-        system.mistake("`cpus` names two CPUs at least; for one there is `cpu`.", place)
-    twice = sorted({cpu for cpu in cpus if cpus.count(cpu) > 1})
-    if twice:
-        system.mistake(f"`cpus` names CPU {twice[0]} twice; each vCPU has one of its own.", place)
-    if 0 in cpus[1:]:
+    if not 2 <= len(cpus) <= abi()["CPUS_MAXIMUM"]:
+        system.mistake(
+            f"`cpus` has a CPU for each vCPU, two to {abi()['CPUS_MAXIMUM']}; for one there is "
+            "`cpu`.",
+            place,
+        )
+    if cpus and 0 in cpus and cpus[0] != 0:
         system.mistake(
             "`cpus` must begin with CPU 0 if the guest has it, since that CPU decides when the "
             "machine is switched off.",
             place,
         )
+    _check_shared_cpus(system, base, guest, cpus)
     if guest.cpu != 0:
         system.mistake("A guest has `cpu` or `cpus`, not both: remove `cpu`.", place)
     if guest.mode == "dedicated":
@@ -60,13 +70,40 @@ def _check_several(system: System, base: Location, guest: LinuxGuest, cpus: list
         )  # fmt: skip
 
 
+def _check_shared_cpus(system: System, base: Location, guest: LinuxGuest, cpus: list[int]) -> None:
+    """Whether a CPU has room for all vCPUs that are to share it."""
+    most, pool = abi()["GUESTS_MAXIMUM"], system.machine.shadow_pool
+    busiest = max(cpus, key=cpus.count, default=0)
+    count = cpus.count(busiest)
+    if count < 2 and "slice_us" in guest.model_fields_set:
+        system.mistake(
+            "`slice_us` is for vCPUs that share a CPU, and `cpus` names each once: remove "
+            "`slice_us`.",
+            (*base, "slice_us"), (*base, "cpus"),
+        )  # fmt: skip
+    others = len(list(system.located())) - 1
+    if others + count > most:
+        system.mistake(
+            f"CPU {busiest} has {count} vCPUs of {guest.name}, each of which counts as a guest "
+            f"there, and there are {others} other guests: {most} is the most.",
+            (*base, "cpus"),
+        )
+    least = -(-count * _POOL_OF_VCPU // abi()["MEMORY_ALIGNMENT"]) * abi()["MEMORY_ALIGNMENT"]
+    if pool < least:
+        system.mistake(
+            f"CPU {busiest} has {count} vCPUs of {guest.name}, for which `shadow_pool` must be at "
+            f"least {size_text(least)}, not {size_text(pool)}.",
+            (*base, "cpus"), ("machine", "shadow_pool"),
+        )  # fmt: skip
+
+
 def check_sharing(system: System) -> None:
     """Who may be on one CPU with whom."""
     first: dict[int, str] = {}
     for base, guest in system.located():
         if not isinstance(guest, LinuxGuest):
             continue
-        for cpu in set(cpus_of(guest)):
+        for cpu in sorted(set(cpus_of(guest))):
             if cpu in first:
                 system.mistake(
                     f"CPU {cpu} already has a Linux guest, {first[cpu]}; "

@@ -52,6 +52,7 @@ class TableGuest:
     cpu: int = 0
     vcpu_count: int = 1
     vcpu_cpus: tuple[int, ...] = (0,)
+    slice_us: int = 0
     port_ranges: tuple[tuple[int, int], ...] = ()
 
 

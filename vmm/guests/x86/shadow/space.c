@@ -10,6 +10,7 @@
 #include "core/schedule.h"
 #include "guests/x86/x86.h"
 #include "lib/string.h"
+#include "siblings.h"
 #include "views.h"
 
 /* The pool's marks of a directory whose lower three quarters are empty. */
@@ -130,7 +131,7 @@ u32 space_frame_allocate(struct x86 *x86)
 	u32 frame;
 
 	while ((frame = pool_allocate()) == 0)
-		if (!space_evict(x86))
+		if (!space_evict(frames_owner(x86)))
 			return 0;
 	return frame;
 }

@@ -24,5 +24,5 @@ u32 view_entry(struct x86 *x86, u32 entry, bool kernel)
 					 ? apic_frame(shadow, frame) | PTE_PCD
 					 : shadow->nothing);
 	result = view_memory_entry(shadow, entry, entry, false);
-	return kernel && global ? result | VIEWS_GLOBAL : result;
+	return kernel && global ? result | global_entry(x86) : result;
 }

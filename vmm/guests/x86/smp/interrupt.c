@@ -11,6 +11,9 @@
 
 /* The timer expires so often in a millisecond at most, as the virtual 8254 does. */
 #define TIMER_RATE 20u
+/* The vectors by which vCPUs interrupt each other: those of the last word of IRR. */
+#define IPI_VECTORS 32u
+_Static_assert(GANDALF_IPI_FIRST + IPI_VECTORS == 256, "abi/apic.h");
 
 bool smp_interrupt_waits(const struct x86 *x86)
 {
@@ -97,10 +100,28 @@ static u32 hypercall_apic_write(struct vcpu *vcpu)
 }
 HYPERCALL(GANDALF_HYPERCALL_APIC_WRITE, HYPERCALL_OF_LINUX, hypercall_apic_write);
 
-static void interrupt_request(struct x86 *x86, u32 vector)
+/* A sibling of this core needs no message. It goes on at once if its turn comes first. A vCPU that
+ * does not run, or is about to start, takes none. */
+static void sibling_interrupt(struct vm *vm, u32 vectors)
 {
-	local_apic_request(&x86->smp->apic, vector);
-	smp_look(x86);
+	if (vm->state != GANDALF_STATE_RUNNING && vm->state != GANDALF_STATE_PAUSED)
+		return;
+	local_apic_request_ipis(&vm->vcpus->x86->smp->apic, vectors);
+	smp_look(vm->vcpus->x86);
+	vcpu_notify(core.current);
+}
+
+/* The interrupt is on its way already, or its bit is changed and a message tells of it. */
+static void sibling_interrupt_far(const struct gandalf_guest *guest, u32 number, u32 vectors)
+{
+	u32 cpu = guest->vcpu_cpus[number];
+	volatile struct smp_page *own = part_kind_of(core.index, number);
+
+	order_stores();
+	if ((own->ipi_raised ^ smp_page_of(guest, number)->ipi_seen[core.index]) & vectors)
+		return;
+	own->ipi_raised ^= vectors;
+	message_send(cpu, MESSAGE_IPI + number);
 }
 
 static u32 hypercall_ipi(struct vcpu *vcpu)
@@ -109,24 +130,31 @@ static u32 hypercall_ipi(struct vcpu *vcpu)
 	u32 ids = vcpu->frame->ebx, vector = vcpu->frame->ecx;
 	struct x86 *x86 = vcpu->x86;
 
-	if (!x86_has_siblings(x86) || vector - GANDALF_IPI_FIRST >= MESSAGES - MESSAGE_IPI)
+	if (!x86_has_siblings(x86) || vector - GANDALF_IPI_FIRST >= IPI_VECTORS)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	work_end(ipi);
 	for (u32 id = 0; id < guest->vcpu_count; id++)
 		if ((ids >> id & 1) == 0)
 			continue;
-		else if (id == x86->smp->id)
-			interrupt_request(x86, vector);
+		else if (part_vms[id] != NULL)
+			sibling_interrupt(part_vms[id], 1u << (vector - GANDALF_IPI_FIRST));
 		else
-			message_send(guest->vcpu_cpus[id],
-				     MESSAGE_IPI + vector - GANDALF_IPI_FIRST);
+			sibling_interrupt_far(guest, id, 1u << (vector - GANDALF_IPI_FIRST));
 	return 0;
 }
 HYPERCALL(GANDALF_HYPERCALL_IPI, HYPERCALL_OF_LINUX, hypercall_ipi);
 
-static void ipi_serve(UNUSED u32 from, u32 number)
+/* What is requested behind order_stores() is taken by a vCPU that sees all that was written before
+ * the interrupt was sent, also by a sender who has found its bit still on its way. */
+static void ipi_serve(u32 from, u32 number)
 {
-	if (part_vm != NULL && part_vm->state == GANDALF_STATE_RUNNING)
-		interrupt_request(part_vm->vcpus->x86, GANDALF_IPI_FIRST + number);
+	volatile struct smp_page *own = part_kind_of(core.index, number);
+	volatile struct smp_page *senders = part_kind_of(from, number);
+	u32 vectors = senders->ipi_raised ^ own->ipi_seen[from];
+
+	own->ipi_seen[from] ^= vectors;
+	order_stores();
+	if (part_vms[number] != NULL)
+		sibling_interrupt(part_vms[number], vectors);
 }
-MESSAGES_SERVED(MESSAGE_IPI, MESSAGES - MESSAGE_IPI, ipi_serve);
+MESSAGES_SERVED(MESSAGE_IPI, GANDALF_CPUS_MAXIMUM, ipi_serve);

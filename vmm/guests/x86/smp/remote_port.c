@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Has vCPUs without the mainboard reach its ports. Such a vCPU writes what it wants into its core's
- * page and waits; the first vCPU, which alone touches the chips, does it when it is about to go on,
- * wakes up for it if it sleeps, and writes the answer into the page of its own core.
+ * Has vCPUs without the mainboard reach its ports. Such a vCPU writes what it wants into its
+ * page and waits; the first vCPU, which alone touches the chips, does it when it is about to go
+ * on, wakes up for it if it sleeps, and writes the answer into its own page.
  */
 #include "core/work.h"
 #include "guests/x86/board.h"
@@ -13,9 +13,15 @@
 #define REQUEST_OUT 0x80u
 #define REQUEST_SIZE 0x0fu
 
+static void whole_is_asked(void)
+{
+	if (vm_is_alive(part_vms[0]))
+		x86_becomes_due(part_vms[0]->vcpus->x86, SMP_DUE_PORT);
+}
+
 void remote_port_ask(struct x86 *x86, u32 port, u32 size, const u32 *value, u32 length)
 {
-	volatile struct smp_page *page = smp_page_of(core.index);
+	volatile struct smp_page *page = smp_own_page(x86);
 	struct smp *smp = x86->smp;
 	u32 next;
 
@@ -29,24 +35,27 @@ void remote_port_ask(struct x86 *x86, u32 port, u32 size, const u32 *value, u32 
 	smp->asks_in = value == NULL;
 	smp->asks_size = size;
 	smp->asks_length = length;
-	message_send(x86->vm->guest->cpu, MESSAGE_PORT);
 	vcpu_halt(x86->vcpu);
+	if (part_vms[0] != NULL)
+		whole_is_asked();
+	else
+		message_send(x86->vm->guest->cpu, MESSAGE_PORT);
 }
 
 bool remote_port_end(struct x86 *x86)
 {
-	volatile struct smp_page *home = smp_page_of(x86->vm->guest->cpu);
+	volatile struct smp_page *home = smp_page_of(x86->vm->guest, 0);
 	struct smp *smp = x86->smp;
 	u32 mask = smp->asks_size == 4 ? ~0u : (1u << 8 * smp->asks_size) - 1;
 	struct frame *frame = x86->vcpu->frame;
 
-	if (home->answers[core.index].number != smp_page_of(core.index)->port_number)
+	if (home->answers[smp->id].number != smp_own_page(x86)->port_number)
 		return false;
 	/* It was not asleep when it asked, whatever has become due meanwhile. */
 	x86->due &= (u8)~SMP_DUE_ASKS;
 	x86->slept = false;
 	if (smp->asks_in)
-		frame->eax = (frame->eax & ~mask) | (home->answers[core.index].value & mask);
+		frame->eax = (frame->eax & ~mask) | (home->answers[smp->id].value & mask);
 	frame->eip += smp->asks_length;
 	return true;
 }
@@ -57,7 +66,8 @@ bool remote_port_end(struct x86 *x86)
  * A reset of the guest by this access ends this life of it: then nobody waits for the answer. */
 static void port_answer(struct x86 *x86, u32 from)
 {
-	volatile struct smp_page *page = smp_page_of(from), *own = smp_page_of(core.index);
+	volatile struct smp_page *page = smp_page_of(x86->vm->guest, from);
+	volatile struct smp_page *own = smp_own_page(x86);
 	u32 number = page->port_number;
 	u32 request = page->ports[number % 2].request, value = page->ports[number % 2].value;
 
@@ -69,7 +79,10 @@ static void port_answer(struct x86 *x86, u32 from)
 		value = port_read(x86, (u16)(request >> 8), request & REQUEST_SIZE);
 	own->answers[from].value = value;
 	own->answers[from].number = number;
-	message_send(from, MESSAGE_PORT_DONE);
+	if (part_vms[from] != NULL)
+		vcpu_notify(part_vms[from]->vcpus);
+	else
+		message_send(x86->vm->guest->vcpu_cpus[from], MESSAGE_PORT_DONE);
 }
 
 void remote_ports_serve(struct x86 *x86)
@@ -77,21 +90,23 @@ void remote_ports_serve(struct x86 *x86)
 	const struct gandalf_guest *guest = x86->vm->guest;
 
 	for (u32 i = 1; i < guest->vcpu_count && x86->vcpu->state == VCPU_RUNNING; i++) {
-		port_answer(x86, guest->vcpu_cpus[i]);
+		port_answer(x86, i);
 		chips_pause();
 	}
 }
 
 static void port_serve(UNUSED u32 from, UNUSED u32 number)
 {
-	if (part_vm != NULL && !vm_is_part(part_vm) && vm_is_alive(part_vm))
-		x86_becomes_due(part_vm->vcpus->x86, SMP_DUE_PORT);
+	if (part_vms[0] != NULL)
+		whole_is_asked();
 }
 MESSAGES_SERVED(MESSAGE_PORT, 1, port_serve);
 
+/* Only who asks wakes up. Whether it is the one that was answered it sees itself. */
 static void port_done_serve(UNUSED u32 from, UNUSED u32 number)
 {
-	if (part_vm != NULL)
-		vcpu_notify(part_vm->vcpus);
+	for (u32 i = 1; i < GANDALF_CPUS_MAXIMUM; i++)
+		if (part_vms[i] != NULL && (part_vms[i]->vcpus->x86->due & SMP_DUE_ASKS) != 0)
+			vcpu_notify(part_vms[i]->vcpus);
 }
 MESSAGES_SERVED(MESSAGE_PORT_DONE, 1, port_done_serve);

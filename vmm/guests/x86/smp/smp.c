@@ -18,8 +18,8 @@
 /* Bits of IA32_APIC_BASE (SDM vol. 3, section 10.4.4). */
 enum { APIC_BASE_FIRST = 0x100, APIC_BASE_ENABLED = 0x800 };
 
-/* A core has at most one Linux. */
-OF_CORE static struct smp the_smp;
+/* Of the vCPUs of this core's Linux, by their numbers. */
+OF_CORE static struct smp smps[GANDALF_CPUS_MAXIMUM];
 
 bool smp_due(struct x86 *x86, u8 due)
 {
@@ -70,13 +70,8 @@ bool smp_hold(struct x86 *x86)
 /* What siblings asked for in the last life is done with. */
 static void requests_forget(const struct gandalf_guest *guest)
 {
-	volatile struct smp_page *own = smp_page_of(core.index);
-
-	for (u32 i = 1; i < guest->vcpu_count; i++) {
-		u32 cpu = guest->vcpu_cpus[i];
-
-		own->answers[cpu].number = smp_page_of(cpu)->port_number;
-	}
+	for (u32 i = 1; i < guest->vcpu_count; i++)
+		smp_page_of(guest, 0)->answers[i].number = smp_page_of(guest, i)->port_number;
 }
 
 void smp_start(struct x86 *x86)
@@ -98,16 +93,36 @@ void smp_stop(struct x86 *x86)
 		whole_ends(x86->vm);
 }
 
+static u32 spaces_count(const struct shadow *shadow)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < shadow->space_limit; i++)
+		count += space_at(shadow, i)->directory != 0;
+	return count;
+}
+
+struct x86 *smp_richest(struct x86 *x86)
+{
+	struct x86 *richest = x86;
+
+	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
+		if (part_vms[i] != NULL && spaces_count(&smps[i].x86->shadow) >
+						   spaces_count(&richest->shadow))
+			richest = smps[i].x86;
+	return richest;
+}
+
 static u32 hypercall_start_cpu(struct vcpu *vcpu)
 {
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	u32 id = vcpu->frame->ebx, entry = vcpu->frame->ecx;
 
-	if (id == 0 || id >= guest->vcpu_count || entry >= guest->memory_size ||
-	    guest->vcpu_cpus[id] == core.index)
+	if (!x86_has_siblings(vcpu->x86) || id == 0 || id >= guest->vcpu_count ||
+	    entry >= guest->memory_size || id == vcpu->x86->smp->id)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	work_end(start_cpu);
-	part_start(vcpu->vm, guest->vcpu_cpus[id], entry);
+	part_start(vcpu->vm, id, entry);
 	return 0;
 }
 HYPERCALL(GANDALF_HYPERCALL_START_CPU, HYPERCALL_OF_LINUX, hypercall_start_cpu);
@@ -120,25 +135,24 @@ static const struct guest_kind part_kind = {
 
 MUST_CHECK static bool smp_create(struct vm *vm)
 {
-	const struct gandalf_guest *guest = vm->guest;
+	struct smp *smp = &smps[vm->number];
 	struct x86 *x86;
 
 	if (!linux_create(vm))
 		return false;
 	x86 = vm->vcpus->x86;
-	while (guest->vcpu_cpus[the_smp.id] != core.index)
-		the_smp.id++;
-	the_smp.x86 = x86;
+	smp->id = vm->number;
+	smp->x86 = x86;
+	smp->registers = pool_allocate();
 	x86->siblings = true;
-	x86->smp = &the_smp;
+	x86->smp = smp;
 	x86->shadow.apic = GANDALF_APIC_BASE | APIC_BASE_ENABLED |
-			   (smp_is_first(&the_smp) ? APIC_BASE_FIRST : 0);
-	the_smp.registers = pool_allocate();
-	x86->shadow.apic_distance = the_smp.registers - GANDALF_APIC_BASE;
-	part_vm = vm;
+			   (smp_is_first(smp) ? APIC_BASE_FIRST : 0);
+	x86->shadow.apic_distance = smp->registers - GANDALF_APIC_BASE;
+	part_vms[vm->number] = vm;
 	if (vm_is_part(vm))
 		vm->kind = &part_kind;
-	return the_smp.registers != 0;
+	return smp->registers != 0;
 }
 
 static const struct guest_kind smp_kind = {

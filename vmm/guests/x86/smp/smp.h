@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Linux with several vCPUs. Each is on a core of its own, whose instance of the VMM runs it as it
- * would run the one vCPU of another Linux: with shadow page tables, a shared page and an interrupt
- * flag of its own. What makes them one machine is the guest's memory and what is here: a local APIC
- * for each, interrupts between them, flushes that the shadows of all follow, and the mainboard,
+ * A Linux with several vCPUs. The instance of the VMM on each one's core runs it as it would run
+ * the one vCPU of another Linux: with shadow page tables, a shared page and an interrupt flag of
+ * its own. What makes them one machine is the guest's memory and what is here: a local APIC for
+ * each, interrupts between them, flushes that the shadows of all follow, and the mainboard,
  * which the first has and the others ask for their ports.
  */
 #pragma once
@@ -13,7 +13,7 @@
 #include "device/local_apic.h"
 #include "guests/x86/x86.h"
 
-/* Flushes that a core's log holds. A vCPU that is further behind forgets all of its shadow. */
+/* Flushes that a vCPU's log holds. A vCPU that is further behind forgets all of its shadow. */
 #define FLUSH_LOG 64u
 
 /* Bits of x86->due beside those of the mainboard (guests/x86/board.h). */
@@ -28,7 +28,8 @@ struct flush {
 	u32 directory, start, end; /* as in GANDALF_HYPERCALL_FLUSH */
 };
 
-/* In the page of each core (core/part.h): what its vCPU says to its siblings. */
+/* What a core says of a vCPU (core/part.h). Of one that is its own: what that says to its siblings;
+ * of one that is another core's: nothing but ipi_raised. */
 struct smp_page {
 	u32 flush_count;   /* of flushes ever; the last FLUSH_LOG are in the log */
 	struct flush flushes[FLUSH_LOG];
@@ -39,14 +40,18 @@ struct smp_page {
 	struct {
 		u32 request, value;
 	} ports[2];
-	/* The first vCPU's answers, by the core that has asked: the number of the last one, and the
-	 * value of an IN. */
+	/* The first vCPU's answers, by who has asked: the number of the last one, and the value of
+	 * an IN. */
 	struct {
 		u32 number, value;
 	} answers[GANDALF_CPUS_MAXIMUM];
+	/* Interrupts by vCPUs of this core for that one, a bit for each vector from
+	 * GANDALF_IPI_FIRST on, which are on their way while ipi_seen, which is that vCPU's core's,
+	 * differs for this core: as core/message.h does it for messages. */
+	u32 ipi_raised, ipi_seen[GANDALF_CPUS_MAXIMUM];
 };
 
-_Static_assert(sizeof(struct smp_page) <= PART_PAGE_OF_KIND, "core/part.h");
+_Static_assert(sizeof(struct smp_page) <= PART_OF_KIND, "core/part.h");
 
 struct smp {
 	struct local_apic apic;
@@ -57,12 +62,17 @@ struct smp {
 	bool asks_in;           /* what it asks for is an IN, */
 	u32 asks_size;          /* of so many bytes, */
 	u32 asks_length;        /* by an instruction of so many bytes */
-	u32 followed[GANDALF_CPUS_MAXIMUM]; /* how many flushes of each core it has followed */
+	u32 followed[GANDALF_CPUS_MAXIMUM]; /* how many flushes of each vCPU it has followed */
 };
 
-static inline volatile struct smp_page *smp_page_of(u32 core_index)
+static inline volatile struct smp_page *smp_page_of(const struct gandalf_guest *guest, u32 number)
 {
-	return (volatile struct smp_page *)part_page_of(core_index)->of_kind;
+	return part_kind_of(guest->vcpu_cpus[number], number);
+}
+
+static inline volatile struct smp_page *smp_own_page(const struct x86 *x86)
+{
+	return smp_page_of(x86->vm->guest, x86->smp->id);
 }
 
 /* Whether it is of the guest's first vCPU, which has the mainboard. */
@@ -101,3 +111,6 @@ void smp_park(struct x86 *x86);
 bool smp_hold(struct x86 *x86);
 void smp_start(struct x86 *x86);
 void smp_stop(struct x86 *x86);
+/* Whose shadow is to give frames back when the pool of the core is empty: that of the sibling here
+ * which has most spaces. */
+struct x86 *smp_richest(struct x86 *x86);

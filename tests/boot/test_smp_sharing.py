@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Linux with more vCPUs than CPUs: those of a CPU take turns, and the RTOS there comes first.
+
+In QEMU two CPUs are two threads of the host: what is tested there is what happens, and not when. A
+machine with one CPU has a deterministic clock, so turns are compared there.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gandalf.base.paths import ROOT
+from gandalf.build.profile import find_profile
+
+from .systems import FEW_INSTRUCTIONS, PATIENCE, Boot, rtos_guest
+from .test_cores import beats, describe_cores
+from .test_smp import LOAD, online, smp
+
+VCPUS = range(4)
+
+
+def describe_sharing(name: str, cpus: list[int], more: str = "") -> Path:
+    """Describe a Linux with a vCPU on each of `cpus`, and an RTOS beside the first."""
+    guests = (smp(cpus, more), rtos_guest("heartbeat", "beat"))
+    return describe_cores(name, max(cpus) + 1, *guests)
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[Boot]:
+    with Boot.start(describe_sharing("sharing", [0, 0, 1, 1], "control = true")) as started:
+        started.wait_for_shell()
+        yield started
+
+
+def test_linux_finds_all(machine: Boot) -> None:
+    assert machine.built.vmm == find_profile("smp").image
+    assert online(machine) == "0-3"
+
+
+@pytest.mark.parametrize("vcpu", VCPUS)
+def test_each_works(machine: Boot, vcpu: int) -> None:
+    """Ports are the first vCPU's, which may be on the same CPU: the clock, and the console."""
+    line = f"taskset -c {vcpu} cut -d' ' -f39 /proc/self/stat"
+    assert machine.shell(line).strip() == str(vcpu)
+    assert "400 tasks" in machine.shell(f"taskset -c {vcpu} hackbench -l 2")
+    assert "2024" in machine.shell(f"taskset -c {vcpu} hwclock -r")
+
+
+def test_all_work_at_once(machine: Boot) -> None:
+    machine.hackbench()
+    assert "successful run" in machine.shell(LOAD)
+    machine.kernel_is_sane()
+    beats(machine, "beat")
+
+
+@pytest.mark.parametrize("vcpu", VCPUS[1:])
+def test_a_vcpu_is_taken_away_and_comes_back(machine: Boot, vcpu: int) -> None:
+    place = f"/sys/devices/system/cpu/cpu{vcpu}/online"
+    machine.shell(f"echo 0 > {place}")
+    assert "400 tasks" in machine.shell("hackbench -l 2")
+    machine.shell(f"echo 1 > {place}")
+    assert online(machine) == "0-3"
+    assert "400 tasks" in machine.shell(f"taskset -c {vcpu} hackbench -l 2")
+    machine.kernel_is_sane()
+
+
+def test_clocks_agree(machine: Boot) -> None:
+    """Time that vCPUs read in turn does not go back."""
+    line = (
+        "p=0; for i in $(seq 100); do n=$(taskset -c $((i % 4)) cut -d' ' -f1 /proc/uptime | "
+        "tr -d .); [ $n -ge $p ] || echo back; p=$n; done"
+    )
+    assert machine.shell(line) == ""
+
+
+def test_all_of_it_is_paused(machine: Boot) -> None:
+    for _ in range(20):  # it is refused while the VMM works for Linux
+        machine.vmm("pause linux", r"pause linux\n")
+        if machine.vmm("status", r"^linux: (\w+), ")[1] == "paused":
+            break
+    machine.vmm("status", r"^linux: paused, ")
+    beats(machine, "beat")
+    machine.vmm("resume linux", r"resume linux\n")
+    for vcpu in VCPUS:
+        assert machine.shell(f"taskset -c {vcpu} echo works") == "works\n"
+
+
+def test_the_console_of_the_vmm_restarts_it(machine: Boot) -> None:
+    machine.vmm("restart linux", r"^guest linux stopped: by command\n")
+    machine.select("linux")
+    machine.wait_for_shell()
+    assert online(machine) == "0-3"
+
+
+@pytest.mark.parametrize("vcpu", [0, 1, 3])
+@pytest.mark.parametrize("end", ["reboot -f", "sh -c 'echo c > /proc/sysrq-trigger'"])
+def test_it_restarts_by_any(machine: Boot, vcpu: int, end: str) -> None:
+    """Others compute for ever then, also one of the same CPU."""
+    machine.skip("vmm")
+    machine.send(
+        "linux",
+        f"(while :; do :; done) & (while :; do :; done) & taskset -c {vcpu} {end}\n",
+    )
+    machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
+    machine.wait_for_shell()
+    assert online(machine) == "0-3"
+    beats(machine, "beat")
+
+
+def test_it_switches_itself_off(machine: Boot) -> None:
+    machine.skip("vmm")
+    machine.send("linux", "poweroff -f\n")
+    machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
+    beats(machine, "beat")
+
+
+def missed_beats(machine: Boot) -> set[str]:
+    told = re.findall(r"^beats=\d+ missed=(\d+)$", machine.text("beat"), re.MULTILINE)
+    assert told
+    return set(told)
+
+
+def test_turns_are_fair() -> None:
+    """On one CPU, with the clock that counts instructions: two loops do the same in a second."""
+    loop = "trap 'echo \\$n > /tmp/\\$0; exit' TERM; n=0; while :; do n=\\$((n + 1)); done"
+    with Boot.start(describe_sharing("sharing-one", [0, 0], "slice_us = 2000")) as started:
+        started.wait_for_shell()
+        counts = started.shell(
+            f'taskset -c 0 sh -c "{loop}" a & taskset -c 1 sh -c "{loop}" b & sleep 1; '
+            "kill %1 %2; wait; cat /tmp/a /tmp/b"
+        ).split()
+        first, second = map(int, counts[-2:])
+        assert 0.4 <= first / (first + second) <= 0.6, counts
+        started.kernel_is_sane()
+        assert missed_beats(started) == {"0"}
+
+
+def test_the_shipped_system() -> None:
+    with Boot.start(ROOT / "systems" / "smp-shared-cores.toml") as started:
+        started.wait_for_shell()
+        assert online(started) == "0-3"
+        started.expect("rtos", r"^activations=", PATIENCE)
+
+
+def test_no_beat_is_missed_in_bochs() -> None:
+    """Whatever vCPUs of its CPU do to each other, the RTOS has it when it needs it."""
+    description = describe_sharing("sharing-bochs", [0, 0, 1, 1])
+    with Boot.start(description, emulator="bochs", ips=FEW_INSTRUCTIONS) as started:
+        started.wait_for_shell()
+        assert online(started) == "0-3"
+        for vcpu in VCPUS:
+            assert "400 tasks" in started.shell(f"taskset -c {vcpu} hackbench -l 1")
+        started.kernel_is_sane()
+        assert missed_beats(started) == {"0"}

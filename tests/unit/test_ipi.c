@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interrupts between the vCPUs of a Linux: within a core at once, and to another core by a bit that
+ * is on its way until that core has seen it.
+ */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fake/quiet_processor.h"
+
+#include "core/hypercall.h"
+#include "guests/x86/board.h"
+#include "guests/x86/smp/smp.h"
+
+#define HOME 2u
+#define FAR 0u
+#define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
+#define VCPUS 4u
+#define VECTOR 0xfdu
+
+u32 time_tsc_khz = 1000000, pool_distance;
+struct core core;
+struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
+
+/* vCPUs 0 and 1 are on one core, 2 and 3 on another. */
+static const struct gandalf_guest guest = {
+	.kind = GANDALF_KIND_LINUX_SMP, .cpu = HOME, .vcpu_count = VCPUS,
+	.vcpu_cpus = { HOME, HOME, FAR, FAR },
+};
+static struct frame frame;
+static struct vm vms_made[VCPUS];
+static struct smp smps[VCPUS];
+static struct x86 x86s[VCPUS];
+static struct vcpu vcpus_made[VCPUS];
+static u32 sent[MESSAGES], requested[VCPUS];
+
+void message_send(u32 to, u32 message)
+{
+	assert_int_equal(to, core.index == HOME ? FAR : HOME);
+	sent[message]++;
+}
+
+void local_apic_request_ipis(struct local_apic *apic, u32 vectors)
+{
+	for (u32 i = 0; i < VCPUS; i++)
+		requested[i] |= apic == &smps[i].apic ? vectors : 0;
+}
+
+int local_apic_pending(const struct local_apic *apic)
+{
+	for (u32 i = 0; i < VCPUS; i++)
+		if (apic == &smps[i].apic)
+			return requested[i] != 0 ? (int)VECTOR : -1;
+	return -1;
+}
+
+/* The rest of the file under test is not called here. */
+u32 local_apic_acknowledge(struct local_apic *apic)
+{
+	(void)apic;
+	fail();
+	return 0;
+}
+
+bool local_apic_takes_external(const struct local_apic *apic)
+{
+	(void)apic;
+	return false;
+}
+
+u64 local_apic_deadline(const struct local_apic *apic)
+{
+	(void)apic;
+	fail();
+	return 0;
+}
+
+bool local_apic_expire(struct local_apic *apic, u64 now)
+{
+	(void)apic;
+	(void)now;
+	fail();
+	return false;
+}
+
+void local_apic_reset(struct local_apic *apic, u32 *page, u32 id, bool first)
+{
+	(void)apic;
+	(void)page;
+	(void)id;
+	(void)first;
+	fail();
+}
+
+bool local_apic_write(struct local_apic *apic, u32 offset, u32 value, u64 now)
+{
+	(void)apic;
+	(void)offset;
+	(void)value;
+	(void)now;
+	fail();
+	return false;
+}
+
+int pic_pending(const struct pic_pair *pic)
+{
+	(void)pic;
+	return -1;
+}
+
+int pic_acknowledge(struct pic_pair *pic)
+{
+	(void)pic;
+	fail();
+	return -1;
+}
+
+void chips_pause(void)
+{
+}
+
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
+{
+	(void)deadline;
+	(void)expire;
+	(void)priority;
+}
+
+void deadline_set(struct deadline *deadline, u64 time)
+{
+	(void)deadline;
+	(void)time;
+}
+
+void processor_sleep(void)
+{
+	fail();
+}
+
+/* The turn of a vCPU, on its core. */
+static void turn_of(u32 number)
+{
+	core.index = guest.vcpu_cpus[number];
+	core.current = &vcpus_made[number];
+	for (u32 i = 0; i < VCPUS; i++)
+		part_vms[i] = guest.vcpu_cpus[i] == core.index ? &vms_made[i] : NULL;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
+	memset(sent, 0, sizeof(sent));
+	memset(requested, 0, sizeof(requested));
+	for (u32 i = 0; i < VCPUS; i++) {
+		vms_made[i] = (struct vm){ .guest = &guest, .vcpus = &vcpus_made[i],
+					   .state = GANDALF_STATE_RUNNING };
+		vcpus_made[i] = (struct vcpu){ .vm = &vms_made[i], .x86 = &x86s[i],
+					       .state = VCPU_RUNNING, .frame = &frame };
+		smps[i] = (struct smp){ .id = i, .x86 = &x86s[i] };
+		x86s[i] = (struct x86){ .vm = &vms_made[i], .vcpu = &vcpus_made[i],
+					.smp = &smps[i], .siblings = true };
+	}
+	turn_of(0);
+	return 0;
+}
+
+/* The hypercall of the vCPU whose turn it is. */
+static u32 interrupt(u32 ids, u32 vector)
+{
+	const struct hypercall *const *at;
+
+	frame.ebx = ids;
+	frame.ecx = vector;
+	for (at = UNITS_FIRST(hypercalls); at < UNITS_END(hypercalls); at++)
+		if ((*at)->number == GANDALF_HYPERCALL_IPI)
+			return (*at)->function(core.current);
+	fail();
+	return 0;
+}
+
+/* Serves a message to the core of the vCPU whose turn it is. */
+static void serve(u32 from, u32 message)
+{
+	const struct message_range *const *at;
+
+	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
+		if (message - (*at)->first < (*at)->count)
+			(*at)->serve(from, message - (*at)->first);
+}
+
+static void one_of_the_same_core_needs_no_message(void **state)
+{
+	(void)state;
+	vcpus_made[1].state = VCPU_HALTED;
+	assert_int_equal(interrupt(1 << 1, VECTOR), 0);
+	assert_int_equal(requested[1], 1u << (VECTOR - GANDALF_IPI_FIRST));
+	assert_true(vcpu_is_notified(&vcpus_made[1]));
+	/* The scheduler looks who comes first. */
+	assert_true(vcpu_is_notified(&vcpus_made[0]));
+	assert_int_equal(sent[MESSAGE_IPI + 1], 0);
+}
+
+static void one_of_another_core_gets_one(void **state)
+{
+	(void)state;
+	assert_int_equal(interrupt(1 << 2, VECTOR), 0);
+	assert_int_equal(sent[MESSAGE_IPI + 2], 1);
+	turn_of(3);
+	serve(HOME, MESSAGE_IPI + 2);
+	assert_int_equal(requested[2], 1u << (VECTOR - GANDALF_IPI_FIRST));
+	assert_int_equal(requested[3], 0);
+	/* It has been seen: what comes without one is nothing. */
+	requested[2] = 0;
+	serve(HOME, MESSAGE_IPI + 2);
+	assert_int_equal(requested[2], 0);
+}
+
+static void all_at_once(void **state)
+{
+	(void)state;
+	assert_int_equal(interrupt(0xf, 255), 0);
+	assert_int_equal(requested[0], 1u << 31);
+	assert_int_equal(requested[1], 1u << 31);
+	assert_int_equal(sent[MESSAGE_IPI + 2], 1);
+	assert_int_equal(sent[MESSAGE_IPI + 3], 1);
+}
+
+/* One on its way stands for the next; another vector has a bit of its own. */
+static void one_on_its_way_stands_for_the_next(void **state)
+{
+	(void)state;
+	assert_int_equal(interrupt(1 << 2, VECTOR), 0);
+	assert_int_equal(interrupt(1 << 2, VECTOR), 0);
+	assert_int_equal(sent[MESSAGE_IPI + 2], 1);
+	assert_int_equal(interrupt(1 << 2, VECTOR + 1), 0);
+	assert_int_equal(sent[MESSAGE_IPI + 2], 2);
+	turn_of(2);
+	serve(HOME, MESSAGE_IPI + 2);
+	assert_int_equal(requested[2], 3u << (VECTOR - GANDALF_IPI_FIRST));
+	requested[2] = 0;
+	turn_of(1); /* both vCPUs of a core have the same bits there */
+	assert_int_equal(interrupt(1 << 2, VECTOR), 0);
+	assert_int_equal(sent[MESSAGE_IPI + 2], 3);
+	turn_of(2);
+	serve(HOME, MESSAGE_IPI + 2);
+	assert_int_equal(requested[2], 1u << (VECTOR - GANDALF_IPI_FIRST));
+}
+
+static void only_who_runs_or_is_paused_takes_one(void **state)
+{
+	(void)state;
+	vms_made[1].state = GANDALF_STATE_STARTING;
+	assert_int_equal(interrupt(1 << 1, VECTOR), 0);
+	vms_made[1].state = GANDALF_STATE_OFF;
+	assert_int_equal(interrupt(1 << 1, VECTOR), 0);
+	assert_int_equal(requested[1], 0);
+	vms_made[1].state = GANDALF_STATE_PAUSED;
+	assert_int_equal(interrupt(1 << 1, VECTOR), 0);
+	assert_int_equal(requested[1], 1u << (VECTOR - GANDALF_IPI_FIRST));
+}
+
+static void others_than_those_vectors_are_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(interrupt(1 << 1, GANDALF_IPI_FIRST - 1), (u32)GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(interrupt(1 << 1, 256), (u32)GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(interrupt(1 << 1, UINT32_MAX), (u32)GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(interrupt(~0xfu, VECTOR), 0); /* vCPUs that it has not */
+	assert_int_equal(requested[0] | requested[1], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup(name, start)
+		TEST(one_of_the_same_core_needs_no_message),
+		TEST(one_of_another_core_gets_one),
+		TEST(all_at_once),
+		TEST(one_on_its_way_stands_for_the_next),
+		TEST(only_who_runs_or_is_paused_takes_one),
+		TEST(others_than_those_vectors_are_refused),
+	};
+
+	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return 1;
+	return RUN_TESTS(tests);
+}

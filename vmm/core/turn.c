@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns of vCPUs of one Linux that share a core: how long they are, and why one may be longer. In
+ * an image for guests with one vCPU single/whole.h has the same for RTOSes alone.
+ */
+#include "lib/math.h"
+#include "whole.h"
+
+/* RTOSes take turns of a millisecond. */
+u32 turn_length(const struct vcpu *vcpu)
+{
+	if (vcpu->priority != 0)
+		return time_tsc_khz;
+	return (u32)divide_u64((u64)time_tsc_khz * vcpu->vm->guest->slice_us, 1000, NULL);
+}
+
+/* What the VMM has half done for a vCPU must not be seen by its work for another one: the pool and
+ * the windows of memory.c. So the end of a turn waits for the end of the work. */
+struct vcpu *turn_at_work(struct vcpu *first)
+{
+	for (u32 i = 0; i < core.vcpu_count && first->priority == 0; i++)
+		if (vcpus[i].priority == 0 && vcpus[i].working && vcpus[i].state == VCPU_RUNNING)
+			return &vcpus[i];
+	return first;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a VM keeps of the vCPU that it is, of those that its guest has (core/part.h). In an image
+ * for guests with one vCPU single/vm_part.h takes the place of this.
+ */
+#pragma once
+
+#include "lib/types.h"
+
+/* Pages of each core for what guests with several vCPUs say to each other: struct part_page, and
+ * what the guest's kind says of each vCPU. */
+#define PART_PAGES 3u
+
+struct vm_part {
+	u32 number;        /* of the vCPU, by its place in the guest's description. One that this
+			    * core does not have: GANDALF_CPUS_MAXIMUM */
+	u32 own_life;      /* the life of the guest in which it was started */
+	bool start_wanted; /* it is to be started in that life, there, as soon as it is down */
+	u32 wanted_life, wanted_entry;
+};
