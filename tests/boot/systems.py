@@ -25,7 +25,7 @@ from gandalf.build.symbols import variable_address
 from gandalf.console.console import CTRL_A
 from gandalf.measure.measure import SHELL_PROMPT
 from gandalf.run import emulator as emulators
-from gandalf.run.machine import Machine
+from gandalf.run.machine import Machine, MachineError
 from gandalf.run.options import options_for
 
 PROMPT = SHELL_PROMPT
@@ -35,6 +35,8 @@ PROMPT = SHELL_PROMPT
 FEW_INSTRUCTIONS = 100_000_000
 # For a whole boot or a heavy workload while the other CPU compiles something.
 PATIENCE = 200
+# How often a command may find the VMM at work for its guest.
+_REFUSALS = 50
 HACKBENCH = "hackbench -g 2 -l 20"
 DEFAULT = ROOT / "systems" / "default.toml"
 FOUR, TWO_LEVEL = "four", "two-level"
@@ -256,11 +258,17 @@ class Boot(Machine):
     ) -> re.Match[str]:
         """Type a command on the VMM's console and wait for what it prints.
 
-        busy: an RTOS never halts, so that the answer comes with the next line.
+        It is typed again while it is refused because the VMM works for the guest. busy: an RTOS
+        never halts, so that the answer comes with the next line.
         """
-        self.skip("vmm")
-        self.send("vmm", line + "\n" * (1 + busy))
-        return self.expect("vmm", answer, timeout)
+        refused = r"(?P<refused>^guest \S+ is busy; try again\n)"
+        for _ in range(_REFUSALS):
+            self.skip("vmm")
+            self.send("vmm", line + "\n" * (1 + busy))
+            match = self.expect("vmm", rf"(?:{answer})|{refused}", timeout)
+            if not match["refused"]:
+                return match
+        raise MachineError(f"`{line}` was refused {_REFUSALS} times.\n{self.report()}")
 
     def counters(self, name: str = "linux", *, busy: bool = False) -> Counter[str]:
         """Return the VMM's counters of a guest, by name (abi/control.h); busy: as for vmm()."""
