@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import pexpect
 import pytest
@@ -17,8 +18,8 @@ import pytest
 from gandalf.base.paths import UserError
 from gandalf.build.build import Built
 from gandalf.description.check import check
-from gandalf.run.emulator import Options, qemu_command
-from gandalf.run.machine import Machine, MachineError
+from gandalf.run.emulator import Emulator, Options, qemu_command
+from gandalf.run.machine import Machine, MachineError, Patience
 from gandalf.run.options import options_for
 
 # Seconds of the host, for hangs only.
@@ -106,6 +107,44 @@ def test_waiting_in_vain_shows_the_consoles(system: Path) -> None:
         machine.send("alpha", "q")
         with pytest.raises(MachineError, match="machine ended before"):
             machine.expect("alpha", "never", timeout=LONG)
+
+
+class Asleep:
+    """In place of an emulator: its process computes, or sleeps."""
+
+    def __init__(self) -> None:
+        self.computed = self.waited = 0.0
+
+    def cpu_time(self) -> float:
+        return self.computed
+
+    def waiting_time(self) -> float:
+        return self.waited
+
+
+@pytest.mark.parametrize(
+    ("computes", "waits", "seconds"), [(1, 0, 11), (0, 0, 11), (0.5, 0.5, 21), (0, 1, 201)]
+)
+def test_how_long_it_is_waited(
+    monkeypatch: pytest.MonkeyPatch, computes: float, waits: float, seconds: int
+) -> None:
+    """An emulator that sleeps has no more time than one that computes; one without a CPU has."""
+    clock, emulator = [0.0], Asleep()
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    patience = Patience(cast(Emulator, emulator), 10)
+    while not patience.is_over():
+        clock[0] += 1
+        emulator.computed += computes
+        emulator.waited += waits
+    assert clock[0] == seconds
+
+
+def test_a_host_that_stood_still_used_no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    patience = Patience(cast(Emulator, Asleep()), 10)
+    clock[0] = 100
+    assert not patience.is_over()
 
 
 def test_a_reset_is_not_a_clean_end(system: Path) -> None:

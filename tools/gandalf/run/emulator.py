@@ -157,6 +157,14 @@ class Emulator(ABC):
         user, system = status.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
+    def waiting_time(self) -> float:
+        """Return the seconds that the emulator's threads could have run, but had no CPU."""
+        total = 0
+        for statistics in Path("/proc").glob(f"{self.process()}/task/*/schedstat"):
+            with contextlib.suppress(OSError):  # the thread has ended meanwhile
+                total += int(statistics.read_text().split()[1])
+        return total / 1e9
+
     @abstractmethod
     def alive(self) -> bool:
         """Tell whether the machine still runs."""

@@ -8,8 +8,8 @@
 A thread reads the serial port all the time, so that the machine never waits for
 the test. QEMU runs only while a test waits for something: an idle machine without
 a real clock would take a whole CPU of the host from its neighbours. Timeouts are
-for hangs only: they are seconds of a CPU that the emulator has had, so that a busy host does
-not use them up, or many times as many of the host's clock.
+for hangs only: they are seconds of a CPU that the emulator has had, or seconds in which it
+has slept, so that a busy host does not use them up; or many times as many of the host's clock.
 """
 
 import codecs
@@ -34,6 +34,8 @@ from gandalf.run.options import options_for
 _SHOWN_LINES = 15
 # How much longer than its timeout something may take by the host's clock.
 _SLOWNESS = 20
+# Seconds of sleep that count between two looks at the emulator, which are a second apart.
+_LOOKED = 2
 _NOTICE = b" has the keyboard]\r\n"
 
 
@@ -64,16 +66,36 @@ class _Console:
 
 
 class Patience:
-    """Tells when a machine has had more time than it may take."""
+    """Tells when a machine has had more time than it may take: computing, or asleep.
+
+    It is asked often. How long the emulator has slept is seen from one second to the next.
+    """
 
     def __init__(self, emulator: emulators.Emulator, seconds: float) -> None:
         self._emulator, self._seconds = emulator, seconds
         self._cpu_time = emulator.cpu_time()
         self._end = time.monotonic() + _SLOWNESS * seconds
+        self._asleep = 0.0
+        self._looked = self._look()
+
+    def _look(self) -> tuple[float, float]:
+        """Return the time now, and how much of all time the emulator has not been asleep."""
+        awake = self._emulator.cpu_time() + self._emulator.waiting_time()
+        return time.monotonic(), awake
+
+    def _slept(self) -> float:
+        """Return for how long the emulator has had nothing to do, though it might have run."""
+        if time.monotonic() - self._looked[0] >= 1:
+            (before, awake), self._looked = self._looked, self._look()
+            asleep = self._looked[0] - before - (self._looked[1] - awake)
+            # If nobody looked for long, the host may have stood still.
+            self._asleep += min(max(asleep, 0), _LOOKED)
+        return self._asleep
 
     def is_over(self) -> bool:
         used = self._emulator.cpu_time() - self._cpu_time
-        return used > self._seconds or time.monotonic() > self._end
+        over = used > self._seconds or self._slept() > self._seconds
+        return over or time.monotonic() > self._end
 
 
 class Machine:
