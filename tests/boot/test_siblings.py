@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hostile kernel with two vCPUs on two cores, which attack at once, and RTOSes beside it.
+"""A hostile kernel with two vCPUs, on two cores or on one, which attack at once, beside RTOSes.
 
 What it tries, and that each attempt was made and had the answer it must have, is checked by
 guest/tests/pc/siblings.c itself.
@@ -7,6 +7,8 @@ guest/tests/pc/siblings.c itself.
 
 import re
 from pathlib import Path
+
+import pytest
 
 from .systems import DEMO, PATIENCE, Boot, rtos_guest
 from .test_cores import describe_cores, on
@@ -20,19 +22,20 @@ def demo(name: str, cpu: int) -> str:
     return on(cpu, DEMO.replace('"rtos"', f'"{name}"', 1))
 
 
-def system(name: str) -> Path:
-    """Describe the attacker on CPUs 0 and 1, a victim beside it, another one on CPU 2, and a guest
+def system(name: str, cpus: list[int]) -> Path:
+    """Describe the attacker on these CPUs, a victim beside it, another one on CPU 2, and a guest
     that the attacker manages."""
-    attacker = pc("pc-siblings").replace("[[guest]]\n", "[[guest]]\ncpus = [0, 1]\n", 1)
+    attacker = pc("pc-siblings").replace("[[guest]]\n", f"[[guest]]\ncpus = {cpus}\n", 1)
     return describe_cores(
         name, 3, attacker + "\ncontrol = true\n", demo("beside", 0), demo("away", 2),
         on(2, rtos_guest("heartbeat", "managed", priority=5)),
     )  # fmt: skip
 
 
-def test_what_two_cores_try_at_once_harms_nobody() -> None:
-    """In QEMU the cores are threads of the host."""
-    with Boot.start(system("siblings")) as machine:
+@pytest.mark.parametrize("cpus", [[0, 1], [0, 0]], ids=["two-cores", "one-core"])
+def test_what_two_vcpus_try_at_once_harms_nobody(cpus: list[int]) -> None:
+    """In QEMU the cores are threads of the host. On one core the vCPUs take turns."""
+    with Boot.start(system(f"siblings-{cpus[1]}", cpus)) as machine:
         machine.expect("linux", r"^(?:PASS|FAIL) pc-siblings.*\n", PATIENCE)
         text = machine.text("linux")
         assert "not ok" not in text, text

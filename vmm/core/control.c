@@ -222,7 +222,7 @@ static u32 hypercall_control(struct vcpu *vcpu)
 		return control_refuse(vcpu);
 	if (frame_number(frame) == GANDALF_HYPERCALL_READ)
 		return control_read(vcpu);
-	if (vm == NULL || vm == vcpu->vm)
+	if (vm == NULL || vm->guest == vcpu->vm->guest)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	if (frame_number(frame) == GANDALF_HYPERCALL_WRITE)
 		return control_write(vcpu, vm, what);
