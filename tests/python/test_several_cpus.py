@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Linux with several vCPUs: its description, the system table, and the table it finds them by."""
 
+import io
 import struct
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from fakes import GOOD
+from rich.console import Console
 
 from gandalf.base.abi import abi
 from gandalf.build.profile import parts_used, profile_for
-from gandalf.description import linux_boot
-from gandalf.description.check import check
+from gandalf.description import linux_boot, owners
+from gandalf.description.check import check, show
 from gandalf.description.compose import compose
+from gandalf.description.description import LinuxGuest
 from gandalf.description.mp_table import ADDRESS, mp_table
 from gandalf.description.table import unpack
 
@@ -199,3 +202,30 @@ def test_the_mp_table_is_where_linux_looks(describe: Describe) -> None:
     assert image.load_address == ADDRESS
     assert module[image.offset : image.offset + 4] == b"_MP_"
     assert ADDRESS == 640 * 1024 - 1024
+
+
+def shown(path: Path) -> str:
+    output = io.StringIO()
+    show(check(path), Console(file=output, width=200))
+    return output.getvalue()
+
+
+def test_what_each_cpu_owns_is_shown(describe: Describe) -> None:
+    text = SEVERAL.replace('kind = "rtos"\n', 'kind = "rtos"\ncpu = 1\ninterrupts = [3]\n')
+    second = '\n[[guest]]\nname = "b"\nkind = "rtos"\ncpu = 2\nimage = "./rtos.elf"\n'
+    line = '\n[[channel]]\nname = "line"\nbetween = ["rtos", "b"]\nsize = "8K"\n'
+    system = check(describe(text + second + 'memory = "1M"\npriority = 3\n' + line)).system
+    assert system.mistakes == []
+    linux = next(guest.name for _, guest in system.guests if isinstance(guest, LinuxGuest))
+    assert [row[1] for row in owners.cpu_owners(system)] == [linux, "rtos", f"{linux}, b", linux]
+    assert [row[0] for row in owners.cpu_owners(system) if row[2]] == ["CPU 0"]
+    assert owners.messages(system) == [
+        ("CPU 0", "CPU 1", "IRQ 3 of rtos"),
+        ("CPU 1", "CPU 2", "doorbell of the channel line"),
+        ("CPU 2", "CPU 1", "doorbell of the channel line"),
+    ]
+
+
+def test_cpus_are_shown_where_there_are_several(describe: Describe) -> None:
+    assert {"CPUs", "Messages"} <= {line.strip() for line in shown(describe(SEVERAL)).splitlines()}
+    assert "what else it owns" not in shown(describe(GOOD))

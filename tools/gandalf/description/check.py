@@ -333,7 +333,7 @@ def _show(
 
 
 def show(checked: Checked, console: RichConsole) -> None:
-    """Print the memory map and who owns each interrupt, port range and timer."""
+    """Print the memory map and who owns each interrupt, port range, timer and CPU."""
     system = checked.system
     memory = [
         (f"{region.start:#010x}", f"{region.end - 1:#010x}", size_text(region.size), region.owner)
@@ -345,6 +345,10 @@ def show(checked: Checked, console: RichConsole) -> None:
     _show(console, "Interrupts", ["interrupt", *columns], owners.interrupt_owners(system))
     _show(console, "I/O ports", ["ports", *columns], owners.port_owners(system))
     _show(console, "Timers", ["timer", "what it does", "owner"], owners.timer_owners(system))
+    if system.machine.cpus > 1:
+        _show(console, "CPUs", ["CPU", "guests", "what else it owns"], owners.cpu_owners(system))
+        columns = ["from", "to", "what for"]  # between CPUs
+        _show(console, "Messages", columns, owners.messages(system))
     for number, (_, guest) in enumerate(system.guests):
         if checked.loaded[number] is None:
             console.print(f"The images of {guest.name} are not built yet; `gandalf build` does it.")

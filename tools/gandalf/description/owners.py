@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who owns each interrupt, I/O port and timer of the machine.
+"""Who owns each interrupt, I/O port, timer and CPU of the machine.
 
 Ports listed here are never given to a guest: the VMM owns the device, or the
 device could be used to write any memory (DMA) or to stop the whole machine.
 """
 
+from gandalf.description.cpus import cpus_of
 from gandalf.description.description import LinuxGuest, System, Uart
 from gandalf.description.quantities import PortRange
 
@@ -128,4 +129,36 @@ def timer_owners(system: System) -> list[tuple[str, str, str]]:
             rows.append(("virtual real-time clock", "date, /dev/rtc", guest.name))
         else:
             rows.append(("virtual periodic timer", "ticks of the RTOS", guest.name))
+    return rows
+
+
+def cpu_owners(system: System) -> list[tuple[str, str, str]]:
+    """Return (CPU, its guests, what else it owns) for each CPU of several."""
+    rows = []
+    for cpu in range(system.machine.cpus):
+        guests = [guest.name for _, guest in system.guests if cpu in cpus_of(guest)]
+        own = "interrupt controllers, serial port, screen, keyboard, clock chip" if cpu == 0 else ""
+        rows.append((f"CPU {cpu}", ", ".join(guests) or NOBODY, own))
+    return rows
+
+
+def messages(system: System) -> list[tuple[str, str, str]]:
+    """Return (from, to, what for) of the messages that devices and channels cause between CPUs.
+
+    What a guest prints, and what is done to it from the VMM's console, comes on top of that.
+    """
+    homes = {guest.name: cpus_of(guest)[0] for _, guest in system.guests}
+    rows = [
+        ("CPU 0", f"CPU {homes[guest.name]}", f"IRQ {irq} of {guest.name}")
+        for _, guest in system.guests
+        for irq in sorted(guest.interrupts)
+        if homes[guest.name] != 0
+    ]
+    for _, channel in system.channels:
+        ends = [homes.get(name) for name in channel.between]
+        if None not in ends and ends[0] != ends[1]:
+            rows += [
+                (f"CPU {here}", f"CPU {there}", f"doorbell of the channel {channel.name}")
+                for here, there in (ends, ends[::-1])
+            ]
     return rows
