@@ -9,7 +9,7 @@ import pytest
 
 from gandalf import suite
 from gandalf.build.size import Measure, changed_in_linux, count_lines, read_sections
-from gandalf.suite import PARTS, QUICK, SUITES, Count, Suite, order, parse_count, run_suites
+from gandalf.suite import PARTS, QUICK, SUITES, Count, Suite, main, order, parse_count, run_suites
 
 CODE = """\
 /* a comment
@@ -165,3 +165,10 @@ def test_a_suite_by_itself_is_shown_as_it_runs(
     monkeypatch.setattr(suite, "BUILD", tmp_path)
     assert run_suites(["one"], 2) == Count(2, 0)
     assert "line\n2 passed\n=== one: 2 passed, 0 failed" in capsys.readouterr().out
+
+
+def test_a_suite_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a typing mistake in it nothing runs."""
+    monkeypatch.setattr("sys.argv", ["suite", "unit", "bot"])
+    with pytest.raises(SystemExit, match=r"^no suite bot: there are boot, "):
+        main()

@@ -355,6 +355,8 @@ def main() -> int:
         count = run_checks()
     else:
         chosen = list(QUICK) if names == ["--quick"] else names or list(SUITES)
+        if unknown := [name for name in chosen if name not in SUITES | PARTS]:
+            sys.exit(f"no suite {', '.join(unknown)}: there are {', '.join(SUITES | PARTS)}")
         count = run_suites(chosen, os.cpu_count() or 1)
     return 1 if count.failed or not count.passed else 0
 
