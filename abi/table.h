@@ -61,6 +61,9 @@
 /* The bit of gandalf_table.flags by which the VMM lets interrupts in while it works for Linux. */
 #define GANDALF_TABLE_INTERRUPTIBLE 1
 #define GANDALF_TABLE_CPUS_OPTIONAL 2 /* a CPU that does not come up is done without */
+/* Bits of it that only GANDALF_LEVELS_TWO has: to compare, a measure is taken away. */
+#define GANDALF_TABLE_NO_PREFILL 4       /* pages are not filled when the kernel returns */
+#define GANDALF_TABLE_NO_DIRECT_SWITCH 8 /* system calls and returns run the VMM's C */
 
 #ifndef __ASSEMBLER__
 

@@ -5,17 +5,17 @@ Nothing here rests on segment limits, so QEMU shows all of the isolation. Each a
 more where the VMM makes the views wrongly on purpose, and must get through there.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from gandalf.build.build import build_vmm, make
 from gandalf.build.profile import find_profile
-from gandalf.build.symbols import Image, variable_address
+from gandalf.build.symbols import Image
 
-from .changed import changed_sources, substitute
+from .changed import substitute
 from .systems import Boot, describe, linux
+from .two_level import PROFILE, changed_vmm, direct_ways
 from .workload import build_initrd_with
 
 KILLED = 128 + 11  # by SIGSEGV, as the shell says
@@ -25,9 +25,6 @@ SHARED_PAGE, ALIAS, VMM_STACK, VMM_IMAGE = 0xFC000000, 0xFC001000, 0xFC012000, 0
 POOL = 0xFF000000
 # Selectors of the kernel's code and data, with an RPL that ring 3 may load.
 KERNEL_CODE, KERNEL_DATA = 0x63, 0x6B
-# Where the VMM's image is in its address spaces, and where its first word is in memory; where the
-# two counters are in struct direct (vmm/two_level/direct.h).
-IMAGE_ABOVE_MEMORY, DIRECT_CALLS = 0xFC400000, 28
 EFLAGS_TF = 0x100
 KILLED_BY_TRACE = 128 + 5  # by SIGTRAP
 # Alone: none, TF, DF, IOPL, NT, RF, VM, AC, ID; and what arithmetic sets.
@@ -64,7 +61,7 @@ def machine() -> Iterator[Boot]:
 
 
 def test_its_image_has_what_it_needs(machine: Boot) -> None:
-    assert machine.built.vmm == find_profile("two-level").image
+    assert machine.built.vmm == find_profile(PROFILE).image
     found = Image(machine.built.vmm, "vmm").addresses
     assert {"views_show_process", "rtos_space_create", "channel_side"} <= set(found)
     assert not {"upcall_point", "half_show"} & set(found)
@@ -95,21 +92,19 @@ def test_a_process_with_its_kernel_s_code_segment(machine: Boot, attack: str) ->
     kernel_lives(machine)
 
 
-def direct_ways(machine: Boot) -> tuple[int, int]:
-    """Return how many system calls and returns to processes took the direct way (struct direct)."""
-    address = variable_address(machine.built.vmm, "direct") - IMAGE_ABOVE_MEMORY + DIRECT_CALLS
-    machine.pause()
-    words = machine.memory(address, 8)
-    machine.resume()
-    return int.from_bytes(words[:4], "little"), int.from_bytes(words[4:], "little")
-
-
 def test_system_calls_take_the_direct_way(machine: Boot) -> None:
-    calls, returns = direct_ways(machine)
+    before = direct_ways(machine)
     machine.shell("escape many 1000")
-    more_calls, more_returns = direct_ways(machine)
-    assert more_calls - calls > 0x1000
-    assert more_returns - returns > 0x1000
+    more = direct_ways(machine) - before
+    assert more["calls"] > 0x1000
+    assert more["returns"] > 0x1000
+
+
+def test_pages_are_filled_when_the_kernel_returns(machine: Boot) -> None:
+    """A program that starts has some pages that its kernel maps when they are used first."""
+    before = direct_ways(machine)
+    machine.shell("for i in 1 2 3 4 5 6 7 8; do /bin/busybox true; done")
+    assert (direct_ways(machine) - before)["fills"] > 8 * 10
 
 
 @pytest.mark.parametrize("flags", FLAGS)
@@ -134,7 +129,7 @@ def test_the_process_reads_its_own(machine: Boot) -> None:
 
 def mistakes(folder: Path) -> None:
     """Give the process's view the kernel's half, and believe a process its code segment."""
-    views = folder / "vmm" / "guests" / "x86" / "two_level" / "views.c"
+    views = folder / "vmm" / "guests" / "x86" / "two_level" / "space.c"
     substitute(views, "(ENTRIES - KERNEL_END)", "(ENTRIES - KERNEL_FIRST)")
     substitute(views, "&process[KERNEL_END], &directory[KERNEL_END]",
                "&process[KERNEL_FIRST], &directory[KERNEL_FIRST]")  # fmt: skip
@@ -146,14 +141,6 @@ def forgotten_view(folder: Path) -> None:
     """Have the direct way back to a process leave the kernel's view loaded."""
     ways = folder / "vmm" / "guests" / "x86" / "two_level" / "direct_ways.S"
     substitute(ways, "mov\t%ebx, %cr3", "nop")
-
-
-def changed_vmm(name: str, change: Callable[[Path], None]) -> Path:
-    """Build the VMM with mistakes; returns the image."""
-    profile = find_profile("two-level")
-    folder = changed_sources(name, build_vmm(profile).parent, change)
-    make(folder / "vmm", "-j2", f"PROFILE={profile.name}", f"BUILD={folder / 'build'}")
-    return folder / "build" / "gandalf.elf"
 
 
 @pytest.fixture(scope="module")

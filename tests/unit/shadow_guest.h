@@ -11,6 +11,7 @@
 #include "core/trace.h"
 #include "guests/x86/shadow/shadow.h"
 #include "arch/ia32/switch.h"
+#include "views.h"
 #include "shadow_model.h"
 
 #define BASE_DIRECTORY LAYOUT_DIRECTORY_FIRST
@@ -228,7 +229,7 @@ static bool any_dirty(u32 linear)
 }
 
 /* Both walkers must agree on what an access comes to. */
-static void access_and_check(u32 linear, u32 error)
+UNUSED static void access_and_check(u32 linear, u32 error)
 {
 	struct rights before = guest_walk(x86.cr3, x86.cr4, linear);
 	struct rights after;
@@ -286,7 +287,7 @@ static void guest_start(u32 frames)
 		table_copy[i] = *physical_word(vcpu.table_frame + i * 4) = i << 12 | PTE_P;
 	for (u32 i = BASE_DIRECTORY + 1; i < 1024; i++)
 		vmm_entries[i] = memory_directory[i] = i << 22 | PTE_P | PTE_PS | PTE_G;
-	vmm_entries[BASE_DIRECTORY] = vcpu.table_frame | PTE_P | PTE_W | PTE_A;
+	vmm_entries[BASE_DIRECTORY] = vcpu.table_frame | PTE_P | PTE_W | PTE_A | VIEWS_ALWAYS;
 	processor.cr4 = CR4_PSE | CR4_PGE;
 	assert_true(shadow_create(&x86));
 	shadow_reset(&x86);
@@ -339,7 +340,10 @@ static void cr0_load(u32 value)
 
 static void cr3_load(u32 value)
 {
-	shadow_load(&x86, value);
+	u32 old = x86.cr3;
+
+	x86.cr3 = value;
+	shadow_load(&x86, old == value);
 }
 
 static u32 pde_address(u32 directory, u32 index)
@@ -354,7 +358,7 @@ static void entry_set(u32 address, u32 value)
 
 /* A store of the VMM, as stack_writable() and guest_write() ask first: where the processor takes
  * it, since CR0.WP is 0 then and a page that it remembers as read-only does not stop it. */
-static void vmm_stores(u32 linear)
+UNUSED static void vmm_stores(u32 linear)
 {
 	struct rights rights;
 

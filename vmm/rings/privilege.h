@@ -16,6 +16,8 @@
 #define PRIVILEGE_KERNEL 1u
 /* The code segment of a gate that enters a guest's kernel. */
 #define PRIVILEGE_GATE_CODE GUEST_KERNEL_CODE
+/* What gandalf_table.flags may have beyond the flags of all systems. */
+#define PRIVILEGE_TABLE_FLAGS 0
 /* What CR0 has while a guest runs: WP, which keeps ring 1 from writing to the VMM's pages. */
 #define PRIVILEGE_CR0 CR0_WP
 /* Flags that are cleared when a guest's kernel is entered, as the CPU clears them at a gate. */

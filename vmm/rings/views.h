@@ -82,6 +82,11 @@ static inline u32 views_note(UNUSED struct shadow *shadow, u32 rights)
 	return rights;
 }
 
+/* Notes that a process has faulted and its kernel is to serve that. */
+static inline void views_await(UNUSED const struct x86 *x86, UNUSED u32 linear, UNUSED u32 error)
+{
+}
+
 /* Make and free what a space has beyond its directory, which is ready. */
 static inline bool views_create(UNUSED struct x86 *x86, UNUSED struct space *space,
 				UNUSED const u32 *directory)

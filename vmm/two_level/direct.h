@@ -35,6 +35,7 @@
 #define DIRECT_ENTRY 24
 #define DIRECT_CALLS 28
 #define DIRECT_RETURNS 32
+#define DIRECT_AWAITED 40
 #define DIRECT_VCPU_CR3 20
 #define DIRECT_VCPU_TABLES 28
 #define DIRECT_VCPU_EFLAGS 36
@@ -45,17 +46,30 @@
 
 #include "core/vcpu.h"
 
+struct space;
+
+/* A bit of direct.awaited: the pages near it are filled, too. */
+#define DIRECT_AWAITED_NEAR 1u
+
 /* There is one Linux on a core, so this is that Linux's. */
 struct direct {
 	u32 in_process; /* the view of a process is loaded, and not its kernel's */
 	struct vcpu *ready; /* this vCPU's process may make direct calls; NULL: none may */
 	/* The directories of both views of the space that is loaded. The process's is 0 while
-	 * something has to be done before that view is shown. */
+	 * something has to be done before that view is shown: a page is awaited, or pages of the
+	 * kernel alone have to be dropped. */
 	u32 kernel, process;
 	u32 tables;     /* where the VMM sees the kernel's directory */
 	u32 esp0;       /* guest-linear address of ESP0 in the kernel's TSS */
 	u32 entry;      /* EIP of the kernel's gate */
 	u32 calls, returns; /* how often each way was taken */
+	u32 fills;      /* pages filled when the kernel returned to a process */
+	/* The page at which a process has faulted last, whose fault its kernel serves, or 0; with
+	 * DIRECT_AWAITED_NEAR in it. And the space in which that was, which is only compared. */
+	u32 awaited;
+	const struct space *awaited_space;
+	/* Whether the description has these measures taken away. */
+	bool no_prefill, no_direct_switch;
 };
 extern struct direct direct;
 

@@ -15,7 +15,7 @@
 
 #include "arch/ia32/segment.h"
 #include "direct.h"
-#include "guests/x86/shadow/shadow.h"
+#include "guests/x86/x86.h"
 
 /* The rights that every page of the guest and the page table at LAYOUT_VCPU have beyond the
  * guest's own: ring 3, where the guest's kernel is, may use them in its view. */
@@ -100,6 +100,23 @@ static inline u32 views_note(struct shadow *shadow, u32 rights)
 	}
 	return rights;
 }
+
+/* Notes that a process has faulted and its kernel is to serve that. error is the CPU's error code.
+ * If the access was a read and nothing was there, what is near it is likely to be read, too. The
+ * direct way back looks whether direct.process is 0 in any case, so only faults pay for this. */
+static inline void views_await(const struct x86 *x86, u32 linear, u32 error)
+{
+	if (direct.in_process == 0 || direct.no_prefill)
+		return;
+	direct.awaited_space = x86->shadow.current;
+	direct.awaited = (linear & PTE_FRAME) |
+			 ((error & (PF_P | PF_W)) == 0 ? DIRECT_AWAITED_NEAR : 0);
+	direct.process = 0;
+}
+
+/* Fills the page that is awaited, when the kernel returns to a process, as the guest's tables have
+ * it now. So the process does not fault there once more. */
+void views_fill_awaited(void);
 
 /* Make and free what a space has beyond its directory, which is ready: the directory with the
  * process's view. */

@@ -68,12 +68,17 @@ void irq_wait(void)
 	__asm__ volatile("sti\n\thlt" : : : "memory");
 }
 
-static enum environment environment_find(void)
+uint32_t kernel_ring(void)
 {
 	uint16_t cs;
 
 	__asm__("movw %%cs, %0" : "=r"(cs));
-	if (!(cs & 3))
+	return cs & 3;
+}
+
+static enum environment environment_find(void)
+{
+	if (kernel_ring() == 0)
 		return NATIVE;
 	return eflags_read() >> EFLAGS_IOPL_SHIFT & 3 ? DEDICATED : SHARED;
 }

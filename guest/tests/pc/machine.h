@@ -15,10 +15,12 @@
 
 enum environment {
 	NATIVE,    /* ring 0 of a PC */
-	SHARED,    /* ring 1, IOPL 0, virtual interrupt flag */
+	SHARED,    /* ring 1 or 3, IOPL 0, virtual interrupt flag */
 	DEDICATED, /* ring 1, IOPL 1, the interrupt flag is real */
 };
 extern enum environment environment;
+/* The ring in which this kernel is: 0 natively, 1, or 3 where the VMM alone is privileged. */
+uint32_t kernel_ring(void);
 /* From the boot loader; 0 if there are none. */
 extern uint32_t boot_parameters;
 
@@ -208,6 +210,8 @@ extern void (*more_hook)(struct trap_frame *frame);
 				 "movl $0, trap_resume" __VA_ARGS__); \
 	} while (0)
 
+/* Called by the handler of what traps in ring 3; or NULL. Returns whether that code goes on. */
+extern bool (*user_hook)(struct trap_frame *frame);
 /* Runs code of user.S in ring 3 until it traps; what trapped is in `trap`. */
 void user_trap(const char *code);
 

@@ -3,7 +3,8 @@
 # The test guests that take the place of a Linux kernel: pc.elf, which tests
 # itself, pc-NAME.elf for each misdeed of misdeed.c, and pc-boundaries.elf, all of whose work for
 # the VMM is interrupted, pc-upcalls.elf and pc-apic.elf, which interrupt it themselves,
-# pc-attack.elf, which is told what to try, and pc-siblings.elf, which attacks with two vCPUs.
+# pc-attack.elf, which is told what to try, pc-siblings.elf, which attacks with two vCPUs, and
+# pc-views.elf, whose kernel is in the kernel half as Linux is.
 # Included by ../Makefile.
 
 PC_OBJECTS := $(addprefix $(OBJECTS)/pc/,entry.o machine.o tables.o trap.o chips.o pages.o user.o)
@@ -38,6 +39,9 @@ $(BUILD)/pc-upcalls.elf $(BUILD)/pc-apic.elf: $(BUILD)/pc-%.elf: $(OBJECTS)/pc/%
 $(BUILD)/pc-attack.elf: $(addprefix $(OBJECTS)/pc/attack,.o _ring0.o _upcall.o _vectors.o _pages.o _vm86.o \
 	_software.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
+
+$(BUILD)/pc-views.elf: $(addprefix $(OBJECTS)/pc/,views.o views_ahead.o high.o) $(PC_OBJECTS) $(PC_SHARED) pc/high.ld
+	$(LD) $(filter-out -T pc/pc.ld,$(PC_LDFLAGS)) -T pc/high.ld -o $@ $(filter %.o,$^)
 
 $(BUILD)/pc-siblings.elf: $(addprefix $(OBJECTS)/pc/siblings,.o _tables.o _messages.o) $(PC_OBJECTS) \
 	$(PC_SHARED) pc/pc.ld

@@ -53,8 +53,7 @@ static void test_stack_selector(void)
 	__asm__ volatile("movw %0, %%ss" : : "m"(selector));
 	__asm__("movw %%ss, %0" : "=r"(ss));
 	expect_equal(ss & ~3U, KERNEL_DATA);
-	if (environment != NATIVE)
-		expect_equal(ss & 3, 1);
+	expect_equal(ss & 3, kernel_ring());
 	TRAP_PROVOKE("movl %0, %%ss", : : "r"(KERNEL_CODE));
 	expect_equal(trap.count, 1);
 	expect_equal(trap.vector, VECTOR_GP);

@@ -139,8 +139,16 @@ static void test_gates(void)
 static void test_selectors(void)
 {
 	CHECK(stack_selector, VECTOR_GP, KERNEL_DATA);
-	CHECK(code_selector, VECTOR_GP, KERNEL_CODE);
 	CHECK(return, VECTOR_GP, KERNEL_CODE);
+	if (kernel_ring() != 3) {
+		CHECK(code_selector, VECTOR_GP, KERNEL_CODE);
+		return;
+	}
+	/* The segment is ring 3's, too. But the kernel is not told which it was. */
+	user_trap(user_code_selector);
+	expect_equal(trap.vector, VECTOR_PF);
+	expect_equal(trap.eip, 0);
+	expect_equal(trap.cs, 3);
 }
 
 static void fault_check(const char *piece, const char *eip, uint32_t error)

@@ -14,6 +14,7 @@ volatile uint32_t trap_resume;
 volatile uint32_t irq_count[16];
 void (*irq_hook[16])(struct trap_frame *frame);
 void (*more_hook)(struct trap_frame *frame);
+bool (*user_hook)(struct trap_frame *frame);
 
 /* entry.S */
 void user_run(const char *code);
@@ -68,7 +69,7 @@ bool trap_run(struct trap_frame *frame)
 	}
 	trap_note(frame);
 	if ((frame->cs & 3) == 3)
-		return true;
+		return user_hook == NULL || !user_hook(frame);
 	if (!trap_resume) {
 		print("# trap %u, error 0x%x, at 0x%x, cr2 0x%x\n", frame->vector, frame->error,
 		      frame->eip, trap.cr2);

@@ -150,6 +150,15 @@ user_jump_trap:
 user_access_trap:
 	wrong
 
+	/* Reads only. */
+	piece user_look
+	movl	user_address, %ecx
+	movl	(%ecx), %ebx
+	movl	$1, %eax
+	int	$VECTOR_SYSTEM_CALL
+user_look_trap:
+	wrong
+
 	piece user_float
 user_float_trap:
 	fld1

@@ -130,14 +130,6 @@ return_vmm:
 	add	$8, %esp
 	iret
 
-	/* Puts the null selector in the place of one that the guest's tables no longer hold,
-	 * and pops again. */
-.macro POP_FIXUP at
-	FIXUP	\at, fix_\at
-fix_\at:
-	movl	$0, (%esp)
-	jmp	\at
-.endm
 	POP_FIXUP pop_gs
 	POP_FIXUP pop_fs
 	POP_FIXUP pop_es

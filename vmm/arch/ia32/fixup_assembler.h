@@ -8,3 +8,12 @@
 	.long	\at, \to
 	.previous
 .endm
+
+/* Mends a POP of a segment register at \at: puts the null selector in the place of one that the
+ * guest's tables no longer hold, and pops again. */
+.macro POP_FIXUP at
+	FIXUP	\at, fix_\at
+fix_\at:
+	movl	$0, (%esp)
+	jmp	\at
+.endm

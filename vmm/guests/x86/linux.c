@@ -206,10 +206,12 @@ static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 	if (linear >= SHADOW_KERNEL && access_to_kernel(x86, linear, frame->error))
 		return;
 	result = shadow_fill(x86, linear, &frame->error);
-	if (result == SHADOW_FAULT)
+	if (result == SHADOW_FAULT) {
+		views_await(x86, linear, frame->error);
 		inject_page_fault(x86, linear, frame->error);
-	else if (result != SHADOW_FILLED)
+	} else if (result != SHADOW_FILLED) {
 		access_refused(x86, linear, result);
+	}
 }
 
 /* Serves a #NM: the guest gets it if it has set TS or EM; if not, the FPU has another's state. */

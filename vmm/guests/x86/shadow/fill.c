@@ -8,11 +8,6 @@
 #include "guests/x86/shadow/walk.h"
 #include "entry_access.h"
 
-/* How many entries around a page fault are filled with it. It is a power of two. */
-#define PREFILL 16u
-/* Entries that are filled together must share a mark, since pool_mark() is called for one only. */
-_Static_assert(PART % PREFILL == 0, "the entries near a page have its mark");
-
 /* Fills entries near the one that faulted, where the guest has used the page before. */
 static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde)
 {

@@ -19,6 +19,11 @@
 /* The number of entries that share one of the pool's marks. Long work takes so many at a time. */
 #define PART (POOL_GROUP / sizeof(u32))
 
+/* How many entries around a page fault are filled with it. It is a power of two. */
+#define PREFILL 16u
+/* Entries that are filled together must share a mark, since pool_mark() is called for one only. */
+_Static_assert(PART % PREFILL == 0, "the entries near a page have its mark");
+
 static inline u32 directory_index(u32 linear)
 {
 	return linear >> LARGE_PAGE_SHIFT;

@@ -137,7 +137,8 @@ direct_return:
 	jne	return_by_c
 	mov	%ss:direct + DIRECT_PROCESS, %ebx
 	test	%ebx, %ebx
-	jz	return_by_c
+	jz	return_fill
+return_look:
 	mov	20(%esp), %ecx
 return_opcode:
 	cmpb	$OPCODE_IRET, %ss:(%ecx)
@@ -198,6 +199,35 @@ direct_iret:
 	FIXUP	return_eip, return_by_c
 	FIXUP	return_esp, return_by_c
 	FIXUP	direct_iret, fix_iret
+
+	/*
+	 * The kernel may have served a page fault, so the page is filled first. This is C, but
+	 * short. It takes the VMM's segments, and gives the process's back. The VMM stack below
+	 * what is drawn above:
+	 *	-4 the process's ds
+	 *	-8 its es		<- esp at the call
+	 */
+return_fill:
+	cmpl	$0, %ss:direct + DIRECT_AWAITED
+	je	return_by_c
+	push	%ds
+	push	%es
+	mov	$SELECTOR_VMM_DATA, %eax
+	mov	%eax, %ds
+	mov	%eax, %es
+	cld
+	call	views_fill_awaited
+fill_es:
+	pop	%es
+fill_ds:
+	pop	%ds
+	mov	%ss:core, %eax
+	mov	%ss:direct + DIRECT_PROCESS, %ebx
+	test	%ebx, %ebx
+	jnz	return_look
+	jmp	return_by_c
+	POP_FIXUP fill_es
+	POP_FIXUP fill_ds
 
 return_by_c:
 	pop	%ebx

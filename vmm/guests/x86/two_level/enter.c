@@ -28,7 +28,8 @@ static void system_call_enter(UNUSED struct frame *frame)
 	inject_last(vcpu->x86, SYSTEM_CALL, INJECT_NO_ERROR);
 }
 
-/* Gives the kernel the #GP of a process that makes a hypercall, as if the gate were closed. */
+/* Gives the kernel the #GP of a process that makes a hypercall, as if the gate were closed. So EIP
+ * is that of the INT, which has two bytes. */
 static void hypercall_check(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
@@ -39,6 +40,7 @@ static void hypercall_check(struct frame *frame)
 	}
 	vcpu_count(vcpu, COUNTER_entries);
 	work_begin(vcpu);
+	vcpu->frame->eip -= 2;
 	inject_general_protection(vcpu->x86, GANDALF_HYPERCALL_VECTOR * 8 | ERROR_OF_GATE);
 }
 
@@ -65,6 +67,10 @@ static u32 gate_entry(const struct x86 *x86, u32 offset)
 
 void views_gate(struct x86 *x86, unsigned vector, u32 offset, UNUSED unsigned type, unsigned dpl)
 {
+	if (direct.no_direct_switch) {
+		segment_set_gate(x86->vcpu, vector, (u32)&entry_stubs[vector], GATE_INTERRUPT, dpl);
+		return;
+	}
 	direct.entry = gate_entry(x86, offset);
 	segment_set_gate(x86->vcpu, vector, (u32)direct_call, GATE_INTERRUPT, dpl);
 	segment_set_gate(x86->vcpu, EXCEPTION_NP, (u32)direct_return, GATE_INTERRUPT, 0);

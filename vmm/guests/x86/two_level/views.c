@@ -1,41 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes the two views of an address space, and loads one or the other (two_level/views.h). */
+/* Loads one view of an address space or the other (two_level/views.h). */
 #include "views.h"
 
 #include "core/core.h"
-#include "core/pool.h"
+#include "core/module.h"
 #include "guests/x86/x86.h"
 #include "lib/string.h"
-
-bool views_create(struct x86 *x86, struct space *space, const u32 *directory)
-{
-	const u32 rest = (ENTRIES - KERNEL_END) * sizeof(u32);
-	u32 *process;
-
-	space->process = space_frame_allocate(x86);
-	if (space->process == 0)
-		return false;
-	process = pool_pointer(space->process);
-	memcpy(&process[KERNEL_END], &directory[KERNEL_END], rest);
-	/* The VMM stack is there in both views, but the shared page is the kernel's alone. */
-	process[KERNEL_END] &= ~PTE_U;
-	*pool_marks(space->process) = ~0u;
-	space->noted = 0;
-	return true;
-}
-
-void views_follow_load(const struct x86 *x86)
-{
-	const struct space *space = x86->shadow.current;
-
-	direct.kernel = space != NULL ? space->directory : x86->shadow.identity;
-	direct.process = space != NULL && space->noted == 0 ? space->process : 0;
-	direct.tables = (u32)pool_pointer(direct.kernel);
-}
 
 void views_reset(void)
 {
 	memset(&direct, 0, sizeof(direct));
+	direct.no_prefill = (system_table.flags & GANDALF_TABLE_NO_PREFILL) != 0;
+	direct.no_direct_switch = (system_table.flags & GANDALF_TABLE_NO_DIRECT_SWITCH) != 0;
 }
 
 /* Returns whether the code segment of processes is the one that direct_ways.S knows, present, and
@@ -77,5 +53,7 @@ void views_show_process(struct x86 *x86)
 		space->noted = 0;
 		direct.process = space->process;
 	}
+	if (direct.awaited != 0)
+		views_fill_awaited();
 	view_load(x86->vcpu, space != NULL ? space->process : 0, true);
 }

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of a VMM that alone is privileged share (docs/two-level.md)."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from gandalf.build.build import build_vmm, make
+from gandalf.build.profile import find_profile
+from gandalf.build.symbols import variable_address
+
+from .changed import changed_sources
+from .systems import Boot
+
+PROFILE = "two-level"
+# The VMM's image is in its address spaces so far above where its first word is in memory.
+_IMAGE_ABOVE_MEMORY = 0xFC400000
+# Three counters of struct direct (vmm/two_level/direct.h), and where the first of them is.
+_COUNTERS, _FIRST_COUNTER = ("calls", "returns", "fills"), 28
+
+
+def direct_ways(machine: Boot) -> Counter[str]:
+    """Return how many system calls and returns to processes took the direct ways.
+
+    Beside them: how many pages were filled when a kernel returned (fills).
+    """
+    direct = variable_address(machine.built.vmm, "direct")
+    size = 4 * len(_COUNTERS)
+    machine.pause()
+    data = machine.memory(direct - _IMAGE_ABOVE_MEMORY + _FIRST_COUNTER, size)
+    machine.resume()
+    words = (int.from_bytes(data[i : i + 4], "little") for i in range(0, size, 4))
+    return Counter(dict(zip(_COUNTERS, words, strict=True)))
+
+
+def changed_vmm(name: str, change: Callable[[Path], None]) -> Path:
+    """Build the VMM with mistakes; returns the image."""
+    profile = find_profile(PROFILE)
+    folder = changed_sources(name, build_vmm(profile).parent, change)
+    make(folder / "vmm", "-j2", f"PROFILE={profile.name}", f"BUILD={folder / 'build'}")
+    return folder / "build" / "gandalf.elf"
