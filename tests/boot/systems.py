@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Self
@@ -156,12 +156,16 @@ class Boot(Machine):
         emulator: str = "qemu",
         vmm: Path | None = None,
         ips: int = 1_000_000_000,
+        cpu: str = emulators.PENTIUM_III,
     ) -> Self:
-        """Build and start a system. module, vmm: instead of the one that was built. ips: Bochs'."""
+        """Build and start a system.
+
+        module, vmm: instead of the one that was built. ips: Bochs'. cpu: as the emulator names it.
+        """
         built = build(description, lambda _: None, deterministic=True)
         built = Built(built.checked, vmm or built.vmm, module or built.module)
         iso = make_iso(built) if emulator == "bochs" else None
-        options = options_for(built, True, None, arguments, iso, ips)
+        options = replace(options_for(built, True, None, arguments, iso, ips), cpu=cpu)
         machine = cls.attach(built, emulators.start(emulator, options))
         machine.built = built
         return machine

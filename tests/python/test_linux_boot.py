@@ -46,7 +46,8 @@ def test_command_line() -> None:
     line = linux_boot.command_line('console=ttyS0 x="a  b"', False, 11)
     text = line.text.decode()
     assert text.startswith('console=ttyS0 x="a  b" ')
-    options = "reservetop=64M clearcpuid=sep,smap,smep,umip noapic tsc=reliable io_delay=none"
+    hidden = "clearcpuid=sep,smap,smep,umip,invpcid,xsave"
+    options = f"reservetop=64M {hidden} noapic tsc=reliable io_delay=none"
     assert set(options.split()) <= set(text.split())
     assert text.endswith(" tsc_early_khz=")
     assert line.number == len(text)

@@ -191,7 +191,7 @@ void segment_init(void)
 	abort();
 }
 
-void fpu_init(void)
+u32 fpu_init(UNUSED u32 features)
 {
 	abort();
 }

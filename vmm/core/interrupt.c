@@ -15,6 +15,8 @@
 #include "platform/pc/serial.h"
 
 #define IRQS 16
+/* A TSC of fewer kHz is none: the 8254, by which it was measured, is not there. */
+#define TSC_KHZ_MINIMUM 10000
 #define CONSOLE_WAITS 10u /* milliseconds that the UART waits for an RTOS, at most */
 #define CONSOLE_BURST 10u /* its interrupts that are served fully after such a wait */
 #define CONSOLE_RATE 20u  /* its interrupts in a millisecond, at most */
@@ -59,6 +61,8 @@ void interrupt_init(int console_irq)
 	deadline_init(&console_deadline, console_expire, 0);
 	time_init();
 	log_line("TSC %u kHz, timer: %s", time_tsc_khz, time_hardware());
+	if (time_tsc_khz < TSC_KHZ_MINIMUM)
+		panic("no 8254");
 	lines_enable();
 }
 

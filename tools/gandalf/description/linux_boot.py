@@ -18,12 +18,13 @@ COMMAND_LINE_END = COMMAND_LINE + COMMAND_LINE_SIZE
 LOWEST_KERNEL = 0x100000
 
 # Linux keeps out of the VMM's 64 MiB; uses no instruction that ring 1 has not
-# (SYSENTER, STAC, MWAIT) and no interrupt controller but the 8259; takes the
-# time stamp counter, which the VMM leaves alone, for its clock; and does not
-# write to port 0x80 to give old chips time, which each time enters the VMM.
+# (SYSENTER, STAC, INVPCID, XSETBV, MWAIT), so none of AVX's registers, which the
+# VMM does not switch, and no interrupt controller but the 8259; takes the time
+# stamp counter, which the VMM leaves alone, for its clock; and does not write to
+# port 0x80 to give old chips time, which each time enters the VMM.
 TOOL_OPTIONS = (
-    "reservetop=64M", "clearcpuid=sep,smap,smep,umip", "idle=halt", "noapic", "nolapic",
-    "tsc=reliable", "io_delay=none",
+    "reservetop=64M", "clearcpuid=sep,smap,smep,umip,invpcid,xsave", "idle=halt", "noapic",
+    "nolapic", "tsc=reliable", "io_delay=none",
 )  # fmt: skip
 # With several vCPUs it has a local APIC for each, by a driver of ours.
 SMP_OPTIONS = (*(option for option in TOOL_OPTIONS if option != "nolapic"), "apic=gandalf")

@@ -38,6 +38,9 @@ QEMU_POWERED_OFF = 33
 QEMU_VMM_FAILED = 35
 _START_OF_TIME = "2024-01-01T00:00:00"
 _START_OF_TIME_SECONDS = 1704067200
+# The CPU of both emulators unless another is asked for: QEMU's name of it, and Bochs'.
+PENTIUM_III = "pentium3"
+_BOCHS_CPUS = {PENTIUM_III: "p3_katmai"}
 # What the VMM says before it switches the machine off, and how far from the end at most.
 _POWERED_OFF = b"all guests are off"
 _TAIL = 4096
@@ -52,7 +55,7 @@ plugin_ctrl: unmapped=1, biosdev=1, extfpuirq=1, serial=1
 memory: guest={memory}, host={memory}
 romimage: file={roms}/BIOS-bochs-latest
 vgaromimage: file={roms}/VGABIOS-lgpl-latest
-cpu: model=p3_katmai, count={cpus}, ips={ips}, reset_on_triple_fault=0
+cpu: model={cpu}, count={cpus}, ips={ips}, reset_on_triple_fault=0
 clock: sync=none, time0={time}
 ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14
 ata0-master: type=cdrom, path={iso}, status=inserted
@@ -73,12 +76,12 @@ class Options:
     memory: MiB. uart: "com1" or "com2". iso: boot from this image instead of loading kernel and
     module (Bochs always does). gdb: wait for a debugger where QEMU's option -gdb says. ips: Bochs'
     instructions per virtual second, which is also the frequency of its time stamp counter.
-    program, cpu: QEMU's, and the CPU that it emulates. output: a file that gets what leaves the
-    serial port, which then takes no input; it takes all at once, so that no reader can hold the
-    machine up. shift: an instruction takes 2 to the power of it nanoseconds of virtual time. pace:
-    QEMU's plug-in that holds virtual time back where it is ahead of the host's clock; without it,
-    unless deterministic, QEMU sets it to the host's clock whenever the CPU sleeps. cpus: with more
-    than one QEMU runs each in a thread of the host, and time is the host's.
+    program: QEMU's. cpu: what is emulated, by the emulator's own name for it. output: a file that
+    gets what leaves the serial port, which then takes no input; it takes all at once, so that no
+    reader can hold the machine up. shift: an instruction takes 2 to the power of it nanoseconds of
+    virtual time. pace: QEMU's plug-in that holds virtual time back where it is ahead of the host's
+    clock; without it, unless deterministic, QEMU sets it to the host's clock whenever the CPU
+    sleeps. cpus: with more than one QEMU runs each in a thread of the host, and time is the host's.
     """
 
     memory: int
@@ -91,7 +94,7 @@ class Options:
     ips: int = 1_000_000_000
     arguments: tuple[str, ...] = field(default=())
     program: str = "qemu-system-i386"
-    cpu: str = "pentium3"
+    cpu: str = PENTIUM_III
     output: Path | None = None
     shift: int = 0
     cpus: int = 1
@@ -306,7 +309,8 @@ class Bochs(Emulator):
         configuration, script = self._folder / "bochsrc", self._folder / "commands"
         configuration.write_text(
             _BOCHS_CONFIGURATION.format(
-                memory=options.memory, cpus=options.cpus, ips=options.ips,
+                memory=options.memory, cpu=_BOCHS_CPUS.get(options.cpu, options.cpu),
+                cpus=options.cpus, ips=options.ips,
                 time=_START_OF_TIME_SECONDS, iso=options.iso, serial=options.uart,
                 port=listener.getsockname()[1],
                 folder=self._folder, roms=_BOCHS_ROMS,

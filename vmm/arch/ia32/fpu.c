@@ -9,19 +9,18 @@
 #include "lib/string.h"
 #include "masked_state.h"
 
-#define CPUID_FXSR (1u << 24)
-#define CPUID_SSE (1u << 25)
+/* CPUID has the bits of FXSR and SSE, 24 and 25, so many places above the bits of CR4 by which an
+ * operating system says that it knows them. */
+#define CPUID_ABOVE_CR4 15
 enum { FCW_DEFAULT = 0x37f, MXCSR_DEFAULT = 0x1f80 };
 
-OF_MACHINE static bool has_fxsr;
+/* CR4_OSFXSR if the CPU has FXSAVE, and CR4_OSXMMEXCPT if it has SSE. */
+OF_MACHINE static u32 enabled;
 
-void fpu_init(void)
+u32 fpu_init(u32 features)
 {
-	u32 features = cpuid(1).edx;
-
-	has_fxsr = (features & CPUID_FXSR) != 0;
-	cr4_write(cr4_read() | (has_fxsr ? CR4_OSFXSR : 0) |
-		  (features & CPUID_SSE ? CR4_OSXMMEXCPT : 0));
+	enabled = features >> CPUID_ABOVE_CR4 & (CR4_OSFXSR | CR4_OSXMMEXCPT);
+	return enabled;
 }
 
 void fpu_reset(struct vcpu *vcpu)
@@ -32,7 +31,7 @@ void fpu_reset(struct vcpu *vcpu)
 	/* An FXSAVE image has FCW at 0, abridged tags at 4 (0: all empty), and MXCSR at 24.
 	 * An FNSAVE image has FCW at 0, and full tags at 8 (all ones: empty). */
 	*(u16 *)&vcpu->fpu[0] = FCW_DEFAULT;
-	if (has_fxsr)
+	if (enabled & CR4_OSFXSR)
 		*(u32 *)&vcpu->fpu[24] = MXCSR_DEFAULT;
 	else
 		*(u16 *)&vcpu->fpu[8] = 0xffff;
@@ -52,13 +51,13 @@ void fpu_take(struct vcpu *vcpu)
 		return;
 	clts();
 	if (owner != NULL) {
-		if (has_fxsr)
+		if (enabled & CR4_OSFXSR)
 			__asm__ volatile("fxsave %0" : "=m"(owner->fpu));
 		else
 			__asm__ volatile("fnsave %0" : "=m"(owner->fpu));
 		owner->cr0 |= CR0_TS;
 	}
-	if (has_fxsr)
+	if (enabled & CR4_OSFXSR)
 		__asm__ volatile("fxrstor %0" : : "m"(vcpu->fpu));
 	else
 		/* FNINIT comes first, since a stopped guest may have left an exception pending. */

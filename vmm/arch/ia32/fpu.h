@@ -7,8 +7,9 @@
 
 #include "core/core.h"
 
-/* Finds out what the CPU has and enables it in CR4. */
-void fpu_init(void);
+/* Finds out what the CPU has, and returns the bits of CR4 that enable it. features: EDX of CPUID's
+ * leaf 1. */
+u32 fpu_init(u32 features);
 /* Sets the vCPU's state to that after FNINIT, before its guest starts. */
 void fpu_reset(struct vcpu *vcpu);
 /* Returns whether the FPU holds another vCPU's state, so that this one needs CR0.TS. */

@@ -5,9 +5,10 @@
 
 #include "arch/ia32/entry.h"
 #include "arch/ia32/fpu.h"
+#include "core/log.h"
 #include "lib/string.h"
 
-enum { CPUID_SEP = 1 << 11, CPUID_PGE = 1 << 13 };
+enum { CPUID_SEP = 1 << 11, CPUID_PGE = 1 << 13, CPUID_CMOV = 1 << 15 };
 #define MSR_SYSENTER_CS 0x174
 
 void processor_init(void)
@@ -18,12 +19,13 @@ void processor_init(void)
 	segment_init();
 	idle_vcpu.cr0 = CR0_PG | CR0_NE | CR0_PE;
 	idle_vcpu.cr3 = core.cr3 = cr3_read();
-	if (features & CPUID_PGE)
-		cr4_write(cr4_read() | CR4_PGE);
+	cr4_write(cr4_read() | (features & CPUID_PGE ? CR4_PGE : 0) | fpu_init(features));
 	/* SYSENTER would enter ring 0. With a CS of 0 it raises #GP instead. */
 	if (features & CPUID_SEP)
 		wrmsr(MSR_SYSENTER_CS, 0);
-	fpu_init();
+	/* The compiler was told that the CPU has CMOV. Nothing before this needs it. */
+	if ((features & CPUID_CMOV) == 0)
+		panic("no CMOV");
 }
 
 bool processor_create(struct vcpu *vcpu)

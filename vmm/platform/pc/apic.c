@@ -115,8 +115,7 @@ static u32 apic_enable(void)
 {
 	u64 base = rdmsr(MSR_APIC_BASE);
 
-	if ((base & APIC_BASE_ENABLE) == 0)
-		wrmsr(MSR_APIC_BASE, base | APIC_BASE_ENABLE);
+	wrmsr(MSR_APIC_BASE, base | APIC_BASE_ENABLE);
 	memory_map_device(LAYOUT_APIC, (u32)base & PTE_FRAME);
 	return (u32)base;
 }

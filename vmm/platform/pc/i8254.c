@@ -12,8 +12,8 @@ enum { PORT_61_GATE = 0x01, PORT_61_SPEAKER = 0x02, PORT_61_OUTPUT = 0x20 };
 /* Control words. */
 enum { COUNTER_0_MODE_0 = 0x30, COUNTER_2_MODE_0 = 0xb0 };
 #define MEASUREMENTS 3u
-#define MEASURED_CLOCKS 11932u /* clocks of a measurement: 10 ms */
-#define MEASURED_PARTS 100u    /* measurements in a second */
+#define MEASURED_MS 10u        /* milliseconds of a measurement */
+#define MEASURED_CLOCKS 11932u /* its clocks */
 /* The milliseconds that counter 0 can wait: its 65,535 clocks are a little more. */
 #define MILLISECONDS 54
 
@@ -45,7 +45,7 @@ u32 i8254_measure_tsc(void)
 		if (ticks < best)
 			best = ticks;
 	}
-	tsc_khz = (u32)divide_u64(best * MEASURED_PARTS, 1000, NULL);
+	tsc_khz = (u32)divide_u64(best, MEASURED_MS, NULL);
 	return tsc_khz;
 }
 
