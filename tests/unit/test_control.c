@@ -361,6 +361,23 @@ static void what_does_not_exist_is_refused(void **state)
 	assert_int_equal(bad_addresses, 0);
 }
 
+/* A vCPU that takes turns with its siblings on one CPU has a VM of its own, which is another vCPU
+ * of the caller's guest. What is known of it may be read. */
+static void a_guest_does_not_manage_its_other_vcpus(void **state)
+{
+	(void)state;
+	vms[OTHER].guest = &guests[LINUX];
+	for (u32 action = GANDALF_ACTION_START; action <= GANDALF_ACTION_LOAD; action++)
+		assert_int_equal(call(GANDALF_HYPERCALL_ACT, of(action, OTHER), 0, 0, 0),
+				 GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(acted, 0);
+	for (u32 object = GANDALF_OBJECT_SYSTEM; object <= GANDALF_OBJECT_IMAGE; object++)
+		assert_int_equal(call(GANDALF_HYPERCALL_WRITE, of(object, OTHER), 0, 4, 0),
+				 GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(typed, 0);
+	assert_true(call(GANDALF_HYPERCALL_READ, of(GANDALF_OBJECT_GUEST, OTHER), 0, 4, 0) > 0);
+}
+
 static void bad_addresses_are_noticed(void **state)
 {
 	(void)state;
@@ -493,6 +510,7 @@ int main(void)
 		TEST(objects_are_read_in_chunks),
 		TEST(what_is_read_is_copied_with_interrupts_disabled),
 		TEST(what_does_not_exist_is_refused),
+		TEST(a_guest_does_not_manage_its_other_vcpus),
 		TEST(bad_addresses_are_noticed),
 		TEST(actions_are_passed_on),
 		TEST(an_image_is_written_whole),

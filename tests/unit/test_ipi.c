@@ -12,6 +12,7 @@
 #include "fake/quiet_processor.h"
 
 #include "core/hypercall.h"
+#include "core/module.h"
 #include "guests/x86/board.h"
 #include "guests/x86/smp/smp.h"
 
@@ -23,6 +24,7 @@
 
 u32 time_tsc_khz = 1000000, pool_distance;
 struct core core;
+struct gandalf_table system_table = { .cpus = VCPUS };
 struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
 
 /* vCPUs 0 and 1 are on one core, 2 and 3 on another. */
@@ -60,7 +62,13 @@ int local_apic_pending(const struct local_apic *apic)
 /* The rest of the file under test is not called here. */
 u32 local_apic_acknowledge(struct local_apic *apic)
 {
-	(void)apic;
+	for (u32 i = 0; i < VCPUS; i++)
+		if (apic == &smps[i].apic && requested[i] != 0) {
+			u32 highest = 31 - (u32)__builtin_clz(requested[i]);
+
+			requested[i] &= ~(1u << highest);
+			return GANDALF_IPI_FIRST + highest;
+		}
 	fail();
 	return 0;
 }
@@ -88,11 +96,10 @@ bool local_apic_expire(struct local_apic *apic, u64 now)
 
 void local_apic_reset(struct local_apic *apic, u32 *page, u32 id, bool first)
 {
-	(void)apic;
 	(void)page;
-	(void)id;
-	(void)first;
-	fail();
+	assert_ptr_equal(apic, &smps[id].apic);
+	assert_int_equal(first, id == 0);
+	requested[id] = 0;
 }
 
 bool local_apic_write(struct local_apic *apic, u32 offset, u32 value, u64 now)
@@ -124,15 +131,13 @@ void chips_pause(void)
 
 void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
 {
-	(void)deadline;
-	(void)expire;
-	(void)priority;
+	*deadline = (struct deadline){ .time = TIME_NEVER, .priority = priority,
+				       .expire = expire };
 }
 
 void deadline_set(struct deadline *deadline, u64 time)
 {
-	(void)deadline;
-	(void)time;
+	deadline->time = time;
 }
 
 void processor_sleep(void)
@@ -163,6 +168,11 @@ static int start(void **state)
 		smps[i] = (struct smp){ .id = i, .x86 = &x86s[i] };
 		x86s[i] = (struct x86){ .vm = &vms_made[i], .vcpu = &vcpus_made[i],
 					.smp = &smps[i], .siblings = true };
+	}
+	processor.tsc = 0;
+	for (u32 i = 0; i < VCPUS; i++) {
+		turn_of(i);
+		smp_apic_reset(&x86s[i]);
 	}
 	turn_of(0);
 	return 0;
@@ -273,6 +283,129 @@ static void others_than_those_vectors_are_refused(void **state)
 	assert_int_equal(requested[0] | requested[1], 0);
 }
 
+/* vCPU 2, whose turn it is then, has taken so many vectors of vCPU 0 at once, from the first on. */
+static void sent_to_the_second_core(u32 first, u32 count)
+{
+	turn_of(0);
+	for (u32 i = 0; i < count; i++)
+		assert_int_equal(interrupt(1 << 2, GANDALF_IPI_FIRST + first + i), 0);
+	turn_of(2);
+	serve(HOME, MESSAGE_IPI + 2);
+}
+
+static void acknowledge_all(u32 number)
+{
+	while (requested[number] != 0)
+		smp_acknowledge(&x86s[number]);
+}
+
+#define LIMIT 8u
+#define WINDOW (1000000u / 20)
+
+static void who_has_had_many_takes_no_more_before_it_went_on(void **state)
+{
+	(void)state;
+	sent_to_the_second_core(0, LIMIT - 1);
+	assert_int_equal(requested[2], (1u << (LIMIT - 1)) - 1);
+	acknowledge_all(2);
+	assert_false(deadline_is_set(&smps[2].rest));
+	processor.tsc = WINDOW - 1;
+	sent_to_the_second_core(LIMIT - 1, 1);
+	assert_int_equal(requested[2], 1u << (LIMIT - 1));
+	/* From here on it takes none, however late it gets what it has taken. */
+	processor.tsc = 10 * WINDOW;
+	sent_to_the_second_core(9, 1);
+	assert_int_equal(requested[2], 1u << (LIMIT - 1));
+	assert_false(deadline_is_set(&smps[2].rest));
+	/* The other one there does. */
+	turn_of(0);
+	assert_int_equal(interrupt(1 << 3, VECTOR), 0);
+	turn_of(3);
+	serve(HOME, MESSAGE_IPI + 3);
+	assert_int_equal(requested[3], 1u << (VECTOR - GANDALF_IPI_FIRST));
+	acknowledge_all(2);
+	assert_int_equal(smps[2].rest.time, 11 * WINDOW);
+	/* What is asked for meanwhile moves the end no further away. */
+	processor.tsc += 5;
+	smp_look(&x86s[2]);
+	assert_int_equal(smps[2].rest.time, 11 * WINDOW);
+}
+
+/* Whoever has sent it, and all at once: so nobody can keep back what others send. */
+static void behind_the_rest_it_takes_all_that_came(void **state)
+{
+	(void)state;
+	sent_to_the_second_core(0, LIMIT);
+	acknowledge_all(2);
+	for (u32 i = 0; i < 5; i++)
+		sent_to_the_second_core(10 + i, 1);
+	assert_int_equal(requested[2], 0);
+	/* A third core, which has sent one as well. */
+	((volatile struct smp_page *)part_kind_of(3, 2))->ipi_raised ^= 1u << 20;
+	serve(3, MESSAGE_IPI + 2);
+	assert_int_equal(requested[2], 0);
+	processor.tsc = WINDOW;
+	smps[2].rest.time = smps[2].rest.expire(&smps[2].rest);
+	assert_int_equal(requested[2], 0x1f << 10 | 1u << 20);
+	assert_true(x86s[2].interrupt_waits);
+	assert_false(deadline_is_set(&smps[2].rest));
+	assert_false(smps[2].rests);
+	/* They count: with two more it rests again, and a quiet time later it has not. */
+	sent_to_the_second_core(0, 2);
+	assert_true(smps[2].rests);
+	acknowledge_all(2);
+	processor.tsc = 2 * WINDOW;
+	smps[2].rest.time = smps[2].rest.expire(&smps[2].rest);
+	assert_false(smps[2].rests);
+	assert_false(deadline_is_set(&smps[2].rest));
+	sent_to_the_second_core(0, LIMIT - 1);
+	assert_int_equal(requested[2], (1u << (LIMIT - 1)) - 1);
+	processor.tsc = 3 * WINDOW;
+	sent_to_the_second_core(LIMIT - 1, 1);
+	assert_false(smps[2].rests);
+}
+
+/* The guest may have disabled its APIC, so that nothing is delivered. */
+static void a_rest_that_ends_with_many_begins_anew(void **state)
+{
+	(void)state;
+	sent_to_the_second_core(0, LIMIT);
+	acknowledge_all(2);
+	sent_to_the_second_core(0, 32);
+	processor.tsc = WINDOW;
+	smps[2].rest.time = smps[2].rest.expire(&smps[2].rest);
+	assert_int_equal(requested[2], ~0u);
+	assert_true(smps[2].rests);
+	assert_false(deadline_is_set(&smps[2].rest));
+	requested[2] = 0;
+	smp_look(&x86s[2]);
+	assert_int_equal(smps[2].rest.time, 2 * WINDOW);
+}
+
+static void who_ends_or_starts_has_been_sent_nothing(void **state)
+{
+	(void)state;
+	sent_to_the_second_core(0, LIMIT);
+	sent_to_the_second_core(20, 2);
+	acknowledge_all(2);
+	assert_true(deadline_is_set(&smps[2].rest));
+	smp_apic_stop(&x86s[2]);
+	assert_false(deadline_is_set(&smps[2].rest));
+	/* It takes none, and none stays on its way. */
+	vms_made[2].state = GANDALF_STATE_OFF;
+	sent_to_the_second_core(0, 32);
+	assert_int_equal(requested[2], 0);
+	turn_of(0);
+	assert_int_equal(interrupt(1 << 2, VECTOR), 0);
+	turn_of(2);
+	vms_made[2].state = GANDALF_STATE_RUNNING;
+	smp_apic_reset(&x86s[2]);
+	serve(HOME, MESSAGE_IPI + 2);
+	assert_int_equal(requested[2], 0);
+	sent_to_the_second_core(0, LIMIT);
+	assert_int_equal(requested[2], (1u << LIMIT) - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +416,10 @@ int main(void)
 		TEST(one_on_its_way_stands_for_the_next),
 		TEST(only_who_runs_or_is_paused_takes_one),
 		TEST(others_than_those_vectors_are_refused),
+		TEST(who_has_had_many_takes_no_more_before_it_went_on),
+		TEST(behind_the_rest_it_takes_all_that_came),
+		TEST(a_rest_that_ends_with_many_begins_anew),
+		TEST(who_ends_or_starts_has_been_sent_nothing),
 	};
 
 	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,

@@ -59,6 +59,10 @@ struct smp {
 	u32 registers;          /* the frame in which the guest reads them */
 	u32 id;                 /* of the local APIC: its place in the guest's description */
 	struct deadline timer;  /* of the local APIC */
+	u64 ipis_end;           /* when it may take others' interrupts anew, and */
+	u32 ipis_taken;         /* how many it has taken until then: see interrupt.c */
+	bool rests;             /* it takes none of other cores */
+	struct deadline rest;   /* the end of that, once all that were taken are delivered */
 	bool asks_in;           /* what it asks for is an IN, */
 	u32 asks_size;          /* of so many bytes, */
 	u32 asks_length;        /* by an instruction of so many bytes */
