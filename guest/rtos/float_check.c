@@ -2,7 +2,8 @@
 /*
  * Floating-point patterns; see float_check.h. The image of FXSAVE (SDM vol. 1,
  * section 10.5.1) is written by hand and loaded whole, so no arithmetic and
- * no rounding stands between the pattern and the registers.
+ * no rounding stands between the pattern and the registers. A CPU without FXSAVE
+ * has its registers of x87 in the image of FNSAVE (section 8.1.10).
  */
 #include "float_check.h"
 
@@ -18,14 +19,51 @@
 #define CONTROL_ROUNDING_SHIFT 10
 #define MXCSR_MASKED 0x1f80
 #define MXCSR_ROUNDING_SHIFT 13
+#define CPUID_FXSR (1U << 24)
 #define CPUID_SSE (1U << 25)
 
-static bool sse_present(void)
+struct fnsave_image {
+	uint32_t control, status, tags, pointers[4];
+	uint8_t registers[8][10];
+};
+
+static bool cpu_has(uint32_t feature)
 {
 	uint32_t a = 1, b, c, d;
 
 	__asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
-	return d & CPUID_SSE;
+	return d & feature;
+}
+
+bool float_has_sse(void)
+{
+	return cpu_has(CPUID_SSE);
+}
+
+/* Loads what of an image of FXSAVE is x87's. No register is empty: all tags are 0. */
+static void fnsave_load(const struct float_state *state)
+{
+	struct fnsave_image image = { 0 };
+
+	memcpy(&image.control, state->bytes + CONTROL, 2);
+	for (unsigned int i = 0; i < 8; i++)
+		memcpy(image.registers[i], state->bytes + REGISTER_X87 + i * 16, 10);
+	__asm__ volatile("frstor %0" : : "m"(image));
+}
+
+/* Stores it, as FXSAVE would. */
+static void fnsave_store(struct float_state *state)
+{
+	struct fnsave_image image;
+
+	/* FNSAVE ends with FNINIT. */
+	__asm__ volatile("fnsave %0\n\tfrstor %0" : "=m"(image));
+	memset(state, 0, sizeof(*state));
+	memcpy(state->bytes + CONTROL, &image.control, 2);
+	memcpy(state->bytes + CONTROL + 2, &image.status, 2);
+	state->bytes[TAGS] = (uint16_t)image.tags == 0 ? 0xff : 0;
+	for (unsigned int i = 0; i < 8; i++)
+		memcpy(state->bytes + REGISTER_X87 + i * 16, image.registers[i], 10);
 }
 
 /* A step of a linear congruential generator; the upper bits are good enough. */
@@ -57,21 +95,27 @@ void float_load(struct float_state *state, uint32_t seed)
 		for (unsigned int j = 0; j < 16; j++)
 			sse[j] = pattern_next(&random);
 	}
-	__asm__ volatile("fxrstor %0" : : "m"(*state));
+	if (cpu_has(CPUID_FXSR))
+		__asm__ volatile("fxrstor %0" : : "m"(*state));
+	else
+		fnsave_load(state);
 }
 
 bool float_check(const struct float_state *state)
 {
 	struct float_state now;
 
-	__asm__ volatile("fxsave %0" : "=m"(now));
+	if (cpu_has(CPUID_FXSR))
+		__asm__ volatile("fxsave %0" : "=m"(now));
+	else
+		fnsave_store(&now);
 	if (memcmp(now.bytes + CONTROL, state->bytes + CONTROL, 5))
 		return false;
 	for (unsigned int i = 0; i < 8; i++)
 		if (memcmp(now.bytes + REGISTER_X87 + i * 16,
 			   state->bytes + REGISTER_X87 + i * 16, 10))
 			return false;
-	if (!sse_present())
+	if (!float_has_sse())
 		return true;
 	return !memcmp(now.bytes + MXCSR, state->bytes + MXCSR, 4) &&
 	       !memcmp(now.bytes + REGISTER_SSE, state->bytes + REGISTER_SSE, 8 * 16);

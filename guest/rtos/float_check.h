@@ -24,4 +24,7 @@ void float_load(struct float_state *state, uint32_t seed);
 /* Returns whether the registers still hold what float_load() put there from *state. */
 bool float_check(const struct float_state *state);
 
+/* Returns whether the CPU has the registers of SSE. */
+bool float_has_sse(void);
+
 #endif

@@ -3,14 +3,20 @@
 
 import re
 
+import pytest
+
 from .systems import DEMO, Boot, describe, linux, rtos_guest
 
 # Adds up what is not exact, so that one wrong bit of one register shows in the sum.
 SUM = "awk 'BEGIN { for (i = 1; i <= 20000; i++) s += 1 / (i * 1.1); printf \"%.17g\\n\", s }'"
 
 
-def test_registers_stay_with_their_owners() -> None:
-    """Three owners beside Linux, which has two processes that compute."""
+@pytest.mark.parametrize("cpu", ["pentium3", "pentium2,-fxsr"], ids=["fxsave", "fnsave"])
+def test_registers_stay_with_their_owners(cpu: str) -> None:
+    """Three owners beside Linux, which has two processes that compute.
+
+    The CPU without FXSAVE has no SSE, either.
+    """
     system = describe(
         "float",
         linux(),
@@ -18,7 +24,7 @@ def test_registers_stay_with_their_owners() -> None:
         rtos_guest("fpu", "fpu-a", 11),
         rtos_guest("fpu", "fpu-b", 12),
     )
-    with Boot.start(system) as machine:
+    with Boot.start(system, cpu=cpu) as machine:
         machine.wait_for_shell()
         for name in ("fpu-a", "fpu-b"):
             machine.expect(name, r"^PASS fpu\n", 300)

@@ -8,13 +8,14 @@
  *	+40	EIP
  *	 +8	EAX ECX EDX EBX ESP EBP ESI EDI (top to bottom; PUSHA)
  *	 +4	interrupt flag of the task
- *	ESP	its struct port_floating_point, or 0
+ *	ESP	its struct port_floating_point, or 0; plus PORT_FNSAVE on a CPU without FXSAVE
  */
 #include "gandalf.h"
 
 #define SHARED_INTERRUPT_FLAG 0
 #define SHARED_PENDING 8
 #define PORT_VECTORS (GANDALF_VECTOR_DOORBELL - GANDALF_VECTOR_IRQ + 1)
+#define PORT_FNSAVE 1 /* as in port.c */
 
 /* Completes the frame above, whose registers have been pushed. It pushes the interrupt flag, which
  * is in EAX, saves the floating-point state, and stores ESP in the first field of the task's
@@ -25,7 +26,11 @@
 	pushl	%eax
 	testl	%eax, %eax
 	jz	9f
+	testb	$PORT_FNSAVE, %al
+	jnz	8f
 	fxsave	(%eax)
+	jmp	9f
+8:	fnsave	-PORT_FNSAVE(%eax)
 9:	movl	pxCurrentTCB, %eax
 	movl	%esp, (%eax)
 .endm
@@ -81,6 +86,8 @@ port_restore_context:
 	movl	%eax, port_floating_point
 	testl	%eax, %eax
 	jz	1f
+	testb	$PORT_FNSAVE, %al
+	jnz	4f
 	fxrstor	(%eax)
 1:	popl	%ebx
 	movl	shared_page, %ecx
@@ -95,6 +102,8 @@ port_restore_context:
 3:	movl	$GANDALF_HYPERCALL_INTERRUPT_FLAG, %eax
 	int	$GANDALF_HYPERCALL_VECTOR
 	jmp	2b
+4:	frstor	-PORT_FNSAVE(%eax)
+	jmp	1b
 
 	/* Where a task returns to, which it must not: the VMM reports the #UD. A debugger looks a
 	 * return address up one byte before it, hence the NOP, and ends its backtrace here. */

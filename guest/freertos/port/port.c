@@ -18,6 +18,11 @@
 /* MXCSR lies here in the area that FXSAVE writes. Its first value masks all exceptions. */
 #define PORT_MXCSR_OFFSET 24
 #define PORT_MXCSR_INITIAL 0x1f80
+/* CPUID's leaf 1 says in EDX whether the CPU has FXSAVE (SDM vol. 2, CPUID). */
+#define PORT_CPUID_FXSR (1u << 24)
+/* Where the CPU has no FXSAVE, pointers to floating-point areas have this bit set, and port.S uses
+ * FNSAVE. Areas are aligned to 16. */
+#define PORT_FNSAVE 1
 /* The size is in words. The deepest handler is a tick that wakes tasks; it takes some 200 bytes. */
 #define PORT_STACK_SIZE 512
 
@@ -31,8 +36,9 @@ void port_interrupt(uint32_t index);
 void port_task_returned(void);
 
 BaseType_t port_switch_wanted;
-/* The running task's floating-point state goes here. It is NULL if the task has none. */
-struct port_floating_point *port_floating_point;
+/* The running task's floating-point state goes to this address, plus PORT_FNSAVE if that is how it
+ * is saved. It is 0 if the task has none. */
+uint32_t port_floating_point;
 StackType_t port_stack[PORT_STACK_SIZE] __attribute__((aligned(16)));
 StackType_t *const port_stack_top = port_stack + PORT_STACK_SIZE;
 
@@ -91,14 +97,27 @@ void vPortSetInterruptHandler(uint32_t vector, void (*handler)(void))
 	port_handlers[vector - GANDALF_VECTOR_IRQ] = handler;
 }
 
+static uint32_t port_cpu_has_fxsave(void)
+{
+	uint32_t a = 1, b, c, d;
+
+	__asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+	return d & PORT_CPUID_FXSR;
+}
+
 void vPortTaskUsesFloatingPoint(struct port_floating_point *area)
 {
+	uint32_t fxsave = port_cpu_has_fxsave();
+
 	taskENTER_CRITICAL();
-	__asm__ volatile("fninit\n\tfxsave %0" : "=m"(*area));
-	/* FNINIT leaves MXCSR as the last task had it. */
-	memcpy(area->state + PORT_MXCSR_OFFSET, &(uint32_t){ PORT_MXCSR_INITIAL }, 4);
-	__asm__ volatile("fxrstor %0" : : "m"(*area));
-	port_floating_point = area;
+	__asm__ volatile("fninit");
+	if (fxsave) {
+		__asm__ volatile("fxsave %0" : "=m"(*area));
+		/* FNINIT leaves MXCSR as the last task had it. */
+		memcpy(area->state + PORT_MXCSR_OFFSET, &(uint32_t){ PORT_MXCSR_INITIAL }, 4);
+		__asm__ volatile("fxrstor %0" : : "m"(*area));
+	}
+	port_floating_point = (uint32_t)area | (fxsave ? 0 : PORT_FNSAVE);
 	taskEXIT_CRITICAL();
 }
 

@@ -63,7 +63,7 @@ extern BaseType_t port_switch_wanted;
 #define portNOP() __asm__ volatile("nop")
 #define portMEMORY_BARRIER() __asm__ volatile("" : : : "memory")
 
-/* FXSAVE writes so many bytes, which are aligned to 16. */
+/* FXSAVE writes so many bytes, which are aligned to 16, and FNSAVE fewer. */
 #define portFLOATING_POINT_SIZE 512
 struct port_floating_point {
 	uint8_t state[portFLOATING_POINT_SIZE] __attribute__((aligned(16)));
@@ -71,8 +71,8 @@ struct port_floating_point {
 
 /*
  * Lets the calling task use x87 and SSE from here on. At every switch its registers are kept in
- * *area, which belongs to the port until the task is deleted. A CPU with FXSAVE is needed. A task
- * that never calls this must not use these registers.
+ * *area, which belongs to the port until the task is deleted. A task that never calls this must not
+ * use these registers.
  */
 void vPortTaskUsesFloatingPoint(struct port_floating_point *area);
 
