@@ -18,10 +18,16 @@ from .test_guests import pc
 from .two_level import changed_vmm, direct_ways
 
 
-def start(image: str, vmm: Path | None = None) -> Boot:
-    """Start a kernel in Linux's place, beside an RTOS that keeps the machine on."""
+def start(image: str, vmm: Path | None = None, without: str = "") -> Boot:
+    """Start a kernel in Linux's place, beside an RTOS that keeps the machine on.
+
+    without: a measure of [machine] that is taken away.
+    """
     guests = (pc(image), rtos_guest("heartbeat", priority=20))
-    return Boot.start(describe(image, *guests, memory="64M", rings=TWO_LEVEL), vmm=vmm)
+    path = describe(image + without, *guests, memory="64M", rings=TWO_LEVEL)
+    if without:
+        path.write_text(path.read_text().replace("rings =", f"{without} = false\nrings ="))
+    return Boot.start(path, vmm=vmm)
 
 
 @pytest.mark.parametrize("image", ["pc", "pc-views"])
@@ -39,6 +45,18 @@ def test_its_pages_are_filled_when_it_returns() -> None:
     assert ways["fills"] >= machine.text("linux").count("ok ") - 1
     assert ways["calls"] > 0
     assert ways["returns"] > 0
+
+
+@pytest.mark.parametrize(
+    ("without", "none"), [("prefill", ("fills",)), ("direct_switch", ("calls", "returns"))]
+)
+def test_a_measure_can_be_taken_away(without: str, none: tuple[str, ...]) -> None:
+    """The other one is still there, and the kernel finds the same."""
+    with start("pc-views", without=without) as machine:
+        machine.expect("linux", r"^PASS pc-views\n", PATIENCE)
+        assert "not ok" not in machine.text("linux")
+        ways = direct_ways(machine)
+    assert {name for name, count in ways.items() if count == 0} == set(none)
 
 
 def everything_writable(folder: Path) -> None:

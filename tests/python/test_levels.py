@@ -37,6 +37,8 @@ def test_a_linux_alone(describe: Describe) -> None:
         ('kind = "linux"\n', 'kind = "linux"\nmode = "dedicated"\n', "leaves that to nobody: use"),
         ('kind = "linux"\n', 'kind = "linux"\nstrict_tls = true\n', "Remove `strict_tls` of"),
         ('"two-level"', '"three"', "`rings` must be"),
+        ('rings = "two-level"\n', "prefill = false\n", "Remove `prefill`: only with"),
+        ('rings = "two-level"\n', "direct_switch = false\n", "Remove `direct_switch`: only with"),
     ],
 )
 def test_not_with(describe: Describe, old: str, new: str, sentence: str) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of a report, as headings and rows of texts."""
 
+from gandalf.bench.ablation import ABLATION_HEADINGS, ablation_rows
 from gandalf.bench.cores_report import CPU_HEADINGS, LIMIT_HEADINGS, cpu_rows, limit_rows
 from gandalf.bench.interruptible import COST_HEADINGS, cost_rows
 from gandalf.bench.interval import OPERATIONS
@@ -182,6 +183,7 @@ def further_tables(results: Results) -> list[tuple[str, tuple[str, ...], list[li
         ("Interrupts masked", MASKED_HEADINGS, masked_rows(results)),
         ("The record of ring 0", RECORD_HEADINGS, record_rows(results)),
         ("What it costs to be interruptible", COST_HEADINGS, cost_rows(results)),
+        ("What each measure saves", ABLATION_HEADINGS, ablation_rows(results)),
         ("Caches and TLBs", CACHE_HEADINGS, cache_rows(results)),
         ("Intervals between timer interrupts", INTERVAL_HEADINGS, interval_rows(results)),
         ("Their outliers", OUTLIER_HEADINGS, outlier_rows(results)),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gandalf.base.paths import ROOT, UserError
+from gandalf.bench import ablation
 from gandalf.bench import amd64 as bench_amd64
 from gandalf.bench import interval as bench_interval
 from gandalf.bench import latency as bench_latency
@@ -151,6 +152,13 @@ class TwoLevel(Gandalf):
     """gandalf-shared with the VMM alone privileged (docs/two-level.md)."""
 
     name: str = "gandalf-two-level"
+    is_quick = False
+
+
+@dataclass
+class Ablation(Gandalf):
+    """A system without one of the measures that make its `native` fast."""
+
     is_quick = False
 
 
@@ -353,6 +361,7 @@ def targets(full: bool = False, cache: bool = False) -> list[Target]:
         Intervals(),
         Idle(cache=cache),
         TwoLevel(cache=cache),
+        *(Ablation(name, whole, cache=cache) for name, whole, _ in ablation.systems()),
         Uninterruptible(f"gandalf-shared{NOT}", "gandalf-shared", cache=cache),
         Gandalf("gandalf-dedicated", cache=cache),
         Uninterruptible(f"gandalf-dedicated{NOT}", "gandalf-dedicated", cache=cache),

@@ -51,8 +51,13 @@ def _slice(guest: Guest) -> int:
 
 
 def _table_flags(machine: Machine) -> int:
-    interruptible = abi()["TABLE_INTERRUPTIBLE"] if machine.interruptible else 0
-    return interruptible | (0 if machine.cpus_required else abi()["TABLE_CPUS_OPTIONAL"])
+    flags = {
+        "INTERRUPTIBLE": machine.interruptible,
+        "CPUS_OPTIONAL": not machine.cpus_required,
+        "NO_PREFILL": not machine.prefill,
+        "NO_DIRECT_SWITCH": not machine.direct_switch,
+    }
+    return sum(abi()[f"TABLE_{name}"] for name, is_set in flags.items() if is_set)
 
 
 def _table_guest(guest: Guest, loaded: Loaded, region: Region) -> TableGuest:

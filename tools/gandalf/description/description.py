@@ -58,6 +58,8 @@ class Machine(_Model):
     shadow_pool: Size = 8 << 20
     interruptible: bool = True
     rings: Literal["four", "two-level"] = "four"
+    direct_switch: bool = True
+    prefill: bool = True
 
 
 class Uart(_Model):

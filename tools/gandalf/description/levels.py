@@ -5,12 +5,25 @@ from gandalf.base.toml_lines import Location
 from gandalf.description.description import LinuxGuest, System
 
 TWO_LEVEL = "two-level"
+# What only these systems have, and can have taken away.
+MEASURES = ("direct_switch", "prefill")
+
+
+def _check_measures(system: System) -> None:
+    for name in MEASURES:
+        if not getattr(system.machine, name):
+            system.mistake(
+                f'Remove `{name}`: only with `rings = "{TWO_LEVEL}"` is there something that it '
+                "takes away.",
+                ("machine", name),
+            )
 
 
 def check_levels(system: System) -> None:
     """Whether all that the description asks for exists with two levels of privilege."""
     rings: Location = ("machine", "rings")
     if system.machine.rings != TWO_LEVEL:
+        _check_measures(system)
         return
     if system.machine.cpus > 1:
         system.mistake(

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each measure saves: the table, and the systems that lack one."""
+
+import tomllib
+
+import pytest
+
+from gandalf.bench import report as bench_report
+from gandalf.bench.ablation import WITHOUT, ablation_rows, systems
+from gandalf.bench.targets import SYSTEMS, Ablation, targets
+from gandalf.description.levels import MEASURES
+
+from .fakes import DAY, result, results
+
+TITLE = "What each measure saves"
+
+
+def test_the_table_has_what_a_measure_saves() -> None:
+    less = result("s" + WITHOUT + "m", "pipe", 1250, vmm_entries=10.0, cr3_load=12.0)
+    whole = result("s", "pipe", 1000, vmm_entries=9.0, cr3_load=12.0)
+    found = results(whole, less, result("s" + WITHOUT + "m", "boot", 7), result("s", "syscall"))
+    assert ablation_rows(found) == [
+        ["s-no-m, pipe", "1,250", "1,000", "250 (20.0 %)", "10.0", "9.0", "12.0", "12.0"],
+    ]
+    text = bench_report.markdown(found, DAY)
+    assert TITLE in text
+    assert "| s-no-m, pipe | 1,250 | 1,000 | 250 (20.0 %) |" in text
+    assert TITLE not in bench_report.markdown(results(whole), DAY)
+
+
+def test_what_is_not_counted_and_what_costs() -> None:
+    less, whole = result("s" + WITHOUT + "m", "boot", 1000), result("s", "boot", 1010)
+    assert ablation_rows(results(less, whole)) == [
+        ["s-no-m, boot", "1,000", "1,010", "-10 (-1.0 %)", "-", "-", "-", "-"],
+    ]
+
+
+@pytest.mark.parametrize(("name", "whole", "field"), [*systems()])
+def test_the_systems_differ_in_nothing_else(name: str, whole: str, field: str) -> None:
+    usual, less = (
+        tomllib.loads((SYSTEMS / f"{system}.toml").read_text()) for system in (whole, name)
+    )
+    assert less["machine"].pop(field) is False
+    assert usual == less
+    (target,) = (target for target in targets() if target.name == name)
+    assert isinstance(target, Ablation)
+    assert target.native == whole
+
+
+def test_each_measure_has_a_system() -> None:
+    assert {field for _, _, field in systems()} == set(MEASURES)
