@@ -133,7 +133,7 @@ def test_a_write_to_what_the_machine_has_in_common_is_a_panic() -> None:
 
 def test_a_write_of_another_core_is_a_panic() -> None:
     """It is made to change what all have in common when its vCPU of Linux is started."""
-    start = "\tstart_wanted = true;\n\t/* The sender may"
+    start = "\tvm->start_wanted = true;\n\tvm->wanted_life = life;"
     vmm = with_change("machine-smp", "core/part.c", start, "\ttime_tsc_khz++;\n" + start, SMP)
     with Boot.start(describe_smp("debug-machine-smp", 2), vmm=vmm) as machine:
         machine.expect("vmm", r"what the machine has in common has changed at [0-9a-f]+", PATIENCE)

@@ -44,7 +44,7 @@ def pair() -> Iterator[Boot]:
     """Both Linuxes with their addresses."""
     with Boot.start(SYSTEM) as machine:
         machine.wait_for_shell()
-        machine.expect("linux2", PROMPT, PATIENCE)
+        machine.wait_for_prompt("linux2")
         other(machine, "stty columns 500; dmesg -n 1")
         machine.shell(up(FIRST, "lan"))
         other(machine, up(SECOND, "lan2"))
@@ -105,7 +105,7 @@ def test_a_restart_of_the_other_linux_is_survived(pair: Boot) -> None:
     pair.skip("linux2")
     pair.send("linux2", "reboot -f\n")
     pair.expect("switch", r"^switch: lan2 is down\n", PATIENCE)
-    pair.expect("linux2", PROMPT, PATIENCE)
+    pair.wait_for_prompt("linux2")
     other(pair, up(SECOND, "lan2"))
     pair.expect("switch", r"^switch: lan2 is up\n", PATIENCE)
     reaches(pair)
