@@ -135,8 +135,10 @@ active proctype first()
 /* flush_log_follow(), log_follow(), flush_follow() */
 inline flush_log_follow()
 {
+	/* What is added from here on is left for the next time. */
+	last = count;
 	do
-	:: followed != count ->
+	:: followed != last ->
 #ifdef TAKES_THE_COUNT_FIRST
 		behind = count - followed;
 #endif
@@ -155,7 +157,8 @@ inline flush_log_follow()
 			followed = count;
 			/* shadow_forget() */
 			shadow[0] = NONE;
-			shadow[1] = NONE
+			shadow[1] = NONE;
+			last = followed
 		:: else ->
 #else
 		:: true ->
@@ -171,7 +174,8 @@ inline flush_log_follow()
 		second_word = 0;
 		behind = 0
 	:: else -> break
-	od
+	od;
+	last = 0
 }
 
 /* shadow_fill(): the entry is read, and noted a while later. */
@@ -187,7 +191,7 @@ inline fill()
 
 active proctype second()
 {
-	byte followed = 0, loads = 0, first_word, second_word, behind, value;
+	byte followed = 0, loads = 0, first_word, second_word, behind, last, value;
 	bool loading = false;
 
 end:

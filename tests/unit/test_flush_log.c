@@ -26,6 +26,16 @@ static struct vcpu vcpu = { .vm = &vm };
 static struct smp smps[VCPUS];
 static struct x86 x86s[VCPUS];
 static u32 flushed, forgotten, last[3], sum;
+/* How often a sibling flushes while this vCPU follows a flush, and while it forgets its shadow. */
+static u32 meanwhile;
+
+static void sibling_flushes(void)
+{
+	struct x86 *sibling = &x86s[2];
+
+	for (u32 i = 0; i < meanwhile; i++)
+		flush_log_add(sibling, 0, 0x1000, 0x2000);
+}
 
 void shadow_flush(struct x86 *x86, u32 directory, u32 start, u32 end)
 {
@@ -35,12 +45,16 @@ void shadow_flush(struct x86 *x86, u32 directory, u32 start, u32 end)
 	last[1] = start;
 	last[2] = end;
 	sum = sum * 31 + start;
+	assert_in_range(flushed, 0, 1000);
+	sibling_flushes();
 }
 
 void shadow_forget(struct x86 *x86)
 {
 	assert_ptr_equal(x86->vm, &vm);
 	forgotten++;
+	assert_in_range(forgotten, 0, 1000);
+	sibling_flushes();
 }
 
 void processor_sleep(void)
@@ -65,6 +79,7 @@ static int start(void **state)
 	(void)state;
 	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
 	memset(smps, 0, sizeof(smps));
+	meanwhile = 0;
 	for (u32 id = 0; id < VCPUS; id++) {
 		x86s[id] = (struct x86){ .vm = &vm, .vcpu = &vcpu, .smp = &smps[id] };
 		smps[id].id = id;
@@ -120,6 +135,47 @@ static void who_is_too_far_behind_forgets_all(void **state)
 	flush_log_add(turn_of(0), 0, 7, 0);
 	follow(1);
 	assert_int_equal(flushed, 1);
+}
+
+/* One that flushes as fast as this vCPU follows, or faster, does not keep it at that: what was
+ * flushed before is done, and the rest is left for the next time. */
+static void who_flushes_without_end_keeps_nobody(void **state)
+{
+	(void)state;
+	meanwhile = 1;
+	for (u32 i = 0; i < 3; i++)
+		flush_log_add(turn_of(2), 0, i, 0);
+	follow(1);
+	assert_int_equal(flushed, 3);
+	assert_int_equal(forgotten, 0);
+	follow(1);
+	assert_int_equal(flushed, 3);
+	meanwhile = FLUSH_LOG + 1;
+	for (u32 round = 0; round < 3; round++) {
+		follow(1);
+		assert_in_range(flushed, 0, 1);
+		assert_int_equal(forgotten, 1);
+	}
+	meanwhile = 0;
+	follow(1);
+	assert_int_equal(forgotten, 1);
+	follow(1);
+	assert_int_equal(flushed | forgotten, 0);
+}
+
+/* Of several whose logs it is behind of. */
+static void all_is_forgotten_once(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < FLUSH_LOG; i++) {
+		flush_log_add(turn_of(0), 0, i, 0);
+		flush_log_add(turn_of(2), 0, i, 0);
+	}
+	follow(1);
+	assert_int_equal(forgotten, 1);
+	assert_int_equal(flushed, 0);
+	follow(1);
+	assert_int_equal(flushed | forgotten, 0);
 }
 
 static void the_count_may_wrap(void **state)
@@ -193,6 +249,8 @@ int main(void)
 		TEST(siblings_do_what_one_has_flushed),
 		TEST(they_are_done_in_their_order),
 		TEST(who_is_too_far_behind_forgets_all),
+		TEST(who_flushes_without_end_keeps_nobody),
+		TEST(all_is_forgotten_once),
 		TEST(the_count_may_wrap),
 		TEST(one_that_begins_has_nothing_to_follow),
 		TEST(cores_of_other_guests_are_not_followed),

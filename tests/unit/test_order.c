@@ -43,7 +43,7 @@ static struct vm *const vm = &vms[PLACE];
 static u8 store[ROOM];
 static u8 image[ROOM];
 static u32 sent[GANDALF_CPUS_MAXIMUM];
-static u32 acts, action_done;
+static u32 acts, action_done, asked_of_idle;
 static int act_result;
 static void (*on_breath)(void);
 
@@ -95,6 +95,12 @@ void schedule_breathe(void)
 		on_breath();
 }
 
+void schedule_housekeeping(u32 work)
+{
+	assert_int_equal(core.index, HOME);
+	asked_of_idle |= work;
+}
+
 void processor_sleep(void)
 {
 	fail();
@@ -139,6 +145,7 @@ static int start(void **state)
 		image[i] = (u8)(i * 7);
 	acts = 0;
 	act_result = 0;
+	asked_of_idle = 0;
 	on_breath = NULL;
 	system_table.cpus = 3;
 	core.vm_count = PLACE + 1;
@@ -330,6 +337,49 @@ static void what_is_written_at_home_is_nobody_elses(void **state)
 	assert_int_equal(store[0], 0xee);
 }
 
+/* What is being compared with its checksum is not taken back, whoever wants to write at home: the
+ * answer is for the core that has written it. */
+static void what_is_being_checked_is_nobody_elses(void **state)
+{
+	(void)state;
+	may_write(FAR);
+	write_from(FAR, 0, 500);
+	write_from(FAR, 500, 100);
+	act_from(FAR, GANDALF_ACTION_LOAD, ROOM, 16, crc32_update(0, image, ROOM));
+	serve_on_home(FAR);
+	assert_false(elsewhere_takes_back(vm));
+	assert_true(elsewhere_loads(vm));
+	idle_at_home();
+	assert_int_equal(act_from(FAR, GANDALF_ACTION_LOAD, ROOM, 16,
+				  crc32_update(0, image, ROOM)), 0);
+	core.index = HOME;
+	assert_true(elsewhere_takes_back(vm));
+	assert_false(elsewhere_loads(vm));
+}
+
+/* What another core has begun to write is no image that could be complete at home. */
+static void what_another_core_has_begun_is_not_complete_at_home(void **state)
+{
+	(void)state;
+	core.index = HOME;
+	assert_false(elsewhere_loads(vm));
+	may_write(FAR);
+	assert_true(elsewhere_loads(vm));
+	assert_true(elsewhere_takes_back(vm));
+	assert_false(elsewhere_loads(vm));
+}
+
+/* The idle vCPU has work, for which it comes before a Linux that never halts. */
+static void a_check_does_not_wait_for_a_halt(void **state)
+{
+	(void)state;
+	may_write(FAR);
+	assert_int_equal(asked_of_idle, 0);
+	act_from(FAR, GANDALF_ACTION_LOAD, ROOM, 16, 0);
+	serve_on_home(FAR);
+	assert_int_equal(asked_of_idle, HOUSEKEEPING_RELEASE);
+}
+
 static void a_console_is_typed_on(void **state)
 {
 	(void)state;
@@ -354,6 +404,9 @@ int main(void)
 		TEST(of_two_that_load_the_last_one_may),
 		TEST(nobody_is_in_the_middle_of_writing),
 		TEST(what_is_written_at_home_is_nobody_elses),
+		TEST(what_is_being_checked_is_nobody_elses),
+		TEST(what_another_core_has_begun_is_not_complete_at_home),
+		TEST(a_check_does_not_wait_for_a_halt),
 		TEST(a_console_is_typed_on),
 	};
 

@@ -204,6 +204,8 @@ static int image_finish(struct vm *vm, u32 size, u32 entry)
 		return GANDALF_ERROR_SPACE;
 	if (vm_is_alive(vm))
 		return GANDALF_ERROR_STATE;
+	if (elsewhere_loads(vm))
+		return GANDALF_ERROR_IMAGE;
 	if (entry >= size)
 		return GANDALF_ERROR_ARGUMENT;
 	vm->image.load_address = 0;

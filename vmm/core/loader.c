@@ -14,6 +14,7 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/vm.h"
+#include "elsewhere.h"
 #include "lib/format.h"
 #include "lib/string.h"
 #include "whole.h"
@@ -109,6 +110,7 @@ static void vm_release(struct vm *vm)
 
 void vm_release_stopped(void)
 {
+	elsewhere_attend();
 	parts_settle();
 	for (u32 i = 0; i < vm_places(); i++)
 		vm_release(&vms[i]);

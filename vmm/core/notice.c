@@ -8,7 +8,6 @@
 #include "arch.h"
 #include "core/core.h"
 #include "core/message.h"
-#include "core/order.h"
 #include "core/relay.h"
 #include "core/schedule.h"
 #include "core/time.h"
@@ -72,9 +71,6 @@ void notice_init(void)
 /* Another core says that its guests are off when all that they have put out is on its way. */
 bool notice_attend(void)
 {
-	orders_attend();
-	if (core.index == 0)
-		relay_print_logs();
 	if (core.index == 0 || relay_is_idle())
 		notices_publish();
 	return core.index == 0 && relay_is_idle();

@@ -6,8 +6,8 @@
 
 /* On each core that has others beside it: what it says each second begins. */
 void notice_init(void);
-/* Tells the others what has become of this core's guests, and on core 0 prints their logs; on the
- * idle vCPU. Returns whether this core may switch the machine off once no guest runs. */
+/* Tells the others what has become of this core's guests; on the idle vCPU. Returns whether this
+ * core may switch the machine off once no guest runs. */
 MUST_CHECK bool notice_attend(void);
 /* Says of the guests of this core that they have stopped, since the core does. */
 void notice_give_up(void);

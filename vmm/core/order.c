@@ -120,8 +120,22 @@ static bool image_is_written(u32 place)
 	return false;
 }
 
+static bool is_unchecked(const struct vm *vm)
+{
+	return (unchecked >> vm->index & 1) != 0;
+}
+
+bool elsewhere_loads(const struct vm *vm)
+{
+	return is_unchecked(vm) || outbox_own()->writer[vm->index] != 0;
+}
+
+/* While an image is compared with its checksum the core that has written it stays named, since it
+ * gets the answer. */
 bool elsewhere_takes_back(const struct vm *vm)
 {
+	if (is_unchecked(vm))
+		return false;
 	outbox_own()->writer[vm->index] = 0;
 	order_stores();
 	return !image_is_written(vm->index);
@@ -138,7 +152,8 @@ static int image_begin(struct vm *vm, u32 from)
 	return 0;
 }
 
-/* The rest is orders_attend()'s: until then the order is not answered. */
+/* The rest is orders_attend()'s, which comes before a Linux that never halts: until then the order
+ * is not answered. */
 static int image_end(struct vm *vm, u32 from, u32 size)
 {
 	if (outbox_own()->writer[vm->index] != from + 1)
@@ -146,7 +161,7 @@ static int image_end(struct vm *vm, u32 from, u32 size)
 	if (size > vm->image.room || size > vm->guest->memory_size - GANDALF_PAGE_SIZE)
 		return GANDALF_ERROR_SPACE;
 	unchecked |= 1u << vm->index;
-	vcpu_notify(core.current);
+	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 	return GANDALF_ERROR_BUSY;
 }
 
@@ -154,7 +169,7 @@ static int order_carry_out(struct vm *vm, u32 from)
 {
 	volatile struct order *order = &outbox_of(from)->orders[vm->index];
 
-	if ((unchecked >> vm->index & 1) != 0)
+	if (is_unchecked(vm))
 		return GANDALF_ERROR_BUSY;
 	if (order->action == ORDER_IMAGE)
 		return image_begin(vm, from);

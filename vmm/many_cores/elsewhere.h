@@ -7,6 +7,8 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/order.h"
+#include "core/relay.h"
 
 /* Whether an object of READ, with its place in EBX, is read by elsewhere_read(). */
 bool elsewhere_has(u32 name);
@@ -35,6 +37,17 @@ int elsewhere_write(struct vm *vm, u32 object, u32 offset, const u8 *bytes, u32 
 /* For a guest of this core whose image is about to be written here: no other core may any more.
  * Returns false while one is in the middle of that. Interrupts are masked. */
 MUST_CHECK bool elsewhere_takes_back(const struct vm *vm);
+/* For a guest of this core: whether another core writes its image, or has written one that is being
+ * compared with its checksum, so that there is none that could be said to be complete here.
+ * Interrupts are masked. */
+bool elsewhere_loads(const struct vm *vm);
+/* On the idle vCPU, before any Linux: does what other cores wait for. Both are asked for by
+ * housekeeping: a core whose Linux never halts does them all the same. */
+static inline void elsewhere_attend(void)
+{
+	orders_attend();
+	relay_print_logs();
+}
 /* Writes what is the machine's and not this core's into the state of the system. Interrupts are
  * masked. */
 void elsewhere_tell(struct gandalf_system_status *status);

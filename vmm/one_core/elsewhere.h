@@ -40,6 +40,15 @@ static inline bool elsewhere_takes_back(UNUSED const struct vm *vm)
 	return true;
 }
 
+static inline bool elsewhere_loads(UNUSED const struct vm *vm)
+{
+	return false;
+}
+
+static inline void elsewhere_attend(void)
+{
+}
+
 static inline void elsewhere_tell(UNUSED struct gandalf_system_status *status)
 {
 }

@@ -33,28 +33,35 @@ MUST_CHECK static bool flush_follow(struct x86 *x86, volatile struct smp_page *p
 	return true;
 }
 
-static void log_follow(struct x86 *x86, u32 from)
+/* Follows what a sibling has flushed by now. Returns false if the log has gone beyond that. */
+MUST_CHECK static bool log_follow(struct x86 *x86, u32 from)
 {
 	volatile struct smp_page *page = smp_page_of(x86->vm->guest, from);
 	u32 *followed = &x86->smp->followed[from];
 
-	while (*followed != page->flush_count) {
-		if (!flush_follow(x86, page, *followed)) {
-			*followed = page->flush_count;
-			shadow_forget(x86);
-		} else {
-			++*followed;
-		}
-	}
+	for (u32 count = page->flush_count; *followed != count; ++*followed)
+		if (!flush_follow(x86, page, *followed))
+			return false;
+	return true;
 }
 
+/*
+ * A flush that must be followed now is in its log before this begins: the interrupt that tells of
+ * it comes behind it. Those that are added meanwhile are left for the next call. Otherwise a
+ * sibling that flushes without end would keep the VMM at work for this vCPU, which then could not
+ * be stopped, and the idle vCPU of this core would wait for it. For the same reason all is
+ * forgotten once at most, for the logs of all siblings.
+ */
 void flush_log_follow(struct x86 *x86)
 {
 	const struct gandalf_guest *guest = x86->vm->guest;
 
 	for (u32 i = 0; i < guest->vcpu_count; i++)
-		if (i != x86->smp->id)
-			log_follow(x86, i);
+		if (i != x86->smp->id && !log_follow(x86, i)) {
+			flush_log_begin(x86);
+			shadow_forget(x86);
+			return;
+		}
 }
 
 void flush_log_begin(struct x86 *x86)
