@@ -38,9 +38,12 @@ enum {
 	CALL_MUNMAP = 11,
 	CALL_SIGACTION = 13, /* rt_sigaction */
 	CALL_PIPE = 22,
+	CALL_IOCTL = 16,
 	CALL_DUP2 = 33,
 	CALL_NANOSLEEP = 35,
 	CALL_GETPID = 39,
+	CALL_SOCKET = 41,
+	CALL_BIND = 49,
 	CALL_FORK = 57,
 	CALL_EXECVE = 59,
 	CALL_EXIT = 60,
@@ -65,6 +68,7 @@ enum {
 	CALL_KILL = 37,
 	CALL_PIPE = 42,
 	CALL_TIMES = 43,
+	CALL_IOCTL = 54,
 	CALL_UMASK = 60,
 	CALL_DUP2 = 63,
 	CALL_GETPPID = 64,
@@ -75,6 +79,8 @@ enum {
 	CALL_SIGACTION = 174, /* rt_sigaction */
 	CALL_MMAP = 192,      /* mmap2 */
 	CALL_SETAFFINITY = 241, /* sched_setaffinity */
+	CALL_SOCKET = 359,
+	CALL_BIND = 361,
 	CALL_MEMBARRIER = 375,
 };
 #endif

@@ -14,7 +14,7 @@ QEMU_CPUS = (
     "max", "EPYC", "SandyBridge", "Skylake-Server", "Nehalem", "phenom", "core2duo", "coreduo",
     "n270", "athlon", "kvm32", "qemu64",
 )  # fmt: skip
-BOCHS_CPUS = ("corei7_haswell_4770", "corei7_skylake_x", "ryzen", "p4_willamette", "atom_n270")
+BOCHS_CPUS = ("corei7_haswell_4770", "corei7_skylake_x", "p4_willamette", "atom_n270")
 
 
 def linux_is_right(machine: Boot) -> None:

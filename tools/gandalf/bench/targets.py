@@ -8,6 +8,7 @@ notice. It measures from each umask() of the bench to the next times().
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from gandalf.base.paths import ROOT, UserError
 from gandalf.bench import ablation
@@ -36,7 +37,7 @@ from gandalf.bench.target import (
     scratch,
     watch,
 )
-from gandalf.bench.workload import CHANNEL, TASK, WORK, Work
+from gandalf.bench.workload import CHANNEL, NETWORK, TASK, WORK, Work
 from gandalf.build.build import Built, build, build_kernels
 from gandalf.build.symbols import Image, Symbols, vector_text
 from gandalf.description.description import LinuxGuest
@@ -58,10 +59,10 @@ _CLOCK = "tsc_early_khz=1000000"
 _NATIVE_MEMORY = 192
 
 
-def build_initrd(work: tuple[Work, ...], log: Log) -> Path:
-    """Return the root file system with the bench in it."""
+def build_initrd(work: tuple[Work, ...], log: Log, first: tuple[str, ...] = ()) -> Path:
+    """Return the root file system with the bench in it. first: the script's first lines."""
     rootfs = linux_rootfs.build_rootfs(ROOT, log)
-    added = bench_workload.files(32, work, FOLDER / "script")
+    added = bench_workload.files(32, work, FOLDER / "script", first)
     return bench_workload.extended(rootfs, added, INITRD)
 
 
@@ -111,6 +112,8 @@ class Gandalf(Target):
     description: str = ""
     cache: bool = False
     share = 22.0
+    # What the shell does before the operations.
+    first: ClassVar[tuple[str, ...]] = ()
 
     @property
     def _path(self) -> Path:
@@ -120,7 +123,7 @@ class Gandalf(Target):
         build_kernels(self._path, log)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:
-        build_initrd(work, log)
+        build_initrd(work, log, self.first)
         built = build(self._path, log, deterministic=True)
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
@@ -197,6 +200,22 @@ class Channel(Gandalf):
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
         return super().run(CHANNEL, log)
+
+
+@dataclass
+class Network(Gandalf):
+    """Frames between Linux and an RTOS: another machine of gandalf-shared, with a larger kernel."""
+
+    name: str = "gandalf-shared"
+    native: str | None = None
+    description: str = "gandalf-network"
+    is_part = True
+    share = 6.0
+    operations = tuple(part.operation for part in NETWORK)
+    first = ("ip link set bench up",)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        return super().run(NETWORK, log)
 
 
 @dataclass
@@ -357,6 +376,7 @@ def targets(full: bool = False, cache: bool = False) -> list[Target]:
         Switch(),
         Running(cache=cache),
         Channel(cache=cache),
+        Network(cache=cache),
         *(Realtime(load, seconds=seconds, shift=shift) for load in bench_latency.PHASES),
         Intervals(),
         Idle(cache=cache),

@@ -75,6 +75,8 @@ CHANNEL = (
     Work("channel_throughput", 500, 20, 80),
     Work("channel_throughput_back", 500, 20, 80),
 )
+# Frames between Linux and an RTOS: likewise, and with a kernel that has networks.
+NETWORK = (Work("network_send", 500, 20, 120), Work("network_round_trip", 500, 20, 120))
 # What waits for a clock: the others' runs are as long on every system as their instructions are.
 SLEEPING = tuple(part.operation for part in WORK if part.sleeps)
 
