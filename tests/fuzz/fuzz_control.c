@@ -392,7 +392,7 @@ static u32 rtos_ring(const struct vm *vm)
 	return ring(vm) ? 0 : (u32)GANDALF_ERROR_ARGUMENT;
 }
 
-static u32 linux_ring(const struct vm *vm)
+static u32 guest_ring(const struct vm *vm)
 {
 	require(!vm->kind->real_time);
 	return ring(vm) ? 0 : (u32)GANDALF_ERROR_ARGUMENT;
@@ -437,7 +437,7 @@ static const struct vcpu_operations operations = {
 	.instruction = operation_instruction,
 };
 
-static bool linux_create(struct vm *vm)
+static bool guest_create(struct vm *vm)
 {
 	vm->vcpus->x86 = &pcs[vm->index - MANAGER];
 	vm->vcpus->x86->vm = vm;
@@ -454,7 +454,7 @@ static bool rtos_create(struct vm *vm)
 }
 
 static const struct guest_kind linux_kind = {
-	.number = GANDALF_KIND_LINUX_SHARED, .create = linux_create, .ring = linux_ring,
+	.number = GANDALF_KIND_LINUX_SHARED, .create = guest_create, .ring = guest_ring,
 	.read = guest_read, .write = guest_write,
 };
 static const struct guest_kind rtos_kind = {

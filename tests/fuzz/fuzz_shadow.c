@@ -489,7 +489,7 @@ static u32 take_vector(void)
 {
 	u32 vector = take(1);
 
-	return x86->dedicated ? vector : 0x20 | (vector & 31);
+	return !x86->policy->interruptible ? vector : 0x20 | (vector & 31);
 }
 
 static void step_interrupt(void)
@@ -608,7 +608,7 @@ static void guest_start(void)
 	vcpu->tsd = 0;
 	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
 	vcpu->operations->start(vcpu);
-	core.direct = x86->dedicated ? vcpu : NULL;
+	core.direct = !x86->policy->interruptible ? vcpu : NULL;
 	address_space_load(vcpu);
 	vcpu->state = VCPU_RUNNING;
 	vcpu->attention = false;

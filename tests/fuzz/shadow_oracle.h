@@ -189,7 +189,7 @@ static bool frame_is(u32 frame, u32 of_guest)
 {
 	if (of_guest < GUEST_SIZE)
 		return frame == GUEST_BASE + of_guest;
-	if (x86->dedicated && (of_guest ^ x86->shadow.apic) < PAGE_SIZE)
+	if (!x86->policy->interruptible && (of_guest ^ x86->shadow.apic) < PAGE_SIZE)
 		return frame == of_guest;
 	return frame == x86->shadow.nothing;
 }

@@ -11,6 +11,7 @@
 #include "core/trace.h"
 #include "guests/x86/shadow/shadow.h"
 #include "arch/ia32/switch.h"
+#include "fake/policy.h"
 #include "views.h"
 #include "shadow_model.h"
 
@@ -72,7 +73,7 @@ void switch_leave_space(const struct vcpu *which)
 static enum shadow_result access_memory(u32 linear, u32 error)
 {
 	/* With direct gates a frame is zeroed first, in four steps at most. */
-	unsigned limit = x86.dedicated ? 6 : 2;
+	unsigned limit = x86.policy->interruptible ? 2 : 6;
 	enum shadow_result result;
 
 	for (unsigned tries = 0; tries < limit; tries++) {
@@ -281,6 +282,7 @@ static void guest_start(u32 frames)
 	vcpu.vm = &vm;
 	x86.vm = &vm;
 	x86.vcpu = &vcpu;
+	policy_set(&x86, &fake_shared);
 	core.current = &vcpu;
 	vcpu.table_frame = pool_allocate();
 	for (u32 i = 0; i < 1024; i++)

@@ -129,7 +129,7 @@ static void lidt_opens_the_system_call_only(void **state)
 static void lidt_opens_all_interrupts_of_a_dedicated_guest(void **state)
 {
 	(void)state;
-	x86.dedicated = true;
+	policy_set(&x86, &fake_dedicated);
 	put_operand(2047, IDT);
 	EXECUTE("\x0f\x01\x1d" AT_DATA);
 	for (u32 vector = 0; vector < 256; vector++)
@@ -413,7 +413,7 @@ static void returns_to_a_process(void **state)
 	/* IOPL is not the guest's to give. */
 	assert_int_equal(frame.eflags, 0x246);
 	start(NULL);
-	x86.dedicated = true;
+	policy_set(&x86, &fake_dedicated);
 	vcpu.eflags = EFLAGS_FIXED | EFLAGS_IOPL_1;
 	put_return(0x08048000, USER_CODE, 0x3246, 0xbffff000, USER_DATA);
 	fault_at("\xcf", 1, 0);

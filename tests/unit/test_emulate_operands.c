@@ -281,7 +281,7 @@ static void gates_of_a_dedicated_guest_end_with_the_table(void **state)
 	(void)state;
 	memset(&guarded.behind, 0x5a, sizeof(guarded.behind));
 	vcpu.tables = &guarded.tables;
-	x86.dedicated = true;
+	policy_set(&x86, &fake_dedicated);
 	put_gate(0xff, 0x8f);
 	put_gate(31, 0x8e);
 	load_idt(0xffff, IDT);
@@ -291,6 +291,19 @@ static void gates_of_a_dedicated_guest_end_with_the_table(void **state)
 	assert_true(guarded.tables.idt[31] == 0);
 	for (u32 i = 0; i < sizeof(guarded.behind); i++)
 		assert_int_equal(guarded.behind[i], 0x5a);
+}
+
+/* From then on Linux does not compare CS any more. */
+static void ltr_shows_ring_1_to_a_dedicated_guest(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < 2; i++) {
+		policy_set(&x86, i == 0 ? &fake_shared : &fake_dedicated);
+		assert_int_equal(x86.code_mask, ~3u);
+		frame.eax = TASK;
+		GOES_ON("\x0f\x00\xd8");
+		assert_int_equal(x86.code_mask, i == 0 ? ~3u : ~0u);
+	}
 }
 
 static void selectors_of_system_segments_lie_within_the_gdt(void **state)
@@ -497,7 +510,7 @@ static void returns_of_a_dedicated_guest_have_the_real_flag(void **state)
 	(void)state;
 	for (u32 i = 0; i < ARRAY_SIZE(flags); i++) {
 		start(NULL);
-		x86.dedicated = true;
+		policy_set(&x86, &fake_dedicated);
 		vcpu.eflags = EFLAGS_FIXED;
 		words_on_stack(STACK, 0x1000, USER_CODE, flags[i]);
 		put_word(STACK + 12, 0x5000);
@@ -619,6 +632,7 @@ int main(void)
 		TEST(a_new_gdt_opens_no_return_that_is_blocked),
 		TEST(gates_are_those_of_the_idt_that_is_loaded),
 		TEST(gates_of_a_dedicated_guest_end_with_the_table),
+		TEST(ltr_shows_ring_1_to_a_dedicated_guest),
 		TEST(selectors_of_system_segments_lie_within_the_gdt),
 		TEST(a_task_s_segment_lies_below_the_vmm),
 		TEST(control_registers_change_what_they_say),

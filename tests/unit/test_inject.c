@@ -60,7 +60,7 @@ static void the_flag_in_the_frame_is_the_virtual_one(void **state)
 	/* The real one stays set. */
 	assert_int_equal(frame.eflags & EFLAGS_IF, EFLAGS_IF);
 	start(NULL);
-	x86.dedicated = true;
+	policy_set(&x86, &fake_dedicated);
 	frame.eflags |= EFLAGS_IF;
 	assert_true(inject(&x86, 0x20, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 8) & EFLAGS_IF, EFLAGS_IF);
@@ -122,10 +122,10 @@ static void single_step_and_nested_task_end_at_the_handler(void **state)
 static void a_dedicated_guest_sees_ring_1_after_ltr(void **state)
 {
 	(void)state;
-	x86.dedicated = true;
+	policy_set(&x86, &fake_dedicated);
 	assert_true(inject(&x86, 3, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 4), KERNEL_CODE);
-	x86.tr = TASK;
+	x86.code_mask = x86.policy->code_mask;
 	assert_true(inject(&x86, 3, INJECT_NO_ERROR));
 	assert_int_equal(word(frame.esp + 4), KERNEL_CODE | 1);
 }

@@ -26,6 +26,7 @@
 #include "guests/x86/inject.h"
 #include "arch/ia32/switch.h"
 #include "fake/hand_on.h"
+#include "fake/policy.h"
 
 #define FRAMES 8u
 #define GDT 0xc12b4000u
@@ -146,9 +147,13 @@ struct frame *switch_prepare(struct vcpu *which)
 	return &frame;
 }
 
+static struct vcpu *begins_direct;
+
 void direct_begin(struct vcpu *which)
 {
-	assert_null(which);
+	assert_non_null(which);
+	assert_ptr_equal(which, begins_direct);
+	begins_direct = NULL;
 }
 
 void direct_end(void)
@@ -377,6 +382,15 @@ void processor_sleep(void)
 	fail();
 }
 
+static void guest_become(u32 number)
+{
+	guest.kind = number;
+	vm.kind = kind_linked(number);
+	frames_taken = 0;
+	hypercalls_give(&vcpu);
+	assert_true(vm.kind->create(&vm));
+}
+
 static int start(void **state)
 {
 	(void)state;
@@ -392,7 +406,6 @@ static int start(void **state)
 	core.fpu_owner = &vcpu;
 	clears_flag = false;
 	fill = SHADOW_FILLED;
-	guest.kind = GANDALF_KIND_LINUX_SHARED;
 	vm.guest = &guest;
 	vm.vcpus = &vcpu;
 	vcpu.vm = &vm;
@@ -400,9 +413,7 @@ static int start(void **state)
 	vcpu.state = VCPU_RUNNING;
 	core.current = &vcpu;
 	core.pauses = core.interruptible = true;
-	vm.kind = kind_linked(vm.guest->kind);
-	hypercalls_give(&vcpu);
-	assert_true(vm.kind->create(&vm));
+	guest_become(GANDALF_KIND_LINUX_SHARED);
 	return 0;
 }
 
@@ -475,6 +486,7 @@ static void an_interrupt_that_cannot_go_to_ring_1_is_an_upcall(void **state)
 	};
 
 	(void)state;
+	guest_become(GANDALF_KIND_LINUX_DEDICATED);
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct frame at = {.vector = cases[i].vector, .error = cases[i].error};
 
@@ -614,10 +626,8 @@ static void a_dedicated_cpu_and_the_old_way_keep_interrupts_out(void **state)
 	assert_true(vcpu.interruptible);
 	for (unsigned how = 0; how < 2; how++) {
 		start(NULL);
-		frames_taken = 0;
 		core.interruptible = how;
-		guest.kind = how ? GANDALF_KIND_LINUX_DEDICATED : GANDALF_KIND_LINUX_SHARED;
-		assert_true(vm.kind->create(&vm));
+		guest_become(how ? GANDALF_KIND_LINUX_DEDICATED : GANDALF_KIND_LINUX_SHARED);
 		assert_false(vcpu.interruptible);
 		for (unsigned i = 0; i < ARRAY_SIZE(vectors); i++) {
 			frame.eax = GANDALF_HYPERCALL_FLUSH;
@@ -627,6 +637,67 @@ static void a_dedicated_cpu_and_the_old_way_keep_interrupts_out(void **state)
 				assert_false(calls[call].interrupts);
 		}
 	}
+}
+
+/* So that tests of other files may take the fake ones. */
+static void the_policies_are_those_that_tests_take(void **state)
+{
+	static const struct { u32 kind; const struct policy *fake; } cases[] = {
+		{GANDALF_KIND_LINUX_SHARED, &fake_shared},
+		{GANDALF_KIND_LINUX_DEDICATED, &fake_dedicated},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct policy fake = *cases[i].fake;
+
+		guest_become(cases[i].kind);
+		fake.operations = vcpu.x86->policy->operations;
+		assert_memory_equal(vcpu.x86->policy, &fake, sizeof(fake));
+		assert_ptr_equal(vcpu.operations, &vcpu.x86->policy->operations);
+		assert_int_equal(vcpu.eflags, fake.eflags);
+		assert_int_equal(vcpu.any_vector, fake.any_vector);
+		assert_int_equal(vcpu.x86->shadow.apic, i == 0 ? 0 : apic_base);
+	}
+}
+
+/* The flag is a word of the shared page, or bit 9 of EFLAGS. */
+static void the_flag_is_where_the_policy_has_it(void **state)
+{
+	(void)state;
+	vcpu.operations->start(&vcpu);
+	frame.cs = 0x61;
+	linux_set_interrupts(vcpu.x86, true);
+	assert_int_equal(vcpu.shared->interrupt_flag, GANDALF_INTERRUPT_FLAG);
+	linux_set_interrupts(vcpu.x86, false);
+	assert_int_equal(linux_interrupt_flag(vcpu.x86), 0);
+	assert_int_equal(vcpu.shared->interrupt_flag, 0);
+	guest_become(GANDALF_KIND_LINUX_DEDICATED);
+	begins_direct = &vcpu;
+	vcpu.operations->start(&vcpu);
+	assert_null(begins_direct);
+	frame.cs = 0x61;
+	linux_set_interrupts(vcpu.x86, true);
+	assert_int_equal(frame.eflags & EFLAGS_IF, EFLAGS_IF);
+	assert_int_equal(vcpu.shared->interrupt_flag, 0);
+	linux_set_interrupts(vcpu.x86, false);
+	assert_int_equal(linux_interrupt_flag(vcpu.x86), 0);
+}
+
+/* What comes for a guest with direct gates while it sleeps is delivered once, in order. */
+static void vectors_that_wait_for_direct_gates_are_delivered(void **state)
+{
+	(void)state;
+	guest_become(GANDALF_KIND_LINUX_DEDICATED);
+	for (u32 i = 0; i < X86_DIRECT_VECTORS + 1; i++)
+		vcpu.operations->interrupt(&vcpu, 0x30 + i);
+	assert_true(vcpu_is_notified(&vcpu));
+	call_count = 0;
+	vcpu.operations->deliver(&vcpu);
+	assert_int_equal(call_count, X86_DIRECT_VECTORS);
+	assert_call(0, "inject", processor.interrupts);
+	vcpu.operations->deliver(&vcpu);
+	assert_int_equal(call_count, X86_DIRECT_VECTORS);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, start)
@@ -656,6 +727,9 @@ int main(void)
 		TEST(a_chip_that_was_due_wakes_whom_it_interrupts),
 		TEST(only_who_runs_has_an_instruction_to_report),
 		TEST(a_dedicated_cpu_and_the_old_way_keep_interrupts_out),
+		TEST(the_policies_are_those_that_tests_take),
+		TEST(the_flag_is_where_the_policy_has_it),
+		TEST(vectors_that_wait_for_direct_gates_are_delivered),
 	};
 
 	return RUN_TESTS(tests);

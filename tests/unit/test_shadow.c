@@ -162,7 +162,7 @@ static void a_frame_is_zeroed_between_faults_of_a_process(void **state)
 	entry_set(pde_address(0, 1), 0x8000 | PTE_P | PTE_W | PTE_U);
 	entry_set(pde_address(0, 2), 0x8000 | PTE_P | PTE_W | PTE_U);
 	assert_int_equal(faults_until_filled(LARGE_PAGE_SIZE), 1);
-	x86.dedicated = true;
+	policy_set(&x86, &fake_dedicated);
 	assert_int_equal(faults_until_filled(2 * LARGE_PAGE_SIZE), 5);
 	guest_end();
 }

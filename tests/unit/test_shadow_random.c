@@ -591,7 +591,7 @@ static void run_interrupted(u32 seed, u32 frames, u32 steps)
 	tables_make(seed);
 	x86.cr4 = CR4_PSE | CR4_PGE;
 	x86.cr3 = directories[0];
-	x86.dedicated = true;
+	policy_set(&x86, &fake_dedicated);
 	x86.point = upcall_point;
 	point_depth = 0;
 	points_stop = seed % 2 != 0;

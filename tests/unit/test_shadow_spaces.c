@@ -308,7 +308,7 @@ static void the_kernel_s_tables_do_not_wait_for_a_clean_frame(void **state)
 	memset(pool_pointer(frame), 0xff, PAGE_SIZE);
 	*pool_marks(frame) = ~0u;
 	pool_free(frame);
-	x86.dedicated = true;
+	policy_set(&x86, &fake_dedicated);
 	entry_set(pde_address(0, KERNEL_DIRECTORY), entry);
 	shadow_invalidate(&x86, KERNEL_PAGE);
 	assert_true(is_shadowed(KERNEL_PAGE));

@@ -90,8 +90,8 @@ static int start(void **state)
 	(void)state;
 	linux_reset();
 	core.interruptible = true;
-	x86.dedicated = true;
-	x86.tr = TASK;
+	policy_set(&x86, &fake_dedicated);
+	x86.code_mask = x86.policy->code_mask;
 	in_service = 0;
 	apic_base = 0xfee00900;
 	apic_set(0);

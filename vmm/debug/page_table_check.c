@@ -42,7 +42,7 @@ static void leaf_check(const struct x86 *x86, u32 linear, u32 entry, bool kernel
 			     "the kernel half has a local entry that is not known", linear, entry);
 		}
 	} else if (shadow->apic != 0 && frame == apic_frame(shadow, shadow->apic & PTE_FRAME)) {
-		must(x86->dedicated || x86_has_siblings(x86),
+		must(!x86->policy->interruptible || x86_has_siblings(x86),
 		     "a guest sees a local APIC that has none", linear, entry);
 		may |= PTE_PCD;
 	} else {

@@ -11,6 +11,7 @@
 #include "guests/x86/x86.h"
 #include "guests/x86/inject.h"
 #include "fake/linear.h"
+#include "fake/policy.h"
 #include "fake/vmm.h"
 
 #define GDT 0x10000u
@@ -69,6 +70,7 @@ static void linux_reset(void)
 	x86.vm = &vm;
 	x86.vcpu = &vcpu;
 	vcpu.x86 = &x86;
+	policy_set(&x86, &fake_shared);
 	vcpu.tables = &real_tables;
 	x86.gdt_base = GDT;
 	x86.gdt_limit = 255;

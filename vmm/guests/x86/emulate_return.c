@@ -47,9 +47,8 @@ enum emulated emulate_sti(const struct emulation *e)
 static void return_to(struct x86 *x86, struct frame *frame, const u32 *words)
 {
 	frame->eip = words[0];
-	frame->eflags = vcpu_eflags(x86->vcpu, words[2]);
-	if (x86->dedicated)
-		frame->eflags |= words[2] & EFLAGS_IF;
+	/* IF is the image's where it is the guest's own, and always set where it is not. */
+	frame->eflags = vcpu_eflags(x86->vcpu, words[2]) | (words[2] & EFLAGS_IF);
 	if ((words[1] & 3) == 3) {
 		frame->cs = words[1] & 0xffff;
 		frame->esp = words[3];

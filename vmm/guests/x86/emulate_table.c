@@ -63,17 +63,15 @@ static void protect_gdt(struct x86 *x86)
 		shadow_protect(x86, frame);
 }
 
-/* Makes the gates that lead straight to ring 1: that of system calls, and on a dedicated CPU that
- * of every interrupt. On a shared CPU they are trap gates, since the real IF stays 1 in the
- * kernel. */
+/* Makes the gates that lead straight to ring 1. */
 static void reload_gates(struct x86 *x86)
 {
-	for (unsigned vector = EXCEPTIONS; vector < 256; vector++) {
+	const struct policy *policy = x86->policy;
+
+	for (unsigned vector = policy->first_gate; vector <= policy->last_gate; vector++) {
 		u64 gate = 0;
 		unsigned type;
 
-		if (vector != 0x80 && !x86->dedicated)
-			continue;
 		if (vector * 8 + 7 <= x86->idt_limit &&
 		    !guest_read(x86->idt_base + vector * 8, &gate, sizeof(gate)))
 			gate = 0;
@@ -84,7 +82,7 @@ static void reload_gates(struct x86 *x86)
 		else
 			views_gate(x86, vector,
 				   (u32)(gate & 0xffff) | ((u32)(gate >> 32) & 0xffff0000),
-				   x86->dedicated ? type : GATE_TRAP, descriptor_dpl(gate));
+				   type | policy->gate_type, descriptor_dpl(gate));
 	}
 }
 
@@ -119,6 +117,7 @@ enum emulated emulate_ltr(const struct emulation *e)
 	    !guest_read(x86->gdt_base + (selector & SYSTEM_SELECTOR_MASK), &descriptor, 8))
 		return EMULATED_FAULT;
 	x86->tr = selector;
+	x86->code_mask = x86->policy->code_mask;
 	x86->tss_base = descriptor_base(descriptor);
 	if (x86->tss_base >= GANDALF_BASE - PAGE_SIZE)
 		x86->tss_base = 0; /* inject_reload_stack() must not read it there */

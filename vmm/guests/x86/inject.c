@@ -76,8 +76,8 @@ MUST_CHECK INLINE static bool frame_build(struct x86 *x86, struct frame *frame, 
 		cs = views_process_code(x86->vcpu, cs);
 		inject_reload_stack(x86);
 		esp = tss->esp1;
-	} else if (!x86->dedicated || x86->tr == 0) {
-		cs &= ~3u;
+	} else {
+		cs &= x86->code_mask;
 	}
 	if (!stack_writable(x86, esp - size, size))
 		return false;

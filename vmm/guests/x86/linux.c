@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linux guests. On a shared CPU the real IF stays 1 while they run. What they take
- * for IF is a word in the shared page, which is set through an alias. While an
- * interrupt waits for the guest, the alias is read-only and ring 3's code segment
- * absent, so whichever way Linux enables interrupts then enters the VMM.
+ * Linux guests: what is the same for all kinds of them. On a shared CPU the real IF stays 1 while
+ * they run. What they take for IF is a word in the shared page, which is set through an alias.
+ * While an interrupt waits for the guest, the alias is read-only and ring 3's code segment absent,
+ * so whichever way Linux enables interrupts then enters the VMM.
  */
 #include "guests/x86/linux.h"
 
@@ -51,18 +51,6 @@ static void arm(struct x86 *x86, bool armed)
 
 /* Delivery */
 
-static void deliver_direct(struct x86 *x86)
-{
-	u32 count = x86->direct_count;
-
-	x86->direct_count = 0;
-	for (u32 i = 0; i < count; i++) {
-		trace(TRACE_deliver, x86->direct_vectors[i], x86->vcpu->frame->eip);
-		if (!inject(x86, x86->direct_vectors[i], INJECT_NO_ERROR))
-			return;
-	}
-}
-
 /* Looks at the chips that are due. A guest that slept sleeps again, unless an interrupt waits
  * now. */
 static void deliver_due(struct vcpu *vcpu, struct x86 *x86)
@@ -79,8 +67,6 @@ APART static void deliver_waiting(struct vcpu *vcpu, struct x86 *x86)
 {
 	if (siblings_hold(x86))
 		return;
-	if (x86->direct_count != 0)
-		deliver_direct(x86);
 	if (x86->due != 0)
 		deliver_due(vcpu, x86);
 	while (x86->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupt_flag(x86) != 0) {
@@ -101,32 +87,12 @@ APART static void deliver_waiting(struct vcpu *vcpu, struct x86 *x86)
 	arm(x86, x86->interrupt_waits);
 }
 
-static void linux_deliver(struct vcpu *vcpu)
+void linux_deliver(struct vcpu *vcpu)
 {
 	struct x86 *x86 = vcpu->x86;
 
-	if (x86->unusual != 0 || x86->direct_count != 0)
+	if (x86->unusual != 0)
 		deliver_waiting(vcpu, x86);
-}
-
-static void linux_interrupt(struct vcpu *vcpu, unsigned number)
-{
-	struct x86 *x86 = vcpu->x86;
-
-	vcpu_notify(vcpu);
-	if (!x86->dedicated) {
-		line_pulse(x86->board, number);
-		return;
-	}
-	upcall_learn(x86, number);
-	if (x86->direct_count < X86_DIRECT_VECTORS)
-		x86->direct_vectors[x86->direct_count++] = (u8)number;
-}
-
-static void linux_console(struct vcpu *vcpu)
-{
-	if (!vcpu->x86->dedicated && !vm_is_part(vcpu->vm))
-		board_console(vcpu->vm->board);
 }
 
 /* Hypercalls */
@@ -193,7 +159,7 @@ HOT APART static bool access_to_kernel(struct x86 *x86, u32 linear, u32 error)
 	return true;
 }
 
-static void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
+void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 {
 	struct x86 *x86 = vcpu->x86;
 	u32 linear = vcpu->fault_address;
@@ -231,7 +197,7 @@ static void exception(struct x86 *x86, unsigned vector, u32 error)
 	inject_last(x86, vector, EXCEPTION_ERROR_CODES >> vector & 1 ? error : INJECT_NO_ERROR);
 }
 
-static void linux_trap(struct vcpu *vcpu, struct frame *frame)
+void linux_trap(struct vcpu *vcpu, struct frame *frame)
 {
 	struct x86 *x86 = vcpu->x86;
 
@@ -260,7 +226,7 @@ static void command_line_complete(const struct gandalf_guest *guest)
 	memory_copy_out(guest->memory_base + guest->command_line, number, size);
 }
 
-static void linux_start(struct vcpu *vcpu)
+void linux_start(struct vcpu *vcpu)
 {
 	struct x86 *x86 = vcpu->x86;
 	const struct gandalf_guest *guest = vcpu->vm->guest;
@@ -274,8 +240,7 @@ static void linux_start(struct vcpu *vcpu)
 	x86->cr3 = x86->cr4 = x86->tss_base = 0;
 	x86->gdt_limit = x86->idt_limit = x86->tr = 0;
 	x86->tls_hook = x86->armed = false;
-	x86->direct_count = 0;
-	upcall_reset(x86);
+	x86->code_mask = ~3u;
 	views_reset();
 	vcpu->cr0_guest = CR0_PG | PRIVILEGE_CR0 | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
@@ -289,8 +254,6 @@ static void linux_start(struct vcpu *vcpu)
 	if (!vm_is_part(vcpu->vm))
 		board_reset(x86->board);
 	siblings_start(x86);
-	if (x86->dedicated)
-		direct_begin(vcpu);
 	frame->cs = BOOT_CODE | PRIVILEGE_KERNEL;
 	frame->ss = BOOT_DATA | PRIVILEGE_KERNEL;
 	frame->ds = frame->es = BOOT_DATA;
@@ -299,38 +262,18 @@ static void linux_start(struct vcpu *vcpu)
 	frame->eflags = vcpu_eflags(vcpu, 0);
 }
 
-static void linux_stop(struct vcpu *vcpu)
+void linux_stop(struct vcpu *vcpu)
 {
 	if (!vm_is_part(vcpu->vm))
 		board_stop(vcpu->vm->board);
 	siblings_stop(vcpu->x86);
-	if (vcpu->x86->dedicated)
-		direct_end();
 }
 
 /* Only the current vCPU's memory is mapped where its EIP points. */
-static u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
+u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 {
 	return vcpu == core.current ? guest_fetch(vcpu, bytes, size) : 0;
 }
-
-/* Serves the #GP of an interrupt that the CPU cannot deliver to ring 1 while the VMM works in ring
- * 0. The error code is the gate's selector; bit 0 may say that an interrupt was the cause. */
-static bool linux_upcall(struct frame *vmm)
-{
-	if (vmm->vector != EXCEPTION_GP || (vmm->error | 1) != GUEST_KERNEL_CODE)
-		return false;
-	upcall(vmm);
-	return true;
-}
-
-static const struct vcpu_operations linux_operations = {
-	.page_fault = linux_page_fault, .general_protection = emulate_general_protection,
-	.trap = linux_trap,
-	.interrupt = linux_interrupt, .deliver = linux_deliver, .console = linux_console,
-	.start = linux_start, .stop = linux_stop, .release = shadow_destroy,
-	.instruction = linux_instruction, .fill = shadow_fill_for_vmm, .upcall = linux_upcall,
-};
 
 MUST_CHECK static bool vcpu_pages_create(struct vcpu *vcpu)
 {
@@ -347,7 +290,7 @@ MUST_CHECK static bool vcpu_pages_create(struct vcpu *vcpu)
 	return true;
 }
 
-bool linux_create(struct vm *vm)
+bool linux_create(struct vm *vm, const struct policy *policy)
 {
 	u32 frame = pool_allocate();
 	struct x86 *x86;
@@ -357,21 +300,18 @@ bool linux_create(struct vm *vm)
 	x86 = pool_pointer(frame);
 	x86->vm = vm;
 	x86->vcpu = vm->vcpus;
-	x86->dedicated = vm->guest->kind == GANDALF_KIND_LINUX_DEDICATED;
-	/* On a dedicated CPU interrupts are the guest's, and are let into the VMM at points
-	 * only. */
-	vm->vcpus->interruptible = core.interruptible && !x86->dedicated;
-	vm->vcpus->any_vector = x86->dedicated || VIEWS_CHECK_HYPERCALLS;
-	vm->vcpus->eflags = EFLAGS_FIXED | (x86->dedicated ? EFLAGS_IOPL_1 : EFLAGS_IF);
+	x86->policy = policy;
+	x86->flag = &vm->vcpus->shared->interrupt_flag;
+	vm->vcpus->interruptible = core.interruptible && policy->interruptible;
+	vm->vcpus->any_vector = policy->any_vector;
+	vm->vcpus->eflags = policy->eflags;
 	vm->vcpus->x86 = x86;
-	vm->vcpus->operations = &linux_operations;
+	vm->vcpus->operations = &policy->operations;
 	hypercall_give(vm->vcpus);
 	views_begin();
 	if (!vm_is_part(vm))
 		board_create(x86);
-	if (x86->dedicated)
-		x86->shadow.apic = apic_base;
-	return (!x86->dedicated || upcall_create(x86->vcpu)) && shadow_create(x86);
+	return shadow_create(x86);
 }
 
 u32 linux_ring(const struct vm *vm)
@@ -381,9 +321,3 @@ u32 linux_ring(const struct vm *vm)
 	line_pulse(vm->board, GANDALF_DOORBELL_IRQ);
 	return 0;
 }
-
-static const struct guest_kind shared_kind = {
-	.number = GANDALF_KIND_LINUX_SHARED, .create = linux_create, .ring = linux_ring,
-	.read = guest_read, .write = guest_write,
-};
-GUEST_KIND(shared_kind);

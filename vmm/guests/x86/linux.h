@@ -8,28 +8,37 @@
 #include "guests/x86/x86.h"
 #include "views.h"
 
-/* The functions create and ring of struct guest_kind, for both kinds. */
-MUST_CHECK bool linux_create(struct vm *vm);
+/* Makes what a guest needs beyond its vCPU. Returns false if the pool is too small. */
+MUST_CHECK bool linux_create(struct vm *vm, const struct policy *policy);
+/* The function create of struct guest_kind for a Linux that shares its CPU. */
+MUST_CHECK bool shared_create(struct vm *vm);
+/* The function ring of struct guest_kind, for all kinds. */
 u32 linux_ring(const struct vm *vm);
 
-/* Returns a value other than 0 if the guest has interrupts enabled: by the virtual flag on a
- * shared CPU, by the real one on a dedicated CPU. In ring 3 they always are. */
+/* Operations of struct vcpu_operations, for all kinds. */
+void linux_page_fault(struct vcpu *vcpu, struct frame *frame);
+void linux_trap(struct vcpu *vcpu, struct frame *frame);
+void linux_deliver(struct vcpu *vcpu); /* not where interrupts come straight to it */
+void linux_start(struct vcpu *vcpu);
+void linux_stop(struct vcpu *vcpu);
+u32 linux_instruction(struct vcpu *vcpu, u8 *bytes, u32 size);
+
+_Static_assert(GANDALF_INTERRUPT_FLAG == EFLAGS_IF, "both flags are the same bit");
+
+/* Returns EFLAGS_IF if the guest has interrupts enabled, and 0 if not. In ring 3 they always
+ * are. */
 static inline u32 linux_interrupt_flag(const struct x86 *x86)
 {
 	if (views_in_process(x86->vcpu, x86->vcpu->frame))
 		return EFLAGS_IF;
-	if (x86->dedicated)
-		return x86->vcpu->frame->eflags & EFLAGS_IF;
-	return x86->vcpu->shared->interrupt_flag & GANDALF_INTERRUPT_FLAG;
+	return *x86->flag & EFLAGS_IF;
 }
 
 /* Sets the flag of the guest's kernel, virtual or real. */
 static inline void linux_set_interrupts(struct x86 *x86, bool enabled)
 {
-	if (!x86->dedicated)
-		x86->vcpu->shared->interrupt_flag = enabled ? GANDALF_INTERRUPT_FLAG : 0;
-	else if (enabled)
-		x86->vcpu->frame->eflags |= EFLAGS_IF;
+	if (enabled)
+		*x86->flag |= EFLAGS_IF;
 	else
-		x86->vcpu->frame->eflags &= ~EFLAGS_IF;
+		*x86->flag &= ~EFLAGS_IF;
 }

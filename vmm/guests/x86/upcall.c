@@ -81,6 +81,7 @@ static void stack_switch(struct vcpu *vcpu, u32 depth, struct frame *frame)
 {
 	stack_protect(vcpu, depth);
 	vcpu->frame = frame;
+	vcpu->x86->flag = &frame->eflags;
 	vcpu->tables->tss.esp0 = (u32)(frame + 1);
 	cr3_write(cr3_read());
 }

@@ -9,6 +9,7 @@
 #include "arch/ia32/segment.h"
 #include "core/vm.h"
 #include "guests/x86/decode.h"
+#include "guests/x86/policy.h"
 #include "guests/x86/shadow/shadow.h"
 #include "guests/x86/upcall.h"
 
@@ -21,7 +22,11 @@ struct x86 {
 	struct vm *vm;
 	struct vcpu *vcpu;
 	struct board *board;     /* the mainboard that it is plugged into */
-	bool dedicated;          /* has the CPU to itself: IOPL 1, real IF, direct gates */
+	const struct policy *policy; /* for a shared CPU, or for one that it has to itself */
+	/* The word with the interrupt flag of the guest's kernel: the virtual flag in the shared
+	 * page, or the real one in the EFLAGS of vcpu->frame. */
+	u32 *flag;
+	u32 code_mask;           /* the bits of the kernel's CS that its frames show */
 	bool siblings;           /* its guest has other vCPUs: smp is its part of them */
 	/* On a shared CPU. armed: the traps for an interrupt that waits are laid (linux.c).
 	 * interrupt_waits: pic_pending() >= 0. due: the chips that have to be looked at before
@@ -41,15 +46,16 @@ struct x86 {
 	u32 tss_base;            /* linear; 0: no TSS loaded */
 	bool tls_hook;           /* LOAD_TLS has been seen */
 	u8 tls_down;             /* strict TLS: bit n, segment n shows its lower half */
-	/* On a dedicated CPU (guests/x86/upcall.c). point: lets interrupts in at a point, or NULL.
-	 * irq_bases: the first vector of each 8259, 0 until it is known. apic_priority: the
-	 * APIC's before the last point. upcalls: the suspended work, in order of suspension. */
-	void (*point)(struct x86 *x86);
+	void (*point)(struct x86 *x86); /* lets interrupts in at a point of long work, or NULL */
+	struct shadow shadow;
+	/* On a dedicated CPU (dedicated.c, upcall.c). irq_bases: the first vector of each 8259, 0
+	 * until it is known. apic_priority: the APIC's before the last point. upcalls: the
+	 * suspended work, in order of suspension. direct_vectors: of interrupts that have entered
+	 * the VMM, and are not delivered yet. */
 	u32 irq_bases[2], apic_priority, upcall_depth;
 	struct upcall upcalls[UPCALL_DEPTH];
 	u32 direct_count;
 	u8 direct_vectors[X86_DIRECT_VECTORS];
-	struct shadow shadow;
 	struct smp *smp;         /* what a vCPU with siblings has (guests/x86/smp) */
 	struct frame tls_frame;  /* at the last flip; the same again is a fault of the guest's */
 	u64 tls[SEGMENT_TLS_ENTRIES]; /* strict TLS: descriptors as the guest set them */

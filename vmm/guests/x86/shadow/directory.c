@@ -52,7 +52,7 @@ u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why)
 	/* With direct gates no interrupt can be let in while a frame is zeroed at the fault of a
 	 * process: Linux would take it for an interrupt of its kernel. So the process faults again
 	 * until the whole frame is zero, and can be interrupted in between. */
-	if (x86->dedicated && index < KERNEL_FIRST && !pool_prepare()) {
+	if (!x86->policy->interruptible && index < KERNEL_FIRST && !pool_prepare()) {
 		*why = SHADOW_FILLED;
 		return NULL;
 	}

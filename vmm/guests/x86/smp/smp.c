@@ -138,7 +138,7 @@ MUST_CHECK static bool smp_create(struct vm *vm)
 	struct smp *smp = &smps[vm->number];
 	struct x86 *x86;
 
-	if (!linux_create(vm))
+	if (!shared_create(vm))
 		return false;
 	x86 = vm->vcpus->x86;
 	smp->id = vm->number;
