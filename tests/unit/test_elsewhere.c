@@ -12,8 +12,8 @@
 #include "fake/quiet_processor.h"
 
 #include "core/core.h"
-#include "core/cores.h"
 #include "core/guest_kind.h"
+#include "core/instances.h"
 #include "core/log.h"
 #include "core/message.h"
 #include "core/module.h"

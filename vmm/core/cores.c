@@ -79,15 +79,6 @@ static u32 pool_size_of(u32 index)
 	       (index == 0 ? outboxes_size() : instance_size(index, page_is_needed));
 }
 
-/* The page table of an instance is the last page of the core's pool (arch/ia32/instance.c). */
-void core_read(u32 index, void *to, const void *variable, u32 size)
-{
-	u32 table = index == 0 ? 0 : pool_base_of(index + 1) - PAGE_SIZE;
-
-	EXPECTS_MASKED();
-	instance_read(table, to, variable, size);
-}
-
 /* What a core takes of memory beside what is left of its pool: its instance, and its outbox. */
 static u32 beside_pool(u32 index)
 {

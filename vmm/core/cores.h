@@ -15,12 +15,5 @@ void cores_keep(void);
 /* Gives each core its memory and has it come up; on the one that has booted the machine, before any
  * guest exists. Returns the bytes at the end of this one's pool that it has taken for it. */
 MUST_CHECK u32 cores_start(void);
-/*
- * Copies a variable of the instance of a core that has come up, as it is at this moment: size bytes
- * of it, from an address that is the same in all instances. What is longer than a word may be half
- * of what it was and half of what it becomes. It takes some 80 instructions beside the copying;
- * interrupts are masked. An image for one core has no such function.
- */
-void core_read(u32 index, void *to, const void *variable, u32 size);
 /* Seconds since 1970, by the machine's clock: its chip is core 0's. */
 u32 cores_seconds(void);

@@ -8,8 +8,8 @@
 #include "elsewhere.h"
 
 #include "arch.h"
-#include "core/cores.h"
 #include "core/guest_kind.h"
+#include "core/instances.h"
 #include "core/log.h"
 #include "core/message.h"
 #include "core/module.h"

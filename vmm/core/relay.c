@@ -7,11 +7,16 @@
  *
  * A deadline moves a few bytes at a time, as long as there are any. Where the next ring or console
  * is full they stay where they are, and are tried again a millisecond later.
+ *
+ * A guest that prints without end, or never reads, must not keep back the bytes of others. So all
+ * that has bytes takes turns, and nothing is put into a ring of input for which the guest may have
+ * no room at the other end.
  */
 #include "core/relay.h"
 
 #include "arch.h"
 #include "core/core.h"
+#include "core/instances.h"
 #include "core/log.h"
 #include "core/message.h"
 #include "core/module.h"
@@ -23,6 +28,8 @@
 /* Bytes that are moved while interrupts wait, and how often in a millisecond. */
 #define STEP 4u
 #define RATE 20u
+/* How many that are held up are asked for their bytes at once, which takes longest of all. */
+#define BLOCKED_AT_ONCE 2u
 
 enum outcome { NOTHING, MOVED, BLOCKED };
 
@@ -34,6 +41,8 @@ struct log_line {
 };
 
 OF_CORE static struct deadline again;
+OF_CORE static u32 console_turn; /* of this core's consoles: the one that was the last to send */
+OF_CORE static u32 source_turn;  /* of all that has bytes: what was the last to move some */
 OF_CORE static struct log_line lines[GANDALF_CPUS_MAXIMUM];
 
 void relay_kick(void)
@@ -70,14 +79,26 @@ static enum outcome console_send(struct console *console, u32 place)
 	return i != 0 ? MOVED : BLOCKED;
 }
 
+/* The log is one of them, behind the vCPUs'. */
+static enum outcome output_send_of(u32 number)
+{
+	enum outcome outcome;
+
+	if (number == core.vcpu_count)
+		return console_send(log_console, CONSOLE_OF_LOG);
+	outcome = console_send(vcpus[number].vm->console, vcpus[number].vm->index);
+	if (outcome == MOVED)
+		vcpus[number].operations->console(&vcpus[number]);
+	return outcome;
+}
+
 static enum outcome output_send(void)
 {
-	enum outcome outcome = console_send(log_console, CONSOLE_OF_LOG);
+	enum outcome outcome = NOTHING;
 
-	for (u32 i = 0; i < core.vcpu_count && outcome == NOTHING; i++) {
-		outcome = console_send(vcpus[i].vm->console, vcpus[i].vm->index);
-		if (outcome == MOVED)
-			vcpus[i].operations->console(&vcpus[i]);
+	for (u32 i = 0; i <= core.vcpu_count && outcome == NOTHING; i++) {
+		console_turn = console_turn < core.vcpu_count ? console_turn + 1 : 0;
+		outcome = output_send_of(console_turn);
 	}
 	return outcome;
 }
@@ -149,6 +170,15 @@ void relay_print_logs(void)
 
 /* What is typed */
 
+/* Whether a guest of another core has room for all that may be on its way to it, from all cores. */
+static bool input_has_room(const struct vm *vm)
+{
+	u32 count;
+
+	core_read(vm->guest->cpu, &count, &vm->console->input_count, sizeof(count));
+	return count + GANDALF_CPUS_MAXIMUM * INPUT_RING <= CONSOLE_INPUT_SIZE;
+}
+
 static bool input_put(u32 to, u16 entry)
 {
 	volatile struct outbox *own = outbox_own();
@@ -164,6 +194,8 @@ u32 relay_type(const struct vm *vm, const u8 *bytes, u32 size)
 {
 	u32 done = 0;
 
+	if (!input_has_room(vm))
+		return 0;
 	while (done < size && input_put(vm->guest->cpu, (u16)(vm->index << 8 | bytes[done])))
 		done++;
 	message_send(vm->guest->cpu, MESSAGE_INPUT);
@@ -177,6 +209,8 @@ static enum outcome input_send(const struct vm *vm)
 
 	if (to == core.index || !console_has_input(vm->console))
 		return NOTHING;
+	if (outbox_of(to)->alive == 0 || !input_has_room(vm))
+		return BLOCKED;
 	for (i = 0; i < STEP && console_has_input(vm->console); i++)
 		if (!input_put(to, (u16)(vm->index << 8 |
 					 console_peek_input(vm->console))) ||
@@ -186,18 +220,17 @@ static enum outcome input_send(const struct vm *vm)
 	return i != 0 ? MOVED : BLOCKED;
 }
 
-static bool input_type(u16 entry)
+/* There is room, unless a guest of this core has typed, too: then the byte is lost, as one that is
+ * typed on a keyboard whose buffer is full. */
+static void input_type(u16 entry)
 {
 	u32 place = entry >> 8;
 	const struct vm *vm = &vms[place];
 
 	if (place >= system_table.guest_count || vm->guest->cpu != core.index)
-		return true;
-	if (!console_type(vm->console, (u8)entry))
-		return false;
-	if (vm->vcpus->state != VCPU_OFF)
+		return;
+	if (console_type(vm->console, (u8)entry) && vm->vcpus->state != VCPU_OFF)
 		vm->vcpus->operations->console(vm->vcpus);
-	return true;
 }
 
 static enum outcome input_take(u32 from)
@@ -209,9 +242,8 @@ static enum outcome input_take(u32 from)
 	if (outbox->input_put[core.index] == *taken)
 		return NOTHING;
 	for (i = 0; i < STEP && outbox->input_put[core.index] != *taken; i++, ++*taken)
-		if (!input_type(outbox->input[core.index][*taken % INPUT_RING]))
-			break;
-	return i != 0 ? MOVED : BLOCKED;
+		input_type(outbox->input[core.index][*taken % INPUT_RING]);
+	return MOVED;
 }
 
 static bool output_is_left(u32 from)
@@ -233,25 +265,36 @@ bool relay_is_idle(void)
 
 /* All ways */
 
+/* What has bytes to move: what this core prints, what has come from each core, first typed and then
+ * printed, and what was typed here for each guest. */
+static enum outcome source_move(u32 source)
+{
+	u32 from = source % system_table.cpus;
+
+	if (source >= 2 * system_table.cpus)
+		return input_send(&vms[source - 2 * system_table.cpus]);
+	if (source == core.index)
+		return core.index != 0 ? output_send() : NOTHING;
+	if (source < system_table.cpus)
+		return input_take(from);
+	return core.index == 0 && from != 0 ? output_take(from) : NOTHING;
+}
+
 static enum outcome move_next(void)
 {
-	enum outcome worst = core.index != 0 ? output_send() : NOTHING;
+	u32 sources = 2 * system_table.cpus + system_table.guest_count;
+	u32 blocked = 0;
 
-	for (u32 other = 0; other < system_table.cpus && worst != MOVED; other++) {
-		enum outcome outcome = NOTHING;
+	for (u32 i = 0; i < sources && blocked < BLOCKED_AT_ONCE; i++) {
+		enum outcome outcome;
 
-		if (other != core.index)
-			outcome = input_take(other);
-		if (other != core.index && core.index == 0 && outcome != MOVED)
-			outcome = output_take(other);
-		worst = outcome != NOTHING ? outcome : worst;
+		source_turn = source_turn + 1 < sources ? source_turn + 1 : 0;
+		outcome = source_move(source_turn);
+		if (outcome == MOVED)
+			return MOVED;
+		blocked += outcome == BLOCKED;
 	}
-	for (u32 i = 0; i < system_table.guest_count && worst != MOVED; i++) {
-		enum outcome outcome = input_send(&vms[i]);
-
-		worst = outcome != NOTHING ? outcome : worst;
-	}
-	return worst;
+	return blocked != 0 ? BLOCKED : NOTHING;
 }
 
 static u64 relay_expire(UNUSED struct deadline *deadline)
