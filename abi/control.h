@@ -61,6 +61,7 @@
 #define GANDALF_ERROR_STATE (-3)      /* the guest's state does not allow it */
 #define GANDALF_ERROR_IMAGE (-8)      /* the guest's image is not complete, or not what was sent */
 #define GANDALF_ERROR_BUSY (-16)      /* the VMM works for the guest; try again */
+#define GANDALF_ERROR_CPU (-19)       /* the VMM of the guest's CPU has stopped, or is not there */
 #define GANDALF_ERROR_SPACE (-28)     /* the image does not fit, or the guest takes none */
 
 /* Values of gandalf_guest_status.state. */

@@ -215,8 +215,8 @@ static void a_core_that_has_stopped_refuses(void **state)
 {
 	(void)state;
 	outbox_of(HOME)->alive = 0;
-	assert_int_equal(act_from(FAR, GANDALF_ACTION_START, 1, 0, 0), GANDALF_ERROR_STATE);
-	assert_int_equal(write_from(FAR, 0, 10), GANDALF_ERROR_STATE);
+	assert_int_equal(act_from(FAR, GANDALF_ACTION_START, 1, 0, 0), GANDALF_ERROR_CPU);
+	assert_int_equal(write_from(FAR, 0, 10), GANDALF_ERROR_CPU);
 	assert_int_equal(sent[HOME], 0);
 }
 

@@ -299,6 +299,22 @@ static void a_part_that_was_never_started_counts_as_off(void **state)
 	assert_int_equal(powered_off, 1);
 }
 
+/* It was started in an earlier life, or in this one. */
+static void a_part_whose_core_is_dead_counts_as_off(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	outbox_of(FAR)->alive = 0;
+	for (unsigned life = 0; life < 2; life++) {
+		turn_of(HOME, GANDALF_STATE_RUNNING);
+		part_parks(vm);
+		assert_int_equal(powered_off, life + 1);
+		vm->state = GANDALF_STATE_OFF;
+		whole_ends(vm);
+		assert_true(whole_may_start(vm));
+	}
+}
+
 static void a_part_that_fails_is_the_end_of_the_whole(void **state)
 {
 	(void)state;
@@ -473,6 +489,7 @@ int main(void)
 		TEST(all_that_run_must_halt_for_ever),
 		TEST(one_that_halted_and_was_started_again_runs),
 		TEST(a_part_that_was_never_started_counts_as_off),
+		TEST(a_part_whose_core_is_dead_counts_as_off),
 		TEST(a_part_that_fails_is_the_end_of_the_whole),
 		TEST(a_part_that_fails_waits_for_the_vmms_work),
 		TEST(a_part_is_paused_with_the_whole),

@@ -16,7 +16,7 @@
 
 #define NOTICE_MILLISECONDS 1000u
 
-OF_CORE static struct deadline notices;
+OF_CORE static struct deadline notices_due;
 OF_CORE static u32 next; /* guest of whom the counters are told next */
 
 /* What is told of a guest with several vCPUs is what its first one's core knows. */
@@ -64,8 +64,8 @@ static u64 notices_expire(UNUSED struct deadline *deadline)
 
 void notice_init(void)
 {
-	deadline_init(&notices, notices_expire, 0);
-	deadline_set(&notices, rdtsc());
+	deadline_init(&notices_due, notices_expire, 0);
+	deadline_set(&notices_due, rdtsc());
 }
 
 /* Another core says that its guests are off when all that they have put out is on its way. */

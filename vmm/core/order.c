@@ -44,7 +44,7 @@ static int order_give(const struct vm *vm, const struct order *order)
 	volatile struct order_answer *answer = &home->answers[core.index][vm->index];
 
 	if (home->alive == 0)
-		return GANDALF_ERROR_STATE;
+		return GANDALF_ERROR_CPU;
 	if (answer->number != given->number)
 		return GANDALF_ERROR_BUSY;
 	if (waits[vm->index] && order_is(given, order)) {
@@ -102,7 +102,7 @@ int elsewhere_write(struct vm *vm, u32 object, u32 offset, const u8 *bytes, u32 
 {
 	EXPECTS_MASKED();
 	if (outbox_of(vm->guest->cpu)->alive == 0)
-		return GANDALF_ERROR_STATE;
+		return GANDALF_ERROR_CPU;
 	if (object == GANDALF_OBJECT_IMAGE)
 		return image_write(vm, offset, bytes, size);
 	if (object == GANDALF_OBJECT_CONSOLE)

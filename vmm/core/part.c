@@ -95,14 +95,19 @@ void whole_pauses(const struct vm *vm, bool paused)
 	parts_are_told(vm);
 }
 
+/* A vCPU whose core has no VMM, or none any more, does not run and says nothing of that. */
+static bool part_runs_no_more(u32 number, u32 cpu, u32 life)
+{
+	return outbox_of(cpu)->alive == 0 || part_page_of(cpu)->ended[number] == life;
+}
+
 /* A part may at any time. A core that has not come up has no part. */
 bool whole_may_start(const struct vm *vm)
 {
 	for (u32 i = 1; i < vm->guest->vcpu_count && !vm_is_part(vm); i++) {
 		u32 cpu = vm->guest->vcpu_cpus[i];
 
-		if (outbox_of(cpu)->alive != 0 &&
-		    part_page_of(cpu)->ended[i] != life_of(vm))
+		if (!part_runs_no_more(i, cpu, life_of(vm)))
 			return false;
 	}
 	return true;
@@ -220,10 +225,10 @@ static bool all_parked(const struct vm *vm)
 	u32 life = life_of(vm);
 
 	for (u32 i = 0; i < vm->guest->vcpu_count; i++) {
-		volatile struct part_page *page = part_page_of(vm->guest->vcpu_cpus[i]);
-		bool ended = i != 0 && page->ended[i] == life;
+		u32 cpu = vm->guest->vcpu_cpus[i];
 
-		if (!ended && page->parked[i] != life + 1)
+		if ((i == 0 || !part_runs_no_more(i, cpu, life)) &&
+		    part_page_of(cpu)->parked[i] != life + 1)
 			return false;
 	}
 	return true;

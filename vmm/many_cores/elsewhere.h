@@ -28,7 +28,8 @@ static inline bool vm_is_elsewhere(const struct vm *vm)
  * Does GANDALF_ACTION_START to GANDALF_ACTION_LOAD. Returns what the guest's core has answered, or
  * GANDALF_ERROR_BUSY until it has: the same call is to be made again. For actions other than LOAD
  * size is any number that tells this request from an earlier one of which nobody has fetched the
- * answer. If the VMM has stopped on that core it is GANDALF_ERROR_STATE. Interrupts are masked.
+ * answer. If that core has no VMM, or none any more, it is GANDALF_ERROR_CPU. Interrupts are
+ * masked.
  */
 int elsewhere_act(struct vm *vm, u32 action, u32 size, u32 entry, u32 crc);
 /* Writes to the image or types on the console of such a guest. Returns how many bytes were taken,

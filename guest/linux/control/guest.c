@@ -26,6 +26,8 @@ int refused(long error)
 	if (error == GANDALF_ERROR_PERMISSION)
 		return fail("this Linux may not manage guests: its description lacks "
 			    "`control = true`");
+	if (error == GANDALF_ERROR_CPU)
+		return fail("the VMM of that guest's CPU does not run: see `gandalfctl list`");
 	return fail("the VMM refused: %s", strerror((int)-error));
 }
 
