@@ -312,9 +312,3 @@ class Boot(Machine):
             changed = lambda: self.stream.count(notice) > before  # noqa: E731
             self._wait("the keyboard's going to the next console", changed, PATIENCE)
         return self.focus
-
-    def skip(self, console: str) -> None:
-        """Have the next expect() begin with what is printed from now on."""
-        with self._changed:
-            state = self._consoles[console]
-            state.position = len(state.text)

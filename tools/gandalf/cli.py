@@ -24,6 +24,7 @@ from gandalf.itron import size as itron_size
 from gandalf.itron.configurator import itron_configure
 from gandalf.masked.command import masked
 from gandalf.measure.verbs import measure, trace
+from gandalf.run.copy_verbs import pull, push
 from gandalf.run.verbs import console, run
 from gandalf.sdk.create import new
 from gandalf.sdk.verbs import run_tests, sdk
@@ -70,6 +71,8 @@ def image(system: SystemFile) -> None:
 
 
 app.command()(console)
+app.command()(push)
+app.command()(pull)
 
 
 @app.command()

@@ -21,6 +21,7 @@ from enum import Enum
 from types import FrameType
 
 from gandalf.console.mute import Mute
+from gandalf.console.share import Share
 from gandalf.console.window import Window
 
 CTRL_A = b"\x01"
@@ -158,8 +159,9 @@ class _Bridge:
         keyboard: int | None,
         names: list[str],
         watch: Watch,
+        share: Share | None,
     ) -> None:
-        self._watch = watch
+        self._watch, self._share = watch, share
         self._line, self._line_in, self._read, self._keyboard = line, keys, read, keyboard
         self._colouring = Colouring(names) if os.isatty(1) else None
         self._mute = Mute(names)
@@ -172,8 +174,15 @@ class _Bridge:
         if data:
             write_all(1, self._colouring.feed(data) if self._colouring else data)
 
+    @property
+    def _lent(self) -> bool:
+        return self._share is not None and self._share.lent
+
     def _show(self, data: bytes) -> None:
-        self._write(self._mute.feed(data) if data else self._mute.idle())
+        shown = self._mute.feed(data) if data else self._mute.idle()
+        if self._share is not None and self._share.lent:
+            shown = self._share.give(data)
+        self._write(shown)
         added = self._watch(data)
         if added and self._mute.on:
             self._mute.hold(added)
@@ -181,19 +190,23 @@ class _Bridge:
             write_all(1, added)
 
     def _press(self, keys: bytes) -> None:
-        """Take keys of the user's."""
-        self._outgoing += self._keys.feed(keys)
+        """Take keys of the user's, which go nowhere while the line is lent."""
+        passed = self._keys.feed(keys)
+        self._outgoing += b"" if self._lent else passed
         self._write(self._mute.want(self._keys.muted))
 
     def _tell_size(self) -> None:
         """Send the terminal's size to a console that wants it, unless it knows."""
-        if self._keyboard is not None:
+        if self._keyboard is not None and not self._lent:
             columns, rows = os.get_terminal_size(self._keyboard)
             self._outgoing += self._window.answer(self._mute.focus, columns, rows)
 
     def _wait(self, timeout: float) -> tuple[list[int], bool]:
         watched = [self._line, *([self._keyboard] if self._keyboard is not None else [])]
         writable = [self._line_in] if self._outgoing else []
+        # A borrower's keys wait while those before them are on their way.
+        if self._share is not None and not self._outgoing:
+            watched.append(self._share.watched())
         if (self._colouring and self._colouring.held) or self._mute.waits:
             timeout = min(timeout, _PATIENCE)
         ready, can_write, _ = select.select(watched, writable, [], timeout)
@@ -204,6 +217,8 @@ class _Bridge:
     def step(self, timeout: float) -> Ending | None:
         """Move what there is to move; wait at most timeout seconds for it."""
         ready, can_write = self._wait(timeout)
+        if self._share is not None and self._share.watched() in ready:
+            self._outgoing += self._share.take(self._mute.focus)
         self.idle = not ready
         if self.idle:
             self._show(b"")
@@ -233,18 +248,20 @@ def connect(
     alive: Callable[[], bool],
     keys: int | None = None,
     watch: Watch = lambda _: b"",
+    share: Share | None = None,
 ) -> Ending:
     """Connect the terminal, or standard output only where there is none, to a serial line.
 
     line: descriptor, waited for and written, unless keys is another one to write to. read:
     returns what has arrived on it, nothing when it is closed. names: of the consoles, for
     colours. seconds: at most; None: no limit. alive: tells whether the machine still runs.
-    watch: is told what was shown, and returns what is to be shown behind it.
+    watch: is told what was shown, and returns what is to be shown behind it. share: lends the line
+    to other programs.
     """
     interactive = sys.stdin is not None and sys.stdin.isatty()
     keyboard = sys.stdin.fileno() if interactive else None
     sys.stdout.flush()
-    bridge = _Bridge(line, line if keys is None else keys, read, keyboard, names, watch)
+    bridge = _Bridge(line, line if keys is None else keys, read, keyboard, names, watch, share)
     if keyboard is None:
         return _run(bridge, seconds, alive)
     with raw_terminal(keyboard):

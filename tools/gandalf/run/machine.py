@@ -121,18 +121,23 @@ class Machine:
         built = build(system, log, deterministic)
         iso = make_iso(built) if from_iso or emulator == "bochs" else None
         options = options_for(built, deterministic, memory, arguments, iso, ips)
-        self._run(built, emulators.start(emulator, options))
+        self._run([*built.names, VMM_CONSOLE], emulators.start(emulator, options))
 
     @classmethod
     def attach(cls, built: Built, emulator: emulators.Emulator) -> Self:
         """Return a driver for an emulator that a test has started itself."""
+        return cls.on([*built.names, VMM_CONSOLE], emulator)
+
+    @classmethod
+    def on(cls, names: list[str], emulator: emulators.Emulator) -> Self:
+        """Return a driver for any machine. names: of its consoles, the VMM's last."""
         machine = cls.__new__(cls)
-        machine._run(built, emulator)
+        machine._run(names, emulator)
         return machine
 
-    def _run(self, built: Built, emulator: emulators.Emulator) -> None:
+    def _run(self, names: list[str], emulator: emulators.Emulator) -> None:
         self.emulator = emulator
-        self.names = [*built.names, VMM_CONSOLE]
+        self.names = names
         self._demultiplexer = Demultiplexer(self.names)
         self._consoles = {name: _Console() for name in self.names}
         self._changed = threading.Condition()
@@ -247,6 +252,12 @@ class Machine:
             self._wait(f"{regex!r} on the console {console}", matches, timeout)
             state.position = found[0].end()
         return found[0]
+
+    def skip(self, console: str) -> None:
+        """Have the next expect() begin with what is printed from now on."""
+        with self._changed:
+            state = self._consoles[console]
+            state.position = len(state.text)
 
     def send_raw(self, keys: bytes) -> None:
         """Send bytes to the serial port as they are."""

@@ -2,11 +2,7 @@
 """`gandalf run` and `gandalf console`: a machine on this terminal."""
 
 import os
-import socket
-import stat
 import sys
-import termios
-import tty
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -20,12 +16,14 @@ from gandalf.build.build import build as build_system
 from gandalf.build.iso import make_iso
 from gandalf.console.console import KEYS, Ending, connect, read_line
 from gandalf.console.demultiplex import VMM_CONSOLE
+from gandalf.console.share import Share
 from gandalf.description.description import read_description
 from gandalf.description.quantities import parse_size
 from gandalf.explain.watch import ReportWatch
 from gandalf.run.emulator import Emulator, start
 from gandalf.run.options import options_for
 from gandalf.run.pace import build_pacer
+from gandalf.run.port import open_line
 
 # Nobody but users of this machine is to control an emulator.
 _GDB = "tcp:127.0.0.1:1234"
@@ -115,14 +113,22 @@ def _pacer(real_time: bool) -> Path | None:
 
 
 def _attend(machine: Emulator, built: Built, seconds: float | None) -> None:
-    """Show the consoles of a machine until it ends, the time is over, or the user leaves."""
+    """Show the consoles of a machine until it ends, the time is over, or the user leaves.
+
+    `gandalf push` and `gandalf pull` find it in the system's folder.
+    """
     if sys.stdin.isatty():
         say(KEYS)
     names = [*built.names, VMM_CONSOLE]
     watch = ReportWatch(built, machine.memory)
-    ending = connect(
-        machine.line, machine.read, names, seconds, machine.alive, machine.keyboard, watch.feed
-    )
+    share = Share(built.module.parent, names)
+    try:
+        ending = connect(
+            machine.line, machine.read, names, seconds, machine.alive, machine.keyboard,
+            watch.feed, share,
+        )  # fmt: skip
+    finally:
+        share.close()
     if ending is not Ending.CLOSED:
         say(f"{ending.value}; the machine is switched off")
         return
@@ -139,26 +145,6 @@ def _mebibytes(size: str) -> int:
         raise UserError(f"--memory {error}.") from error
 
 
-def _open_line(port: Path, baud: int) -> int:
-    """Open a serial port, pseudoterminal or Unix socket; returns its descriptor."""
-    speed = getattr(termios, f"B{baud}", None)
-    if speed is None:
-        raise UserError(f"A serial port cannot run at {baud} baud here; 115200 is usual.")
-    if stat.S_ISSOCK(port.stat().st_mode):
-        line = socket.socket(socket.AF_UNIX)
-        line.connect(str(port))
-        return line.detach()
-    descriptor = os.open(port, os.O_RDWR | os.O_NOCTTY)
-    if not os.isatty(descriptor):
-        raise UserError(f"{port} is neither a serial port nor a socket.")
-    tty.setraw(descriptor, termios.TCSANOW)  # what has arrived is not thrown away
-    modes = termios.tcgetattr(descriptor)
-    modes[2] |= termios.CLOCAL | termios.CREAD
-    modes[4] = modes[5] = speed
-    termios.tcsetattr(descriptor, termios.TCSANOW, modes)
-    return descriptor
-
-
 def console(
     port: Annotated[Path, typer.Argument(help="/dev/ttyUSB0, a pseudoterminal or a Unix socket.")],
     baud: Annotated[int, typer.Option(help="Speed, as in the description's [console].")] = 115200,
@@ -172,7 +158,7 @@ def console(
     """Attach this terminal to a machine's serial port."""
     names = [guest.name for _, guest in read_description(system).guests] if system else []
     try:
-        descriptor = _open_line(port, baud)
+        descriptor = open_line(port, baud)
     except OSError as error:
         raise UserError(f"{port} cannot be opened: {error.strerror}.") from error
     say(f"attached to {port}")
