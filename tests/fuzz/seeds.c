@@ -214,6 +214,19 @@ static size_t short_elf(u8 *file)
 	return sizeof(header) + sizeof(segments) + 8;
 }
 
+/* Steps of fuzz_message.c: as many interrupts as can be sent, from two cores and at two times; as
+ * many messages, while an RTOS has the CPU; a vCPU that ends amid what is sent to it. */
+static void write_message(const char *folder)
+{
+	static const u8 interrupts[] = { 8, 0xe2, 8, 0xe3, 3, 0x50, 0xc3, 2, 8, 0xe2, 4 };
+	static const u8 messages[] = { 5, 0, 0, 1, 3, 0x40, 0xc3, 8, 0xe0, 3, 0x50, 0xc3, 2, 5 };
+	static const u8 ends[] = { 8, 0x22, 7, 0, 8, 0x23, 7, 0, 8, 0x22, 6, 0x0f, 0, 0, 0, 0 };
+
+	write_seed(folder, "message", 0, interrupts, sizeof(interrupts));
+	write_seed(folder, "message", 1, messages, sizeof(messages));
+	write_seed(folder, "message", 2, ends, sizeof(ends));
+}
+
 static void write_image(const char *folder, unsigned number, const char *name)
 {
 	static struct image_seed seed = { { 0xff, 0xff, 0xff }, { 0 } };
@@ -244,6 +257,7 @@ int main(int count, char **arguments)
 	write_control(arguments[1]);
 	write_shadow(arguments[1]);
 	write_channel(arguments[1]);
+	write_message(arguments[1]);
 	write_image(arguments[1], 0, NULL);
 	for (int i = 2; i < count; i++)
 		write_image(arguments[1], (unsigned)i - 1, arguments[i]);

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzzes what other cores send to one, and what their vCPUs send to a vCPU of it: messages and
+ * interrupts at any moment, also amid the service of others, while time goes on, an RTOS has the
+ * CPU or not, and the guest stores to its local APIC, ends and begins anew.
+ *
+ * Nothing may be served that was not sent, nor more of it in a time than core/message.h and
+ * guests/x86/smp/interrupt.c allow. When all is quiet everything that was sent has been served.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "input.h"
+
+#include "fake/quiet_processor.h"
+
+#include "core/core.h"
+#include "core/hypercall.h"
+#include "core/message.h"
+#include "core/module.h"
+#include "core/time.h"
+#include "guests/x86/board.h"
+#include "guests/x86/smp/smp.h"
+
+enum { FIRST, READER, THIRD, LAST, CORES };
+enum { SPURIOUS = 0xf0, TASK_PRIORITY = 0x80, EOI = 0xb0, LVT_TIMER = 0x320, COUNT = 0x380 };
+
+#define SUBJECT READER /* the number of the vCPU that is interrupted, whose core that is */
+#define VECTORS 32u
+#define TSC_KHZ 1000000u
+#define WINDOW (TSC_KHZ / 20)
+/* In each window, which begins with the first of them. A time that is as long may lie on two of
+ * them: then it has one less of the first one at least. */
+#define AT_ONCE 8u
+#define OF_RTOS 2u
+/* Of vectors: less than AT_ONCE in a window, less than that in the next one, and then all at once.
+ * Behind that it rests for a window. */
+#define IPIS_AT_ONCE (2 * (AT_ONCE - 1) + VECTORS)
+#define TIMES 128u
+/* Until all is quiet: a window for each message that can be on its way, and some more. */
+#define QUIET_WINDOWS (CORES * MESSAGES)
+#define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+u32 time_tsc_khz = TSC_KHZ, pool_distance;
+struct core core;
+struct gandalf_table system_table = { .cpus = CORES };
+struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
+
+static const struct gandalf_guest guest = {
+	.kind = GANDALF_KIND_LINUX_SMP, .vcpu_count = CORES, .vcpu_cpus = { 0, 1, 2, 3 },
+};
+static struct frame frame;
+static struct vm machines[CORES];
+static struct smp smps[CORES];
+static struct x86 x86s[CORES];
+static struct vcpu vcpus_made[CORES];
+static struct vcpu rtos;
+static u32 registers[1024];
+
+/* The last moments at which something happened. */
+struct moments {
+	u64 at[TIMES];
+	u32 count;
+};
+
+static struct input input;
+static bool interrupted;  /* the reader is to look for messages */
+static bool amid;         /* what is sent may come amid the service of others */
+static u32 owed[CORES][MESSAGES], again[CORES][MESSAGES];
+static u32 sent[VECTORS], got[VECTORS];
+static bool waits[VECTORS]; /* it has been sent, and not been delivered since */
+static struct moments served, served_of_rtos, delivered;
+static struct deadline *deadlines[4];
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+/* No more than so many things may have happened in the time of a window, of which this is one. */
+static void happens(struct moments *moments, u32 most)
+{
+	u32 oldest = moments->count - most;
+
+	if (moments->count >= most)
+		require(processor.tsc - moments->at[oldest % TIMES] >= WINDOW);
+	moments->at[moments->count++ % TIMES] = processor.tsc;
+}
+
+/* --- What the code under test calls --- */
+
+u32 apic_own_id(void)
+{
+	return core_apic_ids[core.index];
+}
+
+void apic_interrupt(u32 id, u32 vector)
+{
+	require(vector == VECTOR_APIC_MESSAGE);
+	interrupted |= id == core_apic_ids[READER];
+}
+
+void memory_map_page(u32 linear, u32 physical)
+{
+	(void)linear;
+	(void)physical;
+}
+
+void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
+{
+	u32 place = 0;
+
+	*deadline = (struct deadline){ .time = TIME_NEVER, .priority = priority, .expire = expire };
+	while (deadlines[place] != NULL && deadlines[place] != deadline)
+		require(++place < ARRAY_SIZE(deadlines));
+	deadlines[place] = deadline;
+}
+
+void deadline_set(struct deadline *deadline, u64 time)
+{
+	deadline->time = time;
+}
+
+int pic_pending(const struct pic_pair *pic)
+{
+	(void)pic;
+	return -1;
+}
+
+int pic_acknowledge(struct pic_pair *pic)
+{
+	(void)pic;
+	require(false);
+	return -1;
+}
+
+void chips_pause(void)
+{
+}
+
+void processor_sleep(void)
+{
+	require(false);
+}
+
+static void messages_serve(u32 from, u32 message)
+{
+	require(core.index == READER && owed[from][message] != 0);
+	owed[from][message] = again[from][message];
+	again[from][message] = 0;
+	happens(&served, 2 * AT_ONCE - 1);
+	if (core.current == &rtos)
+		happens(&served_of_rtos, 2 * OF_RTOS - 1);
+}
+MESSAGES_SERVED(0, MESSAGE_IPI, messages_serve);
+
+static void messages_serve_last(u32 from, u32 number)
+{
+	messages_serve(from, MESSAGE_IPI + GANDALF_CPUS_MAXIMUM + number);
+}
+MESSAGES_SERVED(MESSAGE_IPI + GANDALF_CPUS_MAXIMUM, MESSAGES - MESSAGE_IPI - GANDALF_CPUS_MAXIMUM,
+		messages_serve_last);
+
+/* --- What cores do --- */
+
+static void core_is(u32 index)
+{
+	core.index = index;
+	memset(part_vms, 0, sizeof(part_vms));
+	part_vms[index] = &machines[index];
+}
+
+static void send(u32 from, u32 message)
+{
+	core_is(from);
+	/* It is being served, and this comes behind that. */
+	again[from][message] = owed[from][message] && !message_is_on_its_way(READER, message);
+	owed[from][message] = 1;
+	message_send(READER, message);
+	core_is(READER);
+}
+
+static void interrupt(u32 from, u32 vector)
+{
+	const struct hypercall *const *at = UNITS_FIRST(hypercalls);
+
+	while ((*at)->number != GANDALF_HYPERCALL_IPI)
+		at++;
+	core_is(from);
+	frame.ebx = 1u << SUBJECT;
+	frame.ecx = GANDALF_IPI_FIRST + vector;
+	sent[vector]++;
+	waits[vector] = true;
+	require((*at)->function(&vcpus_made[from]) == 0);
+	core_is(READER);
+}
+
+static void any_is_sent(void)
+{
+	static const u32 senders[] = { FIRST, THIRD, LAST };
+	u32 choice = input_take(&input, 2), from = senders[choice % ARRAY_SIZE(senders)];
+	u32 message = choice / 4 % MESSAGES;
+
+	if (message - MESSAGE_IPI < GANDALF_CPUS_MAXIMUM || choice >> 15 != 0)
+		interrupt(from, choice / 4 % VECTORS);
+	else
+		send(from, message);
+}
+
+/* What another core does where the reader's stores are seen, or lets interrupts in. */
+static void in_the_middle(void)
+{
+	void (*order)(void) = processor.order;
+
+	processor.order = NULL;
+	if (amid && core.index == READER && input_take(&input, 1) % 4 == 3)
+		any_is_sent();
+	processor.order = order;
+}
+
+static void interrupt_take(void)
+{
+	if (!interrupted)
+		return;
+	interrupted = false;
+	message_interrupt(VECTOR_APIC_MESSAGE);
+}
+
+static void in_between(void)
+{
+	in_the_middle();
+	interrupt_take();
+}
+
+static void time_goes_on(u32 ticks)
+{
+	processor.tsc += ticks;
+	for (u32 i = 0; i < ARRAY_SIZE(deadlines) && deadlines[i] != NULL; i++)
+		if (deadlines[i]->time <= processor.tsc) {
+			deadlines[i]->time = TIME_NEVER;
+			deadlines[i]->time = deadlines[i]->expire(deadlines[i]);
+		}
+}
+
+/* --- The vCPU --- */
+
+static bool runs(void)
+{
+	return machines[SUBJECT].state == GANDALF_STATE_RUNNING;
+}
+
+static bool is_on_its_way(u32 vector)
+{
+	for (u32 from = 0; from < CORES; from++) {
+		const volatile struct smp_page *page = part_kind_of(from, SUBJECT);
+
+		if (from != READER &&
+		    ((page->ipi_raised ^ smp_page_of(&guest, SUBJECT)->ipi_seen[from]) >> vector &
+		     1) != 0)
+			return true;
+	}
+	return false;
+}
+
+static void interrupt_get(void)
+{
+	u32 vector;
+
+	if (!runs() || !x86s[SUBJECT].interrupt_waits)
+		return;
+	vector = smp_acknowledge(&x86s[SUBJECT]) - GANDALF_IPI_FIRST;
+	require(vector < VECTORS && got[vector] < sent[vector]);
+	got[vector]++;
+	waits[vector] = is_on_its_way(vector);
+	happens(&delivered, IPIS_AT_ONCE);
+}
+
+static void store(u32 offset, u32 value)
+{
+	smp_apic_store(&x86s[SUBJECT], offset, value);
+}
+
+/* Of any kind, but for the timer, by which it would interrupt itself. So the guest itself may keep
+ * back what it has been sent, and get it later with other interrupts. */
+static void any_is_stored(void)
+{
+	u32 offset = input_take(&input, 1) << 4, value = input_take(&input, 4);
+
+	delivered.count = 0;
+	if (runs() && offset != LVT_TIMER && offset != COUNT)
+		store(offset, value);
+}
+
+static void apic_works(void)
+{
+	store(SPURIOUS, 0x1ff);
+	store(TASK_PRIORITY, 0);
+	store(GANDALF_APIC_AUTOMATIC_END, 1);
+	for (u32 i = 0; i < VECTORS; i++)
+		store(EOI, 0);
+}
+
+static void life_changes(void)
+{
+	bool ran = runs();
+
+	amid = false;
+	delivered.count = 0;
+	memset(sent, 0, sizeof(sent));
+	memset(got, 0, sizeof(got));
+	memset(waits, 0, sizeof(waits));
+	machines[SUBJECT].state = ran ? GANDALF_STATE_OFF : GANDALF_STATE_RUNNING;
+	if (ran) {
+		smp_apic_stop(&x86s[SUBJECT]);
+	} else {
+		smp_apic_reset(&x86s[SUBJECT]);
+		apic_works();
+	}
+	amid = true;
+}
+
+/* --- A run --- */
+
+static void outboxes_begin(void)
+{
+	static bool mapped;
+
+	if (!mapped && (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
+			mmap((void *)LAYOUT_APIC, PAGE_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED))
+		abort();
+	mapped = true;
+	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
+}
+
+static void vcpus_begin(void)
+{
+	for (u32 i = 0; i < CORES; i++) {
+		machines[i] = (struct vm){ .guest = &guest, .vcpus = &vcpus_made[i], .number = i,
+					   .state = GANDALF_STATE_RUNNING };
+		vcpus_made[i] = (struct vcpu){ .vm = &machines[i], .x86 = &x86s[i],
+					       .state = VCPU_RUNNING, .frame = &frame };
+		smps[i] = (struct smp){ .id = i, .x86 = &x86s[i],
+					.registers = (u32)(uintptr_t)registers };
+		x86s[i] = (struct x86){ .vm = &machines[i], .vcpu = &vcpus_made[i],
+					.smp = &smps[i], .siblings = true };
+		core_apic_ids[i] = (u8)(0x10 + i);
+		outbox_of(i)->alive = 1;
+	}
+	rtos = (struct vcpu){ .state = VCPU_RUNNING, .priority = 1 };
+}
+
+static void begin(void)
+{
+	amid = interrupted = false;
+	memset(owed, 0, sizeof(owed));
+	memset(again, 0, sizeof(again));
+	memset(deadlines, 0, sizeof(deadlines));
+	served.count = served_of_rtos.count = delivered.count = 0;
+	processor = (struct processor){ .order = in_the_middle, .admit = in_between,
+					.tsc = processor.tsc + 10 * WINDOW };
+	outboxes_begin();
+	vcpus_begin();
+	core = (struct core){ .pauses = true, .current = &vcpus_made[SUBJECT] };
+	core_is(READER);
+	message_init();
+	machines[SUBJECT].state = GANDALF_STATE_OFF;
+	life_changes();
+}
+
+/* As fast as they can send, and the vCPU gets all. */
+static void storm(void)
+{
+	u32 choice = input_take(&input, 1), from = choice & 1 ? FIRST : LAST;
+
+	for (u32 round = choice >> 5; round > 0; round--) {
+		for (u32 i = 0; i < VECTORS; i++)
+			if (choice & 2)
+				interrupt(from, i);
+			else
+				send(from, i);
+		interrupt_take();
+		for (u32 i = 0; i < VECTORS; i++)
+			interrupt_get();
+	}
+}
+
+static void step(void)
+{
+	switch (input_take(&input, 1) % 9) {
+	case 0:
+	case 1:
+		any_is_sent();
+		break;
+	case 2:
+		interrupt_take();
+		break;
+	case 3:
+		time_goes_on(input_take(&input, 2));
+		break;
+	case 4:
+		interrupt_get();
+		break;
+	case 5:
+		core.current = core.current == &rtos ? &vcpus_made[SUBJECT] : &rtos;
+		break;
+	case 6:
+		any_is_stored();
+		break;
+	case 7:
+		if (input_take(&input, 1) % 16 == 0)
+			life_changes();
+		break;
+	case 8:
+		storm();
+		break;
+	}
+}
+
+/* Nobody sends any more, and the reader has time for all. */
+static void end(void)
+{
+	amid = false;
+	core.current = &vcpus_made[SUBJECT];
+	if (runs())
+		apic_works();
+	for (u32 i = 0; i < QUIET_WINDOWS; i++) {
+		while (interrupted)
+			interrupt_take();
+		while (runs() && x86s[SUBJECT].interrupt_waits)
+			interrupt_get();
+		time_goes_on(2 * WINDOW);
+	}
+	for (u32 from = 0; from < CORES; from++)
+		for (u32 message = 0; message < MESSAGES; message++)
+			require(owed[from][message] == 0);
+	for (u32 vector = 0; vector < VECTORS; vector++)
+		require(!runs() || !waits[vector]);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	input = (struct input){ data, size };
+	begin();
+	while (input.size > 0)
+		step();
+	end();
+	return 0;
+}
