@@ -46,6 +46,15 @@ def test_also_where_there_is_one(describe: Describe) -> None:
     assert profile_for(system).name == "smp"
 
 
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_cpus_are_required_where_there_are_several(describe: Describe, cpus: int) -> None:
+    found = mistakes(
+        describe(GOOD.replace('"128M"', f'"128M"\ncpus = {cpus}\ncpus_required = true'))
+    )
+    sentence = "`cpus_required` is for a machine with several CPUs: remove `cpus_required`."
+    assert found == ([(4, sentence)] if cpus == 1 else [])
+
+
 @pytest.mark.parametrize(("slice_us", "wrong"), [
     (499, "at least 500"), (500, ""), (100_000, ""), (100_001, "at most 100000"),
 ])  # fmt: skip

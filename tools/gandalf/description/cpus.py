@@ -25,6 +25,11 @@ def check_cpus(system: System) -> None:
             f"Gandalf runs on {most} CPUs at most: set `cpus` to that, not {cpus}.",
             ("machine", "cpus"),
         )
+    if cpus == 1 and "cpus_required" in system.machine.model_fields_set:
+        system.mistake(
+            "`cpus_required` is for a machine with several CPUs: remove `cpus_required`.",
+            ("machine", "cpus_required"),
+        )
     for base, guest in system.located():
         for cpu in cpus_of(guest):
             if cpu >= cpus:
