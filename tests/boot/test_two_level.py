@@ -15,7 +15,7 @@ from gandalf.build.symbols import Image
 
 from .changed import substitute
 from .systems import Boot, describe, linux
-from .two_level import PROFILE, changed_vmm, direct_ways
+from .two_level import PROFILE, changed_vmm, direct_ways, unseen_returns
 from .workload import build_initrd_with
 
 KILLED = 128 + 11  # by SIGSEGV, as the shell says
@@ -35,6 +35,9 @@ STACKS = (0, 4, 0xFFF, 0x80000000, 0xBFFFFFFE, KERNEL_TEXT, SHARED_PAGE, VMM_STA
 # code segment that the process has chosen.
 THROUGH_VIEW = [f"read {KERNEL_TEXT:x}", f"data {KERNEL_DATA:x} {KERNEL_TEXT:x}"]
 THROUGH_CODE = [f"{way} {KERNEL_CODE:x} {KERNEL_TEXT:x}" for way in ("jump", "return")]
+# Selectors that a process may have its kernel load at the end of a signal: its kernel's code and
+# data, the VMM's, its own data, and none. Its own code is the one that works.
+USER_CODE, SIGNAL_CODES = 0x73, (KERNEL_CODE, KERNEL_DATA, 0x103, 0x10B, 0x7B, 0x3, 0x77, 0xFFFB)
 CLOSED = [
     *THROUGH_VIEW,
     *(f"read {place:x}" for place in (SHARED_PAGE, VMM_STACK, VMM_IMAGE, POOL)),
@@ -92,6 +95,18 @@ def test_a_process_with_its_kernel_s_code_segment(machine: Boot, attack: str) ->
     kernel_lives(machine)
 
 
+@pytest.mark.parametrize("selector", SIGNAL_CODES)
+def test_a_process_has_its_kernel_return_to_any_code(machine: Boot, selector: int) -> None:
+    """The frame of a signal says to which, and no kernel looks at it before its IRET does."""
+    machine.shell(f"escape signal {selector:x} {KERNEL_TEXT:x}", status=KILLED_AT_RETURN)
+    kernel_lives(machine)
+
+
+def test_a_process_has_its_kernel_return_to_its_own_code(machine: Boot) -> None:
+    machine.shell(f"escape signal {USER_CODE:x} 8048000 || escape signal {USER_CODE:x} 804a000")
+    machine.shell(f"escape signal {USER_CODE:x} {KERNEL_TEXT:x}", status=KILLED)
+
+
 def test_system_calls_take_the_direct_way(machine: Boot) -> None:
     before = direct_ways(machine)
     machine.shell("escape many 1000")
@@ -128,7 +143,11 @@ def test_the_process_reads_its_own(machine: Boot) -> None:
 
 
 def mistakes(folder: Path) -> None:
-    """Give the process's view the kernel's half, and believe a process its code segment."""
+    """Give the process's view the kernel's half, and believe a process its code segment.
+
+    The kernel's return to that segment is not seen then.
+    """
+    unseen_returns(folder)
     views = folder / "vmm" / "guests" / "x86" / "two_level" / "space.c"
     substitute(views, "(ENTRIES - KERNEL_END)", "(ENTRIES - KERNEL_FIRST)")
     substitute(views, "&process[KERNEL_END], &directory[KERNEL_END]",
@@ -169,3 +188,8 @@ def test_the_attacks_find_a_return_that_is_not_seen(gaps: Boot, attack: str) -> 
     gaps.shell("dmesg -c >/dev/null")
     shown = ("access in kernel mode", "EIP: 0x804")
     gaps.shell(f"escape {attack}; " + " && ".join(f"dmesg | grep '{line}'" for line in shown))
+
+
+def test_the_attacks_find_a_signal_that_returns_to_the_kernel_s_code(gaps: Boot) -> None:
+    """The process reads its kernel, and its last system call is taken for the kernel's own."""
+    gaps.shell(f"escape signal {KERNEL_CODE:x} {KERNEL_TEXT:x}")

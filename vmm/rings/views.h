@@ -121,6 +121,12 @@ static inline void views_gate(struct x86 *x86, unsigned vector, u32 offset, unsi
 	segment_set_gate(x86->vcpu, vector, offset, type, dpl);
 }
 
+/* Serves a trap of the kernel if that is its return to a process. Here such returns do not trap. */
+static inline bool views_return(UNUSED struct x86 *x86, UNUSED struct frame *frame)
+{
+	return false;
+}
+
 /* Follow a load of CR3, which has changed the present space; LTR; and the start of a guest. */
 static inline void views_follow_load(UNUSED const struct x86 *x86)
 {

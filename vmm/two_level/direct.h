@@ -35,7 +35,8 @@
 #define DIRECT_ENTRY 24
 #define DIRECT_CALLS 28
 #define DIRECT_RETURNS 32
-#define DIRECT_AWAITED 40
+#define DIRECT_SITE 40
+#define DIRECT_AWAITED 44
 #define DIRECT_VCPU_CR3 20
 #define DIRECT_VCPU_TABLES 28
 #define DIRECT_VCPU_EFLAGS 36
@@ -64,6 +65,7 @@ struct direct {
 	u32 entry;      /* EIP of the kernel's gate */
 	u32 calls, returns; /* how often each way was taken */
 	u32 fills;      /* pages filled when the kernel returned to a process */
+	u32 site;       /* EIP behind the INT3 by which the kernel returned last, or 0 */
 	/* The page at which a process has faulted last, whose fault its kernel serves, or 0; with
 	 * DIRECT_AWAITED_NEAR in it. And the space in which that was, which is only compared. */
 	u32 awaited;

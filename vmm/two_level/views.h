@@ -154,4 +154,9 @@ static inline void views_follow_task(u32 tss_base)
 	direct.esp0 = tss_base == 0 ? 0 : tss_base + TSS_ESP0;
 }
 
+/* Serves a trap of the kernel if that is its return to a process, and sees to it that the next one
+ * from there is a trap, whatever it asks for (return.c). Returns false if it is another trap. */
+MUST_CHECK bool views_return(struct x86 *x86, struct frame *frame);
+void views_forget_returns(void);
+
 void views_reset(void);

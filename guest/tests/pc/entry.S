@@ -88,6 +88,7 @@ trap_return:
 /*
  * void user_run(uint32_t eip): executes code in ring 3, interrupts enabled,
  * until it traps into this kernel by anything but an IRQ. The flag is 0 after.
+ * The IRET is that of all returns, as in Linux.
  */
 	.globl	user_run
 user_run:
@@ -103,7 +104,8 @@ user_run:
 	pushl	$(GANDALF_INTERRUPT_FLAG | 2)
 	pushl	$USER_CODE
 	pushl	%eax
-	iret
+	jmp	trap_return
+	.globl	user_leave
 user_leave:
 	movl	user_run_stack, %esp
 	popl	%edi

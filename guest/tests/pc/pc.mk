@@ -40,7 +40,8 @@ $(BUILD)/pc-attack.elf: $(addprefix $(OBJECTS)/pc/attack,.o _ring0.o _upcall.o _
 	_software.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
-$(BUILD)/pc-views.elf: $(addprefix $(OBJECTS)/pc/,views.o views_ahead.o high.o) $(PC_OBJECTS) $(PC_SHARED) pc/high.ld
+$(BUILD)/pc-views.elf: $(addprefix $(OBJECTS)/pc/,views.o views_ahead.o views_calls.o \
+	views_returns.o views_borders.o views_user.o high.o) $(PC_OBJECTS) $(PC_SHARED) pc/high.ld
 	$(LD) $(filter-out -T pc/pc.ld,$(PC_LDFLAGS)) -T pc/high.ld -o $@ $(filter %.o,$^)
 
 $(BUILD)/pc-siblings.elf: $(addprefix $(OBJECTS)/pc/siblings,.o _tables.o _messages.o) $(PC_OBJECTS) \

@@ -13,6 +13,8 @@ extern char user_start[], user_end[];
 
 uint32_t view_directory[2][1024] __attribute__((aligned(4096)));
 uint32_t view_scratch[2][1024] __attribute__((aligned(4096)));
+uint32_t view_kernel[1024] __attribute__((aligned(4096)));
+uint32_t view_below[1024] __attribute__((aligned(4096)));
 static uint32_t user_table[1024] __attribute__((aligned(4096)));
 
 static uint32_t faults;
@@ -25,6 +27,9 @@ static void space_build(uint32_t space)
 	for (uint32_t i = 0; i < LARGE_PAGES; i++)
 		directory[KERNEL_HALF / LARGE_PAGE_SIZE + i] =
 			i * LARGE_PAGE_SIZE | PAGE_P | PAGE_W | PAGE_A | PAGE_D | PAGE_PS;
+	directory[VIEW_KERNEL / LARGE_PAGE_SIZE] = physical(view_kernel) | PAGE_P | PAGE_W;
+	directory[KERNEL_HALF / LARGE_PAGE_SIZE - 1] =
+		physical(view_below) | PAGE_P | PAGE_W | PAGE_U;
 	directory[0] = physical(user_table) | PAGE_P | PAGE_W | PAGE_U;
 	directory[SCRATCH / LARGE_PAGE_SIZE] =
 		physical(view_scratch[space]) | PAGE_P | PAGE_W | PAGE_U;
@@ -52,7 +57,11 @@ void view_map(uint32_t space, uint32_t page, const void *frame, uint32_t flags)
 
 void view_flush(uint32_t space, uint32_t page, uint32_t count)
 {
-	uint32_t first = SCRATCH + page * PAGE_SIZE;
+	view_flush_at(space, SCRATCH + page * PAGE_SIZE, count);
+}
+
+void view_flush_at(uint32_t space, uint32_t first, uint32_t count)
+{
 	uint32_t end = first + count * PAGE_SIZE;
 
 	if (environment != NATIVE)
@@ -67,6 +76,12 @@ static bool user_fault(struct trap_frame *frame)
 		return false;
 	fault_serve();
 	return true;
+}
+
+void view_try(const char *code, uint32_t address)
+{
+	user_address = address;
+	user_trap(code);
 }
 
 uint32_t view_run(const char *code, uint32_t page, void (*serve)(void))
@@ -98,9 +113,12 @@ void view_fault(uint32_t error)
 
 void suite_run(void)
 {
-	const struct tap_group groups[] = { group_ahead };
+	const struct tap_group groups[] = {
+		group_ahead, group_calls, group_returns, group_borders,
+	};
 
 	tables_load();
+	__asm__ volatile("lldt %w0" : : "r"(0) : "memory");
 	view_begin();
 	machine_off(tap_run("pc-views", groups, sizeof(groups) / sizeof(groups[0])));
 }

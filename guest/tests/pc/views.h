@@ -10,13 +10,16 @@
 #include "machine.h"
 #include "tap.h"
 
-#define FAULT_PRESENT 1
-#define FAULT_WRITE 2
-#define FAULT_USER 4
+#define FAULT_PRESENT 1u
+#define FAULT_WRITE 2u
+#define FAULT_USER 4u
 
 /* Two address spaces, with a table for the pages from SCRATCH on each. They differ in nothing
- * else. */
+ * else. Both have the pages of view_kernel from VIEW_KERNEL on, in the kernel half, and those of
+ * view_below in front of it. */
 extern uint32_t view_directory[2][1024], view_scratch[2][1024];
+extern uint32_t view_kernel[1024], view_below[1024];
+#define VIEW_KERNEL 0xd0000000U
 
 /* Makes both spaces and loads the first. */
 void view_begin(void);
@@ -26,6 +29,8 @@ void view_load(uint32_t space);
 void view_map(uint32_t space, uint32_t page, const void *frame, uint32_t flags);
 /* Has so many pages of SCRATCH forgotten, whose entries have changed. */
 void view_flush(uint32_t space, uint32_t page, uint32_t count);
+/* The same of pages from an address on. */
+void view_flush_at(uint32_t space, uint32_t first, uint32_t count);
 /* Returns where a part of this kernel is in memory. */
 static inline uint32_t physical(const void *address)
 {
@@ -44,6 +49,16 @@ uint32_t view_run(const char *code, uint32_t page, void (*serve)(void));
 void view_read(uint32_t value);
 void view_fault(uint32_t error);
 
-extern const struct tap_group group_ahead;
+/* Has ring 3 do that with any address, its page faults being the end of it. */
+void view_try(const char *code, uint32_t address);
+
+/* Those of views_user.S. user_flags: their operand. */
+extern const char user_count[], user_flagged[], user_flagged_trap[], user_stepped[],
+	user_hypercall_any[], user_hypercall_any_trap[], user_segments[], view_iret[];
+extern volatile uint32_t user_flags, user_counted;
+void view_return(const uint32_t *frame);
+void view_return_prefixed(const uint32_t *frame);
+
+extern const struct tap_group group_ahead, group_calls, group_returns, group_borders;
 
 #endif

@@ -6,6 +6,7 @@
  *	escape write ADDRESS		writes a word
  *	escape jump SELECTOR ADDRESS	loads CS by a far jump, makes a system call, reads
  *	escape return SELECTOR ADDRESS	loads CS by an IRET, makes a system call, reads
+ *	escape signal SELECTOR ADDRESS	loads CS by the frame of a signal that it has made, reads
  *	escape data SELECTOR ADDRESS	reads through a data segment
  *	escape call NUMBER		makes a hypercall
  *	escape flags EFLAGS		makes system calls with these flags
@@ -72,6 +73,30 @@ static void attack_return(unsigned long selector, unsigned long address)
 	return_to(selector);
 	system_call_of_any_kind();
 	read_word(address);
+}
+
+/* Of struct sigcontext, in words: what sigreturn() loads. */
+enum { FRAME_ES = 2, FRAME_DS, FRAME_ESP = 7, FRAME_EBX, FRAME_EIP = 14, FRAME_CS, FRAME_EFLAGS,
+       FRAME_SS = 18, FRAME_WORDS = 256 };
+#define USER_DATA 0x7b
+
+/* Reads a word at EBX and ends with status 0. */
+extern const char read_and_end[];
+__asm__("read_and_end: mov (%ebx), %eax\n\txor %ebx, %ebx\n\tmov $1, %eax\n\tint $0x80");
+
+/* The kernel returns by IRET to whatever CS the frame has, with an RPL of 3. */
+static void attack_signal(unsigned long selector, unsigned long address)
+{
+	static unsigned long frame[FRAME_WORDS];
+
+	frame[FRAME_ES] = frame[FRAME_DS] = frame[FRAME_SS] = USER_DATA;
+	frame[FRAME_EBX] = address;
+	frame[FRAME_ESP] = (unsigned long)(frame + FRAME_WORDS);
+	frame[FRAME_EIP] = (unsigned long)read_and_end;
+	frame[FRAME_CS] = selector;
+	frame[FRAME_EFLAGS] = 0x202;
+	__asm__ volatile("mov %0, %%esp\n\tint $0x80" : : "r"(frame), "a"(SYSCALL_SIGRETURN)
+			 : "memory");
 }
 
 static void attack_data(unsigned long selector, unsigned long address)
@@ -153,7 +178,7 @@ static const struct {
 	{ "read", attack_read }, { "write", attack_write }, { "jump", attack_jump },
 	{ "return", attack_return }, { "data", attack_data }, { "call", attack_call },
 	{ "flags", attack_flags }, { "stack", attack_stack }, { "ss", attack_ss },
-	{ "many", attack_many },
+	{ "many", attack_many }, { "signal", attack_signal },
 };
 
 static int equal(const char *one, const char *other)

@@ -202,6 +202,8 @@ void linux_trap(struct vcpu *vcpu, struct frame *frame)
 	struct x86 *x86 = vcpu->x86;
 
 	trace(TRACE_trap, frame->vector, frame->eip);
+	if (views_return(x86, frame))
+		return;
 	if (frame->vector == EXCEPTION_NM)
 		no_fpu(x86);
 	else if (frame->vector == VECTOR_VIRTUAL_8086 ||

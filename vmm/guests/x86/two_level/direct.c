@@ -18,6 +18,7 @@ _Static_assert(offsetof(struct direct, esp0) == DIRECT_ESP0, "direct_ways.S");
 _Static_assert(offsetof(struct direct, entry) == DIRECT_ENTRY, "direct_ways.S");
 _Static_assert(offsetof(struct direct, calls) == DIRECT_CALLS, "direct_ways.S");
 _Static_assert(offsetof(struct direct, returns) == DIRECT_RETURNS, "direct_ways.S");
+_Static_assert(offsetof(struct direct, site) == DIRECT_SITE, "direct_ways.S");
 _Static_assert(offsetof(struct direct, awaited) == DIRECT_AWAITED, "direct_ways.S");
 _Static_assert(offsetof(struct vcpu, cr3) == DIRECT_VCPU_CR3, "direct_ways.S");
 _Static_assert(offsetof(struct vcpu, tables) == DIRECT_VCPU_TABLES, "direct_ways.S");

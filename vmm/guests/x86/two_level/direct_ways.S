@@ -5,7 +5,7 @@
  * the VMM's, and whose segment leaves the first page out: a pointer that is 0 faults. What is read
  * of the guest may fault; then the way through C begins as if nothing had been done, but that
  * direct_call may have loaded the kernel's view, as that way does first. Neither can begin in
- * virtual-8086 mode, where INT n is a #GP and no segment is absent.
+ * virtual-8086 mode, where INT n is a #GP and INT3 is a process's.
  */
 #include "arch/ia32/entry.h"
 #include "arch/ia32/fixup_assembler.h"
@@ -17,10 +17,9 @@
 #define PTE_W 2
 #define PTE_OF_TABLE 0x27 /* present, writable, user, accessed: directory_table() */
 #define RING 3
-#define OPCODE_IRET 0xcf
 /* The frame for the kernel: EIP, CS, EFLAGS, ESP, SS. */
 #define FRAME_BYTES 20
-#define EXCEPTION_NP 11
+#define EXCEPTION_BP 3
 #define SYSTEM_CALL 0x80
 
 	.text
@@ -116,10 +115,10 @@ call_by_c:
 	jmp	entry_stubs + SYSTEM_CALL * ENTRY_STUB_SIZE
 
 	/*
-	 * #NP, which is the kernel's IRET to a process if all is as it mostly is. The VMM stack,
-	 * highest address first, with offsets from ESP:
-	 *	36 ss, 32 esp				only from ring 3, by the CPU
-	 *	28 eflags, 24 cs, 20 eip, 16 error code	by the CPU
+	 * #BP, which is the kernel's IRET to a process if all is as it mostly is (return.c). The
+	 * VMM stack, highest address first, with offsets from ESP:
+	 *	32 ss, 28 esp				only from ring 3, by the CPU
+	 *	24 eflags, 20 cs, 16 eip		by the CPU
 	 *	12 eax, 8 ecx, 4 edx, 0 ebx		<- esp
 	 */
 	.globl	direct_return
@@ -128,7 +127,7 @@ direct_return:
 	push	%ecx
 	push	%edx
 	push	%ebx
-	testb	$RING, 24(%esp)
+	testb	$RING, 20(%esp)
 	jz	return_by_c
 	cmpl	$0, %ss:direct + DIRECT_IN_PROCESS
 	jne	return_by_c
@@ -139,11 +138,10 @@ direct_return:
 	test	%ebx, %ebx
 	jz	return_fill
 return_look:
-	mov	20(%esp), %ecx
-return_opcode:
-	cmpb	$OPCODE_IRET, %ss:(%ecx)
+	mov	16(%esp), %ecx
+	cmp	%ss:direct + DIRECT_SITE, %ecx
 	jne	return_by_c
-	mov	32(%esp), %edx
+	mov	28(%esp), %edx
 	cmp	$GANDALF_BASE - FRAME_BYTES, %edx
 	ja	return_by_c
 return_cs:
@@ -168,15 +166,15 @@ return_eip:
 return_esp:
 	mov	%ss:12(%edx), %ecx
 	/* All words have been read, so they are there, and nothing fails any more. */
-	mov	%ecx, 32(%esp)
+	mov	%ecx, 28(%esp)
 	mov	%ss:8(%edx), %ecx
 	and	$DIRECT_EFLAGS_GUEST, %ecx
 	or	%ss:DIRECT_VCPU_EFLAGS(%eax), %ecx
-	mov	%ecx, 28(%esp)
+	mov	%ecx, 24(%esp)
 	mov	%ss:(%edx), %ecx
-	mov	%ecx, 20(%esp)
-	movl	$DIRECT_USER_CODE, 24(%esp)
-	movl	$DIRECT_USER_DATA, 36(%esp)
+	mov	%ecx, 16(%esp)
+	movl	$DIRECT_USER_CODE, 20(%esp)
+	movl	$DIRECT_USER_DATA, 32(%esp)
 	mov	%ss:DIRECT_VCPU_TABLES(%eax), %ecx
 	movl	$DIRECT_USER_HIGH | DIRECT_PRESENT, %ss:(DIRECT_USER_CODE & ~7) + 4(%ecx)
 	mov	%ebx, %cr3
@@ -189,10 +187,8 @@ return_esp:
 	pop	%edx
 	pop	%ecx
 	pop	%eax
-	add	$4, %esp
 direct_iret:
 	iret
-	FIXUP	return_opcode, return_by_c
 	FIXUP	return_cs, return_by_c
 	FIXUP	return_ss, return_by_c
 	FIXUP	return_eflags, return_by_c
@@ -234,6 +230,6 @@ return_by_c:
 	pop	%edx
 	pop	%ecx
 	pop	%eax
-	jmp	entry_stubs + EXCEPTION_NP * ENTRY_STUB_SIZE + ENTRY_STUB_ERROR
+	jmp	entry_stubs + EXCEPTION_BP * ENTRY_STUB_SIZE
 
 	.section .note.GNU-stack, "", @progbits

@@ -73,5 +73,5 @@ void views_gate(struct x86 *x86, unsigned vector, u32 offset, UNUSED unsigned ty
 	}
 	direct.entry = gate_entry(x86, offset);
 	segment_set_gate(x86->vcpu, vector, (u32)direct_call, GATE_INTERRUPT, dpl);
-	segment_set_gate(x86->vcpu, EXCEPTION_NP, (u32)direct_return, GATE_INTERRUPT, 0);
+	segment_set_gate(x86->vcpu, EXCEPTION_BP, (u32)direct_return, GATE_INTERRUPT, 3);
 }

@@ -10,6 +10,7 @@
 void views_reset(void)
 {
 	memset(&direct, 0, sizeof(direct));
+	views_forget_returns();
 	direct.no_prefill = (system_table.flags & GANDALF_TABLE_NO_PREFILL) != 0;
 	direct.no_direct_switch = (system_table.flags & GANDALF_TABLE_NO_DIRECT_SWITCH) != 0;
 }
