@@ -87,4 +87,4 @@ $(SUITES): setup-test
 # What was fetched and the Python environment cost minutes and the network.
 clean:
 	rm -rf build/vmm build/control build/systems build/tests build/test build/check build/unit build/fuzz \
-		build/freertos build/itron build/switch build/rootfs build/boot build/measure build/preemption build/cores build/bench build/mutate build/setup.log build/cache
+		build/freertos build/itron build/switch build/selftest build/rootfs build/boot build/measure build/preemption build/cores build/bench build/mutate build/setup.log build/cache

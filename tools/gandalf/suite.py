@@ -275,7 +275,7 @@ def _systems() -> list[str]:
 
 _C_FOLDERS = [
     "vmm", "guest/rtos", "guest/demo", "guest/freertos", "guest/itron", "guest/switch",
-    "guest/tests", "measure", "bench", "guest/linux/control", "tests/itron",
+    "guest/selftest", "guest/tests", "measure", "bench", "guest/linux/control", "tests/itron",
     "guest/application/bare",
 ]  # fmt: skip
 

@@ -124,6 +124,8 @@ def _build_image(path: Path, log: Log) -> None:
             build_itron(log)
         case "switch":
             make(ROOT / "guest" / "switch", what="the switch", log=log)
+        case "selftest":
+            make(ROOT / "guest" / "selftest", what="the self-test", log=log)
         case "bench":
             # Its root file system was written before, by gandalf.bench.targets.
             make(ROOT / "bench" / "rtos", what="the bench's RTOSes", log=log)

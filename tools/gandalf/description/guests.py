@@ -80,6 +80,8 @@ def builder(path: Path) -> str | None:
             return "itron"
         case ("switch", "switch.elf"):
             return "switch"
+        case ("selftest", "selftest.elf"):
+            return "selftest"
         case ("bench", "initramfs.cpio"):
             return "bench"
         case ("bench", "rtos", name) if name.endswith(".elf"):
