@@ -16,7 +16,7 @@ from gandalf.build.build import build_vmm
 from gandalf.build.profile import find_profile
 from gandalf.run.machine import Machine
 
-from .systems import PATIENCE, PROMPT, Boot, describe, linux, rtos_guest
+from .systems import DEMO, PATIENCE, PROMPT, Boot, describe, linux, rtos_guest
 
 LEFT = re.compile(r"^CPU (\d): \d+ KiB of its pool are left$", re.M)
 
@@ -244,6 +244,21 @@ def test_a_channel_between_cpus_survives_restarts_of_either_side() -> None:
 def test_a_channel_between_cpus_in_bochs() -> None:
     with Machine(channel_pair("cores-channel-bochs"), emulator="bochs", ips=100_000_000) as machine:
         machine.expect("count", ECHOED, PATIENCE)
+
+
+def test_output_without_end_of_another_cpu_in_bochs() -> None:
+    """It keeps back no line of others of either CPU, and no task of the CPU that has the UART."""
+    guests = (
+        on(0, DEMO), on(0, rtos_guest("heartbeat", "beat0", priority=5)),
+        on(1, rtos_guest("heartbeat", "beat1", priority=5)), on(1, rtos_guest("flood", priority=4)),
+    )  # fmt: skip
+    description = describe_cores("cores-flood", 2, *guests)
+    with Machine(description, emulator="bochs", ips=100_000_000) as machine:
+        found = machine.expect("rtos", r"^activations=2000 .* maximum=(\d+) missed=0\n", PATIENCE)
+        assert int(found[1]) <= 2500
+        for cpu in range(2):
+            machine.expect(f"beat{cpu}", r"^beats=2000 missed=0\n", PATIENCE)
+        assert machine.text("flood").count("abcdefgh") > 10
 
 
 COM2 = 'ports = ["0x2f8-0x2ff"]\ninterrupts = [3]'
