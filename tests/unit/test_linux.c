@@ -194,8 +194,9 @@ void board_settle(struct x86 *x86)
 	x86->interrupt_waits |= settle_interrupts;
 }
 
-bool shadow_fill_for_vmm(struct vcpu *which, u32 address)
+bool shadow_fill_for_vmm(struct vcpu *which, u32 address, u32 error)
 {
+	assert_int_equal(error, 0);
 	assert_non_null(which);
 	return address == 0;
 }
@@ -454,6 +455,9 @@ static void only_call(const char *name, bool interrupts)
 static void page_faults_are_served_with_interrupts_enabled(void **state)
 {
 	(void)state;
+	enter(EXCEPTION_PF, 3);
+	only_call("fill", true);
+	fill = SHADOW_CHANGED;
 	enter(EXCEPTION_PF, 3);
 	only_call("fill", true);
 	fill = SHADOW_FAULT;

@@ -111,7 +111,7 @@ static void the_vmm_is_never_filled(void **state)
 			assert_int_equal(shadow_fill(&x86, linear, &error), SHADOW_FAULT);
 			error = 0;
 			assert_int_equal(shadow_fill(&x86, linear, &error), SHADOW_FAULT);
-			assert_false(shadow_fill_for_vmm(&vcpu, linear));
+			assert_false(shadow_fill_for_vmm(&vcpu, linear, 0));
 			shadow_invalidate(&x86, linear);
 		}
 		check_isolation();

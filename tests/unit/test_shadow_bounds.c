@@ -392,12 +392,12 @@ static void the_vmm_s_own_faults_are_filled_as_the_guest_s(void **state)
 	(void)state;
 	entry_set(USER_TABLE + 6 * 4, 0);
 	entry_set(pde_address(0, BASE_DIRECTORY), USER_TABLE | PTE_P | PTE_W | PTE_U);
-	assert_true(shadow_fill_for_vmm(&vcpu, 0x5123));
+	assert_true(shadow_fill_for_vmm(&vcpu, 0x5123, 0));
 	assert_true(is_shadowed(0x5000));
 	assert_true(is_shadowed(0x4000)); /* with what is near it */
-	assert_false(shadow_fill_for_vmm(&vcpu, 0x6000));
-	assert_true(shadow_fill_for_vmm(&vcpu, KERNEL_PAGE));
-	assert_false(shadow_fill_for_vmm(&vcpu, GANDALF_BASE));
+	assert_false(shadow_fill_for_vmm(&vcpu, 0x6000, 0));
+	assert_true(shadow_fill_for_vmm(&vcpu, KERNEL_PAGE, 0));
+	assert_false(shadow_fill_for_vmm(&vcpu, GANDALF_BASE, 0));
 	/* Nor are the guest's tables asked for the VMM's pages. */
 	assert_int_equal(*guest_word(pde_address(0, BASE_DIRECTORY)) & PTE_A, 0);
 	shadow_invalidate(&x86, 0x7000);

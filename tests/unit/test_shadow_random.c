@@ -553,7 +553,7 @@ static void step_hostile(void)
 						      : random_below(FRAMES_OF_GUEST) << 12);
 		break;
 	case 15:
-		may_fail(shadow_fill_for_vmm(&vcpu, hostile_linear()));
+		may_fail(shadow_fill_for_vmm(&vcpu, hostile_linear(), 0));
 		may_fail(shadow_make_writable(&x86, random_linear()));
 		vmm_stores(random_linear());
 		break;

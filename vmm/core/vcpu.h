@@ -59,10 +59,10 @@ struct vcpu_operations {
 	void (*release)(struct vcpu *vcpu);
 	/* Copies up to size bytes of the instruction at EIP. Returns how many could be read. */
 	u32 (*instruction)(struct vcpu *vcpu, u8 *bytes, u32 size);
-	/* Maps an address of the guest's at which the VMM has faulted while it worked for this
-	 * vCPU. Returns false if the guest's page tables do not allow it. NULL: nothing of the
-	 * guest is ever absent. */
-	bool (*fill)(struct vcpu *vcpu, u32 address);
+	/* Maps an address of the guest's at which the VMM has faulted, with this error code, while
+	 * it worked for this vCPU. Returns false if the guest's page tables do not allow the
+	 * access. NULL: nothing of the guest is ever absent. */
+	bool (*fill)(struct vcpu *vcpu, u32 address, u32 error);
 	/* Looks at a #GP in the VMM while it worked for a vCPU that takes the core's interrupts
 	 * itself; by a #GP the CPU tells of such an interrupt. Returns false if it was something
 	 * else. NULL: this kind of guest takes no interrupts itself. */

@@ -45,14 +45,14 @@ static bool access_may_fill(const struct frame *frame)
 	return (frame->eflags & EFLAGS_IF) != 0 || !core.current->interruptible;
 }
 
-/* Fills the guest's shadow at an address, and returns whether the guest's tables allowed it. The
- * idle vCPU has no guest, and no operations. */
-static bool access_fill(u32 address)
+/* Fills the guest's shadow at an address for an access with this error code, and returns whether
+ * the guest's tables allowed it. The idle vCPU has no guest, and no operations. */
+static bool access_fill(u32 address, u32 error)
 {
 	struct vcpu *vcpu = core.current;
 
 	return vcpu != &idle_vcpu && vcpu->operations->fill != NULL &&
-	       vcpu->operations->fill(vcpu, address);
+	       vcpu->operations->fill(vcpu, address, error);
 }
 
 /*
@@ -81,7 +81,8 @@ static void trap_vmm(struct frame *frame)
 		      frame->eip, frame->error, cr2_read());
 	/* A page fault of a copy is repeated once the shadow has been filled. If the guest's tables
 	 * do not allow the access, the copy ends at its fix-up. */
-	if (frame->vector != EXCEPTION_PF || !access_may_fill(frame) || !access_fill(cr2_read()))
+	if (frame->vector != EXCEPTION_PF || !access_may_fill(frame) ||
+	    !access_fill(cr2_read(), frame->error))
 		frame->eip = fixup->to;
 }
 

@@ -175,7 +175,7 @@ void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 	if (result == SHADOW_FAULT) {
 		views_await(x86, linear, frame->error);
 		inject_page_fault(x86, linear, frame->error);
-	} else if (result != SHADOW_FILLED) {
+	} else if (!shadow_repeats(result)) {
 		access_refused(x86, linear, result);
 	}
 }

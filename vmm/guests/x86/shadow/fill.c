@@ -8,6 +8,10 @@
 #include "guests/x86/shadow/walk.h"
 #include "entry_access.h"
 
+/* In an error code, where the CPU has no such bit: the access is the VMM's, for which the protected
+ * page is as any other. */
+#define FOR_VMM 0x80000000u
+
 /* Fills entries near the one that faulted, where the guest has used the page before. */
 static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde)
 {
@@ -33,7 +37,8 @@ static enum shadow_result write_target(const struct shadow *shadow, u32 frame, u
 		return SHADOW_FILLED;
 	if (frame >= shadow->memory_size)
 		return view_is_apic(shadow, frame) ? SHADOW_APIC : SHADOW_OUTSIDE;
-	return frame == shadow->protected_frame ? SHADOW_PROTECTED : SHADOW_FILLED;
+	return frame == shadow->protected_frame && (error & FOR_VMM) == 0 ? SHADOW_PROTECTED
+									  : SHADOW_FILLED;
 }
 
 /* Makes the error code that of an absent page, for a fault of the guest. */
@@ -97,7 +102,7 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 		return SHADOW_FAULT;
 	}
 	if (!entry_add(guest, &entry, PTE_A | (cause & PF_W) * (PTE_D / PF_W)))
-		return SHADOW_FILLED;
+		return SHADOW_CHANGED;
 	frame = entry & PTE_FRAME;
 	if (linear >= SHADOW_KERNEL || frame >= shadow->memory_size ||
 	    frame == shadow->protected_frame)
@@ -122,13 +127,13 @@ static enum shadow_result fill_large(struct x86 *x86, u32 linear, u32 *error, u3
 				     u32 entry)
 {
 	struct shadow *shadow = &x86->shadow;
-	u32 cause = (*error & (PF_W | PF_U)) | PF_P, small;
+	u32 cause = (*error & (PF_W | PF_U | FOR_VMM)) | PF_P, small;
 
 	*error = cause;
 	if (linear >= GANDALF_BASE || (cause & ~entry & (PF_W | PF_U)) != 0)
 		return SHADOW_FAULT;
 	if (!entry_add(guest, &entry, PTE_A | (cause & PF_W) * (PTE_D / PF_W)))
-		return SHADOW_FILLED;
+		return SHADOW_CHANGED;
 	small = view_large_as_small(entry, linear);
 	if (!view_large_fits(shadow, entry) ||
 	    write_target(shadow, small & PTE_FRAME, cause) != SHADOW_FILLED)
@@ -180,30 +185,31 @@ enum shadow_result shadow_fill(struct x86 *x86, u32 linear, u32 *error)
 	if (walk_is_large(x86, pde))
 		return fill_large(x86, linear, error, guest, pde);
 	if (!entry_mark(guest, pde, PTE_A))
-		return SHADOW_FILLED;
+		return SHADOW_CHANGED;
 	return fill_small(x86, linear, pde, error);
 }
 
-bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear)
+bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear, u32 error)
 {
-	u32 error = 0;
-
+	error = (error & PF_W) | FOR_VMM;
 	if (linear >= GANDALF_BASE || views_hide(vcpu, linear))
 		return false;
-	return shadow_fill(vcpu->x86, linear, &error) == SHADOW_FILLED;
+	return shadow_repeats(shadow_fill(vcpu->x86, linear, &error));
 }
 
+/* The VMM's store ignores protection, so the shadow must show the page that the guest's tables have
+ * now, even if it is the protected one. As long as a sibling changes an entry between the VMM's
+ * look at it and what the VMM adds, the shadow may show an older page, which must not be
+ * written. */
 bool shadow_make_writable(struct x86 *x86, u32 linear)
 {
-	u32 error = PF_W;
-	enum shadow_result result = shadow_fill(x86, linear, &error);
+	enum shadow_result result;
+	u32 error;
 
-	/* The VMM's store ignores protection, so the shadow must show the page that the guest's
-	 * tables have now, even if it is the protected one. */
-	if (result == SHADOW_PROTECTED) {
-		error = 0;
+	do {
+		error = PF_W | FOR_VMM;
 		result = shadow_fill(x86, linear, &error);
-	}
+	} while (result == SHADOW_CHANGED);
 	/* The VMM has not faulted here, so the CPU may still have the old entry cached, perhaps of
 	 * a page that the guest must not write. */
 	invlpg(linear);

@@ -51,6 +51,7 @@ struct shadow {
 
 enum shadow_result {
 	SHADOW_FILLED,    /* the access can be repeated */
+	SHADOW_CHANGED,   /* so it can; it may fault again, since a sibling has changed an entry */
 	SHADOW_FAULT,     /* the guest's own tables forbid it */
 	SHADOW_OUTSIDE,   /* a write to memory that the guest does not have */
 	SHADOW_PROTECTED, /* a write to the protected page */
@@ -79,11 +80,19 @@ void shadow_forget(struct x86 *x86);
 /* Keeps a guest-physical page read-only from now on, or none (SHADOW_NO_FRAME). */
 void shadow_protect(struct x86 *x86, u32 guest_frame);
 
+/* Whether the access that has faulted is to be repeated. */
+static inline bool shadow_repeats(enum shadow_result result)
+{
+	return result <= SHADOW_CHANGED;
+}
+
 /* Makes one page below the VMM's base accessible, as the guest's tables allow. error is the CPU's
  * error code of the page fault; with SHADOW_FAULT it becomes that of the guest's page fault. */
 MUST_CHECK enum shadow_result shadow_fill(struct x86 *x86, u32 linear, u32 *error);
-/* Does the same for a read by the VMM. Returns false if the guest's tables do not allow it. */
-MUST_CHECK bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear);
+/* Does the same for an access of the VMM, which ignores protection: so it stores to no page that
+ * the guest's kernel could not write, but for the protected one. Returns false if the guest's
+ * tables do not allow the access. */
+MUST_CHECK bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear, u32 error);
 
 /* Finds the guest-physical page at a linear address in the guest's tables. Returns false if
  * there is none, or paging is off. */
