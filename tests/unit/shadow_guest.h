@@ -342,10 +342,7 @@ static void cr0_load(u32 value)
 
 static void cr3_load(u32 value)
 {
-	u32 old = x86.cr3;
-
-	x86.cr3 = value;
-	shadow_load(&x86, old == value);
+	shadow_load(&x86, value);
 }
 
 static u32 pde_address(u32 directory, u32 index)

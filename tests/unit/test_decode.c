@@ -68,10 +68,21 @@ static void assert_decoded_alike(const struct decoded *fast, const struct decode
 	}
 }
 
+static void assert_is_cr(const u8 *bytes, u8 operation, u32 number)
+{
+	struct decoded full;
+
+	assert_int_equal(decode(&full, bytes, 15), DECODE_OK);
+	assert_int_equal(full.operation, operation);
+	assert_int_equal(full.reg, number);
+	assert_int_equal(full.rm, bytes[2] & 7);
+	assert_int_equal(full.length, 3);
+}
+
 /* In whatever bytes follow: a ModR/M or immediate byte of each value, and others. */
 static void the_frequent_are_decoded_alike(void **state)
 {
-	u32 known = 0, invlpg_registers = 0, cr2_registers = 0;
+	u32 known = 0, invlpg_registers = 0, cr2_registers = 0, cr3_registers = 0;
 
 	(void)state;
 	for (u32 i = 0; i < 1u << 24; i++) {
@@ -81,12 +92,13 @@ static void the_frequent_are_decoded_alike(void **state)
 		struct decoded full, fast;
 
 		if (decode_reads_cr2(code | 0x5au << 24)) {
-			assert_int_equal(decode(&full, bytes, sizeof(bytes)), DECODE_OK);
-			assert_int_equal(full.operation, DECODED_MOV_FROM_CR);
-			assert_int_equal(full.reg, 2);
-			assert_int_equal(full.rm, code >> 16 & 7);
-			assert_int_equal(full.length, 3);
-			cr2_registers |= 1u << full.rm;
+			assert_is_cr(bytes, DECODED_MOV_FROM_CR, 2);
+			cr2_registers |= 1u << (code >> 16 & 7);
+			continue;
+		}
+		if (decode_loads_cr3(code | 0x5au << 24)) {
+			assert_is_cr(bytes, DECODED_MOV_TO_CR, 3);
+			cr3_registers |= 1u << (code >> 16 & 7);
 			continue;
 		}
 		if (!decode_frequent(&fast, code | 0x5au << 24))
@@ -100,6 +112,7 @@ static void the_frequent_are_decoded_alike(void **state)
 	assert_true(known > 16);
 	assert_int_equal(invlpg_registers, 0xcf); /* not ESP and EBP, whose forms are longer */
 	assert_int_equal(cr2_registers, 0xff);
+	assert_int_equal(cr3_registers, 0xff);
 }
 
 static void every_form_decodes(void **state)

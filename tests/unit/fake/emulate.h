@@ -56,11 +56,12 @@ void shadow_set_paging(struct x86 *which)
 	shadow_calls.pagings++;
 }
 
-void shadow_load(struct x86 *which, bool same)
+void shadow_load(struct x86 *which, u32 cr3)
 {
 	shadow_called(which);
 	shadow_calls.loads++;
-	shadow_calls.same_loads += same;
+	shadow_calls.same_loads += which->cr3 == cr3;
+	which->cr3 = cr3;
 }
 
 void shadow_flush_all(struct x86 *which)

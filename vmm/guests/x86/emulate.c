@@ -109,6 +109,17 @@ static void emulate_read_cr2(struct vcpu *vcpu, unsigned number)
 	frame->eip += 3;
 }
 
+APART static void emulate_load_cr3(struct x86 *x86, unsigned number)
+{
+	struct frame *frame = x86->vcpu->frame;
+
+	vcpu_count(x86->vcpu, COUNTER_emulations);
+	trace(TRACE_emulate, DECODED_MOV_TO_CR, frame->eip);
+	flushes_follow(x86);
+	frame->eip += 3;
+	shadow_load(x86, *register_pointer(frame, number));
+}
+
 APART static void emulate_other(struct x86 *x86, u32 error, u32 code)
 {
 	struct emulation e;
@@ -144,6 +155,8 @@ void emulate_general_protection(struct vcpu *vcpu, struct frame *frame)
 		emulate_seldom(x86, error);
 	else if (error == 0 && decode_reads_cr2(code))
 		emulate_read_cr2(vcpu, code >> 16 & 7);
+	else if (error == 0 && decode_loads_cr3(code))
+		emulate_load_cr3(x86, code >> 16 & 7);
 	else
 		emulate_other(x86, error, code);
 }

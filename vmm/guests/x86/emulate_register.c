@@ -22,14 +22,6 @@ static void cr0_set(struct x86 *x86, u32 value)
 	fpu_show(x86->vcpu);
 }
 
-static void cr3_set(struct x86 *x86, u32 value)
-{
-	bool same = x86->cr3 == value;
-
-	x86->cr3 = value;
-	shadow_load(x86, same);
-}
-
 static void cr4_set(struct x86 *x86, u32 value)
 {
 	u32 changed = x86->cr4 ^ value;
@@ -57,7 +49,7 @@ enum emulated emulate_mov_to_cr(const struct emulation *e)
 	else if (e->decoded.reg == 2)
 		e->x86->vcpu->shared->cr2 = value;
 	else if (e->decoded.reg == 3)
-		cr3_set(e->x86, value);
+		shadow_load(e->x86, value);
 	else if (e->decoded.reg == 4)
 		cr4_set(e->x86, value);
 	else

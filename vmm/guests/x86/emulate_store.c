@@ -7,7 +7,6 @@
 #include "guests/x86/emulation.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
-#include "lib/string.h"
 #include "platform/pc/apic.h"
 #include "siblings.h"
 
@@ -50,8 +49,8 @@ static INLINE void gdt_store(struct x86 *x86, u32 linear, u32 value)
 		return;
 	/* The VMM does not store at the guest's address: the TLB may still have another page there,
 	 * and the VMM's stores ignore protection. */
-	memcpy((u8 *)shadow_protected_page(&x86->shadow) + linear % PAGE_SIZE, &value,
-	       sizeof(value));
+	__builtin_memcpy((u8 *)shadow_protected_page(&x86->shadow) + linear % PAGE_SIZE, &value,
+			 sizeof(value));
 	emulate_reload_gdt_entries(x86, first, (offset + 3) % PAGE_SIZE / 8);
 }
 

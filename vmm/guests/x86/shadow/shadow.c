@@ -34,15 +34,17 @@ static struct space *space_for_load(struct x86 *x86, u32 guest)
 	return space_create(x86, guest);
 }
 
-void shadow_load(struct x86 *x86, bool same)
+void shadow_load(struct x86 *x86, u32 cr3)
 {
 	struct shadow *shadow = &x86->shadow;
+	bool same = x86->cr3 == cr3;
 	struct space *space;
 
+	x86->cr3 = cr3;
 	vcpu_count(x86->vcpu, COUNTER_cr3_loads);
 	if ((x86->cr0 & CR0_PG) == 0)
 		return;
-	space = space_for_load(x86, x86->cr3 & PTE_FRAME);
+	space = space_for_load(x86, cr3 & PTE_FRAME);
 	if (space == NULL) {
 		vm_stop(x86->vm, "the pool has no frame left for its page tables");
 		return;
@@ -74,7 +76,7 @@ void shadow_set_paging(struct x86 *x86)
 {
 	if (x86->cr0 & CR0_PG) {
 		x86->shadow.local_kernel = true; /* so that the load rebuilds it */
-		shadow_load(x86, true);
+		shadow_load(x86, x86->cr3);
 	} else if (x86->shadow.current != NULL) {
 		identity_load(x86);
 	}

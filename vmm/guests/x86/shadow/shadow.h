@@ -68,9 +68,10 @@ void shadow_reset(struct x86 *x86);
 void shadow_destroy(struct vcpu *vcpu);
 
 /* Follow the guest's change of CR0.PG, its load of CR3, a flush of everything, and INVLPG.
- * x86->cr0, cr3 and cr4 have the new values. same: CR3 was loaded with its old value, to flush. */
+ * x86->cr0 and cr4 have the new values. cr3: what is loaded, mostly to switch to another address
+ * space, and if CR3 has that value already, to flush. */
 void shadow_set_paging(struct x86 *x86);
-void shadow_load(struct x86 *x86, bool same);
+void shadow_load(struct x86 *x86, u32 cr3);
 void shadow_flush_all(struct x86 *x86);
 void shadow_invalidate(struct x86 *x86, u32 linear);
 /* Does the flush hypercall: forgets the linear addresses from start to end - 1 of one space. */
