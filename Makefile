@@ -14,10 +14,13 @@ SUITE := $(VENV)/python -m gandalf.suite
 # Python's compiled files stay out of the source folders.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/cache/python
 
-SUITES := unit asan fuzz mutants preemption cores python boot boot-bounds boot-cores boot-self-checking isolation itron measure newcomer bench-test boot-quick boot-two-level measure-quick
+SUITES := unit asan fuzz mutants preemption cores python boot boot-bounds boot-cores \
+	boot-self-checking isolation itron measure newcomer bench-test boot-quick boot-two-level \
+	measure-quick
 
 .DEFAULT_GOAL := help
-.PHONY: help run build image install size bench bench-full check test test-quick mutate clean setup-run setup-test setup-image $(SUITES)
+.PHONY: help run build image install size bench bench-full check test test-quick mutate clean \
+	setup-run setup-test setup-image $(SUITES)
 
 help:
 	@echo 'make run      build a system and run it on this terminal'
@@ -25,7 +28,7 @@ help:
 	@echo '                ARGS="--for 20"           options of `gandalf run`'
 	@echo 'make build    build a system'
 	@echo 'make image    make a bootable ISO image of a system'
-	@echo 'make install  install the SDK for applications of your own: `gandalf new`, docs/sdk.md'
+	@echo 'make install  install the SDK for your own applications: `gandalf new`, docs/sdk.md'
 	@echo '                PREFIX=DIR                where (default: $(PREFIX))'
 	@echo 'make test     run everything that proves it; the last line counts tests'
 	@echo 'make test-quick  what finds most of it in five minutes'
@@ -86,5 +89,7 @@ $(SUITES): setup-test
 
 # What was fetched and the Python environment cost minutes and the network.
 clean:
-	rm -rf build/vmm build/control build/systems build/tests build/test build/check build/unit build/fuzz \
-		build/freertos build/itron build/switch build/selftest build/rootfs build/boot build/measure build/preemption build/cores build/bench build/mutate build/setup.log build/cache
+	rm -rf build/vmm build/control build/systems build/tests build/test build/check build/unit \
+		build/fuzz build/freertos build/itron build/switch build/selftest \
+		build/rootfs build/boot build/measure build/preemption build/cores build/bench \
+		build/mutate build/setup.log build/cache

@@ -6,8 +6,8 @@
 #	GANDALF	the command `gandalf`
 #	NAME	what the image is called, and the guest in system.toml
 #
-# and may set SOURCES (all C files of its folder by default), WARNINGS and ARGS. To a debugger the tree
-# is /gandalf, and the application's folder is `.`: an image is the same wherever both lie.
+# and may set SOURCES (all C files of its folder by default), WARNINGS and ARGS. To a debugger the
+# tree is /gandalf, and the application's folder is `.`: an image is the same wherever both lie.
 
 ifneq ($(words $(CURDIR)),1)
 $(error make cannot work in $(CURDIR), whose path has a space in it: move the application)
@@ -34,7 +34,7 @@ help:
 	echo 'make check    look for mistakes in system.toml'
 	echo 'make run      run it on this terminal; ARGS="--for 10" has options of `gandalf run`'
 	echo 'make debug    debug it with gdb'
-	echo 'make test     boot it for each test of test_*.py; ARGS="-k beats" has options of pytest'
+	echo 'make test     boot it for each test of test_*.py; ARGS="-k beats" is for pytest'
 	echo 'make clean    remove what was built'
 
 check: $(IMAGE)

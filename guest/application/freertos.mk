@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# An application for FreeRTOS: the whole kernel with its heap, of which the linker takes what is used.
+# An application for FreeRTOS: the whole kernel with its heap. The linker takes what is used.
 
 include $(dir $(lastword $(MAKEFILE_LIST)))application.mk
 

@@ -6,8 +6,8 @@
 #	CONFIG	the folder of FreeRTOSConfig.h
 #	KERNEL	the kernel's files that are linked, as objects
 #
-# and links $(FREERTOS_OBJECTS) with its own, which it compiles with $(FLAGS). FREERTOS names another
-# copy of the kernel than the one that Cargo fetches.
+# and links $(FREERTOS_OBJECTS) with its own, which it compiles with $(FLAGS). FREERTOS names
+# another copy of the kernel than the one that Cargo fetches.
 
 include $(ROOT)/guest/rtos/rtos.mk
 
@@ -21,16 +21,18 @@ PORT_OBJECTS := $(addprefix $(BUILD)/,port.o port_channel.o switch.o)
 FREERTOS_OBJECTS := $(KERNEL_OBJECTS) $(PORT_OBJECTS) $(BUILD)/task_trace.o $(RTOS_OBJECTS)
 FLAGS := $(GUEST_FLAGS) -I$(CONFIG) -I$(FREERTOS_FOLDER)/port -isystem $(FREERTOS)/include
 # The kernel's macros give "empty body" and "unused" where an option is off.
-KERNEL_FLAGS := $(FLAGS) -mtune=generic $(GUEST_INTEGER) -Wall -Wextra -Werror -Wno-unused-parameter \
-	-fmacro-prefix-map=$(FREERTOS)=FreeRTOS
+KERNEL_FLAGS := $(FLAGS) -mtune=generic $(GUEST_INTEGER) -Wall -Wextra -Werror \
+	-Wno-unused-parameter -fmacro-prefix-map=$(FREERTOS)=FreeRTOS
 FREERTOS_MAKEFILES := $(FREERTOS_FOLDER)/freertos.mk $(RTOS)/rtos.mk
 
 .PHONY: fetch FORCE
-# Cargo checks what it fetches against Cargo.lock. An installed SDK has the kernel, and no such file.
+# Cargo checks what it fetches against Cargo.lock. An installed SDK has the kernel, and no such
+# file.
 fetch: $(VENDOR)/fetched
 $(VENDOR)/fetched: $(wildcard $(FREERTOS_FOLDER)/Cargo.toml $(FREERTOS_FOLDER)/Cargo.lock)
 	@mkdir -p $(@D)
-	cargo vendor --quiet --locked --manifest-path $(FREERTOS_FOLDER)/Cargo.toml $(VENDOR) > /dev/null
+	cargo vendor --quiet --locked \
+		--manifest-path $(FREERTOS_FOLDER)/Cargo.toml $(VENDOR) > /dev/null
 	@touch $@
 
 ifeq ($(FREERTOS),$(VENDORED))
@@ -53,7 +55,8 @@ $(BUILD)/heap_4.o: $(FREERTOS)/portable/MemMang/heap_4.c $(CONFIG)/FreeRTOSConfi
 	@mkdir -p $(@D)
 	$(CC) $(KERNEL_FLAGS) -c $< -o $@
 
-$(BUILD)/port.o $(BUILD)/port_channel.o: $(BUILD)/%.o: $(FREERTOS_FOLDER)/port/%.c $(CONFIG)/FreeRTOSConfig.h
+$(BUILD)/port.o $(BUILD)/port_channel.o: $(BUILD)/%.o: $(FREERTOS_FOLDER)/port/%.c \
+	$(CONFIG)/FreeRTOSConfig.h
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(GUEST_WARNINGS) $(GUEST_INTEGER) -c $< -o $@
 

@@ -39,13 +39,15 @@ all: $(foreach port,$(PORTS),$(IMAGE_$(port)))
 
 vpath %.c $(sort $(dir $(SOURCES)))
 
-$(APPLICATION)/kernel_cfg.c $(APPLICATION)/kernel_id.h &: $(CFG) $(wildcard $(ROOT)/tools/gandalf/itron/*.py)
+$(APPLICATION)/kernel_cfg.c $(APPLICATION)/kernel_id.h &: $(CFG) \
+	$(wildcard $(ROOT)/tools/gandalf/itron/*.py)
 	@mkdir -p $(APPLICATION)
 	$(CONFIGURATOR) $(CFG) --output-dir $(APPLICATION)
 	@touch $(APPLICATION)/kernel_cfg.c $(APPLICATION)/kernel_id.h
 
 $(APPLICATION_OBJECTS): $(APPLICATION)/%.o: %.c $(APPLICATION)/kernel_id.h $(RTOS)/rtos.mk
-	$(CC) $(ITRON_FLAGS) -I$(APPLICATION) $(FLAGS) $(GUEST_WARNINGS) $(GUEST_INTEGER) -c $< -o $@
+	$(CC) $(ITRON_FLAGS) -I$(APPLICATION) $(FLAGS) $(GUEST_WARNINGS) $(GUEST_INTEGER) \
+		-c $< -o $@
 
 # $(1): the port
 define port_rules
@@ -81,7 +83,8 @@ $(APPLICATION)/$(1)/%.o: $(RTOS)/%.S
 	@mkdir -p $$(@D)
 	$$(CC) $$(ITRON_FLAGS) -c $$< -o $$@
 
-LINKED_$(1) := $(APPLICATION_OBJECTS) $(addprefix $(APPLICATION)/$(1)/,$(OBJECTS_$(1)) $(COMMON_OBJECTS))
+LINKED_$(1) := $(APPLICATION_OBJECTS) \
+	$(addprefix $(APPLICATION)/$(1)/,$(OBJECTS_$(1)) $(COMMON_OBJECTS))
 $(IMAGE_$(1)): $$(LINKED_$(1)) $(SCRIPT_$(1))
 	@mkdir -p $$(@D)
 	$$(LD) $$(GUEST_LDFLAGS) -T $(SCRIPT_$(1)) -o $$@ $$(LINKED_$(1))

@@ -4,12 +4,12 @@
  * model for SPIN: two vCPUs of a Linux, one that changes page tables and one that has a shadow of
  * them, each on a core with the store buffer of an x86, as in message.pml. It follows
  * vmm/guests/x86/smp/flush_log.c, hypercall_flush() and flush_tlb_mm_range() of Linux with the line
- * in it (guest/linux/gandalf-smp.patch); test_model.py checks it, and checks that each mistake named
- * by an #ifdef is found.
+ * in it (guest/linux/gandalf-smp.patch); test_model.py checks it, and checks that each mistake
+ * named by an #ifdef is found.
  *
  *   table     an entry of each of two pages: how often it has been changed. The first writes it.
- *   page,     the log: which page was flushed, in two words that must not be taken from two flushes.
- *   again     The first's core writes them.
+ *   page,     the log: which page was flushed, in two words that must not be taken from two
+ *   again     flushes. The first's core writes them.
  *   count     of flushes ever. The first's core writes it.
  *   loaded    the second uses the address space, by the mask of the mm. The second writes it.
  *   asked     Linux's interrupt to the second is on its way; answered when it has flushed.

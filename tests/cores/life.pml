@@ -17,8 +17,8 @@
  *   runs             the part's vCPU does, also if it is paused or the VMM works for it.
  *
  * While the guest is loaded nothing of the part may be left, and the part runs in the life that was
- * loaded, from that life's entry. At the end nobody waits: a whole that is to start has started, and
- * the part is what the whole is.
+ * loaded, from that life's entry. At the end nobody waits: a whole that is to start has started,
+ * and the part is what the whole is.
  */
 
 #ifndef LIVES
@@ -362,7 +362,8 @@ active proctype judge()
 	if
 	:: whole == OFF -> assert(part == OFF && ended == life && !start_wanted)
 	:: whole == PAUSED -> assert(part != RUNNING)
-	:: whole == RUNNING && asked_for == life -> assert(part == RUNNING && runs && own_life == life)
+	:: whole == RUNNING && asked_for == life ->
+		assert(part == RUNNING && runs && own_life == life)
 	:: else -> assert(part == OFF && !start_wanted)
 	fi
 }

@@ -20,10 +20,10 @@
  *
  * What a core has stored itself it reads as it has stored it: raised_own and seen_own.
  *
- * When all is done (the sender has sent what it wanted to, and nothing is on its way to memory) each
- * message must have been served by somebody who has seen its last data: so a service has begun
- * behind each sending, and no wake-up is lost. Nor is any message served more often than it has been
- * sent. While a message waits each other one is served once at most, however often it is sent.
+ * When all is done (the sender has sent what it wanted to, and nothing is on its way to memory)
+ * each message must have been served by somebody who has seen its last data: so a service has begun
+ * behind each sending, and no wake-up is lost. Nor is any message served more often than it has
+ * been sent. While a message waits each other one is served once at most, however often it is sent.
  */
 
 /* A_LOSS_IS_NONE: only services that nobody has asked for are mistakes. */
@@ -228,8 +228,9 @@ end:
 				};
 				empty(reader_stores);
 #endif
-				/* work_pause(): the timer, or another interrupt like this one, whose
-				 * handler goes through all messages, as this one does again. */
+				/* work_pause(): the timer, or another interrupt like this one,
+				 * whose handler goes through all messages, as this one does
+				 * again. */
 				if
 				:: end_window()
 				:: atomic { pending -> pending = false }

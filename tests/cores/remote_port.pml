@@ -101,7 +101,8 @@ active proctype sibling()
 #ifndef SIBLING_SENDS_NOTHING
 		port = true;
 #endif
-		/* vcpu_halt(), until port_done_serve() wakes it up; start_serve(), and it begins anew. */
+		/* vcpu_halt(), until port_done_serve() wakes it up; start_serve(), and it
+		 * begins anew. */
 		do
 		:: atomic { done -> done = false };
 			/* remote_port_end() */

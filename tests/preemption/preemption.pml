@@ -279,7 +279,8 @@ end:
 			serve();
 			interrupts = true
 		:: core == IDLE ->
-			/* interrupt_vmm(); its IRET, and what comes before the CLI behind it, is no step. */
+			/* interrupt_vmm(); its IRET, and what comes before the CLI behind it, is
+			 * no step. */
 			serve();
 			woken = true;
 			schedule();
@@ -576,7 +577,8 @@ end:
 		:: start_wanted ->
 			start_wanted = false;
 			if
-			:: rtos_starting -> d_step { rtos_starting = false; rtos_is = RUNNING; pending = false }
+			:: rtos_starting ->
+				d_step { rtos_starting = false; rtos_is = RUNNING; pending = false }
 			:: else
 			fi;
 			if

@@ -22,6 +22,8 @@ def c_function(lines: int) -> str:
         ("vmm/a.S", "x\n" * 401, "vmm/a.S: 401 lines, at most 400"),
         ("vmm/a.S", "\n" + "\t" * 12 + "12345", "vmm/a.S:2: over 100 columns: 2"),
         ("tools/a.py", "# " + "x" * 99, "tools/a.py:1: over 100 columns: 1"),
+        ("Makefile", "# " + "x" * 99, "Makefile:1: over 100 columns: 1"),
+        ("vmm/a.lds", "x\n\n" + "x" * 101, "vmm/a.lds:3: over 100 columns: 3"),
         ("vmm/a.c", c_function(41), "vmm/a.c:1: long_one() has 41 lines, at most 40"),
         (
             "tools/a.py",
@@ -44,6 +46,7 @@ def test_what_is_too_long_is_found(path: str, text: str, what: str) -> None:
         ("vmm/a.c", c_function(40)),
         ("vmm/a.c", c_function(25) + "\n" + c_function(25)),
         ("tools/a.py", "def short() -> None:\n" + "    x()\n" * 39),
+        ("tests/a.pml", c_function(41) + "x\n" * 800),
     ],
 )
 def test_what_is_as_long_as_it_may_be_is_not(path: str, text: str) -> None:
@@ -56,6 +59,12 @@ def test_all_of_a_tree_is_looked_at(tmp_path: Path) -> None:
     for name in ("a.c", "b.h", "c.S", "d.txt"):
         (folder / name).write_text("x\n" * 450)
     (folder / "e.py").write_text("x = 1\n" * 450)
+    makefiles = ("Makefile", "vmm/Makefile", "vmm/f.mk", "vmm/g.ld", "vmm/h.lds", "vmm/i.pml")
+    for name in makefiles:
+        (tmp_path / name).write_text("#" * 101 + "\n" * 450)
     assert check_limits(tmp_path, sources(tmp_path)) == [
-        f"vmm/{name}: 450 lines, at most 400" for name in ("a.c", "b.h", "c.S", "e.py")
+        "Makefile:1: over 100 columns: 1",
+        "vmm/Makefile:1: over 100 columns: 1",
+        *(f"vmm/{name}: 450 lines, at most 400" for name in ("a.c", "b.h", "c.S", "e.py")),
+        *(f"{name}:1: over 100 columns: 1" for name in makefiles[2:]),
     ]

@@ -25,7 +25,8 @@ $(BUILD)/pc.elf: $(PC_TESTS) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 $(PC:%=$(BUILD)/%.elf): $(BUILD)/%.elf: $(OBJECTS)/pc/%.o $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
-$(BUILD)/pc-boundaries.elf: $(addprefix $(OBJECTS)/pc/,boundaries.o boundary_operations.o boundary.o) \
+$(BUILD)/pc-boundaries.elf: \
+	$(addprefix $(OBJECTS)/pc/,boundaries.o boundary_operations.o boundary.o) \
 	$(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
@@ -33,10 +34,12 @@ $(BUILD)/pc-search.elf: $(addprefix $(OBJECTS)/pc/,search.o search_operations.o 
 	$(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
-$(BUILD)/pc-upcalls.elf $(BUILD)/pc-apic.elf: $(BUILD)/pc-%.elf: $(OBJECTS)/pc/%.o $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
+$(BUILD)/pc-upcalls.elf $(BUILD)/pc-apic.elf: $(BUILD)/pc-%.elf: $(OBJECTS)/pc/%.o $(PC_OBJECTS) \
+	$(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
-$(BUILD)/pc-attack.elf: $(addprefix $(OBJECTS)/pc/attack,.o _ring0.o _upcall.o _vectors.o _pages.o _vm86.o \
+$(BUILD)/pc-attack.elf: \
+	$(addprefix $(OBJECTS)/pc/attack,.o _ring0.o _upcall.o _vectors.o _pages.o _vm86.o \
 	_software.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
@@ -44,6 +47,7 @@ $(BUILD)/pc-views.elf: $(addprefix $(OBJECTS)/pc/,views.o views_ahead.o views_ca
 	views_returns.o views_borders.o views_user.o high.o) $(PC_OBJECTS) $(PC_SHARED) pc/high.ld
 	$(LD) $(filter-out -T pc/pc.ld,$(PC_LDFLAGS)) -T pc/high.ld -o $@ $(filter %.o,$^)
 
-$(BUILD)/pc-siblings.elf: $(addprefix $(OBJECTS)/pc/siblings,.o _tables.o _messages.o) $(PC_OBJECTS) \
+$(BUILD)/pc-siblings.elf: $(addprefix $(OBJECTS)/pc/siblings,.o _tables.o _messages.o) \
+	$(PC_OBJECTS) \
 	$(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
