@@ -104,6 +104,10 @@ _TWO_LEVEL = tuple(
     for name in ("bad_rtos", "channel", "doorbell", "float", "turns", "watchdog")
 )
 _SELF_CHECKING = _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level")
+# Of the same file, all that needs no CPU of its own.
+_GUESTS = _pytest(
+    "tests/boot/test_guests.py", "-k", "not dedicated and not direct", "--rings", "two-level"
+)
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ PARTS: dict[str, Suite] = {
     "boot-quick": Suite(150, (_pytest(
         "tests/boot/test_default.py", "tests/boot/test_dedicated.py", "tests/boot/test_watchdog.py",
     ),)),
-    "boot-two-level": Suite(300, (_SELF_CHECKING, _pytest(*_TWO_LEVEL, "--rings", "two-level"))),
+    "boot-two-level": Suite(450, (_GUESTS, _pytest(*_TWO_LEVEL, "--rings", "two-level"))),
     "measure-quick": Suite(30, (_pytest("tests/measure/test_plugin.py"),)),
 }  # fmt: skip
 QUICK = ("boot-quick", "python", "check", "measure-quick", "asan", "unit")
