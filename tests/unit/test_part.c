@@ -354,6 +354,21 @@ static void a_part_that_fails_waits_for_the_vmms_work(void **state)
 	assert_false(vm->halt_wanted);
 }
 
+/* What on_fault says does not undo a command to stop, which waits for the VMM's work as well. */
+static void a_command_to_stop_is_done_though_a_part_has_failed(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	turn_of(FAR, GANDALF_STATE_STOPPED);
+	part_fails(vm);
+	vm->state = GANDALF_STATE_RUNNING;
+	vm->vcpus->working = vm->halt_wanted = true;
+	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
+	vm->vcpus->working = vm->halt_wanted = false;
+	assert_false(part_settles(vm));
+	assert_int_equal(fallen, 0);
+}
+
 static void a_part_is_paused_with_the_whole(void **state)
 {
 	(void)state;
@@ -492,6 +507,7 @@ int main(void)
 		TEST(a_part_whose_core_is_dead_counts_as_off),
 		TEST(a_part_that_fails_is_the_end_of_the_whole),
 		TEST(a_part_that_fails_waits_for_the_vmms_work),
+		TEST(a_command_to_stop_is_done_though_a_part_has_failed),
 		TEST(a_part_is_paused_with_the_whole),
 		TEST(what_the_vmm_worked_for_settles_behind_that),
 		TEST(a_start_waits_for_the_end_of_a_pause),

@@ -201,17 +201,21 @@ void whole_fails(const struct vm *vm)
  * VMM's work for this vCPU ends. */
 static void whole_follows(struct vm *vm)
 {
-	vm->halt_wanted = vm->vcpus->working;
+	vm->fall_wanted = vm->halt_wanted = vm->vcpus->working;
 	vcpu_notify(vm->vcpus);
 	if (!vm->halt_wanted)
 		vm_fall(vm);
 }
 
+/* A whole that was to stop by command does, whatever has become of a part meanwhile. */
 bool part_settles(struct vm *vm)
 {
+	bool falls = vm->fall_wanted && any_failed(vm);
+
+	vm->fall_wanted = false;
 	if (vm_is_part(vm))
 		part_follows(vm);
-	else if (any_failed(vm))
+	else if (falls)
 		whole_follows(vm);
 	else
 		return false;
@@ -238,7 +242,7 @@ static void whole_learns(struct vm *vm)
 {
 	if (vm->state == GANDALF_STATE_STARTING)
 		schedule_housekeeping(HOUSEKEEPING_START);
-	else if (!vm_is_alive(vm))
+	else if (!vm_is_alive(vm) || vm->halt_wanted)
 		return;
 	else if (any_failed(vm))
 		whole_follows(vm);

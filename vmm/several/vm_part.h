@@ -17,4 +17,5 @@ struct vm_part {
 	u32 own_life;      /* the life of the guest in which it was started */
 	bool start_wanted; /* it is to be started in that life, there, as soon as it is down */
 	u32 wanted_life, wanted_entry;
+	bool fall_wanted;  /* of a whole: a part has failed, which is done behind the VMM's work */
 };
