@@ -50,6 +50,13 @@
  * point, and ESI its CRC-32, which is compared if the guest is on another CPU, since others may
  * have written there. It does not start the guest. */
 #define GANDALF_ACTION_LOAD 5
+/* Of a guest with several vCPUs, also the caller's own. ECX holds the number of one. MOVE has it
+ * move to the CPU in EDX, and returns 0 when it is there; until then it returns GANDALF_ERROR_BUSY
+ * and is to be repeated. WHERE returns its CPU in bits 0 to 7, and above them how often it has
+ * moved. GANDALF_ERROR_ARGUMENT: the vCPU does not move, or not there; GANDALF_ERROR_STATE: it does
+ * not run, or that CPU does not. */
+#define GANDALF_ACTION_MOVE 6
+#define GANDALF_ACTION_WHERE 7
 
 /* What concerns a guest on another CPU is done there. Until it is, WRITE and ACT return
  * GANDALF_ERROR_BUSY and are to be repeated unchanged. ECX of the actions other than LOAD is any

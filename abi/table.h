@@ -54,6 +54,7 @@
 /* Bits of gandalf_guest.flags. */
 #define GANDALF_GUEST_STRICT_TLS 1
 #define GANDALF_GUEST_CONTROL 2
+#define GANDALF_GUEST_MIGRATES 4 /* its vCPUs move between its CPUs, but for the first */
 
 /* The largest gandalf_guest.watchdog_ms: an hour. */
 #define GANDALF_WATCHDOG_MAXIMUM 3600000

@@ -18,6 +18,7 @@
  *	locked=1	another program is loading an image
  *	fail=1		started guests fail at once
  *	cpus=N		the machine has N CPUs; the last one's VMM has stopped
+ *	migrates=1	the guest "linux" has two vCPUs that move, the second on CPU 1
  * The file that IMAGE names gets an image that was loaded, the one that TYPED
  * names what was typed.
  */
@@ -62,6 +63,8 @@ bool device_open(void)
 	for (uint32_t i = 0; i < GUESTS; i++)
 		if (running & 1u << i)
 			guests[i].state = GANDALF_STATE_RUNNING;
+	if (number("migrates=", 0))
+		guests[LINUX].flags |= GANDALF_GUEST_MIGRATES;
 	guests[LINUX].ran = 1500ull * KHZ;
 	guests[LINUX].started = guests[RTOS].started = 1000ull * KHZ;
 	guests[RTOS].ran = 250ull * KHZ;
@@ -265,6 +268,21 @@ static bool suits(const struct gandalf_guest_status *guest, uint32_t states)
 	return states & 1u << guest->state;
 }
 
+static long act_on_vcpu(uint32_t action, uint32_t place, uint32_t vcpu, uint32_t cpu)
+{
+	static uint32_t at = 1, moves;
+
+	if (place != LINUX || !number("migrates=", 0) || vcpu > 1)
+		return GANDALF_ERROR_ARGUMENT;
+	if (action == GANDALF_ACTION_WHERE)
+		return vcpu ? (long)(moves << 8 | at) : 0;
+	if (!vcpu || cpu > 1)
+		return GANDALF_ERROR_ARGUMENT;
+	moves += at != cpu;
+	at = cpu;
+	return 0;
+}
+
 long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry, uint32_t crc)
 {
 	struct gandalf_guest_status *guest = &guests[place];
@@ -276,6 +294,8 @@ long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry, 
 		busy--;
 		return GANDALF_ERROR_BUSY;
 	}
+	if (action == GANDALF_ACTION_MOVE || action == GANDALF_ACTION_WHERE)
+		return act_on_vcpu(action, place, size, entry);
 	if (!suits(guest, wanted[action]))
 		return GANDALF_ERROR_STATE;
 	switch (action) {

@@ -111,7 +111,7 @@ def test_the_documentation_is_complete(control: Control) -> None:
     """Every command, and every member of what is printed with --json, but not each counter."""
     text = (ROOT / "docs" / "control.md").read_text()
     commands = re.findall(r"^  ([a-z]+(?: [A-Z[\]]+)*)  ", control("--help").output, re.M)
-    assert len(commands) == 13
+    assert len(commands) == 14
     for command in commands:
         assert f"| `gandalfctl {command}` |" in text
     for line in ("list", "log", "trace", "report dead", "console rtos", "stop rtos"):
@@ -129,6 +129,9 @@ def test_the_documentation_is_complete(control: Control) -> None:
         (["load", "rtos"], "say: load NAME IMAGE"),
         (["load", "rtos", "a", "b"], "b: that is one operand too many"),
         (["list", "rtos"], "say: list"),
+        (["move", "linux", "1"], "say: move NAME VCPU CPU"),
+        (["move", "linux", "1", "8"], "8: give the number of a vCPU or CPU, 0 to 7"),
+        (["move", "linux", "first", "0"], "first: give the number of a vCPU or CPU, 0 to 7"),
         (["list", "--follow"], "list does not take --follow"),
         (["list", "--every", "5"], "list does not take --every"),
         (["log", "--over", "5"], "log does not take --over"),
@@ -177,6 +180,30 @@ def test_an_unknown_guest_is_refused(control: Control, command: str) -> None:
     assert sentence == "there is no guest nobody; `gandalfctl list` names them"
 
 
+# vCPUs that move
+
+
+@pytest.mark.parametrize("busy", [0, 3])
+def test_a_vcpu_moves(control: Control, busy: int) -> None:
+    machine = f"migrates=1 busy={busy}"
+    assert control("move", "linux", "1", "0", machine=machine) == Result(0, "", "")
+    found = parsed(control("move", "linux", "1", "0", "--json", machine=machine))
+    assert found == {"guest": "linux", "vcpu": 1, "cpu": 0}
+
+
+@pytest.mark.parametrize("words", [("linux", "0", "1"), ("linux", "1", "2"), ("rtos", "0", "0")])
+def test_what_cannot_move_is_refused(control: Control, words: tuple[str, ...]) -> None:
+    sentence = control("move", *words, machine="migrates=1").refused()
+    assert sentence.startswith(f"vCPU {words[1]} of guest {words[0]} does not move to CPU")
+
+
+def test_list_says_where_vcpus_are(control: Control) -> None:
+    lines = control("list", machine="migrates=1").output.splitlines()
+    assert "  vCPU 1: CPU 1, moved 0 times" in lines
+    found = parsed(control("list", "--json", machine="migrates=1"))["guests"]
+    assert found[0]["vcpus"] == [{"cpu": 0, "moves": 0}, {"cpu": 1, "moves": 0}]
+
+
 # What is printed
 
 
@@ -221,6 +248,7 @@ def test_list_in_json(control: Control) -> None:
         "name": "rtos", "kind": "rtos", "state": "running", "priority": 10, "memory_bytes": MEMORY,
         "cpu_share": 0.05, "ran_ms": 250, "uptime_ms": 4000, "restarts": 3, "fault_restarts": 0,
         "image_room": 0x10000, "watchdog_ms": 0, "control": False, "self": False, "reason": "",
+        "vcpus": [],
     }  # fmt: skip
     assert [guest["self"] for guest in found["guests"]] == [True, False, False, False]
     assert found["guests"][0]["control"]

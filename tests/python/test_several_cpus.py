@@ -166,6 +166,30 @@ def test_it_needs_the_image_for_several(describe: Describe) -> None:
     assert profile_for(check(describe(GOOD)).system).name == "shared"
 
 
+def test_vcpus_may_move(describe: Describe) -> None:
+    moving = SEVERAL.replace("[0, 2, 3]", "[0, 2, 3]\nmigrate = true")
+    assert mistakes(describe(moving)) == []
+    linux, rtos = unpack(compose(check(describe(moving)))).guests
+    assert not rtos.flags
+    assert linux.flags & abi()["GUEST_MIGRATES"]
+
+
+def test_one_vcpu_does_not_move(describe: Describe) -> None:
+    found = mistakes(describe(GOOD.replace('kind = "linux"\n', 'kind = "linux"\nmigrate = true\n')))
+    assert [said for _, said in found] == [
+        "`migrate` is for a guest with `cpus`: remove `migrate`."
+    ]
+
+
+def test_each_cpu_needs_room_for_all_that_move(describe: Describe) -> None:
+    moving = SEVERAL.replace("[0, 2, 3]", "[0, 2, 3]\nmigrate = true").replace(
+        "cpus = 4", 'cpus = 4\nshadow_pool = "2M"'
+    )
+    assert any(
+        "`shadow_pool` must be at least 4M" in said for _, said in mistakes(describe(moving))
+    )
+
+
 def test_linux_is_told_of_its_local_apics() -> None:
     one = linux_boot.command_line("quiet", False, 10).text.decode().split()
     several = linux_boot.command_line("quiet", False, 10, several=True).text.decode().split()

@@ -32,9 +32,12 @@ static u32 meanwhile;
 static void sibling_flushes(void)
 {
 	struct x86 *sibling = &x86s[2];
+	u32 here = core.index;
 
+	core.index = guest.vcpu_cpus[2];
 	for (u32 i = 0; i < meanwhile; i++)
 		flush_log_add(sibling, 0, 0x1000, 0x2000);
+	core.index = here;
 }
 
 void shadow_flush(struct x86 *x86, u32 directory, u32 start, u32 end)
@@ -83,6 +86,8 @@ static int start(void **state)
 	for (u32 id = 0; id < VCPUS; id++) {
 		x86s[id] = (struct x86){ .vm = &vm, .vcpu = &vcpu, .smp = &smps[id] };
 		smps[id].id = id;
+		for (u32 number = 0; number < VCPUS; number++)
+			smps[id].cpus |= 1u << vm.guest->vcpu_cpus[number];
 	}
 	return 0;
 }
@@ -181,7 +186,7 @@ static void all_is_forgotten_once(void **state)
 static void the_count_may_wrap(void **state)
 {
 	(void)state;
-	smp_page_of(&guest, 0)->flush_count = UINT32_MAX - 1;
+	flush_log_of(guest.vcpu_cpus[0])->flush_count = UINT32_MAX - 1;
 	flush_log_begin(turn_of(1));
 	for (u32 i = 0; i < 5; i++)
 		flush_log_add(turn_of(0), 0, i, 0);
@@ -210,36 +215,53 @@ static void cores_of_other_guests_are_not_followed(void **state)
 
 	(void)state;
 	for (u32 core_index = 0; core_index < GANDALF_CPUS_MAXIMUM; core_index++)
-		for (u32 number = 0; number < GANDALF_CPUS_MAXIMUM; number++)
-			if (number >= VCPUS || guest.vcpu_cpus[number] != core_index) {
-				other = part_kind_of(core_index, number);
-				other->flush_count = 9;
-			}
+		if ((smps[0].cpus >> core_index & 1) == 0) {
+			other = flush_log_of(core_index);
+			other->flush_count = 9;
+		}
 	for (u32 id = 0; id < VCPUS; id++) {
 		follow(id);
 		assert_int_equal(flushed | forgotten, 0);
 	}
 }
 
-/* Each has a log of its own: one that is interrupted as it writes has its place. */
+/* They have a log in common. Who has followed it does not do its own flushes a second time. */
 static void siblings_of_a_core_follow_each_other(void **state)
 {
-	static const struct gandalf_guest shared = {
-		.kind = GANDALF_KIND_LINUX_SMP, .cpu = 1, .vcpu_count = VCPUS,
-		.vcpu_cpus = { 1, 1, 1 },
-	};
-
 	(void)state;
-	vm.guest = &shared;
-	for (u32 id = 0; id < VCPUS; id++)
+	for (u32 id = 0; id < VCPUS; id++) {
+		smps[id].cpus = 1u << 1;
+		core.index = 1;
+	}
+	for (u32 id = 0; id < VCPUS; id++) {
+		flush_log_follow(&x86s[id]);
 		flush_log_add(&x86s[id], 0, id + 1, 0);
+	}
 	for (u32 id = 0; id < VCPUS; id++) {
 		flushed = 0;
 		flush_log_follow(&x86s[id]);
-		assert_int_equal(flushed, VCPUS - 1);
-		assert_int_equal(last[1], id == VCPUS - 1 ? VCPUS - 1 : VCPUS);
+		assert_int_equal(flushed, VCPUS - 1 - id);
+		flush_log_follow(&x86s[id]);
+		assert_int_equal(flushed, VCPUS - 1 - id);
 	}
-	vm.guest = &guest;
+}
+
+/* The shadow that a vCPU has left on a core does what it and others have flushed since. */
+static void who_comes_back_follows_its_own_flushes(void **state)
+{
+	struct smp kept;
+
+	(void)state;
+	kept = smps[1]; /* at core 4, where it is at home */
+	core.index = 2;
+	flush_log_add(&x86s[1], 0, 11, 0);
+	flush_log_add(&x86s[1], 0, 12, 0);
+	core.index = 4;
+	smps[1] = kept;
+	flushed = 0;
+	flush_log_follow(&x86s[1]);
+	assert_int_equal(flushed, 2);
+	assert_int_equal(last[1], 12);
 }
 
 int main(void)
@@ -255,6 +277,7 @@ int main(void)
 		TEST(one_that_begins_has_nothing_to_follow),
 		TEST(cores_of_other_guests_are_not_followed),
 		TEST(siblings_of_a_core_follow_each_other),
+		TEST(who_comes_back_follows_its_own_flushes),
 	};
 
 	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,

@@ -90,6 +90,10 @@ void schedule_breathe(void)
 {
 }
 
+void seats_settle(void)
+{
+}
+
 void schedule_housekeeping(u32 work)
 {
 	housekeeping |= work;

@@ -20,6 +20,7 @@
 #include "elsewhere.h"
 #include "lib/owner.h"
 #include "lib/string.h"
+#include "whole.h"
 
 /* Bytes that are typed between two pauses for interrupts. */
 #define CONSOLE_STEP 16u
@@ -224,6 +225,10 @@ static u32 hypercall_control(struct vcpu *vcpu)
 		return control_refuse(vcpu);
 	if (frame_number(frame) == GANDALF_HYPERCALL_READ)
 		return control_read(vcpu);
+	if (vm != NULL && action_is_on_vcpu(what) && frame_number(frame) == GANDALF_HYPERCALL_ACT) {
+		work_end(control_change);
+		return (u32)part_act(vm, what, frame_argument(frame, 1), frame_argument(frame, 2));
+	}
 	if (vm == NULL || vm->guest == vcpu->vm->guest)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	if (frame_number(frame) == GANDALF_HYPERCALL_WRITE)

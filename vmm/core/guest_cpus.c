@@ -11,6 +11,13 @@ u32 guest_cpus(const struct gandalf_guest *guest)
 	return cpus;
 }
 
+bool guest_has_seat(const struct gandalf_guest *guest, u32 number, u32 cpu)
+{
+	if (number != 0 && (guest->flags & GANDALF_GUEST_MIGRATES) != 0)
+		return (guest_cpus(guest) >> cpu & 1) != 0;
+	return guest->vcpu_cpus[number] == cpu;
+}
+
 /* Whether a guest's further vCPUs on a CPU find room there: each core has places for as many VMs as
  * there can be guests, and all guests have one on each. */
 static bool cpus_have_room(const struct gandalf_table *table, const struct gandalf_guest *guest)
@@ -19,7 +26,7 @@ static bool cpus_have_room(const struct gandalf_table *table, const struct ganda
 		u32 places = table->guest_count;
 
 		for (u32 i = 0; i < guest->vcpu_count; i++)
-			places += guest->vcpu_cpus[i] == cpu;
+			places += guest_has_seat(guest, i, cpu);
 		if (places > GANDALF_GUESTS_MAXIMUM + 1)
 			return false;
 	}
@@ -32,7 +39,8 @@ bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_gues
 	bool several = guest->kind == GANDALF_KIND_LINUX_SMP;
 
 	if (count == 0 || count > GANDALF_CPUS_MAXIMUM || guest->vcpu_cpus[0] != guest->cpu ||
-	    several != (count > 1) || several != (guest->slice_us != 0))
+	    several != (count > 1) || several != (guest->slice_us != 0) ||
+	    (!several && (guest->flags & GANDALF_GUEST_MIGRATES) != 0))
 		return false;
 	if (several && (guest->slice_us < GANDALF_SLICE_MINIMUM ||
 			guest->slice_us > GANDALF_SLICE_MAXIMUM))

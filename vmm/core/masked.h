@@ -114,6 +114,9 @@
 	SECTION(start_cpu, 600,                                                               \
 		"one message, and the way out",                                               \
 		"none in an image for one CPU: a vCPU starts another one")                    \
+	SECTION(arrive, 1000,                                                                 \
+		"no loop, and the way out",                                                   \
+		"none in an image for one CPU: the first return to a vCPU that has moved")     \
 	SECTION(alive, 600,                                                                   \
 		"no loop, and the way out",                                                   \
 		"the hypercall that tells the watchdog of life")                              \

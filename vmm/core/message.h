@@ -46,6 +46,8 @@ enum {
 	/* For each vCPU of a guest, by its number, which is the reader's: */
 	MESSAGE_START = 64,    /* it is to be started */
 	MESSAGE_IPI = 72,      /* siblings interrupt it */
+	MESSAGE_MOVE = 80,     /* it is to move (core/migration.h) */
+	MESSAGE_LEFT = 88,     /* it has left for the reader's core */
 	MESSAGES = 96
 };
 

@@ -6,8 +6,10 @@
 #include "core/part.h"
 
 #include "arch.h"
+#include "core/migration.h"
 #include "core/schedule.h"
 #include "core/work.h"
+#include "guest_cpus.h"
 #include "lib/owner.h"
 #include "lib/string.h"
 #include "masked_state.h"
@@ -20,7 +22,7 @@ static volatile struct part_page *own_page(void)
 	return part_page_of(core.index);
 }
 
-static u32 life_of(const struct vm *vm)
+u32 part_life_of(const struct vm *vm)
 {
 	return part_page_of(vm->guest->cpu)->life[vm->index];
 }
@@ -29,7 +31,7 @@ void part_describe(struct vm *vm)
 {
 	vm->number = 0;
 	while (vm->number < vm->guest->vcpu_count &&
-	       vm->guest->vcpu_cpus[vm->number] != core.index)
+	       !guest_has_seat(vm->guest, vm->number, core.index))
 		vm->number++;
 	if (vm->number == vm->guest->vcpu_count)
 		vm->number = GANDALF_CPUS_MAXIMUM;
@@ -41,7 +43,7 @@ struct vm *part_next(const struct vm *vm)
 	struct vm *next = &vms[core.vm_count + places];
 
 	for (u32 i = vm->number + 1; i < vm->guest->vcpu_count; i++)
-		if (vm->guest->vcpu_cpus[i] == core.index) {
+		if (guest_has_seat(vm->guest, i, core.index)) {
 			*next = *vm;
 			next->number = i;
 			places++;
@@ -58,7 +60,7 @@ u32 vm_places(void)
 /* The life in which a vCPU of this core was started. */
 static u32 life_here(const struct vm *vm)
 {
-	return vm_is_part(vm) ? vm->own_life : life_of(vm);
+	return vm_is_part(vm) ? vm->own_life : part_life_of(vm);
 }
 
 /* Has a core's vCPUs of the guest look at what has changed. */
@@ -77,8 +79,9 @@ static void whole_is_told(const struct vm *vm)
 
 static void parts_are_told(const struct vm *vm)
 {
+	order_stores(); /* who arrives from here on looks for himself */
 	for (u32 i = 1; i < vm->guest->vcpu_count; i++)
-		core_is_told(vm->guest->vcpu_cpus[i], vm);
+		core_is_told(part_core(vm->guest, i), vm);
 }
 
 void whole_ends(const struct vm *vm)
@@ -105,9 +108,9 @@ static bool part_runs_no_more(u32 number, u32 cpu, u32 life)
 bool whole_may_start(const struct vm *vm)
 {
 	for (u32 i = 1; i < vm->guest->vcpu_count && !vm_is_part(vm); i++) {
-		u32 cpu = vm->guest->vcpu_cpus[i];
+		u32 cpu = part_core(vm->guest, i);
 
-		if (!part_runs_no_more(i, cpu, life_of(vm)))
+		if (!part_runs_no_more(i, cpu, part_life_of(vm)))
 			return false;
 	}
 	return true;
@@ -115,9 +118,9 @@ bool whole_may_start(const struct vm *vm)
 
 static void part_ends(const struct vm *vm)
 {
-	if (own_page()->ended[vm->number] == life_of(vm))
+	if (own_page()->ended[vm->number] == part_life_of(vm))
 		return;
-	own_page()->ended[vm->number] = life_of(vm);
+	own_page()->ended[vm->number] = part_life_of(vm);
 	whole_is_told(vm);
 }
 
@@ -130,9 +133,10 @@ static bool whole_is_paused(const struct vm *vm)
 static void part_begin(struct vm *vm)
 {
 	vm->start_wanted = false;
-	if (vm->wanted_life != life_of(vm))
+	if (vm->wanted_life != part_life_of(vm))
 		return;
 	vm->own_life = vm->wanted_life;
+	vm->made_for = vm->own_life + 1;
 	own_page()->parked[vm->number] = 0;
 	own_page()->ended[vm->number] = vm->own_life - 1;
 	vm->entry = vm->wanted_entry;
@@ -159,9 +163,9 @@ static void part_waits(struct vm *vm)
 
 /* What has become of the whole: its parts are paused and go down with it. While the VMM works for
  * a part neither is done, and part_settles() comes behind that work. */
-static void part_follows(struct vm *vm)
+void part_follows(struct vm *vm)
 {
-	if (vm_is_alive(vm) && (vm->own_life != life_of(vm) || vm->start_wanted))
+	if (vm_is_alive(vm) && (vm->own_life != part_life_of(vm) || vm->start_wanted))
 		vm_halt(vm);
 	else if (vm->state == GANDALF_STATE_STARTING && whole_is_paused(vm))
 		part_waits(vm);
@@ -175,9 +179,9 @@ static void part_follows(struct vm *vm)
 static bool any_failed(const struct vm *vm)
 {
 	for (u32 i = 1; i < vm->guest->vcpu_count; i++) {
-		u32 cpu = vm->guest->vcpu_cpus[i];
+		u32 cpu = part_core(vm->guest, i);
 
-		if (part_page_of(cpu)->failed[i] != life_of(vm) + 1)
+		if (part_page_of(cpu)->failed[i] != part_life_of(vm) + 1)
 			continue;
 		own_page()->reporter[vm->index] = cpu + 1;
 		return true;
@@ -226,10 +230,10 @@ bool part_settles(struct vm *vm)
  * were never started in this life. */
 static bool all_parked(const struct vm *vm)
 {
-	u32 life = life_of(vm);
+	u32 life = part_life_of(vm);
 
 	for (u32 i = 0; i < vm->guest->vcpu_count; i++) {
-		u32 cpu = vm->guest->vcpu_cpus[i];
+		u32 cpu = part_core(vm->guest, i);
 
 		if ((i == 0 || !part_runs_no_more(i, cpu, life)) &&
 		    part_page_of(cpu)->parked[i] != life + 1)
@@ -267,6 +271,7 @@ void parts_settle(void)
 		vm_learns(part_vms[i]);
 		schedule_breathe();
 	}
+	seats_settle();
 }
 
 static void part_serve(UNUSED u32 from, u32 place)
@@ -302,11 +307,19 @@ void part_fails(struct vm *vm)
 
 /* A part that runs begins anew, as a CPU does at INIT: Linux takes a CPU for halted when it is
  * about to halt. If the VMM works for it, or has not released it, it begins behind that. */
-static void part_is_started(struct vm *vm, u32 life, u32 entry)
+void part_is_started(struct vm *vm, u32 life, u32 entry)
 {
 	vm->start_wanted = true;
 	vm->wanted_life = life;
 	vm->wanted_entry = entry;
+}
+
+static void start_send(const struct gandalf_guest *guest, u32 number, u32 life, u32 entry)
+{
+	own_page()->start[number].entry = entry;
+	own_page()->start[number].life = life;
+	order_stores();
+	message_send(seat_core_ahead(guest, number), MESSAGE_START + number);
 }
 
 void part_start(const struct vm *vm, u32 number, u32 entry)
@@ -317,24 +330,38 @@ void part_start(const struct vm *vm, u32 number, u32 entry)
 		schedule_housekeeping(HOUSEKEEPING_RELEASE);
 		return;
 	}
-	own_page()->start[number].entry = entry;
-	own_page()->start[number].life = life_here(vm);
-	message_send(vm->guest->vcpu_cpus[number], MESSAGE_START + number);
+	start_send(vm->guest, number, life_here(vm), entry);
+}
+
+/* A start for a vCPU that is not here waits where it arrives. */
+static void start_hand_on(u32 number, u32 life, u32 entry)
+{
+	struct vm *seat = seat_vms[number];
+
+	if (seat == NULL)
+		return;
+	if (seat_is_expected(seat))
+		part_is_started(seat, life, entry);
+	else
+		start_send(seat->guest, number, life, entry);
 }
 
 static void start_serve(u32 from, u32 number)
 {
 	volatile struct part_page *page = part_page_of(from);
 	struct vm *vm = part_vms[number];
-	u32 life;
+	u32 life, entry;
 
-	if (vm == NULL || !vm_is_part(vm))
-		return;
 	/* The sender may be about to write another one: the entry, and then the life. So an entry
 	 * that is older than the life is not read, and one that is younger is refused with it. */
 	life = page->start[number].life;
-	part_is_started(vm, life, page->start[number].entry);
-	part_follows(vm);
+	entry = page->start[number].entry;
+	if (vm == NULL) {
+		start_hand_on(number, life, entry);
+	} else if (vm_is_part(vm)) {
+		part_is_started(vm, life, entry);
+		part_follows(vm);
+	}
 }
 MESSAGES_SERVED(MESSAGE_START, GANDALF_CPUS_MAXIMUM, start_serve);
 

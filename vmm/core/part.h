@@ -35,6 +35,12 @@ struct part_page {
 	struct {
 		u32 life, entry;
 	} start[GANDALF_CPUS_MAXIMUM];
+	/* Of vCPUs that move (core/migration.h), by their numbers: which stay of the vCPU was its
+	 * last one here, counted from that at home, which is 0; 1 + the last stay that it has ended
+	 * here, and for which core it has left then; and 1 + the core that one of this core's vCPUs
+	 * wants it to move to. */
+	u32 held[GANDALF_CPUS_MAXIMUM], left[GANDALF_CPUS_MAXIMUM];
+	u32 left_for[GANDALF_CPUS_MAXIMUM], wanted[GANDALF_CPUS_MAXIMUM];
 };
 
 _Static_assert(sizeof(struct part_page) <= PAGE_SIZE, "a page of each core");
@@ -56,6 +62,16 @@ static inline volatile void *part_kind_of(u32 core_index, u32 number)
 /* The VMs of this core that are vCPUs of a guest with several of them, by their numbers; NULL: it
  * is another core's, or there is none. */
 extern struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
+
+/* Returns the core that has a vCPU of a guest. One that moves counts as being where it was until it
+ * has arrived. */
+u32 part_core(const struct gandalf_guest *guest, u32 number);
+/* How many lives of a VM's guest have ended. */
+u32 part_life_of(const struct vm *vm);
+/* Has a part of this core follow what has become of its whole. */
+void part_follows(struct vm *vm);
+/* Notes that a start of the part waits. Its own core's idle vCPU carries it out. */
+void part_is_started(struct vm *vm, u32 life, u32 entry);
 
 /* Ends a life of the guest, whose whole is this core's and is being taken down. */
 void whole_ends(const struct vm *vm);

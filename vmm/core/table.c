@@ -47,7 +47,8 @@ static const struct bounds console_bounds[] = {
 static const struct bounds guest_bounds[] = {
 	BOUNDS(guest, kind, GANDALF_KIND_RTOS, GANDALF_KIND_LINUX_SMP),
 	BOUNDS(guest, priority, 0, GANDALF_PRIORITY_MAXIMUM),
-	BOUNDS(guest, flags, 0, GANDALF_GUEST_STRICT_TLS | GANDALF_GUEST_CONTROL),
+	BOUNDS(guest, flags, 0,
+	       GANDALF_GUEST_STRICT_TLS | GANDALF_GUEST_CONTROL | GUEST_FLAGS_MORE),
 	BOUNDS(guest, watchdog_ms, 0, GANDALF_WATCHDOG_MAXIMUM),
 	BOUNDS(guest, interrupts, 0, (1u << INTERRUPTS) - 1),
 	BOUNDS(guest, port_range_count, 0, GANDALF_PORT_RANGES_MAXIMUM),

@@ -8,9 +8,15 @@
 #include "abi/table.h"
 #include "lib/types.h"
 
+/* The bits of gandalf_guest.flags that only an image for guests with several vCPUs knows. */
+#define GUEST_FLAGS_MORE GANDALF_GUEST_MIGRATES
+
 /* Returns whether the CPUs on which a guest is to be are there and have room for its vCPUs, and fit
  * its kind, as its slice must. A guest that has CPU 0 begins there, since that CPU decides when the
  * machine is switched off. */
 bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_guest *guest);
 /* Returns which CPUs these are, as bits. */
 u32 guest_cpus(const struct gandalf_guest *guest);
+/* Returns whether a vCPU of the guest can be on a CPU: the one that the table names for it, or if
+ * the guest's vCPUs move, each of the guest's for all but the first. */
+bool guest_has_seat(const struct gandalf_guest *guest, u32 number, u32 cpu);

@@ -99,7 +99,7 @@ static inline void flush_tell(struct x86 *x86, u32 directory, u32 start, u32 end
 /* Returns whether the vCPU must not go on, since it waits for its answer or has halted for ever. */
 static inline bool siblings_hold(struct x86 *x86)
 {
-	return (x86->due & (SMP_DUE_ASKS | SMP_DUE_PARKED)) != 0 && smp_hold(x86);
+	return (x86->due & (SMP_DUE_ARRIVED | SMP_DUE_ASKS | SMP_DUE_PARKED)) != 0 && smp_hold(x86);
 }
 
 /* Prepare what the vCPU does with its siblings when it starts, and end that when it stops. */
@@ -113,4 +113,11 @@ static inline void siblings_stop(struct x86 *x86)
 {
 	if (x86_has_siblings(x86))
 		smp_stop(x86);
+}
+
+/* Notes that the vCPU flushes what no log has: pages of the kernel's half, or all. */
+static inline void flush_is_unlogged(struct x86 *x86)
+{
+	if (x86_has_siblings(x86))
+		x86->smp->unlogged++;
 }

@@ -18,4 +18,8 @@ struct vm_part {
 	bool start_wanted; /* it is to be started in that life, there, as soon as it is down */
 	u32 wanted_life, wanted_entry;
 	bool fall_wanted;  /* of a whole: a part has failed, which is done behind the VMM's work */
+	/* Of a vCPU that moves (core/migration.h): 1 + the core for which it is to leave, or 0; and
+	 * 1 + the life for which its seat here was made, or 0. */
+	u32 leaves_for, made_for;
+	const struct seat_operations *seat; /* of the guest's kind */
 };

@@ -18,6 +18,20 @@ static inline bool vm_is_here(const struct gandalf_guest *guest)
 	return false;
 }
 
+/* Whether a guest's vCPUs move from CPU to CPU (core/migration.h). */
+static inline bool guest_migrates(const struct gandalf_guest *guest)
+{
+	return (guest->flags & GANDALF_GUEST_MIGRATES) != 0;
+}
+
+/* Whether an action of control is on a vCPU of a guest, and not on the guest. */
+static inline bool action_is_on_vcpu(u32 action)
+{
+	return action == GANDALF_ACTION_MOVE || action == GANDALF_ACTION_WHERE;
+}
+/* Does GANDALF_ACTION_MOVE or GANDALF_ACTION_WHERE (abi/control.h). Interrupts are masked. */
+int part_act(const struct vm *vm, u32 action, u32 number, u32 cpu);
+
 /* Returns whether the VM, which is this core's, is only a part of its guest. */
 static inline bool vm_is_part(const struct vm *vm)
 {

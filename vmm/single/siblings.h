@@ -77,3 +77,7 @@ static inline void siblings_start(UNUSED struct x86 *x86)
 static inline void siblings_stop(UNUSED struct x86 *x86)
 {
 }
+
+static inline void flush_is_unlogged(UNUSED struct x86 *x86)
+{
+}

@@ -12,6 +12,17 @@ static inline bool vm_is_here(const struct gandalf_guest *guest)
 	return guest->cpu == core.index;
 }
 
+static inline bool action_is_on_vcpu(UNUSED u32 action)
+{
+	return false;
+}
+
+static inline int part_act(UNUSED const struct vm *vm, UNUSED u32 action, UNUSED u32 number,
+			   UNUSED u32 cpu)
+{
+	return GANDALF_ERROR_ARGUMENT;
+}
+
 static inline bool vm_is_part(UNUSED const struct vm *vm)
 {
 	return false;

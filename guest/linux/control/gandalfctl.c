@@ -7,13 +7,14 @@
 
 #include "command.h"
 #include "device.h"
+#include "guest.h"
 
 /* The exit status if the command line is wrong. */
 #define USAGE 2
 /* The longest time that can be given is an hour. */
 #define MILLISECONDS_MAXIMUM 3600000
 
-enum operands { NOTHING, GUEST, GUEST_OPTIONAL, GUEST_AND_IMAGE };
+enum operands { NOTHING, GUEST, GUEST_OPTIONAL, GUEST_AND_IMAGE, GUEST_VCPU_CPU };
 
 static const struct command {
 	const char *name, *operands;
@@ -29,6 +30,8 @@ static const struct command {
 	{"restart", " NAME", GUEST, OPTION_JSON, command_restart, "both; also one that is off"},
 	{"pause", " NAME", GUEST, OPTION_JSON, command_pause, "keep a guest from running"},
 	{"resume", " NAME", GUEST, OPTION_JSON, command_resume, "let it go on"},
+	{"move", " NAME VCPU CPU", GUEST_VCPU_CPU, OPTION_JSON, command_move,
+	 "have a vCPU go on on another CPU"},
 	{"load", " NAME IMAGE", GUEST_AND_IMAGE, OPTION_JSON, command_load,
 	 "give an RTOS that is off another image, an ELF file"},
 	{"console", " NAME", GUEST, OPTION_JSON, command_console,
@@ -89,6 +92,17 @@ static uint32_t milliseconds(struct argp_state *state, const char *text)
 	return (uint32_t)value;
 }
 
+static uint32_t place(struct argp_state *state, const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value >= GANDALF_CPUS_MAXIMUM)
+		argp_error(state, "%s: give the number of a vCPU or CPU, 0 to %d", text,
+			   GANDALF_CPUS_MAXIMUM - 1);
+	return (uint32_t)value;
+}
+
 static void operand_take(struct parsed *parsed, char *text, struct argp_state *state)
 {
 	switch (parsed->operands++) {
@@ -101,8 +115,16 @@ static void operand_take(struct parsed *parsed, char *text, struct argp_state *s
 		parsed->arguments.guest = text;
 		break;
 	case 2:
-		parsed->arguments.image = text;
+		if (parsed->command->takes == GUEST_VCPU_CPU)
+			parsed->arguments.vcpu = place(state, text);
+		else
+			parsed->arguments.image = text;
 		break;
+	case 3:
+		if (parsed->command->takes == GUEST_VCPU_CPU) {
+			parsed->arguments.cpu = place(state, text);
+			break;
+		} /* fall through */
 	default:
 		argp_error(state, "%s: that is one operand too many", text);
 	}
@@ -114,7 +136,7 @@ static void check(const struct parsed *parsed, struct argp_state *state)
 	static const struct {
 		unsigned least, most;
 	} numbers[] = {[NOTHING] = {0, 0}, [GUEST] = {1, 1}, [GUEST_OPTIONAL] = {0, 1},
-		       [GUEST_AND_IMAGE] = {2, 2}};
+		       [GUEST_AND_IMAGE] = {2, 2}, [GUEST_VCPU_CPU] = {3, 3}};
 	const struct command *command = parsed->command;
 	unsigned given;
 
@@ -184,7 +206,7 @@ static char *help_filter(int key, const char *text, void *input)
 static const struct argp argp = {
 	options,
 	parse,
-	"COMMAND [NAME [IMAGE]]",
+	"COMMAND [NAME [IMAGE | VCPU CPU]]",
 	"Manage the guests of Gandalf beside this Linux, which needs `control = true` in the "
 	"description of the system.\v"
 	"\nThe exit status is 0, 1 when something was refused or failed (a sentence on standard "

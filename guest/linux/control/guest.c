@@ -166,6 +166,25 @@ long guest_load(const struct guest *guest, uint32_t size, uint32_t entry, uint32
 	return repeat(guest, GANDALF_ACTION_LOAD, size, entry, crc);
 }
 
+long guest_move(const struct guest *guest, uint32_t vcpu, uint32_t cpu)
+{
+	return repeat(guest, GANDALF_ACTION_MOVE, vcpu, cpu, 0);
+}
+
+bool guest_vcpu(const struct guest *guest, uint32_t number, uint32_t *cpu, uint32_t *moves)
+{
+	long result;
+
+	if (!(guest->status.flags & GANDALF_GUEST_MIGRATES))
+		return false;
+	result = device_act(GANDALF_ACTION_WHERE, guest->place, number, 0, 0);
+	if (result < 0)
+		return false;
+	*cpu = (uint32_t)result & 0xff;
+	*moves = (uint32_t)result >> 8;
+	return true;
+}
+
 bool guest_settle(struct guest *guest)
 {
 	for (unsigned i = 0; i < TRIES; i++) {

@@ -43,6 +43,11 @@ bool guest_lives(const struct guest *guest);
 long guest_act(const struct guest *guest, uint32_t action);
 /* Says that the image is sent that has this size, entry point and CRC-32. Returns likewise. */
 long guest_load(const struct guest *guest, uint32_t size, uint32_t entry, uint32_t crc);
+/* Has a vCPU move to a CPU, and waits until it is there. Returns 0 or an error. */
+long guest_move(const struct guest *guest, uint32_t vcpu, uint32_t cpu);
+/* Finds the CPU of a vCPU, and how often it has moved. Returns false if there is no such vCPU, or
+ * the guest's do not move. */
+bool guest_vcpu(const struct guest *guest, uint32_t number, uint32_t *cpu, uint32_t *moves);
 /* Waits while the guest is being loaded. Returns false only if its status cannot be read. */
 bool guest_settle(struct guest *guest);
 

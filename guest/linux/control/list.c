@@ -67,6 +67,15 @@ static uint64_t uptime(const struct snapshot *now, const struct guest *guest)
 	return milliseconds(now, now->system.now - started);
 }
 
+/* Shows where those vCPUs are that move. */
+static void show_vcpus(const struct guest *guest)
+{
+	uint32_t cpu, moves;
+
+	for (uint32_t number = 0; guest_vcpu(guest, number, &cpu, &moves); number++)
+		printf("  vCPU %u: CPU %u, moved %u times\n", number, cpu, moves);
+}
+
 static void show_line(const struct snapshot *now, const struct since *since, uint32_t place)
 {
 	const struct guest *guest = &now->guests[place];
@@ -83,6 +92,7 @@ static void show_line(const struct snapshot *now, const struct since *since, uin
 	if (guest->status.state == GANDALF_STATE_STOPPED)
 		printf("  %s", guest->status.reason);
 	putchar('\n');
+	show_vcpus(guest);
 }
 
 static const char *cpu_state_name(const struct gandalf_core_status *cpu)
@@ -122,6 +132,20 @@ static void show_table(const struct snapshot *now, const struct since *since)
 		show_pool(now, cpu);
 }
 
+static void show_vcpu_objects(const struct guest *guest)
+{
+	uint32_t cpu, moves;
+
+	json_array("vcpus");
+	for (uint32_t number = 0; guest_vcpu(guest, number, &cpu, &moves); number++) {
+		json_object(NULL);
+		json_number("cpu", cpu);
+		json_number("moves", moves);
+		json_end();
+	}
+	json_end();
+}
+
 static void show_object(const struct snapshot *now, const struct since *since, uint32_t place)
 {
 	const struct gandalf_guest_status *status = &now->guests[place].status;
@@ -142,6 +166,7 @@ static void show_object(const struct snapshot *now, const struct since *since, u
 	json_truth("control", status->flags & GANDALF_GUEST_CONTROL);
 	json_truth("self", place == now->system.place);
 	json_string("reason", status->reason);
+	show_vcpu_objects(&now->guests[place]);
 	json_end();
 }
 

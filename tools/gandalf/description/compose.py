@@ -43,7 +43,8 @@ def _flags(guest: Guest) -> int:
     if isinstance(guest, RtosGuest):
         return 0
     strict = abi()["GUEST_STRICT_TLS"] if guest.strict_tls else 0
-    return strict | (abi()["GUEST_CONTROL"] if guest.control else 0)
+    migrates = abi()["GUEST_MIGRATES"] if guest.migrate else 0
+    return strict | migrates | (abi()["GUEST_CONTROL"] if guest.control else 0)
 
 
 def _slice(guest: Guest) -> int:

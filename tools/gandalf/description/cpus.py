@@ -40,10 +40,11 @@ def check_cpus(system: System) -> None:
                 )  # fmt: skip
         if isinstance(guest, LinuxGuest) and guest.cpus is not None:
             _check_several(system, base, guest, guest.cpus)
-        elif isinstance(guest, LinuxGuest) and "slice_us" in guest.model_fields_set:
-            system.mistake(
-                "`slice_us` is for a guest with `cpus`: remove `slice_us`.", (*base, "slice_us")
-            )
+        elif isinstance(guest, LinuxGuest):
+            for field in {"slice_us", "migrate"} & guest.model_fields_set:
+                system.mistake(
+                    f"`{field}` is for a guest with `cpus`: remove `{field}`.", (*base, field)
+                )
 
 
 def _field(guest: Guest) -> str:
@@ -75,11 +76,19 @@ def _check_several(system: System, base: Location, guest: LinuxGuest, cpus: list
         )  # fmt: skip
 
 
+def _seats_on(guest: LinuxGuest, cpus: list[int], cpu: int) -> int:
+    """Return how many vCPUs may be on a CPU; of a guest that migrates, all but the first."""
+    if guest.migrate:
+        return len(cpus) - 1 + (cpus[0] == cpu)
+    return cpus.count(cpu)
+
+
 def _check_shared_cpus(system: System, base: Location, guest: LinuxGuest, cpus: list[int]) -> None:
     """Whether a CPU has room for all vCPUs that are to share it."""
     most, pool = abi()["GUESTS_MAXIMUM"], system.machine.shadow_pool
-    busiest = max(cpus, key=cpus.count, default=0)
-    count = cpus.count(busiest)
+    seats = {cpu: _seats_on(guest, cpus, cpu) for cpu in cpus}
+    busiest = max(cpus, key=lambda cpu: seats[cpu], default=0)
+    count = seats.get(busiest, 0)
     if count < 2 and "slice_us" in guest.model_fields_set:
         system.mistake(
             "`slice_us` is for vCPUs that share a CPU, and `cpus` names each once: remove "

@@ -103,6 +103,7 @@ class LinuxGuest(_Guest):
     mode: Literal["shared", "dedicated"] = "shared"
     cpus: list[Annotated[int, Field(ge=0)]] | None = None
     slice_us: Annotated[int, Field(ge=500, le=100_000)] = 1000
+    migrate: bool = False
     kernel: str
     initrd: str | None = None
     command_line: str = "console=ttyS0"

@@ -43,6 +43,8 @@ void processor_start(struct vcpu *vcpu);
 /* Forgets a vCPU whose guest has been taken down: the FPU, which is switched late, then no longer
  * counts as holding its state. */
 void processor_stop(const struct vcpu *vcpu);
+/* Saves the floating-point state of a vCPU that leaves this core, and forgets the vCPU. */
+void processor_leave(struct vcpu *vcpu);
 /* Loads CR4.TSD (SDM vol. 3, 2.5) for a vCPU. */
 void processor_load_tsd(const struct vcpu *vcpu);
 /* Loads before a switch what few guests use: the debug registers, if either vCPU has a breakpoint

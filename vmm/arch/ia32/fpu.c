@@ -66,3 +66,16 @@ void fpu_take(struct vcpu *vcpu)
 	fpu_show(vcpu);
 	vcpu_count(vcpu, COUNTER_fpu_switches);
 }
+
+void fpu_leave(struct vcpu *vcpu)
+{
+	EXPECTS_MASKED();
+	if (core.fpu_owner != vcpu)
+		return;
+	clts();
+	if (enabled & CR4_OSFXSR)
+		__asm__ volatile("fxsave %0" : "=m"(vcpu->fpu));
+	else
+		__asm__ volatile("fnsave %0" : "=m"(vcpu->fpu));
+	core.fpu_owner = NULL;
+}

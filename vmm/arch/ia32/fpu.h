@@ -20,5 +20,7 @@ static inline bool fpu_is_foreign(const struct vcpu *vcpu)
 /* Recomputes the vCPU's real CR0. It must be called when the FPU's owner or cr0_guest has
  * changed. */
 void fpu_show(struct vcpu *vcpu);
+/* Saves the vCPU's state, if the FPU has it, which then has nobody's. Interrupts are masked. */
+void fpu_leave(struct vcpu *vcpu);
 /* Brings the vCPU's state into the FPU, and saves that of its owner. Interrupts are masked. */
 void fpu_take(struct vcpu *vcpu);

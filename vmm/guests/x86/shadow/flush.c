@@ -7,6 +7,7 @@
 #include "guests/x86/shadow/kernel.h"
 #include "guests/x86/shadow/tlb.h"
 #include "masked_state.h"
+#include "siblings.h"
 #include "views.h"
 
 /* Up to so many pages are invalidated one by one; for more the TLB is flushed. */
@@ -34,10 +35,12 @@ void shadow_invalidate(struct x86 *x86, u32 linear)
 	vcpu_count(x86->vcpu, COUNTER_invalidations);
 	if (x86->shadow.current == NULL)
 		return;
-	if (directory_index(linear) >= KERNEL_FIRST)
+	if (directory_index(linear) >= KERNEL_FIRST) {
+		flush_is_unlogged(x86);
 		kernel_resync_page(x86, linear);
-	else
+	} else {
 		space_zap_page(x86->shadow.current, linear);
+	}
 	if (linear < GANDALF_BASE)
 		invlpg(linear);
 }
@@ -118,6 +121,7 @@ void shadow_flush_all(struct x86 *x86)
 {
 	if (x86->shadow.current == NULL)
 		return;
+	flush_is_unlogged(x86);
 	space_drop(x86->shadow.current, x86);
 	kernel_sync(x86);
 	tlb_flush_global();

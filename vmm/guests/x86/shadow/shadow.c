@@ -16,6 +16,7 @@
 #include "guests/x86/shadow/kernel.h"
 #include "guests/x86/shadow/tlb.h"
 #include "lib/string.h"
+#include "siblings.h"
 #include "views.h"
 
 static struct space *space_for_load(struct x86 *x86, u32 guest)
@@ -74,6 +75,7 @@ static void identity_load(struct x86 *x86)
 
 void shadow_set_paging(struct x86 *x86)
 {
+	flush_is_unlogged(x86);
 	if (x86->cr0 & CR0_PG) {
 		x86->shadow.local_kernel = true; /* so that the load rebuilds it */
 		shadow_load(x86, x86->cr3);

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps the shadows of a Linux's vCPUs right without stopping any of them. Each vCPU has a log of
- * what it has flushed. Linux itself interrupts those of its CPUs that use the address space now;
- * they then load CR3 or execute INVLPG, which the VMM emulates, and before it emulates
+ * Keeps the shadows of a Linux's vCPUs right without stopping any of them. Each core has a log of
+ * what its vCPUs have flushed. Linux itself interrupts those of its CPUs that use the address space
+ * now; they then load CR3 or execute INVLPG, which the VMM emulates, and before it emulates
  * anything it follows the logs. A CPU that does not use the space learns of the flush when it next
- * loads CR3, by the same rule.
+ * loads CR3, by the same rule. So does the shadow that a vCPU has left behind on another core, when
+ * the vCPU comes back.
  */
 #include "guests/x86/smp/smp.h"
 #include "masked_state.h"
 
 void flush_log_add(struct x86 *x86, u32 directory, u32 start, u32 end)
 {
-	volatile struct smp_page *page = smp_own_page(x86);
+	volatile struct smp_page *page = flush_log_of(core.index);
 	volatile struct flush *flush = &page->flushes[page->flush_count % FLUSH_LOG];
+	u32 *followed = &x86->smp->followed[core.index];
 
 	EXPECTS_OPEN(x86->vcpu);
 	flush->directory = directory;
 	flush->start = start;
 	flush->end = end;
+	*followed += *followed == page->flush_count; /* it does its own at once */
 	page->flush_count++;
 }
 
@@ -36,7 +39,7 @@ MUST_CHECK static bool flush_follow(struct x86 *x86, volatile struct smp_page *p
 /* Follows what a sibling has flushed by now. Returns false if the log has gone beyond that. */
 MUST_CHECK static bool log_follow(struct x86 *x86, u32 from)
 {
-	volatile struct smp_page *page = smp_page_of(x86->vm->guest, from);
+	volatile struct smp_page *page = flush_log_of(from);
 	u32 *followed = &x86->smp->followed[from];
 
 	for (u32 count = page->flush_count; *followed != count; ++*followed)
@@ -54,10 +57,8 @@ MUST_CHECK static bool log_follow(struct x86 *x86, u32 from)
  */
 void flush_log_follow(struct x86 *x86)
 {
-	const struct gandalf_guest *guest = x86->vm->guest;
-
-	for (u32 i = 0; i < guest->vcpu_count; i++)
-		if (i != x86->smp->id && !log_follow(x86, i)) {
+	for (u32 rest = x86->smp->cpus; rest != 0; rest &= rest - 1)
+		if (!log_follow(x86, (u32)__builtin_ctz(rest))) {
 			flush_log_begin(x86);
 			shadow_forget(x86);
 			return;
@@ -66,8 +67,7 @@ void flush_log_follow(struct x86 *x86)
 
 void flush_log_begin(struct x86 *x86)
 {
-	const struct gandalf_guest *guest = x86->vm->guest;
-
-	for (u32 i = 0; i < guest->vcpu_count; i++)
-		x86->smp->followed[i] = smp_page_of(guest, i)->flush_count;
+	for (u32 rest = x86->smp->cpus; rest != 0; rest &= rest - 1)
+		x86->smp->followed[__builtin_ctz(rest)] =
+			flush_log_of((u32)__builtin_ctz(rest))->flush_count;
 }

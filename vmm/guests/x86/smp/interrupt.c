@@ -121,14 +121,17 @@ static void sibling_interrupt(struct vm *vm, u32 vectors)
 /* The interrupt is on its way already, or its bit is changed and a message tells of it. */
 static void sibling_interrupt_far(const struct gandalf_guest *guest, u32 number, u32 vectors)
 {
-	u32 cpu = guest->vcpu_cpus[number];
+	u32 cpu;
 	volatile struct smp_page *own = part_kind_of(core.index, number);
 
 	order_stores();
 	if ((own->ipi_raised ^ smp_page_of(guest, number)->ipi_seen[core.index]) & vectors)
 		return;
 	own->ipi_raised ^= vectors;
-	message_send(cpu, MESSAGE_IPI + number);
+	order_stores();
+	cpu = part_core(guest, number);
+	if (cpu != core.index) /* else it has left, and finds this where it arrives */
+		message_send(cpu, MESSAGE_IPI + number);
 }
 
 static u32 hypercall_ipi(struct vcpu *vcpu)
@@ -207,10 +210,10 @@ static void ipi_serve(u32 from, u32 number)
 	struct vm *vm = part_vms[number];
 	u32 vectors;
 
-	if (vm != NULL && vm->vcpus->x86->smp->rests)
+	if (vm == NULL || vm->vcpus->x86->smp->rests)
 		return;
 	vectors = ipis_see(from, number);
-	if (vm == NULL || !takes_interrupts(vm))
+	if (!takes_interrupts(vm))
 		return;
 	ipis_count(vm->vcpus->x86->smp, vectors);
 	sibling_interrupt(vm, vectors);
@@ -241,4 +244,19 @@ void smp_apic_stop(struct x86 *x86)
 {
 	deadline_set(&x86->smp->timer, TIME_NEVER);
 	ipis_forget(x86->smp);
+}
+
+void smp_apic_leave(struct x86 *x86)
+{
+	deadline_set(&x86->smp->timer, TIME_NEVER);
+	deadline_set(&x86->smp->rest, TIME_NEVER);
+	x86->smp->rests = false;
+}
+
+void smp_apic_arrive(struct x86 *x86)
+{
+	struct smp *smp = x86->smp;
+
+	for (u32 rest = smp->cpus; rest != 0; rest &= rest - 1)
+		sibling_interrupt(x86->vm, ipis_see((u32)__builtin_ctz(rest), smp->id));
 }

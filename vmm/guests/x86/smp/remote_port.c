@@ -60,6 +60,19 @@ bool remote_port_end(struct x86 *x86)
 	return true;
 }
 
+/* One that is on its way from here looks for the answer where it arrives. */
+static void port_tell(struct x86 *x86, u32 from)
+{
+	u32 cpu;
+
+	order_stores();
+	cpu = part_core(x86->vm->guest, from);
+	if (part_vms[from] != NULL)
+		vcpu_notify(part_vms[from]->vcpus);
+	else if (cpu != core.index)
+		message_send(cpu, MESSAGE_PORT_DONE);
+}
+
 /* A sibling that is started anew may ask for something else while this reads what it has asked for,
  * and one that has slept asks while others are served. What was read is one request only if the
  * count, which is written last, is the same before and behind it. If not, its message comes.
@@ -79,10 +92,7 @@ static void port_answer(struct x86 *x86, u32 from)
 		value = port_read(x86, (u16)(request >> 8), request & REQUEST_SIZE);
 	own->answers[from].value = value;
 	own->answers[from].number = number;
-	if (part_vms[from] != NULL)
-		vcpu_notify(part_vms[from]->vcpus);
-	else
-		message_send(x86->vm->guest->vcpu_cpus[from], MESSAGE_PORT_DONE);
+	port_tell(x86, from);
 }
 
 void remote_ports_serve(struct x86 *x86)

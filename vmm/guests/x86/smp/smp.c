@@ -12,6 +12,7 @@
 #include "core/work.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
+#include "guest_cpus.h"
 #include "lib/owner.h"
 #include "masked_state.h"
 
@@ -58,6 +59,10 @@ static void parked_serve(struct x86 *x86)
 
 bool smp_hold(struct x86 *x86)
 {
+	if (x86->due & SMP_DUE_ARRIVED)
+		smp_settle_in(x86);
+	if ((x86->due & (SMP_DUE_ASKS | SMP_DUE_PARKED)) == 0)
+		return x86->vcpu->state == VCPU_OFF;
 	if ((x86->due & SMP_DUE_ASKS) && remote_port_end(x86))
 		return false;
 	if (x86->due & SMP_DUE_PARKED)
@@ -79,6 +84,8 @@ void smp_start(struct x86 *x86)
 	x86->due = 0;
 	x86->slept = false;
 	smp_apic_reset(x86);
+	x86->smp->unlogged++;
+	x86->smp->stale = true;
 	flush_log_begin(x86);
 	if (!vm_is_part(x86->vm))
 		requests_forget(x86->vm->guest);
@@ -107,7 +114,7 @@ struct x86 *smp_richest(struct x86 *x86)
 	struct x86 *richest = x86;
 
 	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
-		if (part_vms[i] != NULL && spaces_count(&smps[i].x86->shadow) >
+		if (smps[i].x86 != NULL && spaces_count(&smps[i].x86->shadow) >
 						   spaces_count(&richest->shadow))
 			richest = smps[i].x86;
 	return richest;
@@ -149,9 +156,14 @@ MUST_CHECK static bool smp_create(struct vm *vm)
 	x86->shadow.apic = GANDALF_APIC_BASE | APIC_BASE_ENABLED |
 			   (smp_is_first(smp) ? APIC_BASE_FIRST : 0);
 	x86->shadow.apic_distance = smp->registers - GANDALF_APIC_BASE;
-	part_vms[vm->number] = vm;
-	if (vm_is_part(vm))
+	smp->cpus = guest_cpus(vm->guest);
+	if (vm->guest->vcpu_cpus[vm->number] == core.index)
+		part_vms[vm->number] = vm;
+	if (vm_is_part(vm)) {
 		vm->kind = &part_kind;
+		vm->seat = &smp_seat;
+		seat_vms[vm->number] = vm;
+	}
 	return smp->registers != 0;
 }
 

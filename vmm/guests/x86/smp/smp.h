@@ -9,15 +9,17 @@
 #pragma once
 
 #include "abi/apic.h"
+#include "core/migration.h"
 #include "core/part.h"
 #include "device/local_apic.h"
 #include "guests/x86/x86.h"
 
-/* Flushes that a vCPU's log holds. A vCPU that is further behind forgets all of its shadow. */
+/* Flushes that a core's log holds. A vCPU that is further behind forgets all of its shadow. */
 #define FLUSH_LOG 64u
 
 /* Bits of x86->due beside those of the mainboard (guests/x86/board.h). */
 enum {
+	SMP_DUE_ARRIVED = 0x08, /* it has moved to this core, and its shadow is not loaded */
 	SMP_DUE_PARKED = 0x10, /* it has halted with interrupts disabled */
 	SMP_DUE_ASKS = 0x20,   /* it waits for an answer about a port */
 	SMP_DUE_TIMER = 0x40,  /* the timer of its local APIC has expired */
@@ -31,7 +33,9 @@ struct flush {
 /* What a core says of a vCPU (core/part.h). Of one that is its own: what that says to its siblings;
  * of one that is another core's: nothing but ipi_raised. */
 struct smp_page {
-	u32 flush_count;   /* of flushes ever; the last FLUSH_LOG are in the log */
+	/* In the page of number 0: how many flushes the core's vCPUs have ever made, and the last
+	 * ones. */
+	u32 flush_count;
 	struct flush flushes[FLUSH_LOG];
 	/* What a sibling of the first vCPU asks it for: the port << 8 | whether it is an OUT << 7
 	 * | the bytes, and the value of an OUT. The number counts requests, and says which of the
@@ -66,17 +70,27 @@ struct smp {
 	bool asks_in;           /* what it asks for is an IN, */
 	u32 asks_size;          /* of so many bytes, */
 	u32 asks_length;        /* by an instruction of so many bytes */
-	u32 followed[GANDALF_CPUS_MAXIMUM]; /* how many flushes of each vCPU it has followed */
+	u32 cpus;               /* of its guest, as bits */
+	u32 followed[GANDALF_CPUS_MAXIMUM]; /* how many flushes of each core it has followed */
+	u32 unlogged;           /* how often the vCPU has flushed what no log has */
+	bool stale;             /* that is so since it left this seat: the shadow there is wrong */
 };
 
 static inline volatile struct smp_page *smp_page_of(const struct gandalf_guest *guest, u32 number)
 {
-	return part_kind_of(guest->vcpu_cpus[number], number);
+	return part_kind_of(part_core(guest, number), number);
 }
 
+/* What this core says of a vCPU that it has. */
 static inline volatile struct smp_page *smp_own_page(const struct x86 *x86)
 {
-	return smp_page_of(x86->vm->guest, x86->smp->id);
+	return part_kind_of(core.index, x86->smp->id);
+}
+
+/* The page of a core that has the log of its vCPUs' flushes. */
+static inline volatile struct smp_page *flush_log_of(u32 core_index)
+{
+	return part_kind_of(core_index, 0);
 }
 
 /* Whether it is of the guest's first vCPU, which has the mainboard. */
@@ -90,6 +104,9 @@ void smp_apic_reset(struct x86 *x86);
 void smp_apic_stop(struct x86 *x86);
 bool smp_interrupt_waits(const struct x86 *x86);
 unsigned smp_acknowledge(struct x86 *x86);
+/* The vCPU has left this core, or has arrived on it: takes what siblings have sent meanwhile. */
+void smp_apic_leave(struct x86 *x86);
+void smp_apic_arrive(struct x86 *x86);
 /* Notes whether an interrupt waits now. */
 void smp_look(struct x86 *x86);
 void smp_timer_settle(struct x86 *x86);
@@ -108,6 +125,12 @@ void flush_log_follow(struct x86 *x86);
 void flush_log_add(struct x86 *x86, u32 directory, u32 start, u32 end);
 /* From here on the vCPU follows what is flushed; its shadow is empty. */
 void flush_log_begin(struct x86 *x86);
+
+/* migrate.c */
+extern const struct seat_operations smp_seat;
+/* Loads the shadow of a vCPU that has arrived, on its own stack. Interrupts are masked when it is
+ * called and when it returns. */
+void smp_settle_in(struct x86 *x86);
 
 /* smp.c */
 bool smp_due(struct x86 *x86, u8 due);

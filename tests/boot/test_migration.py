@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""vCPUs of a Linux that move between its CPUs, beside an RTOS on the first.
+
+In QEMU two CPUs are two threads of the host: what is tested there is what happens, and not when.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .systems import PATIENCE, Boot, rtos_guest
+from .test_cores import beats, describe_cores
+from .test_smp import LOAD, online, smp
+
+
+def describe_moving(name: str, cpus: list[int], more: str = "") -> Path:
+    """Describe a Linux whose vCPUs move, and an RTOS beside its first vCPU."""
+    guests = (smp(cpus, f"control = true\nmigrate = true\n{more}"), rtos_guest("heartbeat", "beat"))
+    return describe_cores(name, max(cpus) + 1, *guests)
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[Boot]:
+    with Boot.start(describe_moving("moving", [0, 1], 'on_fault = "restart"')) as started:
+        started.wait_for_shell()
+        yield started
+
+
+def place(machine: Boot, vcpu: int = 1) -> tuple[int, int]:
+    """Return the CPU of a vCPU, and how often it has moved."""
+    listed = json.loads(machine.shell("gandalfctl list --json"))
+    found = next(guest for guest in listed["guests"] if guest["name"] == "linux")["vcpus"][vcpu]
+    return found["cpu"], found["moves"]
+
+
+def test_it_moves_and_comes_back(machine: Boot) -> None:
+    assert online(machine) == "0-1"
+    assert place(machine) == (1, 0)
+    for moves, cpu in enumerate((0, 1, 0, 1), 1):
+        machine.shell(f"gandalfctl move linux 1 {cpu}")
+        assert place(machine) == (cpu, moves)
+        assert machine.shell("taskset -c 1 cut -d' ' -f39 /proc/self/stat").strip() == "1"
+    machine.kernel_is_sane()
+    beats(machine, "beat")
+
+
+# Moves the second vCPU there and back so often.
+MOVING = (
+    "i=0; while [ $i -lt {times} ]; do gandalfctl move linux 1 0 && gandalfctl move linux 1 1 || "
+    "break; i=$((i + 1)); done; echo moved $i"
+)
+
+
+@pytest.mark.parametrize("load", ["hackbench -l 5", LOAD], ids=["hackbench", "stress-ng"])
+def test_nothing_is_lost_under_load(machine: Boot, load: str) -> None:
+    """What is computed with floating point while it moves is right, too."""
+    before = place(machine)[1]
+    output = machine.shell(
+        f"(while [ ! -e /tmp/end ]; do {load} > /tmp/load 2>&1 || echo load failed; done) & "
+        f"{MOVING.format(times=100)}; touch /tmp/end; wait; rm /tmp/end",
+    )
+    assert "moved 100\n" in output
+    assert "load failed" not in output
+    assert place(machine) == (1, before + 200)
+    machine.kernel_is_sane()
+    beats(machine, "beat")
+
+
+def test_clocks_agree(machine: Boot) -> None:
+    """Time that is read while the vCPU moves does not go back."""
+    line = (
+        "p=0; for i in $(seq 100); do gandalfctl move linux 1 $((i / 2 % 2)); "
+        "n=$(taskset -c $((i % 2)) cut -d' ' -f1 /proc/uptime | tr -d .); "
+        "[ $n -ge $p ] || echo back; p=$n; done"
+    )
+    assert machine.shell(line) == ""
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        ("linux 0 1", "does not move to CPU 1"),
+        ("linux 2 0", "does not move to CPU 0"),
+        ("linux 1 2", "does not move to CPU 2"),
+        ("beat 0 1", "does not move to CPU 1"),
+    ],
+)
+def test_what_cannot_move_is_refused(machine: Boot, what: str, why: str) -> None:
+    assert why in machine.shell(f"gandalfctl move {what} 2>&1", status=1)
+
+
+def test_it_is_taken_away_and_comes_back_elsewhere(machine: Boot) -> None:
+    for cpu in (0, 1):
+        machine.shell(f"gandalfctl move linux 1 {cpu}")
+        machine.shell("echo 0 > /sys/devices/system/cpu/cpu1/online")
+        assert online(machine) == "0"
+        machine.shell("echo 1 > /sys/devices/system/cpu/cpu1/online")
+        assert online(machine) == "0-1"
+        assert place(machine)[0] == cpu
+        assert "400 tasks" in machine.shell("taskset -c 1 hackbench -l 2")
+    machine.kernel_is_sane()
+
+
+def test_all_of_it_is_paused(machine: Boot) -> None:
+    machine.shell("gandalfctl move linux 1 0")
+    for _ in range(20):  # it is refused while the VMM works for Linux
+        machine.vmm("pause linux", r"pause linux\n")
+        if machine.vmm("status", r"^linux: (\w+), ")[1] == "paused":
+            break
+    machine.vmm("status", r"^linux: paused, ")
+    beats(machine, "beat")
+    machine.vmm("resume linux", r"resume linux\n")
+    for vcpu in range(2):
+        assert machine.shell(f"taskset -c {vcpu} echo works") == "works\n"
+
+
+# Each of them while the vCPU moves, and with whichever of its shadows.
+ENDS = ["taskset -c 0 reboot -f", "taskset -c 1 reboot -f",
+        "taskset -c 0 sh -c 'echo c > /proc/sysrq-trigger'",
+        "taskset -c 1 sh -c 'echo c > /proc/sysrq-trigger'"]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_it_ends_while_it_moves(machine: Boot, end: str) -> None:
+    machine.skip("vmm")
+    machine.send("linux", f"({MOVING.format(times=100_000)}) & sleep 2; {end}\n")
+    machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
+    machine.wait_for_shell()
+    assert online(machine) == "0-1"
+    cpu, moves = place(machine)
+    machine.shell(f"gandalfctl move linux 1 {1 - cpu}")
+    assert place(machine) == (1 - cpu, moves + 1)
+    assert "400 tasks" in machine.shell("taskset -c 1 hackbench -l 2")
+    beats(machine, "beat")
+
+
+def test_the_console_of_the_vmm_restarts_it_while_it_moves(machine: Boot) -> None:
+    machine.send("linux", f"({MOVING.format(times=100_000)}) &\n")
+    machine.vmm("restart linux", r"^guest linux stopped: by command\n")
+    machine.select("linux")
+    machine.wait_for_shell()
+    assert online(machine) == "0-1"

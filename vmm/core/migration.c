@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moves vCPUs between cores, when they are asked to (migration.h). */
+#include "core/migration.h"
+
+#include "arch.h"
+#include "core/feature.h"
+#include "core/schedule.h"
+#include "core/trace.h"
+#include "guest_cpus.h"
+#include "masked_state.h"
+#include "whole.h"
+
+static volatile struct part_page *own_page(void)
+{
+	return part_page_of(core.index);
+}
+
+/* Departure */
+
+static bool seat_can_be_left(const struct vm *vm)
+{
+	return vm->state == GANDALF_STATE_RUNNING && vm->own_life == part_life_of(vm) &&
+	       !vm->start_wanted && !vm->halt_wanted && !vm->vcpus->working &&
+	       (vm->vcpus->state == VCPU_RUNNING || vm->vcpus->state == VCPU_HALTED);
+}
+
+/* Who waits for it asks again if it cannot leave now. */
+static void seat_leave(struct vm *vm)
+{
+	u32 to = vm->leaves_for - 1;
+	struct vcpu *vcpu = vm->vcpus;
+
+	EXPECTS_MASKED();
+	vm->leaves_for = 0;
+	if (to == core.index || outbox_of(to)->alive == 0 || !seat_can_be_left(vm))
+		return;
+	part_vms[vm->number] = NULL;
+	vcpu->paused = vcpu->state;
+	vcpu->state = VCPU_OFF;
+	vm->state = GANDALF_STATE_OFF;
+	processor_leave(vcpu);
+	vm->seat->leave(vcpu);
+	trace(TRACE_stop, vm->index, GANDALF_STATE_OFF);
+	own_page()->left_for[vm->number] = to;
+	own_page()->left[vm->number] = own_page()->held[vm->number] + 1;
+	message_send(to, MESSAGE_LEFT + vm->number);
+}
+
+/* Arrival */
+
+/* Makes the seat's tables and its empty shadow, as the start of a vCPU does. */
+static void seat_make(struct vm *vm, u32 life)
+{
+	struct vcpu *vcpu = vm->vcpus;
+
+	if (vm->made_for != 0)
+		vcpu->operations->release(vcpu);
+	vm->made_for = life + 1;
+	processor_reset(vcpu);
+	schedule_breathe();
+	vcpu->operations->start(vcpu);
+}
+
+/* What part_page says of the vCPU, from the core that it has left. */
+static void page_copy(u32 from, u32 number)
+{
+	volatile struct part_page *own = own_page(), *theirs = part_page_of(from);
+
+	own->ended[number] = theirs->ended[number];
+	own->parked[number] = theirs->parked[number];
+	own->failed[number] = theirs->failed[number];
+}
+
+/* From the store to held on it is here, and all that was sent to it before is looked for. */
+static void seat_take(struct vm *vm, u32 from)
+{
+	EXPECTS_MASKED();
+	page_copy(from, vm->number);
+	processor_start(vm->vcpus);
+	vm->state = GANDALF_STATE_RUNNING;
+	vm->vcpus->state = VCPU_RUNNING;
+	part_vms[vm->number] = vm;
+	own_page()->held[vm->number] = part_page_of(from)->held[vm->number] + 1;
+	order_stores();
+	trace(TRACE_start, vm->index, from);
+	vm->seat->arrive(vm->vcpus);
+	vcpu_notify(vm->vcpus);
+	part_follows(vm);
+}
+
+static void seat_arrive(struct vm *vm)
+{
+	u32 from = part_core(vm->guest, vm->number);
+
+	vm->own_life = vm->seat->life(vm, from);
+	if (vm->made_for != vm->own_life + 1)
+		seat_make(vm, vm->own_life);
+	vm->seat->copy(vm, from);
+	seat_take(vm, from);
+}
+
+void seats_settle(void)
+{
+	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++) {
+		struct vm *vm = seat_vms[i];
+
+		if (vm == NULL)
+			continue;
+		if (part_vms[i] == NULL && seat_is_expected(vm))
+			seat_arrive(vm);
+		else if (part_vms[i] != NULL && vm->leaves_for != 0)
+			seat_leave(vm);
+		schedule_breathe();
+	}
+}
+
+static void left_serve(UNUSED u32 from, UNUSED u32 number)
+{
+	schedule_housekeeping(HOUSEKEEPING_RELEASE);
+}
+MESSAGES_SERVED(MESSAGE_LEFT, GANDALF_CPUS_MAXIMUM, left_serve);
+
+/* Requests */
+
+static void seat_ask(u32 number, u32 to)
+{
+	if (part_vms[number] == NULL || part_vms[number]->seat == NULL)
+		return;
+	part_vms[number]->leaves_for = to + 1;
+	schedule_housekeeping(HOUSEKEEPING_RELEASE);
+}
+
+/* A request that reaches a core which no longer has the vCPU is lost: who waits asks again. */
+static void move_serve(u32 from, u32 number)
+{
+	u32 wanted = part_page_of(from)->wanted[number];
+
+	if (wanted != 0)
+		seat_ask(number, wanted - 1);
+}
+MESSAGES_SERVED(MESSAGE_MOVE, GANDALF_CPUS_MAXIMUM, move_serve);
+
+static int seat_move(const struct vm *vm, u32 number, u32 to)
+{
+	u32 at = part_core(vm->guest, number);
+
+	if (at == to && !seat_is_left(at, number))
+		return 0;
+	if (outbox_of(to)->alive == 0 || outbox_of(at)->alive == 0 ||
+	    part_page_of(at)->ended[number] == part_life_of(vm))
+		return GANDALF_ERROR_STATE;
+	own_page()->wanted[number] = to + 1;
+	if (at == core.index)
+		seat_ask(number, to);
+	else
+		message_send(at, MESSAGE_MOVE + number);
+	return GANDALF_ERROR_BUSY;
+}
+
+int part_act(const struct vm *vm, u32 action, u32 number, u32 cpu)
+{
+	const struct gandalf_guest *guest = vm->guest;
+	u32 at;
+
+	EXPECTS_MASKED();
+	if (number >= guest->vcpu_count)
+		return GANDALF_ERROR_ARGUMENT;
+	at = part_core(guest, number);
+	if (action == GANDALF_ACTION_WHERE)
+		return (int)(part_page_of(at)->held[number] << 8 & 0x7fffffff) | (int)at;
+	if (number == 0 || cpu >= GANDALF_CPUS_MAXIMUM || !guest_has_seat(guest, number, cpu))
+		return GANDALF_ERROR_ARGUMENT;
+	if (!guest_migrates(guest))
+		return GANDALF_ERROR_ARGUMENT;
+	return seat_move(vm, number, cpu);
+}
+FEATURE(migration, FEATURE_MIGRATION);
