@@ -15,7 +15,7 @@ SCHEMA = ROOT / "docs" / "bench-results.schema.json"
 # The operation that is the longest stretch with interrupts masked (masked.py).
 LONGEST = "masked_longest"
 # An operation may need so much more than before without being worse.
-TOLERANCE = 0.03
+TOLERANCE = 0.01
 # Entries per operation are equal if they differ by less: of a run that a timer has interrupted by
 # the share that its interrupts may be moved, of others by what rounding does.
 ENTRIES_TOLERANCE = 0.001

@@ -63,7 +63,7 @@ Against = Annotated[
         "--compare",
         metavar="OLD.json",
         help="Show what got better or worse. The exit status is 1 if an operation needs over "
-        "3 % more instructions, more entries into the VMM, or cannot be measured any more.",
+        "1 % more instructions, more entries into the VMM, or cannot be measured any more.",
     ),
 ]
 
