@@ -163,6 +163,7 @@ static _Noreturn void core_end(void)
 	log_line("the VMM stops: %s", panic_text);
 	relay_flush();
 	notice_give_up();
+	outbox_own()->started = 0;
 	outbox_own()->ended = 1;
 	outbox_own()->alive = 0;
 	for (;;)

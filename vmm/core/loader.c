@@ -139,6 +139,7 @@ static void vm_start(struct vm *vm)
 		return;
 	}
 	vcpu->pending = 0;
+	vcpu->takes_messages = false; /* if its last life ended amid that */
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->started = rdtsc();
 	vm->alive = 0;

@@ -38,8 +38,11 @@ OF_MACHINE u8 core_apic_ids[GANDALF_CPUS_MAXIMUM];
 OF_MACHINE static const struct message_range *served_by[MESSAGES];
 OF_CORE static struct deadline window;
 OF_CORE static u64 window_ends;
+OF_CORE static u32 window_length; /* in ticks */
 OF_CORE static u32 taken; /* in this window */
-OF_CORE static u32 turn;  /* the core that was the last to have its turn */
+OF_CORE static u8 others[GANDALF_CPUS_MAXIMUM]; /* the cores that may send to this one */
+OF_CORE static u32 others_count;
+OF_CORE static u32 turn;  /* the place among others[] of the last one that had its turn */
 OF_CORE static u8 next[GANDALF_CPUS_MAXIMUM]; /* of each core: the one behind the last taken */
 
 u32 outboxes_size(void)
@@ -131,7 +134,7 @@ static INLINE bool window_has_room(void)
 	u64 now = rdtsc();
 
 	if (taken == 0 || now >= window_ends) {
-		window_ends = now + time_tsc_khz / WINDOW_RATE;
+		window_ends = now + window_length;
 		taken = 0;
 	}
 	if (taken < most)
@@ -144,20 +147,18 @@ static INLINE bool window_has_room(void)
  * last sender's begins at its first. */
 static INLINE bool messages_wait(void)
 {
-	for (u32 from = 0; from < system_table.cpus; from++) {
-		const volatile u32 *raised = outbox_of(from)->raised[core.index];
-		const volatile u32 *seen = outbox_own()->seen[from];
+	for (u32 i = 0; i < others_count; i++) {
+		const volatile u32 *raised = outbox_of(others[i])->raised[core.index];
+		const volatile u32 *seen = outbox_own()->seen[others[i]];
 		u32 bits = 0;
 
-		if (from == core.index)
-			continue;
 #pragma GCC unroll 3
 		for (u32 word = 0; word < OUTBOX_WORDS; word++)
 			bits |= raised[word] ^ seen[word];
 		if (bits != 0)
 			return true;
 	}
-	next[turn] = 0;
+	next[others[turn]] = 0;
 	return false;
 }
 
@@ -174,11 +175,11 @@ static INLINE bool message_take_next(void)
 
 	if (!window_has_room())
 		return false;
-	for (u32 i = 0; i < system_table.cpus; i++) {
-		turn = turn + 1 >= system_table.cpus ? 0 : turn + 1;
-		if (turn != core.index && message_take(turn, &message)) {
+	for (u32 i = 0; i < others_count; i++) {
+		turn = turn + 1 >= others_count ? 0 : turn + 1;
+		if (message_take(others[turn], &message)) {
 			taken++;
-			message_serve(turn, message);
+			message_serve(others[turn], message);
 			return true;
 		}
 	}
@@ -221,6 +222,11 @@ void message_init(void)
 	const struct message_range *const *at;
 
 	deadline_init(&window, window_end, 0);
+	window_length = time_tsc_khz / WINDOW_RATE;
+	others_count = 0;
+	for (u32 index = 0; index < system_table.cpus; index++)
+		if (index != core.index)
+			others[others_count++] = (u8)index;
 	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
 		for (u32 i = 0; i < (*at)->count; i++)
 			served_by[(*at)->first + i] = *at;

@@ -63,7 +63,7 @@ struct guest_notice {
 };
 
 struct outbox {
-	u32 started;        /* 1: the core has come up */
+	u32 started;        /* 1: the core has come up, and its instance has not stopped */
 	u32 alive;          /* 1: its guests exist, and it takes messages */
 	u32 ended;          /* 1: its instance of the VMM has stopped */
 	u32 raised[GANDALF_CPUS_MAXIMUM][OUTBOX_WORDS]; /* for each reader */

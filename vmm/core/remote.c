@@ -16,7 +16,7 @@
 /* Whether it takes messages, or will as soon as its guests exist. */
 static bool core_has_started(u32 index)
 {
-	return outbox_of(index)->started != 0 && outbox_of(index)->ended == 0;
+	return outbox_of(index)->started != 0;
 }
 
 /* Its core knows whether it runs. What this core knows is older, and were a ring kept back for
