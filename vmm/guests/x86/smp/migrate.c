@@ -200,6 +200,16 @@ const struct seat_operations smp_seat = {
 	.leave = seat_leave, .life = seat_life, .copy = seat_copy, .arrive = seat_arrive,
 };
 
+/* Loads the space that CR3 names, as when the guest switches to it: a load of the value that CR3
+ * has already would flush it. */
+static void space_settle(struct x86 *x86)
+{
+	u32 cr3 = x86->cr3;
+
+	x86->cr3 = ~cr3;
+	shadow_load(x86, cr3);
+}
+
 /* A shadow that is stale has nothing that can be kept; the load then builds the kernel's half. The
  * TLB may have entries of the seat from when the vCPU was here last. */
 static void shadow_settle(struct x86 *x86)
@@ -211,7 +221,7 @@ static void shadow_settle(struct x86 *x86)
 		x86->smp->stale = false;
 	}
 	if (x86->cr0 & CR0_PG)
-		shadow_load(x86, false);
+		space_settle(x86);
 	if (x86->vcpu->state == VCPU_OFF) /* there was no frame for it */
 		return;
 	flush_log_follow(x86);
