@@ -26,8 +26,9 @@ static void out_of_reach(uint32_t address)
 static void kernel_touch(uint32_t address)
 {
 	volatile uint32_t *const word = (uint32_t *)address;
+	uint32_t value = *word;
 
-	*word = *word;
+	*word = value;
 }
 
 /* The kernel has just used these pages, so that the TLB has them. */
