@@ -28,6 +28,10 @@ volatile uint32_t *apic_register(uint32_t offset);
 /* Of a sequence of the vCPU that asks. */
 uint32_t random_next(void);
 
+/* How long one vCPU waits for the other: by far longer than a busy host keeps a thread from its
+ * CPU, and not for ever, as a VMM that does so would. */
+#define PATIENCE_MS 20000U
+
 /* Ticks of the time stamp counter. */
 uint64_t milliseconds(uint32_t count);
 
@@ -41,7 +45,7 @@ void attack_together(void (*first)(void), void (*second)(void), uint32_t enough)
 
 /* Starts the second vCPU anew, wherever it is. Returns what the VMM says. */
 int32_t sibling_restart(void);
-/* Waits until it has begun. Returns false if that takes a second. */
+/* Waits until it has begun. Returns false if it does not. */
 bool sibling_awaited(void);
 /* Has it ask for ports and interrupt the first one without end, or not. */
 extern volatile bool sibling_floods;

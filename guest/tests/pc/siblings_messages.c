@@ -54,7 +54,7 @@ static bool all_came(uint32_t index, const uint32_t *before)
 /* Each vector once more to each, itself included, now that it is quiet. */
 static void each_expect(uint32_t index)
 {
-	uint64_t end = time_stamp() + milliseconds(1000);
+	uint64_t end = time_stamp() + milliseconds(PATIENCE_MS);
 	uint32_t before[IPIS];
 
 	for (uint32_t i = 0; i < IPIS; i++)
@@ -197,7 +197,7 @@ static void test_starts_without_end(void)
 	}
 	sibling_floods = false;
 	/* The last start of those may still be on its way, and would be taken for the next one. */
-	for (uint64_t end = time_stamp() + milliseconds(50); time_stamp() < end;)
+	for (uint64_t end = time_stamp() + milliseconds(500); time_stamp() < end;)
 		;
 	expect_equal(sibling_restart(), 0);
 	expect(sibling_awaited());

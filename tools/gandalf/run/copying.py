@@ -91,7 +91,8 @@ def pull(machine: Machine, console: str, path: str) -> bytes:
     """Return the bytes of a file of the Linux on a console. Raises UserError if that fails."""
     start = _begin(machine, console, _PULL.format(path=shlex.quote(path)))
     done = machine.expect(console, rf"^{_DONE}\n", _PULL_PATIENCE)
-    text = machine.text(console)[start:]
+    # Behind that the prompt may have begun, which is made of letters, too.
+    text = machine.text(console)[start : done.start()]
     found = re.search(rf"^{_SUM}", text, re.M)
     if done[1] != "0" or found is None:
         raise UserError(f"{path} cannot be read: {_complaint(machine, console, start)}.")
