@@ -17,12 +17,15 @@ static const struct policy fake_dedicated __attribute__((unused)) = {
 	.first_gate = EXCEPTIONS, .last_gate = 255, .any_vector = true,
 };
 
-/* Makes the guest of a vCPU one of the two, as it is when it starts. */
+/* Makes the guest of a vCPU one of the two, as it is when it starts. In tests of what looks at no
+ * frame there is none. */
 static inline void policy_set(struct x86 *x86, const struct policy *policy)
 {
+	struct frame *frame = x86->vcpu->frame;
+
 	x86->policy = policy;
 	x86->code_mask = ~3u;
 	x86->vcpu->eflags = policy->eflags;
 	x86->flag = policy->interruptible ? &x86->vcpu->shared->interrupt_flag
-					  : &x86->vcpu->frame->eflags;
+					  : frame != NULL ? &frame->eflags : NULL;
 }
