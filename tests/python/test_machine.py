@@ -3,6 +3,7 @@
 
 import fcntl
 import os
+import socket
 import subprocess
 import sys
 import termios
@@ -18,6 +19,7 @@ import pytest
 from gandalf.base.paths import UserError
 from gandalf.build.build import Built
 from gandalf.description.check import check
+from gandalf.run import emulator as emulators
 from gandalf.run.emulator import Emulator, Options, qemu_command
 from gandalf.run.machine import Machine, MachineError, Patience
 from gandalf.run.options import options_for
@@ -303,3 +305,22 @@ def test_a_missing_emulator_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(os.environ, "PATH", "/nowhere")
     with pytest.raises(UserError, match=r"There is no qemu-system-i386; run `tools/setup"):
         qemu_command(Options(64, Path("k")), Path("uart"), 4)
+
+
+def test_qemu_may_end_while_it_greets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library of its monitor asserts that the connection outlives the greeting."""
+
+    class Ended:
+        def __init__(self, address: object) -> None:
+            pass
+
+        def connect(self) -> None:
+            raise AssertionError
+
+    monkeypatch.setattr(emulators, "QEMUMonitorProtocol", Ended)
+    ended = object.__new__(emulators.Qemu)
+    ended._monitor, ended._monitor_socket = None, socket.socket()
+    for _ in range(2):
+        with pytest.raises(ConnectionResetError):
+            _ = ended.monitor
+    assert ended.memory(0, 4) is None

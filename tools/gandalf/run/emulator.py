@@ -204,8 +204,12 @@ class Qemu(Emulator):
     def monitor(self) -> QEMUMonitorProtocol:
         """The QMP connection, made when it is first used."""
         if self._monitor is None:
-            self._monitor = QEMUMonitorProtocol(self._monitor_socket)
-            self._monitor.connect()
+            connection = QEMUMonitorProtocol(self._monitor_socket)
+            try:
+                connection.connect()
+            except AssertionError as error:  # so it says that QEMU ended behind its greeting
+                raise ConnectionResetError("QEMU has ended") from error
+            self._monitor = connection
         return self._monitor
 
     def memory(self, address: int, size: int) -> bytes | None:
