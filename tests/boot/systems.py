@@ -195,6 +195,14 @@ class Boot(Machine):
         assert int(match[1]) == status, f"{line}: status {match[1]}\n{echo}\n{output}"
         return output
 
+    def pause_linux(self) -> None:
+        """Pause Linux from the VMM's console, which refuses that while the VMM works for it."""
+        for _ in range(20):
+            self.vmm("pause linux", r"pause linux\n")
+            if self.vmm("status", r"^linux: (\w+), ")[1] == "paused":
+                break
+        self.vmm("status", r"^linux: paused, ")
+
     def hackbench(self) -> None:
         """Run hackbench; it counts when it has said how long all its messages took."""
         assert re.search(r"^Time: \d+\.\d+$", self.shell(HACKBENCH), re.M)

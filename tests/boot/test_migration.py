@@ -105,11 +105,7 @@ def test_it_is_taken_away_and_comes_back_elsewhere(machine: Boot) -> None:
 
 def test_all_of_it_is_paused(machine: Boot) -> None:
     machine.shell("gandalfctl move linux 1 0")
-    for _ in range(20):  # it is refused while the VMM works for Linux
-        machine.vmm("pause linux", r"pause linux\n")
-        if machine.vmm("status", r"^linux: (\w+), ")[1] == "paused":
-            break
-    machine.vmm("status", r"^linux: paused, ")
+    machine.pause_linux()
     beats(machine, "beat")
     machine.vmm("resume linux", r"resume linux\n")
     for vcpu in range(2):

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "fake/quiet_idle.h"
 #include "fake/quiet_processor.h"
 
 #include "core/part.h"
@@ -81,27 +82,9 @@ void vm_show_life(struct vm *which)
 	lives_shown++;
 }
 
-bool schedule_gives_way(void)
-{
-	return false;
-}
-
-void schedule_breathe(void)
-{
-}
-
-void seats_settle(void)
-{
-}
-
 void schedule_housekeeping(u32 work)
 {
 	housekeeping |= work;
-}
-
-void processor_sleep(void)
-{
-	fail();
 }
 
 /* Whose turn it is: each core has its own VM of the guest, which are one here. */

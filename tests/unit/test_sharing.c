@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "fake/quiet_idle.h"
 #include "fake/quiet_processor.h"
 
 #include "core/part.h"
@@ -81,27 +82,9 @@ void vm_show_life(struct vm *vm)
 	shown++;
 }
 
-bool schedule_gives_way(void)
-{
-	return false;
-}
-
-void schedule_breathe(void)
-{
-}
-
-void seats_settle(void)
-{
-}
-
 void schedule_housekeeping(u32 work)
 {
 	housekeeping |= work;
-}
-
-void processor_sleep(void)
-{
-	fail();
 }
 
 u64 divide_u64(u64 dividend, u32 divisor, u32 *remainder)
