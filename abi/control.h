@@ -57,6 +57,17 @@
  * not run, or that CPU does not. */
 #define GANDALF_ACTION_MOVE 6
 #define GANDALF_ACTION_WHERE 7
+/* Of a guest whose vCPUs move, also the caller's own. ECX holds what is to be done from now on when
+ * an RTOS takes a CPU from one of them, GANDALF_PREEMPTION_..., or GANDALF_PREEMPTION_ASK. Returns
+ * what it is then. GANDALF_ERROR_ARGUMENT: there is no such policy, or the guest's vCPUs do not
+ * move. */
+#define GANDALF_ACTION_POLICY 8
+
+/* Policies. NONE: the vCPU waits. ON_DEMAND: it goes on on another CPU until the RTOS is done. */
+#define GANDALF_PREEMPTION_NONE 0
+#define GANDALF_PREEMPTION_ON_DEMAND 1
+#define GANDALF_PREEMPTION_POLICIES 2 /* how many there are */
+#define GANDALF_PREEMPTION_ASK 0xff   /* which one the guest has */
 
 /* What concerns a guest on another CPU is done there. Until it is, WRITE and ACT return
  * GANDALF_ERROR_BUSY and are to be repeated unchanged. ECX of the actions other than LOAD is any

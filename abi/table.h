@@ -55,6 +55,8 @@
 #define GANDALF_GUEST_STRICT_TLS 1
 #define GANDALF_GUEST_CONTROL 2
 #define GANDALF_GUEST_MIGRATES 4 /* its vCPUs move between its CPUs, but for the first */
+/* Its policy is GANDALF_PREEMPTION_ON_DEMAND (control.h) at first. Only with MIGRATES. */
+#define GANDALF_GUEST_ON_DEMAND 8
 
 /* The largest gandalf_guest.watchdog_ms: an hour. */
 #define GANDALF_WATCHDOG_MAXIMUM 3600000

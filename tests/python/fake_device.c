@@ -283,6 +283,20 @@ static long act_on_vcpu(uint32_t action, uint32_t place, uint32_t vcpu, uint32_t
 	return 0;
 }
 
+/* At first the guest has none. */
+static long act_on_policy(uint32_t place, uint32_t wanted)
+{
+	static long policy = GANDALF_PREEMPTION_NONE;
+
+	if (place != LINUX || !number("migrates=", 0))
+		return GANDALF_ERROR_ARGUMENT;
+	if (wanted < GANDALF_PREEMPTION_POLICIES)
+		policy = (long)wanted;
+	else if (wanted != GANDALF_PREEMPTION_ASK)
+		return GANDALF_ERROR_ARGUMENT;
+	return policy;
+}
+
 long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry, uint32_t crc)
 {
 	struct gandalf_guest_status *guest = &guests[place];
@@ -296,6 +310,8 @@ long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry, 
 	}
 	if (action == GANDALF_ACTION_MOVE || action == GANDALF_ACTION_WHERE)
 		return act_on_vcpu(action, place, size, entry);
+	if (action == GANDALF_ACTION_POLICY)
+		return act_on_policy(place, size);
 	if (!suits(guest, wanted[action]))
 		return GANDALF_ERROR_STATE;
 	switch (action) {

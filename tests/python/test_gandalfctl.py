@@ -111,7 +111,7 @@ def test_the_documentation_is_complete(control: Control) -> None:
     """Every command, and every member of what is printed with --json, but not each counter."""
     text = (ROOT / "docs" / "control.md").read_text()
     commands = re.findall(r"^  ([a-z]+(?: [A-Z[\]]+)*)  ", control("--help").output, re.M)
-    assert len(commands) == 14
+    assert len(commands) == 15
     for command in commands:
         assert f"| `gandalfctl {command}` |" in text
     for line in ("list", "log", "trace", "report dead", "console rtos", "stop rtos"):
@@ -202,6 +202,21 @@ def test_list_says_where_vcpus_are(control: Control) -> None:
     assert "  vCPU 1: CPU 1, moved 0 times" in lines
     found = parsed(control("list", "--json", machine="migrates=1"))["guests"]
     assert found[0]["vcpus"] == [{"cpu": 0, "moves": 0}, {"cpu": 1, "moves": 0}]
+
+
+def test_a_policy_is_set_and_told(control: Control) -> None:
+    machine = "migrates=1"
+    assert control("policy", "linux", machine=machine) == Result(0, "none\n", "")
+    assert control("policy", "linux", "on-demand", machine=machine) == Result(0, "", "")
+    found = parsed(control("policy", "linux", "on-demand", "--json", machine=machine))
+    assert found == {"guest": "linux", "policy": "on-demand"}
+
+
+def test_a_policy_that_cannot_be_is_refused(control: Control) -> None:
+    sentence = control("policy", "linux", "trap", machine="migrates=1").refused()
+    assert sentence == "there is no policy trap; there are none and on-demand"
+    sentence = control("policy", "linux", "none").refused()
+    assert sentence == "guest linux has no policy: its description has no `migrate = true`"
 
 
 # What is printed

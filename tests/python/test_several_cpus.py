@@ -181,6 +181,32 @@ def test_one_vcpu_does_not_move(describe: Describe) -> None:
     ]
 
 
+def test_vcpus_leave_an_rtos(describe: Describe) -> None:
+    moving = SEVERAL.replace(
+        "[0, 2, 3]", '[0, 2, 3]\nmigrate = true\nlock_holder_preemption = "on-demand"'
+    )
+    (mistake,) = mistakes(describe(moving))
+    assert mistake[1] == (
+        "rtos is on CPU 0 with the first vCPU of linux, which does not move: put the RTOS on "
+        "another CPU, or remove `lock_holder_preemption`."
+    )
+    elsewhere = moving.replace('kind = "rtos"', 'kind = "rtos"\ncpu = 2')
+    assert mistakes(describe(elsewhere)) == []
+    linux, _ = unpack(compose(check(describe(elsewhere)))).guests
+    assert linux.flags & abi()["GUEST_ON_DEMAND"]
+    staying = elsewhere.replace("migrate = true\n", "")
+    assert [said for _, said in mistakes(describe(staying))] == [
+        '`lock_holder_preemption = "on-demand"` has vCPUs move: set `migrate = true`.'
+    ]
+
+
+def test_a_policy_that_is_not_there_is_refused(describe: Describe) -> None:
+    moving = SEVERAL.replace(
+        "[0, 2, 3]", '[0, 2, 3]\nmigrate = true\nlock_holder_preemption = "delayed"'
+    )
+    assert any("delayed" in said for _, said in mistakes(describe(moving)))
+
+
 def test_each_cpu_needs_room_for_all_that_move(describe: Describe) -> None:
     moving = SEVERAL.replace("[0, 2, 3]", "[0, 2, 3]\nmigrate = true").replace(
         "cpus = 4", 'cpus = 4\nshadow_pool = "2M"'

@@ -140,6 +140,20 @@ static void they_are_bits(void **state)
 	assert_int_equal(guest_cpus(&guest), 0x2);
 }
 
+static void a_policy_is_for_vcpus_that_move(void **state)
+{
+	struct gandalf_guest guest = guest_of(GANDALF_KIND_LINUX_SMP, 2, "01");
+
+	(void)state;
+	guest.flags = GANDALF_GUEST_ON_DEMAND;
+	assert_false(guest_has_cpus(&table, &guest));
+	guest.flags |= GANDALF_GUEST_MIGRATES;
+	assert_true(guest_has_cpus(&table, &guest));
+	guest = guest_of(GANDALF_KIND_RTOS, 1, "0");
+	guest.flags = GANDALF_GUEST_ON_DEMAND | GANDALF_GUEST_MIGRATES;
+	assert_false(guest_has_cpus(&table, &guest));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +167,7 @@ int main(void)
 		TEST(they_are_bits),
 		TEST(a_cpu_has_room_for_nine),
 		TEST(a_slice_has_a_range),
+		TEST(a_policy_is_for_vcpus_that_move),
 	};
 
 	return RUN_TESTS(tests);

@@ -80,6 +80,12 @@ void processor_start(struct vcpu *vcpu)
 	(void)vcpu;
 }
 
+int policy_act(const struct vm *vm, u32 policy)
+{
+	assert_ptr_equal(vm, part_vms[MOVED]);
+	return (int)policy;
+}
+
 static void shadow_start(struct vcpu *vcpu)
 {
 	(void)vcpu;
@@ -327,6 +333,15 @@ static void a_late_request_is_lost(void **state)
 	assert_int_equal(part_core(&guest, MOVED), FIRST);
 }
 
+/* The number of a vCPU stands where others have the policy. */
+static void a_policy_is_handed_on(void **state)
+{
+	(void)state;
+	core_is(HOME);
+	assert_int_equal(part_act(&seats[HOME], GANDALF_ACTION_POLICY, GANDALF_PREEMPTION_ASK, 0),
+			 GANDALF_PREEMPTION_ASK);
+}
+
 static void what_cannot_move_is_refused(void **state)
 {
 	(void)state;
@@ -355,6 +370,7 @@ int main(void)
 		TEST(it_leaves_only_between_works),
 		TEST(it_leaves_for_no_core_that_has_ended),
 		TEST(a_late_request_is_lost),
+		TEST(a_policy_is_handed_on),
 		TEST(what_cannot_move_is_refused),
 	};
 

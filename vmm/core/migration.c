@@ -4,6 +4,7 @@
 
 #include "arch.h"
 #include "core/feature.h"
+#include "core/policy.h"
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "guest_cpus.h"
@@ -24,8 +25,7 @@ static bool seat_can_be_left(const struct vm *vm)
 	       (vm->vcpus->state == VCPU_RUNNING || vm->vcpus->state == VCPU_HALTED);
 }
 
-/* Who waits for it asks again if it cannot leave now. */
-static void seat_leave(struct vm *vm)
+void seat_depart(struct vm *vm)
 {
 	u32 to = vm->leaves_for - 1;
 	struct vcpu *vcpu = vm->vcpus;
@@ -109,7 +109,7 @@ void seats_settle(void)
 		if (part_vms[i] == NULL && seat_is_expected(vm))
 			seat_arrive(vm);
 		else if (part_vms[i] != NULL && vm->leaves_for != 0)
-			seat_leave(vm);
+			seat_depart(vm);
 		schedule_breathe();
 	}
 }
@@ -163,6 +163,8 @@ int part_act(const struct vm *vm, u32 action, u32 number, u32 cpu)
 	u32 at;
 
 	EXPECTS_MASKED();
+	if (action == GANDALF_ACTION_POLICY)
+		return policy_act(vm, number);
 	if (number >= guest->vcpu_count)
 		return GANDALF_ERROR_ARGUMENT;
 	at = part_core(guest, number);

@@ -8,7 +8,8 @@
  * To leave, it is stopped where the VMM does not work for it. From then on nobody writes to that
  * seat, and the core that it has left for copies the state out of it, so that nothing is put
  * together for the journey. It has arrived when that core says so in part_page.held; until then it
- * counts as being where it was. Both halves are the idle vCPUs' work, so an RTOS waits for neither.
+ * counts as being where it was. Both halves are the idle vCPUs' work, so an RTOS waits for neither;
+ * but a vCPU may also leave while an RTOS has its core (preemption.h).
  *
  * Shadow page tables stay in the seats. A seat that the vCPU comes back to has them as they were,
  * and does to them what has been flushed since (guests/x86/smp/flush_log.c).
@@ -46,5 +47,8 @@ bool seat_is_expected(const struct vm *vm);
 /* Returns to which core a message for a vCPU that this one does not have is to be sent: the one
  * that has it, or for which it has left here. */
 u32 seat_core_ahead(const struct gandalf_guest *guest, u32 number);
+/* Has the vCPU of this core's seat leave for the core in leaves_for, unless something forbids that:
+ * who waits for it asks again. Interrupts are masked. */
+void seat_depart(struct vm *vm);
 /* Has the vCPUs leave and arrive that are to. The idle vCPU calls it. */
 void seats_settle(void);

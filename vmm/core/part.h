@@ -41,6 +41,9 @@ struct part_page {
 	 * wants it to move to. */
 	u32 held[GANDALF_CPUS_MAXIMUM], left[GANDALF_CPUS_MAXIMUM];
 	u32 left_for[GANDALF_CPUS_MAXIMUM], wanted[GANDALF_CPUS_MAXIMUM];
+	/* The policy that this core has last set for a guest (core/policy.h): the number of the
+	 * change, which is 0 if it has set none, above the lowest 8 bits, which have the policy. */
+	u32 policy[GANDALF_GUESTS_MAXIMUM];
 };
 
 _Static_assert(sizeof(struct part_page) <= PAGE_SIZE, "a page of each core");

@@ -104,11 +104,13 @@ static struct vcpu *schedule_pick(void)
 	return first;
 }
 
-/* Does what only some systems need at a switch: those with turns or breakpoints. */
+/* Does what only some systems need at a switch: those with turns, breakpoints, or vCPUs that
+ * move. */
 APART static void switch_unusual(const struct vcpu *from, struct vcpu *to)
 {
 	if (to->shares)
 		deadline_set(&turn, rdtsc() + turn_length(to) - ((u32)to->ran - to->turn));
+	whole_switches(from, to);
 	processor_prepare(from, to);
 }
 

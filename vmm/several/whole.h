@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/tenure.h"
 
 /* Returns whether this core has the guest or a part of it. */
 static inline bool vm_is_here(const struct gandalf_guest *guest)
@@ -24,12 +25,12 @@ static inline bool guest_migrates(const struct gandalf_guest *guest)
 	return (guest->flags & GANDALF_GUEST_MIGRATES) != 0;
 }
 
-/* Whether an action of control is on a vCPU of a guest, and not on the guest. */
+/* Whether an action of control is on vCPUs of a guest, and not on the guest. */
 static inline bool action_is_on_vcpu(u32 action)
 {
-	return action == GANDALF_ACTION_MOVE || action == GANDALF_ACTION_WHERE;
+	return action >= GANDALF_ACTION_MOVE && action <= GANDALF_ACTION_POLICY;
 }
-/* Does GANDALF_ACTION_MOVE or GANDALF_ACTION_WHERE (abi/control.h). Interrupts are masked. */
+/* Does GANDALF_ACTION_MOVE, _WHERE or _POLICY (abi/control.h). Interrupts are masked. */
 int part_act(const struct vm *vm, u32 action, u32 number, u32 cpu);
 
 /* Returns whether the VM, which is this core's, is only a part of its guest. */
@@ -52,6 +53,15 @@ struct vcpu *turn_at_work(struct vcpu *first);
 static inline struct vcpu *turn_holder(struct vcpu *first)
 {
 	return first->shares ? turn_at_work(first) : first;
+}
+
+/* Notes at a switch whether an RTOS takes the core from Linux, or gives it back. */
+static inline void whole_switches(const struct vcpu *from, const struct vcpu *to)
+{
+	if (from->priority == 0 && to->priority != 0)
+		tenure_begins();
+	else if (from->priority != 0 && to->priority == 0)
+		tenure_ends();
 }
 
 /* Has the parts of guests on this core follow what has become of their whole, and the whole what

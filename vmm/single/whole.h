@@ -52,6 +52,10 @@ static inline struct vcpu *turn_holder(struct vcpu *first)
 	return first;
 }
 
+static inline void whole_switches(UNUSED const struct vcpu *from, UNUSED const struct vcpu *to)
+{
+}
+
 static inline void parts_settle(void)
 {
 }

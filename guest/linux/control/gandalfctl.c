@@ -14,7 +14,8 @@
 /* The longest time that can be given is an hour. */
 #define MILLISECONDS_MAXIMUM 3600000
 
-enum operands { NOTHING, GUEST, GUEST_OPTIONAL, GUEST_AND_IMAGE, GUEST_VCPU_CPU };
+enum operands { NOTHING, GUEST, GUEST_OPTIONAL, GUEST_AND_IMAGE, GUEST_VCPU_CPU,
+		GUEST_AND_POLICY };
 
 static const struct command {
 	const char *name, *operands;
@@ -32,6 +33,8 @@ static const struct command {
 	{"resume", " NAME", GUEST, OPTION_JSON, command_resume, "let it go on"},
 	{"move", " NAME VCPU CPU", GUEST_VCPU_CPU, OPTION_JSON, command_move,
 	 "have a vCPU go on on another CPU"},
+	{"policy", " NAME [POLICY]", GUEST_AND_POLICY, OPTION_JSON, command_policy,
+	 "when an RTOS takes its CPU a vCPU waits (none) or goes on elsewhere (on-demand)"},
 	{"load", " NAME IMAGE", GUEST_AND_IMAGE, OPTION_JSON, command_load,
 	 "give an RTOS that is off another image, an ELF file"},
 	{"console", " NAME", GUEST, OPTION_JSON, command_console,
@@ -117,6 +120,8 @@ static void operand_take(struct parsed *parsed, char *text, struct argp_state *s
 	case 2:
 		if (parsed->command->takes == GUEST_VCPU_CPU)
 			parsed->arguments.vcpu = place(state, text);
+		else if (parsed->command->takes == GUEST_AND_POLICY)
+			parsed->arguments.policy = text;
 		else
 			parsed->arguments.image = text;
 		break;
@@ -136,7 +141,8 @@ static void check(const struct parsed *parsed, struct argp_state *state)
 	static const struct {
 		unsigned least, most;
 	} numbers[] = {[NOTHING] = {0, 0}, [GUEST] = {1, 1}, [GUEST_OPTIONAL] = {0, 1},
-		       [GUEST_AND_IMAGE] = {2, 2}, [GUEST_VCPU_CPU] = {3, 3}};
+		       [GUEST_AND_IMAGE] = {2, 2}, [GUEST_VCPU_CPU] = {3, 3},
+		       [GUEST_AND_POLICY] = {1, 2}};
 	const struct command *command = parsed->command;
 	unsigned given;
 
@@ -206,7 +212,7 @@ static char *help_filter(int key, const char *text, void *input)
 static const struct argp argp = {
 	options,
 	parse,
-	"COMMAND [NAME [IMAGE | VCPU CPU]]",
+	"COMMAND [NAME [IMAGE | VCPU CPU | POLICY]]",
 	"Manage the guests of Gandalf beside this Linux, which needs `control = true` in the "
 	"description of the system.\v"
 	"\nThe exit status is 0, 1 when something was refused or failed (a sentence on standard "

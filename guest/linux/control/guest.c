@@ -171,6 +171,11 @@ long guest_move(const struct guest *guest, uint32_t vcpu, uint32_t cpu)
 	return repeat(guest, GANDALF_ACTION_MOVE, vcpu, cpu, 0);
 }
 
+long guest_policy(const struct guest *guest, uint32_t policy)
+{
+	return repeat(guest, GANDALF_ACTION_POLICY, policy, 0, 0);
+}
+
 bool guest_vcpu(const struct guest *guest, uint32_t number, uint32_t *cpu, uint32_t *moves)
 {
 	long result;

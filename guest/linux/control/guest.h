@@ -45,6 +45,9 @@ long guest_act(const struct guest *guest, uint32_t action);
 long guest_load(const struct guest *guest, uint32_t size, uint32_t entry, uint32_t crc);
 /* Has a vCPU move to a CPU, and waits until it is there. Returns 0 or an error. */
 long guest_move(const struct guest *guest, uint32_t vcpu, uint32_t cpu);
+/* Sets GANDALF_PREEMPTION_..., or with GANDALF_PREEMPTION_ASK does not. Returns which one the guest
+ * has, or an error. */
+long guest_policy(const struct guest *guest, uint32_t policy);
 /* Finds the CPU of a vCPU, and how often it has moved. Returns false if there is no such vCPU, or
  * the guest's do not move. */
 bool guest_vcpu(const struct guest *guest, uint32_t number, uint32_t *cpu, uint32_t *moves);

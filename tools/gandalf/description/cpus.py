@@ -41,7 +41,7 @@ def check_cpus(system: System) -> None:
         if isinstance(guest, LinuxGuest) and guest.cpus is not None:
             _check_several(system, base, guest, guest.cpus)
         elif isinstance(guest, LinuxGuest):
-            for field in {"slice_us", "migrate"} & guest.model_fields_set:
+            for field in {"slice_us", "migrate", "lock_holder_preemption"} & guest.model_fields_set:
                 system.mistake(
                     f"`{field}` is for a guest with `cpus`: remove `{field}`.", (*base, field)
                 )
@@ -67,6 +67,7 @@ def _check_several(system: System, base: Location, guest: LinuxGuest, cpus: list
             place,
         )
     _check_shared_cpus(system, base, guest, cpus)
+    _check_preemption(system, base, guest, cpus)
     if guest.cpu != 0:
         system.mistake("A guest has `cpu` or `cpus`, not both: remove `cpu`.", place)
     if guest.mode == "dedicated":
@@ -81,6 +82,26 @@ def _seats_on(guest: LinuxGuest, cpus: list[int], cpu: int) -> int:
     if guest.migrate:
         return len(cpus) - 1 + (cpus[0] == cpu)
     return cpus.count(cpu)
+
+
+def _check_preemption(system: System, base: Location, guest: LinuxGuest, cpus: list[int]) -> None:
+    """Whether its vCPUs can leave a CPU that an RTOS takes."""
+    place = (*base, "lock_holder_preemption")
+    if guest.lock_holder_preemption == "none":
+        return
+    if not guest.migrate:
+        system.mistake(
+            f'`lock_holder_preemption = "{guest.lock_holder_preemption}"` has vCPUs move: set '
+            "`migrate = true`.",
+            place,
+        )
+    for _, other in system.located():
+        if other.kind == "rtos" and cpus and other.cpu == cpus[0]:
+            system.mistake(
+                f"{other.name} is on CPU {cpus[0]} with the first vCPU of {guest.name}, which "
+                "does not move: put the RTOS on another CPU, or remove `lock_holder_preemption`.",
+                place,
+            )
 
 
 def _check_shared_cpus(system: System, base: Location, guest: LinuxGuest, cpus: list[int]) -> None:

@@ -104,6 +104,7 @@ class LinuxGuest(_Guest):
     cpus: list[Annotated[int, Field(ge=0)]] | None = None
     slice_us: Annotated[int, Field(ge=500, le=100_000)] = 1000
     migrate: bool = False
+    lock_holder_preemption: Literal["none", "on-demand"] = "none"
     kernel: str
     initrd: str | None = None
     command_line: str = "console=ttyS0"

@@ -8,6 +8,7 @@
 #include "core/guest_kind.h"
 #include "core/hypercall.h"
 #include "core/pool.h"
+#include "core/preemption.h"
 #include "core/remote.h"
 #include "core/work.h"
 #include "guests/x86/guest_access.h"
@@ -162,6 +163,7 @@ MUST_CHECK static bool smp_create(struct vm *vm)
 	if (vm_is_part(vm)) {
 		vm->kind = &part_kind;
 		vm->seat = &smp_seat;
+		preemption_watch();
 		seat_vms[vm->number] = vm;
 	}
 	return smp->registers != 0;

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A core that an RTOS takes from vCPUs of Linux: when they leave, where for, and when they come
+ * back. What a departure and a request do is test_migration.c's.
+ */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fake/one_deadline.h"
+#include "fake/quiet_processor.h"
+
+#include "core/migration.h"
+#include "core/module.h"
+#include "core/policy.h"
+#include "core/preemption.h"
+
+#define PLACE 1u
+#define HERE 1u
+#define CPUS 4u
+#define MILLISECOND 1000000u
+#define PATIENCE 50000u /* ticks */
+#define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
+
+u32 time_tsc_khz = MILLISECOND;
+struct core core;
+struct gandalf_table system_table;
+struct vm *part_vms[GANDALF_CPUS_MAXIMUM], *seat_vms[GANDALF_CPUS_MAXIMUM];
+
+static struct gandalf_guest *const guest = &system_table.guests[PLACE];
+static struct vm seats[GANDALF_CPUS_MAXIMUM];
+static struct vcpu linux_vcpu, rtos_vcpu = { .priority = 5 };
+static const struct seat_operations seat;
+static u32 asked, departures, busy; /* bits of vCPUs; how many; bits of those that cannot leave */
+static u32 gone_to;
+static int answer;
+
+void seat_depart(struct vm *vm)
+{
+	gone_to = vm->leaves_for - 1;
+	vm->leaves_for = 0;
+	if (gone_to == core.index || (busy >> vm->number & 1) != 0)
+		return;
+	part_vms[vm->number] = NULL;
+	departures++;
+}
+
+int part_act(const struct vm *vm, u32 action, u32 number, u32 cpu)
+{
+	assert_int_equal(action, GANDALF_ACTION_MOVE);
+	assert_ptr_equal(vm, &seats[number]);
+	assert_int_equal(cpu, HERE);
+	asked |= 1u << number;
+	return answer;
+}
+
+/* Has the vCPU of another priority run from now on. */
+static void runs(struct vcpu *vcpu)
+{
+	whole_switches(core.current, vcpu);
+	core.current = vcpu;
+}
+
+/* Lets so much time pass, with the deadline if it comes then. */
+static void pass(u32 ticks)
+{
+	processor.tsc += ticks;
+	if (the_deadline->time <= processor.tsc)
+		the_deadline->time = the_deadline->expire(the_deadline);
+}
+
+static void set_policy(u32 policy)
+{
+	assert_int_equal(policy_act(&seats[1], policy), policy);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
+	system_table = (struct gandalf_table){ .cpus = CPUS, .guest_count = 3 };
+	system_table.guests[0] = (struct gandalf_guest){ .kind = GANDALF_KIND_RTOS, .cpu = HERE };
+	system_table.guests[2] = (struct gandalf_guest){ .kind = GANDALF_KIND_RTOS, .cpu = 2 };
+	*guest = (struct gandalf_guest){
+		.kind = GANDALF_KIND_LINUX_SMP, .vcpu_count = 4, .vcpu_cpus = { 0, HERE, 2, 3 },
+		.flags = GANDALF_GUEST_MIGRATES | GANDALF_GUEST_ON_DEMAND,
+	};
+	memset(part_vms, 0, sizeof(part_vms));
+	memset(seat_vms, 0, sizeof(seat_vms));
+	for (u32 i = 0; i < 4; i++) {
+		outbox_of(i)->alive = 1;
+		seats[i] = (struct vm){ .guest = guest, .index = PLACE, .seat = &seat };
+		seats[i].number = i;
+		seat_vms[i] = &seats[i];
+	}
+	part_vms[1] = &seats[1];
+	asked = departures = busy = 0;
+	answer = 0;
+	core = (struct core){ .index = HERE, .current = &linux_vcpu };
+	processor.tsc = 1u << 30;
+	preemption_watch();
+	return 0;
+}
+
+/* The state of the file under test lasts: nobody is away for the next test. */
+static int end(void **state)
+{
+	(void)state;
+	answer = 0;
+	runs(&linux_vcpu);
+	pass(PATIENCE);
+	assert_true(core.unusual);
+	return 0;
+}
+
+static void it_leaves_when_the_rtos_goes_on(void **state)
+{
+	(void)state;
+	runs(&rtos_vcpu);
+	pass(PATIENCE - 1);
+	assert_int_equal(departures, 0);
+	pass(1);
+	assert_int_equal(departures, 1);
+	/* CPU 2 is the next, and has an RTOS. */
+	assert_int_equal(gone_to, 3);
+	pass(10 * MILLISECOND);
+	assert_int_equal(departures, 1);
+	assert_int_equal(asked, 0);
+}
+
+static void a_short_job_moves_nobody(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < 10; i++) {
+		runs(&rtos_vcpu);
+		pass(PATIENCE / 2);
+		runs(&linux_vcpu);
+		pass(PATIENCE / 4);
+	}
+	assert_int_equal(departures, 0);
+	pass(MILLISECOND);
+	assert_false(deadline_is_set(the_deadline));
+}
+
+static void it_comes_back_when_the_rtos_is_done(void **state)
+{
+	(void)state;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	runs(&linux_vcpu);
+	pass(PATIENCE / 2);
+	assert_int_equal(asked, 0);
+	/* It begins again too soon for that. */
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(asked, 0);
+	runs(&linux_vcpu);
+	answer = GANDALF_ERROR_BUSY;
+	pass(PATIENCE);
+	assert_int_equal(asked, 2);
+	/* It is asked until it is here. */
+	asked = 0;
+	answer = 0;
+	pass(PATIENCE);
+	assert_int_equal(asked, 2);
+	asked = 0;
+	pass(MILLISECOND);
+	assert_int_equal(asked, 0);
+	assert_false(deadline_is_set(the_deadline));
+}
+
+/* It is asked again behind the next of the RTOS's jobs. */
+static void one_that_does_not_run_is_left_alone(void **state)
+{
+	(void)state;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	runs(&linux_vcpu);
+	answer = GANDALF_ERROR_STATE;
+	pass(PATIENCE);
+	assert_int_equal(asked, 2);
+	assert_false(deadline_is_set(the_deadline));
+	asked = 0;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	runs(&linux_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(asked, 2);
+}
+
+static void several_leave_one_by_one(void **state)
+{
+	(void)state;
+	part_vms[2] = &seats[2];
+	part_vms[3] = &seats[3];
+	busy = 1u << 2;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(departures, 1);
+	pass(PATIENCE);
+	assert_int_equal(departures, 2);
+	assert_int_equal(gone_to, 0);
+	assert_ptr_equal(part_vms[2], &seats[2]);
+	/* The first vCPU is no part, and stays. */
+	part_vms[0] = &seats[0];
+	seats[0].seat = NULL;
+	pass(MILLISECOND);
+	assert_ptr_equal(part_vms[0], &seats[0]);
+	runs(&linux_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(asked, 1u << 1 | 1u << 3);
+}
+
+static void it_goes_where_a_core_runs(void **state)
+{
+	(void)state;
+	outbox_of(3)->alive = 0;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(gone_to, 0);
+	runs(&linux_vcpu);
+	pass(PATIENCE);
+	/* That with an RTOS is better than none. */
+	part_vms[1] = &seats[1];
+	outbox_of(0)->alive = 0;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(gone_to, 2);
+	runs(&linux_vcpu);
+	pass(PATIENCE);
+	part_vms[1] = &seats[1];
+	outbox_of(2)->alive = 0;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(departures, 2);
+	assert_ptr_equal(part_vms[1], &seats[1]);
+}
+
+static void the_latest_policy_counts(void **state)
+{
+	(void)state;
+	assert_int_equal(policy_act(&seats[1], GANDALF_PREEMPTION_ASK),
+			 GANDALF_PREEMPTION_ON_DEMAND);
+	core.index = 3;
+	set_policy(GANDALF_PREEMPTION_NONE);
+	core.index = HERE;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(departures, 0);
+	runs(&linux_vcpu);
+	core.index = 0;
+	set_policy(GANDALF_PREEMPTION_ON_DEMAND);
+	core.index = HERE;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(departures, 1);
+	core.index = 3;
+	set_policy(GANDALF_PREEMPTION_NONE);
+	assert_int_equal(policy_act(&seats[1], GANDALF_PREEMPTION_ASK),
+			 GANDALF_PREEMPTION_NONE);
+	core.index = HERE;
+	/* One that is away comes back all the same. */
+	runs(&linux_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(asked, 2);
+}
+
+static void what_is_no_policy_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(policy_act(&seats[1], GANDALF_PREEMPTION_POLICIES),
+			 GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(policy_act(&seats[1], 0xffffffff), GANDALF_ERROR_ARGUMENT);
+	guest->flags = 0;
+	assert_int_equal(policy_act(&seats[1], GANDALF_PREEMPTION_NONE),
+			 GANDALF_ERROR_ARGUMENT);
+	for (u32 cpu = 0; cpu < CPUS; cpu++)
+		assert_int_equal(part_page_of(cpu)->policy[PLACE], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
+		TEST(it_leaves_when_the_rtos_goes_on),
+		TEST(a_short_job_moves_nobody),
+		TEST(it_comes_back_when_the_rtos_is_done),
+		TEST(one_that_does_not_run_is_left_alone),
+		TEST(several_leave_one_by_one),
+		TEST(it_goes_where_a_core_runs),
+		TEST(the_latest_policy_counts),
+		TEST(what_is_no_policy_is_refused),
+	};
+
+	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return 1;
+	return RUN_TESTS(tests);
+}

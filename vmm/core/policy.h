@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is done when an RTOS takes a CPU from a vCPU of a guest that moves. The description says it
+ * at first, and guests that manage others change it while the system runs.
+ */
+#pragma once
+
+#include "core/vm.h"
+
+/* Returns which policy the VM's guest has, GANDALF_PREEMPTION_... */
+u32 policy_of(const struct vm *vm);
+/* Does GANDALF_ACTION_POLICY: sets the policy if there is such a one, and returns what it is then.
+ * Interrupts are masked. */
+int policy_act(const struct vm *vm, u32 policy);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Measures for how long RTOSes and Linux have this core (tenure.h). */
+#include "core/tenure.h"
+
+#include "arch.h"
+#include "core/core.h"
+#include "core/time.h"
+#include "lib/owner.h"
+#include "masked_state.h"
+
+/* A millisecond divided by this is long. */
+#define TENURE_RATE 20u
+
+OF_CORE static struct deadline tenure;
+OF_CORE static u64 since;     /* when an RTOS has last got the core, or Linux */
+OF_CORE static bool of_linux; /* Linux's time counts, too */
+OF_CORE static bool (*told)(bool rtos);
+
+/* The deadline stays where it is when another tenure begins, and is moved once here. */
+static u64 tenure_expire(UNUSED struct deadline *deadline)
+{
+	bool rtos = core.current->priority != 0;
+	u64 now = rdtsc(), end = since + time_tsc_khz / TENURE_RATE;
+
+	if (!rtos && !of_linux)
+		return TIME_NEVER;
+	if (now < end)
+		return end;
+	return told(rtos) ? now + time_tsc_khz / TENURE_RATE : TIME_NEVER;
+}
+
+void tenure_begins(void)
+{
+	EXPECTS_MASKED();
+	since = rdtsc();
+	if (!deadline_is_set(&tenure))
+		deadline_set(&tenure, since + time_tsc_khz / TENURE_RATE);
+}
+
+void tenure_ends(void)
+{
+	if (of_linux)
+		tenure_begins();
+}
+
+void tenure_of_linux(bool counts)
+{
+	of_linux = counts;
+}
+
+void tenure_init(bool (*lasts)(bool rtos))
+{
+	deadline_init(&tenure, tenure_expire, 0);
+	told = lasts;
+	core.unusual = true;
+}

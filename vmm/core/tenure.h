@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Since when an RTOS has had this core, or Linux and the idle vCPU have. The switch between them
+ * notes it (whole.h). Who watches is told once that has lasted for 50 microseconds, so that an RTOS
+ * that is done sooner causes nothing. At the switch to an RTOS it costs one deadline.
+ */
+#pragma once
+
+#include "lib/types.h"
+
+/* Has `lasts` be called with interrupts masked when an RTOS has had the core for that time, with
+ * true, and with false if Linux has had it and tenure_of_linux() says so. If it returns true it is
+ * called again after as long. */
+void tenure_init(bool (*lasts)(bool rtos));
+/* Says whether the time that Linux has the core counts, too. */
+void tenure_of_linux(bool counts);
+/* Note that an RTOS has got the core, and that Linux or the idle vCPU has. Interrupts are
+ * masked. */
+void tenure_begins(void);
+void tenure_ends(void);
