@@ -6,7 +6,8 @@
  *
  * Nor does API 1 tell of interrupts. Without that an interrupt that is taken at once where a
  * masked stretch ends would look as if the stretch went on. So the class of the CPU is given a copy
- * of its operations in which the two that deliver are ours.
+ * of its operations in which the two that deliver are ours. All CPUs are of that class; of those
+ * that are not looked at nothing is told.
  */
 #include "cpu.h"
 
@@ -64,16 +65,29 @@ const void *cpu_field(const char *name, size_t size)
 }
 
 /* Of the several words of the local APIC that point to the CPU, the one before its registers. */
-static const struct apic *find_apic(void)
+static const struct apic *find_apic(const struct qemu_cpu *qemu)
 {
 	void *const *words = cpu_get_current_apic();
 
 	for (int i = 0; words && i < APIC_WORDS; i++) {
 		const struct apic *apic = (const struct apic *)&words[i];
 
-		if (apic->cpu == cpu.qemu && (apic->base & ~APIC_BASE_FLAGS) == APIC_BASE)
+		if (apic->cpu == qemu && (apic->base & ~APIC_BASE_FLAGS) == APIC_BASE)
 			return apic;
 	}
+	return NULL;
+}
+
+const uint32_t *cpu_current_hflags(void)
+{
+	struct qemu_cpu *qemu;
+
+	if (!qemu_get_cpu(1))
+		return cpu.hflags;
+	for (int index = 0; (qemu = qemu_get_cpu(index)) != NULL; index++)
+		if (find_apic(qemu))
+			return (const uint32_t *)((const char *)cpu.hflags +
+						  ((const char *)qemu - (const char *)cpu.qemu));
 	return NULL;
 }
 
@@ -82,7 +96,7 @@ int64_t cpu_timer_expiry(void)
 	static const struct apic *apic;
 
 	if (!apic)
-		apic = find_apic();
+		apic = find_apic(cpu.qemu);
 	if (!apic || apic->count == 0)
 		return 0;
 	/* That it is what it should be shows that the structure is. */
@@ -95,6 +109,10 @@ static void deliver_exception(struct qemu_cpu *qemu)
 {
 	uint32_t ring = cpu_ring();
 
+	if (qemu != cpu.qemu) {
+		x86_cpu_do_interrupt(qemu);
+		return;
+	}
 	tell(DELIVERY_NONE, ring);
 	x86_cpu_do_interrupt(qemu);
 	tell(DELIVERY_EXCEPTION, ring);
@@ -107,6 +125,8 @@ static bool deliver_interrupt(struct qemu_cpu *qemu, int request)
 	uint32_t ring = cpu_ring();
 	bool done;
 
+	if (qemu != cpu.qemu)
+		return x86_cpu_exec_interrupt(qemu, request);
 	tell(DELIVERY_NONE, ring);
 	done = x86_cpu_exec_interrupt(qemu, request);
 	if (done && (cpu_word(cpu.esp) != esp || cpu_word(cpu.eip) != eip))

@@ -59,6 +59,10 @@ static inline bool cpu_code64(void)
 	return *cpu.hflags & HFLAGS_CODE64;
 }
 
+/* QEMU's flags of the CPU whose thread, or whose turn, this is: not always the one in cpu. Null if
+ * that cannot be told, since it has no local APIC. */
+const uint32_t *cpu_current_hflags(void);
+
 /* The linear address of the next instruction; as good as EIP is. */
 static inline uint64_t cpu_linear(void)
 {

@@ -39,6 +39,9 @@
  *			hex
  *	set=ADDRESS	set the 32-bit word at this physical address to 1 where the measurement
  *			begins: a guest's own, which has it record something; up to eight times
+ *	vcpu=N		of several CPUs measure this one, from 0 on; what the others execute counts
+ *			nowhere. They must take turns in one thread (-accel tcg,thread=single). Not
+ *			with cache=, time= and record=
  */
 #include "options.h"
 
@@ -78,6 +81,12 @@ static void parse_interval(uint64_t linear, bool to, bool expired)
 	options.intervals++;
 }
 
+static void parse_vcpu(const char *value)
+{
+	options.vcpu = (unsigned)argument_number(value);
+	options.has_vcpu = true;
+}
+
 static void parse_of_intervals(const char *argument, char *value)
 {
 	if (strcmp(argument, "from") == 0 || strcmp(argument, "to") == 0)
@@ -96,6 +105,8 @@ static void parse_of_intervals(const char *argument, char *value)
 		options.period = argument_number(value);
 	else if (strcmp(argument, "deviation") == 0)
 		options.deviation = argument_number(value);
+	else if (strcmp(argument, "vcpu") == 0)
+		parse_vcpu(value);
 	else if (strcmp(argument, "ring") == 0)
 		parse_range(value, &options.ring, &options.ring_size);
 	else
@@ -150,4 +161,6 @@ void options_read(int count, char **arguments)
 		fail("series=1 needs out= and begin=, and takes no control=");
 	if (options.between && (!options.series || !options.last))
 		fail("between=1 needs series=1 and last=");
+	if (options.has_vcpu && (options.cache || options.time || options.record))
+		fail("vcpu= takes no cache=, time= or record=");
 }

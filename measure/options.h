@@ -26,6 +26,8 @@ struct options {
 	bool time; /* intervals are virtual time */
 	bool samples; /* write those of the intervals */
 	unsigned intervals, sets;
+	unsigned vcpu; /* the CPU that is measured, of several */
+	bool has_vcpu;
 };
 
 extern struct options options;

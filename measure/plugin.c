@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A QEMU plug-in that measures a machine with one IA-32 or x86-64 CPU from outside; `gandalf
- * measure` drives it. Loads with Debian 12's QEMU 7.2, icount or not. options.c has its options.
+ * A QEMU plug-in that measures an IA-32 or x86-64 CPU from outside, the machine's one or, with
+ * vcpu=, one of several; `gandalf measure` drives it. Loads with Debian 12's QEMU 7.2, icount or
+ * not. options.c has its options.
  *
  * How exact it is: measurement.c says what is looked at and why that is enough, measurement.h what
  * counts as an instruction, tests/measure proves it. A store into the block that executes it
@@ -20,6 +21,7 @@
 #include "options.h"
 #include "qemu.h"
 #include "report.h"
+#include "turn.h"
 
 QEMU_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API;
 QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int count,
@@ -118,6 +120,7 @@ static void end(uint64_t linear)
 
 static void on_delivery(enum delivery what, uint32_t from_ring)
 {
+	turn_take(options.vcpu);
 	if (options.cache && what == DELIVERY_HARDWARE)
 		cache_settle();
 	if (options.cache && what == DELIVERY_EXCEPTION)
@@ -133,8 +136,8 @@ static void on_block(unsigned vcpu, void *data)
 {
 	uint64_t linear;
 
-	(void)vcpu;
-	if (measurement.progress == PROGRESS_IDLE || measurement.progress == PROGRESS_ENDED)
+	if (!turn_take(vcpu) || measurement.progress == PROGRESS_IDLE ||
+	    measurement.progress == PROGRESS_ENDED)
 		return;
 	linear = cpu_linear();
 	block_begin = linear;
@@ -147,8 +150,8 @@ static void on_block(unsigned vcpu, void *data)
 /* Behind a CLI, which does not end a block. data: bytes from the beginning of the block. */
 static void on_unblocked(unsigned vcpu, void *data)
 {
-	(void)vcpu;
-	measurement_sample(block_begin + (uint32_t)(uintptr_t)data);
+	if (vcpu == options.vcpu)
+		measurement_sample(block_begin + (uint32_t)(uintptr_t)data);
 }
 
 static void on_fetch(unsigned vcpu, void *data)
@@ -185,7 +188,8 @@ static void on_point(unsigned vcpu, void *data)
 	uint64_t linear = block_begin + (uint32_t)packed;
 	struct interval *interval = &intervals[packed >> 48 & 0xff];
 
-	(void)vcpu;
+	if (vcpu != options.vcpu)
+		return;
 	switch ((enum point)(packed >> 56)) {
 	case POINT_BEGIN:
 		if ((measurement.progress == PROGRESS_ARMED || options.series) &&
@@ -248,12 +252,16 @@ static enum event instrument_event(struct qemu_plugin_insn *instruction)
 {
 	/* A block is translated for the ring and the mode that it is to run in, and runs in no
 	 * other. */
+	const uint32_t *hflags = cpu_current_hflags();
+
+	if (!hflags)
+		fail("it cannot be told which CPU it is that has its turn");
 	enum event event = decode(qemu_plugin_insn_data(instruction),
-				  qemu_plugin_insn_size(instruction), cpu_code64());
+				  qemu_plugin_insn_size(instruction), *hflags & HFLAGS_CODE64);
 
 	if (event != EVENT_NONE)
-		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_INLINE_ADD,
-							   &events[cpu_ring()][event], 1);
+		qemu_plugin_register_vcpu_insn_exec_inline(
+			instruction, QEMU_INLINE_ADD, &events[*hflags & HFLAGS_RING][event], 1);
 	return event;
 }
 
@@ -322,6 +330,8 @@ static void on_translation(qemu_plugin_id id, struct qemu_plugin_tb *block)
 static void on_vcpu(qemu_plugin_id id, unsigned vcpu)
 {
 	(void)id;
+	if (vcpu != options.vcpu)
+		return;
 	check(cpu_find((int)vcpu, word, on_delivery));
 	check(cpu_verify());
 	if (options.cache)
@@ -337,6 +347,7 @@ static const char *on_command(const char *line)
 {
 	const char *wrong = cpu_verify();
 
+	turn_take_back();
 	if (wrong)
 		return wrong;
 	if (strcmp(line, "begin") == 0) {
@@ -362,6 +373,7 @@ static void on_exit_of_qemu(qemu_plugin_id id, void *unused)
 	(void)unused;
 	if (measurement.progress == PROGRESS_ENDED || options.series)
 		return;
+	turn_take_back();
 	if (measurement.progress == PROGRESS_ON)
 		measurement_end(cpu_linear());
 	check(report_write(options.output));
@@ -371,9 +383,13 @@ int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int cou
 			char **arguments)
 {
 	word = strcmp(info->target, "x86_64") == 0 ? 8 : strcmp(info->target, "i386") == 0 ? 4 : 0;
-	if (!info->is_system || !word || info->vcpus != 1)
-		fail("this is for qemu-system-i386 and qemu-system-x86_64 with one CPU");
+	if (!info->is_system || !word)
+		fail("this is for qemu-system-i386 and qemu-system-x86_64");
 	options_read(count, arguments);
+	if (info->vcpus != 1 && !options.has_vcpu)
+		fail("of several CPUs vcpu= is to say which is measured");
+	if ((int)options.vcpu >= info->vcpus)
+		fail("there is no such CPU as vcpu= says");
 	check(rings_make());
 	if (options.control)
 		check(control_open(options.control, on_command));

@@ -10,6 +10,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -299,6 +300,15 @@ def test_command_line_of_qemu() -> None:
     assert "-gdb unix:g -S" in command
     fixed = " ".join(qemu_command(Options(64, Path("k"), deterministic=True), Path("uart"), 4))
     assert "-icount shift=0,sleep=off -rtc base=2024-01-01T00:00:00,clock=vm -seed 1" in fixed
+
+
+def test_several_cpus_of_qemu_run_in_threads_or_in_turn() -> None:
+    several = Options(64, Path("k"), deterministic=True, cpus=2)
+    threads = " ".join(qemu_command(several, Path("uart"), 4))
+    assert "-accel tcg,thread=multi -smp 2,sockets=2" in threads
+    assert "-icount" not in threads
+    turns = " ".join(qemu_command(replace(several, in_turn=True), Path("uart"), 4))
+    assert "-icount shift=0,sleep=off -accel tcg,thread=single -smp 2,sockets=2" in turns
 
 
 def test_a_missing_emulator_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Linux does for `gandalf bench --cores`, and what it and RTOSes print of it.
 
-Time is Bochs': its time stamp counter, which all CPUs share, counts the instructions of the CPU
-that has most of them, and counts on while CPUs halt. Single stamps are off by up to a turn of 16
-instructions, so figures are means of many.
+Time is Bochs': its time stamp counter, which all CPUs share, counts the mean of what they execute
+in their turns, a block of code each, and counts on while CPUs halt. So a stamp depends on the other
+CPUs' code a little: the same hypercall has taken 181 ticks and 193, as another CPU waited in one
+loop or another. Single stamps are off by up to a turn, so figures are means of many.
 """
 
 import re

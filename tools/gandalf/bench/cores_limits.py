@@ -25,7 +25,7 @@ LOAD, CALL = 1.20, 1.50
 LATENCY_MEAN, LATENCY_MAXIMUM = 600, 2500
 # In a round trip within a CPU.
 CHANNEL = 1.30
-MESSAGE_TICKS = 400
+MESSAGE_INSTRUCTIONS = 400
 MEMORY = 128 << 10
 
 
@@ -67,7 +67,8 @@ def _of_others(row: Result) -> Iterator[Limit]:
     elif (row.system, row.operation) == (ACROSS, ROUND_TRIP) and row.ratio is not None:
         yield _limit(row, "in one within a CPU", row.ratio, CHANNEL, None)
     elif row.operation == MESSAGE:
-        yield _limit(row, "both sides", row.mean, MESSAGE_TICKS, None)
+        both = row.events.get("sends_instructions", 0) + row.events.get("takes_instructions", 0)
+        yield _limit(row, "instructions, both sides", both, MESSAGE_INSTRUCTIONS, None)
 
 
 def _of_memory(results: Results) -> Iterator[Limit]:

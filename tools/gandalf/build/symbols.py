@@ -14,6 +14,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from gandalf.base.paths import ROOT, UserError, shown
 from gandalf.build.build import Built
+from gandalf.description.cpus import cpus_of
 from gandalf.description.description import RtosGuest
 
 _PAGE = 0x1000
@@ -23,7 +24,7 @@ _EXECUTABLE = 0x4
 # Functions of C and labels of assembly.
 _CODE = ("STT_FUNC", "STT_NOTYPE")
 _VECTORS = 256
-CLOCK, HYPERCALL = 0x31, 0x1E
+CLOCK, HYPERCALL, MESSAGE = 0x31, 0x1E, 0x30
 _VECTOR_NAMES = {
     0x00: "#DE", 0x01: "#DB", 0x03: "#BP", 0x06: "#UD", 0x07: "#NM", 0x08: "#DF", 0x0A: "#TS",
     0x0B: "#NP", 0x0C: "#SS", 0x0D: "#GP", 0x0E: "#PF", 0x10: "#MF", 0x1E: "hypercall",
@@ -98,6 +99,10 @@ class Entries:
     error: int  # where a vector enters for which the CPU pushes an error code
     any_hypercall: int | None = None  # the number of one more stub, of the hypercall's vector
 
+    def address(self, vector: int) -> int:
+        """Return where a vector enters for which the CPU pushes no error code."""
+        return self.first + vector * self.size
+
     def vector(self, address: int) -> int | None:
         """Return the vector whose stub is entered at an address."""
         number, rest = divmod(address - self.first, self.size)
@@ -107,12 +112,16 @@ class Entries:
 
 
 class Symbols:
-    """The names of everything in a system that has been built."""
+    """The names of everything in a system that has been built.
 
-    def __init__(self, built: Built) -> None:
+    cpu: only what there is on that CPU, since each instance of the VMM has an address space of its
+    own; None: on a machine with one.
+    """
+
+    def __init__(self, built: Built, cpu: int | None = None) -> None:
         self.built = built
         self.vmm = Image(built.vmm, "vmm")
-        self.images = [self.vmm, *_guest_images(built)]
+        self.images = [self.vmm, *_guest_images(built, cpu)]
         sizes = definitions(ROOT / "vmm" / "arch" / "ia32" / "entry.h", "ENTRY_")
         self.entries = Entries(
             self.vmm.addresses["entry_stubs"], sizes["ENTRY_STUB_SIZE"],
@@ -164,12 +173,14 @@ def definitions(header: Path, prefix: str) -> dict[str, int]:
     return {name: int(number, 0) for name, number in found}
 
 
-def _guest_images(built: Built) -> list[Image]:
+def _guest_images(built: Built, cpu: int | None) -> list[Image]:
     """Read guests' images that are ELF files. RTOSes are mapped in order, as memory_map_rtos()."""
     system = built.checked.system
     linear = definitions(_LAYOUT, "LAYOUT_")["LAYOUT_RTOS"] + _PAGE
     images = []
     for _, guest in system.guests:
+        if cpu is not None and cpu not in cpus_of(guest):
+            continue
         is_rtos = isinstance(guest, RtosGuest)
         path = system.resolve(guest.image if isinstance(guest, RtosGuest) else guest.kernel)
         with contextlib.suppress(ELFError):  # a bzImage has no symbols

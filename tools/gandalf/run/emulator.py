@@ -81,7 +81,9 @@ class Options:
     reader can hold the machine up. shift: an instruction takes 2 to the power of it nanoseconds of
     virtual time. pace: QEMU's plug-in that holds virtual time back where it is ahead of the host's
     clock; without it, unless deterministic, QEMU sets it to the host's clock whenever the CPU
-    sleeps. cpus: with more than one QEMU runs each in a thread of the host, and time is the host's.
+    sleeps. cpus: with more than one QEMU runs each in a thread of the host, and time is the host's;
+    in_turn: in one thread, each until it executes PAUSE or halts, or for a tenth of a second: then
+    the machine is deterministic, and time is the sum of what all execute.
     """
 
     memory: int
@@ -98,6 +100,7 @@ class Options:
     output: Path | None = None
     shift: int = 0
     cpus: int = 1
+    in_turn: bool = False
     pace: Path | None = None
 
 
@@ -277,7 +280,9 @@ def qemu_command(options: Options, serial: Path, monitor: int) -> list[str]:
     if options.pace:
         clock += ["-plugin", f"file={options.pace}"]
     if options.cpus > 1:
-        clock = ["-accel", "tcg,thread=multi", "-smp", f"{options.cpus},sockets={options.cpus}"]
+        thread = ["-accel", f"tcg,thread={'single' if options.in_turn else 'multi'}"]
+        clock = [*(clock if options.in_turn else ()), *thread]
+        clock += ["-smp", f"{options.cpus},sockets={options.cpus}"]
     if options.deterministic:
         clock += ["-rtc", f"base={_START_OF_TIME},clock=vm", "-seed", "1"]
     if options.iso:
