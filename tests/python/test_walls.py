@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gandalf.base.paths import ROOT
+from gandalf.walls.header import wrong_names
 from gandalf.walls.walls import check_walls, find_circles, read_uses, read_walls, wrong_includes
 
 TABLE = """\
@@ -129,3 +130,50 @@ def test_nothing_built_is_not_right(tmp_path: Path) -> None:
 
 def test_the_tree_includes_only_what_its_table_allows() -> None:
     assert wrong_includes(read_walls(ROOT / "vmm" / "walls.toml"), ROOT / "vmm") == []
+
+
+SEEN = """\
+/* It offers count() of low.h, and the size of its place. */
+#pragma once
+#define WIDTH 4
+void run(void);
+"""
+LOW = """\
+#define LIMIT 9 /* of WIDTH */
+#define READ(name) \\
+\tstatic inline int name##_read(void) { return 0; }
+READ(cr0)
+int count(int from);
+int weigh(int what,
+\t  int more);
+"""
+STATE = (
+    "struct state {\n\tint size; /* of it */\n\tint *flags, hidden[2];\n\tvoid (*go)(int what);\n};"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("int f(void) { run(); return count(WIDTH) + at->size; }", []),
+        ("int f(void) { return count(LIMIT); }", ["LIMIT"]),
+        ("int f(void) { return weigh(1, 2); }", ["weigh"]),
+        ("int f(void) { return cr0_read(); }", ["cr0_read"]),
+        ("int f(void) { return at->go(at->flags + it.hidden[0]); }", ["flags", "go", "hidden"]),
+        ('/* weigh(LIMIT) */ int weight; const char *f = "weigh(LIMIT)"; int hidden;', []),
+    ],
+)
+def test_what_the_one_header_does_not_offer_is_named(
+    tmp_path: Path, text: str, names: list[str]
+) -> None:
+    table = TABLE.replace('only = { "lib"', 'sees = { "lib" = "lib/open.h" }\nonly = { "lib"')
+    headers = {"lib/open.h": SEEN, "lib/low.h": LOW, "lib/state.h": STATE, "core/use.h": text}
+    assert check_walls(*tree(tmp_path, headers, table)) == [
+        f"core/use.h: lib/open.h does not offer {name}" for name in names
+    ]
+
+
+def test_core_uses_of_the_architecture_what_its_header_offers() -> None:
+    walls = read_walls(ROOT / "vmm" / "walls.toml")
+    assert walls.sees == {("core", "arch/ia32"): "arch/ia32/arch.h"}
+    assert wrong_names(ROOT / "vmm", "core", "arch/ia32", "arch/ia32/arch.h") == []

@@ -37,7 +37,7 @@ static bool control_is_allowed(const struct vcpu *vcpu)
 	       (vcpu->vm->guest->flags & GANDALF_GUEST_CONTROL) != 0;
 }
 
-/* Returns the guest that EBX names, or NULL if there is none. */
+/* Returns the guest that argument 0 names, or NULL if there is none. */
 static struct vm *control_target(const struct vcpu *vcpu)
 {
 	u32 place = frame_argument(vcpu->frame, 0) >> GANDALF_PLACE_SHIFT;
@@ -96,8 +96,8 @@ static struct object object_report(const struct vm *vm)
 	return (struct object){vm->report, length};
 }
 
-/* Returns the object that EBX names; its address is NULL if there is none. It ends the vCPU's work:
- * interrupts are masked when it returns. */
+/* Returns the object that argument 0 names; its address is NULL if there is none. It ends the
+ * vCPU's work: interrupts are masked when it returns. */
 static struct object object_find(const struct vcpu *vcpu)
 {
 	const struct vm *vm = control_target(vcpu);

@@ -13,8 +13,7 @@
 struct core {
 	struct vcpu *current;     /* the vCPU that has the core, perhaps the idle one */
 	u32 index;                /* of this core; core 0 has booted the machine */
-	u32 cr3;                  /* what CR3 holds */
-	struct vcpu *fpu_owner;   /* whose state is in the FPU; NULL: nobody's */
+	struct core_processor;    /* the architecture's part (arch/ia32/state.h) */
 	struct vcpu *direct;      /* who takes the core's interrupts itself; NULL: nobody */
 	u32 vm_count;             /* the guests of all cores */
 	u32 vcpu_count;           /* the vCPUs of this core's guests, without the idle one */

@@ -34,8 +34,8 @@ void hypercall_init(void);
 /* Gives a vCPU the table for its kind of guest. */
 void hypercall_give(struct vcpu *vcpu);
 
-/* Enters the VMM for a hypercall, whose number is in the frame's EAX. Returns what the guest gets
- * in EAX. Stops a guest whose table lacks the number. */
+/* Enters the VMM for a hypercall, whose number and arguments are in the frame. Returns the guest's
+ * answer. Stops a guest whose table lacks the number. */
 u32 trap_hypercall(struct frame *frame);
 /* Stops a guest for a hypercall whose pointer leads outside its memory. Returns 0. */
 u32 hypercall_bad_address(struct vcpu *vcpu, u32 address);

@@ -14,5 +14,5 @@ void interrupt_assign(u32 irqs, struct vcpu *vcpu);
 void interrupt_leave(void (*to)(unsigned vector));
 /* Takes the controllers over again. */
 void interrupt_take_back(void);
-/* Serves an interrupt by any vector but that of the VMM's clock. Real IF must be 0. */
+/* Serves an interrupt by any vector but that of the VMM's clock. Interrupts must be masked. */
 void interrupt_serve(unsigned vector);

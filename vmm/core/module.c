@@ -44,6 +44,9 @@ OF_MACHINE static u32 module_bytes;
 OF_MACHINE static struct range memory[MEMORY_ENTRIES_MAXIMUM];
 OF_MACHINE static u32 memory_count;
 
+/* Memory ends here at the latest: as a number of 32 bits the end of the 4 GiB would be 0. */
+#define LAST_PAGE PAGE_OF(0xffffffffu)
+
 static u32 vmm_end(void)
 {
 	return (u32)image_end - LAYOUT_IMAGE;
@@ -53,10 +56,10 @@ static void memory_add(const struct multiboot_memory *entry)
 {
 	u64 end = entry->base + entry->length;
 
-	if (entry->type == MEMORY_AVAILABLE && entry->base <= PTE_FRAME &&
+	if (entry->type == MEMORY_AVAILABLE && entry->base <= LAST_PAGE &&
 	    memory_count < MEMORY_ENTRIES_MAXIMUM)
 		memory[memory_count++] = (struct range){
-			(u32)entry->base, end > PTE_FRAME ? PTE_FRAME : (u32)end};
+			(u32)entry->base, end > LAST_PAGE ? LAST_PAGE : (u32)end};
 }
 
 static void memory_read(const struct multiboot_information *information)
@@ -83,7 +86,7 @@ static bool memory_exists(u32 base, u32 size)
 
 static const void *module_map(void)
 {
-	u32 first = module_base & PTE_LARGE_FRAME;
+	u32 first = LARGE_PAGE_OF(module_base);
 
 	if (module_base + module_bytes - first > GANDALF_RTOS_MEMORY_MAXIMUM)
 		panic("the boot module is larger than %u MiB", GANDALF_RTOS_MEMORY_MAXIMUM >> 20);
@@ -123,7 +126,7 @@ static void module_move(const struct gandalf_table *table)
 	u32 best = 0;
 
 	for (u32 i = 0; i < memory_count; i++) {
-		u32 at = ((memory[i].end & PTE_FRAME) - module_bytes) & PTE_FRAME;
+		u32 at = PAGE_OF(PAGE_OF(memory[i].end) - module_bytes);
 
 		if (memory_exists(at, module_bytes) && at > best && !module_in_the_way(table, at))
 			best = at;

@@ -19,7 +19,7 @@ OF_CORE u32 pool_distance, pool_frames, pool_available;
 /* Keeps the first frames for the marks. */
 void pool_init(u32 base, u32 size)
 {
-	u32 marks = (size / POOL_GROUP / 8 + PAGE_SIZE - 1) & PTE_FRAME;
+	u32 marks = PAGE_OF(size / POOL_GROUP / 8 + PAGE_SIZE - 1);
 	u32 offset;
 
 	pool_distance = LAYOUT_POOL - base;

@@ -5,13 +5,6 @@
  */
 #pragma once
 
-/* Offsets that entry.S uses. They are checked below. */
-#define VCPU_ATTENTION 0
-#define VCPU_CR0 8
-#define VCPU_FRAME 24
-
-#ifndef __ASSEMBLER__
-
 #include "abi/gandalf.h"
 #include "arch/ia32/state.h"
 #include "core/counter.h"
@@ -30,17 +23,13 @@ enum vcpu_state {
 struct vcpu;
 struct vm;
 
-/* Performs a hypercall, whose arguments are in vcpu->frame. Returns what the guest gets in EAX. */
+/* Performs a hypercall, whose arguments are in vcpu->frame. Returns the guest's answer. */
 typedef u32 (*hypercall_function)(struct vcpu *vcpu);
 
 /* The operations that differ between the kinds of guests. guests/rtos/rtos.c and guests/x86/linux.c
  * define them. */
 struct vcpu_operations {
-	/* Serve a page fault at vcpu->fault_address, a #GP, and any other exception. The guest's
-	 * registers are in *frame. */
-	void (*page_fault)(struct vcpu *vcpu, struct frame *frame);
-	void (*general_protection)(struct vcpu *vcpu, struct frame *frame);
-	void (*trap)(struct vcpu *vcpu, struct frame *frame);
+	struct vcpu_exceptions; /* the architecture's part (arch/ia32/state.h) */
 	/* Takes a physical interrupt that belongs to this guest. For a guest that takes the core's
 	 * interrupts itself, irq is a vector (direct.c). */
 	void (*interrupt)(struct vcpu *vcpu, unsigned irq);
@@ -54,19 +43,11 @@ struct vcpu_operations {
 	void (*start)(struct vcpu *vcpu);
 	/* Silences the guest's timers and devices. */
 	void (*stop)(struct vcpu *vcpu);
-	/* Frees the guest's shadow page tables. The idle vCPU calls it, since the VMM stack of this
-	 * vCPU is mapped by these tables only. NULL: there are none. */
+	/* Frees what the guest has used of the pool. The idle vCPU calls it, since the VMM stack of
+	 * this vCPU may be mapped by that only. NULL: there is none. */
 	void (*release)(struct vcpu *vcpu);
-	/* Copies up to size bytes of the instruction at EIP. Returns how many could be read. */
+	/* Copies up to size bytes of the next instruction. Returns how many could be read. */
 	u32 (*instruction)(struct vcpu *vcpu, u8 *bytes, u32 size);
-	/* Maps an address of the guest's at which the VMM has faulted, with this error code, while
-	 * it worked for this vCPU. Returns false if the guest's page tables do not allow the
-	 * access. NULL: nothing of the guest is ever absent. */
-	bool (*fill)(struct vcpu *vcpu, u32 address, u32 error);
-	/* Looks at a #GP in the VMM while it worked for a vCPU that takes the core's interrupts
-	 * itself; by a #GP the CPU tells of such an interrupt. Returns false if it was something
-	 * else. NULL: this kind of guest takes no interrupts itself. */
-	bool (*upcall)(struct frame *vmm);
 };
 
 struct vcpu {
@@ -97,10 +78,6 @@ struct vcpu {
 	u32 counters[COUNTERS];
 	struct vcpu_registers; /* registers that are switched only if they are used */
 };
-
-_Static_assert(offsetof(struct vcpu, cr0) == VCPU_CR0, "entry.S");
-_Static_assert(offsetof(struct vcpu, attention) == VCPU_ATTENTION, "entry.S");
-_Static_assert(offsetof(struct vcpu, frame) == VCPU_FRAME, "entry.S");
 
 /* Says that something waits for the guest, or that something has changed that the return to the
  * guest depends on. The VMM looks at it before the guest goes on, and a halted vCPU wakes up. */
@@ -140,16 +117,7 @@ static inline void vcpu_halt(struct vcpu *vcpu)
 	vcpu_notify(vcpu);
 }
 
-/* Returns the EFLAGS that a guest gets for an image of EFLAGS that it has put together. The bits
- * for I/O privilege and interrupts are the vCPU's and not the image's. */
-static inline u32 vcpu_eflags(const struct vcpu *vcpu, u32 image)
-{
-	return (image & EFLAGS_GUEST) | vcpu->eflags;
-}
-
 static inline void vcpu_count(struct vcpu *vcpu, enum counter counter)
 {
 	vcpu->counters[counter]++;
 }
-
-#endif

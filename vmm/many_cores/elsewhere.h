@@ -10,7 +10,7 @@
 #include "core/order.h"
 #include "core/relay.h"
 
-/* Whether an object of READ, with its place in EBX, is read by elsewhere_read(). */
+/* Whether an object of READ, with its place in the name, is read by elsewhere_read(). */
 bool elsewhere_has(u32 name);
 /*
  * Copies up to size bytes of such an object, from offset on; size is at most GANDALF_CONTROL_CHUNK,

@@ -15,6 +15,8 @@ from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from gandalf.walls.header import wrong_names
+
 # The sections of vmm/lib/owner.h, and the stubs, which are the machine's (arch/ia32/entry.S).
 _OWNED = {
     ".bss..core", ".bss..core_pages", ".data..core", ".bss..trace", ".bss..guests",
@@ -34,10 +36,14 @@ class Use:
 
 @dataclass(frozen=True)
 class Walls:
-    """The table: what each folder may use, of which headers, its doors, the circles of files."""
+    """The table: what each folder may use, of which headers, its doors, the circles of files.
+
+    sees: the header that must offer what a folder uses of another.
+    """
 
     uses: dict[str, list[str]]
     only: dict[tuple[str, str], list[str]]
+    sees: dict[tuple[str, str], str]
     doors: dict[tuple[str, str], set[str]]
     circles: list[set[str]]
 
@@ -57,6 +63,11 @@ def read_walls(path: Path) -> Walls:
             (folder["name"], other): headers
             for folder in table["folder"]
             for other, headers in folder.get("only", {}).items()
+        },
+        sees={
+            (folder["name"], other): header
+            for folder in table["folder"]
+            for other, header in folder.get("sees", {}).items()
         },
         doors=doors,
         circles=[set(circle["files"]) for circle in circles],
@@ -227,4 +238,6 @@ def check_walls(vmm: Path, *builds: Path) -> list[str]:
     return [
         *wrong_uses(walls, uses), *wrong_includes(walls, vmm), *wrong_table(walls, uses, vmm),
         *wrong_circles(walls, uses), *owners,
+        *(wrong for (folder, other), header in walls.sees.items()
+          for wrong in wrong_names(vmm, folder, other, header)),
     ]  # fmt: skip

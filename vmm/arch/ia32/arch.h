@@ -5,10 +5,24 @@
  * inline, for speed. In the other direction the architecture calls core where the machine enters
  * the VMM (vmm/walls.toml lists these calls).
  *
- * This header also brings: rdtsc() and rdtsc_since(), the time in ticks; fetch_add() and
- * bit_test(), which an interrupt does not split (cpu.h); physical memory and what is mapped
- * in every address space (memory.h, layout.h); the switch between vCPUs (switch.h); the parts of
- * a report that belong to the architecture (exception.h).
+ * It includes other headers of the architecture, and offers of them what is named here:
+ *
+ *	cpu.h		rdtsc(), rdtsc_since(): the time in ticks; bit_test(), bit_set();
+ *			fetch_add(), which an interrupt does not split; order_stores(), for words
+ *			that other cores read; halt(), until the next interrupt
+ *	memory.h	memory_init(), memory_copy(), memory_copy_in(), memory_copy_out(),
+ *			memory_zero(): physical memory; memory_map_more(), memory_map_page(),
+ *			memory_map_pool(), memory_map_module(), memory_unmap_module(): what every
+ *			address space has
+ *	switch.h	switch_create(), switch_vcpu(), switch_to_boot_stack()
+ *	exception.h	exception_log_place(), exception_log_registers(): parts of a report
+ *	instance.h	instance_keep(), instance_size(), instance_create(), instance_read()
+ *	state.h		the frame of a vCPU, which is handed on
+ *	register.h	PAGE_SIZE, PAGE_SHIFT, PAGE_OF, LARGE_PAGE_OF: pages, by addresses alone
+ *	layout.h	LAYOUT_IMAGE, LAYOUT_PHYSICAL, LAYOUT_POOL, LAYOUT_START, LAYOUT_OUTBOXES:
+ *			linear addresses; VECTOR_PIC, VECTOR_APIC_MESSAGE: vectors of interrupts
+ *
+ * `make check` names a file of core that uses anything else of them.
  */
 #pragma once
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every way into the VMM and out of it. The stubs bring all vectors to one
- * frame (struct frame in core/vcpu.h) and call the vector's handler. C functions take
+ * frame (struct frame in state.h) and call the vector's handler. C functions take
  * their first three arguments in EAX, EDX and ECX (-mregparm=3).
  */
 #include "arch/ia32/entry.h"
 #include "arch/ia32/fixup_assembler.h"
 #include "arch/ia32/layout.h"
 #include "core/masked_assembler.h"
-#include "core/vcpu.h"
 #include "return_check.h"
 
 #define CR0_WP 0x10000

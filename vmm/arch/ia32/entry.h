@@ -23,11 +23,19 @@
 #define ENTRY_STUB_ANY_HYPERCALL 256
 #define ENTRY_STUB_ERROR 2
 
+/* Offsets in struct vcpu that assembler uses. They are checked below. */
+#define VCPU_ATTENTION 0
+#define VCPU_CR0 8
+#define VCPU_FRAME 24
+
 #ifndef __ASSEMBLER__
 
+#include "core/vcpu.h"
 #include "lib/types.h"
 
-struct frame;
+_Static_assert(offsetof(struct vcpu, cr0) == VCPU_CR0, "entry.S");
+_Static_assert(offsetof(struct vcpu, attention) == VCPU_ATTENTION, "entry.S");
+_Static_assert(offsetof(struct vcpu, frame) == VCPU_FRAME, "entry.S");
 
 /* The first instructions of a vector's entry: PUSH 0, PUSH of the vector, JMP. */
 struct stub {
@@ -50,6 +58,13 @@ void entry_return(void);
 
 /* Goes on as a frame says, be it a guest's or the VMM's own. What lies below it is given up. */
 void entry_leave(struct frame *frame) __attribute__((noreturn));
+
+/* Returns the EFLAGS that a guest gets for an image of EFLAGS that it has put together. The bits
+ * for I/O privilege and interrupts are the vCPU's and not the image's. */
+static inline u32 vcpu_eflags(const struct vcpu *vcpu, u32 image)
+{
+	return (image & EFLAGS_GUEST) | vcpu->eflags;
+}
 
 /* Makes the stubs and fills trap_handlers. */
 void trap_init(void);

@@ -9,6 +9,9 @@
 #define PAGE_SHIFT 12
 #define LARGE_PAGE_SIZE 0x400000u
 #define LARGE_PAGE_SHIFT 22
+/* Where the page of an address begins. */
+#define PAGE_OF(address) ((address) & ~(PAGE_SIZE - 1))
+#define LARGE_PAGE_OF(address) ((address) & ~(LARGE_PAGE_SIZE - 1))
 
 /* EFLAGS (SDM vol. 1, figure 3-8). */
 #define EFLAGS_FIXED 0x2u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of a virtual CPU that are IA-32's: the frame of an entry, and the state that is
- * switched. They are in struct vcpu, but only the architecture's functions (arch.h) and the kinds
- * of guests look into them.
+ * What is IA-32's of a virtual CPU, of a core and of a kind of guest: the frame of an entry, the
+ * state that is switched, and what an exception is served by. These are parts of structures of
+ * core's, but only the architecture's functions (arch.h) and the kinds of guests look into them.
  */
 #pragma once
 
@@ -11,6 +11,7 @@
 #include "privilege.h"
 
 struct segment_tables;
+struct vcpu;
 
 /*
  * What an entry into the VMM leaves on the VMM stack, lowest address first. The
@@ -21,6 +22,30 @@ struct frame {
 	u32 gs, fs, es, ds;
 	u32 vector, error; /* the error code is 0 where the CPU gives none */
 	u32 eip, cs, eflags, esp, ss;
+};
+
+/* What a core knows of its own registers (struct core). */
+struct core_processor {
+	u32 cr3;                /* what CR3 holds */
+	struct vcpu *fpu_owner; /* whose state is in the FPU; NULL: nobody's */
+};
+
+/* How a kind of guest serves exceptions (struct vcpu_operations). Only trap.c and origin.c call
+ * these. */
+struct vcpu_exceptions {
+	/* Serve a page fault at vcpu->fault_address, a #GP, and any other exception. The guest's
+	 * registers are in *frame. */
+	void (*page_fault)(struct vcpu *vcpu, struct frame *frame);
+	void (*general_protection)(struct vcpu *vcpu, struct frame *frame);
+	void (*trap)(struct vcpu *vcpu, struct frame *frame);
+	/* Maps an address of the guest's at which the VMM has faulted, with this error code, while
+	 * it worked for this vCPU. Returns false if the guest's page tables do not allow the
+	 * access. NULL: nothing of the guest is ever absent. */
+	bool (*fill)(struct vcpu *vcpu, u32 address, u32 error);
+	/* Looks at a #GP in the VMM while it worked for a vCPU that takes the core's interrupts
+	 * itself; by a #GP the CPU tells of such an interrupt. Returns false if it was something
+	 * else. NULL: this kind of guest takes no interrupts itself. */
+	bool (*upcall)(struct frame *vmm);
 };
 
 /* The state that each switch or each return to a guest needs. */

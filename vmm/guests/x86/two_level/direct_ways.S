@@ -10,7 +10,6 @@
 #include "arch/ia32/entry.h"
 #include "arch/ia32/fixup_assembler.h"
 #include "arch/ia32/layout.h"
-#include "core/vcpu.h"
 #include "direct.h"
 
 #define EFLAGS_VM 0x20000
