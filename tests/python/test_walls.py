@@ -121,6 +121,55 @@ def test_a_variable_without_an_owner_is_named(tmp_path: Path) -> None:
     assert all(sentence.endswith(" has no owner") for sentence in said)
 
 
+BARE = """
+[bare]
+"chosen.h" = "core"
+"""
+ONE = '#include "lib/open.h"\n#include "chosen.h"\nvoid help(void); void enter(void) { help(); }'
+
+
+def test_a_header_that_a_profile_chooses_is_behind_the_walls(tmp_path: Path) -> None:
+    chosen = {"few/chosen.h": "", "many/chosen.h": "", "core/one.c": ONE}
+    vmm, objects = tree(tmp_path, {"core/chosen.h": ""}, TABLE + BARE)
+    assert check_walls(vmm, objects) == ["nobody includes chosen.h any more"]
+    (vmm / "core" / "chosen.h").unlink()
+    for name, text in chosen.items():
+        (vmm / name).parent.mkdir(exist_ok=True)
+        (vmm / name).write_text(text)
+    assert check_walls(vmm, objects) == []
+    (vmm / "many" / "chosen.h").write_text('#include "guest/linux.h"\n#include "more.h"\n')
+    (vmm / "guest" / "near.h").write_text('#include "chosen.h"\n#include "other.h"\n')
+    assert check_walls(vmm, objects) == [
+        "many/chosen.h: core may not include guest/linux.h",
+        "guest/near.h: other.h is in no folder of the table",
+        "many/chosen.h: more.h is in no folder of the table",
+    ]
+
+
+def test_assertions_of_a_debug_build_are_no_circle_but_stay_behind_the_walls(
+    tmp_path: Path,
+) -> None:
+    folder = '[[folder]]\nname = "look"\nuses = ["core"]\ndebug = true\n\n[[door]]\n'
+    door = 'from = "core"\nto = "look"\nwhy = "it is looked at"\nsymbols = ["look"]\n\n[[door]]'
+    table = TABLE.replace("[[door]]", folder + door)
+    vmm, objects = tree(tmp_path / "release", {"core/a.c": "void a(void) {}"}, table)
+    assert check_walls(vmm, objects) == []
+    (tmp_path / "debug").mkdir()
+    changes = {
+        "core/a.c": "void b(void); void start(void); int nobodys; void a(void) { b(); start(); }",
+        "core/b.c": "void a(void); void look(void); void b(void) { a(); look(); }",
+        "look/at.c": "void enter(void); void look(void) { enter(); }",
+    }
+    _, debug = tree(tmp_path / "debug", changes)
+    (vmm / "look").mkdir()
+    for name in changes:
+        (vmm / name).write_text("")
+    assert check_walls(vmm, objects, debug=[debug]) == [
+        "core/a: core may not use start of guest/linux",
+        "core/a: nobodys has no owner",
+    ]
+
+
 def test_nothing_built_is_not_right(tmp_path: Path) -> None:
     vmm, _ = tree(tmp_path, {})
     assert check_walls(vmm, tmp_path / "nowhere") == [

@@ -248,6 +248,13 @@ def _walls() -> str:
     return "\n".join(check_walls(ROOT / "vmm", *folders))
 
 
+def _debug_walls() -> str:
+    """Do the same for the debug builds, of which some variables and calls are all there are."""
+    folders = [BUILD / "check" / folder for folder in _PROFILES]
+    debug = [BUILD / "check" / f"debug-{name}" for name in _PROFILES.values()]
+    return "\n".join(check_walls(ROOT / "vmm", *folders, debug=debug))
+
+
 def _walks() -> str:
     """Compare the walks of the tour with the sources and with the pictures."""
     return "\n".join(check_walks(ROOT / "vmm"))
@@ -318,6 +325,7 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         *_build_steps(),
         ("each masked section has a name and a bound", _masked),
         ("each folder of the VMM uses only what it may", _walls),
+        ("so does each folder of a debug build", _debug_walls),
         ("the walks of the tour are as they are drawn", _walks),
         ("cppcheck", [*cppcheck, *_files(_C_FOLDERS)]),
         ("ruff check", [*ruff, "check", *config, *python]),

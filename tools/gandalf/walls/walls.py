@@ -7,7 +7,7 @@ spelled; types and inline functions are found by the includes.
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,22 +38,31 @@ class Use:
 class Walls:
     """The table: what each folder may use, of which headers, its doors, the circles of files.
 
-    sees: the header that must offer what a folder uses of another.
+    sees: the header that must offer what a folder uses of another. bare: the folder to which a
+    header belongs that is included by its name alone, so that a profile chooses it.
     """
 
     uses: dict[str, list[str]]
     only: dict[tuple[str, str], list[str]]
     sees: dict[tuple[str, str], str]
+    bare: dict[str, str]
     doors: dict[tuple[str, str], set[str]]
     circles: list[set[str]]
 
 
-def read_walls(path: Path) -> Walls:
-    """Read the table. Raises KeyError if a part of an entry is missing."""
+def read_walls(path: Path, debug: bool = True) -> Walls:
+    """Read the table, or what of it holds for builds that are not debug builds.
+
+    Raises KeyError if a part of an entry is missing.
+    """
     table = tomllib.loads(path.read_text())
+    table["folder"] = [one for one in table["folder"] if debug or not one.get("debug", False)]
+    names = {folder["name"] for folder in table["folder"]}
     doors: dict[tuple[str, str], set[str]] = {}
     for door in table.get("door", []):
         assert door["why"], "a door has its reason"
+        if not names >= {door["from"], door["to"]}:
+            continue
         doors.setdefault((door["from"], door["to"]), set()).update(door["symbols"])
     circles = table.get("circle", [])
     assert all(circle["why"] for circle in circles), "a circle has its reason"
@@ -69,6 +78,7 @@ def read_walls(path: Path) -> Walls:
             for folder in table["folder"]
             for other, header in folder.get("sees", {}).items()
         },
+        bare=table.get("bare", {}),
         doors=doors,
         circles=[set(circle["files"]) for circle in circles],
     )
@@ -131,14 +141,22 @@ def wrong_uses(walls: Walls, uses: list[Use]) -> list[str]:
     return wrong
 
 
+def _sources(walls: Walls, vmm: Path) -> Iterator[tuple[Path, str]]:
+    """Yield each source with its folder in the table, also headers that a profile chooses."""
+    for folder in walls.uses:
+        yield from ((path, folder) for path in sorted((vmm / folder).glob("*.[chS]")))
+    for header, folder in walls.bare.items():
+        paths = sorted(vmm.glob(f"*/{header}"))
+        yield from ((path, folder) for path in paths if path.parent.name not in walls.uses)
+
+
 def _includes(walls: Walls, vmm: Path) -> Iterator[tuple[Path, str, str, str]]:
     """Yield what files include of other folders: the file, its folder, that folder, the header."""
-    for folder in walls.uses:
-        for path in sorted((vmm / folder).glob("*.[chS]")):
-            for header in _INCLUDE.findall(path.read_text()):
-                there = "arch/ia32" if header == "arch.h" else _folder(header)
-                if there not in ("", folder) and there in walls.uses:
-                    yield path, folder, there, header
+    for path, folder in _sources(walls, vmm):
+        for header in _INCLUDE.findall(path.read_text()):
+            there = walls.bare.get(header, _folder(header))
+            if there != folder and there in walls.uses:
+                yield path, folder, there, header
 
 
 def wrong_includes(walls: Walls, vmm: Path) -> list[str]:
@@ -149,6 +167,24 @@ def wrong_includes(walls: Walls, vmm: Path) -> list[str]:
         if header not in walls.only.get((folder, there), [header])
         or not (there in walls.uses[folder] or (folder, there) in walls.doors)
     ]
+
+
+def wrong_bare(walls: Walls, vmm: Path) -> list[str]:
+    """Return each header that is included by its name alone, and of which nobody says whose it is.
+
+    And each of which somebody says that, but which nobody includes.
+    """
+    included = {
+        header: path
+        for path, _ in _sources(walls, vmm)
+        for header in _INCLUDE.findall(path.read_text())
+        if "/" not in header
+    }
+    return [
+        *(f"{path.relative_to(vmm)}: {header} is in no folder of the table"
+          for header, path in included.items() if header not in walls.bare),
+        *(f"nobody includes {header} any more" for header in walls.bare if header not in included),
+    ]  # fmt: skip
 
 
 def wrong_table(walls: Walls, uses: list[Use], vmm: Path) -> list[str]:
@@ -225,19 +261,26 @@ def wrong_owners(objects: Path, vmm: Path) -> list[str]:
     return wrong
 
 
-def check_walls(vmm: Path, *builds: Path) -> list[str]:
+def _uses_of(builds: Iterable[Path], vmm: Path) -> list[Use]:
+    return list(dict.fromkeys(use for objects in builds for use in read_uses(objects, vmm)))
+
+
+def check_walls(vmm: Path, *builds: Path, debug: Sequence[Path] = ()) -> list[str]:
     """Return all that contradicts the table of walls, a sentence each.
 
-    builds: folders with object files, which together have all sources.
+    builds: folders with object files, which together have all sources. debug: the same of debug
+    builds. What these assert makes circles of nearly all files, which are no circles of the design.
     """
-    walls = read_walls(vmm / "walls.toml")
-    uses = list(dict.fromkeys(use for objects in builds for use in read_uses(objects, vmm)))
-    if not uses:
+    walls = read_walls(vmm / "walls.toml", debug=len(debug) > 0)
+    released = _uses_of(builds, vmm)
+    if not released:
         return [f"there are no object files below {objects}" for objects in builds]
-    owners = dict.fromkeys(wrong for objects in builds for wrong in wrong_owners(objects, vmm))
+    uses = list(dict.fromkeys([*released, *_uses_of(debug, vmm)]))
+    everywhere = (*builds, *debug)
+    owners = dict.fromkeys(wrong for objects in everywhere for wrong in wrong_owners(objects, vmm))
     return [
-        *wrong_uses(walls, uses), *wrong_includes(walls, vmm), *wrong_table(walls, uses, vmm),
-        *wrong_circles(walls, uses), *owners,
+        *wrong_uses(walls, uses), *wrong_includes(walls, vmm), *wrong_bare(walls, vmm),
+        *wrong_table(walls, uses, vmm), *wrong_circles(walls, released), *owners,
         *(wrong for (folder, other), header in walls.sees.items()
           for wrong in wrong_names(vmm, folder, other, header)),
     ]  # fmt: skip
