@@ -22,6 +22,6 @@
  * last, so that a core need not have memory for those of others (arch/ia32/instance.c). */
 #define OF_CONSOLES __attribute__((section(".bss..consoles")))
 /* The variable belongs to the machine, and nobody writes to it once the first guest runs. A debug
- * build panics if it has changed (debug/machine_check.c). A read-only page would not help: the VMM
- * works with CR0.WP 0 and so may write to it, and guests cannot write to it anyway. */
+ * build panics if it has changed (debug/machine_check.c). It is mapped read-only, as the whole
+ * image is, and that stops guests. It cannot stop the VMM, which works with CR0.WP 0. */
 #define OF_MACHINE __attribute__((section(".bss..machine")))
