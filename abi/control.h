@@ -57,11 +57,18 @@
  * not run, or that CPU does not. */
 #define GANDALF_ACTION_MOVE 6
 #define GANDALF_ACTION_WHERE 7
+/* Of the same: ECX holds the number of a vCPU, EDX GANDALF_TICKS_... Returns what its moves have
+ * taken of that, together, modulo 2^31: what ran in between, too, if anything did. */
+#define GANDALF_ACTION_TICKS 8
+#define GANDALF_TICKS_LEAVE 0  /* its departures, on the CPUs that it has left */
+#define GANDALF_TICKS_ARRIVE 1 /* its arrivals, on those that it has come to */
+#define GANDALF_TICKS_SETTLE 2 /* its shadow page tables, when it first went on there */
+#define GANDALF_TICKS_KINDS 3
 /* Of a guest whose vCPUs move, also the caller's own. ECX holds what is to be done from now on when
  * an RTOS takes a CPU from one of them, GANDALF_PREEMPTION_..., or GANDALF_PREEMPTION_ASK. Returns
  * what it is then. GANDALF_ERROR_ARGUMENT: there is no such policy, or the guest's vCPUs do not
  * move. */
-#define GANDALF_ACTION_POLICY 8
+#define GANDALF_ACTION_POLICY 9
 
 /* Policies. NONE: the vCPU waits. ON_DEMAND: it goes on on another CPU until the RTOS is done. */
 #define GANDALF_PREEMPTION_NONE 0

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of several CPUs: how they are made of what is printed, and some of them in Bochs."""
 
+import json
 import re
 
 import pytest
 
 from gandalf.base.paths import UserError
 from gandalf.bench import bench as benching
-from gandalf.bench import cores, cores_limits, cores_report, cores_targets
+from gandalf.bench import cores, cores_limits, cores_report, cores_targets, moves
 from gandalf.bench import report as bench_report
 from gandalf.bench.cores import ACROSS, HACKBENCH, LATENCY, MESSAGE, ROUND_TRIP, STORM
 from gandalf.bench.results import Result, Results
@@ -109,6 +110,27 @@ def test_rtoses_tell_what_messages_take() -> None:
         cores.round_trip_sample(ROUND_TRIP, "round_trip: ")
 
 
+def listed(number: int, *ticks: int) -> str:
+    """Return what `gandalfctl list --json` prints after so many moves, over several lines."""
+    vcpu = {"cpu": 1, "moves": number, **dict(zip(moves.STEPS, ticks, strict=True))}
+    guests = [{"name": "rtos", "vcpus": []}, {"name": "linux", "vcpus": [{"cpu": 0}, vcpu]}]
+    return json.dumps({"uptime_ms": 1, "guests": guests}, indent=1).replace('{\n "up', '{"up')
+
+
+def test_the_steps_of_a_move_make_the_figure() -> None:
+    lists = listed(10, 100, 200, (1 << 31) - 50) + "\nbench: a line\n" + listed(20, 400, 900, 50)
+    text = f"moves={moves.MOVE_HACKBENCH}\n{{}}\nmoves={moves.MOVE}\n{lists}\n"
+    sample, parts = moves.sample(moves.MOVE, text.replace("\n", "\r\n"))
+    assert (sample.samples, sample.mean) == (10, 110.0)
+    assert parts == {"leaves_ticks": 30.0, "arrives_ticks": 70.0, "settles_ticks": 10.0}
+    with pytest.raises(UserError, match="not measured: move_hackbench"):
+        moves.sample(moves.MOVE_HACKBENCH, text.replace("}\n", "\n"))
+    with pytest.raises(UserError, match="not measured"):
+        moves.sample(moves.MOVE, f"moves={moves.MOVE}\n")
+    with pytest.raises(UserError, match="has not moved"):
+        moves.sample(moves.MOVE, f"moves={moves.MOVE}\n{listed(1, 0, 0, 0)}\n" * 2)
+
+
 def test_the_vmm_tells_what_a_core_takes() -> None:
     assert cores.memory_of_core("CPU 1 takes 120 KiB beside its pool\r\n") == {
         cores.SEVERAL: {cores.PER_CORE: 120 << 10}
@@ -128,6 +150,13 @@ def several() -> Results:
         result("gandalf-smp-2", LATENCY, mean=550.0).model_copy(update={"maximum": 3000}),
         result(ACROSS, ROUND_TRIP).model_copy(update={"ratio": 1.24}),
         result("gandalf-message", MESSAGE, sends_instructions=180.0, takes_instructions=220.0),
+        result(
+            "gandalf-moves",
+            moves.MOVE,
+            leaves_ticks=300.0,
+            arrives_ticks=900.0,
+            settles_ticks=601.0,
+        ),
     ]
     found = results(*rows).model_copy(
         update={"footprint": {cores.SEVERAL: {cores.PER_CORE: 130 << 10}}}
@@ -141,8 +170,9 @@ def test_figures_keep_their_limits_or_not() -> None:
     assert kept == {
         (STORM, "time, in native"), (LATENCY, "mean"), (ROUND_TRIP, "in one within a CPU"),
         (MESSAGE, "instructions, both sides"),
+        (moves.MOVE, "departure"),
     }  # fmt: skip
-    assert len(found) == 9
+    assert len(found) == 11
     assert found[STORM, "instructions, in native"].value == 1.25
     assert found["syscall", "slowest CPU beside the others, in itself alone"].native == 1.01
 
@@ -150,7 +180,7 @@ def test_figures_keep_their_limits_or_not() -> None:
 def test_the_verdict_and_the_reports_have_them() -> None:
     found = several()
     assert summary(found)[0] == (
-        "Verdict: on several CPUs 4 of 9 figures keep their limits; furthest off: "
+        "Verdict: on several CPUs 5 of 11 figures keep their limits; furthest off: "
         f"{LATENCY} of gandalf-smp-2 (maximum), 3,000 where 2,500 is the most."
     )
     assert ["syscall", "gandalf-smp-2", "0", "100", "104", "1.04", "-"] in cores_report.cpu_rows(

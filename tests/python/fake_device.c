@@ -276,6 +276,9 @@ static long act_on_vcpu(uint32_t action, uint32_t place, uint32_t vcpu, uint32_t
 		return GANDALF_ERROR_ARGUMENT;
 	if (action == GANDALF_ACTION_WHERE)
 		return vcpu ? (long)(moves << 8 | at) : 0;
+	if (action == GANDALF_ACTION_TICKS)
+		return cpu < GANDALF_TICKS_KINDS ? (long)(1000 * vcpu + cpu)
+						 : GANDALF_ERROR_ARGUMENT;
 	if (!vcpu || cpu > 1)
 		return GANDALF_ERROR_ARGUMENT;
 	moves += at != cpu;
@@ -308,7 +311,7 @@ long device_act(uint32_t action, uint32_t place, uint32_t size, uint32_t entry, 
 		busy--;
 		return GANDALF_ERROR_BUSY;
 	}
-	if (action == GANDALF_ACTION_MOVE || action == GANDALF_ACTION_WHERE)
+	if (action >= GANDALF_ACTION_MOVE && action <= GANDALF_ACTION_TICKS)
 		return act_on_vcpu(action, place, size, entry);
 	if (action == GANDALF_ACTION_POLICY)
 		return act_on_policy(place, size);

@@ -13,6 +13,7 @@
 
 #include "arch.h"
 #include "core/migration.h"
+#include "core/module.h"
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/vm.h"
@@ -25,6 +26,7 @@
 
 struct core core;
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
+struct gandalf_table system_table = { .cpus = GANDALF_CPUS_MAXIMUM };
 struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
 
 static struct gandalf_guest guest;
@@ -242,6 +244,32 @@ static void stays_are_counted(void **state)
 	assert_int_equal(part_page_of(FIRST)->held[MOVED], 0);
 }
 
+static int ticks_of(u32 kind)
+{
+	return part_act(&seats[HOME], GANDALF_ACTION_TICKS, MOVED, kind);
+}
+
+/* Each core counts its own, and all are told. */
+static void what_moves_take_is_counted(void **state)
+{
+	(void)state;
+	processor.tsc = 1000;
+	moves(HOME, FIRST); /* time stands still */
+	for (u32 kind = 0; kind < GANDALF_TICKS_KINDS; kind++)
+		assert_int_equal(ticks_of(kind), 0);
+	core_is(HOME);
+	seat_took(GANDALF_TICKS_LEAVE, MOVED, 700);
+	seat_took(GANDALF_TICKS_SETTLE, MOVED, 0xffffffff00000000);
+	core_is(FIRST);
+	seat_took(GANDALF_TICKS_LEAVE, MOVED, 990);
+	core_is(0);
+	seat_took(GANDALF_TICKS_LEAVE, MOVED, 999); /* none of the guest's */
+	assert_int_equal(ticks_of(GANDALF_TICKS_LEAVE), 310);
+	assert_int_equal(ticks_of(GANDALF_TICKS_ARRIVE), 0);
+	assert_int_equal(ticks_of(GANDALF_TICKS_SETTLE), 1000);
+	assert_int_equal(ticks_of(GANDALF_TICKS_KINDS), GANDALF_ERROR_ARGUMENT);
+}
+
 /* Its tables are made once in a life, and made anew in the next one. */
 static void a_seat_lasts_for_a_life(void **state)
 {
@@ -365,6 +393,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup(name, start)
 		TEST(it_leaves_and_arrives),
 		TEST(stays_are_counted),
+		TEST(what_moves_take_is_counted),
 		TEST(a_seat_lasts_for_a_life),
 		TEST(what_its_page_says_moves_with_it),
 		TEST(it_leaves_only_between_works),

@@ -4,6 +4,7 @@
 
 #include "arch.h"
 #include "core/feature.h"
+#include "core/module.h"
 #include "core/policy.h"
 #include "core/schedule.h"
 #include "core/trace.h"
@@ -14,6 +15,11 @@
 static volatile struct part_page *own_page(void)
 {
 	return part_page_of(core.index);
+}
+
+void seat_took(u32 kind, u32 number, u64 begin)
+{
+	own_page()->ticks[kind][number] += (u32)(rdtsc() - begin);
 }
 
 /* Departure */
@@ -29,6 +35,7 @@ void seat_depart(struct vm *vm)
 {
 	u32 to = vm->leaves_for - 1;
 	struct vcpu *vcpu = vm->vcpus;
+	u64 begin = rdtsc();
 
 	EXPECTS_MASKED();
 	vm->leaves_for = 0;
@@ -44,6 +51,7 @@ void seat_depart(struct vm *vm)
 	own_page()->left_for[vm->number] = to;
 	own_page()->left[vm->number] = own_page()->held[vm->number] + 1;
 	message_send(to, MESSAGE_LEFT + vm->number);
+	seat_took(GANDALF_TICKS_LEAVE, vm->number, begin);
 }
 
 /* Arrival */
@@ -91,12 +99,14 @@ static void seat_take(struct vm *vm, u32 from)
 static void seat_arrive(struct vm *vm)
 {
 	u32 from = part_core(vm->guest, vm->number);
+	u64 begin = rdtsc();
 
 	vm->own_life = vm->seat->life(vm, from);
 	if (vm->made_for != vm->own_life + 1)
 		seat_make(vm, vm->own_life);
 	vm->seat->copy(vm, from);
 	seat_take(vm, from);
+	seat_took(GANDALF_TICKS_ARRIVE, vm->number, begin);
 }
 
 void seats_settle(void)
@@ -157,6 +167,19 @@ static int seat_move(const struct vm *vm, u32 number, u32 to)
 	return GANDALF_ERROR_BUSY;
 }
 
+/* Each core has what a vCPU's moves have taken there. */
+static int seat_ticks(const struct gandalf_guest *guest, u32 kind, u32 number)
+{
+	u32 ticks = 0;
+
+	if (kind >= GANDALF_TICKS_KINDS)
+		return GANDALF_ERROR_ARGUMENT;
+	for (u32 cpu = 0; cpu < system_table.cpus; cpu++)
+		if ((guest_cpus(guest) >> cpu & 1) != 0)
+			ticks += part_page_of(cpu)->ticks[kind][number];
+	return (int)(ticks & 0x7fffffff);
+}
+
 int part_act(const struct vm *vm, u32 action, u32 number, u32 cpu)
 {
 	const struct gandalf_guest *guest = vm->guest;
@@ -170,6 +193,8 @@ int part_act(const struct vm *vm, u32 action, u32 number, u32 cpu)
 	at = part_core(guest, number);
 	if (action == GANDALF_ACTION_WHERE)
 		return (int)(part_page_of(at)->held[number] << 8 & 0x7fffffff) | (int)at;
+	if (action == GANDALF_ACTION_TICKS)
+		return seat_ticks(guest, cpu, number);
 	if (number == 0 || cpu >= GANDALF_CPUS_MAXIMUM || !guest_has_seat(guest, number, cpu))
 		return GANDALF_ERROR_ARGUMENT;
 	if (!guest_migrates(guest))

@@ -50,5 +50,7 @@ u32 seat_core_ahead(const struct gandalf_guest *guest, u32 number);
 /* Has the vCPU of this core's seat leave for the core in leaves_for, unless something forbids that:
  * who waits for it asks again. Interrupts are masked. */
 void seat_depart(struct vm *vm);
+/* Notes that a step of a vCPU's move, GANDALF_TICKS_..., has taken from that time until now. */
+void seat_took(u32 kind, u32 number, u64 begin);
 /* Has the vCPUs leave and arrive that are to. The idle vCPU calls it. */
 void seats_settle(void);

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "abi/control.h"
 #include "core/message.h"
 #include "whole.h"
 
@@ -41,6 +42,8 @@ struct part_page {
 	 * wants it to move to. */
 	u32 held[GANDALF_CPUS_MAXIMUM], left[GANDALF_CPUS_MAXIMUM];
 	u32 left_for[GANDALF_CPUS_MAXIMUM], wanted[GANDALF_CPUS_MAXIMUM];
+	/* Ticks of their moves on this core, GANDALF_TICKS_... (abi/control.h). */
+	u32 ticks[GANDALF_TICKS_KINDS][GANDALF_CPUS_MAXIMUM];
 	/* The policy that this core has last set for a guest (core/policy.h): the number of the
 	 * change, which is 0 if it has set none, above the lowest 8 bits, which have the policy. */
 	u32 policy[GANDALF_GUESTS_MAXIMUM];

@@ -30,7 +30,7 @@ static inline bool action_is_on_vcpu(u32 action)
 {
 	return action >= GANDALF_ACTION_MOVE && action <= GANDALF_ACTION_POLICY;
 }
-/* Does GANDALF_ACTION_MOVE, _WHERE or _POLICY (abi/control.h). Interrupts are masked. */
+/* Does GANDALF_ACTION_MOVE to GANDALF_ACTION_POLICY (abi/control.h). Interrupts are masked. */
 int part_act(const struct vm *vm, u32 action, u32 number, u32 cpu);
 
 /* Returns whether the VM, which is this core's, is only a part of its guest. */

@@ -190,6 +190,11 @@ bool guest_vcpu(const struct guest *guest, uint32_t number, uint32_t *cpu, uint3
 	return true;
 }
 
+long guest_ticks(const struct guest *guest, uint32_t number, uint32_t kind)
+{
+	return device_act(GANDALF_ACTION_TICKS, guest->place, number, kind, 0);
+}
+
 bool guest_settle(struct guest *guest)
 {
 	for (unsigned i = 0; i < TRIES; i++) {

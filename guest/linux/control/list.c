@@ -132,6 +132,21 @@ static void show_table(const struct snapshot *now, const struct since *since)
 		show_pool(now, cpu);
 }
 
+static const char *const tick_names[GANDALF_TICKS_KINDS] = {
+	[GANDALF_TICKS_LEAVE] = "leave_ticks",
+	[GANDALF_TICKS_ARRIVE] = "arrive_ticks",
+	[GANDALF_TICKS_SETTLE] = "settle_ticks",
+};
+
+static void show_ticks(const struct guest *guest, uint32_t number)
+{
+	for (uint32_t kind = 0; kind < GANDALF_TICKS_KINDS; kind++) {
+		long ticks = guest_ticks(guest, number, kind);
+
+		json_number(tick_names[kind], ticks < 0 ? 0 : (uint64_t)ticks);
+	}
+}
+
 static void show_vcpu_objects(const struct guest *guest)
 {
 	uint32_t cpu, moves;
@@ -141,6 +156,7 @@ static void show_vcpu_objects(const struct guest *guest)
 		json_object(NULL);
 		json_number("cpu", cpu);
 		json_number("moves", moves);
+		show_ticks(guest, number);
 		json_end();
 	}
 	json_end();

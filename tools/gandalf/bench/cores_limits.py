@@ -16,6 +16,7 @@ from gandalf.bench.cores import (
     STORM,
     TOGETHER,
 )
+from gandalf.bench.moves import MOVE, MOVE_HACKBENCH
 from gandalf.bench.results import Limit, Result, Results
 
 # Of a CPU beside others at work, in what it takes alone.
@@ -26,6 +27,8 @@ LATENCY_MEAN, LATENCY_MAXIMUM = 600, 2500
 # In a round trip within a CPU.
 CHANNEL = 1.30
 MESSAGE_INSTRUCTIONS = 400
+# On the CPU that a vCPU leaves, and on the one that it comes to, its shadow included.
+SIDE_OF_MOVE = 1500
 MEMORY = 128 << 10
 
 
@@ -69,6 +72,11 @@ def _of_others(row: Result) -> Iterator[Limit]:
     elif row.operation == MESSAGE:
         both = row.events.get("sends_instructions", 0) + row.events.get("takes_instructions", 0)
         yield _limit(row, "instructions, both sides", both, MESSAGE_INSTRUCTIONS, None)
+    elif row.operation in (MOVE, MOVE_HACKBENCH):
+        ticks = row.events
+        yield _limit(row, "departure", ticks["leaves_ticks"], SIDE_OF_MOVE, None)
+        arrival = ticks["arrives_ticks"] + ticks["settles_ticks"]
+        yield _limit(row, "arrival", arrival, SIDE_OF_MOVE, None)
 
 
 def _of_memory(results: Results) -> Iterator[Limit]:

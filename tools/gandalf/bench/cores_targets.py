@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gandalf.base.paths import ROOT, UserError
-from gandalf.bench import cores, cores_message, latency
+from gandalf.bench import cores, cores_message, latency, moves
 from gandalf.bench import cores_machine as machines
 from gandalf.bench.cores import ACROSS, LATENCY, MESSAGE, ROUND_TRIP, STORM, TOGETHER, WITHIN
 from gandalf.bench.target import FOLDER, Log, Run, Target, scratch
@@ -270,6 +270,38 @@ class Message(Rtoses):
         return cores_message.instructions(built)
 
 
+@dataclass
+class Moves(Simulated):
+    """A vCPU of a Linux that moves between two CPUs, on each of which an RTOS has halted."""
+
+    full: bool = False
+    name: str = "gandalf-moves"
+    native: str | None = None
+    operations = (moves.MOVE, moves.MOVE_HACKBENCH)
+    share = 60.0
+
+    def _description(self) -> Path:
+        fields = "cpus = [0, 1]\nmigrate = true\ncontrol = true"
+        guests = [machines.linux("linux", fields, "smp", self.name)]
+        guests += [machines.rtos(f"rtos{cpu}", _IDLE, cpu) for cpu in range(2)]
+        return machines.describe(self.name, 2, *guests)
+
+    def prepare(self, log: Log) -> None:
+        build_kernels(self._description(), log)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        _initrd(self.name, moves.script(self.full), log)
+        built = build(self._description(), log, deterministic=True)
+        options = machines.options_of(built, cores.RATE)
+        text = latency.consoles(built.names, machines.watch(options, DONE))["linux"]
+        found = [moves.sample(name, text) for name in self.operations]
+        output = replace(cores.read(text).plain, samples=tuple(sample for sample, _ in found))
+        return Run(
+            output, (), hex, False, machines.machine_text(options), "console=ttyS0 quiet",
+            more={sample.operation: parts for sample, parts in found},
+        )  # fmt: skip
+
+
 def targets(full: bool = False) -> list[Target]:
     """Return all systems with several CPUs, each behind the one that it is compared with."""
     found: list[Target] = []
@@ -282,4 +314,5 @@ def targets(full: bool = False) -> list[Target]:
         RoundTrip(WITHIN, cpus=1),
         RoundTrip(ACROSS, WITHIN, cpus=2),
         Message("gandalf-message"),
+        Moves(full),
     ]

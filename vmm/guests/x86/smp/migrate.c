@@ -230,9 +230,12 @@ static void shadow_settle(struct x86 *x86)
 
 void smp_settle_in(struct x86 *x86)
 {
+	u64 begin = rdtsc();
+
 	EXPECTS_MASKED();
 	work_begin(x86->vcpu);
 	shadow_settle(x86);
 	work_end(arrive);
+	seat_took(GANDALF_TICKS_SETTLE, x86->smp->id, begin);
 	x86->due = (u8)((x86->due & ~SMP_DUE_ARRIVED) | SMP_DUE_TIMER);
 }
