@@ -2,6 +2,7 @@
 """The packages of the host tool use each other in one direction, as the table here says."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,6 +70,22 @@ def test_the_table_has_each_package_and_no_circle() -> None:
     for package, used in MAY_USE.items():
         assert set(used) <= before, f"{package} uses what stands behind it"
         before.add(package)
+
+
+def test_the_tour_has_each_package_and_each_file_beside_them() -> None:
+    tour = (ROOT / "docs" / "tour.md").read_text()
+    table = tour[tour.index("| part | what it does |") :].partition("\n\n")[0]
+    found = [cell for line in table.splitlines() for cell in re.findall(r"`(\S+)`", line[:60])]
+    files = {path.name for path in TOOL.glob("*.py")} - {"__init__.py"}
+    missing = (set(MAY_USE) | files) - {cell.strip("/") for cell in found}
+    assert missing == set()
+
+
+def test_the_verbs_are_only_declared_in_cli() -> None:
+    """Each function of cli.py is the program itself, or an option of it."""
+    tree = ast.parse((TOOL / "cli.py").read_text())
+    names = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    assert names == ["_version", "_root", "main"]
 
 
 def test_the_table_allows_nothing_that_is_not_used() -> None:

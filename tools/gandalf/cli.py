@@ -6,21 +6,14 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console as RichConsole
 
 from gandalf import __version__
-from gandalf.base.command import Deterministic, SystemFile, say
-from gandalf.base.paths import BUILD, VMM_IMAGE, UserError, shown
+from gandalf.base.paths import UserError
 from gandalf.bench.verb import bench
-from gandalf.build import size as sizing
-from gandalf.build.build import build as build_system
-from gandalf.build.build import build_itron, build_vmm
-from gandalf.build.iso import make_iso
-from gandalf.build.profile import FULL, read_profiles
+from gandalf.budgets import size
+from gandalf.build.verbs import build, check, image
 from gandalf.debug.verb import gdb
-from gandalf.description import check as checking
 from gandalf.explain.report import explain_command
-from gandalf.itron import size as itron_size
 from gandalf.itron.configurator import itron_configure
 from gandalf.masked.command import masked
 from gandalf.measure.verbs import measure, trace
@@ -37,70 +30,14 @@ app = typer.Typer(
 )
 
 
-@app.command()
-def check(system: SystemFile) -> None:
-    """Check a description; show the memory map and who owns what.
-
-    All mistakes are shown at once, each as FILE:LINE: SENTENCE. Nothing is built.
-    """
-    result = checking.check(system)
-    if result.system.mistakes:
-        raise UserError("\n".join(result.system.messages()))
-    checking.show(result, RichConsole())
-
-
-@app.command()
-def build(system: SystemFile, deterministic: Deterministic = False) -> None:
-    """Build the guests, the VMM and the module that it boots from."""
-    built = build_system(system, say, deterministic)
-    say(f"built {shown(built.vmm)} and {shown(built.module)}")
-
-
+app.command()(check)
+app.command()(build)
 app.command()(run)
-
-
-@app.command()
-def image(system: SystemFile) -> None:
-    """Make a bootable ISO image with GRUB, for a PC with a BIOS.
-
-    Write it to a USB stick with dd, or burn it. The serial port of the description carries the
-    consoles; `gandalf console` attaches to its other end.
-    """
-    built = build_system(system, say)
-    say(f"made {shown(make_iso(built))}")
-
-
+app.command()(image)
 app.command()(console)
 app.command()(push)
 app.command()(pull)
-
-
-@app.command()
-def size(
-    build_first: Annotated[
-        bool, typer.Option("--build/--no-build", help="Bring VMM and uITRON up to date first.")
-    ] = True,
-) -> None:
-    """Compare the VMM's size, its lines and the lines changed in Linux with the budgets.
-
-    And the uITRON demo for Gandalf with the same demo for a bare PC.
-
-    The exit status is 1 if a budget is broken.
-    """
-    if build_first:
-        build_itron()
-    sections, measures = sizing.measure(build_vmm() if build_first else VMM_IMAGE)
-    ports = itron_size.measure_ports(BUILD / "itron", "demo")
-    images = [(profile, build_vmm(profile) if build_first else profile.image)
-              for profile in read_profiles() if profile.name != FULL]  # fmt: skip
-    measures += sizing.measure_profiles(item for item in images if item[1].exists())
-    measures += itron_size.budgets(ports)
-    itron_size.show(ports, RichConsole())
-    sizing.show(sections, measures, RichConsole())
-    if not all(item.kept for item in measures):
-        raise typer.Exit(1)
-
-
+app.command()(size)
 app.command()(gdb)
 app.command("explain")(explain_command)
 app.command()(measure)
