@@ -150,7 +150,8 @@
 	X(dropped_interrupts, "interrupts without a handler")                 \
 	X(unknown_ports, "accesses to ports that do not exist")               \
 	X(restarts, "restarts of the guest")                                  \
-	X(refusals, "attempts to manage others without control = true")
+	X(refusals, "attempts to manage others without control = true")        \
+	X(quick_ipis, "interrupts of siblings delivered as they came")
 
 /*
  * The events of the trace ring: X(name, what the two arguments are). The state in `switch_to` is

@@ -172,8 +172,8 @@ def test_turns_follow_one_another() -> None:
     [
         (("trap", 1, 30, 0x1001), "entries into the VMM", "trap 0x1e hypercall",
          {"vector": "0x1e", "eip": "0x1001", "at": "code+0x1", "vcpu": "rtos"}),
-        (("interrupt", 0, 0x31, 7), "interrupts", "0x31 APIC timer",
-         {"vector": "0x31", "eip": "0x7", "vcpu": "linux"}),
+        (("interrupt", 0, 0x32, 7), "interrupts", "0x32 APIC timer",
+         {"vector": "0x32", "eip": "0x7", "vcpu": "linux"}),
         (("hypercall", 1, 3, 0), "entries into the VMM", "hypercall halt",
          {"number": "0x3", "ebx": "0x0", "vcpu": "rtos"}),
         (("emulate", 0, 1, 7), "entries into the VMM", "emulate mov to cr",

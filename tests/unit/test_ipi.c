@@ -11,9 +11,13 @@
 
 #include "fake/quiet_processor.h"
 
+#include "arch/ia32/entry.h"
+#include "core/guest_kind.h"
 #include "core/hypercall.h"
 #include "core/module.h"
+#include "core/trace.h"
 #include "guests/x86/board.h"
+#include "guests/x86/inject.h"
 #include "guests/x86/smp/smp.h"
 
 #define HOME 2u
@@ -38,11 +42,50 @@ static struct smp smps[VCPUS];
 static struct x86 x86s[VCPUS];
 static struct vcpu vcpus_made[VCPUS];
 static u32 sent[MESSAGES], requested[VCPUS];
+/* Of the entry by an interrupt of a sibling: what has come, what was left to the queue of messages,
+ * and the vector that was delivered. */
+static u32 arrived, queued, injected, flag;
+static bool apic_open;
+static const struct guest_kind kinds[2] = { { .real_time = false }, { .real_time = true } };
+void (*trap_handlers[VECTORS])(struct frame *frame);
+struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
+u32 trace_next;
 
-void message_send(u32 to, u32 message)
+void message_send_ipi(u32 to, u32 number)
 {
 	assert_int_equal(to, core.index == HOME ? FAR : HOME);
-	sent[message]++;
+	sent[MESSAGE_IPI + number]++;
+}
+
+/* The cores whose messages to the vCPU that runs are on their way, as the window lets them. */
+u32 message_take_ipis(u32 cores, u32 number)
+{
+	u32 senders = arrived;
+
+	assert_int_equal(cores, 1 << HOME | 1 << FAR);
+	assert_int_equal(number, core.current - vcpus_made);
+	arrived = 0;
+	return senders;
+}
+
+void trap_interrupt(struct frame *interrupted)
+{
+	(void)interrupted;
+	queued++;
+}
+
+bool inject(struct x86 *x86, unsigned vector, u32 error)
+{
+	assert_ptr_equal(x86->vcpu, core.current);
+	assert_int_equal(error, INJECT_NO_ERROR);
+	injected = vector;
+	return true;
+}
+
+bool local_apic_is_open(const struct local_apic *apic)
+{
+	(void)apic;
+	return apic_open;
 }
 
 void local_apic_request_ipis(struct local_apic *apic, u32 vectors)
@@ -162,17 +205,23 @@ static int start(void **state)
 	memset(requested, 0, sizeof(requested));
 	for (u32 i = 0; i < VCPUS; i++) {
 		vms_made[i] = (struct vm){ .guest = &guest, .vcpus = &vcpus_made[i],
-					   .state = GANDALF_STATE_RUNNING };
+					   .state = GANDALF_STATE_RUNNING, .kind = &kinds[0] };
 		vcpus_made[i] = (struct vcpu){ .vm = &vms_made[i], .x86 = &x86s[i],
 					       .state = VCPU_RUNNING, .frame = &frame };
-		smps[i] = (struct smp){ .id = i, .x86 = &x86s[i] };
+		smps[i] = (struct smp){ .id = i, .x86 = &x86s[i],
+					.cpus = 1 << HOME | 1 << FAR };
 		x86s[i] = (struct x86){ .vm = &vms_made[i], .vcpu = &vcpus_made[i],
-					.smp = &smps[i], .siblings = true };
+					.smp = &smps[i], .siblings = true, .flag = &flag };
 	}
 	processor.tsc = 0;
+	frame = (struct frame){ .cs = 0x61 };
+	arrived = queued = injected = 0;
+	flag = EFLAGS_IF;
+	apic_open = true;
 	for (u32 i = 0; i < VCPUS; i++) {
 		turn_of(i);
 		smp_apic_reset(&x86s[i]);
+		ipis_reset(&smps[i]);
 	}
 	turn_of(0);
 	return 0;
@@ -390,6 +439,7 @@ static void who_ends_or_starts_has_been_sent_nothing(void **state)
 	acknowledge_all(2);
 	assert_true(deadline_is_set(&smps[2].rest));
 	smp_apic_stop(&x86s[2]);
+	ipis_forget(&smps[2]);
 	assert_false(deadline_is_set(&smps[2].rest));
 	/* It takes none, and none stays on its way. */
 	vms_made[2].state = GANDALF_STATE_OFF;
@@ -400,10 +450,141 @@ static void who_ends_or_starts_has_been_sent_nothing(void **state)
 	turn_of(2);
 	vms_made[2].state = GANDALF_STATE_RUNNING;
 	smp_apic_reset(&x86s[2]);
+	ipis_reset(&smps[2]);
 	serve(HOME, MESSAGE_IPI + 2);
 	assert_int_equal(requested[2], 0);
 	sent_to_the_second_core(0, LIMIT);
 	assert_int_equal(requested[2], (1u << LIMIT) - 1);
+}
+
+/* vCPU 2 runs, and is interrupted by vCPU 0 with some vectors. */
+static void interrupted_by(u32 vectors)
+{
+	turn_of(2);
+	((volatile struct smp_page *)part_kind_of(HOME, 2))->ipi_raised ^= vectors;
+	arrived = 1 << HOME;
+	trap_handlers[VECTOR_APIC_IPI](&frame);
+}
+
+static void who_runs_gets_one_as_it_comes(void **state)
+{
+	(void)state;
+	interrupted_by(1u << 27);
+	assert_int_equal(injected, GANDALF_IPI_FIRST + 27);
+	assert_int_equal(requested[2] | queued, 0);
+	assert_int_equal(vcpus_made[2].counters[COUNTER_quick_ipis], 1);
+	assert_int_equal(vcpus_made[2].counters[COUNTER_entries], 1);
+	assert_int_equal(vcpus_made[2].counters[COUNTER_interrupts], 1);
+	/* It has been seen. */
+	injected = 0;
+	turn_of(2);
+	serve(HOME, MESSAGE_IPI + 2);
+	assert_int_equal(requested[2] | injected, 0);
+}
+
+/* What is taken and cannot be delivered waits in the local APIC. */
+static void taken_and_requested(u32 vectors)
+{
+	interrupted_by(vectors);
+	assert_int_equal(injected | queued, 0);
+	assert_int_equal(requested[2], vectors);
+	assert_true(vcpu_is_notified(&vcpus_made[2]));
+	assert_int_equal(vcpus_made[2].counters[COUNTER_quick_ipis], 0);
+}
+
+static void with_interrupts_disabled_it_waits(void **state)
+{
+	(void)state;
+	flag = 0;
+	taken_and_requested(1u << 27);
+}
+
+static void behind_an_apic_that_lets_none_in_it_waits(void **state)
+{
+	(void)state;
+	apic_open = false;
+	taken_and_requested(1u << 27);
+}
+
+static void several_at_once_wait(void **state)
+{
+	(void)state;
+	taken_and_requested(3u << 27);
+}
+
+/* The end of a rest sees vectors whose message is still on its way. */
+static void what_has_been_seen_already_is_nothing(void **state)
+{
+	(void)state;
+	interrupted_by(0);
+	assert_int_equal(injected | requested[2] | queued, 0);
+	assert_false(smps[2].rests);
+}
+
+/* Nothing was taken, so all is left to the queue of messages. */
+static void left_to_the_queue(void)
+{
+	queued = 0;
+	interrupted_by(1u << 27);
+	assert_int_equal(queued, 1);
+	assert_int_equal(injected | requested[2], 0);
+	assert_int_equal(arrived, 1 << HOME);
+	start(NULL);
+}
+
+static void what_may_not_be_taken_is_left_to_the_queue(void **state)
+{
+	static struct frame of_the_vmm;
+
+	(void)state;
+	vcpus_made[2].shares = true;
+	left_to_the_queue();
+	vcpu_notify(&vcpus_made[2]);
+	left_to_the_queue();
+	x86s[2].armed = true;
+	left_to_the_queue();
+	smps[2].rests = true;
+	left_to_the_queue();
+	x86s[2].siblings = false;
+	left_to_the_queue();
+	vms_made[2].kind = &kinds[1]; /* an RTOS, which has no struct x86 */
+	vcpus_made[2].x86 = NULL;
+	left_to_the_queue();
+	vms_made[2].state = GANDALF_STATE_STOPPED;
+	left_to_the_queue();
+	vcpus_made[2].frame = &of_the_vmm; /* the VMM itself is interrupted */
+	left_to_the_queue();
+}
+
+static void a_window_that_is_full_leaves_it_to_the_queue(void **state)
+{
+	(void)state;
+	turn_of(2);
+	trap_handlers[VECTOR_APIC_IPI](&frame);
+	assert_int_equal(queued, 1);
+	assert_int_equal(vcpus_made[2].counters[COUNTER_entries], 0);
+}
+
+/* The eighth in a window is not delivered at once, and begins a rest. */
+static void what_is_delivered_at_once_counts(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < LIMIT - 1; i++) {
+		injected = 0;
+		interrupted_by(1u << i);
+		assert_int_equal(injected, GANDALF_IPI_FIRST + i);
+	}
+	injected = 0;
+	interrupted_by(1u << 20);
+	assert_int_equal(injected, 0);
+	assert_int_equal(requested[2], 1u << 20);
+	assert_true(smps[2].rests);
+	acknowledge_all(2);
+	assert_int_equal(smps[2].rest.time, WINDOW);
+	vcpu_notice(&vcpus_made[2]);
+	x86s[2].unusual = 0;
+	interrupted_by(1u << 21);
+	assert_int_equal(queued, 1);
 }
 
 int main(void)
@@ -420,6 +601,14 @@ int main(void)
 		TEST(behind_the_rest_it_takes_all_that_came),
 		TEST(a_rest_that_ends_with_many_begins_anew),
 		TEST(who_ends_or_starts_has_been_sent_nothing),
+		TEST(who_runs_gets_one_as_it_comes),
+		TEST(with_interrupts_disabled_it_waits),
+		TEST(behind_an_apic_that_lets_none_in_it_waits),
+		TEST(several_at_once_wait),
+		TEST(what_has_been_seen_already_is_nothing),
+		TEST(what_may_not_be_taken_is_left_to_the_queue),
+		TEST(a_window_that_is_full_leaves_it_to_the_queue),
+		TEST(what_is_delivered_at_once_counts),
 	};
 
 	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,

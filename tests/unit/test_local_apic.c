@@ -323,6 +323,33 @@ static void whatever_is_stored_the_page_tells_what_comes(void **state)
 	assert_true(delivered > 100);
 }
 
+static void it_is_open_while_nothing_would_stay_in_it(void **state)
+{
+	(void)state;
+	assert_false(local_apic_is_open(&apic));
+	store(GANDALF_APIC_AUTOMATIC_END, 1);
+	assert_true(local_apic_is_open(&apic));
+	local_apic_request(&apic, 0x40);
+	assert_false(local_apic_is_open(&apic));
+	assert_int_equal(local_apic_acknowledge(&apic), 0x40);
+	assert_true(local_apic_is_open(&apic));
+	store(TPR, 0xdf);
+	assert_true(local_apic_is_open(&apic));
+	store(TPR, 0xe0);
+	assert_false(local_apic_is_open(&apic));
+	store(TPR, 0);
+	store(SPURIOUS, 0xff);
+	assert_false(local_apic_is_open(&apic));
+	store(SPURIOUS, ENABLED);
+	store(GANDALF_APIC_AUTOMATIC_END, 0);
+	local_apic_request(&apic, 0x40);
+	assert_int_equal(local_apic_acknowledge(&apic), 0x40);
+	store(GANDALF_APIC_AUTOMATIC_END, 1);
+	assert_false(local_apic_is_open(&apic)); /* one is in service */
+	store(EOI, 0);
+	assert_true(local_apic_is_open(&apic));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +370,7 @@ int main(void)
 		TEST(a_masked_timer_requests_nothing),
 		TEST(an_expiry_that_a_store_finds_is_told),
 		TEST(whatever_is_stored_the_page_tells_what_comes),
+		TEST(it_is_open_while_nothing_would_stay_in_it),
 	};
 
 	return RUN_TESTS(tests);

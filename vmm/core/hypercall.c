@@ -2,6 +2,7 @@
 /* The dispatcher of hypercalls. */
 #include "core/hypercall.h"
 
+#include "abi/apic.h"
 #include "arch.h"
 #include "core/guest_kind.h"
 #include "core/log.h"
@@ -12,10 +13,11 @@
 
 /* Hypercalls without an event in the trace ring, since it would be a good part of their cost. Other
  * events tell of them: a switch says that a guest has halted, a delivery that a doorbell has
- * rung. */
+ * rung, or that another vCPU has interrupted this one. */
 static const u64 untraced =
 	1ull << GANDALF_HYPERCALL_INTERRUPT_FLAG | 1ull << GANDALF_HYPERCALL_HALT |
-	1ull << GANDALF_HYPERCALL_DOORBELL | 1ull << GANDALF_HYPERCALL_NULL;
+	1ull << GANDALF_HYPERCALL_DOORBELL | 1ull << GANDALF_HYPERCALL_IPI |
+	1ull << GANDALF_HYPERCALL_NULL;
 _Static_assert(HYPERCALLS <= 64, "a bit for each");
 
 /* The hypercalls by number: those of a Linux, and those of an RTOS. NULL: there is none. */

@@ -66,7 +66,9 @@ bool message_is_on_its_way(u32 to, u32 message)
 	return (bits_on_their_way(core.index, to, message / 32) >> message % 32 & 1) != 0;
 }
 
-HOT void message_send(u32 to, u32 message)
+/* Puts a message on its way, of which an interrupt is to tell. Returns false if it is that already,
+ * and needs none. */
+MUST_CHECK static INLINE bool message_raise(u32 to, u32 message)
 {
 	volatile u32 *raised = &outbox_own()->raised[to][message / 32];
 	u32 bit = 1u << message % 32;
@@ -74,9 +76,21 @@ HOT void message_send(u32 to, u32 message)
 	EXPECTS_MASKED();
 	order_stores();
 	if ((*raised ^ outbox_of(to)->seen[core.index][message / 32]) & bit)
-		return;
+		return false;
 	*raised ^= bit;
-	apic_interrupt(core_apic_ids[to], VECTOR_APIC_MESSAGE);
+	return true;
+}
+
+HOT void message_send(u32 to, u32 message)
+{
+	if (message_raise(to, message))
+		apic_interrupt(core_apic_ids[to], VECTOR_APIC_MESSAGE);
+}
+
+HOT void message_send_ipi(u32 to, u32 number)
+{
+	if (message_raise(to, MESSAGE_IPI + number))
+		apic_interrupt(core_apic_ids[to], VECTOR_APIC_IPI);
 }
 
 u32 message_bit_to_send(u32 to, u32 message)
@@ -209,6 +223,30 @@ static HOT void messages_take(void)
 	vcpu->takes_messages = false;
 }
 
+HOT u32 message_take_ipis(u32 cores, u32 number)
+{
+	const u32 word = MESSAGE_IPI / 32, bit = 1u << (MESSAGE_IPI % 32 + number);
+	u32 senders = 0;
+
+	EXPECTS_MASKED();
+	for (u32 rest = cores & ~(1u << core.index); rest != 0; rest &= rest - 1) {
+		u32 from = (u32)__builtin_ctz(rest);
+		volatile u32 *seen = &outbox_own()->seen[from][word];
+
+		if (((outbox_of(from)->raised[core.index][word] ^ *seen) & bit) == 0)
+			continue;
+		if (!window_has_room())
+			break;
+		*seen ^= bit;
+		taken++;
+		senders |= 1u << from;
+	}
+	order_stores();
+	if (senders != 0)
+		apic_end_of_interrupt();
+	return senders;
+}
+
 /* There may be more of them. */
 static u64 window_end(UNUSED struct deadline *deadline)
 {
@@ -243,7 +281,8 @@ void message_begin(void)
 void message_interrupt(u32 vector)
 {
 	apic_end_of_interrupt();
-	if (vector != VECTOR_APIC_MESSAGE || outbox_own()->alive == 0)
+	if ((vector != VECTOR_APIC_MESSAGE && vector != VECTOR_APIC_IPI) ||
+	    outbox_own()->alive == 0)
 		return;
 	messages_take();
 }

@@ -134,6 +134,15 @@ void outboxes_map(u32 physical);
 void message_send(u32 to, u32 message);
 /* The same to all cores that run. */
 void message_send_all(u32 message);
+/* Sends MESSAGE_IPI to a vCPU, by its number, with an interrupt of its own: the reader may take it
+ * as it enters (message_take_ipis()). If it does not, it takes it as any other message. */
+void message_send_ipi(u32 to, u32 number);
+/* For the entry by that interrupt, from the guest: takes MESSAGE_IPI to the vCPU that runs from
+ * `cores`, which are bits, as far as this window has room, and ends the interrupt. Returns those
+ * that have sent it. With 0 the interrupt has not been ended, and message_interrupt() serves it.
+ * Such messages to another vCPU of this core may have the same interrupt: then this is not for
+ * it. */
+u32 message_take_ipis(u32 cores, u32 number);
 /* From here on this core takes messages, what has been sent to it before among them. */
 void message_begin(void);
 /* The value that a message's bit gets when it is sent next, and the one with which it has been

@@ -18,7 +18,7 @@ enum {
 	AUTOMATIC_END = GANDALF_APIC_AUTOMATIC_END,
 };
 
-enum { FIRST_VECTOR = 16, VERSION_VALUE = 0x00050014, SPURIOUS_RESET = 0xff };
+enum { FIRST_VECTOR = 16, LAST_VECTORS = 0xe0, VERSION_VALUE = 0x00050014, SPURIOUS_RESET = 0xff };
 #define LVT_MASKED 0x10000u
 #define LVT_PERIODIC 0x20000u
 #define LVT_MODE 0x700u
@@ -125,6 +125,12 @@ u32 local_apic_acknowledge(struct local_apic *apic)
 		service_set(apic, vector, true);
 	*at(apic, PPR) = priority_of(apic);
 	return vector;
+}
+
+bool local_apic_is_open(const struct local_apic *apic)
+{
+	return (apic->requested | apic->served) == 0 && *at(apic, AUTOMATIC_END) != 0 &&
+	       (*at(apic, SPURIOUS) & APIC_ENABLED) != 0 && *at(apic, TPR) < LAST_VECTORS;
 }
 
 static void service_end(struct local_apic *apic)

@@ -34,6 +34,9 @@ void local_apic_request_ipis(struct local_apic *apic, u32 vectors);
 int local_apic_pending(const struct local_apic *apic);
 /* Takes that vector, of which there must be one, into service, and returns it. */
 u32 local_apic_acknowledge(struct local_apic *apic);
+/* Whether one of the last 32 vectors would be delivered at once and leave no trace here: nothing is
+ * requested or in service, no priority keeps it out, and interrupts end as they are delivered. */
+bool local_apic_is_open(const struct local_apic *apic);
 /* Whether it lets the 8259s' interrupts through to the vCPU. */
 bool local_apic_takes_external(const struct local_apic *apic);
 

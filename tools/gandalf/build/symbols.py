@@ -24,12 +24,12 @@ _EXECUTABLE = 0x4
 # Functions of C and labels of assembly.
 _CODE = ("STT_FUNC", "STT_NOTYPE")
 _VECTORS = 256
-CLOCK, HYPERCALL, MESSAGE = 0x31, 0x1E, 0x30
+CLOCK, HYPERCALL, MESSAGE = 0x32, 0x1E, 0x31
 _VECTOR_NAMES = {
     0x00: "#DE", 0x01: "#DB", 0x03: "#BP", 0x06: "#UD", 0x07: "#NM", 0x08: "#DF", 0x0A: "#TS",
     0x0B: "#NP", 0x0C: "#SS", 0x0D: "#GP", 0x0E: "#PF", 0x10: "#MF", 0x1E: "hypercall",
     0x20: "IRQ 0, timer", 0x21: "IRQ 1", 0x23: "IRQ 3, COM2", 0x24: "IRQ 4, COM1",
-    0x28: "IRQ 8, clock", 0x30: "message", 0x31: "APIC timer", 0x3F: "APIC spurious",
+    0x28: "IRQ 8, clock", 0x30: "IPI", 0x31: "message", 0x32: "APIC timer", 0x3F: "APIC spurious",
 }  # fmt: skip
 
 

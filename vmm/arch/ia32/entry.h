@@ -70,6 +70,9 @@ static inline u32 vcpu_eflags(const struct vcpu *vcpu, u32 image)
 void trap_init(void);
 /* The handler of each vector, and of the two that are none; entry.S calls them. */
 extern void (*trap_handlers[VECTORS])(struct frame *frame);
+/* The handler of interrupts, to which a handler of a vector of its own leaves what it does not
+ * do. */
+void trap_interrupt(struct frame *frame);
 /* Does what must come before the return to a guest whose vCPU needs attention: lets more urgent
  * vCPUs run, and delivers the guest's interrupts. Interrupts are disabled. */
 void trap_attend(void);

@@ -140,7 +140,7 @@ static INLINE bool interrupt_enter(struct frame *frame, unsigned vector,
 	return true;
 }
 
-static void trap_interrupt(struct frame *frame)
+void trap_interrupt(struct frame *frame)
 {
 	if (interrupt_enter(frame, frame->vector, interrupt_serve))
 		vcpu_notify(core.current);

@@ -34,6 +34,7 @@ static void seat_leave(struct vcpu *vcpu)
 	struct x86 *x86 = vcpu->x86;
 
 	smp_apic_leave(x86);
+	ipis_leave(x86->smp);
 	x86->shadow.current = NULL;
 	x86->shadow.guest_directory = NULL;
 	vcpu->cr3 = x86->shadow.identity;

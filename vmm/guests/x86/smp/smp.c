@@ -85,6 +85,7 @@ void smp_start(struct x86 *x86)
 	x86->due = 0;
 	x86->slept = false;
 	smp_apic_reset(x86);
+	ipis_reset(x86->smp);
 	x86->smp->unlogged++;
 	x86->smp->stale = true;
 	flush_log_begin(x86);
@@ -97,6 +98,7 @@ void smp_stop(struct x86 *x86)
 	x86->due = 0;
 	x86->slept = false;
 	smp_apic_stop(x86);
+	ipis_forget(x86->smp);
 	if (!vm_is_part(x86->vm))
 		whole_ends(x86->vm);
 }

@@ -16,6 +16,8 @@
 
 /* Flushes that a core's log holds. A vCPU that is further behind forgets all of its shadow. */
 #define FLUSH_LOG 64u
+/* A vCPU rests for 1/IPI_RATE ms when it has taken many interrupts in as long (ipi.c). */
+#define IPI_RATE 20u
 
 /* Bits of x86->due beside those of the mainboard (guests/x86/board.h). */
 enum {
@@ -112,6 +114,13 @@ void smp_look(struct x86 *x86);
 void smp_timer_settle(struct x86 *x86);
 /* The vCPU stores to the page of its local APIC, with interrupts enabled. */
 void smp_apic_store(struct x86 *x86, u32 offset, u32 value);
+
+/* ipi.c: what siblings send each other. Interrupts are masked. ipis_forget(): what has been sent to
+ * a vCPU that ends, or is about to start, is forgotten; ipis_reset() does that for its first
+ * start, too. */
+void ipis_reset(struct smp *smp);
+void ipis_forget(struct smp *smp);
+void ipis_leave(struct smp *smp);
 
 /* remote_port.c: see several/siblings.h. */
 void remote_port_ask(struct x86 *x86, u32 port, u32 size, const u32 *value, u32 length);

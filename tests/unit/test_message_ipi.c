@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages that a core takes as it enters: interrupts between vCPUs. They have an interrupt of
+ * their own and the window of all messages, and what is not taken then is a message like others.
+ */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fake/one_deadline.h"
+#include "fake/quiet_processor.h"
+
+#include "core/core.h"
+#include "core/message.h"
+#include "core/module.h"
+#include "core/time.h"
+
+enum { FIRST, SECOND, READER, LAST, CORES };
+
+#define AT_ONCE 8u
+#define TSC_KHZ 1000000u
+#define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
+#define NUMBER 3u
+#define ALL ((1u << CORES) - 1)
+
+struct core core;
+struct gandalf_table system_table;
+u32 time_tsc_khz = TSC_KHZ;
+static unsigned interrupts, of_itself;
+static u32 served_from, served_number, served_count;
+
+void memory_map_page(u32 linear, u32 physical)
+{
+	(void)linear;
+	(void)physical;
+	fail();
+}
+
+u32 apic_own_id(void)
+{
+	return core_apic_ids[core.index];
+}
+
+void apic_interrupt(u32 id, u32 vector)
+{
+	assert_int_equal(id, core_apic_ids[READER]);
+	if (core.index == READER) {
+		assert_int_equal(vector, VECTOR_APIC_MESSAGE);
+		of_itself++;
+	} else {
+		assert_int_equal(vector, VECTOR_APIC_IPI);
+		interrupts++;
+	}
+}
+
+static void serve(u32 from, u32 number)
+{
+	served_from = from;
+	served_number = number;
+	served_count++;
+}
+MESSAGES_SERVED(MESSAGE_IPI, GANDALF_CPUS_MAXIMUM, serve);
+
+static int start(void **state)
+{
+	static struct vcpu running;
+
+	(void)state;
+	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
+	system_table.cpus = CORES;
+	running = (struct vcpu){.state = VCPU_RUNNING};
+	core = (struct core){.index = READER, .pauses = true, .current = &running};
+	for (u32 i = 0; i < CORES; i++) {
+		core_apic_ids[i] = (u8)(0x10 + 3 * i);
+		outbox_of(i)->alive = 1;
+	}
+	message_init();
+	assert_int_equal(the_deadline->expire(the_deadline), TIME_NEVER);
+	the_deadline->time = TIME_NEVER;
+	interrupts = of_itself = served_count = 0;
+	return 0;
+}
+
+static void send(u32 from, u32 number)
+{
+	core.index = from;
+	message_send_ipi(READER, number);
+	core.index = READER;
+}
+
+static bool is_on_its_way(u32 from)
+{
+	bool answer;
+
+	core.index = from;
+	answer = message_is_on_its_way(READER, MESSAGE_IPI + NUMBER);
+	core.index = READER;
+	return answer;
+}
+
+static volatile u32 *ended(void)
+{
+	return (volatile u32 *)(LAYOUT_APIC + 0xb0);
+}
+
+static u32 take(u32 cores)
+{
+	*ended() = 0x77;
+	return message_take_ipis(cores, NUMBER);
+}
+
+static void it_has_an_interrupt_of_its_own(void **state)
+{
+	(void)state;
+	send(FIRST, NUMBER);
+	send(FIRST, NUMBER);
+	assert_int_equal(interrupts, 1);
+	send(LAST, NUMBER);
+	assert_int_equal(interrupts, 2);
+	assert_int_equal(take(ALL), 1u << FIRST | 1u << LAST);
+	assert_int_equal(*ended(), 0);
+	assert_false(is_on_its_way(FIRST));
+	assert_false(is_on_its_way(LAST));
+	/* With none, the interrupt is left to who serves it. */
+	assert_int_equal(take(ALL), 0);
+	assert_int_equal(*ended(), 0x77);
+	message_interrupt(VECTOR_APIC_IPI);
+	assert_int_equal(*ended(), 0);
+	assert_int_equal(served_count, 0);
+}
+
+static void what_is_not_taken_as_it_comes_is_a_message(void **state)
+{
+	(void)state;
+	send(SECOND, NUMBER + 1);
+	assert_int_equal(take(ALL), 0);
+	message_interrupt(VECTOR_APIC_IPI);
+	assert_int_equal(served_count, 1);
+	assert_int_equal(served_from, SECOND);
+	assert_int_equal(served_number, NUMBER + 1);
+	/* So is one from a core that is not one of the guest's. */
+	send(LAST, NUMBER);
+	assert_int_equal(take(1u << FIRST | 1u << READER), 0);
+	message_interrupt(VECTOR_APIC_IPI);
+	assert_int_equal(served_count, 2);
+	assert_int_equal(served_from, LAST);
+}
+
+/* What a full window has no room for is served at its end, as a message. */
+static void they_have_the_window_of_all_messages(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < AT_ONCE - 1; i++) {
+		send(FIRST, NUMBER);
+		assert_int_equal(take(ALL), 1u << FIRST);
+		assert_true(the_deadline->time == TIME_NEVER);
+	}
+	send(FIRST, NUMBER);
+	send(LAST, NUMBER);
+	assert_int_equal(take(ALL), 1u << FIRST);
+	assert_true(the_deadline->time != TIME_NEVER);
+	assert_true(is_on_its_way(LAST));
+	assert_int_equal(take(ALL), 0);
+	message_interrupt(VECTOR_APIC_IPI);
+	assert_int_equal(served_count, 0);
+	the_deadline->time = the_deadline->expire(the_deadline);
+	assert_int_equal(of_itself, 1);
+	message_interrupt(VECTOR_APIC_MESSAGE);
+	assert_int_equal(served_count, 1);
+	assert_int_equal(served_from, LAST);
+	assert_int_equal(served_number, NUMBER);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, start)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_has_an_interrupt_of_its_own),
+		TEST(what_is_not_taken_as_it_comes_is_a_message),
+		TEST(they_have_the_window_of_all_messages),
+	};
+
+	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
+	    mmap((void *)LAYOUT_APIC, PAGE_SIZE, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return 1;
+	return RUN_TESTS(tests);
+}
