@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "input.h"
+#include "last_words.h"
+#include "no_boot.h"
 #include "quiet_processor.h"
 
 #include "core/channel.h"
@@ -132,17 +134,6 @@ void log_line(const char *pattern, ...)
 	for (const char *at = line; *at != '\0'; at++)
 		console_put_dropping(&consoles, log_console, *at);
 	console_put_dropping(&consoles, log_console, '\n');
-}
-
-bool string_equals(const char *a, const char *b)
-{
-	return strcmp(a, b) == 0;
-}
-
-void panic(const char *pattern, ...)
-{
-	(void)pattern;
-	abort();
 }
 
 static bool is_side(u32 channel, u32 index)
@@ -330,22 +321,6 @@ void deadline_set(struct deadline *deadline, u64 time)
 {
 	require(!processor.interrupts);
 	deadline->time = time;
-}
-
-/* Of the boot, which no test of this file has. */
-void trap_init(void)
-{
-	abort();
-}
-
-void segment_init(void)
-{
-	abort();
-}
-
-u32 fpu_init(UNUSED u32 features)
-{
-	abort();
 }
 
 bool segment_create(struct vcpu *vcpu)

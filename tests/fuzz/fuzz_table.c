@@ -75,8 +75,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (size != 2)
 		seal();
 	if (module_fault(available) != NULL) {
-		require(message[0] >= 'A' && message[0] <= 'Z');
-		require(memchr(message, 0, sizeof(message)) != NULL);
+		require(last_words[0] >= 'A' && last_words[0] <= 'Z');
+		require(memchr(last_words, 0, sizeof(last_words)) != NULL);
 		return 0;
 	}
 	require(table->module_size <= available);

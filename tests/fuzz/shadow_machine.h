@@ -14,6 +14,7 @@
 
 #include "core/channel.h"
 #include "fake/kind.h"
+#include "fake/last_words.h"
 #include "guests/x86/board.h"
 #include "guests/x86/linux.h"
 #include "core/hypercall.h"
@@ -103,17 +104,6 @@ static u32 tlb_place(void)
 }
 
 /* Stand-ins */
-
-void panic(const char *pattern, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, pattern);
-	vfprintf(stderr, pattern, arguments);
-	va_end(arguments);
-	fputc('\n', stderr);
-	abort();
-}
 
 void vm_stop(struct vm *which, const char *pattern, ...)
 {

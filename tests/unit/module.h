@@ -6,14 +6,11 @@
 #ifndef GANDALF_MODULE_H
 #define GANDALF_MODULE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "arch/ia32/layout.h"
-#include "core/log.h"
 #include "core/table.h"
+#include "fake/last_words.h"
 #include "lib/crc32.h"
 
 #define VMM_BASE LAYOUT_PHYSICAL
@@ -28,36 +25,30 @@ struct module {
 
 static struct module module;
 
-/* Why the VMM stopped, up to 119 characters. */
-static char message[120];
-static jmp_buf stopped;
-
-_Noreturn void panic(const char *pattern, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, pattern);
-	vsnprintf(message, sizeof(message), pattern, arguments);
-	va_end(arguments);
-	longjmp(stopped, 1);
-}
-
 /* Why the VMM refuses so many bytes of the module, NULL if it does not. */
 static const char *module_fault(u32 available)
 {
-	memset(message, '?', sizeof(message));
-	if (setjmp(stopped) != 0)
-		return message;
+	jmp_buf here;
+
+	memset(last_words, '?', sizeof(last_words));
+	panicked = &here;
+	if (setjmp(here) != 0)
+		return last_words;
 	table_check(&module.table, available, VMM_BASE, VMM_END);
+	panicked = NULL;
 	return NULL;
 }
 
 /* The same of an image. */
 static const char *image_fault(u32 index)
 {
-	if (setjmp(stopped) != 0)
-		return message;
+	jmp_buf here;
+
+	panicked = &here;
+	if (setjmp(here) != 0)
+		return last_words;
 	table_check_image(&module.table, &module.table.images[index]);
+	panicked = NULL;
 	return NULL;
 }
 

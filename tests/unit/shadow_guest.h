@@ -11,6 +11,7 @@
 #include "core/trace.h"
 #include "guests/x86/shadow/shadow.h"
 #include "arch/ia32/switch.h"
+#include "fake/last_words.h"
 #include "fake/policy.h"
 #include "views.h"
 #include "shadow_model.h"
@@ -53,12 +54,6 @@ void vm_stop(struct vm *which, const char *pattern, ...)
 	(void)which;
 	(void)pattern;
 	stopped = true;
-}
-
-void panic(const char *pattern, ...)
-{
-	(void)pattern;
-	abort();
 }
 
 void switch_leave_space(const struct vcpu *which)

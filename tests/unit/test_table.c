@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The check of the compiled system description: one good module, and every way to
- * spoil it, each with the words that the message must hold.
+ * spoil it, each with the words that the sentence must hold.
  */
 #include "unit.h"
 
@@ -20,11 +20,11 @@ static void expect_fault(const char *words)
 
 	if (answer == NULL)
 		fail_msg("accepted instead of \"%s\"", words);
-	assert_ptr_equal(answer, message);
-	assert_int_equal(strnlen(message, sizeof(message)) < sizeof(message), 1);
-	assert_int_equal(message[strlen(message) - 1], '.');
-	if (strstr(message, words) == NULL)
-		fail_msg("\"%s\" instead of \"%s\"", message, words);
+	assert_ptr_equal(answer, last_words);
+	assert_int_equal(strnlen(last_words, sizeof(last_words)) < sizeof(last_words), 1);
+	assert_int_equal(last_words[strlen(last_words) - 1], '.');
+	if (strstr(last_words, words) == NULL)
+		fail_msg("\"%s\" instead of \"%s\"", last_words, words);
 }
 
 static void a_good_module_passes(void **state)
@@ -52,7 +52,7 @@ static void a_dedicated_linux_has_the_machine(void **state)
 	assert_null(check());
 }
 
-/* The value that a field is given, and what the message then says. */
+/* The value that a field is given, and what the sentence then says. */
 struct fault {
 	size_t offset;
 	u32 value;
@@ -272,7 +272,7 @@ static void neighbours_are_no_overlap(void **state)
 		memcpy((u8 *)&module + changes[i].offset, &changes[i].value, sizeof(u32));
 		seal();
 		if (check() != NULL)
-			fail_msg("change %u: %s", (unsigned)i, message);
+			fail_msg("change %u: %s", (unsigned)i, last_words);
 	}
 }
 
@@ -281,10 +281,10 @@ static void a_truncated_module_is_told(void **state)
 	(void)state;
 	module_make();
 	assert_non_null(module_fault(3));
-	assert_non_null(strstr(message, "The system: the boot module is truncated to 3 bytes."));
+	assert_non_null(strstr(last_words, "The system: the boot module is truncated to 3 bytes."));
 	assert_non_null(module_fault(sizeof(module.table) - 1));
 	assert_non_null(module_fault(sizeof(module) - 1));
-	assert_non_null(strstr(message, "the boot module is truncated: it had"));
+	assert_non_null(strstr(last_words, "the boot module is truncated: it had"));
 }
 
 /* Nothing behind the table: it is whole, and what it tells of is not there. */
@@ -295,7 +295,7 @@ static void a_table_may_be_all_of_the_module(void **state)
 	module.table.module_size = SIZE;
 	seal();
 	assert_non_null(module_fault(SIZE));
-	assert_string_equal(message,
+	assert_string_equal(last_words,
 			    "Guest linux: image kernel: it is not inside the boot module.");
 }
 

@@ -5,9 +5,10 @@
  */
 #include "unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "fake/last_words.h"
+#include "fake/no_boot.h"
 #include "fake/quiet_processor.h"
 
 #include "core/core.h"
@@ -37,7 +38,6 @@ static unsigned told, renewed, stopped, released, started, reported, restarts_to
 static char line[128];
 static bool fetched_with_interrupts;
 static void (*during_breath)(void);
-static jmp_buf *panics; /* where the test goes on if the boot may end; or NULL */
 
 static void interrupts_are_disabled(void)
 {
@@ -70,17 +70,6 @@ void report(struct vm *vm)
 	assert_int_equal(vm->code_count, 2);
 	assert_memory_equal(vm->code, "\x0f\x0b", 2);
 	reported++;
-}
-
-_Noreturn void panic(const char *pattern, ...)
-{
-	va_list arguments;
-
-	assert_non_null(panics);
-	va_start(arguments, pattern);
-	vsnprintf(line, sizeof(line), pattern, arguments);
-	va_end(arguments);
-	longjmp(*panics, 1);
 }
 
 static struct console a_console;
@@ -160,22 +149,6 @@ void schedule_breathe(void)
 		during_breath();
 }
 
-/* Of the boot, which no test of this file has. */
-void trap_init(void)
-{
-	abort();
-}
-
-void segment_init(void)
-{
-	abort();
-}
-
-u32 fpu_init(UNUSED u32 features)
-{
-	abort();
-}
-
 bool segment_create(struct vcpu *vcpu)
 {
 	(void)vcpu;
@@ -219,11 +192,6 @@ void memory_zero(u32 physical, u32 size)
 void processor_sleep(void)
 {
 	fail();
-}
-
-bool string_equals(const char *a, const char *b)
-{
-	return strcmp(a, b) == 0;
 }
 
 static void operation_start(struct vcpu *vcpu)
@@ -299,7 +267,7 @@ static int start(void **state)
 	told = renewed = stopped = released = started = reported = restarts_told = housekeeping = 0;
 	line[0] = '\0';
 	during_breath = NULL;
-	panics = NULL;
+	panicked = NULL;
 	memset(&shared, 0xff, sizeof(shared));
 	waits = false;
 	system_table.guest_count = 1;
@@ -747,10 +715,10 @@ static void a_kind_that_is_missing_ends_the_boot(void **state)
 	(void)state;
 	memset(&core, 0, sizeof(core));
 	system_table.guests[0].kind = 77;
-	panics = &here;
+	panicked = &here;
 	if (setjmp(here) == 0)
 		vm_create_all();
-	assert_string_equal(line, "guest linux: this VMM lacks its kind");
+	assert_string_equal(last_words, "guest linux: this VMM lacks its kind");
 	assert_int_equal(core.vcpu_count, 0);
 }
 

@@ -5,9 +5,10 @@
  */
 #include "unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "fake/last_words.h"
+#include "fake/no_boot.h"
 #include "fake/quiet_processor.h"
 
 #include "core/core.h"
@@ -36,8 +37,7 @@ u32 time_tsc_khz = 1000;
 
 static struct gandalf_shared shared[GUESTS];
 static struct console made[GUESTS];
-static char line[128], last_words[128];
-static jmp_buf panicked;
+static char line[128];
 static u32 housekeeping;
 static unsigned lines, reports_logged, finished, renewed, rung;
 static unsigned breaths;
@@ -89,16 +89,6 @@ void report(struct vm *vm)
 {
 	assert_true(vm->faulted);
 	reports_logged++;
-}
-
-void panic(const char *pattern, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, pattern);
-	vsnprintf(last_words, sizeof(last_words), pattern, arguments);
-	va_end(arguments);
-	longjmp(panicked, 1);
 }
 
 void remote_create(struct vm *vm)
@@ -180,22 +170,6 @@ void channel_ring_peers(const struct vm *vm)
 	rung++;
 }
 
-/* Of the boot, which no test of this file has. */
-void trap_init(void)
-{
-	abort();
-}
-
-void segment_init(void)
-{
-	abort();
-}
-
-u32 fpu_init(UNUSED u32 features)
-{
-	abort();
-}
-
 bool segment_create(struct vcpu *vcpu)
 {
 	(void)vcpu;
@@ -224,11 +198,6 @@ void fpu_show(struct vcpu *vcpu)
 {
 	(void)vcpu;
 	stage("shown");
-}
-
-bool string_equals(const char *a, const char *b)
-{
-	return strcmp(a, b) == 0;
 }
 
 void processor_sleep(void)
@@ -436,13 +405,15 @@ static void guests_are_made_in_the_order_of_priority(void **state)
 static void a_pool_that_is_too_small_ends_the_boot(void **state)
 {
 	static const char *const parts[] = { "segments", "linux", "rtos", "switch" };
+	jmp_buf here;
 
 	(void)state;
 	for (volatile u32 i = 0; i < ARRAY_SIZE(parts); i++) {
 		start(NULL);
 		last_words[0] = '\0';
 		failing = parts[i];
-		if (setjmp(panicked) == 0)
+		panicked = &here;
+		if (setjmp(here) == 0)
 			vm_create_all();
 		assert_memory_equal(last_words, "the pool is too small for the ", 30);
 	}

@@ -11,15 +11,8 @@
 
 #include "core/core.h"
 #include "core/hypercall.h"
-#include "core/log.h"
+#include "last_words.h"
 #include "arch/ia32/register.h"
-
-/* Two hypercalls with one number: no test has them. */
-_Noreturn void panic(const char *pattern, ...)
-{
-	fprintf(stderr, "%s\n", pattern);
-	abort();
-}
 
 /* As trap.c's handlers do it. */
 static void hand_on(struct vcpu *to, struct frame *from)
