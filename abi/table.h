@@ -67,6 +67,19 @@
 /* Bits of it that only GANDALF_LEVELS_TWO has: to compare, a measure is taken away. */
 #define GANDALF_TABLE_NO_PREFILL 4       /* pages are not filled when the kernel returns */
 #define GANDALF_TABLE_NO_DIRECT_SWITCH 8 /* system calls and returns run the VMM's C */
+/* Fields of it that only GANDALF_LEVELS_TWO has: how many address spaces of a Linux have shadow
+ * page tables at once (0: as many as there are frames for, 1..256), and which goes for another. */
+#define GANDALF_TABLE_CACHE 0x1ff0000
+#define GANDALF_TABLE_CACHE_UNIT 0x10000
+#define GANDALF_TABLE_CACHE_MAXIMUM 256
+#define GANDALF_TABLE_CACHE_ENTRIES(flags) \
+	((flags) / GANDALF_TABLE_CACHE_UNIT % (2 * GANDALF_TABLE_CACHE_MAXIMUM))
+#define GANDALF_TABLE_POLICY 0xc000000
+#define GANDALF_TABLE_POLICY_UNIT 0x4000000
+#define GANDALF_TABLE_CACHE_POLICY(flags) ((flags) / GANDALF_TABLE_POLICY_UNIT % 4)
+#define GANDALF_TABLE_CACHE_LRU 0     /* the one that was loaded longest ago */
+#define GANDALF_TABLE_CACHE_FIFO 1    /* the one that was made first */
+#define GANDALF_TABLE_CACHE_BIMODAL 2 /* one that was loaded once only, then as with LRU */
 
 #ifndef __ASSEMBLER__
 

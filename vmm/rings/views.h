@@ -98,6 +98,18 @@ static inline void views_free(UNUSED struct space *space)
 {
 }
 
+/* Makes room for one space more: there is, while the pool has frames. */
+MUST_CHECK static inline bool views_make_room(UNUSED struct x86 *x86)
+{
+	return true;
+}
+
+/* Marks a space, which is about to be the present one, as used. */
+static inline void views_mark_loaded(struct shadow *shadow, struct space *space)
+{
+	space->used = ++shadow->clock;
+}
+
 /* Follow a change of an entry of a space's directory, below the kernel half, and the clearing of
  * GROUP of them. */
 static inline void views_follow(UNUSED struct space *space, UNUSED u32 index, UNUSED u32 entry)

@@ -126,6 +126,13 @@ static inline void views_free(struct space *space)
 	pool_free(space->process);
 }
 
+/* Makes room in the page-table cache for one space more (cache.c). Returns false if the present one
+ * goes for it: then that is empty, and serves the other directory. */
+MUST_CHECK bool views_make_room(struct x86 *x86);
+/* Marks a space, which is about to be the present one, as used. Of those that can go, the one whose
+ * mark is oldest does. */
+void views_mark_loaded(struct shadow *shadow, struct space *space);
+
 /* Follow a change of an entry of a space's directory, below the kernel half, and the clearing of
  * GROUP of them. */
 static inline void views_follow(struct space *space, u32 index, u32 entry)

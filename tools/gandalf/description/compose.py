@@ -60,7 +60,14 @@ def _table_flags(machine: Machine) -> int:
         "NO_PREFILL": not machine.prefill,
         "NO_DIRECT_SWITCH": not machine.direct_switch,
     }
-    return sum(abi()[f"TABLE_{name}"] for name, is_set in flags.items() if is_set)
+    bits = sum(abi()[f"TABLE_{name}"] for name, is_set in flags.items() if is_set)
+    return bits | (_cache_flags(machine) if machine.rings == TWO_LEVEL else 0)
+
+
+def _cache_flags(machine: Machine) -> int:
+    policy = abi()[f"TABLE_CACHE_{machine.cache_policy.upper()}"]
+    entries = machine.cache_entries * abi()["TABLE_CACHE_UNIT"]
+    return entries | policy * abi()["TABLE_POLICY_UNIT"]
 
 
 def _table_guest(guest: Guest, loaded: Loaded, region: Region) -> TableGuest:

@@ -60,6 +60,8 @@ class Machine(_Model):
     rings: Literal["four", "two-level"] = "four"
     direct_switch: bool = True
     prefill: bool = True
+    cache_entries: Annotated[int, Field(ge=1, le=256)] = 8
+    cache_policy: Literal["fifo", "lru", "bimodal"] = "bimodal"
 
 
 class Uart(_Model):

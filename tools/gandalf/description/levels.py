@@ -2,19 +2,19 @@
 """What a system may have whose guests run without rings of their own (docs/two-level.md)."""
 
 from gandalf.base.toml_lines import Location
-from gandalf.description.description import LinuxGuest, System
+from gandalf.description.description import LinuxGuest, Machine, System
 
 TWO_LEVEL = "two-level"
 # What only these systems have, and can have taken away.
-MEASURES = ("direct_switch", "prefill")
+MEASURES = ("direct_switch", "prefill", "cache_entries", "cache_policy")
 
 
 def _check_measures(system: System) -> None:
     for name in MEASURES:
-        if not getattr(system.machine, name):
+        if getattr(system.machine, name) != Machine.model_fields[name].default:
             system.mistake(
                 f'Remove `{name}`: only with `rings = "{TWO_LEVEL}"` is there something that it '
-                "takes away.",
+                "changes.",
                 ("machine", name),
             )
 

@@ -32,7 +32,7 @@ struct shadow {
 	u32 guest_window_entry;    /* its value while the window shows that directory */
 	u32 space_limit;       /* no space from this index on has been used */
 	u32 space_free;        /* every space below this index is used */
-	u32 clock;             /* counts calls of space_load(), for space.used */
+	u32 clock;             /* counts what views_mark_loaded() does, for space.used */
 	u32 protected_frame; /* guest-physical page kept read-only, or SHADOW_NO_FRAME */
 	/* The linear page at which the kernel last wrote the protected frame, or 0. emulate_store()
 	 * sets it; every change of an entry of the kernel half clears it. Until then no writable

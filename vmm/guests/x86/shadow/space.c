@@ -105,9 +105,7 @@ struct space *space_reuse(struct shadow *shadow, u32 guest)
 	return space;
 }
 
-/* Frees the space that was loaded longest ago, but not the current one. Returns false if there is
- * no other. */
-MUST_CHECK static bool space_evict(struct x86 *x86)
+bool space_evict(struct x86 *x86)
 {
 	struct shadow *shadow = &x86->shadow;
 	struct space *oldest = NULL;
@@ -178,7 +176,7 @@ struct space *space_create(struct x86 *x86, u32 guest)
 
 void space_load(struct x86 *x86, struct space *space)
 {
-	space->used = ++x86->shadow.clock;
+	views_mark_loaded(&x86->shadow, space);
 	x86->shadow.current = space;
 	views_follow_load(x86);
 	x86->vcpu->cr3 = core.cr3 = space->directory;

@@ -19,7 +19,7 @@ struct shadow;
 struct space {
 	u32 guest;     /* guest-physical address of the page directory */
 	u32 directory; /* frame of the shadow; 0: this space is free */
-	u32 used;      /* value of shadow.clock when it was last loaded */
+	u32 used;      /* mark of use: a value of shadow.clock (views_mark_loaded()) */
 	u16 next;      /* index + 1 of the next space in the hash chain; 0: none */
 	u16 noted;     /* views: not 0, pages of the kernel alone are below its half */
 	u32 used_groups[3]; /* bit n: entries 8n to 8n + 7 of the directory are used */
@@ -37,7 +37,7 @@ struct space *space_find(const struct shadow *shadow, u32 guest);
  * even after all other spaces have gone. */
 MUST_CHECK struct space *space_create(struct x86 *x86, u32 guest);
 /* Makes the current space that of another directory, and returns it. While nothing is cached, one
- * space serves all directories in turn. */
+ * space serves all directories in turn; and where the current one goes for another. */
 struct space *space_reuse(struct shadow *shadow, u32 guest);
 /* Makes a space the current one, and loads CR3 with it. */
 void space_load(struct x86 *x86, struct space *space);
@@ -47,6 +47,9 @@ void space_load(struct x86 *x86, struct space *space);
 void space_drop(struct space *space, struct x86 *points);
 /* Clears GROUP entries of a directory, and frees the page tables that they lead to. */
 void space_group_drop(u32 *entries);
+/* Frees the space whose mark of use is oldest, which is the one that was loaded longest ago where
+ * views.h has no other policy, but not the current one. Returns false if there is no other. */
+MUST_CHECK bool space_evict(struct x86 *x86);
 /* Frees all spaces. The caller has made sure that none is in use. */
 void spaces_free(struct shadow *shadow);
 /* Allocates a frame of the pool. If none is free, the spaces that were loaded longest ago go first.

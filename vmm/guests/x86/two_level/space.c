@@ -20,6 +20,7 @@ bool views_create(struct x86 *x86, struct space *space, const u32 *directory)
 	process[KERNEL_END] &= ~PTE_U;
 	*pool_marks(space->process) = ~0u;
 	space->noted = 0;
+	space->used = 0;
 	return true;
 }
 
