@@ -15,6 +15,9 @@ from gandalf.run.machine import Machine
 from gandalf.run.options import options_for
 
 from .systems import DEFAULT, DEMO, PATIENCE, Boot, describe, linux, rtos_guest
+from .test_cores import describe_cores, on
+from .test_migration import describe_moving
+from .test_smp import describe_smp
 
 CHANNEL = """\
 [[channel]]
@@ -122,6 +125,22 @@ def test_an_image_of_other_levels_refuses_a_system(rings: str, profile: str, lev
 
 def test_an_image_without_channels_refuses_them() -> None:
     refused(two_rtoses(CHANNEL), "rtos", "this VMM lacks channels")
+
+
+@pytest.mark.parametrize(
+    ("profile", "described", "sentence"),
+    [
+        ("full", describe_cores("profile-two-cpus", 2, on(1, rtos_guest("heartbeat"))),
+         "this VMM lacks several CPUs"),
+        ("cores", describe_smp("profile-smp", 2), "guest linux: this VMM lacks its kind"),
+        ("cores", describe_moving("profile-moving", [0, 1]),
+         "Guest linux: flags is 0x6, not 0x0 to 0x3."),
+    ],
+)  # fmt: skip
+def test_an_image_for_fewer_cpus_refuses_a_system(
+    profile: str, described: Path, sentence: str
+) -> None:
+    refused(described, profile, sentence)
 
 
 def refused(description: Path, profile: str, sentence: str) -> None:
