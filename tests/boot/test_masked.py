@@ -7,6 +7,7 @@ build/masked/; `gandalf masked --keep` makes the reference of it that docs/maske
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,9 @@ from gandalf.run import emulator as emulators
 
 from .systems import DEMO, HACKBENCH, PATIENCE, Boot, describe, linux, rtos_guest
 from .test_control import lab, root_file_system
+from .test_cores import describe_cores
 from .test_guests import pc
+from .test_siblings import attack
 
 # The loads of tests/measure/test_search.py.
 SEARCHES = {"corpus-4", "corpus-12"}
@@ -154,6 +157,11 @@ def attacks(lines: Iterable[str], *, alone: bool = False) -> Callable[[Boot], No
     return drive
 
 
+def drive_siblings(machine: Boot) -> None:
+    """Two vCPUs on two CPUs attack: page tables, interrupts and doorbells without end."""
+    machine.expect("linux", r"^ok 5 interrupts-without-end\n", PATIENCE)
+
+
 def drive_dedicated(machine: Boot) -> None:
     machine.wait_for_shell()
     machine.shell(f"{HACKBENCH}; {STRESS}; {FORKS}")
@@ -163,11 +171,18 @@ def drive_dedicated(machine: Boot) -> None:
 
 @dataclass(frozen=True)
 class Load:
-    """guests: parts of a description. drive: waits until all has been done."""
+    """guests: parts of a description. drive: waits until all has been done. cpu: is watched."""
 
     guests: Callable[[], tuple[str, ...]]
     drive: Callable[[Boot], None]
     memory: str = "256M"
+    cpus: int = 1
+    cpu: int = 0
+
+    def describe(self, name: str) -> Path:
+        if self.cpus > 1:
+            return describe_cores(name, self.cpus, *self.guests())
+        return describe(name, *self.guests(), memory=self.memory)
 
 
 def beside(kernel: str, more: str = "") -> Callable[[], tuple[str, ...]]:
@@ -227,14 +242,17 @@ LOADS = {
         name: Load(dedicated(name, 'on_fault = "restart"'), passes("linux", name), "64M")
         for name in ("pc-upcalls", "pc-apic")
     },
+    **{
+        f"siblings-{cpu}": Load(lambda: attack([0, 1]), drive_siblings, cpus=3, cpu=cpu)
+        for cpu in (0, 1)
+    },
 }
 
 
 @pytest.mark.parametrize("name", LOADS)
 def test_no_section_is_without_a_name_or_longer_than_its_bound(name: str) -> None:
     load = LOADS[name]
-    description = describe(f"masked-{name}", *load.guests(), memory=load.memory)
-    with Watch(description) as watch:
+    with Watch(load.describe(f"masked-{name}"), load.cpu) as watch:
         with Boot.attach(watch.built, emulators.start("qemu", watch.options)) as machine:
             machine.built = watch.built
             load.drive(machine)

@@ -22,14 +22,17 @@ def demo(name: str, cpu: int) -> str:
     return on(cpu, DEMO.replace('"rtos"', f'"{name}"', 1))
 
 
-def system(name: str, cpus: list[int]) -> Path:
-    """Describe the attacker on these CPUs, a victim beside it, another one on CPU 2, and a guest
-    that the attacker manages."""
+def attack(cpus: list[int]) -> tuple[str, ...]:
+    """Return the attacker on these CPUs, a victim beside it, another one on CPU 2, and a guest that
+    the attacker manages."""
     attacker = pc("pc-siblings").replace("[[guest]]\n", f"[[guest]]\ncpus = {cpus}\n", 1)
-    return describe_cores(
-        name, 3, attacker + "\ncontrol = true\n", demo("beside", 0), demo("away", 2),
-        on(2, rtos_guest("heartbeat", "managed", priority=5)),
-    )  # fmt: skip
+    managed = on(2, rtos_guest("heartbeat", "managed", priority=5))
+    return attacker + "\ncontrol = true\n", demo("beside", 0), demo("away", 2), managed
+
+
+def system(name: str, cpus: list[int]) -> Path:
+    """Describe the attack on three CPUs."""
+    return describe_cores(name, 3, *attack(cpus))
 
 
 @pytest.mark.parametrize("cpus", [[0, 1], [0, 0]], ids=["two-cores", "one-core"])

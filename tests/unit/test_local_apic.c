@@ -72,7 +72,7 @@ static void registers_keep_what_they_have(void **state)
 		{ LVT_LINT0, 0x1a7ff }, { LVT_LINT1, 0x1a7ff }, { LVT_ERROR, 0x100ff },
 		{ INITIAL_COUNT, ~0u }, { DIVIDE, 0xb }, { GANDALF_APIC_AUTOMATIC_END, 1 },
 		{ ID, 3 << 24 }, { VERSION, 0x00050014 }, { IRR, 0 }, { ISR + 16, 0 },
-		{ CURRENT_COUNT, 0 }, { 0x400, 0 }, { 0xffc, 0 }, { 0, 0 },
+		{ CURRENT_COUNT, 0 }, { 0x3fc, 0 }, { 0, 0 },
 	};
 
 	(void)state;
@@ -192,6 +192,10 @@ static void the_8259s_come_by_lint0(void **state)
 	store(LVT_LINT0, 0x31);
 	assert_false(local_apic_takes_external(&apic));
 	store(LVT_LINT0, EXTERNAL);
+	assert_int_equal(reg(GANDALF_APIC_AUTOMATIC_END), 0);
+	/* Of the rest of the page nothing is touched: its owner gets it empty. */
+	assert_int_equal(reg(0x400), 0xa5a5a5a5);
+	assert_int_equal(reg(GANDALF_APIC_AUTOMATIC_END - 4), 0xa5a5a5a5);
 	assert_true(local_apic_takes_external(&apic));
 	/* Before it is enabled that of the first vCPU is a wire. */
 	store(SPURIOUS, 0xff);

@@ -40,6 +40,7 @@ static struct gandalf_guest guests[GUESTS];
 /* What each core has of its own: it is put in place when the test goes on as that core. */
 static struct console guest_consoles[CORES][GUESTS], logs[CORES];
 static struct deadline deadlines[CORES];
+static struct relay_round rounds[CORES];
 static bool messaged[CORES];
 static char printed[LINES][CONSOLE_LINE_SIZE + 20];
 static u32 printed_count, told[GUESTS], housekeeping, pumped;
@@ -94,8 +95,10 @@ static const struct vcpu_operations operations = {.console = console_told};
 static void enter(u32 index)
 {
 	deadlines[core.index] = *the_deadline;
+	rounds[core.index] = relay_round;
 	core.index = index;
 	*the_deadline = deadlines[index];
+	relay_round = rounds[index];
 	log_console = &logs[index];
 	core.vcpu_count = 0;
 	for (u32 i = 0; i < GUESTS; i++) {
@@ -134,10 +137,10 @@ static bool core_step(u32 index)
 	return busy;
 }
 
-/* Two milliseconds and a half: the time of some 200 bytes. */
+/* Five milliseconds: the time of some 200 bytes. */
 static void time_passes(void)
 {
-	for (u32 i = 0; i < 100; i++) {
+	for (u32 i = 0; i < 200; i++) {
 		processor.tsc += TSC_KHZ / 40;
 		for (u32 index = 0; index < CORES; index++)
 			while (core_step(index))
@@ -162,6 +165,8 @@ static int start(void **state)
 		guests[i].cpu = i == OWN ? 0 : 1;
 		vms[i] = (struct vm){.guest = &guests[i], .index = i};
 	}
+	relay_round = (struct relay_round){0};
+	memset(rounds, 0, sizeof(rounds));
 	relay_init();
 	for (u32 i = 0; i < CORES; i++) {
 		deadlines[i] = *the_deadline;
@@ -429,12 +434,49 @@ static void nothing_moves_before_the_guests_exist(void **state)
 	expect_shown(0, OTHER, 0, 10);
 }
 
-/* One turn of a core, in which interrupts wait; ticks until it wants the next one. */
-static u64 turn(u32 index)
+/* What a core does while interrupts wait; ticks until it wants to go on. */
+static u64 step(u32 index)
 {
 	enter(index);
 	the_deadline->time = the_deadline->expire(the_deadline);
 	return the_deadline->time - processor.tsc;
+}
+
+/* One turn of a core: until it has moved and shown something, or asked all. */
+static u64 turn(u32 index)
+{
+	u64 longest = step(index);
+
+	while (relay_round.asked != 0 || relay_round.unshown) {
+		u64 rest = step(index);
+
+		longest = rest > longest ? rest : longest;
+	}
+	return longest;
+}
+
+static void few_are_asked_at_once(void **state)
+{
+	u32 sources = 2 * CORES + GUESTS;
+
+	(void)state;
+	for (u32 asked = 4; asked < sources; asked += 4) {
+		assert_int_equal(step(1), TSC_KHZ / 40);
+		assert_int_equal(relay_round.asked, asked);
+	}
+	assert_true(step(1) == TIME_NEVER - processor.tsc);
+	/* What comes in the middle of it is not overlooked. */
+	step(1);
+	print(1, OTHER, 0, 4);
+	for (u32 i = 0; i * 4 < sources; i++)
+		step(1);
+	assert_int_equal(outbox_of(1)->output_put, 4);
+	/* What has come is shown in a step of its own. */
+	while (outbox_of(0)->output_taken[1] == 0)
+		step(0);
+	assert_int_equal(pumped, 0);
+	step(0);
+	assert_int_equal(pumped, 1);
 }
 
 static void few_bytes_move_at_once(void **state)
@@ -583,6 +625,7 @@ int main(void)
 		TEST(a_long_log_line_is_broken),
 		TEST(a_core_that_stops_flushes),
 		TEST(nonsense_is_passed_by),
+		TEST(few_are_asked_at_once),
 		TEST(few_bytes_move_at_once),
 		TEST(who_is_held_up_waits_longer),
 		TEST(who_prints_without_end_keeps_nobody_back),

@@ -57,8 +57,7 @@
 	SECTION(message, 1000,                                                                \
 		"one message of another core is taken and done: a doorbell, an "              \
 		"action on a guest, or what is known of a guest, 55 words",                   \
-		"none in an image for one CPU: guests of several CPUs ring each "             \
-		"other and are managed")                                                      \
+		"guests of several CPUs ring and interrupt each other, and are managed")      \
 	SECTION(console_pump, 1000,                                                           \
 		"2 bytes for the UART, of which 4 characters of a line, or a "                \
 		"notice of at most 60, are put together",                                     \
@@ -106,17 +105,16 @@
 		"accesses to the virtual UART, timer and clock")                              \
 	SECTION(apic_write, 1000,                                                             \
 		"a register of the virtual local APIC, its deadline, and the way out",        \
-		"none in an image for one CPU: stores to the local APIC of a vCPU that "      \
-		"has siblings")                                                               \
+		"stores to the local APIC of a vCPU that has siblings")                       \
 	SECTION(ipi, 1000,                                                                    \
 		"8 messages of some 40 instructions each, and the way out",                   \
-		"none in an image for one CPU: a vCPU interrupts its siblings")               \
+		"a vCPU interrupts its siblings")                                             \
 	SECTION(start_cpu, 600,                                                               \
 		"one message, and the way out",                                               \
-		"none in an image for one CPU: a vCPU starts another one")                    \
+		"a vCPU starts another one")                                                  \
 	SECTION(arrive, 1000,                                                                 \
 		"no loop, and the way out",                                                   \
-		"none in an image for one CPU: the first return to a vCPU that has moved")     \
+		"none, since no load moves a vCPU: the first return to one that has moved")    \
 	SECTION(alive, 600,                                                                   \
 		"no loop, and the way out",                                                   \
 		"the hypercall that tells the watchdog of life")                              \

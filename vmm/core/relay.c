@@ -6,7 +6,8 @@
  * which core 0 logs with the number of the core.
  *
  * A deadline moves a few bytes at a time, as long as there are any. Where the next ring or console
- * is full they stay where they are, and are tried again a millisecond later.
+ * is full they stay where they are, and are tried again a millisecond later. It is an interrupt, so
+ * it asks a few only of all that may have bytes, and shows what has come the next time.
  *
  * A guest that prints without end, or never reads, must not keep back the bytes of others. So all
  * that has bytes takes turns, and nothing is put into a ring of input for which the guest may have
@@ -25,13 +26,17 @@
 #include "device/console_buffer.h"
 #include "lib/owner.h"
 
-/* Bytes that are moved while interrupts wait, and how often in a millisecond. */
+/* Bytes that are moved while interrupts wait, and how often in a millisecond; twice as often where
+ * none were, but some may be left. */
 #define STEP 4u
 #define RATE 20u
-/* How many that are held up are asked for their bytes at once, which takes longest of all. */
+/* How many are asked for their bytes at once, and how many of those that are held up, which takes
+ * longest of all. */
+#define ASKED_AT_ONCE 4u
 #define BLOCKED_AT_ONCE 2u
 
-enum outcome { NOTHING, MOVED, BLOCKED };
+/* UNKNOWN: not all have been asked. */
+enum outcome { NOTHING, MOVED, BLOCKED, UNKNOWN };
 
 /* On core 0, the line of another instance's log. */
 struct log_line {
@@ -42,11 +47,12 @@ struct log_line {
 
 OF_CORE static struct deadline again;
 OF_CORE static u32 console_turn; /* of this core's consoles: the one that was the last to send */
-OF_CORE static u32 source_turn;  /* of all that has bytes: what was the last to move some */
 OF_CORE static struct log_line lines[GANDALF_CPUS_MAXIMUM];
+OF_CORE struct relay_round relay_round;
 
 void relay_kick(void)
 {
+	relay_round.asked = 0;
 	if (!deadline_is_set(&again))
 		deadline_set(&again, rdtsc());
 }
@@ -149,7 +155,7 @@ static enum outcome output_take(u32 from)
 	for (i = 0; i < STEP && outbox->output_put != *taken; i++, ++*taken)
 		if (!output_show(from, outbox->output[*taken % OUTPUT_RING]))
 			break;
-	log_pump();
+	relay_round.unshown = i != 0;
 	return i != 0 ? MOVED : BLOCKED;
 }
 
@@ -283,28 +289,45 @@ static enum outcome source_move(u32 source)
 static enum outcome move_next(void)
 {
 	u32 sources = 2 * system_table.cpus + system_table.guest_count;
-	u32 blocked = 0;
+	struct relay_round *round = &relay_round;
+	u32 end = minimum(round->asked + ASKED_AT_ONCE, sources), blocked = 0;
+	bool held_up;
 
-	for (u32 i = 0; i < sources && blocked < BLOCKED_AT_ONCE; i++) {
+	while (round->asked < end && blocked < BLOCKED_AT_ONCE) {
 		enum outcome outcome;
 
-		source_turn = source_turn + 1 < sources ? source_turn + 1 : 0;
-		outcome = source_move(source_turn);
-		if (outcome == MOVED)
+		round->turn = round->turn + 1 < sources ? round->turn + 1 : 0;
+		outcome = source_move(round->turn);
+		if (outcome == MOVED) {
+			round->asked = 0;
 			return MOVED;
+		}
+		round->asked++;
 		blocked += outcome == BLOCKED;
 	}
-	return blocked != 0 ? BLOCKED : NOTHING;
+	held_up = round->held_up || blocked != 0;
+	round->held_up = held_up && round->asked < sources;
+	if (round->asked < sources)
+		return UNKNOWN;
+	round->asked = 0;
+	return held_up ? BLOCKED : NOTHING;
 }
 
 static u64 relay_expire(UNUSED struct deadline *deadline)
 {
 	enum outcome outcome = BLOCKED;
 
+	if (relay_round.unshown) {
+		relay_round.unshown = false;
+		log_pump();
+		return rdtsc() + time_tsc_khz / (2 * RATE);
+	}
 	if (outbox_own()->alive != 0) /* else guests are being made */
 		outcome = move_next();
 	if (outcome == NOTHING)
 		return TIME_NEVER;
+	if (outcome == UNKNOWN)
+		return rdtsc() + time_tsc_khz / (2 * RATE);
 	return rdtsc() + (outcome == MOVED ? time_tsc_khz / RATE : time_tsc_khz);
 }
 

@@ -6,6 +6,16 @@
 
 #include "core/vm.h"
 
+/* What a core knows between two of its deadlines. */
+struct relay_round {
+	u32 turn;      /* of all that may have bytes: what was the last to be asked */
+	u32 asked;     /* how many in a row had none to move */
+	bool held_up;  /* one of them has bytes for which there was no room */
+	bool unshown;  /* on core 0: bytes that have come are to be shown */
+};
+
+extern struct relay_round relay_round;
+
 /* On each core, once its guests exist. */
 void relay_init(void);
 /* Something may have to be moved: as soon as interrupts are let in. */

@@ -19,6 +19,8 @@ enum {
 };
 
 enum { FIRST_VECTOR = 16, LAST_VECTORS = 0xe0, VERSION_VALUE = 0x00050014, SPURIOUS_RESET = 0xff };
+/* Bytes in which all of them are, but for AUTOMATIC_END. */
+#define REGISTERS_SIZE 0x400u
 #define LVT_MASKED 0x10000u
 #define LVT_PERIODIC 0x20000u
 #define LVT_MODE 0x700u
@@ -245,8 +247,10 @@ bool local_apic_write(struct local_apic *apic, u32 offset, u32 value, u64 now)
 
 void local_apic_reset(struct local_apic *apic, u32 *page, u32 id, bool first)
 {
-	memset(page, 0, 1024 * sizeof(u32));
+	/* The rest of the page is never written: to clear it would take a thousand instructions. */
+	memset(page, 0, REGISTERS_SIZE);
 	*apic = (struct local_apic){.page = page, .first = first};
+	*at(apic, AUTOMATIC_END) = 0;
 	*at(apic, ID) = id << 24;
 	*at(apic, VERSION) = VERSION_VALUE;
 	*at(apic, DFR) = ~0u;

@@ -11,6 +11,7 @@ The plug-in writes what it saw when the machine has ended, however it did.
 
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -30,11 +31,15 @@ _BEGIN = "idle_run"
 class Watch:
     """What a machine is to be started with so that its masked sections are seen.
 
-    more: further options of the plug-in.
+    more: further options of the plug-in. Of several CPUs one is watched; all take turns then, in
+    one thread.
     """
 
-    def __init__(self, description: Path, **more: str | int) -> None:
+    def __init__(self, description: Path, cpu: int = 0, **more: str | int) -> None:
         self.built = build(description, lambda _: None, deterministic=True)
+        self._cpu = cpu if self.built.checked.system.machine.cpus > 1 else None
+        if self._cpu is not None:
+            more["vcpu"] = cpu
         build_plugin()
         self._folder = Path(tempfile.mkdtemp(prefix="gandalf-masked-"))
         begin = Image(self.built.vmm, "vmm").addresses[_BEGIN]
@@ -49,7 +54,8 @@ class Watch:
     @property
     def options(self) -> Options:
         """How to start the machine in QEMU."""
-        return options_for(self.built, True, None, self.arguments)
+        options = options_for(self.built, True, None, self.arguments)
+        return replace(options, in_turn=self._cpu is not None)
 
     def measurement(self) -> Measurement:
         """Return all that was measured in the machine, which has ended."""
@@ -57,7 +63,7 @@ class Watch:
 
     def stretches(self) -> list[masked.Stretch]:
         """Return the masked stretches by section, the longest first. The machine has ended."""
-        return masked.Sections(Symbols(self.built)).stretches(self.measurement())
+        return masked.Sections(Symbols(self.built, self._cpu)).stretches(self.measurement())
 
     def wrong(self) -> list[str]:
         """Return what is wrong with them: a section without a name, or one that took too long."""

@@ -105,7 +105,7 @@ static u32 ipis_see_all(u32 number)
 	return vectors;
 }
 
-/* Notes that a vCPU takes vectors, and whether it rests behind that. */
+/* Notes that a vCPU takes vectors, and whether it rests behind that: so nobody counts on. */
 static INLINE void ipis_count(struct smp *smp, u32 vectors)
 {
 	u64 now = rdtsc();
@@ -114,7 +114,7 @@ static INLINE void ipis_count(struct smp *smp, u32 vectors)
 		smp->ipis_end = now + time_tsc_khz / IPI_RATE;
 		smp->ipis_taken = 0;
 	}
-	for (; vectors != 0; vectors &= vectors - 1)
+	for (; vectors != 0 && smp->ipis_taken < IPIS_AT_ONCE; vectors &= vectors - 1)
 		smp->ipis_taken++;
 	smp->rests = smp->ipis_taken >= IPIS_AT_ONCE;
 }

@@ -10,6 +10,7 @@
 #include "core/pool.h"
 #include "core/preemption.h"
 #include "core/remote.h"
+#include "core/schedule.h"
 #include "core/work.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
@@ -82,6 +83,7 @@ static void requests_forget(const struct gandalf_guest *guest)
 
 void smp_start(struct x86 *x86)
 {
+	schedule_breathe();
 	x86->due = 0;
 	x86->slept = false;
 	smp_apic_reset(x86);
