@@ -10,6 +10,8 @@ from pathlib import Path
 PATIENCE = 600
 # Steps of the longest way through a model; a longer one would be cut, and errors() says so.
 DEPTH = 2_000_000
+# The compiler's option for a search that a mistake ends soon: to optimise would take longer.
+AT_ONCE = "-O0"
 
 
 def mistakes(model: Path, choices: set[str]) -> list[str]:

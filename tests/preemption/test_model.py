@@ -21,7 +21,7 @@ VARIANTS = ((), ("CHIPS",))
 EVENTS = 6
 
 
-def _check(name: str, *defines: str, ltl: str = "") -> str:
+def _check(name: str, *defines: str, ltl: str = "", optimise: str = "-O2") -> str:
     """Return what the verifier says of a model.
 
     Without a property assertions are checked, and that nothing is stuck; interrupts never end.
@@ -32,7 +32,7 @@ def _check(name: str, *defines: str, ltl: str = "") -> str:
     # what waits for the core as able to run. None is needed: one process can step at a time.
     kind = [] if ltl else ["-DSAFETY", "-DNOCLAIM"]
     return spin.verify(
-        MODEL, BUILD / "preemption" / name, [*defines, *bound], ["-O2", "-DNOREDUCE", *kind],
+        MODEL, BUILD / "preemption" / name, [*defines, *bound], [optimise, "-DNOREDUCE", *kind],
         ["-a", "-N", ltl] if ltl else [],
     )  # fmt: skip
 
@@ -64,5 +64,5 @@ def test_the_model_has_the_property(ltl: str) -> None:
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_found(mistake: str) -> None:
     variant = ("CHIPS",) if mistake.endswith("DUE") else ()
-    output = _check(mistake.lower(), mistake, *variant)
+    output = _check(mistake.lower(), mistake, *variant, optimise=spin.AT_ONCE)
     assert spin.errors(output) > 0, output
