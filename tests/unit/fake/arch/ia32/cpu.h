@@ -87,6 +87,10 @@ static inline void invlpg(u32 address)
 	processor_invlpg(address);
 }
 
+/* What ports do is the matter of a test that has some. */
+u8 inb(u16 port);
+void outb(u16 port, u8 value);
+
 static inline u64 rdtsc(void)
 {
 	return processor.tsc;

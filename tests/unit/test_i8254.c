@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The machine's 8254, as it measures and waits: for how long, and how often it asks the chip. What
+ * the chip counts here passes with the accesses to its ports alone.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "platform/pc/i8254.h"
+#include "quiet_processor.h"
+
+enum { COUNTER_2 = 0x42, CONTROL, PORT_61 = 0x61 };
+enum { MODE_0 = 0xb0, LATCH = 0x80, GATE = 0x01, SPEAKER = 0x02, OUTPUT = 0x20 };
+#define TICKS_PER_CLOCK 838u /* of the TSC: it has about 1 GHz */
+#define ALL UINT32_MAX
+
+static struct {
+	u32 count, passed;     /* the count that was written, and clocks since then */
+	u32 clocks_per_access;
+	u32 jump_at, jump;     /* once so many clocks have passed, so many more do in a moment */
+	u8 port_61, latched[2];
+	unsigned bytes_written, bytes_read, latches, looks;
+} chip;
+
+static void time_passes(void)
+{
+	chip.passed += chip.clocks_per_access;
+	if (chip.passed >= chip.jump_at) {
+		chip.passed += chip.jump;
+		chip.jump_at = ALL;
+	}
+	processor.tsc += chip.clocks_per_access * (u64)TICKS_PER_CLOCK;
+}
+
+u8 inb(u16 port)
+{
+	time_passes();
+	if (port == COUNTER_2)
+		return chip.latched[chip.bytes_read++ % 2];
+	assert_int_equal(port, PORT_61);
+	chip.looks++;
+	return (u8)(chip.port_61 | (chip.passed >= chip.count ? OUTPUT : 0));
+}
+
+void outb(u16 port, u8 value)
+{
+	time_passes();
+	switch (port) {
+	case PORT_61:
+		chip.port_61 = value & 0x0f; /* the others can only be read */
+		break;
+	case CONTROL:
+		assert_true(value == MODE_0 || value == LATCH);
+		chip.latches += value == LATCH;
+		chip.bytes_read = 0;
+		chip.latched[0] = (u8)(chip.count - chip.passed);
+		chip.latched[1] = (u8)((chip.count - chip.passed) >> 8);
+		break;
+	default:
+		assert_int_equal(port, COUNTER_2);
+		chip.count = chip.bytes_written++ % 2 == 0 ? value : chip.count | (u32)value << 8;
+		chip.passed = 0;
+	}
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset(&chip, 0, sizeof(chip));
+	memset(&processor, 0, sizeof(processor));
+	chip.clocks_per_access = 1;
+	chip.jump_at = ALL;
+	return 0;
+}
+
+static void a_wait_ends_with_its_clocks(void **state)
+{
+	static const u32 waits[] = { 1, 99, 100, 101, 256, 11932, 65535 };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(waits) / sizeof(*waits); i++) {
+		i8254_wait(waits[i]);
+		assert_int_equal(chip.count, waits[i]);
+		assert_in_range(chip.passed, waits[i], waits[i] + 1);
+	}
+}
+
+static void the_speaker_is_silent_and_the_gate_open(void **state)
+{
+	(void)state;
+	chip.port_61 = 0x0c | SPEAKER;
+	i8254_wait(10);
+	assert_int_equal(chip.port_61, 0x0c | GATE);
+}
+
+/* It is asked for its count before, and for nothing but its output at the end. */
+static void the_last_clocks_are_looked_at_one_by_one(void **state)
+{
+	unsigned latches;
+
+	(void)state;
+	i8254_wait(100);
+	assert_int_equal(chip.latches, 0);
+	assert_in_range(chip.looks, 98, 102);
+	i8254_wait(11932);
+	latches = chip.latches;
+	assert_true(latches > 0);
+	chip.clocks_per_access = 20; /* as if each pause took far longer than an access */
+	i8254_wait(11932);
+	assert_true(chip.latches - latches < latches);
+	assert_in_range(chip.passed, 11932, 11932 + 20);
+}
+
+static void a_processor_that_was_away_for_the_end_goes_on(void **state)
+{
+	(void)state;
+	chip.jump_at = 5000;
+	chip.jump = 20000;
+	i8254_wait(11932);
+	assert_in_range(chip.passed, 25000, 25010);
+}
+
+/* The best of three measurements is that of which nothing was taken. */
+static void the_shortest_measurement_counts(void **state)
+{
+	(void)state;
+	assert_in_range(i8254_measure_tsc(), 11932u * TICKS_PER_CLOCK / 10,
+			11940u * TICKS_PER_CLOCK / 10);
+	assert_int_equal(chip.bytes_written, 6);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, start)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_wait_ends_with_its_clocks),
+		TEST(the_speaker_is_silent_and_the_gate_open),
+		TEST(the_last_clocks_are_looked_at_one_by_one),
+		TEST(a_processor_that_was_away_for_the_end_goes_on),
+		TEST(the_shortest_measurement_counts),
+	};
+
+	return RUN_TESTS(tests);
+}
