@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Formatted output for guests without a C library. Each environment supplies
- * console_write(): rtos/console.c by hypercall, tests/pc/uart.c by port.
+ * console_write(): rtos/console.c by hypercall, tests/pc/machine.c by port.
  */
 #ifndef PRINT_H
 #define PRINT_H

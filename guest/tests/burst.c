@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test guest: has the CPU for 10 ms of each 20 ms, in which a vCPU of Linux waits that was there,
- * or goes on elsewhere. Each 200 ms it prints, cumulative,
+ * Test guest: has the CPU for WORK microseconds of each PERIOD, in which a vCPU of Linux waits that
+ * was there, or goes on elsewhere. Behind each tenth it prints, cumulative,
  *
  *	bursts=N missed=N
  *
@@ -10,8 +10,10 @@
 #include "guest.h"
 #include "print.h"
 
-#define PERIOD 20000 /* microseconds */
-#define WORK 10000
+#ifndef PERIOD
+#define PERIOD 20000u
+#define WORK 10000u
+#endif
 #define BURSTS_PER_LINE 10
 
 void main(void)

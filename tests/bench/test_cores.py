@@ -8,7 +8,7 @@ import pytest
 
 from gandalf.base.paths import UserError
 from gandalf.bench import bench as benching
-from gandalf.bench import cores, cores_limits, cores_report, cores_targets, moves
+from gandalf.bench import cores, cores_limits, cores_report, cores_targets, moves, shares
 from gandalf.bench import report as bench_report
 from gandalf.bench.cores import ACROSS, HACKBENCH, LATENCY, MESSAGE, ROUND_TRIP, STORM
 from gandalf.bench.results import Result, Results
@@ -131,6 +131,20 @@ def test_the_steps_of_a_move_make_the_figure() -> None:
         moves.sample(moves.MOVE, f"moves={moves.MOVE}\n{listed(1, 0, 0, 0)}\n" * 2)
 
 
+def test_hackbench_is_run_beside_every_share() -> None:
+    """Each operation is measured once; the RTOS of a share and the policy are there before it."""
+    lines = shares.script(full=False).splitlines()
+    measured = [line.split()[2] for line in lines if line.startswith("bench elapsed ")]
+    assert measured == list(shares.operations())
+    at = lines.index(next(line for line in lines if "share_80_on_demand" in line))
+    assert lines[at - 1] == "gandalfctl policy linux on-demand"
+    assert "gandalfctl load rtos /root/share-80.elf" in lines[:at]
+    alone = lines.index(next(line for line in lines if "hackbench_2_cpus" in line))
+    assert {f"echo 0 > /sys/devices/system/cpu/cpu{cpu}/online" for cpu in (2, 3)} <= set(
+        lines[:alone]
+    )
+
+
 def test_the_vmm_tells_what_a_core_takes() -> None:
     assert cores.memory_of_core("CPU 1 takes 120 KiB beside its pool\r\n") == {
         cores.SEVERAL: {cores.PER_CORE: 120 << 10}
@@ -149,6 +163,10 @@ def several() -> Results:
         result("gandalf-smp-2", "ipi", mean=1600.0),
         result("gandalf-smp-2", LATENCY, mean=550.0).model_copy(update={"maximum": 3000}),
         result(ACROSS, ROUND_TRIP).model_copy(update={"ratio": 1.24}),
+        result("gandalf-shares", shares.alone(3), 500),
+        result("gandalf-shares", shares.shared(80, "none"), 900),
+        result("gandalf-shares", shares.shared(80, "on-demand"), 600),
+        result("gandalf-shares", shares.shared(50, "on-demand"), 490),
         result("gandalf-message", MESSAGE, sends_instructions=180.0, takes_instructions=220.0),
         result(
             "gandalf-moves",
@@ -171,8 +189,9 @@ def test_figures_keep_their_limits_or_not() -> None:
         (STORM, "time, in native"), (LATENCY, "mean"), (ROUND_TRIP, "in one within a CPU"),
         (MESSAGE, "instructions, both sides"),
         (moves.MOVE, "departure"),
+        (shares.shared(50, "on-demand"), "time, in that of a CPU less alone"),
     }  # fmt: skip
-    assert len(found) == 11
+    assert len(found) == 13
     assert found[STORM, "instructions, in native"].value == 1.25
     assert found["syscall", "slowest CPU beside the others, in itself alone"].native == 1.01
 
@@ -180,7 +199,7 @@ def test_figures_keep_their_limits_or_not() -> None:
 def test_the_verdict_and_the_reports_have_them() -> None:
     found = several()
     assert summary(found)[0] == (
-        "Verdict: on several CPUs 5 of 11 figures keep their limits; furthest off: "
+        "Verdict: on several CPUs 6 of 13 figures keep their limits; furthest off: "
         f"{LATENCY} of gandalf-smp-2 (maximum), 3,000 where 2,500 is the most."
     )
     assert ["syscall", "gandalf-smp-2", "0", "100", "104", "1.04", "-"] in cores_report.cpu_rows(

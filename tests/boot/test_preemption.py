@@ -100,7 +100,7 @@ def test_one_that_was_moved_by_hand_stays_there(machine: Boot) -> None:
     assert place(machine)[1] > moved[1] + 1
 
 
-@pytest.mark.parametrize("vcpu", [0, 1])
+@pytest.mark.parametrize("vcpu", [pytest.param(0, marks=pytest.mark.long), 1])
 def test_its_guest_ends_meanwhile(machine: Boot, vcpu: int) -> None:
     machine.skip("vmm")
     machine.send("linux", f"taskset -c {vcpu} sh -c 'echo c > /proc/sysrq-trigger'\n")

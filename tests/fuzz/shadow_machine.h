@@ -317,14 +317,6 @@ struct frame *switch_prepare(struct vcpu *which)
 	return which->frame;
 }
 
-void switch_leave_space(const struct vcpu *which)
-{
-	if (core.cr3 == which->cr3) {
-		core.cr3 = idle_vcpu.cr3;
-		cr3_write(core.cr3);
-	}
-}
-
 /* The VMM's own accesses to the guest's linear addresses, with CR0.WP 0. */
 
 static void frame_is_guests(u32 frame)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A multiboot image whose instructions test_measure.py knows by number. Each stretch lies between
+ * A multiboot image whose instructions test_plugin.py knows by number. Each stretch lies between
  * labels NAME_begin and NAME_end, with interrupts enabled in ring 0 at both unless it says so.
  */
 #define NOPS(n) .rept n; nop; .endr

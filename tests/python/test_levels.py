@@ -39,6 +39,7 @@ def test_a_linux_alone(describe: Describe) -> None:
         ('"two-level"', '"three"', "`rings` must be"),
         ('rings = "two-level"\n', "prefill = false\n", "Remove `prefill`: only with"),
         ('rings = "two-level"\n', "cache_entries = 4\n", "Remove `cache_entries`: only with"),
+        ('rings = "two-level"\n', "cache_hints = false\n", "Remove `cache_hints`: only with"),
         ('rings = "two-level"\n', 'cache_policy = "lru"\n', "Remove `cache_policy`: only with"),
         ("[machine]\n", "[machine]\ncache_entries = 0\n", "`cache_entries` must be"),
         ("[machine]\n", "[machine]\ncache_entries = 257\n", "`cache_entries` must be"),

@@ -56,14 +56,6 @@ void vm_stop(struct vm *which, const char *pattern, ...)
 	stopped = true;
 }
 
-void switch_leave_space(const struct vcpu *which)
-{
-	if (which->cr3 != 0 && core.cr3 == which->cr3) {
-		core.cr3 = (u32)(uintptr_t)memory_directory;
-		cr3_write(core.cr3);
-	}
-}
-
 /* One access of the guest; what became of it in the end. */
 static enum shadow_result access_memory(u32 linear, u32 error)
 {
@@ -293,6 +285,7 @@ static void guest_start(u32 frames)
 	x86.vcpu = &vcpu;
 	policy_set(&x86, &fake_shared);
 	core.current = &vcpu;
+	idle_vcpu.cr3 = (u32)(uintptr_t)memory_directory;
 	vcpu.table_frame = pool_allocate();
 	for (u32 i = 0; i < 1024; i++)
 		table_copy[i] = *physical_word(vcpu.table_frame + i * 4) = i << 12 | PTE_P;

@@ -191,6 +191,47 @@ static void bimodal_finds_some_of_too_many(void **state)
 	assert_true(hits_of(8, GANDALF_TABLE_CACHE_BIMODAL, 12) > 80);
 }
 
+/* The guest's kernel flushes the whole of it, and loads another one behind that. */
+static void process_ends(u32 directory)
+{
+	shadow_flush(&x86, directories[directory], 0, ~0u);
+	assert_int_equal(*physical_word(x86.shadow.current->directory), 0);
+}
+
+static void what_has_ended_goes_first(void **state)
+{
+	(void)state;
+	for (u32 policy = 0; policy < 3; policy++)
+		for (u32 last = 0; last < 2; last++) {
+			guest_with_cache(4, policy);
+			for (u32 i = 1; i < 4; i++)
+				assert_false(turn(i));
+			assert_true(turn(1 + last));
+			process_ends(1 + last);
+			assert_true(turn(0));
+			assert_false(turn(4)); /* for the one that has ended */
+			assert_true(turn(0));
+			assert_true(turn(3));
+			assert_true(turn(2 - last));
+			assert_false(turn(1 + last));
+			guest_end();
+		}
+}
+
+static void without_hints_it_goes_in_its_turn(void **state)
+{
+	(void)state;
+	guest_with_cache(3, GANDALF_TABLE_CACHE_LRU);
+	system_table.flags |= GANDALF_TABLE_NO_HINTS;
+	assert_false(turn(1));
+	assert_false(turn(2));
+	process_ends(2);
+	assert_true(turn(0));
+	assert_false(turn(3)); /* for 1 */
+	assert_true(turn(2));
+	guest_end();
+}
+
 /* A load of what is loaded is a flush, and no sign that it will be loaded again. */
 static void a_flush_is_no_second_load(void **state)
 {
@@ -217,6 +258,8 @@ int main(void)
 		cmocka_unit_test(bimodal_keeps_what_comes_again),
 		cmocka_unit_test(bimodal_lets_new_ones_in),
 		cmocka_unit_test(bimodal_finds_some_of_too_many),
+		cmocka_unit_test(what_has_ended_goes_first),
+		cmocka_unit_test(without_hints_it_goes_in_its_turn),
 		cmocka_unit_test(a_flush_is_no_second_load),
 	};
 

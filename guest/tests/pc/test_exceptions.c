@@ -134,7 +134,7 @@ static void test_registers(void)
 	expect_equal(good, 1);
 }
 
-/* Same-level IRET with the real selector, as in iret_to_self(). */
+/* Same-level IRET with the real selector, as Linux's iret_to_self() has it. */
 static void test_return(void)
 {
 	uint32_t before, after;

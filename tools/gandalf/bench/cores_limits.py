@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 
+from gandalf.bench import shares
 from gandalf.bench.cores import (
     ACROSS,
     HACKBENCH,
@@ -29,6 +30,8 @@ CHANNEL = 1.30
 MESSAGE_INSTRUCTIONS = 400
 # On the CPU that a vCPU leaves, and on the one that it comes to, its shadow included.
 SIDE_OF_MOVE = 1500
+# Beside an RTOS, with a policy: in the time of Linux alone on a CPU less.
+SHARED = 1.00
 MEMORY = 128 << 10
 
 
@@ -79,6 +82,13 @@ def _of_others(row: Result) -> Iterator[Limit]:
         yield _limit(row, "arrival", arrival, SIDE_OF_MOVE, None)
 
 
+def _of_shares(row: Result, results: Results) -> Iterator[Limit]:
+    fewer = results.find(row.system, shares.alone(shares.CPUS - 1))
+    if row.operation in shares.remedied() and fewer is not None:
+        value = row.instructions / fewer.instructions
+        yield _limit(row, "time, in that of a CPU less alone", value, SHARED, None)
+
+
 def _of_memory(results: Results) -> Iterator[Limit]:
     value = results.footprint.get(SEVERAL, {}).get(PER_CORE)
     if value is not None:
@@ -91,7 +101,11 @@ def _of_memory(results: Results) -> Iterator[Limit]:
 def limits(results: Results) -> list[Limit]:
     """Return each figure of several CPUs that has a limit."""
     rows = [row for row in results.results if row.system.startswith("gandalf")]
-    found = [limit for row in rows for limit in (*_of_linux(row, results), *_of_others(row))]
+    found = [
+        limit
+        for row in rows
+        for limit in (*_of_linux(row, results), *_of_others(row), *_of_shares(row, results))
+    ]
     return [*found, *_of_memory(results)]
 
 

@@ -4,13 +4,13 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gandalf.base.paths import ROOT, UserError
-from gandalf.bench import cores, cores_message, latency, moves
+from gandalf.base.paths import BUILD, ROOT, UserError
+from gandalf.bench import cores, cores_message, latency, moves, shares
 from gandalf.bench import cores_machine as machines
 from gandalf.bench.cores import ACROSS, LATENCY, MESSAGE, ROUND_TRIP, STORM, TOGETHER, WITHIN
 from gandalf.bench.target import FOLDER, Log, Run, Target, scratch
 from gandalf.bench.workload import Output, Sample, Work, build_programs, extended
-from gandalf.build.build import Built, build, build_kernels
+from gandalf.build.build import Built, build, build_kernels, make
 from gandalf.build.iso import make_linux_iso
 from gandalf.console.demultiplex import VMM_CONSOLE
 from gandalf.description.linux_boot import DETERMINISTIC_OPTIONS, TOOL_OPTIONS
@@ -34,12 +34,12 @@ class Simulated(Target):
     is_quick = False
 
 
-def _initrd(name: str, script: str, log: Log) -> Path:
-    """Make the root file system with a script, and return its path."""
+def _initrd(name: str, script: str, log: Log, more: dict[str, Path] | None = None) -> Path:
+    """Make the root file system with a script and more files, and return its path."""
     profile = FOLDER / f"script-{name}"
     profile.parent.mkdir(parents=True, exist_ok=True)
     profile.write_text(script)
-    added = {**build_programs(32), "root/.profile": profile}
+    added = {**build_programs(32), **(more or {}), "root/.profile": profile}
     return extended(linux_rootfs.build_rootfs(ROOT, log), added, FOLDER / f"{name}.cpio")
 
 
@@ -302,6 +302,41 @@ class Moves(Simulated):
         )  # fmt: skip
 
 
+def _share_image(share: int, log: Log) -> Path:
+    """Build the RTOS that has so many per cent of its CPU, and return its image."""
+    path = BUILD / "tests" / f"share-{share}.elf"
+    make(ROOT / "guest/tests", str(path), what=f"the test guest {path.stem}", log=log)
+    return path
+
+
+@dataclass
+class Shares(Simulated):
+    """A Linux on four CPUs, and an RTOS that has a share of CPU 1."""
+
+    full: bool = False
+    name: str = "gandalf-shares"
+    native: str | None = None
+    operations = shares.operations()
+    share = 200.0
+
+    def _description(self) -> Path:
+        fields = f"cpus = {list(range(shares.CPUS))}\nmigrate = true\ncontrol = true"
+        guests = [machines.linux("linux", fields, "smp", self.name)]
+        return machines.describe(self.name, shares.CPUS, *guests, machines.rtos("rtos", _IDLE, 1))
+
+    def prepare(self, log: Log) -> None:
+        build_kernels(self._description(), log)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        images = {shares.image(share): _share_image(share, log) for share in shares.SHARES}
+        _initrd(self.name, shares.script(self.full), log, images)
+        built = build(self._description(), log, deterministic=True)
+        options = machines.options_of(built, cores.RATE)
+        stream = machines.watch(options, DONE, patience=2000.0)
+        output = cores.read(latency.consoles(built.names, stream)["linux"])
+        return _run(output, self.operations, machines.machine_text(options), "console=ttyS0 quiet")
+
+
 def targets(full: bool = False) -> list[Target]:
     """Return all systems with several CPUs, each behind the one that it is compared with."""
     found: list[Target] = []
@@ -315,4 +350,5 @@ def targets(full: bool = False) -> list[Target]:
         RoundTrip(ACROSS, WITHIN, cpus=2),
         Message("gandalf-message"),
         Moves(full),
+        Shares(full),
     ]

@@ -31,7 +31,7 @@ OPERATIONS = {
 _WIDTH = 5
 # Seconds by which a phase is longer than it need be.
 _MARGIN = 1
-# Bytes from one entry of guest/freertos/port/switch.S to the next.
+# Bytes from one entry of guest/freertos/port/port.S to the next.
 _ENTRY_SIZE = 16
 # RDTSC, with which the periodic task begins each turn.
 _TIME_STAMP = bytes([0x0F, 0x31])

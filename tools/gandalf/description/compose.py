@@ -59,6 +59,7 @@ def _table_flags(machine: Machine) -> int:
         "CPUS_OPTIONAL": not machine.cpus_required,
         "NO_PREFILL": not machine.prefill,
         "NO_DIRECT_SWITCH": not machine.direct_switch,
+        "NO_HINTS": not machine.cache_hints,
     }
     bits = sum(abi()[f"TABLE_{name}"] for name, is_set in flags.items() if is_set)
     return bits | (_cache_flags(machine) if machine.rings == TWO_LEVEL else 0)

@@ -61,6 +61,7 @@ class Machine(_Model):
     direct_switch: bool = True
     prefill: bool = True
     cache_entries: Annotated[int, Field(ge=1, le=256)] = 8
+    cache_hints: bool = True
     cache_policy: Literal["fifo", "lru", "bimodal"] = "bimodal"
 
 

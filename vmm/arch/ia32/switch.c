@@ -68,14 +68,6 @@ struct frame *switch_frame(const struct vcpu *vcpu)
 						  PTE_FRAME) + linear % PAGE_SIZE);
 }
 
-void switch_leave_space(const struct vcpu *vcpu)
-{
-	if (vcpu->cr3 != 0 && core.cr3 == vcpu->cr3) {
-		core.cr3 = idle_vcpu.cr3;
-		cr3_write(core.cr3);
-	}
-}
-
 void switch_to_boot_stack(void (*function)(void))
 {
 	core.cr3 = idle_vcpu.cr3;

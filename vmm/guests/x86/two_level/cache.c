@@ -33,6 +33,30 @@ static const struct space *cache_oldest(const struct shadow *shadow, const struc
 	return oldest;
 }
 
+/* Returns a mark that is older than that of a space: but for 0, which says that one is new. */
+static u32 cache_older(const struct space *space)
+{
+	return space->used - (space->used == 1 ? 2 : 1);
+}
+
+/* Marks a space that has nothing as the next to go, but not the present one. Linux flushes the
+ * whole of an address space when its process ends, and nothing comes into it behind that. Returns
+ * false if there is none. */
+static bool cache_offer_ended(struct shadow *shadow, const struct space *oldest)
+{
+	for (u32 i = 0; i < shadow->space_limit; i++) {
+		struct space *space = space_at(shadow, i);
+		const u32 *used = space->used_groups;
+
+		if (space->directory == 0 || space == shadow->current ||
+		    (used[0] | used[1] | used[2]) != 0)
+			continue;
+		space->used = cache_older(oldest);
+		return true;
+	}
+	return false;
+}
+
 /* Return the mark of a space that is loaded. new: it has just been made. */
 static u32 policy_lru(struct shadow *shadow, UNUSED const struct space *space, UNUSED bool new)
 {
@@ -58,8 +82,7 @@ static u32 policy_bimodal(struct shadow *shadow, const struct space *space, bool
 	if (!new || clock % BIMODAL_KEEPS == 0 ||
 	    (oldest = cache_oldest(shadow, space, &kept)) == NULL)
 		return clock;
-	/* One older than that, but for 0, which says that a space is new. */
-	return oldest->used - (oldest->used == 1 ? 2 : 1);
+	return cache_older(oldest);
 }
 
 static u32 (*const policies[])(struct shadow *, const struct space *, bool) = {
@@ -87,6 +110,9 @@ bool views_make_room(struct x86 *x86)
 
 	if (entries == 0 || kept < entries)
 		return true;
+	if ((system_table.flags & GANDALF_TABLE_NO_HINTS) == 0 &&
+	    cache_offer_ended(shadow, oldest))
+		oldest = NULL;
 	if (oldest != shadow->current && space_evict(x86))
 		return true;
 	vcpu_count(x86->vcpu, COUNTER_space_evictions);
