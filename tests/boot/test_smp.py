@@ -79,9 +79,13 @@ def test_both_work_at_once(machine: Boot) -> None:
 
 
 def test_they_interrupt_each_other(machine: Boot) -> None:
-    """An interrupt that finds its vCPU at work is delivered as it comes, and so counted."""
+    """An interrupt that finds its vCPU at work is delivered as it comes, and so counted.
+
+    Each process that CPU 1 moves to CPU 0 interrupts a loop there.
+    """
     before = machine.counters()["quick_ipis"]
-    machine.hackbench()
+    moves = "taskset -c 1 sh -c 'for i in $(seq 50); do taskset -c 0 true; done'"
+    machine.shell(f"(exec taskset -c 0 sh -c 'while :; do :; done') & {moves}; kill $!")
     assert machine.counters()["quick_ipis"] > before
     counts = machine.shell("grep -E '(RES|CAL|TLB|LOC):' /proc/interrupts")
     for name, numbers in re.findall(r"(RES|CAL|LOC):((?: +\d+)+)", counts):

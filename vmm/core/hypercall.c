@@ -13,7 +13,8 @@
 
 /* Hypercalls without an event in the trace ring, since it would be a good part of their cost. Other
  * events tell of them: a switch says that a guest has halted, a delivery that a doorbell has
- * rung, or that another vCPU has interrupted this one. */
+ * rung. An IPI has one of its own once it is sent (guests/x86/smp/ipi.c), so that nobody waits for
+ * it. */
 static const u64 untraced =
 	1ull << GANDALF_HYPERCALL_INTERRUPT_FLAG | 1ull << GANDALF_HYPERCALL_HALT |
 	1ull << GANDALF_HYPERCALL_DOORBELL | 1ull << GANDALF_HYPERCALL_IPI |

@@ -141,10 +141,10 @@ static INLINE void message_serve(u32 from, u32 message)
 		range->serve(from, message - range->first);
 }
 
-/* Returns whether one more may be taken in this window. If not, its end is a deadline. */
-static INLINE bool window_has_room(void)
+/* Returns whether fewer than `most` have been taken in this window. If not, its end is a
+ * deadline. */
+static INLINE bool window_has_room(u32 most)
 {
-	u32 most = core.current->priority == 0 ? MESSAGES_AT_ONCE : MESSAGES_OF_RTOS;
 	u64 now = rdtsc();
 
 	if (taken == 0 || now >= window_ends) {
@@ -185,9 +185,10 @@ static void interrupt_self(void)
  * window has had its share. */
 static INLINE bool message_take_next(void)
 {
+	u32 most = core.current->priority == 0 ? MESSAGES_AT_ONCE : MESSAGES_OF_RTOS;
 	u32 message;
 
-	if (!window_has_room())
+	if (!window_has_room(most))
 		return false;
 	for (u32 i = 0; i < others_count; i++) {
 		turn = turn + 1 >= others_count ? 0 : turn + 1;
@@ -229,17 +230,21 @@ HOT u32 message_take_ipis(u32 cores, u32 number)
 	u32 senders = 0;
 
 	EXPECTS_MASKED();
+	if (!window_has_room(MESSAGES_AT_ONCE))
+		return 0;
 	for (u32 rest = cores & ~(1u << core.index); rest != 0; rest &= rest - 1) {
 		u32 from = (u32)__builtin_ctz(rest);
 		volatile u32 *seen = &outbox_own()->seen[from][word];
 
 		if (((outbox_of(from)->raised[core.index][word] ^ *seen) & bit) == 0)
 			continue;
-		if (!window_has_room())
+		if (taken == MESSAGES_AT_ONCE) {
+			deadline_set(&window, window_ends);
 			break;
+		}
 		*seen ^= bit;
 		taken++;
-		senders |= 1u << from;
+		senders |= rest & -rest;
 	}
 	order_stores();
 	if (senders != 0)

@@ -50,20 +50,26 @@ static void gandalf_eoi_write(u32 offset, u32 value)
 {
 }
 
-/* Returns a bit for each CPU, by its APIC's ID. */
+/* Returns the bit of a CPU, by its APIC's ID. */
+static u32 id_of(int cpu)
+{
+	return BIT(per_cpu(x86_cpu_to_apicid, cpu));
+}
+
+/* Returns the bits of CPUs. */
 static u32 ids_of(const struct cpumask *cpus)
 {
 	u32 ids = 0;
 	int cpu;
 
 	for_each_cpu(cpu, cpus)
-		ids |= BIT(per_cpu(x86_cpu_to_apicid, cpu));
+		ids |= id_of(cpu);
 	return ids;
 }
 
 static u32 own_id(void)
 {
-	return ids_of(cpumask_of(smp_processor_id()));
+	return id_of(smp_processor_id());
 }
 
 /*
@@ -79,7 +85,7 @@ static void interrupt(u32 ids, int vector)
 
 static void gandalf_send_IPI(int cpu, int vector)
 {
-	interrupt(ids_of(cpumask_of(cpu)), vector);
+	interrupt(id_of(cpu), vector);
 }
 
 static void gandalf_send_IPI_mask(const struct cpumask *cpus, int vector)

@@ -44,18 +44,27 @@ static void sibling_interrupt(struct vm *vm, u32 vectors)
 	vcpu_notify(core.current);
 }
 
+/* part_core(), without a call for a guest whose vCPUs stay. */
+static INLINE u32 core_of(const struct gandalf_guest *guest, u32 number)
+{
+	return guest_migrates(guest) ? part_core(guest, number) : guest->vcpu_cpus[number];
+}
+
 /* The interrupt is on its way already, or its bit is changed and a message tells of it. */
 static INLINE void sibling_interrupt_far(const struct gandalf_guest *guest, u32 number, u32 vectors)
 {
-	u32 cpu;
 	volatile struct smp_page *own = part_kind_of(core.index, number);
+	volatile struct smp_page *theirs;
+	u32 cpu;
 
+	/* Comes first: who has moved and sees the interrupt behind it sees the guest's stores. */
 	order_stores();
-	if ((own->ipi_raised ^ smp_page_of(guest, number)->ipi_seen[core.index]) & vectors)
+	theirs = part_kind_of(core_of(guest, number), number);
+	if ((own->ipi_raised ^ theirs->ipi_seen[core.index]) & vectors)
 		return;
 	own->ipi_raised ^= vectors;
 	order_stores();
-	cpu = part_core(guest, number);
+	cpu = core_of(guest, number);
 	if (cpu != core.index) /* else it has left, and finds this where it arrives */
 		message_send_ipi(cpu, number);
 }
@@ -77,6 +86,8 @@ static HOT u32 hypercall_ipi(struct vcpu *vcpu)
 		else
 			sibling_interrupt_far(guest, id, 1u << bit);
 	}
+	/* Nobody waits for this. */
+	trace_fast(vcpu->id, TRACE_hypercall, GANDALF_HYPERCALL_IPI, vcpu->frame->ebx);
 	return 0;
 }
 HYPERCALL(GANDALF_HYPERCALL_IPI, HYPERCALL_OF_LINUX, hypercall_ipi);
@@ -182,12 +193,12 @@ static INLINE bool ipi_is_open(const struct x86 *x86, u32 vectors)
 	       local_apic_is_open(&x86->smp->apic) && linux_interrupt_flag(x86) != 0;
 }
 
-/* Has the guest go on in its handler. It is the VMM's work for it, like any other injection. */
+/* Has the guest go on in its handler. It is the VMM's work for it, like any other injection, but
+ * has no event in the trace ring: that of the hypercall tells of it. */
 static INLINE void ipi_deliver(struct vcpu *vcpu, u32 vector)
 {
 	vcpu_count(vcpu, COUNTER_quick_ipis);
 	work_begin(vcpu);
-	trace_fast(vcpu->id, TRACE_deliver, vector, vcpu->frame->eip);
 	inject_last(vcpu->x86, vector, INJECT_NO_ERROR);
 }
 
