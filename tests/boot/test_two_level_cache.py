@@ -51,7 +51,7 @@ def test_with_one_entry_each_goes_for_the_next() -> None:
 def kept(folder: Path) -> None:
     """Leave the pages of an address space to the next one that has its entry."""
     cache = folder / "vmm" / "guests" / "x86" / "two_level" / "cache.c"
-    substitute(cache, "\tspace_drop(shadow->current, NULL);\n", "")
+    substitute(cache, "\tspace_drop(goes, NULL);\n", "")
 
 
 def test_an_entry_that_is_not_dropped_is_found() -> None:

@@ -59,8 +59,9 @@ def test_what_the_cache_finds() -> None:
             # The shell and what it starts have entries, too. One process has hardly a load of CR3.
             if 1 < processes <= entries - 3:
                 assert cell.hits > 0.9, (policy, entries, processes)
-            if policy == "bimodal" and processes > entries > 1:
+            # With fewer entries than that, a process comes again too seldom in all the turns, and
+            # all policies find next to nothing.
+            if policy == "bimodal" and entries < processes <= 2 * entries and entries > 2:
                 assert cell.ticks < lru.ticks, (entries, processes)
-            # With fewer entries than that, a process comes again too seldom in all the turns.
             if policy == "bimodal" and entries < processes <= 4 * entries and entries > 2:
                 assert cell.hits > lru.hits, (entries, processes)

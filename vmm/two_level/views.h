@@ -126,8 +126,9 @@ static inline void views_free(struct space *space)
 	pool_free(space->process);
 }
 
-/* Makes room in the page-table cache for one space more (cache.c). Returns false if the present one
- * goes for it: then that is empty, and serves the other directory. */
+/* Makes room in the page-table cache for one space more (cache.c). Returns false if another one
+ * goes for it: then that is empty and the present one, so that it serves the directory that is
+ * about to be loaded. That costs less than to free it and to make one. */
 MUST_CHECK bool views_make_room(struct x86 *x86);
 /* Marks a space, which is about to be the present one, as used. Of those that can go, the one whose
  * mark is oldest does. */

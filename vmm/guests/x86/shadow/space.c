@@ -105,7 +105,9 @@ struct space *space_reuse(struct shadow *shadow, u32 guest)
 	return space;
 }
 
-bool space_evict(struct x86 *x86)
+/* Frees the space whose mark of use is oldest, which is the one that was loaded longest ago where
+ * views.h has no other policy, but not the current one. Returns false if there is no other. */
+MUST_CHECK static bool space_evict(struct x86 *x86)
 {
 	struct shadow *shadow = &x86->shadow;
 	struct space *oldest = NULL;

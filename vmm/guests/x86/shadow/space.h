@@ -47,9 +47,6 @@ void space_load(struct x86 *x86, struct space *space);
 void space_drop(struct space *space, struct x86 *points);
 /* Clears GROUP entries of a directory, and frees the page tables that they lead to. */
 void space_group_drop(u32 *entries);
-/* Frees the space whose mark of use is oldest, which is the one that was loaded longest ago where
- * views.h has no other policy, but not the current one. Returns false if there is no other. */
-MUST_CHECK bool space_evict(struct x86 *x86);
 /* Frees all spaces. The caller has made sure that none is in use. */
 void spaces_free(struct shadow *shadow);
 /* Allocates a frame of the pool. If none is free, the spaces that were loaded longest ago go first.

@@ -15,14 +15,13 @@
 
 /* Returns the space with the oldest mark, of all but one, or NULL if there is none. *kept becomes
  * the number of these spaces. */
-static const struct space *cache_oldest(const struct shadow *shadow, const struct space *but,
-					u32 *kept)
+static struct space *cache_oldest(const struct shadow *shadow, const struct space *but, u32 *kept)
 {
-	const struct space *oldest = NULL;
+	struct space *oldest = NULL;
 
 	*kept = 0;
 	for (u32 i = 0; i < shadow->space_limit; i++) {
-		const struct space *space = space_at(shadow, i);
+		struct space *space = space_at(shadow, i);
 
 		if (space->directory == 0 || space == but)
 			continue;
@@ -33,28 +32,19 @@ static const struct space *cache_oldest(const struct shadow *shadow, const struc
 	return oldest;
 }
 
-/* Returns a mark that is older than that of a space: but for 0, which says that one is new. */
-static u32 cache_older(const struct space *space)
-{
-	return space->used - (space->used == 1 ? 2 : 1);
-}
-
-/* Marks a space that has nothing as the next to go, but not the present one. Linux flushes the
- * whole of an address space when its process ends, and nothing comes into it behind that. Returns
- * false if there is none. */
-static bool cache_offer_ended(struct shadow *shadow, const struct space *oldest)
+/* Returns a space that has nothing, but not the present one, or NULL. Linux flushes the whole of an
+ * address space when its process ends, and nothing comes into it behind that. */
+static struct space *cache_ended(const struct shadow *shadow)
 {
 	for (u32 i = 0; i < shadow->space_limit; i++) {
 		struct space *space = space_at(shadow, i);
 		const u32 *used = space->used_groups;
 
-		if (space->directory == 0 || space == shadow->current ||
-		    (used[0] | used[1] | used[2]) != 0)
-			continue;
-		space->used = cache_older(oldest);
-		return true;
+		if (space->directory != 0 && space != shadow->current &&
+		    (used[0] | used[1] | used[2]) == 0)
+			return space;
 	}
-	return false;
+	return NULL;
 }
 
 /* Return the mark of a space that is loaded. new: it has just been made. */
@@ -82,7 +72,8 @@ static u32 policy_bimodal(struct shadow *shadow, const struct space *space, bool
 	if (!new || clock % BIMODAL_KEEPS == 0 ||
 	    (oldest = cache_oldest(shadow, space, &kept)) == NULL)
 		return clock;
-	return cache_older(oldest);
+	/* One older than that, but for 0, which says that a space is new. */
+	return oldest->used - (oldest->used == 1 ? 2 : 1);
 }
 
 static u32 (*const policies[])(struct shadow *, const struct space *, bool) = {
@@ -106,17 +97,18 @@ bool views_make_room(struct x86 *x86)
 	struct shadow *shadow = &x86->shadow;
 	u32 entries = GANDALF_TABLE_CACHE_ENTRIES(system_table.flags);
 	u32 kept;
-	const struct space *oldest = cache_oldest(shadow, NULL, &kept);
+	struct space *goes = cache_oldest(shadow, NULL, &kept);
+	struct space *ended;
 
 	if (entries == 0 || kept < entries)
 		return true;
 	if ((system_table.flags & GANDALF_TABLE_NO_HINTS) == 0 &&
-	    cache_offer_ended(shadow, oldest))
-		oldest = NULL;
-	if (oldest != shadow->current && space_evict(x86))
-		return true;
+	    (ended = cache_ended(shadow)) != NULL)
+		goes = ended;
 	vcpu_count(x86->vcpu, COUNTER_space_evictions);
-	space_drop(shadow->current, NULL);
-	shadow->current->used = 0;
+	space_drop(goes, NULL);
+	goes->used = 0;
+	goes->noted = 0;
+	shadow->current = goes;
 	return false;
 }
