@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The models of what cores say to each other, checked exhaustively by SPIN.
 
-message.pml is that of messages, epoch.pml that of the epochs of channels between guests of two, and
-relay.pml that of the bytes of consoles. Those of a Linux on several CPUs are life.pml, how its
-parts start and end; flush_log.pml, shadows of what another vCPU changes; remote_port.pml, ports;
-migration.pml, a vCPU that moves.
+message.pml is that of messages, limit.pml of how often these interrupt an RTOS, epoch.pml that of
+the epochs of channels between guests of two, and relay.pml that of the bytes of consoles. Those of
+a Linux on several CPUs are life.pml, how its parts start and end; flush_log.pml, shadows of what
+another vCPU changes; remote_port.pml, ports; migration.pml, a vCPU that moves.
 
 Every mistake that the model can be built with must be found, so that a model that says yes to
 everything does not pass.
@@ -16,11 +16,11 @@ from gandalf.base.paths import BUILD, ROOT
 from tests import spin
 
 FOLDER = ROOT / "tests" / "cores"
-MODELS = ("message", "epoch", "relay", "life", "flush_log", "remote_port", "migration")
+MODELS = ("message", "epoch", "relay", "life", "flush_log", "remote_port", "migration", "limit")
 # What a model is built with that is no mistake.
 CHOICES = {
     "EVENTS", "MESSAGES", "A_LOSS_IS_NONE", "TIMES", "BYTES", "LIVES", "STARTS", "PAUSES",
-    "FLUSHES", "LOADS", "REQUESTS", "MOVES", "SENDS",
+    "FLUSHES", "SWITCHES", "LOADS", "REQUESTS", "MOVES", "SENDS",
 }  # fmt: skip
 MISTAKES = [
     (model, mistake)
