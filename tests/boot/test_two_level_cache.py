@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page-table cache of a system with two levels of privilege, seen by a whole Linux.
 
-tests/unit/test_cache.c has its policies, load by load.
+tests/unit/guests/x86/two_level/test_cache.c has its policies, load by load.
 """
 
 from collections import Counter

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "module.h"
+#include "core/table_module.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -22,7 +22,7 @@ __asm__(".pushsection .rodata.forms, \"a\"\n"
 	"771: " text "\n"          \
 	"772:\n"                   \
 	".code64\n"
-#include "decode_forms.h"
+#include "guests/x86/decode_forms.h"
 #undef FORM
 	".byte 0\n"
 	".popsection\n");

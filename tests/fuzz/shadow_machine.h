@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machine around the VMM's code in fuzz_shadow.c: one PC guest, a processor with the TLB of
- * tests/unit/shadow_model.h whose entries come to the VMM's handlers with the words that a CPU
- * pushes, and stand-ins for the parts of the VMM that have nothing to do with page tables.
+ * tests/unit/guests/x86/shadow/shadow_model.h whose entries come to the VMM's handlers with the
+ * words that a CPU pushes, and stand-ins for the parts of the VMM that have nothing to do with page
+ * tables.
  */
 #ifndef GANDALF_FUZZ_SHADOW_MACHINE_H
 #define GANDALF_FUZZ_SHADOW_MACHINE_H
@@ -45,7 +46,7 @@
 #define assert_ptr_equal(a, b) require((a) == (b))
 #define fail() abort()
 
-#include "shadow_model.h"
+#include "guests/x86/shadow/shadow_model.h"
 
 #define VMM_ENTRY_BYTES 256u   /* room for a frame of the VMM's, and a word that may be missing */
 #define COPY_EIP 0xfc480000u   /* an instruction of the VMM that may fault, and where it goes on */

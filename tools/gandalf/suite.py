@@ -22,6 +22,8 @@ from gandalf.base.paths import BUILD, ROOT
 from gandalf.build.build import build_vmm, make
 from gandalf.build.size import source_files
 from gandalf.masked.check import check_images
+from gandalf.mutate.workbench import read_programs
+from gandalf.walls.unit_tests import check_mirror
 from gandalf.walls.walks import check_walks
 from gandalf.walls.walls import check_walls
 
@@ -255,6 +257,12 @@ def _debug_walls() -> str:
     return "\n".join(check_walls(ROOT / "vmm", *folders, debug=debug))
 
 
+def _mirror() -> str:
+    """Compare the folders of the unit tests with those of the VMM."""
+    tests = {f"{test.folder}/test_{test.name}.c": test.sources for test in read_programs()}
+    return "\n".join(check_mirror(ROOT, tests))
+
+
 def _walks() -> str:
     """Compare the walks of the tour with the sources and with the pictures."""
     return "\n".join(check_walks(ROOT / "vmm"))
@@ -327,6 +335,7 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("each folder of the VMM uses only what it may", _walls),
         ("so does each folder of a debug build", _debug_walls),
         ("the walks of the tour are as they are drawn", _walks),
+        ("the unit tests are in the folders of what they test", _mirror),
         ("cppcheck", [*cppcheck, *_files(_C_FOLDERS)]),
         ("ruff check", [*ruff, "check", *config, *python]),
         ("ruff format", [*ruff, "format", "--check", *config, *python]),

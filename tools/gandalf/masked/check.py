@@ -73,7 +73,8 @@ def entries() -> set[str]:
     """Return the names of all sections that begin where a vector is entered.
 
     A shared guest's exceptions and hypercalls come through trap gates and mask nothing. Those of
-    the VMM are the #GP of an upcall. tests/unit/test_segment.c compares this with the gates.
+    the VMM are the #GP of an upcall. tests/unit/arch/ia32/test_segment.c compares this with the
+    gates.
     """
     return {
         entry_name(vector, who, hardware=hardware)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from gandalf.base.paths import ROOT, UserError
 from gandalf.mutate.mutation import Mutant, attribute_macros, mutants_of
-from gandalf.mutate.workbench import VMM, WORK, Bench, read_programs
+from gandalf.mutate.workbench import VMM, WORK, Bench, flat, read_programs
 
 # What the sources must reach, in percent.
 SOURCES = {
@@ -185,7 +185,7 @@ def _show(score: Score) -> None:
     )
     for mutant in score.wrongly_listed:
         print(f"{EQUIVALENT.name}: a test notices what is listed there: {mutant.after}")
-    with (WORK / f"{Path(score.file).stem}.survivors").open("w") as log:
+    with (WORK / f"{flat(score.file)}.survivors").open("w") as log:
         for mutant in sorted(score.survivors, key=lambda one: one.start):
             print(f"{score.file}:{mutant.line}: {mutant.function}", file=log)
             print(f"\t{mutant.before}\n\t{mutant.after}", file=log)

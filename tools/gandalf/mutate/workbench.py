@@ -33,6 +33,8 @@ class Program:
     name: str
     sources: tuple[str, ...]
     flags: tuple[str, ...]
+    # The folder of tests/unit that its file is in.
+    folder: str = "."
 
     @property
     def kind(self) -> str:
@@ -46,11 +48,18 @@ def read_programs() -> list[Program]:
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     programs = []
     for line in lines:
-        name, sources, flags = line.split("|", 2)
+        file, sources, flags = line.split("|", 2)
+        name = Path(file).stem.removeprefix("test_")
         # Debugging information tells of lines and columns: no two mutants have the same.
         kept = tuple(flag for flag in flags.split() if flag != "-g")
-        programs.append(Program(name, tuple(sources.split()), kept))
+        folder = str(Path(file).parent)
+        programs.append(Program(name, tuple(sources.split()), kept, folder))
     return programs
+
+
+def flat(source: str) -> str:
+    """Return a source's name for a file or folder: sources of several folders have one stem."""
+    return source.removesuffix(".c").replace("/", "-")
 
 
 def _compile(flags: tuple[str, ...], source: Path, target: Path) -> bool:
@@ -86,7 +95,7 @@ class Bench:
     def __init__(self, file: str, programs: list[Program]) -> None:
         self.file = file
         self.source = (VMM / file).read_bytes()
-        self._folder = WORK / Path(file).stem
+        self._folder = WORK / flat(file)
         own = Path(file).stem
         linking = [program for program in programs if file in program.sources]
         # What is most likely to notice comes first.
@@ -105,13 +114,14 @@ class Bench:
 
     def _other_objects(self, program: Program) -> list[Path]:
         others = [source for source in program.sources if source != self.file]
-        names = [f"test_{program.name}", *(Path(source).stem for source in others)]
+        names = [f"test_{program.name}", *(flat(source) for source in others)]
         return [self._folder / program.kind / f"{name}.o" for name in names]
 
     def _prepare(self, program: Program) -> int:
         """Compile what no mutant changes; return the seconds of CPU time that a run may take."""
         others = [source for source in program.sources if source != self.file]
-        sources = [_UNIT / f"test_{program.name}.c", *(VMM / source for source in others)]
+        own = _UNIT / program.folder / f"test_{program.name}.c"
+        sources = [own, *(VMM / source for source in others)]
         for source, target in zip(sources, self._other_objects(program), strict=True):
             if not target.exists():
                 _compile_or_fail(program.flags, source, target)

@@ -14,7 +14,7 @@
 #include "fake/last_words.h"
 #include "fake/policy.h"
 #include "views.h"
-#include "shadow_model.h"
+#include "guests/x86/shadow/shadow_model.h"
 
 #define BASE_DIRECTORY LAYOUT_DIRECTORY_FIRST
 #define KERNEL_DIRECTORY 0x300u

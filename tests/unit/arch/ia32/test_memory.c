@@ -10,7 +10,7 @@
 #include "core/core.h"
 #include "core/log.h"
 #include "core/schedule.h"
-#include "machine.h"
+#include "arch/ia32/machine.h"
 
 #define FRAMES 1023u
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "module.h"
+#include "core/table_module.h"
 
 static const char *check(void)
 {

@@ -6,7 +6,7 @@
 #ifndef GANDALF_SHADOW_MODEL_H
 #define GANDALF_SHADOW_MODEL_H
 
-#include "machine.h"
+#include "arch/ia32/machine.h"
 
 /* The guest's memory, in that of machine.h. */
 #define GUEST_BASE 0x1000000u

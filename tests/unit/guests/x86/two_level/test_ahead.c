@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
-#include "shadow_guest.h"
+#include "guests/x86/shadow/shadow_guest.h"
 
 #define TABLE 0x8000u
 #define AWAITED 0x10000u /* begins a group of 16 pages */

@@ -10,7 +10,7 @@
 
 #include <setjmp.h>
 
-#include "shadow_guest.h"
+#include "guests/x86/shadow/shadow_guest.h"
 
 static u32 random_below(u32 limit)
 {

@@ -3,8 +3,8 @@
  * A compiled system that is right in every respect, to be spoilt by the unit test
  * and the fuzzer of the table's check.
  */
-#ifndef GANDALF_MODULE_H
-#define GANDALF_MODULE_H
+#ifndef GANDALF_UNIT_TABLE_MODULE_H
+#define GANDALF_UNIT_TABLE_MODULE_H
 
 #include <string.h>
 

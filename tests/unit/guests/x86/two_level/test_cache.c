@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
-#include "shadow_guest.h"
+#include "guests/x86/shadow/shadow_guest.h"
 
 #define ALL (PTE_P | PTE_W | PTE_U | PTE_A | PTE_D)
 /* Each directory has a page of its own at this address. */

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
-#include "shadow_guest.h"
+#include "guests/x86/shadow/shadow_guest.h"
 
 /* No guest here has direct gates with interrupts of its own. */
 void upcall_point(struct x86 *which)

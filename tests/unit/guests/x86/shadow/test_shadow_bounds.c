@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
-#include "shadow_mapped.h"
+#include "guests/x86/shadow/shadow_mapped.h"
 
 static void a_flush_ends_exactly_where_it_was_asked_to(void **state)
 {

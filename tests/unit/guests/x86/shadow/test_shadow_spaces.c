@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
-#include "shadow_mapped.h"
+#include "guests/x86/shadow/shadow_mapped.h"
 
 /* Spaces */
 

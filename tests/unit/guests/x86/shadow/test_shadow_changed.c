@@ -7,7 +7,7 @@
 #include "unit.h"
 
 #include "entry_access.h"
-#include "shadow_mapped.h"
+#include "guests/x86/shadow/shadow_mapped.h"
 
 #define PAGE 0x5000u
 #define ENTRY (USER_TABLE + 5 * 4)

@@ -6,7 +6,7 @@
 #ifndef GANDALF_SHADOW_MAPPED_H
 #define GANDALF_SHADOW_MAPPED_H
 
-#include "shadow_guest.h"
+#include "guests/x86/shadow/shadow_guest.h"
 
 #define USER_TABLE 0x9000u
 #define KERNEL_TABLE 0xa000u

@@ -27,7 +27,7 @@ __asm__(".pushsection .rodata.forms, \"a\"\n"
 	".pushsection .rodata.form_lengths\n"                  \
 	".byte 772b - 771b\n"                                  \
 	".popsection\n"
-#include "decode_forms.h"
+#include "guests/x86/decode_forms.h"
 #undef FORM
 );
 
@@ -39,7 +39,7 @@ static const struct {
 	const char *text;
 } forms[] = {
 #define FORM(operation, text) { DECODED_##operation, text },
-#include "decode_forms.h"
+#include "guests/x86/decode_forms.h"
 #undef FORM
 };
 
