@@ -5,7 +5,7 @@
  * CPU or not, and the guest stores to its local APIC, ends and begins anew.
  *
  * Nothing may be served that was not sent, nor more of it in a time than core/message.h and
- * guests/x86/smp/interrupt.c allow. When all is quiet everything that was sent has been served.
+ * guests/x86/smp/ipi.c allow. When all is quiet everything that was sent has been served.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -16,19 +16,23 @@
 
 #include "fake/quiet_processor.h"
 
+#include "arch/ia32/entry.h"
 #include "core/core.h"
+#include "core/guest_kind.h"
 #include "core/hypercall.h"
 #include "core/message.h"
 #include "core/module.h"
 #include "core/time.h"
+#include "core/trace.h"
 #include "guests/x86/board.h"
+#include "guests/x86/inject.h"
 #include "guests/x86/smp/smp.h"
 
 enum { FIRST, READER, THIRD, LAST, CORES };
 enum { SPURIOUS = 0xf0, TASK_PRIORITY = 0x80, EOI = 0xb0, LVT_TIMER = 0x320, COUNT = 0x380 };
 
 #define SUBJECT READER /* the number of the vCPU that is interrupted, whose core that is */
-#define VECTORS 32u
+#define IPIS 32u
 #define TSC_KHZ 1000000u
 #define WINDOW (TSC_KHZ / 20)
 /* In each window, which begins with the first of them. A time that is as long may lie on two of
@@ -37,7 +41,7 @@ enum { SPURIOUS = 0xf0, TASK_PRIORITY = 0x80, EOI = 0xb0, LVT_TIMER = 0x320, COU
 #define OF_RTOS 2u
 /* Of vectors: less than AT_ONCE in a window, less than that in the next one, and then all at once.
  * Behind that it rests for a window. */
-#define IPIS_AT_ONCE (2 * (AT_ONCE - 1) + VECTORS)
+#define IPIS_AT_ONCE (2 * (AT_ONCE - 1) + IPIS)
 #define TIMES 128u
 /* Until all is quiet: a window for each message that can be on its way, and some more. */
 #define QUIET_WINDOWS (CORES * MESSAGES)
@@ -49,12 +53,18 @@ u32 time_tsc_khz = TSC_KHZ, pool_distance;
 struct core core;
 struct gandalf_table system_table = { .cpus = CORES };
 struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
+void (*trap_handlers[VECTORS])(struct frame *frame);
+struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
+u32 trace_next;
 
+static const struct guest_kind linux_kind = { .real_time = false };
+static const struct guest_kind rtos_kind = { .real_time = true };
 static const struct gandalf_guest guest = {
 	.kind = GANDALF_KIND_LINUX_SMP, .vcpu_count = CORES, .vcpu_cpus = { 0, 1, 2, 3 },
 };
-static struct frame frame;
-static struct vm machines[CORES];
+static struct frame frame, rtos_frame, vmm_frame;
+static struct vm machines[CORES], rtos_machine;
+static u32 flag; /* the guest's interrupt flag */
 static struct smp smps[CORES];
 static struct x86 x86s[CORES];
 static struct vcpu vcpus_made[CORES];
@@ -68,11 +78,12 @@ struct moments {
 };
 
 static struct input input;
-static bool interrupted;  /* the reader is to look for messages */
+/* The reader is to look for messages: by the interrupt of vCPUs, and by the other one. */
+static bool interrupted_by_vcpu, interrupted;
 static bool amid;         /* what is sent may come amid the service of others */
 static u32 owed[CORES][MESSAGES], again[CORES][MESSAGES];
-static u32 sent[VECTORS], got[VECTORS];
-static bool waits[VECTORS]; /* it has been sent, and not been delivered since */
+static u32 sent[IPIS], got[IPIS];
+static bool waits[IPIS]; /* it has been sent, and not been delivered since */
 static struct moments served, served_of_rtos, delivered;
 static struct deadline *deadlines[4];
 
@@ -101,8 +112,9 @@ u32 apic_own_id(void)
 
 void apic_interrupt(u32 id, u32 vector)
 {
-	require(vector == VECTOR_APIC_MESSAGE);
-	interrupted |= id == core_apic_ids[READER];
+	require(vector == VECTOR_APIC_MESSAGE || vector == VECTOR_APIC_IPI);
+	if (id == core_apic_ids[READER])
+		*(vector == VECTOR_APIC_IPI ? &interrupted_by_vcpu : &interrupted) = true;
 }
 
 void memory_map_page(u32 linear, u32 physical)
@@ -207,7 +219,7 @@ static void any_is_sent(void)
 	u32 message = choice / 4 % MESSAGES;
 
 	if (message - MESSAGE_IPI < GANDALF_CPUS_MAXIMUM || choice >> 15 != 0)
-		interrupt(from, choice / 4 % VECTORS);
+		interrupt(from, choice / 4 % IPIS);
 	else
 		send(from, message);
 }
@@ -223,18 +235,23 @@ static void in_the_middle(void)
 	processor.order = order;
 }
 
-static void interrupt_take(void)
+/* Of a guest, whose frame it is, or of the VMM. */
+static void interrupt_take(struct frame *of)
 {
-	if (!interrupted)
-		return;
-	interrupted = false;
-	message_interrupt(VECTOR_APIC_MESSAGE);
+	if (interrupted_by_vcpu) {
+		interrupted_by_vcpu = false;
+		trap_handlers[VECTOR_APIC_IPI](of);
+	}
+	if (interrupted) {
+		interrupted = false;
+		message_interrupt(VECTOR_APIC_MESSAGE);
+	}
 }
 
 static void in_between(void)
 {
 	in_the_middle();
-	interrupt_take();
+	interrupt_take(&vmm_frame);
 }
 
 static void time_goes_on(u32 ticks)
@@ -267,17 +284,35 @@ static bool is_on_its_way(u32 vector)
 	return false;
 }
 
-static void interrupt_get(void)
+static void is_delivered(u32 number)
 {
-	u32 vector;
+	u32 vector = number - GANDALF_IPI_FIRST;
 
-	if (!runs() || !x86s[SUBJECT].interrupt_waits)
-		return;
-	vector = smp_acknowledge(&x86s[SUBJECT]) - GANDALF_IPI_FIRST;
-	require(vector < VECTORS && got[vector] < sent[vector]);
+	require(vector < IPIS && got[vector] < sent[vector]);
 	got[vector]++;
 	waits[vector] = is_on_its_way(vector);
 	happens(&delivered, IPIS_AT_ONCE);
+}
+
+static void interrupt_get(void)
+{
+	if (runs() && x86s[SUBJECT].interrupt_waits)
+		is_delivered(smp_acknowledge(&x86s[SUBJECT]));
+}
+
+/* As the interrupt enters, if the guest takes it at once. */
+bool inject(struct x86 *x86, unsigned vector, u32 error)
+{
+	require(x86 == &x86s[SUBJECT] && core.index == READER && runs());
+	require(core.current == x86->vcpu && flag != 0 && error == INJECT_NO_ERROR);
+	is_delivered(vector);
+	return true;
+}
+
+void trap_interrupt(struct frame *of)
+{
+	(void)of;
+	message_interrupt(VECTOR_APIC_IPI);
 }
 
 static void store(u32 offset, u32 value)
@@ -301,7 +336,7 @@ static void apic_works(void)
 	store(SPURIOUS, 0x1ff);
 	store(TASK_PRIORITY, 0);
 	store(GANDALF_APIC_AUTOMATIC_END, 1);
-	for (u32 i = 0; i < VECTORS; i++)
+	for (u32 i = 0; i < IPIS; i++)
 		store(EOI, 0);
 }
 
@@ -317,8 +352,10 @@ static void life_changes(void)
 	machines[SUBJECT].state = ran ? GANDALF_STATE_OFF : GANDALF_STATE_RUNNING;
 	if (ran) {
 		smp_apic_stop(&x86s[SUBJECT]);
+		ipis_forget(&smps[SUBJECT]);
 	} else {
 		smp_apic_reset(&x86s[SUBJECT]);
+		ipis_reset(&smps[SUBJECT]);
 		apic_works();
 	}
 	amid = true;
@@ -343,22 +380,25 @@ static void vcpus_begin(void)
 {
 	for (u32 i = 0; i < CORES; i++) {
 		machines[i] = (struct vm){ .guest = &guest, .vcpus = &vcpus_made[i], .number = i,
-					   .state = GANDALF_STATE_RUNNING };
+					   .kind = &linux_kind, .state = GANDALF_STATE_RUNNING };
 		vcpus_made[i] = (struct vcpu){ .vm = &machines[i], .x86 = &x86s[i],
 					       .state = VCPU_RUNNING, .frame = &frame };
-		smps[i] = (struct smp){ .id = i, .x86 = &x86s[i],
+		smps[i] = (struct smp){ .id = i, .x86 = &x86s[i], .cpus = (1 << CORES) - 1,
 					.registers = (u32)(uintptr_t)registers };
 		x86s[i] = (struct x86){ .vm = &machines[i], .vcpu = &vcpus_made[i],
-					.smp = &smps[i], .siblings = true };
+					.smp = &smps[i], .siblings = true, .flag = &flag };
 		core_apic_ids[i] = (u8)(0x10 + i);
 		outbox_of(i)->alive = 1;
 	}
-	rtos = (struct vcpu){ .state = VCPU_RUNNING, .priority = 1 };
+	flag = EFLAGS_IF;
+	rtos_machine = (struct vm){ .kind = &rtos_kind };
+	rtos = (struct vcpu){ .state = VCPU_RUNNING, .priority = 1, .vm = &rtos_machine,
+			      .frame = &rtos_frame };
 }
 
 static void begin(void)
 {
-	amid = interrupted = false;
+	amid = interrupted = interrupted_by_vcpu = false;
 	memset(owed, 0, sizeof(owed));
 	memset(again, 0, sizeof(again));
 	memset(deadlines, 0, sizeof(deadlines));
@@ -380,26 +420,26 @@ static void storm(void)
 	u32 choice = input_take(&input, 1), from = choice & 1 ? FIRST : LAST;
 
 	for (u32 round = choice >> 5; round > 0; round--) {
-		for (u32 i = 0; i < VECTORS; i++)
+		for (u32 i = 0; i < IPIS; i++)
 			if (choice & 2)
 				interrupt(from, i);
 			else
 				send(from, i);
-		interrupt_take();
-		for (u32 i = 0; i < VECTORS; i++)
+		interrupt_take(core.current->frame);
+		for (u32 i = 0; i < IPIS; i++)
 			interrupt_get();
 	}
 }
 
 static void step(void)
 {
-	switch (input_take(&input, 1) % 9) {
+	switch (input_take(&input, 1) % 10) {
 	case 0:
 	case 1:
 		any_is_sent();
 		break;
 	case 2:
-		interrupt_take();
+		interrupt_take(core.current->frame);
 		break;
 	case 3:
 		time_goes_on(input_take(&input, 2));
@@ -420,6 +460,9 @@ static void step(void)
 	case 8:
 		storm();
 		break;
+	case 9:
+		flag ^= EFLAGS_IF;
+		break;
 	}
 }
 
@@ -428,11 +471,12 @@ static void end(void)
 {
 	amid = false;
 	core.current = &vcpus_made[SUBJECT];
+	flag = EFLAGS_IF;
 	if (runs())
 		apic_works();
 	for (u32 i = 0; i < QUIET_WINDOWS; i++) {
-		while (interrupted)
-			interrupt_take();
+		while (interrupted || interrupted_by_vcpu)
+			interrupt_take(&frame);
 		while (runs() && x86s[SUBJECT].interrupt_waits)
 			interrupt_get();
 		time_goes_on(2 * WINDOW);
@@ -440,7 +484,7 @@ static void end(void)
 	for (u32 from = 0; from < CORES; from++)
 		for (u32 message = 0; message < MESSAGES; message++)
 			require(owed[from][message] == 0);
-	for (u32 vector = 0; vector < VECTORS; vector++)
+	for (u32 vector = 0; vector < IPIS; vector++)
 		require(!runs() || !waits[vector]);
 }
 
