@@ -9,6 +9,7 @@ from pathlib import Path
 from gandalf.base.paths import ROOT
 
 TOOL = ROOT / "tools" / "gandalf"
+TESTS = Path(__file__).parent
 
 # What each package may import from, besides itself. A package stands behind all that it may use,
 # so that no circle can stand in the table. Files beside the packages may use everything.
@@ -30,6 +31,10 @@ MAY_USE = {
     "mutate": ("base",),
     "walls": ("base",),
 }
+
+# Tests stand in the folder of the package that they are of. These packages need built guests and
+# an emulator for most of what they do, and are tested where those are.
+TESTED_ELSEWHERE = {"bench": "tests/bench", "debug": "tests/boot/test_debug.py"}
 
 
 def modules_imported(source: Path) -> Iterator[tuple[int, str]]:
@@ -120,6 +125,41 @@ def siblings(source: Path, package: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
     return found
+
+
+def strangers(tests: Path) -> list[str]:
+    """Return each file of tests that does not use the package after which its folder is named."""
+    return [
+        str(source.relative_to(tests))
+        for source in sorted(tests.glob("*/**/test_*.py"))
+        if source.relative_to(tests).parts[0]
+        not in {
+            module.split(".")[1]
+            for _, module in modules_imported(source)
+            if module.startswith("gandalf.")
+        }
+    ]
+
+
+def test_the_tests_mirror_the_packages() -> None:
+    folders = {path.parent.name for path in TESTS.glob("*/test_*.py")}
+    assert folders | set(TESTED_ELSEWHERE) == set(MAY_USE)
+    assert not folders & set(TESTED_ELSEWHERE)
+    assert all((ROOT / path).exists() for path in TESTED_ELSEWHERE.values())
+    assert strangers(TESTS) == []
+
+
+def test_a_test_in_the_wrong_folder_is_reported(tmp_path: Path) -> None:
+    for name, line in (
+        ("run/test_fine.py", "from gandalf.base.paths import ROOT\nfrom gandalf.run import verbs"),
+        ("run/test_wrong.py", "from gandalf.base.paths import ROOT"),
+        ("misc/test_none.py", "from gandalf.run import verbs\nimport re"),
+        ("test_beside.py", "from gandalf import suite"),
+    ):
+        source = tmp_path / name
+        source.parent.mkdir(exist_ok=True)
+        source.write_text(line + "\n")
+    assert strangers(tmp_path) == ["misc/test_none.py", "run/test_wrong.py"]
 
 
 def test_a_planted_violation_is_reported(tmp_path: Path) -> None:

@@ -6,12 +6,10 @@ import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_demultiplex import NAMES, Multiplexer, library
+from multiplexer import NAMES, Multiplexer
 
 from gandalf.console import mute as muting
 from gandalf.console.mute import Mute
-
-__all__ = ["library"]  # the fixture
 
 
 def begin(library: ctypes.CDLL) -> tuple[Multiplexer, Mute, bytes]:
