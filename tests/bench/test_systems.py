@@ -15,6 +15,7 @@ from gandalf.bench import verb
 from gandalf.bench.masked import MASKED
 from gandalf.bench.results import Results, compare, lost, read_results, write_results
 from gandalf.bench.workload import WORK
+from gandalf.build.symbols import apic_vector, vector_text
 from gandalf.cli import app
 
 from .fakes import DAY
@@ -128,7 +129,7 @@ def test_a_running_task_costs_linux_its_turns(quick: Results) -> None:
     assert found is not None
     assert 1000 <= found.instructions < 10_000
     assert found.events["vmm_entries"] >= 2
-    assert found.events["entry 0x31 APIC timer"] == pytest.approx(1, abs=0.05)
+    assert found.events[f"entry {vector_text(apic_vector('TIMER'))}"] == pytest.approx(1, abs=0.05)
 
 
 def test_interrupts_are_masked_in_ring_0_alone_on_a_shared_cpu(quick: Results) -> None:

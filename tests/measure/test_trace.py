@@ -13,10 +13,12 @@ import pytest
 
 from gandalf.base.paths import ROOT
 from gandalf.build.build import build_vmm
+from gandalf.build.symbols import apic_vector, vector_text
 from gandalf.measure.ring import Event, Ring, read_layout
 from gandalf.measure.trace import Names, Timeline, records
 
 VMM, INTERRUPTS, MASKED = "entries into the VMM", "interrupts", "interrupts masked"
+TIMER = vector_text(apic_vector("TIMER"))
 
 
 class Shown:
@@ -99,7 +101,7 @@ def test_an_rtos_alone(tmp_path: Path) -> None:
     assert {row["args"]["left"] for row in turns[1:-1]} == {"halted"}
     assert all(any(0 <= tick - row["ts"] <= row["dur"] for row in turns) for tick in ticks)
     assert len(shown.of("idle")) >= len(ticks)
-    interrupts = latency(shown, "0x31 APIC timer")
+    interrupts = latency(shown, TIMER)
     assert interrupts
     assert max(interrupts) - min(interrupts) <= 2
     assert max(interrupts) < 200
@@ -138,7 +140,7 @@ def test_a_command(tmp_path: Path) -> None:
     shown = Shown(output)
     assert shown.of("linux")
     assert shown.of("rtos")
-    assert latency(shown, "0x31 APIC timer")
+    assert latency(shown, TIMER)
     assert all(row["args"]["instructions"] >= 100 for row in shown.of(MASKED))
     names = {row["name"] for row in shown.of(VMM, "i")}
     assert {"hypercall flush", "emulate out"} <= names

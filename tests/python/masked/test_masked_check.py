@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gandalf.base.paths import ROOT, UserError
+from gandalf.build.symbols import apic_vector
 from gandalf.masked.check import check_code, check_entries, check_images, check_use, check_words
 from gandalf.measure.masked import entry_name, promises, records
 
@@ -120,7 +121,7 @@ def test_a_table_that_cannot_be_read(tmp_path: Path, lines: tuple[str, ...], sen
 
 
 def test_entries_are_named_by_what_came_and_who_was_interrupted() -> None:
-    assert entry_name(0x31, "shared", hardware=True) == "clock_of_shared"
+    assert entry_name(apic_vector("TIMER"), "shared", hardware=True) == "clock_of_shared"
     assert entry_name(0x24, "rtos", hardware=True) == "line_of_rtos"
     assert entry_name(0x1E, "rtos", hardware=False) == "hypercall_of_rtos"
     assert entry_name(0x0E, "dedicated", hardware=False) == "exception_of_dedicated"

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from gandalf.base.paths import UserError
 from gandalf.build.structures import Place
+from gandalf.build.symbols import apic_vector
 from gandalf.measure.core_trace import instance_reader
 from gandalf.measure.measurement import Recorded
 from gandalf.measure.ring import Event, Layout, Ring, parse, read_layout, read_ring
@@ -31,6 +32,7 @@ from gandalf.measure.trace import (
     write,
 )
 
+TIMER = apic_vector("TIMER")
 KINDS = ("trap", "interrupt", "switch_to")
 CAPACITY = 4
 EVENT = struct.Struct("<QHHII")
@@ -172,8 +174,8 @@ def test_turns_follow_one_another() -> None:
     [
         (("trap", 1, 30, 0x1001), "entries into the VMM", "trap 0x1e hypercall",
          {"vector": "0x1e", "eip": "0x1001", "at": "code+0x1", "vcpu": "rtos"}),
-        (("interrupt", 0, 0x32, 7), "interrupts", "0x32 APIC timer",
-         {"vector": "0x32", "eip": "0x7", "vcpu": "linux"}),
+        (("interrupt", 0, TIMER, 7), "interrupts", f"{TIMER:#x} APIC timer",
+         {"vector": f"{TIMER:#x}", "eip": "0x7", "vcpu": "linux"}),
         (("hypercall", 1, 3, 0), "entries into the VMM", "hypercall halt",
          {"number": "0x3", "ebx": "0x0", "vcpu": "rtos"}),
         (("emulate", 0, 1, 7), "entries into the VMM", "emulate mov to cr",

@@ -13,7 +13,7 @@ from dataclasses import replace
 from gandalf.base.paths import UserError
 from gandalf.bench.target import PATIENCE, scratch
 from gandalf.build.build import Built
-from gandalf.build.symbols import MESSAGE, Symbols
+from gandalf.build.symbols import Symbols, apic_vector
 from gandalf.measure.measure import build_plugin, plugin_arguments
 from gandalf.measure.measurement import Interval, read_measurement
 from gandalf.run.emulator import Qemu
@@ -33,7 +33,7 @@ def addresses(built: Built) -> dict[int, tuple[int, int]]:
     sender, taker = Symbols(built, cpu=SENDS), Symbols(built, cpu=TAKES)
     return {
         SENDS: (sender.address("first:ring_begin"), sender.address("first:ring_end")),
-        TAKES: (taker.entries.address(MESSAGE), taker.address("second:rung")),
+        TAKES: (taker.entries.address(apic_vector("MESSAGE")), taker.address("second:rung")),
     }
 
 

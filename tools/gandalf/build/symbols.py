@@ -24,13 +24,37 @@ _EXECUTABLE = 0x4
 # Functions of C and labels of assembly.
 _CODE = ("STT_FUNC", "STT_NOTYPE")
 _VECTORS = 256
-CLOCK, HYPERCALL, MESSAGE = 0x32, 0x1E, 0x31
+HYPERCALL = 0x1E
 _VECTOR_NAMES = {
     0x00: "#DE", 0x01: "#DB", 0x03: "#BP", 0x06: "#UD", 0x07: "#NM", 0x08: "#DF", 0x0A: "#TS",
     0x0B: "#NP", 0x0C: "#SS", 0x0D: "#GP", 0x0E: "#PF", 0x10: "#MF", 0x1E: "hypercall",
     0x20: "IRQ 0, timer", 0x21: "IRQ 1", 0x23: "IRQ 3, COM2", 0x24: "IRQ 4, COM1",
-    0x28: "IRQ 8, clock", 0x30: "IPI", 0x31: "message", 0x32: "APIC timer", 0x3F: "APIC spurious",
+    0x28: "IRQ 8, clock",
 }  # fmt: skip
+_APIC_NAMES = {
+    "IPI": "IPI",
+    "MESSAGE": "message",
+    "TIMER": "APIC timer",
+    "SPURIOUS": "APIC spurious",
+}
+
+
+def definitions(header: Path, prefix: str) -> dict[str, int]:
+    """Return the plain numbers that a header of the VMM defines."""
+    found = re.findall(rf"^#define ({prefix}\w+) (0x[0-9A-Fa-f]+|\d+)$", header.read_text(), re.M)
+    return {name: int(number, 0) for name, number in found}
+
+
+@cache
+def apic_vector(name: str) -> int:
+    """Return the vector that the VMM gives an interrupt of the local APIC: "TIMER", "MESSAGE"."""
+    return definitions(_LAYOUT, "VECTOR_APIC_")[f"VECTOR_APIC_{name}"]
+
+
+@cache
+def _vector_names() -> dict[int, str]:
+    """Return what vectors are called."""
+    return _VECTOR_NAMES | {apic_vector(name): shown for name, shown in _APIC_NAMES.items()}
 
 
 @cache
@@ -164,13 +188,7 @@ class Symbols:
 
 def vector_text(vector: int) -> str:
     """Return a vector as "0x0e #PF"."""
-    return f"{vector:#04x} {_VECTOR_NAMES.get(vector, '')}".strip()
-
-
-def definitions(header: Path, prefix: str) -> dict[str, int]:
-    """Return the plain numbers that a header of the VMM defines."""
-    found = re.findall(rf"^#define ({prefix}\w+) (0x[0-9A-Fa-f]+|\d+)$", header.read_text(), re.M)
-    return {name: int(number, 0) for name, number in found}
+    return f"{vector:#04x} {_vector_names().get(vector, '')}".strip()
 
 
 def _guest_images(built: Built, cpu: int | None) -> list[Image]:

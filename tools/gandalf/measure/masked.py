@@ -16,7 +16,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 from gandalf.base.paths import ROOT, UserError, shown
-from gandalf.build.symbols import CLOCK, HYPERCALL, Symbols, definitions
+from gandalf.build.symbols import HYPERCALL, Symbols, apic_vector, definitions
 from gandalf.description.description import LinuxGuest
 from gandalf.measure.measurement import Measurement, Section, Window
 
@@ -118,7 +118,8 @@ def entry_name(vector: int, who: str, *, hardware: bool) -> str:
     if vector in DEBUG and not hardware:
         return f"debug_of_{who}"
     if hardware:
-        return f"{'clock' if vector == CLOCK and who != 'dedicated' else 'line'}_of_{who}"
+        clock = vector == apic_vector("TIMER") and who != "dedicated"
+        return f"{'clock' if clock else 'line'}_of_{who}"
     return f"{'hypercall' if vector == HYPERCALL else 'exception'}_of_{who}"
 
 
