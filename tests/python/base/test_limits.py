@@ -47,6 +47,7 @@ def test_what_is_too_long_is_found(path: str, text: str, what: str) -> None:
         ("vmm/a.c", c_function(25) + "\n" + c_function(25)),
         ("tools/a.py", "def short() -> None:\n" + "    x()\n" * 39),
         ("tests/a.pml", c_function(41) + "x\n" * 800),
+        ("tests/run", "x\n" * 801),
     ],
 )
 def test_what_is_as_long_as_it_may_be_is_not(path: str, text: str) -> None:
@@ -62,9 +63,16 @@ def test_all_of_a_tree_is_looked_at(tmp_path: Path) -> None:
     makefiles = ("Makefile", "vmm/Makefile", "vmm/f.mk", "vmm/g.ld", "vmm/h.lds", "vmm/i.pml")
     for name in makefiles:
         (tmp_path / name).write_text("#" * 101 + "\n" * 450)
+    for name, first in (("vmm/s", "#!/bin/sh"), ("vmm/t", "#!/usr/bin/env bash"), ("vmm/u", "x")):
+        (tmp_path / name).write_text(f"{first}\n" + "#" * 101)
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / ".ci" / "run").write_text("#!/bin/bash\n" + "#" * 101)
     assert check_limits(tmp_path, sources(tmp_path)) == [
+        ".ci/run:2: over 100 columns: 2",
         "Makefile:1: over 100 columns: 1",
         "vmm/Makefile:1: over 100 columns: 1",
         *(f"vmm/{name}: 450 lines, at most 400" for name in ("a.c", "b.h", "c.S", "e.py")),
         *(f"{name}:1: over 100 columns: 1" for name in makefiles[2:]),
+        "vmm/s:2: over 100 columns: 2",
+        "vmm/t:2: over 100 columns: 2",
     ]
