@@ -158,7 +158,7 @@ def mistakes(folder: Path) -> None:
 
 def forgotten_view(folder: Path) -> None:
     """Have the direct way back to a process leave the kernel's view loaded."""
-    ways = folder / "vmm" / "guests" / "x86" / "two_level" / "direct_ways.S"
+    ways = folder / "vmm" / "guests" / "x86" / "two_level" / "view_ways.S"
     substitute(ways, "mov\t%ebx, %cr3", "nop")
 
 

@@ -68,7 +68,7 @@ def test_a_measure_can_be_taken_away(without: str, none: tuple[str, ...]) -> Non
 
 def kernel_view_kept(folder: Path) -> None:
     """Have the direct way back to a process leave the kernel's view loaded."""
-    ways = folder / "vmm" / "guests" / "x86" / "two_level" / "direct_ways.S"
+    ways = folder / "vmm" / "guests" / "x86" / "two_level" / "view_ways.S"
     substitute(ways, "mov\t%ebx, %cr3", "nop")
 
 
@@ -79,22 +79,22 @@ def kernel_global(folder: Path) -> None:
 
 def any_stack(folder: Path) -> None:
     """Forget that a frame for the kernel can be in two pages, or in one that it may not write."""
-    ways = folder / "vmm" / "guests" / "x86" / "two_level" / "direct_ways.S"
+    ways = folder / "vmm" / "guests" / "x86" / "two_level" / "view_ways.S"
     substitute(ways, "cmp\t$4096 - FRAME_BYTES, %ebx\n\tja\tcall_by_c", "nop")
     substitute(ways, "testb\t$PTE_W, %ss:(%ecx, %ebx, 4)\n\tjz\tcall_by_c", "nop")
 
 
 def process_flags(folder: Path) -> None:
     """Give a process what its kernel's frame says, IOPL too."""
-    header = folder / "vmm" / "two_level" / "direct.h"
-    substitute(header, "DIRECT_EFLAGS_GUEST 0x254dd5", "DIRECT_EFLAGS_GUEST 0x257dd5")
-    direct = folder / "vmm" / "guests" / "x86" / "two_level" / "direct.c"
-    substitute(direct, "EFLAGS_GUEST == DIRECT_EFLAGS_GUEST", "EFLAGS_GUEST != 0")
+    header = folder / "vmm" / "two_level" / "view_switch.h"
+    substitute(header, "VIEW_SWITCH_EFLAGS_GUEST 0x254dd5", "VIEW_SWITCH_EFLAGS_GUEST 0x257dd5")
+    switch = folder / "vmm" / "guests" / "x86" / "two_level" / "view_switch.c"
+    substitute(switch, "EFLAGS_GUEST == VIEW_SWITCH_EFLAGS_GUEST", "EFLAGS_GUEST != 0")
 
 
 def kept_segments(folder: Path) -> None:
     """Leave a process the VMM's data segment where a page has been filled for it."""
-    ways = folder / "vmm" / "guests" / "x86" / "two_level" / "direct_ways.S"
+    ways = folder / "vmm" / "guests" / "x86" / "two_level" / "view_ways.S"
     substitute(ways, "\tpop\t%ds\n\tmov\t%ss:core", "\tadd\t$4, %esp\n\tmov\t%ss:core")
 
 

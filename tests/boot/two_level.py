@@ -15,7 +15,7 @@ from .systems import Boot
 PROFILE = "two-level"
 # The VMM's image is in its address spaces so far above where its first word is in memory.
 _IMAGE_ABOVE_MEMORY = 0xFC400000
-# Three counters of struct direct (vmm/two_level/direct.h), and where the first of them is.
+# Three counters of struct view_switch (vmm/two_level/view_switch.h), and where the first is.
 _COUNTERS, _FIRST_COUNTER = ("calls", "returns", "fills"), 28
 
 
@@ -24,10 +24,10 @@ def direct_ways(machine: Boot) -> Counter[str]:
 
     Beside them: how many pages were filled when a kernel returned (fills).
     """
-    direct = variable_address(machine.built.vmm, "direct")
+    switch = variable_address(machine.built.vmm, "view_switch")
     size = 4 * len(_COUNTERS)
     machine.pause()
-    data = machine.memory(direct - _IMAGE_ABOVE_MEMORY + _FIRST_COUNTER, size)
+    data = machine.memory(switch - _IMAGE_ABOVE_MEMORY + _FIRST_COUNTER, size)
     machine.resume()
     words = (int.from_bytes(data[i : i + 4], "little") for i in range(0, size, 4))
     return Counter(dict(zip(_COUNTERS, words, strict=True)))

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "arch/ia32/segment.h"
-#include "direct.h"
+#include "view_switch.h"
 #include "guests/x86/x86.h"
 
 /* The rights that every page of the guest and the page table at LAYOUT_VCPU have beyond the
@@ -30,13 +30,13 @@
 static inline bool views_in_process(UNUSED const struct vcpu *vcpu,
 				    UNUSED const struct frame *frame)
 {
-	return direct.in_process != 0;
+	return view_switch.in_process != 0;
 }
 
 static inline bool views_in_kernel(UNUSED const struct vcpu *vcpu,
 				   UNUSED const struct frame *frame)
 {
-	return direct.in_process == 0;
+	return view_switch.in_process == 0;
 }
 
 /* Shows the kernel's view, when a process is left; and the process's view. */
@@ -46,13 +46,13 @@ void views_show_process(struct x86 *x86);
 /* Returns the error code of a page fault as if the guest's kernel were a supervisor. */
 static inline u32 views_error(UNUSED const struct vcpu *vcpu, u32 error)
 {
-	return direct.in_process != 0 ? error : error & ~PF_U;
+	return view_switch.in_process != 0 ? error : error & ~PF_U;
 }
 
 /* Returns whether the view that is loaded has nothing at an address. */
 static inline bool views_hide(UNUSED const struct vcpu *vcpu, u32 linear)
 {
-	return direct.in_process != 0 && linear >= SHADOW_KERNEL;
+	return view_switch.in_process != 0 && linear >= SHADOW_KERNEL;
 }
 
 /* Returns the CS that the guest's kernel sees of a process. A process can load the selector of the
@@ -96,22 +96,23 @@ static inline u32 views_note(struct shadow *shadow, u32 rights)
 {
 	if ((rights & PTE_U) == 0) {
 		shadow->current->noted = 1;
-		direct.process = 0;
+		view_switch.process = 0;
 	}
 	return rights;
 }
 
 /* Notes that a process has faulted and its kernel is to serve that. error is the CPU's error code.
  * If the access was a read and nothing was there, what is near it is likely to be read, too. The
- * direct way back looks whether direct.process is 0 in any case, so only faults pay for this. */
+ * direct way back looks whether view_switch.process is 0 in any case, so only faults pay for
+ * this. */
 static inline void views_await(const struct x86 *x86, u32 linear, u32 error)
 {
-	if (direct.in_process == 0 || direct.no_prefill)
+	if (view_switch.in_process == 0 || view_switch.no_prefill)
 		return;
-	direct.awaited_space = x86->shadow.current;
-	direct.awaited = (linear & PTE_FRAME) |
-			 ((error & (PF_P | PF_W)) == 0 ? DIRECT_AWAITED_NEAR : 0);
-	direct.process = 0;
+	view_switch.awaited_space = x86->shadow.current;
+	view_switch.awaited = (linear & PTE_FRAME) |
+			      ((error & (PF_P | PF_W)) == 0 ? VIEW_SWITCH_AWAITED_NEAR : 0);
+	view_switch.process = 0;
 }
 
 /* Fills the page that is awaited, when the kernel returns to a process, as the guest's tables have
@@ -159,7 +160,7 @@ void views_gate(struct x86 *x86, unsigned vector, u32 offset, unsigned type, uns
 void views_follow_load(const struct x86 *x86);
 static inline void views_follow_task(u32 tss_base)
 {
-	direct.esp0 = tss_base == 0 ? 0 : tss_base + TSS_ESP0;
+	view_switch.esp0 = tss_base == 0 ? 0 : tss_base + TSS_ESP0;
 }
 
 /* Serves a trap of the kernel if that is its return to a process, and sees to it that the next one

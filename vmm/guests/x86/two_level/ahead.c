@@ -62,14 +62,14 @@ static INLINE const u32 *ahead_find(struct x86 *x86, u32 linear, u32 *pde)
 void views_fill_awaited(void)
 {
 	struct x86 *x86 = core.current->x86;
-	u32 awaited = direct.awaited;
+	u32 awaited = view_switch.awaited;
 	const u32 *guest;
 	u32 *place;
 	u32 entry, pde;
 
-	direct.awaited = 0;
+	view_switch.awaited = 0;
 	views_follow_load(x86);
-	if (direct.awaited_space != x86->shadow.current || x86->shadow.current == NULL)
+	if (view_switch.awaited_space != x86->shadow.current || x86->shadow.current == NULL)
 		return;
 	entry = directory_current(&x86->shadow)[directory_index(awaited)];
 	if ((entry & (PTE_P | PTE_PS)) != PTE_P ||
@@ -79,8 +79,8 @@ void views_fill_awaited(void)
 	if (ahead_fill_entry(&x86->shadow, place, guest, pde) == 0)
 		return;
 	pool_mark(place);
-	direct.fills++;
-	if ((awaited & DIRECT_AWAITED_NEAR) != 0)
+	view_switch.fills++;
+	if ((awaited & VIEW_SWITCH_AWAITED_NEAR) != 0)
 		x86->vcpu->counters[COUNTER_shadow_prefills] +=
 			ahead_fill_near(&x86->shadow, place, guest, pde);
 }

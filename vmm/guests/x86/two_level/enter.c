@@ -34,7 +34,7 @@ static void hypercall_check(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 
-	if (!origin_is_guest(vcpu, frame) || direct.in_process == 0) {
+	if (!origin_is_guest(vcpu, frame) || view_switch.in_process == 0) {
 		hypercall_serve(frame);
 		return;
 	}
@@ -53,25 +53,25 @@ void views_begin(void)
 	trap_handlers[SYSTEM_CALL] = system_call_enter;
 }
 
-/* Returns the EIP of the guest's gate of system calls if direct_call can do what that gate says:
- * enter Linux's code segment, with interrupts disabled. If not, returns 0. */
+/* Returns the EIP of the guest's gate of system calls if view_switch_call can do what that gate
+ * says: enter Linux's code segment, with interrupts disabled. If not, returns 0. */
 static u32 gate_entry(const struct x86 *x86, u32 offset)
 {
 	u32 low, high;
 
 	if (!guest_read_8(x86->idt_base + SYSTEM_CALL * 8, &low, &high) ||
-	    (low >> 16 & ~3u) != DIRECT_KERNEL_CODE || (high >> 8 & 0x1f) != GATE_INTERRUPT)
+	    (low >> 16 & ~3u) != VIEW_SWITCH_KERNEL_CODE || (high >> 8 & 0x1f) != GATE_INTERRUPT)
 		return 0;
 	return offset;
 }
 
 void views_gate(struct x86 *x86, unsigned vector, u32 offset, UNUSED unsigned type, unsigned dpl)
 {
-	if (direct.no_direct_switch) {
+	if (view_switch.no_direct_switch) {
 		segment_set_gate(x86->vcpu, vector, (u32)&entry_stubs[vector], GATE_INTERRUPT, dpl);
 		return;
 	}
-	direct.entry = gate_entry(x86, offset);
-	segment_set_gate(x86->vcpu, vector, (u32)direct_call, GATE_INTERRUPT, dpl);
-	segment_set_gate(x86->vcpu, EXCEPTION_BP, (u32)direct_return, GATE_INTERRUPT, 3);
+	view_switch.entry = gate_entry(x86, offset);
+	segment_set_gate(x86->vcpu, vector, (u32)view_switch_call, GATE_INTERRUPT, dpl);
+	segment_set_gate(x86->vcpu, EXCEPTION_BP, (u32)view_switch_return, GATE_INTERRUPT, 3);
 }

@@ -28,7 +28,7 @@ void views_follow_load(const struct x86 *x86)
 {
 	const struct space *space = x86->shadow.current;
 
-	direct.kernel = space != NULL ? space->directory : x86->shadow.identity;
-	direct.process = space != NULL && space->noted == 0 ? space->process : 0;
-	direct.tables = (u32)pool_pointer(direct.kernel);
+	view_switch.kernel = space != NULL ? space->directory : x86->shadow.identity;
+	view_switch.process = space != NULL && space->noted == 0 ? space->process : 0;
+	view_switch.tables = (u32)pool_pointer(view_switch.kernel);
 }

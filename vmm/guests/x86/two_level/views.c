@@ -9,28 +9,28 @@
 
 void views_reset(void)
 {
-	memset(&direct, 0, sizeof(direct));
+	memset(&view_switch, 0, sizeof(view_switch));
 	views_forget_returns();
-	direct.no_prefill = (system_table.flags & GANDALF_TABLE_NO_PREFILL) != 0;
-	direct.no_direct_switch = (system_table.flags & GANDALF_TABLE_NO_DIRECT_SWITCH) != 0;
+	view_switch.no_prefill = (system_table.flags & GANDALF_TABLE_NO_PREFILL) != 0;
+	view_switch.no_direct_switch = (system_table.flags & GANDALF_TABLE_NO_DIRECT_SWITCH) != 0;
 }
 
-/* Returns whether the code segment of processes is the one that direct_ways.S knows, present, and
+/* Returns whether the code segment of processes is the one that view_ways.S knows, present, and
  * the gate of system calls one that it can pass. */
 static bool view_is_usual(const struct segment_tables *tables)
 {
-	const u64 high = DIRECT_USER_HIGH | DIRECT_PRESENT;
+	const u64 high = VIEW_SWITCH_USER_HIGH | VIEW_SWITCH_PRESENT;
 
-	return direct.entry != 0 && tables->user_code == DIRECT_USER_BIT &&
-	       tables->gdt[DIRECT_USER_CODE / 8] == (high << 32 | DIRECT_USER_LOW);
+	return view_switch.entry != 0 && tables->user_code == VIEW_SWITCH_USER_BIT &&
+	       tables->gdt[VIEW_SWITCH_USER_CODE / 8] == (high << 32 | VIEW_SWITCH_USER_LOW);
 }
 
 /* Loads the directory of a view, and marks the code segments that belong to it present. */
 static void view_load(struct vcpu *vcpu, u32 directory, bool in_process)
 {
-	direct.in_process = in_process;
+	view_switch.in_process = in_process;
 	segment_set_user_code(vcpu, in_process);
-	direct.ready = in_process && view_is_usual(vcpu->tables) ? vcpu : NULL;
+	view_switch.ready = in_process && view_is_usual(vcpu->tables) ? vcpu : NULL;
 	if (directory == 0)
 		return;
 	vcpu->cr3 = core.cr3 = directory;
@@ -52,9 +52,9 @@ void views_show_process(struct x86 *x86)
 	if (space != NULL && space->noted != 0) {
 		space_drop(space, NULL);
 		space->noted = 0;
-		direct.process = space->process;
+		view_switch.process = space->process;
 	}
-	if (direct.awaited != 0)
+	if (view_switch.awaited != 0)
 		views_fill_awaited();
 	view_load(x86->vcpu, space != NULL ? space->process : 0, true);
 }

@@ -12,7 +12,7 @@
 /* Each directory has a page of its own at this address. */
 #define PAGE 0x10000u
 
-struct direct direct;
+struct view_switch view_switch;
 struct gandalf_table system_table;
 
 /* No guest here has direct gates with interrupts of its own. */
@@ -41,7 +41,7 @@ static u32 page_of(u32 directory)
 static void guest_with_cache(u32 entries, u32 policy)
 {
 	guest_start(200);
-	memset(&direct, 0, sizeof(direct));
+	memset(&view_switch, 0, sizeof(view_switch));
 	system_table.flags =
 		entries * GANDALF_TABLE_CACHE_UNIT | policy * GANDALF_TABLE_POLICY_UNIT;
 	for (u32 i = 0; i < ARRAY_SIZE(directories); i++) {

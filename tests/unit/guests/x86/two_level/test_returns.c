@@ -20,7 +20,7 @@
 #define PLACES 8u
 
 struct core core;
-struct direct direct;
+struct view_switch view_switch;
 
 static struct vm vm;
 static struct vcpu vcpu;
@@ -95,14 +95,14 @@ static u32 place(unsigned number)
 static int begin(void **state)
 {
 	(void)state;
-	memset(&direct, 0, sizeof(direct));
+	memset(&view_switch, 0, sizeof(view_switch));
 	memset(code, NOP, sizeof(code));
 	for (unsigned i = 0; i <= PLACES; i++)
 		*(u8 *)(uintptr_t)place(i) = IRET;
 	served = stops = faults = 0;
 	possible = true;
 	vcpu.tables = &tables;
-	tables.user_code = DIRECT_USER_BIT;
+	tables.user_code = VIEW_SWITCH_USER_BIT;
 	x86.vcpu = &vcpu;
 	x86.vm = &vm;
 	frame.esp = (u32)(uintptr_t)stack;
@@ -127,7 +127,7 @@ static void the_first_return_leaves_a_trap(void **state)
 	assert_true(trap(EXCEPTION_BP, place(2) + 1));
 	assert_int_equal(served, 2);
 	assert_int_equal(frame.eip, place(2));
-	assert_int_equal(direct.site, place(2) + 1);
+	assert_int_equal(view_switch.site, place(2) + 1);
 }
 
 /* A kernel's own INT3, faults of other instructions, and all of a process, are something else. */
@@ -140,7 +140,7 @@ static void other_traps_are_not_returns(void **state)
 	assert_false(trap(EXCEPTION_BP, place(3) + 1));
 	assert_false(trap(EXCEPTION_UD, place(2) + 1));
 	assert_false(trap(EXCEPTION_NP, place(2) + 1));
-	direct.in_process = 1;
+	view_switch.in_process = 1;
 	assert_false(trap(EXCEPTION_BP, place(2) + 1));
 	assert_false(trap(EXCEPTION_NP, place(3)));
 	assert_int_equal(*(u8 *)(uintptr_t)place(3), IRET);
@@ -176,12 +176,12 @@ static void a_return_that_is_impossible_is_a_fault(void **state)
 	const struct {
 		u32 cs, ss, error;
 	} cases[] = {
-		{ DIRECT_KERNEL_CODE | 3, DIRECT_USER_DATA, DIRECT_KERNEL_CODE },
-		{ 3, DIRECT_USER_DATA, 0 },
-		{ DIRECT_USER_CODE | 4, DIRECT_USER_DATA, 0x74 },
-		{ 0xfffb, DIRECT_USER_DATA, 0xfff8 },
-		{ DIRECT_USER_CODE, 0x80, 0x80 },
-		{ DIRECT_USER_CODE, 3, 0 },
+		{ VIEW_SWITCH_KERNEL_CODE | 3, VIEW_SWITCH_USER_DATA, VIEW_SWITCH_KERNEL_CODE },
+		{ 3, VIEW_SWITCH_USER_DATA, 0 },
+		{ VIEW_SWITCH_USER_CODE | 4, VIEW_SWITCH_USER_DATA, 0x74 },
+		{ 0xfffb, VIEW_SWITCH_USER_DATA, 0xfff8 },
+		{ VIEW_SWITCH_USER_CODE, 0x80, 0x80 },
+		{ VIEW_SWITCH_USER_CODE, 3, 0 },
 	};
 
 	(void)state;

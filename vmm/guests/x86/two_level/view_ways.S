@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The direct ways between a process and its kernel (two_level/direct.h). Both gates mask
+ * The direct ways between a process and its kernel (two_level/view_switch.h). Both gates mask
  * interrupts, for less than 100 instructions. DS is still the guest's, so all goes by SS, which is
  * the VMM's, and whose segment leaves the first page out: a pointer that is 0 faults. What is read
  * of the guest may fault; then the way through C begins as if nothing had been done, but that
- * direct_call may have loaded the kernel's view, as that way does first. Neither can begin in
+ * view_switch_call may have loaded the kernel's view, as that way does first. Neither can begin in
  * virtual-8086 mode, where INT n is a #GP and INT3 is a process's.
  */
 #include "arch/ia32/entry.h"
 #include "arch/ia32/fixup_assembler.h"
 #include "arch/ia32/layout.h"
-#include "direct.h"
+#include "view_switch.h"
 
 #define EFLAGS_VM 0x20000
 #define PTE_W 2
@@ -28,26 +28,26 @@
 	 *	12 eax, 8 ecx, 4 edx, 0 ebx			<- esp
 	 * On the kernel's stack the same five words are put that the CPU would have put there.
 	 */
-	.globl	direct_call
-direct_call:
+	.globl	view_switch_call
+view_switch_call:
 	push	%eax
 	push	%ecx
 	push	%edx
 	push	%ebx
 	mov	%ss:core, %eax
-	cmp	%ss:direct + DIRECT_READY, %eax
+	cmp	%ss:view_switch + VIEW_SWITCH_READY, %eax
 	jne	call_by_c
 	cmpl	$0, %ss:VCPU_ATTENTION(%eax)
 	jne	call_by_c
-	cmpw	$DIRECT_USER_CODE, 20(%esp)
+	cmpw	$VIEW_SWITCH_USER_CODE, 20(%esp)
 	jne	call_by_c
-	mov	%ss:direct + DIRECT_KERNEL, %ecx
+	mov	%ss:view_switch + VIEW_SWITCH_KERNEL, %ecx
 	mov	%ecx, %cr3
-	mov	%ecx, %ss:DIRECT_VCPU_CR3(%eax)
-	mov	%ecx, %ss:core + DIRECT_CORE_CR3
-	mov	%ss:direct + DIRECT_ESP0, %ecx
+	mov	%ecx, %ss:VIEW_SWITCH_VCPU_CR3(%eax)
+	mov	%ecx, %ss:core + VIEW_SWITCH_CORE_CR3
+	mov	%ss:view_switch + VIEW_SWITCH_ESP0, %ecx
 call_ss0:
-	cmpw	$DIRECT_KERNEL_DATA, %ss:4(%ecx)
+	cmpw	$VIEW_SWITCH_KERNEL_DATA, %ss:4(%ecx)
 	jne	call_by_c
 call_esp0:
 	mov	%ss:(%ecx), %edx
@@ -61,7 +61,7 @@ call_esp0:
 	ja	call_by_c
 	mov	%edx, %ebx
 	shr	$22, %ebx
-	mov	%ss:direct + DIRECT_TABLES, %ecx
+	mov	%ss:view_switch + VIEW_SWITCH_TABLES, %ecx
 	mov	%ss:(%ecx, %ebx, 4), %ecx
 	/* That of a page table has these bits: that of a large page has others, and none is 0. */
 	sub	$PTE_OF_TABLE, %ecx
@@ -75,7 +75,7 @@ call_esp0:
 	jz	call_by_c
 	mov	16(%esp), %ecx
 	mov	%ecx, %ss:(%edx)
-	movl	$DIRECT_USER_CODE, %ss:4(%edx)
+	movl	$VIEW_SWITCH_USER_CODE, %ss:4(%edx)
 	/* IF is 1 and IOPL 0 in a process, as its kernel is to see them. */
 	mov	24(%esp), %ecx
 	mov	%ecx, %ss:8(%edx)
@@ -84,18 +84,18 @@ call_esp0:
 	movzwl	32(%esp), %ecx
 	mov	%ecx, %ss:16(%edx)
 	/* Nothing fails any more. */
-	mov	%ss:direct + DIRECT_ENTRY, %ecx
+	mov	%ss:view_switch + VIEW_SWITCH_ENTRY, %ecx
 	mov	%ecx, 16(%esp)
-	movl	$DIRECT_KERNEL_CODE | RING, 20(%esp)
-	andl	$~DIRECT_EFLAGS_CLEARED, 24(%esp)
+	movl	$VIEW_SWITCH_KERNEL_CODE | RING, 20(%esp)
+	andl	$~VIEW_SWITCH_EFLAGS_CLEARED, 24(%esp)
 	mov	%edx, 28(%esp)
-	movl	$DIRECT_KERNEL_DATA | RING, 32(%esp)
+	movl	$VIEW_SWITCH_KERNEL_DATA | RING, 32(%esp)
 	movl	$0, %ss:GANDALF_SHARED_PAGE
-	mov	%ss:DIRECT_VCPU_TABLES(%eax), %ecx
-	movl	$DIRECT_USER_HIGH, %ss:(DIRECT_USER_CODE & ~7) + 4(%ecx)
-	movl	$0, %ss:direct + DIRECT_IN_PROCESS
-	movl	$0, %ss:direct + DIRECT_READY
-	incl	%ss:direct + DIRECT_CALLS
+	mov	%ss:VIEW_SWITCH_VCPU_TABLES(%eax), %ecx
+	movl	$VIEW_SWITCH_USER_HIGH, %ss:(VIEW_SWITCH_USER_CODE & ~7) + 4(%ecx)
+	movl	$0, %ss:view_switch + VIEW_SWITCH_IN_PROCESS
+	movl	$0, %ss:view_switch + VIEW_SWITCH_READY
+	incl	%ss:view_switch + VIEW_SWITCH_CALLS
 	pop	%ebx
 	pop	%edx
 	pop	%ecx
@@ -120,41 +120,41 @@ call_by_c:
 	 *	24 eflags, 20 cs, 16 eip		by the CPU
 	 *	12 eax, 8 ecx, 4 edx, 0 ebx		<- esp
 	 */
-	.globl	direct_return
-direct_return:
+	.globl	view_switch_return
+view_switch_return:
 	push	%eax
 	push	%ecx
 	push	%edx
 	push	%ebx
 	testb	$RING, 20(%esp)
 	jz	return_by_c
-	cmpl	$0, %ss:direct + DIRECT_IN_PROCESS
+	cmpl	$0, %ss:view_switch + VIEW_SWITCH_IN_PROCESS
 	jne	return_by_c
 	mov	%ss:core, %eax
 	cmpl	$0, %ss:VCPU_ATTENTION(%eax)
 	jne	return_by_c
-	mov	%ss:direct + DIRECT_PROCESS, %ebx
+	mov	%ss:view_switch + VIEW_SWITCH_PROCESS, %ebx
 	test	%ebx, %ebx
 	jz	return_fill
 return_look:
 	mov	16(%esp), %ecx
-	cmp	%ss:direct + DIRECT_SITE, %ecx
+	cmp	%ss:view_switch + VIEW_SWITCH_SITE, %ecx
 	jne	return_by_c
 	mov	28(%esp), %edx
 	cmp	$GANDALF_BASE - FRAME_BYTES, %edx
 	ja	return_by_c
 return_cs:
-	cmpw	$DIRECT_USER_CODE, %ss:4(%edx)
+	cmpw	$VIEW_SWITCH_USER_CODE, %ss:4(%edx)
 	jne	return_by_c
 return_ss:
-	cmpw	$DIRECT_USER_DATA, %ss:16(%edx)
+	cmpw	$VIEW_SWITCH_USER_DATA, %ss:16(%edx)
 	jne	return_by_c
-	mov	%ss:DIRECT_VCPU_TABLES(%eax), %ecx
-	cmpl	$DIRECT_USER_BIT, %ss:DIRECT_USER_CODES(%ecx)
+	mov	%ss:VIEW_SWITCH_VCPU_TABLES(%eax), %ecx
+	cmpl	$VIEW_SWITCH_USER_BIT, %ss:VIEW_SWITCH_USER_CODES(%ecx)
 	jne	return_by_c
-	cmpl	$DIRECT_USER_LOW, %ss:(DIRECT_USER_CODE & ~7)(%ecx)
+	cmpl	$VIEW_SWITCH_USER_LOW, %ss:(VIEW_SWITCH_USER_CODE & ~7)(%ecx)
 	jne	return_by_c
-	cmpl	$DIRECT_USER_HIGH, %ss:(DIRECT_USER_CODE & ~7) + 4(%ecx)
+	cmpl	$VIEW_SWITCH_USER_HIGH, %ss:(VIEW_SWITCH_USER_CODE & ~7) + 4(%ecx)
 	jne	return_by_c
 return_eflags:
 	testl	$EFLAGS_VM, %ss:8(%edx)
@@ -167,33 +167,34 @@ return_esp:
 	/* All words have been read, so they are there, and nothing fails any more. */
 	mov	%ecx, 28(%esp)
 	mov	%ss:8(%edx), %ecx
-	and	$DIRECT_EFLAGS_GUEST, %ecx
-	or	%ss:DIRECT_VCPU_EFLAGS(%eax), %ecx
+	and	$VIEW_SWITCH_EFLAGS_GUEST, %ecx
+	or	%ss:VIEW_SWITCH_VCPU_EFLAGS(%eax), %ecx
 	mov	%ecx, 24(%esp)
 	mov	%ss:(%edx), %ecx
 	mov	%ecx, 16(%esp)
-	movl	$DIRECT_USER_CODE, 20(%esp)
-	movl	$DIRECT_USER_DATA, 32(%esp)
-	mov	%ss:DIRECT_VCPU_TABLES(%eax), %ecx
-	movl	$DIRECT_USER_HIGH | DIRECT_PRESENT, %ss:(DIRECT_USER_CODE & ~7) + 4(%ecx)
+	movl	$VIEW_SWITCH_USER_CODE, 20(%esp)
+	movl	$VIEW_SWITCH_USER_DATA, 32(%esp)
+	mov	%ss:VIEW_SWITCH_VCPU_TABLES(%eax), %ecx
+	movl	$VIEW_SWITCH_USER_HIGH | VIEW_SWITCH_PRESENT, \
+		%ss:(VIEW_SWITCH_USER_CODE & ~7) + 4(%ecx)
 	mov	%ebx, %cr3
-	mov	%ebx, %ss:DIRECT_VCPU_CR3(%eax)
-	mov	%ebx, %ss:core + DIRECT_CORE_CR3
-	mov	%eax, %ss:direct + DIRECT_READY
-	movl	$1, %ss:direct + DIRECT_IN_PROCESS
-	incl	%ss:direct + DIRECT_RETURNS
+	mov	%ebx, %ss:VIEW_SWITCH_VCPU_CR3(%eax)
+	mov	%ebx, %ss:core + VIEW_SWITCH_CORE_CR3
+	mov	%eax, %ss:view_switch + VIEW_SWITCH_READY
+	movl	$1, %ss:view_switch + VIEW_SWITCH_IN_PROCESS
+	incl	%ss:view_switch + VIEW_SWITCH_RETURNS
 	pop	%ebx
 	pop	%edx
 	pop	%ecx
 	pop	%eax
-direct_iret:
+view_switch_iret:
 	iret
 	FIXUP	return_cs, return_by_c
 	FIXUP	return_ss, return_by_c
 	FIXUP	return_eflags, return_by_c
 	FIXUP	return_eip, return_by_c
 	FIXUP	return_esp, return_by_c
-	FIXUP	direct_iret, fix_iret
+	FIXUP	view_switch_iret, fix_iret
 
 	/*
 	 * The kernel may have served a page fault, so the page is filled first. This is C, but
@@ -203,7 +204,7 @@ direct_iret:
 	 *	-8 its es		<- esp at the call
 	 */
 return_fill:
-	cmpl	$0, %ss:direct + DIRECT_AWAITED
+	cmpl	$0, %ss:view_switch + VIEW_SWITCH_AWAITED
 	je	return_by_c
 	push	%ds
 	push	%es
@@ -217,7 +218,7 @@ fill_es:
 fill_ds:
 	pop	%ds
 	mov	%ss:core, %eax
-	mov	%ss:direct + DIRECT_PROCESS, %ebx
+	mov	%ss:view_switch + VIEW_SWITCH_PROCESS, %ebx
 	test	%ebx, %ebx
 	jnz	return_look
 	jmp	return_by_c
