@@ -15,7 +15,8 @@ void features_check(void)
 	for (at = UNITS_FIRST(features); at < UNITS_END(features); at++)
 		wanted &= ~(*at)->bit;
 	if (wanted != 0)
-		panic("this VMM lacks %s", wanted & FEATURE_CHANNELS  ? "channels"
-					   : wanted & FEATURE_CONTROL ? "control"
-								      : "strict TLS");
+		panic("this VMM lacks %s", wanted & FEATURE_CHANNELS     ? "channels"
+					   : wanted & FEATURE_CONTROL    ? "control"
+					   : wanted & FEATURE_STRICT_TLS ? "strict TLS"
+									 : "migration");
 }

@@ -2,6 +2,9 @@
 /* Reads which CPUs a guest has from the system table, and checks them for core/table.c. */
 #include "guest_cpus.h"
 
+/* The flags of a guest whose vCPUs move: only one with several vCPUs has them. */
+enum { MOVES = GANDALF_GUEST_MIGRATES | GANDALF_GUEST_ON_DEMAND };
+
 u32 guest_cpus(const struct gandalf_guest *guest)
 {
 	u32 cpus = 0;
@@ -40,8 +43,8 @@ bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_gues
 
 	if (count == 0 || count > GANDALF_CPUS_MAXIMUM || guest->vcpu_cpus[0] != guest->cpu ||
 	    several != (count > 1) || several != (guest->slice_us != 0) ||
-	    (!several && (guest->flags & GUEST_FLAGS_MORE) != 0) ||
-	    (guest->flags & GUEST_FLAGS_MORE) == GANDALF_GUEST_ON_DEMAND)
+	    (!several && (guest->flags & MOVES) != 0) ||
+	    (guest->flags & MOVES) == GANDALF_GUEST_ON_DEMAND)
 		return false;
 	if (several && (guest->slice_us < GANDALF_SLICE_MINIMUM ||
 			guest->slice_us > GANDALF_SLICE_MAXIMUM))

@@ -8,9 +8,6 @@
 #include "abi/table.h"
 #include "lib/types.h"
 
-/* The bits of gandalf_guest.flags that only an image for guests with several vCPUs knows. */
-#define GUEST_FLAGS_MORE (GANDALF_GUEST_MIGRATES | GANDALF_GUEST_ON_DEMAND)
-
 /* Returns whether the CPUs on which a guest is to be are there and have room for its vCPUs, and fit
  * its kind, as its slice must. A guest that has CPU 0 begins there, since that CPU decides when the
  * machine is switched off. */

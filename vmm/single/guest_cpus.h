@@ -8,8 +8,6 @@
 #include "abi/table.h"
 #include "lib/types.h"
 
-#define GUEST_FLAGS_MORE 0
-
 static inline bool guest_has_cpus(const struct gandalf_table *table,
 				  const struct gandalf_guest *guest)
 {
