@@ -12,7 +12,11 @@ from gandalf.bench.results import Result, Results
 # Between the names of the whole system and of the measure that another one has not.
 WITHOUT = "-no-"
 # Systems from which measures are taken, and what each measure is in the description.
-MEASURES = {"gandalf-two-level": {"prefill": "prefill", "direct-switch": "direct_switch"}}
+MEASURES = {
+    "gandalf-two-level": {
+        "prefill": "prefill", "direct-switch": "direct_switch", "cache-hints": "cache_hints",
+    },
+}  # fmt: skip
 ABLATION_HEADINGS = (
     "a measure less", "median", "with it", "it saves", "VMM entries", "with it", "CR3", "with it",
 )  # fmt: skip
