@@ -23,7 +23,7 @@ static struct space *cache_oldest(const struct shadow *shadow, const struct spac
 	for (u32 i = 0; i < shadow->space_limit; i++) {
 		struct space *space = space_at(shadow, i);
 
-		if (space->directory == 0 || space == but)
+		if (space == but || space->directory == 0)
 			continue;
 		++*kept;
 		if (oldest == NULL || shadow->clock - space->used > shadow->clock - oldest->used)
@@ -100,7 +100,7 @@ bool views_make_room(struct x86 *x86)
 	struct space *goes = cache_oldest(shadow, NULL, &kept);
 	struct space *ended;
 
-	if (entries == 0 || kept < entries)
+	if (goes == NULL || entries == 0 || kept < entries)
 		return true;
 	if ((system_table.flags & GANDALF_TABLE_NO_HINTS) == 0 &&
 	    (ended = cache_ended(shadow)) != NULL)
