@@ -14,7 +14,7 @@
 #include "input.h"
 #include "last_words.h"
 #include "no_boot.h"
-#include "quiet_processor.h"
+#include "fake/asked.h"
 
 #include "core/channel.h"
 #include "core/core.h"
@@ -122,6 +122,12 @@ static u32 take_word(void)
 
 /* The machine around the VMM's code */
 
+/*
+ * Own stand-ins: in the middle of schedule_breathe() other guests go on; memory_copy(),
+ * memory_copy_out() and memory_zero() look whose memory it is; log_line(), trace() and report()
+ * are what the guests can read; pool_count(), schedule_housekeeping(), schedule_waits() and
+ * switch_create() are this machine.
+ */
 void log_line(const char *pattern, ...)
 {
 	va_list arguments;
@@ -241,13 +247,6 @@ void memory_copy(u32 to, u32 from, u32 size)
 	require(store_of(from, size) + size <= stores[loading->index] + ROOM);
 }
 
-u32 memory_map_more(u32 physical, u32 size)
-{
-	(void)physical;
-	(void)size;
-	return 0;
-}
-
 u32 pool_count(void)
 {
 	require(processor.interrupts);
@@ -285,19 +284,6 @@ void epoch_begin(u32 channel)
 	epoch_write(channel, ++epochs[channel]);
 }
 
-/* All guests are of this core. */
-void remote_create(struct vm *vm)
-{
-	(void)vm;
-	abort();
-}
-
-void schedule_add(struct vcpu *vcpu)
-{
-	(void)vcpu;
-	core.vcpu_count++;
-}
-
 void schedule_housekeeping(u32 work)
 {
 	require(!processor.interrupts);
@@ -310,44 +296,10 @@ bool schedule_waits(struct vcpu *vcpu)
 	return take(1) & 1;
 }
 
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
-{
-	require(priority == 0);
-	deadline->time = TIME_NEVER;
-	deadline->expire = expire;
-}
-
-void deadline_set(struct deadline *deadline, u64 time)
-{
-	require(!processor.interrupts);
-	deadline->time = time;
-}
-
-bool segment_create(struct vcpu *vcpu)
-{
-	(void)vcpu;
-	return true;
-}
-
-void segment_reset(struct vcpu *vcpu)
-{
-	(void)vcpu;
-}
-
 bool switch_create(struct vcpu *vcpu)
 {
 	vcpu->frame = &frames[vcpu->id];
 	return true;
-}
-
-void fpu_reset(struct vcpu *vcpu)
-{
-	(void)vcpu;
-}
-
-void fpu_show(struct vcpu *vcpu)
-{
-	(void)vcpu;
 }
 
 void processor_sleep(void)

@@ -14,7 +14,7 @@
 
 #include "input.h"
 
-#include "fake/quiet_processor.h"
+#include "fake/asked.h"
 
 #include "arch/ia32/entry.h"
 #include "core/core.h"
@@ -50,7 +50,6 @@ enum { SPURIOUS = 0xf0, TASK_PRIORITY = 0x80, EOI = 0xb0, LVT_TIMER = 0x320, COU
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 u32 time_tsc_khz = TSC_KHZ, pool_distance;
-struct core core;
 struct gandalf_table system_table = { .cpus = CORES };
 struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
 void (*trap_handlers[VECTORS])(struct frame *frame);
@@ -105,22 +104,15 @@ static void happens(struct moments *moments, u32 most)
 
 /* --- What the code under test calls --- */
 
-u32 apic_own_id(void)
-{
-	return core_apic_ids[core.index];
-}
-
+/*
+ * Own stand-ins: apic_interrupt() interrupts the reader, deadline_init() and deadline_set() keep
+ * all deadlines.
+ */
 void apic_interrupt(u32 id, u32 vector)
 {
 	require(vector == VECTOR_APIC_MESSAGE || vector == VECTOR_APIC_IPI);
 	if (id == core_apic_ids[READER])
 		*(vector == VECTOR_APIC_IPI ? &interrupted_by_vcpu : &interrupted) = true;
-}
-
-void memory_map_page(u32 linear, u32 physical)
-{
-	(void)linear;
-	(void)physical;
 }
 
 void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
@@ -136,28 +128,6 @@ void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), 
 void deadline_set(struct deadline *deadline, u64 time)
 {
 	deadline->time = time;
-}
-
-int pic_pending(const struct pic_pair *pic)
-{
-	(void)pic;
-	return -1;
-}
-
-int pic_acknowledge(struct pic_pair *pic)
-{
-	(void)pic;
-	require(false);
-	return -1;
-}
-
-void chips_pause(void)
-{
-}
-
-void processor_sleep(void)
-{
-	require(false);
 }
 
 static void messages_serve(u32 from, u32 message)
@@ -300,7 +270,10 @@ static void interrupt_get(void)
 		is_delivered(smp_acknowledge(&x86s[SUBJECT]));
 }
 
-/* As the interrupt enters, if the guest takes it at once. */
+/*
+ * Own stand-ins: inject() and trap_interrupt() deliver what comes. As the interrupt enters, if the
+ * guest takes it at once.
+ */
 bool inject(struct x86 *x86, unsigned vector, u32 error)
 {
 	require(x86 == &x86s[SUBJECT] && core.index == READER && runs());

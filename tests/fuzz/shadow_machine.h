@@ -55,7 +55,6 @@
 #define IDLE_EIP 0xfc482000u
 #define SITES 64u
 
-struct core core;
 struct vcpu idle_vcpu, vcpus[GANDALF_GUESTS_MAXIMUM];
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
 struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
@@ -106,6 +105,13 @@ static u32 tlb_place(void)
 
 /* Stand-ins */
 
+/*
+ * Own stand-ins: the interrupt controllers answer as the fuzzer has them, by apic_in_service(),
+ * apic_write_for_guest() and i8259_in_service(); entry_copy(), entry_leave(), schedule_gives_way()
+ * and switch_prepare() are this machine; board_create(), board_reset(), board_settle(),
+ * port_read() and port_write() are its board; direct_begin() and direct_end() give the CPU away;
+ * fpu_show() and fpu_take() change CR0.TS; vm_stop() and vm_power_off() end the input.
+ */
 void vm_stop(struct vm *which, const char *pattern, ...)
 {
 	(void)pattern;
@@ -124,15 +130,6 @@ void vm_halt_wanted(struct vm *which)
 {
 	(void)which;
 	abort();
-}
-
-void vm_show_life(struct vm *which)
-{
-	(void)which;
-}
-
-void schedule_breathe(void)
-{
 }
 
 /* Whoever runs in its place, it is back when an interrupt has come, or never. */
@@ -202,19 +199,6 @@ void fpu_take(struct vcpu *which)
 	fpu_show(which);
 }
 
-void trace(enum trace_type type, u32 first, u32 second)
-{
-	(void)type;
-	(void)first;
-	(void)second;
-}
-
-const char *exception_name(unsigned vector)
-{
-	(void)vector;
-	return "exception";
-}
-
 static struct board board;
 
 void board_create(struct x86 *which)
@@ -226,16 +210,6 @@ void board_create(struct x86 *which)
 void board_reset(struct board *which)
 {
 	which->x86->interrupt_waits = false;
-}
-
-void board_stop(struct board *which)
-{
-	(void)which;
-}
-
-void board_console(struct board *which)
-{
-	(void)which;
 }
 
 u32 port_read(struct x86 *which, u16 port, u32 size)
@@ -257,18 +231,6 @@ void port_write(struct x86 *which, u16 port, u32 size, u32 value)
 void board_settle(struct x86 *which)
 {
 	which->due = 0;
-}
-
-unsigned line_acknowledge(struct board *which)
-{
-	which->x86->interrupt_waits = false;
-	return 0x30;
-}
-
-void line_pulse(struct board *which, unsigned irq)
-{
-	(void)irq;
-	which->x86->interrupt_waits = true;
 }
 
 void __wrap_memory_copy_out(u32 to, const void *from, u32 size);
@@ -411,13 +373,6 @@ static void return_to_guest(void)
 	require((vcpu->frame->eflags & EFLAGS_VM) == 0);
 	require(vcpu->tables->tss.esp0 == (u32)(uintptr_t)(vcpu->frame + 1));
 	vmm_stack = (u32)(uintptr_t)vcpu->frame - VMM_ENTRY_BYTES;
-}
-
-/* What it hides is RDTSC, which none of these guests uses. */
-void processor_hide_time(struct vcpu *which, u32 tsd)
-{
-	require(which == vcpu && !processor.interrupts);
-	which->tsd = tsd;
 }
 
 void entry_leave(struct frame *frame)

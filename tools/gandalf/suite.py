@@ -23,7 +23,7 @@ from gandalf.build.build import build_vmm, make
 from gandalf.build.size import source_files
 from gandalf.masked.check import check_images
 from gandalf.mutate.workbench import read_programs
-from gandalf.walls.unit_tests import check_mirror
+from gandalf.walls.unit_tests import check_mirror, check_stand_ins
 from gandalf.walls.walks import check_walks
 from gandalf.walls.walls import check_walls
 
@@ -263,6 +263,11 @@ def _mirror() -> str:
     return "\n".join(check_mirror(ROOT, tests))
 
 
+def _stand_ins() -> str:
+    """Look for functions of the VMM that tests stand in for more than once."""
+    return "\n".join(check_stand_ins(ROOT))
+
+
 def _walks() -> str:
     """Compare the walks of the tour with the sources and with the pictures."""
     return "\n".join(check_walks(ROOT / "vmm"))
@@ -336,6 +341,7 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("so does each folder of a debug build", _debug_walls),
         ("the walks of the tour are as they are drawn", _walks),
         ("the unit tests are in the folders of what they test", _mirror),
+        ("a function of the VMM has one stand-in", _stand_ins),
         ("cppcheck", [*cppcheck, *_files(_C_FOLDERS)]),
         ("ruff check", [*ruff, "check", *config, *python]),
         ("ruff format", [*ruff, "format", "--check", *config, *python]),

@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fake/one_deadline.h"
-#include "fake/quiet_processor.h"
+#include "fake/asked.h"
 
 #include "core/core.h"
 #include "core/message.h"
@@ -28,7 +27,6 @@ enum { FIRST, SECOND, READER, LAST, CORES };
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 #define SERVED_MAXIMUM 256u
 
-struct core core;
 struct gandalf_table system_table;
 u32 time_tsc_khz = TSC_KHZ;
 
@@ -44,15 +42,11 @@ static void (*serving)(u32 from, u32 message);
 /* The core that has stored last what others may see, and how often. */
 static u32 ordered;
 
+/* Own stand-ins: apic_interrupt() counts by core, memory_map_page() writes down what is mapped. */
 void memory_map_page(u32 linear, u32 physical)
 {
 	mapped[0][mapped_count] = linear;
 	mapped[1][mapped_count++] = physical;
-}
-
-u32 apic_own_id(void)
-{
-	return core_apic_ids[core.index];
 }
 
 void apic_interrupt(u32 id, u32 vector)
@@ -133,10 +127,10 @@ static void window_expire(void)
 	u32 before = core.index;
 
 	core.index = READER;
-	if (the_deadline->time != TIME_NEVER) {
-		u64 next = the_deadline->expire(the_deadline);
+	if (asked.deadline->time != TIME_NEVER) {
+		u64 next = asked.deadline->expire(asked.deadline);
 
-		the_deadline->time = next;
+		asked.deadline->time = next;
 		assert_true(next == TIME_NEVER);
 	}
 	core.index = before;
@@ -158,7 +152,7 @@ static volatile struct outbox *alive(u32 index)
 /* Forgets what a test before this one has left. Then it is the first core again that begins. */
 static void turns_begin_anew(void)
 {
-	the_deadline->time = 0;
+	asked.deadline->time = 0;
 	window_expire();
 	for (u32 from = 0; from < CORES; from++) {
 		if (from == READER)
@@ -166,14 +160,14 @@ static void turns_begin_anew(void)
 		send(from, MESSAGES - 1);
 		take();
 	}
-	while (the_deadline->time == TIME_NEVER) {
+	while (asked.deadline->time == TIME_NEVER) {
 		send(LAST, MESSAGES - 1);
 		take();
 	}
 	/* The one for which that window had no room begins another one, which ends as well. */
 	window_expire();
 	take();
-	the_deadline->time = 0;
+	asked.deadline->time = 0;
 	window_expire();
 }
 
@@ -195,7 +189,7 @@ static int start(void **state)
 		alive(i);
 	}
 	message_init();
-	assert_int_equal(the_deadline->priority, 0);
+	assert_int_equal(asked.deadline->priority, 0);
 	turns_begin_anew();
 	pending = false;
 	served_count = processor.admissions = 0;
@@ -400,13 +394,13 @@ static void few_are_taken_in_a_window(void **state)
 		send(message % 2 == 0 ? FIRST : LAST, message);
 	take();
 	assert_int_equal(served_count, AT_ONCE);
-	assert_true(the_deadline->time == 1000 + WINDOW);
+	assert_true(asked.deadline->time == 1000 + WINDOW);
 	/* More interrupts have no more taken, and do not move its end. */
 	processor.tsc = 2000;
 	send(SECOND, 0);
 	take();
 	assert_int_equal(served_count, AT_ONCE);
-	assert_true(the_deadline->time == 1000 + WINDOW);
+	assert_true(asked.deadline->time == 1000 + WINDOW);
 	for (u32 taken = AT_ONCE; taken < 41; taken = served_count) {
 		unsigned before = interrupts[READER];
 
@@ -435,13 +429,13 @@ static void an_rtos_is_interrupted_by_few(void **state)
 		send(FIRST, message);
 	take();
 	assert_int_equal(served_count, OF_RTOS);
-	assert_true(the_deadline->time == 1000 + WINDOW);
+	assert_true(asked.deadline->time == 1000 + WINDOW);
 	processor.tsc += WINDOW;
 	window_expire();
 	take();
 	assert_int_equal(served_count, 2 * OF_RTOS);
 	/* Those of an earlier window count no more, also if its end was no deadline. */
-	the_deadline->time = TIME_NEVER;
+	asked.deadline->time = TIME_NEVER;
 	processor.tsc += WINDOW;
 	pending = true;
 	take();
@@ -462,14 +456,14 @@ static void a_window_that_is_not_full_costs_no_deadline(void **state)
 		send(FIRST, message);
 	take();
 	assert_int_equal(served_count, AT_ONCE - 1);
-	assert_true(the_deadline->time == TIME_NEVER);
+	assert_true(asked.deadline->time == TIME_NEVER);
 	/* Until its end there is room for one more. */
 	processor.tsc += WINDOW - 1;
 	send(FIRST, 0);
 	send(FIRST, 1);
 	take();
 	assert_int_equal(served_count, AT_ONCE);
-	assert_true(the_deadline->time == 5000 + WINDOW);
+	assert_true(asked.deadline->time == 5000 + WINDOW);
 	processor.tsc++;
 	window_expire();
 	take();
@@ -481,11 +475,11 @@ static void a_window_that_is_not_full_costs_no_deadline(void **state)
 	take();
 	assert_int_equal(served_count, 2 * AT_ONCE + 1);
 	/* It is full, and still its end matters only to one more. */
-	assert_true(the_deadline->time == TIME_NEVER);
+	assert_true(asked.deadline->time == TIME_NEVER);
 	send(FIRST, 0);
 	take();
 	assert_int_equal(served_count, 2 * AT_ONCE + 1);
-	assert_true(the_deadline->time == processor.tsc + WINDOW);
+	assert_true(asked.deadline->time == processor.tsc + WINDOW);
 }
 
 static void window_ends_in_a_pause(void)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fake/quiet_processor.h"
+#include "fake/asked.h"
 
 #include "arch.h"
 #include "core/migration.h"
@@ -24,7 +24,6 @@
 #define MOVED 1u /* its number */
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 
-struct core core;
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
 struct gandalf_table system_table = { .cpus = GANDALF_CPUS_MAXIMUM };
 struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
@@ -32,28 +31,8 @@ struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
 static struct gandalf_guest guest;
 static struct vm seats[GANDALF_CPUS_MAXIMUM];
 static struct vcpu seat_vcpus[GANDALF_CPUS_MAXIMUM];
-static u32 sent[GANDALF_CPUS_MAXIMUM][MESSAGES]; /* how often */
-static u32 housekeeping, reset, started, released, followed;
+static u32 reset, started, released, followed;
 static struct vm *left, *copied, *arrived;
-
-void message_send(u32 to, u32 message)
-{
-	sent[to][message]++;
-}
-
-void schedule_housekeeping(u32 work)
-{
-	housekeeping |= work;
-}
-
-void schedule_breathe(void)
-{
-}
-
-void trace(enum trace_type type, u32 first, u32 second)
-{
-	(void)type, (void)first, (void)second;
-}
 
 u32 part_life_of(const struct vm *vm)
 {
@@ -181,8 +160,8 @@ static int start(void **state)
 {
 	(void)state;
 	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
-	memset(sent, 0, sizeof(sent));
-	housekeeping = reset = started = released = followed = 0;
+	memset(asked.sent, 0, sizeof(asked.sent));
+	asked.housekeeping = reset = started = released = followed = 0;
 	left = copied = arrived = NULL;
 	guest = (struct gandalf_guest){
 		.kind = GANDALF_KIND_LINUX_SMP, .flags = GANDALF_GUEST_MIGRATES, .cpu = FIRST,
@@ -206,14 +185,14 @@ static void it_leaves_and_arrives(void **state)
 {
 	(void)state;
 	assert_int_equal(move_from(FIRST, FIRST), GANDALF_ERROR_BUSY);
-	assert_int_equal(sent[HOME][MESSAGE_MOVE + MOVED], 1);
+	assert_int_equal(asked.sent[HOME][MESSAGE_MOVE + MOVED], 1);
 	serve_on(HOME, FIRST, MESSAGE_MOVE + MOVED);
 	assert_null(left); /* the interrupt only asks the idle vCPU */
-	assert_int_equal(housekeeping, HOUSEKEEPING_RELEASE);
+	assert_int_equal(asked.housekeeping, HOUSEKEEPING_RELEASE);
 	settle_on(HOME);
 	assert_ptr_equal(left, &seats[HOME]);
 	assert_int_equal(seats[HOME].state, GANDALF_STATE_OFF);
-	assert_int_equal(sent[FIRST][MESSAGE_LEFT + MOVED], 1);
+	assert_int_equal(asked.sent[FIRST][MESSAGE_LEFT + MOVED], 1);
 	/* It counts as being where it was, until it has arrived. */
 	assert_int_equal(part_core(&guest, MOVED), HOME);
 	assert_true(seat_is_left(HOME, MOVED));
@@ -310,7 +289,7 @@ static void stays_with(u32 state, enum vcpu_state vcpu_state, const char *why)
 	if (left != NULL)
 		fail_msg("it leaves though %s", why);
 	assert_int_equal(seats[HOME].leaves_for, 0);
-	assert_int_equal(sent[FIRST][MESSAGE_LEFT + MOVED], 0);
+	assert_int_equal(asked.sent[FIRST][MESSAGE_LEFT + MOVED], 0);
 }
 
 static void it_leaves_only_between_works(void **state)
@@ -353,9 +332,9 @@ static void a_late_request_is_lost(void **state)
 {
 	(void)state;
 	moves(HOME, FIRST);
-	housekeeping = 0;
+	asked.housekeeping = 0;
 	serve_on(HOME, FIRST, MESSAGE_MOVE + MOVED);
-	assert_int_equal(housekeeping, 0);
+	assert_int_equal(asked.housekeeping, 0);
 	assert_int_equal(seats[HOME].leaves_for, 0);
 	settle_on(HOME);
 	assert_int_equal(part_core(&guest, MOVED), FIRST);
@@ -384,7 +363,7 @@ static void what_cannot_move_is_refused(void **state)
 	assert_int_equal(move_from(FIRST, FIRST), GANDALF_ERROR_STATE);
 	guest.flags = 0;
 	assert_int_equal(move_from(FIRST, HOME), GANDALF_ERROR_ARGUMENT);
-	assert_int_equal(housekeeping, 0);
+	assert_int_equal(asked.housekeeping, 0);
 }
 
 int main(void)

@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fake/one_deadline.h"
-#include "fake/quiet_processor.h"
+#include "fake/asked.h"
 
 #include "core/guest_kind.h"
 #include "core/message.h"
@@ -28,7 +27,6 @@
 #define OFFSET 0x100u
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 
-struct core core;
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
 struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 struct gandalf_table system_table;
@@ -45,8 +43,11 @@ static u8 image[ROOM];
 static u32 sent[GANDALF_CPUS_MAXIMUM];
 static u32 acts, action_done, asked_of_idle;
 static int act_result;
-static void (*on_breath)(void);
 
+/*
+ * Own stand-ins: memory_copy_in() and memory_copy_out() have the store; message_send(),
+ * schedule_housekeeping() and vm_act() are asked of the right core only.
+ */
 void message_send(u32 to, u32 message)
 {
 	assert_int_equal(message, MESSAGE_ORDER);
@@ -57,11 +58,6 @@ u32 relay_type(const struct vm *which, UNUSED const u8 *bytes, u32 size)
 {
 	assert_ptr_equal(which, vm);
 	return size - 1;
-}
-
-bool vm_is_alive(const struct vm *which)
-{
-	return which->state != GANDALF_STATE_OFF && which->state != GANDALF_STATE_STOPPED;
 }
 
 int vm_act(struct vm *which, u32 action)
@@ -87,12 +83,6 @@ void memory_copy_in(void *to, u32 from, u32 size)
 
 	assert_true(at <= ROOM && size <= ROOM - at);
 	memcpy(to, store + at, size);
-}
-
-void schedule_breathe(void)
-{
-	if (on_breath != NULL)
-		on_breath();
 }
 
 void schedule_housekeeping(u32 work)
@@ -146,7 +136,7 @@ static int start(void **state)
 	acts = 0;
 	act_result = 0;
 	asked_of_idle = 0;
-	on_breath = NULL;
+	asked.on_breath = NULL;
 	system_table.cpus = 3;
 	core.vm_count = PLACE + 1;
 	core.vcpu_count = 1;
@@ -206,7 +196,7 @@ static void a_guest_that_is_busy_is_asked_again(void **state)
 	assert_int_equal(act_from(FAR, GANDALF_ACTION_RESTART, 1, 0, 0), GANDALF_ERROR_BUSY);
 	act_result = 0;
 	core.index = HOME;
-	assert_true(the_deadline->expire(the_deadline) == TIME_NEVER);
+	assert_true(asked.deadline->expire(asked.deadline) == TIME_NEVER);
 	assert_int_equal(acts, 2);
 	assert_int_equal(act_from(FAR, GANDALF_ACTION_RESTART, 1, 0, 0), 0);
 }
@@ -317,7 +307,7 @@ static void nobody_is_in_the_middle_of_writing(void **state)
 	may_write(FAR);
 	outbox_of(FAR)->writes = PLACE + 1;
 	breaths = 0;
-	on_breath = writer_ends;
+	asked.on_breath = writer_ends;
 	assert_int_equal(load_from(FAR, crc32_update(0, image, ROOM)), 0);
 	assert_true(breaths >= 3);
 	core.index = HOME;

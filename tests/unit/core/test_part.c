@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "fake/quiet_idle.h"
-#include "fake/quiet_processor.h"
+#include "fake/asked.h"
 
 #include "core/part.h"
 #include "core/schedule.h"
@@ -22,7 +22,6 @@
 #define THIRD 0u
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 
-struct core core;
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
 struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 
@@ -30,61 +29,12 @@ static const struct gandalf_guest guest = {
 	.kind = GANDALF_KIND_LINUX_SMP, .cpu = HOME, .vcpu_count = 2, .vcpu_cpus = { HOME, FAR },
 };
 static struct vm *const vm = &vms[PLACE];
-static u32 sent[GANDALF_CPUS_MAXIMUM][MESSAGES]; /* how often */
-static unsigned halted, fallen, powered_off, started, lives_shown, housekeeping;
 
-void message_send(u32 to, u32 message)
-{
-	sent[to][message]++;
-}
-
-bool vm_is_alive(const struct vm *which)
-{
-	assert_ptr_equal(which, vm);
-	return vm->state != GANDALF_STATE_OFF && vm->state != GANDALF_STATE_STOPPED;
-}
-
+/* Own stand-ins: vm_halt() counts, and the guest is down when a test says so. */
 void vm_halt(struct vm *which)
 {
 	assert_ptr_equal(which, vm);
-	halted++;
-}
-
-void vm_fall(struct vm *which)
-{
-	assert_ptr_equal(which, vm);
-	fallen++;
-}
-
-void vm_pause_with(struct vm *which, bool paused)
-{
-	assert_ptr_equal(which, vm);
-	vm->state = paused ? GANDALF_STATE_PAUSED : GANDALF_STATE_RUNNING;
-}
-
-void vm_power_off(struct vm *which)
-{
-	assert_ptr_equal(which, vm);
-	powered_off++;
-}
-
-void vm_request_start(struct vm *which)
-{
-	assert_ptr_equal(which, vm);
-	assert_int_not_equal(vm->state, GANDALF_STATE_RUNNING);
-	vm->state = GANDALF_STATE_STARTING;
-	started++;
-}
-
-void vm_show_life(struct vm *which)
-{
-	assert_ptr_equal(which, vm);
-	lives_shown++;
-}
-
-void schedule_housekeeping(u32 work)
-{
-	housekeeping |= work;
+	asked.halts++;
 }
 
 /* Whose turn it is: each core has its own VM of the guest, which are one here. */
@@ -123,11 +73,11 @@ static int start(void **state)
 	(void)state;
 	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
 	memset(vms, 0, sizeof(vms));
-	memset(sent, 0, sizeof(sent));
-	halted = fallen = powered_off = started = lives_shown = housekeeping = 0;
+	memset(&asked, 0, sizeof(asked));
 	vm->guest = &guest;
 	vm->index = PLACE;
 	vm->vcpus = vcpus;
+	vcpus[0].vm = vm;
 	vm->vcpu_count = 1;
 	core.vm_count = PLACE + 1;
 	outbox_of(FAR)->alive = 1;
@@ -136,8 +86,8 @@ static int start(void **state)
 	part_is_released(vm);
 	memset((void *)part_page_of(FAR), 0, sizeof(struct part_page));
 	vm->vcpus->working = false;
-	memset(sent, 0, sizeof(sent));
-	started = 0;
+	memset(&asked, 0, sizeof(asked));
+	asked.starts = 0;
 	return 0;
 }
 
@@ -155,8 +105,8 @@ static void a_part_starts_where_it_is_told(void **state)
 {
 	(void)state;
 	part_runs(0x123000);
-	assert_int_equal(sent[FAR][MESSAGE_START + 1], 1);
-	assert_int_equal(started, 1);
+	assert_int_equal(asked.sent[FAR][MESSAGE_START + 1], 1);
+	assert_int_equal(asked.starts, 1);
 	assert_int_equal(vm->entry, 0x123000);
 }
 
@@ -169,10 +119,10 @@ static void a_start_of_who_is_not_there_is_none(void **state)
 	serve_on(FAR, HOME, MESSAGE_START);
 	serve_on(FAR, HOME, MESSAGE_START + 2);
 	serve_on(THIRD, HOME, MESSAGE_START + 1);
-	assert_int_equal(started, 0);
+	assert_int_equal(asked.starts, 0);
 	/* Nor is the whole started by one. */
 	serve_on(HOME, FAR, MESSAGE_START);
-	assert_int_equal(started, 0);
+	assert_int_equal(asked.starts, 0);
 }
 
 static void a_start_of_an_ended_life_is_none(void **state)
@@ -183,9 +133,9 @@ static void a_start_of_an_ended_life_is_none(void **state)
 	whole_ends(vm);
 	vm->state = GANDALF_STATE_OFF;
 	serve_on(FAR, HOME, MESSAGE_START + 1);
-	assert_int_equal(started, 0);
+	assert_int_equal(asked.starts, 0);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
-	assert_int_equal(started, 0);
+	assert_int_equal(asked.starts, 0);
 	assert_true(whole_may_start(vm));
 }
 
@@ -195,26 +145,26 @@ static void the_whole_waits_for_its_parts_end(void **state)
 	part_runs(0x1000);
 	turn_of(HOME, GANDALF_STATE_OFF);
 	whole_ends(vm);
-	assert_int_equal(sent[FAR][MESSAGE_PART + PLACE], 1);
-	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 0);
+	assert_int_equal(asked.sent[FAR][MESSAGE_PART + PLACE], 1);
+	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 0);
 	assert_false(whole_may_start(vm));
 	/* The part goes down, and says so when it has been released. */
 	vm->state = GANDALF_STATE_RUNNING;
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
-	assert_int_equal(halted, 1);
-	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 0);
+	assert_int_equal(asked.halts, 1);
+	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 0);
 	turn_of(FAR, GANDALF_STATE_STOPPED);
 	vm->unreleased = true;
 	part_is_released(vm);
-	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 0);
+	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 0);
 	vm->unreleased = false;
 	part_is_released(vm);
 	part_is_released(vm);
-	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 1);
+	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 1);
 	turn_of(HOME, GANDALF_STATE_STARTING);
 	assert_true(whole_may_start(vm));
 	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
-	assert_int_equal(housekeeping, HOUSEKEEPING_START);
+	assert_int_equal(asked.housekeeping, HOUSEKEEPING_START);
 }
 
 static void nobody_waits_for_a_core_that_is_dead(void **state)
@@ -237,14 +187,14 @@ static void one_that_runs_is_started_anew_when_it_is_down(void **state)
 	turn_of(HOME, GANDALF_STATE_RUNNING);
 	part_start(vm, 1, 0x2000);
 	serve_on(FAR, HOME, MESSAGE_START + 1);
-	assert_int_equal(halted, 1);
-	assert_int_equal(started, 1);
+	assert_int_equal(asked.halts, 1);
+	assert_int_equal(asked.starts, 1);
 	vm->state = GANDALF_STATE_STOPPED;
 	part_is_released(vm);
-	assert_int_equal(started, 2);
+	assert_int_equal(asked.starts, 2);
 	assert_int_equal(vm->entry, 0x2000);
 	/* That was no end of the part. */
-	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 0);
+	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 0);
 }
 
 static void all_that_run_must_halt_for_ever(void **state)
@@ -253,13 +203,13 @@ static void all_that_run_must_halt_for_ever(void **state)
 	part_runs(0x1000);
 	turn_of(HOME, GANDALF_STATE_RUNNING);
 	part_parks(vm);
-	assert_int_equal(powered_off, 0);
+	assert_int_equal(asked.power_offs, 0);
 	turn_of(FAR, GANDALF_STATE_RUNNING);
 	part_parks(vm);
-	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 1);
+	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 1);
 	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
-	assert_int_equal(powered_off, 1);
-	assert_int_equal(halted, 0);
+	assert_int_equal(asked.power_offs, 1);
+	assert_int_equal(asked.halts, 0);
 }
 
 static void one_that_halted_and_was_started_again_runs(void **state)
@@ -275,7 +225,7 @@ static void one_that_halted_and_was_started_again_runs(void **state)
 	part_is_released(vm);
 	turn_of(HOME, GANDALF_STATE_RUNNING);
 	part_parks(vm);
-	assert_int_equal(powered_off, 0);
+	assert_int_equal(asked.power_offs, 0);
 }
 
 static void a_part_that_was_never_started_counts_as_off(void **state)
@@ -283,7 +233,7 @@ static void a_part_that_was_never_started_counts_as_off(void **state)
 	(void)state;
 	turn_of(HOME, GANDALF_STATE_RUNNING);
 	part_parks(vm);
-	assert_int_equal(powered_off, 1);
+	assert_int_equal(asked.power_offs, 1);
 }
 
 /* It was started in an earlier life, or in this one. */
@@ -295,7 +245,7 @@ static void a_part_whose_core_is_dead_counts_as_off(void **state)
 	for (unsigned life = 0; life < 2; life++) {
 		turn_of(HOME, GANDALF_STATE_RUNNING);
 		part_parks(vm);
-		assert_int_equal(powered_off, life + 1);
+		assert_int_equal(asked.power_offs, life + 1);
 		vm->state = GANDALF_STATE_OFF;
 		whole_ends(vm);
 		assert_true(whole_may_start(vm));
@@ -308,17 +258,17 @@ static void a_part_that_fails_is_the_end_of_the_whole(void **state)
 	part_runs(0x1000);
 	turn_of(FAR, GANDALF_STATE_STOPPED);
 	part_fails(vm);
-	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 1);
+	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 1);
 	vm->state = GANDALF_STATE_RUNNING;
 	assert_int_equal(whole_report_core(vm), HOME);
 	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
-	assert_int_equal(fallen, 1);
-	assert_int_equal(halted + powered_off, 0);
+	assert_int_equal(asked.falls, 1);
+	assert_int_equal(asked.halts + asked.power_offs, 0);
 	assert_int_equal(whole_report_core(vm), FAR);
 	/* In the next life that is forgotten, but for whose report it was. */
 	whole_ends(vm);
 	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
-	assert_int_equal(fallen, 1);
+	assert_int_equal(asked.falls, 1);
 	assert_int_equal(whole_report_core(vm), FAR);
 	whole_fails(vm);
 	assert_int_equal(whole_report_core(vm), HOME);
@@ -333,11 +283,11 @@ static void a_part_that_fails_waits_for_the_vmms_work(void **state)
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->vcpus->working = true;
 	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
-	assert_int_equal(fallen, 0);
+	assert_int_equal(asked.falls, 0);
 	assert_true(vm->halt_wanted);
 	vm->vcpus->working = false;
 	assert_true(part_settles(vm));
-	assert_int_equal(fallen, 1);
+	assert_int_equal(asked.falls, 1);
 	assert_false(vm->halt_wanted);
 }
 
@@ -353,7 +303,7 @@ static void a_command_to_stop_is_done_though_a_part_has_failed(void **state)
 	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
 	vm->vcpus->working = vm->halt_wanted = false;
 	assert_false(part_settles(vm));
-	assert_int_equal(fallen, 0);
+	assert_int_equal(asked.falls, 0);
 }
 
 static void a_part_is_paused_with_the_whole(void **state)
@@ -362,7 +312,7 @@ static void a_part_is_paused_with_the_whole(void **state)
 	part_runs(0x1000);
 	core_is(HOME);
 	whole_pauses(vm, true);
-	assert_int_equal(sent[FAR][MESSAGE_PART + PLACE], 1);
+	assert_int_equal(asked.sent[FAR][MESSAGE_PART + PLACE], 1);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
 	assert_int_equal(vm->state, GANDALF_STATE_PAUSED);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
@@ -371,7 +321,7 @@ static void a_part_is_paused_with_the_whole(void **state)
 	whole_pauses(vm, false);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
 	assert_int_equal(vm->state, GANDALF_STATE_RUNNING);
-	assert_int_equal(halted, 0);
+	assert_int_equal(asked.halts, 0);
 }
 
 static void what_the_vmm_worked_for_settles_behind_that(void **state)
@@ -388,7 +338,7 @@ static void what_the_vmm_worked_for_settles_behind_that(void **state)
 	whole_ends(vm);
 	core_is(FAR);
 	assert_true(part_settles(vm));
-	assert_int_equal(halted, 1);
+	assert_int_equal(asked.halts, 1);
 }
 
 static void a_start_waits_for_the_end_of_a_pause(void **state)
@@ -399,11 +349,11 @@ static void a_start_waits_for_the_end_of_a_pause(void **state)
 	whole_pauses(vm, true);
 	vm->state = GANDALF_STATE_OFF;
 	serve_on(FAR, HOME, MESSAGE_START + 1);
-	assert_int_equal(started, 0);
+	assert_int_equal(asked.starts, 0);
 	core_is(HOME);
 	whole_pauses(vm, false);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
-	assert_int_equal(started, 1);
+	assert_int_equal(asked.starts, 1);
 	/* The pause of a life ends with it. */
 	core_is(HOME);
 	whole_pauses(vm, true);
@@ -427,10 +377,10 @@ static void a_start_that_a_pause_held_back_ends_with_the_guest(void **state)
 	assert_false(whole_may_start(vm));
 	turn_of(FAR, GANDALF_STATE_OFF);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
-	assert_int_equal(sent[HOME][MESSAGE_PART + PLACE], 1);
+	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 1);
 	core_is(HOME);
 	assert_true(whole_may_start(vm));
-	assert_int_equal(started, 1);
+	assert_int_equal(asked.starts, 1);
 }
 
 /* The idle vCPU is about to start it: what could be paused does not exist yet. */
@@ -442,15 +392,15 @@ static void a_pause_takes_back_a_start_that_is_not_done(void **state)
 	whole_pauses(vm, true);
 	vm->state = GANDALF_STATE_STARTING;
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
-	assert_int_equal(halted, 1);
+	assert_int_equal(asked.halts, 1);
 	assert_int_equal(vm->state, GANDALF_STATE_STARTING); /* vm_halt() counts here */
 	vm->state = GANDALF_STATE_OFF;
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
-	assert_int_equal(started, 1);
+	assert_int_equal(asked.starts, 1);
 	core_is(HOME);
 	whole_pauses(vm, false);
 	serve_on(FAR, HOME, MESSAGE_PART + PLACE);
-	assert_int_equal(started, 2);
+	assert_int_equal(asked.starts, 2);
 	assert_int_equal(vm->entry, 0x5000);
 }
 
@@ -461,12 +411,12 @@ static void a_sign_of_life_goes_to_the_whole(void **state)
 	assert_false(part_shows_life(vm));
 	core_is(FAR);
 	assert_true(part_shows_life(vm));
-	assert_int_equal(sent[HOME][MESSAGE_LIFE], 1);
+	assert_int_equal(asked.sent[HOME][MESSAGE_LIFE], 1);
 	serve_on(HOME, FAR, MESSAGE_LIFE);
-	assert_int_equal(lives_shown, 1);
+	assert_int_equal(asked.lives, 1);
 	vm->state = GANDALF_STATE_OFF;
 	serve_on(HOME, FAR, MESSAGE_LIFE);
-	assert_int_equal(lives_shown, 1);
+	assert_int_equal(asked.lives, 1);
 }
 
 static void a_message_about_nobody_is_ignored(void **state)
@@ -475,7 +425,7 @@ static void a_message_about_nobody_is_ignored(void **state)
 	turn_of(THIRD, GANDALF_STATE_RUNNING); /* a core without a vCPU of the guest */
 	serve_on(THIRD, HOME, MESSAGE_PART + PLACE);
 	serve_on(FAR, HOME, MESSAGE_PART + GANDALF_GUESTS_MAXIMUM - 1);
-	assert_int_equal(halted | started | powered_off | housekeeping, 0);
+	assert_int_equal(asked.halts | asked.starts | asked.power_offs | asked.housekeeping, 0);
 }
 
 int main(void)

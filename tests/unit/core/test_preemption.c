@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fake/one_deadline.h"
-#include "fake/quiet_processor.h"
+#include "fake/asked.h"
 
 #include "core/migration.h"
 #include "core/module.h"
@@ -25,7 +24,6 @@
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 
 u32 time_tsc_khz = MILLISECOND;
-struct core core;
 struct gandalf_table system_table;
 struct vm *part_vms[GANDALF_CPUS_MAXIMUM], *seat_vms[GANDALF_CPUS_MAXIMUM];
 
@@ -33,7 +31,8 @@ static struct gandalf_guest *const guest = &system_table.guests[PLACE];
 static struct vm seats[GANDALF_CPUS_MAXIMUM];
 static struct vcpu linux_vcpu, rtos_vcpu = { .priority = 5 };
 static const struct seat_operations seat;
-static u32 asked, departures, busy; /* bits of vCPUs; how many; bits of those that cannot leave */
+static u32 questioned, departures; /* bits of vCPUs; how many */
+static u32 busy;                  /* bits of those that cannot leave */
 static u32 gone_to;
 static int answer;
 
@@ -52,7 +51,7 @@ int part_act(const struct vm *vm, u32 action, u32 number, u32 cpu)
 	assert_int_equal(action, GANDALF_ACTION_MOVE);
 	assert_ptr_equal(vm, &seats[number]);
 	assert_int_equal(cpu, HERE);
-	asked |= 1u << number;
+	questioned |= 1u << number;
 	return answer;
 }
 
@@ -67,8 +66,8 @@ static void runs(struct vcpu *vcpu)
 static void pass(u32 ticks)
 {
 	processor.tsc += ticks;
-	if (the_deadline->time <= processor.tsc)
-		the_deadline->time = the_deadline->expire(the_deadline);
+	if (asked.deadline->time <= processor.tsc)
+		asked.deadline->time = asked.deadline->expire(asked.deadline);
 }
 
 static void set_policy(u32 policy)
@@ -96,7 +95,7 @@ static int start(void **state)
 		seat_vms[i] = &seats[i];
 	}
 	part_vms[1] = &seats[1];
-	asked = departures = busy = 0;
+	questioned = departures = busy = 0;
 	answer = 0;
 	core = (struct core){ .index = HERE, .current = &linux_vcpu };
 	processor.tsc = 1u << 30;
@@ -127,7 +126,7 @@ static void it_leaves_when_the_rtos_goes_on(void **state)
 	assert_int_equal(gone_to, 3);
 	pass(10 * MILLISECOND);
 	assert_int_equal(departures, 1);
-	assert_int_equal(asked, 0);
+	assert_int_equal(questioned, 0);
 }
 
 static void a_short_job_moves_nobody(void **state)
@@ -141,7 +140,7 @@ static void a_short_job_moves_nobody(void **state)
 	}
 	assert_int_equal(departures, 0);
 	pass(MILLISECOND);
-	assert_false(deadline_is_set(the_deadline));
+	assert_false(deadline_is_set(asked.deadline));
 }
 
 static void it_comes_back_when_the_rtos_is_done(void **state)
@@ -151,24 +150,24 @@ static void it_comes_back_when_the_rtos_is_done(void **state)
 	pass(PATIENCE);
 	runs(&linux_vcpu);
 	pass(PATIENCE / 2);
-	assert_int_equal(asked, 0);
+	assert_int_equal(questioned, 0);
 	/* It begins again too soon for that. */
 	runs(&rtos_vcpu);
 	pass(PATIENCE);
-	assert_int_equal(asked, 0);
+	assert_int_equal(questioned, 0);
 	runs(&linux_vcpu);
 	answer = GANDALF_ERROR_BUSY;
 	pass(PATIENCE);
-	assert_int_equal(asked, 2);
+	assert_int_equal(questioned, 2);
 	/* It is asked until it is here. */
-	asked = 0;
+	questioned = 0;
 	answer = 0;
 	pass(PATIENCE);
-	assert_int_equal(asked, 2);
-	asked = 0;
+	assert_int_equal(questioned, 2);
+	questioned = 0;
 	pass(MILLISECOND);
-	assert_int_equal(asked, 0);
-	assert_false(deadline_is_set(the_deadline));
+	assert_int_equal(questioned, 0);
+	assert_false(deadline_is_set(asked.deadline));
 }
 
 /* It is asked again behind the next of the RTOS's jobs. */
@@ -180,14 +179,14 @@ static void one_that_does_not_run_is_left_alone(void **state)
 	runs(&linux_vcpu);
 	answer = GANDALF_ERROR_STATE;
 	pass(PATIENCE);
-	assert_int_equal(asked, 2);
-	assert_false(deadline_is_set(the_deadline));
-	asked = 0;
+	assert_int_equal(questioned, 2);
+	assert_false(deadline_is_set(asked.deadline));
+	questioned = 0;
 	runs(&rtos_vcpu);
 	pass(PATIENCE);
 	runs(&linux_vcpu);
 	pass(PATIENCE);
-	assert_int_equal(asked, 2);
+	assert_int_equal(questioned, 2);
 }
 
 static void several_leave_one_by_one(void **state)
@@ -210,7 +209,7 @@ static void several_leave_one_by_one(void **state)
 	assert_ptr_equal(part_vms[0], &seats[0]);
 	runs(&linux_vcpu);
 	pass(PATIENCE);
-	assert_int_equal(asked, 1u << 1 | 1u << 3);
+	assert_int_equal(questioned, 1u << 1 | 1u << 3);
 }
 
 static void it_goes_where_a_core_runs(void **state)
@@ -264,7 +263,7 @@ static void the_latest_policy_counts(void **state)
 	/* One that is away comes back all the same. */
 	runs(&linux_vcpu);
 	pass(PATIENCE);
-	assert_int_equal(asked, 2);
+	assert_int_equal(questioned, 2);
 }
 
 static void what_is_no_policy_is_refused(void **state)

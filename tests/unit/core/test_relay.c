@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fake/one_deadline.h"
-#include "fake/quiet_processor.h"
+#include "fake/asked.h"
 
 #include "core/core.h"
 #include "core/instances.h"
@@ -28,7 +27,6 @@ enum { CORES = 2, GUESTS = 3, OWN = 0, OTHER = 1, THIRD = 2, LINES = 8 };
 /* Bytes that a guest has not read, beyond which nobody sends it more. */
 #define INPUT_ROOM (CONSOLE_INPUT_SIZE - GANDALF_CPUS_MAXIMUM * INPUT_RING)
 
-struct core core;
 struct gandalf_table system_table;
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
 struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
@@ -45,6 +43,10 @@ static bool messaged[CORES];
 static char printed[LINES][CONSOLE_LINE_SIZE + 20];
 static u32 printed_count, told[GUESTS], housekeeping, pumped;
 
+/*
+ * Own stand-ins: log_line() keeps several lines, core_read() has the other cores, message_send(),
+ * log_pump() and schedule_housekeeping() are asked of the right core only.
+ */
 void message_send(u32 to, u32 message)
 {
 	assert_int_not_equal(to, core.index);
@@ -94,10 +96,10 @@ static const struct vcpu_operations operations = {.console = console_told};
 /* Goes on as a core. */
 static void enter(u32 index)
 {
-	deadlines[core.index] = *the_deadline;
+	deadlines[core.index] = *asked.deadline;
 	rounds[core.index] = relay_round;
 	core.index = index;
-	*the_deadline = deadlines[index];
+	*asked.deadline = deadlines[index];
 	relay_round = rounds[index];
 	log_console = &logs[index];
 	core.vcpu_count = 0;
@@ -129,9 +131,9 @@ static bool core_step(u32 index)
 	if (messaged[index])
 		message_serve(index == 0 ? MESSAGE_OUTPUT : MESSAGE_INPUT);
 	messaged[index] = false;
-	if (the_deadline->time <= processor.tsc) {
-		the_deadline->time = the_deadline->expire(the_deadline);
-		assert_true(the_deadline->time > processor.tsc);
+	if (asked.deadline->time <= processor.tsc) {
+		asked.deadline->time = asked.deadline->expire(asked.deadline);
+		assert_true(asked.deadline->time > processor.tsc);
 		busy = true;
 	}
 	return busy;
@@ -169,7 +171,7 @@ static int start(void **state)
 	memset(rounds, 0, sizeof(rounds));
 	relay_init();
 	for (u32 i = 0; i < CORES; i++) {
-		deadlines[i] = *the_deadline;
+		deadlines[i] = *asked.deadline;
 		outbox_of(i)->alive = 1;
 	}
 	enter(0);
@@ -438,8 +440,8 @@ static void nothing_moves_before_the_guests_exist(void **state)
 static u64 step(u32 index)
 {
 	enter(index);
-	the_deadline->time = the_deadline->expire(the_deadline);
-	return the_deadline->time - processor.tsc;
+	asked.deadline->time = asked.deadline->expire(asked.deadline);
+	return asked.deadline->time - processor.tsc;
 }
 
 /* One turn of a core: until it has moved and shown something, or asked all. */
@@ -460,9 +462,9 @@ static void few_are_asked_at_once(void **state)
 	u32 sources = 2 * CORES + GUESTS;
 
 	(void)state;
-	for (u32 asked = 4; asked < sources; asked += 4) {
+	for (u32 sum = 4; sum < sources; sum += 4) {
 		assert_int_equal(step(1), TSC_KHZ / 40);
-		assert_int_equal(relay_round.asked, asked);
+		assert_int_equal(relay_round.asked, sum);
 	}
 	assert_true(step(1) == TIME_NEVER - processor.tsc);
 	/* What comes in the middle of it is not overlooked. */
@@ -482,7 +484,7 @@ static void few_are_asked_at_once(void **state)
 static void few_bytes_move_at_once(void **state)
 {
 	(void)state;
-	assert_int_equal(the_deadline->priority, 0);
+	assert_int_equal(asked.deadline->priority, 0);
 	print(1, OTHER, 0, 9);
 	for (u32 i = 1; i <= 3; i++) {
 		assert_int_equal(turn(1), TSC_KHZ / 20);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fake/quiet_processor.h"
+#include "fake/asked.h"
 
 #include "core/core.h"
 #include "core/guest_kind.h"
@@ -24,7 +24,6 @@
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 #define LAST_VCPU (GANDALF_GUESTS_MAXIMUM - 1)
 
-struct core core;
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
 struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 struct gandalf_table system_table;
@@ -36,6 +35,7 @@ static bool on_its_way;
 static u32 bit;
 static unsigned kicks;
 
+/* Own stand-ins: message_send() sends to the other core only. */
 void message_send(u32 to, u32 message)
 {
 	assert_int_equal(to, OTHER);

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "fake/quiet_idle.h"
-#include "fake/quiet_processor.h"
+#include "fake/asked.h"
 
 #include "core/part.h"
 #include "core/schedule.h"
@@ -23,7 +23,6 @@
 #define ON_HOME 3u
 
 u32 time_tsc_khz = 2000000;
-struct core core;
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
 struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 
@@ -32,29 +31,17 @@ static const struct gandalf_guest guest = {
 	.vcpu_cpus = { HOME, FAR, HOME, HOME }, .slice_us = 1500,
 };
 static struct vm *shared[ON_HOME]; /* vCPUs 0, 2 and 3 */
-static u32 housekeeping, sent, shown, powered_off;
+static u32 sent, powered_off;
 
+/*
+ * Own stand-ins: message_send() sends to the far core only; vm_power_off() and vm_fall() end the
+ * whole at once.
+ */
 void message_send(u32 to, u32 message)
 {
 	assert_int_equal(to, FAR);
 	(void)message;
 	sent++;
-}
-
-bool vm_is_alive(const struct vm *vm)
-{
-	return vm->state != GANDALF_STATE_OFF && vm->state != GANDALF_STATE_STOPPED;
-}
-
-void vm_halt(struct vm *vm)
-{
-	vm->state = GANDALF_STATE_OFF;
-	vm->unreleased = true;
-}
-
-void vm_pause_with(struct vm *vm, bool paused)
-{
-	vm->state = paused ? GANDALF_STATE_PAUSED : GANDALF_STATE_RUNNING;
 }
 
 void vm_fall(struct vm *vm)
@@ -71,22 +58,6 @@ void vm_power_off(struct vm *vm)
 	vm->state = GANDALF_STATE_OFF;
 }
 
-void vm_request_start(struct vm *vm)
-{
-	vm->state = GANDALF_STATE_STARTING;
-}
-
-void vm_show_life(struct vm *vm)
-{
-	assert_ptr_equal(vm, shared[0]);
-	shown++;
-}
-
-void schedule_housekeeping(u32 work)
-{
-	housekeeping |= work;
-}
-
 u64 divide_u64(u64 dividend, u32 divisor, u32 *remainder)
 {
 	assert_null(remainder);
@@ -96,8 +67,8 @@ u64 divide_u64(u64 dividend, u32 divisor, u32 *remainder)
 /* The idle vCPU's turn: it settles all, and releases what has stopped. */
 static void idle_works(void)
 {
-	while ((housekeeping & HOUSEKEEPING_RELEASE) != 0) {
-		housekeeping = 0;
+	while ((asked.housekeeping & HOUSEKEEPING_RELEASE) != 0) {
+		asked.housekeeping = 0;
 		parts_settle();
 		for (u32 i = 0; i < ON_HOME; i++)
 			if (shared[i]->unreleased) {
@@ -130,7 +101,7 @@ static int start(void **state)
 		shared[i]->vcpus->working = false;
 		shared[i]->vcpus->state = VCPU_RUNNING;
 	}
-	housekeeping = sent = shown = powered_off = 0;
+	asked.housekeeping = sent = asked.lives = powered_off = 0;
 	return 0;
 }
 
@@ -183,7 +154,7 @@ static void all_go_down_with_the_whole(void **state)
 	shared[0]->state = GANDALF_STATE_STARTING;
 	whole_ends(shared[0]);
 	assert_false(whole_may_start(shared[0]));
-	assert_int_equal(housekeeping, HOUSEKEEPING_RELEASE);
+	assert_int_equal(asked.housekeeping, HOUSEKEEPING_RELEASE);
 	idle_works();
 	assert_int_equal(shared[1]->state, GANDALF_STATE_OFF);
 	assert_int_equal(shared[2]->state, GANDALF_STATE_OFF);
@@ -204,9 +175,9 @@ static void the_whole_starts_behind_the_last(void **state)
 		part_is_released(shared[i]);
 	}
 	assert_true(whole_may_start(shared[0]));
-	housekeeping = 0;
+	asked.housekeeping = 0;
 	parts_settle();
-	assert_int_equal(housekeeping & HOUSEKEEPING_START, HOUSEKEEPING_START);
+	assert_int_equal(asked.housekeeping & HOUSEKEEPING_START, HOUSEKEEPING_START);
 }
 
 static void a_pause_concerns_all(void **state)
@@ -251,7 +222,7 @@ static void a_sign_of_life_needs_no_message(void **state)
 {
 	(void)state;
 	assert_true(part_shows_life(shared[2]));
-	assert_int_equal(shown, 1);
+	assert_int_equal(asked.lives, 1);
 	assert_int_equal(sent, 0);
 }
 

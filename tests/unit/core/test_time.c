@@ -13,7 +13,6 @@
 #define DEADLINES 12u
 #define KHZ 1000000u
 
-struct core core;
 struct processor processor;
 static struct deadline deadlines[DEADLINES];
 static u64 next_time[DEADLINES]; /* that its expiry returns */
@@ -45,11 +44,6 @@ bool apic_init(u32 tsc_khz)
 u32 i8254_measure_tsc(void)
 {
 	return KHZ;
-}
-
-void log_line(const char *pattern, ...)
-{
-	(void)pattern;
 }
 
 static u64 expire(struct deadline *deadline)

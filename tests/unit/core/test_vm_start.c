@@ -9,7 +9,7 @@
 
 #include "fake/last_words.h"
 #include "fake/no_boot.h"
-#include "fake/quiet_processor.h"
+#include "fake/asked.h"
 
 #include "core/core.h"
 #include "core/guest_kind.h"
@@ -37,18 +37,12 @@ u32 time_tsc_khz = 1000;
 
 static struct gandalf_shared shared[GUESTS];
 static struct console made[GUESTS];
-static char line[128];
-static u32 housekeeping;
-static unsigned lines, reports_logged, finished, renewed, rung;
+static unsigned reports_logged, finished;
 static unsigned breaths;
 static void (*during_breath)(void);
 /* What the stages of a start did, in their order. */
 static char stages[128];
 static const char *failing;    /* the stage of making a vCPU that does */
-static struct {
-	enum trace_type type;
-	u32 first, second;
-} traced;
 
 static void stage(const char *name)
 {
@@ -61,39 +55,23 @@ static bool creates(const char *name)
 	return failing == NULL || strcmp(name, failing) != 0;
 }
 
-void trace(enum trace_type type, u32 first, u32 second)
-{
-	traced.type = type;
-	traced.first = first;
-	traced.second = second;
-}
-
 static void expect_trace(enum trace_type type, u32 first, u32 second)
 {
-	assert_int_equal(traced.type, type);
-	assert_int_equal(traced.first, first);
-	assert_int_equal(traced.second, second);
+	assert_int_equal(asked.traced.type, type);
+	assert_int_equal(asked.traced.first, first);
+	assert_int_equal(asked.traced.second, second);
 }
 
-void log_line(const char *pattern, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, pattern);
-	vsnprintf(line, sizeof(line), pattern, arguments);
-	va_end(arguments);
-	lines++;
-}
-
+/*
+ * Own stand-ins: the stages of a start are written down in their order by channel_tell(),
+ * fpu_reset(), fpu_show(), segment_create(), segment_reset() and switch_create(), of which a test
+ * has one fail; console_add() and console_finish_line() have a console of each guest; report() is
+ * of one that has failed; schedule_breathe() ends a step.
+ */
 void report(struct vm *vm)
 {
 	assert_true(vm->faulted);
 	reports_logged++;
-}
-
-void remote_create(struct vm *vm)
-{
-	fail_msg("%s is of another CPU", vm->guest->name);
 }
 
 static struct console a_console;
@@ -114,23 +92,6 @@ void console_finish_line(struct console *console)
 	finished |= 1u << (console - made);
 }
 
-void schedule_add(struct vcpu *vcpu)
-{
-	assert_ptr_equal(vcpu, &vcpus[core.vcpu_count]);
-	core.vcpu_count++;
-}
-
-void schedule_housekeeping(u32 work)
-{
-	housekeeping |= work;
-}
-
-bool schedule_waits(struct vcpu *vcpu)
-{
-	(void)vcpu;
-	return false;
-}
-
 void schedule_breathe(void)
 {
 	since_breath = 0;
@@ -139,35 +100,10 @@ void schedule_breathe(void)
 		during_breath();
 }
 
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
-{
-	assert_int_equal(priority, 0);
-	deadline->time = TIME_NEVER;
-	deadline->expire = expire;
-}
-
-void deadline_set(struct deadline *deadline, u64 time)
-{
-	deadline->time = time;
-}
-
 void channel_tell(const struct vm *vm)
 {
 	(void)vm;
 	stage("channels");
-}
-
-void channel_renew(const struct vm *vm)
-{
-	(void)vm;
-	renewed++;
-}
-
-void channel_ring_peers(const struct vm *vm)
-{
-	(void)vm;
-	assert_true(renewed > 0);
-	rung++;
 }
 
 bool segment_create(struct vcpu *vcpu)
@@ -198,11 +134,6 @@ void fpu_show(struct vcpu *vcpu)
 {
 	(void)vcpu;
 	stage("shown");
-}
-
-void processor_sleep(void)
-{
-	fail();
 }
 
 static void operation_start(struct vcpu *vcpu)
@@ -291,11 +222,12 @@ static void put_image(u32 guest, u32 to, u32 file_size, u32 memory_size)
 /* What the tests have seen. */
 static void forget(void)
 {
-	housekeeping = lines = reports_logged = finished = renewed = rung = 0;
+	memset(&asked, 0, sizeof(asked));
+	reports_logged = finished = 0;
 	since_breath = breaths = 0;
 	during_breath = NULL;
 	failing = NULL;
-	stages[0] = line[0] = '\0';
+	stages[0] = '\0';
 }
 
 static void put_guest(u32 number)
@@ -347,16 +279,16 @@ static int create(void **state)
 	vm_create_all();
 	for (u32 i = 0; i < GUESTS; i++)
 		vms[i].state = GANDALF_STATE_OFF;
-	housekeeping = 0;
+	asked.housekeeping = 0;
 	stages[0] = '\0';
 	return 0;
 }
 
 static void housekeep(void)
 {
-	u32 work = housekeeping;
+	u32 work = asked.housekeeping;
 
-	housekeeping = 0;
+	asked.housekeeping = 0;
 	if (work & HOUSEKEEPING_RELEASE)
 		vm_release_stopped();
 	if (work & HOUSEKEEPING_START)
@@ -399,7 +331,7 @@ static void guests_are_made_in_the_order_of_priority(void **state)
 	assert_ptr_equal(vms[FAST].first_image, &system_table.images[2]);
 	assert_true(vms[SLOW].report >= vms[LINUX].report + GANDALF_REPORT_SIZE);
 	assert_true(vms[FAST].report >= vms[SLOW].report + GANDALF_REPORT_SIZE);
-	assert_int_equal(housekeeping, HOUSEKEEPING_START);
+	assert_int_equal(asked.housekeeping, HOUSEKEEPING_START);
 }
 
 static void a_pool_that_is_too_small_ends_the_boot(void **state)
@@ -513,8 +445,8 @@ static void a_start_has_its_stages(void **state)
 	assert_int_equal(vcpu->pending, 0);
 	assert_true(vms[SLOW].started == 4711);
 	assert_true(vms[SLOW].alive == 0);
-	assert_int_equal(renewed, 1);
-	assert_int_equal(rung, 1);
+	assert_int_equal(asked.renewed, 1);
+	assert_int_equal(asked.rung, 1);
 	assert_int_equal(shared[SLOW].tsc_khz, time_tsc_khz);
 	expect_trace(TRACE_start, SLOW, 0x101);
 	/* Only who was asked for. */
@@ -556,10 +488,10 @@ static void a_stop_amid_the_start_wins(void **state)
 		assert_int_equal(vms[SLOW].state, GANDALF_STATE_OFF);
 		assert_int_equal(vcpu->state, VCPU_OFF);
 		assert_string_equal(stages, "fpu segments channels start shown stop ");
-		assert_in_range(renewed, 0, 1);
+		assert_in_range(asked.renewed, 0, 1);
 		/* It is told, though nothing else asks for housekeeping. */
 		housekeep();
-		assert_string_equal(line, "guest slow stopped: by command");
+		assert_string_equal(asked.line, "guest slow stopped: by command");
 	}
 }
 
@@ -575,7 +507,7 @@ static void the_next_life_begins_without_the_last(void **state)
 	assert_string_equal(stages, "stop release fpu segments channels start shown ");
 	assert_false(vms[LINUX].vcpus->takes_messages);
 	stages[0] = '\0';
-	housekeeping = HOUSEKEEPING_RELEASE;
+	asked.housekeeping = HOUSEKEEPING_RELEASE;
 	housekeep();
 	assert_string_equal(stages, "");
 	/* Once. */
@@ -606,10 +538,10 @@ static void who_goes_down_leaves_nothing_behind(void **state)
 	assert_int_equal(vcpu->state, VCPU_OFF);
 	assert_true(vcpu->attention);
 	assert_true(vms[SLOW].alive == 0);
-	assert_int_equal(renewed, 2);
+	assert_int_equal(asked.renewed, 2);
 	housekeep();
-	assert_int_equal(renewed, 3);
-	assert_int_equal(rung, 3);
+	assert_int_equal(asked.renewed, 3);
+	assert_int_equal(asked.rung, 3);
 	/* Another's FPU is its own. */
 	begin(SLOW);
 	core.fpu_owner = vms[FAST].vcpus;
@@ -624,21 +556,21 @@ static void a_reset_is_obeyed_as_the_system_says(void **state)
 	vm_reboot(&vms[SLOW]);
 	assert_int_equal(vms[SLOW].state, GANDALF_STATE_OFF);
 	housekeep();
-	assert_string_equal(line, "guest slow asked for a reset and stays off");
+	assert_string_equal(asked.line, "guest slow asked for a reset and stays off");
 	assert_int_equal(vms[SLOW].vcpus->counters[COUNTER_restarts], 0);
 	system_table.guests[SLOW].on_reboot = GANDALF_POLICY_RESTART;
 	begin(SLOW);
 	vm_reboot(&vms[SLOW]);
 	assert_int_equal(vms[SLOW].state, GANDALF_STATE_STARTING);
 	housekeep();
-	assert_string_equal(line, "guest slow restarts");
+	assert_string_equal(asked.line, "guest slow restarts");
 	assert_int_equal(vms[SLOW].vcpus->counters[COUNTER_restarts], 1);
 	assert_int_equal(vms[SLOW].state, GANDALF_STATE_RUNNING);
 	vm_power_off(&vms[SLOW]);
 	housekeep();
-	assert_string_equal(line, "guest slow is off");
+	assert_string_equal(asked.line, "guest slow is off");
 	assert_int_equal(vms[SLOW].state, GANDALF_STATE_OFF);
-	assert_int_equal(lines, 3);
+	assert_int_equal(asked.lines, 3);
 }
 
 static void faults_restart_a_guest_so_often(void **state)
@@ -655,14 +587,14 @@ static void faults_restart_a_guest_so_often(void **state)
 		assert_int_equal(vm->state, GANDALF_STATE_STARTING);
 		housekeep();
 		snprintf(expected, sizeof(expected), "guest fast restarts, %u of 2", i);
-		assert_string_equal(line, expected);
+		assert_string_equal(asked.line, expected);
 		assert_int_equal(vm->state, GANDALF_STATE_RUNNING);
 		assert_int_equal(vm->fault_restarts, i);
 		assert_int_equal(vm->vcpus->counters[COUNTER_restarts], i);
 	}
 	vm_stop(vm, "bad");
 	housekeep();
-	assert_string_equal(line, "guest fast stays stopped after 2 restarts");
+	assert_string_equal(asked.line, "guest fast stays stopped after 2 restarts");
 	assert_int_equal(vm->state, GANDALF_STATE_STOPPED);
 	assert_int_equal(vm->fault_restarts, 2);
 	assert_int_equal(reports_logged, 3);
@@ -676,7 +608,7 @@ static void a_fault_stops_a_guest_that_is_not_to_restart(void **state)
 	expect_trace(TRACE_stop, FAST, GANDALF_STATE_STOPPED);
 	housekeep();
 	assert_int_equal(vms[FAST].state, GANDALF_STATE_STOPPED);
-	assert_int_equal(lines, 0);
+	assert_int_equal(asked.lines, 0);
 	assert_int_equal(reports_logged, 1);
 }
 

@@ -21,27 +21,10 @@ static u32 upcall_eip, upcall_eflags; /* of an IRET to the VMM's code segment */
 static u32 port_value, port_written, port_size;
 static u16 port_number;
 static unsigned port_reads, port_writes;
-static unsigned hidings; /* how often CR4.TSD was set or cleared */
 
 void processor_sleep(void)
 {
 	fail();
-}
-
-/* Where the FPU's owner may change it at any time otherwise. */
-void fpu_show(struct vcpu *which)
-{
-	assert_ptr_equal(which, &vcpu);
-	assert_false(processor.interrupts);
-	which->cr0 = which->cr0_guest;
-}
-
-void processor_hide_time(struct vcpu *which, u32 tsd)
-{
-	assert_ptr_equal(which, &vcpu);
-	assert_false(processor.interrupts);
-	which->tsd = tsd;
-	hidings++;
 }
 
 static void shadow_called(const struct x86 *which)

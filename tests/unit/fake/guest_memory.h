@@ -26,6 +26,7 @@ static u8 *memory_at(u32 address, u32 size)
 	return memory + (address - MEMORY);
 }
 
+/* Own stand-ins: memory_copy() and memory_zero() have the memory below. */
 void memory_copy(u32 to, u32 from, u32 size)
 {
 	memmove(memory_at(to, size), memory + (from - MEMORY), size);

@@ -38,37 +38,13 @@ u32 time_tsc_khz = 1000000;
 struct console_mux consoles;
 static struct segment_tables real_tables;
 static struct console console;
-static struct deadline *timer;
-static unsigned room, fpu_taken, alive, pumps;
+static unsigned room;
 /* Bytes that were printed since the VMM last let interrupts in, at most; the byte after which an
  * interrupt comes. */
 static unsigned longest, since_pause, admitted, interrupt_at;
 static char written[1024], typed[1024];
 static u32 written_count, typed_first, typed_count;
 static u8 *memory;
-
-void processor_sleep(void)
-{
-	fail();
-}
-
-void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
-{
-	assert_int_equal(priority, PRIORITY);
-	deadline->time = TIME_NEVER;
-	deadline->expire = expire;
-	timer = deadline;
-}
-
-void deadline_set(struct deadline *deadline, u64 time)
-{
-	deadline->time = time;
-}
-
-void log_pump(void)
-{
-	pumps++;
-}
 
 static void measure_pauses(void)
 {
@@ -103,12 +79,6 @@ bool console_has_input(const struct console *which)
 	return typed_first < typed_count;
 }
 
-void vm_show_life(struct vm *which)
-{
-	assert_ptr_equal(which, &vm);
-	alive++;
-}
-
 u32 channel_map(const struct vm *which)
 {
 	assert_ptr_equal(which, &vm);
@@ -120,12 +90,6 @@ u32 memory_map_rtos(u32 address, u32 size)
 	assert_int_equal(address, guest.memory_base);
 	assert_int_equal(size, guest.memory_size);
 	return LAYOUT_RTOS;
-}
-
-void fpu_take(struct vcpu *which)
-{
-	(void)which;
-	fpu_taken++;
 }
 
 struct frame *switch_prepare(struct vcpu *which)
@@ -169,8 +133,7 @@ static int start(void **state)
 	memset(memory, 0, MEMORY);
 	memset(&real_tables, 0, sizeof(real_tables));
 	memset(real_tables.tss.bitmap, 0xff, sizeof(real_tables.tss.bitmap));
-	room = fpu_taken = alive = pumps = 0;
-	longest = since_pause = admitted = interrupt_at = 0;
+	room = longest = since_pause = admitted = interrupt_at = 0;
 	written_count = typed_first = typed_count = 0;
 	core.fpu_owner = &vcpu;
 	guest.memory_base = 0x123000;
@@ -188,6 +151,7 @@ static int start(void **state)
 	vm.kind = kind_linked(GANDALF_KIND_RTOS);
 	hypercalls_give(&vcpu);
 	assert_true(vm.kind->create(&vm));
+	assert_int_equal(asked.deadline->priority, PRIORITY);
 	vcpu.operations->start(&vcpu);
 	for (u32 i = 0; i < GANDALF_VECTORS; i++)
 		*word(TABLE + i * 4) = HANDLER(i);
@@ -217,8 +181,8 @@ static void enable(void)
 static void expire_at(u64 now)
 {
 	processor.tsc = now;
-	while (timer->time <= now)
-		timer->time = timer->expire(timer);
+	while (asked.deadline->time <= now)
+		asked.deadline->time = asked.deadline->expire(asked.deadline);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
+#include "fake/asked.h"
 #include "fake/last_words.h"
 
 #include "core/core.h"
@@ -16,14 +17,7 @@
 
 /* The entry of the APIC's page when the CPU last heard of it. */
 static u32 apic_entry;
-static unsigned breaths;
-struct core core;
 struct vcpu idle_vcpu;
-
-void schedule_breathe(void)
-{
-	breaths++;
-}
 
 void processor_set_cr3(u32 value)
 {
@@ -304,15 +298,15 @@ static void others_run_while_the_idle_vcpu_allocates(void **state)
 	u32 frame = pool_allocate();
 
 	(void)state;
-	breaths = 0;
+	asked.breaths = 0;
 	pool_free(frame);
 	assert_int_equal(pool_allocate(), frame);
 	core.current = &idle_vcpu;
 	pool_free(frame);
-	assert_int_equal(breaths, 0);
+	assert_int_equal(asked.breaths, 0);
 	assert_int_equal(pool_allocate(), frame);
 	core.current = NULL;
-	assert_int_equal(breaths, PAGE_SIZE / POOL_GROUP);
+	assert_int_equal(asked.breaths, PAGE_SIZE / POOL_GROUP);
 	pool_free(frame);
 }
 

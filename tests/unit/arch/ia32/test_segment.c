@@ -149,12 +149,12 @@ static void random_descriptors_end_below_the_vmm(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 300000; i++) {
-		u64 asked = random_descriptor(&random);
-		u64 given = segment_restrict(asked, false);
+		u64 wanted = random_descriptor(&random);
+		u64 given = segment_restrict(wanted, false);
 
 		check_allowed(given);
 		if (reaches(given, REACH_END))
-			print_message("%016llx became %016llx\n", (unsigned long long)asked,
+			print_message("%016llx became %016llx\n", (unsigned long long)wanted,
 				      (unsigned long long)given);
 		assert_false(reaches(given, REACH_END));
 		/* Nothing is in reach that was not asked for. */
@@ -162,9 +162,9 @@ static void random_descriptors_end_below_the_vmm(void **state)
 			u32 address = interesting(&random);
 
 			if (covers(given, address))
-				assert_true(covers(asked, address));
+				assert_true(covers(wanted, address));
 		}
-		kept += given == (asked | DESCRIPTOR_ACCESSED);
+		kept += given == (wanted | DESCRIPTOR_ACCESSED);
 	}
 	assert_true(kept > 10000);
 }
@@ -176,13 +176,13 @@ static void what_is_allowed_stays_in_reach(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 200000; i++) {
-		u64 asked = random_descriptor(&random);
-		u64 given = segment_restrict(asked, false);
-		struct fields fields = descriptor_fields(asked);
+		u64 wanted = random_descriptor(&random);
+		u64 given = segment_restrict(wanted, false);
+		struct fields fields = descriptor_fields(wanted);
 		u32 address = interesting(&random);
 
 		/* Below the VMM, in a segment that grows up: to the last whole page. */
-		if (!covers(asked, address) || (fields.type & 0xc) == 4 ||
+		if (!covers(wanted, address) || (fields.type & 0xc) == 4 ||
 		    fields.base >= REACH_END || address < fields.base ||
 		    address >= REACH_END - 0x1000)
 			continue;
@@ -199,8 +199,8 @@ static void random_halves_end_below_the_vmm(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 300000; i++) {
-		u64 asked = random_descriptor(&random);
-		u64 flat = segment_restrict(asked, true);
+		u64 wanted = random_descriptor(&random);
+		u64 flat = segment_restrict(wanted, true);
 
 		for (unsigned down = 0; down < 2; down++) {
 			u64 given = segment_half(flat, down != 0);
@@ -208,7 +208,7 @@ static void random_halves_end_below_the_vmm(void **state)
 			check_allowed(given);
 			if (reaches(given, REACH_END))
 				print_message("%016llx became %016llx, lower half %u\n",
-					      (unsigned long long)asked,
+					      (unsigned long long)wanted,
 					      (unsigned long long)given, down);
 			assert_false(reaches(given, REACH_END));
 		}
@@ -292,15 +292,15 @@ static void limits_are_cut_to_the_byte_or_the_page(void **state)
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(rooms); i++) {
 		for (u64 flags = 0; flags < 8; flags++) {
-			u64 asked = segment_descriptor((u32)REACH_END - 1 - rooms[i], 0xffffffff,
+			u64 wanted = segment_descriptor((u32)REACH_END - 1 - rooms[i], 0xffffffff,
 						       0xb3, false) | flags << 52;
-			u64 given = segment_restrict(asked, false);
+			u64 given = segment_restrict(wanted, false);
 			u32 limit = rooms[i];
 
 			if (limit > 0xfffff && (limit & 0xfff) != 0xfff)
 				limit = (limit & ~0xfffu) - 1;
 			assert_int_equal(descriptor_limit(given), limit);
-			assert_int_equal(descriptor_base(given), descriptor_base(asked));
+			assert_int_equal(descriptor_base(given), descriptor_base(wanted));
 			/* Type and rights, and the flags that say nothing of the limit. */
 			assert_int_equal(given >> 40 & 0xff, 0xb3);
 			assert_int_equal(given >> 52 & 7, flags);
@@ -474,10 +474,10 @@ static void tables_after_a_reset(void **state)
 	vmm_reset();
 	memset(&guarded, 0x5a, sizeof(guarded));
 	vcpu.tables = &real_tables;
-	breaths = 0;
+	asked.breaths = 0;
 	segment_reset(&vcpu);
 	/* A gate takes some 50 instructions. */
-	assert_in_range(breaths, 32, 128);
+	assert_in_range(asked.breaths, 32, 128);
 	check_stubs(&vcpu);
 	for (unsigned i = 0; i < SEGMENT_GUEST_ENTRIES; i++)
 		assert_true(real_tables.gdt[i] == 0);

@@ -52,7 +52,7 @@ static void a_sign_of_life_is_passed_on(void **state)
 {
 	(void)state;
 	assert_int_equal(call(GANDALF_HYPERCALL_ALIVE, 0, 0), 0);
-	assert_int_equal(alive, 1);
+	assert_int_equal(asked.lives, 1);
 }
 
 /* What another file of the image adds. */
@@ -70,7 +70,7 @@ static void an_added_hypercall_is_there_for_whom_it_is(void **state)
 	assert_int_equal(call(40, 4711, 0), 4712);
 	assert_int_equal(call(63, 1, 0), 2);
 	call(41, 0, 0);
-	assert_int_equal(stops, 1);
+	assert_int_equal(asked.stops, 1);
 	vm.kind = &(const struct guest_kind){ .number = GANDALF_KIND_LINUX_SHARED };
 	hypercalls_give(&vcpu);
 	assert_ptr_equal(vcpu.hypercalls[41], added);
@@ -89,13 +89,13 @@ static void unknown_numbers_stop_the_guest(void **state)
 	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
 		start(NULL);
 		call(bad[i], 0, 0);
-		assert_int_equal(stops, 1);
+		assert_int_equal(asked.stops, 1);
 		assert_int_equal(vcpu.state, VCPU_OFF);
-		assert_int_equal(strncmp(stop_reason, "unknown hypercall", 17), 0);
+		assert_int_equal(strncmp(asked.stop_reason, "unknown hypercall", 17), 0);
 	}
 	start(NULL);
 	assert_int_equal(call(GANDALF_HYPERCALL_NULL, 1, 2), 0);
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 }
 
 static void addresses_outside_stop_the_guest(void **state)
@@ -121,8 +121,8 @@ static void addresses_outside_stop_the_guest(void **state)
 		start(NULL);
 		room = typed_count = 100;
 		call(bad[i].number, bad[i].address, bad[i].size);
-		assert_int_equal(stops, 1);
-		assert_non_null(strstr(stop_reason, "bad address"));
+		assert_int_equal(asked.stops, 1);
+		assert_non_null(strstr(asked.stop_reason, "bad address"));
 		assert_int_equal(room, 100);
 		assert_int_equal(typed_first, 0);
 	}
@@ -136,7 +136,7 @@ static void the_last_bytes_of_memory_are_the_guests(void **state)
 	assert_int_equal(call(GANDALF_HYPERCALL_CONSOLE_WRITE, MEMORY - 256, 256), 256);
 	assert_int_equal(call(GANDALF_HYPERCALL_CONSOLE_READ, MEMORY - 256, 256), 0);
 	assert_int_equal(call(GANDALF_HYPERCALL_CONSOLE_WRITE, MEMORY, 0), 0);
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 }
 
 static void chunks_are_bounded(void **state)
@@ -150,7 +150,7 @@ static void chunks_are_bounded(void **state)
 		assert_int_equal(call(GANDALF_HYPERCALL_CONSOLE_READ, 0, sizes[i]),
 				 (u32)GANDALF_ERROR_ARGUMENT);
 	}
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 }
 
 static void the_console_takes_what_it_has_room_for(void **state)
@@ -175,12 +175,12 @@ static void printing_lets_interrupts_in(void **state)
 	core.pauses = core.interruptible = true;
 	assert_int_equal(call(GANDALF_HYPERCALL_CONSOLE_WRITE, 0x3000, 100), 100);
 	assert_in_range(longest, 1, 4);
-	assert_int_equal(pumps, 1);
+	assert_int_equal(asked.pumps, 1);
 	interrupt_at = written_count + 18;
 	assert_int_equal(call(GANDALF_HYPERCALL_CONSOLE_WRITE, 0x3000, 100), 20);
 	/* Not for what came before. */
 	assert_int_equal(call(GANDALF_HYPERCALL_CONSOLE_WRITE, 0x3000, 3), 3);
-	assert_int_equal(pumps, 3);
+	assert_int_equal(asked.pumps, 3);
 }
 
 static void every_byte_can_be_typed(void **state)
@@ -334,7 +334,7 @@ static void interrupts_wait_for_the_flag_in_order(void **state)
 	vcpu.operations->console(&vcpu);
 	vcpu.operations->interrupt(&vcpu, 15);
 	vcpu.operations->interrupt(&vcpu, 7);
-	expire_at(timer->time);
+	expire_at(asked.deadline->time);
 	deliver();
 	assert_int_equal(frame.eip, CODE);
 	assert_int_equal(page()->pending, 1);
@@ -447,7 +447,7 @@ static void other_instructions_and_frames_are_interrupted_as_they_are(void **sta
 	assert_int_equal(*word(STACK - 12), 0x1234);
 	assert_int_equal(*word(STACK - 4) & (EFLAGS_IOPL | EFLAGS_VM), 0);
 	assert_int_equal(*word(STACK - 4) & (EFLAGS_IF | EFLAGS_FIXED), EFLAGS_IF | EFLAGS_FIXED);
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 }
 
 static void a_stack_outside_stops_the_guest(void **state)
@@ -461,15 +461,15 @@ static void a_stack_outside_stops_the_guest(void **state)
 		enable();
 		vcpu.operations->interrupt(&vcpu, 7);
 		deliver();
-		assert_int_equal(stops, 1);
-		assert_string_equal(stop_reason, "its stack is outside its memory");
+		assert_int_equal(asked.stops, 1);
+		assert_string_equal(asked.stop_reason, "its stack is outside its memory");
 	}
 	start(NULL);
 	frame.esp = 12;
 	enable();
 	vcpu.operations->interrupt(&vcpu, 7);
 	deliver();
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 	assert_int_equal(frame.esp, 0);
 	/* The top of its memory is in it. */
 	start(NULL);
@@ -477,7 +477,7 @@ static void a_stack_outside_stops_the_guest(void **state)
 	enable();
 	vcpu.operations->interrupt(&vcpu, 7);
 	deliver();
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 	assert_int_equal(frame.esp, MEMORY - 12);
 }
 
@@ -488,8 +488,8 @@ static void an_exception_finds_no_stack(void **state)
 	frame.esp = 8;
 	frame.vector = EXCEPTION_GP;
 	hand_on(&vcpu, &frame);
-	assert_int_equal(stops, 1);
-	assert_string_equal(stop_reason, "its stack is outside its memory");
+	assert_int_equal(asked.stops, 1);
+	assert_string_equal(asked.stop_reason, "its stack is outside its memory");
 	assert_int_equal(frame.esp, 8);
 	assert_int_equal(frame.eip, CODE);
 	/* Nor does the error code, where there is room for no more. */
@@ -497,7 +497,7 @@ static void an_exception_finds_no_stack(void **state)
 	frame.esp = 12;
 	frame.vector = EXCEPTION_GP;
 	hand_on(&vcpu, &frame);
-	assert_int_equal(stops, 1);
+	assert_int_equal(asked.stops, 1);
 }
 
 /* Exceptions */
@@ -537,7 +537,7 @@ static void exceptions_without_a_handler_stop_the_guest(void **state)
 	call(GANDALF_HYPERCALL_HANDLERS, TABLE, 0);
 	frame.vector = EXCEPTION_GP;
 	hand_on(&vcpu, &frame);
-	assert_string_equal(stop_reason, "#13 without a handler");
+	assert_string_equal(asked.stop_reason, "#13 without a handler");
 	assert_int_equal(frame.eip, CODE);
 	assert_int_equal(frame.esp, STACK);
 	assert_int_equal(vcpu.counters[COUNTER_exceptions], 0);
@@ -545,16 +545,16 @@ static void exceptions_without_a_handler_stop_the_guest(void **state)
 	start(NULL);
 	frame.vector = GANDALF_VECTOR_IRQ;
 	hand_on(&vcpu, &frame);
-	assert_int_equal(stops, 1);
+	assert_int_equal(asked.stops, 1);
 	assert_int_equal(frame.eip, CODE);
 	start(NULL);
 	frame.vector = VECTOR_RETURN_FAULT;
 	hand_on(&vcpu, &frame);
-	assert_int_equal(stops, 1);
+	assert_int_equal(asked.stops, 1);
 	start(NULL);
 	frame.vector = VECTOR_VIRTUAL_8086;
 	hand_on(&vcpu, &frame);
-	assert_string_equal(stop_reason, "it has entered virtual-8086 mode");
+	assert_string_equal(asked.stop_reason, "it has entered virtual-8086 mode");
 	assert_int_equal(frame.eip, CODE);
 }
 
@@ -564,11 +564,11 @@ static void the_fpu_is_taken_at_its_first_use(void **state)
 	core.fpu_owner = NULL;
 	frame.vector = EXCEPTION_NM;
 	hand_on(&vcpu, &frame);
-	assert_int_equal(fpu_taken, 1);
+	assert_int_equal(asked.fpu_taken, 1);
 	assert_int_equal(frame.eip, CODE);
-	assert_int_equal(last_trace.type, TRACE_trap);
-	assert_int_equal(last_trace.first, EXCEPTION_NM);
-	assert_int_equal(last_trace.second, CODE);
+	assert_int_equal(asked.traced.type, TRACE_trap);
+	assert_int_equal(asked.traced.first, EXCEPTION_NM);
+	assert_int_equal(asked.traced.second, CODE);
 }
 
 static void instruction_bytes_end_with_the_memory(void **state)

@@ -22,7 +22,7 @@ static void fault_at(const char *bytes, u32 size, u32 error)
 	do {                                                                \
 		fault_at(bytes, sizeof(bytes) - 1, 0);                      \
 		assert_int_equal(frame.eip, CODE + sizeof(bytes) - 1);      \
-		assert_int_equal(stops, 0);                                 \
+		assert_int_equal(asked.stops, 0);                                 \
 	} while (0)
 
 /* The guest got an exception instead. */
@@ -31,7 +31,7 @@ static void fault_at(const char *bytes, u32 size, u32 error)
 		fault_at(bytes, sizeof(bytes) - 1, 0);                      \
 		assert_int_equal(frame.eip, HANDLER(vector));               \
 		assert_int_equal(word(frame.esp + 4), CODE);                \
-		assert_int_equal(stops, 0);                                 \
+		assert_int_equal(asked.stops, 0);                                 \
 		frame.esp = STACK;                                          \
 	} while (0)
 
@@ -89,8 +89,8 @@ static void a_gdt_that_is_absent_stops_the_guest(void **state)
 	(void)state;
 	put_operand(255, 0xfc400000);
 	fault_at("\x0f\x01\x15" AT_DATA, 7, 0);
-	assert_int_equal(stops, 1);
-	assert_string_equal(stop_reason, "its GDT at fc400000 cannot be read");
+	assert_int_equal(asked.stops, 1);
+	assert_string_equal(asked.stop_reason, "its GDT at fc400000 cannot be read");
 }
 
 static u32 gate_offset(u32 vector)
@@ -211,7 +211,7 @@ static void pae_is_refused(void **state)
 	(void)state;
 	frame.eax = 0x20;
 	fault_at("\x0f\x22\xe0", 3, 0);
-	assert_int_equal(stops, 1);
+	assert_int_equal(asked.stops, 1);
 	assert_int_equal(x86.cr4, 0);
 }
 
@@ -222,9 +222,9 @@ static void the_time_is_hidden_from_processes(void **state)
 	frame.eax = CR4_TSD | CR4_PGE;
 	EXECUTE("\x0f\x22\xe0");
 	assert_int_equal(vcpu.tsd, CR4_TSD);
-	assert_int_equal(hidings, 1);
+	assert_int_equal(asked.hidings, 1);
 	EXECUTE("\x0f\x22\xe0");
-	assert_int_equal(hidings, 1);
+	assert_int_equal(asked.hidings, 1);
 	processor.tsc = 0x123456789abcdefull;
 	EXECUTE("\x0f\x31");
 	assert_int_equal(frame.eax, 0x89abcdef);
@@ -232,7 +232,7 @@ static void the_time_is_hidden_from_processes(void **state)
 	frame.eax = CR4_PGE;
 	EXECUTE("\x0f\x22\xe0");
 	assert_int_equal(vcpu.tsd, 0);
-	assert_int_equal(hidings, 2);
+	assert_int_equal(asked.hidings, 2);
 }
 
 static void the_task_switched_flag(void **state)
@@ -358,7 +358,7 @@ static void halting(void **state)
 	vcpu.state = VCPU_RUNNING;
 	shared.interrupt_flag = 0;
 	fault_at("\xf4", 1, 0);
-	assert_int_equal(power_offs, 1);
+	assert_int_equal(asked.power_offs, 1);
 }
 
 static void put_return(u32 eip, u32 cs, u32 eflags, u32 esp, u32 ss)
@@ -398,7 +398,7 @@ static void returns_to_the_vmm_end_upcalls(void **state)
 	assert_int_equal(upcall_eip, 0xfc500000);
 	assert_int_equal(frame.eip, HANDLER(EXCEPTION_GP));
 	assert_int_equal(word(frame.esp), SELECTOR_VMM_CODE);
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 }
 
 static void returns_to_a_process(void **state)
@@ -541,11 +541,11 @@ static void others_stop_the_guest_or_fault(void **state)
 {
 	(void)state;
 	fault_at("\x6c", 1, 0); /* INSB */
-	assert_int_equal(stops, 1);
+	assert_int_equal(asked.stops, 1);
 	start(NULL);
 	fault_at("\x0f\x35", 2, 0); /* SYSEXIT */
-	assert_int_equal(stops, 1);
-	assert_non_null(strstr(stop_reason, "is not an instruction for a guest"));
+	assert_int_equal(asked.stops, 1);
+	assert_non_null(strstr(asked.stop_reason, "is not an instruction for a guest"));
 	start(NULL);
 	/* A plain store beyond a segment's limit. */
 	FAULTS("\x89\x05\x00\x20\x00\xfc", EXCEPTION_GP);
@@ -553,7 +553,7 @@ static void others_stop_the_guest_or_fault(void **state)
 	FAULTS("\x01\xc0", EXCEPTION_GP);
 	/* With an error code: a selector, the guest's own. */
 	fault_at("\x6c", 1, 0x100);
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 	assert_int_equal(word(frame.esp), 0x100);
 	/* Code that is absent. */
 	start(NULL);
@@ -667,7 +667,7 @@ static void random_instructions_end_somewhere(void **state)
 		frame.eip = CODE;
 		linear_put(CODE, bytes, sizeof(bytes));
 		enter(0);
-		assert_true(stops <= 1);
+		assert_true(asked.stops <= 1);
 		assert_int_not_equal(frame.cs & 3, 0);
 		assert_int_not_equal(frame.ss & 3, 0);
 		assert_int_equal(frame.eflags & (EFLAGS_IOPL | EFLAGS_VM), 0);
@@ -682,7 +682,7 @@ static void random_instructions_end_somewhere(void **state)
 		work_begin(&vcpu);                                          \
 		assert_true(processor.interrupts);                          \
 		fault_at(bytes, sizeof(bytes) - 1, 0);                      \
-		assert_int_equal(stops, 0);                                 \
+		assert_int_equal(asked.stops, 0);                                 \
 		assert_int_equal(processor.interrupts, enabled);            \
 		work_end(return_to_guest);                                  \
 	} while (0)
@@ -711,7 +711,7 @@ static void what_handlers_share_is_left_to_them_with_interrupts_disabled(void **
 	vcpu.state = VCPU_RUNNING;
 	shared.interrupt_flag = 0;
 	WORK("\xf4", false);                 /* for ever */
-	assert_int_equal(power_offs, 1);
+	assert_int_equal(asked.power_offs, 1);
 	vcpu.state = VCPU_RUNNING;
 	assert_int_equal(processor.unguarded, 0);
 	assert_int_equal(port_reads + port_writes, 3);

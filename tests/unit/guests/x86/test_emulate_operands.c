@@ -18,7 +18,7 @@ static bool goes_on(const char *bytes, u32 size, u32 error)
 	linear_put(CODE + size, "\x90", 1);
 	frame.eip = CODE;
 	enter(error);
-	return frame.eip == CODE + size && stops == 0;
+	return frame.eip == CODE + size && asked.stops == 0;
 }
 
 /* Whether it has a #GP with this error code instead. */
@@ -28,7 +28,8 @@ static bool is_refused(const char *bytes, u32 size, u32 error)
 
 	if (goes_on(bytes, size, error))
 		return false;
-	refused = frame.eip == HANDLER(EXCEPTION_GP) && word(frame.esp) == error && stops == 0;
+	refused = frame.eip == HANDLER(EXCEPTION_GP) && word(frame.esp) == error &&
+		  asked.stops == 0;
 	frame.esp = STACK;
 	frame.cs = KERNEL_CODE | 1;
 	frame.ss = KERNEL_STACK | 1;
@@ -565,7 +566,7 @@ static void no_instruction_is_locked(void **state)
 	(void)state;
 	assert_false(goes_on("\xf0\x0f\x01\x38", 4, 0));
 	assert_int_equal(shadow_calls.invalidations, 0);
-	assert_int_equal(stops, 1);
+	assert_int_equal(asked.stops, 1);
 }
 
 /* Of what crosses from one entry into the next both are read again, if by a byte only. */
@@ -578,13 +579,13 @@ static void stores_to_the_gdt_are_stores(void **state)
 	linear_put(CODE, "\xa3\xad\x00\x01\x00", 5);
 	emulate_store(&x86, GDT + 21 * 8 + 5, false);
 	assert_int_equal(real_tables.gdt[22] & 0xff, 0x34);
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 	/* Another instruction of four bytes that the VMM knows. */
 	put_word(GDT + 20 * 8, 0x5555);
 	frame.eip = CODE;
 	linear_put(CODE, "\xed", 1); /* in eax, dx */
 	emulate_store(&x86, GDT + 20 * 8, false);
-	assert_int_equal(stops, 1);
+	assert_int_equal(asked.stops, 1);
 	assert_int_equal(word(GDT + 20 * 8), 0x5555);
 }
 

@@ -44,7 +44,7 @@ static void stores_to_the_gdt_are_seen(void **state)
 	assert_int_equal(word(GDT + 20 * 8), 0xffff);
 	assert_int_equal(frame.eip, CODE + 5);
 	assert_int_equal(descriptor_dpl(real_tables.gdt[20]), 1);
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 	/* Across two entries: both are read again, and no other. */
 	put_word(GDT + 21 * 8 + 4, 0x00cf9200);
 	put_word(GDT + 22 * 8, 0x1234);
@@ -65,21 +65,21 @@ static void stores_to_the_gdts_page_stay_in_it_or_stop(void **state)
 	/* Behind the entries that a guest has, and behind the table's end. */
 	linear_put(CODE, "\xa3\xfc\x0f\x01\x00", 5);
 	emulate_store(&x86, GDT + 0xffc, false);
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 	linear_put(CODE, "\xf3\xa4", 2);
 	frame.eip = CODE;
 	emulate_store(&x86, GDT, false);
-	assert_int_equal(stops, 1);
+	assert_int_equal(asked.stops, 1);
 	/* Out of its page, and into it from the one before. */
 	linear_put(CODE, "\xa3\xfe\x0f\x01\x00", 5);
 	emulate_store(&x86, GDT + 0xffe, false);
-	assert_int_equal(stops, 2);
+	assert_int_equal(asked.stops, 2);
 	linear_put(CODE, "\xa3\xfe\xff\x00\x00", 5);
 	emulate_store(&x86, GDT, false);
-	assert_int_equal(stops, 3);
+	assert_int_equal(asked.stops, 3);
 	linear_put(CODE, "\xa3\x00\x00\x01\x00", 5);
 	emulate_store(&x86, GDT, false);
-	assert_int_equal(stops, 3);
+	assert_int_equal(asked.stops, 3);
 }
 
 /* MOV of each register to an address in the instruction, as Linux's native_load_tls() has it. */
@@ -177,7 +177,7 @@ static void a_gdt_may_begin_amid_a_page(void **state)
 	frame.eax = 0x5678;
 	emulate_store(&x86, table + 20 * 8, false);
 	assert_int_equal(real_tables.gdt[20] & 0xffff, 0x5678);
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 }
 
 static void other_stores_to_the_gdt_do_not(void **state)
@@ -214,15 +214,15 @@ static void stores_to_the_apic_are_handed_on(void **state)
 	assert_int_equal(apic_offset, 0xb0);
 	assert_int_equal(apic_value, 0x12345678);
 	assert_int_equal(frame.eip, CODE + 6);
-	assert_int_equal(stops, 0);
+	assert_int_equal(asked.stops, 0);
 	/* A byte of it. */
 	apic_offset = 0;
 	frame.eip = CODE;
 	linear_put(CODE, "\x88\x83\xb0\x00\x00\x00", 6);
 	emulate_store(&x86, 0xd00000b0, true);
 	assert_int_equal(apic_offset, 0);
-	assert_int_equal(stops, 1);
-	assert_string_equal(stop_reason, "it writes its APIC at d00000b0 in an unknown way");
+	assert_int_equal(asked.stops, 1);
+	assert_string_equal(asked.stop_reason, "it writes its APIC at d00000b0 in an unknown way");
 }
 
 int main(void)

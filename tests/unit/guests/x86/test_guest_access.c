@@ -20,7 +20,7 @@ static struct {
 static unsigned copies;
 static u32 unreadable; /* bytes at the end of a copy that are not there */
 /* What shadow_make_writable() was asked. */
-static u32 asked[4];
+static u32 linears[4];
 static unsigned questions;
 static u32 read_only; /* the page */
 
@@ -29,12 +29,16 @@ void processor_sleep(void)
 	fail();
 }
 
+/*
+ * Own stand-ins: entry_copy() and shadow_make_writable() have no memory behind them, and write
+ * down what is asked.
+ */
 bool shadow_make_writable(struct x86 *which, u32 linear)
 {
 	assert_ptr_equal(which, &x86);
-	assert_true(questions < ARRAY_SIZE(asked));
+	assert_true(questions < ARRAY_SIZE(linears));
 	assert_int_equal(copies, 0);
-	asked[questions++] = linear;
+	linears[questions++] = linear;
 	return (linear & PTE_FRAME) != read_only;
 }
 
@@ -154,7 +158,7 @@ static void pages_are_asked_for_before_a_write(void **state)
 	(void)state;
 	assert_true(writes(PAGE + 4, 4));
 	assert_int_equal(questions, 1);
-	assert_int_equal(asked[0] & PTE_FRAME, PAGE);
+	assert_int_equal(linears[0] & PTE_FRAME, PAGE);
 	start(NULL);
 	assert_true(writes(PAGE + 4092, 4));
 	assert_int_equal(questions, 1);
@@ -162,8 +166,8 @@ static void pages_are_asked_for_before_a_write(void **state)
 		start(NULL);
 		assert_true(writes(PAGE + 4096 - inside, 8));
 		assert_int_equal(questions, 2);
-		assert_int_equal(asked[0] & PTE_FRAME, PAGE);
-		assert_int_equal(asked[1] & PTE_FRAME, PAGE + 4096);
+		assert_int_equal(linears[0] & PTE_FRAME, PAGE);
+		assert_int_equal(linears[1] & PTE_FRAME, PAGE + 4096);
 	}
 }
 
@@ -198,7 +202,7 @@ static void a_writable_page_costs_no_question(void **state)
 	read_only = 2 * large;
 	assert_false(writes(2 * large - 4, 8));
 	assert_int_equal(questions, 1);
-	assert_int_equal(asked[0] & PTE_FRAME, 2 * large);
+	assert_int_equal(linears[0] & PTE_FRAME, 2 * large);
 	/* Present is not writable. */
 	start(NULL);
 	empty_directory[PAGE >> LARGE_PAGE_SHIFT] = PTE_P | PTE_PS;

@@ -92,7 +92,7 @@ static void every_vector_goes_through_its_gate(void **state)
 		start(NULL);
 		assert_true(inject(&x86, vector, INJECT_NO_ERROR));
 		assert_int_equal(frame.eip, HANDLER(vector));
-		assert_int_equal(stops, 0);
+		assert_int_equal(asked.stops, 0);
 	}
 }
 
@@ -141,14 +141,14 @@ static void a_page_fault_brings_its_address(void **state)
 	inject_general_protection(&x86, 0x1234);
 	assert_int_equal(word(frame.esp), 0x1234);
 	assert_int_equal(frame.eip, HANDLER(13));
-	assert_int_equal(last_trace.type, TRACE_exception);
-	assert_int_equal(last_trace.first, EXCEPTION_GP);
-	assert_int_equal(last_trace.second, HANDLER(14));
+	assert_int_equal(asked.traced.type, TRACE_exception);
+	assert_int_equal(asked.traced.first, EXCEPTION_GP);
+	assert_int_equal(asked.traced.second, HANDLER(14));
 }
 
 static void check_stopped(void)
 {
-	assert_int_equal(stops + reboots, 1);
+	assert_int_equal(asked.stops + asked.reboots, 1);
 	assert_int_equal(vcpu.state, VCPU_OFF);
 	/* The report shows where it was. */
 	assert_int_equal(frame.eip, CODE);
@@ -238,7 +238,7 @@ static void the_end_says_what_could_not_be_delivered(void **state)
 		start(NULL);
 		put_gate(cases[i].vector, 0);
 		assert_false(inject(&x86, cases[i].vector, INJECT_NO_ERROR));
-		assert_string_equal(stop_reason, cases[i].words);
+		assert_string_equal(asked.stop_reason, cases[i].words);
 	}
 }
 
@@ -289,7 +289,7 @@ static void a_store_that_fails_is_noticed(void **state)
 			}
 			linear_absent[(PAGE - LINEAR_FIRST) / PAGE_SIZE] = absent;
 			assert_int_equal(inject(&x86, EXCEPTION_PF, 6), !absent);
-			assert_int_equal(stops, absent);
+			assert_int_equal(asked.stops, absent);
 			assert_int_equal(linear_questions, 0);
 		}
 	}
@@ -307,7 +307,7 @@ static void half_a_frame_is_none(void **state)
 		put_word(TSS + 4, PAGE + words * 4);
 		linear_absent[(PAGE - LINEAR_FIRST) / PAGE_SIZE - 1] = true;
 		assert_false(inject(&x86, EXCEPTION_PF, 6));
-		assert_int_equal(stops, 1);
+		assert_int_equal(asked.stops, 1);
 		assert_int_equal(frame.eip, 0x08048123);
 		assert_int_equal(frame.esp, 0xbffff000);
 		assert_int_equal(frame.ss, USER_DATA);

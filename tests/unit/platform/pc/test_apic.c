@@ -11,7 +11,7 @@
 #include "platform/pc/apic.h"
 #include "platform/pc/i8254.h"
 #include "arch/ia32/memory.h"
-#include "quiet_processor.h"
+#include "fake/asked.h"
 
 #define BASE 0xfee00000u
 #define SPURIOUS 0xf0u

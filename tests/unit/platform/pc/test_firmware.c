@@ -29,6 +29,7 @@ static struct firmware_cpus cpus;
 /* The end of this page is the end of what may be read. */
 static u8 *guarded;
 
+/* Own stand-ins: memory_copy_in() has the firmware's memory. */
 void memory_copy_in(void *to, u32 from, u32 size)
 {
 	for (u32 i = 0; i < size; i++, from++)

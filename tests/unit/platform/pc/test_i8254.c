@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "platform/pc/i8254.h"
-#include "quiet_processor.h"
+#include "fake/asked.h"
 
 enum { COUNTER_2 = 0x42, CONTROL, PORT_61 = 0x61 };
 enum { MODE_0 = 0xb0, LATCH = 0x80, GATE = 0x01, SPEAKER = 0x02, OUTPUT = 0x20 };

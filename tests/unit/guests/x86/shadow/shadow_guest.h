@@ -11,6 +11,7 @@
 #include "core/trace.h"
 #include "guests/x86/shadow/shadow.h"
 #include "arch/ia32/switch.h"
+#include "fake/asked.h"
 #include "fake/last_words.h"
 #include "fake/policy.h"
 #include "views.h"
@@ -20,15 +21,12 @@
 #define KERNEL_DIRECTORY 0x300u
 #define FRAMES_OF_GUEST (GUEST_SIZE / PAGE_SIZE)
 
-struct core core;
 struct vcpu idle_vcpu;
-static unsigned breaths;
 static struct vm vm;
 static struct vcpu vcpu;
 static struct gandalf_shared shared;
 static struct x86 x86;
 static struct gandalf_guest guest;
-static bool stopped;
 static u32 random_state;
 /* What the VMM has in its part of every directory, and in the vCPU's table. */
 static u32 vmm_entries[1024];
@@ -41,20 +39,8 @@ static u32 tlb_place(void)
 
 /* Stand-ins for the rest of the VMM. */
 
-void schedule_breathe(void)
-{
-	breaths++;
-}
-
 struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;
-
-void vm_stop(struct vm *which, const char *pattern, ...)
-{
-	(void)which;
-	(void)pattern;
-	stopped = true;
-}
 
 /* One access of the guest; what became of it in the end. */
 static enum shadow_result access_memory(u32 linear, u32 error)
@@ -274,7 +260,7 @@ static void guest_start(u32 frames)
 	memset(&x86, 0, sizeof(x86));
 	memset(tlb, 0, sizeof(tlb));
 	directory_cache_flush();
-	stopped = false;
+	asked.stops = false;
 	guest.memory_base = GUEST_BASE;
 	guest.memory_size = GUEST_SIZE;
 	vm.guest = &guest;
@@ -317,10 +303,10 @@ static void free_frames_are_empty(void)
 /* Only what was there before the first start is left. */
 static void guest_end(void)
 {
-	breaths = 0;
+	asked.breaths = 0;
 	shadow_destroy(&vcpu);
 	/* Others wait for a part of it only. */
-	assert_true(breaths >= 100);
+	assert_true(asked.breaths >= 100);
 	assert_int_equal(core.cr3, (u32)(uintptr_t)memory_directory);
 	assert_int_equal(pool_available, pool_frames - 6);
 	for (u32 i = 0; i < SHADOW_HASH; i++)

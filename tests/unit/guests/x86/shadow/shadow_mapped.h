@@ -21,6 +21,7 @@ static unsigned points_seen, points_with_short_way;
 /* What the guest's handler does at the first of them; or NULL. */
 static void (*at_first_point)(void);
 
+/* Own stand-ins: upcall_point() counts, and is where a test changes something. */
 void upcall_point(struct x86 *which)
 {
 	assert_ptr_equal(which, &x86);

@@ -8,13 +8,6 @@
 
 #include "guests/x86/shadow/shadow_guest.h"
 
-/* No guest here has direct gates with interrupts of its own. */
-void upcall_point(struct x86 *which)
-{
-	(void)which;
-	fail();
-}
-
 static void plain_start(u32 frames)
 {
 	guest_start(frames);
@@ -233,7 +226,7 @@ static void a_load_without_a_frame_stops_the_guest(void **state)
 		continue;
 	x86.cr3 = 0x1000;
 	cr0_load(CR0_PE | CR0_PG);
-	assert_true(stopped);
+	assert_true(asked.stops);
 }
 
 static void a_fault_fills_its_neighbours(void **state)
@@ -551,9 +544,9 @@ static void a_large_guest_is_reset_in_steps(void **state)
 	(void)state;
 	guest_start(64);
 	x86.shadow.memory_size = 0xc0000000u;
-	breaths = 0;
+	asked.breaths = 0;
 	shadow_reset(&x86);
-	assert_int_equal(breaths, (0xc0000000u >> 22) / 8);
+	assert_int_equal(asked.breaths, (0xc0000000u >> 22) / 8);
 	assert_int_equal(physical_word(x86.shadow.identity)[767],
 			 (GUEST_BASE + (767u << 22)) | PTE_P | PTE_W | PTE_U | PTE_PS | PTE_A |
 				 PTE_D);

@@ -295,19 +295,19 @@ static void the_idle_vcpu_breathes_while_it_frees(void **state)
 {
 	(void)state;
 	pages_fill(0, 2);
-	breaths = 0;
+	asked.breaths = 0;
 	cr3_load(x86.cr3);
 	assert_false(is_shadowed(0x1000));
-	assert_int_equal(breaths, 0);
+	assert_int_equal(asked.breaths, 0);
 	pages_fill(0, 2);
 	core.current = &idle_vcpu;
 	cr3_load(x86.cr3);
-	assert_int_equal(breaths, 1);
+	assert_int_equal(asked.breaths, 1);
 	/* One group of a space, the space, and the groups of the two directories. */
 	pages_fill(0, 2);
-	breaths = 0;
+	asked.breaths = 0;
 	shadow_destroy(&vcpu);
-	assert_int_equal(breaths, 2 + (BASE_DIRECTORY + 7) / 8);
+	assert_int_equal(asked.breaths, 2 + (BASE_DIRECTORY + 7) / 8);
 }
 
 /* What a directory or a table has to be zeroed for later. */

@@ -413,7 +413,7 @@ static void run_legal(u32 seed, u32 frames, u32 steps, u32 cr4, bool caches)
 	x86.cr4 = cr4;
 	x86.cr3 = directories[0];
 	cr0_load(CR0_PE | CR0_PG);
-	for (u32 i = 0; i < steps && !stopped; i++) {
+	for (u32 i = 0; i < steps && !asked.stops; i++) {
 		step_legal(caches);
 		short_way_is_right();
 		if (i % 6 == 0) {
@@ -421,7 +421,7 @@ static void run_legal(u32 seed, u32 frames, u32 steps, u32 cr4, bool caches)
 			check_coverage();
 		}
 	}
-	assert_false(stopped);
+	assert_false(asked.stops);
 	guest_end();
 }
 
@@ -568,6 +568,7 @@ static u32 point_depth, points_used;
 static bool points_stop;
 static jmp_buf given_up;
 
+/* Own stand-ins: at each upcall_point() the guest goes on. */
 void upcall_point(struct x86 *which)
 {
 	assert_ptr_equal(which, &x86);
@@ -577,7 +578,7 @@ void upcall_point(struct x86 *which)
 	check_isolation();
 	point_depth++;
 	points_used++;
-	for (u32 steps = random_below(6); steps != 0 && !stopped; steps--)
+	for (u32 steps = random_below(6); steps != 0 && !asked.stops; steps--)
 		step_hostile();
 	check_isolation();
 	if (points_stop && one_in(50))
@@ -596,7 +597,7 @@ static void run_interrupted(u32 seed, u32 frames, u32 steps)
 	point_depth = 0;
 	points_stop = seed % 2 != 0;
 	if (setjmp(given_up) == 0)
-		for (u32 i = 0; i < steps && !stopped; i++) {
+		for (u32 i = 0; i < steps && !asked.stops; i++) {
 			step_hostile();
 			check_isolation();
 		}
@@ -618,7 +619,7 @@ static void run_hostile(u32 seed, u32 frames, u32 steps)
 	tables_make(seed);
 	x86.cr4 = CR4_PSE | CR4_PGE;
 	x86.cr3 = directories[0];
-	for (u32 i = 0; i < steps && !stopped; i++) {
+	for (u32 i = 0; i < steps && !asked.stops; i++) {
 		step_hostile();
 		if (i % 4 == 0)
 			check_isolation();

@@ -379,9 +379,9 @@ static void a_reset_breathes_for_a_part_of_a_step_too(void **state)
 {
 	(void)state;
 	x86.shadow.memory_size = 9u << 22;
-	breaths = 0;
+	asked.breaths = 0;
 	shadow_reset(&x86);
-	assert_int_equal(breaths, 2);
+	assert_int_equal(asked.breaths, 2);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, mapped_start)

@@ -9,14 +9,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fake/quiet_processor.h"
+#include "fake/asked.h"
 
 #include "guests/x86/smp/smp.h"
 
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 #define VCPUS 3u
 
-struct core core;
 
 static const struct gandalf_guest guest = {
 	.kind = GANDALF_KIND_LINUX_SMP, .cpu = 1, .vcpu_count = VCPUS, .vcpu_cpus = { 1, 4, 2 },
@@ -40,6 +39,7 @@ static void sibling_flushes(void)
 	core.index = here;
 }
 
+/* Own stand-ins: shadow_flush() sums up what is flushed, while siblings flush. */
 void shadow_flush(struct x86 *x86, u32 directory, u32 start, u32 end)
 {
 	assert_ptr_equal(x86->vm, &vm);

@@ -17,19 +17,6 @@
 struct view_switch view_switch;
 struct gandalf_table system_table;
 
-/* No guest here has direct gates with interrupts of its own. */
-void upcall_point(struct x86 *which)
-{
-	(void)which;
-	fail();
-}
-
-void segment_set_user_code(struct vcpu *which, bool present)
-{
-	(void)which;
-	(void)present;
-}
-
 /* Nothing returns here but views_fill_awaited(). */
 void views_forget_returns(void)
 {

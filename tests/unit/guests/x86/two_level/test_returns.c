@@ -19,7 +19,6 @@
 #define NOP 0x90
 #define PLACES 8u
 
-struct core core;
 struct view_switch view_switch;
 
 static struct vm vm;
@@ -51,6 +50,10 @@ enum emulated emulate_iret(const struct emulation *e)
 	return possible ? EMULATED_JUMP : EMULATED_FAULT;
 }
 
+/*
+ * Own stand-ins: entry_copy() and guest_read() have the host's memory; inject() is not called;
+ * inject_general_protection() and vm_stop() are what a return may come to.
+ */
 bool guest_read(u32 linear, void *to, u32 size)
 {
 	memcpy(to, (const void *)(uintptr_t)linear, size);

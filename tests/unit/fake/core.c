@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fake VMM: functions of vmm/core and vmm/device. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fake/asked.h"
+
+#include "arch/ia32/cpu.h"
+#include "core/channel.h"
+#include "core/log.h"
+#include "core/remote.h"
+#include "core/report.h"
+#include "core/schedule.h"
+#include "core/vm.h"
+#include "device/console.h"
+#include "device/pic.h"
+#include "platform/pc/apic.h"
+
+struct asked asked;
+
+/* These are a test's, where it has them. */
+__attribute__((common)) struct core core;
+__attribute__((common)) struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+__attribute__((common)) u8 core_apic_ids[GANDALF_CPUS_MAXIMUM];
+
+/* What the code under test must not come to. */
+static void unexpected(const char *function)
+{
+	fprintf(stderr, "%s() is called\n", function);
+	abort();
+}
+
+static void masked(const char *function)
+{
+	if (processor.interrupts)
+		unexpected(function);
+}
+
+/* --- The schedule --- */
+
+STAND_IN void schedule_breathe(void)
+{
+	asked.breaths++;
+	if (asked.on_breath != NULL)
+		asked.on_breath();
+}
+
+STAND_IN void schedule_housekeeping(u32 work)
+{
+	masked(__func__);
+	asked.housekeeping |= work;
+}
+
+STAND_IN void schedule_add(struct vcpu *vcpu)
+{
+	if (vcpu != &vcpus[core.vcpu_count])
+		unexpected("schedule_add of another vCPU");
+	core.vcpu_count++;
+}
+
+STAND_IN bool schedule_waits(UNUSED struct vcpu *vcpu)
+{
+	return false;
+}
+
+STAND_IN bool schedule_gives_way(void)
+{
+	return false;
+}
+
+/* --- Time --- */
+
+STAND_IN void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *),
+			    u32 priority)
+{
+	*deadline = (struct deadline){ .time = TIME_NEVER, .expire = expire,
+				       .priority = priority };
+	asked.deadline = deadline;
+}
+
+STAND_IN void deadline_set(struct deadline *deadline, u64 time)
+{
+	masked(__func__);
+	if (deadline->expire == NULL)
+		unexpected("deadline_set before deadline_init");
+	deadline->time = time;
+}
+
+/* --- What is written down --- */
+
+STAND_IN void trace(enum trace_type type, u32 first, u32 second)
+{
+	asked.traced = (struct gandalf_trace_event){ .type = (u16)type, .first = first,
+						     .second = second };
+}
+
+STAND_IN void log_line(const char *pattern, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, pattern);
+	vsnprintf(asked.line, sizeof(asked.line), pattern, arguments);
+	va_end(arguments);
+	asked.lines++;
+}
+
+STAND_IN void log_pump(void)
+{
+	asked.pumps++;
+}
+
+STAND_IN void report(UNUSED struct vm *vm)
+{
+	asked.reports++;
+}
+
+STAND_IN struct console *console_add(UNUSED struct console_mux *mux, UNUSED const char *name)
+{
+	static struct console console;
+
+	return &console;
+}
+
+STAND_IN void console_finish_line(UNUSED struct console *console)
+{
+	masked(__func__);
+}
+
+/* --- Other cores --- */
+
+STAND_IN void message_send(u32 to, u32 message)
+{
+	asked.sent[to][message]++;
+}
+
+STAND_IN u32 apic_own_id(void)
+{
+	return core_apic_ids[core.index];
+}
+
+STAND_IN void remote_create(UNUSED struct vm *vm)
+{
+	unexpected(__func__);
+}
+
+/* --- Guests --- */
+
+/* Of a guest that is whole: each of its parts names the other. */
+static struct vcpu *first_of(struct vm *which)
+{
+	if (which->vcpus->vm != which)
+		unexpected("a function of guests for another guest");
+	return which->vcpus;
+}
+
+STAND_IN void vm_stop(struct vm *which, const char *pattern, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, pattern);
+	vsnprintf(asked.stop_reason, sizeof(asked.stop_reason), pattern, arguments);
+	va_end(arguments);
+	first_of(which)->state = VCPU_OFF;
+	asked.stops++;
+}
+
+STAND_IN void vm_reboot(struct vm *which)
+{
+	first_of(which)->state = VCPU_OFF;
+	asked.reboots++;
+}
+
+STAND_IN void vm_power_off(struct vm *which)
+{
+	first_of(which)->state = VCPU_OFF;
+	asked.power_offs++;
+}
+
+STAND_IN void vm_halt(struct vm *which)
+{
+	which->state = GANDALF_STATE_OFF;
+	which->unreleased = true;
+	asked.halts++;
+}
+
+STAND_IN void vm_fall(struct vm *which)
+{
+	which->state = GANDALF_STATE_STOPPED;
+	asked.falls++;
+}
+
+STAND_IN void vm_pause_with(struct vm *which, bool paused)
+{
+	which->state = paused ? GANDALF_STATE_PAUSED : GANDALF_STATE_RUNNING;
+}
+
+STAND_IN void vm_request_start(struct vm *which)
+{
+	if (which->state == GANDALF_STATE_RUNNING)
+		unexpected("vm_request_start of a guest that runs");
+	which->state = GANDALF_STATE_STARTING;
+	asked.starts++;
+}
+
+STAND_IN bool vm_is_alive(const struct vm *which)
+{
+	return which->state != GANDALF_STATE_OFF && which->state != GANDALF_STATE_STOPPED;
+}
+
+STAND_IN void vm_show_life(UNUSED struct vm *which)
+{
+	asked.lives++;
+}
+
+STAND_IN void channel_tell(UNUSED const struct vm *vm)
+{
+	asked.told++;
+}
+
+STAND_IN void channel_renew(UNUSED const struct vm *vm)
+{
+	asked.renewed++;
+}
+
+STAND_IN void channel_ring_peers(UNUSED const struct vm *vm)
+{
+	if (asked.renewed == 0)
+		unexpected("channel_ring_peers before channel_renew");
+	asked.rung++;
+}
+
+/* --- Chips --- */
+
+STAND_IN int pic_pending(UNUSED const struct pic_pair *pic)
+{
+	return -1;
+}
+
+STAND_IN int pic_acknowledge(UNUSED struct pic_pair *pic)
+{
+	unexpected(__func__);
+	return -1;
+}
