@@ -18,7 +18,7 @@ from gandalf.base.paths import ROOT
 from gandalf.build.profile import find_profile
 
 from .systems import FEW_INSTRUCTIONS, PATIENCE, Boot, linux, rtos_guest
-from .test_cores import beats, describe_cores
+from .test_cores import beats, describe_cores, on
 
 KERNEL = "build/linux/smp/vmlinux"
 # Processes that do what changes page tables most, on all CPUs.
@@ -250,6 +250,34 @@ def test_four_cpus() -> None:
         started.wait_for_shell()
         assert online(started) == "0-3"
         started.hackbench()
+        started.kernel_is_sane()
+
+
+def test_a_cpu_that_could_begin_only_late() -> None:
+    """Linux gives it up while an RTOS has its core, starts the next one, and is not harmed by it.
+
+    Both would begin with the same stack. It is there when Linux wants it again, also if Linux did
+    so once too early.
+    """
+    three = smp([0, 1, 2], 'on_fault = "stop"').replace("ttyS0", "ttyS0 gandalf_smp.patience=1")
+    held = on(1, rtos_guest("held"))
+    place = "/sys/devices/system/cpu/cpu1/online"
+    withdrawn = "gandalf: CPU 1 has not begun in 1 s: its start is withdrawn"
+    with Boot.start(describe_cores("smp-late", 3, three, held)) as started:
+        started.wait_for_shell()
+        assert online(started) == "0,2"
+        started.shell(f"echo 1 > {place}", status=1)
+        assert started.shell("dmesg").count(withdrawn) == 2
+        started.send("held", "x")
+        started.expect("held", r"^held: leaves the CPU\n", PATIENCE)
+        started.select("linux")
+        started.hackbench()
+        assert online(started) == "0,2"
+        for _ in range(2):
+            started.shell(f"echo 1 > {place}")
+            assert online(started) == "0-2"
+            assert "400 tasks" in started.shell("taskset -c 1 hackbench -l 10")
+            started.shell(f"echo 0 > {place}")
         started.kernel_is_sane()
 
 

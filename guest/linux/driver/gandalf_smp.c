@@ -7,16 +7,25 @@
  * a real APIC is read before and written twice. And no interrupt is ended with a store, because the
  * VMM ends each as it delivers it.
  *
- * The other vCPUs start in 32-bit mode, so Linux's trampoline for real mode is not used.
+ * The other vCPUs start in 32-bit mode, so Linux's trampoline for real mode is not used. A start
+ * ends when it has come too late.
  *
  * There is no I/O APIC. The virtual 8259s interrupt the first CPU, past its APIC.
  */
 #include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/cpumask.h>
+#include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/math64.h>
+#include <linux/moduleparam.h>
+#include <linux/printk.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/stringify.h>
 #include <linux/time64.h>
 #include <asm/apic.h>
+#include <asm/cmpxchg.h>
 #include <asm/cpufeature.h>
 #include <asm/mpspec.h>
 #include <asm/page.h>
@@ -25,8 +34,45 @@
 #include "apic.h"
 #include "gandalf.h"
 
-/* Where the 32-bit kernel begins for all CPUs but the first (head_32.S). */
-extern const char startup_32_smp[];
+/*
+ * A CPU whose core is an RTOS's for long may begin when Linux does not wait for it any more, and
+ * starts another one: what a CPU begins with, its stack and its GDT, is in variables that are there
+ * once (head_32.S). So a start is withdrawn when the wait is over, and a CPU that begins all the
+ * same halts. One byte for each CPU, which that CPU makes START_NONE in the one instruction in
+ * which it looks whether it is wanted.
+ */
+#define START_NONE 0
+#define START_WANTED 1
+#define START_WITHDRAWN 2
+extern u8 gandalf_starts[NR_CPUS];
+u8 gandalf_starts[NR_CPUS];
+
+/* Seconds: gandalf_smp.patience=N on the command line. */
+static unsigned int patience = 10;
+module_param(patience, uint, 0444);
+
+/*
+ * Where the CPUs begin, each BEGIN_SIZE bytes behind the last, in 32-bit mode without paging, with
+ * interrupts disabled. Only their segments are known, so the address says which CPU it is.
+ * startup_32_smp is where the kernel begins for all CPUs but the first.
+ */
+#define BEGIN_SIZE 32
+extern const char gandalf_begin[];
+asm(".pushsection .text, \"ax\"\n"
+    ".balign " __stringify(BEGIN_SIZE) "\n"
+    "gandalf_begin:\n"
+    ".set gandalf_cpu, 0\n"
+    ".rept " __stringify(CONFIG_NR_CPUS) "\n"
+    "	movb $" __stringify(START_NONE) ", %al\n"
+    "	xchgb %al, gandalf_starts - " __stringify(CONFIG_PAGE_OFFSET) " + gandalf_cpu\n"
+    "	cmpb $" __stringify(START_WANTED) ", %al\n"
+    "	je startup_32_smp\n"
+    "1:	hlt\n"
+    "	jmp 1b\n"
+    "	.balign " __stringify(BEGIN_SIZE) "\n"
+    "	.set gandalf_cpu, gandalf_cpu + 1\n"
+    ".endr\n"
+    ".popsection");
 
 static long hypercall(u32 number, u32 first, u32 second)
 {
@@ -132,10 +178,31 @@ static void gandalf_icr_write(u32 low, u32 high)
 {
 }
 
-/* Starts a CPU at the kernel's 32-bit entry. What Linux gives is the entry of its trampoline. */
+/* Has a CPU begin, unless an earlier start, which was withdrawn, is still to come. */
+static long start(int apicid)
+{
+	if (cmpxchg(&gandalf_starts[apicid], START_WITHDRAWN, START_WANTED) == START_WITHDRAWN)
+		return 0;
+	WRITE_ONCE(gandalf_starts[apicid], START_WANTED);
+	return hypercall(GANDALF_HYPERCALL_START_CPU, apicid,
+			 __pa_symbol(gandalf_begin) + apicid * BEGIN_SIZE);
+}
+
+/* Starts a CPU and waits until it has begun. What Linux gives is the entry of its trampoline. */
 static int gandalf_wakeup_secondary_cpu(int apicid, unsigned long start_eip)
 {
-	return hypercall(GANDALF_HYPERCALL_START_CPU, apicid, __pa_symbol(startup_32_smp));
+	unsigned long end = jiffies + patience * HZ;
+	long error = start(apicid);
+
+	if (error)
+		return error;
+	while (READ_ONCE(gandalf_starts[apicid]) == START_WANTED && time_before(jiffies, end))
+		schedule_timeout_uninterruptible(1);
+	if (cmpxchg(&gandalf_starts[apicid], START_WANTED, START_WITHDRAWN) != START_WANTED)
+		return 0;
+	pr_warn("gandalf: CPU %d has not begun in %u s: its start is withdrawn\n", apicid,
+		patience);
+	return -ETIMEDOUT;
 }
 
 /*
