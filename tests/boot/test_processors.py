@@ -28,14 +28,14 @@ def linux_is_right(machine: Boot) -> None:
     machine.kernel_is_sane()
 
 
-@pytest.mark.representatives("max")
+@pytest.mark.representatives("max", "EPYC", "n270")
 @pytest.mark.parametrize("cpu", QEMU_CPUS)
 def test_linux_beside_an_rtos_on_a_cpu_of_qemu(cpu: str) -> None:
     with Boot.start(DEFAULT, cpu=cpu) as machine:
         linux_is_right(machine)
 
 
-@pytest.mark.representatives("q35")
+@pytest.mark.representatives("q35", "isapc")
 @pytest.mark.parametrize("chips", ["q35", "isapc"])
 def test_linux_beside_an_rtos_on_a_machine_of_qemu(chips: str) -> None:
     with Boot.start(DEFAULT, ("-machine", chips)) as machine:
