@@ -4,17 +4,22 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gandalf.base.paths import ROOT
 from gandalf.build.build import build
+from gandalf.console.demultiplex import VMM_CONSOLE
 from gandalf.run import emulator as emulators
 from gandalf.run.machine import Machine
 from gandalf.run.options import options_for
 
 from .systems import DEMO, FEW_INSTRUCTIONS, PATIENCE, PROMPT, describe, linux
+
+# Keys of GRUB's menu on a serial line: Ctrl-N, as in an editor, and the carriage return.
+DOWN, ENTER = b"\x0e", b"\r"
 
 
 def make_image(description: Path) -> Path:
@@ -36,9 +41,31 @@ def test_an_image_boots_to_a_shell_beside_the_rtos(emulator: str) -> None:
     built = build(description, lambda _: None)
     options = options_for(built, emulator == "qemu", None, (), image, FEW_INSTRUCTIONS)
     with Machine.attach(built, emulators.start(emulator, options)) as machine:
+        machine.expect("vmm", "executed automatically", PATIENCE)
+        machine.send_raw(ENTER)
         machine.expect("linux", PROMPT, PATIENCE)
         machine.send("linux", "echo $((6 * 7))\n")
         machine.expect("linux", r"^42\n", PATIENCE)
         machine.expect("rtos", r"^activations=\d+ .* missed=0\n", PATIENCE)
         machine.send("linux", "poweroff\n")
         machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
+
+
+def test_the_menu_has_a_self_test_and_the_memory_map() -> None:
+    """It is on the serial line as well, and takes the keys of a terminal there."""
+    description = describe("menu", DEMO, memory="64M")
+    image = make_image(description)
+    options = options_for(build(description, lambda _: None), True, None, (), image)
+    # With 4 ns for an instruction GRUB's waits cost the host a quarter.
+    options = replace(options, shift=2)
+    # The consoles will be those of the self-test.
+    with Machine.on(["selftest", VMM_CONSOLE], emulators.start("qemu", options)) as machine:
+        machine.expect("vmm", "executed automatically in 5s", PATIENCE)
+        machine.send_raw(2 * DOWN + ENTER)
+        machine.expect("vmm", "available RAM", PATIENCE)
+        machine.expect("vmm", "Any key goes back", PATIENCE)
+        machine.send_raw(ENTER)
+        # Nothing is counted down any more: the menu has been used.
+        machine.expect("vmm", "Self-test of this PC", PATIENCE)
+        machine.send_raw(DOWN + ENTER)
+        machine.expect("selftest", r"^self-test: polled_ms=100 stolen=0 ", PATIENCE)

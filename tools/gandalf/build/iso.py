@@ -12,12 +12,21 @@ from gandalf.base.paths import UserError, shown, system_folder
 from gandalf.build.build import Built
 
 _GRUB_MODULES = Path("/usr/lib/grub/i386-pc")
-_CONFIGURATION = """\
-set timeout=0
+_ENTRY = """\
 menuentry "{title}" {{
 	{commands}
 }}
 """
+_AT_ONCE = "set timeout=0\n"
+_MENU = "set timeout=5\n"
+# GRUB's menu is on the screen and on the serial line.
+_SERIAL = """\
+serial --port={port:#x} --speed={baud}
+terminal_input console serial
+terminal_output console serial
+"""
+_MEMORY = ("Memory map of this PC", ["lsmmap", "echo Any key goes back.", "read key"])
+_SELFTEST = "Self-test of this PC"
 
 
 def _is_current(image: Path, files: Iterable[Path]) -> bool:
@@ -36,9 +45,37 @@ def make_iso(built: Built) -> Path:
     image = system_folder(built.checked.system.path) / f"gandalf{deterministic}.iso"
     files = {"gandalf.elf": built.vmm, "system.bin": built.module}
     if not _is_current(image, files.values()):
-        title = f"Gandalf: {built.checked.system.path.stem}"
-        _make(image, title, ["multiboot /boot/gandalf.elf", "module /boot/system.bin"], files)
+        _make(image, _AT_ONCE + _entry(*_system(built, *files)), files)
     return image
+
+
+def make_menu_iso(built: Built, selftest: Built | None) -> Path:
+    """Return the ISO image of a system for a PC, whose user chooses in GRUB's menu.
+
+    selftest: the system of that entry, if there is one. Raises UserError as make_iso() does.
+    """
+    image = system_folder(built.checked.system.path) / "gandalf-pc.iso"
+    files = {"gandalf.elf": built.vmm, "system.bin": built.module}
+    uart = built.checked.system.console.uart
+    text = _SERIAL.format(port=uart.port, baud=uart.baud) if uart is not None else ""
+    text += _MENU + _entry(*_system(built, *files))
+    if selftest is not None:
+        more = {"selftest.elf": selftest.vmm, "selftest.bin": selftest.module}
+        text += _entry(_SELFTEST, _system(selftest, *more)[1])
+        files |= more
+    if not _is_current(image, files.values()):
+        _make(image, text + _entry(*_MEMORY), files)
+    return image
+
+
+def _system(built: Built, vmm: str, module: str) -> tuple[str, list[str]]:
+    """Return the title of a system in a menu, and what GRUB is to do with its two files."""
+    title = f"Gandalf: {built.checked.system.path.stem}"
+    return title, [f"multiboot /boot/{vmm}", f"module /boot/{module}"]
+
+
+def _entry(title: str, commands: list[str]) -> str:
+    return _ENTRY.format(title=title, commands="\n\t".join(commands))
 
 
 def make_linux_iso(image: Path, kernel: Path, initrd: Path, command_line: str) -> Path:
@@ -48,12 +85,13 @@ def make_linux_iso(image: Path, kernel: Path, initrd: Path, command_line: str) -
     """
     commands = [f"linux /boot/kernel {command_line}", "initrd /boot/initrd"]
     image.parent.mkdir(parents=True, exist_ok=True)
-    _make(image, "Linux", commands, {"kernel": kernel, "initrd": initrd})
+    files = {"kernel": kernel, "initrd": initrd}
+    _make(image, _AT_ONCE + _entry("Linux", commands), files)
     return image
 
 
-def _make(image: Path, title: str, commands: list[str], files: dict[str, Path]) -> None:
-    """Make an image with files in /boot, by name, and what GRUB is to do with them."""
+def _make(image: Path, configuration: str, files: dict[str, Path]) -> None:
+    """Make an image with files in /boot, by name, and GRUB's configuration."""
     if shutil.which("grub-mkrescue") is None or not _GRUB_MODULES.exists():
         raise UserError("There is no grub-mkrescue for PCs; run `tools/setup image`.")
     with tempfile.TemporaryDirectory(prefix="gandalf-iso-") as scratch:
@@ -61,8 +99,7 @@ def _make(image: Path, title: str, commands: list[str], files: dict[str, Path]) 
         (boot / "grub").mkdir(parents=True)
         for name, path in files.items():
             shutil.copy(path, boot / name)
-        text = _CONFIGURATION.format(title=title, commands="\n\t".join(commands))
-        (boot / "grub" / "grub.cfg").write_text(text)
+        (boot / "grub" / "grub.cfg").write_text(configuration)
         # GRUB takes the modules of every platform that it finds; a PC with a BIOS needs these.
         command = ["grub-mkrescue", "-d", str(_GRUB_MODULES), "-o", str(image), scratch]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -6,7 +6,8 @@ from rich.console import Console as RichConsole
 from gandalf.base.command import Deterministic, SystemFile, say
 from gandalf.base.paths import UserError, shown
 from gandalf.build.build import build as build_system
-from gandalf.build.iso import make_iso
+from gandalf.build.iso import make_menu_iso
+from gandalf.build.selftest import build_selftest
 from gandalf.description import check as checking
 
 
@@ -31,7 +32,8 @@ def image(system: SystemFile) -> None:
     """Make a bootable ISO image with GRUB, for a PC with a BIOS.
 
     Write it to a USB stick with dd, or burn it. The serial port of the description carries the
-    consoles; `gandalf console` attaches to its other end.
+    consoles; `gandalf console` attaches to its other end. GRUB's menu, on the screen and there, has
+    a self-test of the PC and its memory map besides.
     """
     built = build_system(system, say)
-    say(f"made {shown(make_iso(built))}")
+    say(f"made {shown(make_menu_iso(built, build_selftest(built, say)))}")
