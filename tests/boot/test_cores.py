@@ -254,10 +254,10 @@ def test_output_without_end_of_another_cpu_in_bochs() -> None:
     )  # fmt: skip
     description = describe_cores("cores-flood", 2, *guests)
     with Machine(description, emulator="bochs", ips=100_000_000) as machine:
-        found = machine.expect("rtos", r"^activations=2000 .* maximum=(\d+) missed=0\n", PATIENCE)
+        found = machine.expect("rtos", r"^activations=1000 .* maximum=(\d+) missed=0\n", PATIENCE)
         assert int(found[1]) <= 2500
         for cpu in range(2):
-            machine.expect(f"beat{cpu}", r"^beats=2000 missed=0\n", PATIENCE)
+            machine.expect(f"beat{cpu}", r"^beats=1000 missed=0\n", PATIENCE)
         assert machine.text("flood").count("abcdefgh") > 10
 
 

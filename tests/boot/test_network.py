@@ -12,7 +12,7 @@ from gandalf.base.paths import ROOT
 from .systems import PATIENCE, PROMPT, Boot
 
 SYSTEM = ROOT / "systems" / "network.toml"
-SIZE = 2_000_000
+SIZE = 500_000
 CONTENT = (b"0123456789abcde\n" * (SIZE // 16 + 1))[:SIZE]
 MAKE = f"while true; do echo 0123456789abcde; done | head -c {SIZE} > /tmp/out"
 FIRST, SECOND = "10.0.0.1", "10.0.0.2"

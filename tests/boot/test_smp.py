@@ -21,6 +21,7 @@ from .systems import FEW_INSTRUCTIONS, PATIENCE, Boot, linux, rtos_guest
 from .test_cores import beats, describe_cores, on
 
 KERNEL = "build/linux/smp/vmlinux"
+ATTEMPTS = 10
 # Processes that do what changes page tables most, on all CPUs.
 LOAD = (
     "stress-ng --fork 2 --vm 2 --vm-bytes 8M --mmap 2 --mmap-bytes 8M --switch 2 --futex 2 "
@@ -83,9 +84,13 @@ def test_they_interrupt_each_other(machine: Boot) -> None:
 
     Each process that CPU 1 moves to CPU 0 interrupts a loop there.
     """
-    before = machine.counters()["quick_ipis"]
     moves = "taskset -c 1 sh -c 'for i in $(seq 50); do taskset -c 0 true; done'"
-    machine.shell(f"(exec taskset -c 0 sh -c 'while :; do :; done') & {moves}; kill $!")
+    before = machine.counters()["quick_ipis"]
+    # On a busy host, whose threads the CPUs are, the loop may have no turn at the right moments.
+    for _ in range(ATTEMPTS):
+        machine.shell(f"(exec taskset -c 0 sh -c 'while :; do :; done') & {moves}; kill $!")
+        if machine.counters()["quick_ipis"] > before:
+            break
     assert machine.counters()["quick_ipis"] > before
     counts = machine.shell("grep -E '(RES|CAL|TLB|LOC):' /proc/interrupts")
     for name, numbers in re.findall(r"(RES|CAL|LOC):((?: +\d+)+)", counts):

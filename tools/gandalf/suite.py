@@ -28,7 +28,7 @@ from gandalf.walls.walks import check_walks
 from gandalf.walls.walls import check_walls
 
 PYTHON = sys.executable
-FUZZ_SECONDS = 30
+FUZZ_SECONDS = 12
 
 
 @dataclass(frozen=True)

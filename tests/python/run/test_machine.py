@@ -18,13 +18,15 @@ import pexpect
 import pytest
 
 from gandalf.base.paths import UserError
-from gandalf.build.build import Built
+from gandalf.build.build import Built, build
+from gandalf.build.iso import make_iso
 from gandalf.description.check import check
 from gandalf.run import emulator as emulators
 from gandalf.run.emulator import Emulator, Options, qemu_command
 from gandalf.run.machine import Machine, MachineError, Patience
 from gandalf.run.options import options_for
 
+MARK = b"an older VMM"
 # Seconds of the host, for hangs only.
 LONG = 3600
 SYSTEM = """\
@@ -250,6 +252,19 @@ def test_an_image_for_a_real_machine(system: Path, folder: Path, dummy_vmm: Path
     made = image.stat().st_mtime_ns
     subprocess.run([program, *arguments], check=True, capture_output=True, timeout=LONG)
     assert image.stat().st_mtime_ns == made
+
+
+def test_an_image_is_of_the_vmm_that_it_is_made_for(system: Path, tmp_path: Path) -> None:
+    """Even if that is older than the image."""
+    built = build(system, lambda _: None)
+    image = make_iso(built)
+    older = tmp_path / "older.elf"
+    older.write_bytes(built.vmm.read_bytes() + MARK)
+    os.utime(older, (0, 0))
+    assert make_iso(replace(built, vmm=older)) == image
+    assert MARK in image.read_bytes()
+    make_iso(built)
+    assert MARK not in image.read_bytes()
 
 
 # As many as the stand-in prints: more than a terminal or a socket has room for.

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes a bootable ISO image of a system, with GRUB, for a real PC, QEMU and Bochs."""
 
-import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 
 from gandalf.base.paths import UserError, shown, system_folder
 from gandalf.build.build import Built
+from gandalf.guests.places import digest_of
 
 _GRUB_MODULES = Path("/usr/lib/grub/i386-pc")
 _ENTRY = """\
@@ -29,23 +28,15 @@ _MEMORY = ("Memory map of this PC", ["lsmmap", "echo Any key goes back.", "read 
 _SELFTEST = "Self-test of this PC"
 
 
-def _is_current(image: Path, files: Iterable[Path]) -> bool:
-    if not image.exists():
-        return False
-    made = image.stat().st_mtime_ns
-    return all(path.stat().st_mtime_ns < made for path in files)
-
-
 def make_iso(built: Built) -> Path:
-    """Return the ISO image of a system, made anew if it is older than what it holds.
+    """Return the ISO image of a system, made anew unless it holds the same already.
 
     Raises UserError if GRUB's tools are missing or fail.
     """
     deterministic = built.module.stem.removeprefix("system")
     image = system_folder(built.checked.system.path) / f"gandalf{deterministic}.iso"
     files = {"gandalf.elf": built.vmm, "system.bin": built.module}
-    if not _is_current(image, files.values()):
-        _make(image, _AT_ONCE + _entry(*_system(built, *files)), files)
+    _make(image, _AT_ONCE + _entry(*_system(built, *files)), files)
     return image
 
 
@@ -63,8 +54,7 @@ def make_menu_iso(built: Built, selftest: Built | None) -> Path:
         more = {"selftest.elf": selftest.vmm, "selftest.bin": selftest.module}
         text += _entry(_SELFTEST, _system(selftest, *more)[1])
         files |= more
-    if not _is_current(image, files.values()):
-        _make(image, text + _entry(*_MEMORY), files)
+    _make(image, text + _entry(*_MEMORY), files)
     return image
 
 
@@ -91,7 +81,22 @@ def make_linux_iso(image: Path, kernel: Path, initrd: Path, command_line: str) -
 
 
 def _make(image: Path, configuration: str, files: dict[str, Path]) -> None:
-    """Make an image with files in /boot, by name, and GRUB's configuration."""
+    """Make an image with files in /boot, by name, and GRUB's configuration, unless it is there.
+
+    What an image holds is noted beside it. Times of files say little: of two VMMs for a system the
+    older one may be the one that is wanted now.
+    """
+    note = image.with_suffix(".digest")
+    digest = digest_of(configuration.encode(), *(path.read_bytes() for path in files.values()))
+    if image.exists() and note.exists() and note.read_text() == digest:
+        return
+    note.unlink(missing_ok=True)
+    _write(image, configuration, files)
+    note.write_text(digest)
+
+
+def _write(image: Path, configuration: str, files: dict[str, Path]) -> None:
+    """Have GRUB's tools write an image."""
     if shutil.which("grub-mkrescue") is None or not _GRUB_MODULES.exists():
         raise UserError("There is no grub-mkrescue for PCs; run `tools/setup image`.")
     with tempfile.TemporaryDirectory(prefix="gandalf-iso-") as scratch:
@@ -107,4 +112,3 @@ def _make(image: Path, configuration: str, files: dict[str, Path]) -> None:
         image.unlink(missing_ok=True)
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise UserError(f"Making {shown(image)} failed: {reason}")
-    os.utime(image)
