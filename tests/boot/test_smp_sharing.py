@@ -19,6 +19,9 @@ from .test_cores import beats, describe_cores
 from .test_smp import LOAD, online, smp
 
 VCPUS = range(4)
+# Turns as short as they may be: a lock whose holder waits for its turn costs no more than one.
+SHORT = "slice_us = 500"
+REBOOT, PANIC = "reboot -f", "sh -c 'echo c > /proc/sysrq-trigger'"
 
 
 def describe_sharing(name: str, cpus: list[int], more: str = "") -> Path:
@@ -90,8 +93,18 @@ def test_the_console_of_the_vmm_restarts_it(machine: Boot) -> None:
     assert online(machine) == "0-3"
 
 
-@pytest.mark.parametrize("vcpu", [0, 1, 3])
-@pytest.mark.parametrize("end", ["reboot -f", "sh -c 'echo c > /proc/sysrq-trigger'"])
+@pytest.mark.parametrize(
+    ("vcpu", "end"),
+    [
+        (0, REBOOT),
+        (1, PANIC),
+        (3, PANIC),
+        *(
+            pytest.param(*way, marks=pytest.mark.long)
+            for way in ((0, PANIC), (1, REBOOT), (3, REBOOT))
+        ),
+    ],
+)
 def test_it_restarts_by_any(machine: Boot, vcpu: int, end: str) -> None:
     """Others compute for ever then, also one of the same CPU."""
     machine.skip("vmm")
@@ -121,7 +134,7 @@ def missed_beats(machine: Boot) -> set[str]:
 def test_turns_are_fair() -> None:
     """On one CPU, with the clock that counts instructions: two loops do the same in many turns."""
     loop = "trap 'echo \\$n > /tmp/\\$0; exit' TERM; n=0; while :; do n=\\$((n + 1)); done"
-    with Boot.start(describe_sharing("sharing-one", [0, 0], "slice_us = 2000")) as started:
+    with Boot.start(describe_sharing("sharing-one", [0, 0], SHORT)) as started:
         started.wait_for_shell()
         counts = started.shell(
             f'taskset -c 0 sh -c "{loop}" a & taskset -c 1 sh -c "{loop}" b & sleep 0.25; '
@@ -142,7 +155,7 @@ def test_the_shipped_system() -> None:
 
 def test_no_beat_is_missed_in_bochs() -> None:
     """Whatever vCPUs of its CPU do to each other, the RTOS has it when it needs it."""
-    description = describe_sharing("sharing-bochs", [0, 0, 1, 1])
+    description = describe_sharing("sharing-bochs", [0, 0, 1, 1], SHORT)
     with Boot.start(description, emulator="bochs", ips=FEW_INSTRUCTIONS) as started:
         started.wait_for_shell()
         assert online(started) == "0-3"
