@@ -111,7 +111,7 @@ static void happens(struct moments *moments, u32 most)
 void apic_interrupt(u32 id, u32 vector)
 {
 	require(vector == VECTOR_APIC_MESSAGE || vector == VECTOR_APIC_IPI);
-	if (id == core_apic_ids[READER])
+	if (id == core_cpu_ids[READER])
 		*(vector == VECTOR_APIC_IPI ? &interrupted_by_vcpu : &interrupted) = true;
 }
 
@@ -360,7 +360,7 @@ static void vcpus_begin(void)
 					.registers = (u32)(uintptr_t)registers };
 		x86s[i] = (struct x86){ .vm = &machines[i], .vcpu = &vcpus_made[i],
 					.smp = &smps[i], .siblings = true, .flag = &flag };
-		core_apic_ids[i] = (u8)(0x10 + i);
+		core_cpu_ids[i] = (u8)(0x10 + i);
 		outbox_of(i)->alive = 1;
 	}
 	flag = EFLAGS_IF;

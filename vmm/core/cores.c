@@ -19,9 +19,7 @@
 #include "core/schedule.h"
 #include "guest_cpus.h"
 #include "lib/owner.h"
-#include "platform/pc/apic.h"
-#include "platform/pc/cmos.h"
-#include "platform/pc/firmware.h"
+#include "platform.h"
 
 /* Milliseconds in which a CPU that is there comes up, also where a busy host emulates it. */
 #define START_PATIENCE 2000u
@@ -93,22 +91,22 @@ void cores_keep(void)
 u32 cores_seconds(void)
 {
 	if (boot_time == 0)
-		return cmos_seconds();
+		return date_now();
 	return boot_seconds + (u32)time_milliseconds(rdtsc() - boot_time) / 1000;
 }
 
 static void clock_look(void)
 {
-	boot_seconds = cmos_seconds();
+	boot_seconds = date_now();
 	boot_time = rdtsc();
 }
 
 /* The others in the firmware's order, behind this one. */
 static u32 cpus_find(void)
 {
-	struct firmware_cpus cpus = {1, system_table.cpus, core_apic_ids};
+	struct firmware_cpus cpus = {1, system_table.cpus, core_cpu_ids};
 
-	core_apic_ids[0] = (u8)apic_own_id();
+	core_cpu_ids[0] = (u8)cpu_own_id();
 	firmware_find_cpus(&cpus);
 	return cpus.count;
 }
@@ -119,7 +117,7 @@ static bool core_start(u32 index)
 
 	log_line("CPU %u takes %u KiB beside its pool", index, beside_pool(index) >> 10);
 	instance_create(pool_base_of(index) + pool_size_of(index), index, page_is_needed);
-	apic_start_cpu(core_apic_ids[index], LAYOUT_START);
+	cpu_start(core_cpu_ids[index], LAYOUT_START);
 	for (end = rdtsc() + (u64)START_PATIENCE * time_tsc_khz; rdtsc() < end;)
 		if (outbox_of(index)->started != 0)
 			return true;
@@ -147,8 +145,8 @@ u32 cores_start(void)
 	clock_look();
 	if (system_table.cpus == 1)
 		return outboxes_size();
-	if (apic_base == 0)
-		panic("without a local APIC there is one CPU, not %u", system_table.cpus);
+	if (!cpus_are_reachable())
+		panic("without a " CPU_REFERENCE " there is one CPU, not %u", system_table.cpus);
 	count = cpus_find();
 	for (u32 index = 1; index < system_table.cpus; index++)
 		if (index >= count || !core_start(index))
@@ -182,7 +180,7 @@ _Noreturn void cores_enter(void)
 	console_mux_init(&consoles);
 	log_console = console_add(&consoles, "vmm");
 	log_redirect(relay_kick, core_end);
-	apic_join();
+	cpu_join();
 	message_init();
 	relay_init();
 	orders_init();

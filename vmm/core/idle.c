@@ -12,7 +12,7 @@
 #include "core/notice.h"
 #include "core/schedule.h"
 #include "lib/owner.h"
-#include "platform/pc/power.h"
+#include "platform.h"
 
 #define STARVATION_SECONDS 10u
 /* Characters of the notice of starvation that are logged in a millisecond. */

@@ -11,11 +11,8 @@
 #include "core/message.h"
 #include "core/work.h"
 #include "lib/owner.h"
-#include "platform/pc/i8259.h"
-#include "platform/pc/serial.h"
 
-#define IRQS 16
-/* A TSC of fewer kHz is none: the 8254, by which it was measured, is not there. */
+/* A TSC of fewer kHz is none: that by which it was measured is not there. */
 #define TSC_KHZ_MINIMUM 10000
 #define CONSOLE_WAITS 10u /* milliseconds that the UART waits for an RTOS, at most */
 #define CONSOLE_BURST 10u /* its interrupts that are served fully after such a wait */
@@ -48,11 +45,11 @@ static u64 console_expire(UNUSED struct deadline *deadline)
 
 static void lines_enable(void)
 {
-	i8259_init();
+	controllers_init();
 	if (time_irq() >= 0)
-		i8259_enable((unsigned)time_irq());
+		irq_enable((unsigned)time_irq());
 	if (console_line >= 0)
-		i8259_enable((unsigned)console_line);
+		irq_enable((unsigned)console_line);
 }
 
 void interrupt_init(int console_irq)
@@ -62,7 +59,7 @@ void interrupt_init(int console_irq)
 	time_init();
 	log_line("TSC %u kHz, timer: %s", time_tsc_khz, time_hardware());
 	if (time_tsc_khz < TSC_KHZ_MINIMUM)
-		panic("no 8254");
+		panic("no " TIMER_REFERENCE);
 	lines_enable();
 }
 
@@ -72,14 +69,14 @@ void interrupt_assign(u32 irqs, struct vcpu *vcpu)
 		unsigned irq = (unsigned)__builtin_ctz(irqs);
 
 		owners[irq] = vcpu;
-		i8259_enable(irq);
+		irq_enable(irq);
 	}
 }
 
 void interrupt_leave(void (*to)(unsigned vector))
 {
 	serve = to;
-	i8259_release();
+	controllers_release();
 }
 
 void interrupt_take_back(void)
@@ -97,7 +94,7 @@ static void console_count(void)
 }
 
 /* Serves the UART. It moves few bytes, and leaves the rest to a later interrupt: without an end,
- * UART interrupts would keep out the timer's, which the CPU may serve after those of the 8259. The
+ * UART interrupts would keep out the timer's, which the CPU may serve after those of lines. The
  * UART stays masked until the deadline, and other interrupts are let in between the steps. An RTOS
  * that has just been woken up is delayed by all this, so nothing is done without need. */
 static void console_interrupt(void)
@@ -121,7 +118,7 @@ static void console_interrupt(void)
 
 static void line_interrupt(unsigned irq)
 {
-	if (!i8259_acknowledge(irq))
+	if (!irq_acknowledge(irq))
 		return;
 	if ((int)irq == time_irq())
 		time_interrupt();
@@ -133,8 +130,10 @@ static void line_interrupt(unsigned irq)
 
 static void serve_own(unsigned vector)
 {
-	if (vector < VECTOR_PIC + IRQS)
-		line_interrupt(vector - VECTOR_PIC);
+	unsigned irq = irq_of_vector(vector);
+
+	if (irq < IRQS)
+		line_interrupt(irq);
 	else
 		message_interrupt(vector);
 }

@@ -12,9 +12,7 @@
 #include "core/work.h"
 #include "lib/format.h"
 #include "lib/owner.h"
-#include "platform/pc/power.h"
-#include "platform/pc/serial.h"
-#include "platform/pc/vga.h"
+#include "platform.h"
 
 #define PUMP_BYTES 2u
 #define SCREEN_RATE 10u /* how often in a millisecond the screen gets PUMP_BYTES */
@@ -127,8 +125,8 @@ static void screen_pump(void)
 	int byte;
 
 	for (u32 i = 0;
-	     i < PUMP_BYTES && vga_is_ready() && (byte = console_output(&consoles)) >= 0; i++)
-		vga_write((u8)byte);
+	     i < PUMP_BYTES && screen_is_ready() && (byte = console_output(&consoles)) >= 0; i++)
+		screen_write((u8)byte);
 }
 
 void log_tell(void)
@@ -188,7 +186,7 @@ void log_init(u16 port, u32 baud)
 	uart_baud = baud;
 	uart_take();
 	if (!has_uart)
-		vga_clear();
+		screen_clear();
 	pump_choose();
 }
 

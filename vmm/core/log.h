@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The VMM's log, which is a console beside those of the guests, and the way from all consoles to
- * the outside. That is the UART, or the VGA text screen if there is no UART.
+ * the outside. That is the UART, or the screen if there is no UART.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 extern struct console_mux consoles;
 
 /* Empties the consoles and sets up the UART at an I/O port. If port is 0, or nothing answers there,
- * output goes to the VGA text screen. baud is in bits per second. */
+ * output goes to the screen. baud is in bits per second. */
 void log_init(u16 port, u32 baud);
 /* For a core that has neither: to is called when there is output, and end after a panic. */
 void log_redirect(void (*to)(void), void (*end)(void));

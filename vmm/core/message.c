@@ -26,14 +26,14 @@
 #include "core/work.h"
 #include "lib/owner.h"
 #include "masked_state.h"
-#include "platform/pc/apic.h"
+#include "platform.h"
 
 /* In 1/WINDOW_RATE ms. */
 #define MESSAGES_AT_ONCE 8u
 #define MESSAGES_OF_RTOS 2u
 #define WINDOW_RATE 20u
 
-OF_MACHINE u8 core_apic_ids[GANDALF_CPUS_MAXIMUM];
+OF_MACHINE u8 core_cpu_ids[GANDALF_CPUS_MAXIMUM];
 /* Who serves each message. */
 OF_MACHINE static const struct message_range *served_by[MESSAGES];
 OF_CORE static struct deadline window;
@@ -84,13 +84,13 @@ MUST_CHECK static INLINE bool message_raise(u32 to, u32 message)
 HOT void message_send(u32 to, u32 message)
 {
 	if (message_raise(to, message))
-		apic_interrupt(core_apic_ids[to], VECTOR_APIC_MESSAGE);
+		cpu_interrupt_message(core_cpu_ids[to]);
 }
 
 HOT void message_send_ipi(u32 to, u32 number)
 {
 	if (message_raise(to, MESSAGE_IPI + number))
-		apic_interrupt(core_apic_ids[to], VECTOR_APIC_IPI);
+		cpu_interrupt_ipi(core_cpu_ids[to]);
 }
 
 u32 message_bit_to_send(u32 to, u32 message)
@@ -178,7 +178,7 @@ static INLINE bool messages_wait(void)
 
 static void interrupt_self(void)
 {
-	apic_interrupt(apic_own_id(), VECTOR_APIC_MESSAGE);
+	cpu_interrupt_message(cpu_own_id());
 }
 
 /* Takes the next message, and does what it asks for. Returns false if there is none, or if this
@@ -248,7 +248,7 @@ HOT u32 message_take_ipis(u32 cores, u32 number)
 	}
 	order_stores();
 	if (senders != 0)
-		apic_end_of_interrupt();
+		cpu_end_interrupt();
 	return senders;
 }
 
@@ -285,9 +285,7 @@ void message_begin(void)
 /* What a message is about may be a guest that does not exist yet. */
 void message_interrupt(u32 vector)
 {
-	apic_end_of_interrupt();
-	if ((vector != VECTOR_APIC_MESSAGE && vector != VECTOR_APIC_IPI) ||
-	    outbox_own()->alive == 0)
-		return;
-	messages_take();
+	cpu_end_interrupt();
+	if (cpu_vector_is_message(vector) && outbox_own()->alive != 0)
+		messages_take();
 }

@@ -29,8 +29,8 @@
 #define OUTPUT_RING 512u
 #define INPUT_RING 64u
 
-/* Messages: the first three are for each guest, by its place in the table; lines are those of the
- * 8259s. */
+/* Messages: the first three are for each guest, by its place in the table; lines are those of
+ * devices. */
 enum {
 	MESSAGE_DOORBELL = 0,  /* rings the guest, which is the reader's */
 	MESSAGE_ACTION = 9,    /* does to the guest, which is the reader's, what action[] says */
@@ -120,8 +120,8 @@ struct message_range {
 UNITS(message_ranges, struct message_range);
 
 /* By which each core is interrupted, by its index. */
-extern u8 core_apic_ids[];
-/* An interrupt by a vector that is none of the 8259s': ends it, and takes what other cores say. */
+extern u8 core_cpu_ids[];
+/* An interrupt by a vector that is that of no line: ends it, and takes what other cores say. */
 void message_interrupt(u32 vector);
 /* On each core, before it sends or gets one. */
 void message_init(void);

@@ -10,8 +10,7 @@
 #include "lib/math.h"
 #include "lib/owner.h"
 #include "masked_state.h"
-#include "platform/pc/apic.h"
-#include "platform/pc/i8254.h"
+#include "platform.h"
 
 /* A millisecond divided by this is long enough for an RTOS to begin to run. */
 #define BEGIN_RATE 256
@@ -33,8 +32,8 @@ static const struct timer_hardware no_timer = {.program = program_nothing};
 
 void time_init(void)
 {
-	time_tsc_khz = i8254_measure_tsc();
-	found = hardware = apic_init(time_tsc_khz) ? &apic_timer : &i8254_timer;
+	time_tsc_khz = timer_measure_tsc();
+	found = hardware = timer_choose(time_tsc_khz);
 	hardware->start();
 }
 

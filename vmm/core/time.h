@@ -20,7 +20,7 @@ struct deadline {
 /* The frequency of the time stamp counter in kHz, which is also its ticks in a millisecond. */
 extern u32 time_tsc_khz;
 
-/* Measures that frequency, and starts the timer of the local APIC, or the 8254 if there is none. */
+/* Measures that frequency, and starts the timer that the machine has. */
 void time_init(void);
 /* Leave the timer to a guest that has the CPU to itself, and take it back. */
 void time_stop(void);
@@ -43,5 +43,5 @@ u64 time_microseconds(u64 ticks);
 u64 time_milliseconds(u64 ticks);
 /* Returns the name of the timer that is used. */
 const char *time_hardware(void);
-/* Returns the IRQ of the timer, or -1 if it is that of the local APIC. */
+/* Returns the IRQ of the timer, or -1 if it has a vector of its own. */
 int time_irq(void);

@@ -13,8 +13,7 @@
 #include "core/notice.h"
 #include "core/remote.h"
 #include "lib/owner.h"
-#include "platform/pc/apic.h"
-#include "platform/pc/cmos.h"
+#include "platform.h"
 
 /* How many epochs each channel has begun. */
 OF_CORE static u32 epochs[GANDALF_CHANNELS_MAXIMUM];
@@ -30,13 +29,13 @@ u32 cores_start(void)
 
 u32 cores_seconds(void)
 {
-	return cmos_seconds();
+	return date_now();
 }
 
 /* Of a guest that had the CPU to itself and has stopped. */
 void message_interrupt(UNUSED u32 vector)
 {
-	apic_end_of_interrupt();
+	cpu_end_interrupt();
 }
 
 void message_begin(void)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `make check` says of a VMM in which a folder uses what the table of walls keeps from it."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -224,5 +225,20 @@ def test_what_the_one_header_does_not_offer_is_named(
 
 def test_core_uses_of_the_architecture_what_its_header_offers() -> None:
     walls = read_walls(ROOT / "vmm" / "walls.toml")
-    assert walls.sees == {("core", "arch/ia32"): "arch/ia32/arch.h"}
+    assert walls.sees[("core", "arch/ia32")] == "arch/ia32/arch.h"
     assert wrong_names(ROOT / "vmm", "core", "arch/ia32", "arch/ia32/arch.h") == []
+
+
+def test_core_sees_of_the_machine_what_one_header_offers() -> None:
+    walls = read_walls(ROOT / "vmm" / "walls.toml")
+    assert walls.sees[("core", "platform/pc")] == "platform/pc/platform.h"
+    assert walls.only[("core", "platform/pc")] == ["platform.h"]
+    assert wrong_names(ROOT / "vmm", "core", "platform/pc", "platform/pc/platform.h") == []
+
+
+def test_a_chip_that_core_names_is_reported(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "vmm", tmp_path / "vmm")
+    source = tmp_path / "vmm" / "core" / "message.c"
+    source.write_text(source.read_text() + "void more(void)\n{\n\tapic_join();\n}\n")
+    wrong = wrong_names(tmp_path / "vmm", "core", "platform/pc", "platform/pc/platform.h")
+    assert wrong == ["core/message.c: platform/pc/platform.h does not offer apic_join"]

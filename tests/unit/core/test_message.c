@@ -53,7 +53,7 @@ void apic_interrupt(u32 id, u32 vector)
 {
 	assert_int_equal(vector, VECTOR_APIC_MESSAGE);
 	for (u32 i = 0; i < CORES; i++)
-		if (core_apic_ids[i] == id) {
+		if (core_cpu_ids[i] == id) {
 			interrupts[i]++;
 			pending |= i == READER;
 			return;
@@ -185,7 +185,7 @@ static int start(void **state)
 	served_count = mapped_count = ordered = 0;
 	serving = NULL;
 	for (u32 i = 0; i < CORES; i++) {
-		core_apic_ids[i] = (u8)(0x10 + 3 * i);
+		core_cpu_ids[i] = (u8)(0x10 + 3 * i);
 		alive(i);
 	}
 	message_init();

@@ -39,7 +39,7 @@ void memory_map_page(u32 linear, u32 physical)
 
 void apic_interrupt(u32 id, u32 vector)
 {
-	assert_int_equal(id, core_apic_ids[READER]);
+	assert_int_equal(id, core_cpu_ids[READER]);
 	if (core.index == READER) {
 		assert_int_equal(vector, VECTOR_APIC_MESSAGE);
 		of_itself++;
@@ -67,7 +67,7 @@ static int start(void **state)
 	running = (struct vcpu){.state = VCPU_RUNNING};
 	core = (struct core){.index = READER, .pauses = true, .current = &running};
 	for (u32 i = 0; i < CORES; i++) {
-		core_apic_ids[i] = (u8)(0x10 + 3 * i);
+		core_cpu_ids[i] = (u8)(0x10 + 3 * i);
 		outbox_of(i)->alive = 1;
 	}
 	message_init();

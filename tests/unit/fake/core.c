@@ -22,7 +22,7 @@ struct asked asked;
 /* These are a test's, where it has them. */
 __attribute__((common)) struct core core;
 __attribute__((common)) struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
-__attribute__((common)) u8 core_apic_ids[GANDALF_CPUS_MAXIMUM];
+__attribute__((common)) u8 core_cpu_ids[GANDALF_CPUS_MAXIMUM];
 
 /* What the code under test must not come to. */
 static void unexpected(const char *function)
@@ -136,7 +136,7 @@ STAND_IN void message_send(u32 to, u32 message)
 
 STAND_IN u32 apic_own_id(void)
 {
-	return core_apic_ids[core.index];
+	return core_cpu_ids[core.index];
 }
 
 STAND_IN void remote_create(UNUSED struct vm *vm)

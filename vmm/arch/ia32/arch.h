@@ -20,8 +20,7 @@
  *	state.h		the frame of a vCPU, which is handed on
  *	register.h	PAGE_SIZE, PAGE_SHIFT, PAGE_OF, LARGE_PAGE_OF: pages, by addresses alone
  *	layout.h	LAYOUT_IMAGE, LAYOUT_PHYSICAL, LAYOUT_POOL, LAYOUT_START, LAYOUT_OUTBOXES:
- *			linear addresses; VECTOR_PIC, VECTOR_APIC_MESSAGE,
- *			VECTOR_APIC_IPI: vectors of interrupts
+ *			linear addresses
  *
  * `make check` names a file of core that uses anything else of them.
  */

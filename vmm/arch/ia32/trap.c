@@ -148,7 +148,7 @@ void trap_interrupt(struct frame *frame)
 
 static inline void clock_serve(UNUSED unsigned vector)
 {
-	apic_end_of_interrupt();
+	interrupt_end();
 	time_interrupt();
 }
 

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The machine as core sees it: core includes this header and no other of the platform, and knows
+ * no chip, register or port. What a PC has for each purpose is said here, and is the function of a
+ * chip below. All are inline, so the wall costs no instruction. Another platform has a header of
+ * this name with the same functions.
+ *
+ * It includes headers of chips, and offers of them what is named here:
+ *
+ *	serial.h	serial_init(), serial_enable_interrupts(), serial_room(), serial_write(),
+ *			serial_expect_room(), serial_read(), serial_mask_interrupts(),
+ *			serial_interrupt_again(), serial_idle(): the line that carries all consoles
+ *	power.h		power_off_machine(), power_stop_machine(): the ways in which it ends
+ *	timer.h		timer_hardware: what the clock is programmed by
+ *	firmware.h	firmware_find_cpus(), firmware_cpus: which CPUs there are
+ *
+ * `make check` names a file of core that uses anything else of them.
+ */
+#pragma once
+
+#include "arch/ia32/layout.h"
+#include "platform/pc/apic.h"
+#include "platform/pc/cmos.h"
+#include "platform/pc/firmware.h"
+#include "platform/pc/i8254.h"
+#include "platform/pc/i8259.h"
+#include "platform/pc/power.h"
+#include "platform/pc/serial.h"
+#include "platform/pc/vga.h"
+
+/* --- Interrupts of devices, by 16 lines of a pair of 8259s --- */
+
+#define IRQS 16u
+
+/* Sets the controllers up with all lines masked, but those that irq_enable() was called for. */
+static inline void controllers_init(void)
+{
+	i8259_init();
+}
+
+/* Leaves the controllers to a guest as the firmware does, with all lines masked. */
+static inline void controllers_release(void)
+{
+	i8259_release();
+}
+
+/* Lets a line interrupt, by edges. */
+static inline void irq_enable(unsigned irq)
+{
+	i8259_enable(irq);
+}
+
+/* Ends the interrupt of a line. Returns false if it was spurious: nobody is to be told of it. */
+static inline bool irq_acknowledge(unsigned irq)
+{
+	return i8259_acknowledge(irq);
+}
+
+/* Returns whose line's interrupt has a vector; a number from IRQS on stands for none of them. */
+static inline unsigned irq_of_vector(unsigned vector)
+{
+	return vector - VECTOR_PIC;
+}
+
+/* --- Time: the local APIC's timer, or the 8254 where there is none --- */
+
+/* By what the TSC is measured, for a sentence that says that it is not there. */
+#define TIMER_REFERENCE "8254"
+
+/* Returns the ticks of the TSC in a millisecond, measured in some 30 ms. Called before the timer is
+ * chosen. */
+static inline u32 timer_measure_tsc(void)
+{
+	return i8254_measure_tsc();
+}
+
+/* Chooses the timer that interrupts at deadlines, and prepares it for a TSC of so many kHz. */
+static inline const struct timer_hardware *timer_choose(u32 tsc_khz)
+{
+	return apic_init(tsc_khz) ? &apic_timer : &i8254_timer;
+}
+
+/* Returns the date, in seconds since 1970-01-01 00:00, from the clock that a battery keeps. */
+static inline u32 date_now(void)
+{
+	return cmos_seconds();
+}
+
+/* --- CPUs, which interrupt each other by their local APICs --- */
+
+/* What a CPU must have to be one of several, for a sentence that says that it is not there. */
+#define CPU_REFERENCE "local APIC"
+
+/* Returns whether this machine's CPUs can interrupt each other. */
+static inline bool cpus_are_reachable(void)
+{
+	return apic_base != 0;
+}
+
+/* Returns the number by which the CPU that runs this is addressed. */
+static inline u32 cpu_own_id(void)
+{
+	return apic_own_id();
+}
+
+/* Has a CPU begin at a page below 1 MiB. This takes some 10 ms. */
+static inline void cpu_start(u32 id, u32 page)
+{
+	apic_start_cpu(id, page);
+}
+
+/* Prepares the CPU that runs this, another one than the first: devices do not interrupt it. */
+static inline void cpu_join(void)
+{
+	apic_join();
+}
+
+/* Interrupt a CPU: there is a message for it, or one that a vCPU has for another one, which has an
+ * interrupt of its own. Interrupts are masked. */
+static inline void cpu_interrupt_message(u32 id)
+{
+	apic_interrupt(id, VECTOR_APIC_MESSAGE);
+}
+
+static inline void cpu_interrupt_ipi(u32 id)
+{
+	apic_interrupt(id, VECTOR_APIC_IPI);
+}
+
+/* Returns whether a vector is that of one of these two. */
+static inline bool cpu_vector_is_message(u32 vector)
+{
+	return vector == VECTOR_APIC_MESSAGE || vector == VECTOR_APIC_IPI;
+}
+
+/* Ends the interrupt by another CPU, or by any other vector that is none of a line. */
+static inline void cpu_end_interrupt(void)
+{
+	apic_end_of_interrupt();
+}
+
+/* --- The screen, which has the output where there is no serial line --- */
+
+/* Empties the screen. */
+static inline void screen_clear(void)
+{
+	vga_clear();
+}
+
+/* Returns whether a byte can be written now. If not, each call does some 250 instructions of what
+ * keeps the screen busy, so the caller asks again. */
+MUST_CHECK static inline bool screen_is_ready(void)
+{
+	return vga_is_ready();
+}
+
+/* Writes a byte at the cursor, which the screen is ready for. */
+static inline void screen_write(u8 byte)
+{
+	vga_write(byte);
+}
