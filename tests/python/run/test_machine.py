@@ -247,7 +247,7 @@ def test_an_image_for_a_real_machine(system: Path, folder: Path, dummy_vmm: Path
         "iso.system_folder = build.system_folder\ncli.main()")
     )  # fmt: skip
     subprocess.run([program, *arguments], check=True, capture_output=True, timeout=LONG)
-    image = folder / "gandalf.iso"
+    image = folder / "gandalf-pc.iso"
     assert image.read_bytes()[0x8001:0x8006] == b"CD001"
     made = image.stat().st_mtime_ns
     subprocess.run([program, *arguments], check=True, capture_output=True, timeout=LONG)
