@@ -16,10 +16,3 @@ void core_read(u32 index, void *to, const void *variable, u32 size)
 	EXPECTS_MASKED();
 	instance_read(table, to, variable, size);
 }
-
-void core_pool_read(u32 index, void *to, const void *from, u32 size)
-{
-	u32 base = system_table.pool_base + index * system_table.pool_size;
-
-	memory_copy_in(to, (u32)from - LAYOUT_POOL + base, size);
-}

@@ -11,5 +11,3 @@
  * interrupts are masked.
  */
 void core_read(u32 index, void *to, const void *variable, u32 size);
-/* Copies bytes of the pool of another core, from where its instance sees them. */
-void core_pool_read(u32 index, void *to, const void *from, u32 size);

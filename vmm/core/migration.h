@@ -5,14 +5,15 @@
  * descriptor tables and shadow page tables, that lasts as long as the core does. The vCPU is in one
  * of them.
  *
- * To leave, it is stopped where the VMM does not work for it. From then on nobody writes to that
- * seat, and the core that it has left for copies the state out of it, so that nothing is put
- * together for the journey. It has arrived when that core says so in part_page.held; until then it
- * counts as being where it was. Both halves are the idle vCPUs' work, so an RTOS waits for neither;
- * but a vCPU may also leave while an RTOS has its core (preemption.h).
+ * To leave, it is stopped where the VMM does not work for it. What it takes along is written into a
+ * page that all cores have mapped, and from then on nobody writes to that or to the seat. The core
+ * that it has left for copies its state from there. It has arrived when that core says so in
+ * part_page.held; until then it counts as being where it was. Both halves are the idle vCPUs' work,
+ * so an RTOS waits for neither; but a vCPU may also leave while an RTOS has its core
+ * (preemption.h).
  *
  * Shadow page tables stay in the seats. A seat that the vCPU comes back to has them as they were,
- * and does to them what has been flushed since (guests/x86/smp/flush_log.c).
+ * and does to them what has been flushed since (guests/x86/smp/flush_log.c, migrate.c).
  *
  * Interrupts of siblings, the life of the whole and answers about ports are looked at behind the
  * store to held, with order_stores() between. Who sends one stores it first, and then looks where
@@ -26,7 +27,8 @@
 
 /* What the kind of a guest does when one of its vCPUs moves. */
 struct seat_operations {
-	/* The vCPU leaves this seat, which keeps its state. Interrupts are masked. */
+	/* The vCPU leaves this seat: writes down what it takes along. Interrupts are masked, also
+	 * of an RTOS, which may have the core. */
 	void (*leave)(struct vcpu *vcpu);
 	/* Returns in which life of the guest the vCPU runs that has left its seat on that core. */
 	u32 (*life)(const struct vm *vm, u32 from);

@@ -18,7 +18,7 @@
 #include "whole.h"
 
 /* Bytes for what a guest's kind says of each vCPU, in the pages behind a core's part_page. */
-#define PART_OF_KIND 1024u
+#define PART_OF_KIND 1536u
 
 struct part_page {
 	/* Of wholes on this core: how many lives have ended. */

@@ -40,6 +40,7 @@ static const struct kept kept[] = {
 	{LVT_LINT1, 0x1a7ff}, {LVT_ERROR, 0x100ff}, {INITIAL_COUNT, ~0u}, {DIVIDE, 0xb},
 	{AUTOMATIC_END, 1},
 };
+_Static_assert(ARRAY_SIZE(kept) == LOCAL_APIC_KEPT, "local_apic.h");
 
 static inline u32 *at(const struct local_apic *apic, u32 offset)
 {
@@ -256,4 +257,30 @@ void local_apic_reset(struct local_apic *apic, u32 *page, u32 id, bool first)
 	*at(apic, DFR) = ~0u;
 	*at(apic, SPURIOUS) = SPURIOUS_RESET;
 	all_mask(apic);
+}
+
+void local_apic_save(const struct local_apic *apic, struct local_apic_state *state)
+{
+	state->apic = *apic;
+	for (u32 i = 0; i < ARRAY_SIZE(kept); i++)
+		state->kept[i] = *at(apic, kept[i].offset);
+}
+
+/* Words of IRR and ISR that are 0 in both states are shown as 0 already. */
+void local_apic_load(struct local_apic *apic, const struct local_apic_state *state)
+{
+	u32 words = apic->requested | apic->served | state->apic.requested | state->apic.served;
+	u32 *page = apic->page;
+
+	*apic = state->apic;
+	apic->page = page;
+	for (u32 i = 0; i < ARRAY_SIZE(kept); i++)
+		*at(apic, kept[i].offset) = state->kept[i];
+	for (; words != 0; words &= words - 1) {
+		u32 word = (u32)__builtin_ctz(words);
+
+		word_show(apic, IRR, apic->request, &apic->requested, word);
+		word_show(apic, ISR, apic->service, &apic->served, word);
+	}
+	*at(apic, PPR) = priority_of(apic);
 }

@@ -19,9 +19,22 @@ struct local_apic {
 	u64 taken;         /* periods since then that have been reported */
 };
 
+/* Registers that keep what is stored to them. */
+#define LOCAL_APIC_KEPT 15u
+
+/* What an APIC is, without the page in which the guest reads it. */
+struct local_apic_state {
+	struct local_apic apic;
+	u32 kept[LOCAL_APIC_KEPT];
+};
+
 /* As at power-on. id is that of the APIC; first: its vCPU boots, and takes the 8259s' interrupts
  * until the guest enables the APIC. */
 void local_apic_reset(struct local_apic *apic, u32 *page, u32 id, bool first);
+/* Note what the APIC of a vCPU is that leaves its page, and have another page show that. It is one
+ * that local_apic_reset() has made for the same ID. */
+void local_apic_save(const struct local_apic *apic, struct local_apic_state *state);
+void local_apic_load(struct local_apic *apic, const struct local_apic_state *state);
 /* Does a store to a register, by its offset in the page. Returns true if that may have changed what
  * is pending or when the timer expires. */
 bool local_apic_write(struct local_apic *apic, u32 offset, u32 value, u64 now);

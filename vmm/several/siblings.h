@@ -115,9 +115,31 @@ static inline void siblings_stop(struct x86 *x86)
 		smp_stop(x86);
 }
 
-/* Notes that the vCPU flushes what no log has: pages of the kernel's half, or all. */
-static inline void flush_is_unlogged(struct x86 *x86)
+/* Notes that the vCPU flushes a page of the kernel's half, or all, which no log has. */
+static inline void flush_of_kernel_page(struct x86 *x86, u32 linear)
 {
 	if (x86_has_siblings(x86))
-		x86->smp->unlogged++;
+		flush_log_kernel(x86, linear & PTE_FRAME);
+}
+
+static inline void flush_of_all(struct x86 *x86)
+{
+	if (x86_has_siblings(x86))
+		flush_log_kernel(x86, KERNEL_FLUSH_ALL);
+}
+
+/* A space that has just been made has nothing stale. */
+static inline void space_is_made(const struct x86 *x86, struct space *space)
+{
+	if (x86_has_siblings(x86))
+		space->epoch = x86->smp->epoch;
+}
+
+/* Empties a space that is about to be loaded if all have become stale since it was last. */
+static inline void space_is_found(const struct x86 *x86, struct space *space)
+{
+	if (!x86_has_siblings(x86) || space->epoch == x86->smp->epoch)
+		return;
+	space->epoch = x86->smp->epoch;
+	space_drop(space, NULL);
 }

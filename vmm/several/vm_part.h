@@ -9,7 +9,7 @@
 
 /* Pages of each core for what guests with several vCPUs say to each other: struct part_page, and
  * what the guest's kind says of each vCPU. */
-#define PART_PAGES 3u
+#define PART_PAGES 4u
 
 struct vm_part {
 	u32 number;        /* of the vCPU, by its place in the guest's description. One that this

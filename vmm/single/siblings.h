@@ -78,6 +78,18 @@ static inline void siblings_stop(UNUSED struct x86 *x86)
 {
 }
 
-static inline void flush_is_unlogged(UNUSED struct x86 *x86)
+static inline void flush_of_kernel_page(UNUSED struct x86 *x86, UNUSED u32 linear)
+{
+}
+
+static inline void flush_of_all(UNUSED struct x86 *x86)
+{
+}
+
+static inline void space_is_made(UNUSED const struct x86 *x86, UNUSED struct space *space)
+{
+}
+
+static inline void space_is_found(UNUSED const struct x86 *x86, UNUSED struct space *space)
 {
 }

@@ -354,6 +354,38 @@ static void it_is_open_while_nothing_would_stay_in_it(void **state)
 	assert_true(local_apic_is_open(&apic));
 }
 
+/* One that leaves with a handler at work, a request and a timer, into a page that shows what was
+ * left there. */
+static void it_shows_the_same_in_another_page(void **state)
+{
+	static u32 other_page[1024];
+	struct local_apic other;
+	struct local_apic_state saved;
+
+	(void)state;
+	local_apic_reset(&other, other_page, 3, true);
+	local_apic_write(&other, SPURIOUS, ENABLED, NOW);
+	local_apic_request(&other, 0x91);
+	store(LVT_TIMER, PERIODIC | TIMER_VECTOR);
+	store(DIVIDE, 3);
+	store(INITIAL_COUNT, 1000);
+	store(GANDALF_APIC_AUTOMATIC_END, 0);
+	local_apic_request(&apic, 0x40);
+	assert_int_equal(local_apic_acknowledge(&apic), 0x40);
+	local_apic_request(&apic, 0xf3);
+	local_apic_save(&apic, &saved);
+	local_apic_load(&other, &saved);
+	assert_ptr_equal(other.page, other_page);
+	assert_memory_equal(other_page, page, 0x400);
+	assert_int_equal(other_page[GANDALF_APIC_AUTOMATIC_END / sizeof(u32)], 0);
+	assert_int_equal(local_apic_deadline(&other), local_apic_deadline(&apic));
+	assert_int_equal(local_apic_acknowledge(&other), 0xf3);
+	local_apic_write(&other, EOI, 0, NOW);
+	local_apic_write(&other, EOI, 0, NOW);
+	assert_int_equal(local_apic_pending(&other), -1);
+	assert_int_equal(other_page[(ISR + 0x20) / sizeof(u32)], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +407,7 @@ int main(void)
 		TEST(an_expiry_that_a_store_finds_is_told),
 		TEST(whatever_is_stored_the_page_tells_what_comes),
 		TEST(it_is_open_while_nothing_would_stay_in_it),
+		TEST(it_shows_the_same_in_another_page),
 	};
 
 	return RUN_TESTS(tests);

@@ -36,7 +36,7 @@ void shadow_invalidate(struct x86 *x86, u32 linear)
 	if (x86->shadow.current == NULL)
 		return;
 	if (directory_index(linear) >= KERNEL_FIRST) {
-		flush_is_unlogged(x86);
+		flush_of_kernel_page(x86, linear);
 		kernel_resync_page(x86, linear);
 	} else {
 		space_zap_page(x86->shadow.current, linear);
@@ -121,7 +121,7 @@ void shadow_flush_all(struct x86 *x86)
 {
 	if (x86->shadow.current == NULL)
 		return;
-	flush_is_unlogged(x86);
+	flush_of_all(x86);
 	space_drop(x86->shadow.current, x86);
 	kernel_sync(x86);
 	tlb_flush_global();

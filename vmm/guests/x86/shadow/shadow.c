@@ -27,6 +27,7 @@ static struct space *space_for_load(struct x86 *x86, u32 guest)
 	trace_fast(x86->vcpu->id, TRACE_cr3, guest, space != NULL);
 	if (space != NULL) {
 		vcpu_count(x86->vcpu, COUNTER_space_hits);
+		space_is_found(x86, space);
 		return space;
 	}
 	vcpu_count(x86->vcpu, COUNTER_space_misses);
@@ -75,7 +76,7 @@ static void identity_load(struct x86 *x86)
 
 void shadow_set_paging(struct x86 *x86)
 {
-	flush_is_unlogged(x86);
+	flush_of_all(x86);
 	if (x86->cr0 & CR0_PG) {
 		x86->shadow.local_kernel = true; /* so that the load rebuilds it */
 		shadow_load(x86, x86->cr3);

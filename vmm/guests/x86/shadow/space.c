@@ -172,6 +172,7 @@ struct space *space_create(struct x86 *x86, u32 guest)
 		shadow->space_limit = index + 1;
 	space->directory = frame;
 	memset(space->used_groups, 0, sizeof(space->used_groups));
+	space_is_made(x86, space);
 	space_hash_insert(shadow, space, index, guest);
 	return space;
 }

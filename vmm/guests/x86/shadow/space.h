@@ -23,7 +23,10 @@ struct space {
 	u16 next;      /* index + 1 of the next space in the hash chain; 0: none */
 	u16 noted;     /* views: not 0, pages of the kernel alone are below its half */
 	u32 used_groups[3]; /* bit n: entries 8n to 8n + 7 of the directory are used */
-	u32 process;   /* views: frame of the directory with the process's view, or 0 */
+	union {
+		u32 process; /* views: frame of the directory with the process's view, or 0 */
+		u32 epoch;   /* siblings: smp.epoch when the space was last right */
+	};
 };
 
 _Static_assert(sizeof(struct space) * SHADOW_SPACES_PER_FRAME <= PAGE_SIZE, "one frame");

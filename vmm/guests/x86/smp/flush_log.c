@@ -7,8 +7,10 @@
  * loads CR3, by the same rule. So does the shadow that a vCPU has left behind on another core, when
  * the vCPU comes back.
  */
+#include "guests/x86/shadow/tlb.h"
 #include "guests/x86/smp/smp.h"
 #include "masked_state.h"
+#include "siblings.h"
 
 void flush_log_add(struct x86 *x86, u32 directory, u32 start, u32 end)
 {
@@ -48,6 +50,19 @@ MUST_CHECK static bool log_follow(struct x86 *x86, u32 from)
 	return true;
 }
 
+/* Has all spaces be emptied: the present one now, and others when they are loaded, so that this
+ * takes no longer than the present one does. The kernel's half stays: no log is about it. */
+static void spaces_forget(struct x86 *x86)
+{
+	struct space *current = x86->shadow.current;
+
+	x86->smp->epoch++;
+	if (current == NULL)
+		return;
+	space_is_found(x86, current);
+	tlb_flush();
+}
+
 /*
  * A flush that must be followed now is in its log before this begins: the interrupt that tells of
  * it comes behind it. Those that are added meanwhile are left for the next call. Otherwise a
@@ -60,9 +75,16 @@ void flush_log_follow(struct x86 *x86)
 	for (u32 rest = x86->smp->cpus; rest != 0; rest &= rest - 1)
 		if (!log_follow(x86, (u32)__builtin_ctz(rest))) {
 			flush_log_begin(x86);
-			shadow_forget(x86);
+			spaces_forget(x86);
 			return;
 		}
+}
+
+void flush_log_kernel(struct x86 *x86, u32 linear)
+{
+	struct kernel_flushes *kernel = &x86->smp->kernel;
+
+	kernel->pages[kernel->count++ % KERNEL_FLUSHES] = linear;
 }
 
 void flush_log_begin(struct x86 *x86)

@@ -2,8 +2,8 @@
 /*
  * What moves with a vCPU of a Linux from the seat on one core to that on another: registers,
  * descriptors, local APIC, shared page, and what it has asked the first vCPU for
- * (core/migration.h). The state is read where the other core's instance has it, which nobody writes
- * to meanwhile.
+ * (core/migration.h). The core that it leaves writes it down as luggage (luggage.h), and nobody
+ * writes there until the vCPU has come back and leaves again.
  *
  * The shadow is loaded behind that, when the vCPU first goes on, since it may have to be filled:
  * this is work for the vCPU, with interrupts enabled, as any other that the VMM does for it.
@@ -11,12 +11,12 @@
 #include "arch/ia32/memory.h"
 #include "arch/ia32/segment.h"
 #include "arch/ia32/switch.h"
-#include "core/instances.h"
 #include "core/schedule.h"
 #include "core/work.h"
 #include "guests/x86/board.h"
 #include "guests/x86/line.h"
 #include "guests/x86/shadow/directory.h"
+#include "guests/x86/shadow/kernel.h"
 #include "guests/x86/shadow/tlb.h"
 #include "guests/x86/smp/smp.h"
 #include "lib/string.h"
@@ -25,103 +25,169 @@
 
 /* The gate of Linux's system calls, which alone leads straight to ring 1. */
 #define SYSTEM_CALL 0x80u
-/* Bytes of a local APIC's page in which the registers are that a real one has, too. */
-#define REGISTERS 1024u
+
+_Static_assert(sizeof(((struct luggage *)NULL)->tls) == SEGMENT_TLS_ENTRIES * sizeof(u64),
+	       "luggage.h");
+
+/* What the vCPU has written down of itself on a core. Nobody changes it while another one reads. */
+static struct luggage *luggage_of(u32 core_index, u32 number)
+{
+	volatile struct smp_page *page = part_kind_of(core_index, number);
+
+	return (struct luggage *)&page->luggage;
+}
+
+/* Departure */
+
+static void system_registers_pack(const struct x86 *x86, struct luggage *luggage)
+{
+	luggage->cr0 = x86->cr0;
+	luggage->cr3 = x86->cr3;
+	luggage->cr4 = x86->cr4;
+	luggage->gdt_base = x86->gdt_base;
+	luggage->idt_base = x86->idt_base;
+	luggage->tss_base = x86->tss_base;
+	luggage->gdt_limit = x86->gdt_limit;
+	luggage->idt_limit = x86->idt_limit;
+	luggage->tr = x86->tr;
+	luggage->tls_hook = x86->tls_hook;
+	luggage->tls_down = x86->tls_down;
+	memcpy(luggage->tls, x86->tls, sizeof(luggage->tls));
+	luggage->interrupt_flag = x86->vcpu->shared->interrupt_flag;
+	luggage->cr2 = x86->vcpu->shared->cr2;
+}
+
+static void processor_pack(const struct vcpu *vcpu, struct luggage *luggage)
+{
+	const struct segment_tables *tables = vcpu->tables;
+
+	luggage->stack_frame = vcpu->stack_frames[1];
+	luggage->tables_frame = vcpu->tables_frame;
+	luggage->shared_frame = (u32)vcpu->shared - pool_distance;
+	luggage->cr0_guest = vcpu->cr0_guest;
+	luggage->tsd = vcpu->tsd;
+	luggage->user_code = tables->user_code;
+	luggage->esp1 = tables->tss.esp1;
+	luggage->ss1 = tables->tss.ss1;
+	luggage->system_call = tables->idt[SYSTEM_CALL];
+	memcpy(&luggage->registers, vcpu->dr, sizeof(luggage->registers));
+}
+
+static void siblings_pack(const struct x86 *x86, struct luggage *luggage)
+{
+	const struct smp *smp = x86->smp;
+
+	luggage->due = x86->due;
+	luggage->slept = x86->slept || x86->vcpu->paused == VCPU_HALTED;
+	luggage->caching = x86->shadow.caching;
+	luggage->protected_frame = x86->shadow.protected_frame;
+	luggage->asks_in = smp->asks_in;
+	luggage->asks_size = smp->asks_size;
+	luggage->asks_length = smp->asks_length;
+	luggage->kernel = smp->kernel;
+	local_apic_save(&smp->apic, &luggage->apic);
+}
 
 /* The shadow stays, and no longer counts as being in use. */
 static void seat_leave(struct vcpu *vcpu)
 {
 	struct x86 *x86 = vcpu->x86;
+	struct luggage *luggage = luggage_of(core.index, x86->smp->id);
 
 	smp_apic_leave(x86);
 	ipis_leave(x86->smp);
+	luggage->life = vcpu->vm->own_life;
+	luggage->started = vcpu->vm->started;
+	system_registers_pack(x86, luggage);
+	processor_pack(vcpu, luggage);
+	siblings_pack(x86, luggage);
+	x86->smp->kernel_followed = x86->smp->kernel.count;
 	x86->shadow.current = NULL;
 	x86->shadow.guest_directory = NULL;
 	vcpu->cr3 = x86->shadow.identity;
 }
 
-static void registers_copy(struct vcpu *vcpu, u32 from, const struct vcpu *theirs)
-{
-	struct frame *frame = switch_prepare(vcpu);
-	u32 stack;
+/* Arrival */
 
-	core_read(from, &stack, &theirs->stack_frames[1], sizeof(stack));
-	memory_copy_in(frame, stack + PAGE_SIZE - sizeof(*frame), sizeof(*frame));
-	core_read(from, &vcpu->cr0_guest, &theirs->cr0_guest, sizeof(vcpu->cr0_guest));
-	core_read(from, &vcpu->tsd, &theirs->tsd, sizeof(vcpu->tsd));
-	schedule_breathe();
-	core_read(from, vcpu->dr, theirs->dr, sizeof(struct vcpu_registers));
-	core.unusual |= vcpu->tsd != 0 || (vcpu->dr[7] & DEBUG_ENABLES) != 0;
+static void system_registers_unpack(struct x86 *x86, const struct luggage *luggage)
+{
+	x86->cr0 = luggage->cr0;
+	x86->cr3 = luggage->cr3;
+	x86->cr4 = luggage->cr4;
+	x86->gdt_base = luggage->gdt_base;
+	x86->idt_base = luggage->idt_base;
+	x86->tss_base = luggage->tss_base;
+	x86->gdt_limit = luggage->gdt_limit;
+	x86->idt_limit = luggage->idt_limit;
+	x86->tr = luggage->tr;
+	x86->tls_hook = luggage->tls_hook;
+	x86->tls_down = luggage->tls_down;
+	memcpy(x86->tls, luggage->tls, sizeof(x86->tls));
+	memset(&x86->tls_frame, 0, sizeof(x86->tls_frame));
 }
 
-/* The guest's descriptors, its kernel's stack and the gate of system calls. Whether code of
- * processes is absent is this seat's to say, as its alias page is. */
-static void tables_copy(struct vcpu *vcpu, u32 from, const struct vcpu *theirs)
+/* Whether code segments of processes are absent is this seat's to say, as its alias page is. */
+static void tables_unpack(struct vcpu *vcpu, const struct luggage *luggage)
 {
-	struct segment_tables *own = vcpu->tables;
-	const struct segment_tables *tables;
+	struct segment_tables *tables = vcpu->tables;
 
-	core_read(from, &tables, &theirs->tables, sizeof(tables));
-	core_pool_read(from, own->gdt, tables->gdt, SEGMENT_GUEST_ENTRIES * sizeof(own->gdt[0]));
-	core_pool_read(from, &own->user_code, &tables->user_code, sizeof(own->user_code));
-	core_pool_read(from, &own->tss.esp1, &tables->tss.esp1,
-		       sizeof(own->tss.esp1) + sizeof(own->tss.ss1));
-	core_pool_read(from, &own->idt[SYSTEM_CALL], &tables->idt[SYSTEM_CALL],
-		       sizeof(own->idt[SYSTEM_CALL]));
+	memory_copy_in(tables->gdt, luggage->tables_frame + offsetof(struct segment_tables, gdt),
+		       SEGMENT_GUEST_ENTRIES * sizeof(tables->gdt[0]));
+	tables->user_code = luggage->user_code;
+	tables->tss.esp1 = luggage->esp1;
+	tables->tss.ss1 = luggage->ss1;
+	tables->idt[SYSTEM_CALL] = luggage->system_call;
 	segment_set_user_code(vcpu, !vcpu->x86->armed);
 }
 
-/* Which directories and pages the shadow is of. It is given up if the vCPU has flushed meanwhile
- * what no log has, or if it reports no flushes. */
-static void shadow_follow(struct x86 *x86, u32 from, const struct x86 *theirs)
+static void processor_unpack(struct vcpu *vcpu, const struct luggage *luggage)
 {
+	struct frame *frame = switch_prepare(vcpu);
+
+	memory_copy_in(frame, luggage->stack_frame + PAGE_SIZE - sizeof(*frame), sizeof(*frame));
+	vcpu->cr0_guest = luggage->cr0_guest;
+	vcpu->tsd = luggage->tsd;
+	memcpy(vcpu->dr, &luggage->registers, sizeof(luggage->registers));
+	core.unusual |= vcpu->tsd != 0 || (vcpu->dr[7] & DEBUG_ENABLES) != 0;
+}
+
+/* A seat that has just been made has not what the guest's start has written there. */
+static void shared_unpack(struct x86 *x86, const struct luggage *luggage)
+{
+	struct gandalf_shared *shared = x86->vcpu->shared;
+
+	if (x86->smp->stale)
+		memory_copy_in(shared, luggage->shared_frame, sizeof(*shared));
+	shared->interrupt_flag = luggage->interrupt_flag;
+	shared->cr2 = luggage->cr2;
+}
+
+/* Notes what the shadow has missed since the vCPU left this seat: flushes of the kernel's half,
+ * which no log has, and which page is kept read-only. */
+static void shadow_unpack(struct x86 *x86, const struct luggage *luggage)
+{
+	struct smp *smp = x86->smp;
 	struct shadow *shadow = &x86->shadow;
-	u32 protected_frame;
 
-	core_pool_read(from, &protected_frame, &theirs->shadow.protected_frame,
-		       sizeof(protected_frame));
-	core_pool_read(from, &shadow->caching, &theirs->shadow.caching, sizeof(shadow->caching));
-	x86->smp->stale |= !shadow->caching || protected_frame != shadow->protected_frame;
-	shadow->protected_frame = protected_frame;
+	smp->stale |= !luggage->caching || luggage->protected_frame != shadow->protected_frame ||
+		      luggage->kernel.count - smp->kernel_followed > KERNEL_FLUSHES;
+	smp->kernel = luggage->kernel;
+	shadow->caching = luggage->caching;
+	shadow->protected_frame = luggage->protected_frame;
 }
 
-static void system_registers_copy(struct x86 *x86, u32 from, const struct x86 *theirs)
+/* One that slept, or waits for a port, goes on with that: the frame's instruction is still the one
+ * that it was in. The timer is set when the vCPU first goes on. */
+static void siblings_unpack(struct x86 *x86, const struct luggage *luggage)
 {
-	union {
-		struct {
-			bool armed, interrupt_waits;
-			u8 due;
-			bool slept;
-		};
-		u32 word;
-	} unusual;
+	struct smp *smp = x86->smp;
 
-	core_pool_read(from, &x86->cr0, &theirs->cr0,
-		       offsetof(struct x86, point) - offsetof(struct x86, cr0));
-	core_pool_read(from, &x86->tls_frame, &theirs->tls_frame,
-		       sizeof(struct x86) - offsetof(struct x86, tls_frame));
-	core_pool_read(from, &unusual.word, &theirs->unusual, sizeof(unusual.word));
-	x86->due = unusual.due | SMP_DUE_ARRIVED;
-	x86->slept = unusual.slept;
-}
-
-/* The timer is set when the vCPU first goes on. */
-static void apic_copy(struct smp *smp, u32 from)
-{
-	u32 *page = smp->apic.page;
-	struct smp theirs;
-
-	core_read(from, &theirs, smp, sizeof(theirs));
-	memory_copy_in(page, theirs.registers, REGISTERS);
-	memory_copy_in(&page[GANDALF_APIC_AUTOMATIC_END / sizeof(u32)],
-		       theirs.registers + GANDALF_APIC_AUTOMATIC_END, sizeof(u32));
-	smp->apic = theirs.apic;
-	smp->apic.page = page;
-	smp->asks_in = theirs.asks_in;
-	smp->asks_size = theirs.asks_size;
-	smp->asks_length = theirs.asks_length;
-	smp->stale |= smp->unlogged != theirs.unlogged;
-	smp->unlogged = theirs.unlogged;
+	x86->due = luggage->due | SMP_DUE_ARRIVED;
+	x86->slept = luggage->slept;
+	smp->asks_in = luggage->asks_in;
+	smp->asks_size = luggage->asks_size;
+	smp->asks_length = luggage->asks_length;
+	local_apic_load(&smp->apic, &luggage->apic);
 }
 
 /* What the page of the core that it has left says of it: its requests for ports, and which
@@ -140,54 +206,24 @@ static void page_copy(u32 from, u32 number)
 		own->ipi_seen[i] = theirs->ipi_seen[i];
 }
 
-/* Each variable of an instance lies at one address in all, and so does its seat's descriptor. */
-static const struct vm *seat_of(u32 from, u32 number)
-{
-	const struct vm *vm;
-
-	core_read(from, &vm, &seat_vms[number], sizeof(vm));
-	return vm;
-}
-
 static u32 seat_life(const struct vm *vm, u32 from)
 {
-	u32 life;
-
-	core_read(from, &life, &seat_of(from, vm->number)->own_life, sizeof(life));
-	return life;
-}
-
-/* One that slept, or waits for a port, goes on with that: the frame's instruction is still the one
- * that it was in. */
-static void processor_copy(struct vcpu *vcpu, u32 from, const struct vcpu *theirs)
-{
-	const struct gandalf_shared *shared;
-	const struct x86 *their_x86;
-	enum vcpu_state state;
-
-	core_read(from, &their_x86, &theirs->x86, sizeof(their_x86));
-	core_read(from, &shared, &theirs->shared, sizeof(shared));
-	core_read(from, &state, &theirs->paused, sizeof(state));
-	core_pool_read(from, vcpu->shared, shared, sizeof(*shared));
-	system_registers_copy(vcpu->x86, from, their_x86);
-	vcpu->x86->slept |= state == VCPU_HALTED;
-	shadow_follow(vcpu->x86, from, their_x86);
+	return luggage_of(from, vm->number)->life;
 }
 
 static void seat_copy(struct vm *vm, u32 from)
 {
-	const struct vm *their_vm = seat_of(from, vm->number);
-	const struct vcpu *theirs;
+	const struct luggage *luggage = luggage_of(from, vm->number);
+	struct vcpu *vcpu = vm->vcpus;
 
-	core_read(from, &vm->started, &their_vm->started, sizeof(vm->started));
-	core_read(from, &theirs, &their_vm->vcpus, sizeof(theirs));
-	registers_copy(vm->vcpus, from, theirs);
+	vm->started = luggage->started;
+	processor_unpack(vcpu, luggage);
+	tables_unpack(vcpu, luggage);
 	schedule_breathe();
-	processor_copy(vm->vcpus, from, theirs);
-	schedule_breathe();
-	tables_copy(vm->vcpus, from, theirs);
-	schedule_breathe();
-	apic_copy(vm->vcpus->x86->smp, from);
+	system_registers_unpack(vcpu->x86, luggage);
+	shared_unpack(vcpu->x86, luggage);
+	shadow_unpack(vcpu->x86, luggage);
+	siblings_unpack(vcpu->x86, luggage);
 	page_copy(from, vm->number);
 	schedule_breathe();
 }
@@ -201,6 +237,8 @@ const struct seat_operations smp_seat = {
 	.leave = seat_leave, .life = seat_life, .copy = seat_copy, .arrive = seat_arrive,
 };
 
+/* The shadow */
+
 /* Loads the space that CR3 names, as when the guest switches to it: a load of the value that CR3
  * has already would flush it. */
 static void space_settle(struct x86 *x86)
@@ -211,21 +249,45 @@ static void space_settle(struct x86 *x86)
 	shadow_load(x86, cr3);
 }
 
-/* A shadow that is stale has nothing that can be kept; the load then builds the kernel's half. The
- * TLB may have entries of the seat from when the vCPU was here last. */
+/* Flushes of the kernel's half since the vCPU left this seat. Returns false if one was of all. */
+MUST_CHECK static bool kernel_is_followed(const struct smp *smp)
+{
+	for (u32 i = smp->kernel_followed; i != smp->kernel.count; i++)
+		if (smp->kernel.pages[i % KERNEL_FLUSHES] == KERNEL_FLUSH_ALL)
+			return false;
+	return true;
+}
+
+/* Fills pages that the vCPU has flushed elsewhere. Its space is loaded. */
+static void kernel_settle(struct x86 *x86)
+{
+	struct smp *smp = x86->smp;
+
+	for (; smp->kernel_followed != smp->kernel.count; smp->kernel_followed++)
+		kernel_resync_page(x86, smp->kernel.pages[smp->kernel_followed % KERNEL_FLUSHES]);
+}
+
+/* A shadow that is stale has nothing that can be kept; the load then builds the kernel's half. */
+static void shadow_empty(struct x86 *x86)
+{
+	directory_kernel_changes(&x86->shadow);
+	spaces_free(&x86->shadow);
+	x86->shadow.local_kernel = true;
+	x86->smp->stale = false;
+	x86->smp->kernel_followed = x86->smp->kernel.count;
+}
+
+/* What siblings have flushed comes first, while no space is loaded that the TLB would have entries
+ * of. The TLB may have entries of the seat from when the vCPU was here last. */
 static void shadow_settle(struct x86 *x86)
 {
-	if (x86->smp->stale) {
-		directory_kernel_changes(&x86->shadow);
-		spaces_free(&x86->shadow);
-		x86->shadow.local_kernel = true;
-		x86->smp->stale = false;
-	}
+	if (x86->smp->stale || !kernel_is_followed(x86->smp))
+		shadow_empty(x86);
+	flush_log_follow(x86);
 	if (x86->cr0 & CR0_PG)
 		space_settle(x86);
-	if (x86->vcpu->state == VCPU_OFF) /* there was no frame for it */
-		return;
-	flush_log_follow(x86);
+	if (x86->shadow.current != NULL)
+		kernel_settle(x86);
 	tlb_flush_global();
 }
 

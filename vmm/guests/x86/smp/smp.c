@@ -88,7 +88,7 @@ void smp_start(struct x86 *x86)
 	x86->slept = false;
 	smp_apic_reset(x86);
 	ipis_reset(x86->smp);
-	x86->smp->unlogged++;
+	flush_log_kernel(x86, KERNEL_FLUSH_ALL);
 	x86->smp->stale = true;
 	flush_log_begin(x86);
 	if (!vm_is_part(x86->vm))

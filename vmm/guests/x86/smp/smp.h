@@ -12,6 +12,7 @@
 #include "core/migration.h"
 #include "core/part.h"
 #include "device/local_apic.h"
+#include "guests/x86/smp/luggage.h"
 #include "guests/x86/x86.h"
 
 /* Flushes that a core's log holds. A vCPU that is further behind forgets all of its shadow. */
@@ -33,12 +34,18 @@ struct flush {
 };
 
 /* What a core says of a vCPU (core/part.h). Of one that is its own: what that says to its siblings;
- * of one that is another core's: nothing but ipi_raised. */
+ * of one that is another core's: nothing but ipi_raised, and what it has taken along from here. */
 struct smp_page {
-	/* In the page of number 0: how many flushes the core's vCPUs have ever made, and the last
-	 * ones. */
-	u32 flush_count;
-	struct flush flushes[FLUSH_LOG];
+	union {
+		/* In the page of number 0: how many flushes the core's vCPUs have ever made, and
+		 * the last ones. */
+		struct {
+			u32 flush_count;
+			struct flush flushes[FLUSH_LOG];
+		};
+		/* Of vCPUs that move, which number 0 does not. */
+		struct luggage luggage;
+	};
 	/* What a sibling of the first vCPU asks it for: the port << 8 | whether it is an OUT << 7
 	 * | the bytes, and the value of an OUT. The number counts requests, and says which of the
 	 * two holds the last one: the other is free for the next. */
@@ -74,8 +81,10 @@ struct smp {
 	u32 asks_length;        /* by an instruction of so many bytes */
 	u32 cpus;               /* of its guest, as bits */
 	u32 followed[GANDALF_CPUS_MAXIMUM]; /* how many flushes of each core it has followed */
-	u32 unlogged;           /* how often the vCPU has flushed what no log has */
-	bool stale;             /* that is so since it left this seat: the shadow there is wrong */
+	struct kernel_flushes kernel; /* what it has flushed that no log has, */
+	u32 kernel_followed;    /* how many of these this seat's shadow has followed, */
+	bool stale;             /* and whether that must be made anew instead */
+	u32 epoch;              /* how often this seat's spaces have all become stale at once */
 };
 
 static inline volatile struct smp_page *smp_page_of(const struct gandalf_guest *guest, u32 number)
@@ -134,6 +143,8 @@ void flush_log_follow(struct x86 *x86);
 void flush_log_add(struct x86 *x86, u32 directory, u32 start, u32 end);
 /* From here on the vCPU follows what is flushed; its shadow is empty. */
 void flush_log_begin(struct x86 *x86);
+/* Notes that the vCPU flushes a page of the kernel's half, or KERNEL_FLUSH_ALL. */
+void flush_log_kernel(struct x86 *x86, u32 linear);
 
 /* migrate.c */
 extern const struct seat_operations smp_seat;

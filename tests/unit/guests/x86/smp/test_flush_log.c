@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The logs of flushes: each vCPU does to its shadow what its siblings have flushed, once and in
- * their order, or forgets its shadow if it is too far behind.
+ * their order, or forgets what it shadows of processes if it is too far behind.
  */
 #define _GNU_SOURCE
 #include "unit.h"
@@ -12,6 +12,7 @@
 #include "fake/asked.h"
 
 #include "guests/x86/smp/smp.h"
+#include "siblings.h"
 
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 #define VCPUS 3u
@@ -24,8 +25,9 @@ static struct vm vm = { .guest = &guest };
 static struct vcpu vcpu = { .vm = &vm };
 static struct smp smps[VCPUS];
 static struct x86 x86s[VCPUS];
+static struct space spaces[VCPUS];
 static u32 flushed, forgotten, last[3], sum;
-/* How often a sibling flushes while this vCPU follows a flush, and while it forgets its shadow. */
+/* How often a sibling flushes while this vCPU follows a flush, and while it drops its space. */
 static u32 meanwhile;
 
 static void sibling_flushes(void)
@@ -39,7 +41,8 @@ static void sibling_flushes(void)
 	core.index = here;
 }
 
-/* Own stand-ins: shadow_flush() sums up what is flushed, while siblings flush. */
+/* Own stand-ins: shadow_flush() sums up what is flushed, while siblings flush, and so they do in
+ * space_drop(). */
 void shadow_flush(struct x86 *x86, u32 directory, u32 start, u32 end)
 {
 	assert_ptr_equal(x86->vm, &vm);
@@ -52,9 +55,10 @@ void shadow_flush(struct x86 *x86, u32 directory, u32 start, u32 end)
 	sibling_flushes();
 }
 
-void shadow_forget(struct x86 *x86)
+void space_drop(struct space *space, struct x86 *points)
 {
-	assert_ptr_equal(x86->vm, &vm);
+	assert_ptr_equal(space, &spaces[space - spaces]);
+	assert_null(points);
 	forgotten++;
 	assert_in_range(forgotten, 0, 1000);
 	sibling_flushes();
@@ -85,6 +89,9 @@ static int start(void **state)
 	meanwhile = 0;
 	for (u32 id = 0; id < VCPUS; id++) {
 		x86s[id] = (struct x86){ .vm = &vm, .vcpu = &vcpu, .smp = &smps[id] };
+		x86s[id].siblings = true;
+		spaces[id].epoch = 0;
+		x86s[id].shadow.current = &spaces[id];
 		smps[id].id = id;
 		for (u32 number = 0; number < VCPUS; number++)
 			smps[id].cpus |= 1u << vm.guest->vcpu_cpus[number];
@@ -183,6 +190,46 @@ static void all_is_forgotten_once(void **state)
 	assert_int_equal(flushed | forgotten, 0);
 }
 
+/* Spaces that are not loaded are emptied when they are, and each once. */
+static void what_is_not_loaded_is_emptied_later(void **state)
+{
+	static struct space other;
+
+	(void)state;
+	other.epoch = 0;
+	for (u32 i = 0; i < FLUSH_LOG; i++)
+		flush_log_add(turn_of(0), 0, i, 0);
+	follow(1);
+	assert_int_equal(forgotten, 1);
+	assert_int_equal(spaces[1].epoch, smps[1].epoch);
+	assert_int_not_equal(other.epoch, smps[1].epoch);
+	x86s[1].shadow.current = NULL;
+	for (u32 i = 0; i < FLUSH_LOG; i++)
+		flush_log_add(turn_of(0), 0, i, 0);
+	follow(1);
+	assert_int_equal(forgotten, 0);
+	space_is_found(&x86s[1], &spaces[1]);
+	assert_int_equal(forgotten, 1);
+	space_is_found(&x86s[1], &spaces[1]);
+	assert_int_equal(forgotten, 1);
+	space_is_made(&x86s[1], &other);
+	assert_int_equal(other.epoch, smps[1].epoch);
+}
+
+static void flushes_of_the_kernel_are_kept_apart(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < KERNEL_FLUSHES + 2; i++)
+		flush_of_kernel_page(turn_of(1), 0xf0000123 + i * PAGE_SIZE);
+	flush_of_all(turn_of(1));
+	assert_int_equal(smps[1].kernel.count, KERNEL_FLUSHES + 3);
+	assert_int_equal(smps[1].kernel.pages[2], KERNEL_FLUSH_ALL);
+	assert_int_equal(smps[1].kernel.pages[1], 0xf0000000 + (KERNEL_FLUSHES + 1) * PAGE_SIZE);
+	assert_int_equal(smps[1].kernel.pages[3], 0xf0000000 + 3 * PAGE_SIZE);
+	follow(2);
+	assert_int_equal(flushed | forgotten, 0);
+}
+
 static void the_count_may_wrap(void **state)
 {
 	(void)state;
@@ -273,6 +320,8 @@ int main(void)
 		TEST(who_is_too_far_behind_forgets_all),
 		TEST(who_flushes_without_end_keeps_nobody),
 		TEST(all_is_forgotten_once),
+		TEST(what_is_not_loaded_is_emptied_later),
+		TEST(flushes_of_the_kernel_are_kept_apart),
 		TEST(the_count_may_wrap),
 		TEST(one_that_begins_has_nothing_to_follow),
 		TEST(cores_of_other_guests_are_not_followed),
