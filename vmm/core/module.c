@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The boot module (Multiboot Specification 0.6.96, 3.3). It stays in memory, since guests are
- * started again from it. While it is checked, it is mapped where the memory of the RTOSes will be.
+ * started again from it. It may have any size, since no more than a page of it is mapped at a time.
  */
 #include "core/module.h"
 
@@ -84,15 +84,6 @@ static bool memory_exists(u32 base, u32 size)
 	return false;
 }
 
-static const void *module_map(void)
-{
-	u32 first = LARGE_PAGE_OF(module_base);
-
-	if (module_base + module_bytes - first > GANDALF_RTOS_MEMORY_MAXIMUM)
-		panic("the boot module is larger than %u MiB", GANDALF_RTOS_MEMORY_MAXIMUM >> 20);
-	return memory_map_module(module_base, module_bytes);
-}
-
 static void memory_require(const char *name, u32 base, u32 size)
 {
 	if (!memory_exists(base, size))
@@ -154,20 +145,17 @@ static void module_find(u32 magic, const struct multiboot_information *informati
 void module_load(struct gandalf_table *table, u32 magic, u32 information_at)
 {
 	struct multiboot_information information;
-	const struct gandalf_table *mapped;
+	const struct gandalf_image *image = table->images;
 
 	memory_copy_in(&information, information_at, sizeof(information));
 	module_find(magic, &information);
-	mapped = module_map();
-	table_check(mapped, module_bytes, LAYOUT_PHYSICAL, vmm_end());
-	memcpy(table, mapped, sizeof(*table));
-	memory_unmap_module();
+	memory_copy_in(table, module_base, sizeof(*table));
+	table_check(table, module_bytes, LAYOUT_PHYSICAL, vmm_end());
 	memory_read(&information);
 	memory_check(table);
 	if (module_in_the_way(table, module_base))
 		module_move(table);
-	mapped = module_map();
-	for (u32 i = 0; i < table->image_count; i++)
-		table_check_image(mapped, &mapped->images[i]);
-	memory_unmap_module();
+	for (u32 i = 0; i < table->image_count; i++, image++)
+		table_check_image(table, image,
+				  memory_crc(module_base + image->offset, image->file_size));
 }

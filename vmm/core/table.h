@@ -24,8 +24,7 @@ static inline u32 table_pool_size(const struct gandalf_table *table)
 void table_check(const struct gandalf_table *table, u32 available, u32 vmm_base,
 		 u32 vmm_behind);
 
-/*
- * Checks the bytes of one image, in a table that table_check() has found good, and panics with a
- * sentence if they are damaged. It takes a few instructions per byte.
- */
-void table_check_image(const struct gandalf_table *table, const struct gandalf_image *image);
+/* Checks one image, in a table that table_check() has found good, by the checksum of its bytes.
+ * Panics with a sentence if they are damaged. */
+void table_check_image(const struct gandalf_table *table, const struct gandalf_image *image,
+		       u32 checksum);

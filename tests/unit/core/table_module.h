@@ -42,12 +42,14 @@ static const char *module_fault(u32 available)
 /* The same of an image. */
 static const char *image_fault(u32 index)
 {
+	const struct gandalf_image *image = &module.table.images[index];
 	jmp_buf here;
 
 	panicked = &here;
 	if (setjmp(here) != 0)
 		return last_words;
-	table_check_image(&module.table, &module.table.images[index]);
+	table_check_image(&module.table, image,
+			  crc32_update(0, (u8 *)&module + image->offset, image->file_size));
 	panicked = NULL;
 	return NULL;
 }

@@ -164,10 +164,3 @@ def _check_sizes(system: System, layout: Layout) -> None:
             f"{size_text(limit)}.",
             ("guest", max(rtoses)[1], "memory"), *places,
         )  # fmt: skip
-    most = limit - abi()["MEMORY_ALIGNMENT"]
-    if layout.module.size > most:
-        system.mistake(
-            f"The guests' images have {size_text(layout.module.size)} together; the VMM can check "
-            f"{size_text(most)}: leave something out of the initial RAM disk.",
-            *fields[2:],
-        )

@@ -11,14 +11,13 @@
  *			fetch_add(), which an interrupt does not split; order_stores(), for words
  *			that other cores read; halt(), until the next interrupt
  *	memory.h	memory_init(), memory_copy(), memory_copy_in(), memory_copy_out(),
- *			memory_zero(): physical memory; memory_map_more(), memory_map_page(),
- *			memory_map_pool(), memory_map_module(), memory_unmap_module(): what every
- *			address space has
+ *			memory_zero(), memory_crc(): physical memory; memory_map_more(),
+ *			memory_map_page(), memory_map_pool(): what every address space has
  *	switch.h	switch_create(), switch_vcpu(), switch_to_boot_stack()
  *	exception.h	exception_log_place(), exception_log_registers(): parts of a report
  *	instance.h	instance_keep(), instance_size(), instance_create(), instance_read()
  *	state.h		the frame of a vCPU, which is handed on
- *	register.h	PAGE_SIZE, PAGE_SHIFT, PAGE_OF, LARGE_PAGE_OF: pages, by addresses alone
+ *	register.h	PAGE_SIZE, PAGE_SHIFT, PAGE_OF: pages, by addresses alone
  *	layout.h	LAYOUT_IMAGE, LAYOUT_PHYSICAL, LAYOUT_POOL, LAYOUT_START, LAYOUT_OUTBOXES:
  *			linear addresses
  *

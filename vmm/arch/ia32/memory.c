@@ -8,6 +8,7 @@
 
 #include "core/log.h"
 #include "core/pool.h"
+#include "lib/crc32.h"
 #include "lib/owner.h"
 #include "lib/string.h"
 
@@ -108,6 +109,20 @@ void memory_zero(u32 physical, u32 size)
 	}
 }
 
+u32 memory_crc(u32 physical, u32 size)
+{
+	u32 crc = 0;
+
+	while (size != 0) {
+		u32 chunk = minimum(size, page_rest(physical));
+
+		crc = crc32_update(crc, fixed_window(LAYOUT_COPY_FROM, physical), chunk);
+		physical += chunk;
+		size -= chunk;
+	}
+	return crc;
+}
+
 u32 memory_map_rtos(u32 physical, u32 size)
 {
 	rtos_mapped += PAGE_SIZE;
@@ -158,22 +173,4 @@ void memory_map_pool(u32 base, u32 size)
 	for (u32 offset = 0; offset < size; offset += LARGE_PAGE_SIZE)
 		memory_directory[(LAYOUT_POOL + offset) >> LARGE_PAGE_SHIFT] =
 			(base + offset) | PTE_P | PTE_PS | PTE_A | PTE_D | PTE_G;
-}
-
-const void *memory_map_module(u32 base, u32 size)
-{
-	u32 first = base & PTE_LARGE_FRAME;
-
-	for (u32 offset = 0; first + offset < base + size; offset += LARGE_PAGE_SIZE)
-		memory_directory[(LAYOUT_RTOS + offset) >> LARGE_PAGE_SHIFT] =
-			(first + offset) | PTE_P | PTE_PS | PTE_A;
-	cr3_write(cr3_read());
-	return (const void *)(LAYOUT_RTOS + (base - first));
-}
-
-void memory_unmap_module(void)
-{
-	memset(&memory_directory[LAYOUT_RTOS >> LARGE_PAGE_SHIFT], 0,
-	       (LAYOUT_POOL - LAYOUT_RTOS) / LARGE_PAGE_SIZE * sizeof(u32));
-	cr3_write(cr3_read());
 }

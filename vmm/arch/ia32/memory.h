@@ -47,6 +47,9 @@ void memory_copy(u32 to, u32 from, u32 size);
 void memory_copy_in(void *to, u32 from, u32 size);
 void memory_copy_out(u32 to, const void *from, u32 size);
 void memory_zero(u32 physical, u32 size);
+/* Returns the checksum (lib/crc32.h) of any number of bytes of physical memory. They are read where
+ * they are, a page at a time, which costs nearly nothing beside the few instructions per byte. */
+u32 memory_crc(u32 physical, u32 size);
 
 /* Maps the memory of an RTOS behind LAYOUT_RTOS, in all address spaces. The pages in front of
  * it and behind it stay unmapped, so that they stop an access where a segment limit fails to, as
@@ -60,7 +63,3 @@ void memory_map_page(u32 linear, u32 physical);
 void memory_map_device(u32 linear, u32 physical);
 /* Maps the pool at LAYOUT_POOL; base and size are multiples of a large page. */
 void memory_map_pool(u32 base, u32 size);
-/* Maps the boot module where the RTOSes will be, so that its table can be read. Returns its
- * address, which is valid until memory_unmap_module(). */
-const void *memory_map_module(u32 base, u32 size);
-void memory_unmap_module(void);

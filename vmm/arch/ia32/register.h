@@ -11,7 +11,6 @@
 #define LARGE_PAGE_SHIFT 22
 /* Where the page of an address begins. */
 #define PAGE_OF(address) ((address) & ~(PAGE_SIZE - 1))
-#define LARGE_PAGE_OF(address) ((address) & ~(LARGE_PAGE_SIZE - 1))
 
 /* EFLAGS (SDM vol. 1, figure 3-8). */
 #define EFLAGS_FIXED 0x2u

@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "core/schedule.h"
 #include "arch/ia32/machine.h"
+#include "lib/crc32.h"
 
 #define FRAMES 1023u
 
@@ -159,6 +160,26 @@ static void copies_in_and_out_cross_pages(void **state)
 		memset(reference + address, 0, size / 4);
 	}
 	compare_with_reference(area, area_size);
+}
+
+/* The checksum of any piece is the one of a copy of it, wherever it begins and ends in a page. */
+static void a_checksum_is_that_of_a_copy(void **state)
+{
+	static u8 buffer[3 * PAGE_SIZE];
+	const u32 area = 0x1c00000, area_size = 0x8000;
+	u32 random = 5;
+
+	(void)state;
+	for (u32 i = 0; i < area_size; i++)
+		physical[area + i] = (u8)random_next(&random);
+	for (unsigned i = 0; i < 300; i++) {
+		u32 address = area + random_next(&random) % (area_size - sizeof(buffer));
+		u32 size = random_next(&random) % sizeof(buffer);
+
+		memory_copy_in(buffer, address, size);
+		assert_int_equal(memory_crc(address, size), crc32_update(0, buffer, size));
+	}
+	assert_int_equal(memory_crc(area, 0), 0);
 }
 
 static void the_pool_gives_each_frame_once(void **state)
@@ -461,6 +482,7 @@ int main(void)
 		cmocka_unit_test_setup(a_window_that_is_open_costs_nothing, start),
 		cmocka_unit_test_setup(copies_are_those_of_the_library, start),
 		cmocka_unit_test_setup(copies_in_and_out_cross_pages, start),
+		cmocka_unit_test_setup(a_checksum_is_that_of_a_copy, start),
 		cmocka_unit_test_setup(the_pool_gives_each_frame_once, start),
 		cmocka_unit_test_setup(the_count_is_that_of_the_free_frames, start),
 		cmocka_unit_test_setup(the_pool_is_mapped_with_large_pages, start),
