@@ -5,17 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from .systems import DEFAULT, FOUR, TWO_LEVEL, Boot, World
+from .systems import DEFAULT, Boot
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, default=1, help="of the random steps of test_fuzz.py")
-    parser.addoption("--rings", choices=[FOUR, TWO_LEVEL], default=FOUR,
-                     help="of the systems that the tests describe")  # fmt: skip
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    World.rings = config.getoption("--rings")
 
 
 @pytest.fixture(scope="module")

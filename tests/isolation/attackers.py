@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from gandalf.base.paths import VMM_IMAGE
+from gandalf.base.paths import BUILD
 from gandalf.build.build import build, make
 from gandalf.build.iso import make_iso
 from gandalf.run import emulator as emulators
 from gandalf.run.machine import Machine
 from gandalf.run.options import options_for
-from tests.boot.systems import FEW_INSTRUCTIONS
+from tests.boot.systems import FEW_INSTRUCTIONS, TWO_LEVEL, World
 
 from .outside import Guest, Place, Vmm, vmm_image
 
@@ -48,20 +48,39 @@ def _result(match: re.Match[str]) -> Result:
     return Result(match[1]) if match[1] else read_value(int(match[2], 16))
 
 
+def enforcer() -> str:
+    """Return the emulator that shows whether a guest can read what it may not.
+
+    With rings segment limits keep it from that, and only Bochs enforces these.
+    """
+    return "qemu" if World.rings == TWO_LEVEL else "bochs"
+
+
+def in_this_world(description: str) -> Path:
+    """Return a description of this folder as the option --rings wants it."""
+    path = HERE / description
+    if World.rings == TWO_LEVEL:
+        text = path.read_text().replace("[machine]", f'[machine]\nrings = "{World.rings}"')
+        path = BUILD / "isolation" / World.rings / description
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return path
+
+
 class Hostile:
     """A system with a guest that attacks on demand, seen from outside as well."""
 
-    def __init__(self, description: str, emulator: str, vmm: Path = VMM_IMAGE) -> None:
+    def __init__(self, description: str, emulator: str, vmm: Path | None = None) -> None:
         """Start it; vmm: the image of a VMM without one of its checks, QEMU only."""
         self.emulator = emulator
         self.attacker = ""
-        built = build(HERE / description, lambda _: None, deterministic=True)
-        built = replace(built, vmm=vmm)
+        built = build(in_this_world(description), lambda _: None, deterministic=True)
+        built = replace(built, vmm=vmm or built.vmm)
         iso = make_iso(built) if emulator == "bochs" else None
         options = options_for(built, deterministic=True, iso=iso, ips=FEW_INSTRUCTIONS)
         self.machine = Machine.attach(built, emulators.start(emulator, options))
         self._megabytes = options.memory
-        self._image = vmm_image()
+        self._image = vmm_image(built.vmm)
         self._vmm: Vmm | None = None
 
     @property
@@ -169,7 +188,7 @@ class HostileLinux(Hostile):
 class HostileSmall(Hostile):
     """A hostile RTOS and a hostile ring-1 kernel (guests/) beside the RTOS that counts."""
 
-    def __init__(self, emulator: str, description: str = "small.toml", vmm: Path = VMM_IMAGE):
+    def __init__(self, emulator: str, description: str = "small.toml", vmm: Path | None = None):
         make(HERE / "guests")
         super().__init__(description, emulator, vmm)
 

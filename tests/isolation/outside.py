@@ -21,12 +21,18 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from gandalf.base.paths import ROOT, VMM_IMAGE
+from gandalf.base.abi import abi
+from gandalf.base.paths import ROOT
+from gandalf.build.build import build_vmm
+from gandalf.build.profile import FULL, find_profile
 from gandalf.run.emulator import Bochs, Emulator, Qemu
+from tests.boot.systems import TWO_LEVEL, World
 
 PAGE = 0x1000
-PTE_P, PTE_W, PTE_PS = 0x1, 0x2, 0x80
+PTE_P, PTE_W, PTE_U, PTE_PS = 0x1, 0x2, 0x4, 0x80
 CR0_WP = 0x10000
+# SHADOW_SPACES_PER_FRAME of vmm/guests/x86/shadow/space.h.
+_SPACES_PER_FRAME = 128
 _LAYOUT = ROOT / "vmm" / "arch" / "ia32" / "layout.h"
 
 
@@ -102,8 +108,15 @@ def _vmm_image(path: Path, _modified: int) -> VmmImage:
     return VmmImage(path)
 
 
-def vmm_image(path: Path = VMM_IMAGE) -> VmmImage:
+@cache
+def vmm_path() -> Path:
+    """Build the VMM that has everything, in the world that is tested, and return its image."""
+    return build_vmm(find_profile(World.rings if World.rings == TWO_LEVEL else FULL))
+
+
+def vmm_image(path: Path | None = None) -> VmmImage:
     """Return what is known of an image, which is read once, since that takes a second."""
+    path = path or vmm_path()
     return _vmm_image(path, path.stat().st_mtime_ns)
 
 
@@ -305,6 +318,10 @@ class Guest:
         description = vmm.word(vmm.field("vm", address, "guest"))
         self.memory_base = vmm.word(vmm.field("gandalf_guest", description, "memory_base"))
         self.memory_size = vmm.word(vmm.field("gandalf_guest", description, "memory_size"))
+        kind = vmm.word(vmm.field("gandalf_guest", description, "kind"))
+        self.is_rtos = kind == abi()["KIND_RTOS"]
+        # With two levels it has an address space of its own, in which it begins at address 0.
+        self.base = 0 if World.rings == TWO_LEVEL else self.linear
 
     def descriptor_address(self, selector: int) -> int:
         """Return the physical address of the real descriptor of a selector."""
@@ -333,8 +350,56 @@ class Guest:
             for selector in selectors
         )
 
-    def without_write_protection(self) -> Any:
-        """Have CR0.WP 0 while the guest runs, from its next return from the VMM on."""
+    @contextmanager
+    def open_to_ring_3(self, place: Place) -> Iterator[None]:
+        """Have the page of a place be the guest's to read and write, in all its address spaces.
+
+        An address space that is made meanwhile has that, too, and loses it behind this.
+        """
+        memory, offset = self.vmm.memory, (place.linear >> 22) * 4
+        kept = memory.word(self._directories()[0] + offset)
+        for directory in self._directories():
+            memory.set_word(directory + offset, kept | PTE_U | PTE_W)
+        table = [] if kept & PTE_PS else [self.vmm.pte(place.linear)]
+        try:
+            with _All(self.vmm.changed(pte, memory.word(pte) | PTE_U | PTE_W) for pte in table):
+                yield
+        finally:
+            for directory in self._directories():
+                memory.set_word(directory + offset, kept)
+
+    def _directories(self) -> list[int]:
+        """Return where its page directories are, both views', and what new ones are copies of."""
+        vmm = self.vmm
+        if self.is_rtos:
+            return [vmm.word(vmm.field("vcpu", self._vcpu, "cr3"))]
+        shadow = vmm.field("x86", vmm.word(vmm.field("vcpu", self._vcpu, "x86")), "shadow")
+        found = [vmm.word(vmm.field("shadow", shadow, name)) for name in ("master", "identity")]
+        frames, size = vmm.field("shadow", shadow, "space_frames"), vmm.image.size("space")
+        for index in range(vmm.word(vmm.field("shadow", shadow, "space_limit"))):
+            frame = vmm.word(frames + index // _SPACES_PER_FRAME * 4)
+            space = frame + index % _SPACES_PER_FRAME * size
+            directory = vmm.memory.word(space + vmm.image.offset("space", "directory"))
+            process = vmm.memory.word(space + vmm.image.offset("space", "process"))
+            found += [directory, process] if directory else []
+        return found
+
+    def without_protection(self, place: Place, *selectors: int) -> Any:
+        """Have what keeps the guest from reading a place taken away.
+
+        With rings that is the limits of these segments, and with two levels the rights of pages.
+        """
+        if World.rings == TWO_LEVEL:
+            return self.open_to_ring_3(place)
+        return self.without_limit(*selectors)
+
+    def without_write_protection(self, place: Place) -> Any:
+        """Have what keeps the guest from writing a place taken away.
+
+        With rings that is CR0.WP, from the guest's next return from the VMM on.
+        """
+        if World.rings == TWO_LEVEL:
+            return self.open_to_ring_3(place)
         address = self.vmm.physical(self.vmm.field("vcpu", self._vcpu, "cr0"))
         return self.vmm.changed(address, self.vmm.memory.word(address) & ~CR0_WP)
 
@@ -372,6 +437,6 @@ class _All:
         for manager in self._managers:
             manager.__enter__()
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         for manager in reversed(self._managers):
             manager.__exit__(*error)

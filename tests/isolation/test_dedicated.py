@@ -7,6 +7,9 @@ from contextlib import contextmanager
 import pytest
 
 from .attackers import WROTE, HostileDedicated, read_value
+from .outside import Place
+
+pytestmark = pytest.mark.rings
 
 KERNEL_DATA, USER_DATA, TLS = 0x68, 0x7B, 6
 FLAT_LOW, FLAT_HIGH = 0x0000_FFFF, 0x00CF_F200
@@ -32,10 +35,10 @@ def test_read(alone: HostileDedicated, register: str, name: str) -> None:
 
 
 @contextmanager
-def without_write_protection(alone: HostileDedicated) -> Iterator[None]:
+def without_write_protection(alone: HostileDedicated, place: Place) -> Iterator[None]:
     """Begins behind a return from the VMM, which loads CR0: the next command need not cause one,
     since the kernel reads its serial port itself."""
-    with alone.guest("pc").without_write_protection():
+    with alone.guest("pc").without_write_protection(place):
         alone.must_fail("far-call 0x100")
         yield
 
@@ -45,7 +48,7 @@ def test_write_through_flat(alone: HostileDedicated, name: str) -> None:
     place = getattr(alone, name)()
     alone.attack(f"gdt {TLS:#x} {FLAT_LOW:#x} {FLAT_HIGH:#x}")
     line = f"through es {TLS * 8 | 3:#x} {place.linear:#x}"
-    alone.try_write(line, place, without_write_protection(alone))
+    alone.try_write(line, place, without_write_protection(alone, place))
 
 
 @pytest.mark.parametrize("attack", ["page", "large-page"])

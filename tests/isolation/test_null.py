@@ -38,7 +38,12 @@ WORDS = STOPS + r"exception (\d+) in the VMM at [0-9a-f]+, .*CR2 ([0-9a-f]+)$"
 AT = pytest.mark.parametrize("address", [0, 0xFFC], ids=hex)
 # In Bochs a dedicated guest's half line would hide the VMM's.
 PLACES = pytest.mark.parametrize(
-    ("emulator", "mode"), [("qemu", "shared"), ("qemu", "dedicated"), ("bochs", "shared")]
+    ("emulator", "mode"),
+    [
+        ("qemu", "shared"),
+        pytest.param("qemu", "dedicated", marks=pytest.mark.rings),
+        ("bochs", "shared"),
+    ],
 )
 IN_QEMU = ("qemu-shared-0x0", "qemu-dedicated-0x0")
 

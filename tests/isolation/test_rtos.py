@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """A hostile RTOS against the VMM, another RTOS and the kernel in ring 1.
 
-Its whole protection is the limits of its two segments, so this is for Bochs. While
-an RTOS runs CR0.WP is 0: no page stands in its way once a limit is gone.
+With rings its whole protection is the limits of its two segments, which only Bochs enforces. While
+an RTOS runs CR0.WP is 0: no page stands in its way once a limit is gone. With two levels it has an
+address space of its own, whose other pages are the VMM's alone, and QEMU shows that.
 """
 
 import pytest
 
-from .attackers import FAULT, WROTE, HostileSmall, Result, read_value
+from tests.boot.systems import FOUR, World
+
+from .attackers import FAULT, WROTE, HostileSmall, Result, enforcer, read_value
 from .outside import Guest, Place, layout
 
 CODE, DATA = 0x61, 0x69
 RET = b"\xc3"
 DATA_REGISTERS = ["ds", "es", "fs", "gs", "ss"]
-# Only Bochs enforces segment limits.
-pytestmark = pytest.mark.parametrize("small", ["bochs"], indirect=True)
-TARGETS = ["vmm_image", "pool", "rtos", "kernel"]
+pytestmark = pytest.mark.parametrize("small", [enforcer()], indirect=True)
+RING = 1 if World.rings == FOUR else 3
+# Flat data of that ring, accessed.
+FLAT = 0x00CF_9300_0000_FFFF | RING << 45
+TARGETS = ["vmm_image", "pool", "rtos"]
+if World.rings == FOUR:  # with two levels no address of an RTOS means a page of Linux
+    TARGETS.append("kernel")
 
 
 @pytest.fixture
@@ -39,7 +46,7 @@ def target(system: HostileSmall, name: str) -> Place:
 
 def offset(guest: Guest, linear: int) -> str:
     """Return the offset in the RTOS's segments that wraps around to a linear address."""
-    return hex((linear - guest.linear) & 0xFFFFFFFF)
+    return hex((linear - guest.base) & 0xFFFFFFFF)
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -47,7 +54,7 @@ def offset(guest: Guest, linear: int) -> str:
 def test_read(rtos: HostileSmall, register: str, name: str) -> None:
     guest, place = rtos.guest("hostile"), target(rtos, name)
     line = f"read {register} {offset(guest, place.linear)}"
-    rtos.try_read(line, place, guest.without_limit(CODE, DATA))
+    rtos.try_read(line, place, guest.without_protection(place, CODE, DATA))
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -55,16 +62,17 @@ def test_read(rtos: HostileSmall, register: str, name: str) -> None:
 def test_write(rtos: HostileSmall, register: str, name: str) -> None:
     guest, place = rtos.guest("hostile"), target(rtos, name)
     line = f"write {register} {offset(guest, place.linear)}"
-    rtos.try_write(line, place, guest.without_limit(DATA))
+    rtos.try_write(line, place, guest.without_protection(place, DATA))
 
 
+@pytest.mark.rings  # QEMU does not look at a segment's type for a write
 def test_write_code_segment(rtos: HostileSmall) -> None:
     """CS cannot be written: not with a limit, and without one no more than before."""
     guest, place = rtos.guest("hostile"), rtos.vmm_image()
     line = f"write cs {offset(guest, place.linear)} 0x1"
     kept = rtos.vmm.memory.word(place.physical)
     rtos.must_fail(line)
-    with guest.without_limit(CODE):
+    with guest.without_protection(place, CODE):
         rtos.must_fail(line)
     assert rtos.vmm.memory.word(place.physical) == kept
 
@@ -75,7 +83,7 @@ def test_jump(rtos: HostileSmall) -> None:
     linear = start + text.index(RET) + layout()["LAYOUT_IMAGE"]
     line = f"jump {offset(guest, linear)}"
     rtos.must_fail(line)
-    with guest.without_limit(CODE):
+    with guest.without_protection(rtos.vmm.place("code", linear), CODE):
         assert rtos.attack(line) == WROTE
     rtos.must_fail(line)
 
@@ -84,12 +92,11 @@ def test_jump(rtos: HostileSmall) -> None:
 def test_foreign_selectors(rtos: HostileSmall, register: str) -> None:
     """No other selector of its GDT opens a segment; a flat one put there would."""
     guest, place = rtos.guest("hostile"), rtos.vmm_image()
-    spare = 0x28 | 1
+    spare = 0x28 | RING
     for selector in (0x100, 0x101, 0x108, 0x109, 0x110, 0x118, spare, 0x6C, 0xFFF8):
         rtos.must_fail(f"through {register} {selector:#x} {place.linear:#x}")
-    ring_1_data = 0x00CF_B300_0000_FFFF
     line = f"through {register} {spare:#x} {place.linear:#x}"
-    with guest.with_descriptor(spare, ring_1_data):
+    with guest.with_descriptor(spare, FLAT), guest.without_protection(place):
         assert rtos.attack(line) == read_value(rtos.vmm.memory.word(place.physical))
     rtos.must_fail(line)
 
@@ -97,7 +104,7 @@ def test_foreign_selectors(rtos: HostileSmall, register: str) -> None:
 def test_far_call(rtos: HostileSmall) -> None:
     """No selector leads to ring 0; a call gate in its GDT would."""
     guest = rtos.guest("hostile")
-    spare = 0x28 | 1
+    spare = 0x28 | RING
     for selector in (0x100, 0x101, 0x103, 0x108, 0x110, 0x118, spare, 0xFFF8):
         rtos.must_fail(f"far-call {selector:#x}")
         rtos.must_fail(f"far-jump {selector:#x} 0x0")

@@ -16,6 +16,8 @@ from tests.boot.workload import build_initrd_with
 from .outside import Vmm, vmm_image
 from .test_vm86 import KILLED, heartbeat_misses_nothing, kernel_is_sane
 
+pytestmark = pytest.mark.rings
+
 MEGABYTES = 256
 # The first descriptor for thread-local storage, as ring 3 names it.
 SELECTOR = 6 * 8 + 3

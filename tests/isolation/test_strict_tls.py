@@ -10,6 +10,8 @@ import pytest
 
 from .attackers import HostileSmall, Result, read_value
 
+pytestmark = pytest.mark.rings
+
 TLS = 6
 SELECTOR = hex(TLS * 8 | 3)
 FLAT = 0x00CF_F200_0000_FFFF

@@ -82,6 +82,7 @@ def test_a_process_is_killed_beside_an_rtos(shared: Boot, code: str) -> None:
     heartbeat_misses_nothing(shared)
 
 
+@pytest.mark.rings
 @pytest.mark.representatives("ud2")
 # A process that loops there on a dedicated CPU never ends in QEMU (docs/isolation.md).
 @pytest.mark.parametrize("code", [code for code in CODES if code != "loop"])

@@ -130,6 +130,7 @@ SUITES: dict[str, Suite] = {
     "boot-cores": Suite(500, (_pytest(*_SEVERAL),)),
     "bench-test": Suite(400, (_pytest("tests/bench"),)),
     "isolation": Suite(260, (_pytest("tests/isolation"),)),
+    "isolation-two-level": Suite(50, (_pytest("tests/isolation", "--rings", "two-level"),)),
     # Both build the fuzzers, in the same place: one behind the other.
     "fuzz": Suite(300, (
         _make("tests/fuzz", "run", f"SECONDS={FUZZ_SECONDS}"), _make("tests/fuzz", "mutants"),

@@ -18,6 +18,8 @@
 #define PRIVILEGE_GATE_CODE GUEST_KERNEL_CODE
 /* What gandalf_table.flags may have beyond the flags of all systems. */
 #define PRIVILEGE_TABLE_FLAGS 0
+/* No vector leads a process into the VMM of its own accord: system calls enter its kernel. */
+#define PRIVILEGE_IS_SYSTEM_CALL(vector) ((void)(vector), false)
 /* What CR0 has while a guest runs: WP, which keeps ring 1 from writing to the VMM's pages. */
 #define PRIVILEGE_CR0 CR0_WP
 /* Flags that are cleared when a guest's kernel is entered, as the CPU clears them at a gate. */

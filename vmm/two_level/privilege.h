@@ -17,6 +17,10 @@
 #define PRIVILEGE_KERNEL 3u
 /* The code segment of the gate of system calls, which the VMM hands on. */
 #define PRIVILEGE_GATE_CODE SELECTOR_VMM_CODE
+/* Linux's vector of system calls, and whether a vector is that one: a process enters the VMM by it
+ * of its own accord. */
+#define PRIVILEGE_SYSTEM_CALL 0x80u
+#define PRIVILEGE_IS_SYSTEM_CALL(vector) ((vector) == PRIVILEGE_SYSTEM_CALL)
 /* What CR0 has while a guest runs. Read-only pages bind ring 3 whatever WP is, and the VMM's pages
  * are not ring 3's at all, so WP stays 0 and no entry has to change it. */
 #define PRIVILEGE_CR0 0u

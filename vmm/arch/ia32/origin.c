@@ -11,6 +11,7 @@
 #include "core/vm.h"
 #include "core/work.h"
 #include "lib/string.h"
+#include "privilege.h"
 
 /* ES, DS, FS and GS, which the CPU pushes above SS in virtual-8086 mode. */
 #define VIRTUAL_8086_BYTES 16u
@@ -78,8 +79,9 @@ bool origin_is_stray_interrupt(const struct frame *frame)
 /*
  * Serves an entry from virtual-8086 mode, which the process has entered without its kernel's help.
  * The kernel gets a general protection fault from ring 3, whatever the cause of the entry was; an
- * RTOS is stopped. If the cause was an interrupt, it is served after that. CS and SS have values of
- * that mode, which are no selectors; with RPL 3 they name ring 3.
+ * RTOS is stopped. If the cause was an interrupt, it is served after that, but not an INT n of the
+ * process, which QEMU carries out with IOPL 3. CS and SS have values of that mode, which are no
+ * selectors; with RPL 3 they name ring 3.
  */
 static _Noreturn void virtual_8086_leave(struct vcpu *vcpu, const struct frame *from)
 {
@@ -94,7 +96,7 @@ static _Noreturn void virtual_8086_leave(struct vcpu *vcpu, const struct frame *
 	trap_handlers[VECTOR_VIRTUAL_8086](frame);
 	work_end(virtual_8086);
 	frame->vector = vector;
-	if (vector >= EXCEPTIONS)
+	if (vector >= EXCEPTIONS && !PRIVILEGE_IS_SYSTEM_CALL(vector))
 		trap_handlers[vector](frame);
 	entry_leave(frame);
 }

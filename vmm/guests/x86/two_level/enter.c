@@ -11,21 +11,23 @@
 #include "lib/owner.h"
 #include "views.h"
 
-/* Linux's vector of system calls. */
-#define SYSTEM_CALL 0x80
 /* The bit of a selector's error code that says that it is a gate's. */
 #define ERROR_OF_GATE 2u
 
 /* What serves a hypercall of a kernel. */
 OF_CORE static void (*hypercall_serve)(struct frame *frame);
 
-static void system_call_enter(UNUSED struct frame *frame)
+/* A frame elsewhere is that of an INT 0x80 in virtual-8086 mode, which QEMU carries out if the
+ * process has entered that mode with IOPL 3. */
+static void system_call_enter(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 
+	if (!origin_is_guest(vcpu, frame))
+		origin_mend(frame);
 	vcpu_count(vcpu, COUNTER_entries);
 	work_begin(vcpu);
-	inject_last(vcpu->x86, SYSTEM_CALL, INJECT_NO_ERROR);
+	inject_last(vcpu->x86, PRIVILEGE_SYSTEM_CALL, INJECT_NO_ERROR);
 }
 
 /* Gives the kernel the #GP of a process that makes a hypercall, as if the gate were closed. So EIP
@@ -50,7 +52,7 @@ void views_begin(void)
 		return;
 	hypercall_serve = trap_handlers[GANDALF_HYPERCALL_VECTOR];
 	trap_handlers[GANDALF_HYPERCALL_VECTOR] = hypercall_check;
-	trap_handlers[SYSTEM_CALL] = system_call_enter;
+	trap_handlers[PRIVILEGE_SYSTEM_CALL] = system_call_enter;
 }
 
 /* Returns the EIP of the guest's gate of system calls if view_switch_call can do what that gate
@@ -59,7 +61,7 @@ static u32 gate_entry(const struct x86 *x86, u32 offset)
 {
 	u32 low, high;
 
-	if (!guest_read_8(x86->idt_base + SYSTEM_CALL * 8, &low, &high) ||
+	if (!guest_read_8(x86->idt_base + PRIVILEGE_SYSTEM_CALL * 8, &low, &high) ||
 	    (low >> 16 & ~3u) != VIEW_SWITCH_KERNEL_CODE || (high >> 8 & 0x1f) != GATE_INTERRUPT)
 		return 0;
 	return offset;

@@ -27,5 +27,6 @@ _Static_assert(offsetof(struct core, cr3) == VIEW_SWITCH_CORE_CR3, "view_ways.S"
 _Static_assert(offsetof(struct segment_tables, gdt) == 0, "view_ways.S");
 _Static_assert(offsetof(struct segment_tables, user_code) == VIEW_SWITCH_USER_CODES, "view_ways.S");
 _Static_assert(offsetof(struct gandalf_shared, interrupt_flag) == 0, "view_ways.S");
+_Static_assert(PRIVILEGE_SYSTEM_CALL == VIEW_SWITCH_SYSTEM_CALL, "view_ways.S");
 _Static_assert(EFLAGS_GUEST == VIEW_SWITCH_EFLAGS_GUEST, "view_ways.S");
 _Static_assert(PRIVILEGE_CLEARED_FLAGS == VIEW_SWITCH_EFLAGS_CLEARED, "view_ways.S");

@@ -19,7 +19,6 @@
 /* The frame for the kernel: EIP, CS, EFLAGS, ESP, SS. */
 #define FRAME_BYTES 20
 #define EXCEPTION_BP 3
-#define SYSTEM_CALL 0x80
 
 	.text
 	/*
@@ -111,7 +110,7 @@ call_by_c:
 	pop	%edx
 	pop	%ecx
 	pop	%eax
-	jmp	entry_stubs + SYSTEM_CALL * ENTRY_STUB_SIZE
+	jmp	entry_stubs + VIEW_SWITCH_SYSTEM_CALL * ENTRY_STUB_SIZE
 
 	/*
 	 * #BP, which is the kernel's IRET to a process if all is as it mostly is (return.c). The
