@@ -322,3 +322,20 @@ def test_a_round_trip_between_cpus_takes_little_more_than_within_one() -> None:
     within = round_trip(describe("cores-within", first, second, line))
     across = describe_cores("cores-across", 2, on(0, first), on(1, second), line)
     assert round_trip(across) <= 1.3 * within
+
+
+def test_a_doorbell_of_another_cpu_rings_an_rtos_at_work_at_once() -> None:
+    """The bench's pair: one rings, and the other one looks at the time until it has been rung."""
+    line = '[[channel]]\nname = "line"\nbetween = ["ring", "rung"]\nsize = "8K"\n'
+    first, second = (
+        rtos_guest(name).replace("build/tests", "build/bench/rtos") for name in ("ring", "rung")
+    )
+    description = describe_cores("cores-doorbell", 2, on(0, first), on(1, second), line)
+    with Boot.start(description) as machine:
+        machine.expect("rung", r"^message: takes=200 ", PATIENCE)
+        # What another CPU's guest has counted is at most a second old.
+        for _ in range(100):
+            if machine.counters("rung")["quick_ipis"] > 100:
+                break
+        else:
+            pytest.fail(str(machine.counters("rung")))

@@ -43,6 +43,7 @@ enum { SPURIOUS = 0xf0, TASK_PRIORITY = 0x80, EOI = 0xb0, LVT_TIMER = 0x320, COU
  * Behind that it rests for a window. */
 #define IPIS_AT_ONCE (2 * (AT_ONCE - 1) + IPIS)
 #define TIMES 128u
+#define PLACE_OF_RTOS 2u
 /* Until all is quiet: a window for each message that can be on its way, and some more. */
 #define QUIET_WINDOWS (CORES * MESSAGES)
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
@@ -77,8 +78,9 @@ struct moments {
 };
 
 static struct input input;
-/* The reader is to look for messages: by the interrupt of vCPUs, and by the other one. */
-static bool interrupted_by_vcpu, interrupted;
+/* The reader is to look for messages: by the interrupt of vCPUs, that of doorbells, and the other
+ * one. */
+static bool interrupted_by_vcpu, rung, interrupted;
 static bool amid;         /* what is sent may come amid the service of others */
 static u32 owed[CORES][MESSAGES], again[CORES][MESSAGES];
 static u32 sent[IPIS], got[IPIS];
@@ -110,9 +112,16 @@ static void happens(struct moments *moments, u32 most)
  */
 void apic_interrupt(u32 id, u32 vector)
 {
-	require(vector == VECTOR_APIC_MESSAGE || vector == VECTOR_APIC_IPI);
+	require(vector >= VECTOR_APIC_IPI && vector <= VECTOR_APIC_MESSAGE);
 	if (id == core_cpu_ids[READER])
-		*(vector == VECTOR_APIC_IPI ? &interrupted_by_vcpu : &interrupted) = true;
+		*(vector == VECTOR_APIC_IPI	  ? &interrupted_by_vcpu
+		  : vector == VECTOR_APIC_DOORBELL ? &rung
+						   : &interrupted) = true;
+}
+
+void trap_set_handler(unsigned vector, void (*handler)(struct frame *frame))
+{
+	trap_handlers[vector] = handler;
 }
 
 void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
@@ -205,9 +214,24 @@ static void in_the_middle(void)
 	processor.order = order;
 }
 
+/* Stands for guests/rtos/rung.c: an RTOS that runs takes its doorbell as that enters. */
+static void doorbell_take(const struct frame *of)
+{
+	u32 from = of == &rtos_frame ? message_take_doorbell(PLACE_OF_RTOS) : 0;
+
+	if (from == 0)
+		message_interrupt(VECTOR_APIC_DOORBELL);
+	for (; from != 0; from &= from - 1)
+		messages_serve((u32)__builtin_ctz(from), MESSAGE_DOORBELL + PLACE_OF_RTOS);
+}
+
 /* Of a guest, whose frame it is, or of the VMM. */
 static void interrupt_take(struct frame *of)
 {
+	if (rung) {
+		rung = false;
+		doorbell_take(of);
+	}
 	if (interrupted_by_vcpu) {
 		interrupted_by_vcpu = false;
 		trap_handlers[VECTOR_APIC_IPI](of);
@@ -371,7 +395,7 @@ static void vcpus_begin(void)
 
 static void begin(void)
 {
-	amid = interrupted = interrupted_by_vcpu = false;
+	amid = interrupted = interrupted_by_vcpu = rung = false;
 	memset(owed, 0, sizeof(owed));
 	memset(again, 0, sizeof(again));
 	memset(deadlines, 0, sizeof(deadlines));
@@ -448,7 +472,7 @@ static void end(void)
 	if (runs())
 		apic_works();
 	for (u32 i = 0; i < QUIET_WINDOWS; i++) {
-		while (interrupted || interrupted_by_vcpu)
+		while (interrupted || interrupted_by_vcpu || rung)
 			interrupt_take(&frame);
 		while (runs() && x86s[SUBJECT].interrupt_waits)
 			interrupt_get();

@@ -78,12 +78,16 @@ void channel_ring_peers(const struct vm *vm)
 	}
 }
 
+/* A channel is between two guests, so it is between these if it names the other one beside one. */
 bool channel_connects(const struct vm *one, const struct vm *other)
 {
-	for (u32 i = 0; i < system_table.channel_count; i++)
-		if (channel_side(&system_table.channels[i], one) >= 0 &&
-		    channel_side(&system_table.channels[i], other) >= 0)
+	for (u32 i = 0; i < system_table.channel_count; i++) {
+		const u32 *guests = system_table.channels[i].guests;
+
+		if ((guests[0] == one->index && guests[1] == other->index) ||
+		    (guests[1] == one->index && guests[0] == other->index))
 			return true;
+	}
 	return false;
 }
 FEATURE(channels, FEATURE_CHANNELS);

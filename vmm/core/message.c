@@ -32,6 +32,13 @@
 #define MESSAGES_AT_ONCE 8u
 #define MESSAGES_OF_RTOS 2u
 #define WINDOW_RATE 20u
+/* What has an interrupt of its own: doorbells, which are the first messages, and IPIs. Each kind
+ * has its bits in one word. */
+#define DOORBELLS GANDALF_GUESTS_MAXIMUM
+#define DOORBELL_BITS (((1u << DOORBELLS) - 1) << MESSAGE_DOORBELL)
+#define IPI_BITS (((1u << GANDALF_CPUS_MAXIMUM) - 1) << MESSAGE_IPI % 32)
+_Static_assert(MESSAGE_DOORBELL == 0 && DOORBELLS <= 32, "message.h");
+_Static_assert(MESSAGE_IPI % 32 + GANDALF_CPUS_MAXIMUM <= 32, "message.h");
 
 OF_MACHINE u8 core_cpu_ids[GANDALF_CPUS_MAXIMUM];
 /* Who serves each message. */
@@ -41,7 +48,12 @@ OF_CORE static u64 window_ends;
 OF_CORE static u32 window_length; /* in ticks */
 OF_CORE static u32 taken; /* in this window */
 OF_CORE static u8 others[GANDALF_CPUS_MAXIMUM]; /* the cores that may send to this one */
-OF_CORE static u32 others_count;
+OF_CORE static u32 others_count, others_bits;
+/* By core: what it has sent to this one, and what of that has been taken. */
+OF_CORE static struct {
+	const volatile u32 *raised;
+	volatile u32 *seen;
+} heard[GANDALF_CPUS_MAXIMUM];
 OF_CORE static u32 turn;  /* the place among others[] of the last one that had its turn */
 OF_CORE static u8 next[GANDALF_CPUS_MAXIMUM]; /* of each core: the one behind the last taken */
 
@@ -71,20 +83,30 @@ bool message_is_on_its_way(u32 to, u32 message)
 MUST_CHECK static INLINE bool message_raise(u32 to, u32 message)
 {
 	volatile u32 *raised = &outbox_own()->raised[to][message / 32];
-	u32 bit = 1u << message % 32;
+	const volatile u32 *seen = &outbox_of(to)->seen[core.index][message / 32];
+	u32 bit = 1u << message % 32, bits;
 
 	EXPECTS_MASKED();
 	order_stores();
-	if ((*raised ^ outbox_of(to)->seen[core.index][message / 32]) & bit)
+	bits = *raised;
+	if ((bits ^ *seen) & bit)
 		return false;
-	*raised ^= bit;
+	*raised = bits ^ bit;
 	return true;
+}
+
+static INLINE void message_tell(u32 id, u32 message)
+{
+	if (message < MESSAGE_DOORBELL + DOORBELLS)
+		cpu_interrupt_doorbell(id);
+	else
+		cpu_interrupt_message(id);
 }
 
 HOT void message_send(u32 to, u32 message)
 {
 	if (message_raise(to, message))
-		cpu_interrupt_message(core_cpu_ids[to]);
+		message_tell(core_cpu_ids[to], message);
 }
 
 HOT void message_send_ipi(u32 to, u32 number)
@@ -181,6 +203,15 @@ static void interrupt_self(void)
 	cpu_interrupt_message(cpu_own_id());
 }
 
+/* Has messages served for which no interrupt is on its way any more. */
+APART static void messages_are_left(u32 most)
+{
+	if (taken < most)
+		interrupt_self();
+	else
+		deadline_set(&window, window_ends);
+}
+
 /* Takes the next message, and does what it asks for. Returns false if there is none, or if this
  * window has had its share. */
 static INLINE bool message_take_next(void)
@@ -224,32 +255,51 @@ static HOT void messages_take(void)
 	vcpu->takes_messages = false;
 }
 
-HOT u32 message_take_ipis(u32 cores, u32 number)
+/* Takes a message, by its word and the bit there, from cores, which are bits, as it enters; at most
+ * so many in a window. Others of its kind have the same interrupt. They get another one, or the end
+ * of the window has them served if this one is full. */
+static INLINE u32 message_take_at_once(u32 cores, u32 word, u32 bit, u32 kind, u32 most)
 {
-	const u32 word = MESSAGE_IPI / 32, bit = 1u << (MESSAGE_IPI % 32 + number);
-	u32 senders = 0;
+	u32 senders = 0, left = 0, count;
 
 	EXPECTS_MASKED();
-	if (!window_has_room(MESSAGES_AT_ONCE))
+	if (!window_has_room(most))
 		return 0;
-	for (u32 rest = cores & ~(1u << core.index); rest != 0; rest &= rest - 1) {
-		u32 from = (u32)__builtin_ctz(rest);
-		volatile u32 *seen = &outbox_own()->seen[from][word];
+	count = taken;
+	for (; cores != 0; cores &= cores - 1) {
+		u32 from = (u32)__builtin_ctz(cores);
+		volatile u32 *seen = &heard[from].seen[word];
+		u32 known = *seen, bits = (heard[from].raised[word] ^ known) & kind;
 
-		if (((outbox_of(from)->raised[core.index][word] ^ *seen) & bit) == 0)
-			continue;
-		if (taken == MESSAGES_AT_ONCE) {
-			deadline_set(&window, window_ends);
-			break;
+		if ((bits & bit) != 0 && count < most) {
+			*seen = known ^ bit;
+			bits ^= bit;
+			senders |= 1u << from;
+			count++;
 		}
-		*seen ^= bit;
-		taken++;
-		senders |= rest & -rest;
+		left |= bits;
 	}
 	order_stores();
-	if (senders != 0)
-		cpu_end_interrupt();
+	if (senders == 0)
+		return 0;
+	taken = count;
+	cpu_end_interrupt();
+	if (left != 0)
+		messages_are_left(most);
 	return senders;
+}
+
+HOT u32 message_take_ipis(u32 cores, u32 number)
+{
+	return message_take_at_once(cores & others_bits, MESSAGE_IPI / 32,
+				    1u << (MESSAGE_IPI % 32 + number), IPI_BITS, MESSAGES_AT_ONCE);
+}
+
+HOT u32 message_take_doorbell(u32 place)
+{
+	return message_take_at_once(others_bits, MESSAGE_DOORBELL / 32,
+				    1u << (MESSAGE_DOORBELL % 32 + place), DOORBELL_BITS,
+				    MESSAGES_OF_RTOS);
 }
 
 /* There may be more of them. */
@@ -263,16 +313,24 @@ static u64 window_end(UNUSED struct deadline *deadline)
 void message_init(void)
 {
 	const struct message_range *const *at;
+	const struct message_entry *const *entry;
 
 	deadline_init(&window, window_end, 0);
 	window_length = time_tsc_khz / WINDOW_RATE;
-	others_count = 0;
-	for (u32 index = 0; index < system_table.cpus; index++)
-		if (index != core.index)
-			others[others_count++] = (u8)index;
+	others_count = others_bits = 0;
+	for (u32 index = 0; index < system_table.cpus; index++) {
+		heard[index].raised = outbox_of(index)->raised[core.index];
+		heard[index].seen = outbox_own()->seen[index];
+		if (index == core.index)
+			continue;
+		others[others_count++] = (u8)index;
+		others_bits |= 1u << index;
+	}
 	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
 		for (u32 i = 0; i < (*at)->count; i++)
 			served_by[(*at)->first + i] = *at;
+	for (entry = UNITS_FIRST(message_entries); entry < UNITS_END(message_entries); entry++)
+		trap_set_handler((*entry)->interrupt, (*entry)->handler);
 }
 
 void message_begin(void)

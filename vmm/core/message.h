@@ -119,6 +119,19 @@ struct message_range {
 	UNIT(message_ranges, struct message_range, function##_range)
 UNITS(message_ranges, struct message_range);
 
+/* Who serves messages with an interrupt of their own as that enters: its vector, and the handler
+ * (trap_set_handler()). */
+struct message_entry {
+	u32 interrupt;
+	void (*handler)(struct frame *frame);
+};
+
+/* At file scope. */
+#define MESSAGES_ENTER(vector, function)                                                    \
+	static const struct message_entry function##_entry = {vector, function};            \
+	UNIT(message_entries, struct message_entry, function##_entry)
+UNITS(message_entries, struct message_entry);
+
 /* By which each core is interrupted, by its index. */
 extern u8 core_cpu_ids[];
 /* An interrupt by a vector that is that of no line: ends it, and takes what other cores say. */
@@ -130,19 +143,20 @@ u32 outboxes_size(void);
 void outboxes_map(u32 physical);
 
 /* Sends a message, or one that is on its way stands for it; about 40 instructions. Interrupts are
- * masked. What the message is about has been written before. */
+ * masked. What the message is about has been written before. A doorbell has an interrupt of its
+ * own: the reader may take it as it enters (message_take_doorbell()). */
 void message_send(u32 to, u32 message);
 /* The same to all cores that run. */
 void message_send_all(u32 message);
-/* Sends MESSAGE_IPI to a vCPU, by its number, with an interrupt of its own: the reader may take it
- * as it enters (message_take_ipis()). If it does not, it takes it as any other message. */
+/* Sends MESSAGE_IPI to a vCPU, by its number, which has an interrupt of its own likewise. */
 void message_send_ipi(u32 to, u32 number);
-/* For the entry by that interrupt, from the guest: takes MESSAGE_IPI to the vCPU that runs from
- * `cores`, which are bits, as far as this window has room, and ends the interrupt. Returns those
- * that have sent it. With 0 the interrupt has not been ended, and message_interrupt() serves it.
- * Such messages to another vCPU of this core may have the same interrupt: then this is not for
- * it. */
+/* For the entries by these interrupts, from the guest: take MESSAGE_IPI to the vCPU that runs from
+ * `cores`, which are bits, or the doorbell of the guest that runs, an RTOS, from all, as far as
+ * this window has room, and end the interrupt. Messages to others that may have the same interrupt
+ * get another one. Return the cores that have sent what is taken. With 0 the interrupt has not been
+ * ended, and message_interrupt() serves it. */
 u32 message_take_ipis(u32 cores, u32 number);
+u32 message_take_doorbell(u32 place);
 /* From here on this core takes messages, what has been sent to it before among them. */
 void message_begin(void);
 /* The value that a message's bit gets when it is sent next, and the one with which it has been

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages that a core takes as it enters: interrupts between vCPUs. They have an interrupt of
- * their own and the window of all messages, and what is not taken then is a message like others.
+ * Messages that a core takes as it enters: interrupts between vCPUs, and doorbells. Each kind has
+ * an interrupt of its own and the window of all messages, and what is not taken then is a message
+ * like others.
  */
 #define _GNU_SOURCE
 #include "unit.h"
@@ -27,9 +28,20 @@ enum { FIRST, SECOND, READER, LAST, CORES };
 struct gandalf_table system_table;
 u32 time_tsc_khz = TSC_KHZ;
 static unsigned interrupts, of_itself;
+static u32 expected; /* the vector by which the reader is interrupted */
 static u32 served_from, served_number, served_count;
 
-/* Own stand-ins: apic_interrupt() looks at the vector, and memory_map_page() is not called. */
+static bool entered;
+
+static void enter(struct frame *frame)
+{
+	(void)frame;
+	fail();
+}
+MESSAGES_ENTER(VECTOR_APIC_IPI, enter);
+
+/* Own stand-ins: apic_interrupt() looks at the vector, trap_set_handler() at the handler, and
+ * memory_map_page() is not called. */
 void memory_map_page(u32 linear, u32 physical)
 {
 	(void)linear;
@@ -44,9 +56,14 @@ void apic_interrupt(u32 id, u32 vector)
 		assert_int_equal(vector, VECTOR_APIC_MESSAGE);
 		of_itself++;
 	} else {
-		assert_int_equal(vector, VECTOR_APIC_IPI);
+		assert_int_equal(vector, expected);
 		interrupts++;
 	}
+}
+
+void trap_set_handler(unsigned vector, void (*handler)(struct frame *frame))
+{
+	entered |= vector == VECTOR_APIC_IPI && handler == enter;
 }
 
 static void serve(u32 from, u32 number)
@@ -70,10 +87,13 @@ static int start(void **state)
 		core_cpu_ids[i] = (u8)(0x10 + 3 * i);
 		outbox_of(i)->alive = 1;
 	}
+	entered = false;
 	message_init();
+	assert_true(entered);
 	assert_int_equal(asked.deadline->expire(asked.deadline), TIME_NEVER);
 	asked.deadline->time = TIME_NEVER;
 	interrupts = of_itself = served_count = 0;
+	expected = VECTOR_APIC_IPI;
 	return 0;
 }
 
@@ -130,6 +150,7 @@ static void what_is_not_taken_as_it_comes_is_a_message(void **state)
 	(void)state;
 	send(SECOND, NUMBER + 1);
 	assert_int_equal(take(ALL), 0);
+	assert_int_equal(of_itself, 0);
 	message_interrupt(VECTOR_APIC_IPI);
 	assert_int_equal(served_count, 1);
 	assert_int_equal(served_from, SECOND);
@@ -167,6 +188,99 @@ static void they_have_the_window_of_all_messages(void **state)
 	assert_int_equal(served_number, NUMBER);
 }
 
+/* Two vCPUs of this core are sent one each, of which the APIC may have made one interrupt. */
+static void what_has_the_same_interrupt_gets_another_one(void **state)
+{
+	(void)state;
+	send(FIRST, NUMBER);
+	send(FIRST, NUMBER + 1);
+	assert_int_equal(take(ALL), 1u << FIRST);
+	assert_int_equal(of_itself, 1);
+	message_interrupt(VECTOR_APIC_MESSAGE);
+	assert_int_equal(served_count, 1);
+	assert_int_equal(served_number, NUMBER + 1);
+	/* Other messages have interrupts of their own. */
+	core.index = FIRST;
+	expected = VECTOR_APIC_MESSAGE;
+	message_send(READER, MESSAGE_START);
+	core.index = READER;
+	expected = VECTOR_APIC_IPI;
+	send(FIRST, NUMBER);
+	assert_int_equal(take(ALL), 1u << FIRST);
+	assert_int_equal(of_itself, 1);
+}
+
+/* Doorbells, of an RTOS, which has a smaller share of the window. */
+
+static void ring(u32 from, u32 place)
+{
+	core.index = from;
+	expected = VECTOR_APIC_DOORBELL;
+	message_send(READER, MESSAGE_DOORBELL + place);
+	core.index = READER;
+}
+
+static u32 hear(void)
+{
+	*ended() = 0x77;
+	return message_take_doorbell(NUMBER);
+}
+
+static bool rings(u32 from)
+{
+	bool answer;
+
+	core.index = from;
+	answer = message_is_on_its_way(READER, MESSAGE_DOORBELL + NUMBER);
+	core.index = READER;
+	return answer;
+}
+
+static void doorbells_have_an_interrupt_of_their_own(void **state)
+{
+	(void)state;
+	assert_int_equal(hear(), 0);
+	assert_int_equal(*ended(), 0x77);
+	ring(FIRST, NUMBER);
+	ring(FIRST, NUMBER);
+	ring(LAST, NUMBER);
+	assert_int_equal(interrupts, 2);
+	assert_int_equal(hear(), 1u << FIRST | 1u << LAST);
+	assert_int_equal(*ended(), 0);
+	assert_false(rings(FIRST) || rings(LAST));
+	assert_true(asked.deadline->time == TIME_NEVER);
+	assert_int_equal(of_itself, 0);
+}
+
+/* The window is not closed for it by one that is only its own. */
+static void an_rtos_hears_so_many_in_a_window(void **state)
+{
+	(void)state;
+	ring(FIRST, NUMBER);
+	ring(SECOND, NUMBER);
+	ring(LAST, NUMBER);
+	assert_int_equal(hear(), 1u << FIRST | 1u << SECOND);
+	assert_true(rings(LAST));
+	/* The end of the window has the third one served, and no interrupt before. */
+	assert_int_equal(of_itself, 0);
+	assert_true(asked.deadline->time != TIME_NEVER);
+	assert_int_equal(hear(), 0);
+	assert_int_equal(*ended(), 0x77);
+	asked.deadline->time = asked.deadline->expire(asked.deadline);
+	assert_int_equal(of_itself, 1);
+	assert_int_equal(hear(), 1u << LAST);
+}
+
+static void another_guest_is_rung_behind_it(void **state)
+{
+	(void)state;
+	ring(FIRST, NUMBER + 1);
+	assert_int_equal(hear(), 0);
+	ring(FIRST, NUMBER);
+	assert_int_equal(hear(), 1u << FIRST);
+	assert_int_equal(of_itself, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, start)
 
 int main(void)
@@ -175,6 +289,10 @@ int main(void)
 		TEST(it_has_an_interrupt_of_its_own),
 		TEST(what_is_not_taken_as_it_comes_is_a_message),
 		TEST(they_have_the_window_of_all_messages),
+		TEST(what_has_the_same_interrupt_gets_another_one),
+		TEST(doorbells_have_an_interrupt_of_their_own),
+		TEST(an_rtos_hears_so_many_in_a_window),
+		TEST(another_guest_is_rung_behind_it),
 	};
 
 	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,

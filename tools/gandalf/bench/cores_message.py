@@ -33,7 +33,7 @@ def addresses(built: Built) -> dict[int, tuple[int, int]]:
     sender, taker = Symbols(built, cpu=SENDS), Symbols(built, cpu=TAKES)
     return {
         SENDS: (sender.address("first:ring_begin"), sender.address("first:ring_end")),
-        TAKES: (taker.entries.address(apic_vector("MESSAGE")), taker.address("second:rung")),
+        TAKES: (taker.entries.address(apic_vector("DOORBELL")), taker.address("second:rung")),
     }
 
 

@@ -33,6 +33,7 @@ _VECTOR_NAMES = {
 }  # fmt: skip
 _APIC_NAMES = {
     "IPI": "IPI",
+    "DOORBELL": "doorbell",
     "MESSAGE": "message",
     "TIMER": "APIC timer",
     "SPURIOUS": "APIC spurious",

@@ -75,6 +75,9 @@ void processor_hide_time(struct vcpu *vcpu, u32 tsd);
 /* Gives the vector of the VMM's clock to the guest that takes the core's interrupts itself (true),
  * or back to the VMM (false). A guest that has it uses it as it likes. */
 void trap_give_clock(bool given);
+/* Gives the vector of an interrupt a handler of its own on this core. What the handler does not do
+ * it leaves to trap_interrupt() (arch/ia32/entry.h). */
+void trap_set_handler(unsigned vector, void (*handler)(struct frame *frame));
 
 /* Return the number of the hypercall in a frame, and its arguments 0 to 3 (abi/gandalf.h). */
 static inline u32 frame_number(const struct frame *frame)

@@ -50,11 +50,12 @@
 #define SELECTOR_LDT 0x118
 
 /* Vectors of the VMM's interrupts: 16 of the 8259 pair, then those of the local APIC. The timer's
- * comes before messages, of which others can send as many as they like, and those come before
- * interrupts that a guest's vCPUs send each other. */
+ * comes before messages, of which others can send as many as they like. Of these, doorbells and
+ * interrupts that a guest's vCPUs send each other come last. */
 #define VECTOR_PIC 0x20
 #define VECTOR_APIC_FIRST 0x30
 #define VECTOR_APIC_IPI 0x30
-#define VECTOR_APIC_MESSAGE 0x31
-#define VECTOR_APIC_TIMER 0x32
+#define VECTOR_APIC_DOORBELL 0x31
+#define VECTOR_APIC_MESSAGE 0x32
+#define VECTOR_APIC_TIMER 0x33
 #define VECTOR_APIC_SPURIOUS 0x3f

@@ -223,6 +223,11 @@ void trap_give_clock(bool given)
 	trap_handlers[VECTOR_APIC_TIMER] = given ? trap_interrupt : trap_clock;
 }
 
+void trap_set_handler(unsigned vector, void (*handler)(struct frame *frame))
+{
+	trap_handlers[vector] = handler;
+}
+
 void trap_init(void)
 {
 	for (u32 vector = 0; vector < 256; vector++) {

@@ -115,11 +115,16 @@ static inline void cpu_join(void)
 	apic_join();
 }
 
-/* Interrupt a CPU: there is a message for it, or one that a vCPU has for another one, which has an
- * interrupt of its own. Interrupts are masked. */
+/* Interrupt a CPU: there is a message for it, or a doorbell, or what a vCPU has for another one;
+ * these two have interrupts of their own. Interrupts are masked. */
 static inline void cpu_interrupt_message(u32 id)
 {
 	apic_interrupt(id, VECTOR_APIC_MESSAGE);
+}
+
+static inline void cpu_interrupt_doorbell(u32 id)
+{
+	apic_interrupt(id, VECTOR_APIC_DOORBELL);
 }
 
 static inline void cpu_interrupt_ipi(u32 id)
@@ -127,10 +132,10 @@ static inline void cpu_interrupt_ipi(u32 id)
 	apic_interrupt(id, VECTOR_APIC_IPI);
 }
 
-/* Returns whether a vector is that of one of these two. */
+/* Returns whether a vector is that of one of these three. */
 static inline bool cpu_vector_is_message(u32 vector)
 {
-	return vector == VECTOR_APIC_MESSAGE || vector == VECTOR_APIC_IPI;
+	return vector >= VECTOR_APIC_IPI && vector <= VECTOR_APIC_MESSAGE;
 }
 
 /* Ends the interrupt by another CPU, or by any other vector that is none of a line. */

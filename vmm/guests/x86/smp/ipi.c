@@ -221,6 +221,7 @@ static HOT void ipi_interrupt(struct frame *frame)
 	else
 		sibling_interrupt(vcpu->vm, vectors);
 }
+MESSAGES_ENTER(VECTOR_APIC_IPI, ipi_interrupt);
 
 /* What has been sent to a vCPU that ends, or is about to start, is forgotten. */
 void ipis_forget(struct smp *smp)
@@ -233,7 +234,6 @@ void ipis_forget(struct smp *smp)
 
 void ipis_reset(struct smp *smp)
 {
-	trap_handlers[VECTOR_APIC_IPI] = ipi_interrupt;
 	deadline_init(&smp->rest, rest_end, 0);
 	ipis_forget(smp);
 }

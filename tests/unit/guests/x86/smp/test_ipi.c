@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "fake/asked.h"
+#include "fake/message_entry.h"
 
 #include "arch/ia32/entry.h"
 #include "core/guest_kind.h"
@@ -46,7 +47,6 @@ static u32 sent[MESSAGES], requested[VCPUS];
 static u32 arrived, injected, flag;
 static bool apic_open;
 static const struct guest_kind kinds[2] = { { .real_time = false }, { .real_time = true } };
-void (*trap_handlers[VECTORS])(struct frame *frame);
 struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
 u32 trace_next;
 
@@ -424,7 +424,7 @@ static void interrupted_by(u32 vectors)
 	turn_of(2);
 	((volatile struct smp_page *)part_kind_of(HOME, 2))->ipi_raised ^= vectors;
 	arrived = 1 << HOME;
-	trap_handlers[VECTOR_APIC_IPI](&frame);
+	message_enters(VECTOR_APIC_IPI, &frame);
 }
 
 static void who_runs_gets_one_as_it_comes(void **state)
@@ -521,7 +521,7 @@ static void a_window_that_is_full_leaves_it_to_the_queue(void **state)
 {
 	(void)state;
 	turn_of(2);
-	trap_handlers[VECTOR_APIC_IPI](&frame);
+	message_enters(VECTOR_APIC_IPI, &frame);
 	assert_int_equal(asked.entries, 1);
 	assert_int_equal(vcpus_made[2].counters[COUNTER_entries], 0);
 }
