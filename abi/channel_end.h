@@ -69,6 +69,15 @@ static inline int32_t channel_ready(const struct channel_end *end, int sends)
 	return (int32_t)((head >= tail ? head : head + copy.capacity) - tail);
 }
 
+/* Copies by words, since a byte at a time takes four times the instructions. */
+static inline void channel_copy(void *to, const void *from, uint32_t size)
+{
+	unsigned long words = size / 4, bytes = size % 4;
+
+	__asm__ volatile("rep movsl" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+
 /* Moves an index on by size bytes. Returns size, or GANDALF_CHANNEL_RESET if the index has changed
  * meanwhile, since the VMM has begun a new epoch. */
 static inline int32_t channel_move(struct channel_end *end, uint32_t *index, uint32_t from,
@@ -90,7 +99,7 @@ static inline int32_t channel_send(struct channel_end *end, const void *from, ui
 {
 	struct gandalf_ring *ring = &end->channel->rings[end->side];
 	uint8_t *bytes = (uint8_t *)(end->channel + 1) + end->side * end->capacity;
-	uint32_t head, tail, room;
+	uint32_t head, tail, room, first;
 	int32_t error = channel_look(end, ring, &head, &tail);
 
 	if (error)
@@ -98,11 +107,11 @@ static inline int32_t channel_send(struct channel_end *end, const void *from, ui
 	room = (tail > head ? tail : tail + end->capacity) - head - 1;
 	if (size > room)
 		size = room;
-	for (uint32_t i = 0, at = head; i < size; i++) {
-		bytes[at] = ((const uint8_t *)from)[i];
-		if (++at == end->capacity)
-			at = 0;
-	}
+	first = end->capacity - head;
+	if (first > size)
+		first = size;
+	channel_copy(bytes + head, from, first);
+	channel_copy(bytes, (const uint8_t *)from + first, size - first);
 	return size ? channel_move(end, &ring->head, head, size) : 0;
 }
 
@@ -113,7 +122,7 @@ static inline int32_t channel_receive(struct channel_end *end, void *to, uint32_
 	struct gandalf_ring *ring = &end->channel->rings[1 - end->side];
 	const uint8_t *bytes =
 		(const uint8_t *)(end->channel + 1) + (1 - end->side) * end->capacity;
-	uint32_t head, tail, full;
+	uint32_t head, tail, full, first;
 	int32_t error = channel_look(end, ring, &head, &tail);
 
 	if (error)
@@ -121,11 +130,11 @@ static inline int32_t channel_receive(struct channel_end *end, void *to, uint32_
 	full = (head >= tail ? head : head + end->capacity) - tail;
 	if (size > full)
 		size = full;
-	for (uint32_t i = 0, at = tail; i < size; i++) {
-		((uint8_t *)to)[i] = bytes[at];
-		if (++at == end->capacity)
-			at = 0;
-	}
+	first = end->capacity - tail;
+	if (first > size)
+		first = size;
+	channel_copy(to, bytes + tail, first);
+	channel_copy((uint8_t *)to + first, bytes, size - first);
 	return size ? channel_move(end, &ring->tail, tail, size) : 0;
 }
 

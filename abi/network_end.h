@@ -59,15 +59,6 @@ static inline void network_address(const struct gandalf_channel_place *place, ui
 	address[5] = 0x01;
 }
 
-/* Copies a frame: by words, since a byte at a time takes four times the instructions. */
-static inline void network_copy(void *to, const void *from, uint32_t size)
-{
-	unsigned long words = size / 4, bytes = size % 4;
-
-	__asm__ volatile("rep movsl" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
-	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
-}
-
 /* As channel_look(). A position that is no multiple of 4 is one outside the ring. */
 static inline int32_t network_look(struct channel_end *end, uint32_t side, uint32_t *head,
 				   uint32_t *tail)
@@ -111,7 +102,7 @@ static inline int32_t network_send(struct channel_end *end, const void *from, ui
 	if (filler)
 		__atomic_store_n((uint32_t *)(void *)(bytes + head), 0, __ATOMIC_RELAXED);
 	__atomic_store_n((uint32_t *)(void *)(bytes + at), size, __ATOMIC_RELAXED);
-	network_copy(bytes + at + 4, from, size);
+	channel_copy(bytes + at + 4, from, size);
 	error = channel_move(end, &network_of(end)->rings[end->side].head, head, filler + span);
 	return error > 0 ? (int32_t)size : error;
 }

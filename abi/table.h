@@ -24,7 +24,7 @@
 /* RTOS memory and channels begin and end at multiples of this. */
 #define GANDALF_PAGE_SIZE 0x1000
 /* The most bytes of all RTOS memory together, since the VMM maps it in its part of each address
- * space. The boot module has the same limit: it is mapped there while it is checked. */
+ * space. */
 #define GANDALF_RTOS_MEMORY_MAXIMUM 0x1F00000
 #define GANDALF_POOL_MAXIMUM 0xC00000
 #define GANDALF_POOL_MINIMUM 0x200000

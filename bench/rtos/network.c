@@ -38,7 +38,7 @@ static bool serve(void)
 	int32_t size = network_peek(&receiver, &frame);
 
 	if (size > 0) {
-		network_copy(bytes, frame.bytes, frame.size);
+		channel_copy(bytes, frame.bytes, frame.size);
 		size = network_take(&receiver, &frame);
 		if (size > 0)
 			answer(frame.size);

@@ -60,7 +60,7 @@ static void forward(uint32_t from, const struct network_frame *frame)
 	uint8_t addresses[2 * ADDRESS_SIZE]; /* destination, source */
 	uint32_t to;
 
-	network_copy(addresses, frame->bytes, sizeof(addresses));
+	channel_copy(addresses, frame->bytes, sizeof(addresses));
 	table_learn(addresses + ADDRESS_SIZE, from);
 	to = table_find(addresses);
 	for (uint32_t i = 0; i < port_count; i++)

@@ -27,7 +27,10 @@
 #include "network_end.h"
 #include "on_gandalf.h"
 
-#define CHUNK 256
+/* The most bytes that move between two rings of the doorbell, and those that need no memory but the
+ * stack's. */
+#define CHUNK PAGE_SIZE
+#define SMALL 256
 #define NAME_SIZE 32
 
 struct channel_device {
@@ -52,6 +55,18 @@ static struct channel_device *device_of(struct file *file)
 	return container_of(file->private_data, struct channel_device, misc);
 }
 
+/* Returns room for a chunk of so many bytes: small if that is enough. NULL: there is no memory. */
+static u8 *chunk_begin(u8 small[SMALL], size_t size)
+{
+	return size <= SMALL ? small : kmalloc(min_t(size_t, size, CHUNK), GFP_KERNEL);
+}
+
+static void chunk_end(const u8 *bytes, const u8 small[SMALL])
+{
+	if (bytes != small)
+		kfree(bytes);
+}
+
 /* Moves up to CHUNK bytes, and tells the other guest. */
 static int32_t channel_step(struct channel_device *device, bool write, u8 *bytes, u32 size)
 {
@@ -74,15 +89,12 @@ static ssize_t channel_error(int32_t error, bool write)
 	return error == GANDALF_CHANNEL_BROKEN ? -EPROTO : error;
 }
 
-static ssize_t channel_read(struct file *file, char __user *to, size_t size, loff_t *unused)
+static ssize_t read_chunk(struct file *file, char __user *to, u8 *bytes, u32 size)
 {
 	struct channel_device *device = device_of(file);
-	u8 bytes[CHUNK];
 	int32_t moved;
 
-	if (!size)
-		return 0;
-	while (!(moved = channel_step(device, false, bytes, min_t(size_t, size, CHUNK)))) {
+	while (!(moved = channel_step(device, false, bytes, size))) {
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
 		if (wait_event_interruptible(changed, channel_ready(&device->end, false)))
@@ -93,15 +105,23 @@ static ssize_t channel_read(struct file *file, char __user *to, size_t size, lof
 	return copy_to_user(to, bytes, moved) ? -EFAULT : moved;
 }
 
-static ssize_t channel_write(struct file *file, const char __user *from, size_t size,
-			     loff_t *unused)
+static ssize_t channel_read(struct file *file, char __user *to, size_t size, loff_t *unused)
+{
+	u8 small[SMALL], *bytes = chunk_begin(small, size);
+	ssize_t result;
+
+	if (!bytes)
+		return -ENOMEM;
+	result = size ? read_chunk(file, to, bytes, min_t(size_t, size, CHUNK)) : 0;
+	chunk_end(bytes, small);
+	return result;
+}
+
+static ssize_t write_chunks(struct file *file, const char __user *from, u8 *bytes, size_t size)
 {
 	struct channel_device *device = device_of(file);
-	u8 bytes[CHUNK];
 	size_t done = 0;
 
-	if (size && xchg(&device->cut, false))
-		return -ECONNRESET;
 	while (done < size) {
 		u32 chunk = min_t(size_t, size - done, CHUNK);
 		int32_t moved;
@@ -122,6 +142,22 @@ static ssize_t channel_write(struct file *file, const char __user *from, size_t 
 			return done ? done : -ERESTARTSYS;
 	}
 	return done;
+}
+
+static ssize_t channel_write(struct file *file, const char __user *from, size_t size,
+			     loff_t *unused)
+{
+	u8 small[SMALL], *bytes;
+	ssize_t result;
+
+	if (size && xchg(&device_of(file)->cut, false))
+		return -ECONNRESET;
+	bytes = chunk_begin(small, size);
+	if (!bytes)
+		return -ENOMEM;
+	result = write_chunks(file, from, bytes, size);
+	chunk_end(bytes, small);
+	return result;
 }
 
 static __poll_t channel_poll(struct file *file, poll_table *table)

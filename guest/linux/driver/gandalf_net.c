@@ -58,7 +58,7 @@ static int32_t network_receive(struct network *network)
 	if (result > 0) {
 		skb = napi_alloc_skb(&network->napi, frame.size);
 		if (skb)
-			network_copy(skb_put(skb, frame.size), frame.bytes, frame.size);
+			channel_copy(skb_put(skb, frame.size), frame.bytes, frame.size);
 		result = network_take(&network->receiver, &frame);
 		if (skb && result > 0) {
 			device->stats.rx_packets++;

@@ -60,7 +60,7 @@ static int receive(struct channel_end *end, u8 *to)
 		    frame.size <= FRAME);
 	assert_true(frame.bytes >= network_bytes(end, 1 - end->side) &&
 		    frame.bytes + frame.size <= network_bytes(end, 1 - end->side) + CAPACITY);
-	network_copy(to, frame.bytes, frame.size);
+	channel_copy(to, frame.bytes, frame.size);
 	taken = network_take(end, &frame);
 	return taken < 0 ? taken : size;
 }
