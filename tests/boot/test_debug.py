@@ -146,7 +146,7 @@ def test_a_write_of_another_core_is_a_panic() -> None:
          "\twork_begin(vcpu);\n\tvcpu_notify(vcpu);",
          "gandalfctl stop rtos", "interrupts are enabled in vm_act"),
         ("arch/ia32/trap.c", "\twork_begin(vcpu);\n\tvcpu->operations->page_fault",
-         "\twork_end(no_fpu);\n\tvcpu->operations->page_fault",
+         "\twork_end(stop);\n\tvcpu->operations->page_fault",
          "true", "interrupts are masked in linux_page_fault"),
     ],
     ids=["enabled", "masked"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every masked section of the VMM has a name, and is as short as vmm/core/masked.h promises.
+"""Every masked section of the VMM has a name, and is as short as masked_sections.h promises.
 
 Loads drive the VMM through all of them, watched from outside. Each writes what it saw to
 build/masked/; `gandalf masked --keep` makes the reference of it that docs/masked-sections.md shows.

@@ -38,6 +38,7 @@
 #include "arch/ia32/fpu.h"
 #include "arch/ia32/segment.h"
 #include "arch/ia32/switch.h"
+#include "arch/ia32/masked_sections.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

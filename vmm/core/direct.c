@@ -6,6 +6,7 @@
 #include "core/core.h"
 #include "core/interrupt.h"
 #include "core/log.h"
+#include "core/masked_sections.h"
 #include "core/time.h"
 
 /* Hands on an interrupt that entered the VMM: while the guest slept, or at a point of the VMM's

@@ -9,6 +9,7 @@
 #include "core/command.h"
 #include "core/loader.h"
 #include "core/log.h"
+#include "core/masked_sections.h"
 #include "core/notice.h"
 #include "core/schedule.h"
 #include "lib/owner.h"

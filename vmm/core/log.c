@@ -8,6 +8,7 @@
 
 #include "arch.h"
 #include "core/core.h"
+#include "core/masked_sections.h"
 #include "core/schedule.h"
 #include "core/work.h"
 #include "lib/format.h"

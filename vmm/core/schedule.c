@@ -7,6 +7,7 @@
 
 #include "arch.h"
 #include "core/core.h"
+#include "core/masked_sections.h"
 #include "core/trace.h"
 #include "lib/owner.h"
 #include "whole.h"

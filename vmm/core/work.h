@@ -23,6 +23,7 @@
 
 #include "arch.h"
 #include "core/core.h"
+#include "core/masked_sections.h"
 
 /* Enables interrupts until work_end(), if the vCPU's work is interruptible. */
 static inline void work_begin(const struct vcpu *vcpu)
@@ -32,7 +33,7 @@ static inline void work_begin(const struct vcpu *vcpu)
 }
 
 /* Disables interrupts until the return to the guest, if they are not disabled already. A masked
- * section begins behind it, whose name is in core/masked.h. */
+ * section begins behind it, whose name is in the folder's masked_sections.h. */
 #define work_end(section) interrupts_disable(section)
 
 /* Lets interrupts in for a moment, and more urgent vCPUs run, between the steps of a masked

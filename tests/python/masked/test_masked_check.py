@@ -50,7 +50,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     [
         r"hypercall_doorbell\+0x\w+ at 0xfc\w+: CLI of a masked section without a name",
         r"doorbell: nothing in the VMM begins this section",
-        r"return_to_guest\+0x\w+ at 0xfc\w+: return_to_nowhere is not in vmm/core/masked.h",
+        r"return_to_guest\+0x\w+ at 0xfc\w+: return_to_nowhere is in no masked_sections.h",
         r"return_to_guest: nothing in the VMM begins this section",
         r"entry_leave\+0x0 at 0xfc\w+: halt begins behind no CLI",
         r"hypercall_alive\+0x\w+ at 0xfc\w+: POPF, which may mask interrupts; CLI has a name",
@@ -83,15 +83,16 @@ def test_an_entry_without_a_line_is_told() -> None:
     table = dict(promises())
     table["clock_of_nobody"] = table.pop("clock_of_shared")
     assert check_entries(table) == [
-        "clock_of_shared: an entry that masks interrupts is not in vmm/core/masked.h",
+        "clock_of_shared: an entry that masks interrupts is in no masked_sections.h",
         "clock_of_nobody: there is no such entry",
     ]
 
 
 def table_of(folder: Path, *lines: str) -> Path:
-    path = folder / "masked.h"
-    path.write_text("#define MASKED_SECTIONS(SECTION) \\\n" + " \\\n".join(lines) + "\n")
-    return path
+    folder.mkdir(exist_ok=True)
+    path = folder / "masked_sections.h"
+    path.write_text("#define MASKED_IN_TEST(SECTION) \\\n" + " \\\n".join(lines) + "\n")
+    return folder
 
 
 def test_the_table_is_read(tmp_path: Path) -> None:
@@ -118,6 +119,27 @@ def test_the_table_is_read(tmp_path: Path) -> None:
 def test_a_table_that_cannot_be_read(tmp_path: Path, lines: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(UserError, match=sentence):
         promises(table_of(tmp_path, *lines))
+
+
+def test_each_folder_has_a_table(tmp_path: Path) -> None:
+    """They are one table; so a name that two folders have is refused."""
+    table_of(tmp_path / "one", '\tSECTION(first, 1, "a", "b")')
+    table_of(tmp_path / "two", '\tSECTION(second, 1, "a", "b")')
+    assert list(promises(tmp_path)) == ["first", "second"]
+    table_of(tmp_path / "three", '\tSECTION(second, 1, "a", "b")')
+    promises.cache_clear()
+    with pytest.raises(UserError, match="second is there twice"):
+        promises(tmp_path)
+
+
+def test_core_has_no_section_of_an_instruction_set() -> None:
+    """What masks for a register, a trap or a chip stands in the folder that does that."""
+    core = set(promises(ROOT / "vmm" / "core"))
+    for folder, name in (("arch/ia32", "return_to_guest"), ("guests/x86", "cr0"),
+                         ("guests/x86/smp", "apic_write")):  # fmt: skip
+        assert name in promises(ROOT / "vmm" / folder)
+        assert name not in core
+    assert {"breathe", "message", "control_object"} <= core
 
 
 def test_entries_are_named_by_what_came_and_who_was_interrupted() -> None:

@@ -16,6 +16,7 @@
 #include "core/hypercall.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
+#include "core/masked_sections.h"
 #include "core/pool.h"
 #include "core/module.h"
 #include "core/schedule.h"
@@ -330,7 +331,7 @@ static void what_is_read_is_copied_with_interrupts_disabled(void **state)
 	(void)state;
 	strcpy(report, "a report");
 	for (u32 i = 0; i < ARRAY_SIZE(objects); i++) {
-		processor.masked = MASKED_boot;
+		processor.masked = MASKED_sleep;
 		assert_true(call(GANDALF_HYPERCALL_READ, of(objects[i], OTHER), 0, 4, 0) > 0);
 		assert_int_equal(processor.masked, MASKED_control_object);
 	}

@@ -20,6 +20,7 @@
 #include "core/work.h"
 #include "platform/pc/power.h"
 #include "arch/ia32/switch.h"
+#include "arch/ia32/masked_sections.h"
 
 #define GUESTS 3u
 

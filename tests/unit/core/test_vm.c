@@ -25,6 +25,7 @@
 #include "arch/ia32/fpu.h"
 #include "arch/ia32/segment.h"
 #include "arch/ia32/switch.h"
+#include "arch/ia32/masked_sections.h"
 
 struct console_mux consoles;
 

@@ -6,6 +6,7 @@
 #ifndef GANDALF_FAKE_EMULATE_H
 #define GANDALF_FAKE_EMULATE_H
 
+#include "arch/ia32/masked_sections.h"
 #include "core/work.h"
 #include "arch/ia32/debug.h"
 #include "guests/x86/emulate.h"

@@ -55,7 +55,7 @@ def check_code(image: Path, table: dict[str, Promise]) -> list[str]:
         if address not in behind:
             mistakes.append(f"{_place(symbols, address)}: {name} begins behind no CLI")
         if name not in table or table[name].entry:
-            mistakes.append(f"{_place(symbols, address)}: {name} is not in vmm/core/masked.h")
+            mistakes.append(f"{_place(symbols, address)}: {name} is in no masked_sections.h")
     return mistakes
 
 
@@ -92,7 +92,7 @@ def check_entries(table: dict[str, Promise]) -> list[str]:
     """Return what is wrong with the table's lines for entries."""
     promised = {name for name, line in table.items() if line.entry}
     return [
-        *(f"{name}: an entry that masks interrupts is not in vmm/core/masked.h"
+        *(f"{name}: an entry that masks interrupts is in no masked_sections.h"
           for name in sorted(entries() - promised)),
         *(f"{name}: there is no such entry" for name in sorted(promised - entries())),
     ]  # fmt: skip

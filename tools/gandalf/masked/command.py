@@ -36,7 +36,8 @@ def masked(
 ) -> None:
     """Show every section of the VMM in which interrupts are masked, and the longest measured.
 
-    The names and bounds are those of vmm/core/masked.h. The figures are a reference,
+    The names and bounds are those of masked_sections.h in each folder of vmm/. The figures are a
+    reference,
     tests/boot/masked.json, of the loads of tests/boot/test_masked.py and
     tests/measure/test_search.py, which compare what they see with the bounds.
     """

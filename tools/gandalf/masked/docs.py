@@ -17,12 +17,16 @@ REFERENCE = ROOT / "tests" / "boot" / "masked.json"
 SEEN = BUILD / "masked"
 # In front of a section's name where it begins: by cli() and what is made of it, or the
 # assembler's macro.
-_BEGINS = r"\b(?:cli|work_end|work_pause|sti_nop_cli|sti_hlt_cli)\((\w+)\)|\bMASKED\s+(\w+)"
+_BEGINS = (
+    r"\b(?:cli|work_end|work_pause|sti_nop_cli|sti_hlt_cli|interrupts_\w+)\((\w+)\)"
+    r"|\bMASKED\s+(\w+)"
+)
 
 _HEAD = """\
 # Masked sections
 
-Made by `gandalf masked --docs` from `vmm/core/masked.h` and `tests/boot/masked.json`; do not edit.
+Made by `gandalf masked --docs` from `masked_sections.h` in each folder of `vmm/` and
+`tests/boot/masked.json`; do not edit.
 
 Every section of the VMM in which interrupts are masked has a name and a bound. A section begins
 behind a CLI or where an interrupt gate is entered, and ends where an interrupt can be taken again:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The VMM's sections in which interrupts are masked: their names, bounds, and how long they were.
 
-The names and bounds are in vmm/core/masked.h; where each section begins is recorded in the VMM's
-image by whatever masks. The plug-in of measure/ counts the masked stretches of a run by where they
-began; here they get their names, and what has none or was longer than its bound is an error.
+Each folder of the VMM has the names and bounds of its own in masked_sections.h; where a section
+begins is recorded in the VMM's image by whatever masks. The plug-in of measure/ counts the masked
+stretches of a run by where they began; here they get their names, and what has none or was longer
+than its bound is an error.
 """
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from gandalf.build.symbols import HYPERCALL, Symbols, apic_vector, definitions
 from gandalf.description.description import LinuxGuest
 from gandalf.measure.measurement import Measurement, Section, Window
 
-TABLE = ROOT / "vmm" / "core" / "masked.h"
+TABLE = "masked_sections.h"
 _RECORDS = ".debug_masked"
 # #DB, NMI, #DF and #MC: MASKED_EXCEPTIONS in vmm/arch/ia32/segment.c.
 DEBUG = (0x01, 0x02, 0x08, 0x12)
@@ -75,18 +76,28 @@ class Stretch:
 
 
 @cache
-def promises(table: Path = TABLE) -> dict[str, Promise]:
-    """Return the table by names. Raises UserError if a line cannot be read, or a name is twice."""
-    text = re.sub(r"/\*.*?\*/", "", table.read_text().replace("\\\n", "\n"), flags=re.S)
+def promises(vmm: Path = ROOT / "vmm") -> dict[str, Promise]:
+    """Return the tables of all folders by names.
+
+    Raises UserError if a line cannot be read, or a name is twice.
+    """
     found: dict[str, Promise] = {}
+    for table in sorted(vmm.rglob(TABLE)):
+        for promise in _lines(table):
+            if promise.name in found:
+                raise UserError(f"{shown(table)}: {promise.name} is there twice")
+            found[promise.name] = promise
+    return found
+
+
+def _lines(table: Path) -> Iterator[Promise]:
+    """Yield the lines of one folder's table."""
+    text = re.sub(r"/\*.*?\*/", "", table.read_text().replace("\\\n", "\n"), flags=re.S)
     for kind, name, rest in re.findall(
         r'^\s*(SECTION|ENTRY)\((\w+),\s*((?:[^"()]|"[^"\n]*")*)\)', text, re.M
     ):
         bound, why, action = _line(table, name, rest)
-        if name in found:
-            raise UserError(f"{shown(table)}: {name} is there twice")
-        found[name] = Promise(name, bound, why, action, kind == "ENTRY")
-    return found
+        yield Promise(name, bound, why, action, kind == "ENTRY")
 
 
 def _line(table: Path, name: str, rest: str) -> tuple[int | None, str, str]:

@@ -38,7 +38,7 @@ PARTS = (
          "what `gandalf new` copies, which is yours", "0BSD", True),
     Part("build", ("vmm*/gandalf.elf", "measure/pace.so"),
          "the VMM for each profile, QEMU's pacer", "Apache-2.0", False),
-    Part("vmm", ("profile/*.mk", "arch/ia32/layout.h", "arch/ia32/entry.h", "core/masked.h"),
+    Part("vmm", ("profile/*.mk", "arch/ia32/layout.h", "arch/ia32/entry.h", "**/masked_sections.h"),
          "what the command reads of the VMM", "Apache-2.0", False),
     Part("tools", ("gandalf/**/*.py", "requirements.txt"), "the command", "Apache-2.0", False),
     Part("docs", ("*.md", "pictures/*"), "the documentation", "Apache-2.0", False),

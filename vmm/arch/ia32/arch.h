@@ -13,6 +13,7 @@
  *	memory.h	memory_init(), memory_copy(), memory_copy_in(), memory_copy_out(),
  *			memory_zero(), memory_crc(): physical memory; memory_map_more(),
  *			memory_map_page(), memory_map_pool(): what every address space has
+ *	masked.h	MASKED_NUMBER: for the table of a folder's masked sections
  *	switch.h	switch_create(), switch_vcpu(), switch_to_boot_stack()
  *	exception.h	exception_log_place(), exception_log_registers(): parts of a report
  *	instance.h	instance_keep(), instance_size(), instance_create(), instance_read()
@@ -35,7 +36,7 @@
 #include "masked_state.h"
 
 /* Interrupts of the core. Each of the last three macros begins the masked section that it names
- * (core/masked.h). */
+ * (arch/ia32/masked.h). */
 #define interrupts_enable() sti()
 #define interrupts_disable(section) cli(section)
 /* Lets in the interrupts that wait, and disables them again. */

@@ -7,7 +7,7 @@
  * physical address of its information structure.
  */
 #include "arch/ia32/layout.h"
-#include "core/masked_assembler.h"
+#include "arch/ia32/masked_assembler.h"
 
 #define MULTIBOOT_MAGIC 0x1BADB002
 /* Asks for modules on page boundaries, and for memory information. */

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "arch/ia32/register.h"
-#include "core/masked.h"
+#include "arch/ia32/masked.h"
 #include "lib/types.h"
 
 #define CONTROL_REGISTER(name)                                                \
@@ -153,13 +153,13 @@ INSTRUCTIONS(sti, "sti") INSTRUCTIONS(clts, "clts") INSTRUCTIONS(halt, "hlt")
 #undef INSTRUCTIONS
 
 /*
- * Begins a masked section, which core/masked.h must name: interrupts are masked behind the
- * instructions in text. The word "inline" keeps GCC from counting each line of the record as an
- * instruction when it decides what to inline.
+ * Begins a masked section, which the folder's masked_sections.h must name: interrupts are masked
+ * behind the instructions in text. The word "inline" keeps GCC from counting each line of the
+ * record as an instruction when it decides what to inline.
  */
 #define MASKING(text, section)                                                                \
 	do {                                                                                  \
-		_Static_assert(MASKED_##section >= 0, "named in core/masked.h");              \
+		_Static_assert(MASKED_##section >= 0, "named in a table");              \
 		__asm__ volatile inline(text "\n" MASKED_RECORD(#section) : : : "memory");    \
 	} while (0)
 

@@ -7,7 +7,7 @@
 #include "arch/ia32/entry.h"
 #include "arch/ia32/fixup_assembler.h"
 #include "arch/ia32/layout.h"
-#include "core/masked_assembler.h"
+#include "arch/ia32/masked_assembler.h"
 #include "return_check.h"
 
 #define CR0_WP 0x10000

@@ -7,6 +7,7 @@
 #include "arch/ia32/origin.h"
 
 #include "arch/ia32/entry.h"
+#include "arch/ia32/masked_sections.h"
 #include "core/log.h"
 #include "core/vm.h"
 #include "core/work.h"

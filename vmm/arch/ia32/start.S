@@ -5,7 +5,7 @@
  * directory of its instance in start_directory. It has no stack until the instance is mapped.
  */
 #include "arch/ia32/layout.h"
-#include "core/masked_assembler.h"
+#include "arch/ia32/masked_assembler.h"
 
 #define CR4_PSE 0x00000010
 #define CR0_PE 0x00000001

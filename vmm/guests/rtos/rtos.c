@@ -17,6 +17,7 @@
 #include "core/trace.h"
 #include "core/work.h"
 #include "guests/rtos/rtos.h"
+#include "guests/rtos/masked_sections.h"
 #include "lib/owner.h"
 #include "lib/string.h"
 #include "masked_state.h"

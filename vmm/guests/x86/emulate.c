@@ -11,6 +11,7 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
 #include "guests/x86/board.h"
+#include "guests/x86/masked_sections.h"
 #include "siblings.h"
 #include "views.h"
 

@@ -7,6 +7,7 @@
 #include "arch/ia32/fpu.h"
 #include "core/work.h"
 #include "guests/x86/emulation.h"
+#include "guests/x86/masked_sections.h"
 #include "platform/pc/apic.h"
 
 static void cr0_set(struct x86 *x86, u32 value)

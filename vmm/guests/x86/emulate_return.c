@@ -7,6 +7,7 @@
 #include "guests/x86/emulation.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
+#include "guests/x86/masked_sections.h"
 #include "siblings.h"
 #include "views.h"
 

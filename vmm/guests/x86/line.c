@@ -6,6 +6,7 @@
 #include "guests/x86/line.h"
 
 #include "core/work.h"
+#include "guests/x86/masked_sections.h"
 #include "guests/x86/port.h"
 #include "masked_state.h"
 #include "siblings.h"

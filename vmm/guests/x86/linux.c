@@ -22,6 +22,7 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
 #include "guests/x86/line.h"
+#include "guests/x86/masked_sections.h"
 #include "lib/format.h"
 #include "masked_state.h"
 #include "platform/pc/apic.h"

@@ -32,6 +32,7 @@
 #include "core/core.h"
 #include "core/trace.h"
 #include "guests/x86/inject.h"
+#include "guests/x86/masked_sections.h"
 #include "platform/pc/apic.h"
 #include "platform/pc/i8259.h"
 

@@ -10,7 +10,8 @@
  *	serial.h	serial_init(), serial_enable_interrupts(), serial_room(), serial_write(),
  *			serial_expect_room(), serial_read(), serial_mask_interrupts(),
  *			serial_interrupt_again(), serial_idle(): the line that carries all consoles
- *	power.h		power_off_machine(), power_stop_machine(): the ways in which it ends
+ *	power.h		power_off_machine(), power_stop_machine(): the ways in which it ends, in
+ *			the masked section power_off
  *	timer.h		timer_hardware: what the clock is programmed by
  *	firmware.h	firmware_find_cpus(), firmware_cpus: which CPUs there are
  *
@@ -24,6 +25,7 @@
 #include "platform/pc/firmware.h"
 #include "platform/pc/i8254.h"
 #include "platform/pc/i8259.h"
+#include "platform/pc/masked_sections.h"
 #include "platform/pc/power.h"
 #include "platform/pc/serial.h"
 #include "platform/pc/vga.h"

@@ -6,6 +6,7 @@
 #include "platform/pc/power.h"
 
 #include "arch/ia32/cpu.h"
+#include "platform/pc/masked_sections.h"
 
 enum { DEBUG_EXIT_PORT = 0xf4, DEBUG_EXIT_GOOD = 0x10, DEBUG_EXIT_BAD = 0x11, BOCHS_PORT = 0x8900 };
 

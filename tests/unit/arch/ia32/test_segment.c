@@ -8,6 +8,7 @@
 
 #include "core/core.h"
 #include "arch/ia32/layout.h"
+#include "arch/ia32/masked_sections.h"
 #include "core/pool.h"
 #include "arch/ia32/segment.h"
 #include "fake/vmm.h"
@@ -530,7 +531,7 @@ static void gates_go_to_ring_1_and_back_to_the_stubs(void **state)
 static const char *const entries[] = {MASKED_ENTRIES(NAME)};
 #undef NAME
 
-/* What comes by a vector, as the names of masked entries have it (core/masked.h). */
+/* What comes by a vector, as the names of masked entries have it. */
 static const char *what_comes(unsigned vector)
 {
 	switch (vector) {
@@ -563,7 +564,7 @@ static void check_masked(bool interruptible, const char *who, const char *no_clo
 		while (found < ARRAY_SIZE(entries) && strcmp(entries[found], name) != 0)
 			found++;
 		if (found == ARRAY_SIZE(entries))
-			fail_msg("%s is not in core/masked.h", name);
+			fail_msg("%s is not in masked_sections.h", name);
 		used[found] = true;
 	}
 	for (unsigned i = 0; i < ARRAY_SIZE(entries); i++)

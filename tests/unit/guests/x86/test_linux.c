@@ -25,6 +25,7 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
 #include "arch/ia32/switch.h"
+#include "arch/ia32/masked_sections.h"
 #include "fake/hand_on.h"
 #include "fake/policy.h"
 

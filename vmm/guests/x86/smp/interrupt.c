@@ -7,6 +7,7 @@
 #include "core/module.h"
 #include "core/work.h"
 #include "guests/x86/line.h"
+#include "guests/x86/smp/masked_sections.h"
 #include "guests/x86/smp/smp.h"
 #include "masked_state.h"
 

@@ -15,6 +15,7 @@
 #include "core/work.h"
 #include "guests/x86/inject.h"
 #include "guests/x86/linux.h"
+#include "guests/x86/smp/masked_sections.h"
 #include "guests/x86/smp/smp.h"
 #include "lib/owner.h"
 #include "masked_state.h"

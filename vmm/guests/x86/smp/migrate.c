@@ -18,6 +18,7 @@
 #include "guests/x86/shadow/directory.h"
 #include "guests/x86/shadow/kernel.h"
 #include "guests/x86/shadow/tlb.h"
+#include "guests/x86/smp/masked_sections.h"
 #include "guests/x86/smp/smp.h"
 #include "lib/string.h"
 #include "masked_state.h"

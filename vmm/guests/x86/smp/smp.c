@@ -15,6 +15,7 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"
 #include "guest_cpus.h"
+#include "guests/x86/smp/masked_sections.h"
 #include "lib/owner.h"
 #include "masked_state.h"
 

@@ -6,7 +6,7 @@
 #ifndef GANDALF_IA32_CPU_H
 #define GANDALF_IA32_CPU_H
 
-#include "core/masked.h"
+#include "arch/ia32/masked.h"
 #include "arch/ia32/register.h"
 #include "lib/types.h"
 
@@ -25,7 +25,7 @@ struct processor {
 	u32 task, code, data;
 	unsigned cr3_writes, invlpgs, admissions, sleeps;
 	bool interrupts; /* IF */
-	unsigned masked; /* the section of core/masked.h that began last */
+	unsigned masked; /* the masked section that began last */
 	unsigned unguarded; /* debug registers written with IF 1 */
 	void (*admit)(void); /* where interrupts are let in for an instruction; or NULL */
 	void (*order)(void); /* where other cores see what was stored before; or NULL */
@@ -150,7 +150,7 @@ static inline void sti(void)
 /* A masked section must be in the table here, too. */
 #define MASKING(statement, section)                                           \
 	do {                                                                  \
-		_Static_assert(MASKED_##section >= 0, "named in core/masked.h"); \
+		_Static_assert(MASKED_##section >= 0, "named in a table"); \
 		statement;                                                    \
 	} while (0)
 #define cli(section)                                                          \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records for the assembler that a masked section begins here. MASKED_RECORD() in core/masked.h
+ * Records for the assembler that a masked section begins here. MASKED_RECORD() in masked.h
  * does the same for C.
  */
 .macro MASKED section

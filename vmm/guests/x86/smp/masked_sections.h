@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The masked sections (arch/ia32/masked.h) of a Linux with several vCPUs, which interrupt, start
+ * and move each other. */
+#pragma once
+
+#include "arch.h"
+
+#define MASKED_IN_SMP(SECTION)                                                                   \
+	SECTION(apic_write, 1000,                                                                \
+		"a register of the virtual local APIC, its deadline, and the way out",           \
+		"stores to the local APIC of a vCPU that has siblings")                          \
+	SECTION(ipi, 1000,                                                                       \
+		"8 messages of some 40 instructions each, and the way out",                      \
+		"a vCPU interrupts its siblings")                                                \
+	SECTION(start_cpu, 600,                                                                  \
+		"one message, and the way out",                                                  \
+		"a vCPU starts another one")                                                     \
+	SECTION(arrive, 1000,                                                                    \
+		"no loop, and the way out",                                                      \
+		"none, since no load moves a vCPU: the first return to one that has moved")
+enum { MASKED_IN_SMP(MASKED_NUMBER) };
