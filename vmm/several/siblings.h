@@ -135,11 +135,9 @@ static inline void space_is_made(const struct x86 *x86, struct space *space)
 		space->epoch = x86->smp->epoch;
 }
 
-/* Empties a space that is about to be loaded if all have become stale since it was last. */
+/* Makes a space right that is about to be loaded. */
 static inline void space_is_found(const struct x86 *x86, struct space *space)
 {
-	if (!x86_has_siblings(x86) || space->epoch == x86->smp->epoch)
-		return;
-	space->epoch = x86->smp->epoch;
-	space_drop(space, NULL);
+	if (x86_has_siblings(x86) && space->epoch != x86->smp->epoch)
+		flush_log_renew(x86, space);
 }

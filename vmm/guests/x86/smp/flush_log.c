@@ -4,13 +4,24 @@
  * what its vCPUs have flushed. Linux itself interrupts those of its CPUs that use the address space
  * now; they then load CR3 or execute INVLPG, which the VMM emulates, and before it emulates
  * anything it follows the logs. A CPU that does not use the space learns of the flush when it next
- * loads CR3, by the same rule. So does the shadow that a vCPU has left behind on another core, when
- * the vCPU comes back.
+ * loads CR3, by the same rule.
+ *
+ * The shadow that a vCPU has left behind on another core has missed too much to follow it flush by
+ * flush when the vCPU comes back, and so has one whose siblings have flushed more than a log holds.
+ * Then an epoch ends there. A core also notes when it has last flushed a directory, or one of its
+ * class. So a space of an older epoch is kept if it was not flushed since, and emptied otherwise,
+ * when it is loaded: that costs a look at each core's note, however much was flushed.
  */
 #include "guests/x86/shadow/tlb.h"
 #include "guests/x86/smp/smp.h"
+#include "lib/string.h"
 #include "masked_state.h"
-#include "siblings.h"
+
+/* Directories of one class are taken for one where it is asked when they were flushed. */
+static u32 flush_class(u32 directory)
+{
+	return (directory >> PAGE_SHIFT) % FLUSH_CLASSES;
+}
 
 void flush_log_add(struct x86 *x86, u32 directory, u32 start, u32 end)
 {
@@ -22,6 +33,7 @@ void flush_log_add(struct x86 *x86, u32 directory, u32 start, u32 end)
 	flush->directory = directory;
 	flush->start = start;
 	flush->end = end;
+	page->last[flush_class(directory)] = page->flush_count + 1;
 	*followed += *followed == page->flush_count; /* it does its own at once */
 	page->flush_count++;
 }
@@ -50,16 +62,37 @@ MUST_CHECK static bool log_follow(struct x86 *x86, u32 from)
 	return true;
 }
 
-/* Has all spaces be emptied: the present one now, and others when they are loaded, so that this
- * takes no longer than the present one does. The kernel's half stays: no log is about it. */
-static void spaces_forget(struct x86 *x86)
+void flush_log_renew(const struct x86 *x86, struct space *space)
 {
-	struct space *current = x86->shadow.current;
+	const struct smp *smp = x86->smp;
+	const u32 *right = smp->ended[space->epoch % EPOCHS];
+	bool stale = smp->epoch - space->epoch > EPOCHS;
 
-	x86->smp->epoch++;
-	if (current == NULL)
+	for (u32 rest = smp->cpus; rest != 0; rest &= rest - 1) {
+		u32 from = (u32)__builtin_ctz(rest);
+
+		stale |= (s32)(flush_log_of(from)->last[flush_class(space->guest)] - right[from]) > 0;
+	}
+	space->epoch = smp->epoch;
+	if (stale)
+		space_drop(space, NULL);
+}
+
+void flush_log_skip(struct x86 *x86)
+{
+	struct smp *smp = x86->smp;
+
+	memcpy(smp->ended[smp->epoch++ % EPOCHS], smp->followed, sizeof(smp->followed));
+	flush_log_begin(x86);
+}
+
+/* The log of a sibling has gone too far. The kernel's half stays: no log is about it. */
+static void flushes_are_lost(struct x86 *x86)
+{
+	flush_log_skip(x86);
+	if (x86->shadow.current == NULL)
 		return;
-	space_is_found(x86, current);
+	flush_log_renew(x86, x86->shadow.current);
 	tlb_flush();
 }
 
@@ -74,8 +107,7 @@ void flush_log_follow(struct x86 *x86)
 {
 	for (u32 rest = x86->smp->cpus; rest != 0; rest &= rest - 1)
 		if (!log_follow(x86, (u32)__builtin_ctz(rest))) {
-			flush_log_begin(x86);
-			spaces_forget(x86);
+			flushes_are_lost(x86);
 			return;
 		}
 }

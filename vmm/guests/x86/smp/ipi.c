@@ -248,7 +248,9 @@ void ipis_leave(struct smp *smp)
 void smp_apic_arrive(struct x86 *x86)
 {
 	struct smp *smp = x86->smp;
+	u32 vectors = 0;
 
 	for (u32 rest = smp->cpus; rest != 0; rest &= rest - 1)
-		sibling_interrupt(x86->vm, ipis_see((u32)__builtin_ctz(rest), smp->id));
+		vectors |= ipis_see((u32)__builtin_ctz(rest), smp->id);
+	sibling_interrupt(x86->vm, vectors);
 }

@@ -226,7 +226,6 @@ static void seat_copy(struct vm *vm, u32 from)
 	shadow_unpack(vcpu->x86, luggage);
 	siblings_unpack(vcpu->x86, luggage);
 	page_copy(from, vm->number);
-	schedule_breathe();
 }
 
 static void seat_arrive(struct vcpu *vcpu)
@@ -278,13 +277,13 @@ static void shadow_empty(struct x86 *x86)
 	x86->smp->kernel_followed = x86->smp->kernel.count;
 }
 
-/* What siblings have flushed comes first, while no space is loaded that the TLB would have entries
- * of. The TLB may have entries of the seat from when the vCPU was here last. */
+/* What siblings have flushed comes first, while no space is loaded. The TLB may have entries of the
+ * seat from when the vCPU was here last. */
 static void shadow_settle(struct x86 *x86)
 {
 	if (x86->smp->stale || !kernel_is_followed(x86->smp))
 		shadow_empty(x86);
-	flush_log_follow(x86);
+	flush_log_skip(x86);
 	if (x86->cr0 & CR0_PG)
 		space_settle(x86);
 	if (x86->shadow.current != NULL)

@@ -17,6 +17,10 @@
 
 /* Flushes that a core's log holds. A vCPU that is further behind forgets all of its shadow. */
 #define FLUSH_LOG 64u
+/* Classes of page directories, of which a core notes when it has last flushed one. */
+#define FLUSH_CLASSES 64u
+/* Epochs of a seat for which it is known what its spaces have followed. */
+#define EPOCHS 8u
 /* A vCPU rests for 1/IPI_RATE ms when it has taken many interrupts in as long (ipi.c). */
 #define IPI_RATE 20u
 
@@ -42,6 +46,8 @@ struct smp_page {
 		struct {
 			u32 flush_count;
 			struct flush flushes[FLUSH_LOG];
+			/* By classes of page directories: flush_count behind the last one. */
+			u32 last[FLUSH_CLASSES];
 		};
 		/* Of vCPUs that move, which number 0 does not. */
 		struct luggage luggage;
@@ -84,7 +90,9 @@ struct smp {
 	struct kernel_flushes kernel; /* what it has flushed that no log has, */
 	u32 kernel_followed;    /* how many of these this seat's shadow has followed, */
 	bool stale;             /* and whether that must be made anew instead */
-	u32 epoch;              /* how often this seat's spaces have all become stale at once */
+	/* A seat's spaces are right up to the flushes that it has followed if they are of this
+	 * epoch; those of older ones, up to what had been followed when theirs ended. */
+	u32 epoch, ended[EPOCHS][GANDALF_CPUS_MAXIMUM];
 };
 
 static inline volatile struct smp_page *smp_page_of(const struct gandalf_guest *guest, u32 number)
@@ -141,8 +149,14 @@ void remote_ports_serve(struct x86 *x86);
 /* flush_log.c: see several/siblings.h. */
 void flush_log_follow(struct x86 *x86);
 void flush_log_add(struct x86 *x86, u32 directory, u32 start, u32 end);
-/* From here on the vCPU follows what is flushed; its shadow is empty. */
+/* From here on the vCPU follows what is flushed; its shadow is empty, or an epoch has ended. */
 void flush_log_begin(struct x86 *x86);
+/* Ends an epoch of the vCPU's seat: what was flushed by now, each space learns when it is loaded.
+ * No space is loaded. */
+void flush_log_skip(struct x86 *x86);
+/* Brings a space of an older epoch into this one. It is emptied if it may have been flushed since
+ * that ended. */
+void flush_log_renew(const struct x86 *x86, struct space *space);
 /* Notes that the vCPU flushes a page of the kernel's half, or KERNEL_FLUSH_ALL. */
 void flush_log_kernel(struct x86 *x86, u32 linear);
 

@@ -90,7 +90,7 @@ static int start(void **state)
 	for (u32 id = 0; id < VCPUS; id++) {
 		x86s[id] = (struct x86){ .vm = &vm, .vcpu = &vcpu, .smp = &smps[id] };
 		x86s[id].siblings = true;
-		spaces[id].epoch = 0;
+		spaces[id] = (struct space){ .guest = 0 };
 		x86s[id].shadow.current = &spaces[id];
 		smps[id].id = id;
 		for (u32 number = 0; number < VCPUS; number++)
@@ -190,30 +190,70 @@ static void all_is_forgotten_once(void **state)
 	assert_int_equal(flushed | forgotten, 0);
 }
 
-/* Spaces that are not loaded are emptied when they are, and each once. */
-static void what_is_not_loaded_is_emptied_later(void **state)
+/* Spaces of an older epoch are emptied when they are loaded, each once, and only if they, or one of
+ * their class, were flushed since. */
+static void what_is_not_loaded_is_looked_at_later(void **state)
 {
-	static struct space other;
+	static struct space flushed_one, kept;
 
 	(void)state;
-	other.epoch = 0;
-	for (u32 i = 0; i < FLUSH_LOG; i++)
-		flush_log_add(turn_of(0), 0, i, 0);
+	flushed_one = (struct space){ .guest = 0x5000 };
+	kept = (struct space){ .guest = 0x6000 };
+	flush_log_add(turn_of(2), 0x6000, 0x1000, 0x2000);
 	follow(1);
-	assert_int_equal(forgotten, 1);
-	assert_int_equal(spaces[1].epoch, smps[1].epoch);
-	assert_int_not_equal(other.epoch, smps[1].epoch);
+	flush_log_add(turn_of(0), 0x5000 + FLUSH_CLASSES * PAGE_SIZE, 0x1000, 0x2000);
 	x86s[1].shadow.current = NULL;
-	for (u32 i = 0; i < FLUSH_LOG; i++)
-		flush_log_add(turn_of(0), 0, i, 0);
+	flush_log_skip(turn_of(1));
 	follow(1);
+	assert_int_equal(flushed | forgotten, 0);
+	space_is_found(&x86s[1], &kept);
 	assert_int_equal(forgotten, 0);
+	space_is_found(&x86s[1], &flushed_one);
+	assert_int_equal(forgotten, 1);
+	space_is_found(&x86s[1], &flushed_one);
+	assert_int_equal(forgotten, 1);
+	assert_int_equal(kept.epoch, smps[1].epoch);
+	flush_log_add(turn_of(2), 0x6000, 0x1000, 0x2000);
+	flush_log_skip(turn_of(1));
+	space_is_found(&x86s[1], &kept);
+	assert_int_equal(forgotten, 2);
+}
+
+/* One that was not loaded for more epochs than are known is emptied, and one that has just been
+ * made is not. */
+static void of_older_epochs_nothing_is_known(void **state)
+{
+	static struct space old;
+
+	(void)state;
+	old = (struct space){ .guest = 0x5000 };
+	forgotten = 0;
+	for (u32 i = 0; i < EPOCHS; i++)
+		flush_log_skip(turn_of(1));
+	space_is_found(&x86s[1], &old);
+	assert_int_equal(forgotten, 0);
+	old.epoch = 0;
+	flush_log_skip(turn_of(1));
+	space_is_found(&x86s[1], &old);
+	assert_int_equal(forgotten, 1);
+	old.epoch = 0;
+	space_is_made(&x86s[1], &old);
+	space_is_found(&x86s[1], &old);
+	assert_int_equal(forgotten, 1);
+}
+
+/* What is flushed while an epoch ends counts for the next one. */
+static void a_flush_is_seen_behind_a_skip(void **state)
+{
+	(void)state;
+	spaces[1].guest = 0x5000;
+	flush_log_skip(turn_of(1));
+	flush_log_add(turn_of(0), 0x5000, 0x1000, 0x2000);
+	follow(1);
+	assert_int_equal(flushed, 1);
+	forgotten = 0;
 	space_is_found(&x86s[1], &spaces[1]);
 	assert_int_equal(forgotten, 1);
-	space_is_found(&x86s[1], &spaces[1]);
-	assert_int_equal(forgotten, 1);
-	space_is_made(&x86s[1], &other);
-	assert_int_equal(other.epoch, smps[1].epoch);
 }
 
 static void flushes_of_the_kernel_are_kept_apart(void **state)
@@ -320,7 +360,9 @@ int main(void)
 		TEST(who_is_too_far_behind_forgets_all),
 		TEST(who_flushes_without_end_keeps_nobody),
 		TEST(all_is_forgotten_once),
-		TEST(what_is_not_loaded_is_emptied_later),
+		TEST(what_is_not_loaded_is_looked_at_later),
+		TEST(of_older_epochs_nothing_is_known),
+		TEST(a_flush_is_seen_behind_a_skip),
 		TEST(flushes_of_the_kernel_are_kept_apart),
 		TEST(the_count_may_wrap),
 		TEST(one_that_begins_has_nothing_to_follow),
