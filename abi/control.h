@@ -174,6 +174,13 @@
 	X(start, "guest, entry")                                              \
 	X(stop, "guest, reason")
 
+/*
+ * Where a vCPU moves from CPU to CPU, the second word of `stop` on the one has this bit, the vCPU's
+ * number << 8 and the CPU that it leaves for. That of `start` on the other has the same with the
+ * CPU from which it comes. No reason has this bit, and no address of an entry.
+ */
+#define GANDALF_TRACE_MOVES 0x80000000u
+
 #ifndef __ASSEMBLER__
 
 #include <stdint.h>

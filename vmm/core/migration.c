@@ -22,6 +22,11 @@ void seat_took(u32 kind, u32 number, u64 begin)
 	own_page()->ticks[kind][number] += (u32)(rdtsc() - begin);
 }
 
+static void move_trace(enum trace_type type, const struct vm *vm, u32 cpu)
+{
+	trace(type, vm->index, GANDALF_TRACE_MOVES | vm->number << 8 | cpu);
+}
+
 /* Departure */
 
 static bool seat_can_be_left(const struct vm *vm)
@@ -47,7 +52,7 @@ void seat_depart(struct vm *vm)
 	vm->state = GANDALF_STATE_OFF;
 	processor_leave(vcpu);
 	vm->seat->leave(vcpu);
-	trace(TRACE_stop, vm->index, GANDALF_STATE_OFF);
+	move_trace(TRACE_stop, vm, to);
 	own_page()->left_for[vm->number] = to;
 	own_page()->left[vm->number] = own_page()->held[vm->number] + 1;
 	message_send(to, MESSAGE_LEFT + vm->number);
@@ -90,7 +95,7 @@ static void seat_take(struct vm *vm, u32 from)
 	part_vms[vm->number] = vm;
 	own_page()->held[vm->number] = part_page_of(from)->held[vm->number] + 1;
 	order_stores();
-	trace(TRACE_start, vm->index, from);
+	move_trace(TRACE_start, vm, from);
 	vm->seat->arrive(vm->vcpus);
 	vcpu_notify(vm->vcpus);
 	part_follows(vm);

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from gandalf.base.abi import abi
 from gandalf.base.paths import UserError
 from gandalf.build.structures import Place
 from gandalf.build.symbols import apic_vector
@@ -329,3 +330,41 @@ def test_an_instance_that_is_not_mapped(directory_entry: int, address: int) -> N
     read = instance_reader(lambda at, size: bytes(memory[at : at + size]), DIRECTORY)
     with pytest.raises(UserError, match="do not lead to the VMM"):
         read(address, 4)
+
+
+# --- vCPUs that move ---
+
+
+def moves(kind: str, time: int, cpu: int, vcpu: int = 1) -> Event:
+    return Event(time, kind, IDLE, 0, abi()["TRACE_MOVES"] | vcpu << 8 | cpu)
+
+
+def of_cpu(cpu: int, *events: Event) -> Timeline:
+    return replace(line(*events), cpu=cpu)
+
+
+def arrows_of(*lines: Timeline) -> list[dict[str, Any]]:
+    found = json.loads(document(lines))["traceEvents"]
+    return [record for record in found if record["ph"] in "sf"]
+
+
+def test_an_arrow_leads_where_a_vcpu_moves() -> None:
+    there = of_cpu(1, moves("stop", 2000, 0), moves("start", 9000, 0))
+    back = of_cpu(0, moves("start", 5000, 1), moves("stop", 7000, 1))
+    ends = [(record["ph"], record["pid"], record["ts"]) for record in arrows_of(there, back)]
+    assert ends == [("s", 2, 2.0), ("f", 1, 5.0), ("s", 1, 7.0), ("f", 2, 9.0)]
+    numbers = [record["id"] for record in arrows_of(there, back)]
+    assert numbers == [1, 1, 2, 2]
+    assert shown(there)[1]["name"] == "linux's vCPU 1 moves to CPU 0"
+    assert "linux's vCPU 1 moves from CPU 1" in document([back])
+
+
+def test_half_a_move_has_no_arrow() -> None:
+    """Its other end is lost, is of another vCPU or CPU, or it is no move at all."""
+    left = of_cpu(1, moves("stop", 2000, 0))
+    assert arrows_of(left) == []
+    assert arrows_of(left, of_cpu(0, moves("start", 5000, 1, vcpu=2))) == []
+    assert arrows_of(left, of_cpu(0, moves("start", 5000, 3))) == []
+    assert arrows_of(left, of_cpu(0, moves("start", 1000, 1))) == []
+    plain = Event(5000, "start", IDLE, 0, 0x100000)
+    assert arrows_of(left, of_cpu(0, plain)) == []

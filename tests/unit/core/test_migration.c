@@ -152,7 +152,12 @@ static void moves(u32 from, u32 to)
 	assert_int_equal(move_from(to, to), GANDALF_ERROR_BUSY);
 	serve_on(from, to, MESSAGE_MOVE + MOVED);
 	settle_on(from);
+	assert_int_equal(asked.traced.type, TRACE_stop);
+	assert_int_equal(asked.traced.second, GANDALF_TRACE_MOVES | MOVED << 8 | to);
 	settle_on(to);
+	assert_int_equal(asked.traced.type, TRACE_start);
+	assert_int_equal(asked.traced.second, GANDALF_TRACE_MOVES | MOVED << 8 | from);
+	assert_int_equal(asked.traced.first, PLACE);
 	assert_int_equal(move_from(to, to), 0);
 }
 

@@ -4,7 +4,8 @@
 The format is Chrome's trace events in JSON. A track for each vCPU shows when it had the core and
 what the VMM gave to it, one for each RTOS that tells it (task_trace.py) which of its tasks ran;
 others show the entries into the VMM, the interrupts, and the stretches with interrupts masked,
-which the plug-in of measure/ has recorded. Each of several CPUs has tracks of its own. Times are
+which the plug-in of measure/ has recorded. Each of several CPUs has tracks of its own, and an arrow
+leads from one to another where a vCPU has moved. Times are
 microseconds since the machine's start, as the VMM's own messages have them.
 """
 
@@ -25,6 +26,7 @@ from gandalf.build.build import Built
 from gandalf.build.symbols import Symbols, vector_text
 from gandalf.description.description import RtosGuest
 from gandalf.measure.measurement import Recorded
+from gandalf.measure.move_trace import arrows, move_text, moved
 from gandalf.measure.ring import Event, Layout, Ring
 from gandalf.measure.task_trace import TaskSwitch
 
@@ -140,6 +142,8 @@ def _shown_entry(event: Event, names: Names) -> _Shown:
         case "cr3":
             name = "cr3, shadow cached" if second else "cr3, no shadow"
             return _Shown(_VMM, name, ("directory", "hit"))
+        case "start" | "stop" if moved(second):
+            return _Shown(_VMM, move_text(event, names.vcpu(first)), ("guest", "move"))
         case "start":
             return _Shown(_VMM, f"start {names.vcpu(first)}", ("guest", "entry"))
         case "stop":
@@ -306,7 +310,8 @@ def document(lines: Sequence[Timeline]) -> str:
     complete = all(line.complete for line in lines)
     other = {"complete": complete, "tsc_khz": lines[0].ring.tsc_khz}
     head = json.dumps({"displayTimeUnit": "ns", "otherData": other}).removesuffix("}")
-    events = ",\n".join(json.dumps(record) for line in lines for record in records(line))
+    shown = [*(record for line in lines for record in records(line)), *arrows(lines, _track)]
+    events = ",\n".join(map(json.dumps, shown))
     return f'{head}, "traceEvents": [\n{events}\n]}}\n'
 
 

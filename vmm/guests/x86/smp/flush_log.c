@@ -70,8 +70,9 @@ void flush_log_renew(const struct x86 *x86, struct space *space)
 
 	for (u32 rest = smp->cpus; rest != 0; rest &= rest - 1) {
 		u32 from = (u32)__builtin_ctz(rest);
+		u32 last = flush_log_of(from)->last[flush_class(space->guest)];
 
-		stale |= (s32)(flush_log_of(from)->last[flush_class(space->guest)] - right[from]) > 0;
+		stale |= (s32)(last - right[from]) > 0;
 	}
 	space->epoch = smp->epoch;
 	if (stale)
