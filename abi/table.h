@@ -68,6 +68,9 @@
 #define GANDALF_TABLE_NO_PREFILL 4       /* pages are not filled when the kernel returns */
 #define GANDALF_TABLE_NO_DIRECT_SWITCH 8 /* system calls and returns run the VMM's C */
 #define GANDALF_TABLE_NO_HINTS 16        /* shadows of ended processes go like all others */
+/* Shadows of address spaces are compared with the guest's tables when they are loaded, and kept
+ * without the guest's help (GANDALF_LEVELS_TWO only). */
+#define GANDALF_TABLE_DETECT 32
 /* Fields of it that only GANDALF_LEVELS_TWO has: how many address spaces of a Linux have shadow
  * page tables at once (0: as many as there are frames for, 1..256), and which goes for another. */
 #define GANDALF_TABLE_CACHE 0x1ff0000

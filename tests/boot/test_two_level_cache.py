@@ -15,10 +15,13 @@ from .two_level import changed_vmm
 BROKEN = r"Kernel panic|segfault|Oops|BUG:|traps:|exited with status|can't run"
 
 
-def start(name: str, entries: int, policy: str, vmm: Path | None = None) -> Boot:
+def start(
+    name: str, entries: int, policy: str, vmm: Path | None = None, coherence: str = "hook"
+) -> Boot:
     path = describe(f"cache-{name}", linux(), rings="two-level")
-    fields = f'cache_entries = {entries}\ncache_policy = "{policy}"\nrings ='
-    path.write_text(path.read_text().replace("rings =", fields))
+    fields = {"cache_entries": entries, "cache_policy": policy, "coherence": coherence}
+    lines = "\n".join(f"{name} = {value!r}" for name, value in fields.items())
+    path.write_text(path.read_text().replace("rings =", f"{lines}\nrings ="))
     return Boot.start(path, vmm=vmm)
 
 
@@ -56,4 +59,25 @@ def kept(folder: Path) -> None:
 
 def test_an_entry_that_is_not_dropped_is_found() -> None:
     with start("kept", 1, "fifo", changed_vmm("two-level-kept", kept)) as machine:
+        machine.expect("linux", BROKEN, 60)
+
+
+def test_without_the_hook_shadows_are_found_again() -> None:
+    """The VMM takes the hook's word only for what is loaded, so what Linux says is of no use."""
+    with start("detect", 8, "lru", coherence="detect") as machine:
+        machine.wait_for_shell()
+        machine.hackbench()
+        found = used(machine)
+    assert found["space_hits"] > found["space_misses"] > 0
+
+
+def unseen(folder: Path) -> None:
+    """Leave what is out of date where it is."""
+    detect = folder / "vmm" / "guests" / "x86" / "two_level" / "detect.c"
+    substitute(detect, "\t\t\ttable[i] = 0;\n", "\t\t\tcontinue;\n")
+
+
+def test_a_change_that_is_not_detected_is_found() -> None:
+    vmm = changed_vmm("two-level-unseen", unseen)
+    with start("unseen", 8, "lru", vmm, coherence="detect") as machine:
         machine.expect("linux", BROKEN, 60)

@@ -110,6 +110,16 @@ static inline void views_mark_loaded(struct shadow *shadow, struct space *space)
 	space->used = ++shadow->clock;
 }
 
+/* Entries of spaces that are not loaded are coherent by the guest's flush hypercall only. */
+static inline bool views_detect(void)
+{
+	return false;
+}
+
+static inline void views_compare(UNUSED struct x86 *x86, UNUSED struct space *space)
+{
+}
+
 /* Follow a change of an entry of a space's directory, below the kernel half, and the clearing of
  * GROUP of them. */
 static inline void views_follow(UNUSED struct space *space, UNUSED u32 index, UNUSED u32 entry)

@@ -27,7 +27,7 @@
 /* What gandalf_table.flags may have beyond the flags of all systems. */
 #define PRIVILEGE_TABLE_FLAGS \
 	(GANDALF_TABLE_NO_PREFILL | GANDALF_TABLE_NO_DIRECT_SWITCH | GANDALF_TABLE_NO_HINTS | \
-	 GANDALF_TABLE_CACHE | GANDALF_TABLE_POLICY)
+	 GANDALF_TABLE_DETECT | GANDALF_TABLE_CACHE | GANDALF_TABLE_POLICY)
 /* Flags that are cleared when a guest's kernel is entered, as the CPU clears them at a gate. AC
  * means something in ring 3 only, where Linux does not expect its kernel. */
 #define PRIVILEGE_CLEARED_FLAGS \

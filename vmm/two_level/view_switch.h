@@ -75,6 +75,7 @@ struct view_switch {
 	const struct space *awaited_space;
 	/* Whether the description has these measures taken away. */
 	bool no_prefill, no_direct_switch;
+	bool detect; /* what the description says of coherence */
 };
 extern struct view_switch view_switch;
 

@@ -135,6 +135,15 @@ MUST_CHECK bool views_make_room(struct x86 *x86);
  * mark is oldest does. */
 void views_mark_loaded(struct shadow *shadow, struct space *space);
 
+/* Returns whether the page-table cache is kept coherent without the guest's help (detect.c). */
+static inline bool views_detect(void)
+{
+	return view_switch.detect;
+}
+
+/* Drops what a space has that the guest's tables do not have any more, before it is loaded. */
+void views_compare(struct x86 *x86, struct space *space);
+
 /* Follow a change of an entry of a space's directory, below the kernel half, and the clearing of
  * GROUP of them. */
 static inline void views_follow(struct space *space, u32 index, u32 entry)

@@ -15,6 +15,7 @@ WITHOUT = "-no-"
 MEASURES = {
     "gandalf-two-level": {
         "prefill": "prefill", "direct-switch": "direct_switch", "cache-hints": "cache_hints",
+        "hook": "coherence",
     },
 }  # fmt: skip
 ABLATION_HEADINGS = (

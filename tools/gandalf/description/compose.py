@@ -60,6 +60,7 @@ def _table_flags(machine: Machine) -> int:
         "NO_PREFILL": not machine.prefill,
         "NO_DIRECT_SWITCH": not machine.direct_switch,
         "NO_HINTS": not machine.cache_hints,
+        "DETECT": machine.coherence == "detect",
     }
     bits = sum(abi()[f"TABLE_{name}"] for name, is_set in flags.items() if is_set)
     return bits | (_cache_flags(machine) if machine.rings == TWO_LEVEL else 0)

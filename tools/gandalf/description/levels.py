@@ -6,7 +6,9 @@ from gandalf.description.description import LinuxGuest, Machine, System
 
 TWO_LEVEL = "two-level"
 # What only these systems have, and can have taken away.
-MEASURES = ("direct_switch", "prefill", "cache_entries", "cache_hints", "cache_policy")
+MEASURES = (
+    "direct_switch", "prefill", "cache_entries", "cache_hints", "cache_policy", "coherence",
+)  # fmt: skip
 
 
 def _check_measures(system: System) -> None:

@@ -100,7 +100,8 @@ void shadow_flush(struct x86 *x86, u32 guest_directory, u32 start, u32 end)
 	vcpu_count(x86->vcpu, COUNTER_flushes);
 	shadow->caching = true;
 	space = space_find(shadow, guest_directory & PTE_FRAME);
-	if (space == NULL) {
+	/* What is not loaded is compared when it is. */
+	if (space == NULL || (views_detect() && space != shadow->current)) {
 		vcpu_count(x86->vcpu, COUNTER_flush_misses);
 		return;
 	}

@@ -52,7 +52,9 @@ void shadow_load(struct x86 *x86, u32 cr3)
 		return;
 	}
 	shadow->guest_directory = NULL;
-	if (same || !shadow->caching)
+	if (views_detect())
+		views_compare(x86, space);
+	else if (same || !shadow->caching)
 		space_drop(space, NULL);
 	space_load(x86, space);
 	if ((x86->cr4 & CR4_PGE) == 0 || shadow->local_kernel || shadow->syncing) {
@@ -125,7 +127,7 @@ void shadow_reset(struct x86 *x86)
 	master_fill(x86);
 	x86->shadow.current = NULL;
 	x86->shadow.guest_directory = NULL;
-	x86->shadow.caching = false;
+	x86->shadow.caching = views_detect();
 	x86->shadow.protected_frame = SHADOW_NO_FRAME;
 	directory_kernel_changes(&x86->shadow);
 	views_follow_load(x86);

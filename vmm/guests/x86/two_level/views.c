@@ -12,6 +12,7 @@ void views_reset(void)
 	memset(&view_switch, 0, sizeof(view_switch));
 	views_forget_returns();
 	view_switch.no_prefill = (system_table.flags & GANDALF_TABLE_NO_PREFILL) != 0;
+	view_switch.detect = (system_table.flags & GANDALF_TABLE_DETECT) != 0;
 	view_switch.no_direct_switch = (system_table.flags & GANDALF_TABLE_NO_DIRECT_SWITCH) != 0;
 }
 
