@@ -104,6 +104,13 @@ static inline bool vcpu_is_notified(const struct vcpu *vcpu)
 	return vcpu->attention != 0;
 }
 
+/* Returns whether what has been notified keeps the vCPU from this return to the guest. What the
+ * guest does not take now (vcpu_notify_later()) does not. */
+static inline bool vcpu_must_attend(const struct vcpu *vcpu)
+{
+	return (vcpu->attention & ATTENTION_NOW) != 0;
+}
+
 /* Forgets all notices, before the VMM looks at everything that may wait. */
 static inline void vcpu_notice(struct vcpu *vcpu)
 {

@@ -8,6 +8,7 @@
 
 #include "arch/ia32/entry.h"
 #include "arch/ia32/masked_sections.h"
+#include "core/direct.h"
 #include "core/log.h"
 #include "core/vm.h"
 #include "core/work.h"
@@ -63,15 +64,15 @@ static bool error_code_is_missing(const struct vcpu *vcpu, const struct frame *f
 /* Stops the guest that has the interrupt controllers, and let one interrupt by this vector. */
 static void stray_stop(u32 vector)
 {
-	vm_stop(core.direct->vm, "its interrupt controller has vector %u, which is an exception's",
-		vector);
+	vm_stop(direct_owner()->vm,
+		"its interrupt controller has vector %u, which is an exception's", vector);
 }
 
 bool origin_is_stray_interrupt(const struct frame *frame)
 {
 	/* Beside such a guest the VMM enables interrupts for single instructions only, none of
 	 * which can fault: what comes with IF set is an interrupt. */
-	if (core.direct == NULL || (frame->eflags & EFLAGS_IF) == 0)
+	if (direct_owner() == NULL || (frame->eflags & EFLAGS_IF) == 0)
 		return false;
 	stray_stop(frame->vector);
 	return true;
@@ -106,7 +107,7 @@ void origin_mend(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 	u32 vector = frame->vector;
-	bool missing = error_code_is_missing(vcpu, frame) && core.direct != NULL;
+	bool missing = error_code_is_missing(vcpu, frame) && direct_owner() != NULL;
 
 	work_end(mended_entry);
 	if (missing) {

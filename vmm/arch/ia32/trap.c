@@ -7,6 +7,7 @@
 #include "arch/ia32/entry.h"
 #include "arch/ia32/origin.h"
 #include "arch/ia32/segment.h"
+#include "core/direct.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
 #include "core/log.h"
@@ -67,7 +68,8 @@ static void trap_vmm(struct frame *frame)
 	if (!origin_is_vmm(frame))
 		origin_mend(frame);
 	fixup = trap_fixup(frame->eip);
-	if (fixup == NULL && core.direct == core.current && core.direct->operations->upcall(frame))
+	if (fixup == NULL && direct_is_owner(core.current) &&
+	    core.current->operations->upcall(frame))
 		return;
 	if (origin_is_stray_interrupt(frame))
 		return;
@@ -98,7 +100,7 @@ void trap_attend(void)
 		schedule();
 		vcpu_notice(vcpu); /* deliver() looks at all that has been notified so far */
 		vcpu->operations->deliver(vcpu);
-	} while (vcpu->attention & ATTENTION_NOW);
+	} while (vcpu_must_attend(vcpu));
 }
 
 /* Serves an interrupt of the VMM: of the idle vCPU where it lets one in, or of work for a guest. A

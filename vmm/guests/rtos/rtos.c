@@ -4,6 +4,7 @@
  * writes it with plain pointers after one comparison with its size. Where the RTOS itself has it is
  * said in rtos_space.h.
  */
+#include "arch/ia32/decode_quick.h"
 #include "arch/ia32/entry.h"
 #include "arch/ia32/exception.h"
 #include "arch/ia32/fpu.h"
@@ -28,7 +29,6 @@ enum { TYPE_CODE = 0x9b | PRIVILEGE_KERNEL << 5, TYPE_DATA = 0x93 | PRIVILEGE_KE
 /* Its selectors, with the ring that it is in. */
 enum { SELECTOR_CODE = GANDALF_RTOS_CODE | PRIVILEGE_KERNEL,
        SELECTOR_DATA = GANDALF_RTOS_DATA | PRIVILEGE_KERNEL };
-enum { OPCODE_IRET = 0xcf };
 /* Bytes of console input or output after which interrupts are let in. */
 #define CONSOLE_STEP 4u
 /* The number of ports that are opened before more urgent guests are let run again. */
@@ -161,7 +161,7 @@ static void rtos_deliver(struct vcpu *vcpu)
 		trace_fast(vcpu->id, TRACE_deliver, vector, vcpu->frame->eip);
 		vcpu_count(vcpu, COUNTER_deliveries);
 		if (vcpu->frame->eip <= vcpu->frame_last &&
-		    *(const u8 *)(vcpu->linear + vcpu->frame->eip) == OPCODE_IRET)
+		    decode_returns(*(const u8 *)(vcpu->linear + vcpu->frame->eip)))
 			rtos_finish_return(vcpu);
 		if (!rtos_enter(vcpu, handler))
 			return;

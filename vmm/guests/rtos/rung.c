@@ -15,7 +15,7 @@
  * nothing else waits for it, or for others, who may be more urgent. */
 static INLINE bool hears_at_once(const struct vcpu *vcpu)
 {
-	return vcpu->vm->kind->real_time && vcpu->attention == 0 &&
+	return vcpu->vm->kind->real_time && !vcpu_is_notified(vcpu) &&
 	       vcpu->vm->state == GANDALF_STATE_RUNNING &&
 	       vcpu->rtos->handlers[GANDALF_VECTOR_DOORBELL] != 0;
 }

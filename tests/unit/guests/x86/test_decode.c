@@ -79,6 +79,20 @@ static void assert_is_cr(const u8 *bytes, u8 operation, u32 number)
 	assert_int_equal(full.length, 3);
 }
 
+/* By its first byte alone, as the full decoder has it: IRET and HLT. */
+static void one_byte_is_decoded_alike(void **state)
+{
+	(void)state;
+	for (u32 byte = 0; byte < 256; byte++) {
+		u8 bytes[15] = {(u8)byte};
+		struct decoded full;
+		bool known = decode(&full, bytes, sizeof(bytes)) == DECODE_OK && full.length == 1;
+
+		assert_int_equal(decode_returns((u8)byte), known && full.operation == DECODED_IRET);
+		assert_int_equal(decode_halts((u8)byte), known && full.operation == DECODED_HLT);
+	}
+}
+
 /* In whatever bytes follow: a ModR/M or immediate byte of each value, and others. */
 static void the_frequent_are_decoded_alike(void **state)
 {
@@ -392,6 +406,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_form_decodes),
+		cmocka_unit_test(one_byte_is_decoded_alike),
 		cmocka_unit_test(the_frequent_are_decoded_alike),
 		cmocka_unit_test(every_operation_has_a_form_and_a_name),
 		cmocka_unit_test(memory_operands),

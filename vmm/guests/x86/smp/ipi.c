@@ -169,7 +169,7 @@ MESSAGES_SERVED(MESSAGE_IPI, GANDALF_CPUS_MAXIMUM, ipi_serve);
 static INLINE bool takes_at_once(const struct vcpu *vcpu)
 {
 	return !vcpu->vm->kind->real_time && x86_has_siblings(vcpu->x86) && !vcpu->shares &&
-	       vcpu->attention == 0 && vcpu->x86->unusual == 0 && !vcpu->x86->smp->rests &&
+	       !vcpu_is_notified(vcpu) && vcpu->x86->unusual == 0 && !vcpu->x86->smp->rests &&
 	       takes_interrupts(vcpu->vm);
 }
 
