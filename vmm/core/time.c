@@ -33,7 +33,7 @@ static const struct timer_hardware no_timer = {.program = program_nothing};
 void time_init(void)
 {
 	time_tsc_khz = timer_measure_tsc();
-	found = hardware = timer_choose(time_tsc_khz);
+	found = hardware = timer_choose();
 	hardware->start();
 }
 

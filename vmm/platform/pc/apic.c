@@ -30,7 +30,6 @@ enum { COMMAND_INIT = 0x500, COMMAND_STARTUP = 0x600, COMMAND_PENDING = 0x1000,
        COMMAND_ASSERT = 0x4000 };
 enum { ID_SHIFT = 24, CLOCKS_BEHIND_INIT = 11932, CLOCKS_BEHIND_STARTUP = 239 };
 enum { DIVIDE_BY_1 = 0xb, SPURIOUS_ENABLE = 0x100 };
-#define MEASURED_CLOCKS 11932u /* 10 ms in clocks of the 8254 */
 
 /* Both are in ticks of the TSC. LEAD passes between the moment at which the VMM reads the time and
  * the start of the timer; it is less than an interrupt takes until it reads the time. For more than
@@ -102,12 +101,19 @@ bool apic_write_for_guest(u32 offset, u32 value)
 	return (apic_read(REGISTER_LVT_LINT0) & LVT_MASKED) != 0;
 }
 
+/* Returns the timer's clocks in a tick of the TSC, as timer_scale has them; 0 if it stands still.
+ * The 8254 has no part in it but for the time that passes. The TSC is read behind the timer both
+ * times. */
 static u32 timer_measure(void)
 {
+	u32 clocks, start;
+
 	apic_write(REGISTER_LVT_TIMER, LVT_MASKED | VECTOR_APIC_TIMER);
 	apic_write(REGISTER_INITIAL_COUNT, 0xffffffff);
-	i8254_wait(MEASURED_CLOCKS);
-	return (0xffffffff - apic_read(REGISTER_CURRENT_COUNT)) / 10;
+	start = (u32)rdtsc();
+	i8254_wait(I8254_MEASURED);
+	clocks = 0xffffffff - apic_read(REGISTER_CURRENT_COUNT);
+	return (u32)multiply_divide(clocks, 1u << SCALE_SHIFT, (u32)rdtsc() - start);
 }
 
 /* Returns where the APIC is. */
@@ -120,7 +126,7 @@ static u32 apic_enable(void)
 	return (u32)base;
 }
 
-bool apic_init(u32 tsc_khz)
+bool apic_init(void)
 {
 	u32 base;
 
@@ -128,7 +134,7 @@ bool apic_init(u32 tsc_khz)
 		return false;
 	base = apic_enable();
 	apic_reset();
-	timer_scale = (u32)multiply_divide(1u << SCALE_SHIFT, timer_measure(), tsc_khz);
+	timer_scale = timer_measure();
 	apic_base = timer_scale != 0 ? base | APIC_BASE_ENABLE : 0;
 	return timer_scale != 0;
 }

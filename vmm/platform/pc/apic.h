@@ -14,9 +14,8 @@ extern const struct timer_hardware apic_timer;
 extern u32 apic_base;
 
 /* Enables the local APIC, lets the 8259s' interrupts pass through it, and measures its timer
- * against the TSC, whose frequency is given in kHz. Returns false if the CPU has no APIC, or one
- * whose timer does not count. */
-MUST_CHECK bool apic_init(u32 tsc_khz);
+ * against the TSC. Returns false if the CPU has no APIC, or one whose timer does not count. */
+MUST_CHECK bool apic_init(void);
 
 /* Enables the local APIC of another CPU than the one that has booted. The 8259s' interrupts do not
  * go there. */

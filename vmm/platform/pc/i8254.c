@@ -6,14 +6,11 @@
 #include "lib/math.h"
 #include "lib/owner.h"
 
-#define FREQUENCY 1193182u
 enum { COUNTER_0 = 0x40, COUNTER_2 = 0x42, CONTROL, PORT_61 = 0x61 };
 enum { PORT_61_GATE = 0x01, PORT_61_SPEAKER = 0x02, PORT_61_OUTPUT = 0x20 };
 /* Control words. */
 enum { COUNTER_0_MODE_0 = 0x30, COUNTER_2_MODE_0 = 0xb0, LATCH_COUNTER_2 = 0x80 };
 #define MEASUREMENTS 3u
-#define MEASURED_MS 10u        /* milliseconds of a measurement */
-#define MEASURED_CLOCKS 11932u /* its clocks */
 /* The milliseconds that counter 0 can wait: its 65,535 clocks are a little more. */
 #define MILLISECONDS 54
 
@@ -40,17 +37,20 @@ static u32 clocks_left(void)
 /* An emulator takes far longer for a port than for an empty loop, and waits make up a third of the
  * host's time until a Linux's first line if the output is polled all the while. So it is from the
  * last clocks on alone, which is what the precision of a measurement depends on. */
-void i8254_wait(u32 clocks)
+u64 i8254_wait(u32 clocks)
 {
 	u32 left = clocks;
+	u64 start;
 
 	outb(PORT_61, (u8)((inb(PORT_61) & ~PORT_61_SPEAKER) | PORT_61_GATE));
 	outb(CONTROL, COUNTER_2_MODE_0);
 	outb(COUNTER_2, (u8)clocks);
 	outb(COUNTER_2, (u8)(clocks >> 8));
+	start = rdtsc();
 	while ((inb(PORT_61) & PORT_61_OUTPUT) == 0)
 		if (left > NEAR_CLOCKS)
 			left = clocks_left();
+	return start;
 }
 
 /* Takes the shortest measurement, since it is the one that was least disturbed by what delays the
@@ -60,15 +60,13 @@ u32 i8254_measure_tsc(void)
 	u64 best = UINT64_MAX;
 
 	for (unsigned i = 0; i < MEASUREMENTS; i++) {
-		u64 start = rdtsc();
-		u64 ticks;
+		u64 start = i8254_wait(I8254_MEASURED);
+		u64 ticks = rdtsc() - start;
 
-		i8254_wait(MEASURED_CLOCKS);
-		ticks = rdtsc() - start;
 		if (ticks < best)
 			best = ticks;
 	}
-	tsc_khz = (u32)divide_u64(best, MEASURED_MS, NULL);
+	tsc_khz = i8254_khz(best);
 	return tsc_khz;
 }
 
@@ -80,7 +78,7 @@ static void i8254_program(u32 low, s32 high)
 	if (ticks > (s64)tsc_khz * MILLISECONDS)
 		count = 0xffff;
 	else if (ticks > tsc_khz / 1000)
-		count = (u32)divide_u64(multiply_divide((u64)ticks, FREQUENCY, tsc_khz), 1000,
+		count = (u32)divide_u64(multiply_divide((u64)ticks, I8254_FREQUENCY, tsc_khz), 1000,
 					NULL);
 	outb(CONTROL, COUNTER_0_MODE_0);
 	outb(COUNTER_0, (u8)count);

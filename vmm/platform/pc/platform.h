@@ -76,10 +76,10 @@ static inline u32 timer_measure_tsc(void)
 	return i8254_measure_tsc();
 }
 
-/* Chooses the timer that interrupts at deadlines, and prepares it for a TSC of so many kHz. */
-static inline const struct timer_hardware *timer_choose(u32 tsc_khz)
+/* Chooses the timer that interrupts at deadlines, and prepares it. */
+static inline const struct timer_hardware *timer_choose(void)
 {
-	return apic_init(tsc_khz) ? &apic_timer : &i8254_timer;
+	return apic_init() ? &apic_timer : &i8254_timer;
 }
 
 /* Returns the date, in seconds since 1970-01-01 00:00, from the clock that a battery keeps. */

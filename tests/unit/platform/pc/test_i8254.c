@@ -80,7 +80,9 @@ static void a_wait_ends_with_its_clocks(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(waits) / sizeof(*waits); i++) {
-		i8254_wait(waits[i]);
+		u64 start = i8254_wait(waits[i]);
+
+		assert_int_equal(processor.tsc - start, (u64)chip.passed * TICKS_PER_CLOCK);
 		assert_int_equal(chip.count, waits[i]);
 		assert_in_range(chip.passed, waits[i], waits[i] + 1);
 	}
@@ -125,9 +127,18 @@ static void a_processor_that_was_away_for_the_end_goes_on(void **state)
 static void the_shortest_measurement_counts(void **state)
 {
 	(void)state;
-	assert_in_range(i8254_measure_tsc(), 11932u * TICKS_PER_CLOCK / 10,
-			11940u * TICKS_PER_CLOCK / 10);
+	assert_in_range(i8254_measure_tsc(), i8254_khz(11932u * TICKS_PER_CLOCK),
+			i8254_khz(11940u * TICKS_PER_CLOCK));
 	assert_int_equal(chip.bytes_written, 6);
+}
+
+/* The frequency is that of the chip's own clock, to the kHz: 10 ms are 11,931.82 of its clocks. */
+static void a_measurement_is_not_taken_for_10_ms(void **state)
+{
+	(void)state;
+	assert_int_equal(i8254_khz(11932u * TICKS_PER_CLOCK), 1193182ull * TICKS_PER_CLOCK / 1000);
+	assert_int_equal(i8254_khz(10000150), 999999);
+	assert_int_equal(i8254_khz(10000153), 1000000);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, start)
@@ -140,6 +151,7 @@ int main(void)
 		TEST(the_last_clocks_are_looked_at_one_by_one),
 		TEST(a_processor_that_was_away_for_the_end_goes_on),
 		TEST(the_shortest_measurement_counts),
+		TEST(a_measurement_is_not_taken_for_10_ms),
 	};
 
 	return RUN_TESTS(tests);
