@@ -104,7 +104,7 @@ _SEVERAL = tuple(f"tests/boot/test_{name}.py" for name in ("cores", "network", "
 # (docs/two-level.md has the others). Of these `make test` has the guests that check themselves.
 _TWO_LEVEL = tuple(
     f"tests/boot/test_{name}.py"
-    for name in ("bad_rtos", "channel", "doorbell", "float", "turns", "watchdog")
+    for name in ("bad_rtos", "boundaries", "channel", "doorbell", "float", "turns", "watchdog")
 )
 _SELF_CHECKING = _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level")
 # Of the same file, all that needs no CPU of its own.

@@ -16,6 +16,7 @@ from gandalf.base.paths import ROOT, UserError, shown
 from gandalf.build.build import Built
 from gandalf.description.cpus import cpus_of
 from gandalf.description.description import RtosGuest
+from gandalf.description.levels import TWO_LEVEL
 
 _PAGE = 0x1000
 _KERNEL = 0xC0000000
@@ -193,7 +194,10 @@ def vector_text(vector: int) -> str:
 
 
 def _guest_images(built: Built, cpu: int | None) -> list[Image]:
-    """Read guests' images that are ELF files. RTOSes are mapped in order, as memory_map_rtos()."""
+    """Read guests' images that are ELF files. RTOSes are mapped in order, as memory_map_rtos().
+
+    With two levels each has an address space of its own, in which it begins at address 0.
+    """
     system = built.checked.system
     linear = definitions(_LAYOUT, "LAYOUT_")["LAYOUT_RTOS"] + _PAGE
     images = []
@@ -201,9 +205,10 @@ def _guest_images(built: Built, cpu: int | None) -> list[Image]:
         if cpu is not None and cpu not in cpus_of(guest):
             continue
         is_rtos = isinstance(guest, RtosGuest)
+        moved = is_rtos and system.machine.rings != TWO_LEVEL
         path = system.resolve(guest.image if isinstance(guest, RtosGuest) else guest.kernel)
         with contextlib.suppress(ELFError):  # a bzImage has no symbols
-            images.append(Image(path, guest.name, linear if is_rtos else 0))
+            images.append(Image(path, guest.name, linear if moved else 0))
         if is_rtos:
             linear += guest.memory + _PAGE
     return images

@@ -23,6 +23,7 @@ from gandalf.base.abi import abi
 from gandalf.base.paths import BUILD, UserError
 from gandalf.build.build import Built, build
 from gandalf.build.symbols import Symbols
+from gandalf.description.levels import TWO_LEVEL
 from gandalf.measure.measure import build_plugin
 from gandalf.run import emulator as emulators
 from gandalf.run.machine import Machine, MachineError
@@ -40,6 +41,7 @@ _LABEL = 4
 _EXECUTABLE = 0x4  # SHF_EXECINSTR
 _DESCRIPTION = """\
 [machine]
+rings = "{rings}"
 memory = "32M"
 
 [[guest]]
@@ -236,12 +238,15 @@ def _arguments(built: Built, output: Path) -> tuple[str, ...]:
     return ("-plugin", f"file={PLUGIN},{text}")
 
 
-def run(length: str) -> list[Operation]:
-    """Run the operations of a length, "short" or "long". Raises UserError if they did not end."""
-    folder = BUILD / "boundaries"
+def run(length: str, rings: str) -> list[Operation]:
+    """Run the operations of a length, "short" or "long". Raises UserError if they did not end.
+
+    rings: as descriptions have it.
+    """
+    folder = BUILD / "boundaries" / rings
     folder.mkdir(parents=True, exist_ok=True)
     description, output = folder / f"{length}.toml", folder / f"{length}.txt"
-    description.write_text(_DESCRIPTION.format(length=length, memory=_MEMORY[length]))
+    description.write_text(_DESCRIPTION.format(length=length, memory=_MEMORY[length], rings=rings))
     built = build(description, lambda _: None, deterministic=True)
     build_plugin()
     options = options_for(built, True, None, _arguments(built, output))
@@ -283,8 +288,12 @@ def main() -> int:
         description="interrupts the VMM in front of each instruction of its work for Linux",
     )
     parser.add_argument("--long", action="store_true", help="the long operations, some minutes")
+    parser.add_argument(
+        "--rings", choices=["four", TWO_LEVEL], default="four", help="of the system"
+    )
+    arguments = parser.parse_args()
     try:
-        operations = run("long" if parser.parse_args().long else "short")
+        operations = run("long" if arguments.long else "short", arguments.rings)
     except UserError as error:
         print(error, file=sys.stderr)
         return 1
