@@ -6,7 +6,7 @@ Each has an instruction or a register that a Pentium III lacks, lacks one, or ha
 
 import pytest
 
-from .systems import DEFAULT, FEW_INSTRUCTIONS, PATIENCE, Boot, describe, linux, rtos_guest
+from .systems import DEFAULT, DEMO, FEW_INSTRUCTIONS, PATIENCE, Boot, describe, linux, rtos_guest
 
 # What a kernel in ring 1 must not use, as /proc/cpuinfo has it.
 HIDDEN = ("sep", "smap", "smep", "umip", "invpcid", "xsave", "avx", "avx2", "avx512f", "pku")
@@ -53,6 +53,16 @@ def test_linux_on_a_cpu_of_bochs(cpu: str) -> None:
         assert "tsc" in flags
         assert not set(HIDDEN) & set(flags)
         machine.kernel_is_sane()
+
+
+def test_tasks_with_floating_point_on_a_cpu_of_bochs_without_fxsave() -> None:
+    """QEMU's CPU without it is a later one, of which only the bit of CPUID is gone."""
+    description = describe("klamath", DEMO, memory="64M")
+    cpu = "p2_klamath"
+    with Boot.start(description, emulator="bochs", ips=FEW_INSTRUCTIONS, cpu=cpu) as machine:
+        machine.demo("float on", r"^float: ok \d+\n")
+        assert "WRONG" not in machine.text("rtos")
+        machine.expect("rtos", r"^activations=\d+ .* missed=0\n", PATIENCE)
 
 
 @pytest.mark.parametrize(
