@@ -32,24 +32,54 @@ class Step:
 
 @dataclass(frozen=True)
 class Walk:
-    """What flows, through how many files at most, by which steps."""
+    """What flows, through how many files at most, by which steps.
+
+    descents: how often it goes down. That is once, unless why says what is done between.
+    """
 
     name: str
     title: str
     limit: int
     steps: tuple[Step, ...]
+    descents: int = 1
+    why: str = ""
 
     @property
     def files(self) -> list[str]:
         """Return the files in the order in which they are come to first."""
         return list(dict.fromkeys(step.file for step in self.steps))
 
+    def count_descents(self) -> int:
+        """Return how often the walk goes down.
+
+        It goes down to a file that it does not come from, and up to one that it comes from, where
+        all are left that it had come to since.
+        """
+        chain: list[str] = []
+        count, down = 0, False
+        for step in self.steps:
+            if step.file not in chain:
+                count += not down
+                down = True
+                chain.append(step.file)
+            elif step.file != chain[-1]:
+                down = False
+                del chain[chain.index(step.file) + 1 :]
+        return count
+
 
 def read_walks(path: Path = TEXT) -> list[Walk]:
     """Read the walks. Raises KeyError if a part of one is missing."""
     walks = tomllib.loads(path.read_text())["walk"]
     return [
-        Walk(walk["name"], walk["title"], walk["files"], tuple(Step(*s) for s in walk["steps"]))
+        Walk(
+            walk["name"],
+            walk["title"],
+            walk["files"],
+            tuple(Step(*s) for s in walk["steps"]),
+            walk.get("descents", 1),
+            walk.get("why", ""),
+        )
         for walk in walks
     ]
 
@@ -59,12 +89,29 @@ def _has(source: str, function: str) -> bool:
     return bool(re.search(rf"^(?:{function}:|[a-zA-Z].*\b{function}\()", source, re.MULTILINE))
 
 
+def _wrong_order(walk: Walk) -> list[str]:
+    """Return what is wrong with the order of a walk, which goes down once and up once."""
+    wrong = []
+    count = walk.count_descents()
+    if count != walk.descents:
+        wrong.append(f"{walk.name} goes down {count} times, and not {walk.descents}")
+    if (walk.descents != 1) != bool(walk.why):
+        wrong.append(f"{walk.name}: a reason is what a walk has that goes down more than once")
+    if walk.steps[-1].file != walk.steps[0].file:
+        wrong.append(f"{walk.name} does not come up again to {walk.steps[0].file}")
+    return wrong
+
+
 def wrong_walks(walks: list[Walk], vmm: Path) -> list[str]:
-    """Return each step whose function is not in its file, and each walk of too many files."""
+    """Return each step whose function is not in its file, and each walk of too many files.
+
+    And each that goes back and forth.
+    """
     wrong = []
     for walk in walks:
         if len(walk.files) > walk.limit:
             wrong.append(f"{walk.name} crosses {len(walk.files)} files, at most {walk.limit}")
+        wrong += _wrong_order(walk)
         for step in walk.steps:
             path = vmm / step.file
             if not path.exists() or not _has(path.read_text(), step.function):
