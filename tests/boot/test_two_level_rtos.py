@@ -123,8 +123,8 @@ def mistakes(folder: Path) -> None:
 	directory[{LINUX_TEXT >> 22:#x}] = {linux_memory};
 }}""",
     )
-    substitute(space, "; address < vm->guest->memory_size + vm->channel_bytes;",
-               "; address <= vm->guest->memory_size + vm->channel_bytes;")  # fmt: skip
+    substitute(space, "; address < end;",
+               "; address <= end;")  # fmt: skip
     memory = folder / "vmm" / "arch" / "ia32" / "memory.c"
     substitute(
         memory, "(physical + offset) | PTE_P |", "(physical + offset) | PTE_P | PTE_W | PTE_U |"

@@ -203,7 +203,7 @@ static struct board board;
 
 void board_create(struct x86 *which)
 {
-	which->vm->board = which->board = &board;
+	which->board = &board;
 	board.x86 = which;
 }
 

@@ -33,9 +33,7 @@ struct vm {
 	struct vcpu *vcpus;  /* the first of vcpu_count vCPUs, one behind the other; it boots */
 	u32 vcpu_count;
 	struct console *console;
-	struct board *board; /* for Linux: its mainboard (guests/x86/board.h) */
 	u32 linear;          /* for an RTOS: the linear address of its memory */
-	u32 channel_bytes;   /* for an RTOS: size of the channels that are mapped behind it */
 	bool unreleased;     /* it has stopped, and what it has left is not freed yet */
 	u32 fault_restarts;  /* restarts after faults, at most restart_limit of the table */
 	u64 started;         /* time stamp of its last start; 0: none */

@@ -321,7 +321,7 @@ static void rtos_start(struct vcpu *vcpu)
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	struct frame *frame = switch_prepare(vcpu);
 	u32 base = rtos_space_base(vcpu->vm);
-	u32 limit = rtos_space_limit(guest->memory_size + vcpu->vm->channel_bytes);
+	u32 limit = rtos_space_limit(guest->memory_size + vcpu->rtos->channel_bytes);
 
 	memset(vcpu->rtos->handlers, 0, sizeof(vcpu->rtos->handlers));
 	rtos_space_start(vcpu);
@@ -360,7 +360,7 @@ static bool rtos_create(struct vm *vm)
 	vcpu->linear = vm->linear;
 	vcpu->eflags = EFLAGS_FIXED | EFLAGS_IF;
 	vcpu->frame_last = vm->guest->memory_size - FRAME_BYTES;
-	vm->channel_bytes = channel_map(vm);
+	rtos->channel_bytes = channel_map(vm);
 	vcpu->operations = &rtos_operations;
 	vcpu->cr0_guest = CR0_PG | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	vcpu->shared = rtos_memory(vm, vm->guest->memory_size - GANDALF_PAGE_SIZE,

@@ -14,6 +14,7 @@
 
 struct rtos {
 	u32 handlers[GANDALF_VECTORS];
+	u32 channel_bytes; /* size of the channels that are mapped behind its memory */
 	struct deadline timer;
 	struct vcpu *vcpu;
 	u64 start;      /* time stamp when the timer was started */

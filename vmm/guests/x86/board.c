@@ -234,7 +234,7 @@ void board_create(struct x86 *x86)
 {
 	struct board *board = &boards[x86->vm->index];
 
-	x86->vm->board = x86->board = board;
+	x86->board = board;
 	board->vm = x86->vm;
 	board->x86 = x86;
 	ranges_init();

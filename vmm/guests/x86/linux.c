@@ -268,7 +268,7 @@ void linux_start(struct vcpu *vcpu)
 void linux_stop(struct vcpu *vcpu)
 {
 	if (!vm_is_part(vcpu->vm))
-		board_stop(vcpu->vm->board);
+		board_stop(vcpu->x86->board);
 	siblings_stop(vcpu->x86);
 }
 
@@ -321,6 +321,6 @@ u32 linux_ring(const struct vm *vm)
 {
 	if (vm->state != GANDALF_STATE_RUNNING)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	line_pulse(vm->board, GANDALF_DOORBELL_IRQ);
+	line_pulse(vm->vcpus->x86->board, GANDALF_DOORBELL_IRQ);
 	return 0;
 }

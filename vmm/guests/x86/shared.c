@@ -20,7 +20,7 @@ static void shared_interrupt(struct vcpu *vcpu, unsigned number)
 static void shared_console(struct vcpu *vcpu)
 {
 	if (!vm_is_part(vcpu->vm))
-		board_console(vcpu->vm->board);
+		board_console(vcpu->x86->board);
 }
 
 /* The gate of system calls is a trap gate, whatever the guest says, since the real IF stays 1 in

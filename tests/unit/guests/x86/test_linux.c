@@ -142,7 +142,7 @@ static struct board board;
 
 void board_create(struct x86 *x86)
 {
-	x86->vm->board = x86->board = &board;
+	x86->board = &board;
 	board.x86 = x86;
 }
 

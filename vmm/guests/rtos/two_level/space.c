@@ -38,14 +38,14 @@ static u32 *space_entry(u32 *directory, u32 address)
 
 bool rtos_space_create(struct vm *vm)
 {
+	u32 end = vm->guest->memory_size + vm->vcpus->rtos->channel_bytes;
 	u32 frame = pool_allocate();
 	u32 *entry;
 
 	if (frame == 0)
 		return false;
 	vm->vcpus->cr3 = frame;
-	for (u32 address = 0; address < vm->guest->memory_size + vm->channel_bytes;
-	     address += PAGE_SIZE) {
+	for (u32 address = 0; address < end; address += PAGE_SIZE) {
 		entry = space_entry(pool_pointer(frame), address);
 		if (entry == NULL)
 			return false;
