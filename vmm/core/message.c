@@ -78,13 +78,13 @@ bool message_is_on_its_way(u32 to, u32 message)
 	return (bits_on_their_way(core.index, to, message / 32) >> message % 32 & 1) != 0;
 }
 
-/* Puts a message on its way, of which an interrupt is to tell. Returns false if it is that already,
- * and needs none. */
-MUST_CHECK static INLINE bool message_raise(u32 to, u32 message)
+/* Puts a message, by its word and the bit there, on its way, of which an interrupt is to tell.
+ * Returns false if it is that already, and needs none. */
+MUST_CHECK static INLINE bool message_raise(u32 to, u32 word, u32 bit)
 {
-	volatile u32 *raised = &outbox_own()->raised[to][message / 32];
-	const volatile u32 *seen = &outbox_of(to)->seen[core.index][message / 32];
-	u32 bit = 1u << message % 32, bits;
+	volatile u32 *raised = &outbox_own()->raised[to][word];
+	const volatile u32 *seen = &outbox_of(to)->seen[core.index][word];
+	u32 bits;
 
 	EXPECTS_MASKED();
 	order_stores();
@@ -105,13 +105,13 @@ static INLINE void message_tell(u32 id, u32 message)
 
 HOT void message_send(u32 to, u32 message)
 {
-	if (message_raise(to, message))
+	if (message_raise(to, message / 32, 1u << message % 32))
 		message_tell(core_cpu_ids[to], message);
 }
 
 HOT void message_send_ipi(u32 to, u32 number)
 {
-	if (message_raise(to, MESSAGE_IPI + number))
+	if (message_raise(to, MESSAGE_IPI / 32, 1u << (MESSAGE_IPI % 32 + number)))
 		cpu_interrupt_ipi(core_cpu_ids[to]);
 }
 

@@ -15,7 +15,6 @@ OF_CORE static struct deadline tenure;
 OF_CORE static u64 since;     /* when an RTOS has last got the core, or Linux */
 OF_CORE static bool of_linux; /* Linux's time counts, too */
 OF_CORE static bool (*told)(bool rtos);
-OF_CORE static void (*told_end)(u64 ticks); /* NULL: nobody is told */
 
 /* The deadline stays where it is when another tenure begins, and is moved once here. */
 static u64 tenure_expire(UNUSED struct deadline *deadline)
@@ -38,15 +37,8 @@ void tenure_begins(void)
 		deadline_set(&tenure, since + time_tsc_khz / TENURE_RATE);
 }
 
-u64 tenure_lasted(void)
-{
-	return rdtsc() - since;
-}
-
 void tenure_ends(void)
 {
-	if (told_end != NULL)
-		told_end(tenure_lasted());
 	if (of_linux)
 		tenure_begins();
 }
@@ -56,10 +48,9 @@ void tenure_of_linux(bool counts)
 	of_linux = counts;
 }
 
-void tenure_init(bool (*lasts)(bool rtos), void (*ended)(u64 ticks))
+void tenure_init(bool (*lasts)(bool rtos))
 {
 	deadline_init(&tenure, tenure_expire, 0);
 	told = lasts;
-	told_end = ended;
 	core.unusual = true;
 }

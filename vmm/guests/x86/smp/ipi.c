@@ -45,28 +45,41 @@ static void sibling_interrupt(struct vm *vm, u32 vectors)
 	vcpu_notify(core.current);
 }
 
-/* part_core(), without a call for a guest whose vCPUs stay. */
-static INLINE u32 core_of(const struct gandalf_guest *guest, u32 number)
+/* Changes the bits of vectors for a vCPU that is on another core, or was. Returns false if one of
+ * them is on its way already, which stands for all. */
+MUST_CHECK static INLINE bool ipi_raise(u32 cpu, u32 number, u32 vectors)
 {
-	return guest_migrates(guest) ? part_core(guest, number) : guest->vcpu_cpus[number];
+	volatile struct smp_page *own = part_kind_of(core.index, number);
+	volatile struct smp_page *theirs = part_kind_of(cpu, number);
+	u32 raised = own->ipi_raised;
+
+	if ((raised ^ theirs->ipi_seen[core.index]) & vectors)
+		return false;
+	own->ipi_raised = raised ^ vectors;
+	return true;
+}
+
+/* For a guest whose vCPUs move. */
+APART static void traveller_interrupt(const struct gandalf_guest *guest, u32 number, u32 vectors)
+{
+	u32 cpu;
+
+	if (!ipi_raise(part_core(guest, number), number, vectors))
+		return;
+	order_stores();
+	cpu = part_core(guest, number);
+	if (cpu != core.index) /* else it has left, and finds this where it arrives */
+		message_send_ipi(cpu, number);
 }
 
 /* The interrupt is on its way already, or its bit is changed and a message tells of it. */
 static INLINE void sibling_interrupt_far(const struct gandalf_guest *guest, u32 number, u32 vectors)
 {
-	volatile struct smp_page *own = part_kind_of(core.index, number);
-	volatile struct smp_page *theirs;
-	u32 cpu;
+	u32 cpu = guest->vcpu_cpus[number];
 
-	/* Comes first: who has moved and sees the interrupt behind it sees the guest's stores. */
-	order_stores();
-	theirs = part_kind_of(core_of(guest, number), number);
-	if ((own->ipi_raised ^ theirs->ipi_seen[core.index]) & vectors)
-		return;
-	own->ipi_raised ^= vectors;
-	order_stores();
-	cpu = core_of(guest, number);
-	if (cpu != core.index) /* else it has left, and finds this where it arrives */
+	if (guest_migrates(guest))
+		traveller_interrupt(guest, number, vectors);
+	else if (ipi_raise(cpu, number, vectors))
 		message_send_ipi(cpu, number);
 }
 
@@ -79,6 +92,8 @@ static HOT u32 hypercall_ipi(struct vcpu *vcpu)
 	if (!x86_has_siblings(vcpu->x86) || bit >= IPI_VECTORS)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	work_end(ipi);
+	/* Comes first: who has moved and sees the interrupt behind it sees the guest's stores. */
+	order_stores();
 	for (; ids != 0; ids &= ids - 1) {
 		u32 id = (u32)__builtin_ctz(ids);
 
@@ -93,16 +108,24 @@ static HOT u32 hypercall_ipi(struct vcpu *vcpu)
 }
 HYPERCALL(GANDALF_HYPERCALL_IPI, HYPERCALL_OF_LINUX, hypercall_ipi);
 
-/* Returns the vectors that a core has sent to a vCPU of this one, which have been seen then. What
- * is requested behind that is taken by a vCPU that sees all that was written before the interrupt
- * was sent, also by a sender who has found its bit still on its way. */
+/* Returns the vectors that a core has sent to a vCPU of this one, and makes their bits in the page
+ * that this core has for the vCPU equal to the sender's. */
+static INLINE u32 ipis_equal(volatile struct smp_page *own, u32 from, u32 number)
+{
+	volatile struct smp_page *senders = part_kind_of(from, number);
+	u32 raised = senders->ipi_raised, known = own->ipi_seen[from];
+
+	own->ipi_seen[from] = raised;
+	return raised ^ known;
+}
+
+/* Returns those vectors, which have been seen then. What is requested behind that is taken by a
+ * vCPU that sees all that was written before the interrupt was sent, also by a sender who has found
+ * its bit still on its way. */
 static INLINE u32 ipis_see(u32 from, u32 number)
 {
-	volatile struct smp_page *own = part_kind_of(core.index, number);
-	volatile struct smp_page *senders = part_kind_of(from, number);
-	u32 vectors = senders->ipi_raised ^ own->ipi_seen[from];
+	u32 vectors = ipis_equal(part_kind_of(core.index, number), from, number);
 
-	own->ipi_seen[from] ^= vectors;
 	order_stores();
 	return vectors;
 }
@@ -117,18 +140,31 @@ static u32 ipis_see_all(u32 number)
 	return vectors;
 }
 
-/* Notes that a vCPU takes vectors, and whether it rests behind that: so nobody counts on. */
-static INLINE void ipis_count(struct smp *smp, u32 vectors)
+/* Begins to count anew if the time has passed for which a vCPU's interrupts are counted. */
+static INLINE void ipis_time(struct smp *smp)
 {
 	u64 now = rdtsc();
 
-	if (now >= smp->ipis_end) {
-		smp->ipis_end = now + time_tsc_khz / IPI_RATE;
-		smp->ipis_taken = 0;
-	}
+	if (now < smp->ipis_end)
+		return;
+	smp->ipis_end = now + time_tsc_khz / IPI_RATE;
+	smp->ipis_taken = 0;
+}
+
+/* Notes that a vCPU takes vectors, and whether it rests behind that: so nobody counts on. */
+static INLINE void ipis_count(struct smp *smp, u32 vectors)
+{
+	ipis_time(smp);
 	for (; vectors != 0 && smp->ipis_taken < IPIS_AT_ONCE; vectors &= vectors - 1)
 		smp->ipis_taken++;
 	smp->rests = smp->ipis_taken >= IPIS_AT_ONCE;
+}
+
+/* The same for one, where the vCPU does not rest. */
+static INLINE void ipis_count_one(struct smp *smp)
+{
+	ipis_time(smp);
+	smp->rests = ++smp->ipis_taken >= IPIS_AT_ONCE;
 }
 
 static u64 rest_end(struct deadline *deadline)
@@ -179,19 +215,22 @@ MUST_CHECK static INLINE bool ipis_take(struct smp *smp, u32 *vectors)
 {
 	u32 from = message_take_ipis(smp->cpus, smp->id);
 
+	volatile struct smp_page *own = part_kind_of(core.index, smp->id);
+
 	*vectors = 0;
 	if (from == 0)
 		return false;
 	for (; from != 0; from &= from - 1)
-		*vectors |= ipis_see((u32)__builtin_ctz(from), smp->id);
+		*vectors |= ipis_equal(own, (u32)__builtin_ctz(from), smp->id);
+	order_stores();
 	return true;
 }
 
-/* Returns whether it is one vector, and the guest takes it now. */
-static INLINE bool ipi_is_open(const struct x86 *x86, u32 vectors)
+/* Returns whether the guest takes an interrupt now. */
+static INLINE bool ipi_is_open(const struct x86 *x86)
 {
-	return vectors != 0 && (vectors & (vectors - 1)) == 0 && !x86->smp->rests &&
-	       local_apic_is_open(&x86->smp->apic) && linux_interrupt_flag(x86) != 0;
+	return !x86->smp->rests && linux_interrupt_flag(x86) != 0 &&
+	       local_apic_is_open(&x86->smp->apic);
 }
 
 /* Has the guest go on in its handler. It is the VMM's work for it, like any other injection, but
@@ -201,6 +240,21 @@ static INLINE void ipi_deliver(struct vcpu *vcpu, u32 vector)
 	vcpu_count(vcpu, COUNTER_quick_ipis);
 	work_begin(vcpu);
 	inject_last(vcpu->x86, vector, INJECT_NO_ERROR);
+}
+
+/* Has the vCPU that runs take vectors: one at once if that is possible. */
+static INLINE void ipis_arrive(struct vcpu *vcpu, u32 vectors)
+{
+	if (vectors == 0 || (vectors & (vectors - 1)) != 0) {
+		ipis_count(vcpu->x86->smp, vectors);
+		sibling_interrupt(vcpu->vm, vectors);
+		return;
+	}
+	ipis_count_one(vcpu->x86->smp);
+	if (ipi_is_open(vcpu->x86))
+		ipi_deliver(vcpu, GANDALF_IPI_FIRST + (u32)__builtin_ctz(vectors));
+	else
+		sibling_interrupt(vcpu->vm, vectors);
 }
 
 static HOT void ipi_interrupt(struct frame *frame)
@@ -216,11 +270,7 @@ static HOT void ipi_interrupt(struct frame *frame)
 	}
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_interrupts);
-	ipis_count(vcpu->x86->smp, vectors);
-	if (ipi_is_open(vcpu->x86, vectors))
-		ipi_deliver(vcpu, GANDALF_IPI_FIRST + (u32)__builtin_ctz(vectors));
-	else
-		sibling_interrupt(vcpu->vm, vectors);
+	ipis_arrive(vcpu, vectors);
 }
 MESSAGES_ENTER(VECTOR_APIC_IPI, ipi_interrupt);
 
