@@ -58,12 +58,14 @@
 #define GANDALF_ACTION_MOVE 6
 #define GANDALF_ACTION_WHERE 7
 /* Of the same: ECX holds the number of a vCPU, EDX GANDALF_TICKS_... Returns what its moves have
- * taken of that, together, modulo 2^31: what ran in between, too, if anything did. */
+ * taken of that, together, modulo 2^31: what ran in between, too, if anything did. WAITED is in
+ * milliseconds instead. */
 #define GANDALF_ACTION_TICKS 8
 #define GANDALF_TICKS_LEAVE 0  /* its departures, on the CPUs that it has left */
 #define GANDALF_TICKS_ARRIVE 1 /* its arrivals, on those that it has come to */
 #define GANDALF_TICKS_SETTLE 2 /* its shadow page tables, when it first went on there */
-#define GANDALF_TICKS_KINDS 3
+#define GANDALF_TICKS_WAITED 3 /* while it could run and RTOSes had the CPU that it was on */
+#define GANDALF_TICKS_KINDS 4
 /* Of a guest whose vCPUs move, also the caller's own. ECX holds what is to be done from now on when
  * an RTOS takes a CPU from one of them, GANDALF_PREEMPTION_..., or GANDALF_PREEMPTION_ASK. Returns
  * what it is then. GANDALF_ERROR_ARGUMENT: there is no such policy, or the guest's vCPUs do not

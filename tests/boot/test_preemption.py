@@ -4,6 +4,7 @@
 In QEMU two CPUs are two threads of the host: what is tested there is what happens, and not when.
 """
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -55,6 +56,24 @@ def test_it_goes_on_while_the_rtos_has_its_cpu(machine: Boot) -> None:
     assert place(machine)[1] > before
     machine.kernel_is_sane()
     bursts(machine)
+
+
+def waited(machine: Boot) -> list[int]:
+    """Return for how many milliseconds each vCPU has waited for the RTOS."""
+    listed = json.loads(machine.shell("gandalfctl list --json"))
+    found = next(guest for guest in listed["guests"] if guest["name"] == "linux")
+    return [vcpu["waited_ms"] for vcpu in found["vcpus"]]
+
+
+def test_list_says_how_long_a_vcpu_waits(machine: Boot) -> None:
+    """The first has a CPU of its own. Without a remedy the other waits for half of the time."""
+    machine.shell("gandalfctl policy linux none")
+    begin = waited(machine)
+    machine.shell("taskset -c 1 hackbench -l 20")
+    end = waited(machine)
+    assert end[0] == begin[0] == 0
+    assert end[1] >= begin[1] + 10
+    machine.shell("gandalfctl policy linux on-demand")
 
 
 def test_the_policy_changes_under_load(machine: Boot) -> None:

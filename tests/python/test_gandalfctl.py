@@ -199,11 +199,11 @@ def test_what_cannot_move_is_refused(control: Control, words: tuple[str, ...]) -
 
 def test_list_says_where_vcpus_are(control: Control) -> None:
     lines = control("list", machine="migrates=1").output.splitlines()
-    assert "  vCPU 1: CPU 1, moved 0 times" in lines
+    assert "  vCPU 1: CPU 1, moved 0 times, waited 1003 ms for RTOSes" in lines
     found = parsed(control("list", "--json", machine="migrates=1"))["guests"]
     assert found[0]["vcpus"] == [
         {"cpu": cpu, "moves": 0, "leave_ticks": 1000 * cpu, "arrive_ticks": 1000 * cpu + 1,
-         "settle_ticks": 1000 * cpu + 2}
+         "settle_ticks": 1000 * cpu + 2, "waited_ms": 1000 * cpu + 3}
         for cpu in range(2)
     ]  # fmt: skip
 

@@ -7,6 +7,7 @@
 #include "core/module.h"
 #include "core/policy.h"
 #include "core/schedule.h"
+#include "core/time.h"
 #include "core/trace.h"
 #include "guest_cpus.h"
 #include "masked_state.h"
@@ -172,12 +173,24 @@ static int seat_move(const struct vm *vm, u32 number, u32 to)
 	return GANDALF_ERROR_BUSY;
 }
 
+static int seat_waited(const struct gandalf_guest *guest, u32 number)
+{
+	u64 ticks = 0;
+
+	for (u32 cpu = 0; cpu < system_table.cpus; cpu++)
+		if ((guest_cpus(guest) >> cpu & 1) != 0)
+			ticks += part_page_of(cpu)->waited[number];
+	return (int)(time_milliseconds(ticks) & 0x7fffffff);
+}
+
 /* Each core has what a vCPU's moves have taken there. */
 static int seat_ticks(const struct gandalf_guest *guest, u32 kind, u32 number)
 {
 	u32 ticks = 0;
 
-	if (kind >= GANDALF_TICKS_KINDS)
+	if (kind == GANDALF_TICKS_WAITED)
+		return seat_waited(guest, number);
+	if (kind > GANDALF_TICKS_WAITED)
 		return GANDALF_ERROR_ARGUMENT;
 	for (u32 cpu = 0; cpu < system_table.cpus; cpu++)
 		if ((guest_cpus(guest) >> cpu & 1) != 0)

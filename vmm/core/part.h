@@ -43,7 +43,10 @@ struct part_page {
 	u32 held[GANDALF_CPUS_MAXIMUM], left[GANDALF_CPUS_MAXIMUM];
 	u32 left_for[GANDALF_CPUS_MAXIMUM], wanted[GANDALF_CPUS_MAXIMUM];
 	/* Ticks of their moves on this core, GANDALF_TICKS_... (abi/control.h). */
-	u32 ticks[GANDALF_TICKS_KINDS][GANDALF_CPUS_MAXIMUM];
+	u32 ticks[GANDALF_TICKS_WAITED][GANDALF_CPUS_MAXIMUM];
+	/* Ticks for which they have waited here for RTOSes. Who reads it while it is written may
+	 * see half of the change. */
+	u64 waited[GANDALF_CPUS_MAXIMUM];
 	/* The policy that this core has last set for a guest (core/policy.h): the number of the
 	 * change, which is 0 if it has set none, above the lowest 8 bits, which have the policy. */
 	u32 policy[GANDALF_GUESTS_MAXIMUM];

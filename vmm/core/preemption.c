@@ -35,18 +35,26 @@ static u32 refuge(const struct vm *vm)
 	return found;
 }
 
+static void vcpu_waits(const struct vm *vm, u64 ticks)
+{
+	part_page_of(core.index)->waited[vm->number] += ticks;
+}
+
 /* Sends one vCPU away. Returns false if none is left that could be. */
 static bool one_leaves(void)
 {
 	for (u32 i = 1; i < GANDALF_CPUS_MAXIMUM; i++) {
 		struct vm *vm = part_vms[i];
+		bool could_run;
 
 		if (vm == NULL || vm->seat == NULL ||
 		    policy_of(vm) != GANDALF_PREEMPTION_ON_DEMAND)
 			continue;
+		could_run = vm->vcpus->state == VCPU_RUNNING;
 		vm->leaves_for = refuge(vm) + 1;
 		seat_depart(vm);
 		if (part_vms[i] == NULL) {
+			vcpu_waits(vm, could_run ? tenure_lasted() : 0);
 			away |= 1u << i;
 			return true;
 		}
@@ -84,9 +92,17 @@ static bool tenure_lasts(bool rtos)
 	return more;
 }
 
+/* Counts how long those have waited that are still here, the first vCPU among them. */
+static void tenure_ended(u64 ticks)
+{
+	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
+		if (part_vms[i] != NULL && part_vms[i]->vcpus->state == VCPU_RUNNING)
+			vcpu_waits(part_vms[i], ticks);
+}
+
 void preemption_watch(void)
 {
-	tenure_init(tenure_lasts);
+	tenure_init(tenure_lasts, tenure_ended);
 	for (u32 i = 0; i < system_table.guest_count; i++)
 		if (system_table.guests[i].kind == GANDALF_KIND_RTOS)
 			rtos_cpus |= 1u << system_table.guests[i].cpu;

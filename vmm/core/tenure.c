@@ -15,6 +15,7 @@ OF_CORE static struct deadline tenure;
 OF_CORE static u64 since;     /* when an RTOS has last got the core, or Linux */
 OF_CORE static bool of_linux; /* Linux's time counts, too */
 OF_CORE static bool (*told)(bool rtos);
+OF_CORE static void (*told_end)(u64 ticks); /* NULL: nobody is told */
 
 /* The deadline stays where it is when another tenure begins, and is moved once here. */
 static u64 tenure_expire(UNUSED struct deadline *deadline)
@@ -37,8 +38,15 @@ void tenure_begins(void)
 		deadline_set(&tenure, since + time_tsc_khz / TENURE_RATE);
 }
 
+u64 tenure_lasted(void)
+{
+	return rdtsc() - since;
+}
+
 void tenure_ends(void)
 {
+	if (told_end != NULL)
+		told_end(tenure_lasted());
 	if (of_linux)
 		tenure_begins();
 }
@@ -48,9 +56,10 @@ void tenure_of_linux(bool counts)
 	of_linux = counts;
 }
 
-void tenure_init(bool (*lasts)(bool rtos))
+void tenure_init(bool (*lasts)(bool rtos), void (*ended)(u64 ticks))
 {
 	deadline_init(&tenure, tenure_expire, 0);
 	told = lasts;
+	told_end = ended;
 	core.unusual = true;
 }

@@ -10,8 +10,11 @@
 
 /* Has `lasts` be called with interrupts masked when an RTOS has had the core for that time, with
  * true, and with false if Linux has had it and tenure_of_linux() says so. If it returns true it is
- * called again after as long. */
-void tenure_init(bool (*lasts)(bool rtos));
+ * called again after as long. `ended` is called when an RTOS gives the core to Linux or the
+ * idle vCPU, with how many ticks it, or several in turn, have had it. */
+void tenure_init(bool (*lasts)(bool rtos), void (*ended)(u64 ticks));
+/* Returns for how many ticks an RTOS has had the core, while it has. */
+u64 tenure_lasted(void);
 /* Says whether the time that Linux has the core counts, too. */
 void tenure_of_linux(bool counts);
 /* Note that an RTOS has got the core, and that Linux or the idle vCPU has. Interrupts are

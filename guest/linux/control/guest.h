@@ -51,7 +51,8 @@ long guest_policy(const struct guest *guest, uint32_t policy);
 /* Finds the CPU of a vCPU, and how often it has moved. Returns false if there is no such vCPU, or
  * the guest's do not move. */
 bool guest_vcpu(const struct guest *guest, uint32_t number, uint32_t *cpu, uint32_t *moves);
-/* Returns what all moves of a vCPU have taken of GANDALF_TICKS_..., modulo 2^31, or an error. */
+/* Returns what all moves of a vCPU have taken of GANDALF_TICKS_..., modulo 2^31, or for how many
+ * milliseconds it has waited, or an error. */
 long guest_ticks(const struct guest *guest, uint32_t number, uint32_t kind);
 /* Waits while the guest is being loaded. Returns false only if its status cannot be read. */
 bool guest_settle(struct guest *guest);

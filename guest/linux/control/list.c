@@ -72,8 +72,12 @@ static void show_vcpus(const struct guest *guest)
 {
 	uint32_t cpu, moves;
 
-	for (uint32_t number = 0; guest_vcpu(guest, number, &cpu, &moves); number++)
-		printf("  vCPU %u: CPU %u, moved %u times\n", number, cpu, moves);
+	for (uint32_t number = 0; guest_vcpu(guest, number, &cpu, &moves); number++) {
+		long waited = guest_ticks(guest, number, GANDALF_TICKS_WAITED);
+
+		printf("  vCPU %u: CPU %u, moved %u times, waited %ld ms for RTOSes\n", number, cpu,
+		       moves, waited < 0 ? 0 : waited);
+	}
 }
 
 static void show_line(const struct snapshot *now, const struct since *since, uint32_t place)
@@ -136,6 +140,7 @@ static const char *const tick_names[GANDALF_TICKS_KINDS] = {
 	[GANDALF_TICKS_LEAVE] = "leave_ticks",
 	[GANDALF_TICKS_ARRIVE] = "arrive_ticks",
 	[GANDALF_TICKS_SETTLE] = "settle_ticks",
+	[GANDALF_TICKS_WAITED] = "waited_ms",
 };
 
 static void show_ticks(const struct guest *guest, uint32_t number)

@@ -45,6 +45,11 @@ void part_follows(struct vm *vm)
 	followed++;
 }
 
+u64 time_milliseconds(u64 ticks)
+{
+	return ticks / 1000;
+}
+
 void processor_leave(struct vcpu *vcpu)
 {
 	assert_int_equal(vcpu->state, VCPU_OFF);
@@ -254,6 +259,16 @@ static void what_moves_take_is_counted(void **state)
 	assert_int_equal(ticks_of(GANDALF_TICKS_KINDS), GANDALF_ERROR_ARGUMENT);
 }
 
+static void the_waits_of_all_cores_are_told(void **state)
+{
+	(void)state;
+	assert_int_equal(ticks_of(GANDALF_TICKS_WAITED), 0);
+	part_page_of(HOME)->waited[MOVED] = 5000;
+	part_page_of(FIRST)->waited[MOVED] = 2000;
+	part_page_of(0)->waited[MOVED] = 7000; /* none of the guest's */
+	assert_int_equal(ticks_of(GANDALF_TICKS_WAITED), 7);
+}
+
 /* Its tables are made once in a life, and made anew in the next one. */
 static void a_seat_lasts_for_a_life(void **state)
 {
@@ -378,6 +393,7 @@ int main(void)
 		TEST(it_leaves_and_arrives),
 		TEST(stays_are_counted),
 		TEST(what_moves_take_is_counted),
+		TEST(the_waits_of_all_cores_are_told),
 		TEST(a_seat_lasts_for_a_life),
 		TEST(what_its_page_says_moves_with_it),
 		TEST(it_leaves_only_between_works),

@@ -30,6 +30,7 @@ struct vm *part_vms[GANDALF_CPUS_MAXIMUM], *seat_vms[GANDALF_CPUS_MAXIMUM];
 static struct gandalf_guest *const guest = &system_table.guests[PLACE];
 static struct vm seats[GANDALF_CPUS_MAXIMUM];
 static struct vcpu linux_vcpu, rtos_vcpu = { .priority = 5 };
+static struct vcpu seat_vcpus[GANDALF_CPUS_MAXIMUM];
 static const struct seat_operations seat;
 static u32 questioned, departures; /* bits of vCPUs; how many */
 static u32 busy;                  /* bits of those that cannot leave */
@@ -90,7 +91,9 @@ static int start(void **state)
 	memset(seat_vms, 0, sizeof(seat_vms));
 	for (u32 i = 0; i < 4; i++) {
 		outbox_of(i)->alive = 1;
-		seats[i] = (struct vm){ .guest = guest, .index = PLACE, .seat = &seat };
+		seat_vcpus[i] = (struct vcpu){ .state = VCPU_RUNNING };
+		seats[i] = (struct vm){ .guest = guest, .index = PLACE, .vcpus = &seat_vcpus[i],
+					.seat = &seat };
 		seats[i].number = i;
 		seat_vms[i] = &seats[i];
 	}
@@ -127,6 +130,36 @@ static void it_leaves_when_the_rtos_goes_on(void **state)
 	pass(10 * MILLISECOND);
 	assert_int_equal(departures, 1);
 	assert_int_equal(questioned, 0);
+}
+
+static u64 waited(u32 number)
+{
+	return part_page_of(HERE)->waited[number];
+}
+
+/* Until it has left, or the RTOS is done; one that has halted does not wait. */
+static void it_is_counted_how_long_they_wait(void **state)
+{
+	(void)state;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	assert_null(part_vms[1]);
+	assert_int_equal(waited(1), PATIENCE);
+	pass(MILLISECOND);
+	runs(&linux_vcpu);
+	assert_int_equal(waited(1), PATIENCE);
+	set_policy(GANDALF_PREEMPTION_NONE);
+	part_vms[0] = &seats[0];
+	part_vms[1] = &seats[1];
+	part_vms[2] = &seats[2];
+	seat_vcpus[2].state = VCPU_HALTED;
+	runs(&rtos_vcpu);
+	pass(MILLISECOND);
+	assert_int_equal(waited(1), PATIENCE);
+	runs(&linux_vcpu);
+	assert_int_equal(waited(0), MILLISECOND);
+	assert_int_equal(waited(1), PATIENCE + MILLISECOND);
+	assert_int_equal(waited(2), 0);
 }
 
 static void a_short_job_moves_nobody(void **state)
@@ -284,6 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
 		TEST(it_leaves_when_the_rtos_goes_on),
+		TEST(it_is_counted_how_long_they_wait),
 		TEST(a_short_job_moves_nobody),
 		TEST(it_comes_back_when_the_rtos_is_done),
 		TEST(one_that_does_not_run_is_left_alone),

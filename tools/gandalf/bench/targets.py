@@ -309,10 +309,12 @@ class Switch(Target):
     is_part = True
     share = 6.0
     operations = (bench_switch.OPERATION,)
+    description: str = "gandalf-switch"
+    is_quick: bool = True
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
         _own_script(FOLDER / "script-switch", bench_switch.script(), log)
-        built = build(SYSTEMS / "gandalf-switch.toml", log, deterministic=True)
+        built = build(SYSTEMS / f"{self.description}.toml", log, deterministic=True)
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
         linux = bench_switch.hypercall_of(kernel)
@@ -381,6 +383,7 @@ def targets(full: bool = False, cache: bool = False) -> list[Target]:
         Intervals(),
         Idle(cache=cache),
         TwoLevel(cache=cache),
+        Switch("gandalf-two-level", description="gandalf-two-level-switch", is_quick=False),
         *(Ablation(name, whole, cache=cache) for name, whole, _ in ablation.systems()),
         Uninterruptible(f"gandalf-shared{NOT}", "gandalf-shared", cache=cache),
         Gandalf("gandalf-dedicated", cache=cache),
