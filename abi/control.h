@@ -153,7 +153,8 @@
 	X(unknown_ports, "accesses to ports that do not exist")               \
 	X(restarts, "restarts of the guest")                                  \
 	X(refusals, "attempts to manage others without control = true")        \
-	X(quick_ipis, "interrupts by guests of other CPUs that took the short way")
+	X(quick_ipis, "interrupts by guests of other CPUs that took the short way") \
+	X(yields, "turns ended early, since the vCPU waited for a sibling")
 
 /*
  * The events of the trace ring: X(name, what the two arguments are). The state in `switch_to` is

@@ -57,6 +57,8 @@
 #define GANDALF_GUEST_MIGRATES 4 /* its vCPUs move between its CPUs, but for the first */
 /* Its policy is GANDALF_PREEMPTION_ON_DEMAND (control.h) at first. Only with MIGRATES. */
 #define GANDALF_GUEST_ON_DEMAND 8
+/* Only of several vCPUs: GANDALF_HYPERCALL_YIELD (apic.h) ends no turn, to compare. */
+#define GANDALF_GUEST_SPINS 16
 
 /* The largest gandalf_guest.watchdog_ms: an hour. */
 #define GANDALF_WATCHDOG_MAXIMUM 3600000

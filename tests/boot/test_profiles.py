@@ -133,6 +133,8 @@ def test_an_image_without_channels_refuses_them() -> None:
         ("full", describe_cores("profile-two-cpus", 2, on(1, rtos_guest("heartbeat"))),
          "this VMM lacks several CPUs"),
         ("cores", describe_smp("profile-smp", 2), "guest linux: this VMM lacks its kind"),
+        ("cores", describe_smp("profile-spins", 2, "yielding_spin = false"),
+         "this VMM lacks yielding spins"),
         ("cores", describe_moving("profile-moving", [0, 1]),
          "this VMM lacks migration"),
     ],

@@ -14,7 +14,7 @@ from .systems import DEMO, PATIENCE, Boot, rtos_guest
 from .test_cores import describe_cores, on
 from .test_guests import pc
 
-ATTACKS = 11
+ATTACKS = 12
 
 
 def demo(name: str, cpu: int) -> str:

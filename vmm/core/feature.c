@@ -18,5 +18,6 @@ void features_check(void)
 		panic("this VMM lacks %s", wanted & FEATURE_CHANNELS     ? "channels"
 					   : wanted & FEATURE_CONTROL    ? "control"
 					   : wanted & FEATURE_STRICT_TLS ? "strict TLS"
-									 : "migration");
+					   : wanted & FEATURE_MIGRATION  ? "migration"
+									 : "yielding spins");
 }

@@ -13,7 +13,7 @@
 /* The bit of each part. If a flag of a guest asks for the part it is the bit of that flag. */
 enum { FEATURE_CONTROL = GANDALF_GUEST_CONTROL, FEATURE_STRICT_TLS = GANDALF_GUEST_STRICT_TLS,
        FEATURE_MIGRATION = GANDALF_GUEST_MIGRATES | GANDALF_GUEST_ON_DEMAND,
-       FEATURE_CHANNELS = 1u << 31 };
+       FEATURE_YIELD = GANDALF_GUEST_SPINS, FEATURE_CHANNELS = 1u << 31 };
 
 struct feature {
 	u32 bit;

@@ -43,7 +43,7 @@ bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_gues
 
 	if (count == 0 || count > GANDALF_CPUS_MAXIMUM || guest->vcpu_cpus[0] != guest->cpu ||
 	    several != (count > 1) || several != (guest->slice_us != 0) ||
-	    (!several && (guest->flags & MOVES) != 0) ||
+	    (!several && (guest->flags & (MOVES | GANDALF_GUEST_SPINS)) != 0) ||
 	    (guest->flags & MOVES) == GANDALF_GUEST_ON_DEMAND)
 		return false;
 	if (several && (guest->slice_us < GANDALF_SLICE_MINIMUM ||

@@ -50,6 +50,13 @@ static u64 turn_expire(UNUSED struct deadline *deadline)
 	return rdtsc() + turn_length(current);
 }
 
+void schedule_yield(void)
+{
+	EXPECTS_MASKED();
+	if (core.current->shares)
+		deadline_set(&turn, turn_expire(&turn));
+}
+
 void schedule_init(void)
 {
 	core.current = &idle_vcpu;

@@ -30,6 +30,9 @@ static inline void schedule(void)
 	if (schedule_gives_way())
 		return;
 }
+/* Ends the current vCPU's turn, if it takes turns. The others have theirs at the next return to a
+ * guest. Interrupts are masked. */
+void schedule_yield(void);
 /* Returns whether a vCPU could run, but another one has the core. */
 bool schedule_waits(struct vcpu *vcpu);
 /* Lets interrupts in and more urgent vCPUs run. It is for long work, mostly of the idle vCPU. */

@@ -20,6 +20,7 @@
  */
 #define __ASSEMBLER__
 #include "../../../../drivers/misc/gandalf/gandalf.h"
+#include "../../../../drivers/misc/gandalf/apic.h"
 #undef __ASSEMBLER__
 #undef GANDALF_H
 
@@ -79,6 +80,45 @@ GANDALF_INLINE void gandalf_update_tls(const void *entry, const void *descriptor
 			       "0" (GANDALF_HYPERCALL_LOAD_TLS), "b" (all)
 			     : "memory");
 }
+
+/*
+ * Once in GANDALF_SPINS looks for what another vCPU is to do, has the VMM let those run that share
+ * the caller's CPU, of which that may be one. The loop that looks counts.
+ */
+GANDALF_INLINE void gandalf_relax(unsigned int *spins)
+{
+	long result;
+
+	asm volatile("pause" : : : "memory");
+	if (++*spins % GANDALF_SPINS == 0)
+		asm volatile("int %[vector]"
+			     : "=a" (result)
+			     : [vector] "i" (GANDALF_HYPERCALL_VECTOR),
+			       "0" (GANDALF_HYPERCALL_YIELD)
+			     : "memory");
+}
+
+/*
+ * Architectures may define for Linux how it waits until a word fulfils a condition on VAL, and x86
+ * does not (asm-generic/barrier.h). All waits for spin locks, read-write locks and calls of other
+ * CPUs' functions are made of it.
+ */
+#ifdef CONFIG_SMP
+#define smp_cond_load_relaxed(pointer, condition)                               \
+({                                                                              \
+	typeof(pointer) gandalf_word = (pointer);                               \
+	unsigned int gandalf_spins = 0;                                         \
+	__unqual_scalar_typeof(*gandalf_word) VAL;                              \
+                                                                                \
+	for (;;) {                                                              \
+		VAL = READ_ONCE(*gandalf_word);                                 \
+		if (condition)                                                  \
+			break;                                                  \
+		gandalf_relax(&gandalf_spins);                                  \
+	}                                                                       \
+	(typeof(*gandalf_word))VAL;                                             \
+})
+#endif
 
 /*
  * Tells the VMM, which keeps shadow page tables across CR3 loads, that user mappings

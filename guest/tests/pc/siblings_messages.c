@@ -268,7 +268,24 @@ static void test_ports_without_end(void)
 	attack_together(ports_access, ports_access, 100);
 }
 
+/* Each gives its turn away as often as it can. On one core both go on all the same. */
+static void turns_end(void)
+{
+	uint32_t own = own_index();
+
+	for (; attack_goes_on(); did[own]++)
+		wrong += hypercall(GANDALF_HYPERCALL_YIELD, random_next(), 0, 0) != 0;
+}
+
+static void test_turns_end_without_end(void)
+{
+	wrong = 0;
+	attack_together(turns_end, turns_end, 100);
+	expect_equal(wrong, 0);
+}
+
 static const struct tap_test tests[] = {
+	{ "turns-end-without-end", test_turns_end_without_end },
 	{ "interrupts-without-end", test_interrupts_without_end },
 	{ "calls-for-nobody-are-refused", test_calls_for_nobody_are_refused },
 	{ "command-registers-start-nobody", test_command_registers_start_nobody },

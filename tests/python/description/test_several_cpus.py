@@ -166,6 +166,18 @@ def test_it_needs_the_image_for_several(describe: Describe) -> None:
     assert profile_for(check(describe(GOOD)).system).name == "shared"
 
 
+def test_a_spin_yields_unless_told(describe: Describe) -> None:
+    for text, spins in (
+        (SEVERAL, False),
+        (SEVERAL.replace("3]", "3]\nyielding_spin = false"), True),
+    ):
+        linux, _ = unpack(compose(check(describe(text)))).guests
+        assert bool(linux.flags & abi()["GUEST_SPINS"]) == spins
+    single = SEVERAL.replace("cpus = [0, 2, 3]", "yielding_spin = true")
+    (found,) = mistakes(describe(single))
+    assert "`yielding_spin` is for a guest with `cpus`" in found[1]
+
+
 def test_vcpus_may_move(describe: Describe) -> None:
     moving = SEVERAL.replace("[0, 2, 3]", "[0, 2, 3]\nmigrate = true")
     assert mistakes(describe(moving)) == []

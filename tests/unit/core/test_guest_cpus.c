@@ -154,6 +154,18 @@ static void a_policy_is_for_vcpus_that_move(void **state)
 	assert_false(guest_has_cpus(&table, &guest));
 }
 
+static void whether_it_spins_is_for_several_vcpus(void **state)
+{
+	struct gandalf_guest guest = guest_of(GANDALF_KIND_LINUX_SMP, 2, "01");
+
+	(void)state;
+	guest.flags = GANDALF_GUEST_SPINS;
+	assert_true(guest_has_cpus(&table, &guest));
+	guest = guest_of(GANDALF_KIND_RTOS, 1, "0");
+	guest.flags = GANDALF_GUEST_SPINS;
+	assert_false(guest_has_cpus(&table, &guest));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +180,7 @@ int main(void)
 		TEST(a_cpu_has_room_for_nine),
 		TEST(a_slice_has_a_range),
 		TEST(a_policy_is_for_vcpus_that_move),
+		TEST(whether_it_spins_is_for_several_vcpus),
 	};
 
 	return RUN_TESTS(tests);

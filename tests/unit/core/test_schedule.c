@@ -551,6 +551,39 @@ static void equals_take_turns(void **state)
 	assert_true(turn->expire(turn) == TIME_NEVER);
 }
 
+/* Whoever ends his turn early is behind his equals, and the next one has a whole turn. */
+static void a_turn_may_end_early(void **state)
+{
+	const u64 length = 1000000;
+
+	(void)state;
+	equals_make();
+	processor.tsc = 5;
+	schedule();
+	assert_ptr_equal(core.current, &vcpus[0]);
+	processor.tsc += length / 4;
+	core.current->attention = false;
+	schedule_yield();
+	assert_true(core.current->attention);
+	assert_true(schedule_gives_way());
+	assert_ptr_equal(core.current, &vcpus[1]);
+	assert_true(turn->time == processor.tsc + length);
+	/* Where nobody else could run it has a new turn. */
+	vcpus[0].state = vcpus[2].state = VCPU_HALTED;
+	vcpus[0].attention = vcpus[2].attention = false;
+	processor.tsc += length / 4;
+	schedule_yield();
+	assert_false(schedule_gives_way());
+	assert_true(turn->time == processor.tsc + length);
+	/* A vCPU without equals has no turns. */
+	start(state);
+	vcpus[0].state = VCPU_RUNNING;
+	schedule();
+	core.current->attention = false;
+	schedule_yield();
+	assert_false(core.current->attention);
+}
+
 /* Who is preempted by a more urgent one has the rest of its turn afterwards. */
 static void a_turn_is_time_that_was_had(void **state)
 {
@@ -675,6 +708,7 @@ int main(void)
 		cmocka_unit_test_setup(there_is_room_for_all_guests, start),
 		cmocka_unit_test_setup(work_waits_for_the_least_urgent_rtoses, start),
 		cmocka_unit_test_setup(equals_take_turns, start),
+		cmocka_unit_test_setup(a_turn_may_end_early, start),
 		cmocka_unit_test_setup(a_turn_is_time_that_was_had, start),
 		cmocka_unit_test_setup(the_end_of_a_turn_costs_no_priority, start),
 		cmocka_unit_test_setup(equals_of_one_to_be_started_give_way_once_a_turn, start),

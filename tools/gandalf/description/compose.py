@@ -44,6 +44,8 @@ def _flags(guest: Guest) -> int:
         return 0
     strict = abi()["GUEST_STRICT_TLS"] if guest.strict_tls else 0
     migrates = abi()["GUEST_MIGRATES"] if guest.migrate else 0
+    if not guest.yielding_spin:
+        migrates |= abi()["GUEST_SPINS"]
     if guest.lock_holder_preemption == "on-demand":
         migrates |= abi()["GUEST_ON_DEMAND"]
     return strict | migrates | (abi()["GUEST_CONTROL"] if guest.control else 0)

@@ -8,6 +8,8 @@ from gandalf.description.quantities import size_text
 
 # The least that each vCPU on a CPU needs of its pool.
 _POOL_OF_VCPU = 1 << 20
+# What only a Linux with several vCPUs has.
+_OF_SEVERAL = {"slice_us", "yielding_spin", "migrate", "lock_holder_preemption"}
 
 
 def cpus_of(guest: Guest) -> list[int]:
@@ -41,7 +43,7 @@ def check_cpus(system: System) -> None:
         if isinstance(guest, LinuxGuest) and guest.cpus is not None:
             _check_several(system, base, guest, guest.cpus)
         elif isinstance(guest, LinuxGuest):
-            for field in {"slice_us", "migrate", "lock_holder_preemption"} & guest.model_fields_set:
+            for field in _OF_SEVERAL & guest.model_fields_set:
                 system.mistake(
                     f"`{field}` is for a guest with `cpus`: remove `{field}`.", (*base, field)
                 )

@@ -107,6 +107,7 @@ class LinuxGuest(_Guest):
     mode: Literal["shared", "dedicated"] = "shared"
     cpus: list[Annotated[int, Field(ge=0)]] | None = None
     slice_us: Annotated[int, Field(ge=500, le=100_000)] = 1000
+    yielding_spin: bool = True
     migrate: bool = False
     lock_holder_preemption: Literal["none", "on-demand"] = "none"
     kernel: str

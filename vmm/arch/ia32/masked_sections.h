@@ -20,9 +20,9 @@
 		"no loop: the interrupt that came in that mode is served, as in "                \
 		"`line_of_shared`",                                                              \
 		"the same process, whatever ends the mode: an exception or an interrupt")        \
-	SECTION(return_to_guest, 600,                                                            \
+	SECTION(return_to_guest, 700,                                                            \
 		"the way out: a search among at most 9 vCPUs, a switch, and what the next "      \
-		"guest is given",                                                                \
+		"guest is given, the end of its turn among it",                                 \
 		"any exception or hypercall of a shared guest")
 enum { MASKED_IN_ARCHITECTURE(MASKED_NUMBER) };
 

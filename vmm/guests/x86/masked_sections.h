@@ -14,7 +14,7 @@
 		"tables (26,700)",                                                               \
 		"a kernel with direct gates flushes or changes the kernel's half of its "        \
 		"page tables")                                                                   \
-	SECTION(deliver, 600,                                                                    \
+	SECTION(deliver, 700,                                                                    \
 		"no loop: the next interrupt that waits, if there is one, is let wait "          \
 		"until the next section",                                                        \
 		"interrupts for a shared Linux that has its own enabled")                        \

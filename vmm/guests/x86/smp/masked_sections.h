@@ -15,6 +15,10 @@
 	SECTION(start_cpu, 600,                                                                  \
 		"one message, and the way out",                                                  \
 		"a vCPU starts another one")                                                     \
+	SECTION(yield, 1000,                                                                     \
+		"its place behind at most 8 vCPUs, a deadline put among at most 30, and "        \
+		"the way out",                                                                   \
+		"a vCPU that waits for a sibling on its core ends its turn")                     \
 	SECTION(arrive, 1000,                                                                    \
 		"no loop, and the way out",                                                      \
 		"none, since no load moves a vCPU: the first return to one that has moved")
