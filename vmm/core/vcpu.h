@@ -70,7 +70,9 @@ struct vcpu {
 	bool takes_messages; /* on its VMM stack, interrupted or not (message.c) */
 	struct gandalf_shared *shared;
 	/* For an RTOS: the linear address of its memory, and the highest offset in it at which the
-	 * frame of a handler may be. */
+	 * frame of a handler may be. These and `pending` are not in struct rtos, where each use
+	 * takes one more load: os_switch would have 400 instructions instead of 395, and the image
+	 * 112 bytes more. */
 	u32 linear, frame_last;
 	u32 pending;         /* for an RTOS: vectors that wait; bit 0 is GANDALF_VECTOR_IRQ */
 	u64 ran;             /* ticks for which it has had the core; see core_ran(). While it has
