@@ -108,7 +108,7 @@ def test_lines_of_consoles_are_never_mixed(machine: Boot) -> None:
 def test_a_line_that_others_break_is_one_line(machine: Boot) -> None:
     """It takes seconds, so that the RTOS's lines come in its middle, whenever it is typed."""
     start = len(machine.stream)
-    assert machine.shell("seq -s , 1 50000") == ",".join(map(str, range(1, 50001))) + "\n"
+    assert machine.shell("seq -s , 1 100000") == ",".join(map(str, range(1, 100001))) + "\n"
     assert b"\x18\r\n[rtos] activations=" in machine.stream[start:]
 
 

@@ -54,7 +54,7 @@ def free_frames(machine: Boot) -> int:
 def check_demo(machine: Boot) -> None:
     """No activation is missed or late, and no line of the demo's is lost or broken."""
     lines = machine.latencies()
-    assert len(lines) > 3
+    assert len(lines) >= 3
     assert machine.text("rtos").count("FreeRTOS V") == 1
     for line, following in pairwise(lines):
         assert following.activations == line.activations + 1000
