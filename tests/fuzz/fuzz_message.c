@@ -108,7 +108,7 @@ static void happens(struct moments *moments, u32 most)
 
 /*
  * Own stand-ins: apic_interrupt() interrupts the reader, deadline_init() and deadline_set() keep
- * all deadlines.
+ * all deadlines, trap_set_handler() all entries.
  */
 void apic_interrupt(u32 id, u32 vector)
 {

@@ -335,7 +335,7 @@ def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         "--enable=warning,performance,portability", "--suppress=missingIncludeSystem",
         # Symbols of the linker script that begin and end an array are two objects to it.
         "--suppress=comparePointers",
-        "-I.", "-Iabi", "-Ivmm", "-Ivmm/lib",
+        "-I.", "-Iabi", "-Ivmm", "-Ivmm/lib", "-Ivmm/arch/ia32",
         "-Iguest/rtos", "-Iguest/rtos/include", "-Iguest/demo",
         "-Iguest/itron/include", "-Iguest/itron/kernel", "-Iguest/itron/port/ia32",
     ]  # fmt: skip

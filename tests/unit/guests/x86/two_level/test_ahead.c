@@ -17,7 +17,8 @@
 struct view_switch view_switch;
 struct gandalf_table system_table;
 
-/* Nothing returns here but views_fill_awaited(). */
+/* Own stand-ins: views_forget_returns() does nothing, since nothing returns here but
+ * views_fill_awaited(). */
 void views_forget_returns(void)
 {
 }

@@ -23,7 +23,7 @@
 struct view_switch view_switch;
 struct gandalf_table system_table;
 
-/* Own stand-in: views_forget_returns() has nothing to forget, and is inline without two levels. */
+/* Own stand-ins: views_forget_returns() has nothing to forget, and is inline without two levels. */
 void views_forget_returns(void)
 {
 }
