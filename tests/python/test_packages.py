@@ -25,7 +25,7 @@ MAY_USE = {
     "debug": ("base", "build", "description", "run"),
     "measure": ("base", "build", "description", "run"),
     "masked": ("base", "build", "measure", "run"),
-    "stress": ("base", "build", "measure", "run"),
+    "stress": ("base", "build", "description", "measure", "run"),
     "bench": ("base", "build", "console", "description", "guests", "measure", "run"),
     "itron": ("base", "build"),
     "mutate": ("base",),

@@ -4,16 +4,26 @@
 The VMM writes a move down as a stop on the one CPU and a start on the other (abi/control.h).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from gandalf.base.abi import abi
+from gandalf.measure.ring import Event
 
-if TYPE_CHECKING:
-    from gandalf.measure.ring import Event
-    from gandalf.measure.trace import Timeline
+
+class Line(Protocol):
+    """The events of a CPU."""
+
+    @property
+    def cpu(self) -> int | None: ...
+
+    @property
+    def process(self) -> int: ...
+
+    @property
+    def events(self) -> Sequence[Event]: ...
+
+    def microseconds(self, time: int) -> float: ...
 
 
 def moved(word: int) -> tuple[int, int] | None:
@@ -30,7 +40,7 @@ def move_text(event: Event, guest: str) -> str:
     return f"{guest}'s vCPU {vcpu} moves {'from' if event.kind == 'start' else 'to'} CPU {cpu}"
 
 
-def _ends(lines: Sequence[Timeline]) -> list[tuple[Event, Timeline]]:
+def _ends(lines: Sequence[Line]) -> list[tuple[Event, Line]]:
     found = [
         (event, line)
         for line in lines
@@ -40,9 +50,9 @@ def _ends(lines: Sequence[Timeline]) -> list[tuple[Event, Timeline]]:
     return sorted(found, key=lambda end: end[0].time)
 
 
-def _pairs(lines: Sequence[Timeline]) -> Iterator[tuple[tuple[Event, Timeline], ...]]:
+def _pairs(lines: Sequence[Line]) -> Iterator[tuple[tuple[Event, Line], ...]]:
     """Yield the departure and the arrival of each move of which both are in the rings."""
-    left: dict[tuple[int, int], tuple[Event, Timeline]] = {}
+    left: dict[tuple[int, int], tuple[Event, Line]] = {}
     for event, line in _ends(lines):
         vcpu, cpu = moved(event.second) or (0, 0)
         if event.kind == "stop":
@@ -53,7 +63,7 @@ def _pairs(lines: Sequence[Timeline]) -> Iterator[tuple[tuple[Event, Timeline], 
             yield before, (event, line)
 
 
-def arrows(lines: Sequence[Timeline], track: Callable[[int], int]) -> Iterator[dict[str, Any]]:
+def arrows(lines: Sequence[Line], track: Callable[[int], int]) -> Iterator[dict[str, Any]]:
     """Yield both ends of an arrow for each move.
 
     An end belongs to the slice that its time is in: of who had the core that the vCPU left, and
