@@ -104,14 +104,19 @@ static void send(u32 from, u32 number)
 	core.index = READER;
 }
 
-static bool is_on_its_way(u32 from)
+static bool still_waits(u32 from, u32 message)
 {
 	bool answer;
 
 	core.index = from;
-	answer = message_is_on_its_way(READER, MESSAGE_IPI + NUMBER);
+	answer = message_is_on_its_way(READER, message);
 	core.index = READER;
 	return answer;
+}
+
+static bool is_on_its_way(u32 from)
+{
+	return still_waits(from, MESSAGE_IPI + NUMBER);
 }
 
 static volatile u32 *ended(void)
@@ -228,12 +233,7 @@ static u32 hear(void)
 
 static bool rings(u32 from)
 {
-	bool answer;
-
-	core.index = from;
-	answer = message_is_on_its_way(READER, MESSAGE_DOORBELL + NUMBER);
-	core.index = READER;
-	return answer;
+	return still_waits(from, MESSAGE_DOORBELL + NUMBER);
 }
 
 static void doorbells_have_an_interrupt_of_their_own(void **state)
