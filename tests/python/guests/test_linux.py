@@ -498,6 +498,21 @@ def test_drivers_that_stay_the_same_keep_their_time(tmp_path: Path) -> None:
     assert copy.stat() == before
 
 
+def test_a_variant_that_begins_with_objects_has_their_source_and_no_stamp(tmp_path: Path) -> None:
+    """Objects of another source would all be compiled anew; with a stamp none would be."""
+    for variant in linux_kernel.DERIVED:
+        assert linux_kernel._tree(variant) == "patched"
+        assert PLACES.fragments(variant)[:1] == PLACES.fragments("patched")
+        objects = tmp_path / variant / "patched"
+        objects.mkdir(parents=True)
+        (objects / "vmlinux.o").touch()
+        linux_places.write_stamp(objects, "made")
+        output = objects.with_name(variant)
+        linux_kernel._copy_objects(output)
+        assert [path.name for path in output.iterdir()] == ["vmlinux.o"]
+        assert linux_places.is_stamped(objects, "made")
+
+
 def test_patch_that_does_not_apply_is_one_sentence(tmp_path: Path) -> None:
     native = small_tree(tmp_path / "native")
     patch = tmp_path / "change.patch"

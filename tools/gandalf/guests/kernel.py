@@ -78,6 +78,8 @@ KERNEL_PACKAGE = "linux-source-6.1"
 FLAG_FILE = "arch/x86/include/asm/irqflags.h"
 # Added to drivers/misc/Makefile in the patched source.
 DRIVER_LINE = b"obj-y += gandalf/\n"
+# Variants of the source `patched` that begin with its objects, of which most stay as they are.
+DERIVED: tuple[Variant, ...] = ("attack", "network")
 # Where a patched source has the functions that the patch calls.
 HEADER_FILE = "arch/x86/include/asm/gandalf.h"
 
@@ -97,7 +99,7 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
     output = places.linux / variant
     vmlinux = output / "vmlinux"
     stamp = digest_of(*_kernel_inputs(variant, places, package))
-    if variant == "attack":
+    if variant in DERIVED:
         build_kernel("patched", root, log)
     with exclusive(places.linux):
         if not (is_stamped(output, stamp) and vmlinux.exists()):
@@ -108,10 +110,9 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
             _add_drivers(places, source)
             if _tree(variant) != "native":
                 _update_file(source / HEADER_FILE, read_input(places.header))
-            if variant == "attack":
+            if variant in DERIVED and not output.exists():
                 _copy_objects(output)
-            else:
-                _configure(places.fragments(variant), source, output)
+            _configure(places.fragments(variant), source, output)
             _compile(variant, source, output, log)
             write_stamp(output, stamp)
             log(f"guest kernel ({variant}) built in {elapsed(start)}")
@@ -251,10 +252,9 @@ def _update_file(copy: Path, content: bytes) -> None:
 
 
 def _copy_objects(output: Path) -> None:
-    """Start the variant `attack` from the objects of `patched`."""
-    remove_folder(output)
+    """Begin a variant with the objects of `patched`; make compiles what differs."""
     shutil.copytree(output.parent / "patched", output, symlinks=True)
-    (output / STAMP).unlink()
+    (output / STAMP).unlink(missing_ok=True)
 
 
 def _configure(fragments: Sequence[Path], source: Path, output: Path) -> None:
