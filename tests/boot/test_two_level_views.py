@@ -8,17 +8,31 @@ VMM is wrong on purpose.
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from gandalf.base.paths import BUILD
+from gandalf.measure.measure import build_plugin
 
 from .changed import substitute
 from .systems import FEW_INSTRUCTIONS, PATIENCE, TWO_LEVEL, Boot, describe, rtos_guest
 from .test_guests import pc
 from .two_level import changed_vmm, direct_ways, unseen_returns
 
+KERNEL_HALF = 0xC0000000
+CALLS = 30_000  # that guest/tests/pc/views_calls.c makes, and more
+STALE = BUILD / "measure" / "stale.so"
 
-def start(image: str, vmm: Path | None = None, without: str = "", emulator: str = "qemu") -> Boot:
+
+def start(
+    image: str,
+    vmm: Path | None = None,
+    without: str = "",
+    emulator: str = "qemu",
+    arguments: tuple[str, ...] = (),
+) -> Boot:
     """Start a kernel in Linux's place, beside an RTOS that keeps the machine on.
 
     without: a measure of [machine] that is taken away.
@@ -27,7 +41,7 @@ def start(image: str, vmm: Path | None = None, without: str = "", emulator: str 
     path = describe(image + without, *guests, memory="64M", rings=TWO_LEVEL)
     if without:
         path.write_text(path.read_text().replace("rings =", f"{without} = false\nrings ="))
-    return Boot.start(path, vmm=vmm, emulator=emulator, ips=FEW_INSTRUCTIONS)
+    return Boot.start(path, arguments, vmm=vmm, emulator=emulator, ips=FEW_INSTRUCTIONS)
 
 
 @pytest.mark.parametrize("image", ["pc", "pc-views"])
@@ -37,6 +51,7 @@ def test_a_kernel_finds_a_pc(image: str) -> None:
         assert "not ok" not in machine.text("linux")
 
 
+@pytest.mark.long
 def test_a_kernel_finds_a_pc_whose_tlb_keeps_global_pages() -> None:
     """QEMU's forgets them at each load of CR3, and Bochs' does not."""
     with start("pc-views", emulator="bochs") as machine:
@@ -142,6 +157,51 @@ def test_it_finds_what_is_wrong_on_purpose(mistake: Callable[[Path], None], foun
         assert re.search(rf"^not ok \d+ {found}\n", machine.text("linux"), re.M)
 
 
+@dataclass(frozen=True)
+class Stale:
+    """What a TLB that forgets nothing without need has, when ring 3 goes on (measure/stale.c)."""
+
+    pages: tuple[int, ...]  # linear addresses that the page tables do not have so any more
+    times: int  # how often ring 3 went on
+    looked: int  # pages that the TLB had then, all together
+
+
+def kept_by_a_tlb(vmm: Path | None = None) -> Stale:
+    """Run pc-views.elf with such a TLB beside the machine."""
+    build_plugin()
+    output = BUILD / "boot" / "stale.txt"
+    with start("pc-views", vmm, arguments=("-plugin", f"file={STALE},out={output}")) as machine:
+        machine.expect("linux", r"^(?:PASS|FAIL) pc-views", PATIENCE)
+    *stale, last = output.read_text().splitlines()
+    _, times, looked = last.split()
+    return Stale(tuple(int(line.split()[1], 16) for line in stale), int(times), int(looked))
+
+
+def test_a_tlb_keeps_nothing_that_the_tables_do_not_have() -> None:
+    found = kept_by_a_tlb()
+    assert not found.pages
+    assert found.times > CALLS
+    assert found.looked > found.times
+
+
+def kept_page(folder: Path) -> None:
+    """Have the CPU keep a page of which the kernel says that it has changed."""
+    flush = folder / "vmm" / "guests" / "x86" / "shadow" / "flush.c"
+    substitute(flush, "\t\t\tinvlpg(linear);\n\t}", "\t\t\tcontinue;\n\t}")
+    substitute(flush, "\tif (linear < GANDALF_BASE)\n\t\tinvlpg(linear);\n", "")
+
+
+@pytest.mark.parametrize(("mistake", "kernels"), [(kernel_global, True), (kept_page, False)])
+def test_a_tlb_keeps_what_is_wrong_on_purpose(
+    mistake: Callable[[Path], None],
+    kernels: bool,
+) -> None:
+    """What is kept is the kernel's, or a process's."""
+    found = kept_by_a_tlb(changed_vmm("views", mistake))
+    assert any((page >= KERNEL_HALF) == kernels for page in found.pages)
+
+
+@pytest.mark.long
 def test_it_finds_a_kernel_that_is_global() -> None:
     vmm = changed_vmm("views", kernel_global)
     with start("pc-views", vmm=vmm, emulator="bochs") as machine:
