@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from typer.testing import CliRunner
 
 from gandalf.base.paths import UserError
 from gandalf.bench import bench as benching
@@ -13,6 +14,7 @@ from gandalf.bench import report as bench_report
 from gandalf.bench.cores import ACROSS, HACKBENCH, LATENCY, MESSAGE, ROUND_TRIP, STORM
 from gandalf.bench.results import Result, Results
 from gandalf.bench.summary import summary
+from gandalf.cli import app
 
 from .fakes import DAY, result, results
 
@@ -136,9 +138,10 @@ def test_the_steps_of_a_move_make_the_figure() -> None:
 
 def test_hackbench_is_run_beside_every_share() -> None:
     """Each operation is measured once; the RTOS of a share and the policy are there before it."""
-    lines = shares.script(full=False).splitlines()
+    curve = shares.short(full=False)
+    lines = shares.script(curve).splitlines()
     measured = [line.split()[2] for line in lines if line.startswith("bench elapsed ")]
-    assert measured == list(shares.operations())
+    assert measured == list(curve.operations())
     at = lines.index(next(line for line in lines if "share_80_on_demand" in line))
     assert lines[at - 1] == "gandalfctl policy linux on-demand"
     assert "gandalfctl load rtos /root/share-80.elf" in lines[:at]
@@ -146,6 +149,63 @@ def test_hackbench_is_run_beside_every_share() -> None:
     assert {f"echo 0 > /sys/devices/system/cpu/cpu{cpu}/online" for cpu in (2, 3)} <= set(
         lines[:alone]
     )
+
+
+def test_the_papers_curve_has_each_share_and_the_policies_asked_for() -> None:
+    """Where the RTOS never ends, a vCPU that waits for it would not, either."""
+    alone, *pieces = shares.paper(full=True, policies=("none", "on-demand"))
+    assert alone.operations() == tuple(map(shares.alone, shares.ALONE))
+    assert [piece.shares for piece in pieces] == [(share,) for share in range(10, 101, 10)]
+    assert pieces[0].points() == [(10, "none"), (10, "on-demand")]
+    assert pieces[-1].points() == [(100, "on-demand")]
+    for piece in pieces:
+        lines = shares.script(piece).splitlines()
+        load = lines.index(f"gandalfctl load rtos /root/cycle-{piece.shares[0]}.elf")
+        assert lines[load - 1] == "gandalfctl stop rtos"
+        assert lines[load + 1] == "gandalfctl start rtos"
+        assert not any("online" in line for line in lines)
+    one = shares.paper(full=False, policies=("on-demand",))
+    assert [piece.points() for piece in one[1:]] == [[(50, "on-demand")], [(80, "on-demand")]]
+    names = [target.name for target in cores_targets.paper_targets(False, ("on-demand",))]
+    assert names == ["gandalf-lhp", "gandalf-lhp-50", "gandalf-lhp-80"]
+
+
+def test_other_operations_are_no_points_of_the_curve() -> None:
+    assert shares.point_of("hackbench_share_50_on_demand") == (50, "on-demand")
+    assert shares.point_of(shares.alone(3)) is None
+    assert shares.is_remedied("hackbench_share_50_on_demand")
+    assert not shares.is_remedied("hackbench_share_50_none")
+    assert not shares.is_remedied(HACKBENCH)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--policy", "none"], "Give --policy with --lhp."),
+        (["--lhp", "--cores"], "Give --lhp without --cores"),
+        (["--lhp", "--policy", "pull"], "There is no policy pull"),
+    ],
+)
+def test_what_does_not_go_with_the_curve_is_refused(words: list[str], sentence: str) -> None:
+    done = CliRunner().invoke(app, ["bench", *words])
+    assert done.exit_code != 0
+    assert sentence in str(done.exception)
+
+
+def test_the_curve_is_drawn() -> None:
+    rows = [result("gandalf-lhp", shares.alone(cpus), 100 * cpus) for cpus in shares.ALONE]
+    rows += [
+        result(f"gandalf-lhp-{share}", shares.shared(share, policy), 500 + share)
+        for share in (80, 50)
+        for policy in ("none", "on-demand")
+    ]
+    figure = cores_report.shares_plot(results(*rows))
+    assert [line.name for line in figure.data] == ["gandalf-lhp, none", "gandalf-lhp, on-demand"]
+    assert list(figure.data[0].x) == [50, 80]
+    assert len(figure.layout.shapes) == len(shares.ALONE)
+    assert 'id="shares"' in bench_report.page(results(*rows), DAY)
+    limits = [limit.value for limit in cores_limits.limits(results(*rows))]
+    assert limits == [1.9333, 1.8333]  # 580 and 550, in 300
 
 
 def test_the_vmm_tells_what_a_core_takes() -> None:

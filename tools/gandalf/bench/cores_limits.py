@@ -83,8 +83,9 @@ def _of_others(row: Result) -> Iterator[Limit]:
 
 
 def _of_shares(row: Result, results: Results) -> Iterator[Limit]:
-    fewer = results.find(row.system, shares.alone(shares.CPUS - 1))
-    if row.operation in shares.remedied() and fewer is not None:
+    alone = row.system.removesuffix(f"-{(shares.point_of(row.operation) or [0])[0]}")
+    fewer = results.find(alone, shares.alone(shares.CPUS - 1))
+    if shares.is_remedied(row.operation) and fewer is not None:
         value = row.instructions / fewer.instructions
         yield _limit(row, "time, in that of a CPU less alone", value, SHARED, None)
 

@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 from gandalf.bench.cores import HACKBENCH, IPI, SHOOTDOWN, STORM, TOGETHER
 from gandalf.bench.cores_limits import BESIDE_OTHERS, CALL, LOAD
 from gandalf.bench.results import Result, Results
+from gandalf.bench.shares import ALONE, alone, point_of
 
 LIMIT_HEADINGS = ("figure", "system", "what", "value", "at most", "native", "")
 CPU_HEADINGS = ("operation", "system", "CPU", "alone", "with all", "quotient", "busy")
@@ -78,4 +79,27 @@ def native_plot(results: Results) -> go.Figure:
         title="Several CPUs: time in that of native SMP Linux (lines: the limits of loads, calls)",
         barmode="group", height=420, template="plotly_white",
     )  # fmt: skip
+    return figure
+
+
+def shares_plot(results: Results) -> go.Figure:
+    """Return hackbench's time against the RTOS's share of a CPU, as SPUMONE's paper draws it."""
+    figure = go.Figure()
+    lines: dict[str, list[tuple[int, float]]] = {}
+    for row in results.results:
+        if (point := point_of(row.operation)) is not None:
+            system = row.system.removesuffix(f"-{point[0]}")
+            lines.setdefault(f"{system}, {point[1]}", []).append((point[0], row.mean))
+        elif row.operation in map(alone, ALONE):
+            text = f"{row.operation.split('_')[1]} CPUs alone"
+            figure.add_hline(y=row.mean, line_dash="dot", annotation_text=text)
+    for name, found in lines.items():
+        xs, ys = zip(*sorted(found), strict=True)
+        figure.add_scatter(name=name, x=xs, y=ys, mode="lines+markers")
+    figure.update_layout(
+        title="hackbench on 4 vCPUs beside an RTOS, ticks (lines: Linux alone; less is better)",
+        xaxis_title="the RTOS's share of one CPU, %", yaxis_title="ticks", height=480,
+        template="plotly_white",
+    )  # fmt: skip
+    figure.update_yaxes(rangemode="tozero")
     return figure

@@ -302,22 +302,22 @@ class Moves(Simulated):
         )  # fmt: skip
 
 
-def _share_image(share: int, log: Log) -> Path:
-    """Build the RTOS that has so many per cent of its CPU, and return its image."""
-    path = BUILD / "tests" / f"share-{share}.elf"
+def _share_image(name: str, log: Log) -> Path:
+    """Build the test guest of that name, which has a share of its CPU, and return its image."""
+    path = BUILD / "tests" / f"{name}.elf"
     make(ROOT / "guest/tests", str(path), what=f"the test guest {path.stem}", log=log)
     return path
 
 
-@dataclass
 class Shares(Simulated):
     """A Linux on four CPUs, and an RTOS that has a share of CPU 1."""
 
-    full: bool = False
-    name: str = "gandalf-shares"
     native: str | None = None
-    operations = shares.operations()
-    share = 200.0
+
+    def __init__(self, name: str, curve: shares.Curve) -> None:
+        self.name, self._curve = name, curve
+        self.operations = curve.operations()
+        self.share = len(self.operations) * curve.loops * 0.7
 
     def _description(self) -> Path:
         fields = f"cpus = {list(range(shares.CPUS))}\nmigrate = true\ncontrol = true"
@@ -328,13 +328,22 @@ class Shares(Simulated):
         build_kernels(self._description(), log)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        images = {shares.image(share): _share_image(share, log) for share in shares.SHARES}
-        _initrd(self.name, shares.script(self.full), log, images)
+        names = [self._curve.image(share) for share in self._curve.shares]
+        images = {f"root/{name}.elf": _share_image(name, log) for name in names}
+        _initrd(self.name, shares.script(self._curve), log, images)
         built = build(self._description(), log, deterministic=True)
         options = machines.options_of(built, cores.RATE)
-        stream = machines.watch(options, DONE, patience=2000.0)
+        stream = machines.watch(options, DONE, patience=10 * self.share)
         output = cores.read(latency.consoles(built.names, stream)["linux"])
         return _run(output, self.operations, machines.machine_text(options), "console=ttyS0 quiet")
+
+
+def paper_targets(full: bool, policies: tuple[str, ...]) -> list[Target]:
+    """Return what `gandalf bench --lhp` measures."""
+    return [
+        Shares("-".join(["gandalf-lhp", *map(str, curve.shares)]), curve)
+        for curve in shares.paper(full, policies)
+    ]
 
 
 def targets(full: bool = False) -> list[Target]:
@@ -350,5 +359,5 @@ def targets(full: bool = False) -> list[Target]:
         RoundTrip(ACROSS, WITHIN, cpus=2),
         Message("gandalf-message"),
         Moves(full),
-        Shares(full),
+        Shares("gandalf-shares", shares.short(full)),
     ]

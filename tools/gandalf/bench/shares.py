@@ -1,19 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
 """hackbench on a Linux with several vCPUs, while an RTOS has a share of the CPU of one of them.
 
-The RTOS (guest/tests/burst.c) has CPU 1 for a part of each 100 ms. Without a remedy a vCPU that it
+The RTOS (guest/tests/burst.c) has CPU 1 for a part of each period. Without a remedy a vCPU that it
 preempts may hold a spin lock, for which the others spin until it is done.
 """
+
+from dataclasses import dataclass
 
 from gandalf.bench.cores import DONE
 from gandalf.bench.workload import CLOCKSOURCE, DYNAMIC
 
 CPUS = 4
-SHARES = (50, 80)
 POLICIES = ("none", "on-demand")
 # Of Linux alone on so many CPUs, for comparison.
 ALONE = (4, 3, 2)
-_LOOPS = (40, 200)
+# The policy by which a vCPU waits for an RTOS: one that never ends keeps it from the CPU for ever.
+_NONE = "none"
+_BESIDE = "hackbench_share_"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What is measured: an RTOS's shares of its CPU, in per cent of a period, for each policy."""
+
+    images: str
+    shares: tuple[int, ...]
+    policies: tuple[str, ...]
+    loops: int
+    # Of Linux alone, on so many CPUs, first.
+    alone: tuple[int, ...] = ()
+
+    def points(self) -> list[tuple[int, str]]:
+        """Return each share with each policy by which hackbench ends."""
+        return [
+            (share, policy)
+            for share in self.shares
+            for policy in self.policies
+            if share < 100 or policy != _NONE
+        ]
+
+    def operations(self) -> tuple[str, ...]:
+        """Return all, those of Linux alone first."""
+        return (*map(alone, self.alone), *(shared(*point) for point in self.points()))
+
+    def image(self, share: int) -> str:
+        """Return the name of the test guest with this share."""
+        return f"{self.images}-{share}"
+
+
+def short(full: bool) -> Curve:
+    """Return what `gandalf bench --cores` measures: a period of 100 ms."""
+    return Curve("share", (50, 80), POLICIES, 200 if full else 40, ALONE)
+
+
+def paper(full: bool, policies: tuple[str, ...]) -> list[Curve]:
+    """Return the curve of SPUMONE's paper: a period of 500 ms, of which a run takes several.
+
+    It is in pieces, each a machine of its own: Linux alone, and then share by share. One machine
+    for all stood still after 16 s of its time: Bochs waits when it has written much of its screen
+    to a terminal that nobody reads.
+    """
+    steps = tuple(range(10, 101, 10)) if full else (50, 80)
+    loops = 300 if full else 120
+    beside = [Curve("cycle", (share,), policies, loops) for share in steps]
+    return [
+        Curve("cycle", (), policies, loops, ALONE),
+        *(piece for piece in beside if piece.points()),
+    ]
 
 
 def alone(cpus: int) -> str:
@@ -23,43 +76,47 @@ def alone(cpus: int) -> str:
 
 def shared(share: int, policy: str) -> str:
     """Return the name of the operation beside an RTOS."""
-    return f"hackbench_share_{share}_{policy.replace('-', '_')}"
+    return f"{_BESIDE}{share}_{policy.replace('-', '_')}"
 
 
-def image(share: int) -> str:
-    """Return the RTOS's image in the root file system, without a slash in front."""
-    return f"root/share-{share}.elf"
+def point_of(operation: str) -> tuple[int, str] | None:
+    """Return the share and the policy of an operation beside an RTOS; None: it is another one."""
+    share, _, policy = operation.removeprefix(_BESIDE).partition("_")
+    if not operation.startswith(_BESIDE):
+        return None
+    return int(share), policy.replace("_", "-")
 
 
-def operations() -> tuple[str, ...]:
-    """Return all, those of Linux alone first."""
-    beside = (shared(share, policy) for share in SHARES for policy in POLICIES)
-    return (*map(alone, ALONE), *beside)
+def is_remedied(operation: str) -> bool:
+    """Return whether it is one beside an RTOS in which a policy helps."""
+    point = point_of(operation)
+    return point is not None and point[1] != _NONE
 
 
-def remedied() -> tuple[str, ...]:
-    """Return those beside an RTOS in which a policy helps."""
-    return tuple(shared(share, policy) for share in SHARES for policy in POLICIES[1:])
-
-
-def script(full: bool) -> str:
+def script(curve: Curve) -> str:
     """Return the script of a Linux on CPUS CPUs.
 
     It gives the RTOS, which has halted at first, one image after the other: Linux gives a CPU up
     that does not start since an RTOS has it.
     """
-    work = f"{DYNAMIC} -g 2 -l {_LOOPS[full]}"
+    work = f"{DYNAMIC} -g 2 -l {curve.loops}"
     online = "/sys/devices/system/cpu/cpu{}/online"
     lines = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', f'echo "clocksource=$(cat {CLOCKSOURCE})"']
-    for cpus in ALONE:
+    for cpus in curve.alone:
         lines += [f"echo 0 > {online.format(cpus)}"] if cpus < CPUS else []
         lines.append(f"bench elapsed {alone(cpus)} {work}")
-    lines += [f"echo 1 > {online.format(cpu)}" for cpu in range(min(ALONE), CPUS)]
-    for share in SHARES:
-        lines += ["gandalfctl stop rtos", f"gandalfctl load rtos /{image(share)}"]
-        lines.append("gandalfctl start rtos")
-        for policy in POLICIES:
-            lines.append(f"gandalfctl policy linux {policy}")
-            lines.append(f"bench elapsed {shared(share, policy)} {work}")
+    back = range(min(curve.alone, default=CPUS), CPUS)
+    lines += [f"echo 1 > {online.format(cpu)}" for cpu in back]
+    before = 0
+    for share, policy in curve.points():
+        lines.append(f"gandalfctl policy linux {policy}")
+        if share != before:
+            lines += [
+                "gandalfctl stop rtos",
+                f"gandalfctl load rtos /root/{curve.image(share)}.elf",
+            ]
+            lines.append("gandalfctl start rtos")
+            before = share
+        lines.append(f"bench elapsed {shared(share, policy)} {work}")
     lines += [f'echo "clocksource=$(cat {CLOCKSOURCE})"', DONE, "sleep 9", ""]
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from gandalf.bench import bench as benching
 from gandalf.bench import cores_targets
 from gandalf.bench import report as bench_report
 from gandalf.bench.results import Results, compare, lost, read_results, write_results
+from gandalf.bench.shares import POLICIES
 from gandalf.bench.summary import summary
 from gandalf.bench.target import FOLDER as BENCH_FOLDER
 from gandalf.bench.targets import targets
@@ -32,6 +33,23 @@ Cores = Annotated[
         "--cores",
         help="The systems with several CPUs, which run in Bochs, and not the others. With "
         "--full, 8 CPUs too, and more of everything.",
+    ),
+]
+Lhp = Annotated[
+    bool,
+    typer.Option(
+        "--lhp",
+        help="hackbench on four vCPUs beside an RTOS that has a share of a 500 ms cycle of one's "
+        "CPU, by policy, as SPUMONE's paper has it: shares of 50 % and 80 %; with --full, from "
+        "10 % to 100 %.",
+    ),
+]
+Policies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        metavar="POLICY",
+        help="With --lhp: only this lock_holder_preemption; may be repeated.",
     ),
 ]
 Quick = Annotated[
@@ -71,6 +89,8 @@ Against = Annotated[
 def bench(
     quick: Quick = False,
     cores: Cores = False,
+    lhp: Lhp = False,
+    policy: Policies = None,
     full: Full = False,
     cache: Cache = None,
     system: Systems = None,
@@ -85,8 +105,8 @@ def bench(
     """
     if quick and full:
         raise UserError("Give --quick or --full, not both.")
-    if cores and (quick or cache):
-        raise UserError("Give --cores without --quick and --cache.")
+    _refuse_mixtures(cores, lhp, quick, cache)
+    policies = _policies(lhp, policy)
     old = read_results(against) if against else None
     plan = benching.Plan(tuple(system or ()), tuple(operation or ()), quick)
     model = not (quick or system or operation) if cache is None else cache
@@ -96,6 +116,7 @@ def bench(
         bench_report.write(found, output, _today())
 
     known = cores_targets.targets(full) if cores else targets(full, model)
+    known = cores_targets.paper_targets(full, policies) if lhp else known
     results = benching.bench(plan, known, say, keep)
     keep(results)
     bench_report.show(results, RichConsole())
@@ -104,6 +125,24 @@ def bench(
     print("\n".join([*summary(results), f"More in {report}, report.md and results.json."]))
     if worse:
         raise typer.Exit(1)
+
+
+def _refuse_mixtures(cores: bool, lhp: bool, quick: bool, cache: bool | None) -> None:
+    """Refuse options of measurements that have nothing in common."""
+    if cores and (quick or cache):
+        raise UserError("Give --cores without --quick and --cache.")
+    if lhp and (cores or quick or cache):
+        raise UserError("Give --lhp without --cores, --quick and --cache.")
+
+
+def _policies(lhp: bool, wanted: list[str] | None) -> tuple[str, ...]:
+    """Return the policies to compare."""
+    if wanted and not lhp:
+        raise UserError("Give --policy with --lhp.")
+    unknown = sorted(set(wanted or ()) - set(POLICIES))
+    if unknown:
+        raise UserError(f"There is no policy {unknown[0]}; there are {', '.join(POLICIES)}.")
+    return tuple(policy for policy in POLICIES if not wanted or policy in wanted)
 
 
 def _today() -> date:
