@@ -113,6 +113,12 @@ def kept_segments(folder: Path) -> None:
     substitute(ways, "\tpop\t%ds\n\tmov\t%ss:core", "\tadd\t$4, %esp\n\tmov\t%ss:core")
 
 
+def stack_untold(folder: Path) -> None:
+    """Keep from a kernel where its process has its stack, whose low half alone it gets."""
+    ways = folder / "vmm" / "guests" / "x86" / "two_level" / "view_ways.S"
+    substitute(ways, "mov\t28(%esp), %ecx\n\tmov\t", "movzwl\t28(%esp), %ecx\n\tmov\t")
+
+
 def everything_writable(folder: Path) -> None:
     """Let a process write to whatever its kernel has just mapped."""
     ahead = folder / "vmm" / "guests" / "x86" / "two_level" / "ahead.c"
@@ -149,6 +155,9 @@ def foreign_pages_too(folder: Path) -> None:
         (any_stack, "call-stacks-unused"),
         (process_flags, "return-iopl"),
         (kept_segments, "call-segments"),
+        (kernel_view_kept, "process-far"),
+        (stack_untold, "process-stack-pointers"),
+        (kernel_view_kept, "process-selectors"),
     ],
 )
 def test_it_finds_what_is_wrong_on_purpose(mistake: Callable[[Path], None], found: str) -> None:

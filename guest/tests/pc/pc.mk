@@ -44,7 +44,8 @@ $(BUILD)/pc-attack.elf: \
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
 $(BUILD)/pc-views.elf: $(addprefix $(OBJECTS)/pc/,views.o views_ahead.o views_calls.o \
-	views_returns.o views_borders.o views_user.o high.o) $(PC_OBJECTS) $(PC_SHARED) pc/high.ld
+	views_returns.o views_borders.o views_processes.o views_processes_user.o views_user.o \
+	high.o) $(PC_OBJECTS) $(PC_SHARED) pc/high.ld
 	$(LD) $(filter-out -T pc/pc.ld,$(PC_LDFLAGS)) -T pc/high.ld -o $@ $(filter %.o,$^)
 
 $(BUILD)/pc-siblings.elf: $(addprefix $(OBJECTS)/pc/siblings,.o _tables.o _messages.o) \

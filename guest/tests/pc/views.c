@@ -114,7 +114,7 @@ void view_fault(uint32_t error)
 void suite_run(void)
 {
 	const struct tap_group groups[] = {
-		group_ahead, group_calls, group_returns, group_borders,
+		group_ahead, group_calls, group_returns, group_borders, group_processes,
 	};
 
 	tables_load();

@@ -59,6 +59,7 @@ extern volatile uint32_t user_flags, user_counted;
 void view_return(const uint32_t *frame);
 void view_return_prefixed(const uint32_t *frame);
 
-extern const struct tap_group group_ahead, group_calls, group_returns, group_borders;
+extern const struct tap_group group_ahead, group_calls, group_returns, group_borders,
+	group_processes;
 
 #endif
