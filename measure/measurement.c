@@ -15,10 +15,12 @@
 #include <string.h>
 
 #include "clock.h"
+#include "history.h"
 #include "options.h"
 #include "section.h"
 
 struct measurement measurement;
+struct recorded recorded[RECORDED];
 uint64_t instructions;
 uint64_t events[RINGS][EVENT_COUNT];
 
@@ -181,7 +183,7 @@ static void windows_record(const struct windows *windows, uint64_t length, uint6
 {
 	if (windows != &measurement.all || !options.record || length < options.record)
 		return;
-	measurement.recorded[measurement.recorded_count++ % RECORDED] = (struct recorded){
+	recorded[measurement.recorded_count++ % RECORDED] = (struct recorded){
 		.clock = windows->since_clock,
 		.instructions = length,
 		.begin = windows->begin,
@@ -303,10 +305,18 @@ void measurement_sample(uint64_t linear)
 		profile_move(state & STATE_VMM ? linear : 0);
 }
 
+const char *measurement_prepare(void)
+{
+	const char *wrong = rings_make();
+
+	return wrong ? wrong : history_open();
+}
+
 void measurement_begin(uint64_t linear)
 {
 	memset(&measurement, 0, sizeof(measurement));
 	intervals_reset();
+	history_begin();
 	measurement.begun = measurement.since = instructions;
 	measurement.recorded_since = clock_now();
 	memcpy(measurement.events, events, sizeof(events));
@@ -335,6 +345,7 @@ void measurement_end(uint64_t linear)
 {
 	if (measurement.progress != PROGRESS_ON)
 		return;
+	history_end();
 	state_account();
 	profile_move(0);
 	windows_cut(&measurement.all, linear);
@@ -369,6 +380,7 @@ void measurement_deliver(enum delivery what, uint32_t from_ring)
 		clock_look_at_timer();
 	if (measurement.progress != PROGRESS_ON)
 		return;
+	history_look();
 	if (what == DELIVERY_NONE)
 		section_expect();
 	else

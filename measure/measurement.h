@@ -22,7 +22,7 @@
 #define BLOCKS 65536
 #define SHOWN_BLOCKS 64
 #define PROFILE 16384
-#define RECORDED 4096
+#define RECORDED (1u << 20)
 #define SECTIONS 256
 
 /* A state is a ring and these; of the last two one at most. */
@@ -111,7 +111,6 @@ struct measurement {
 	uint64_t sections_lost; /* windows of further ones */
 	uint64_t recorded_since; /* QEMU's virtual time at the begin */
 	uint64_t recorded_count; /* of which the last RECORDED are kept */
-	struct recorded recorded[RECORDED];
 	uint64_t outlier_count; /* of which the first OUTLIERS are kept */
 	struct outlier outliers[OUTLIERS];
 	struct outlier longest; /* of the first interval, whether it is too long or not */
@@ -127,11 +126,15 @@ struct measurement {
 };
 
 extern struct measurement measurement;
+/* The windows that were recorded, by their number modulo RECORDED. */
+extern struct recorded recorded[RECORDED];
 
 /* Added to by the translated code: all that was begun, whether measured or not. */
 extern uint64_t instructions;
 extern uint64_t events[RINGS][EVENT_COUNT];
 
+/* Makes what the options need: room and files. Returns what is wrong, or a null pointer. */
+const char *measurement_prepare(void);
 void measurement_begin(uint64_t linear);
 void measurement_end(uint64_t linear);
 /* Looks at the CPU. linear: of the next instruction. Call where its state may have changed. */

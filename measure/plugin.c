@@ -390,7 +390,7 @@ int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int cou
 		fail("of several CPUs vcpu= is to say which is measured");
 	if ((int)options.vcpu >= info->vcpus)
 		fail("there is no such CPU as vcpu= says");
-	check(rings_make());
+	check(measurement_prepare());
 	if (options.control)
 		check(control_open(options.control, on_command));
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);

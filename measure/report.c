@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "history.h"
 #include "measurement.h"
 #include "options.h"
 
@@ -108,12 +109,12 @@ static void write_recorded(FILE *file)
 {
 	uint64_t end = measurement.recorded_count;
 	uint64_t first = end > RECORDED ? end - RECORDED : 0;
-	uint64_t since = first ? measurement.recorded[first % RECORDED].clock :
+	uint64_t since = first ? recorded[first % RECORDED].clock :
 				 measurement.recorded_since;
 
 	fprintf(file, "\"recorded_since\":%" PRIu64 ",\n\"recorded\":[", since);
 	for (uint64_t i = first; i < end; i++) {
-		const struct recorded *at = &measurement.recorded[i % RECORDED];
+		const struct recorded *at = &recorded[i % RECORDED];
 
 		fprintf(file, "%s{\"clock\":%" PRIu64 ",\"instructions\":%" PRIu64,
 			i > first ? ",\n" : "\n", at->clock, at->instructions);
@@ -270,6 +271,8 @@ static void write_all(FILE *file)
 	write_windows(file, "vmm_windows", &measurement.vmm);
 	if (options.record)
 		write_recorded(file);
+	if (options.history)
+		fprintf(file, "\"history_lost\":%" PRIu64 ",\n", history_lost());
 	if (options.rtos)
 		write_sections(file);
 	write_handlers(file);

@@ -4,6 +4,9 @@
  * labels NAME_begin and NAME_end, with interrupts enabled in ring 0 at both unless it says so.
  */
 #define NOPS(n) .rept n; nop; .endr
+#define HISTORY 8
+#define WRITES(n) .rept n; mov history_next, %eax; mov %eax, %edx; and $(HISTORY - 1), %edx; \
+	mov %eax, history_ring(, %edx, 4); incl history_next; .endr
 #define SELECTOR_CODE 0x08
 #define SELECTOR_DATA 0x10
 #define SELECTOR_USER_CODE 0x1b
@@ -217,6 +220,20 @@ events_begin:
 events_end:
 	nop
 
+	/* A ring of HISTORY words, into which their numbers go, and a fault now and then. */
+	.globl history_begin, history_end, history_ring, history_next
+	xor	%ecx, %ecx
+history_begin:
+	WRITES(3)
+	div	%ecx
+	WRITES(3)
+	div	%ecx
+	WRITES(20)
+	div	%ecx
+	WRITES(1)
+history_end:
+	nop
+
 	mov	$0x10, %eax
 	mov	$0xf4, %edx
 	out	%al, %dx
@@ -334,5 +351,14 @@ user_stack:
 	.fill	1024, 1, 0
 ring1_stack:
 	.long	0
+
+	/* Here, since the symbols of code are known to the test: on a page without any. */
+	.text
+	.balign 4096
+history_ring:
+	.fill	HISTORY, 4, 0
+history_next:
+	.long	-4		/* about to wrap */
+	.balign 4096
 
 	.section .note.GNU-stack, "", @progbits

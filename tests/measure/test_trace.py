@@ -107,6 +107,18 @@ def test_an_rtos_alone(tmp_path: Path) -> None:
     assert max(interrupts) < 200
 
 
+def test_no_event_is_lost_in_a_second(tmp_path: Path) -> None:
+    """The ring holds a quarter of them."""
+    output = tmp_path / "out.json"
+    done = trace("freertos", output, "--for", "1")
+    assert "all there were" in done.stderr
+    assert json.loads(output.read_text())["otherData"]["complete"]
+    shown = Shown(output)
+    ticks = [row["ts"] for row in shown.of("rtos", "i") if row["name"] == "deliver timer"]
+    assert 995 <= len(ticks) <= 1005
+    assert all(later - earlier == pytest.approx(1000, abs=50) for earlier, later in pairwise(ticks))
+
+
 @pytest.mark.parametrize(
     ("system", "guest", "periodic", "idle"),
     [("freertos", "rtos", "periodic", "IDLE"), ("uitron", "rtos", "periodic_run", "idle_run")],
@@ -130,14 +142,12 @@ def test_the_tasks_of_an_rtos(
 
 
 def test_a_command(tmp_path: Path) -> None:
-    """Linux and the RTOS take turns; what is shown is the end of the command, not the prompt.
-
-    The sleep brings twenty of the RTOS's ticks into the ring, and leaves most of it to what was
-    before. Without it the ring may reach back less than from one tick to the next.
-    """
+    """Linux and the RTOS take turns; what is shown is the command, not the prompt."""
     output = tmp_path / "out.json"
-    trace("default", output, "--command", "hackbench -g 1 -l 2; sleep 0.02", "--threshold", "100")
+    done = trace("default", output, "--command", "hackbench -g 1 -l 2", "--threshold", "100")
+    assert "all there were" in done.stderr
     shown = Shown(output)
+    assert len(shown.of(VMM, "i")) > 1024
     assert shown.of("linux")
     assert shown.of("rtos")
     assert latency(shown, TIMER)

@@ -20,7 +20,7 @@ from gandalf.build.structures import Place
 from gandalf.build.symbols import apic_vector
 from gandalf.measure.core_trace import instance_reader
 from gandalf.measure.measurement import Recorded
-from gandalf.measure.ring import Event, Layout, Ring, parse, read_layout, read_ring
+from gandalf.measure.ring import Event, Layout, Ring, parse, read_history, read_layout, read_ring
 from gandalf.measure.trace import (
     IDLE,
     Names,
@@ -138,10 +138,19 @@ def test_the_last_events_are_read(count: int) -> None:
                0x2004: struct.pack("<I", 1000)}  # fmt: skip
     ring = read_ring(LAYOUT, lambda address, size: machine[address][:size])
     first = max(count - CAPACITY, 0)
-    assert ring.full == (count >= CAPACITY)
+    assert ring.lost == (count >= CAPACITY)
     assert ring.events == tuple(
         Event(100 + number, "interrupt", 5, number, 9) for number in range(first, count)
     )
+
+
+def test_a_history_has_each_event_once(tmp_path: Path) -> None:
+    """Slots that were copied before they were written have what they had before, or nothing."""
+    history = tmp_path / "history"
+    history.write_bytes(slots(0, 7, 8, 7, 10, 9))
+    ring = read_history(LAYOUT, lambda *_: struct.pack("<I", 1000), history)
+    assert [event.time for event in ring.events] == [7, 8, 9, 10]
+    assert (ring.tsc_khz, ring.lost) == (1000, False)
 
 
 def test_a_clock_that_is_not_measured_yet() -> None:
@@ -225,10 +234,10 @@ def test_masked_windows_lie_in_the_span() -> None:
 
 def test_what_lies_before_the_recording_is_left_out() -> None:
     events = [Event(time, "trap", 0, 1, 0) for time in (1_000, 2_000, 3_000)]
-    full = Ring(tuple(events), True, 1_000_000)
-    assert "2 events in 0.001 ms" in sentence(Timeline(full, NAMES, since=1_500))
-    assert "all there were" in sentence(Timeline(full, NAMES, since=1_500))
-    assert "are lost" in sentence(Timeline(full, NAMES, since=500))
+    every = Ring(tuple(events), False, 1_000_000)
+    assert "2 events in 0.001 ms" in sentence(Timeline(every, NAMES, since=1_500))
+    assert "all there were" in sentence(Timeline(every, NAMES, since=1_500))
+    assert "others are lost" in sentence(Timeline(replace(every, lost=True), NAMES))
     assert "all there were" in sentence(line(*events))
 
 

@@ -24,6 +24,7 @@ from gandalf.description.check import Checked
 from gandalf.description.description import LinuxGuest
 from gandalf.measure import masked
 from gandalf.measure.measurement import Measurement, read_measurement
+from gandalf.measure.ring import history_options, read_layout
 from gandalf.measure.task_trace import TaskTrace, find
 from gandalf.run import emulator as emulators
 from gandalf.run.machine import Machine, MachineError
@@ -165,10 +166,16 @@ class Session:
             words["end"] = self.symbols.address(f"{self.linux}:{_END_CALL}")
         if self.task.record is not None:
             words |= {"stop": 1, "record": max(self.task.record, 1)}
+            words |= history_options(read_layout(self.built.vmm), self.history)
         flag, text = plugin_arguments(**words)
         for start, end in self.task.intervals:
             text += f",from={self.symbols.address(start)},to={self.symbols.address(end)}"
         return flag, text + "".join(f",set={tasks.on}" for tasks in self.tasks[:_SETS])
+
+    @property
+    def history(self) -> Path:
+        """What the VMM wrote to its trace ring while the measurement was on, if it records."""
+        return self._folder / "history"
 
     @property
     def _output(self) -> Path:

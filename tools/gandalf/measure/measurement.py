@@ -158,7 +158,8 @@ class Measurement(_Model):
 
     crossings[a][b]: how often ring b followed ring a. recorded: the last windows that were long
     enough, the oldest first, none of them missing since the clock showed recorded_since; only if
-    asked for. sections: only if asked for; sections_lost: windows of those too many.
+    asked for. history_lost: events of the VMM's trace ring that nobody had copied in time; only if
+    a history was asked for. sections: only if asked for; sections_lost: windows of those too many.
     profile: the VMM's instructions, masked or not. events: by name, in each ring.
     outliers: the first of the outlier_count intervals that were too long or too short; longest: of
     all, whether too long or not; only if a period was given.
@@ -174,6 +175,7 @@ class Measurement(_Model):
     vmm_windows: Windows
     recorded_since: int = 0
     recorded: tuple[Recorded, ...] = ()
+    history_lost: int = 0
     sections_lost: int = 0
     sections: tuple[Section, ...] = ()
     handlers: tuple[Handler, ...]

@@ -8,12 +8,12 @@ from pathlib import Path
 from gandalf.build.build import Built, build
 from gandalf.measure.core_trace import trace_cores
 from gandalf.measure.measure import Session, Task, measure_built
-from gandalf.measure.ring import read_layout, read_ring
+from gandalf.measure.ring import read_history, read_layout
 from gandalf.measure.trace import Timeline, names_of
 
 
 def trace(description: Path, task: Task, log: Callable[[str], None]) -> list[Timeline]:
-    """Build a system, run the task, and return what the ring of each CPU held at its end."""
+    """Build a system, run the task, and return the events of each CPU: several keep the last."""
     built = build(description, log, deterministic=True)
     if built.checked.system.machine.cpus == 1:
         return [_trace_one(built, task, log)]
@@ -27,11 +27,13 @@ def _trace_one(built: Built, task: Task, log: Callable[[str], None]) -> Timeline
 
     def look(session: Session) -> None:
         layout = read_layout(session.built.vmm)
-        ring = read_ring(layout, session.machine.memory)
-        names = names_of(session.built, session.symbols, layout)
         read = session.machine.memory
+        ring = read_history(layout, read, session.history)
+        names = names_of(session.built, session.symbols, layout)
         tasks = {row.guest: row.read(read) for row in session.tasks}
         found.append(Timeline(ring, names, tasks=tasks))
 
     result, _ = measure_built(built, task, log, look)
-    return replace(found[0], windows=result.recorded, since=result.recorded_since)
+    ring = replace(found[0].ring, lost=result.history_lost > 0)
+    windows, since = result.recorded, result.recorded_since
+    return replace(found[0], ring=ring, windows=windows, since=since)

@@ -67,10 +67,13 @@ class Layout:
 
 @dataclass(frozen=True)
 class Ring:
-    """The events that the ring held, in order of time. full: earlier ones may be lost."""
+    """Events in order of time, as the ring held them or as they were copied from it in time.
+
+    lost: there may have been others.
+    """
 
     events: tuple[Event, ...]
-    full: bool
+    lost: bool
     tsc_khz: int
 
 
@@ -134,17 +137,45 @@ def parse(memory: bytes, next_: int, layout: Layout) -> tuple[Event, ...]:
     return tuple(sorted(events, key=lambda event: event.time))
 
 
+def _content(layout: Layout, read: ReadMemory, name: str) -> bytes:
+    place = layout.variables[name]
+    return read(place.offset, place.size)
+
+
+def _tsc_khz(layout: Layout, read: ReadMemory) -> int:
+    khz = int.from_bytes(_content(layout, read, "time_tsc_khz"), "little")
+    if khz == 0:
+        raise UserError("The VMM had not measured the time stamp counter yet.")
+    return khz
+
+
 def read_ring(layout: Layout, read: ReadMemory) -> Ring:
     """Read the ring of a machine that is stopped; read: physical address, size."""
-
-    def content(name: str) -> bytes:
-        place = layout.variables[name]
-        return read(place.offset, place.size)
-
-    next_, tsc_khz = (
-        int.from_bytes(content(name), "little") for name in ("trace_next", "time_tsc_khz")
-    )
-    if tsc_khz == 0:
-        raise UserError("The VMM had not measured the time stamp counter yet.")
-    events = parse(content("trace_events"), next_, layout)
+    tsc_khz = _tsc_khz(layout, read)
+    next_ = int.from_bytes(_content(layout, read, "trace_next"), "little")
+    events = parse(_content(layout, read, "trace_events"), next_, layout)
     return Ring(events, len(events) == layout.capacity, tsc_khz)
+
+
+def history_options(layout: Layout, output: Path) -> dict[str, str | int]:
+    """Return the options with which the plug-in copies all that the ring is given to a file."""
+    ring = layout.variables["trace_events"]
+    return {
+        "ring": f"{ring.offset}-{ring.offset + ring.size}",
+        "history": str(output),
+        "next": layout.variables["trace_next"].offset,
+        "entries": layout.capacity,
+    }
+
+
+def read_history(layout: Layout, read: ReadMemory, history: Path) -> Ring:
+    """Read what the plug-in has copied of a machine that is stopped.
+
+    Where an interrupt came between the choice of a slot and the time stamp, the slot's older event
+    was copied a second time.
+    """
+    memory = history.read_bytes()
+    every = (_event(memory, at, layout) for at in range(0, len(memory), layout.event_size))
+    events = {event for event in every if event.time != 0}
+    ordered = tuple(sorted(events, key=lambda event: event.time))
+    return Ring(ordered, False, _tsc_khz(layout, read))

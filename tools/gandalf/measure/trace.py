@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns the VMM's trace ring into a file that https://ui.perfetto.dev and Chrome show.
+"""Turns the events of the VMM into a file that https://ui.perfetto.dev and Chrome show.
 
 The format is Chrome's trace events in JSON. A track for each vCPU shows when it had the core and
 what the VMM gave to it, one for each RTOS that tells it (task_trace.py) which of its tasks ran;
@@ -176,13 +176,13 @@ class Timeline:
 
     @property
     def events(self) -> Sequence[Event]:
-        """What the ring held of the time in which windows were recorded."""
+        """What there is of the time in which windows were recorded."""
         return [event for event in self.ring.events if event.time >= self.since]
 
     @property
     def complete(self) -> bool:
-        """Whether the ring reached back to the beginning."""
-        return not self.ring.full or len(self.events) < len(self.ring.events)
+        """Whether no event is missing."""
+        return not self.ring.lost
 
     @property
     def span(self) -> tuple[int, int]:
@@ -359,7 +359,7 @@ def sentence(line: Timeline) -> str:
     if not count:
         return f"{cpu}the VMM did nothing in that time"
     first, last = (line.microseconds(time) / 1000 for time in line.span)
-    reach = "all there were" if line.complete else "earlier ones are lost"
+    reach = "all there were" if line.complete else "others are lost"
     return (
         f"{cpu}{count:,} events in {last - first:.3f} ms, from {first:.3f} to {last:.3f} ms after "
         f"the machine's start; {reach}"

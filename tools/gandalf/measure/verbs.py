@@ -81,13 +81,13 @@ def trace(
     system: SystemFile,
     command: Annotated[
         str | None,
-        typer.Option(metavar="LINE", help="Show the end of this line in Linux's shell."),
+        typer.Option(metavar="LINE", help="Show this line in Linux's shell."),
     ] = None,
     seconds: Annotated[
         float | None,
         typer.Option(
             "--for", metavar="VIRTUAL_SECONDS", min=0.001,
-            help="Show the end of this time, with the system ready and left alone (default: 1).",
+            help="Show this time, with the system ready and left alone (default: 1).",
         ),
     ] = None,
     output: Annotated[
@@ -98,15 +98,15 @@ def trace(
     ] = None,
     threshold: Threshold = 500,
 ) -> None:  # fmt: skip
-    """Show what the VMM did last on a time line, for https://ui.perfetto.dev or Chrome.
+    """Show what the VMM does on a time line, for https://ui.perfetto.dev or Chrome.
 
-    The system runs in QEMU as with `gandalf measure`, and the VMM's trace ring is read where the
-    command or the time ends. A track for each guest shows when it had the CPU and which interrupts
-    it was given; others show the entries into the VMM, the physical interrupts, stretches with
-    interrupts masked, and the tasks of FreeRTOS and uITRON. The ring holds 1,024 events, the last
-    milliseconds: what they cover is printed. An RTOS's holds 256 switches of tasks.
+    The system runs in QEMU as with `gandalf measure`, and all is shown that the VMM wrote to its
+    trace ring meanwhile. A track for each guest shows when it had the CPU and which interrupts it
+    was given; others show the entries into the VMM, the physical interrupts, stretches with
+    interrupts masked, and the tasks of FreeRTOS and uITRON (their last 256 switches).
 
-    Each of several CPUs has tracks of its own, without tasks and stretches with interrupts masked.
+    Each of several CPUs has tracks of its own, without tasks and stretches with interrupts masked,
+    and the last 1,024 events: what they cover is printed.
     """
     if command is not None and seconds is not None:
         raise UserError("Give --command or --for, not both.")
