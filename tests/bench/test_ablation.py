@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from gandalf.bench import report as bench_report
-from gandalf.bench.ablation import WITHOUT, ablation_rows, systems
+from gandalf.bench.ablation import WITHOUT, ablation_plot, ablation_rows, systems
 from gandalf.bench.targets import SYSTEMS, Ablation, targets
 from gandalf.description.description import Machine
 from gandalf.description.levels import MEASURES
@@ -27,6 +27,18 @@ def test_the_table_has_what_a_measure_saves() -> None:
     assert TITLE in text
     assert "| s-no-m, pipe | 1,250 | 1,000 | 250 (20.0 %) |" in text
     assert TITLE not in bench_report.markdown(results(whole), DAY)
+
+
+def test_the_plot_has_what_is_slower_without_a_measure() -> None:
+    less, other = (
+        result("s" + WITHOUT + "m", "pipe", 1250),
+        result("s" + WITHOUT + "n", "pipe", 990),
+    )
+    found = results(result("s", "pipe", 1000), less, other, result("s", "syscall", 7))
+    shown = [(bar.name, bar.x, bar.y) for bar in ablation_plot(found).data]
+    assert shown == [("s-no-m", ("pipe",), (125.0,)), ("s-no-n", ("pipe",), (99.0,))]
+    assert 'id="ablation"' in bench_report.page(found, DAY)
+    assert 'id="ablation"' not in bench_report.page(results(result("s", "pipe", 1000)), DAY)
 
 
 def test_what_is_not_counted_and_what_costs() -> None:

@@ -6,6 +6,8 @@ A system without a measure differs from the whole one in that field of its descr
 
 from collections.abc import Iterator
 
+import plotly.graph_objects as go
+
 from gandalf.bench.masked import MASKED
 from gandalf.bench.results import Result, Results
 
@@ -47,12 +49,32 @@ def _row(less: Result, whole: Result) -> list[str]:
     ]  # fmt: skip
 
 
-def ablation_rows(results: Results) -> list[list[str]]:
-    """Return a row for each operation of such a system, in the order of ABLATION_HEADINGS."""
-    rows = []
+def _pairs(results: Results) -> Iterator[tuple[Result, Result]]:
+    """Give each result of a system that lacks a measure, and the whole system's beside it."""
     for less in results.results:
         whole, without, _ = less.system.partition(WITHOUT)
         found = results.find(whole, less.operation) if without else None
         if found is not None and less.operation not in MASKED:
-            rows.append(_row(less, found))
-    return rows
+            yield less, found
+
+
+def ablation_rows(results: Results) -> list[list[str]]:
+    """Return a row for each operation of such a system, in the order of ABLATION_HEADINGS."""
+    return [_row(less, whole) for less, whole in _pairs(results)]
+
+
+def ablation_plot(results: Results) -> go.Figure:
+    """Return bars of what an operation takes without a measure, in % of what it takes with it."""
+    bars: dict[str, dict[str, float]] = {}
+    for less, whole in _pairs(results):
+        percent = 100 * less.instructions / whole.instructions
+        bars.setdefault(less.system, {})[less.operation] = percent
+    figure = go.Figure()
+    for system, operations in bars.items():
+        figure.add_bar(name=system, x=list(operations), y=list(operations.values()))
+    figure.add_hline(y=100, line_dash="dot")
+    figure.update_layout(
+        title="Instructions without a measure, % of those with it (logarithmic)", height=420,
+        barmode="group", yaxis_type="log", template="plotly_white",
+    )  # fmt: skip
+    return figure

@@ -14,6 +14,7 @@ from plotly.offline import get_plotlyjs
 from rich.console import Console as RichConsole
 from rich.table import Table
 
+from gandalf.bench.ablation import ablation_plot
 from gandalf.bench.cores_report import native_plot, shares_plot, slowdown_plot
 from gandalf.bench.plots import entries_plot, interval_plot, latency_plot, masked_plot, ratio_plot
 from gandalf.bench.results import Absent, Change, Results
@@ -151,6 +152,7 @@ def page(results: Results, day: date) -> str:
     plots = {
         "ratios": ratio_plot, "entries": entries_plot, "masked": masked_plot,
         "latencies": latency_plot, "intervals": interval_plot,
+        "ablation": ablation_plot,
         "slowdowns": slowdown_plot, "natives": native_plot, "shares": shares_plot,
     }  # fmt: skip
     figures = {name: make(results) for name, make in plots.items()}
