@@ -4,7 +4,8 @@
 message.pml is that of messages, limit.pml of how often these interrupt an RTOS, epoch.pml that of
 the epochs of channels between guests of two, and relay.pml that of the bytes of consoles. Those of
 a Linux on several CPUs are life.pml, how its parts start and end; flush_log.pml, shadows of what
-another vCPU changes; remote_port.pml, ports; migration.pml, a vCPU that moves.
+another vCPU changes; flush_epoch.pml, those that a vCPU leaves behind; remote_port.pml, ports;
+migration.pml, a vCPU that moves.
 
 Every mistake that the model can be built with must be found, so that a model that says yes to
 everything does not pass.
@@ -16,7 +17,10 @@ from gandalf.base.paths import BUILD, ROOT
 from tests import spin
 
 FOLDER = ROOT / "tests" / "cores"
-MODELS = ("message", "epoch", "relay", "life", "flush_log", "remote_port", "migration", "limit")
+MODELS = (
+    "message", "epoch", "relay", "life", "flush_log", "flush_epoch", "remote_port", "migration",
+    "limit",
+)  # fmt: skip
 # What a model is built with that is no mistake.
 CHOICES = {
     "EVENTS", "MESSAGES", "A_LOSS_IS_NONE", "TIMES", "BYTES", "LIVES", "STARTS", "PAUSES",
@@ -56,6 +60,7 @@ FURTHER = {
     "relay": "BYTES=9",
     "life": "STARTS=3",
     "flush_log": "LOADS=3",
+    "flush_epoch": "FLUSHES=3",
     "remote_port": "REQUESTS=5",
 }
 
