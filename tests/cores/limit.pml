@@ -33,7 +33,11 @@
 #define EVENTS 3
 #endif
 #ifndef SWITCHES
+#ifndef SWITCH_BEGINS_A_WINDOW
 #define SWITCHES 2
+#else
+#define SWITCHES 5 /* the RTOS must have the CPU three times in a window */
+#endif
 #endif
 
 bit raised[SENDERS], seen[SENDERS];
@@ -199,7 +203,10 @@ end:
 	}
 	/* The scheduler. */
 	:: atomic {
-		switches < SWITCHES -> switches++; rtos = !rtos
+		switches < SWITCHES -> switches++; rtos = !rtos;
+#ifdef SWITCH_BEGINS_A_WINDOW
+		taken = 0
+#endif
 	}
 	/* Time goes on. */
 	:: atomic {
