@@ -18,9 +18,6 @@ from gandalf.cli import app
 
 from .fakes import DAY, result, results
 
-# Times a round trip within a CPU, where 1.3 is wanted (tests/boot/test_cores.py says why).
-CHANNEL_NOW = 1.36
-
 OUTPUT = """\
 kernel=6.1.0
 clocksource=tsc
@@ -295,7 +292,7 @@ def figure(found: Results, system: str, operation: str) -> Result:
 def test_channels_keep_their_limit_in_bochs() -> None:
     found = run(cores.WITHIN, cores.ACROSS)
     (limit,) = found.limits
-    assert limit.value <= CHANNEL_NOW, limit
+    assert limit.kept, limit
     # No figure is made of nothing.
     assert figure(found, cores.WITHIN, ROUND_TRIP).minimum > 1000
 
@@ -307,7 +304,7 @@ def test_a_message_takes_as_long_as_it_is_counted() -> None:
     assert limit.kept, limit
     seen = figure(found, "gandalf-message", MESSAGE).events
     assert 100 < seen["sends_instructions"] <= 164
-    assert 150 < seen["takes_instructions"] <= 218
+    assert 150 < seen["takes_instructions"] <= 224
     for side in ("sends", "takes"):
         assert abs(seen[f"{side}_ticks"] - seen[f"{side}_instructions"]) < 30, seen
 

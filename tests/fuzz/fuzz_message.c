@@ -217,8 +217,10 @@ static void in_the_middle(void)
 /* Stands for guests/rtos/rung.c: an RTOS that runs takes its doorbell as that enters. */
 static void doorbell_take(const struct frame *of)
 {
-	u32 from = of == &rtos_frame ? message_take_doorbell(PLACE_OF_RTOS) : 0;
+	u32 from = 0;
 
+	if (of == &rtos_frame)
+		from = message_take_doorbell(PLACE_OF_RTOS, MESSAGES_OF_RTOS);
 	if (from == 0)
 		message_interrupt(VECTOR_APIC_DOORBELL);
 	for (; from != 0; from &= from - 1)

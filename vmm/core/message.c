@@ -28,9 +28,6 @@
 #include "masked_state.h"
 #include "platform.h"
 
-/* In 1/WINDOW_RATE ms. */
-#define MESSAGES_AT_ONCE 8u
-#define MESSAGES_OF_RTOS 2u
 #define WINDOW_RATE 20u
 /* What has an interrupt of its own: doorbells, which are the first messages, and IPIs. Each kind
  * has its bits in one word. */
@@ -295,11 +292,11 @@ HOT u32 message_take_ipis(u32 cores, u32 number)
 				    1u << (MESSAGE_IPI % 32 + number), IPI_BITS, MESSAGES_AT_ONCE);
 }
 
-HOT u32 message_take_doorbell(u32 place)
+HOT u32 message_take_doorbell(u32 place, u32 most)
 {
 	return message_take_at_once(others_bits, MESSAGE_DOORBELL / 32,
 				    1u << (MESSAGE_DOORBELL % 32 + place), DOORBELL_BITS,
-				    MESSAGES_OF_RTOS);
+				    most);
 }
 
 /* There may be more of them. */

@@ -132,6 +132,9 @@ struct message_entry {
 	UNIT(message_entries, struct message_entry, function##_entry)
 UNITS(message_entries, struct message_entry);
 
+/* How many messages a core takes in a window of 1/20 ms: of any who has the CPU, and of an RTOS. */
+#define MESSAGES_AT_ONCE 8u
+#define MESSAGES_OF_RTOS 2u
 /* By which each core is interrupted, by its index. */
 extern u8 core_cpu_ids[];
 /* An interrupt by a vector that is that of no line: ends it, and takes what other cores say. */
@@ -150,13 +153,14 @@ void message_send(u32 to, u32 message);
 void message_send_all(u32 message);
 /* Sends MESSAGE_IPI to a vCPU, by its number, which has an interrupt of its own likewise. */
 void message_send_ipi(u32 to, u32 number);
-/* For the entries by these interrupts, from the guest: take MESSAGE_IPI to the vCPU that runs from
- * `cores`, which are bits, or the doorbell of the guest that runs, an RTOS, from all, as far as
- * this window has room, and end the interrupt. Messages to others that may have the same interrupt
- * get another one. Return the cores that have sent what is taken. With 0 the interrupt has not been
- * ended, and message_interrupt() serves it. */
+/* For the entries by these interrupts: take MESSAGE_IPI to the vCPU that runs from `cores`, which
+ * are bits, or the doorbell of an RTOS from all, as far as this window has room, and end the
+ * interrupt. most: of a window, MESSAGES_OF_RTOS if the RTOS runs and MESSAGES_AT_ONCE if the idle
+ * vCPU does. Messages to others that may have the same interrupt get another one. Return the cores
+ * that have sent what is taken. With 0 the interrupt has not been ended, and message_interrupt()
+ * serves it. */
 u32 message_take_ipis(u32 cores, u32 number);
-u32 message_take_doorbell(u32 place);
+u32 message_take_doorbell(u32 place, u32 most);
 /* From here on this core takes messages, what has been sent to it before among them. */
 void message_begin(void);
 /* The value that a message's bit gets when it is sent next, and the one with which it has been

@@ -228,7 +228,7 @@ static void ring(u32 from, u32 place)
 static u32 hear(void)
 {
 	*ended() = 0x77;
-	return message_take_doorbell(NUMBER);
+	return message_take_doorbell(NUMBER, MESSAGES_OF_RTOS);
 }
 
 static bool rings(u32 from)
@@ -271,6 +271,19 @@ static void an_rtos_hears_so_many_in_a_window(void **state)
 	assert_int_equal(hear(), 1u << LAST);
 }
 
+/* One that sleeps may be woken by more than that. */
+static void a_sleeper_hears_what_linux_would(void **state)
+{
+	(void)state;
+	ring(FIRST, NUMBER);
+	ring(SECOND, NUMBER);
+	ring(LAST, NUMBER);
+	assert_int_equal(message_take_doorbell(NUMBER, MESSAGES_AT_ONCE),
+			 1u << FIRST | 1u << SECOND | 1u << LAST);
+	assert_false(rings(LAST));
+	assert_true(asked.deadline->time == TIME_NEVER);
+}
+
 static void another_guest_is_rung_behind_it(void **state)
 {
 	(void)state;
@@ -292,6 +305,7 @@ int main(void)
 		TEST(what_has_the_same_interrupt_gets_another_one),
 		TEST(doorbells_have_an_interrupt_of_their_own),
 		TEST(an_rtos_hears_so_many_in_a_window),
+		TEST(a_sleeper_hears_what_linux_would),
 		TEST(another_guest_is_rung_behind_it),
 	};
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Doorbells of other cores: an RTOS that runs and hears them gets its interrupt as they enter. In
- * all other cases they are left to who serves messages.
+ * Doorbells of other cores: an RTOS that runs and hears them gets its interrupt as they enter, and
+ * one that sleeps while nobody works gets the core. In all other cases they are left to who serves
+ * messages.
  */
 #define _GNU_SOURCE
 #include "unit.h"
@@ -12,10 +13,17 @@
 
 #define PLACE 3u
 
-static u32 senders, taken;
+static u32 senders, taken, room, schedules;
 
-u32 message_take_doorbell(u32 place)
+bool schedule_gives_way(void)
 {
+	schedules++;
+	return true;
+}
+
+u32 message_take_doorbell(u32 place, u32 most)
+{
+	room = most;
 	assert_int_equal(place, PLACE);
 	taken++;
 	return senders;
@@ -30,7 +38,8 @@ static int start_running(void **state)
 	vcpu_notice(&vcpu);
 	processor.interrupts = false;
 	memset(vcpu.counters, 0, sizeof(vcpu.counters));
-	asked.entries = taken = 0;
+	asked.entries = taken = schedules = 0;
+	core.housekeeping = 0;
 	senders = 1u << 1;
 	enable();
 	return 0;
@@ -44,6 +53,7 @@ static void who_runs_is_rung_as_it_comes(void **state)
 	assert_int_equal(page()->interrupt_flag, 0);
 	assert_int_equal(vcpu.pending | vcpu.attention | asked.entries, 0);
 	assert_int_equal(taken, 1);
+	assert_int_equal(room, MESSAGES_OF_RTOS);
 	assert_int_equal(vcpu.counters[COUNTER_quick_ipis], 1);
 	assert_int_equal(vcpu.counters[COUNTER_entries], 1);
 	assert_int_equal(vcpu.counters[COUNTER_interrupts], 1);
@@ -101,6 +111,57 @@ static void what_interrupts_the_vmm_is_left(void **state)
 	assert_int_equal(taken, 0);
 }
 
+static void falls_asleep(void)
+{
+	vcpus[0] = vcpu;
+	vcpus[0].state = VCPU_HALTED;
+	core.current = &idle_vcpu;
+}
+
+static struct frame of_idle;
+
+static void a_sleeper_gets_the_core(void **state)
+{
+	(void)state;
+	falls_asleep();
+	message_enters(VECTOR_APIC_DOORBELL, &of_idle);
+	assert_int_equal(taken, 1);
+	assert_int_equal(room, MESSAGES_AT_ONCE);
+	assert_int_equal(schedules, 1);
+	assert_int_equal(asked.entries, 0);
+	assert_true(vcpu_is_notified(&vcpus[0]));
+	assert_int_equal(vcpus[0].pending, 1u << (GANDALF_VECTOR_DOORBELL - GANDALF_VECTOR_IRQ));
+	assert_int_equal(vcpus[0].counters[COUNTER_quick_ipis], 1);
+}
+
+/* Nothing is pending, and who serves messages has been called. */
+static void sleeper_is_left(u32 takes)
+{
+	message_enters(VECTOR_APIC_DOORBELL, &of_idle);
+	assert_int_equal(asked.entries, 1);
+	assert_int_equal(taken, takes);
+	assert_int_equal(schedules, 0);
+	assert_int_equal(vcpus[0].pending, 0);
+	asked.entries = 0;
+}
+
+static void a_sleeper_is_left_where_more_is_to_do(void **state)
+{
+	(void)state;
+	falls_asleep();
+	core.housekeeping = 1;
+	sleeper_is_left(0);
+	core.housekeeping = 0;
+	vcpus[0].state = VCPU_PAUSED;
+	sleeper_is_left(0);
+	vcpus[0].state = VCPU_HALTED;
+	vcpu_notify(&vcpus[0]);
+	sleeper_is_left(0);
+	vcpu_notice(&vcpus[0]);
+	senders = 0;
+	sleeper_is_left(1);
+}
+
 static void what_comes_behind_something_else_is_left(void **state)
 {
 	(void)state;
@@ -153,6 +214,8 @@ int main(void)
 		TEST(with_interrupts_disabled_it_waits),
 		TEST(the_timer_comes_before_it),
 		TEST(what_interrupts_the_vmm_is_left),
+		TEST(a_sleeper_gets_the_core),
+		TEST(a_sleeper_is_left_where_more_is_to_do),
 		TEST(what_comes_behind_something_else_is_left),
 		TEST(who_has_no_handler_or_is_down_is_not_rung),
 		TEST(a_linux_is_not_rung_so),
