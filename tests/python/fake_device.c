@@ -19,6 +19,8 @@
  *	fail=1		started guests fail at once
  *	cpus=N		the machine has N CPUs; the last one's VMM has stopped
  *	migrates=1	the guest "linux" has two vCPUs that move, the second on CPU 1
+ *	first=N		the first of them is on CPU N
+ *	only=N		the second of them may be on CPU N and no other
  * The file that IMAGE names gets an image that was loaded, the one that TYPED
  * names what was typed.
  */
@@ -275,11 +277,11 @@ static long act_on_vcpu(uint32_t action, uint32_t place, uint32_t vcpu, uint32_t
 	if (place != LINUX || !number("migrates=", 0) || vcpu > 1)
 		return GANDALF_ERROR_ARGUMENT;
 	if (action == GANDALF_ACTION_WHERE)
-		return vcpu ? (long)(moves << 8 | at) : 0;
+		return vcpu ? (long)(moves << 8 | at) : (long)number("first=", 0);
 	if (action == GANDALF_ACTION_TICKS)
 		return cpu < GANDALF_TICKS_KINDS ? (long)(1000 * vcpu + cpu)
 						 : GANDALF_ERROR_ARGUMENT;
-	if (!vcpu || cpu > 1)
+	if (!vcpu || cpu > 1 || cpu != number("only=", cpu))
 		return GANDALF_ERROR_ARGUMENT;
 	moves += at != cpu;
 	at = cpu;

@@ -111,7 +111,7 @@ def test_the_documentation_is_complete(control: Control) -> None:
     """Every command, and every member of what is printed with --json, but not each counter."""
     text = (ROOT / "docs" / "control.md").read_text()
     commands = re.findall(r"^  ([a-z]+(?: [A-Z[\]]+)*)  ", control("--help").output, re.M)
-    assert len(commands) == 15
+    assert len(commands) == 16
     for command in commands:
         assert f"| `gandalfctl {command}` |" in text
     for line in ("list", "log", "trace", "report dead", "console rtos", "stop rtos"):
@@ -132,6 +132,11 @@ def test_the_documentation_is_complete(control: Control) -> None:
         (["move", "linux", "1"], "say: move NAME VCPU CPU"),
         (["move", "linux", "1", "8"], "8: give the number of a vCPU or CPU, 0 to 7"),
         (["move", "linux", "first", "0"], "first: give the number of a vCPU or CPU, 0 to 7"),
+        (["gather"], "say: gather CPUS"),
+        (["gather", "0"], "0: give how many CPUs, 1 to 8"),
+        (["gather", "9"], "9: give how many CPUs, 1 to 8"),
+        (["gather", "all"], "all: give how many CPUs, 1 to 8"),
+        (["gather", "1", "2"], "say: gather CPUS"),
         (["list", "--follow"], "list does not take --follow"),
         (["list", "--every", "5"], "list does not take --every"),
         (["log", "--over", "5"], "log does not take --over"),
@@ -195,6 +200,32 @@ def test_a_vcpu_moves(control: Control, busy: int) -> None:
 def test_what_cannot_move_is_refused(control: Control, words: tuple[str, ...]) -> None:
     sentence = control("move", *words, machine="migrates=1").refused()
     assert sentence.startswith(f"vCPU {words[1]} of guest {words[0]} does not move to CPU")
+
+
+def test_vcpus_are_gathered(control: Control) -> None:
+    machine = "migrates=1 cpus=2"
+    for cpus, cpu in ((2, 1), (1, 0)):
+        told = control("gather", str(cpus), machine=machine)
+        assert told == Result(0, f"guest linux: vCPU 1 is on CPU {cpu}\n", "")
+    found = parsed(control("gather", "1", "--json", machine=machine))
+    assert found == [{"guest": "linux", "vcpu": 1, "cpu": 0}]
+
+
+@pytest.mark.parametrize(
+    ("cpus", "machine", "sentence"),
+    [
+        ("3", "migrates=1 cpus=2", "the machine has 2 CPUs"),
+        ("1", "cpus=2", "no guest has vCPUs that move: no description has `migrate = true`"),
+        ("1", "migrates=1 cpus=2 first=1",
+         "vCPU 0 of guest linux does not move, and is on CPU 1: gather 2 is the least"),
+        ("1", "migrates=1 cpus=2 only=1",
+         "vCPU 1 of guest linux may be on none of the first 1 CPUs"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_gathered_is_a_sentence(
+    control: Control, cpus: str, machine: str, sentence: str
+) -> None:
+    assert control("gather", cpus, machine=machine).refused() == sentence
 
 
 def test_list_says_where_vcpus_are(control: Control) -> None:

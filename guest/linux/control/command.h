@@ -18,7 +18,7 @@ struct arguments {
 	const char *guest; /* is NULL if none was given */
 	const char *image;
 	const char *policy;   /* is NULL if none was given */
-	uint32_t vcpu, cpu;   /* of move */
+	uint32_t vcpu, cpu;   /* of move; cpu: of gather, how many */
 	unsigned options;     /* the bits of those that were given */
 	uint32_t every, over; /* in milliseconds */
 };
@@ -31,6 +31,7 @@ int command_restart(const struct arguments *arguments);
 int command_pause(const struct arguments *arguments);
 int command_resume(const struct arguments *arguments);
 int command_move(const struct arguments *arguments);
+int command_gather(const struct arguments *arguments);
 int command_policy(const struct arguments *arguments);
 int command_load(const struct arguments *arguments);
 int command_console(const struct arguments *arguments);

@@ -15,7 +15,7 @@
 #define MILLISECONDS_MAXIMUM 3600000
 
 enum operands { NOTHING, GUEST, GUEST_OPTIONAL, GUEST_AND_IMAGE, GUEST_VCPU_CPU,
-		GUEST_AND_POLICY };
+		GUEST_AND_POLICY, CPUS };
 
 static const struct command {
 	const char *name, *operands;
@@ -33,6 +33,8 @@ static const struct command {
 	{"resume", " NAME", GUEST, OPTION_JSON, command_resume, "let it go on"},
 	{"move", " NAME VCPU CPU", GUEST_VCPU_CPU, OPTION_JSON, command_move,
 	 "have a vCPU go on on another CPU"},
+	{"gather", " CPUS", CPUS, OPTION_JSON, command_gather,
+	 "put all vCPUs that move on the first CPUs, so many, and so spread them, too"},
 	{"policy", " NAME [POLICY]", GUEST_AND_POLICY, OPTION_JSON, command_policy,
 	 "when an RTOS takes its CPU a vCPU waits (none) or goes on elsewhere (on-demand)"},
 	{"load", " NAME IMAGE", GUEST_AND_IMAGE, OPTION_JSON, command_load,
@@ -106,6 +108,16 @@ static uint32_t place(struct argp_state *state, const char *text)
 	return (uint32_t)value;
 }
 
+static uint32_t count(struct argp_state *state, const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value < 1 || value > GANDALF_CPUS_MAXIMUM)
+		argp_error(state, "%s: give how many CPUs, 1 to %d", text, GANDALF_CPUS_MAXIMUM);
+	return (uint32_t)value;
+}
+
 static void operand_take(struct parsed *parsed, char *text, struct argp_state *state)
 {
 	switch (parsed->operands++) {
@@ -115,7 +127,10 @@ static void operand_take(struct parsed *parsed, char *text, struct argp_state *s
 			argp_error(state, "%s: there is no such command", text);
 		break;
 	case 1:
-		parsed->arguments.guest = text;
+		if (parsed->command->takes == CPUS)
+			parsed->arguments.cpu = count(state, text);
+		else
+			parsed->arguments.guest = text;
 		break;
 	case 2:
 		if (parsed->command->takes == GUEST_VCPU_CPU)
@@ -142,7 +157,7 @@ static void check(const struct parsed *parsed, struct argp_state *state)
 		unsigned least, most;
 	} numbers[] = {[NOTHING] = {0, 0}, [GUEST] = {1, 1}, [GUEST_OPTIONAL] = {0, 1},
 		       [GUEST_AND_IMAGE] = {2, 2}, [GUEST_VCPU_CPU] = {3, 3},
-		       [GUEST_AND_POLICY] = {1, 2}};
+		       [GUEST_AND_POLICY] = {1, 2}, [CPUS] = {1, 1}};
 	const struct command *command = parsed->command;
 	unsigned given;
 
@@ -212,7 +227,7 @@ static char *help_filter(int key, const char *text, void *input)
 static const struct argp argp = {
 	options,
 	parse,
-	"COMMAND [NAME [IMAGE | VCPU CPU | POLICY]]",
+	"COMMAND [NAME [IMAGE | VCPU CPU | POLICY] | CPUS]",
 	"Manage the guests of Gandalf beside this Linux, which needs `control = true` in the "
 	"description of the system.\v"
 	"\nThe exit status is 0, 1 when something was refused or failed (a sentence on standard "
