@@ -87,35 +87,31 @@ static const char *option_name(unsigned given)
 	return given & OPTION_EVERY ? "--every" : "--over";
 }
 
-static uint32_t milliseconds(struct argp_state *state, const char *text)
+/* Ends the program unless the text is a number from least to most, which are what it says. */
+static uint32_t number(struct argp_state *state, const char *text, unsigned least, unsigned most,
+		       const char *what)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
-	if (*text < '0' || *text > '9' || *end || value < 1 || value > MILLISECONDS_MAXIMUM)
-		argp_error(state, "%s: give milliseconds, 1 to %d", text, MILLISECONDS_MAXIMUM);
+	if (*text < '0' || *text > '9' || *end || value < least || value > most)
+		argp_error(state, "%s: give %s, %u to %u", text, what, least, most);
 	return (uint32_t)value;
+}
+
+static uint32_t milliseconds(struct argp_state *state, const char *text)
+{
+	return number(state, text, 1, MILLISECONDS_MAXIMUM, "milliseconds");
 }
 
 static uint32_t place(struct argp_state *state, const char *text)
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || value >= GANDALF_CPUS_MAXIMUM)
-		argp_error(state, "%s: give the number of a vCPU or CPU, 0 to %d", text,
-			   GANDALF_CPUS_MAXIMUM - 1);
-	return (uint32_t)value;
+	return number(state, text, 0, GANDALF_CPUS_MAXIMUM - 1, "the number of a vCPU or CPU");
 }
 
 static uint32_t count(struct argp_state *state, const char *text)
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || value < 1 || value > GANDALF_CPUS_MAXIMUM)
-		argp_error(state, "%s: give how many CPUs, 1 to %d", text, GANDALF_CPUS_MAXIMUM);
-	return (uint32_t)value;
+	return number(state, text, 1, GANDALF_CPUS_MAXIMUM, "how many CPUs");
 }
 
 static void operand_take(struct parsed *parsed, char *text, struct argp_state *state)

@@ -7,8 +7,8 @@
 #include "unit.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
+#include "fake/map_at.h"
 #include "fake/asked.h"
 
 #include "fake/kind.h"
@@ -291,8 +291,7 @@ int main(void)
 		TEST(linux_rings_rtoses_and_they_their_peers),
 	};
 
-	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (!map_at(LAYOUT_OUTBOXES, OUTBOXES))
 		return 1;
 	return RUN_TESTS(tests);
 }

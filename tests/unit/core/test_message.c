@@ -7,8 +7,8 @@
 #include "unit.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
+#include "fake/map_at.h"
 #include "fake/asked.h"
 
 #include "core/core.h"
@@ -781,10 +781,7 @@ int main(void)
 		TEST(nothing_is_lost_however_it_comes),
 	};
 
-	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
-	    mmap((void *)LAYOUT_APIC, PAGE_SIZE, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (!map_at(LAYOUT_OUTBOXES, OUTBOXES) || !map_at(LAYOUT_APIC, PAGE_SIZE))
 		return 1;
 	return RUN_TESTS(tests);
 }

@@ -7,8 +7,8 @@
 #include "unit.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
+#include "fake/map_at.h"
 #include "fake/asked.h"
 
 #include "arch.h"
@@ -125,19 +125,7 @@ static void core_is(u32 index)
 	part_vms[MOVED] = seats[index].state == GANDALF_STATE_OFF ? NULL : &seats[index];
 }
 
-/* Serves a message on a core, as message.c would. */
-static void serve_on(u32 index, u32 from, u32 message)
-{
-	const struct message_range *const *at;
-
-	core_is(index);
-	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
-		if (message - (*at)->first < (*at)->count) {
-			(*at)->serve(from, message - (*at)->first);
-			return;
-		}
-	fail();
-}
+#include "fake/serve_on.h"
 
 static void settle_on(u32 index)
 {
@@ -403,8 +391,7 @@ int main(void)
 		TEST(what_cannot_move_is_refused),
 	};
 
-	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (!map_at(LAYOUT_OUTBOXES, OUTBOXES))
 		return 1;
 	return RUN_TESTS(tests);
 }

@@ -7,8 +7,8 @@
 #include "unit.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
+#include "fake/map_at.h"
 #include "fake/quiet_idle.h"
 #include "fake/asked.h"
 
@@ -47,19 +47,7 @@ static void core_is(u32 index)
 		part_vms[vm->number] = vm;
 }
 
-/* Serves a message on a core, as message.c would. */
-static void serve_on(u32 index, u32 from, u32 message)
-{
-	const struct message_range *const *at;
-
-	core_is(index);
-	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
-		if (message - (*at)->first < (*at)->count) {
-			(*at)->serve(from, message - (*at)->first);
-			return;
-		}
-	fail();
-}
+#include "fake/serve_on.h"
 
 /* The turn of a core whose VM is in a state. */
 static void turn_of(u32 index, u32 state)
@@ -454,8 +442,7 @@ int main(void)
 		TEST(a_message_about_nobody_is_ignored),
 	};
 
-	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (!map_at(LAYOUT_OUTBOXES, OUTBOXES))
 		return 1;
 	return RUN_TESTS(tests);
 }

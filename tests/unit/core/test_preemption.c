@@ -7,8 +7,8 @@
 #include "unit.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
+#include "fake/map_at.h"
 #include "fake/asked.h"
 
 #include "core/migration.h"
@@ -327,8 +327,7 @@ int main(void)
 		TEST(what_is_no_policy_is_refused),
 	};
 
-	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (!map_at(LAYOUT_OUTBOXES, OUTBOXES))
 		return 1;
 	return RUN_TESTS(tests);
 }

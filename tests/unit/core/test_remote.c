@@ -7,8 +7,8 @@
 #include "unit.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
+#include "fake/map_at.h"
 #include "fake/asked.h"
 
 #include "core/core.h"
@@ -209,8 +209,7 @@ int main(void)
 		TEST(its_core_alone_says_what_it_is),
 	};
 
-	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (!map_at(LAYOUT_OUTBOXES, OUTBOXES))
 		return 1;
 	return RUN_TESTS(tests);
 }

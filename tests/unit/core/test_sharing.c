@@ -7,8 +7,8 @@
 #include "unit.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
+#include "fake/map_at.h"
 #include "fake/quiet_idle.h"
 #include "fake/asked.h"
 
@@ -264,8 +264,7 @@ int main(void)
 		TEST(work_is_not_interrupted_by_a_sibling),
 	};
 
-	if (mmap((void *)LAYOUT_OUTBOXES, OUTBOXES, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (!map_at(LAYOUT_OUTBOXES, OUTBOXES))
 		return 1;
 	core = (struct core){ .index = HOME, .vm_count = 2, .vcpu_count = ON_HOME };
 	vms[PLACE] = (struct vm){ .guest = &guest, .index = PLACE };

@@ -10,8 +10,7 @@
 #error "a test that includes rtos.h defines _GNU_SOURCE first"
 #endif
 
-#include <sys/mman.h>
-
+#include "fake/map_at.h"
 #include "fake/kind.h"
 #include "core/hypercall.h"
 #include "core/interrupt.h"
@@ -126,9 +125,8 @@ static int start(void **state)
 	vmm_reset();
 	if (memory == NULL) {
 		/* Pages before and behind it are absent. */
-		memory = mmap((void *)(uintptr_t)LAYOUT_RTOS, MEMORY, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-		assert_int_equal((uintptr_t)memory, LAYOUT_RTOS);
+		assert_true(map_at(LAYOUT_RTOS, MEMORY));
+		memory = (void *)(uintptr_t)LAYOUT_RTOS;
 	}
 	memset(memory, 0, MEMORY);
 	memset(&real_tables, 0, sizeof(real_tables));

@@ -6,9 +6,9 @@
 #include "unit.h"
 
 #include <setjmp.h>
-#include <sys/mman.h>
 
 #include "guests/x86/upcall.h"
+#include "fake/map_at.h"
 #include "fake/linux.h"
 
 #define BASE 0x30u
@@ -411,11 +411,7 @@ int main(void)
 		TEST(points_open_when_no_vector_is_unknown),
 	};
 
-	if (mmap((void *)LAYOUT_STACK, 16 * PAGE_SIZE, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-		return 1;
-	if (mmap((void *)LAYOUT_APIC, PAGE_SIZE, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (!map_at(LAYOUT_STACK, 16 * PAGE_SIZE) || !map_at(LAYOUT_APIC, PAGE_SIZE))
 		return 1;
 	return RUN_TESTS(tests);
 }

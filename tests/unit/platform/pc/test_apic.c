@@ -6,11 +6,11 @@
 #include "unit.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "platform/pc/apic.h"
 #include "platform/pc/i8254.h"
 #include "arch/ia32/memory.h"
+#include "fake/map_at.h"
 #include "fake/asked.h"
 
 #define BASE 0xfee00000u
@@ -168,8 +168,7 @@ int main(void)
 		TEST(the_vmm_takes_it_back),
 	};
 
-	if (mmap((void *)LAYOUT_APIC, PAGE_SIZE, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (!map_at(LAYOUT_APIC, PAGE_SIZE))
 		return 1;
 	return RUN_TESTS(tests);
 }
