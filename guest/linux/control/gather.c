@@ -85,11 +85,8 @@ static int vcpu_place(const struct arguments *arguments, const struct guest *gue
 			placed(arguments, guest, vcpu, cpu);
 			return 0;
 		}
-		if (error == GANDALF_ERROR_BUSY)
-			return fail("vCPU %u of guest %s has not moved to CPU %u: an RTOS keeps a "
-				    "CPU", vcpu, guest->status.name, cpu);
 		if (error != GANDALF_ERROR_ARGUMENT)
-			return refused(error);
+			return move_refused(guest, vcpu, cpu, error);
 		refused_cpus |= 1u << cpu;
 	}
 	return fail("vCPU %u of guest %s may be on none of the first %u CPUs", vcpu,

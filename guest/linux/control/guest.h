@@ -45,6 +45,8 @@ long guest_act(const struct guest *guest, uint32_t action);
 long guest_load(const struct guest *guest, uint32_t size, uint32_t entry, uint32_t crc);
 /* Has a vCPU move to a CPU, and waits until it is there. Returns 0 or an error. */
 long guest_move(const struct guest *guest, uint32_t vcpu, uint32_t cpu);
+/* Says why it has not (move.c). Returns 1. */
+int move_refused(const struct guest *guest, uint32_t vcpu, uint32_t cpu, long error);
 /* Sets GANDALF_PREEMPTION_..., or with GANDALF_PREEMPTION_ASK does not. Returns which one the guest
  * has, or an error. */
 long guest_policy(const struct guest *guest, uint32_t policy);

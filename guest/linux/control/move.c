@@ -5,19 +5,21 @@
 #include "guest.h"
 #include "json.h"
 
-static int explain(const struct arguments *arguments, long error)
+int move_refused(const struct guest *guest, uint32_t vcpu, uint32_t cpu, long error)
 {
+	const char *name = guest->status.name;
+
 	switch (error) {
 	case GANDALF_ERROR_ARGUMENT:
 		return fail("vCPU %u of guest %s does not move to CPU %u: its description has no "
 			    "`migrate = true`, or not that CPU, or it is the first",
-			    arguments->vcpu, arguments->guest, arguments->cpu);
+			    vcpu, name, cpu);
 	case GANDALF_ERROR_STATE:
 		return fail("vCPU %u of guest %s does not run, or CPU %u does not",
-			    arguments->vcpu, arguments->guest, arguments->cpu);
+			    vcpu, name, cpu);
 	case GANDALF_ERROR_BUSY:
 		return fail("vCPU %u of guest %s has not moved: an RTOS keeps a CPU",
-			    arguments->vcpu, arguments->guest);
+			    vcpu, name);
 	}
 	return refused(error);
 }
@@ -31,7 +33,7 @@ int command_move(const struct arguments *arguments)
 		return 1;
 	result = guest_move(&guest, arguments->vcpu, arguments->cpu);
 	if (result < 0)
-		return explain(arguments, result);
+		return move_refused(&guest, arguments->vcpu, arguments->cpu, result);
 	if (json_wanted(arguments)) {
 		json_object(NULL);
 		json_string("guest", guest.status.name);
