@@ -61,8 +61,10 @@ static void ring_copy(uint32_t next)
 
 void history_begin(void)
 {
-	if (file)
-		copied = next_read();
+	if (!file)
+		return;
+	copied = next_read();
+	lost = 0;
 }
 
 void history_look(void)
