@@ -252,9 +252,15 @@ def _update_file(copy: Path, content: bytes) -> None:
 
 
 def _copy_objects(output: Path) -> None:
-    """Begin a variant with the objects of `patched`; make compiles what differs."""
-    shutil.copytree(output.parent / "patched", output, symlinks=True)
-    (output / STAMP).unlink(missing_ok=True)
+    """Begin a variant with the objects of `patched`; make compiles what differs.
+
+    It has all of them or none: make would take half an object for one that is up to date.
+    """
+    part = output.with_name(f"{output.name}.part")
+    remove_folder(part)
+    shutil.copytree(output.parent / "patched", part, symlinks=True)
+    (part / STAMP).unlink()
+    part.rename(output)
 
 
 def _configure(fragments: Sequence[Path], source: Path, output: Path) -> None:
