@@ -18,6 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     World.rings = config.getoption("--rings")
     config.addinivalue_line("markers", "rings: is about rings 1 and 2; not with two levels")
+    config.addinivalue_line("markers", "two_level: is about two levels; not with rings")
     config.addinivalue_line("markers", "long: takes minutes; runs with --long only")
     config.addinivalue_line(
         "markers", "representatives(*ids): the variants that run without --long"
@@ -33,10 +34,13 @@ def _is_long(item: pytest.Item) -> bool:
 
 
 def _is_elsewhere(item: pytest.Item) -> bool:
-    """Tell whether a test has no meaning with two levels, where nothing rests on a segment's limit.
+    """Tell whether a test has no meaning in this world.
 
-    QEMU shows all of the isolation there, so Bochs is not needed.
+    With two levels nothing rests on a segment's limit: QEMU shows all of the isolation, so Bochs is
+    not needed.
     """
+    if World.rings != TWO_LEVEL:
+        return item.get_closest_marker("two_level") is not None
     if item.get_closest_marker("rings") is not None:
         return True
     return isinstance(item, pytest.Function) and "bochs" in _values(item)
@@ -47,10 +51,9 @@ def _values(item: pytest.Function) -> list[object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if World.rings == TWO_LEVEL:
-        elsewhere = [item for item in items if _is_elsewhere(item)]
-        config.hook.pytest_deselected(items=elsewhere)
-        items[:] = [item for item in items if item not in elsewhere]
+    elsewhere = [item for item in items if _is_elsewhere(item)]
+    config.hook.pytest_deselected(items=elsewhere)
+    items[:] = [item for item in items if item not in elsewhere]
     if not config.getoption("--long"):
         for item in items:
             if _is_long(item):

@@ -45,10 +45,13 @@ class Outcome:
 
 
 class Arena:
-    """The attacking kernel on a dedicated or a shared CPU. mode: as in descriptions."""
+    """The attacking kernel on a dedicated or a shared CPU. mode: as in descriptions.
 
-    def __init__(self, mode: str, emulator: str = "qemu") -> None:
-        self.mode, self.emulator = mode, emulator
+    vmm: the image of a VMM that is wrong on purpose.
+    """
+
+    def __init__(self, mode: str, emulator: str = "qemu", vmm: Path | None = None) -> None:
+        self.mode, self.emulator, self._image = mode, emulator, vmm
         self._machine: Boot | None = None
         self._vmm: Vmm | None = None
 
@@ -68,14 +71,16 @@ class Arena:
 
         In QEMU it then ends the machine, too.
         """
-        self._ready()
+        self.start()
         return self.vmm.image.symbols["boot_high"]
 
-    def _ready(self) -> None:
+    def start(self) -> None:
+        """Start the machine if there is none."""
         if self._machine is None:
             self._machine = Boot.start(
-                _description(self.mode), emulator=self.emulator, ips=FEW_INSTRUCTIONS
-            )
+                _description(self.mode), vmm=self._image, emulator=self.emulator,
+                ips=FEW_INSTRUCTIONS,
+            )  # fmt: skip
             self._machine.__enter__()
             self.machine.expect("linux", r"^ready$", PATIENCE)
             image = vmm_image(self.machine.built.vmm)
@@ -87,7 +92,7 @@ class Arena:
         Afterwards it must be ready again, the VMM's code be what it was, and the RTOS have missed
         nothing.
         """
-        self._ready()
+        self.start()
         start = len(self.machine.text("linux"))
         line = " ".join([name, *(f"{argument:x}" for argument in arguments)]) + "\n"
         try:

@@ -82,7 +82,7 @@ static const struct attack *attack_find(const char *name, size_t length)
 {
 	static const struct attack *const tables[] = { attacks_upcall, attacks_vectors,
 						       attacks_pages, attacks_vm86,
-						       attacks_software };
+						       attacks_software, attacks_call };
 
 	for (uint32_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		for (const struct attack *attack = tables[i]; attack->name; attack++)

@@ -18,7 +18,7 @@ struct attack {
 
 /* Each ends with one that has no name. */
 extern const struct attack attacks_upcall[], attacks_vectors[], attacks_pages[], attacks_vm86[],
-	attacks_software[];
+	attacks_software[], attacks_call[];
 
 /* Code of attack_ring0.S for the VMM to run into: in ring 0 it writes to the address and resets
  * the machine, in ring 1 it waits for ever. */

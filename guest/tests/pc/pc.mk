@@ -40,7 +40,7 @@ $(BUILD)/pc-upcalls.elf $(BUILD)/pc-apic.elf: $(BUILD)/pc-%.elf: $(OBJECTS)/pc/%
 
 $(BUILD)/pc-attack.elf: \
 	$(addprefix $(OBJECTS)/pc/attack,.o _ring0.o _upcall.o _vectors.o _pages.o _vm86.o \
-	_software.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
+	_software.o _call.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
 $(BUILD)/pc-views.elf: $(addprefix $(OBJECTS)/pc/,views.o views_ahead.o views_calls.o \
