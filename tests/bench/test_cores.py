@@ -48,6 +48,18 @@ def test_what_was_done_alone_is_told_from_what_all_did() -> None:
     assert (events["alone_1"], events["together_0"]) == (110, 102)
 
 
+def test_one_cpu_is_not_compared_with_itself() -> None:
+    """It has one run, which would be 1.00 times itself whatever it took."""
+    text = re.sub(r"together=\w+ cpu=1.*\n", "", OUTPUT.replace("cpus=2", "cpus=1"))
+    output = cores.read(text)
+    one = cores.read(re.sub(r"together=.* began=5000 .*\n", "", text))
+    assert cores.together_events("fork_exit", output)["slowdown"] == 1.02
+    assert cores.together_events("fork_exit", one) == {"alone_0": 100, "together_0": 100}
+    assert not one.plain.complaints
+    found = results(result("gandalf-smp-1", "fork_exit", alone_0=100.0, together_0=100.0))
+    assert not cores_limits.limits(found)
+
+
 def test_a_storm_lasts_from_the_first_to_the_last() -> None:
     output = cores.read(OUTPUT)
     assert cores.storm_sample(output).median == 6110 - 5000
@@ -76,6 +88,14 @@ def test_the_script_has_each_cpu_work_alone_and_all_at_once(cpus: int) -> None:
     assert groups == ([*every, every] if cpus > 1 else [every])
     assert (f"bench sample ipi 200 {cpus}" in script) == (cpus > 1)
     assert ("bench sample shootdown" in script) == (cpus >= 4)
+
+
+def test_each_number_of_cpus_is_measured_beside_its_native() -> None:
+    for full, numbers in ((False, "124"), (True, "1248")):
+        names = [target.name for target in cores_targets.targets(full) if not target.is_part]
+        for kind in ("native", "gandalf"):
+            found = [name for name in names if name.startswith(f"{kind}-smp-")]
+            assert found == [f"{kind}-smp-{number}" for number in numbers]
 
 
 def test_two_linux_systems_take_turns() -> None:

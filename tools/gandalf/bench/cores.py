@@ -151,10 +151,15 @@ def together_sample(name: str, output: CoresOutput) -> Sample:
 
 
 def together_events(name: str, output: CoresOutput) -> dict[str, float]:
-    """Return what it took each CPU alone and with all, and by how much that is more at most."""
+    """Return what it took each CPU alone and with all, and by how much that is more at most.
+
+    Of one CPU both are the same run, so there is nothing to compare.
+    """
     alone, together = output.alone[name], output.together[name]
     found = {f"alone_{cpu}": round(share.mean, 2) for cpu, share in alone.items()}
     found |= {f"together_{cpu}": round(share.mean, 2) for cpu, share in together.items()}
+    if alone == together:
+        return found
     slower = max(together[cpu].mean / share.mean for cpu, share in alone.items())
     return {**found, "slowdown": round(slower, 4)}
 

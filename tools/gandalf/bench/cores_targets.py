@@ -16,6 +16,7 @@ from gandalf.console.demultiplex import VMM_CONSOLE
 from gandalf.description.linux_boot import DETERMINISTIC_OPTIONS, TOOL_OPTIONS
 from gandalf.guests import kernel as linux_kernel
 from gandalf.guests import rootfs as linux_rootfs
+from gandalf.guests.places import Variant
 from gandalf.run import emulator
 
 DONE = r"bench: the script is done\r*\n"
@@ -67,7 +68,7 @@ def _number_checked(output: cores.CoresOutput, cpus: int) -> None:
 
 @dataclass
 class NativeSmp(Simulated):
-    """Linux on the bare machine with several CPUs, without a changed line."""
+    """Linux on the bare machine, without a changed line: with one CPU the kernel is for one."""
 
     cpus: int
     full: bool = False
@@ -78,14 +79,18 @@ class NativeSmp(Simulated):
         self.operations = cores.operations_for(self.cpus)
         self.share = 20.0 * self.cpus
 
+    def _kernel(self, log: Log) -> Path:
+        variant: Variant = "smp-native" if self.cpus > 1 else "native"
+        return linux_kernel.build_kernel(variant, ROOT, log)
+
     def prepare(self, log: Log) -> None:
-        linux_kernel.build_kernel("smp-native", ROOT, log)
+        self._kernel(log)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        vmlinux = linux_kernel.build_kernel("smp-native", ROOT, log)
+        vmlinux = self._kernel(log)
         script = cores.script(self.cpus, self.full, self.operations)
         initrd = _initrd(self.name, script, log)
-        words = [word for word in TOOL_OPTIONS if word != "nolapic"]
+        words = [word for word in TOOL_OPTIONS if word != "nolapic" or self.cpus == 1]
         line = " ".join(["console=ttyS0 quiet", *words, *DETERMINISTIC_OPTIONS, _CLOCK])
         with scratch() as folder:
             kernel = vmlinux.parent / "arch" / "x86" / "boot" / "bzImage"
@@ -101,7 +106,10 @@ class NativeSmp(Simulated):
 
 @dataclass
 class GandalfSmp(Simulated):
-    """The same Linux on Gandalf, with a vCPU on each CPU and an RTOS that has halted beside."""
+    """The same Linux on Gandalf, with a vCPU on each CPU and an RTOS that has halted beside.
+
+    The kernel for several vCPUs does not run with one.
+    """
 
     cpus: int
     full: bool = False
@@ -113,8 +121,9 @@ class GandalfSmp(Simulated):
         self.share = 30.0 * self.cpus
 
     def _description(self, rtos: str = _IDLE) -> Path:
-        names = f"cpus = {list(range(self.cpus))}"
-        linux = machines.linux("linux", names, "smp", self.name)
+        names = f"cpus = {list(range(self.cpus))}" if self.cpus > 1 else "cpu = 0"
+        kernel = "smp" if self.cpus > 1 else "patched"
+        linux = machines.linux("linux", names, kernel, self.name)
         return machines.describe(self.name, self.cpus, linux, machines.rtos("rtos", rtos))
 
     def prepare(self, log: Log) -> None:
@@ -349,7 +358,7 @@ def paper_targets(full: bool, policies: tuple[str, ...]) -> list[Target]:
 def targets(full: bool = False) -> list[Target]:
     """Return all systems with several CPUs, each behind the one that it is compared with."""
     found: list[Target] = []
-    for cpus in (2, 4, *((8,) if full else ())):
+    for cpus in (1, 2, 4, *((8,) if full else ())):
         found += [NativeSmp(cpus, full), GandalfSmp(cpus, full)]
     return [
         *found,
