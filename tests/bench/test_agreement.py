@@ -79,7 +79,7 @@ class Both:
 
 def run(folder: Path, masked: int | None = None) -> Both:
     """Run the machine of the dispatch latency; masked: on a VMM that masks interrupts."""
-    bench_targets._own_script(bench_target.FOLDER / "script-agreement", SCRIPT, quiet)
+    bench_targets.own_script(bench_target.FOLDER / "script-agreement", SCRIPT, quiet)
     built = build(bench_targets.SYSTEMS / "gandalf-realtime.toml", quiet, deterministic=True)
     if masked is not None:
         built = replace(built, vmm=masking_vmm(masked))

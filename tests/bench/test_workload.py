@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gandalf.bench import turns
 from gandalf.bench import workload as bench_workload
 from gandalf.bench.cores import IPI, SHOOTDOWN
 from gandalf.bench.workload import CHANNEL, NETWORK, TASK, WORK, parse
@@ -47,6 +48,16 @@ def test_an_operation_does_what_it_says(program: Path, operation: str) -> None:
     (bracket,) = parse(bench(program, "count", operation, "5").stdout).brackets
     assert (bracket.operation, bracket.operations) == (operation, 5 * parts)
     assert bracket.ticks > 0
+
+
+@pytest.mark.parametrize("processes", [1, 4])
+def test_processes_have_turns(program: Path, processes: int) -> None:
+    program = program.with_name(turns.PROGRAM)
+    assert bench(program, "list").stdout.split() == list(turns.OPERATIONS)
+    done = bench(program, "count", f"turns_{processes}", "5")
+    assert (done.returncode, done.stderr) == (0, "")
+    (bracket,) = parse(done.stdout).brackets
+    assert bracket.operations == 5 * processes
 
 
 def test_a_program_that_fails_is_no_result(program: Path) -> None:

@@ -32,6 +32,7 @@ from gandalf.bench.rows import (
     weights_lines,
 )
 from gandalf.bench.summary import MEANING, summary
+from gandalf.bench.turns import turns_plot
 
 # Versions that the reports open with; the others stand at the end.
 _OPENING = ("gandalf", "qemu", "bochs", "compiler")
@@ -152,7 +153,7 @@ def page(results: Results, day: date) -> str:
     plots = {
         "ratios": ratio_plot, "entries": entries_plot, "masked": masked_plot,
         "latencies": latency_plot, "intervals": interval_plot,
-        "ablation": ablation_plot,
+        "ablation": ablation_plot, "turns": turns_plot,
         "slowdowns": slowdown_plot, "natives": native_plot, "shares": shares_plot,
     }  # fmt: skip
     figures = {name: make(results) for name, make in plots.items()}

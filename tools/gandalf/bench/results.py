@@ -62,7 +62,8 @@ class Result(_Model):
         "are idle and while all work; slowdown: the largest quotient of both; busy_N: ticks in "
         "which CPU N was not idle. Of message: sends_ticks, takes_ticks: what it takes its "
         "sides; sends_instructions, takes_instructions: the same, counted in QEMU. "
-        "Of move, move_hackbench: leaves_ticks, arrives_ticks, settles_ticks: what its steps take."
+        "Of move, move_hackbench: leaves_ticks, arrives_ticks, settles_ticks: what its steps take. "
+        "Of turns_N: space_hits, space_misses: loads of CR3 that found an entry, or did not."
     )
     distribution: list[tuple[int, int]] = Field(
         description="Of the samples, where it is known: the largest value of a bucket, and how "

@@ -8,6 +8,7 @@ from gandalf.bench.interval import OPERATIONS
 from gandalf.bench.masked import MASKED, TOTAL
 from gandalf.bench.papers import PAPERS, WEIGHTS
 from gandalf.bench.results import LONGEST, Absent, Result, Results
+from gandalf.bench.turns import TURNS_HEADINGS, turns_rows
 
 HEADINGS = (
     "operation", "median", "mean", "minimum", "maximum", "samples", "ratio", "of means",
@@ -184,6 +185,7 @@ def further_tables(results: Results) -> list[tuple[str, tuple[str, ...], list[li
         ("The record of ring 0", RECORD_HEADINGS, record_rows(results)),
         ("What it costs to be interruptible", COST_HEADINGS, cost_rows(results)),
         ("What each measure saves", ABLATION_HEADINGS, ablation_rows(results)),
+        ("The page-table cache, by number of processes", TURNS_HEADINGS, turns_rows(results)),
         ("Caches and TLBs", CACHE_HEADINGS, cache_rows(results)),
         ("Intervals between timer interrupts", INTERVAL_HEADINGS, interval_rows(results)),
         ("Their outliers", OUTLIER_HEADINGS, outlier_rows(results)),

@@ -136,7 +136,7 @@ class Gandalf(Target):
             seen, between = read_session(folder)
         return Run(
             bench_workload.parse(text), seen, _vector_names(symbols), True, machine_text(options),
-            _own_command_line(built), between=between, cache=self.cache,
+            own_command_line(built), between=between, cache=self.cache,
         )  # fmt: skip
 
 
@@ -240,7 +240,7 @@ class Realtime(Target):
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
         text = bench_latency.script(self.operations, self.seconds)
-        _own_script(FOLDER / "script-realtime", text, log)
+        own_script(FOLDER / "script-realtime", text, log)
         built = build(SYSTEMS / "gandalf-realtime.toml", log, deterministic=True)
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
@@ -253,7 +253,7 @@ class Realtime(Target):
         masked = Seen(tuple(runs), _vector_names(symbols), True).longest(self.name)
         return Run(
             bench_latency.latencies(built.names, stream, self.shift), (), hex, True,
-            f"{machine_text(options)}, -icount shift={self.shift}", _own_command_line(built),
+            f"{machine_text(options)}, -icount shift={self.shift}", own_command_line(built),
             more={self.operation: {
                 "masked_longest": masked.mean,
                 "masked_longest_ring_0": masked.events["masked_ring_0"],
@@ -278,7 +278,7 @@ class Intervals(Target):
     operations = tuple(bench_interval.OPERATIONS)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        _own_script(FOLDER / "script-realtime", bench_interval.script(self.seconds), log)
+        own_script(FOLDER / "script-realtime", bench_interval.script(self.seconds), log)
         built = build(SYSTEMS / "gandalf-realtime.toml", log, deterministic=True)
         symbols, layout = Symbols(built), read_layout(built.vmm)
         kernel = next(image for image in symbols.images if image.owner == "linux")
@@ -293,7 +293,7 @@ class Intervals(Target):
         found = dict(zip(self.operations, phases, strict=True))
         return Run(
             replace(bench_workload.parse(text), samples=tuple(row.sample for row in phases)), (),
-            hex, True, machine_text(options), _own_command_line(built),
+            hex, True, machine_text(options), own_command_line(built),
             more={name: row.events for name, row in found.items()},
             places={name: {"longest": row.longest.cause} for name, row in found.items()},
             outliers={name: row.outliers for name, row in found.items()},
@@ -313,7 +313,7 @@ class Switch(Target):
     is_quick: bool = True
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        _own_script(FOLDER / "script-switch", bench_switch.script(), log)
+        own_script(FOLDER / "script-switch", bench_switch.script(), log)
         built = build(SYSTEMS / f"{self.description}.toml", log, deterministic=True)
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
@@ -332,16 +332,16 @@ class Switch(Target):
         )  # fmt: skip
         return Run(
             output, tuple(map(bench_switch.of_ring_0, seen)), _vector_names(symbols), True,
-            machine_text(options), _own_command_line(built),
+            machine_text(options), own_command_line(built),
             more={bench_switch.OPERATION: bench_switch.halves(seen[-1].intervals)},
         )  # fmt: skip
 
 
-def _own_script(path: Path, text: str, log: Log) -> None:
-    """Make the root file system with another script than that of the operations."""
+def own_script(path: Path, text: str, log: Log, more: dict[str, Path] | None = None) -> None:
+    """Make the root file system with another script than that of the operations, and more."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    added = {**bench_workload.build_programs(32), "root/.profile": path}
+    added = {**bench_workload.build_programs(32), **(more or {}), "root/.profile": path}
     bench_workload.extended(linux_rootfs.build_rootfs(ROOT, log), added, INITRD)
 
 
@@ -355,7 +355,7 @@ def _vector_names(symbols: Symbols) -> Callable[[int], str]:
     return name
 
 
-def _own_command_line(built: Built) -> str:
+def own_command_line(built: Built) -> str:
     """Return the command line that Linux gets."""
     for _, guest in built.checked.system.guests:
         if isinstance(guest, LinuxGuest):

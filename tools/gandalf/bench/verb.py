@@ -11,12 +11,13 @@ from rich.console import Console as RichConsole
 from gandalf.base.command import say
 from gandalf.base.paths import UserError, shown
 from gandalf.bench import bench as benching
-from gandalf.bench import cores_targets
+from gandalf.bench import cores_targets, turns_target
 from gandalf.bench import report as bench_report
 from gandalf.bench.results import Results, compare, lost, read_results, write_results
 from gandalf.bench.shares import POLICIES
 from gandalf.bench.summary import summary
 from gandalf.bench.target import FOLDER as BENCH_FOLDER
+from gandalf.bench.target import Target
 from gandalf.bench.targets import targets
 
 Full = Annotated[
@@ -50,6 +51,14 @@ Policies = Annotated[
         "--policy",
         metavar="POLICY",
         help="With --lhp: only this lock_holder_preemption; may be repeated.",
+    ),
+]
+PageTableCache = Annotated[
+    bool,
+    typer.Option(
+        "--page-table-cache",
+        help="The page-table cache of two levels, with each policy and 1 to 32 entries: what it "
+        "finds, and what a turn costs, with 1 to 64 processes in turn.",
     ),
 ]
 Quick = Annotated[
@@ -91,6 +100,7 @@ def bench(
     cores: Cores = False,
     lhp: Lhp = False,
     policy: Policies = None,
+    page_table_cache: PageTableCache = False,
     full: Full = False,
     cache: Cache = None,
     system: Systems = None,
@@ -103,9 +113,7 @@ def bench(
     Writes results.json, report.md and report.html, after each machine what there is by then. Two
     runs give the same bytes, the date apart. docs/measuring.md says what is measured and how.
     """
-    if quick and full:
-        raise UserError("Give --quick or --full, not both.")
-    _refuse_mixtures(cores, lhp, quick, cache)
+    _refuse_mixtures(cores, lhp, page_table_cache, quick, full, cache)
     policies = _policies(lhp, policy)
     old = read_results(against) if against else None
     plan = benching.Plan(tuple(system or ()), tuple(operation or ()), quick)
@@ -115,8 +123,10 @@ def bench(
         write_results(found, output / "results.json")
         bench_report.write(found, output, _today())
 
-    known = cores_targets.targets(full) if cores else targets(full, model)
-    known = cores_targets.paper_targets(full, policies) if lhp else known
+    if page_table_cache:
+        known = turns_target.targets()
+    else:
+        known = _targets(cores, lhp, full, model, policies)
     results = benching.bench(plan, known, say, keep)
     keep(results)
     bench_report.show(results, RichConsole())
@@ -127,12 +137,29 @@ def bench(
         raise typer.Exit(1)
 
 
-def _refuse_mixtures(cores: bool, lhp: bool, quick: bool, cache: bool | None) -> None:
+def _targets(
+    cores: bool, lhp: bool, full: bool, model: bool, policies: tuple[str, ...]
+) -> list[Target]:
+    """Return the systems that there are to measure operations of Linux in."""
+    if cores:
+        return cores_targets.targets(full)
+    return cores_targets.paper_targets(full, policies) if lhp else targets(full, model)
+
+
+def _refuse_mixtures(
+    cores: bool, lhp: bool, page_table_cache: bool, quick: bool, full: bool, cache: bool | None
+) -> None:
     """Refuse options of measurements that have nothing in common."""
+    if quick and full:
+        raise UserError("Give --quick or --full, not both.")
     if cores and (quick or cache):
         raise UserError("Give --cores without --quick and --cache.")
     if lhp and (cores or quick or cache):
         raise UserError("Give --lhp without --cores, --quick and --cache.")
+    if page_table_cache and (cores or lhp or quick or full or cache):
+        raise UserError(
+            "Give --page-table-cache without --cores, --lhp, --quick, --full and --cache."
+        )
 
 
 def _policies(lhp: bool, wanted: list[str] | None) -> tuple[str, ...]:
