@@ -36,6 +36,14 @@ BAD_KERNELS = {
 BEATS = r"^beats=\d+ missed=0\n"
 
 
+def test_self_checking_guests_are_in_the_world_of_the_option(
+    request: pytest.FixtureRequest,
+) -> None:
+    """A module that is imported twice has another World than the one that the option sets."""
+    rings = request.config.getoption("--rings")
+    assert f'rings = "{rings}"' in describe("world", rtos_guest("fpu")).read_text()
+
+
 @pytest.mark.parametrize("image", CHECKERS)
 def test_a_self_checking_rtos_passes(image: str) -> None:
     with Boot.start(describe(image, rtos_guest(image), memory="64M")) as machine:
