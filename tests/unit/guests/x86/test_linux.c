@@ -28,6 +28,8 @@
 #include "arch/ia32/masked_sections.h"
 #include "fake/hand_on.h"
 #include "fake/policy.h"
+/* Behind headers with parameters of its variables' names. */
+#include "fake/one_vcpu.h"
 
 #define FRAMES 8u
 #define GDT 0xc12b4000u
@@ -37,10 +39,6 @@ u32 time_tsc_khz = 1000000;
 
 static u32 frames[FRAMES][1024];
 static u32 frames_taken;
-static struct vm vm;
-static struct vcpu vcpu;
-static struct gandalf_guest guest;
-static struct frame frame;
 static enum shadow_result fill;
 static unsigned stops, arrives_in_inject;
 static bool clears_flag, quick;
@@ -350,24 +348,13 @@ static void guest_become(u32 number)
 static int start(void **state)
 {
 	(void)state;
-	memset(&processor, 0, sizeof(processor));
-	memset(&core, 0, sizeof(core));
-	memset(&vm, 0, sizeof(vm));
-	memset(&vcpu, 0, sizeof(vcpu));
-	memset(&guest, 0, sizeof(guest));
-	memset(&frame, 0, sizeof(frame));
+	one_vcpu_reset();
 	pool_distance = (u32)(uintptr_t)frames - PAGE_SIZE;
 	memset(frames, 0, sizeof(frames));
 	frames_taken = call_count = stops = arrives_in_inject = 0;
 	core.fpu_owner = &vcpu;
 	clears_flag = false;
 	fill = SHADOW_FILLED;
-	vm.guest = &guest;
-	vm.vcpus = &vcpu;
-	vcpu.vm = &vm;
-	vcpu.frame = &frame;
-	vcpu.state = VCPU_RUNNING;
-	core.current = &vcpu;
 	core.pauses = core.interruptible = true;
 	guest_become(GANDALF_KIND_LINUX_SHARED);
 	return 0;
