@@ -327,8 +327,11 @@ class Bochs(Emulator):
         )  # fmt: skip
         script.write_text("c\nq\n")
         command = ["--pdeathsig", "TERM", program, "-q", "-f", str(configuration)]
+        # For each look at a keyboard without a key it would wait a millisecond of the host's, a
+        # thousand times and more in a second of its own. At the end of a file it waits for none.
+        without_keys = ["-c", 'exec setpriv "$@" < /dev/null', "sh"]
         self._process: pexpect.spawn[bytes] = pexpect.spawn(
-            "setpriv", [*command, "-rc", str(script), *options.arguments],
+            "sh", [*without_keys, *command, "-rc", str(script), *options.arguments],
             env={**os.environ, "TERM": "xterm"}, dimensions=(50, 120), timeout=None,
         )  # fmt: skip
         # Bochs stops when nobody reads its screen.
