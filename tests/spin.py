@@ -26,7 +26,7 @@ def verify(
     """Build the verifier of a model in a folder, and return what it says of all the states."""
     folder.mkdir(parents=True, exist_ok=True)
     _run(folder, "spin", "-a", *(f"-D{define}" for define in defines), str(model))
-    _run(folder, "gcc", "-DCOLLAPSE", *compiler, "-o", "pan", "pan.c")
+    _run(folder, "gcc", *compiler, "-o", "pan", "pan.c")
     return _run(folder, "./pan", f"-m{DEPTH}", *search)
 
 

@@ -37,7 +37,7 @@ FEW_INSTRUCTIONS = 100_000_000
 PATIENCE = 200
 # How often a command may find the VMM at work for its guest.
 _REFUSALS = 50
-HACKBENCH = "hackbench -g 2 -l 20"
+HACKBENCH = "hackbench -g 2 -l 5"
 DEFAULT = ROOT / "systems" / "default.toml"
 FOUR, TWO_LEVEL = "four", "two-level"
 

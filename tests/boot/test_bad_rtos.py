@@ -15,7 +15,7 @@ import pytest
 from gandalf.base.paths import ROOT
 from gandalf.explain.watch import ReportWatch
 
-from .systems import DEMO, PATIENCE, TWO_LEVEL, Boot, World, describe, linux, rtos_guest
+from .systems import DEMO, HACKBENCH, PATIENCE, TWO_LEVEL, Boot, World, describe, linux, rtos_guest
 
 _FOUND = re.findall(
     r'\{ "([a-z-]+)",\s*"[^"]*",\s*\w+,\s*(true|false) \}',
@@ -47,7 +47,7 @@ if World.rings == TWO_LEVEL:
     REASONS |= dict.fromkeys(["bad-handler", "jump-outside", *NEED_LIMITS], FAULT)
     NEED_LIMITS = []
 # However far the machine runs until the test looks again, the misdeed comes in the middle.
-BACKGROUND = "while [ ! -e /tmp/enough ]; do hackbench -g 2 -l 20; done"
+BACKGROUND = f"while [ ! -e /tmp/enough ]; do {HACKBENCH}; done"
 # With Linux and a heartbeat these are the nine guests that a system may have.
 SIDE_BY_SIDE = 7
 

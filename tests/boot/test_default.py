@@ -136,7 +136,7 @@ def _stress(machine: Boot, seconds: int, timeout: float) -> None:
 
 
 def test_stress_ng_runs(machine: Boot) -> None:
-    _stress(machine, 2, 600)
+    _stress(machine, 1, 600)
 
 
 @pytest.mark.long

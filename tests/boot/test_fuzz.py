@@ -7,7 +7,7 @@ garbage. `rtos`, the FreeRTOS demo, must not notice. In Bochs, since QEMU checks
 there an RTOS that went wrong might write into whatever lies beside it.
 
     --seed N    another sequence; the seed is printed
-    --long      also twenty times as many steps
+    --long      also forty times as many steps
 """
 
 import re
@@ -19,7 +19,7 @@ from .fuzz import build_initrd
 from .systems import DEMO, PATIENCE, Boot, describe, linux, rtos_guest
 from .test_control import LATENCY_MAXIMUM, guests
 
-STEPS = 150
+STEPS = 75
 CHANNELS = """\
 [[channel]]
 name = "line"
@@ -79,7 +79,7 @@ def check_guests_work(machine: Boot) -> None:
 
 
 @pytest.mark.parametrize(
-    "steps", [STEPS, pytest.param(20 * STEPS, marks=pytest.mark.long)], ids=["short", "long"]
+    "steps", [STEPS, pytest.param(40 * STEPS, marks=pytest.mark.long)], ids=["short", "long"]
 )
 def test_nothing_random_harms_others(steps: int, request: pytest.FixtureRequest) -> None:
     seed = request.config.getoption("--seed")

@@ -22,7 +22,7 @@ PROCESSES = 24
 LINES = 3000
 STRESS = (
     "stress-ng --verify --fork 2 --vm 2 --vm-bytes 8M --mmap 2 --mmap-bytes 4M --switch 2 "
-    "--pipe 2 -t 2 --metrics-brief"
+    "--pipe 2 -t 1 --metrics-brief"
 )
 
 

@@ -31,7 +31,7 @@ ATTACK = "build/linux/attack/vmlinux"
 ATTACKED = '\non_fault = "restart"\nrestart_limit = 100\n'
 FORKS = "i=0; while [ $i -lt 60 ]; do /bin/true; i=$((i+1)); done"
 STRESS = (
-    "stress-ng --vm 1 --vm-bytes 16M --mmap 1 --mmap-bytes 16M --fork 1 --switch 1 -t 2 "
+    "stress-ng --vm 1 --vm-bytes 16M --mmap 1 --mmap-bytes 16M --fork 1 --switch 1 -t 1 "
     "> /dev/null 2>&1"
 )
 CONSOLE = "i=0; while [ $i -lt 40 ]; do cat /proc/interrupts; i=$((i+1)); done"

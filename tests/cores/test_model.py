@@ -41,9 +41,12 @@ def _check(name: str, *defines: str, model: str = "message", optimise: str = "-O
 # Many messages, so that a window is too short for them; one that is sent again and again.
 @pytest.mark.parametrize(
     "choice",
-    [("EVENTS=5",), ("MESSAGES=2", "EVENTS=7"), ("MESSAGES=1", "EVENTS=12")],
-    ids=["many", "two", "one"],
-)
+    [
+        ("EVENTS=4",), pytest.param(("EVENTS=5",), marks=pytest.mark.long),
+        ("MESSAGES=2", "EVENTS=7"), ("MESSAGES=1", "EVENTS=12"),
+    ],
+    ids=["many", "more", "two", "one"],
+)  # fmt: skip
 def test_no_message_is_lost_or_served_unasked(choice: tuple[str, ...]) -> None:
     output = _check("-".join(["right", *choice]).lower(), *choice)
     assert spin.errors(output) == 0, output

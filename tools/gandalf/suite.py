@@ -29,7 +29,7 @@ from gandalf.walls.walks import check_walks
 from gandalf.walls.walls import check_walls
 
 PYTHON = sys.executable
-FUZZ_SECONDS = 12
+FUZZ_SECONDS = 5
 
 
 @dataclass(frozen=True)
