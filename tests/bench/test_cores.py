@@ -86,8 +86,8 @@ def test_the_script_has_each_cpu_work_alone_and_all_at_once(cpus: int) -> None:
     groups = re.findall(r"^bench together syscall \d+ (\d+)$", script, re.M)
     every = "01234567"[:cpus]
     assert groups == ([*every, every] if cpus > 1 else [every])
-    assert (f"bench sample ipi 200 {cpus}" in script) == (cpus > 1)
-    assert ("bench sample shootdown" in script) == (cpus >= 4)
+    assert (f"sleep 0.5\nbench sample ipi 200 {cpus}\n" in script) == (cpus > 1)
+    assert (f"sleep 0.5\nbench sample shootdown 200 {cpus}\n" in script) == (cpus >= 4)
 
 
 def test_each_number_of_cpus_is_measured_beside_its_native() -> None:
