@@ -7,7 +7,7 @@ garbage. `rtos`, the FreeRTOS demo, must not notice. In Bochs, since QEMU checks
 there an RTOS that went wrong might write into whatever lies beside it.
 
     --seed N    another sequence; the seed is printed
-    --long      also forty times as many steps
+    --long      also thirty times as many steps
 """
 
 import re
@@ -19,7 +19,9 @@ from .fuzz import build_initrd
 from .systems import DEMO, PATIENCE, Boot, describe, linux, rtos_guest
 from .test_control import LATENCY_MAXIMUM, guests
 
-STEPS = 75
+STEPS = 100
+# Of the demo, which are to be there at least: each tells of a second.
+LINES = 3
 CHANNELS = """\
 [[channel]]
 name = "line"
@@ -54,7 +56,6 @@ def free_frames(machine: Boot) -> int:
 def check_demo(machine: Boot) -> None:
     """No activation is missed or late, and no line of the demo's is lost or broken."""
     lines = machine.latencies()
-    assert len(lines) > 3
     assert machine.text("rtos").count("FreeRTOS V") == 1
     for line, following in pairwise(lines):
         assert following.activations == line.activations + 1000
@@ -79,7 +80,7 @@ def check_guests_work(machine: Boot) -> None:
 
 
 @pytest.mark.parametrize(
-    "steps", [STEPS, pytest.param(40 * STEPS, marks=pytest.mark.long)], ids=["short", "long"]
+    "steps", [STEPS, pytest.param(30 * STEPS, marks=pytest.mark.long)], ids=["short", "long"]
 )
 def test_nothing_random_harms_others(steps: int, request: pytest.FixtureRequest) -> None:
     seed = request.config.getoption("--seed")
@@ -95,7 +96,8 @@ def test_nothing_random_harms_others(steps: int, request: pytest.FixtureRequest)
         found = guests(machine)
         assert [found[name]["restarts"] for name in ("linux", "rtos")] == [0, 0]
         check_guests_work(machine)
-        machine.next_latency()
+        while len(machine.latencies()) <= LINES:
+            machine.next_latency()
         check_demo(machine)
         stopped = re.findall(r"^guest (\w+) stopped: (?!by command)", machine.text("vmm"), re.M)
         assert set(stopped) == {"lab"}
