@@ -314,18 +314,19 @@ void trap_interrupt(struct frame *of)
 	message_interrupt(VECTOR_APIC_IPI);
 }
 
+/* By what it stores the guest itself may keep back what it has been sent, and get it later with
+ * other interrupts. */
 static void store(u32 offset, u32 value)
 {
+	delivered.count = 0;
 	smp_apic_store(&x86s[SUBJECT], offset, value);
 }
 
-/* Of any kind, but for the timer, by which it would interrupt itself. So the guest itself may keep
- * back what it has been sent, and get it later with other interrupts. */
+/* Of any kind, but for the timer, by which it would interrupt itself. */
 static void any_is_stored(void)
 {
 	u32 offset = input_take(&input, 1) << 4, value = input_take(&input, 4);
 
-	delivered.count = 0;
 	if (runs() && offset != LVT_TIMER && offset != COUNT)
 		store(offset, value);
 }

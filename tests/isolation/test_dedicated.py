@@ -36,11 +36,12 @@ def test_read(alone: HostileDedicated, register: str, name: str) -> None:
 
 @contextmanager
 def without_write_protection(alone: HostileDedicated, place: Place) -> Iterator[None]:
-    """Begins behind a return from the VMM, which loads CR0: the next command need not cause one,
-    since the kernel reads its serial port itself."""
+    """Begins and ends behind a return from the VMM, which loads CR0: the next command need not
+    cause one, since the kernel reads its serial port itself."""
     with alone.guest("pc").without_write_protection(place):
         alone.must_fail("far-call 0x100")
         yield
+    alone.must_fail("far-call 0x100")
 
 
 @pytest.mark.parametrize("name", TARGETS)
