@@ -37,6 +37,8 @@ FEW_INSTRUCTIONS = 100_000_000
 PATIENCE = 200
 # How often a command may find the VMM at work for its guest.
 _REFUSALS = 50
+# A root file system without stress-ng loads faster than the whole one.
+SMALL, WHOLE = "build/rootfs/small.cpio", "build/rootfs/initramfs.cpio"
 HACKBENCH = "hackbench -g 2 -l 5"
 DEFAULT = ROOT / "systems" / "default.toml"
 FOUR, TWO_LEVEL = "four", "two-level"
@@ -75,7 +77,7 @@ _TSC_KHZ, _TIMER_EXPIRY = 20, 24
 def linux(
     mode: str = "shared",
     kernel: str = "build/linux/patched/vmlinux",
-    initrd: str = "build/rootfs/initramfs.cpio",
+    initrd: str = SMALL,
     command_line: str = "console=ttyS0",
     memory: str = "192M",
     more: str = "",

@@ -16,7 +16,7 @@ from gandalf.base.abi import abi
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.bench.workload import extended
 from gandalf.build.build import build_itron, make
-from gandalf.guests.rootfs import build_rootfs
+from gandalf.guests.rootfs import build_small_rootfs
 
 from .systems import DEMO, HACKBENCH, PATIENCE, Boot, Latency, describe, linux, rtos_guest
 
@@ -73,7 +73,7 @@ def root_file_system() -> str:
     cycles.write_text(STRESS + CYCLES)
     added = {f"root/{name}": path for name, path in IMAGES.items()} | {"root/cycles.sh": cycles}
     output = BUILD / "boot" / "control.cpio"
-    extended(build_rootfs(ROOT, lambda _: None), added, output)
+    extended(build_small_rootfs(ROOT, lambda _: None), added, output)
     return str(output.relative_to(ROOT))
 
 

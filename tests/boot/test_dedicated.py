@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .systems import Boot, describe, linux
+from .systems import WHOLE, Boot, describe, linux
 from .test_interruptible import (
     STRESS,
     fork_loop,
@@ -36,7 +36,7 @@ BUSY = (
 
 def start(name: str, kernel: str) -> Boot:
     """Start a system of a Linux that may ask for its own counters, and wait for its shell."""
-    running = Boot.start(describe(name, linux("dedicated", kernel, more="control = true")))
+    running = Boot.start(describe(name, linux("dedicated", kernel, WHOLE, more="control = true")))
     running.wait_for_shell()
     return running
 
@@ -126,7 +126,7 @@ def test_it_switches_the_machine_off(machine: Boot) -> None:
 
 
 def test_the_old_way_keeps_them_out() -> None:
-    guest = linux("dedicated", LINES, more="control = true")
+    guest = linux("dedicated", LINES, WHOLE, more="control = true")
     with Boot.start(not_interruptible("dedicated-old", guest)) as machine:
         machine.wait_for_shell()
         busy(machine, INTERRUPTS // 4)

@@ -13,7 +13,7 @@ import pytest
 
 from gandalf.base.paths import BUILD
 
-from .systems import DEFAULT, DEMO, PATIENCE, Boot, describe, linux, rtos_guest
+from .systems import DEFAULT, DEMO, PATIENCE, WHOLE, Boot, describe, linux, rtos_guest
 from .test_guests import pc
 
 SWEEP = rtos_guest("sweep", priority=5)
@@ -108,7 +108,7 @@ def test_every_emulated_instruction_survives_the_sweep() -> None:
 
 @pytest.mark.parametrize("swept", [False, True])
 def test_linux_computes_the_same_under_the_sweep(swept: bool) -> None:
-    guests = [linux(), SWEEP] if swept else [linux()]
+    guests = [linux(initrd=WHOLE), SWEEP] if swept else [linux(initrd=WHOLE)]
     with Boot.start(describe(f"sweep-linux-{swept}", *guests)) as machine:
         machine.wait_for_shell()
         processes_check_their_data(machine)

@@ -17,7 +17,7 @@ from gandalf.masked.watch import Watch
 from gandalf.measure.masked import lengths, promises
 from gandalf.run import emulator as emulators
 
-from .systems import DEMO, HACKBENCH, PATIENCE, Boot, describe, linux, rtos_guest
+from .systems import DEMO, HACKBENCH, PATIENCE, WHOLE, Boot, describe, linux, rtos_guest
 from .test_control import lab, root_file_system
 from .test_cores import describe_cores
 from .test_guests import pc
@@ -204,7 +204,7 @@ def managed() -> tuple[str, ...]:
 
 
 LOADS = {
-    "linux": Load(lambda: (linux(), DEMO), drive_linux),
+    "linux": Load(lambda: (linux(initrd=WHOLE), DEMO), drive_linux),
     "management": Load(managed, drive_management),
     "life": Load(lambda: (linux(more='on_reboot = "restart"'), DEMO), drive_life),
     "hypercalls": Load(
@@ -235,7 +235,7 @@ LOADS = {
         for name, lines in (("stray-vectors", STRAY_VECTORS), ("kernel-half", KERNEL_HALF))
     },
     "dedicated": Load(
-        lambda: (linux("dedicated", "build/linux/dedicated/vmlinux"),), drive_dedicated
+        lambda: (linux("dedicated", "build/linux/dedicated/vmlinux", WHOLE),), drive_dedicated
     ),
     "pc-dedicated": Load(dedicated("pc"), passes("linux", "pc"), "64M"),
     **{

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from .systems import PATIENCE, Boot, rtos_guest
+from .systems import PATIENCE, WHOLE, Boot, rtos_guest
 from .test_cores import beats, describe_cores
 from .test_smp import LOAD, online, smp
 
 
 def describe_moving(name: str, cpus: list[int], more: str = "") -> Path:
     """Describe a Linux whose vCPUs move, and an RTOS beside its first vCPU."""
-    guests = (smp(cpus, f"control = true\nmigrate = true\n{more}"), rtos_guest("heartbeat", "beat"))
+    moving = smp(cpus, f"control = true\nmigrate = true\n{more}", WHOLE)
+    guests = (moving, rtos_guest("heartbeat", "beat"))
     return describe_cores(name, max(cpus) + 1, *guests)
 
 

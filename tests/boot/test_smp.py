@@ -17,7 +17,7 @@ import pytest
 from gandalf.base.paths import ROOT
 from gandalf.build.profile import find_profile
 
-from .systems import FEW_INSTRUCTIONS, PATIENCE, Boot, linux, rtos_guest
+from .systems import FEW_INSTRUCTIONS, PATIENCE, SMALL, WHOLE, Boot, linux, rtos_guest
 from .test_cores import beats, describe_cores, on
 
 KERNEL = "build/linux/smp/vmlinux"
@@ -29,21 +29,22 @@ LOAD = (
 )
 
 
-def smp(cpus: list[int], more: str = "") -> str:
+def smp(cpus: list[int], more: str = "", initrd: str = SMALL) -> str:
     """Return a Linux on several CPUs."""
-    guest = linux(memory="128M", more=more).replace("[[guest]]\n", f"[[guest]]\ncpus = {cpus}\n", 1)
-    return re.sub(r'kernel = ".*"', f'kernel = "{KERNEL}"', guest)
+    guest = linux(kernel=KERNEL, initrd=initrd, memory="128M", more=more)
+    return guest.replace("[[guest]]\n", f"[[guest]]\ncpus = {cpus}\n", 1)
 
 
-def describe_smp(name: str, cpus: int, more: str = "") -> Path:
+def describe_smp(name: str, cpus: int, more: str = "", initrd: str = SMALL) -> Path:
     """Describe a Linux on so many CPUs, with an RTOS beside its first vCPU."""
-    guests = (smp(list(range(cpus)), more), rtos_guest("heartbeat", "beat"))
+    guests = (smp(list(range(cpus)), more, initrd), rtos_guest("heartbeat", "beat"))
     return describe_cores(name, cpus, *guests)
 
 
 @pytest.fixture(scope="module")
 def machine() -> Iterator[Boot]:
-    with Boot.start(describe_smp("smp-two", 2, 'control = true\non_fault = "restart"')) as started:
+    more = 'control = true\non_fault = "restart"'
+    with Boot.start(describe_smp("smp-two", 2, more, WHOLE)) as started:
         started.wait_for_shell()
         yield started
 

@@ -14,7 +14,7 @@ import pytest
 from gandalf.base.paths import ROOT
 from gandalf.build.profile import find_profile
 
-from .systems import FEW_INSTRUCTIONS, PATIENCE, Boot, rtos_guest
+from .systems import FEW_INSTRUCTIONS, PATIENCE, WHOLE, Boot, rtos_guest
 from .test_cores import beats, describe_cores
 from .test_smp import LOAD, online, smp
 
@@ -26,7 +26,7 @@ REBOOT, PANIC = "reboot -f", "sh -c 'echo c > /proc/sysrq-trigger'"
 
 def describe_sharing(name: str, cpus: list[int], more: str = "") -> Path:
     """Describe a Linux with a vCPU on each of `cpus`, and an RTOS beside the first."""
-    guests = (smp(cpus, more), rtos_guest("heartbeat", "beat"))
+    guests = (smp(cpus, more, WHOLE), rtos_guest("heartbeat", "beat"))
     return describe_cores(name, max(cpus) + 1, *guests)
 
 

@@ -34,6 +34,6 @@ def build_initrd() -> str:
         ROOT / "guest" / "tests", *(str(path) for path in IMAGES.values() if _TESTS in path.parents)
     )
     output = BUILD / "boot" / "fuzz.cpio"
-    usual = linux_rootfs.build_rootfs(ROOT, lambda _: None)
+    usual = linux_rootfs.build_small_rootfs(ROOT, lambda _: None)
     extended(usual, {"bin/fuzz": program, **IMAGES}, output)
     return str(output.relative_to(ROOT))

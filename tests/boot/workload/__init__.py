@@ -33,13 +33,13 @@ def build_initrd() -> Path:
     folder = BUILD / "boot" / "workload"
     added = {"bin/cost": _build("cost", folder), "root/.profile": folder / "profile"}
     added["root/.profile"].write_text("cost 1\n")
-    usual = linux_rootfs.build_rootfs(ROOT, lambda _: None)
+    usual = linux_rootfs.build_small_rootfs(ROOT, lambda _: None)
     return extended(usual, added, BUILD / "boot" / "initramfs-workload.cpio")
 
 
 def build_initrd_with(name: str) -> str:
     """Return the root file system with another program in /bin, as descriptions name it."""
-    usual = linux_rootfs.build_rootfs(ROOT, lambda _: None)
+    usual = linux_rootfs.build_small_rootfs(ROOT, lambda _: None)
     added = {f"bin/{name}": _build(name, BUILD / "boot" / name)}
     output = extended(usual, added, BUILD / "boot" / f"initramfs-{name}.cpio")
     return str(output.relative_to(ROOT))

@@ -628,6 +628,25 @@ def test_missing_library_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Mon
         linux_rootfs._libraries([program], tmp_path)
 
 
+def test_small_image_lacks_large_programs_and_their_libraries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although all packages are unpacked in one folder, where one asks for every program."""
+    monkeypatch.setattr(linux_rootfs, "ROOTFS_LOADED_LATE", ())
+    folder = tmp_path / "usr" / "bin"
+    folder.mkdir(parents=True)
+    compile_library(tmp_path, "libc.so.1")
+    compile_library(tmp_path, "liblarge.so.1", "libc.so.1")
+    for name, needed in (("stress-ng", "liblarge.so.1"), ("hackbench", "libc.so.1")):
+        compile_library(tmp_path, name, needed).rename(folder / name)
+    whole, small = (
+        {Path(name).name for name in linux_rootfs._collect(tmp_path, Places(tmp_path), without)}
+        for without in ((), linux_rootfs.ROOTFS_LARGE)
+    )
+    assert whole == {"hackbench", "stress-ng", "libc.so.1", "liblarge.so.1"}
+    assert small == {"hackbench", "libc.so.1"}
+
+
 def test_scripts_name_no_libraries(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\n", encoding="utf-8")

@@ -72,7 +72,7 @@ def builder(path: Path) -> str | None:
     match parts:
         case ("linux", variant, "vmlinux") | ("linux", variant, "arch", "x86", "boot", "bzImage"):
             return "kernel" if variant in get_args(Variant) else None
-        case ("rootfs", "initramfs.cpio"):
+        case ("rootfs", "initramfs.cpio" | "small.cpio"):
             return "rootfs"
         case ("freertos", "demo.elf" | "demo-anew.elf" | "demo-setpoint.elf"):
             return "freertos"

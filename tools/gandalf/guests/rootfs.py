@@ -35,6 +35,9 @@ ROOTFS_PROGRAMS = {
     "rt-tests": ("usr/bin/*",),
     "stress-ng": ("usr/bin/stress-ng",),
 }
+# What the small image leaves out: two thirds of the whole are stress-ng's libraries.
+ROOTFS_LARGE = ("stress-ng",)
+SMALL = "small.cpio"
 # Opened by the C library at run time when a thread is cancelled; no program names it.
 ROOTFS_LOADED_LATE = ("libgcc_s.so.1",)
 LIBRARY_FOLDER = "lib/i386-linux-gnu"
@@ -47,14 +50,17 @@ ROOTFS_LINKS = {
 
 
 def build_rootfs(root: Path, log: Log) -> Path:
-    """Build the guest's root file system unless it is up to date; return the image."""
+    """Build the guest's root file system unless it is up to date; return the image.
+
+    The small one, without ROOTFS_LARGE, is built beside it, from the same packages.
+    """
     places = Places(root)
     packages = [package for package in debian.read_lock(places.lock) if package.group == "rootfs"]
     output = places.rootfs
-    image = output / "initramfs.cpio"
+    image, small = output / "initramfs.cpio", output / SMALL
     stamp = digest_of(*_rootfs_inputs(places, packages))
     with exclusive(output):
-        if not (is_stamped(output, stamp) and image.exists()):
+        if not (is_stamped(output, stamp) and image.exists() and small.exists()):
             require_tools(ROOTFS_TOOLS)
             archives = debian.fetch(packages, places.cache, log)
             log("building the root file system")
@@ -63,16 +69,22 @@ def build_rootfs(root: Path, log: Log) -> Path:
             with tempfile.TemporaryDirectory(dir=output) as scratch:
                 for archive in archives:
                     debian.unpack(archive, Path(scratch))
-                entries = _collect(Path(scratch), places) | programs
-                _write_image(entries, image)
+                for path, without in ((image, ()), (small, ROOTFS_LARGE)):
+                    entries = _collect(Path(scratch), places, without) | programs
+                    _write_image(entries, path)
             write_stamp(output, stamp)
             log(f"root file system built ({image.stat().st_size / 1e6:.1f} MB)")
     return image
 
 
+def build_small_rootfs(root: Path, log: Log) -> Path:
+    """Build the same; return the image without ROOTFS_LARGE."""
+    return build_rootfs(root, log).with_name(SMALL)
+
+
 def _rootfs_inputs(places: Places, packages: list[Package]) -> Iterator[bytes]:
     """Give everything that the root file system depends on."""
-    yield f"{RECIPE} {ROOTFS_PROGRAMS} {ROOTFS_FOLDERS} {ROOTFS_LINKS}".encode()
+    yield f"{RECIPE} {ROOTFS_PROGRAMS} {ROOTFS_LARGE} {ROOTFS_FOLDERS} {ROOTFS_LINKS}".encode()
     for package in packages:
         yield package.sha256.encode()
     yield compiler_version()
@@ -97,19 +109,21 @@ def _mode(path: Path) -> int:
     return 0o755 if os.access(path, os.X_OK) else 0o644
 
 
-def _collect(unpacked: Path, places: Places) -> dict[str, Path]:
-    """Return what goes into the image: path there, file here."""
-    entries: dict[str, Path] = {}
-    for patterns in ROOTFS_PROGRAMS.values():
-        for pattern in patterns:
-            programs = [
-                path for path in unpacked.glob(pattern) if needed_libraries(path) is not None
-            ]
-            entries |= {str(path.relative_to(unpacked)): path for path in programs}
+def _collect(unpacked: Path, places: Places, without: tuple[str, ...]) -> dict[str, Path]:
+    """Return what goes into the image: path there, file here. without: packages it has not."""
+    left_out = {path for package in without for path in _programs(unpacked, package)}
+    paths = {path for package in ROOTFS_PROGRAMS for path in _programs(unpacked, package)}
+    entries = {str(path.relative_to(unpacked)): path for path in sorted(paths - left_out)}
     entries |= _libraries(list(entries.values()), unpacked)
     entries |= files_below(places.inputs / "rootfs")
     entries |= files_below(places.rootfs_extra)
     return entries
+
+
+def _programs(unpacked: Path, package: str) -> Iterator[Path]:
+    """Give the programs of a package where all packages are unpacked in one folder."""
+    for pattern in ROOTFS_PROGRAMS[package]:
+        yield from (path for path in unpacked.glob(pattern) if needed_libraries(path) is not None)
 
 
 def _libraries(programs: list[Path], unpacked: Path) -> dict[str, Path]:
