@@ -5,9 +5,9 @@ Whatever the host does, no byte of the serial port is lost, and how fast the por
 makes no difference to the machine. QEMU writes to a pipe with so much room that it is never
 full: a UART that cannot get rid of a byte would look slow to the guest. (A socket is full
 with 278 bytes, when they are written one by one.) Bochs throws away what it cannot write
-to a terminal, but waits for a socket, and time stands still for the guest. Its own
-interface runs on a pseudoterminal whose output is thrown away. Both end with this process
-(setpriv --pdeathsig).
+to a terminal, but waits for a socket, and time stands still for the guest. For its own
+screen it makes a pseudoterminal, which is read here: else it would wait for room there
+some minutes later, for ever. Both end with this process (setpriv --pdeathsig).
 """
 
 import contextlib
@@ -16,22 +16,19 @@ import os
 import re
 import select
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
-import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pexpect
 from qemu.qmp import QMPError
 from qemu.qmp.legacy import QEMUMonitorProtocol
 
 from gandalf.base.paths import UserError
 from gandalf.console.console import read_line, write_all
-from gandalf.run import busy
+from gandalf.run import busy, screen
 
 # The VMM writes 0x10 or 0x11 to QEMU's isa-debug-exit, which exits with twice that plus 1.
 QEMU_POWERED_OFF = 33
@@ -329,16 +326,16 @@ class Bochs(Emulator):
         command = ["--pdeathsig", "TERM", program, "-q", "-f", str(configuration)]
         # For each look at a keyboard without a key it would wait a millisecond of the host's, a
         # thousand times and more in a second of its own. At the end of a file it waits for none.
-        without_keys = ["-c", 'exec setpriv "$@" < /dev/null', "sh"]
-        self._process: pexpect.spawn[bytes] = pexpect.spawn(
-            "sh", [*without_keys, *command, "-rc", str(script), *options.arguments],
-            env={**os.environ, "TERM": "xterm"}, dimensions=(50, 120), timeout=None,
+        self._process = subprocess.Popen(
+            ["setpriv", *command, "-rc", str(script), *options.arguments],
+            env={**os.environ, "TERM": "xterm", "LINES": "50", "COLUMNS": "120"},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )  # fmt: skip
-        # Bochs stops when nobody reads its screen.
-        self._drain = threading.Thread(target=self._read_screen, daemon=True)
-        self._drain.start()
         self._serial = self._connection(listener)
         self.line = self.keyboard = self._serial.fileno()
+        # Its screen is there before its serial port.
+        self._screen = screen.Screen(self._process.pid)
 
     def _connection(self, listener: socket.socket) -> socket.socket:
         """Wait until Bochs has connected its serial port."""
@@ -357,21 +354,13 @@ class Bochs(Emulator):
             self._serial.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
         return data
 
-    def _read_screen(self) -> None:
-        while True:
-            try:
-                self._process.read_nonblocking(65536, timeout=None)
-            except (pexpect.EOF, OSError, ValueError):
-                return
-
     def process(self) -> int:
-        return int(self._process.pid or 0)
+        return self._process.pid
 
     def alive(self) -> bool:
-        return self._drain.is_alive() and bool(self._process.isalive())
+        return self._process.poll() is None
 
     def outcome(self) -> Outcome:
-        self._drain.join()
         self._process.wait()
         text = self.log.read_text(errors="replace") if self.log.exists() else ""
         if "Shutdown port: shutdown requested" in text:
@@ -382,10 +371,9 @@ class Bochs(Emulator):
         return Outcome(False, f"Bochs ended. {panics[-1] if panics else ''}".strip())
 
     def stop(self) -> None:
-        if self._process.isalive():
-            self._process.kill(signal.SIGKILL)
-        self._drain.join(10)
-        self._process.close(force=True)
+        self._process.kill()
+        self._process.wait()
+        self._screen.close()
         self._serial.close()
         self.line = self.keyboard = -1
         shutil.rmtree(self._folder, ignore_errors=True)
