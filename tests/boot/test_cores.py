@@ -16,7 +16,7 @@ from gandalf.build.build import build_vmm, make
 from gandalf.build.profile import find_profile
 from gandalf.run.machine import Machine
 
-from .systems import DEMO, PATIENCE, PROMPT, Boot, describe, linux, rtos_guest
+from .systems import DEMO, FOUR, PATIENCE, PROMPT, Boot, World, describe, linux, rtos_guest
 
 LEFT = re.compile(r"^CPU (\d): \d+ KiB of its pool are left$", re.M)
 
@@ -26,9 +26,11 @@ def on(cpu: int, guest: str) -> str:
     return guest.replace("[[guest]]\n", f"[[guest]]\ncpu = {cpu}\n", 1)
 
 
-def describe_cores(name: str, cpus: int, *guests: str, more: str = "") -> Path:
-    """Describe a system with several CPUs. more: further lines of the machine."""
-    path = describe(name, *guests, memory="512M")
+def describe_cores(
+    name: str, cpus: int, *guests: str, more: str = "", rings: str | None = None
+) -> Path:
+    """Describe a system with several CPUs. more: further lines of the machine; rings: as there."""
+    path = describe(name, *guests, memory="512M", rings=rings)
     text = path.read_text().replace("[machine]\n", f"[machine]\ncpus = {cpus}\n{more}", 1)
     path.write_text(text)
     return path
@@ -64,7 +66,8 @@ def pair() -> Iterator[Boot]:
 
 
 def test_the_image_is_the_one_for_several_cpus(pair: Boot) -> None:
-    assert pair.built.vmm == find_profile("cores").image
+    profile = "cores" if World.rings == FOUR else "two-level-cores"
+    assert pair.built.vmm == find_profile(profile).image
     assert LEFT.findall(pair.text("vmm")) == ["1"]
 
 
@@ -194,7 +197,8 @@ def test_a_cpu_that_is_missing_may_be_done_without() -> None:
 
 def test_an_image_for_one_cpu_says_so() -> None:
     description = heartbeats("cores-lacking", 2)
-    with Boot.start(description, vmm=build_vmm(find_profile("full"))) as machine:
+    profile = "full" if World.rings == FOUR else "two-level"
+    with Boot.start(description, vmm=build_vmm(find_profile(profile))) as machine:
         machine.expect("vmm", r"^the VMM stops: this VMM lacks several CPUs\n", PATIENCE)
         assert not machine.wait_off(PATIENCE).clean
 

@@ -33,9 +33,9 @@ def direct_ways(machine: Boot) -> Counter[str]:
     return Counter(dict(zip(_COUNTERS, words, strict=True)))
 
 
-def changed_vmm(name: str, change: Callable[[Path], None]) -> Path:
+def changed_vmm(name: str, change: Callable[[Path], None], profile_name: str = PROFILE) -> Path:
     """Build the VMM with mistakes; returns the image."""
-    profile = find_profile(PROFILE)
+    profile = find_profile(profile_name)
     folder = changed_sources(name, build_vmm(profile).parent, change)
     make(folder / "vmm", "-j2", f"PROFILE={profile.name}", f"BUILD={folder / 'build'}")
     return folder / "build" / "gandalf.elf"

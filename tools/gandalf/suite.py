@@ -104,8 +104,9 @@ _SEVERAL = tuple(f"tests/boot/test_{name}.py" for name in ("cores", "network", "
 # (docs/two-level.md has the others). Of these `make test` has the guests that check themselves.
 _TWO_LEVEL = tuple(
     f"tests/boot/test_{name}.py"
-    for name in ("bad_rtos", "boundaries", "channel", "doorbell", "float", "turns", "watchdog")
-)
+    for name in ("bad_rtos", "boundaries", "channel", "cores", "doorbell", "float", "turns",
+                 "watchdog")
+)  # fmt: skip
 _SELF_CHECKING = _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level")
 # Of the same file, all that needs no CPU of its own.
 _GUESTS = _pytest(
@@ -154,7 +155,7 @@ PARTS: dict[str, Suite] = {
     "boot-quick": Suite(150, (_pytest(
         "tests/boot/test_default.py", "tests/boot/test_dedicated.py", "tests/boot/test_watchdog.py",
     ),)),
-    "boot-two-level": Suite(450, (_GUESTS, _pytest(*_TWO_LEVEL, "--rings", "two-level"))),
+    "boot-two-level": Suite(600, (_GUESTS, _pytest(*_TWO_LEVEL, "--rings", "two-level"))),
     "measure-quick": Suite(30, (_pytest("tests/measure/test_plugin.py"),)),
 }  # fmt: skip
 QUICK = ("boot-quick", "python", "check", "measure-quick", "asan", "unit")

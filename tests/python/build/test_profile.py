@@ -67,6 +67,7 @@ def test_a_profile_leaves_out_what_the_makefile_knows() -> None:
     assert find_profile(FULL).without == {"cores", "smp", "two_level"}
     assert find_profile("cores").without == {"smp", "two_level"}
     assert find_profile("smp").without == {"dedicated", "two_level"}
+    assert find_profile("two-level-cores").without == {"dedicated", "smp", "strict_tls"}
     assert find_profile(FULL).folder == "vmm"
 
 

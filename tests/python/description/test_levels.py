@@ -33,7 +33,6 @@ def test_a_linux_alone(describe: Describe) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("[machine]\n", "[machine]\ncpus = 2\n", "machines with one CPU so far: set `cpus` to 1."),
         ('kind = "linux"\n', 'kind = "linux"\nmode = "dedicated"\n', "leaves that to nobody: use"),
         ('kind = "linux"\n', 'kind = "linux"\nstrict_tls = true\n', "Remove `strict_tls` of"),
         ('"two-level"', '"three"', "`rings` must be"),
@@ -52,6 +51,15 @@ def test_a_linux_alone(describe: Describe) -> None:
 def test_not_with(describe: Describe, old: str, new: str, sentence: str) -> None:
     found = mistakes(describe(ALONE.replace(old, new)))
     assert any(sentence in said for said in found), found
+
+
+def test_several_cpus_and_not_several_vcpus(describe: Describe) -> None:
+    cores = ALONE.replace("[machine]\n", "[machine]\ncpus = 2\n")
+    path = describe(cores)
+    assert mistakes(path) == []
+    assert profile_for(read_description(path)).name == "two-level-cores"
+    spread = cores.replace('kind = "linux"\n', 'kind = "linux"\ncpus = [0, 1]\n')
+    assert "a Linux has one vCPU so far" in " ".join(mistakes(describe(spread)))
 
 
 def test_with_an_rtos(describe: Describe) -> None:

@@ -27,11 +27,6 @@ def check_levels(system: System) -> None:
     if system.machine.rings != TWO_LEVEL:
         _check_measures(system)
         return
-    if system.machine.cpus > 1:
-        system.mistake(
-            f'`rings = "{TWO_LEVEL}"` is for machines with one CPU so far: set `cpus` to 1.',
-            ("machine", "cpus"), rings,
-        )  # fmt: skip
     for base, guest in system.located():
         if not isinstance(guest, LinuxGuest):
             continue
@@ -40,6 +35,11 @@ def check_levels(system: System) -> None:
                 f'{guest.name} has mode "dedicated", in which interrupts go straight to ring 1, '
                 f'and `rings = "{TWO_LEVEL}"` leaves that to nobody: use "shared".',
                 (*base, "mode"), rings,
+            )  # fmt: skip
+        if guest.cpus is not None:
+            system.mistake(
+                f'Remove `cpus` of {guest.name}: with `rings = "{TWO_LEVEL}"` a Linux has one vCPU '
+                "so far, and `cpu` says on which CPU it is.", (*base, "cpus"), rings,
             )  # fmt: skip
         if guest.strict_tls:
             system.mistake(
