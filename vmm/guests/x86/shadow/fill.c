@@ -25,7 +25,8 @@ static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde)
 		if (table[i] != 0 || (~(entry = entry_read(&guest[i])) & (PTE_P | PTE_A)) != 0 ||
 		    (entry & PTE_FRAME) >= shadow->memory_size)
 			continue;
-		table[i] = view_memory_entry(shadow, entry, views_note(shadow, entry & pde), false);
+		table[i] = view_memory_entry(
+			shadow, entry, views_note(shadow, view_rights(entry, pde)), false);
 		filled++;
 	}
 	x86->vcpu->counters[COUNTER_shadow_prefills] += filled;
@@ -95,7 +96,7 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 	entry = entry_read(guest);
 	if ((entry & PTE_P) == 0)
 		return fill_absent(error);
-	rights = entry & pde;
+	rights = view_rights(entry, pde);
 	/* W and U have the same place in the error code as in an entry. */
 	if ((cause & ~rights & (PF_W | PF_U)) != 0) {
 		*error = (cause & (PF_W | PF_U)) | PF_P;
@@ -106,7 +107,7 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 	frame = entry & PTE_FRAME;
 	if (linear >= SHADOW_KERNEL || frame >= shadow->memory_size ||
 	    frame == shadow->protected_frame)
-		return fill_seldom(x86, linear, entry & (pde | ~(PTE_U | PTE_W)), cause);
+		return fill_seldom(x86, linear, view_restricted(entry, pde), cause);
 	place = fill_place(x86, linear, &why);
 	if (place == NULL)
 		return why;

@@ -22,7 +22,7 @@ MUST_CHECK static bool kernel_sync_table(struct x86 *x86, u32 linear, u32 pde)
 		return false;
 	for (u32 i = table_index(linear), end = i + PART; i < end; i++) {
 		u32 entry = guest == NULL ? view_large_as_small(pde, i << PAGE_SHIFT)
-					  : entry_read(&guest[i]) & (pde | ~(PTE_U | PTE_W));
+					  : view_restricted(entry_read(&guest[i]), pde);
 
 		table[i] = entry & PTE_P ? view_entry(x86, entry, true) : 0;
 	}
@@ -91,6 +91,6 @@ void kernel_resync_page(struct x86 *x86, u32 linear)
 	}
 	table = pool_pointer(entry & PTE_FRAME);
 	guest = walk_entry(x86, pde, table_index(linear));
-	entry = guest == NULL ? 0 : entry_read(guest) & (pde | ~(PTE_U | PTE_W));
+	entry = guest == NULL ? 0 : view_restricted(entry_read(guest), pde);
 	table[table_index(linear)] = entry & PTE_P ? view_entry(x86, entry, true) : 0;
 }

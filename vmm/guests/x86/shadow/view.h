@@ -9,6 +9,19 @@
 #include "guests/x86/shadow/part.h"
 #include "views.h"
 
+/* Returns U and W as both levels of the guest's tables give them: what a page's entry permits and
+ * the directory entry that leads there does not withhold. Its other bits mean nothing. */
+static inline u32 view_rights(u32 entry, u32 pde)
+{
+	return entry & pde;
+}
+
+/* Returns an entry of the guest's whose U and W are those rights. */
+static inline u32 view_restricted(u32 entry, u32 pde)
+{
+	return view_rights(entry, pde | ~(PTE_U | PTE_W));
+}
+
 /* Returns the shadow entry of a page of the guest's memory. entry is the guest's; rights has U and
  * W as both levels of its tables give them. The page is writable only if the guest's dirty bit is
  * set, so that its first store is seen, and if it is not the protected one. unprotected: the

@@ -24,11 +24,13 @@ static INLINE u32 ahead_fill_entry(const struct shadow *shadow, u32 *entry, cons
 
 	if ((~value & (PTE_P | PTE_A | PTE_U)) != 0 || (value & PTE_FRAME) >= shadow->memory_size)
 		return 0;
-	*entry = view_memory_entry(shadow, value, value & pde, false);
+	*entry = view_memory_entry(shadow, value, view_rights(value, pde), false);
 	return 1;
 }
 
-/* Fills the entries of the shadow's page table near one, where there is nothing. */
+/* Fills the entries of the shadow's page table near one, where there is nothing. It is prefill() of
+ * fill.c without what that notes for a page of the kernel's (views_note()), which would cost three
+ * instructions per page here, where interrupts may be masked. */
 static u32 ahead_fill_near(const struct shadow *shadow, u32 *place, const u32 *guest, u32 pde)
 {
 	u32 before = (u32)place / sizeof(u32) % PREFILL;
