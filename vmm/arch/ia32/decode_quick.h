@@ -8,9 +8,12 @@
 
 #include "lib/types.h"
 
-/* Return whether the instruction is MOV from CR2 or MOV to CR3, of three bytes, the most frequent
- * of all: each page fault has the one, each switch of address spaces the other. The general
- * register is rm, bits 16 to 18. */
+/* The length of each MOV from or to a control register, in bytes. */
+#define DECODE_CR_LENGTH 3u
+
+/* Return whether the instruction is MOV from CR2 or MOV to CR3, the most frequent of all: each page
+ * fault has the one, each switch of address spaces the other. The general register is rm, bits 16
+ * to 18. */
 static inline bool decode_reads_cr2(u32 code)
 {
 	return (code & 0xf8ffff) == 0xd0200f;
@@ -46,4 +49,29 @@ static inline bool decode_halts(u8 code)
 static inline bool decode_returns(u8 code)
 {
 	return code == 0xcf;
+}
+
+/* Returns whether the instruction is INVLPG of what a register points to, of three bytes. The
+ * register, which is never ESP or EBP, is rm. */
+static inline bool decode_invalidates_page(u32 code)
+{
+	return (code & 0xf8ffff) == 0x38010f && (code >> 16 & 6) != 4;
+}
+
+/* Returns whether the instruction is IN or OUT of a byte. */
+static inline bool decode_moves_port_byte(u32 code)
+{
+	return (code & 0xf5) == 0xe4;
+}
+
+/* Returns of such an instruction whether it is OUT, and whether its second byte is the port, which
+ * is otherwise in DX. */
+static inline bool decode_is_out(u32 code)
+{
+	return (code & 2) != 0;
+}
+
+static inline bool decode_has_port(u32 code)
+{
+	return (code & 8) == 0;
 }

@@ -25,7 +25,7 @@ static u16 port_operand(const struct emulation *e)
 static enum emulated emulate_in(const struct emulation *e)
 {
 	u32 size = e->decoded.size;
-	u32 mask = size == 4 ? 0xffffffff : (1u << 8 * size) - 1;
+	u32 mask = 0xffffffff >> (32 - 8 * size);
 	u32 value;
 
 	work_end(port_in);
@@ -60,12 +60,19 @@ static const emulate_function functions[DECODED_OPERATIONS] = {
 	[DECODED_MOV_TO_SREG] = emulate_mov_to_sreg,
 };
 
+/* Counts and traces an instruction that is emulated. It is a macro for the same reason as
+ * trace_write(). */
+#define emulation_note(of, operation, frame)                                                       \
+	do {                                                                                       \
+		vcpu_count(of, COUNTER_emulations);                                                \
+		trace_fast((of)->id, TRACE_emulate, operation, (frame)->eip);                      \
+	} while (0)
+
 static void emulate(const struct emulation *e)
 {
 	enum emulated result;
 
-	vcpu_count(e->x86->vcpu, COUNTER_emulations);
-	trace_fast(e->x86->vcpu->id, TRACE_emulate, e->decoded.operation, e->frame->eip);
+	emulation_note(e->x86->vcpu, e->decoded.operation, e->frame);
 	flushes_follow(e->x86);
 	result = functions[e->decoded.operation](e);
 	if (result == EMULATED_NEXT)
@@ -104,21 +111,19 @@ static void emulate_read_cr2(struct vcpu *vcpu, unsigned number)
 {
 	struct frame *frame = vcpu->frame;
 
-	vcpu_count(vcpu, COUNTER_emulations);
-	trace_fast(vcpu->id, TRACE_emulate, DECODED_MOV_FROM_CR, frame->eip);
+	emulation_note(vcpu, DECODED_MOV_FROM_CR, frame);
 	*register_pointer(frame, number) = vcpu->shared->cr2;
-	frame->eip += 3;
+	frame->eip += DECODE_CR_LENGTH;
 }
 
-APART static void emulate_load_cr3(struct x86 *x86, unsigned number)
+APART static void emulate_load_cr3(struct vcpu *vcpu, unsigned number)
 {
-	struct frame *frame = x86->vcpu->frame;
+	struct frame *frame = vcpu->frame;
 
-	vcpu_count(x86->vcpu, COUNTER_emulations);
-	trace(TRACE_emulate, DECODED_MOV_TO_CR, frame->eip);
-	flushes_follow(x86);
-	frame->eip += 3;
-	shadow_load(x86, *register_pointer(frame, number));
+	emulation_note(vcpu, DECODED_MOV_TO_CR, frame);
+	flushes_follow(vcpu->x86);
+	frame->eip += DECODE_CR_LENGTH;
+	shadow_load(vcpu->x86, *register_pointer(frame, number));
 }
 
 APART static void emulate_other(struct x86 *x86, u32 error, u32 code)
@@ -157,7 +162,7 @@ void emulate_general_protection(struct vcpu *vcpu, struct frame *frame)
 	else if (error == 0 && decode_reads_cr2(code))
 		emulate_read_cr2(vcpu, code >> 16 & 7);
 	else if (error == 0 && decode_loads_cr3(code))
-		emulate_load_cr3(x86, code >> 16 & 7);
+		emulate_load_cr3(vcpu, code >> 16 & 7);
 	else
 		emulate_other(x86, error, code);
 }
