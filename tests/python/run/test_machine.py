@@ -51,11 +51,12 @@ RUN = """\
 import sys
 from pathlib import Path
 from gandalf import cli
-from gandalf.build import build
+from gandalf.build import build, iso
 from gandalf.base import paths
 build.build_vmm = lambda *_: Path({vmm!r})
 for module in (paths, build): module.BUILD = Path({folder!r})
 build.system_folder = lambda path: Path({folder!r})
+iso.system_folder = build.system_folder
 cli.main()
 """
 
@@ -229,6 +230,27 @@ def test_run_without_a_terminal(system: Path, folder: Path, dummy_vmm: Path) -> 
         running.wait()
 
 
+@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
+def test_the_emulator_ends_with_who_runs_it(
+    system: Path, folder: Path, dummy_vmm: Path, emulator: str
+) -> None:
+    """Even if that is killed; Bochs goes on after SIGTERM."""
+    program, arguments = run(folder, dummy_vmm, "run", str(system), "--emulator", emulator)
+    running = subprocess.Popen(
+        [program, *arguments, "--for", str(LONG)], stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert running.stdout
+    assert running.stdout.readline() == b"dummy ready\r\n"
+    threads = Path(f"/proc/{running.pid}/task").glob("*/children")
+    children = " ".join(thread.read_text() for thread in threads).split()
+    assert len(children) == 1
+    running.kill()
+    running.wait()
+    while Path(f"/proc/{children[0]}").exists():
+        time.sleep(0.01)
+
+
 def test_run_for_a_time(system: Path, folder: Path, dummy_vmm: Path) -> None:
     program, arguments = run(folder, dummy_vmm, "run", str(system), "--for", "0.1")
     done = subprocess.run(
@@ -241,11 +263,6 @@ def test_run_for_a_time(system: Path, folder: Path, dummy_vmm: Path) -> None:
 
 def test_an_image_for_a_real_machine(system: Path, folder: Path, dummy_vmm: Path) -> None:
     program, arguments = run(folder, dummy_vmm, "image", str(system))
-    script = folder / "run.py"
-    script.write_text(
-        script.read_text().replace("cli.main()", "from gandalf.build import iso\n"
-        "iso.system_folder = build.system_folder\ncli.main()")
-    )  # fmt: skip
     subprocess.run([program, *arguments], check=True, capture_output=True, timeout=LONG)
     image = folder / "gandalf-pc.iso"
     assert image.read_bytes()[0x8001:0x8006] == b"CD001"

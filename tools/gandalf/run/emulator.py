@@ -323,7 +323,7 @@ class Bochs(Emulator):
             )
         )  # fmt: skip
         script.write_text("c\nq\n")
-        command = ["--pdeathsig", "TERM", program, "-q", "-f", str(configuration)]
+        command = ["--pdeathsig", "KILL", program, "-q", "-f", str(configuration)]
         # For each look at a keyboard without a key it would wait a millisecond of the host's, a
         # thousand times and more in a second of its own. At the end of a file it waits for none.
         self._process = subprocess.Popen(
