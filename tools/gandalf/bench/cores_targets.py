@@ -196,7 +196,7 @@ class TwoLinux(Simulated):
             _initrd(f"{self.name}-{cpu}", cores.turns_script(cpu, self.full), log)
         built = build(self._description(), log, deterministic=True)
         options = machines.options_of(built, cores.RATE)
-        stream = machines.watch(options, cores.ALL_OFF, patience=3000.0)
+        stream = machines.watch(options, cores.BOTH_OFF, patience=3000.0)
         texts = latency.consoles(built.names, stream)
         output = cores.joined([cores.read(texts[f"linux{cpu}"]) for cpu in range(2)])
         run = _run(output, self.operations, machines.machine_text(options), "console=ttyS0 quiet")
