@@ -107,8 +107,8 @@ static void happens(struct moments *moments, u32 most)
 /* --- What the code under test calls --- */
 
 /*
- * Own stand-ins: apic_interrupt() interrupts the reader, deadline_init() and deadline_set() keep
- * all deadlines, trap_set_handler() all entries.
+ * Own stand-ins: apic_interrupt() and apic_interrupt_cores() interrupt the reader, deadline_init()
+ * and deadline_set() keep all deadlines, trap_set_handler() all entries.
  */
 void apic_interrupt(u32 id, u32 vector)
 {
@@ -117,6 +117,12 @@ void apic_interrupt(u32 id, u32 vector)
 		*(vector == VECTOR_APIC_IPI	  ? &interrupted_by_vcpu
 		  : vector == VECTOR_APIC_DOORBELL ? &rung
 						   : &interrupted) = true;
+}
+
+void apic_interrupt_cores(u32 cores, u32 vector)
+{
+	if (cores & 1u << READER)
+		apic_interrupt(core_cpu_ids[READER], vector);
 }
 
 void trap_set_handler(unsigned vector, void (*handler)(struct frame *frame))
@@ -164,6 +170,7 @@ static void core_is(u32 index)
 	core.index = index;
 	memset(part_vms, 0, sizeof(part_vms));
 	part_vms[index] = &machines[index];
+	ipis_prepare(&smps[index], &guest);
 }
 
 static void send(u32 from, u32 message)
@@ -298,8 +305,25 @@ static void interrupt_get(void)
 
 /*
  * Own stand-ins: inject() and trap_interrupt() deliver what comes. As the interrupt enters, if the
- * guest takes it at once.
+ * guest takes it at once. It is always the kernel that is interrupted: entry_copy() and
+ * shadow_make_writable() are not called.
  */
+u32 entry_copy(void *to, const void *from, u32 size)
+{
+	(void)to;
+	(void)from;
+	require(false);
+	return size;
+}
+
+bool shadow_make_writable(struct x86 *x86, u32 linear)
+{
+	(void)x86;
+	(void)linear;
+	require(false);
+	return false;
+}
+
 bool inject(struct x86 *x86, unsigned vector, u32 error)
 {
 	require(x86 == &x86s[SUBJECT] && core.index == READER && runs());

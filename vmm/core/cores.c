@@ -180,7 +180,7 @@ _Noreturn void cores_enter(void)
 	console_mux_init(&consoles);
 	log_console = console_add(&consoles, "vmm");
 	log_redirect(relay_kick, core_end);
-	cpu_join();
+	cpu_join(core.index);
 	message_init();
 	relay_init();
 	orders_init();

@@ -19,38 +19,28 @@
  * as many of each other one at most. When none is left nobody has waited, and a search may begin
  * where the frequent ones are.
  */
-#include "core/message.h"
+#include "core/message_quick.h"
 
 #include "core/module.h"
 #include "core/time.h"
 #include "core/work.h"
 #include "lib/owner.h"
-#include "masked_state.h"
-#include "platform.h"
 
 #define WINDOW_RATE 20u
 /* What has an interrupt of its own: doorbells, which are the first messages, and IPIs. Each kind
  * has its bits in one word. */
 #define DOORBELLS GANDALF_GUESTS_MAXIMUM
 #define DOORBELL_BITS (((1u << DOORBELLS) - 1) << MESSAGE_DOORBELL)
-#define IPI_BITS (((1u << GANDALF_CPUS_MAXIMUM) - 1) << MESSAGE_IPI % 32)
 _Static_assert(MESSAGE_DOORBELL == 0 && DOORBELLS <= 32, "message.h");
-_Static_assert(MESSAGE_IPI % 32 + GANDALF_CPUS_MAXIMUM <= 32, "message.h");
 
 OF_MACHINE u8 core_cpu_ids[GANDALF_CPUS_MAXIMUM];
 /* Who serves each message. */
 OF_MACHINE static const struct message_range *served_by[MESSAGES];
 OF_CORE static struct deadline window;
-OF_CORE static u64 window_ends;
-OF_CORE static u32 window_length; /* in ticks */
-OF_CORE static u32 taken; /* in this window */
+OF_CORE struct message_window message_window;
 OF_CORE static u8 others[GANDALF_CPUS_MAXIMUM]; /* the cores that may send to this one */
 OF_CORE static u32 others_count, others_bits;
-/* By core: what it has sent to this one, and what of that has been taken. */
-OF_CORE static struct {
-	const volatile u32 *raised;
-	volatile u32 *seen;
-} heard[GANDALF_CPUS_MAXIMUM];
+OF_CORE struct heard heard[GANDALF_CPUS_MAXIMUM];
 OF_CORE static u32 turn;  /* the place among others[] of the last one that had its turn */
 OF_CORE static u8 next[GANDALF_CPUS_MAXIMUM]; /* of each core: the one behind the last taken */
 
@@ -79,17 +69,8 @@ bool message_is_on_its_way(u32 to, u32 message)
  * Returns false if it is that already, and needs none. */
 MUST_CHECK static INLINE bool message_raise(u32 to, u32 word, u32 bit)
 {
-	volatile u32 *raised = &outbox_own()->raised[to][word];
-	const volatile u32 *seen = &outbox_of(to)->seen[core.index][word];
-	u32 bits;
-
-	EXPECTS_MASKED();
-	order_stores();
-	bits = *raised;
-	if ((bits ^ *seen) & bit)
-		return false;
-	*raised = bits ^ bit;
-	return true;
+	return message_raise_bit(&outbox_own()->raised[to][word],
+				 &outbox_of(to)->seen[core.index][word], bit);
 }
 
 static INLINE void message_tell(u32 id, u32 message)
@@ -106,10 +87,10 @@ HOT void message_send(u32 to, u32 message)
 		message_tell(core_cpu_ids[to], message);
 }
 
-HOT void message_send_ipi(u32 to, u32 number)
+HOT void message_tell_ipis(u32 cores)
 {
-	if (message_raise(to, MESSAGE_IPI / 32, 1u << (MESSAGE_IPI % 32 + number)))
-		cpu_interrupt_ipi(core_cpu_ids[to]);
+	if (cores != 0)
+		cores_interrupt_ipi(cores);
 }
 
 u32 message_bit_to_send(u32 to, u32 message)
@@ -160,20 +141,9 @@ static INLINE void message_serve(u32 from, u32 message)
 		range->serve(from, message - range->first);
 }
 
-/* Returns whether fewer than `most` have been taken in this window. If not, its end is a
- * deadline. */
-static INLINE bool window_has_room(u32 most)
+void message_window_is_full(void)
 {
-	u64 now = rdtsc();
-
-	if (taken == 0 || now >= window_ends) {
-		window_ends = now + window_length;
-		taken = 0;
-	}
-	if (taken < most)
-		return true;
-	deadline_set(&window, window_ends);
-	return false;
+	deadline_set(&window, message_window.ends);
 }
 
 /* Returns whether any core has sent one that waits here. If none has, the next search among the
@@ -200,13 +170,12 @@ static void interrupt_self(void)
 	cpu_interrupt_message(cpu_own_id());
 }
 
-/* Has messages served for which no interrupt is on its way any more. */
-APART static void messages_are_left(u32 most)
+void messages_are_left(u32 most)
 {
-	if (taken < most)
+	if (message_window.taken < most)
 		interrupt_self();
 	else
-		deadline_set(&window, window_ends);
+		message_window_is_full();
 }
 
 /* Takes the next message, and does what it asks for. Returns false if there is none, or if this
@@ -216,12 +185,12 @@ static INLINE bool message_take_next(void)
 	u32 most = core.current->priority == 0 ? MESSAGES_AT_ONCE : MESSAGES_OF_RTOS;
 	u32 message;
 
-	if (!window_has_room(most))
+	if (!message_window_has_room(most))
 		return false;
 	for (u32 i = 0; i < others_count; i++) {
 		turn = turn + 1 >= others_count ? 0 : turn + 1;
 		if (message_take(others[turn], &message)) {
-			taken++;
+			message_window.taken++;
 			message_serve(others[turn], message);
 			return true;
 		}
@@ -252,57 +221,27 @@ static HOT void messages_take(void)
 	vcpu->takes_messages = false;
 }
 
-/* Takes a message, by its word and the bit there, from cores, which are bits, as it enters; at most
- * so many in a window. Others of its kind have the same interrupt. They get another one, or the end
- * of the window has them served if this one is full. */
-static INLINE u32 message_take_at_once(u32 cores, u32 word, u32 bit, u32 kind, u32 most)
-{
-	u32 senders = 0, left = 0, count;
-
-	EXPECTS_MASKED();
-	if (!window_has_room(most))
-		return 0;
-	count = taken;
-	for (; cores != 0; cores &= cores - 1) {
-		u32 from = (u32)__builtin_ctz(cores);
-		volatile u32 *seen = &heard[from].seen[word];
-		u32 known = *seen, bits = (heard[from].raised[word] ^ known) & kind;
-
-		if ((bits & bit) != 0 && count < most) {
-			*seen = known ^ bit;
-			bits ^= bit;
-			senders |= 1u << from;
-			count++;
-		}
-		left |= bits;
-	}
-	order_stores();
-	if (senders == 0)
-		return 0;
-	taken = count;
-	cpu_end_interrupt();
-	if (left != 0)
-		messages_are_left(most);
-	return senders;
-}
-
-HOT u32 message_take_ipis(u32 cores, u32 number)
-{
-	return message_take_at_once(cores & others_bits, MESSAGE_IPI / 32,
-				    1u << (MESSAGE_IPI % 32 + number), IPI_BITS, MESSAGES_AT_ONCE);
-}
-
 HOT u32 message_take_doorbell(u32 place, u32 most)
 {
-	return message_take_at_once(others_bits, MESSAGE_DOORBELL / 32,
-				    1u << (MESSAGE_DOORBELL % 32 + place), DOORBELL_BITS,
-				    most);
+	u32 bit = 1u << (MESSAGE_DOORBELL % 32 + place), senders = 0, left = 0;
+
+	if (!message_window_has_room(most))
+		return 0;
+	for (u32 cores = others_bits; cores != 0; cores &= cores - 1) {
+		u32 from = (u32)__builtin_ctz(cores);
+
+		if (message_take_from(from, MESSAGE_DOORBELL / 32, bit, DOORBELL_BITS, most, &left))
+			senders |= 1u << from;
+	}
+	if (senders != 0)
+		messages_are_taken(left, most);
+	return senders;
 }
 
 /* There may be more of them. */
 static u64 window_end(UNUSED struct deadline *deadline)
 {
-	taken = 0;
+	message_window.ends = 0;
 	interrupt_self();
 	return TIME_NEVER;
 }
@@ -313,7 +252,7 @@ void message_init(void)
 	const struct message_entry *const *entry;
 
 	deadline_init(&window, window_end, 0);
-	window_length = time_tsc_khz / WINDOW_RATE;
+	message_window.length = time_tsc_khz / WINDOW_RATE;
 	others_count = others_bits = 0;
 	for (u32 index = 0; index < system_table.cpus; index++) {
 		heard[index].raised = outbox_of(index)->raised[core.index];

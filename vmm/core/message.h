@@ -135,6 +135,10 @@ UNITS(message_entries, struct message_entry);
 /* How many messages a core takes in a window of 1/20 ms: of any who has the CPU, and of an RTOS. */
 #define MESSAGES_AT_ONCE 8u
 #define MESSAGES_OF_RTOS 2u
+/* All IPIs, which are in one word. */
+#define MESSAGE_IPI_BITS (((1u << GANDALF_CPUS_MAXIMUM) - 1) << MESSAGE_IPI % 32)
+#define MESSAGE_IPI_BIT(number) (1u << (MESSAGE_IPI % 32 + (number)))
+_Static_assert(MESSAGE_IPI % 32 + GANDALF_CPUS_MAXIMUM <= 32, "in one word");
 /* By which each core is interrupted, by its index. */
 extern u8 core_cpu_ids[];
 /* An interrupt by a vector that is that of no line: ends it, and takes what other cores say. */
@@ -151,15 +155,14 @@ void outboxes_map(u32 physical);
 void message_send(u32 to, u32 message);
 /* The same to all cores that run. */
 void message_send_all(u32 message);
-/* Sends MESSAGE_IPI to a vCPU, by its number, which has an interrupt of its own likewise. */
-void message_send_ipi(u32 to, u32 number);
-/* For the entries by these interrupts: take MESSAGE_IPI to the vCPU that runs from `cores`, which
- * are bits, or the doorbell of an RTOS from all, as far as this window has room, and end the
- * interrupt. most: of a window, MESSAGES_OF_RTOS if the RTOS runs and MESSAGES_AT_ONCE if the idle
- * vCPU does. Messages to others that may have the same interrupt get another one. Return the cores
- * that have sent what is taken. With 0 the interrupt has not been ended, and message_interrupt()
- * serves it. */
-u32 message_take_ipis(u32 cores, u32 number);
+/* Interrupts cores, which are bits, at once by the interrupt of MESSAGE_IPI, which has been put on
+ * its way to them (message_quick.h). */
+void message_tell_ipis(u32 cores);
+/* For the entry by its interrupt: takes the doorbell of an RTOS from all cores, as far as this
+ * window has room, and ends the interrupt. most: of a window, MESSAGES_OF_RTOS if the RTOS runs and
+ * MESSAGES_AT_ONCE if the idle vCPU does. Messages to others that may have the same interrupt get
+ * another one. Returns the cores that have sent what is taken. With 0 the interrupt has not been
+ * ended, and message_interrupt() serves it. message_quick.h does the same for IPIs. */
 u32 message_take_doorbell(u32 place, u32 most);
 /* From here on this core takes messages, what has been sent to it before among them. */
 void message_begin(void);

@@ -62,6 +62,9 @@ static inline volatile struct part_page *part_page_of(u32 core_index)
 					     core_index * OUTBOX_PAGES * PAGE_SIZE + 2 * PAGE_SIZE);
 }
 
+/* From what a core says of a vCPU to what the next core says of it. */
+#define PART_DISTANCE (OUTBOX_PAGES * PAGE_SIZE)
+
 /* What a core says, for its guest's kind, of the vCPU with a number: mostly one that it has. */
 static inline volatile void *part_kind_of(u32 core_index, u32 number)
 {

@@ -130,12 +130,6 @@ u32 local_apic_acknowledge(struct local_apic *apic)
 	return vector;
 }
 
-bool local_apic_is_open(const struct local_apic *apic)
-{
-	return (apic->requested | apic->served) == 0 && *at(apic, AUTOMATIC_END) != 0 &&
-	       (*at(apic, SPURIOUS) & APIC_ENABLED) != 0 && *at(apic, TPR) < LAST_VECTORS;
-}
-
 static void service_end(struct local_apic *apic)
 {
 	int vector = highest(apic->service, apic->served);
@@ -226,6 +220,9 @@ static void store_effect(struct local_apic *apic, u32 offset, u64 now)
 	if ((*at(apic, SPURIOUS) & APIC_ENABLED) == 0)
 		all_mask(apic);
 	*at(apic, PPR) = priority_of(apic);
+	apic->lets_last_in = *at(apic, AUTOMATIC_END) != 0 &&
+			     (*at(apic, SPURIOUS) & APIC_ENABLED) != 0 &&
+			     *at(apic, TPR) < LAST_VECTORS;
 }
 
 bool local_apic_write(struct local_apic *apic, u32 offset, u32 value, u64 now)

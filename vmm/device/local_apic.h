@@ -15,6 +15,7 @@ struct local_apic {
 	u8 requested, served; /* a bit for each word of the two that is not 0 */
 	bool first;        /* it is that of the vCPU that boots */
 	bool expired;      /* a one-shot count has reached 0 */
+	bool lets_last_in; /* no register keeps the last 32 vectors out, and they need no end */
 	u64 start;         /* the time stamp at which the timer's count began */
 	u64 taken;         /* periods since then that have been reported */
 };
@@ -49,7 +50,11 @@ int local_apic_pending(const struct local_apic *apic);
 u32 local_apic_acknowledge(struct local_apic *apic);
 /* Whether one of the last 32 vectors would be delivered at once and leave no trace here: nothing is
  * requested or in service, no priority keeps it out, and interrupts end as they are delivered. */
-bool local_apic_is_open(const struct local_apic *apic);
+static inline bool local_apic_is_open(const struct local_apic *apic)
+{
+	return (apic->requested | apic->served) == 0 && apic->lets_last_in;
+}
+
 /* Whether it lets the 8259s' interrupts through to the vCPU. */
 bool local_apic_takes_external(const struct local_apic *apic);
 

@@ -13,6 +13,7 @@
  * There is no I/O APIC. The virtual 8259s interrupt the first CPU, past its APIC.
  */
 #include <linux/bits.h>
+#include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/cpumask.h>
 #include <linux/errno.h>
@@ -102,12 +103,19 @@ static u32 id_of(int cpu)
 	return BIT(per_cpu(x86_cpu_to_apicid, cpu));
 }
 
-/* Returns the bits of CPUs. */
+/* Says that a CPU's ID is not its number, by which Linux's masks have it. The VMM's table names the
+ * CPUs in the order in which Linux counts them, so that none should be. */
+static bool renumbered;
+
+/* Returns the bits of CPUs. To look each of them up takes longer than all else to send an IPI. */
 static u32 ids_of(const struct cpumask *cpus)
 {
 	u32 ids = 0;
 	int cpu;
 
+	BUILD_BUG_ON(NR_CPUS > 32);
+	if (!READ_ONCE(renumbered))
+		return cpumask_bits(cpus)[0];
 	for_each_cpu(cpu, cpus)
 		ids |= id_of(cpu);
 	return ids;
@@ -229,6 +237,8 @@ static void facts_init(void)
 static void gandalf_init_apic_ldr(void)
 {
 	gandalf_write(GANDALF_APIC_AUTOMATIC_END, 1);
+	if (own_id() != BIT(smp_processor_id()))
+		WRITE_ONCE(renumbered, true);
 	if (!lapic_timer_period)
 		facts_init();
 }

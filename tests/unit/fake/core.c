@@ -134,6 +134,12 @@ STAND_IN void message_send(u32 to, u32 message)
 	asked.sent[to][message]++;
 }
 
+STAND_IN void apic_interrupt_cores(u32 cores, u32 vector)
+{
+	(void)vector;
+	asked.interrupted |= cores;
+}
+
 STAND_IN u32 apic_own_id(void)
 {
 	return core_cpu_ids[core.index];

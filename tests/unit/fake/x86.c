@@ -6,6 +6,7 @@
 #include "fake/asked.h"
 
 #include "guests/x86/board.h"
+#include "guests/x86/inject_frame.h"
 #include "guests/x86/line.h"
 #include "guests/x86/upcall.h"
 #include "guests/x86/x86.h"
@@ -13,6 +14,14 @@
 STAND_IN void upcall_point(UNUSED struct x86 *x86)
 {
 	fprintf(stderr, "upcall_point() is called\n");
+	abort();
+}
+
+/* Of a guest whose IDT nobody reads here. */
+STAND_IN void inject_triple_fault(UNUSED struct x86 *x86, UNUSED unsigned vector,
+				  UNUSED const char *why)
+{
+	fprintf(stderr, "inject_triple_fault() is called\n");
 	abort();
 }
 

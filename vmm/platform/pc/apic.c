@@ -15,7 +15,8 @@
 #define APIC_BASE_ENABLE (1u << 11)
 
 enum {
-	REGISTER_ID = 0x20, REGISTER_DESTINATION = 0x310,
+	REGISTER_ID = 0x20, REGISTER_DESTINATION = 0x310, REGISTER_LOGICAL = 0xd0,
+	REGISTER_LOGICAL_FORMAT = 0xe0,
 	REGISTER_TASK_PRIORITY = 0x80, REGISTER_SPURIOUS = 0xf0, REGISTER_IN_SERVICE = 0x100,
 	REGISTER_LVT_FIRST = 0x2f0, REGISTER_COMMAND = 0x300, REGISTER_LVT_TIMER = 0x320,
 	REGISTER_LVT_LINT0 = 0x350, REGISTER_LVT_LINT1 = 0x360, REGISTER_LVT_ERROR = 0x370,
@@ -27,7 +28,7 @@ enum {
 enum { DELIVERY_MODE = 0x700, LVT_NMI = 0x400, LVT_EXTINT = 0x700, LVT_MASKED = 0x10000 };
 enum { COMMAND_SHORTHAND = 0xc0000, COMMAND_SELF = 0x40000 };
 enum { COMMAND_INIT = 0x500, COMMAND_STARTUP = 0x600, COMMAND_PENDING = 0x1000,
-       COMMAND_ASSERT = 0x4000 };
+       COMMAND_ASSERT = 0x4000, COMMAND_LOGICAL = 0x800 };
 enum { ID_SHIFT = 24, CLOCKS_BEHIND_INIT = 11932, CLOCKS_BEHIND_STARTUP = 239 };
 enum { DIVIDE_BY_1 = 0xb, SPURIOUS_ENABLE = 0x100 };
 
@@ -37,9 +38,12 @@ enum { DIVIDE_BY_1 = 0xb, SPURIOUS_ENABLE = 0x100 };
 enum { LEAD = 16, NEAR = 1 << 29 };
 /* A tick of the TSC has timer_scale / 2^SCALE_SHIFT clocks of the timer, at most 4. */
 #define SCALE_SHIFT 29
+#define LOGICAL_FLAT 0xffffffffu
 
 /* The 8259s' interrupts come to one CPU. */
 OF_CORE_INITIALISED static u32 line_0 = LVT_EXTINT;
+/* The core's bit in a destination that several have. There are 8 of these bits. */
+OF_CORE_INITIALISED static u32 logical = 1;
 OF_MACHINE u32 apic_base;
 OF_MACHINE static u32 timer_scale;
 
@@ -69,6 +73,8 @@ static void apic_reset(void)
 {
 	while (apic_in_service() != 0)
 		apic_end_of_interrupt();
+	apic_write(REGISTER_LOGICAL_FORMAT, LOGICAL_FLAT);
+	apic_write(REGISTER_LOGICAL, logical << ID_SHIFT);
 	apic_write(REGISTER_SPURIOUS, SPURIOUS_ENABLE | VECTOR_APIC_SPURIOUS);
 	apic_write(REGISTER_TASK_PRIORITY, 0);
 	apic_write(REGISTER_LVT_LINT0, line_0);
@@ -139,8 +145,9 @@ bool apic_init(void)
 	return timer_scale != 0;
 }
 
-void apic_join(void)
+void apic_join(u32 index)
 {
+	logical = 1u << index;
 	line_0 = LVT_MASKED | LVT_EXTINT;
 	apic_enable();
 }
@@ -161,6 +168,11 @@ static void apic_send(u32 id, u32 command)
 void apic_interrupt(u32 id, u32 vector)
 {
 	apic_send(id, COMMAND_ASSERT | vector);
+}
+
+void apic_interrupt_cores(u32 cores, u32 vector)
+{
+	apic_send(cores, COMMAND_LOGICAL | COMMAND_ASSERT | vector);
 }
 
 /* SDM vol. 3, 9.4.4.1 asks for INIT, 10 ms, and STARTUP, of which some CPUs need a second one

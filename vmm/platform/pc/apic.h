@@ -17,13 +17,15 @@ extern u32 apic_base;
  * against the TSC. Returns false if the CPU has no APIC, or one whose timer does not count. */
 MUST_CHECK bool apic_init(void);
 
-/* Enables the local APIC of another CPU than the one that has booted. The 8259s' interrupts do not
- * go there. */
-void apic_join(void);
+/* Enables the local APIC of another CPU than the one that has booted, as that of the core with an
+ * index. The 8259s' interrupts do not go there. */
+void apic_join(u32 index);
 /* Returns the number by which the CPU that runs this is addressed. */
 u32 apic_own_id(void);
 /* Interrupts another CPU. Interrupts are masked: the address and the command are two stores. */
 void apic_interrupt(u32 id, u32 vector);
+/* Interrupts several others likewise, by the bits of their cores' indices. */
+void apic_interrupt_cores(u32 cores, u32 vector);
 /* Has another CPU begin in real mode at a page below 1 MiB. This takes some 10 ms. */
 void apic_start_cpu(u32 id, u32 page);
 

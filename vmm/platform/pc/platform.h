@@ -111,10 +111,11 @@ static inline void cpu_start(u32 id, u32 page)
 	apic_start_cpu(id, page);
 }
 
-/* Prepares the CPU that runs this, another one than the first: devices do not interrupt it. */
-static inline void cpu_join(void)
+/* Prepares the CPU that runs this, another one than the first, to be that of the core with an
+ * index: devices do not interrupt it. */
+static inline void cpu_join(u32 index)
 {
-	apic_join();
+	apic_join(index);
 }
 
 /* Interrupt a CPU: there is a message for it, or a doorbell, or what a vCPU has for another one;
@@ -129,9 +130,10 @@ static inline void cpu_interrupt_doorbell(u32 id)
 	apic_interrupt(id, VECTOR_APIC_DOORBELL);
 }
 
-static inline void cpu_interrupt_ipi(u32 id)
+/* Interrupts several cores at once, by the bits of their indices. */
+static inline void cores_interrupt_ipi(u32 cores)
 {
-	apic_interrupt(id, VECTOR_APIC_IPI);
+	apic_interrupt_cores(cores, VECTOR_APIC_IPI);
 }
 
 /* Returns whether a vector is that of one of these three. */

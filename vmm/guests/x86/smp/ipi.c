@@ -10,10 +10,11 @@
 #include "arch/ia32/origin.h"
 #include "core/guest_kind.h"
 #include "core/hypercall.h"
+#include "core/message_quick.h"
 #include "core/module.h"
 #include "core/trace.h"
 #include "core/work.h"
-#include "guests/x86/inject.h"
+#include "guests/x86/inject_frame.h"
 #include "guests/x86/linux.h"
 #include "guests/x86/smp/masked_sections.h"
 #include "guests/x86/smp/smp.h"
@@ -45,109 +46,140 @@ static void sibling_interrupt(struct vm *vm, u32 vectors)
 	vcpu_notify(core.current);
 }
 
-/* Changes the bits of vectors for a vCPU that is on another core, or was. Returns false if one of
- * them is on its way already, which stands for all. */
-MUST_CHECK static INLINE bool ipi_raise(u32 cpu, u32 number, u32 vectors)
+/* By vCPU of the guest, how this core interrupts it where it stays on another one: the words with
+ * what is raised for it and what of that its core has seen, vectors and then messages; the bit of
+ * the message, and that of the core. */
+OF_CORE static struct road {
+	volatile u32 *raised, *message_raised;
+	const volatile u32 *seen, *message_seen;
+	u32 message, core;
+} roads[GANDALF_CPUS_MAXIMUM];
+
+/* The road to a vCPU that is on a core. */
+static struct road road_to(u32 cpu, u32 number)
 {
 	volatile struct smp_page *own = part_kind_of(core.index, number);
 	volatile struct smp_page *theirs = part_kind_of(cpu, number);
-	u32 raised = own->ipi_raised;
 
-	if ((raised ^ theirs->ipi_seen[core.index]) & vectors)
-		return false;
-	own->ipi_raised = raised ^ vectors;
-	return true;
+	return (struct road){
+		.raised = &own->ipi_raised, .seen = &theirs->ipi_seen[core.index],
+		.message_raised = &outbox_own()->raised[cpu][MESSAGE_IPI / 32],
+		.message_seen = &outbox_of(cpu)->seen[core.index][MESSAGE_IPI / 32],
+		.message = MESSAGE_IPI_BIT(number), .core = 1u << cpu,
+	};
 }
 
-/* For a guest whose vCPUs move. */
-APART static void traveller_interrupt(const struct gandalf_guest *guest, u32 number, u32 vectors)
+void ipis_prepare(struct smp *smp, const struct gandalf_guest *guest)
 {
+	smp->ids = (1u << guest->vcpu_count) - 1;
+	smp->others = smp->cpus & ~(1u << core.index);
+	smp->message = MESSAGE_IPI_BIT(smp->id);
+	smp->own = part_kind_of(core.index, smp->id);
+	smp->said = part_kind_of(0, smp->id);
+	for (u32 number = 0; number < guest->vcpu_count; number++)
+		roads[number] = road_to(guest->vcpu_cpus[number], number);
+}
+
+/* The interrupt is on its way already, or its bit is changed and a message is to tell of it.
+ * Returns the core, as a bit, that is to be interrupted for that. */
+static INLINE u32 road_interrupt(const struct road *road, u32 vectors)
+{
+	if (!bits_raise(road->raised, road->seen, vectors) ||
+	    !message_raise_bit(road->message_raised, road->message_seen, road->message))
+		return 0;
+	return road->core;
+}
+
+/* The same for a guest whose vCPUs move: one may leave while this is done. */
+APART static u32 traveller_interrupt(const struct gandalf_guest *guest, u32 number, u32 vectors)
+{
+	struct road road = road_to(part_core(guest, number), number);
 	u32 cpu;
 
-	if (!ipi_raise(part_core(guest, number), number, vectors))
-		return;
+	if (!bits_raise(road.raised, road.seen, vectors))
+		return 0;
 	order_stores();
 	cpu = part_core(guest, number);
-	if (cpu != core.index) /* else it has left, and finds this where it arrives */
-		message_send_ipi(cpu, number);
+	if (cpu == core.index) /* it has left, and finds this where it arrives */
+		return 0;
+	road = road_to(cpu, number);
+	return message_raise_bit(road.message_raised, road.message_seen, road.message) ? road.core
+										      : 0;
 }
 
-/* The interrupt is on its way already, or its bit is changed and a message tells of it. */
-static INLINE void sibling_interrupt_far(const struct gandalf_guest *guest, u32 number, u32 vectors)
+/* All cores that are to take the interrupt are interrupted at once: the last of them is what the
+ * sender mostly waits for. */
+static INLINE void siblings_interrupt(const struct gandalf_guest *guest, u32 ids, u32 vectors)
 {
-	u32 cpu = guest->vcpu_cpus[number];
+	u32 cores = 0;
 
-	if (guest_migrates(guest))
-		traveller_interrupt(guest, number, vectors);
-	else if (ipi_raise(cpu, number, vectors))
-		message_send_ipi(cpu, number);
+	for (; ids != 0; ids &= ids - 1) {
+		u32 id = (u32)__builtin_ctz(ids);
+
+		if (part_vms[id] != NULL)
+			sibling_interrupt(part_vms[id], vectors);
+		else
+			cores |= guest_migrates(guest) ? traveller_interrupt(guest, id, vectors)
+						       : road_interrupt(&roads[id], vectors);
+	}
+	message_tell_ipis(cores);
 }
 
 static HOT u32 hypercall_ipi(struct vcpu *vcpu)
 {
-	const struct gandalf_guest *guest = vcpu->vm->guest;
-	u32 ids = vcpu->frame->ebx & ((1u << guest->vcpu_count) - 1);
-	u32 bit = vcpu->frame->ecx - GANDALF_IPI_FIRST;
+	const struct frame *frame = vcpu->frame;
+	u32 bit = frame->ecx - GANDALF_IPI_FIRST;
 
 	if (!x86_has_siblings(vcpu->x86) || bit >= IPI_VECTORS)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	work_end(ipi);
 	/* Comes first: who has moved and sees the interrupt behind it sees the guest's stores. */
 	order_stores();
-	for (; ids != 0; ids &= ids - 1) {
-		u32 id = (u32)__builtin_ctz(ids);
-
-		if (part_vms[id] != NULL)
-			sibling_interrupt(part_vms[id], 1u << bit);
-		else
-			sibling_interrupt_far(guest, id, 1u << bit);
-	}
+	siblings_interrupt(vcpu->vm->guest, frame->ebx & vcpu->x86->smp->ids, 1u << bit);
 	/* Nobody waits for this. */
-	trace_fast(vcpu->id, TRACE_hypercall, GANDALF_HYPERCALL_IPI, vcpu->frame->ebx);
+	trace_fast(vcpu->id, TRACE_hypercall, GANDALF_HYPERCALL_IPI, frame->ebx);
 	return 0;
 }
 HYPERCALL(GANDALF_HYPERCALL_IPI, HYPERCALL_OF_LINUX, hypercall_ipi);
 
 /* Returns the vectors that a core has sent to a vCPU of this one, and makes their bits in the page
- * that this core has for the vCPU equal to the sender's. */
-static INLINE u32 ipis_equal(volatile struct smp_page *own, u32 from, u32 number)
+ * that this core has for the vCPU equal to the sender's. They have been seen behind order_stores():
+ * what is requested from then on is taken by a vCPU that sees all that was written before the
+ * interrupt was sent, also by a sender who has found its bit still on its way. */
+static INLINE u32 ipis_equal(const struct smp *smp, u32 from)
 {
-	volatile struct smp_page *senders = part_kind_of(from, number);
-	u32 raised = senders->ipi_raised, known = own->ipi_seen[from];
+	volatile struct smp_page *senders = (volatile void *)(smp->said + from * PART_DISTANCE);
+	u32 raised = senders->ipi_raised, known = smp->own->ipi_seen[from];
 
-	own->ipi_seen[from] = raised;
+	smp->own->ipi_seen[from] = raised;
 	return raised ^ known;
 }
 
-/* Returns those vectors, which have been seen then. What is requested behind that is taken by a
- * vCPU that sees all that was written before the interrupt was sent, also by a sender who has found
- * its bit still on its way. */
-static INLINE u32 ipis_see(u32 from, u32 number)
+static INLINE u32 ipis_see(const struct smp *smp, u32 from)
 {
-	u32 vectors = ipis_equal(part_kind_of(core.index, number), from, number);
+	u32 vectors = ipis_equal(smp, from);
 
 	order_stores();
 	return vectors;
 }
 
-static u32 ipis_see_all(u32 number)
+static u32 ipis_see_all(const struct smp *smp)
 {
 	u32 vectors = 0;
 
 	for (u32 from = 0; from < system_table.cpus; from++)
 		if (from != core.index)
-			vectors |= ipis_see(from, number);
+			vectors |= ipis_see(smp, from);
 	return vectors;
 }
 
-/* Begins to count anew if the time has passed for which a vCPU's interrupts are counted. */
+/* Begins to count anew in another window of this core's messages, of which each interrupt is one.
+ * The lower half of its end tells it from the one before. */
 static INLINE void ipis_time(struct smp *smp)
 {
-	u64 now = rdtsc();
-
-	if (now < smp->ipis_end)
+	if (smp->ipis_window == (u32)message_window.ends)
 		return;
-	smp->ipis_end = now + time_tsc_khz / IPI_RATE;
+	smp->ipis_window = (u32)message_window.ends;
 	smp->ipis_taken = 0;
 }
 
@@ -160,19 +192,13 @@ static INLINE void ipis_count(struct smp *smp, u32 vectors)
 	smp->rests = smp->ipis_taken >= IPIS_AT_ONCE;
 }
 
-/* The same for one, where the vCPU does not rest. */
-static INLINE void ipis_count_one(struct smp *smp)
-{
-	ipis_time(smp);
-	smp->rests = ++smp->ipis_taken >= IPIS_AT_ONCE;
-}
-
 static u64 rest_end(struct deadline *deadline)
 {
 	struct smp *smp = (struct smp *)((u8 *)deadline - offsetof(struct smp, rest));
-	u32 vectors = ipis_see_all(smp->id);
+	u32 vectors = ipis_see_all(smp);
 
 	smp->rests = false;
+	message_window_renew();
 	sibling_interrupt(smp->x86->vm, vectors);
 	ipis_count(smp, vectors);
 	return smp->rests && local_apic_pending(&smp->apic) < 0
@@ -183,14 +209,16 @@ static u64 rest_end(struct deadline *deadline)
 static void ipi_serve(u32 from, u32 number)
 {
 	struct vm *vm = part_vms[number];
+	struct smp *smp;
 	u32 vectors;
 
 	if (vm == NULL || vm->vcpus->x86->smp->rests)
 		return;
-	vectors = ipis_see(from, number);
+	smp = vm->vcpus->x86->smp;
+	vectors = ipis_see(smp, from);
 	if (!takes_interrupts(vm))
 		return;
-	ipis_count(vm->vcpus->x86->smp, vectors);
+	ipis_count(smp, vectors);
 	sibling_interrupt(vm, vectors);
 }
 MESSAGES_SERVED(MESSAGE_IPI, GANDALF_CPUS_MAXIMUM, ipi_serve);
@@ -201,60 +229,83 @@ MESSAGES_SERVED(MESSAGE_IPI, GANDALF_CPUS_MAXIMUM, ipi_serve);
 
 /* Returns whether the guest's vCPU that runs may take a message at once: nothing else waits for it,
  * and no sibling of this core has its turn here, whose messages may have come with the same
- * interrupt. */
+ * interrupt. All guests but RTOSes have priority 0. */
 static INLINE bool takes_at_once(const struct vcpu *vcpu)
 {
-	return !vcpu->vm->kind->real_time && x86_has_siblings(vcpu->x86) && !vcpu->shares &&
-	       !vcpu_is_notified(vcpu) && vcpu->x86->unusual == 0 && !vcpu->x86->smp->rests &&
-	       takes_interrupts(vcpu->vm);
+	const struct x86 *x86 = vcpu->x86;
+
+	return vcpu->priority == 0 && x86_has_siblings(x86) && !vcpu->shares &&
+	       !vcpu_is_notified(vcpu) && x86->unusual == 0 && !x86->smp->rests &&
+	       vcpu->vm->state == GANDALF_STATE_RUNNING;
 }
 
 /* Takes what siblings have sent to the vCPU that runs, which may have been seen already. Returns
  * false if that is nothing, or if this core's window has had its share of messages. */
-MUST_CHECK static INLINE bool ipis_take(struct smp *smp, u32 *vectors)
+MUST_CHECK static INLINE bool ipis_take(const struct smp *smp, u32 *vectors)
 {
-	u32 from = message_take_ipis(smp->cpus, smp->id);
-
-	volatile struct smp_page *own = part_kind_of(core.index, smp->id);
+	u32 left = 0;
+	bool any = false;
 
 	*vectors = 0;
-	if (from == 0)
+	if (!message_window_has_room(MESSAGES_AT_ONCE))
 		return false;
-	for (; from != 0; from &= from - 1)
-		*vectors |= ipis_equal(own, (u32)__builtin_ctz(from), smp->id);
+	for (u32 cores = smp->others; cores != 0; cores &= cores - 1) {
+		u32 from = (u32)__builtin_ctz(cores);
+
+		if (!message_take_from(from, MESSAGE_IPI / 32, smp->message, MESSAGE_IPI_BITS,
+				       MESSAGES_AT_ONCE, &left))
+			continue;
+		*vectors |= ipis_equal(smp, from);
+		any = true;
+	}
 	order_stores();
+	if (any)
+		messages_are_taken(left, MESSAGES_AT_ONCE);
+	return any;
+}
+
+/* Counts one interrupt that a vCPU takes which does not rest, unless it is the last one before a
+ * rest. */
+MUST_CHECK static INLINE bool ipi_is_counted(struct smp *smp)
+{
+	ipis_time(smp);
+	if (smp->ipis_taken + 1 >= IPIS_AT_ONCE)
+		return false;
+	smp->ipis_taken++;
 	return true;
 }
 
-/* Returns whether the guest takes an interrupt now. */
-static INLINE bool ipi_is_open(const struct x86 *x86)
+/* Returns whether the guest takes an interrupt now. A process has its interrupts enabled. */
+static INLINE bool ipi_is_open(const struct x86 *x86, bool process)
 {
-	return !x86->smp->rests && linux_interrupt_flag(x86) != 0 &&
-	       local_apic_is_open(&x86->smp->apic);
+	return (process || linux_interrupt_flag(x86) != 0) && local_apic_is_open(&x86->smp->apic);
 }
 
 /* Has the guest go on in its handler. It is the VMM's work for it, like any other injection, but
  * has no event in the trace ring: that of the hypercall tells of it. */
-static INLINE void ipi_deliver(struct vcpu *vcpu, u32 vector)
+static INLINE void ipi_deliver(struct vcpu *vcpu, u32 vector, bool process)
 {
 	vcpu_count(vcpu, COUNTER_quick_ipis);
 	work_begin(vcpu);
-	inject_last(vcpu->x86, vector, INJECT_NO_ERROR);
+	if (!process)
+		inject_last(vcpu->x86, vector, INJECT_NO_ERROR);
+	else if (inject_as(vcpu->x86, vector, INJECT_NO_ERROR, true, EFLAGS_IF))
+		vcpu_count(vcpu, COUNTER_deliveries);
 }
 
-/* Has the vCPU that runs take vectors: one at once if that is possible. */
-static INLINE void ipis_arrive(struct vcpu *vcpu, u32 vectors)
+/* Has the vCPU that runs take vectors: one at once if that is possible. Mostly a process is
+ * interrupted. */
+static INLINE void ipis_arrive(struct vcpu *vcpu, u32 vectors, bool process)
 {
-	if (vectors == 0 || (vectors & (vectors - 1)) != 0) {
-		ipis_count(vcpu->x86->smp, vectors);
-		sibling_interrupt(vcpu->vm, vectors);
+	struct x86 *x86 = vcpu->x86;
+
+	if (vectors != 0 && (vectors & (vectors - 1)) == 0 && ipi_is_open(x86, process) &&
+	    ipi_is_counted(x86->smp)) {
+		ipi_deliver(vcpu, GANDALF_IPI_FIRST + (u32)__builtin_ctz(vectors), process);
 		return;
 	}
-	ipis_count_one(vcpu->x86->smp);
-	if (ipi_is_open(vcpu->x86))
-		ipi_deliver(vcpu, GANDALF_IPI_FIRST + (u32)__builtin_ctz(vectors));
-	else
-		sibling_interrupt(vcpu->vm, vectors);
+	ipis_count(x86->smp, vectors);
+	sibling_interrupt(vcpu->vm, vectors);
 }
 
 static HOT void ipi_interrupt(struct frame *frame)
@@ -270,7 +321,7 @@ static HOT void ipi_interrupt(struct frame *frame)
 	}
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_interrupts);
-	ipis_arrive(vcpu, vectors);
+	ipis_arrive(vcpu, vectors, views_in_process(vcpu, frame));
 }
 MESSAGES_ENTER(VECTOR_APIC_IPI, ipi_interrupt);
 
@@ -280,7 +331,7 @@ void ipis_forget(struct smp *smp)
 	smp->ipis_taken = 0;
 	smp->rests = false;
 	deadline_set(&smp->rest, TIME_NEVER);
-	(void)ipis_see_all(smp->id);
+	(void)ipis_see_all(smp);
 }
 
 void ipis_reset(struct smp *smp)
@@ -301,6 +352,6 @@ void smp_apic_arrive(struct x86 *x86)
 	u32 vectors = 0;
 
 	for (u32 rest = smp->cpus; rest != 0; rest &= rest - 1)
-		vectors |= ipis_see((u32)__builtin_ctz(rest), smp->id);
+		vectors |= ipis_see(smp, (u32)__builtin_ctz(rest));
 	sibling_interrupt(x86->vm, vectors);
 }

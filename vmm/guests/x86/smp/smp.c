@@ -163,6 +163,7 @@ MUST_CHECK static bool smp_create(struct vm *vm)
 			   (smp_is_first(smp) ? APIC_BASE_FIRST : 0);
 	x86->shadow.apic_distance = smp->registers - GANDALF_APIC_BASE;
 	smp->cpus = guest_cpus(vm->guest);
+	ipis_prepare(smp, vm->guest);
 	if (vm->guest->vcpu_cpus[vm->number] == core.index)
 		part_vms[vm->number] = vm;
 	if (vm_is_part(vm)) {

@@ -78,14 +78,18 @@ struct smp {
 	u32 registers;          /* the frame in which the guest reads them */
 	u32 id;                 /* of the local APIC: its place in the guest's description */
 	struct deadline timer;  /* of the local APIC */
-	u64 ipis_end;           /* when it may take others' interrupts anew, and */
-	u32 ipis_taken;         /* how many it has taken until then: see interrupt.c */
+	u32 ipis_window;        /* the core's window of messages, by its end, and how many */
+	u32 ipis_taken;         /* interrupts of others it has taken in that: see ipi.c */
 	bool rests;             /* it takes none of other cores */
 	struct deadline rest;   /* the end of that, once all that were taken are delivered */
 	bool asks_in;           /* what it asks for is an IN, */
 	u32 asks_size;          /* of so many bytes, */
 	u32 asks_length;        /* by an instruction of so many bytes */
-	u32 cpus;               /* of its guest, as bits */
+	u32 cpus, ids;          /* of its guest: the CPUs, and the vCPUs' IDs, as bits */
+	u32 others;             /* those CPUs without this one */
+	u32 message;            /* the bit of MESSAGE_IPI to it */
+	volatile struct smp_page *own; /* what this core says of it (core/part.h) */
+	volatile u8 *said;      /* what core 0 says of it: each next one is PART_DISTANCE behind */
 	u32 followed[GANDALF_CPUS_MAXIMUM]; /* how many flushes of each core it has followed */
 	struct kernel_flushes kernel; /* what it has flushed that no log has, */
 	u32 kernel_followed;    /* how many of these this seat's shadow has followed, */
@@ -132,10 +136,12 @@ void smp_timer_settle(struct x86 *x86);
 /* The vCPU stores to the page of its local APIC, with interrupts enabled. */
 void smp_apic_store(struct x86 *x86, u32 offset, u32 value);
 
-/* ipi.c: what siblings send each other. Interrupts are masked. ipis_forget(): what has been sent to
- * a vCPU that ends, or is about to start, is forgotten; ipis_reset() does that for its first
- * start, too. */
+/* ipi.c: what siblings send each other. Interrupts are masked. ipis_prepare(): a vCPU of this core
+ * is created, whose APIC has smp->id, on the CPUs smp->cpus. ipis_forget(): what has been sent to a
+ * vCPU that ends, or is about to start, is forgotten; ipis_reset() does that for its first start,
+ * too. */
 void ipis_reset(struct smp *smp);
+void ipis_prepare(struct smp *smp, const struct gandalf_guest *guest);
 void ipis_forget(struct smp *smp);
 void ipis_leave(struct smp *smp);
 
