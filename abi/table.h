@@ -73,6 +73,8 @@
 /* Shadows of address spaces are compared with the guest's tables when they are loaded, and kept
  * without the guest's help (GANDALF_LEVELS_TWO only). */
 #define GANDALF_TABLE_DETECT 32
+/* Pages of processes are global in the TLB (GANDALF_LEVELS_TWO only). */
+#define GANDALF_TABLE_GLOBAL_PAGES 64
 /* Fields of it that only GANDALF_LEVELS_TWO has: how many address spaces of a Linux have shadow
  * page tables at once (0: as many as there are frames for, 1..256), and which goes for another. */
 #define GANDALF_TABLE_CACHE 0x1ff0000

@@ -22,6 +22,7 @@ from .test_guests import pc
 from .two_level import changed_vmm, direct_ways, unseen_returns
 
 KERNEL_HALF = 0xC0000000
+GLOBAL_PAGES = "global_pages = true"
 CALLS = 30_000  # that guest/tests/pc/views_calls.c makes, and more
 STALE = BUILD / "measure" / "stale.so"
 
@@ -29,18 +30,18 @@ STALE = BUILD / "measure" / "stale.so"
 def start(
     image: str,
     vmm: Path | None = None,
-    without: str = "",
+    measure: str = "",
     emulator: str = "qemu",
     arguments: tuple[str, ...] = (),
 ) -> Boot:
     """Start a kernel in Linux's place, beside an RTOS that keeps the machine on.
 
-    without: a measure of [machine] that is taken away.
+    measure: a line of [machine] about a measure.
     """
     guests = (pc(image), rtos_guest("heartbeat", priority=20))
-    path = describe(image + without, *guests, memory="64M", rings=TWO_LEVEL)
-    if without:
-        path.write_text(path.read_text().replace("rings =", f"{without} = false\nrings ="))
+    path = describe(image + measure.partition(" ")[0], *guests, memory="64M", rings=TWO_LEVEL)
+    if measure:
+        path.write_text(path.read_text().replace("rings =", f"{measure}\nrings ="))
     return Boot.start(path, arguments, vmm=vmm, emulator=emulator, ips=FEW_INSTRUCTIONS)
 
 
@@ -52,9 +53,10 @@ def test_a_kernel_finds_a_pc(image: str) -> None:
 
 
 @pytest.mark.long
-def test_a_kernel_finds_a_pc_whose_tlb_keeps_global_pages() -> None:
+@pytest.mark.parametrize("measure", ["", GLOBAL_PAGES])
+def test_a_kernel_finds_a_pc_whose_tlb_keeps_global_pages(measure: str) -> None:
     """QEMU's forgets them at each load of CR3, and Bochs' does not."""
-    with start("pc-views", emulator="bochs") as machine:
+    with start("pc-views", measure=measure, emulator="bochs") as machine:
         machine.expect("linux", r"^PASS pc-views\n", PATIENCE)
         assert "not ok" not in machine.text("linux")
 
@@ -74,7 +76,7 @@ def test_its_pages_are_filled_when_it_returns() -> None:
 )
 def test_a_measure_can_be_taken_away(without: str, none: tuple[str, ...]) -> None:
     """The other one is still there, and the kernel finds the same."""
-    with start("pc-views", without=without) as machine:
+    with start("pc-views", measure=f"{without} = false") as machine:
         machine.expect("linux", r"^PASS pc-views\n", PATIENCE)
         assert "not ok" not in machine.text("linux")
         ways = direct_ways(machine)
@@ -175,22 +177,60 @@ class Stale:
     looked: int  # pages that the TLB had then, all together
 
 
-def kept_by_a_tlb(vmm: Path | None = None) -> Stale:
+def kept_by_a_tlb(vmm: Path | None = None, measure: str = "") -> Stale:
     """Run pc-views.elf with such a TLB beside the machine."""
     build_plugin()
     output = BUILD / "boot" / "stale.txt"
-    with start("pc-views", vmm, arguments=("-plugin", f"file={STALE},out={output}")) as machine:
+    plugin = f"file={STALE},out={output}"
+    with start("pc-views", vmm, measure, arguments=("-plugin", plugin)) as machine:
         machine.expect("linux", r"^(?:PASS|FAIL) pc-views", PATIENCE)
     *stale, last = output.read_text().splitlines()
     _, times, looked = last.split()
     return Stale(tuple(int(line.split()[1], 16) for line in stale), int(times), int(looked))
 
 
-def test_a_tlb_keeps_nothing_that_the_tables_do_not_have() -> None:
-    found = kept_by_a_tlb()
+@pytest.fixture(scope="module")
+def found() -> Stale:
+    """What it has without any measure more."""
+    return kept_by_a_tlb()
+
+
+def test_a_tlb_keeps_nothing_that_the_tables_do_not_have(found: Stale) -> None:
     assert not found.pages
     assert found.times > CALLS
     assert found.looked > found.times
+
+
+def test_a_tlb_keeps_pages_of_processes_if_they_are_global(found: Stale) -> None:
+    """It has more of them when ring 3 goes on, each as the tables of what is loaded say."""
+    kept = kept_by_a_tlb(measure=GLOBAL_PAGES)
+    assert not kept.pages
+    assert kept.looked > 1.2 * found.looked
+
+
+def kept_guests(folder: Path) -> None:
+    """Have the CPU keep the global pages of a Linux's process when an RTOS has the CPU."""
+    privilege = folder / "vmm" / "two_level" / "privilege.h"
+    substitute(privilege, "cr4_write(cr4_read() & ~CR4_PGE)", "cr4_write(cr4_read())")
+
+
+def kept_range(folder: Path) -> None:
+    """Flush a range as if no page in it were global."""
+    views = folder / "vmm" / "two_level" / "views.h"
+    substitute(views, "\t\ttlb_flush_global();\n\telse", "\t\ttlb_flush();\n\telse")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("mistake", "kernels"),
+    [(kernel_global, True), (kept_guests, False), (kept_range, False)],
+)
+def test_global_pages_that_are_wrong_on_purpose(
+    mistake: Callable[[Path], None],
+    kernels: bool,
+) -> None:
+    found = kept_by_a_tlb(changed_vmm("views", mistake), GLOBAL_PAGES)
+    assert any((page >= KERNEL_HALF) == kernels for page in found.pages)
 
 
 def kept_page(folder: Path) -> None:

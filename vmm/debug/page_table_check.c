@@ -31,7 +31,7 @@ static void leaf_check(const struct x86 *x86, u32 linear, u32 entry, bool kernel
 {
 	const struct shadow *shadow = &x86->shadow;
 	u32 frame = entry & PTE_FRAME;
-	u32 may = LEAF | PTE_U;
+	u32 may = LEAF | PTE_U | (kernel ? 0 : views_global(PTE_U));
 
 	must((entry & LEAF) == LEAF, "an entry lacks P, A or D", linear, entry);
 	if (frame - shadow->memory_base < shadow->memory_size) {

@@ -41,3 +41,12 @@ static inline u64 privilege_lower(u64 descriptor)
 static inline void privilege_hide(UNUSED u64 *descriptor)
 {
 }
+
+/* Enclose a switch to another vCPU's address space, in which nothing that is global differs. */
+static inline void privilege_leave_space(void)
+{
+}
+
+static inline void privilege_enter_space(void)
+{
+}

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "guests/x86/shadow/tlb.h"
 #include "guests/x86/x86.h"
 
 /* The rights that every page of the guest and the page table at LAYOUT_VCPU have beyond the
@@ -13,6 +14,22 @@
 #define VIEWS_ALWAYS 0u
 /* Kernel pages may be global. */
 #define VIEWS_GLOBAL PTE_G
+
+/* Returns PTE_G if a page below the kernel half is global: none is. */
+static inline u32 views_global(UNUSED u32 rights)
+{
+	return 0;
+}
+
+/* Drop from the TLB what a load of CR3 has left of pages below the kernel half; and all of them. */
+static inline void views_flush_left(void)
+{
+}
+
+static inline void views_flush(void)
+{
+	tlb_flush();
+}
 
 /* The gate of hypercalls is open to kernels only. */
 #define VIEWS_CHECK_HYPERCALLS false

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "abi/table.h"
-#include "arch/ia32/register.h"
+#include "arch/ia32/cpu.h"
 #include "lib/types.h"
 
 /* What the table says of a system that is for this VMM. */
@@ -27,11 +27,31 @@
 /* What gandalf_table.flags may have beyond the flags of all systems. */
 #define PRIVILEGE_TABLE_FLAGS \
 	(GANDALF_TABLE_NO_PREFILL | GANDALF_TABLE_NO_DIRECT_SWITCH | GANDALF_TABLE_NO_HINTS | \
-	 GANDALF_TABLE_DETECT | GANDALF_TABLE_CACHE | GANDALF_TABLE_POLICY)
+	 GANDALF_TABLE_DETECT | GANDALF_TABLE_GLOBAL_PAGES | GANDALF_TABLE_CACHE | \
+	 GANDALF_TABLE_POLICY)
 /* Flags that are cleared when a guest's kernel is entered, as the CPU clears them at a gate. AC
  * means something in ring 3 only, where Linux does not expect its kernel. */
 #define PRIVILEGE_CLEARED_FLAGS \
 	(EFLAGS_TF | EFLAGS_NT | EFLAGS_RF | EFLAGS_VM | EFLAGS_AC)
+
+/* CR4.PGE if pages of a Linux's processes are global on this core, or 0. */
+extern u32 switch_pge;
+
+/* Enclose a switch to another vCPU's address space. No page that is global may outlive it. CR4.PGE
+ * stays 0 until the other directory is loaded, so that none comes back before. A vCPU that runs for
+ * the first time goes on without the second function: then no page is global until the next
+ * switch. */
+static inline void privilege_leave_space(void)
+{
+	if (switch_pge != 0)
+		cr4_write(cr4_read() & ~CR4_PGE);
+}
+
+static inline void privilege_enter_space(void)
+{
+	if (switch_pge != 0)
+		cr4_write(cr4_read() | CR4_PGE);
+}
 
 /* A bit that is software's own. In the real GDT it says that a segment is a kernel's, since the DPL
  * cannot. */

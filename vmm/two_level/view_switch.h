@@ -76,6 +76,8 @@ struct view_switch {
 	/* Whether the description has these measures taken away. */
 	bool no_prefill, no_direct_switch;
 	bool detect; /* what the description says of coherence */
+	/* By what PTE_U is multiplied to give PTE_G, if pages of processes are global, or 0. */
+	u32 global;
 };
 extern struct view_switch view_switch;
 

@@ -9,12 +9,13 @@
  * The process's view is loaded when the kernel returns to a process, which faults: while the
  * kernel runs, code segments of processes are absent. Each entry from a process to its kernel
  * passes the VMM, which loads the kernel's view. No page of the kernel is global, so nothing of it
- * outlives that in the TLB. rings/views.h is the other one.
+ * outlives that in the TLB. Pages of processes can be. rings/views.h is the other one.
  */
 #pragma once
 
 #include "arch/ia32/segment.h"
 #include "view_switch.h"
+#include "guests/x86/shadow/tlb.h"
 #include "guests/x86/x86.h"
 
 /* The rights that every page of the guest and the page table at LAYOUT_VCPU have beyond the
@@ -22,6 +23,30 @@
 #define VIEWS_ALWAYS PTE_U
 /* No page of the kernel is global. */
 #define VIEWS_GLOBAL 0u
+
+/* Returns PTE_G if a page below the kernel half is global by its rights: if it is a process's, so
+ * that it is in both views, and the description says so. A switch of views keeps it in the TLB
+ * then, and what changes the address space drops it. */
+static inline u32 views_global(u32 rights)
+{
+	return (rights & PTE_U) * view_switch.global;
+}
+
+/* Drop from the TLB what is not the kernel's, when what is loaded has changed; and what a load of
+ * CR3 has left. */
+static inline void views_flush_left(void)
+{
+	if (view_switch.global != 0)
+		tlb_flush_global();
+}
+
+static inline void views_flush(void)
+{
+	if (view_switch.global != 0)
+		tlb_flush_global();
+	else
+		tlb_flush();
+}
 
 /* The gate of hypercalls is open to processes, too, so it leads to a check. */
 #define VIEWS_CHECK_HYPERCALLS true

@@ -40,6 +40,7 @@ def test_a_linux_alone(describe: Describe) -> None:
         ('rings = "two-level"\n', "cache_entries = 4\n", "Remove `cache_entries`: only with"),
         ('rings = "two-level"\n', "cache_hints = false\n", "Remove `cache_hints`: only with"),
         ('rings = "two-level"\n', 'cache_policy = "lru"\n', "Remove `cache_policy`: only with"),
+        ('rings = "two-level"\n', "global_pages = true\n", "Remove `global_pages`: only with"),
         ('rings = "two-level"\n', 'coherence = "detect"\n', "Remove `coherence`: only with"),
         ("[machine]\n", '[machine]\ncoherence = "best"\n', "`coherence` must be"),
         ("[machine]\n", "[machine]\ncache_entries = 0\n", "`cache_entries` must be"),

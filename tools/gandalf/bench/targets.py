@@ -383,6 +383,7 @@ def targets(full: bool = False, cache: bool = False) -> list[Target]:
         Intervals(),
         Idle(cache=cache),
         TwoLevel(cache=cache),
+        TwoLevel("gandalf-two-level-global", "gandalf-two-level", cache=cache),
         Switch("gandalf-two-level", description="gandalf-two-level-switch", is_quick=False),
         *(Ablation(name, whole, cache=cache) for name, whole, _ in ablation.systems()),
         Uninterruptible(f"gandalf-shared{NOT}", "gandalf-shared", cache=cache),

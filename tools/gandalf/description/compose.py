@@ -62,6 +62,7 @@ def _table_flags(machine: Machine) -> int:
         "NO_PREFILL": not machine.prefill,
         "NO_DIRECT_SWITCH": not machine.direct_switch,
         "NO_HINTS": not machine.cache_hints,
+        "GLOBAL_PAGES": machine.global_pages,
         "DETECT": machine.coherence == "detect",
     }
     bits = sum(abi()[f"TABLE_{name}"] for name, is_set in flags.items() if is_set)

@@ -62,6 +62,7 @@ class Machine(_Model):
     prefill: bool = True
     cache_entries: Annotated[int, Field(ge=1, le=256)] = 8
     cache_hints: bool = True
+    global_pages: bool = False
     coherence: Literal["hook", "detect"] = "hook"
     cache_policy: Literal["fifo", "lru", "bimodal"] = "bimodal"
 

@@ -8,6 +8,7 @@ TWO_LEVEL = "two-level"
 # What only these systems have, and can have taken away.
 MEASURES = (
     "direct_switch", "prefill", "cache_entries", "cache_hints", "cache_policy", "coherence",
+    "global_pages",
 )  # fmt: skip
 
 

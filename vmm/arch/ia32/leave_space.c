@@ -3,6 +3,10 @@
  * shadow page tables link it, but not the rest of switch.c. */
 #include "arch/ia32/switch.h"
 
+#include "lib/owner.h"
+
+OF_CORE u32 switch_pge;
+
 void switch_leave_space(const struct vcpu *vcpu)
 {
 	if (vcpu->cr3 != 0 && core.cr3 == vcpu->cr3) {

@@ -7,6 +7,7 @@
 
 #include "arch/ia32/segment.h"
 #include "core/core.h"
+#include "privilege.h"
 
 /* Runs the vCPU to, and returns when from is switched to again. The caller has loaded the debug
  * registers before if they are used (processor_prepare()). Where rings are used an RTOS runs
@@ -16,11 +17,14 @@ static inline void switch_vcpu(struct vcpu *from, struct vcpu *to)
 {
 	u32 cr3 = 0;
 
-	if (to->cr3 != 0 && to->cr3 != core.cr3)
+	if (to->cr3 != 0 && to->cr3 != core.cr3) {
 		core.cr3 = cr3 = to->cr3;
+		privilege_leave_space();
+	}
 	core.current = to;
 	segment_load(to);
 	switch_stack(from, to, offsetof(struct vcpu, saved_esp), cr3);
+	privilege_enter_space();
 }
 
 /* Prepares the vCPU's VMM stack so that the first switch to it goes straight to its frame.

@@ -91,5 +91,5 @@ void directory_set_large(struct x86 *x86, u32 index, u32 pde)
 	directory_set(shadow, index, entry);
 	/* The CPU may still have entries of the freed table cached. */
 	if (old != 0)
-		tlb_flush();
+		views_flush();
 }

@@ -88,7 +88,7 @@ static void space_flush_range(struct x86 *x86, struct space *space, u32 linear, 
 			return;
 	}
 	if (space == x86->shadow.current)
-		tlb_flush();
+		views_flush();
 }
 
 void shadow_flush(struct x86 *x86, u32 guest_directory, u32 start, u32 end)
@@ -108,7 +108,7 @@ void shadow_flush(struct x86 *x86, u32 guest_directory, u32 start, u32 end)
 	if (end > SHADOW_KERNEL || (start < end && end - start > FLUSH_RANGE)) {
 		space_drop(space, x86);
 		if (space == shadow->current)
-			tlb_flush();
+			views_flush();
 	} else if (start < end) {
 		start &= PTE_FRAME;
 		if (end - start <= FLUSH_SINGLE_PAGES * PAGE_SIZE)

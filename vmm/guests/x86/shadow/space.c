@@ -184,6 +184,7 @@ void space_load(struct x86 *x86, struct space *space)
 	views_follow_load(x86);
 	x86->vcpu->cr3 = core.cr3 = space->directory;
 	cr3_write(space->directory);
+	views_flush_left();
 }
 
 void spaces_free(struct shadow *shadow)

@@ -23,6 +23,7 @@ u32 view_entry(struct x86 *x86, u32 entry, bool kernel)
 		return result | (view_is_apic(shadow, frame)
 					 ? apic_frame(shadow, frame) | PTE_PCD
 					 : shadow->nothing);
-	result = view_memory_entry(shadow, entry, entry, false);
+	/* It may be the kernel's or a large page, which are not global by views_global(). */
+	result = view_memory_entry(shadow, entry, entry, false) & ~views_global(PTE_U);
 	return kernel && global ? result | global_entry(x86) : result;
 }

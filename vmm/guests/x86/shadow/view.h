@@ -30,11 +30,13 @@ static inline u32 view_memory_entry(const struct shadow *shadow, u32 entry, u32 
 				    bool unprotected)
 {
 	u32 frame = entry & PTE_FRAME;
+	u32 global = views_global(rights);
 
 	rights &= PTE_U | PTE_W;
 	if ((entry & PTE_D) == 0 || (!unprotected && frame == shadow->protected_frame))
 		rights &= ~PTE_W;
-	return (shadow->memory_base + frame) | rights | PTE_P | PTE_A | PTE_D | VIEWS_ALWAYS;
+	return (shadow->memory_base + frame) | rights | global | PTE_P | PTE_A | PTE_D |
+	       VIEWS_ALWAYS;
 }
 
 /* Returns the entry that a 4 KiB page inside a large one would have. */

@@ -13,6 +13,9 @@ void views_reset(void)
 	views_forget_returns();
 	view_switch.no_prefill = (system_table.flags & GANDALF_TABLE_NO_PREFILL) != 0;
 	view_switch.detect = (system_table.flags & GANDALF_TABLE_DETECT) != 0;
+	if ((system_table.flags & GANDALF_TABLE_GLOBAL_PAGES) != 0 && (cr4_read() & CR4_PGE) != 0)
+		switch_pge = CR4_PGE;
+	view_switch.global = switch_pge != 0 ? PTE_G / PTE_U : 0;
 	view_switch.no_direct_switch = (system_table.flags & GANDALF_TABLE_NO_DIRECT_SWITCH) != 0;
 }
 
@@ -49,8 +52,9 @@ void views_show_kernel(struct x86 *x86)
 void views_show_process(struct x86 *x86)
 {
 	struct space *space = x86->shadow.current;
+	bool dropped = space != NULL && space->noted != 0;
 
-	if (space != NULL && space->noted != 0) {
+	if (dropped) {
 		space_drop(space, NULL);
 		space->noted = 0;
 		view_switch.process = space->process;
@@ -58,4 +62,6 @@ void views_show_process(struct x86 *x86)
 	if (view_switch.awaited != 0)
 		views_fill_awaited();
 	view_load(x86->vcpu, space != NULL ? space->process : 0, true);
+	if (dropped)
+		views_flush_left();
 }

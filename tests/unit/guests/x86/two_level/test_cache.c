@@ -236,6 +236,20 @@ static void a_flush_is_no_second_load(void **state)
 	guest_end();
 }
 
+/* Of each turn's page the TLB has the frame that is its own: the one of the turn before is global,
+ * and dropped. */
+static void global_pages_go_with_their_space(void **state)
+{
+	(void)state;
+	guest_with_cache(3, GANDALF_TABLE_CACHE_LRU);
+	view_switch.global = PTE_G / PTE_U;
+	for (u32 i = 0; i < 12; i++) {
+		(void)turn(i % 3);
+		assert_true(tlb_find(PAGE)->global);
+	}
+	guest_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +263,7 @@ int main(void)
 		cmocka_unit_test(what_has_ended_goes_first),
 		cmocka_unit_test(without_hints_it_goes_in_its_turn),
 		cmocka_unit_test(a_flush_is_no_second_load),
+		cmocka_unit_test(global_pages_go_with_their_space),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
