@@ -157,11 +157,16 @@ def test_hackbench_is_run_beside_every_share() -> None:
     """Each operation is measured once; the RTOS of a share and the policy are there before it."""
     curve = shares.short(full=False)
     lines = shares.script(curve).splitlines()
-    measured = [line.split()[2] for line in lines if line.startswith("bench elapsed ")]
-    assert measured == list(curve.operations())
+    measured = re.findall(r"\bbench elapsed (\S+)", "\n".join(lines))
+    assert list(dict.fromkeys(measured)) == list(curve.operations())
+    assert {measured.count(name) for name in map(shares.alone, shares.ALONE)} == {1}
     at = lines.index(next(line for line in lines if "share_80_on_demand" in line))
     assert lines[at - 1] == "gandalfctl policy linux on-demand"
     assert "gandalfctl load rtos /root/share-80.elf" in lines[:at]
+    runs = lines[at : at + shares.BEGINNINGS]
+    assert all(run.startswith("taskset 1 sh -c 'gandalfctl restart rtos; ") for run in runs)
+    pauses = [int(found) for found in re.findall(r"usleep (\d+)", "\n".join(runs))]
+    assert pauses == [100_000, 125_000, 150_000, 175_000]
     alone = lines.index(next(line for line in lines if "hackbench_2_cpus" in line))
     assert {f"echo 0 > /sys/devices/system/cpu/cpu{cpu}/online" for cpu in (2, 3)} <= set(
         lines[:alone]
@@ -179,7 +184,7 @@ def test_the_papers_curve_has_each_share_and_the_policies_asked_for() -> None:
         lines = shares.script(piece).splitlines()
         load = lines.index(f"gandalfctl load rtos /root/cycle-{piece.shares[0]}.elf")
         assert lines[load - 1] == "gandalfctl stop rtos"
-        assert lines[load + 1] == "gandalfctl start rtos"
+        assert "gandalfctl restart rtos; usleep 500000" in lines[load + 1]
         assert not any("online" in line for line in lines)
     one = shares.paper(full=False, policies=("on-demand",))
     assert [piece.points() for piece in one[1:]] == [[(50, "on-demand")], [(80, "on-demand")]]

@@ -59,16 +59,16 @@ class Share:
 class CoresOutput:
     """What the script printed beside what `parse()` knows.
 
-    alone, together: by operation, of each CPU. elapsed: ticks. busy: ticks in which each CPU was
-    not idle, around the same.
+    alone, together: by operation, of each CPU. elapsed: ticks of each run. busy: ticks in which
+    each CPU was not idle, around the same.
     """
 
     plain: Output
     cpus: int = 0
     alone: dict[str, dict[int, Share]] = field(default_factory=dict)
     together: dict[str, dict[int, Share]] = field(default_factory=dict)
-    elapsed: dict[str, int] = field(default_factory=dict)
-    busy: dict[str, dict[int, float]] = field(default_factory=dict)
+    elapsed: dict[str, list[int]] = field(default_factory=dict)
+    busy: dict[str, dict[int, list[float]]] = field(default_factory=dict)
 
 
 def operations_for(cpus: int) -> tuple[str, ...]:
@@ -119,10 +119,11 @@ def read(text: str, rate: int = RATE) -> CoresOutput:
         shares = _shares(lines)
         for row in map(_fields, lines):
             if "elapsed" in row:
-                output.elapsed[row["elapsed"]] = int(row["ticks"])
+                output.elapsed.setdefault(row["elapsed"], []).append(int(row["ticks"]))
             elif "idle" in row:
                 busy = int(row["ticks"]) - int(row["idle_ns"]) * rate / 1e9
-                output.busy.setdefault(row["idle"], {})[int(row["cpu"])] = busy
+                cpus = output.busy.setdefault(row["idle"], {})
+                cpus.setdefault(int(row["cpu"]), []).append(busy)
             elif "cpus" in row and len(row) == 1:
                 output.cpus = int(row["cpus"])
     except (KeyError, ValueError) as error:
@@ -181,11 +182,14 @@ def storm_events(output: CoresOutput) -> dict[str, float]:
 
 
 def elapsed_sample(name: str, output: CoresOutput) -> Sample:
-    return _once(name, output.elapsed[name])
+    runs = sorted(output.elapsed[name])
+    return Sample(
+        name, len(runs), runs[0], runs[len(runs) // 2], sum(runs) / len(runs), runs[-1], 0
+    )
 
 
 def elapsed_events(name: str, output: CoresOutput) -> dict[str, float]:
-    return {f"busy_{cpu}": round(ticks) for cpu, ticks in output.busy[name].items()}
+    return {f"busy_{cpu}": round(sum(runs) / len(runs)) for cpu, runs in output.busy[name].items()}
 
 
 def _once(name: str, value: int) -> Sample:

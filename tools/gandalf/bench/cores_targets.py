@@ -326,7 +326,8 @@ class Shares(Simulated):
     def __init__(self, name: str, curve: shares.Curve) -> None:
         self.name, self._curve = name, curve
         self.operations = curve.operations()
-        self.share = len(self.operations) * curve.loops * 0.7
+        runs = len(curve.alone) + len(curve.points()) * shares.BEGINNINGS
+        self.share = runs * curve.loops * 0.7
 
     def _description(self) -> Path:
         fields = f"cpus = {list(range(shares.CPUS))}\nmigrate = true\ncontrol = true"
