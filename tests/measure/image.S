@@ -3,7 +3,8 @@
  * A multiboot image whose instructions test_plugin.py knows by number. Each stretch lies between
  * labels NAME_begin and NAME_end, with interrupts enabled in ring 0 at both unless it says so.
  */
-#define NOPS(n) .rept n; nop; .endr
+#include "image_common.S"
+
 #define HISTORY 8
 #define WRITES(n) .rept n; mov history_next, %eax; mov %eax, %edx; and $(HISTORY - 1), %edx; \
 	mov %eax, history_ring(, %edx, 4); incl history_next; .endr
@@ -15,9 +16,6 @@
 #define SELECTOR_RING1_DATA 0x31
 #define SELECTOR_TSS 0x38
 #define CODE_BASE 0x1000
-#define VECTOR_TIMER 0x20
-#define VECTOR_CALL 0x30
-#define PIT_TICKS 100
 
 	.section .multiboot, "a"
 	.long	0x1badb002, 0, -0x1badb002
@@ -40,18 +38,7 @@ start:
 	sti
 	jmp	1f
 1:
-	.globl window_begin, window_masked, window_open, window_end
-window_begin:
-	NOPS(3)
-	cli
-window_masked:
-	NOPS(40)
-	sti
-	nop			/* in the shadow */
-window_open:
-	NOPS(5)
-window_end:
-	nop
+	window_stretch
 
 	.globl popf_begin, popf_open, popf_end
 popf_begin:
@@ -64,17 +51,7 @@ popf_open:
 popf_end:
 	nop
 
-	/* The shadow of a load of SS is no window. */
-	.globl stack_begin, stack_end
-stack_begin:
-	mov	%ss, %eax
-	mov	%eax, %ss
-	nop
-	sti			/* no window either: IF was set */
-	nop
-	nop
-stack_end:
-	nop
+	stack_stretch
 
 	/* A fault in the middle of a block, in a window: 2 instructions in the handler. */
 	.globl fault_begin, fault_div, fault_open, fault_end, divide_error
@@ -162,18 +139,7 @@ pending_back:
 pending_end:
 	nop
 
-	/* HLT in the shadow of STI ends a window. */
-	.globl hlt_begin, hlt_masked, hlt_end
-	call	timer_arm
-hlt_begin:
-	cli
-hlt_masked:
-	NOPS(8)
-	sti
-	hlt
-	nop
-hlt_end:
-	nop
+	hlt_stretch
 
 	/* Ring 1 in a segment with a base: linear addresses, and an interval three times. */
 	.globl based_begin, based_entry, based_from, based_to, based_back, based_end
@@ -252,53 +218,7 @@ call_entry:
 	add	$20, %esp
 	jmp	*%ebx
 
-/* EAX to the serial port, lowest byte first, when it is ready. */
-number_send:
-	mov	%eax, %ebx
-	mov	$4, %ecx
-1:	mov	$0x3fd, %edx
-	in	%dx, %al
-	test	$0x20, %al
-	jz	1b
-	mov	$0x3f8, %edx
-	mov	%ebx, %eax
-	out	%al, %dx
-	shr	$8, %ebx
-	loop	1b
-	ret
-
-/* The timer's interrupt, once. */
-timer_arm:
-	mov	$0x30, %al
-	out	%al, $0x43
-	mov	$PIT_TICKS, %al
-	out	%al, $0x40
-	xor	%al, %al
-	out	%al, $0x40
-	ret
-/* Until its request is in the interrupt controller. */
-timer_wait:
-	mov	$0x0a, %al
-	out	%al, $0x20
-1:	in	$0x20, %al
-	test	$1, %al
-	jz	1b
-	ret
-
-pic_start:
-	mov	$0x11, %al
-	out	%al, $0x20
-	mov	$VECTOR_TIMER, %al
-	out	%al, $0x21
-	mov	$4, %al
-	out	%al, $0x21
-	mov	$1, %al
-	out	%al, $0x21
-	mov	$0x30, %al	/* the timer is silent until armed */
-	out	%al, $0x43
-	mov	$0xfe, %al
-	out	%al, $0x21
-	ret
+	device_functions
 
 tables_fill:
 	mov	$tss, %eax

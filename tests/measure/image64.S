@@ -6,7 +6,8 @@
  * in ring 0 at both unless it says so. Linked for 64 bits, then made an ELF file for 32, which is
  * what multiboot loads.
  */
-#define NOPS(n) .rept n; nop; .endr
+#include "image_common.S"
+
 #define SELECTOR_CODE 0x08
 #define SELECTOR_DATA 0x10
 #define SELECTOR_USER_CODE32 0x1b
@@ -15,9 +16,6 @@
 #define SELECTOR_TSS 0x30
 #define HIGH_VMM 0xffff82d040000000
 #define HIGH_GUEST 0xffffffff80000000
-#define VECTOR_TIMER 0x20
-#define VECTOR_CALL 0x30
-#define PIT_TICKS 100
 #define APIC_VERSION 0xfee00030
 #define MSR_EFER 0xc0000080
 #define EFER_LME_SCE 0x101
@@ -95,18 +93,7 @@ start64:
 	sti
 	jmp	1f
 1:
-	.globl window_begin, window_masked, window_open, window_end
-window_begin:
-	NOPS(3)
-	cli
-window_masked:
-	NOPS(40)
-	sti
-	nop			/* in the shadow */
-window_open:
-	NOPS(5)
-window_end:
-	nop
+	window_stretch
 
 	.globl popf_begin, popf_open, popf_end
 popf_begin:
@@ -119,17 +106,7 @@ popf_open:
 popf_end:
 	nop
 
-	/* The shadow of a load of SS is no window. */
-	.globl stack_begin, stack_end
-stack_begin:
-	mov	%ss, %eax
-	mov	%eax, %ss
-	nop
-	sti			/* no window either: IF was set */
-	nop
-	nop
-stack_end:
-	nop
+	stack_stretch
 
 	/* A fault in the middle of a block, in a window: 2 instructions in the handler. */
 	.globl fault_begin, fault_open, fault_end, divide_error
@@ -253,18 +230,7 @@ iret_back:
 iret_end:
 	nop
 
-	/* HLT in the shadow of STI ends a window. */
-	.globl hlt_begin, hlt_masked, hlt_end
-	call	timer_arm
-hlt_begin:
-	cli
-hlt_masked:
-	NOPS(8)
-	sti
-	hlt
-	nop
-hlt_end:
-	nop
+	hlt_stretch
 
 	/* Ring 0 at the VMM's addresses, masked and not. */
 	.globl high_begin, high_masked, high_open, high_end
@@ -400,53 +366,7 @@ syscall_return:
 	swapgs
 	sysretq
 
-/* EAX to the serial port, lowest byte first, when it is ready. */
-number_send:
-	mov	%eax, %ebx
-	mov	$4, %ecx
-1:	mov	$0x3fd, %edx
-	in	%dx, %al
-	test	$0x20, %al
-	jz	1b
-	mov	$0x3f8, %edx
-	mov	%ebx, %eax
-	out	%al, %dx
-	shr	$8, %ebx
-	loop	1b
-	ret
-
-/* The timer's interrupt, once. */
-timer_arm:
-	mov	$0x30, %al
-	out	%al, $0x43
-	mov	$PIT_TICKS, %al
-	out	%al, $0x40
-	xor	%al, %al
-	out	%al, $0x40
-	ret
-/* Until its request is in the interrupt controller. */
-timer_wait:
-	mov	$0x0a, %al
-	out	%al, $0x20
-1:	in	$0x20, %al
-	test	$1, %al
-	jz	1b
-	ret
-
-pic_start:
-	mov	$0x11, %al
-	out	%al, $0x20
-	mov	$VECTOR_TIMER, %al
-	out	%al, $0x21
-	mov	$4, %al
-	out	%al, $0x21
-	mov	$1, %al
-	out	%al, $0x21
-	mov	$0x30, %al	/* the timer is silent until armed */
-	out	%al, $0x43
-	mov	$0xfe, %al
-	out	%al, $0x21
-	ret
+	device_functions
 
 /* SYSCALL leads to syscall_entry with interrupts masked. SYSRET takes its selectors from behind
  * that of 32-bit user code. */
