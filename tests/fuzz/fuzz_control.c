@@ -23,6 +23,7 @@
 
 #include "guests/x86/linux.h"
 #include "core/hypercall.h"
+#include "core/idle.h"
 #include "core/interrupt.h"
 #include "core/loader.h"
 #include "core/log.h"
@@ -631,10 +632,7 @@ static void step_housekeeping(void)
 	u32 work = core.housekeeping;
 
 	core.housekeeping = HOUSEKEEPING_BUSY;
-	if (work & HOUSEKEEPING_RELEASE)
-		vm_release_stopped();
-	if (work & HOUSEKEEPING_START)
-		vm_start_requested();
+	housekeeping_of_guests(work);
 	core.housekeeping &= ~HOUSEKEEPING_BUSY;
 	check();
 }

@@ -7,7 +7,6 @@
 
 #include "arch.h"
 #include "core/command.h"
-#include "core/loader.h"
 #include "core/log.h"
 #include "core/masked_sections.h"
 #include "core/notice.h"
@@ -78,10 +77,7 @@ static void housekeeping_perform(void)
 	core.housekeeping = HOUSEKEEPING_BUSY;
 	while (notice_step()) /* otherwise other lines would come in its middle */
 		;
-	if (work & HOUSEKEEPING_RELEASE)
-		vm_release_stopped();
-	if (work & HOUSEKEEPING_START)
-		vm_start_requested();
+	housekeeping_of_guests(work);
 	if (work & HOUSEKEEPING_COMMAND)
 		command_answer();
 	core.housekeeping &= ~HOUSEKEEPING_BUSY;

@@ -13,6 +13,7 @@
 
 #include "core/core.h"
 #include "core/guest_kind.h"
+#include "core/idle.h"
 #include "core/loader.h"
 #include "core/log.h"
 #include "arch/ia32/memory.h"
@@ -289,10 +290,7 @@ static void housekeep(void)
 	u32 work = asked.housekeeping;
 
 	asked.housekeeping = 0;
-	if (work & HOUSEKEEPING_RELEASE)
-		vm_release_stopped();
-	if (work & HOUSEKEEPING_START)
-		vm_start_requested();
+	housekeeping_of_guests(work);
 }
 
 static void begin(u32 guest)
