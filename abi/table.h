@@ -10,7 +10,7 @@
 #define GANDALF_TABLE_H
 
 #define GANDALF_TABLE_MAGIC 0x54464447 /* "GDFT" */
-#define GANDALF_TABLE_VERSION 8
+#define GANDALF_TABLE_VERSION 9
 
 #define GANDALF_GUESTS_MAXIMUM 9
 #define GANDALF_CPUS_MAXIMUM 8
@@ -66,15 +66,16 @@
 /* The bit of gandalf_table.flags by which the VMM lets interrupts in while it works for Linux. */
 #define GANDALF_TABLE_INTERRUPTIBLE 1
 #define GANDALF_TABLE_CPUS_OPTIONAL 2 /* a CPU that does not come up is done without */
+#define GANDALF_TABLE_SCREEN 4 /* the consoles are on screen and keyboard, too */
 /* Bits of it that only GANDALF_LEVELS_TWO has: to compare, a measure is taken away. */
-#define GANDALF_TABLE_NO_PREFILL 4       /* pages are not filled when the kernel returns */
-#define GANDALF_TABLE_NO_DIRECT_SWITCH 8 /* system calls and returns run the VMM's C */
-#define GANDALF_TABLE_NO_HINTS 16        /* shadows of ended processes go like all others */
+#define GANDALF_TABLE_NO_PREFILL 8        /* pages are not filled when the kernel returns */
+#define GANDALF_TABLE_NO_DIRECT_SWITCH 16 /* system calls and returns run the VMM's C */
+#define GANDALF_TABLE_NO_HINTS 32         /* shadows of ended processes go like all others */
 /* Shadows of address spaces are compared with the guest's tables when they are loaded, and kept
  * without the guest's help (GANDALF_LEVELS_TWO only). */
-#define GANDALF_TABLE_DETECT 32
+#define GANDALF_TABLE_DETECT 64
 /* Pages of processes are global in the TLB (GANDALF_LEVELS_TWO only). */
-#define GANDALF_TABLE_GLOBAL_PAGES 64
+#define GANDALF_TABLE_GLOBAL_PAGES 128
 /* Fields of it that only GANDALF_LEVELS_TWO has: how many address spaces of a Linux have shadow
  * page tables at once (0: as many as there are frames for, 1..256), and which goes for another. */
 #define GANDALF_TABLE_CACHE 0x1ff0000
@@ -88,6 +89,21 @@
 #define GANDALF_TABLE_CACHE_LRU 0     /* the one that was loaded longest ago */
 #define GANDALF_TABLE_CACHE_FIFO 1    /* the one that was made first */
 #define GANDALF_TABLE_CACHE_BIMODAL 2 /* one that was loaded once only, then as with LRU */
+
+/* Keys of the keyboard, by their codes of set 1. */
+#define GANDALF_KEYS 0x60
+/* Values of a key. What is less is a character of Unicode, and 0 is nothing. */
+/* The key sends ESC [, and a letter; or a number below 40, in BCD, and a tilde. */
+#define GANDALF_KEY_SEQUENCE 0xf700
+#define GANDALF_KEY_HELD 0xf800 /* other keys are pressed while it is held: GANDALF_HELD_... */
+#define GANDALF_KEY_LOCK 0xf900 /* it switches GANDALF_LOCK_... */
+/* Keys that are there twice have two bits. */
+#define GANDALF_HELD_SHIFT 0x03
+#define GANDALF_HELD_CONTROL 0x0c
+#define GANDALF_HELD_ALT 0x10
+#define GANDALF_HELD_ALT_GRAPH 0x20
+#define GANDALF_LOCK_CAPITALS 1
+#define GANDALF_LOCK_NUMBERS 2
 
 #ifndef __ASSEMBLER__
 
@@ -150,6 +166,12 @@ struct gandalf_table_channel {
 	uint32_t size;            /* a multiple of the page size */
 };
 
+/* What a key of the keyboard is for. */
+struct gandalf_key {
+	uint16_t values[3];       /* alone, with Shift, and with AltGr */
+	uint16_t locks;           /* GANDALF_LOCK_... that exchange the first two */
+};
+
 /* The head of the module. */
 
 struct gandalf_table {
@@ -174,6 +196,8 @@ struct gandalf_table {
 	struct gandalf_guest guests[GANDALF_GUESTS_MAXIMUM];
 	struct gandalf_image images[GANDALF_IMAGES_MAXIMUM];
 	struct gandalf_table_channel channels[GANDALF_CHANNELS_MAXIMUM];
+	struct gandalf_key keys[2][GANDALF_KEYS]; /* those without the prefix 0xe0, and with it;
+	                             for GANDALF_TABLE_SCREEN */
 };
 
 #endif /* __ASSEMBLER__ */

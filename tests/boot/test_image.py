@@ -17,6 +17,7 @@ from gandalf.run.machine import Machine
 from gandalf.run.options import options_for
 
 from .systems import DEMO, FEW_INSTRUCTIONS, PATIENCE, PROMPT, describe, linux
+from .terminal import press, type_in, wait_for
 
 # Keys of GRUB's menu on a serial line: Ctrl-N, as in an editor, and the carriage return.
 DOWN, ENTER = b"\x0e", b"\r"
@@ -52,8 +53,11 @@ def test_an_image_boots_to_a_shell_beside_the_rtos(emulator: str) -> None:
 
 
 def test_the_menu_has_a_self_test_and_the_memory_map() -> None:
-    """It is on the serial line as well, and takes the keys of a terminal there."""
-    description = describe("menu", DEMO, memory="64M")
+    """It is on the serial line as well, and takes the keys of a terminal there.
+
+    Screen and keyboard are those of the system, as the menu has left them.
+    """
+    description = describe("menu", "[console]\nscreen = true\n", DEMO, memory="64M")
     image = make_image(description)
     options = options_for(build(description, lambda _: None), True, None, (), image)
     # With 4 ns for an instruction GRUB's waits cost the host a quarter.
@@ -69,3 +73,7 @@ def test_the_menu_has_a_self_test_and_the_memory_map() -> None:
         machine.expect("vmm", "Self-test of this PC", PATIENCE)
         machine.send_raw(DOWN + ENTER)
         machine.expect("selftest", r"^self-test: polled_ms=100 stolen=0 ", PATIENCE)
+        press(machine, "ctrl-a", "n")
+        type_in(machine, "status\n")
+        machine.expect("vmm", r"^selftest: running, ", PATIENCE)
+        wait_for(machine, "selftest: running, ")

@@ -15,6 +15,7 @@ from gandalf.run.machine import Machine
 from gandalf.run.options import options_for
 
 from .systems import DEFAULT, DEMO, PATIENCE, Boot, describe, linux, rtos_guest
+from .terminal import press, type_in, wait_for
 from .test_cores import describe_cores, on
 from .test_migration import describe_moving
 from .test_smp import describe_smp
@@ -82,6 +83,29 @@ def test_a_linux_that_has_the_cpu_to_itself() -> None:
         machine.kernel_is_sane()
 
 
+SCREEN = "[console]\nscreen = true\n"
+
+
+@pytest.mark.parametrize(
+    ("profile", "described"),
+    [
+        ("smp-screen", describe_cores("profile-smp-screen", 2, SCREEN,
+                                      *(on(cpu, rtos_guest("deaf", f"deaf{cpu}"))
+                                        for cpu in range(2)))),
+        ("two-level-screen", describe("profile-two-level-screen", SCREEN,
+                                      rtos_guest("deaf", "deaf0"), rings="two-level")),
+    ],
+)  # fmt: skip
+def test_screen_and_keyboard(profile: str, described: Path) -> None:
+    """That on one CPU has tests of its own (test_screen.py)."""
+    with Boot.start(described) as machine:
+        assert machine.built.vmm == find_profile(profile).image
+        wait_for(machine, "deaf: halts")
+        press(machine, *("ctrl-a", "n") * len(machine.built.names))
+        type_in(machine, "status\n")
+        wait_for(machine, "deaf0: running, ")
+
+
 def test_everything() -> None:
     with Boot.start(DEFAULT) as machine:
         assert machine.built.vmm == find_profile("full").image
@@ -99,6 +123,7 @@ LACKING = [
     ),
     ("shared", "control", [linux(more="control = true")], "this VMM lacks control"),
     ("shared", "tls", [linux(more="strict_tls = true")], "this VMM lacks strict TLS"),
+    ("full", "screen", [SCREEN, rtos_guest("heartbeat")], "this VMM lacks screen"),
 ]
 
 

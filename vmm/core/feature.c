@@ -4,20 +4,28 @@
 
 #include "core/log.h"
 #include "core/module.h"
+#include "lib/string.h"
+
+/* The names of the parts, by their bits. */
+static const char names[] = "strict TLS\0"
+			    "control\0"
+			    "migration\0"
+			    "migration\0"
+			    "yielding spins\0"
+			    "channels\0"
+			    "screen";
 
 void features_check(void)
 {
-	u32 wanted = system_table.channel_count != 0 ? FEATURE_CHANNELS : 0;
+	u32 wanted = (system_table.flags & GANDALF_TABLE_SCREEN) * FEATURE_OF_TABLE;
 	const struct feature *const *at;
 
+	if (system_table.channel_count != 0)
+		wanted |= FEATURE_CHANNELS;
 	for (u32 i = 0; i < system_table.guest_count; i++)
 		wanted |= system_table.guests[i].flags;
 	for (at = UNITS_FIRST(features); at < UNITS_END(features); at++)
 		wanted &= ~(*at)->bit;
 	if (wanted != 0)
-		panic("this VMM lacks %s", wanted & FEATURE_CHANNELS     ? "channels"
-					   : wanted & FEATURE_CONTROL    ? "control"
-					   : wanted & FEATURE_STRICT_TLS ? "strict TLS"
-					   : wanted & FEATURE_MIGRATION  ? "migration"
-									 : "yielding spins");
+		panic("this VMM lacks %s", string_of_list(names, (u32)__builtin_ctz(wanted)));
 }

@@ -10,10 +10,13 @@
 #include "lib/types.h"
 #include "lib/unit.h"
 
-/* The bit of each part. If a flag of a guest asks for the part it is the bit of that flag. */
+/* The bit of each part. If a flag of a guest asks for the part it is the bit of that flag, and if a
+ * flag of the table does it is that one's, moved behind those. */
+#define FEATURE_OF_TABLE 16u
 enum { FEATURE_CONTROL = GANDALF_GUEST_CONTROL, FEATURE_STRICT_TLS = GANDALF_GUEST_STRICT_TLS,
        FEATURE_MIGRATION = GANDALF_GUEST_MIGRATES | GANDALF_GUEST_ON_DEMAND,
-       FEATURE_YIELD = GANDALF_GUEST_SPINS, FEATURE_CHANNELS = 1u << 31 };
+       FEATURE_YIELD = GANDALF_GUEST_SPINS, FEATURE_CHANNELS = 0x20,
+       FEATURE_SCREEN = GANDALF_TABLE_SCREEN * FEATURE_OF_TABLE };
 
 struct feature {
 	u32 bit;

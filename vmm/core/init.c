@@ -13,6 +13,7 @@
 #include "core/module.h"
 #include "core/pool.h"
 #include "core/schedule.h"
+#include "display.h"
 
 #define VERSION "0.1"
 enum { UART_DEFAULT_PORT = 0x3f8, UART_DEFAULT_BAUD = 115200 };
@@ -35,10 +36,12 @@ _Noreturn void init(u32 magic, u32 information)
 	processor_init();
 	module_load(&system_table, magic, information);
 	log_init((u16)system_table.console_port, system_table.console_baud);
+	display_begin();
 	core.pauses = core.interruptible = (system_table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;
 	log_line("Gandalf " VERSION ": %u guest%s", system_table.guest_count,
 		 &"s"[system_table.guest_count == 1]);
 	interrupt_init(system_table.console_port != 0 ? (int)system_table.console_interrupt : -1);
+	display_listen();
 	features_check();
 	hypercall_init();
 	pool_init(system_table.pool_base, system_table.pool_size - cores_start());

@@ -10,6 +10,7 @@
 #include "core/log.h"
 #include "core/message.h"
 #include "core/work.h"
+#include "display.h"
 #include "lib/owner.h"
 
 /* A TSC of fewer kHz is none: that by which it was measured is not there. */
@@ -101,12 +102,8 @@ static void console_interrupt(void)
 {
 	serial_mask_interrupts();
 	deadline_set(&console_deadline, rdtsc() + time_tsc_khz / CONSOLE_RATE);
-	if (log_receive()) {
-		work_pause(command_input);
-		command_input();
-		work_pause(console_tell);
-		log_tell();
-	}
+	if (log_receive())
+		command_serve();
 	if (console_must_wait())
 		return;
 	console_count();
@@ -124,7 +121,7 @@ static void line_interrupt(unsigned irq)
 		time_interrupt();
 	else if ((int)irq == console_line)
 		console_interrupt();
-	else if (owners[irq] != NULL && owners[irq]->state != VCPU_OFF)
+	else if (!display_interrupt(irq) && owners[irq] != NULL && owners[irq]->state != VCPU_OFF)
 		owners[irq]->operations->interrupt(owners[irq], irq);
 }
 

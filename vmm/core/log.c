@@ -11,12 +11,14 @@
 #include "core/masked_sections.h"
 #include "core/schedule.h"
 #include "core/work.h"
+#include "display.h"
 #include "lib/format.h"
 #include "lib/owner.h"
+#include "mute.h"
 #include "platform.h"
 
-#define PUMP_BYTES 2u
-#define SCREEN_RATE 10u /* how often in a millisecond the screen gets PUMP_BYTES */
+#define RECEIVED_BYTES 2u /* how many are taken at an interrupt, at most */
+#define SCREEN_RATE 10u /* how often in a millisecond the screen gets a few bytes */
 #define PANIC_TEXT_SIZE 256
 #define TAKE_BACK_WAIT 20u /* milliseconds, at most, for what a guest has left in the UART */
 
@@ -115,8 +117,11 @@ static void uart_pump(void)
 	unsigned room = serial_room();
 	int byte;
 
-	for (u32 i = 0; i < PUMP_BYTES && i < room && (byte = console_output(&consoles)) >= 0; i++)
+	for (u32 i = 0;
+	     i < PUMP_BYTES && i < room && (byte = console_output(&consoles)) >= 0; i++) {
 		serial_write((u8)byte);
+		display_copy((u8)byte);
+	}
 	serial_expect_room(core.guests_started && console_has_output(&consoles));
 }
 
@@ -126,8 +131,8 @@ static void screen_pump(void)
 	int byte;
 
 	for (u32 i = 0;
-	     i < PUMP_BYTES && screen_is_ready() && (byte = console_output(&consoles)) >= 0; i++)
-		screen_write((u8)byte);
+	     i < PUMP_BYTES && display_is_ready() && (byte = console_output(&consoles)) >= 0; i++)
+		display_write((u8)byte);
 }
 
 void log_tell(void)
@@ -150,7 +155,7 @@ bool log_receive(void)
 	int byte;
 	u32 i;
 
-	for (i = 0; i < PUMP_BYTES && (byte = serial_read()) >= 0; i++)
+	for (i = 0; i < RECEIVED_BYTES && (byte = serial_read()) >= 0; i++)
 		console_input(&consoles, (u8)byte);
 	return i != 0;
 }
@@ -187,7 +192,7 @@ void log_init(u16 port, u32 baud)
 	uart_baud = baud;
 	uart_take();
 	if (!has_uart)
-		screen_clear();
+		display_clear();
 	pump_choose();
 }
 
@@ -199,12 +204,14 @@ void log_pump(void)
 
 void log_flush(void)
 {
+	mute_end(&consoles);
 	do {
 		if (has_uart)
 			uart_pump();
 		else
 			screen_pump();
 	} while (console_has_output(&consoles));
+	display_flush();
 	while (has_uart && !serial_idle())
 		;
 }

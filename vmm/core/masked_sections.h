@@ -25,8 +25,8 @@
 		"guest, or what is known of a guest, 55 words",                                  \
 		"guests of several CPUs ring and interrupt each other, and are managed")         \
 	SECTION(console_pump, 1000,                                                              \
-		"2 bytes for the UART, of which 4 characters of a line, or a notice of at "      \
-		"most 60, are put together",                                                     \
+		"2 bytes for the UART, or one for it and the screen, of which 4 characters of "  \
+		"a line, or a notice of at most 80, are put together",                           \
 		"output on any console")                                                         \
 	SECTION(console_tell, 1000,                                                              \
 		"at most 9 guests are told that there is room or input, and the way out",        \

@@ -48,6 +48,7 @@ struct console_mux {
 	bool command;           /* Ctrl-A was typed, and a letter is to follow */
 	/* A notice of who has the keyboard is due; help is due. */
 	bool notice_focus, notice_help;
+	bool muted;             /* nothing of other consoles is shown (mute.h) */
 	struct console *help;    /* the console that help is to name next, or NULL */
 	const char *insert_rest; /* the rest of a notice, which takes a step of its own since
 				  * interrupts wait; or NULL */
@@ -95,8 +96,8 @@ bool console_has_output(struct console_mux *mux);
 
 /*
  * Takes a byte from the physical UART. Ctrl-A n moves the focus, Ctrl-A h shows help, Ctrl-A a is a
- * literal Ctrl-A, and Ctrl-A x is for the host tool. Other bytes go to the focused console. They
- * are lost if it has no room.
+ * literal Ctrl-A, and Ctrl-A x is for the host tool; what Ctrl-A m does says mute.h. Other bytes go
+ * to the focused console. They are lost if it has no room.
  */
 void console_input(struct console_mux *mux, u8 byte);
 

@@ -10,6 +10,7 @@
 #include "device/escape.h"
 #include "lib/format.h"
 #include "lib/string.h"
+#include "mute.h"
 
 /* Characters of an inserted line that are made in one step, since interrupts wait meanwhile. */
 #define STEP 4u
@@ -61,6 +62,8 @@ static struct console *other_ready(struct console_mux *mux)
 {
 	struct console *console = mux->source;
 
+	if (mute_is_on(mux))
+		return NULL;
 	do {
 		console = console_next(mux, console);
 		if (console != mux->shown && console_is_ready(console))
@@ -200,7 +203,7 @@ static void insert_help(struct console_mux *mux)
 	mux->notice_help = false;
 	insert_leave_line(mux, false);
 	insert_text(mux, "[Ctrl-A n: next console, Ctrl-A a: Ctrl-A itself, ");
-	mux->insert_rest = "Ctrl-A x: leave, Ctrl-A h: this]\r\n[consoles:";
+	mux->insert_rest = "Ctrl-A x: leave, Ctrl-A h: this]\r\n" MUTE_HELP "[consoles:";
 	mux->help = mux->consoles;
 }
 
@@ -343,6 +346,8 @@ void console_put_dropping(struct console_mux *mux, struct console *console, char
 
 static void input_command(struct console_mux *mux, u8 byte)
 {
+	if (mute_take(mux, byte))
+		return;
 	if (byte == 'n')
 		console_set_focus(mux, console_next(mux, mux->focus));
 	else if (byte == 'a')

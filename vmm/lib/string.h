@@ -15,6 +15,17 @@ void *memset(void *to, int value, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 size_t strnlen(const char *string, size_t limit);
 
+/* Writes the same 16 bits count times. */
+static inline void memset_words(uint16_t *to, uint16_t value, size_t count)
+{
+	size_t pairs = count / 2;
+	uint32_t pattern = value * 0x10001u;
+
+	__asm__ volatile("rep stosl" : "+D"(to), "+c"(pairs) : "a"(pattern) : "memory");
+	if (count % 2 != 0)
+		*to = value;
+}
+
 bool string_equals(const char *a, const char *b);
 
 /* Returns the string that follows another one in a list of strings. Such a list is one array, in

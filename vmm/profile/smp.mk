@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # This profile has every part that several CPUs can use.
-WITHOUT := dedicated two_level
+WITHOUT := dedicated two_level screen
 # The most KiB of text and read-only data.
 BUDGET := 80

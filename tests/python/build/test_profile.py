@@ -32,6 +32,7 @@ priority = 1
 """
 
 
+SCREEN = "[console]\nscreen = true\n"
 CHANNEL = """\
 [[channel]]
 name = "wire"
@@ -47,6 +48,7 @@ between = ["one", "two"]
         (LINUX, {"linux", "chips"}, "shared"),
         (LINUX + rtos("one"), {"linux", "chips", "rtos"}, "shared"),
         (LINUX + 'mode = "dedicated"\n', {"linux", "dedicated"}, "dedicated"),
+        (rtos("one") + SCREEN, {"rtos", "screen"}, "screen"),
         (LINUX + "control = true\n", {"linux", "chips", "control"}, "full"),
         (LINUX + "strict_tls = true\n", {"linux", "chips", "strict_tls"}, "full"),
         (LINUX + 'mode = "dedicated"\ncontrol = true\n', {"linux", "dedicated", "control"}, "full"),
@@ -64,10 +66,13 @@ def test_a_profile_leaves_out_what_the_makefile_knows() -> None:
     known = set(re.findall(r"^(\w+) := .*\.c", (ROOT / "vmm" / "Makefile").read_text(), re.M))
     for profile in read_profiles():
         assert profile.without <= known
-    assert find_profile(FULL).without == {"cores", "smp", "two_level"}
-    assert find_profile("cores").without == {"smp", "two_level"}
-    assert find_profile("smp").without == {"dedicated", "two_level"}
-    assert find_profile("two-level-cores").without == {"dedicated", "smp", "strict_tls"}
+    assert find_profile(FULL).without == {"cores", "smp", "two_level", "screen"}
+    assert find_profile("cores").without == {"smp", "two_level", "screen"}
+    assert find_profile("smp").without == {"dedicated", "two_level", "screen"}
+    assert find_profile("two-level-cores").without == {"dedicated", "smp", "strict_tls", "screen"}
+    for name in ("smp", "two-level", "two-level-cores"):
+        with_screen = find_profile(f"{name}-screen").without
+        assert find_profile(name).without == with_screen | {"screen"}
     assert find_profile(FULL).folder == "vmm"
 
 

@@ -76,6 +76,19 @@ static void sets_of_every_size(void **state)
 	}
 }
 
+static void sets_words_of_every_number(void **state)
+{
+	u16 words[20];
+
+	(void)state;
+	for (u32 count = 0; count < 18; count++) {
+		memset(words, 0, sizeof(words));
+		memset_words(words + 1, 0x1234, count);
+		for (u32 i = 0; i < 20; i++)
+			assert_int_equal(words[i], i - 1 < count ? 0x1234 : 0);
+	}
+}
+
 static void comparisons_are_of_unsigned_bytes(void **state)
 {
 	(void)state;
@@ -110,6 +123,7 @@ int main(void)
 		cmocka_unit_test(copies_of_every_size_and_alignment),
 		cmocka_unit_test(moves_between_overlapping_places),
 		cmocka_unit_test(sets_of_every_size),
+		cmocka_unit_test(sets_words_of_every_number),
 		cmocka_unit_test(comparisons_are_of_unsigned_bytes),
 		cmocka_unit_test(equal_strings_end_together),
 		cmocka_unit_test(lengths_stop_at_the_end_or_the_limit),

@@ -53,6 +53,7 @@ def parts_used(system: System) -> set[str]:
     """Return the parts of the VMM, as vmm/Makefile names them, that a system needs."""
     used = {"channels"} if system.channels else set()
     used |= {"cores"} if system.machine.cpus > 1 else set()
+    used |= {"screen"} if system.console.screen else set()
     used |= {TWO_LEVEL_PART} if system.machine.rings == TWO_LEVEL else set()
     for _, guest in system.guests:
         if not isinstance(guest, LinuxGuest):

@@ -20,6 +20,7 @@ def build_selftest(built: Built, log: Log) -> Built | None:
     if uart is not None:
         words = f"{{port = {uart.port}, interrupt = {uart.interrupt}, baud = {uart.baud}}}"
     path = system_folder(built.checked.system.path) / "self-test.toml"
-    text = SYSTEM.read_text().replace("[console]\n", f"[console]\nuart = {words}\n")
+    words = f"uart = {words}\nscreen = {str(built.checked.system.console.screen).lower()}\n"
+    text = SYSTEM.read_text().replace("[console]\n", f"[console]\n{words}")
     write_whole(path, text.encode())
     return build(path, log)

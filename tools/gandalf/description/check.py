@@ -67,6 +67,7 @@ def _check_console(system: System) -> None:
             f'`focus` names "{focus}", and there is no such guest; there are {", ".join(names)}.',
             ("console", "focus"), *guests,
         )  # fmt: skip
+    _check_screen(system)
     uart = system.console.uart
     if uart is None:
         return
@@ -77,6 +78,20 @@ def _check_console(system: System) -> None:
     reserved = owners.reserved_interrupt(uart.interrupt)
     if reserved:
         system.mistake(f"The console cannot have IRQ {uart.interrupt}, the {reserved}.", where)
+
+
+def _check_screen(system: System) -> None:
+    if not system.console.screen:
+        if system.console.keys:
+            system.mistake("`keys` is for `screen = true` only.", ("console", "keys"))
+        return
+    where: Location = ("console", "screen")
+    uart = system.console.uart
+    if uart is not None and uart.interrupt == owners.KEYBOARD_IRQ:
+        system.mistake("The console cannot have IRQ 1, the keyboard's.", ("console", "uart"), where)
+    alone = owners.dedicated_guest(system)
+    if alone is not None:
+        system.mistake(f"Remove `screen`: {alone.name} has the machine for itself.", where)
 
 
 def _check_names(system: System) -> None:

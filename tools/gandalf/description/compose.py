@@ -23,6 +23,7 @@ from gandalf.description.description import (
     System,
 )
 from gandalf.description.guests import Loaded
+from gandalf.description.keyboard import layout as keyboard_layout
 from gandalf.description.layout import Region, align_up
 from gandalf.description.levels import TWO_LEVEL
 from gandalf.description.table import Table, TableChannel, TableGuest, TableImage
@@ -55,10 +56,12 @@ def _slice(guest: Guest) -> int:
     return guest.slice_us if isinstance(guest, LinuxGuest) and guest.cpus is not None else 0
 
 
-def _table_flags(machine: Machine) -> int:
+def _table_flags(system: System) -> int:
+    machine = system.machine
     flags = {
         "INTERRUPTIBLE": machine.interruptible,
         "CPUS_OPTIONAL": not machine.cpus_required,
+        "SCREEN": system.console.screen,
         "NO_PREFILL": not machine.prefill,
         "NO_DIRECT_SWITCH": not machine.direct_switch,
         "NO_HINTS": not machine.cache_hints,
@@ -175,10 +178,11 @@ def compose(checked: Checked) -> bytes:
         console_interrupt=uart.interrupt if uart else 0,
         console_baud=uart.baud if uart else 0,
         focus=system.focus(),
-        flags=_table_flags(system.machine),
+        flags=_table_flags(system),
         levels=abi()["LEVELS_TWO" if system.machine.rings == TWO_LEVEL else "LEVELS_RINGS"],
         guests=tuple(guests),
         images=tuple(images),
         channels=tuple(channels),
+        keys=keyboard_layout(system.console.keys) if system.console.screen else (),
     )
     return table.pack().ljust(start, b"\0") + content

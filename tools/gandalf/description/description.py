@@ -6,8 +6,6 @@ What a field may hold is decided here; how fields, guests and images fit
 together is decided in check.py. All mistakes are collected, none is raised.
 """
 
-import difflib
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +16,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from gandalf.base.abi import abi
 from gandalf.base.paths import ROOT, shown
 from gandalf.base.toml_lines import Document, Location, TomlError, read_toml
+from gandalf.description.keyboard import Keys
 from gandalf.description.quantities import PortRange, parse_port_range, parse_size
+from gandalf.description.sentences import article, sentence
 
 _BAUDS = (115200, 57600, 38400, 19200, 9600, 4800, 2400, 1200)
 
@@ -85,6 +85,8 @@ class Console(_Model):
 
     uart: Annotated[Uart | None, BeforeValidator(_parse_uart)] = COM1
     focus: str | None = None
+    screen: bool = False
+    keys: Keys = {}
 
 
 class _Guest(_Model):
@@ -239,68 +241,6 @@ class System:
         return (named + linux + [0])[0]
 
 
-def _article(value: object) -> str:
-    match value:
-        case bool():
-            return "true or false"
-        case str():
-            return f'"{value}"'
-        case dict():
-            return "a table"
-        case list():
-            return "a list"
-        case _:
-            return str(value)
-
-
-_EXPECTED = {
-    "int_type": "a whole number",
-    "string_type": "text in quotation marks",
-    "bool_type": "true or false",
-    "list_type": "a list in square brackets",
-    "model_type": "a table",
-    "model_attributes_type": "a table",
-}
-
-
-def _more(pattern: str) -> str:
-    """Return how many characters may follow the first, by the pattern of a name."""
-    found = re.search(r"\{0,(\d+)\}", pattern)
-    assert found is not None
-    return found[1]
-
-
-def _sentence(error: Any, model: type[BaseModel]) -> str:
-    """Turn one of Pydantic's errors into a sentence in the words of the description."""
-    names = [part for part in error["loc"] if isinstance(part, str)]
-    is_item = isinstance(error["loc"][-1], int)
-    name = f"{names[-1]}[{error['loc'][-1]}]" if is_item else names[-1]
-    value, context, kind = error["input"], error.get("ctx", {}), error["type"]
-    if kind == "missing":
-        return f"The field `{name}` is missing; docs/system-description.md explains it."
-    if kind == "extra_forbidden":
-        known = list(model.model_fields if len(names) == 1 else Uart.model_fields)
-        near = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(known)}."
-        return f"There is no field `{name}` here; {hint}"
-    if kind == "literal_error":
-        choices = context["expected"].replace("'", '"')
-        return f"`{name}` must be {choices}, not {_article(value)}."
-    if kind in ("greater_than_equal", "less_than_equal"):
-        limit = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
-        return f"`{name}` must be {limit}, not {value}."
-    if kind == "string_pattern_mismatch":
-        return (
-            f"`{name}` must be a small letter and up to {_more(context['pattern'])} more of a-z, "
-            f'0-9, "-" and "_", '
-            f"not {_article(value)}."
-        )
-    if kind in _EXPECTED:
-        return f"`{name}` must be {_EXPECTED[kind]}, not {_article(value)}."
-    reason = str(context["error"]) if "error" in context else error["msg"]
-    return f"`{name}` {reason}; it is {_article(value)}."
-
-
 def _validate(system: System, model: type[BaseModel], data: dict[str, Any], base: Location) -> Any:
     """Return the model, with stand-ins for the fields that are wrong or missing."""
     try:
@@ -312,7 +252,7 @@ def _validate(system: System, model: type[BaseModel], data: dict[str, Any], base
     unsure: set[Location] = set()
     for error in errors:
         name, *inner = error["loc"]
-        system.mistake(_sentence(error, model), base + error["loc"])
+        system.mistake(sentence(error, model, Uart), base + error["loc"])
         if inner and isinstance(inner[0], int):
             left_out.setdefault(str(name), set()).add(inner[0])
             continue
@@ -347,7 +287,7 @@ def _read_guest(system: System, index: int, data: object) -> None:
     kinds: dict[object, type[BaseModel]] = {"linux": LinuxGuest, "rtos": RtosGuest}
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
-        wrong = f"not {_article(kind)}" if "kind" in data else "and is missing here"
+        wrong = f"not {article(kind)}" if "kind" in data else "and is missing here"
         system.mistake(f'`kind` must be "linux" or "rtos", {wrong}.', (*base, "kind"))
         system.doubtful.add((*base, "kind"))
         kind = "rtos" if "image" in data else "linux"

@@ -35,6 +35,10 @@ _VMM_PORTS = (
     (PortRange(0xCF8, 0xCFF), "PCI configuration and reset"),
 )
 
+# With `screen`.
+_SCREEN_PORTS = (PortRange(0x3B0, 0x3DF), "screen of the consoles")
+KEYBOARD_IRQ = 1
+
 _VMM_INTERRUPTS = {
     0: "interval timer",
     2: "second interrupt controller",
@@ -54,6 +58,7 @@ def vmm_ports(system: System) -> list[tuple[PortRange, str]]:
     """Return the ports that no guest can have, with what they are."""
     uart = system.console.uart
     own = [(uart_ports(uart), "serial port of the consoles")] if uart else []
+    own += [_SCREEN_PORTS] if system.console.screen else []
     return sorted([*_VMM_PORTS, *own])
 
 
@@ -61,6 +66,7 @@ def vmm_interrupts(system: System) -> dict[int, str]:
     """Return the interrupts that no guest can have, with what they are."""
     uart = system.console.uart
     own = {uart.interrupt: "serial port of the consoles"} if uart else {}
+    own |= {KEYBOARD_IRQ: "keyboard of the consoles"} if system.console.screen else {}
     return _VMM_INTERRUPTS | own
 
 

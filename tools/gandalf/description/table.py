@@ -66,6 +66,10 @@ class TableChannel:
     size: int
 
 
+# A key of the keyboard: its values, and the locks that exchange the first two.
+TableKey = tuple[tuple[int, int, int], int]
+
+
 @dataclass(frozen=True)
 class Table:
     """One struct gandalf_table, without what packing works out by itself."""
@@ -83,6 +87,7 @@ class Table:
     guests: tuple[TableGuest, ...] = ()
     images: tuple[TableImage, ...] = field(default=())
     channels: tuple[TableChannel, ...] = ()
+    keys: tuple[tuple[TableKey, ...], ...] = ()  # without a prefix, and with it; or none
 
     def pack(self) -> bytes:
         """Return the table's bytes, with magic, version and checksum."""
@@ -91,7 +96,7 @@ class Table:
         raw.table_size = len(bytes(raw))
         raw.guest_count, raw.image_count = len(self.guests), len(self.images)
         raw.channel_count = len(self.channels)
-        _fill(raw, self, ("guests", "images", "channels"))
+        _fill(raw, self, ("guests", "images", "channels", "keys"))
         for number, guest in enumerate(self.guests):
             target = raw.guests[number]
             _fill(target, guest, ("port_ranges", "vcpu_cpus"))
@@ -106,6 +111,10 @@ class Table:
         for number, channel in enumerate(self.channels):
             _fill(raw.channels[number], channel, ("guests",))
             raw.channels[number].guests[:] = channel.guests
+        for half, keys in zip(raw.keys, self.keys, strict=False):
+            for target, (values, locks) in zip(half, keys, strict=True):
+                target.values[:] = values
+                target.locks = locks
         raw.checksum = zlib.crc32(bytes(raw))
         return bytes(raw)
 
@@ -147,5 +156,14 @@ def unpack(content: bytes) -> Table:
         TableChannel(**_values(item, TableChannel, ("guests",)), guests=tuple(item.guests))
         for item in raw.channels[: raw.channel_count]
     ]
-    values = _values(raw, Table, ("guests", "images", "channels"))
-    return Table(**values, guests=tuple(guests), images=tuple(images), channels=tuple(channels))
+    values = _values(raw, Table, ("guests", "images", "channels", "keys"))
+    return Table(
+        **values, guests=tuple(guests), images=tuple(images), channels=tuple(channels),
+        keys=_unpack_keys(raw),
+    )  # fmt: skip
+
+
+def _unpack_keys(raw: Any) -> tuple[tuple[TableKey, ...], ...]:
+    """Return the keys of a table; none if no key types anything."""
+    halves = tuple(tuple((tuple(key.values), key.locks) for key in half) for half in raw.keys)
+    return halves if any(any(values) for half in halves for values, _ in half) else ()

@@ -30,11 +30,12 @@ enum { MASKED_IN_ARCHITECTURE(MASKED_NUMBER) };
 #define MASKED_ENTRIES(ENTRY)                                                                    \
 	ENTRY(clock_of_shared, 1000,                                                             \
 		"two deadlines that are due, of which most are only noted; without a UART "      \
-		"2 bytes for the screen, or 5 lines of it that move up; the way out to an "      \
-		"RTOS",                                                                          \
+		"2 bytes for the screen, or 5 lines of it that move up; a line of it is "        \
+		"drawn; the way out to an RTOS",                                                 \
 		"timers of RTOSes, the virtual 8254 and clock while Linux runs")                 \
 	ENTRY(line_of_shared, 1000,                                                              \
-		"one line of the 8259s: 2 bytes from the UART are received; and the way out",    \
+		"one line of the 8259s: 2 bytes from the UART, or 2 codes of the keyboard, are " \
+		"received; and the way out",                                                     \
 		"the UART, devices of RTOSes while Linux runs")                                  \
 	ENTRY(debug_of_shared, 600,                                                              \
 		"no loop, and the way out",                                                      \

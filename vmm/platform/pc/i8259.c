@@ -59,6 +59,12 @@ void i8259_enable(unsigned irq)
 	mask_write();
 }
 
+void i8259_disable(unsigned irq)
+{
+	mask |= (u16)(1u << irq);
+	mask_write();
+}
+
 /* Reads which inputs are in service. Afterwards reads give the requests again, as a guest that has
  * the controllers expects. */
 static u8 in_service(u16 port)

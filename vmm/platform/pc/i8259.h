@@ -10,6 +10,9 @@ void i8259_init(void);
 /* Lets an input interrupt, and makes it edge triggered. Interrupts are ended before their owners
  * have served them, so a level that stays would interrupt for ever. */
 void i8259_enable(unsigned irq);
+/* Keeps an input from interrupting until i8259_enable(). An edge that comes meanwhile is kept, and
+ * interrupts then if the input is still high. */
+void i8259_disable(unsigned irq);
 /* Ends the interrupt of an input. Returns false if it was spurious, as those of inputs 7 and 15 may
  * be. */
 bool i8259_acknowledge(unsigned irq);

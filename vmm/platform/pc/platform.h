@@ -23,6 +23,7 @@
 #include "platform/pc/apic.h"
 #include "platform/pc/cmos.h"
 #include "platform/pc/firmware.h"
+#include "platform/pc/i8042.h"
 #include "platform/pc/i8254.h"
 #include "platform/pc/i8259.h"
 #include "platform/pc/masked_sections.h"
@@ -148,7 +149,7 @@ static inline void cpu_end_interrupt(void)
 	apic_end_of_interrupt();
 }
 
-/* --- The screen, which has the output where there is no serial line --- */
+/* --- The screen, which has the output where there is no serial line, and the keyboard --- */
 
 /* Empties the screen. */
 static inline void screen_clear(void)
@@ -167,4 +168,39 @@ MUST_CHECK static inline bool screen_is_ready(void)
 static inline void screen_write(u8 byte)
 {
 	vga_write(byte);
+}
+
+/* Returns the cells of the screen, of 16 bits for a character and its colours. To read them is
+ * slow. */
+static inline u16 *screen_cells(void)
+{
+	return vga_cells();
+}
+
+/* Shows the cursor at a cell. */
+static inline void screen_place_cursor(u32 cell)
+{
+	vga_place_cursor(cell);
+}
+
+/* The line of the keyboard's interrupts. */
+#define KEYBOARD_IRQ I8042_IRQ
+
+/* Has the keyboard begin, without what has been typed so far. Returns false if there is none. */
+MUST_CHECK static inline bool keyboard_start(void)
+{
+	return i8042_empty();
+}
+
+/* Returns the keyboard's next code, of set 1, or -1. */
+static inline int keyboard_read(void)
+{
+	return i8042_read();
+}
+
+/* Keeps a line from interrupting until irq_enable() is called for it again. What comes meanwhile
+ * interrupts then. */
+static inline void irq_disable(unsigned irq)
+{
+	i8259_disable(irq);
 }

@@ -2,10 +2,12 @@
 /* The VGA's text screen of 80 by 25 characters, which the VMM sees in its map of low memory. */
 #include "platform/pc/vga.h"
 
-#include "arch/ia32/layout.h"
+#include "arch/ia32/cpu.h"
 #include "lib/owner.h"
 #include "lib/string.h"
 
+/* The CRT controller, and two of its registers. */
+enum { CRTC = 0x3d4, CRTC_CURSOR_HIGH = 0x0e, CRTC_CURSOR_LOW = 0x0f };
 enum { COLUMNS = 80, LINES = 25, ATTRIBUTE = 0x0700, ESCAPE = 0x1b };
 /* Lines that are moved in one step while the screen is scrolled. */
 #define SCROLL_STEP 5u
@@ -17,7 +19,7 @@ OF_CORE static bool in_escape;
 
 static u16 *cell(u32 at_line, u32 at_column)
 {
-	return (u16 *)(LAYOUT_IMAGE + 0xb8000) + at_line * COLUMNS + at_column;
+	return vga_cells() + at_line * COLUMNS + at_column;
 }
 
 static void line_clear(u32 at_line, u32 from)
@@ -66,6 +68,14 @@ void vga_write(u8 byte)
 	} else if (byte >= ' ') {
 		*cell(line, column++) = (u16)(ATTRIBUTE | byte);
 	}
+}
+
+void vga_place_cursor(u32 cell)
+{
+	outb(CRTC, CRTC_CURSOR_HIGH);
+	outb(CRTC + 1, (u8)(cell >> 8));
+	outb(CRTC, CRTC_CURSOR_LOW);
+	outb(CRTC + 1, (u8)cell);
 }
 
 /* Ends a full line here and not in vga_write(), since that may begin a scroll. */

@@ -2,7 +2,17 @@
 /* The VGA's text screen, to which all output goes on a PC without a UART. */
 #pragma once
 
+#include "arch/ia32/layout.h"
 #include "lib/types.h"
+
+/* Returns the cells of the screen: 25 lines of 80, each a character and its colours. */
+static inline u16 *vga_cells(void)
+{
+	return (u16 *)(LAYOUT_IMAGE + 0xb8000);
+}
+
+/* Shows the cursor at a cell. */
+void vga_place_cursor(u32 cell);
 
 /* Empties the screen. */
 void vga_clear(void);

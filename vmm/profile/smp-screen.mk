@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# This profile has every part that several CPUs can use, and screen and keyboard.
+WITHOUT := dedicated two_level
+# The most KiB of text and read-only data.
+BUDGET := 80
