@@ -70,6 +70,8 @@ uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
 struct qemu_cpu;
 
 struct qemu_cpu *qemu_get_cpu(int index);
+/* Ends the CPU's turn behind the block that runs. */
+void cpu_exit(struct qemu_cpu *cpu);
 bool runstate_is_running(void);
 /* Calls a function whenever the machine starts, goes on or stops, with the machine's lock held. */
 void *qemu_add_vm_change_state_handler(void (*call)(void *data, bool running, int state),

@@ -18,7 +18,6 @@
 #include "print.h"
 #include "suite.h"
 
-#define COMMAND_LINE 0x228 /* in the boot parameters: where it is */
 /* Rounds without an interrupt: before the references, and those that may be one. */
 #define WARM_UP 3
 #define REFERENCES 3
@@ -172,10 +171,7 @@ static void operation_sweep(const struct operation *operation, uint32_t number)
 
 static bool is_wanted(const struct operation *operation)
 {
-	uint32_t address = *(const uint32_t *)(boot_parameters + COMMAND_LINE);
-	bool long_ones = memcmp((const char *)address, "long", 4) == 0;
-
-	return operation->is_long == long_ones;
+	return operation->is_long == command_line_begins("long");
 }
 
 static void machine_prepare(void)

@@ -4,6 +4,8 @@
  */
 #include "machine.h"
 
+#include <string.h>
+
 #include "print.h"
 #include "suite.h"
 
@@ -61,6 +63,13 @@ bool irq_enabled(void)
 	if (environment == SHARED)
 		return SHARED_PAGE->interrupt_flag != 0;
 	return eflags_read() & EFLAGS_INTERRUPT;
+}
+
+bool command_line_begins(const char *text)
+{
+	uint32_t line = *(const uint32_t *)(boot_parameters + BOOT_COMMAND_LINE);
+
+	return memcmp((const char *)line, text, strlen(text)) == 0;
 }
 
 void irq_wait(void)

@@ -23,6 +23,9 @@ extern enum environment environment;
 uint32_t kernel_ring(void);
 /* From the boot loader; 0 if there are none. */
 extern uint32_t boot_parameters;
+#define BOOT_COMMAND_LINE 0x228 /* in the boot parameters: where it is */
+/* Whether the command line begins with a text. The VMM may add words behind it. */
+bool command_line_begins(const char *text);
 
 #define SHARED_PAGE ((volatile struct gandalf_shared *)GANDALF_SHARED_PAGE)
 #define SHARED_ALIAS ((volatile struct gandalf_shared *)GANDALF_SHARED_ALIAS)

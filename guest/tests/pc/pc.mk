@@ -48,7 +48,6 @@ $(BUILD)/pc-views.elf: $(addprefix $(OBJECTS)/pc/,views.o views_ahead.o views_ca
 	high.o) $(PC_OBJECTS) $(PC_SHARED) pc/high.ld
 	$(LD) $(filter-out -T pc/pc.ld,$(PC_LDFLAGS)) -T pc/high.ld -o $@ $(filter %.o,$^)
 
-$(BUILD)/pc-siblings.elf: $(addprefix $(OBJECTS)/pc/siblings,.o _tables.o _messages.o) \
-	$(PC_OBJECTS) \
-	$(PC_SHARED) pc/pc.ld
+$(BUILD)/pc-siblings.elf: $(addprefix $(OBJECTS)/pc/siblings,.o _tables.o _messages.o \
+	_crossings.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)

@@ -3,7 +3,8 @@
  * The test kernel pc-siblings.elf, for a guest with two vCPUs on two cores: does with both at once
  * what must harm nobody. It checks that the VMM's answers are right, that it has what a guest of
  * several vCPUs may rely on, and that each attack was made as often as one would expect. What
- * guests beside it see is for tests/boot/test_siblings.py.
+ * guests beside it see is for tests/boot/test_siblings.py. With the command line "crossings" both
+ * play the rounds of siblings_crossings.c instead.
  */
 #include "siblings.h"
 
@@ -151,6 +152,17 @@ bool sibling_awaited(void)
 	return awaited(&started, starts);
 }
 
+void sibling_begin(void (*what)(void))
+{
+	job = what;
+	jobs_given++;
+}
+
+bool sibling_ended(void)
+{
+	return awaited(&jobs_ended, jobs_given);
+}
+
 /* --- Attacks --- */
 
 /* A host that is busy may have given one vCPU no time until the end. Then the attack goes on until
@@ -172,10 +184,9 @@ void attack_together(void (*first)(void), void (*second)(void), uint32_t enough)
 	attack_least = threads ? ENOUGH_OF_THREADS : enough;
 	attack_end = time_stamp() + milliseconds(threads ? ATTACK_MS_OF_THREADS : ATTACK_MS);
 	attack_last = threads ? time_stamp() + milliseconds(PATIENCE_MS) : attack_end;
-	job = second;
-	jobs_given++;
+	sibling_begin(second);
 	first();
-	if (!expect(awaited(&jobs_ended, jobs_given)))
+	if (!expect(sibling_ended()))
 		return;
 	for (uint32_t i = 0; i < SIBLINGS; i++)
 		expect(did[i] >= attack_least);
@@ -191,19 +202,31 @@ static void test_the_second_starts(void)
 
 static void test_the_second_halts(void)
 {
-	job = sibling_halts;
-	jobs_given++;
-	expect(awaited(&jobs_ended, jobs_given));
+	sibling_begin(sibling_halts);
+	expect(sibling_ended());
 }
 
 static const struct tap_test begin[] = { { "the-second-starts", test_the_second_starts } };
 static const struct tap_test end[] = { { "the-second-halts", test_the_second_halts } };
 
+/* Attacks, or the crossings that the command line asks for. */
+static bool groups_run(void)
+{
+	const struct tap_group attacks[] = { TAP_GROUP(begin), group_tables_together,
+					     group_messages_together, TAP_GROUP(end) };
+	const struct tap_group crossings[] = {
+		TAP_GROUP(begin),
+		command_line_begins("crossings long") ? group_long_crossings : group_crossings,
+		TAP_GROUP(end),
+	};
+
+	if (command_line_begins("crossings"))
+		return tap_run("pc-siblings", crossings, sizeof(crossings) / sizeof(crossings[0]));
+	return tap_run("pc-siblings", attacks, sizeof(attacks) / sizeof(attacks[0]));
+}
+
 void suite_run(void)
 {
-	const struct tap_group groups[] = { TAP_GROUP(begin), group_tables_together,
-					    group_messages_together, TAP_GROUP(end) };
-
 	more_hook = more;
 	tables_load();
 	for (uint32_t i = 0; i < IPIS; i++)
@@ -214,5 +237,5 @@ void suite_run(void)
 	scratch_map(APIC_PAGE, (void *)GANDALF_APIC_BASE, PAGE_P | PAGE_W);
 	pages_flush(page_directory, 0, 0xffffffff);
 	apic_begin();
-	machine_off(tap_run("pc-siblings", groups, sizeof(groups) / sizeof(groups[0])));
+	machine_off(groups_run());
 }

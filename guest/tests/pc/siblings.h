@@ -2,7 +2,8 @@
 /*
  * What pc-siblings.elf is made of: a hostile kernel with two vCPUs on two cores, which attack at
  * once. siblings.c starts the second one and runs the attacks; those on page tables are in
- * siblings_tables.c, those by interrupts, local APICs and hypercalls in siblings_messages.c.
+ * siblings_tables.c, those by interrupts, local APICs and hypercalls in siblings_messages.c. What
+ * the second one does at a chosen instruction of the VMM on the first is in siblings_crossings.c.
  */
 #ifndef SIBLINGS_H
 #define SIBLINGS_H
@@ -47,6 +48,10 @@ void attack_together(void (*first)(void), void (*second)(void), uint32_t enough)
 int32_t sibling_restart(void);
 /* Waits until it has begun. Returns false if it does not. */
 bool sibling_awaited(void);
+/* Has it do something once. */
+void sibling_begin(void (*what)(void));
+/* Waits until it has done that. Returns false if it does not end. */
+bool sibling_ended(void);
 /* Has it ask for ports and interrupt the first one without end, or not. */
 extern volatile bool sibling_floods;
 
@@ -57,6 +62,7 @@ extern void (*flush_hook)(void);
 extern volatile uint32_t ipi_count[SIBLINGS][IPIS];
 int32_t ipi_send(uint32_t ids, uint32_t ipi);
 
-extern const struct tap_group group_tables_together, group_messages_together;
+extern const struct tap_group group_tables_together, group_messages_together, group_crossings,
+	group_long_crossings;
 
 #endif

@@ -12,7 +12,6 @@
 #define E820_ENTRIES 0x1e8
 #define BOOT_FLAG 0x1fe
 #define HEADER 0x202
-#define COMMAND_LINE 0x228
 #define E820_TABLE 0x2d0
 #define E820_SIZE 20
 #define E820_RAM 1
@@ -74,7 +73,7 @@ static void test_command_line(void)
 	const char *line;
 
 	SKIP_NATIVE("a multiboot loader passes it elsewhere");
-	for (line = (const char *)word(COMMAND_LINE); *line; line++)
+	for (line = (const char *)word(BOOT_COMMAND_LINE); *line; line++)
 		if (!memcmp(line, added, sizeof(added) - 1))
 			break;
 	expect_equal(*line, 't');

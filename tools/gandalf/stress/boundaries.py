@@ -185,7 +185,7 @@ def parse(text: str) -> dict[int, Operation]:
     return operations
 
 
-def _addresses(image: Path, *names: str) -> list[int]:
+def symbol_addresses(image: Path, *names: str) -> list[int]:
     """Return the addresses of functions and variables of an image."""
     with image.open("rb") as file:
         tables = [
@@ -199,7 +199,7 @@ def _addresses(image: Path, *names: str) -> list[int]:
     return [int(symbols[name]) for name in names]
 
 
-def _code(image: Path) -> tuple[int, int]:
+def code_of(image: Path) -> tuple[int, int]:
     """Return where the VMM's code is: from its last executable segment to its last such section.
 
     That is the stubs, which the VMM makes at start behind its data.
@@ -220,13 +220,13 @@ def _code(image: Path) -> tuple[int, int]:
 def _arguments(built: Built, output: Path) -> tuple[str, ...]:
     """Return QEMU's arguments for the plug-in."""
     guest = built.checked.layout.guests[built.names.index("linux")]
-    begin, end, private, stack = _addresses(
+    begin, end, private, stack = symbol_addresses(
         BUILD / "tests" / "pc-boundaries.elf",
         "boundary_begin", "boundary_end", "boundary_private", "stack",
     )  # fmt: skip
     private, stack = guest.start + private, guest.start + stack
     handlers = Symbols(built).address("injector:handler_entries")
-    low, high = _code(built.vmm)
+    low, high = code_of(built.vmm)
     words = {
         "out": output, "begin": begin, "end": end, "label": private + _LABEL,
         "handler": handlers + abi()["VECTOR_TIMER"] * _ENTRY_SIZE, "vmm": f"{low}-{high}",
