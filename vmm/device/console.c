@@ -20,9 +20,11 @@ void console_line_track(struct console *console, u8 byte)
 		console_line_clear(console);
 		return;
 	}
-	console->escape = escape_next(before, byte);
-	if (before == ESCAPE_NONE && console->escape != ESCAPE_NONE)
-		console->escape_start = console->line_length;
+	if (before != ESCAPE_NONE || byte == ESCAPE) {
+		console->escape = escape_next(before, byte);
+		if (before == ESCAPE_NONE)
+			console->escape_start = console->line_length;
+	}
 	if (console->line_length < CONSOLE_LINE_SIZE)
 		console->line[console->line_length] = byte;
 	if (byte != BELL || before != ESCAPE_NONE)

@@ -31,6 +31,12 @@ void pic_reset(struct pic_pair *pair);
 /* Sets the level of an input, 0 to 15. Input 2 is the cascade, for which nothing happens. */
 void pic_set_line(struct pic_pair *pair, unsigned line, bool level);
 
+/* Returns the level of an input. */
+static inline bool pic_line(const struct pic_pair *pair, unsigned line)
+{
+	return (pair->chip[line / 8 & 1].lines & 1u << (line & 7)) != 0;
+}
+
 /* Returns the vector that would be delivered now, or -1. */
 int pic_pending(const struct pic_pair *pair);
 

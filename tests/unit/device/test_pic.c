@@ -89,8 +89,11 @@ static void an_edge_counts_once(void **state)
 	struct pic_pair pair = initialised();
 
 	(void)state;
+	assert_false(pic_line(&pair, 4));
 	pic_set_line(&pair, 4, true);
 	pic_set_line(&pair, 4, true);
+	assert_true(pic_line(&pair, 4));
+	assert_false(pic_line(&pair, 12)); /* the other chip's */
 	assert_int_equal(pic_acknowledge(&pair), 0x34);
 	pic_write(&pair, MASTER, 0x20);
 	assert_int_equal(pic_pending(&pair), -1);

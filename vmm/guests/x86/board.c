@@ -46,18 +46,30 @@ static void uart_drain(struct board *board)
 	log_pump();
 }
 
+/* Tells the 8259s the level of the UART's line if that has changed, which a byte that the guest
+ * polls out does not do. */
+static void uart_tell(struct board *board)
+{
+	bool level = pic_line(&board->pic, IRQ_UART);
+
+	if (uart_interrupt(&board->uart) == level)
+		return;
+	chips_pause();
+	pic_set_line(&board->pic, IRQ_UART, !level);
+	line_look(board);
+}
+
 static void uart_exchange(struct board *board)
 {
-	struct console *console = board->vm->console;
+	int byte;
 
 	EXPECTS_MASKED();
-	for (u32 i = 0;
-	     i < UART_STEP && uart_can_receive(&board->uart) && console_has_input(console); i++)
-		uart_receive(&board->uart, (u8)console_get(console));
+	for (u32 left = UART_STEP; left > 0 && uart_can_receive(&board->uart) &&
+				   (byte = console_get(board->vm->console)) >= 0;
+	     left--)
+		uart_receive(&board->uart, (u8)byte);
 	uart_drain(board);
-	chips_pause();
-	pic_set_line(&board->pic, IRQ_UART, uart_interrupt(&board->uart));
-	line_look(board);
+	uart_tell(board);
 }
 
 void board_console(struct board *board)
@@ -165,23 +177,26 @@ static const struct port_range *range_search(u16 port)
 
 static const struct port_range *range_find(struct x86 *x86, u16 port)
 {
-	const struct port_range *range = NULL;
+	const struct port_range *range;
 
-	if (port >= TABLE_PORTS)
-		range = range_search(port);
-	else if (range_of[port] != 0)
-		range = UNITS_FIRST(port_ranges)[range_of[port] - 1];
-	if (range == NULL)
-		vcpu_count(x86->vcpu, COUNTER_unknown_ports);
-	return range;
+	if (port < TABLE_PORTS) {
+		if (range_of[port] != 0)
+			return UNITS_FIRST(port_ranges)[range_of[port] - 1];
+	} else if ((range = range_search(port)) != NULL) {
+		return range;
+	}
+	vcpu_count(x86->vcpu, COUNTER_unknown_ports);
+	return NULL;
 }
 
-/* Returns whether the description gives these ports of a real device to the guest. The VMM makes
- * such accesses for its kernel; a port that was opened would be open to its processes, too. */
+/* Counts an access, and returns whether the description gives these ports of a real device to the
+ * guest. The VMM makes such accesses for its kernel; a port that was opened would be open to its
+ * processes, too. */
 static bool port_is_own(const struct x86 *x86, u16 port, u32 size)
 {
 	const struct gandalf_guest *guest = x86->vm->guest;
 
+	vcpu_count(x86->vcpu, COUNTER_port_accesses);
 	for (u32 i = 0; i < guest->port_range_count; i++)
 		if (port >= guest->port_ranges[i].first &&
 		    port + size - 1 <= guest->port_ranges[i].last)
@@ -193,16 +208,16 @@ u32 port_read(struct x86 *x86, u16 port, u32 size)
 {
 	u32 value = 0;
 
-	vcpu_count(x86->vcpu, COUNTER_port_accesses);
 	if (port_is_own(x86, port, size))
 		return port_in(port, size);
 	board_settle(x86);
 	for (u32 i = 0; i < size; i++) {
 		u16 at = (u16)(port + i);
-		const struct port_range *range = range_find(x86, at);
+		const struct port_range *range;
 
 		if (i != 0)
 			chips_pause();
+		range = range_find(x86, at);
 		value |= (range != NULL ? range->read(x86->board, at) : 0xffu) << 8 * i;
 	}
 	trace(TRACE_port, port, value);
@@ -211,7 +226,6 @@ u32 port_read(struct x86 *x86, u16 port, u32 size)
 
 void port_write(struct x86 *x86, u16 port, u32 size, u32 value)
 {
-	vcpu_count(x86->vcpu, COUNTER_port_accesses);
 	trace(TRACE_port, port | 0x10000, value);
 	if (port_is_own(x86, port, size)) {
 		port_out(port, size, value);
@@ -220,13 +234,15 @@ void port_write(struct x86 *x86, u16 port, u32 size, u32 value)
 	board_settle(x86);
 	/* Writing a byte may reset the guest, and then the others are not written. */
 	for (u32 i = 0; i < size && x86->vcpu->state == VCPU_RUNNING; i++) {
-		u16 at = (u16)(port + i);
-		const struct port_range *range = range_find(x86, at);
+		const struct port_range *range;
 
 		if (i != 0)
 			chips_pause();
+		range = range_find(x86, port);
 		if (range != NULL)
-			range->write(x86->board, at, (u8)(value >> 8 * i));
+			range->write(x86->board, port, (u8)value);
+		port++;
+		value >>= 8;
 	}
 }
 
