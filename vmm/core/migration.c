@@ -28,7 +28,7 @@ static void move_trace(enum trace_type type, const struct vm *vm, u32 cpu)
 	trace(type, vm->index, GANDALF_TRACE_MOVES | vm->number << 8 | cpu);
 }
 
-/* Departure */
+/* --- Departure --- */
 
 static bool seat_can_be_left(const struct vm *vm)
 {
@@ -60,7 +60,7 @@ void seat_depart(struct vm *vm)
 	seat_took(GANDALF_TICKS_LEAVE, vm->number, begin);
 }
 
-/* Arrival */
+/* --- Arrival --- */
 
 /* Makes the seat's tables and its empty shadow, as the start of a vCPU does. */
 static void seat_make(struct vm *vm, u32 life)
@@ -136,7 +136,7 @@ static void left_serve(UNUSED u32 from, UNUSED u32 number)
 }
 MESSAGES_SERVED(MESSAGE_LEFT, GANDALF_CPUS_MAXIMUM, left_serve);
 
-/* Requests */
+/* --- Requests --- */
 
 static void seat_ask(u32 number, u32 to)
 {

@@ -13,7 +13,7 @@
 OF_CORE static u32 away;      /* vCPUs that have been sent away from here, as bits */
 OF_CORE static u32 rtos_cpus; /* the CPUs on which there is an RTOS, as bits */
 
-/* Departure */
+/* --- Departure --- */
 
 /* Returns where a vCPU goes from here: to the next of its guest's CPUs on which there is no RTOS;
  * if there is one on each, to the next; if there is no other that runs, nowhere, which is here. */
@@ -62,7 +62,7 @@ static bool one_leaves(void)
 	return false;
 }
 
-/* Return */
+/* --- Return --- */
 
 /* Has those come back that were sent away. Returns whether one is to be asked again, since a
  * request may be lost (migration.h). One that does not run is asked when an RTOS is done next. */

@@ -57,7 +57,7 @@ void relay_kick(void)
 		deadline_set(&again, rdtsc());
 }
 
-/* To core 0 */
+/* --- To core 0 --- */
 
 static bool output_put(u16 entry)
 {
@@ -115,7 +115,7 @@ void relay_flush(void)
 		;
 }
 
-/* On core 0 */
+/* --- On core 0 --- */
 
 /* A byte for which a line has no room is the first of another one. */
 static bool log_take(u32 from, u8 byte)
@@ -174,7 +174,7 @@ void relay_print_logs(void)
 	}
 }
 
-/* What is typed */
+/* --- What is typed --- */
 
 /* Whether a guest of another core has room for all that may be on its way to it, from all cores. */
 static bool input_has_room(const struct vm *vm)
@@ -269,7 +269,7 @@ bool relay_is_idle(void)
 	return idle;
 }
 
-/* All ways */
+/* --- All ways --- */
 
 /* What has bytes to move: what this core prints, what has come from each core, first typed and then
  * printed, and what was typed here for each guest. */

@@ -13,7 +13,7 @@
 
 OF_CORE u32 entries_looked_at;
 
-/* Leaves */
+/* --- Leaves --- */
 
 static bool may_be_written(const struct x86 *x86, u32 frame)
 {
@@ -65,7 +65,7 @@ void large_check(const struct x86 *x86, u32 linear, u32 entry, bool kernel)
 	leaf_check(x86, linear, entry & ~PTE_PS, kernel);
 }
 
-/* Tables */
+/* --- Tables --- */
 
 bool is_zero(const u32 *entries, u32 count)
 {

@@ -40,7 +40,7 @@
 /* The number of returns since the last full check. */
 OF_CORE static u32 returns;
 
-/* The VMM's part */
+/* --- The VMM's part --- */
 
 static void vmm_part_check(const struct x86 *x86, const u32 *directory)
 {
@@ -93,7 +93,7 @@ static void own_check(const struct x86 *x86)
 		own_page_check(x86, i, table[i]);
 }
 
-/* While paging is off */
+/* --- While paging is off --- */
 
 static void identity_check(const struct x86 *x86)
 {
@@ -118,7 +118,7 @@ static void identity_check(const struct x86 *x86)
 	}
 }
 
-/* Spaces */
+/* --- Spaces --- */
 
 static void space_check(const struct x86 *x86, const struct space *space)
 {
@@ -191,7 +191,7 @@ static void spaces_check(const struct x86 *x86)
 	must(shadow->caching || used <= 1, "spaces are kept that nobody flushes", used, 0);
 }
 
-/* Registers */
+/* --- Registers --- */
 
 static void current_check(const struct x86 *x86)
 {

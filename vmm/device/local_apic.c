@@ -47,7 +47,7 @@ static inline u32 *at(const struct local_apic *apic, u32 offset)
 	return &apic->page[offset / sizeof(u32)];
 }
 
-/* Requests and interrupts in service */
+/* --- Requests and interrupts in service --- */
 
 static int highest(const u32 *words, u8 summary)
 {
@@ -147,7 +147,7 @@ bool local_apic_takes_external(const struct local_apic *apic)
 	return (entry & (LVT_MASKED | LVT_MODE)) == LVT_EXTERNAL;
 }
 
-/* The timer */
+/* --- The timer --- */
 
 /* Returns by how many bits the bus clock is shifted to count: 1 to 7, or 0. */
 static u32 divide_shift(const struct local_apic *apic)
@@ -205,7 +205,7 @@ static void timer_begin(struct local_apic *apic, u64 now)
 	apic->expired = false;
 }
 
-/* Stores */
+/* --- Stores --- */
 
 static void all_mask(struct local_apic *apic)
 {

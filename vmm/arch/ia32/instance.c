@@ -25,7 +25,7 @@
 /* gandalf.lds: each core's variables, which begin with a page and with those that are not zero at
  * first, and the end of all data. */
 extern const u8 core_first[], core_end[], image_end[];
-/* start.S */
+/* What start.S begins and ends with, and the page directory that it has. */
 extern const u8 start_first[], start_directory[], start_end[];
 
 /* The first as the image was loaded. */

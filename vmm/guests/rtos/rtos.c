@@ -24,7 +24,8 @@
 #include "masked_state.h"
 #include "rtos_space.h"
 
-/* Bits 40 to 47 of its segments' descriptors: P, DPL, S, type. */
+/* Bits 40 to 47 of its segments' descriptors: present, the privilege level, that it is code or
+ * data, and the type (Intel SDM volume 3, 3.4.5). */
 enum { TYPE_CODE = 0x9b | PRIVILEGE_KERNEL << 5, TYPE_DATA = 0x93 | PRIVILEGE_KERNEL << 5 };
 /* Its selectors, with the ring that it is in. */
 enum { SELECTOR_CODE = GANDALF_RTOS_CODE | PRIVILEGE_KERNEL,
@@ -53,7 +54,7 @@ MUST_CHECK __attribute__((noipa)) static void *rtos_memory(const struct vm *vm, 
 	return (void *)(vm->linear + address);
 }
 
-/* Interrupts and exceptions */
+/* --- Interrupts and exceptions --- */
 
 /* Makes room for size bytes on the guest's stack, at most FRAME_BYTES. Returns false, and has
  * stopped the guest, if the stack is outside its memory. */
@@ -200,7 +201,7 @@ static void rtos_console(struct vcpu *vcpu)
 		rtos_pend(vcpu, CONSOLE_BIT);
 }
 
-/* Hypercalls */
+/* --- Hypercalls --- */
 
 static u32 hypercall_handlers(struct vcpu *vcpu)
 {

@@ -50,7 +50,7 @@ static void arm(struct x86 *x86, bool armed)
 	views_stop_returns(x86->vcpu, armed);
 }
 
-/* Delivery */
+/* --- Delivery --- */
 
 /* Looks at the chips that are due. A guest that slept sleeps again, unless an interrupt waits
  * now. */
@@ -96,7 +96,7 @@ void linux_deliver(struct vcpu *vcpu)
 		deliver_waiting(vcpu, x86);
 }
 
-/* Hypercalls */
+/* --- Hypercalls --- */
 
 static u32 hypercall_flush(struct vcpu *vcpu)
 {
@@ -128,7 +128,7 @@ static u32 hypercall_load_tls(struct vcpu *vcpu)
 }
 HYPERCALL(GANDALF_HYPERCALL_LOAD_TLS, HYPERCALL_OF_LINUX, hypercall_load_tls);
 
-/* Traps */
+/* --- Traps --- */
 
 APART static void access_beyond_base(struct x86 *x86, u32 linear, u32 error)
 {
@@ -219,7 +219,7 @@ void linux_trap(struct vcpu *vcpu, struct frame *frame)
 		exception(x86, frame->vector, frame->error);
 }
 
-/* Start and stop */
+/* --- Start and stop --- */
 
 static void command_line_complete(const struct gandalf_guest *guest)
 {

@@ -38,7 +38,7 @@ static struct luggage *luggage_of(u32 core_index, u32 number)
 	return (struct luggage *)&page->luggage;
 }
 
-/* Departure */
+/* --- Departure --- */
 
 static void system_registers_pack(const struct x86 *x86, struct luggage *luggage)
 {
@@ -108,7 +108,7 @@ static void seat_leave(struct vcpu *vcpu)
 	vcpu->cr3 = x86->shadow.identity;
 }
 
-/* Arrival */
+/* --- Arrival --- */
 
 static void system_registers_unpack(struct x86 *x86, const struct luggage *luggage)
 {
@@ -237,7 +237,7 @@ const struct seat_operations smp_seat = {
 	.leave = seat_leave, .life = seat_life, .copy = seat_copy, .arrive = seat_arrive,
 };
 
-/* The shadow */
+/* --- The shadow --- */
 
 /* Loads the space that CR3 names, as when the guest switches to it: a load of the value that CR3
  * has already would flush it. */

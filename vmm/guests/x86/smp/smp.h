@@ -166,13 +166,13 @@ void flush_log_renew(const struct x86 *x86, struct space *space);
 /* Notes that the vCPU flushes a page of the kernel's half, or KERNEL_FLUSH_ALL. */
 void flush_log_kernel(struct x86 *x86, u32 linear);
 
-/* migrate.c */
+/* --- Functions of migrate.c --- */
 extern const struct seat_operations smp_seat;
 /* Loads the shadow of a vCPU that has arrived, on its own stack. Interrupts are masked when it is
  * called and when it returns. */
 void smp_settle_in(struct x86 *x86);
 
-/* smp.c */
+/* --- Functions of smp.c --- */
 bool smp_due(struct x86 *x86, u8 due);
 void smp_park(struct x86 *x86);
 bool smp_hold(struct x86 *x86);
