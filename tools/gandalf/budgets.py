@@ -18,7 +18,7 @@ def size(
         bool, typer.Option("--build/--no-build", help="Bring VMM and uITRON up to date first.")
     ] = True,
 ) -> None:
-    """Compare the VMM's size, its lines and the lines changed in Linux with the budgets.
+    """Compare the sizes of the VMM by profile, and the lines changed in Linux, with the budgets.
 
     And the uITRON demo for Gandalf with the same demo for a bare PC.
 

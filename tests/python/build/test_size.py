@@ -2,9 +2,17 @@
 """What `gandalf size` measures is measured right."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
-from gandalf.build.size import Measure, changed_in_linux, count_lines, read_sections
+from gandalf.build.profile import find_profile
+from gandalf.build.size import (
+    Measure,
+    changed_in_linux,
+    count_lines,
+    measure_profiles,
+    read_sections,
+)
 
 CODE = """\
 /* a comment
@@ -57,22 +65,36 @@ def test_lines_changed_in_linux() -> None:
     assert changed_in_linux(PATCH) == (4, 2)
 
 
-def test_sections_by_what_they_count_as(tmp_path: Path) -> None:
-    source = tmp_path / "x.c"
+def compile_sections(folder: Path) -> Path:
+    """Compile 25 words of text, 15 of data, 50 for all vCPUs and 100 of the trace ring."""
+    source = folder / "x.c"
     source.write_text(
         "const int text[25] = {1}; int data[10] = {1}; int bss[5];"
         '__attribute__((section(".vcpu"))) int vcpu[50];'
         '__attribute__((section(".trace"))) int trace[100];'
     )
-    output = tmp_path / "x.o"
+    output = folder / "x.o"
     subprocess.run(
         ["gcc", "-m32", "-ffreestanding", "-c", str(source), "-o", str(output)], check=True
     )
-    sections = read_sections(output)
+    return output
+
+
+def test_sections_by_what_they_count_as(tmp_path: Path) -> None:
+    sections = read_sections(compile_sections(tmp_path))
     assert sections.total("data") == 60
     assert sections.total("per vCPU") == 200
     assert sections.total("trace ring") == 400
     assert sections.total("text") == 100
+
+
+def test_each_profile_has_all_budgets(tmp_path: Path) -> None:
+    profile = replace(find_profile("rtos"), budget=99)
+    text, data, vcpu = measure_profiles([(profile, compile_sections(tmp_path))])
+    assert (text.name, text.value, text.kept) == ("VMM text and read-only data, rtos", 100, False)
+    assert (data.name, data.value, data.kept) == ("VMM static data, rtos", 60, True)
+    # Of nine vCPUs that an image has room for, the last one's share is rounded up.
+    assert (vcpu.name, vcpu.value, vcpu.kept) == ("VMM data per vCPU, rtos", 23, True)
 
 
 def test_budgets() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what has a budget: the VMM's sections, its lines of code, the lines changed in Linux.
+"""Measures what has a budget: the VMM's sections by profile, and the lines changed in Linux.
 
 The trace ring (.trace) counts nowhere; what each vCPU has (.vcpu, an array of
 as many elements as there can be guests) has a budget per vCPU.
@@ -29,7 +29,6 @@ LINUX_BUDGETS = {
     "gandalf-smp.patch": ("changed in Linux for several CPUs", 8, 5),
 }
 
-_TEXT = "VMM text and read-only data"
 _WRITABLE, _ALLOCATED = 0x1, 0x2
 
 
@@ -125,12 +124,7 @@ def measure(vmm: Path) -> tuple[Sections, list[Measure]]:
     if not vmm.exists():
         raise UserError(f"There is no {shown(vmm)}; run `make build` first.")
     sections = read_sections(vmm)
-    vcpus = abi()["GUESTS_MAXIMUM"]
-    measures = [
-        Measure(_TEXT, sections.total("text"), find_profile(FULL).budget, "bytes"),
-        Measure("VMM static data", sections.total("data"), DATA_BUDGET, "bytes"),
-        Measure("VMM data per vCPU", -(-sections.total("per vCPU") // vcpus), VCPU_BUDGET, "bytes"),
-    ]
+    measures = _measure_image(sections, "", find_profile(FULL))
     for patch, (name, lines_budget, files_budget) in LINUX_BUDGETS.items():
         lines, files = changed_in_linux((ROOT / "guest" / "linux" / patch).read_text())
         measures.append(Measure(name, lines, lines_budget, "lines"))
@@ -138,13 +132,24 @@ def measure(vmm: Path) -> tuple[Sections, list[Measure]]:
     return sections, measures
 
 
+def _measure_image(sections: Sections, behind: str, profile: Profile) -> list[Measure]:
+    """Measure an image of the VMM. behind: what stands behind the names."""
+    vcpus = abi()["GUESTS_MAXIMUM"]
+    values = (
+        ("VMM text and read-only data", sections.total("text"), profile.budget),
+        ("VMM static data", sections.total("data"), DATA_BUDGET),
+        ("VMM data per vCPU", -(-sections.total("per vCPU") // vcpus), VCPU_BUDGET),
+    )
+    return [Measure(name + behind, value, budget, "bytes") for name, value, budget in values]
+
+
 def measure_profiles(images: Iterable[tuple[Profile, Path]]) -> list[Measure]:
-    """Measure the text of images of the VMM that are linked for a profile."""
+    """Measure images of the VMM that are linked for a profile."""
+    found = [(profile, read_sections(path)) for profile, path in images]
     return [
-        Measure(
-            f"{_TEXT}, {profile.name}", read_sections(path).total("text"), profile.budget, "bytes"
-        )
-        for profile, path in images
+        item
+        for profile, sections in found
+        for item in _measure_image(sections, f", {profile.name}", profile)
     ]
 
 
