@@ -51,8 +51,8 @@ void views_begin(void)
 	if (trap_handlers[GANDALF_HYPERCALL_VECTOR] == hypercall_check)
 		return;
 	hypercall_serve = trap_handlers[GANDALF_HYPERCALL_VECTOR];
-	trap_handlers[GANDALF_HYPERCALL_VECTOR] = hypercall_check;
-	trap_handlers[PRIVILEGE_SYSTEM_CALL] = system_call_enter;
+	trap_set_handler(GANDALF_HYPERCALL_VECTOR, hypercall_check);
+	trap_set_handler(PRIVILEGE_SYSTEM_CALL, system_call_enter);
 }
 
 /* Returns the EIP of the guest's gate of system calls if view_switch_call can do what that gate
