@@ -4,6 +4,7 @@
 import tempfile
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from gandalf.run.machine import Machine, Patience
@@ -71,13 +72,16 @@ def screen(machine: Machine) -> Screen:
     return Screen(lines, cells[1::2])
 
 
-def wait_for(machine: Machine, text: str) -> Screen:
-    """Wait until a line of the screen has a text; return the screen, and have the machine stand."""
+def wait_for(machine: Machine, text: str, above: str = "") -> Screen:
+    """Wait until a line of the screen has a text; return the screen, and have the machine stand.
+
+    above: what the line above has then. Lines are drawn one by one, so one may be old.
+    """
     patience = Patience(machine.emulator, PATIENCE)
     machine.resume()
     while not patience.is_over():
         shown = screen(machine)
-        if any(text in line for line in shown.lines):
+        if any(above in one and text in two for one, two in pairwise(["", *shown.lines])):
             machine.pause()
             return shown
         time.sleep(0.05)

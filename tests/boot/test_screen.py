@@ -41,7 +41,7 @@ def desk() -> Iterator[Boot]:
 
 def test_the_screen_shows_what_the_serial_line_does(desk: Boot) -> None:
     desk.shell("seq 1000 1100; printf 'a\\tb\\033[31mred\\033[m \\303\\244\\n'")
-    shown = wait_for(desk, "bred")
+    shown = wait_for(desk, "bred", above="1100")
     line, _ = shown.place("red")
     assert shown.lines[line] == "a       bred ä"
     assert shown.lines[line - 1] == "1100"

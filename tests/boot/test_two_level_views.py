@@ -124,7 +124,7 @@ def stack_untold(folder: Path) -> None:
 def everything_writable(folder: Path) -> None:
     """Let a process write to whatever its kernel has just mapped."""
     ahead = folder / "vmm" / "guests" / "x86" / "two_level" / "ahead.c"
-    substitute(ahead, "value, value & pde, false", "value | PTE_D, pde | PTE_W, false")
+    substitute(ahead, "value, view_rights(value, pde), false", "value | PTE_D, pde | PTE_W, false")
 
 
 def kernel_s_pages_too(folder: Path) -> None:
