@@ -29,7 +29,7 @@ MUST_CHECK static inline bool gate_read(const struct x86 *x86, unsigned vector, 
 }
 
 /* As inject_reload_stack(). */
-static inline void stack_reload(struct x86 *x86)
+static INLINE void stack_reload(struct x86 *x86)
 {
 	struct tss *tss = &x86->vcpu->tables->tss;
 	u32 esp, ss;
