@@ -16,7 +16,7 @@ PROFILE = "two-level"
 # The VMM's image is in its address spaces so far above where its first word is in memory.
 _IMAGE_ABOVE_MEMORY = 0xFC400000
 # Three counters of struct view_switch (vmm/two_level/view_switch.h), and where the first is.
-_COUNTERS, _FIRST_COUNTER = ("calls", "returns", "fills"), 28
+_COUNTERS, _FIRST_COUNTER = ("calls", "returns", "fills"), 0
 
 
 def direct_ways(machine: Boot) -> Counter[str]:

@@ -9,6 +9,7 @@
 #include "arch/ia32/state.h"
 #include "core/counter.h"
 #include "lib/types.h"
+#include "vcpu_view.h"
 
 /* Bits of vcpu->attention. It is written only by the functions below. */
 enum { ATTENTION_NOW = 1, ATTENTION_NEXT = 2 };
@@ -75,6 +76,7 @@ struct vcpu {
 	 * 112 bytes more. */
 	u32 linear, frame_last;
 	u32 pending;         /* for an RTOS: vectors that wait; bit 0 is GANDALF_VECTOR_IRQ */
+	struct vcpu_view view; /* of a Linux, where there are two levels */
 	u64 ran;             /* ticks for which it has had the core; see core_ran(). While it has
 			      * the core, the time stamp at which it got that is subtracted */
 	u32 counters[COUNTERS];

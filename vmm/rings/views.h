@@ -94,7 +94,7 @@ static inline bool views_segment_fits(UNUSED const struct vcpu *vcpu, u32 select
 
 /* Notes what rights the guest's tables give to a page below the kernel half that is filled, and
  * returns them. */
-static inline u32 views_note(UNUSED struct shadow *shadow, u32 rights)
+static inline u32 views_note(UNUSED struct x86 *x86, u32 rights)
 {
 	return rights;
 }
@@ -171,10 +171,10 @@ static inline void views_follow_load(UNUSED const struct x86 *x86)
 {
 }
 
-static inline void views_follow_task(UNUSED u32 tss_base)
+static inline void views_follow_task(UNUSED struct x86 *x86, UNUSED u32 tss_base)
 {
 }
 
-static inline void views_reset(void)
+static inline void views_reset(UNUSED struct x86 *x86)
 {
 }

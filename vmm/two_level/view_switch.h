@@ -28,17 +28,18 @@
 
 /* Offsets in struct view_switch, in struct vcpu and in struct segment_tables, which view_switch.c
  * checks. */
-#define VIEW_SWITCH_IN_PROCESS 0
-#define VIEW_SWITCH_READY 4
-#define VIEW_SWITCH_KERNEL 8
-#define VIEW_SWITCH_PROCESS 12
-#define VIEW_SWITCH_TABLES 16
-#define VIEW_SWITCH_ESP0 20
-#define VIEW_SWITCH_ENTRY 24
-#define VIEW_SWITCH_CALLS 28
-#define VIEW_SWITCH_RETURNS 32
-#define VIEW_SWITCH_SITE 40
-#define VIEW_SWITCH_AWAITED 44
+#define VIEW_SWITCH_CALLS 0
+#define VIEW_SWITCH_RETURNS 4
+#define VIEW_SWITCH_VCPU_VIEW 120
+#define VIEW_SWITCH_IN_PROCESS (VIEW_SWITCH_VCPU_VIEW + 0)
+#define VIEW_SWITCH_READY (VIEW_SWITCH_VCPU_VIEW + 4)
+#define VIEW_SWITCH_KERNEL (VIEW_SWITCH_VCPU_VIEW + 8)
+#define VIEW_SWITCH_PROCESS (VIEW_SWITCH_VCPU_VIEW + 12)
+#define VIEW_SWITCH_TABLES (VIEW_SWITCH_VCPU_VIEW + 16)
+#define VIEW_SWITCH_ESP0 (VIEW_SWITCH_VCPU_VIEW + 20)
+#define VIEW_SWITCH_ENTRY (VIEW_SWITCH_VCPU_VIEW + 24)
+#define VIEW_SWITCH_SITE (VIEW_SWITCH_VCPU_VIEW + 28)
+#define VIEW_SWITCH_AWAITED (VIEW_SWITCH_VCPU_VIEW + 32)
 #define VIEW_SWITCH_VCPU_CR3 20
 #define VIEW_SWITCH_VCPU_TABLES 28
 #define VIEW_SWITCH_VCPU_EFLAGS 36
@@ -49,30 +50,13 @@
 
 #include "core/vcpu.h"
 
-struct space;
-
-/* A bit of view_switch.awaited: the pages near it are filled, too. */
+/* A bit of vcpu_view.awaited: the pages near it are filled, too. */
 #define VIEW_SWITCH_AWAITED_NEAR 1u
 
-/* There is one Linux on a core, so this is that Linux's. */
+/* What holds for all vCPUs of this core. */
 struct view_switch {
-	u32 in_process; /* the view of a process is loaded, and not its kernel's */
-	struct vcpu *ready; /* this vCPU's process may make direct calls; NULL: none may */
-	/* The directories of both views of the space that is loaded. The process's is 0 while
-	 * something has to be done before that view is shown: a page is awaited, or pages of the
-	 * kernel alone have to be dropped. */
-	u32 kernel, process;
-	u32 tables;     /* where the VMM sees the kernel's directory */
-	u32 esp0;       /* guest-linear address of ESP0 in the kernel's TSS */
-	u32 entry;      /* EIP of the kernel's gate */
 	u32 calls, returns; /* how often each way was taken */
-	u32 fills;      /* pages filled when the kernel returned to a process */
-	u32 site;       /* EIP behind the INT3 by which the kernel returned last, or 0 */
-	/* The page at which a process has faulted last, whose fault its kernel serves, or 0; with
-	 * VIEW_SWITCH_AWAITED_NEAR in it. And the space in which that was, which is only
-	 * compared. */
-	u32 awaited;
-	const struct space *awaited_space;
+	u32 fills;      /* pages filled when a kernel returned to a process */
 	/* Whether the description has these measures taken away. */
 	bool no_prefill, no_direct_switch;
 	bool detect; /* what the description says of coherence */

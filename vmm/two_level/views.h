@@ -52,16 +52,14 @@ static inline void views_flush(void)
 #define VIEWS_CHECK_HYPERCALLS true
 
 /* Return whether the kernel of the vCPU's guest was interrupted, or one of its processes. */
-static inline bool views_in_process(UNUSED const struct vcpu *vcpu,
-				    UNUSED const struct frame *frame)
+static inline bool views_in_process(const struct vcpu *vcpu, UNUSED const struct frame *frame)
 {
-	return view_switch.in_process != 0;
+	return vcpu->view.in_process != 0;
 }
 
-static inline bool views_in_kernel(UNUSED const struct vcpu *vcpu,
-				   UNUSED const struct frame *frame)
+static inline bool views_in_kernel(const struct vcpu *vcpu, UNUSED const struct frame *frame)
 {
-	return view_switch.in_process == 0;
+	return vcpu->view.in_process == 0;
 }
 
 /* Shows the kernel's view, when a process is left; and the process's view. */
@@ -69,15 +67,15 @@ void views_show_kernel(struct x86 *x86);
 void views_show_process(struct x86 *x86);
 
 /* Returns the error code of a page fault as if the guest's kernel were a supervisor. */
-static inline u32 views_error(UNUSED const struct vcpu *vcpu, u32 error)
+static inline u32 views_error(const struct vcpu *vcpu, u32 error)
 {
-	return view_switch.in_process != 0 ? error : error & ~PF_U;
+	return vcpu->view.in_process != 0 ? error : error & ~PF_U;
 }
 
 /* Returns whether the view that is loaded has nothing at an address. */
-static inline bool views_hide(UNUSED const struct vcpu *vcpu, u32 linear)
+static inline bool views_hide(const struct vcpu *vcpu, u32 linear)
 {
-	return view_switch.in_process != 0 && linear >= SHADOW_KERNEL;
+	return vcpu->view.in_process != 0 && linear >= SHADOW_KERNEL;
 }
 
 /* Returns the CS that the guest's kernel sees of a process. A process can load the selector of the
@@ -117,27 +115,28 @@ static inline bool views_segment_fits(const struct vcpu *vcpu, u32 selector, u64
 /* Notes what rights the guest's tables give to a page below the kernel half that is filled, and
  * returns them. A page that is the kernel's alone is a user page in the shadow, like all; the
  * process's view is shown only when it is gone. Linux has such pages while it boots. */
-static inline u32 views_note(struct shadow *shadow, u32 rights)
+static inline u32 views_note(struct x86 *x86, u32 rights)
 {
 	if ((rights & PTE_U) == 0) {
-		shadow->current->noted = 1;
-		view_switch.process = 0;
+		x86->shadow.current->noted = 1;
+		x86->vcpu->view.process = 0;
 	}
 	return rights;
 }
 
 /* Notes that a process has faulted and its kernel is to serve that. error is the CPU's error code.
  * If the access was a read and nothing was there, what is near it is likely to be read, too. The
- * direct way back looks whether view_switch.process is 0 in any case, so only faults pay for
- * this. */
+ * direct way back looks whether view.process is 0 in any case, so only faults pay for this. */
 static inline void views_await(const struct x86 *x86, u32 linear, u32 error)
 {
-	if (view_switch.in_process == 0 || view_switch.no_prefill)
+	struct vcpu_view *view = &x86->vcpu->view;
+
+	if (view->in_process == 0 || view_switch.no_prefill)
 		return;
-	view_switch.awaited_space = x86->shadow.current;
-	view_switch.awaited = (linear & PTE_FRAME) |
-			      ((error & (PF_P | PF_W)) == 0 ? VIEW_SWITCH_AWAITED_NEAR : 0);
-	view_switch.process = 0;
+	view->awaited_space = x86->shadow.current;
+	view->awaited = (linear & PTE_FRAME) |
+			((error & (PF_P | PF_W)) == 0 ? VIEW_SWITCH_AWAITED_NEAR : 0);
+	view->process = 0;
 }
 
 /* Fills the page that is awaited, when the kernel returns to a process, as the guest's tables have
@@ -192,9 +191,9 @@ void views_gate(struct x86 *x86, unsigned vector, u32 offset, unsigned type, uns
 /* Follow a load of CR3, which has changed the present space; LTR, behind which the kernel's TSS is
  * at a linear address (0: nowhere); and the start of a guest, whose kernel runs first. */
 void views_follow_load(const struct x86 *x86);
-static inline void views_follow_task(u32 tss_base)
+static inline void views_follow_task(struct x86 *x86, u32 tss_base)
 {
-	view_switch.esp0 = tss_base == 0 ? 0 : tss_base + TSS_ESP0;
+	x86->vcpu->view.esp0 = tss_base == 0 ? 0 : tss_base + TSS_ESP0;
 }
 
 /* Serves a trap of the kernel if that is its return to a process, and sees to it that the next one
@@ -202,4 +201,4 @@ static inline void views_follow_task(u32 tss_base)
 MUST_CHECK bool views_return(struct x86 *x86, struct frame *frame);
 void views_forget_returns(void);
 
-void views_reset(void);
+void views_reset(struct x86 *x86);

@@ -121,7 +121,7 @@ enum emulated emulate_ltr(const struct emulation *e)
 	x86->tss_base = descriptor_base(descriptor);
 	if (x86->tss_base >= GANDALF_BASE - PAGE_SIZE)
 		x86->tss_base = 0; /* inject_reload_stack() must not read it there */
-	views_follow_task(x86->tss_base);
+	views_follow_task(x86, x86->tss_base);
 	return gdt_reload(e);
 }
 

@@ -244,7 +244,7 @@ void linux_start(struct vcpu *vcpu)
 	x86->gdt_limit = x86->idt_limit = x86->tr = 0;
 	x86->tls_hook = x86->armed = false;
 	x86->code_mask = ~3u;
-	views_reset();
+	views_reset(x86);
 	vcpu->cr0_guest = CR0_PG | PRIVILEGE_CR0 | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
 	shadow_reset(x86);

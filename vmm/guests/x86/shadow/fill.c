@@ -26,7 +26,7 @@ static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde)
 		    (entry & PTE_FRAME) >= shadow->memory_size)
 			continue;
 		table[i] = view_memory_entry(
-			shadow, entry, views_note(shadow, view_rights(entry, pde)), false);
+			shadow, entry, views_note(x86, view_rights(entry, pde)), false);
 		filled++;
 	}
 	x86->vcpu->counters[COUNTER_shadow_prefills] += filled;
@@ -111,7 +111,7 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 	place = fill_place(x86, linear, &why);
 	if (place == NULL)
 		return why;
-	*place = view_memory_entry(shadow, entry, views_note(shadow, rights), true);
+	*place = view_memory_entry(shadow, entry, views_note(x86, rights), true);
 	pool_mark(place);
 	/* Fills the neighbours, unless the shadow had an entry (they were filled with it), or the
 	 * guest has just made this page for a write (they are not used yet). */

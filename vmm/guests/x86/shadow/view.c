@@ -18,7 +18,7 @@ u32 view_entry(struct x86 *x86, u32 entry, bool kernel)
 	 * notes that there are such, and rebuilds the kernel half then. */
 	shadow->local_kernel |= kernel && !global;
 	if (!kernel)
-		(void)views_note(shadow, entry);
+		(void)views_note(x86, entry);
 	if (frame >= shadow->memory_size)
 		return result | (view_is_apic(shadow, frame)
 					 ? apic_frame(shadow, frame) | PTE_PCD

@@ -64,14 +64,15 @@ static INLINE const u32 *ahead_find(struct x86 *x86, u32 linear, u32 *pde)
 void views_fill_awaited(void)
 {
 	struct x86 *x86 = core.current->x86;
-	u32 awaited = view_switch.awaited;
+	struct vcpu_view *view = &x86->vcpu->view;
+	u32 awaited = view->awaited;
 	const u32 *guest;
 	u32 *place;
 	u32 entry, pde;
 
-	view_switch.awaited = 0;
+	view->awaited = 0;
 	views_follow_load(x86);
-	if (view_switch.awaited_space != x86->shadow.current || x86->shadow.current == NULL)
+	if (view->awaited_space != x86->shadow.current || x86->shadow.current == NULL)
 		return;
 	entry = directory_current(&x86->shadow)[directory_index(awaited)];
 	if ((entry & (PTE_P | PTE_PS)) != PTE_P ||

@@ -36,7 +36,7 @@ static void hypercall_check(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 
-	if (!origin_is_guest(vcpu, frame) || view_switch.in_process == 0) {
+	if (!origin_is_guest(vcpu, frame) || vcpu->view.in_process == 0) {
 		hypercall_serve(frame);
 		return;
 	}
@@ -73,7 +73,7 @@ void views_gate(struct x86 *x86, unsigned vector, u32 offset, UNUSED unsigned ty
 		segment_set_gate(x86->vcpu, vector, (u32)&entry_stubs[vector], GATE_INTERRUPT, dpl);
 		return;
 	}
-	view_switch.entry = gate_entry(x86, offset);
+	x86->vcpu->view.entry = gate_entry(x86, offset);
 	segment_set_gate(x86->vcpu, vector, (u32)view_switch_call, GATE_INTERRUPT, dpl);
 	segment_set_gate(x86->vcpu, EXCEPTION_BP, (u32)view_switch_return, GATE_INTERRUPT, 3);
 }

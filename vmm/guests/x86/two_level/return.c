@@ -106,10 +106,10 @@ bool views_return(struct x86 *x86, struct frame *frame)
 {
 	struct emulation e;
 
-	if (view_switch.in_process != 0)
+	if (x86->vcpu->view.in_process != 0)
 		return false;
 	if (frame->vector == EXCEPTION_BP && return_is_known(frame->eip)) {
-		view_switch.site = frame->eip--;
+		x86->vcpu->view.site = frame->eip--;
 	} else if (frame->vector != EXCEPTION_NP || !emulation_begin(&e, x86) ||
 		   e.decoded.operation != DECODED_IRET) {
 		return false;

@@ -27,8 +27,9 @@ bool views_create(struct x86 *x86, struct space *space, const u32 *directory)
 void views_follow_load(const struct x86 *x86)
 {
 	const struct space *space = x86->shadow.current;
+	struct vcpu_view *view = &x86->vcpu->view;
 
-	view_switch.kernel = space != NULL ? space->directory : x86->shadow.identity;
-	view_switch.process = space != NULL && space->noted == 0 ? space->process : 0;
-	view_switch.tables = (u32)pool_pointer(view_switch.kernel);
+	view->kernel = space != NULL ? space->directory : x86->shadow.identity;
+	view->process = space != NULL && space->noted == 0 ? space->process : 0;
+	view->tables = (u32)pool_pointer(view->kernel);
 }

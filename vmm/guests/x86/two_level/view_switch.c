@@ -9,17 +9,17 @@
 OF_CORE struct view_switch view_switch;
 
 /* view_ways.S has these numbers. */
-_Static_assert(offsetof(struct view_switch, in_process) == VIEW_SWITCH_IN_PROCESS, "view_ways.S");
-_Static_assert(offsetof(struct view_switch, ready) == VIEW_SWITCH_READY, "view_ways.S");
-_Static_assert(offsetof(struct view_switch, kernel) == VIEW_SWITCH_KERNEL, "view_ways.S");
-_Static_assert(offsetof(struct view_switch, process) == VIEW_SWITCH_PROCESS, "view_ways.S");
-_Static_assert(offsetof(struct view_switch, tables) == VIEW_SWITCH_TABLES, "view_ways.S");
-_Static_assert(offsetof(struct view_switch, esp0) == VIEW_SWITCH_ESP0, "view_ways.S");
-_Static_assert(offsetof(struct view_switch, entry) == VIEW_SWITCH_ENTRY, "view_ways.S");
+_Static_assert(offsetof(struct vcpu, view.in_process) == VIEW_SWITCH_IN_PROCESS, "view_ways.S");
+_Static_assert(offsetof(struct vcpu, view.ready) == VIEW_SWITCH_READY, "view_ways.S");
+_Static_assert(offsetof(struct vcpu, view.kernel) == VIEW_SWITCH_KERNEL, "view_ways.S");
+_Static_assert(offsetof(struct vcpu, view.process) == VIEW_SWITCH_PROCESS, "view_ways.S");
+_Static_assert(offsetof(struct vcpu, view.tables) == VIEW_SWITCH_TABLES, "view_ways.S");
+_Static_assert(offsetof(struct vcpu, view.esp0) == VIEW_SWITCH_ESP0, "view_ways.S");
+_Static_assert(offsetof(struct vcpu, view.entry) == VIEW_SWITCH_ENTRY, "view_ways.S");
 _Static_assert(offsetof(struct view_switch, calls) == VIEW_SWITCH_CALLS, "view_ways.S");
 _Static_assert(offsetof(struct view_switch, returns) == VIEW_SWITCH_RETURNS, "view_ways.S");
-_Static_assert(offsetof(struct view_switch, site) == VIEW_SWITCH_SITE, "view_ways.S");
-_Static_assert(offsetof(struct view_switch, awaited) == VIEW_SWITCH_AWAITED, "view_ways.S");
+_Static_assert(offsetof(struct vcpu, view.site) == VIEW_SWITCH_SITE, "view_ways.S");
+_Static_assert(offsetof(struct vcpu, view.awaited) == VIEW_SWITCH_AWAITED, "view_ways.S");
 _Static_assert(offsetof(struct vcpu, cr3) == VIEW_SWITCH_VCPU_CR3, "view_ways.S");
 _Static_assert(offsetof(struct vcpu, tables) == VIEW_SWITCH_VCPU_TABLES, "view_ways.S");
 _Static_assert(offsetof(struct vcpu, eflags) == VIEW_SWITCH_VCPU_EFLAGS, "view_ways.S");

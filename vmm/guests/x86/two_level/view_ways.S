@@ -34,17 +34,17 @@ view_switch_call:
 	push	%edx
 	push	%ebx
 	mov	%ss:core, %eax
-	cmp	%ss:view_switch + VIEW_SWITCH_READY, %eax
-	jne	call_by_c
+	cmpl	$0, %ss:VIEW_SWITCH_READY(%eax)
+	je	call_by_c
 	cmpl	$0, %ss:VCPU_ATTENTION(%eax)
 	jne	call_by_c
 	cmpw	$VIEW_SWITCH_USER_CODE, 20(%esp)
 	jne	call_by_c
-	mov	%ss:view_switch + VIEW_SWITCH_KERNEL, %ecx
+	mov	%ss:VIEW_SWITCH_KERNEL(%eax), %ecx
 	mov	%ecx, %cr3
 	mov	%ecx, %ss:VIEW_SWITCH_VCPU_CR3(%eax)
 	mov	%ecx, %ss:core + VIEW_SWITCH_CORE_CR3
-	mov	%ss:view_switch + VIEW_SWITCH_ESP0, %ecx
+	mov	%ss:VIEW_SWITCH_ESP0(%eax), %ecx
 call_ss0:
 	cmpw	$VIEW_SWITCH_KERNEL_DATA, %ss:4(%ecx)
 	jne	call_by_c
@@ -60,7 +60,7 @@ call_esp0:
 	ja	call_by_c
 	mov	%edx, %ebx
 	shr	$22, %ebx
-	mov	%ss:view_switch + VIEW_SWITCH_TABLES, %ecx
+	mov	%ss:VIEW_SWITCH_TABLES(%eax), %ecx
 	mov	%ss:(%ecx, %ebx, 4), %ecx
 	/* That of a page table has these bits: that of a large page has others, and none is 0. */
 	sub	$PTE_OF_TABLE, %ecx
@@ -83,7 +83,7 @@ call_esp0:
 	movzwl	32(%esp), %ecx
 	mov	%ecx, %ss:16(%edx)
 	/* Nothing fails any more. */
-	mov	%ss:view_switch + VIEW_SWITCH_ENTRY, %ecx
+	mov	%ss:VIEW_SWITCH_ENTRY(%eax), %ecx
 	mov	%ecx, 16(%esp)
 	movl	$VIEW_SWITCH_KERNEL_CODE | RING, 20(%esp)
 	andl	$~VIEW_SWITCH_EFLAGS_CLEARED, 24(%esp)
@@ -92,8 +92,8 @@ call_esp0:
 	movl	$0, %ss:GANDALF_SHARED_PAGE
 	mov	%ss:VIEW_SWITCH_VCPU_TABLES(%eax), %ecx
 	movl	$VIEW_SWITCH_USER_HIGH, %ss:(VIEW_SWITCH_USER_CODE & ~7) + 4(%ecx)
-	movl	$0, %ss:view_switch + VIEW_SWITCH_IN_PROCESS
-	movl	$0, %ss:view_switch + VIEW_SWITCH_READY
+	movl	$0, %ss:VIEW_SWITCH_IN_PROCESS(%eax)
+	movl	$0, %ss:VIEW_SWITCH_READY(%eax)
 	incl	%ss:view_switch + VIEW_SWITCH_CALLS
 	pop	%ebx
 	pop	%edx
@@ -127,17 +127,17 @@ view_switch_return:
 	push	%ebx
 	testb	$RING, 20(%esp)
 	jz	return_by_c
-	cmpl	$0, %ss:view_switch + VIEW_SWITCH_IN_PROCESS
-	jne	return_by_c
 	mov	%ss:core, %eax
+	cmpl	$0, %ss:VIEW_SWITCH_IN_PROCESS(%eax)
+	jne	return_by_c
 	cmpl	$0, %ss:VCPU_ATTENTION(%eax)
 	jne	return_by_c
-	mov	%ss:view_switch + VIEW_SWITCH_PROCESS, %ebx
+	mov	%ss:VIEW_SWITCH_PROCESS(%eax), %ebx
 	test	%ebx, %ebx
 	jz	return_fill
 return_look:
 	mov	16(%esp), %ecx
-	cmp	%ss:view_switch + VIEW_SWITCH_SITE, %ecx
+	cmp	%ss:VIEW_SWITCH_SITE(%eax), %ecx
 	jne	return_by_c
 	mov	28(%esp), %edx
 	cmp	$GANDALF_BASE - FRAME_BYTES, %edx
@@ -179,8 +179,8 @@ return_esp:
 	mov	%ebx, %cr3
 	mov	%ebx, %ss:VIEW_SWITCH_VCPU_CR3(%eax)
 	mov	%ebx, %ss:core + VIEW_SWITCH_CORE_CR3
-	mov	%eax, %ss:view_switch + VIEW_SWITCH_READY
-	movl	$1, %ss:view_switch + VIEW_SWITCH_IN_PROCESS
+	movl	$1, %ss:VIEW_SWITCH_READY(%eax)
+	movl	$1, %ss:VIEW_SWITCH_IN_PROCESS(%eax)
 	incl	%ss:view_switch + VIEW_SWITCH_RETURNS
 	pop	%ebx
 	pop	%edx
@@ -203,7 +203,7 @@ view_switch_iret:
 	 *	-8 its es		<- esp at the call
 	 */
 return_fill:
-	cmpl	$0, %ss:view_switch + VIEW_SWITCH_AWAITED
+	cmpl	$0, %ss:VIEW_SWITCH_AWAITED(%eax)
 	je	return_by_c
 	push	%ds
 	push	%es
@@ -217,7 +217,7 @@ fill_es:
 fill_ds:
 	pop	%ds
 	mov	%ss:core, %eax
-	mov	%ss:view_switch + VIEW_SWITCH_PROCESS, %ebx
+	mov	%ss:VIEW_SWITCH_PROCESS(%eax), %ebx
 	test	%ebx, %ebx
 	jnz	return_look
 	jmp	return_by_c

@@ -7,9 +7,9 @@
 #include "guests/x86/x86.h"
 #include "lib/string.h"
 
-void views_reset(void)
+void views_reset(struct x86 *x86)
 {
-	memset(&view_switch, 0, sizeof(view_switch));
+	memset(&x86->vcpu->view, 0, sizeof(x86->vcpu->view));
 	views_forget_returns();
 	view_switch.no_prefill = (system_table.flags & GANDALF_TABLE_NO_PREFILL) != 0;
 	view_switch.detect = (system_table.flags & GANDALF_TABLE_DETECT) != 0;
@@ -21,20 +21,21 @@ void views_reset(void)
 
 /* Returns whether the code segment of processes is the one that view_ways.S knows, present, and
  * the gate of system calls one that it can pass. */
-static bool view_is_usual(const struct segment_tables *tables)
+static bool view_is_usual(const struct vcpu *vcpu)
 {
+	const struct segment_tables *tables = vcpu->tables;
 	const u64 high = VIEW_SWITCH_USER_HIGH | VIEW_SWITCH_PRESENT;
 
-	return view_switch.entry != 0 && tables->user_code == VIEW_SWITCH_USER_BIT &&
+	return vcpu->view.entry != 0 && tables->user_code == VIEW_SWITCH_USER_BIT &&
 	       tables->gdt[VIEW_SWITCH_USER_CODE / 8] == (high << 32 | VIEW_SWITCH_USER_LOW);
 }
 
 /* Loads the directory of a view, and marks the code segments that belong to it present. */
 static void view_load(struct vcpu *vcpu, u32 directory, bool in_process)
 {
-	view_switch.in_process = in_process;
+	vcpu->view.in_process = in_process;
 	segment_set_user_code(vcpu, in_process);
-	view_switch.ready = in_process && view_is_usual(vcpu->tables) ? vcpu : NULL;
+	vcpu->view.ready = in_process && view_is_usual(vcpu);
 	if (directory == 0)
 		return;
 	vcpu->cr3 = core.cr3 = directory;
@@ -57,9 +58,9 @@ void views_show_process(struct x86 *x86)
 	if (dropped) {
 		space_drop(space, NULL);
 		space->noted = 0;
-		view_switch.process = space->process;
+		x86->vcpu->view.process = space->process;
 	}
-	if (view_switch.awaited != 0)
+	if (x86->vcpu->view.awaited != 0)
 		views_fill_awaited();
 	view_load(x86->vcpu, space != NULL ? space->process : 0, true);
 	if (dropped)

@@ -54,11 +54,11 @@ static void process_faults(u32 error)
 	/* Without it spaces are not kept. */
 	shadow_flush(&x86, directories[0], 0, PAGE_SIZE);
 	assert_int_equal(access_memory(0, PF_U), SHADOW_FILLED);
-	view_switch.in_process = 1;
-	assert_int_not_equal(view_switch.process, 0);
+	x86.vcpu->view.in_process = 1;
+	assert_int_not_equal(x86.vcpu->view.process, 0);
 	views_await(&x86, AWAITED + 4, error);
-	assert_int_equal(view_switch.process, 0);
-	view_switch.in_process = 0;
+	assert_int_equal(x86.vcpu->view.process, 0);
+	x86.vcpu->view.in_process = 0;
 }
 
 static void map(u32 linear, u32 frame, u32 rights)
@@ -73,8 +73,8 @@ static void return_fills(u32 pages)
 
 	views_fill_awaited();
 	assert_int_equal(view_switch.fills, before + pages);
-	assert_int_equal(view_switch.awaited, 0);
-	assert_int_equal(view_switch.process, x86.shadow.current->process);
+	assert_int_equal(x86.vcpu->view.awaited, 0);
+	assert_int_equal(x86.vcpu->view.process, x86.shadow.current->process);
 }
 
 static void filled(u32 linear, u32 frame, u32 rights)
@@ -194,7 +194,7 @@ static void large_pages_are_left_alone(void **state)
 	assert_int_equal(access_memory(AWAITED, PF_U | PF_W), SHADOW_FILLED);
 	before = *physical_word(x86.shadow.current->directory);
 	assert_int_not_equal(before & PTE_PS, 0);
-	view_switch.in_process = 1;
+	x86.vcpu->view.in_process = 1;
 	views_await(&x86, AWAITED, PF_U);
 	entry_set(pde_address(0, 0), TABLE | ALL);
 	map(AWAITED, 0x5000, ALL);
@@ -244,12 +244,12 @@ static void what_need_not_be_is_not_awaited(void **state)
 	process_faults(PF_U);
 	return_fills(0);
 	views_await(&x86, AWAITED, PF_U);
-	assert_int_equal(view_switch.awaited, 0);
-	view_switch.in_process = 1;
+	assert_int_equal(x86.vcpu->view.awaited, 0);
+	x86.vcpu->view.in_process = 1;
 	view_switch.no_prefill = true;
 	views_await(&x86, AWAITED, PF_U);
-	assert_int_equal(view_switch.awaited, 0);
-	assert_int_not_equal(view_switch.process, 0);
+	assert_int_equal(x86.vcpu->view.awaited, 0);
+	assert_int_not_equal(x86.vcpu->view.process, 0);
 	guest_end();
 }
 
@@ -263,13 +263,13 @@ static void pages_of_the_kernel_alone_are_dropped_first(void **state)
 	map(AWAITED + PAGE_SIZE, 0x6000, ALL & ~PTE_U);
 	assert_int_equal(access_memory(AWAITED + PAGE_SIZE, 0), SHADOW_FILLED);
 	views_fill_awaited();
-	assert_int_equal(view_switch.process, 0);
-	view_switch.in_process = 1;
+	assert_int_equal(x86.vcpu->view.process, 0);
+	x86.vcpu->view.in_process = 1;
 	views_await(&x86, AWAITED, PF_U);
 	views_show_process(&x86);
-	assert_int_equal(view_switch.awaited, 0);
-	assert_int_equal(view_switch.process, x86.shadow.current->process);
-	assert_int_equal(processor.cr3, view_switch.process);
+	assert_int_equal(x86.vcpu->view.awaited, 0);
+	assert_int_equal(x86.vcpu->view.process, x86.shadow.current->process);
+	assert_int_equal(processor.cr3, x86.vcpu->view.process);
 	assert_int_equal(*physical_word(x86.shadow.current->directory), 0);
 	guest_end();
 }

@@ -19,8 +19,6 @@
 #define NOP 0x90
 #define PLACES 8u
 
-struct view_switch view_switch;
-
 static struct vm vm;
 static struct vcpu vcpu;
 static struct segment_tables tables;
@@ -98,7 +96,7 @@ static u32 place(unsigned number)
 static int begin(void **state)
 {
 	(void)state;
-	memset(&view_switch, 0, sizeof(view_switch));
+	memset(&vcpu, 0, sizeof(vcpu));
 	memset(code, NOP, sizeof(code));
 	for (unsigned i = 0; i <= PLACES; i++)
 		*(u8 *)(uintptr_t)place(i) = IRET;
@@ -130,7 +128,7 @@ static void the_first_return_leaves_a_trap(void **state)
 	assert_true(trap(EXCEPTION_BP, place(2) + 1));
 	assert_int_equal(served, 2);
 	assert_int_equal(frame.eip, place(2));
-	assert_int_equal(view_switch.site, place(2) + 1);
+	assert_int_equal(vcpu.view.site, place(2) + 1);
 }
 
 /* A kernel's own INT3, faults of other instructions, and all of a process, are something else. */
@@ -143,7 +141,7 @@ static void other_traps_are_not_returns(void **state)
 	assert_false(trap(EXCEPTION_BP, place(3) + 1));
 	assert_false(trap(EXCEPTION_UD, place(2) + 1));
 	assert_false(trap(EXCEPTION_NP, place(2) + 1));
-	view_switch.in_process = 1;
+	vcpu.view.in_process = 1;
 	assert_false(trap(EXCEPTION_BP, place(2) + 1));
 	assert_false(trap(EXCEPTION_NP, place(3)));
 	assert_int_equal(*(u8 *)(uintptr_t)place(3), IRET);
