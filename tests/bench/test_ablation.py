@@ -7,7 +7,8 @@ import pytest
 
 from gandalf.bench import report as bench_report
 from gandalf.bench.ablation import WITHOUT, ablation_plot, ablation_rows, systems
-from gandalf.bench.targets import SYSTEMS, Ablation, targets
+from gandalf.bench.machines import SYSTEMS
+from gandalf.bench.targets import Ablation, targets
 from gandalf.description.description import Machine
 from gandalf.description.levels import MEASURES
 

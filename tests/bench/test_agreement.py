@@ -13,8 +13,8 @@ import pytest
 
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.bench import interval as bench_interval
+from gandalf.bench import machines
 from gandalf.bench import target as bench_target
-from gandalf.bench import targets as bench_targets
 from gandalf.bench.interval import DEVIATION, PERIOD, Found
 from gandalf.bench.latency import guests_text
 from gandalf.build.build import build, make
@@ -79,8 +79,8 @@ class Both:
 
 def run(folder: Path, masked: int | None = None) -> Both:
     """Run the machine of the dispatch latency; masked: on a VMM that masks interrupts."""
-    bench_targets.own_script(bench_target.FOLDER / "script-agreement", SCRIPT, quiet)
-    built = build(bench_targets.SYSTEMS / "gandalf-realtime.toml", quiet, deterministic=True)
+    machines.own_script(bench_target.FOLDER / "script-agreement", SCRIPT, quiet)
+    built = build(machines.SYSTEMS / "gandalf-realtime.toml", quiet, deterministic=True)
     if masked is not None:
         built = replace(built, vmm=masking_vmm(masked))
     build_plugin()

@@ -4,8 +4,9 @@
 import pytest
 
 from gandalf.bench.bench import Plan, bench
+from gandalf.bench.machines import SYSTEMS
 from gandalf.bench.results import Result, Results
-from gandalf.bench.targets import SYSTEMS, Idle, targets
+from gandalf.bench.targets import Idle, targets
 from gandalf.bench.workload import WORK
 from gandalf.build.build import build
 

@@ -9,7 +9,8 @@ import pytest
 from gandalf.bench import bench as benching
 from gandalf.bench import report as bench_report
 from gandalf.bench.interruptible import NOT, cost_rows
-from gandalf.bench.targets import SYSTEMS, Uninterruptible, targets
+from gandalf.bench.machines import SYSTEMS
+from gandalf.bench.targets import Uninterruptible, targets
 
 from .fakes import DAY, result, results
 

@@ -8,8 +8,8 @@ from gandalf.bench import interval as bench_interval
 from gandalf.bench import report as bench_report
 from gandalf.bench.bench import Plan, bench
 from gandalf.bench.interval import OPERATIONS, PERIOD, Late, cause
+from gandalf.bench.realtime_targets import Intervals
 from gandalf.bench.results import Outlier
-from gandalf.bench.targets import Intervals
 from gandalf.build.build import build_vmm
 from gandalf.measure.measurement import Interval
 from gandalf.measure.ring import Event, read_layout

@@ -6,8 +6,10 @@ from typer.testing import CliRunner
 
 from gandalf.base.paths import UserError
 from gandalf.bench import latency as bench_latency
+from gandalf.bench import two_level_limits
 from gandalf.bench.latency import PHASES, Reader
-from gandalf.bench.targets import Realtime, targets
+from gandalf.bench.realtime_targets import Realtime
+from gandalf.bench.targets import targets
 from gandalf.cli import app
 
 IDLE, BUSY = "dispatch_latency_idle", "dispatch_latency_hackbench"
@@ -84,7 +86,11 @@ def test_the_full_set_has_ten_times_as_many_activations() -> None:
     """Each load in a machine of its own, of which an emulator does a second in one."""
     for full, seconds, shift in ((False, 10, 0), (True, 100, 3)):
         loads = [target for target in targets(full) if isinstance(target, Realtime)]
-        assert [load.operations for load in loads] == [(name,) for name in PHASES]
+        assert [(load.name, load.operations) for load in loads] == [
+            (system, (name,))
+            for system in ("gandalf-shared", two_level_limits.SYSTEM)
+            for name in PHASES
+        ]
         assert {(load.seconds, load.shift) for load in loads} == {(seconds, shift)}
         # A thousand a second, and what the phase begins and ends in.
         for load in loads:

@@ -11,9 +11,9 @@ import pytest
 from gandalf.bench import bench as benching
 from gandalf.bench import report as bench_report
 from gandalf.bench.latency import SHIFT, SHIFT_FULL
+from gandalf.bench.realtime_targets import Realtime
 from gandalf.bench.results import Results
 from gandalf.bench.rows import record_rows
-from gandalf.bench.targets import Realtime
 
 from .fakes import DAY
 

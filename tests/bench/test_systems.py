@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from gandalf.base.paths import ROOT
 from gandalf.bench import bench as benching
+from gandalf.bench import machines, verb
 from gandalf.bench import target as bench_target
 from gandalf.bench import targets as bench_targets
-from gandalf.bench import verb
 from gandalf.bench.masked import MASKED
 from gandalf.bench.results import Results, compare, lost, read_results, write_results
 from gandalf.bench.workload import WORK
@@ -160,7 +160,7 @@ def test_two_runs_from_nothing_give_the_same_bytes(
     monkeypatch.setattr(verb, "_today", lambda: DAY)
     contents = []
     for number in range(2):
-        for name in (bench_targets.INITRD, bench_target.FOLDER / "script"):
+        for name in (machines.INITRD, bench_target.FOLDER / "script"):
             shutil.rmtree(name, ignore_errors=True) if name.is_dir() else name.unlink(True)
         output = tmp_path / str(number)
         words = ["bench", "--system", SYSTEM, "--output", str(output)]

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 from gandalf import __version__
 from gandalf.base.paths import UserError
-from gandalf.bench import cores_limits
 from gandalf.bench import footprint as bench_footprint
+from gandalf.bench.limits import limits
 from gandalf.bench.masked import BETWEEN, MASKED, TOTAL, Seen
 from gandalf.bench.progress import Progress
 from gandalf.bench.results import FORMAT, Absent, Result, Results
@@ -165,7 +165,7 @@ def _results(found: _Collection, targets: list[Target], further: list[Absent], l
         footprint=bench_footprint.footprint((row.system for row in found.results), log)
         | found.footprint,
     )  # fmt: skip
-    return results.model_copy(update={"limits": cores_limits.limits(results)})
+    return results.model_copy(update={"limits": limits(results)})
 
 
 def _measure(target: Target, plan: Plan, found: _Collection, log: Log) -> None:

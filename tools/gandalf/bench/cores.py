@@ -27,6 +27,8 @@ STORM, HACKBENCH = "fork_storm", "hackbench"
 IPI, SHOOTDOWN = "ipi", "shootdown"
 LATENCY = "dispatch_latency_hackbench"
 MESSAGE, ROUND_TRIP = "message", "channel_round_trip"
+# Linux with several vCPUs: the beginning of the systems' names.
+SMP = "gandalf-smp-"
 WITHIN, ACROSS = "gandalf-channel-1", "gandalf-channel-2"
 # In the footprint.
 SEVERAL, PER_CORE = "gandalf, several CPUs", "memory of a further CPU beside its pool, bytes"

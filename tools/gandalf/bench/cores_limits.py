@@ -14,6 +14,7 @@ from gandalf.bench.cores import (
     ROUND_TRIP,
     SEVERAL,
     SHOOTDOWN,
+    SMP,
     STORM,
     TOGETHER,
 )
@@ -40,13 +41,6 @@ def busy(result: Result) -> float:
     return sum(ticks for name, ticks in result.events.items() if name.startswith("busy_"))
 
 
-def _limit(row: Result, what: str, value: float, most: float, native: float | None) -> Limit:
-    return Limit(
-        system=row.system, operation=row.operation, what=what, value=round(value, 4), most=most,
-        kept=value <= most, native=native,
-    )  # fmt: skip
-
-
 def _of_native(row: Result, results: Results) -> Result | None:
     return results.find(row.system.replace("gandalf", "native"), row.operation)
 
@@ -56,30 +50,30 @@ def _of_linux(row: Result, results: Results) -> Iterator[Limit]:
     if row.operation in TOGETHER and "slowdown" in row.events:
         its = native.events["slowdown"] if native else None
         what = "slowest CPU beside the others, in itself alone"
-        yield _limit(row, what, row.events["slowdown"], BESIDE_OTHERS, its)
+        yield Limit.of(row, what, row.events["slowdown"], BESIDE_OTHERS, its)
     elif native is None:
         return
     elif row.operation in (STORM, HACKBENCH):
-        yield _limit(row, "time, in native", row.instructions / native.instructions, LOAD, None)
-        yield _limit(row, "instructions, in native", busy(row) / busy(native), LOAD, None)
+        yield Limit.of(row, "time, in native", row.instructions / native.instructions, LOAD)
+        yield Limit.of(row, "instructions, in native", busy(row) / busy(native), LOAD)
     elif row.operation in (IPI, SHOOTDOWN):
-        yield _limit(row, "mean, in native", row.mean / native.mean, CALL, None)
+        yield Limit.of(row, "mean, in native", row.mean / native.mean, CALL)
 
 
 def _of_others(row: Result) -> Iterator[Limit]:
-    if row.operation == LATENCY:
-        yield _limit(row, "mean", row.mean, LATENCY_MEAN, None)
-        yield _limit(row, "maximum", row.maximum, LATENCY_MAXIMUM, None)
+    if row.operation == LATENCY and row.system.startswith(SMP):
+        yield Limit.of(row, "mean", row.mean, LATENCY_MEAN)
+        yield Limit.of(row, "maximum", row.maximum, LATENCY_MAXIMUM)
     elif (row.system, row.operation) == (ACROSS, ROUND_TRIP) and row.ratio is not None:
-        yield _limit(row, "in one within a CPU", row.ratio, CHANNEL, None)
+        yield Limit.of(row, "in one within a CPU", row.ratio, CHANNEL)
     elif row.operation == MESSAGE:
         both = row.events.get("sends_instructions", 0) + row.events.get("takes_instructions", 0)
-        yield _limit(row, "instructions, both sides", both, MESSAGE_INSTRUCTIONS, None)
+        yield Limit.of(row, "instructions, both sides", both, MESSAGE_INSTRUCTIONS)
     elif row.operation in (MOVE, MOVE_HACKBENCH):
         ticks = row.events
-        yield _limit(row, "departure", ticks["leaves_ticks"], SIDE_OF_MOVE, None)
+        yield Limit.of(row, "departure", ticks["leaves_ticks"], SIDE_OF_MOVE)
         arrival = ticks["arrives_ticks"] + ticks["settles_ticks"]
-        yield _limit(row, "arrival", arrival, SIDE_OF_MOVE, None)
+        yield Limit.of(row, "arrival", arrival, SIDE_OF_MOVE)
 
 
 def _of_shares(row: Result, results: Results) -> Iterator[Limit]:
@@ -87,7 +81,7 @@ def _of_shares(row: Result, results: Results) -> Iterator[Limit]:
     fewer = results.find(alone, shares.alone(shares.CPUS - 1))
     if shares.is_remedied(row.operation) and fewer is not None:
         value = row.instructions / fewer.instructions
-        yield _limit(row, "time, in that of a CPU less alone", value, SHARED, None)
+        yield Limit.of(row, "time, in that of a CPU less alone", value, SHARED)
 
 
 def _of_memory(results: Results) -> Iterator[Limit]:
@@ -108,17 +102,3 @@ def limits(results: Results) -> list[Limit]:
         for limit in (*_of_linux(row, results), *_of_others(row), *_of_shares(row, results))
     ]
     return [*found, *_of_memory(results)]
-
-
-def verdict(found: list[Limit]) -> str:
-    """Return the sentence that the summary opens with."""
-    broken = [limit for limit in found if not limit.kept]
-    kept = len(found) - len(broken)
-    text = f"Verdict: on several CPUs {kept} of {len(found)} figures keep their limits"
-    worst = max(broken, key=lambda limit: limit.value / limit.most, default=None)
-    if worst is None:
-        return f"{text}."
-    return (
-        f"{text}; furthest off: {worst.operation} of {worst.system} ({worst.what}), "
-        f"{worst.value:,.4g} where {worst.most:,.4g} is the most."
-    )

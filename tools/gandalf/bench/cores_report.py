@@ -5,28 +5,12 @@ import plotly.graph_objects as go
 
 from gandalf.bench.cores import HACKBENCH, IPI, SHOOTDOWN, STORM, TOGETHER
 from gandalf.bench.cores_limits import BESIDE_OTHERS, CALL, LOAD
+from gandalf.bench.limits import number
 from gandalf.bench.results import Result, Results
 from gandalf.bench.shares import ALONE, alone, point_of
 
-LIMIT_HEADINGS = ("figure", "system", "what", "value", "at most", "native", "")
 CPU_HEADINGS = ("operation", "system", "CPU", "alone", "with all", "quotient", "busy")
-_NONE = "-"
 _COMPARED = (STORM, HACKBENCH, IPI, SHOOTDOWN)
-
-
-def _number(value: float | None) -> str:
-    return _NONE if value is None else f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
-
-
-def limit_rows(results: Results) -> list[list[str]]:
-    """Return each figure that has a limit, in the order of LIMIT_HEADINGS."""
-    return [
-        [
-            limit.operation, limit.system, limit.what, _number(limit.value), _number(limit.most),
-            _number(limit.native), "kept" if limit.kept else "broken",
-        ]
-        for limit in results.limits
-    ]  # fmt: skip
 
 
 def cpu_rows(results: Results) -> list[list[str]]:
@@ -40,7 +24,7 @@ def cpu_rows(results: Results) -> list[list[str]]:
             if together is None and busy is None:
                 continue
             quotient = together / alone if together and alone else None
-            cells = [_number(value) for value in (alone, together, quotient, busy)]
+            cells = [number(value) for value in (alone, together, quotient, busy)]
             rows.append([row.operation, row.system, str(cpu), *cells])
     return rows
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from gandalf.base.paths import BUILD, ROOT, UserError
 from gandalf.bench import cores, cores_message, latency, moves, shares
 from gandalf.bench import cores_machine as machines
-from gandalf.bench.cores import ACROSS, LATENCY, MESSAGE, ROUND_TRIP, STORM, TOGETHER, WITHIN
+from gandalf.bench.cores import ACROSS, LATENCY, MESSAGE, ROUND_TRIP, SMP, STORM, TOGETHER, WITHIN
 from gandalf.bench.target import FOLDER, Log, Run, Target, scratch
 from gandalf.bench.workload import Output, Sample, Work, build_programs, extended
 from gandalf.build.build import Built, build, build_kernels, make
@@ -115,7 +115,7 @@ class GandalfSmp(Simulated):
     full: bool = False
 
     def __post_init__(self) -> None:
-        self.name = f"gandalf-smp-{self.cpus}"
+        self.name = f"{SMP}{self.cpus}"
         self.native = f"native-smp-{self.cpus}"
         self.operations = cores.operations_for(self.cpus)
         self.share = 30.0 * self.cpus
@@ -149,7 +149,7 @@ class LatencySmp(Simulated):
     operations = (LATENCY,)
 
     def __post_init__(self) -> None:
-        self.name = f"gandalf-smp-{self.cpus}"
+        self.name = f"{SMP}{self.cpus}"
         self.share = 40.0 * self.cpus
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own

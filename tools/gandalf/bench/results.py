@@ -93,6 +93,16 @@ class Limit(_Model):
     kept: bool
     native: float | None = Field(description="The same of the native system, where that tells.")
 
+    @staticmethod
+    def of(
+        row: Result, what: str, value: float, most: float, native: float | None = None
+    ) -> "Limit":
+        """Return that of a result."""
+        return Limit(
+            system=row.system, operation=row.operation, what=what, value=round(value, 4),
+            most=most, kept=value <= most, native=native,
+        )  # fmt: skip
+
 
 class Absent(_Model):
     """What was to be measured and is not among the results."""
@@ -116,7 +126,7 @@ class Results(_Model):
     command_lines: dict[str, str] = Field(description="By the same: Linux's.")
     results: list[Result]
     absent: list[Absent]
-    limits: list[Limit] = Field(default=[], description="Of several CPUs.")
+    limits: list[Limit] = Field(default=[], description="Of several CPUs, and of two levels.")
     footprint: dict[str, dict[str, int]] = Field(
         default={},
         description="By hypervisor: bytes and lines of it, by name. Native Linux has none.",

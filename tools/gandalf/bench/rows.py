@@ -2,9 +2,10 @@
 """The tables of a report, as headings and rows of texts."""
 
 from gandalf.bench.ablation import ABLATION_HEADINGS, ablation_rows
-from gandalf.bench.cores_report import CPU_HEADINGS, LIMIT_HEADINGS, cpu_rows, limit_rows
+from gandalf.bench.cores_report import CPU_HEADINGS, cpu_rows
 from gandalf.bench.interruptible import COST_HEADINGS, cost_rows
 from gandalf.bench.interval import OPERATIONS
+from gandalf.bench.limits import LIMIT_HEADINGS, limit_rows
 from gandalf.bench.masked import MASKED, TOTAL
 from gandalf.bench.papers import PAPERS, WEIGHTS
 from gandalf.bench.results import LONGEST, Absent, Result, Results
@@ -179,7 +180,7 @@ def outlier_rows(results: Results) -> list[list[str]]:
 def further_tables(results: Results) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:
     """Return title, headings and rows of the tables that are not a system's."""
     tables = [
-        ("Several CPUs: what has a limit", LIMIT_HEADINGS, limit_rows(results)),
+        ("What has a limit", LIMIT_HEADINGS, limit_rows(results)),
         ("Several CPUs: each of them", CPU_HEADINGS, cpu_rows(results)),
         ("Interrupts masked", MASKED_HEADINGS, masked_rows(results)),
         ("The record of ring 0", RECORD_HEADINGS, record_rows(results)),

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of the bench in five lines: with them the command ends and the reports open."""
+"""A run of the bench in six lines at most: with them the command ends and the reports open."""
 
 from statistics import geometric_mean
 
 from gandalf.bench import amd64
-from gandalf.bench.cores_limits import verdict as cores_verdict
+from gandalf.bench.limits import SEVERAL_CPUS, TWO_LEVELS, sentences
 from gandalf.bench.results import LONGEST, Result, Results
 from gandalf.bench.rows import number, results_of
 
@@ -31,8 +31,9 @@ def _mean(rows: list[Result]) -> float:
 
 def verdict(results: Results) -> str:
     """Return the one sentence that somebody takes away."""
-    if results.limits:
-        return cores_verdict(results.limits)
+    several = sentences(results).get(SEVERAL_CPUS)
+    if several is not None:
+        return f"Verdict: {several}"
     there = f"figures measured: {len(results.results)}, missing or invalid: {len(results.absent)}."
     for system, rows in list(_compared(results).items())[:1]:
         ratio = f"{_mean(rows):.2f} times the instructions of native Linux"
@@ -55,8 +56,11 @@ def _masked_line(results: Results, systems: list[str]) -> str:
 
 
 def summary(results: Results) -> list[str]:
-    """Return the verdict and what it rests on: five lines, or fewer where not all was measured."""
+    """Return the verdict and what it rests on: six lines, or fewer where not all was measured."""
     compared = list(_compared(results).items())[:_SYSTEMS]
     lines = [verdict(results), *(_system_line(*pair) for pair in compared)]
     masked = [name for name, _ in compared if results.find(name, LONGEST)]
-    return [*lines, *([_masked_line(results, masked)] if masked else [])]
+    if masked:
+        lines.append(_masked_line(results, masked))
+    levels = sentences(results).get(TWO_LEVELS)
+    return [*lines, *([f"Limits: {levels}"] if levels else [])]

@@ -5,25 +5,30 @@ Every machine has QEMU's deterministic options, and the plug-in of measure/, whi
 notice. It measures from each umask() of the bench to the next times().
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from gandalf.base.paths import ROOT, UserError
+from gandalf.base.paths import ROOT
 from gandalf.bench import ablation
 from gandalf.bench import amd64 as bench_amd64
-from gandalf.bench import interval as bench_interval
 from gandalf.bench import latency as bench_latency
 from gandalf.bench import switch as bench_switch
 from gandalf.bench import workload as bench_workload
 from gandalf.bench.amd64_target import Amd64, Clock
 from gandalf.bench.interruptible import NOT
-from gandalf.bench.masked import Seen
+from gandalf.bench.machines import (
+    CLOCK,
+    I386,
+    INITRD,
+    SYSTEMS,
+    own_command_line,
+    own_script,
+    vector_names,
+)
+from gandalf.bench.realtime_targets import Intervals, Realtime
 from gandalf.bench.target import (
     FOLDER,
-    PATIENCE,
-    PATIENCE_PER_SECOND,
     Log,
     Run,
     Target,
@@ -38,24 +43,15 @@ from gandalf.bench.target import (
     watch,
 )
 from gandalf.bench.workload import CHANNEL, NETWORK, TASK, WORK, Work
-from gandalf.build.build import Built, build, build_kernels
-from gandalf.build.symbols import Image, Symbols, vector_text
-from gandalf.description.description import LinuxGuest
+from gandalf.build.build import build, build_kernels
+from gandalf.build.symbols import Image, Symbols
 from gandalf.description.linux_boot import DETERMINISTIC_OPTIONS, TOOL_OPTIONS
 from gandalf.guests import kernel as linux_kernel
 from gandalf.guests import rootfs as linux_rootfs
-from gandalf.measure.ring import read_layout
-from gandalf.measure.trace import names_of
 from gandalf.run import emulator
 from gandalf.run.options import options_for
 
-SYSTEMS = ROOT / "bench" / "systems"
-INITRD = FOLDER / "initramfs.cpio"
 NATIVE = "native-i386"
-# What the kernel calls its system calls.
-_I386 = "__ia32"
-# The VMM adds it to the command line of its guests.
-_CLOCK = "tsc_early_khz=1000000"
 _NATIVE_MEMORY = 192
 
 
@@ -76,7 +72,7 @@ class Native(Target):
     cache: bool = False
 
     def _command_line(self) -> str:
-        line = " ".join(["console=ttyS0", *TOOL_OPTIONS, *DETERMINISTIC_OPTIONS, _CLOCK])
+        line = " ".join(["console=ttyS0", *TOOL_OPTIONS, *DETERMINISTIC_OPTIONS, CLOCK])
         return line.replace("clearcpuid=sep,", "clearcpuid=") if self.sysenter else line
 
     def prepare(self, log: Log) -> None:
@@ -87,7 +83,7 @@ class Native(Target):
         initrd, kernel = build_initrd(work, log), Image(vmlinux, "linux")
         line = self._command_line()
         with scratch() as folder:
-            arguments = plugin_of_session(kernel.addresses, _I386, folder, self.cache)
+            arguments = plugin_of_session(kernel.addresses, I386, folder, self.cache)
             options = emulator.Options(
                 memory=_NATIVE_MEMORY, kernel=vmlinux.parent / "arch" / "x86" / "boot" / "bzImage",
                 module=initrd, deterministic=True,
@@ -128,14 +124,14 @@ class Gandalf(Target):
         symbols = Symbols(built)
         kernel = next(image for image in symbols.images if image.owner == "linux")
         with scratch() as folder:
-            arguments = plugin_of_session(kernel.addresses, _I386, folder, self.cache)
+            arguments = plugin_of_session(kernel.addresses, I386, folder, self.cache)
             options = options_for(built, True, None, arguments)
             text = bench_latency.guests_text(
                 built.names, watch(options, folder, patience=patience_for(self.cache), session=True)
             )
             seen, between = read_session(folder)
         return Run(
-            bench_workload.parse(text), seen, _vector_names(symbols), True, machine_text(options),
+            bench_workload.parse(text), seen, vector_names(symbols), True, machine_text(options),
             own_command_line(built), between=between, cache=self.cache,
         )  # fmt: skip
 
@@ -219,88 +215,6 @@ class Network(Gandalf):
 
 
 @dataclass
-class Realtime(Target):
-    """The dispatch latency of FreeRTOS beside a load of Linux: a further machine of gandalf-shared.
-
-    seconds: of the load. shift: of the machine, as in Options. The plug-in looks for how long
-    interrupts are masked.
-    """
-
-    operation: str = next(iter(bench_latency.PHASES))
-    name: str = "gandalf-shared"
-    native: str | None = None
-    seconds: int = bench_latency.SECONDS
-    shift: int = bench_latency.SHIFT
-    is_quick = False
-    is_part = True
-    share = 60.0
-
-    def __post_init__(self) -> None:
-        self.operations = (self.operation,)
-
-    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        text = bench_latency.script(self.operations, self.seconds)
-        own_script(FOLDER / "script-realtime", text, log)
-        built = build(SYSTEMS / "gandalf-realtime.toml", log, deterministic=True)
-        symbols = Symbols(built)
-        kernel = next(image for image in symbols.images if image.owner == "linux")
-        patience = PATIENCE + PATIENCE_PER_SECOND * self.seconds
-        with scratch() as folder:
-            arguments = plugin_of_session(kernel.addresses, _I386, folder, cache=False)
-            options = replace(options_for(built, True, None, arguments), shift=self.shift)
-            stream = watch(options, folder, patience, session=True)
-            runs = [(self.operation, seen) for part in read_session(folder) for seen in part]
-        masked = Seen(tuple(runs), _vector_names(symbols), True).longest(self.name)
-        return Run(
-            bench_latency.latencies(built.names, stream, self.shift), (), hex, True,
-            f"{machine_text(options)}, -icount shift={self.shift}", own_command_line(built),
-            more={self.operation: {
-                "masked_longest": masked.mean,
-                "masked_longest_ring_0": masked.events["masked_ring_0"],
-            }},
-            places={self.operation: masked.places},
-        )  # fmt: skip
-
-
-@dataclass
-class Intervals(Target):
-    """Intervals between FreeRTOS's timer interrupts: the machine of Realtime, with the plug-in.
-
-    seconds: of each phase.
-    """
-
-    name: str = "gandalf-shared"
-    native: str | None = None
-    seconds: int = bench_latency.SECONDS
-    is_quick = False
-    is_part = True
-    share = 60.0
-    operations = tuple(bench_interval.OPERATIONS)
-
-    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        own_script(FOLDER / "script-realtime", bench_interval.script(self.seconds), log)
-        built = build(SYSTEMS / "gandalf-realtime.toml", log, deterministic=True)
-        symbols, layout = Symbols(built), read_layout(built.vmm)
-        kernel = next(image for image in symbols.images if image.owner == "linux")
-        patience = PATIENCE + PATIENCE_PER_SECOND * self.seconds * len(self.operations)
-        with scratch() as folder:
-            more = bench_interval.options(symbols, layout)
-            arguments = plugin(kernel.addresses, _I386, folder, **more)
-            options = options_for(built, True, None, arguments)
-            text = bench_latency.guests_text(built.names, watch(options, folder, patience))
-            seen = read_series(folder)
-        phases = bench_interval.find(seen, layout, names_of(built, symbols, layout))
-        found = dict(zip(self.operations, phases, strict=True))
-        return Run(
-            replace(bench_workload.parse(text), samples=tuple(row.sample for row in phases)), (),
-            hex, True, machine_text(options), own_command_line(built),
-            more={name: row.events for name, row in found.items()},
-            places={name: {"longest": row.longest.cause} for name, row in found.items()},
-            outliers={name: row.outliers for name, row in found.items()},
-        )  # fmt: skip
-
-
-@dataclass
 class Switch(Target):
     """Switches between Linux and an RTOS: a third machine of gandalf-shared."""
 
@@ -320,7 +234,7 @@ class Switch(Target):
         linux = bench_switch.hypercall_of(kernel)
         rtos = (symbols.address(f"rtos:switch_{name}") for name in ("halt", "rung"))
         with scratch() as folder:
-            flag, words = plugin(kernel.addresses, _I386, folder)
+            flag, words = plugin(kernel.addresses, I386, folder)
             for start, end in bench_switch.points(linux, *rtos):
                 words += f",from={start},to={end}"
             options = options_for(built, True, None, (flag, words))
@@ -331,36 +245,10 @@ class Switch(Target):
             samples=(bench_switch.sample(seen[-1].intervals),),
         )  # fmt: skip
         return Run(
-            output, tuple(map(bench_switch.of_ring_0, seen)), _vector_names(symbols), True,
+            output, tuple(map(bench_switch.of_ring_0, seen)), vector_names(symbols), True,
             machine_text(options), own_command_line(built),
             more={bench_switch.OPERATION: bench_switch.halves(seen[-1].intervals)},
         )  # fmt: skip
-
-
-def own_script(path: Path, text: str, log: Log, more: dict[str, Path] | None = None) -> None:
-    """Make the root file system with another script than that of the operations, and more."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    added = {**bench_workload.build_programs(32), **(more or {}), "root/.profile": path}
-    bench_workload.extended(linux_rootfs.build_rootfs(ROOT, log), added, INITRD)
-
-
-def _vector_names(symbols: Symbols) -> Callable[[int], str]:
-    def name(linear: int) -> str:
-        vector = symbols.entries.vector(linear)
-        if vector is not None:
-            return vector_text(vector)
-        return symbols.place(linear).removeprefix("linux: ")
-
-    return name
-
-
-def own_command_line(built: Built) -> str:
-    """Return the command line that Linux gets."""
-    for _, guest in built.checked.system.guests:
-        if isinstance(guest, LinuxGuest):
-            return " ".join([guest.command_line, *TOOL_OPTIONS, *DETERMINISTIC_OPTIONS, _CLOCK])
-    raise UserError(f"{built.checked.system.path} has no Linux guest.")
 
 
 def targets(full: bool = False, cache: bool = False) -> list[Target]:
@@ -384,6 +272,10 @@ def targets(full: bool = False, cache: bool = False) -> list[Target]:
         Idle(cache=cache),
         TwoLevel(cache=cache),
         TwoLevel("gandalf-two-level-global", "gandalf-two-level", cache=cache),
+        *(
+            Realtime(load, "gandalf-two-level", "gandalf-two-level-realtime", seconds, shift)
+            for load in bench_latency.PHASES
+        ),
         Switch("gandalf-two-level", description="gandalf-two-level-switch", is_quick=False),
         *(Ablation(name, whole, cache=cache) for name, whole, _ in ablation.systems()),
         Uninterruptible(f"gandalf-shared{NOT}", "gandalf-shared", cache=cache),

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from gandalf.bench import latency, turns
 from gandalf.bench import workload as bench_workload
+from gandalf.bench.machines import SYSTEMS, own_command_line, own_script
 from gandalf.bench.target import FOLDER, Log, Run, Target, machine_text, scratch, watch
-from gandalf.bench.targets import SYSTEMS, own_command_line, own_script
 from gandalf.bench.workload import Work
 from gandalf.build.build import build, build_kernels
 from gandalf.run.options import options_for
