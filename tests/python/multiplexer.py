@@ -13,8 +13,8 @@ NAMES = ["vmm", "linux", "rtos"]
 def build_library(folder: Path) -> ctypes.CDLL:
     """Return the VMM's multiplexer as a shared library."""
     output = folder / "console.so"
-    names = ("device/console", "device/console_mux", "device/escape", "lib/format", "lib/math")
-    sources = [ROOT / "vmm" / f"{name}.c" for name in names]
+    names = ("console", "console_input", "console_mux", "escape", "../lib/format", "../lib/math")
+    sources = [ROOT / "vmm" / "device" / f"{name}.c" for name in names]
     includes = [f"-I{ROOT / place}" for place in ("vmm", "vmm/no_screen", ".")]
     command = ["gcc", "-O1", "-shared", "-fPIC", *includes, *map(str, sources), "-o", str(output)]
     subprocess.run(command, check=True)

@@ -1,37 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The buffers of one console. They hold output that is not shown yet, typed bytes that the guest
- * has not read yet, and the unfinished line that is on the screen.
+ * The buffers of one console. They hold output that is not shown yet, and typed bytes that the
+ * guest has not read yet.
  */
 #include "device/console_buffer.h"
-#include "device/escape.h"
-
-void console_line_clear(struct console *console)
-{
-	console->line_length = 0;
-	console->escape = ESCAPE_NONE;
-}
-
-void console_line_track(struct console *console, u8 byte)
-{
-	u8 before = console->escape;
-
-	if (byte == '\n') {
-		console_line_clear(console);
-		return;
-	}
-	if (before != ESCAPE_NONE || byte == ESCAPE) {
-		console->escape = escape_next(before, byte);
-		if (before == ESCAPE_NONE)
-			console->escape_start = console->line_length;
-	}
-	if (console->line_length < CONSOLE_LINE_SIZE)
-		console->line[console->line_length] = byte;
-	if (byte != BELL || before != ESCAPE_NONE)
-		console->line_length++;
-	if (before != ESCAPE_NONE && console->escape == ESCAPE_NONE && escape_is_once(before, byte))
-		console->line_length = console->escape_start;
-}
 
 void console_push(struct console *console, u8 byte)
 {
@@ -41,30 +13,13 @@ void console_push(struct console *console, u8 byte)
 		console->output_lines++;
 }
 
-/* Ends the line of a guest that has stopped, if that is due and there is room. */
-static void line_end(struct console *console)
+void console_end_line(struct console *console)
 {
-	if (!console->end_due || CONSOLE_OUTPUT_SIZE - console->output_count < 2)
+	if (CONSOLE_OUTPUT_SIZE - console->output_count < 2)
 		return;
 	console->end_due = false;
 	console_push(console, '\r');
 	console_push(console, '\n');
-}
-
-u8 console_pop(struct console *console)
-{
-	u8 byte = console_peek(console);
-
-	console->output_count--;
-	if (byte == '\n')
-		console->output_lines--;
-	line_end(console);
-	return byte;
-}
-
-u32 console_room(const struct console *console)
-{
-	return console->end_due ? 0 : CONSOLE_OUTPUT_SIZE - console->output_count;
 }
 
 bool console_put(struct console *console, char character)
@@ -81,7 +36,8 @@ void console_finish_line(struct console *console)
 
 	console->end_due |= total != 0 &&
 			    console->output[(total - 1) % CONSOLE_OUTPUT_SIZE] != '\n';
-	line_end(console);
+	if (console->end_due)
+		console_end_line(console);
 }
 
 void console_push_input(struct console *console, u8 byte)

@@ -81,7 +81,10 @@ bool console_put(struct console *console, char character);
 void console_put_dropping(struct console_mux *mux, struct console *console, char character);
 
 /* Returns how many bytes console_put() would take now. */
-u32 console_room(const struct console *console);
+static inline u32 console_room(const struct console *console)
+{
+	return console->end_due ? 0 : CONSOLE_OUTPUT_SIZE - console->output_count;
+}
 
 /* Ends the unfinished line of a guest that has stopped, so that it is shown. If there is no room
  * for that, the line is ended as soon as there is, and nothing else is taken before. It is not for

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The console multiplexer. No lines are prepared: whenever the physical UART wants a byte,
- * console_output() decides where it comes from. Most bytes come from the focused console. Between
- * its lines, or when it has nothing to say, a line of another console or a notice is inserted, a
- * few characters at a time. Then the line that was on the screen is drawn again. Whoever reads the
- * stream can tell what each console wrote, line ends included.
+ * What the console multiplexer shows. No lines are prepared: whenever the physical UART wants a
+ * byte, console_output() decides where it comes from. Most bytes come from the focused console.
+ * Between its lines, or when it has nothing to say, a line of another console or a notice is
+ * inserted, a few characters at a time. Then the line that was on the screen is drawn again.
+ * Whoever reads the stream can tell what each console wrote, line ends included.
  */
 #include "device/console_buffer.h"
 #include "device/escape.h"
@@ -24,6 +24,47 @@
  * The host tool learns by it that the line end is not the console's
  * (tools/gandalf/console/demultiplex.py). */
 #define BREAK "\x18\r\n"
+
+/* Forgets the unfinished line on the screen. */
+static void console_line_clear(struct console *console)
+{
+	console->line_length = 0;
+	console->escape = ESCAPE_NONE;
+}
+
+/* Remembers a byte that has gone to the screen as part of that line. */
+static void console_line_track(struct console *console, u8 byte)
+{
+	u8 before = console->escape;
+
+	if (byte == '\n') {
+		console_line_clear(console);
+		return;
+	}
+	if (before != ESCAPE_NONE || byte == ESCAPE) {
+		console->escape = escape_next(before, byte);
+		if (before == ESCAPE_NONE)
+			console->escape_start = console->line_length;
+	}
+	if (console->line_length < CONSOLE_LINE_SIZE)
+		console->line[console->line_length] = byte;
+	if (byte != BELL || before != ESCAPE_NONE)
+		console->line_length++;
+	if (before != ESCAPE_NONE && console->escape == ESCAPE_NONE && escape_is_once(before, byte))
+		console->line_length = console->escape_start;
+}
+
+u8 console_pop(struct console *console)
+{
+	u8 byte = console_peek(console);
+
+	console->output_count--;
+	if (byte == '\n')
+		console->output_lines--;
+	if (console->end_due)
+		console_end_line(console);
+	return byte;
+}
 
 /* Drops the next characters of the oldest line, to make room. None of that line is shown. */
 static void output_drop_step(struct console_mux *mux)
@@ -50,11 +91,6 @@ static bool console_is_ready(const struct console *console)
 {
 	return console->output_lines > 0 || console->output_count >= CONSOLE_LINE_SIZE ||
 	       console->lost > 0;
-}
-
-static struct console *console_next(struct console_mux *mux, struct console *console)
-{
-	return ++console == &mux->consoles[mux->count] ? mux->consoles : console;
 }
 
 /* Returns the next console, in turn, that has something to insert, or NULL. */
@@ -344,38 +380,8 @@ void console_put_dropping(struct console_mux *mux, struct console *console, char
 	console_push(console, (u8)character);
 }
 
-static void input_command(struct console_mux *mux, u8 byte)
-{
-	if (mute_take(mux, byte))
-		return;
-	if (byte == 'n')
-		console_set_focus(mux, console_next(mux, mux->focus));
-	else if (byte == 'a')
-		console_push_input(mux->focus, CONTROL_A);
-	else if (byte != 'x') /* the host tool leaves at Ctrl-A x and does not send it */
-		mux->notice_help = true;
-}
-
-void console_input(struct console_mux *mux, u8 byte)
-{
-	if (mux->command) {
-		mux->command = false;
-		input_command(mux, byte);
-	} else if (byte == CONTROL_A) {
-		mux->command = true;
-	} else {
-		console_push_input(mux->focus, byte);
-	}
-}
-
 void console_forget_line(struct console_mux *mux)
 {
 	mux->redrawing = false;
 	mux->shown->line_length = CONSOLE_LINE_SIZE + 1;
-}
-
-void console_set_focus(struct console_mux *mux, struct console *console)
-{
-	mux->focus = console;
-	mux->notice_focus = true;
 }

@@ -32,14 +32,15 @@ OF_MACHINE static u8 range_of[TABLE_PORTS];
 
 static void uart_drain(struct board *board)
 {
+	struct console *console = board->vm->console;
 	int byte;
 	u32 i;
 
-	for (i = 0; i < UART_STEP && (byte = uart_output(&board->uart)) >= 0; i++) {
-		if (!console_put(board->vm->console, (char)byte))
-			break;
-		uart_transmit(&board->uart);
-	}
+	/* A byte stays in the UART until the console has room for it. */
+	for (i = 0; i < UART_STEP && console_room(console) > 0 &&
+		    (byte = uart_transmit(&board->uart)) >= 0;
+	     i++)
+		console_put(console, (char)byte);
 	if (i == 0)
 		return;
 	chips_pause();

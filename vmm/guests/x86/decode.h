@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "arch/ia32/decode_quick.h"
 #include "lib/types.h"
 
 enum decoded_operation {
@@ -72,38 +71,6 @@ struct decoded {
  * set by a prefix in front of any instruction.
  */
 enum decode_result decode(struct decoded *decoded, const u8 *bytes, u32 available);
-
-/*
- * Decodes what Linux executes often, in a tenth of the time: what arch/ia32/decode_quick.h
- * recognises as INVLPG, IRET, or IN or OUT of a byte. code has the first four bytes. Returns false
- * if the instruction is another one.
- */
-MUST_CHECK static inline bool decode_frequent(struct decoded *decoded, u32 code)
-{
-	decoded->length = 3;
-	decoded->operand_size = 4;
-	decoded->rm = decoded->base = code >> 16 & 7;
-	decoded->lock = decoded->has_memory = decoded->has_immediate = false;
-	if (decode_invalidates_page(code)) {
-		decoded->operation = DECODED_INVLPG;
-		decoded->has_memory = true;
-		decoded->segment = SEGMENT_DS;
-		decoded->index = REGISTER_NONE;
-		decoded->displacement = 0;
-	} else if (decode_returns((u8)code)) {
-		decoded->operation = DECODED_IRET;
-		decoded->length = 1;
-	} else if (decode_moves_port_byte(code)) {
-		decoded->operation = decode_is_out(code) ? DECODED_OUT : DECODED_IN;
-		decoded->size = 1;
-		decoded->has_immediate = decode_has_port(code);
-		decoded->length = 1 + decoded->has_immediate;
-		decoded->immediate = (u8)(code >> 8);
-	} else {
-		return false;
-	}
-	return true;
-}
 
 /* Returns the mnemonic of an operation, for reports and traces. */
 const char *decode_name(u8 operation);

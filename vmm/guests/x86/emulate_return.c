@@ -2,6 +2,7 @@
 /*
  * Emulation of the interrupt flag, of halts, and of IRET and other loads of CS and SS.
  */
+#include "arch/ia32/decode_quick.h"
 #include "core/work.h"
 #include "guests/x86/board.h"
 #include "guests/x86/emulation.h"

@@ -4,6 +4,8 @@
  * and the alias of the shared page, by which Linux enables interrupts.
  */
 #include "guests/x86/emulate.h"
+
+#include "arch/ia32/decode_quick.h"
 #include "guests/x86/emulation.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/linux.h"

@@ -440,6 +440,58 @@ static void returns_read_no_more_than_they_need(void **state)
 	assert_int_equal(frame.eip, 0x1000);
 }
 
+/* What an instruction of a few bytes changes that the quick decoder knows, and how many bytes of
+ * code are read for it. A prefix that says what is so anyway, DS, has the whole decoder take it. */
+struct effect {
+	struct frame frame;
+	u32 linear, number, size, value;
+	unsigned reads, writes, invalidations;
+};
+
+static u32 effect_of(struct effect *effect, const u8 *bytes, u32 size, bool prefixed)
+{
+	struct frame before = frame;
+
+	memset(&shadow_calls, 0, sizeof(shadow_calls));
+	port_number = port_reads = port_writes = port_size = port_written = linear_tried = 0;
+	linear_put(CODE, "\x3e", 1);
+	linear_put(CODE + 1, bytes, size);
+	frame.eip = CODE + !prefixed;
+	enter(0);
+	assert_int_equal(asked.stops, 0);
+	*effect = (struct effect){frame, shadow_calls.linear, port_number, port_size, port_written,
+				  port_reads, port_writes, shadow_calls.invalidations};
+	frame = before;
+	return linear_tried;
+}
+
+static void assert_quick_is_whole(const u8 *bytes, u32 size)
+{
+	struct effect quick, whole;
+	u32 read = effect_of(&quick, bytes, size, false);
+
+	assert_true(effect_of(&whole, bytes, size, true) > read);
+	assert_memory_equal(&quick, &whole, sizeof(quick));
+}
+
+static void what_is_decoded_quickly_does_the_same(void **state)
+{
+	static const u8 opcodes[] = {0xe4, 0xe6, 0xec, 0xee};
+
+	(void)state;
+	port_value = 0x99;
+	for (u32 number = 0; number < 8; number++)
+		if (number != REGISTER_ESP)
+			*register_of(number) = 0x1000 * (number + 1);
+	for (u32 i = 0; i < ARRAY_SIZE(opcodes) * 256; i++)
+		assert_quick_is_whole((u8[]){opcodes[i / 256], (u8)i}, 2);
+	for (u8 number = 0; number < 8; number++)
+		if (number != REGISTER_ESP && number != REGISTER_EBP)
+			assert_quick_is_whole((u8[]){0x0f, 0x01, 0x38 | number}, 3);
+	words_on_stack(STACK, 0x1000, KERNEL_CODE, EFLAGS_IF);
+	assert_quick_is_whole((u8[]){0xcf}, 1);
+}
+
 static void returns_to_processes_read_two_words_more(void **state)
 {
 	(void)state;
@@ -626,6 +678,7 @@ int main(void)
 		TEST(an_operand_that_is_absent_was_read_by_the_kernel),
 		TEST(instructions_end_where_their_memory_does),
 		TEST(frequent_instructions_are_read_once),
+		TEST(what_is_decoded_quickly_does_the_same),
 		TEST(ports_fill_all_of_the_register),
 		TEST(addresses_have_a_base_and_a_scaled_index),
 		TEST(every_segment_register_keeps_what_it_has_loaded),
