@@ -19,6 +19,8 @@ from gandalf.run.machine import Machine
 from .systems import DEMO, FOUR, PATIENCE, PROMPT, Boot, World, describe, linux, rtos_guest
 
 LEFT = re.compile(r"^CPU (\d): \d+ KiB of its pool are left$", re.M)
+# KiB that a further CPU may take beside its pool.
+BESIDE_POOL = 128
 
 
 def on(cpu: int, guest: str) -> str:
@@ -34,6 +36,12 @@ def describe_cores(
     text = path.read_text().replace("[machine]\n", f"[machine]\ncpus = {cpus}\n{more}", 1)
     path.write_text(text)
     return path
+
+
+def beside_pools(machine: Boot) -> list[int]:
+    """Return how many KiB each further CPU takes beside its pool."""
+    found = re.findall(r"^CPU \d takes (\d+) KiB beside its pool$", machine.text("vmm"), re.M)
+    return [int(size) for size in found]
 
 
 def heartbeats(name: str, cpus: int, more: str = "") -> Path:
@@ -69,6 +77,11 @@ def test_the_image_is_the_one_for_several_cpus(pair: Boot) -> None:
     profile = "cores" if World.rings == FOUR else "two-level-cores"
     assert pair.built.vmm == find_profile(profile).image
     assert LEFT.findall(pair.text("vmm")) == ["1"]
+
+
+def test_another_cpu_takes_little_beside_its_pool(pair: Boot) -> None:
+    (size,) = beside_pools(pair)
+    assert size <= BESIDE_POOL
 
 
 @pytest.mark.parametrize("name", ["linux", "other"])

@@ -18,7 +18,7 @@ from gandalf.base.paths import ROOT
 from gandalf.build.profile import find_profile
 
 from .systems import FEW_INSTRUCTIONS, PATIENCE, SMALL, WHOLE, Boot, linux, rtos_guest
-from .test_cores import beats, describe_cores, on
+from .test_cores import BESIDE_POOL, beats, beside_pools, describe_cores, on
 
 KERNEL = "build/linux/smp/vmlinux"
 ATTEMPTS = 10
@@ -57,6 +57,11 @@ def test_linux_finds_both(machine: Boot) -> None:
     assert machine.built.vmm == find_profile("smp").image
     assert online(machine) == "0-1"
     assert machine.shell("grep -c ^processor /proc/cpuinfo").strip() == "2"
+
+
+def test_the_other_cpu_takes_little_beside_its_pool(machine: Boot) -> None:
+    (size,) = beside_pools(machine)
+    assert size <= BESIDE_POOL
 
 
 @pytest.mark.parametrize("cpu", [0, 1])

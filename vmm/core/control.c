@@ -87,10 +87,11 @@ static struct object object_guest(const struct vm *vm)
 }
 
 /* Returns a guest's report. The idle vCPU may be writing it, so the length is looked for only
- * within the report's buffer, which always ends with a 0 byte. */
+ * within the report's buffer, which always ends with a 0 byte. A guest whose core has not come up
+ * has none, and this core has no memory for it. */
 static struct object object_report(const struct vm *vm)
 {
-	u32 length = strnlen(vm->report, GANDALF_REPORT_SIZE);
+	u32 length = vm_is_here(vm->guest) ? strnlen(vm->report, GANDALF_REPORT_SIZE) : 0;
 
 	work_end(control_object);
 	return (struct object){vm->report, length};

@@ -41,8 +41,7 @@ static const struct console *console_of(u32 guest)
 	u32 place = 1;
 
 	for (u32 i = 0; i < system_table.guest_count; i++)
-		place += all[i].priority > all[guest].priority ||
-			 (i < guest && all[i].priority == all[guest].priority);
+		place += all[i].priority + (i < guest) > all[guest].priority;
 	return &consoles.consoles[place];
 }
 
@@ -55,32 +54,29 @@ _Static_assert(IS_APART(1) && IS_APART(2) && IS_APART(3) && IS_APART(4) && IS_AP
 		       IS_APART(6) && IS_APART(7) && IS_APART(8),
 	       "arch/ia32/instance.c");
 
-/* A core has no need of the consoles of guests that it has not; they come last in the image. */
+static bool is_on(const void *page, const void *variable, u32 size)
+{
+	return (u32)page - (u32)variable + PAGE_SIZE - 1 < PAGE_SIZE - 1 + size;
+}
+
+/* A core has no need of the consoles and reports of guests that it has not; they come last in the
+ * image. */
 static bool page_is_needed(u32 index, const void *page)
 {
 	if ((u32)page < (u32)&consoles.consoles[1])
 		return true;
-	for (u32 i = 0; i < system_table.guest_count; i++) {
-		u32 distance = (u32)page - (u32)console_of(i);
-
+	for (u32 i = 0; i < system_table.guest_count; i++)
 		if ((guest_cpus(&system_table.guests[i]) >> index & 1) != 0 &&
-		    distance + PAGE_SIZE - 1 < PAGE_SIZE - 1 + sizeof(struct console))
+		    (is_on(page, console_of(i), sizeof(struct console)) ||
+		     is_on(page, vm_reports[i], sizeof(vm_reports[i]))))
 			return true;
-	}
 	return false;
 }
 
-/* What is left of the pool of a core: the outboxes are at the end of core 0's. */
-static u32 pool_size_of(u32 index)
+/* They are at the end of core 0's pool. */
+static u32 outboxes_place(void)
 {
-	return system_table.pool_size -
-	       (index == 0 ? outboxes_size() : instance_size(index, page_is_needed));
-}
-
-/* What a core takes of memory beside what is left of its pool: its instance, and its outbox. */
-static u32 beside_pool(u32 index)
-{
-	return instance_size(index, page_is_needed) + OUTBOX_PAGES * PAGE_SIZE;
+	return pool_base_of(1) - outboxes_size();
 }
 
 void cores_keep(void)
@@ -113,10 +109,12 @@ static u32 cpus_find(void)
 
 static bool core_start(u32 index)
 {
+	u32 size = instance_size(index, page_is_needed);
 	u64 end;
 
-	log_line("CPU %u takes %u KiB beside its pool", index, beside_pool(index) >> 10);
-	instance_create(pool_base_of(index) + pool_size_of(index), index, page_is_needed);
+	log_line("CPU %u takes %u KiB beside its pool", index,
+		 (size + OUTBOX_PAGES * PAGE_SIZE) >> 10);
+	instance_create(pool_base_of(index + 1) - size, size, index, page_is_needed);
 	cpu_start(core_cpu_ids[index], LAYOUT_START);
 	for (end = rdtsc() + (u64)START_PATIENCE * time_tsc_khz; rdtsc() < end;)
 		if (outbox_of(index)->started != 0)
@@ -135,8 +133,8 @@ u32 cores_start(void)
 {
 	u32 count;
 
-	outboxes_map(pool_base_of(0) + pool_size_of(0));
-	memory_zero(pool_base_of(0) + pool_size_of(0), outboxes_size());
+	outboxes_map(outboxes_place());
+	memory_zero(outboxes_place(), outboxes_size());
 	outbox_own()->started = 1;
 	message_init();
 	relay_init();
@@ -176,7 +174,7 @@ _Noreturn void cores_enter(void)
 	idle_init();
 	processor_init();
 	core.pauses = core.interruptible = (system_table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;
-	outboxes_map(pool_base_of(0) + pool_size_of(0));
+	outboxes_map(outboxes_place());
 	console_mux_init(&consoles);
 	log_console = console_add(&consoles, "vmm");
 	log_redirect(relay_kick, core_end);
@@ -185,7 +183,8 @@ _Noreturn void cores_enter(void)
 	relay_init();
 	orders_init();
 	time_start();
-	pool_init(pool_base_of(core.index), pool_size_of(core.index));
+	pool_init(pool_base_of(core.index),
+		  system_table.pool_size - instance_size(core.index, page_is_needed));
 	core.guests_started = true;
 	outbox_own()->started = 1;
 	notice_init();

@@ -20,7 +20,7 @@
 
 #define IN(state) (1u << GANDALF_STATE_##state)
 
-OF_CORE static char reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
+OF_REPORTS char vm_reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
 
 static void vm_fail(struct vm *vm);
 
@@ -83,7 +83,7 @@ static void vm_describe(struct vm *vm, const struct gandalf_guest *guest, u32 in
 		vm->first_image++;
 	vm->image = *vm->first_image;
 	vm->entry = guest->entry;
-	vm->report = reports[index];
+	vm->report = vm_reports[index];
 	deadline_init(&vm->watchdog, watchdog_expire, 0);
 	vm->console = console_add(&consoles, guest->name);
 }

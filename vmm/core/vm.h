@@ -61,6 +61,9 @@ static inline void vm_each_vcpu(const struct vm *vm, void (*visit)(struct vcpu *
 		visit(&vm->vcpus[i]);
 }
 
+/* The reports, by guest. A core has memory for those of its own guests only. */
+extern char vm_reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
+
 /* Makes the virtual machines of the table, and asks for the start of those of this core. */
 void vm_create_all(void);
 

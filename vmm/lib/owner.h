@@ -18,9 +18,11 @@
 #define OF_CORE_TRACE __attribute__((section(".bss..trace")))
 /* The variable is an array with one element for each vCPU or VM. */
 #define OF_GUESTS __attribute__((section(".bss..guests")))
-/* The same for the consoles, which each core has for all guests but uses for its own: they come
- * last, so that a core need not have memory for those of others (arch/ia32/instance.c). */
+/* The same for the consoles and the reports, which each core has for all guests but uses for its
+ * own: they come last, so that a core need not have memory for those of others
+ * (arch/ia32/instance.c). */
 #define OF_CONSOLES __attribute__((section(".bss..consoles")))
+#define OF_REPORTS __attribute__((section(".bss..reports")))
 /* The variable belongs to the machine, and nobody writes to it once the first guest runs. A debug
  * build panics if it has changed (debug/machine_check.c). It is mapped read-only, as the whole
  * image is, and that stops guests. It cannot stop the VMM, which works with CR0.WP 0. */

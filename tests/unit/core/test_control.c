@@ -157,6 +157,7 @@ static int start(void **state)
 	for (u32 i = 0; i < GUESTS; i++) {
 		snprintf(guests[i].name, sizeof(guests[i].name), "guest%u", i);
 		guests[i].memory_size = 0x2000;
+		guests[i].cpu = 0;
 		vms[i] = (struct vm){ .kind = &linux_kind, .guest = &guests[i], .index = i,
 				      .vcpus = &vcpus_made[i],
 				      .console = &made[i], .report = report };
@@ -319,6 +320,17 @@ static void objects_are_read_in_chunks(void **state)
 	expect_object(of(GANDALF_OBJECT_CONSOLE, OTHER), made[OTHER].output, GANDALF_CONSOLE_RING);
 	expect_object(of(GANDALF_OBJECT_CONSOLE, GANDALF_PLACE_VMM), made[GUESTS].output,
 		      GANDALF_CONSOLE_RING);
+}
+
+/* Its report would be where this core has no memory for it (core/cores.c). */
+static void a_guest_whose_core_is_not_there_has_no_report(void **state)
+{
+	(void)state;
+	strcpy(report, "of nobody");
+	guests[OTHER].cpu = 1;
+	assert_int_equal(call(GANDALF_HYPERCALL_READ, of(GANDALF_OBJECT_REPORT, OTHER), 16, 9, 0),
+			 0);
+	expect_object(of(GANDALF_OBJECT_REPORT, RTOS), report, 9);
 }
 
 /* Interrupt handlers change every one of them: half of it would be of another time. The counting
@@ -506,6 +518,7 @@ int main(void)
 		TEST(the_system_is_told),
 		TEST(a_guest_is_told),
 		TEST(objects_are_read_in_chunks),
+		TEST(a_guest_whose_core_is_not_there_has_no_report),
 		TEST(what_is_read_is_copied_with_interrupts_disabled),
 		TEST(what_does_not_exist_is_refused),
 		TEST(a_guest_does_not_manage_its_other_vcpus),

@@ -20,7 +20,7 @@ from gandalf.walls.header import wrong_names
 # The sections of vmm/lib/owner.h, and the stubs, which are the machine's (arch/ia32/entry.S).
 _OWNED = {
     ".bss..core", ".bss..core_pages", ".data..core", ".bss..trace", ".bss..guests",
-    ".bss..consoles", ".bss..machine", ".stubs",
+    ".bss..consoles", ".bss..reports", ".bss..machine", ".stubs",
 }  # fmt: skip
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 

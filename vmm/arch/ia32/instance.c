@@ -35,18 +35,13 @@ OF_MACHINE static u8 initial[INITIAL_MAXIMUM];
 #define UNNEEDED 1u
 #define TABLE 1u
 
-static u32 pages_needed(u32 index, instance_page is_needed)
-{
-	u32 count = 0;
-
-	for (const u8 *page = core_first; page < image_end; page += PAGE_SIZE)
-		count += is_needed(index, page);
-	return count;
-}
-
 u32 instance_size(u32 index, instance_page is_needed)
 {
-	return (pages_needed(index, is_needed) + UNNEEDED + TABLE) * PAGE_SIZE;
+	u32 pages = UNNEEDED + TABLE;
+
+	for (const u8 *page = core_first; page < image_end; page += PAGE_SIZE)
+		pages += is_needed(index, page);
+	return pages * PAGE_SIZE;
 }
 
 void instance_keep(void)
@@ -69,7 +64,7 @@ static void write_word(u32 place, const void *variable, u32 value)
 
 static void table_write(u32 table, u32 place, u32 index, instance_page is_needed)
 {
-	u32 unneeded = place + pages_needed(index, is_needed) * PAGE_SIZE;
+	u32 unneeded = table - UNNEEDED * PAGE_SIZE;
 	const u8 *at = (const u8 *)LAYOUT_IMAGE;
 
 	for (u32 i = 0; i < 1024; i++, at += PAGE_SIZE) {
@@ -87,9 +82,8 @@ static void table_write(u32 table, u32 place, u32 index, instance_page is_needed
 	}
 }
 
-void instance_create(u32 place, u32 index, instance_page is_needed)
+void instance_create(u32 place, u32 size, u32 index, instance_page is_needed)
 {
-	u32 size = instance_size(index, is_needed);
 	u32 table = place + size - TABLE * PAGE_SIZE;
 	u32 directory = place_of(place, memory_directory);
 

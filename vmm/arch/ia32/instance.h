@@ -15,6 +15,6 @@ u32 instance_size(u32 index, instance_page is_needed);
  * last page of its memory, is at a physical address; 0: it is that of the core that has booted. */
 void instance_read(u32 table, void *to, const void *from, u32 size);
 /* Makes the instance of a core at a physical address, and what that core runs first at
- * LAYOUT_START. Behind the first page that it does not need there may only be variables of which
- * nobody asks for the physical address (memory_image_offset). */
-void instance_create(u32 place, u32 index, instance_page is_needed);
+ * LAYOUT_START. size: its instance_size(). Behind the first page that it does not need there may
+ * only be variables of which nobody asks for the physical address (memory_image_offset). */
+void instance_create(u32 place, u32 size, u32 index, instance_page is_needed);
