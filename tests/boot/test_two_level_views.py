@@ -23,6 +23,8 @@ from .two_level import changed_vmm, direct_ways, unseen_returns
 
 KERNEL_HALF = 0xC0000000
 GLOBAL_PAGES = "global_pages = true"
+# A page among those of processes that is the kernel's alone (guest/tests/pc/views_borders.c).
+OWN = 0x40033000
 CALLS = 30_000  # that guest/tests/pc/views_calls.c makes, and more
 STALE = BUILD / "measure" / "stale.so"
 
@@ -92,6 +94,16 @@ def kernel_view_kept(folder: Path) -> None:
 def kernel_global(folder: Path) -> None:
     """Have the TLB keep the kernel's pages when the process's view is loaded."""
     substitute(folder / "vmm" / "two_level" / "views.h", "VIEWS_GLOBAL 0u", "VIEWS_GLOBAL PTE_G")
+
+
+def all_global(folder: Path) -> None:
+    """Have the measure keep in the TLB whatever a page is, the kernel's too."""
+    views = folder / "vmm" / "two_level" / "views.h"
+    substitute(views, "return (rights & PTE_U) *", "(void)rights;\n\treturn PTE_U *")
+    shadow = folder / "vmm" / "guests" / "x86" / "shadow" / "view.c"
+    substitute(shadow, " & ~views_global(PTE_U)", "")
+    shown = folder / "vmm" / "guests" / "x86" / "two_level" / "views.c"
+    substitute(shown, "\tif (dropped)\n\t\tviews_flush_left();\n", "")
 
 
 def any_stack(folder: Path) -> None:
@@ -240,7 +252,10 @@ def kept_page(folder: Path) -> None:
     substitute(flush, "\tif (linear < GANDALF_BASE)\n\t\tinvlpg(linear);\n", "")
 
 
-@pytest.mark.parametrize(("mistake", "kernels"), [(kernel_global, True), (kept_page, False)])
+@pytest.mark.parametrize(
+    ("mistake", "kernels"),
+    [pytest.param(kernel_global, True, marks=pytest.mark.long), (kept_page, False)],
+)
 def test_a_tlb_keeps_what_is_wrong_on_purpose(
     mistake: Callable[[Path], None],
     kernels: bool,
@@ -250,9 +265,26 @@ def test_a_tlb_keeps_what_is_wrong_on_purpose(
     assert any((page >= KERNEL_HALF) == kernels for page in found.pages)
 
 
+def test_a_tlb_keeps_the_kernel_s_pages_where_all_are_global() -> None:
+    """Those of its half, and the one below it that its process tries to reach."""
+    found = kept_by_a_tlb(changed_vmm("views", all_global), GLOBAL_PAGES)
+    assert {KERNEL_HALF + 0x100000, OWN} <= set(found.pages)
+
+
 @pytest.mark.long
-def test_it_finds_a_kernel_that_is_global() -> None:
-    vmm = changed_vmm("views", kernel_global)
-    with start("pc-views", vmm=vmm, emulator="bochs") as machine:
-        machine.expect("linux", r"^FAIL pc-views", PATIENCE)
-        assert re.search(r"^not ok \d+ border-global\n", machine.text("linux"), re.M)
+@pytest.mark.parametrize(
+    ("mistake", "measure", "reached"),
+    [
+        (kernel_global, "", ("border-global",)),
+        (all_global, GLOBAL_PAGES, ("border-stale", "border-global", "border-own")),
+    ],
+)
+def test_a_process_reaches_a_kernel_that_is_global(
+    mistake: Callable[[Path], None], measure: str, reached: tuple[str, ...]
+) -> None:
+    """By what the TLB of Bochs has kept of it."""
+    vmm = changed_vmm("views", mistake)
+    with start("pc-views", vmm, measure, emulator="bochs") as machine:
+        machine.expect("linux", r"^ok \d+ border-words\n", PATIENCE)
+        found = re.findall(r"^not ok \d+ (\S+)\n", machine.text("linux"), re.M)
+    assert tuple(found) == reached

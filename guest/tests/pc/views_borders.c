@@ -102,6 +102,18 @@ static void test_unmapped(void)
 	view_fault(FAULT_USER | FAULT_PRESENT);
 }
 
+/* A page among the process's that is the kernel's alone, which has just used it. */
+static void test_own(void)
+{
+	const uint32_t address = SCRATCH + 51 * PAGE_SIZE;
+
+	view_map(0, 51, scratch_frame[1], USERS);
+	expect_equal(view_run(user_access, 51, NULL), 0);
+	view_map(0, 51, scratch_frame[2], KERNELS);
+	kernel_touch(address);
+	out_of_reach(address);
+}
+
 /* Words that begin in the process's last page and end in its kernel's first. */
 static void test_border(void)
 {
@@ -159,6 +171,7 @@ static const struct tap_test border_tests[] = {
 	{ "border-global", test_global },
 	{ "border-vmm", test_vmm },
 	{ "border-unmapped", test_unmapped },
+	{ "border-own", test_own },
 	{ "border-words", test_border },
 	{ "border-code", test_border_code },
 	{ "border-stack", test_border_stack },
