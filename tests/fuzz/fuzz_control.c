@@ -384,10 +384,11 @@ static bool rtos_create(struct vm *vm)
 
 static const struct guest_kind linux_kind = {
 	.number = GANDALF_KIND_LINUX_SHARED, .create = guest_create, .ring = guest_ring,
-	.read = guest_read, .write = guest_write,
+	.act = vm_act_here, .read = guest_read, .write = guest_write,
 };
 static const struct guest_kind rtos_kind = {
 	.number = GANDALF_KIND_RTOS, .real_time = true, .create = rtos_create, .ring = rtos_ring,
+	.act = vm_act_here,
 };
 GUEST_KIND(linux_kind);
 GUEST_KIND(rtos_kind);

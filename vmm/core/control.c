@@ -33,7 +33,7 @@ struct object {
 
 static bool control_is_allowed(const struct vcpu *vcpu)
 {
-	return vcpu->vm->kind->write != NULL &&
+	return !vcpu->vm->kind->real_time &&
 	       (vcpu->vm->guest->flags & GANDALF_GUEST_CONTROL) != 0;
 }
 

@@ -20,6 +20,12 @@ static inline struct vcpu *direct_owner(void)
 	return core.direct;
 }
 
+/* Returns whether a guest does. */
+static inline bool direct_has_owner(void)
+{
+	return direct_owner() != NULL;
+}
+
 /* Returns whether it is this vCPU. */
 static inline bool direct_is_owner(const struct vcpu *vcpu)
 {

@@ -11,8 +11,8 @@
 struct guest_kind {
 	u32 number;          /* GANDALF_KIND_..., as in the table */
 	/* true for an RTOS. Its memory is zeroed before it starts, and is mapped in every address
-	 * space with its channels behind it. Control may replace its image, and a Linux may ring it
-	 * without a channel. false for a Linux: none of this holds. */
+	 * space with its channels behind it. Control may replace its image, a Linux may ring it
+	 * without a channel, and it manages nobody. false for a Linux: none of this holds. */
 	bool real_time;
 	/* Makes what a guest of this kind needs beyond its vCPU. Returns false if the pool is too
 	 * small. */
@@ -20,11 +20,11 @@ struct guest_kind {
 	/* Rings the guest's doorbell. Returns 0, or GANDALF_ERROR_ARGUMENT if the guest does not
 	 * run or has no handler. */
 	u32 (*ring)(const struct vm *vm);
-	/* Does what vm_act() is asked for, where the guest is another core's. NULL: it is not. */
+	/* Does what vm_act() has allowed: vm_act_here(), if the guest is not another core's. */
 	int (*act)(struct vm *vm, u32 action);
 	/* Copy size bytes from and to linear addresses of the guest whose vCPU is the current one.
-	 * They return false if some of the memory is not the guest's. They are NULL for a kind
-	 * whose guests cannot manage others. */
+	 * They return false if some of the memory is not the guest's. Only a guest that manages
+	 * others needs them. */
 	bool (*read)(u32 from, void *to, u32 size);
 	bool (*write)(u32 to, const void *from, u32 size);
 };

@@ -70,8 +70,7 @@ static const char *const notices[] = {
 
 static void vcpu_release(struct vcpu *vcpu)
 {
-	if (vcpu->operations->release != NULL)
-		vcpu->operations->release(vcpu);
+	vcpu->operations->release(vcpu);
 }
 
 static void vm_release(struct vm *vm)

@@ -45,7 +45,7 @@ struct vcpu_operations {
 	/* Silences the guest's timers and devices. */
 	void (*stop)(struct vcpu *vcpu);
 	/* Frees what the guest has used of the pool. The idle vCPU calls it, since the VMM stack of
-	 * this vCPU may be mapped by that only. NULL: there is none. */
+	 * this vCPU may be mapped by that only. */
 	void (*release)(struct vcpu *vcpu);
 	/* Copies up to size bytes of the next instruction. Returns how many could be read. */
 	u32 (*instruction)(struct vcpu *vcpu, u8 *bytes, u32 size);

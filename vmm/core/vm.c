@@ -272,6 +272,12 @@ static const struct {
 	[GANDALF_ACTION_RESUME] = {vm_resume, IN(PAUSED)},
 };
 
+int vm_act_here(struct vm *vm, u32 action)
+{
+	actions[action].perform(vm);
+	return 0;
+}
+
 int vm_act(struct vm *vm, u32 action)
 {
 	EXPECTS_MASKED();
@@ -283,10 +289,7 @@ int vm_act(struct vm *vm, u32 action)
 		return GANDALF_ERROR_BUSY;
 	if (vm->image.memory_size == 0)
 		return GANDALF_ERROR_IMAGE;
-	if (vm->kind->act != NULL)
-		return vm->kind->act(vm, action);
-	actions[action].perform(vm);
-	return 0;
+	return vm->kind->act(vm, action);
 }
 
 void vm_fall(struct vm *vm)

@@ -77,6 +77,8 @@ void vm_power_off(struct vm *vm);
 /* Performs GANDALF_ACTION_START to GANDALF_ACTION_RESUME for the VMM's console or another guest.
  * Returns 0 or GANDALF_ERROR_... Interrupts must be masked. */
 int vm_act(struct vm *vm, u32 action);
+/* Is that for a guest of this core, behind vm_act()'s questions (struct guest_kind). */
+int vm_act_here(struct vm *vm, u32 action);
 /* Stops a guest for a command: at once, or when the VMM's work for it ends. Interrupts must be
  * masked. */
 void vm_halt(struct vm *vm);

@@ -10,6 +10,7 @@
 #include "fake/last_words.h"
 #include "fake/no_boot.h"
 #include "fake/asked.h"
+#include "fake/operations.h"
 
 #include "core/core.h"
 #include "core/guest_kind.h"
@@ -113,13 +114,6 @@ static u32 operation_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 	return 2;
 }
 
-static const struct vcpu_operations operations = {
-	.instruction = operation_instruction,
-	.start = operation_start,
-	.stop = operation_stop,
-	.release = operation_release,
-};
-
 static bool linux_create(struct vm *vm)
 {
 	vm->vcpus->operations = &operations;
@@ -128,7 +122,7 @@ static bool linux_create(struct vm *vm)
 }
 
 static const struct guest_kind linux_kind = {
-	.number = GANDALF_KIND_LINUX_SHARED, .create = linux_create,
+	.number = GANDALF_KIND_LINUX_SHARED, .create = linux_create, .act = vm_act_here,
 };
 GUEST_KIND(linux_kind);
 

@@ -10,6 +10,7 @@
 #include "fake/last_words.h"
 #include "fake/no_boot.h"
 #include "fake/asked.h"
+#include "fake/operations.h"
 
 #include "core/core.h"
 #include "core/guest_kind.h"
@@ -169,23 +170,22 @@ static u32 operation_instruction(struct vcpu *vcpu, u8 *bytes, u32 size)
 	return 0;
 }
 
-static const struct vcpu_operations linux_operations = {
-	.instruction = operation_instruction,
-	.start = operation_start,
-	.stop = operation_stop,
-	.release = operation_release,
-};
-
 /* An RTOS leaves nothing to release. */
+static void nothing_is_released(struct vcpu *vcpu)
+{
+	assert_false(vcpu->state == VCPU_RUNNING);
+}
+
 static const struct vcpu_operations rtos_operations = {
 	.instruction = operation_instruction,
 	.start = operation_start,
 	.stop = operation_stop,
+	.release = nothing_is_released,
 };
 
 static bool linux_create(struct vm *vm)
 {
-	vm->vcpus->operations = &linux_operations;
+	vm->vcpus->operations = &operations;
 	vm->vcpus->shared = &shared[vm->index];
 	return creates("linux");
 }
@@ -198,10 +198,11 @@ static bool rtos_create(struct vm *vm)
 }
 
 static const struct guest_kind linux_kind = {
-	.number = GANDALF_KIND_LINUX_SHARED, .create = linux_create,
+	.number = GANDALF_KIND_LINUX_SHARED, .create = linux_create, .act = vm_act_here,
 };
 static const struct guest_kind rtos_kind = {
 	.number = GANDALF_KIND_RTOS, .real_time = true, .create = rtos_create,
+	.act = vm_act_here,
 };
 GUEST_KIND(linux_kind);
 GUEST_KIND(rtos_kind);

@@ -72,7 +72,7 @@ bool origin_is_stray_interrupt(const struct frame *frame)
 {
 	/* Beside such a guest the VMM enables interrupts for single instructions only, none of
 	 * which can fault: what comes with IF set is an interrupt. */
-	if (direct_owner() == NULL || (frame->eflags & EFLAGS_IF) == 0)
+	if (!direct_has_owner() || (frame->eflags & EFLAGS_IF) == 0)
 		return false;
 	stray_stop(frame->vector);
 	return true;
@@ -107,7 +107,7 @@ void origin_mend(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 	u32 vector = frame->vector;
-	bool missing = error_code_is_missing(vcpu, frame) && direct_owner() != NULL;
+	bool missing = error_code_is_missing(vcpu, frame) && direct_has_owner();
 
 	work_end(mended_entry);
 	if (missing) {

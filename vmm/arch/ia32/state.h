@@ -40,11 +40,11 @@ struct vcpu_exceptions {
 	void (*trap)(struct vcpu *vcpu, struct frame *frame);
 	/* Maps an address of the guest's at which the VMM has faulted, with this error code, while
 	 * it worked for this vCPU. Returns false if the guest's page tables do not allow the
-	 * access. NULL: nothing of the guest is ever absent. */
+	 * access, or if nothing of the guest is ever absent. */
 	bool (*fill)(struct vcpu *vcpu, u32 address, u32 error);
 	/* Looks at a #GP in the VMM while it worked for a vCPU that takes the core's interrupts
 	 * itself; by a #GP the CPU tells of such an interrupt. Returns false if it was something
-	 * else. NULL: this kind of guest takes no interrupts itself. */
+	 * else. Only the owner of the core's interrupts (core/direct.h) needs it. */
 	bool (*upcall)(struct frame *vmm);
 };
 

@@ -52,8 +52,7 @@ static bool access_fill(u32 address, u32 error)
 {
 	struct vcpu *vcpu = core.current;
 
-	return vcpu != &idle_vcpu && vcpu->operations->fill != NULL &&
-	       vcpu->operations->fill(vcpu, address, error);
+	return vcpu != &idle_vcpu && vcpu->operations->fill(vcpu, address, error);
 }
 
 /*

@@ -345,10 +345,21 @@ static void rtos_stop(struct vcpu *vcpu)
 	rtos_timer_stop(vcpu->rtos);
 }
 
+/* All of its memory is its own and mapped from the start: nothing is filled in, or freed. */
+static bool rtos_fill(UNUSED struct vcpu *vcpu, UNUSED u32 address, UNUSED u32 error)
+{
+	return false;
+}
+
+static void rtos_release(UNUSED struct vcpu *vcpu)
+{
+}
+
 static const struct vcpu_operations rtos_operations = {
 	.page_fault = RTOS_SPACE_PAGE_FAULT, .general_protection = rtos_trap, .trap = rtos_trap,
 	.interrupt = rtos_interrupt, .deliver = rtos_deliver, .console = rtos_console,
 	.start = rtos_start, .stop = rtos_stop, .instruction = rtos_instruction,
+	.fill = rtos_fill, .release = rtos_release,
 };
 
 static bool rtos_create(struct vm *vm)
@@ -374,5 +385,6 @@ static bool rtos_create(struct vm *vm)
 
 static const struct guest_kind rtos_kind = {
 	.number = GANDALF_KIND_RTOS, .real_time = true, .create = rtos_create, .ring = rtos_ring,
+	.act = vm_act_here,
 };
 GUEST_KIND(rtos_kind);

@@ -89,6 +89,6 @@ MUST_CHECK static bool dedicated_create(struct vm *vm)
 
 static const struct guest_kind dedicated_kind = {
 	.number = GANDALF_KIND_LINUX_DEDICATED, .create = dedicated_create, .ring = linux_ring,
-	.read = guest_read, .write = guest_write,
+	.act = vm_act_here, .read = guest_read, .write = guest_write,
 };
 GUEST_KIND(dedicated_kind);

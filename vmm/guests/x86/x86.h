@@ -75,11 +75,18 @@ static inline bool x86_has_siblings(const struct x86 *x86)
 	return x86->siblings;
 }
 
+/* Returns whether points of long work let interrupts in now, which follows from how the guest has
+ * set up its interrupt controllers (upcall_learn(), upcall_apic_write()). */
+static inline bool x86_has_points(const struct x86 *x86)
+{
+	return x86->point != NULL;
+}
+
 /* Is a point in long work for a guest with direct gates, at which the guest's interrupts come.
  * Behind it the guest may have changed anything (upcall_point()). On a shared CPU it does nothing,
  * since such work can be interrupted anywhere, but never by the guest itself. */
 static inline void x86_point(struct x86 *x86)
 {
-	if (x86->point != NULL)
+	if (x86_has_points(x86))
 		x86->point(x86);
 }

@@ -80,7 +80,7 @@ static void space_flush_range(struct x86 *x86, struct space *space, u32 linear, 
 	u32 guest = space->guest;
 
 	while (linear < end) {
-		bool points = x86->point != NULL;
+		bool points = x86_has_points(x86);
 
 		linear = space_zap_part(space, linear, end);
 		x86_point(x86);

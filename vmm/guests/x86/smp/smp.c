@@ -177,6 +177,6 @@ MUST_CHECK static bool smp_create(struct vm *vm)
 
 static const struct guest_kind smp_kind = {
 	.number = GANDALF_KIND_LINUX_SMP, .create = smp_create, .ring = linux_ring,
-	.read = guest_read, .write = guest_write,
+	.act = vm_act_here, .read = guest_read, .write = guest_write,
 };
 GUEST_KIND(smp_kind);
