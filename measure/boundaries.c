@@ -2,15 +2,11 @@
 /*
  * A QEMU plug-in that looks at rounds of a guest's operation, most of which an interrupt hits: at
  * which instruction of the VMM it was taken, and whether the operation came to the same as in a
- * round without. `python -m gandalf.stress.boundaries` drives it. Options, each NAME=VALUE:
+ * round without. `python -m gandalf.stress.boundaries` drives it. label= has three words: a mark
+ * (LABEL_MARK) without which there is no round, the number of the operation, 0 for none, and the
+ * number of the round, 0 for one that may become the operation's reference. Its options beside
+ * those of rounds.h are
  *
- *	out=FILE	where the lines below go
- *	begin=ADDRESS	a round begins before the instruction at this linear address
- *	end=ADDRESS	it ends before the instruction at this one
- *	label=ADDRESS	physical: three words of the guest, a mark (LABEL_MARK) without which there
- *			is no round, the number of the operation, 0 for none, and the number of the
- *			round, 0 for one that may become the operation's reference
- *	vmm=LOW-HIGH	linear: the VMM's image
  *	handler=ADDRESS	linear: the first instruction of the RTOS's handler
  *	ram=SIZE	bytes of the machine's memory
  *	memory=LOW-HIGH	physical: the guest's memory
@@ -37,31 +33,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "argument.h"
 #include "cpu.h"
 #include "fail.h"
-#include "qemu.h"
 #include "reference.h"
+#include "rounds.h"
 
 #define LABEL_MARK 0x6c61626cu
-#define PATH (1u << 20)
-
-QEMU_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API;
-QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int count,
-				    char **arguments);
 
 const char plugin_name[] = "boundaries";
+const int plugin_vcpus = 1;
 
-static struct {
-	uint64_t begin, end, label, handler;
-	struct range vmm;
-} options;
+static uint64_t handler;
+const struct option plugin_options[] = {
+	{ .name = "handler=", .number = &handler },
+	{ .name = "below=", .number = &compared.below },
+	{ .name = "ram=", .number = &compared.ram },
+	{ .name = "memory=", .range = &compared.memory },
+	{ .name = "except=", .range = compared.except, .times = &compared.exceptions,
+	  .most = EXCEPTIONS },
+	{ .name = NULL },
+};
 
 struct label {
 	uint32_t mark, operation, round;
 };
 
-/* The round that is going on, from begin= to end=. */
+/* The round that is going on. */
 static struct {
 	bool on, hit, elsewhere;
 	struct label label;
@@ -71,14 +68,12 @@ static struct {
 	uint32_t interrupts; /* taken before the handler */
 } round_;
 
-static FILE *output;
 static uint64_t handlers;
 /* The operation that the reference is for; 0: none. */
 static uint32_t referred;
-/* The VMM's instructions in the round that the reference is of, or may become it. */
-static uint32_t *path;
+/* Of each instruction of the path, which is that of the round that the reference is of, or that
+ * may become it. */
 static char *marks;
-static uint32_t length;
 /* An exception has just been delivered. */
 static bool entered;
 /* Where the CPU was when it last looked for interrupts. */
@@ -87,27 +82,27 @@ static uint64_t looked_at;
 static void refer(void)
 {
 	reference_take();
-	fprintf(output, "path %u", referred);
-	for (uint32_t i = 0; i < length; i++)
-		fprintf(output, " 0x%x%c", path[i], marks[i]);
-	fprintf(output, "\n");
+	fprintf(rounds.output, "path %u", referred);
+	for (uint32_t i = 0; i < rounds.length; i++)
+		fprintf(rounds.output, " 0x%x%c", rounds.path[i], marks[i]);
+	fprintf(rounds.output, "\n");
 }
 
-static void on_begin(unsigned vcpu, void *data)
+void plugin_begin(unsigned vcpu, void *data)
 {
 	struct label label;
 
 	(void)vcpu;
 	(void)data;
 	reference_find_memory();
-	cpu_physical_memory_rw(options.label, &label, sizeof(label), false);
+	cpu_physical_memory_rw(rounds.label, &label, sizeof(label), false);
 	memset(&round_, 0, sizeof(round_));
 	round_.on = label.mark == LABEL_MARK && label.operation != 0;
 	round_.label = label;
-	length = 0;
+	rounds.length = 0;
 }
 
-static void on_end(unsigned vcpu, void *data)
+void plugin_end(unsigned vcpu, void *data)
 {
 	(void)vcpu;
 	(void)data;
@@ -123,13 +118,13 @@ static void on_end(unsigned vcpu, void *data)
 		refer();
 		return;
 	}
-	fprintf(output, "round %u %u ", referred, round_.label.round);
+	fprintf(rounds.output, "round %u %u ", referred, round_.label.round);
 	if (round_.hit)
-		fprintf(output, "hit %u 0x%x %llu %u ", round_.index, round_.at,
+		fprintf(rounds.output, "hit %u 0x%x %llu %u ", round_.index, round_.at,
 			(unsigned long long)round_.latency, round_.interrupts);
 	else
-		fprintf(output, "missed ");
-	reference_compare(output);
+		fprintf(rounds.output, "missed ");
+	reference_compare(rounds.output);
 }
 
 /* How an instruction is marked in the path. */
@@ -140,8 +135,7 @@ static char mark_now(void)
 	return entered ? '+' : ' ';
 }
 
-/* Each instruction of the VMM. */
-static void on_instruction(unsigned vcpu, void *data)
+void plugin_instruction(unsigned vcpu, void *data)
 {
 	(void)vcpu;
 	if (!round_.on)
@@ -149,10 +143,8 @@ static void on_instruction(unsigned vcpu, void *data)
 	if (round_.hit) {
 		round_.executed++;
 	} else if (!round_.elsewhere) {
-		if (length == PATH)
-			fail("an operation is too long");
-		path[length] = (uint32_t)(uintptr_t)data;
-		marks[length++] = mark_now();
+		rounds_step((uint32_t)(uintptr_t)data);
+		marks[rounds.length - 1] = mark_now();
 	}
 	entered = false;
 }
@@ -184,35 +176,16 @@ static void on_delivery(enum delivery what, uint32_t from_ring)
 	}
 	round_.hit = true;
 	round_.interrupts = 1;
-	round_.index = length;
+	round_.index = rounds.length;
 	round_.at = (uint32_t)looked_at;
 }
 
-static bool is_in(uint64_t address, const struct range *range)
+qemu_exec_callback *plugin_other(uint64_t linear)
 {
-	return address >= range->low && address < range->high;
+	return linear == handler ? on_handler : NULL;
 }
 
-static void on_translation(qemu_plugin_id id, struct qemu_plugin_tb *block)
-{
-	(void)id;
-	for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++) {
-		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
-		uint64_t linear = qemu_plugin_insn_vaddr(instruction);
-		qemu_exec_callback *call = linear == options.begin	  ? on_begin :
-					   linear == options.end	  ? on_end :
-					   linear == options.handler	  ? on_handler :
-					   is_in(linear, &options.vmm) ? on_instruction :
-									 NULL;
-
-		if (call)
-			qemu_plugin_register_vcpu_insn_exec_cb(instruction, call,
-							       QEMU_CALLBACK_NO_REGISTERS,
-							       (void *)(uintptr_t)linear);
-	}
-}
-
-static void on_vcpu(qemu_plugin_id id, unsigned vcpu)
+void plugin_vcpu(qemu_plugin_id id, unsigned vcpu)
 {
 	(void)id;
 	check(cpu_find((int)vcpu, sizeof(uint32_t), on_delivery));
@@ -220,65 +193,15 @@ static void on_vcpu(qemu_plugin_id id, unsigned vcpu)
 	reference_find_cpu();
 }
 
-static void on_exit_of_qemu(qemu_plugin_id id, void *unused)
+void plugin_start(void)
 {
-	(void)id;
-	(void)unused;
-	fprintf(output, "handlers %llu\n", (unsigned long long)handlers);
-	if (fclose(output) != 0)
-		fail("the output cannot be written");
-}
-
-static void parse(const char *argument)
-{
-	const struct {
-		const char *name;
-		uint64_t *number;
-		struct range *range;
-	} known[] = {
-		{ "begin=", &options.begin, NULL },   { "end=", &options.end, NULL },
-		{ "label=", &options.label, NULL },   { "handler=", &options.handler, NULL },
-		{ "below=", &compared.below, NULL },  { "vmm=", NULL, &options.vmm },
-		{ "ram=", &compared.ram, NULL },      { "memory=", NULL, &compared.memory },
-		{ "except=", NULL, &compared.except[compared.exceptions % EXCEPTIONS] },
-	};
-
-	if (strncmp(argument, "out=", 4) == 0) {
-		output = fopen(argument + 4, "w");
-		return;
-	}
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		size_t size = strlen(known[i].name);
-
-		if (strncmp(argument, known[i].name, size) != 0)
-			continue;
-		if (known[i].number)
-			*known[i].number = argument_number(argument + size);
-		else
-			*known[i].range = argument_range(argument + size);
-		if (strcmp(known[i].name, "except=") == 0 && ++compared.exceptions > EXCEPTIONS)
-			fail("there are too many exceptions");
-		return;
-	}
-	fail("there is no such option");
-}
-
-int qemu_plugin_install(qemu_plugin_id id, const struct qemu_info *info, int count,
-			char **arguments)
-{
-	if (!info->is_system || strcmp(info->target, "i386") != 0 || info->vcpus != 1)
-		fail("this is for qemu-system-i386 with one CPU");
-	for (int i = 0; i < count; i++)
-		parse(arguments[i]);
-	if (!output)
-		fail("out= is needed");
-	path = malloc(PATH * sizeof(*path));
-	marks = malloc(PATH);
-	if (!path || !marks)
+	marks = malloc(ROUNDS_PATH);
+	if (!marks)
 		fail("there is no memory");
 	reference_make();
-	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
-	return 0;
+}
+
+void plugin_finish(void)
+{
+	fprintf(rounds.output, "handlers %llu\n", (unsigned long long)handlers);
 }

@@ -30,7 +30,7 @@ from .test_two_level import (
     kernel_lives,
     mistakes,
 )
-from .two_level import changed_vmm
+from .two_level import AGAIN, changed_vmm, reach_stops
 from .workload import build_initrd_with
 
 PROFILE = "two-level-cores"
@@ -42,10 +42,9 @@ SIZE = 100_000
 
 def system(name: str) -> Path:
     """Describe the attackers, of which Linux has a channel to an RTOS of the other CPU."""
-    again = 'on_fault = "restart"\nrestart_limit = 1000'
     return describe_cores(
         f"two-level-{name}", 2,
-        on(0, rtos_guest("reach", "reach", 20, again)),
+        on(0, rtos_guest("reach", "reach", 20, AGAIN)),
         on(0, rtos_guest("channel", "echo")),
         on(0, rtos_guest("heartbeat", priority=5)),
         on(1, linux(initrd=build_initrd_with("escape"))),
@@ -79,13 +78,7 @@ def test_bytes_go_to_the_other_cpu_and_come_back(machine: Boot) -> None:
 def test_an_rtos_is_kept_in(machine: Boot) -> None:
     for place in PLACES:
         for way in ("read", "write", "jump"):
-            machine.skip("reach")
-            machine.send("reach", f"{way} {place:x}\n")
-            verb = "writes" if way == "write" else "reads"
-            reason = machine.stop_report("reach")
-            assert reason == f"page fault (#PF) without a handler: it {verb} {place:x}"
-            machine.expect("reach", r"^reach: ready\n", PATIENCE)
-    assert "reached" not in machine.text("reach")
+            reach_stops(machine, f"{way} {place:x}")
 
 
 def test_a_process_is_kept_in(machine: Boot) -> None:

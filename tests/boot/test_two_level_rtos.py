@@ -18,6 +18,7 @@ from gandalf.build.profile import find_profile
 
 from .changed import changed_sources, substitute
 from .systems import PATIENCE, TWO_LEVEL, Boot, describe, linux, rtos_guest
+from .two_level import AGAIN, reach_stops
 
 SIZE = 0x40000  # of the memory of each RTOS of guest/tests
 # Where the VMM maps the first RTOS for itself, and the second behind it and an empty page.
@@ -66,8 +67,7 @@ def test_linux_manages_it(machine: Boot) -> None:
 
 def attackers(name: str) -> Path:
     """Describe two RTOSes that attack beside Linux; the first one is mapped first."""
-    again = 'on_fault = "restart"\nrestart_limit = 1000'
-    guests = [rtos_guest("reach", "reach", 20, again), rtos_guest("heartbeat", priority=10)]
+    guests = [rtos_guest("reach", "reach", 20, AGAIN), rtos_guest("heartbeat", priority=10)]
     return describe(name, linux(), *guests, rings=TWO_LEVEL)
 
 
@@ -82,14 +82,7 @@ def attacked() -> Iterator[Boot]:
 
 @pytest.mark.parametrize("attack", CLOSED)
 def test_it_is_kept_in(attacked: Boot, attack: str) -> None:
-    way, _, place = attack.partition(" ")
-    attacked.skip("reach")
-    attacked.send("reach", attack + "\n")
-    verb = "writes" if way == "write" else "reads"
-    reason = attacked.stop_report("reach")
-    assert reason == f"page fault (#PF) without a handler: it {verb} {place}"
-    attacked.expect("reach", r"^reach: ready\n", PATIENCE)
-    assert "reached" not in attacked.text("reach")
+    reach_stops(attacked, attack)
 
 
 def test_it_reaches_its_own(attacked: Boot) -> None:

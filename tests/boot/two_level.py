@@ -10,9 +10,11 @@ from gandalf.build.profile import find_profile
 from gandalf.build.symbols import variable_address
 
 from .changed import changed_sources, substitute
-from .systems import Boot
+from .systems import PATIENCE, Boot
 
 PROFILE = "two-level"
+# Of a guest that attacks again and again.
+AGAIN = 'on_fault = "restart"\nrestart_limit = 1000'
 # The VMM's image is in its address spaces so far above where its first word is in memory.
 _IMAGE_ABOVE_MEMORY = 0xFC400000
 # Three counters of struct view_switch (vmm/two_level/view_switch.h), and where the first is.
@@ -31,6 +33,18 @@ def direct_ways(machine: Boot) -> Counter[str]:
     machine.resume()
     words = (int.from_bytes(data[i : i + 4], "little") for i in range(0, size, 4))
     return Counter(dict(zip(_COUNTERS, words, strict=True)))
+
+
+def reach_stops(machine: Boot, attack: str) -> None:
+    """Have the guest "reach" read, write or jump to what is not its own, which stops it."""
+    way, _, place = attack.partition(" ")
+    machine.skip("reach")
+    machine.send("reach", attack + "\n")
+    verb = "writes" if way == "write" else "reads"
+    reason = machine.stop_report("reach")
+    assert reason == f"page fault (#PF) without a handler: it {verb} {place}"
+    machine.expect("reach", r"^reach: ready\n", PATIENCE)
+    assert "reached" not in machine.text("reach")
 
 
 def changed_vmm(name: str, change: Callable[[Path], None], profile_name: str = PROFILE) -> Path:
