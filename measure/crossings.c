@@ -32,11 +32,20 @@ struct label {
 	uint32_t mark, operation, at, go;
 };
 
-/* The round that is going on. */
+/* An instruction, on one of the VMM's stacks. */
+struct place {
+	uint64_t linear, esp;
+};
+
+/* The round that is going on. Instructions by which the VMM serves an interrupt amid the operation
+ * do not count: while away is set, until the operation goes on at back. */
 static struct {
-	bool on, hit;
+	bool on, hit, away;
 	struct label label;
+	struct place back;
 } round_;
+/* Where the CPU was when it last looked for interrupts. */
+static struct place looked_at;
 
 void plugin_begin(unsigned vcpu, void *data)
 {
@@ -45,7 +54,7 @@ void plugin_begin(unsigned vcpu, void *data)
 		return;
 	cpu_physical_memory_rw(rounds.label, &round_.label, sizeof(round_.label), false);
 	round_.on = round_.label.mark == LABEL_MARK && round_.label.operation != 0;
-	round_.hit = false;
+	round_.hit = round_.away = false;
 	rounds.length = 0;
 }
 
@@ -79,6 +88,10 @@ void plugin_instruction(unsigned vcpu, void *data)
 {
 	if (vcpu != 0 || !round_.on || round_.hit)
 		return;
+	if (round_.away && ((uintptr_t)data != round_.back.linear ||
+			    cpu_word(cpu.esp) != round_.back.esp))
+		return;
+	round_.away = false;
 	rounds_step((uint32_t)(uintptr_t)data);
 	if (rounds.length == round_.label.at)
 		act_now();
@@ -92,8 +105,12 @@ qemu_exec_callback *plugin_other(uint64_t linear)
 
 static void on_delivery(enum delivery what, uint32_t from_ring)
 {
-	(void)what;
-	(void)from_ring;
+	if (what == DELIVERY_NONE)
+		looked_at = (struct place){ cpu_linear(), cpu_word(cpu.esp) };
+	if (what != DELIVERY_HARDWARE || from_ring != 0 || round_.away)
+		return;
+	round_.away = true;
+	round_.back = looked_at;
 }
 
 void plugin_vcpu(qemu_plugin_id id, unsigned vcpu)
