@@ -30,6 +30,7 @@
 #include "debug/page_table_check.h"
 #include "guests/x86/x86.h"
 #include "lib/owner.h"
+#include "views.h"
 
 #define STACK_DISTANCE 3u /* pages from one upcall's stack to the next */
 /* How many entries of a full check each return pays for, on average. */
@@ -126,6 +127,8 @@ static void space_check(const struct x86 *x86, const struct space *space)
 	const u32 *master = pool_pointer(x86->shadow.master);
 
 	claim(space->directory, "a directory is in two places");
+	if (views_process(space) != 0)
+		claim(views_process(space), "a view's directory is in two places");
 	must((~*pool_marks(space->directory) & ~0u << KERNEL_FIRST / PART) == 0,
 	     "a directory's kernel half is not marked", space->guest, space->directory);
 	vmm_part_check(x86, directory);

@@ -104,6 +104,12 @@ static inline void views_await(UNUSED const struct x86 *x86, UNUSED u32 linear, 
 {
 }
 
+/* Returns the frame of the directory with the process's view, or 0 if there is one view. */
+static inline u32 views_process(UNUSED const struct space *space)
+{
+	return 0;
+}
+
 /* Make and free what a space has beyond its directory, which is ready. */
 static inline bool views_create(UNUSED struct x86 *x86, UNUSED struct space *space,
 				UNUSED const u32 *directory)

@@ -143,6 +143,12 @@ static inline void views_await(const struct x86 *x86, u32 linear, u32 error)
  * it now. So the process does not fault there once more. */
 void views_fill_awaited(void);
 
+/* Returns the frame of the directory with the process's view. */
+static inline u32 views_process(const struct space *space)
+{
+	return space->process;
+}
+
 /* Make and free what a space has beyond its directory, which is ready: the directory with the
  * process's view. */
 MUST_CHECK bool views_create(struct x86 *x86, struct space *space, const u32 *directory);

@@ -108,14 +108,12 @@ static void master_fill(struct x86 *x86)
 bool shadow_create(struct x86 *x86)
 {
 	struct shadow *shadow = &x86->shadow;
-	u32 *frames[] = {&shadow->master, &shadow->identity, &shadow->nothing,
-			 &shadow->space_frames[0], &shadow->space_frames[1]};
 
 	shadow->memory_base = x86->vm->guest->memory_base;
 	shadow->memory_size = x86->vm->guest->memory_size;
-	for (u32 i = 0; i < ARRAY_SIZE(frames); i++) {
-		*frames[i] = pool_allocate();
-		if (*frames[i] == 0)
+	for (u32 i = 0; i < ARRAY_SIZE(shadow->frames); i++) {
+		shadow->frames[i] = pool_allocate();
+		if (shadow->frames[i] == 0)
 			return false;
 	}
 	memset(pool_pointer(shadow->nothing), 0xff, PAGE_SIZE);

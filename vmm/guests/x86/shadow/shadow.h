@@ -20,9 +20,16 @@ struct x86;
 struct shadow {
 	u32 memory_base;  /* machine address of guest-physical 0 */
 	u32 memory_size;  /* bytes */
-	u32 master;       /* frame of the directory from which spaces copy the upper quarter */
-	u32 identity;     /* frame of the directory while the guest's paging is off */
-	u32 nothing;      /* frame full of ones, which is read where no memory is */
+	union {
+		struct {
+			/* The directory from which spaces copy the upper quarter. */
+			u32 master;
+			u32 identity; /* the directory while the guest's paging is off */
+			u32 nothing;  /* a page full of ones, which is read where no memory is */
+			u32 space_frames[SHADOW_SPACE_FRAMES];
+		};
+		u32 frames[3 + SHADOW_SPACE_FRAMES]; /* those that every guest needs */
+	};
 	u32 apic;         /* IA32_APIC_BASE as the guest reads it; 0: it has no local APIC */
 	struct space *current; /* NULL while paging is off */
 	/* The guest's page directory, in a window of memory.c, which may show something else by
@@ -42,7 +49,6 @@ struct shadow {
 	bool local_kernel;   /* kernel entries exist that are not global */
 	bool syncing;        /* the kernel half is being rebuilt, which finds such entries */
 	u32 apic_distance;   /* from that address to the frame that the guest reads */
-	u32 space_frames[SHADOW_SPACE_FRAMES];
 	u16 hash[SHADOW_HASH]; /* index + 1 of the first space of each chain; 0: none */
 };
 

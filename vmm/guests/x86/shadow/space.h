@@ -6,16 +6,17 @@
 #pragma once
 
 #include "guests/x86/shadow/part.h"
+#include "space_epoch.h"
+#include "space_view.h"
 
 struct x86;
 struct shadow;
 
-/* How many spaces fit in a frame, how many frames of them there are, and the number of chains. */
-#define SHADOW_SPACES_PER_FRAME 128u
-#define SHADOW_SPACE_FRAMES 2u
-#define SHADOW_SPACES (SHADOW_SPACES_PER_FRAME * SHADOW_SPACE_FRAMES)
+/* How many spaces there are, and the number of chains. */
+#define SHADOW_SPACES 256u
 #define SHADOW_HASH 128u
 
+/* Its size is a power of two, so that an index takes no division. */
 struct space {
 	u32 guest;     /* guest-physical address of the page directory */
 	u32 directory; /* frame of the shadow; 0: this space is free */
@@ -23,13 +24,13 @@ struct space {
 	u16 next;      /* index + 1 of the next space in the hash chain; 0: none */
 	u16 noted;     /* views: not 0, pages of the kernel alone are below its half */
 	u32 used_groups[3]; /* bit n: entries 8n to 8n + 7 of the directory are used */
-	union {
-		u32 process; /* views: frame of the directory with the process's view, or 0 */
-		u32 epoch;   /* siblings: smp.epoch when the space was last right */
-	};
-};
+	struct space_view;
+	struct space_epoch;
+} __attribute__((aligned(32)));
 
-_Static_assert(sizeof(struct space) * SHADOW_SPACES_PER_FRAME <= PAGE_SIZE, "one frame");
+/* How many spaces fit in a frame, and how many frames of them there are. */
+#define SHADOW_SPACES_PER_FRAME (PAGE_SIZE / sizeof(struct space))
+#define SHADOW_SPACE_FRAMES (SHADOW_SPACES / SHADOW_SPACES_PER_FRAME)
 
 /* Returns the space of an index below SHADOW_SPACES. */
 struct space *space_at(const struct shadow *shadow, u32 index);

@@ -138,14 +138,14 @@ static struct space *space_of(u32 index)
 static void views_are_sound(const struct space *space)
 {
 	if (VIEWS_ALWAYS == 0) {
-		assert_int_equal(space->process, 0);
+		assert_int_equal(views_process(space), 0);
 		return;
 	}
-	frame_claim(space->process);
-	assert_memory_equal(physical + space->process, physical + space->directory,
+	frame_claim(views_process(space));
+	assert_memory_equal(physical + views_process(space), physical + space->directory,
 			    KERNEL_DIRECTORY * 4);
 	for (u32 i = KERNEL_DIRECTORY; i < BASE_DIRECTORY; i++)
-		assert_int_equal(*physical_word(space->process + i * 4), 0);
+		assert_int_equal(*physical_word(views_process(space) + i * 4), 0);
 }
 
 static void space_is_sound(const struct space *space)
