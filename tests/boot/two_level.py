@@ -58,5 +58,5 @@ def changed_vmm(name: str, change: Callable[[Path], None], profile_name: str = P
 def unseen_returns(folder: Path) -> None:
     """Leave the kernel its IRET, which faults only for code segments of processes."""
     found = folder / "vmm" / "guests" / "x86" / "two_level" / "return.c"
-    substitute(found, "(value & ~(0xffu << shift)) | OPCODE_INT3 << shift", "value + 0 * shift")
+    substitute(found, "return write_byte_or_fail((u8 *)eip, OPCODE_INT3);", "return eip != 0;")
     substitute(found, "sites[i] = eip + 1;", "sites[i] = 0;")

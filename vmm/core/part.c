@@ -57,8 +57,7 @@ u32 vm_places(void)
 	return core.vm_count + places;
 }
 
-/* The life in which a vCPU of this core was started. */
-static u32 life_here(const struct vm *vm)
+u32 part_life_here(const struct vm *vm)
 {
 	return vm_is_part(vm) ? vm->own_life : part_life_of(vm);
 }
@@ -287,7 +286,7 @@ MESSAGES_SERVED(MESSAGE_PART, GANDALF_GUESTS_MAXIMUM, part_serve);
 void part_parks(struct vm *vm)
 {
 	EXPECTS_MASKED();
-	own_page()->parked[vm->number] = life_here(vm) + 1;
+	own_page()->parked[vm->number] = part_life_here(vm) + 1;
 	if (vm_is_part(vm))
 		whole_is_told(vm);
 	else
@@ -326,11 +325,11 @@ void part_start(const struct vm *vm, u32 number, u32 entry)
 {
 	EXPECTS_MASKED();
 	if (part_vms[number] != NULL) {
-		part_is_started(part_vms[number], life_here(vm), entry);
+		part_is_started(part_vms[number], part_life_here(vm), entry);
 		schedule_housekeeping(HOUSEKEEPING_RELEASE);
 		return;
 	}
-	start_send(vm->guest, number, life_here(vm), entry);
+	start_send(vm->guest, number, part_life_here(vm), entry);
 }
 
 /* A start for a vCPU that is not here waits where it arrives. */

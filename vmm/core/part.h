@@ -80,6 +80,8 @@ extern struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
 u32 part_core(const struct gandalf_guest *guest, u32 number);
 /* How many lives of a VM's guest have ended. */
 u32 part_life_of(const struct vm *vm);
+/* The life in which a vCPU of this core was started. */
+u32 part_life_here(const struct vm *vm);
 /* Has a part of this core follow what has become of its whole. */
 void part_follows(struct vm *vm);
 /* Notes that a start of the part waits. Its own core's idle vCPU carries it out. */

@@ -135,6 +135,19 @@ static inline void space_is_made(const struct x86 *x86, struct space *space)
 		space->epoch = x86->smp->epoch;
 }
 
+/* Returns where this core keeps the EIPs behind each INT3 that has taken the place of a return to a
+ * process (guests/x86/two_level/return.c). own is that place for a guest with one vCPU. */
+static inline volatile u32 *returns_kept(const struct x86 *x86, u32 *own)
+{
+	return x86_has_siblings(x86) ? smp_returns(x86) : own;
+}
+
+/* Returns whether a vCPU of the guest, perhaps of another core, has put such an INT3. */
+static inline bool return_is_of_siblings(const struct x86 *x86, u32 eip)
+{
+	return x86_has_siblings(x86) && smp_return_is_known(x86, eip);
+}
+
 /* Makes a space right that is about to be loaded. */
 static inline void space_is_found(const struct x86 *x86, struct space *space)
 {

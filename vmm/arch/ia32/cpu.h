@@ -118,6 +118,17 @@ failed:
 	return false;
 }
 
+/* Stores a byte likewise. */
+MUST_CHECK static inline bool write_byte_or_fail(u8 *to, u8 value)
+{
+	__asm__ goto("1: movb %1, %0\n"
+		     ".pushsection .fixups, \"a\"; .long 1b, %l2; .popsection"
+		     : : "m"(*to), "qi"(value) : "memory" : failed);
+	return true;
+failed:
+	return false;
+}
+
 static inline u64 rdmsr(u32 index)
 {
 	u64 value;

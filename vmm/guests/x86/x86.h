@@ -16,6 +16,9 @@
 /* How many vectors can come while a guest with direct gates sleeps and wait for its return. The
  * interrupt controller's priorities let few nest. */
 #define X86_DIRECT_VECTORS 8
+/* From how many places a kernel can return to its processes, where the VMM has to know them
+ * (guests/x86/two_level/return.c). Linux has one. */
+#define RETURN_PLACES 8u
 
 /* Large fields come last, since a small offset takes less code. */
 struct x86 {

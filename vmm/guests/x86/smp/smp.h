@@ -48,6 +48,9 @@ struct smp_page {
 			struct flush flushes[FLUSH_LOG];
 			/* By classes of page directories: flush_count behind the last one. */
 			u32 last[FLUSH_CLASSES];
+			/* Where there are two levels: the EIPs behind each INT3 that a vCPU of this
+			 * core has put into its kernel, and the life of the guest. */
+			u32 returns_life, returns[RETURN_PLACES];
 		};
 		/* Of vCPUs that move, which number 0 does not. */
 		struct luggage luggage;
@@ -165,6 +168,10 @@ void flush_log_skip(struct x86 *x86);
 void flush_log_renew(const struct x86 *x86, struct space *space);
 /* Notes that the vCPU flushes a page of the kernel's half, or KERNEL_FLUSH_ALL. */
 void flush_log_kernel(struct x86 *x86, u32 linear);
+
+/* returns.c: see several/siblings.h. */
+volatile u32 *smp_returns(const struct x86 *x86);
+bool smp_return_is_known(const struct x86 *x86, u32 eip);
 
 /* --- Functions of migrate.c --- */
 extern const struct seat_operations smp_seat;

@@ -8,6 +8,7 @@
 
 #include "core/module.h"
 #include "guests/x86/x86.h"
+#include "siblings.h"
 
 /* One new space of so many is marked as used by policy_bimodal(): a prime, so that no number of
  * processes in turn always has it at the same one. */
@@ -109,6 +110,7 @@ bool views_make_room(struct x86 *x86)
 	space_drop(goes, NULL);
 	goes->used = 0;
 	goes->noted = 0;
+	space_is_made(x86, goes);
 	shadow->current = goes;
 	return false;
 }

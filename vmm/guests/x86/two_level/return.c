@@ -16,45 +16,52 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
 #include "lib/owner.h"
+#include "siblings.h"
 #include "views.h"
 
 #define OPCODE_INT3 0xccu
-/* From how many places a kernel can return. Linux has one. */
-#define SITES 8
-
-/* The EIPs behind each INT3, of the one Linux on this core. */
-OF_CORE static u32 sites[SITES];
+/* The EIPs behind each INT3, of a Linux with one vCPU, of which there is one on this core. */
+OF_CORE static u32 own_sites[RETURN_PLACES];
 
 void views_forget_returns(void)
 {
-	for (unsigned i = 0; i < SITES; i++)
-		sites[i] = 0;
+	for (unsigned i = 0; i < RETURN_PLACES; i++)
+		own_sites[i] = 0;
 }
 
-static bool return_is_known(u32 eip)
+static bool return_is_known(const struct x86 *x86, u32 eip)
 {
-	for (unsigned i = 0; i < SITES; i++)
+	const volatile u32 *sites = returns_kept(x86, own_sites);
+
+	for (unsigned i = 0; i < RETURN_PLACES; i++)
 		if (sites[i] == eip)
 			return true;
-	return false;
+	return return_is_of_siblings(x86, eip);
+}
+
+/* Returns whether a sibling has put INT3 in the place of the kernel's IRET while that faulted. */
+static bool return_is_changed(const struct x86 *x86, u32 eip)
+{
+	u8 byte;
+
+	return return_is_of_siblings(x86, eip + 1) && guest_read(eip, &byte, 1) &&
+	       byte == OPCODE_INT3;
 }
 
 /* Puts INT3 where the kernel has just executed an IRET. Its page may be read-only for the kernel,
- * but not for the VMM. Returns false if there are too many such places, or it cannot be written. */
-static bool return_learn(u32 eip)
+ * but not for the VMM. The place is known first, since a sibling may execute it at once. Returns
+ * false if there are too many such places, or it cannot be written. */
+static bool return_learn(const struct x86 *x86, u32 eip)
 {
-	const u32 shift = eip % sizeof(u32) * 8;
-	u32 *word = (u32 *)(eip & ~3u);
+	volatile u32 *sites = returns_kept(x86, own_sites);
 	unsigned i = 0;
-	u32 value;
 
-	while (i < SITES && sites[i] != 0)
+	while (i < RETURN_PLACES && sites[i] != 0)
 		i++;
-	if (i == SITES || !guest_read((u32)word, &value, sizeof(value)) ||
-	    !write_or_fail(word, (value & ~(0xffu << shift)) | OPCODE_INT3 << shift))
+	if (i == RETURN_PLACES)
 		return false;
 	sites[i] = eip + 1;
-	return true;
+	return write_byte_or_fail((u8 *)eip, OPCODE_INT3);
 }
 
 /* Returns the address of the first byte of the IRET's frame that cannot be read, or 0. */
@@ -108,12 +115,14 @@ bool views_return(struct x86 *x86, struct frame *frame)
 
 	if (x86->vcpu->view.in_process != 0)
 		return false;
-	if (frame->vector == EXCEPTION_BP && return_is_known(frame->eip)) {
+	if (frame->vector == EXCEPTION_BP && return_is_known(x86, frame->eip)) {
 		x86->vcpu->view.site = frame->eip--;
+	} else if (frame->vector == EXCEPTION_NP && return_is_changed(x86, frame->eip)) {
+		return true;
 	} else if (frame->vector != EXCEPTION_NP || !emulation_begin(&e, x86) ||
 		   e.decoded.operation != DECODED_IRET) {
 		return false;
-	} else if (!return_learn(frame->eip)) {
+	} else if (!return_learn(x86, frame->eip)) {
 		vm_stop(x86->vm, "it returns to its processes from too many places");
 		return true;
 	}

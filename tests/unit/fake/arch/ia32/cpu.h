@@ -119,6 +119,11 @@ static inline bool write_or_fail(u32 *to, u32 value)
 	return entry_copy(to, &value, 4) == 0;
 }
 
+static inline bool write_byte_or_fail(u8 *to, u8 value)
+{
+	return entry_copy(to, &value, 1) == 0;
+}
+
 /* IA32_APIC_BASE is the only MSR. */
 static inline u64 rdmsr(u32 index)
 {
