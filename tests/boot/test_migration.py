@@ -14,6 +14,9 @@ from .systems import PATIENCE, WHOLE, Boot, rtos_guest
 from .test_cores import beats, describe_cores
 from .test_smp import LOAD, online, smp
 
+# With two levels of privilege vCPUs stay where they are.
+pytestmark = pytest.mark.rings
+
 
 def describe_moving(name: str, cpus: list[int], more: str = "") -> Path:
     """Describe a Linux whose vCPUs move, and an RTOS beside its first vCPU."""

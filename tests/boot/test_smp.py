@@ -17,10 +17,23 @@ import pytest
 from gandalf.base.paths import ROOT
 from gandalf.build.profile import find_profile
 
-from .systems import FEW_INSTRUCTIONS, PATIENCE, SMALL, WHOLE, Boot, linux, rtos_guest
+from .systems import (
+    FEW_INSTRUCTIONS,
+    FOUR,
+    PATIENCE,
+    SMALL,
+    TWO_LEVEL,
+    WHOLE,
+    Boot,
+    World,
+    linux,
+    rtos_guest,
+)
 from .test_cores import BESIDE_POOL, beats, beside_pools, describe_cores, on
 
 KERNEL = "build/linux/smp/vmlinux"
+# What has such a Linux, by what keeps its kernel from its processes.
+PROFILES = {FOUR: "smp", TWO_LEVEL: "two-level-smp"}
 ATTEMPTS = 10
 # Processes that do what changes page tables most, on all CPUs.
 LOAD = (
@@ -54,7 +67,7 @@ def online(machine: Boot) -> str:
 
 
 def test_linux_finds_both(machine: Boot) -> None:
-    assert machine.built.vmm == find_profile("smp").image
+    assert machine.built.vmm == find_profile(PROFILES[World.rings]).image
     assert online(machine) == "0-1"
     assert machine.shell("grep -c ^processor /proc/cpuinfo").strip() == "2"
 

@@ -14,9 +14,9 @@ import pytest
 from gandalf.base.paths import ROOT
 from gandalf.build.profile import find_profile
 
-from .systems import FEW_INSTRUCTIONS, PATIENCE, WHOLE, Boot, rtos_guest
+from .systems import FEW_INSTRUCTIONS, PATIENCE, WHOLE, Boot, World, rtos_guest
 from .test_cores import beats, describe_cores
-from .test_smp import LOAD, online, smp
+from .test_smp import LOAD, PROFILES, online, smp
 
 VCPUS = range(4)
 # Turns as short as they may be: a lock whose holder waits for its turn costs no more than one.
@@ -38,7 +38,7 @@ def machine() -> Iterator[Boot]:
 
 
 def test_linux_finds_all(machine: Boot) -> None:
-    assert machine.built.vmm == find_profile("smp").image
+    assert machine.built.vmm == find_profile(PROFILES[World.rings]).image
     assert online(machine) == "0-3"
 
 

@@ -104,8 +104,8 @@ _SEVERAL = tuple(f"tests/boot/test_{name}.py" for name in ("cores", "network", "
 # (docs/two-level.md has the others). Of these `make test` has the guests that check themselves.
 _TWO_LEVEL = tuple(
     f"tests/boot/test_{name}.py"
-    for name in ("bad_rtos", "boundaries", "channel", "cores", "doorbell", "float", "turns",
-                 "watchdog")
+    for name in ("bad_rtos", "boundaries", "channel", "cores", "doorbell", "float", "siblings",
+                 "smp", "smp_sharing", "turns", "watchdog")
 )  # fmt: skip
 _SELF_CHECKING = _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level")
 # Of the same file, all that needs no CPU of its own.

@@ -5,7 +5,6 @@
 #include "arch.h"
 #include "core/feature.h"
 #include "core/module.h"
-#include "core/policy.h"
 #include "core/schedule.h"
 #include "core/time.h"
 #include "core/trace.h"
@@ -16,11 +15,6 @@
 static volatile struct part_page *own_page(void)
 {
 	return part_page_of(core.index);
-}
-
-void seat_took(u32 kind, u32 number, u64 begin)
-{
-	own_page()->ticks[kind][number] += (u32)(rdtsc() - begin);
 }
 
 static void move_trace(enum trace_type type, const struct vm *vm, u32 cpu)
@@ -156,7 +150,7 @@ static void move_serve(u32 from, u32 number)
 }
 MESSAGES_SERVED(MESSAGE_MOVE, GANDALF_CPUS_MAXIMUM, move_serve);
 
-static int seat_move(const struct vm *vm, u32 number, u32 to)
+int seat_move(const struct vm *vm, u32 number, u32 to)
 {
 	u32 at = part_core(vm->guest, number);
 
@@ -173,50 +167,4 @@ static int seat_move(const struct vm *vm, u32 number, u32 to)
 	return GANDALF_ERROR_BUSY;
 }
 
-static int seat_waited(const struct gandalf_guest *guest, u32 number)
-{
-	u64 ticks = 0;
-
-	for (u32 cpu = 0; cpu < system_table.cpus; cpu++)
-		if ((guest_cpus(guest) >> cpu & 1) != 0)
-			ticks += part_page_of(cpu)->waited[number];
-	return (int)(time_milliseconds(ticks) & 0x7fffffff);
-}
-
-/* Each core has what a vCPU's moves have taken there. */
-static int seat_ticks(const struct gandalf_guest *guest, u32 kind, u32 number)
-{
-	u32 ticks = 0;
-
-	if (kind == GANDALF_TICKS_WAITED)
-		return seat_waited(guest, number);
-	if (kind > GANDALF_TICKS_WAITED)
-		return GANDALF_ERROR_ARGUMENT;
-	for (u32 cpu = 0; cpu < system_table.cpus; cpu++)
-		if ((guest_cpus(guest) >> cpu & 1) != 0)
-			ticks += part_page_of(cpu)->ticks[kind][number];
-	return (int)(ticks & 0x7fffffff);
-}
-
-int part_act(const struct vm *vm, u32 action, u32 number, u32 cpu)
-{
-	const struct gandalf_guest *guest = vm->guest;
-	u32 at;
-
-	EXPECTS_MASKED();
-	if (action == GANDALF_ACTION_POLICY)
-		return policy_act(vm, number);
-	if (number >= guest->vcpu_count)
-		return GANDALF_ERROR_ARGUMENT;
-	at = part_core(guest, number);
-	if (action == GANDALF_ACTION_WHERE)
-		return (int)(part_page_of(at)->held[number] << 8 & 0x7fffffff) | (int)at;
-	if (action == GANDALF_ACTION_TICKS)
-		return seat_ticks(guest, cpu, number);
-	if (number == 0 || cpu >= GANDALF_CPUS_MAXIMUM || !guest_has_seat(guest, number, cpu))
-		return GANDALF_ERROR_ARGUMENT;
-	if (!guest_migrates(guest))
-		return GANDALF_ERROR_ARGUMENT;
-	return seat_move(vm, number, cpu);
-}
 FEATURE(migration, FEATURE_MIGRATION);

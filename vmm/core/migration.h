@@ -54,5 +54,8 @@ u32 seat_core_ahead(const struct gandalf_guest *guest, u32 number);
 void seat_depart(struct vm *vm);
 /* Notes that a step of a vCPU's move, GANDALF_TICKS_..., has taken from that time until now. */
 void seat_took(u32 kind, u32 number, u64 begin);
+/* Asks the core that has a vCPU of the VM's guest to send it to another one, where it has a seat.
+ * Returns 0 if it is there, and GANDALF_ERROR_BUSY until then. */
+int seat_move(const struct vm *vm, u32 number, u32 to);
 /* Has the vCPUs leave and arrive that are to. The idle vCPU calls it. */
 void seats_settle(void);

@@ -54,13 +54,19 @@ def test_not_with(describe: Describe, old: str, new: str, sentence: str) -> None
     assert any(sentence in said for said in found), found
 
 
-def test_several_cpus_and_not_several_vcpus(describe: Describe) -> None:
+def test_several_cpus(describe: Describe) -> None:
     cores = ALONE.replace("[machine]\n", "[machine]\ncpus = 2\n")
     path = describe(cores)
     assert mistakes(path) == []
     assert profile_for(read_description(path)).name == "two-level-cores"
     spread = cores.replace('kind = "linux"\n', 'kind = "linux"\ncpus = [0, 1]\n')
-    assert "a Linux has one vCPU so far" in " ".join(mistakes(describe(spread)))
+    path = describe(spread)
+    assert mistakes(path) == []
+    assert profile_for(read_description(path)).name == "two-level-smp"
+    moving = spread.replace("cpus = [0, 1]\n", "cpus = [0, 1]\nmigrate = true\n")
+    assert "vCPUs stay on their CPUs so far" in " ".join(mistakes(describe(moving)))
+    screen = spread.replace("[machine]", "[console]\nscreen = true\n\n[machine]")
+    assert "several vCPUs has no screen so far" in " ".join(mistakes(describe(screen)))
 
 
 def test_with_an_rtos(describe: Describe) -> None:

@@ -37,10 +37,16 @@ def check_levels(system: System) -> None:
                 f'and `rings = "{TWO_LEVEL}"` leaves that to nobody: use "shared".',
                 (*base, "mode"), rings,
             )  # fmt: skip
-        if guest.cpus is not None:
+        if guest.cpus is not None and system.console.screen:
             system.mistake(
-                f'Remove `cpus` of {guest.name}: with `rings = "{TWO_LEVEL}"` a Linux has one vCPU '
-                "so far, and `cpu` says on which CPU it is.", (*base, "cpus"), rings,
+                f'Remove `cpus` of {guest.name} or `screen`: with `rings = "{TWO_LEVEL}"` a Linux '
+                "with several vCPUs has no screen so far.",
+                (*base, "cpus"), ("console", "screen"), rings,
+            )  # fmt: skip
+        if guest.migrate:
+            system.mistake(
+                f'Remove `migrate` of {guest.name}: with `rings = "{TWO_LEVEL}"` vCPUs stay on '
+                "their CPUs so far.", (*base, "migrate"), rings,
             )  # fmt: skip
         if guest.strict_tls:
             system.mistake(

@@ -12,10 +12,10 @@
  * class. So a space of an older epoch is kept if it was not flushed since, and emptied otherwise,
  * when it is loaded: that costs a look at each core's note, however much was flushed.
  */
-#include "guests/x86/shadow/tlb.h"
 #include "guests/x86/smp/smp.h"
 #include "lib/string.h"
 #include "masked_state.h"
+#include "views.h"
 
 /* Directories of one class are taken for one where it is asked when they were flushed. */
 static u32 flush_class(u32 directory)
@@ -94,7 +94,7 @@ static void flushes_are_lost(struct x86 *x86)
 	if (x86->shadow.current == NULL)
 		return;
 	flush_log_renew(x86, x86->shadow.current);
-	tlb_flush();
+	views_flush();
 }
 
 /*

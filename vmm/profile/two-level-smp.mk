@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# This profile has what the two-level profile has, and what several CPUs can use: a Linux may have
+# vCPUs on several of them, which stay there.
+WITHOUT := dedicated strict_tls migration screen
+# The most KiB of text and read-only data.
+BUDGET := 80
