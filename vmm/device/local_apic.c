@@ -68,6 +68,30 @@ static void word_show(struct local_apic *apic, u32 offset, const u32 *words, u8 
 		*summary |= (u8)(1u << word);
 }
 
+/* The processor priority (SDM vol. 3, section 10.8.3.1). */
+static u32 priority_of(const struct local_apic *apic)
+{
+	u32 task = *at(apic, TPR);
+	int served = highest(apic->service, apic->served);
+
+	if (served < 0 || task >> 4 >= (u32)served >> 4)
+		return task;
+	return (u32)served & 0xf0;
+}
+
+/* Finds anew which interrupt comes next, behind a change of what is requested, in service or kept
+ * out. Here once, since it is asked for several times on the way to the guest. */
+static void next_find(struct local_apic *apic)
+{
+	u32 priority = priority_of(apic);
+	int vector = highest(apic->request, apic->requested);
+
+	*at(apic, PPR) = priority;
+	if ((*at(apic, SPURIOUS) & APIC_ENABLED) == 0 || vector >> 4 <= (int)(priority >> 4))
+		vector = -1;
+	apic->pending = vector;
+}
+
 static void request_set(struct local_apic *apic, u32 vector, bool wanted)
 {
 	u32 bit = 1u << vector % 32, word = vector / 32;
@@ -84,21 +108,12 @@ static void service_set(struct local_apic *apic, u32 vector, bool wanted)
 	word_show(apic, ISR, apic->service, &apic->served, word);
 }
 
-/* The processor priority (SDM vol. 3, section 10.8.3.1). */
-static u32 priority_of(const struct local_apic *apic)
-{
-	u32 task = *at(apic, TPR);
-	int served = highest(apic->service, apic->served);
-
-	if (served < 0 || task >> 4 >= (u32)served >> 4)
-		return task;
-	return (u32)served & 0xf0;
-}
-
 void local_apic_request(struct local_apic *apic, u32 vector)
 {
-	if (vector >= FIRST_VECTOR && vector <= 0xff)
-		request_set(apic, vector, true);
+	if (vector < FIRST_VECTOR || vector > 0xff)
+		return;
+	request_set(apic, vector, true);
+	next_find(apic);
 }
 
 void local_apic_request_ipis(struct local_apic *apic, u32 vectors)
@@ -107,16 +122,7 @@ void local_apic_request_ipis(struct local_apic *apic, u32 vectors)
 
 	apic->request[word] |= vectors;
 	word_show(apic, IRR, apic->request, &apic->requested, word);
-}
-
-int local_apic_pending(const struct local_apic *apic)
-{
-	int vector;
-
-	if (apic->requested == 0 || (*at(apic, SPURIOUS) & APIC_ENABLED) == 0)
-		return -1;
-	vector = highest(apic->request, apic->requested);
-	return (u32)vector >> 4 > priority_of(apic) >> 4 ? vector : -1;
+	next_find(apic);
 }
 
 u32 local_apic_acknowledge(struct local_apic *apic)
@@ -126,7 +132,7 @@ u32 local_apic_acknowledge(struct local_apic *apic)
 	request_set(apic, vector, false);
 	if (*at(apic, AUTOMATIC_END) == 0)
 		service_set(apic, vector, true);
-	*at(apic, PPR) = priority_of(apic);
+	next_find(apic);
 	return vector;
 }
 
@@ -219,7 +225,7 @@ static void store_effect(struct local_apic *apic, u32 offset, u64 now)
 		timer_begin(apic, now);
 	if ((*at(apic, SPURIOUS) & APIC_ENABLED) == 0)
 		all_mask(apic);
-	*at(apic, PPR) = priority_of(apic);
+	next_find(apic);
 	apic->lets_last_in = *at(apic, AUTOMATIC_END) != 0 &&
 			     (*at(apic, SPURIOUS) & APIC_ENABLED) != 0 &&
 			     *at(apic, TPR) < LAST_VECTORS;
@@ -239,7 +245,7 @@ bool local_apic_write(struct local_apic *apic, u32 offset, u32 value, u64 now)
 			store_effect(apic, offset, now);
 			return changed || (offset != ICR_LOW && offset != ICR_HIGH);
 		}
-	*at(apic, PPR) = priority_of(apic);
+	next_find(apic);
 	return changed || offset == EOI;
 }
 
@@ -247,7 +253,7 @@ void local_apic_reset(struct local_apic *apic, u32 *page, u32 id, bool first)
 {
 	/* The rest of the page is never written: to clear it would take a thousand instructions. */
 	memset(page, 0, REGISTERS_SIZE);
-	*apic = (struct local_apic){.page = page, .first = first};
+	*apic = (struct local_apic){.page = page, .first = first, .pending = -1};
 	*at(apic, AUTOMATIC_END) = 0;
 	*at(apic, ID) = id << 24;
 	*at(apic, VERSION) = VERSION_VALUE;
@@ -279,5 +285,5 @@ void local_apic_load(struct local_apic *apic, const struct local_apic_state *sta
 		word_show(apic, IRR, apic->request, &apic->requested, word);
 		word_show(apic, ISR, apic->service, &apic->served, word);
 	}
-	*at(apic, PPR) = priority_of(apic);
+	next_find(apic);
 }

@@ -13,6 +13,7 @@ struct local_apic {
 	u32 request[8];    /* IRR and ISR: a bit for each vector */
 	u32 service[8];
 	u8 requested, served; /* a bit for each word of the two that is not 0 */
+	s32 pending;       /* the vector that would be delivered now, or -1 */
 	bool first;        /* it is that of the vCPU that boots */
 	bool expired;      /* a one-shot count has reached 0 */
 	bool lets_last_in; /* no register keeps the last 32 vectors out, and they need no end */
@@ -45,7 +46,11 @@ void local_apic_request(struct local_apic *apic, u32 vector);
 /* Requests several of the last 32 vectors: bit n, the vector 224 + n. */
 void local_apic_request_ipis(struct local_apic *apic, u32 vectors);
 /* Returns the vector that would be delivered now, or -1. */
-int local_apic_pending(const struct local_apic *apic);
+static inline int local_apic_pending(const struct local_apic *apic)
+{
+	return apic->pending;
+}
+
 /* Takes that vector, of which there must be one, into service, and returns it. */
 u32 local_apic_acknowledge(struct local_apic *apic);
 /* Whether one of the last 32 vectors would be delivered at once and leave no trace here: nothing is

@@ -122,18 +122,18 @@ bool inject(struct x86 *x86, unsigned vector, u32 error)
 	return true;
 }
 
+/* What is requested of a vCPU is what the test says, and there is no other way to request it. */
+static void requests_set(u32 number, u32 vectors)
+{
+	requested[number] = vectors;
+	smps[number].apic.pending = vectors != 0 ? (s32)VECTOR : -1;
+}
+
 void local_apic_request_ipis(struct local_apic *apic, u32 vectors)
 {
 	for (u32 i = 0; i < VCPUS; i++)
-		requested[i] |= apic == &smps[i].apic ? vectors : 0;
-}
-
-int local_apic_pending(const struct local_apic *apic)
-{
-	for (u32 i = 0; i < VCPUS; i++)
 		if (apic == &smps[i].apic)
-			return requested[i] != 0 ? (int)VECTOR : -1;
-	return -1;
+			requests_set(i, requested[i] | vectors);
 }
 
 /* The rest of the file under test is not called here. */
@@ -143,7 +143,7 @@ u32 local_apic_acknowledge(struct local_apic *apic)
 		if (apic == &smps[i].apic && requested[i] != 0) {
 			u32 highest = 31 - (u32)__builtin_clz(requested[i]);
 
-			requested[i] &= ~(1u << highest);
+			requests_set(i, requested[i] & ~(1u << highest));
 			return GANDALF_IPI_FIRST + highest;
 		}
 	fail();
@@ -176,7 +176,7 @@ void local_apic_reset(struct local_apic *apic, u32 *page, u32 id, bool first)
 	(void)page;
 	assert_ptr_equal(apic, &smps[id].apic);
 	assert_int_equal(first, id == 0);
-	requested[id] = 0;
+	requests_set(id, 0);
 }
 
 bool local_apic_write(struct local_apic *apic, u32 offset, u32 value, u64 now)
@@ -214,7 +214,8 @@ static int start(void **state)
 		vcpus_made[i] = (struct vcpu){ .vm = &vms_made[i], .x86 = &x86s[i],
 					       .state = VCPU_RUNNING, .frame = &frame };
 		smps[i] = (struct smp){ .id = i, .x86 = &x86s[i],
-					.cpus = 1 << HOME | 1 << FAR };
+					.cpus = 1 << HOME | 1 << FAR,
+					.apic.pending = -1 };
 		x86s[i] = (struct x86){ .vm = &vms_made[i], .vcpu = &vcpus_made[i],
 					.smp = &smps[i], .siblings = true, .flag = &flag };
 	}
@@ -280,7 +281,7 @@ static void one_of_another_core_gets_one(void **state)
 	assert_int_equal(requested[2], 1u << (VECTOR - GANDALF_IPI_FIRST));
 	assert_int_equal(requested[3], 0);
 	/* It has been seen: what comes without one is nothing. */
-	requested[2] = 0;
+	requests_set(2, 0);
 	serve(HOME, MESSAGE_IPI + 2);
 	assert_int_equal(requested[2], 0);
 }
@@ -307,7 +308,7 @@ static void one_on_its_way_stands_for_the_next(void **state)
 	turn_of(2);
 	serve(HOME, MESSAGE_IPI + 2);
 	assert_int_equal(requested[2], 3u << (VECTOR - GANDALF_IPI_FIRST));
-	requested[2] = 0;
+	requests_set(2, 0);
 	turn_of(1); /* both vCPUs of a core have the same bits there */
 	assert_int_equal(interrupt(1 << 2, VECTOR), 0);
 	assert_int_equal(sent[MESSAGE_IPI + 2], 3);
@@ -430,7 +431,7 @@ static void a_rest_that_ends_with_many_begins_anew(void **state)
 	assert_int_equal(requested[2], ~0u);
 	assert_true(smps[2].rests);
 	assert_false(deadline_is_set(&smps[2].rest));
-	requested[2] = 0;
+	requests_set(2, 0);
 	smp_look(&x86s[2]);
 	assert_int_equal(smps[2].rest.time, 2 * WINDOW);
 }
