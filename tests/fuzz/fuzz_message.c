@@ -15,6 +15,7 @@
 #include "input.h"
 
 #include "fake/asked.h"
+#include "fake/on_its_way.h"
 
 #include "arch/ia32/entry.h"
 #include "core/core.h"
@@ -177,7 +178,7 @@ static void send(u32 from, u32 message)
 {
 	core_is(from);
 	/* It is being served, and this comes behind that. */
-	again[from][message] = owed[from][message] && !message_is_on_its_way(READER, message);
+	again[from][message] = owed[from][message] && !message_is_on_its_way(from, READER, message);
 	owed[from][message] = 1;
 	message_send(READER, message);
 	core_is(READER);

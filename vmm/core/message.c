@@ -55,16 +55,6 @@ void outboxes_map(u32 physical)
 		memory_map_page(LAYOUT_OUTBOXES + offset, physical + offset);
 }
 
-static u32 bits_on_their_way(u32 from, u32 to, u32 word)
-{
-	return outbox_of(from)->raised[to][word] ^ outbox_of(to)->seen[from][word];
-}
-
-bool message_is_on_its_way(u32 to, u32 message)
-{
-	return (bits_on_their_way(core.index, to, message / 32) >> message % 32 & 1) != 0;
-}
-
 /* Puts a message, by its word and the bit there, on its way, of which an interrupt is to tell.
  * Returns false if it is that already, and needs none. */
 MUST_CHECK static INLINE bool message_raise(u32 to, u32 word, u32 bit)
@@ -91,16 +81,6 @@ HOT void message_tell_ipis(u32 cores)
 {
 	if (cores != 0)
 		cores_interrupt_ipi(cores);
-}
-
-u32 message_bit_to_send(u32 to, u32 message)
-{
-	return (~outbox_own()->raised[to][message / 32] >> message % 32) & 1;
-}
-
-u32 message_bit_taken(u32 from, u32 message)
-{
-	return outbox_own()->seen[from][message / 32] >> message % 32 & 1;
 }
 
 void message_send_all(u32 message)

@@ -29,15 +29,14 @@
 #define OUTPUT_RING 512u
 #define INPUT_RING 64u
 
-/* Messages: the first three are for each guest, by its place in the table; lines are those of
+/* Messages: the first two are for each guest, by its place in the table; lines are those of
  * devices. */
 enum {
 	MESSAGE_DOORBELL = 0,  /* rings the guest, which is the reader's */
-	MESSAGE_ACTION = 9,    /* does to the guest, which is the reader's, what action[] says */
-	MESSAGE_STATE = 18,    /* guests[] has the new state of a guest, which is the sender's */
-	MESSAGE_OUTPUT = 27,   /* the output ring has bytes for core 0 */
-	MESSAGE_INPUT = 28,    /* the input ring has bytes for the reader */
-	MESSAGE_ORDER = 29,    /* orders[] has one for a guest of the reader's */
+	MESSAGE_STATE = 9,     /* guests[] has the new state of a guest, which is the sender's */
+	MESSAGE_OUTPUT = 18,   /* the output ring has bytes for core 0 */
+	MESSAGE_INPUT = 19,    /* the input ring has bytes for the reader */
+	MESSAGE_ORDER = 20,    /* orders[] has one for a guest of the reader's */
 	MESSAGE_LINE = 32,     /* a line's interrupt for its owner, who is the reader's */
 	MESSAGE_PART = 48,     /* for each guest: the life of it or of a part has changed */
 	MESSAGE_LIFE = 57,     /* a part's sign of life, for the whole, which is the reader's */
@@ -68,9 +67,6 @@ struct outbox {
 	u32 ended;          /* 1: its instance of the VMM has stopped */
 	u32 raised[GANDALF_CPUS_MAXIMUM][OUTBOX_WORDS]; /* for each reader */
 	u32 seen[GANDALF_CPUS_MAXIMUM][OUTBOX_WORDS];   /* of each sender */
-	/* GANDALF_ACTION_..., of MESSAGE_ACTION. The message's bit says which of the two: so the
-	 * next action, which is sent once this one has been seen, does not overwrite it. */
-	u32 action[2][GANDALF_GUESTS_MAXIMUM];
 	/* Orders for guests of other cores, and what this core has answered to those of others, by
 	 * core and guest (order.h). */
 	struct order orders[GANDALF_GUESTS_MAXIMUM];
@@ -166,9 +162,3 @@ void message_tell_ipis(u32 cores);
 u32 message_take_doorbell(u32 place, u32 most);
 /* From here on this core takes messages, what has been sent to it before among them. */
 void message_begin(void);
-/* The value that a message's bit gets when it is sent next, and the one with which it has been
- * taken. */
-u32 message_bit_to_send(u32 to, u32 message);
-u32 message_bit_taken(u32 from, u32 message);
-/* Whether the last one has not been seen. */
-bool message_is_on_its_way(u32 to, u32 message);

@@ -35,30 +35,54 @@ static bool order_is(const volatile struct order *given, const struct order *ord
 	       given->entry == order->entry && given->crc == order->crc;
 }
 
+/* Returns whether the last order for a guest has not been answered. The next one is given behind
+ * that only. */
+static bool order_is_open(const struct vm *vm)
+{
+	return outbox_of(vm->guest->cpu)->answers[core.index][vm->index].number !=
+	       outbox_own()->orders[vm->index].number;
+}
+
+static void order_put(const struct vm *vm, const struct order *order)
+{
+	volatile struct order *given = &outbox_own()->orders[vm->index];
+
+	given->action = order->action;
+	given->size = order->size;
+	given->entry = order->entry;
+	given->crc = order->crc;
+	given->number++;
+	message_send(vm->guest->cpu, MESSAGE_ORDER);
+}
+
 /* Gives an order, or fetches its answer if it has been given. Returns GANDALF_ERROR_BUSY as long as
  * there is none: then the caller's guest is to ask again. */
 static int order_give(const struct vm *vm, const struct order *order)
 {
 	volatile struct order *given = &outbox_own()->orders[vm->index];
 	volatile struct outbox *home = outbox_of(vm->guest->cpu);
-	volatile struct order_answer *answer = &home->answers[core.index][vm->index];
 
 	if (home->alive == 0)
 		return GANDALF_ERROR_CPU;
-	if (answer->number != given->number)
+	if (order_is_open(vm))
 		return GANDALF_ERROR_BUSY;
 	if (waits[vm->index] && order_is(given, order)) {
 		waits[vm->index] = false;
-		return answer->result;
+		return home->answers[core.index][vm->index].result;
 	}
-	given->action = order->action;
-	given->size = order->size;
-	given->entry = order->entry;
-	given->crc = order->crc;
-	given->number++;
+	order_put(vm, order);
 	waits[vm->index] = true;
-	message_send(vm->guest->cpu, MESSAGE_ORDER);
 	return GANDALF_ERROR_BUSY;
+}
+
+int order_post(const struct vm *vm, u32 action)
+{
+	EXPECTS_MASKED();
+	if (order_is_open(vm))
+		return GANDALF_ERROR_BUSY;
+	order_put(vm, &(struct order){.action = action});
+	waits[vm->index] = false;
+	return 0;
 }
 
 int elsewhere_act(struct vm *vm, u32 action, u32 size, u32 entry, u32 crc)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Orders: what a guest that manages others wants of a guest on another core. An order stands in the
- * outbox of the core that gives it, and its answer in that of the guest's core, which carries it
- * out. Each has a number: one that differs from its answer's has not been answered, and the next
- * one is given behind that only.
+ * Orders: what a guest that manages others, or the VMM's command line, wants of a guest on another
+ * core. An order stands in the outbox of the core that gives it, and its answer in that of the
+ * guest's core, which carries it out. Each has a number: one that differs from its answer's has not
+ * been answered, and the next one is given behind that only.
  *
  * An image is written by the core that loads it, into the memory of the boot module that all cores
  * reach. So it asks first: the guest's core makes the image incomplete, which keeps the guest from
@@ -29,6 +29,10 @@ struct order_answer {
 	int result;            /* 0 or GANDALF_ERROR_... */
 };
 
+/* Gives an order for a guest of another core that runs or will, one of GANDALF_ACTION_... but LOAD,
+ * of which nobody fetches the answer: if its guest is busy then it is carried out behind that.
+ * Returns 0, or GANDALF_ERROR_BUSY if the last order for the guest is not answered. */
+int order_post(const struct vm *vm, u32 action);
 /* On each core, once its time runs. */
 void orders_init(void);
 /* On the idle vCPU: compares images that have been written with their checksums. */

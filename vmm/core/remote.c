@@ -11,6 +11,7 @@
 #include "core/core.h"
 #include "core/guest_kind.h"
 #include "core/message.h"
+#include "core/order.h"
 #include "core/relay.h"
 
 /* Whether it takes messages, or will as soon as its guests exist. */
@@ -31,16 +32,7 @@ u32 remote_ring(const struct vm *vm)
 
 int remote_act(struct vm *vm, u32 action)
 {
-	u32 to = vm->guest->cpu;
-	u32 message = MESSAGE_ACTION + vm->index;
-
-	if (!core_has_started(to))
-		return GANDALF_ERROR_STATE;
-	if (message_is_on_its_way(to, message))
-		return GANDALF_ERROR_BUSY;
-	outbox_own()->action[message_bit_to_send(to, message)][vm->index] = action;
-	message_send(to, message);
-	return 0;
+	return core_has_started(vm->guest->cpu) ? order_post(vm, action) : GANDALF_ERROR_STATE;
 }
 
 static void remote_interrupt(struct vcpu *vcpu, unsigned irq)

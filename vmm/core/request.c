@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does what other cores ask of this core's guests: it rings their doorbells, starts and stops them,
- * and gives them interrupts of lines that core 0 alone has.
+ * Does what other cores ask of this core's guests: it rings their doorbells, and gives them
+ * interrupts of lines that core 0 alone has. What starts and stops them is an order (order.c).
  */
 #include "core/core.h"
 #include "core/guest_kind.h"
@@ -23,18 +23,6 @@ static void doorbell_serve(UNUSED u32 from, u32 place)
 		return;
 }
 MESSAGES_SERVED(MESSAGE_DOORBELL, GANDALF_GUESTS_MAXIMUM, doorbell_serve);
-
-/* What is not possible by now is not done: who asked sees it by the guest's state. */
-static void action_serve(u32 from, u32 place)
-{
-	u32 which = message_bit_taken(from, MESSAGE_ACTION + place);
-	struct vm *vm = own_guest(place);
-
-	if (vm == NULL || vm_act(vm, outbox_of(from)->action[which][place]) != 0)
-		return;
-	vcpu_notify(core.current);
-}
-MESSAGES_SERVED(MESSAGE_ACTION, GANDALF_GUESTS_MAXIMUM, action_serve);
 
 static void line_serve(UNUSED u32 from, u32 irq)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fake/map_at.h"
+#include "fake/on_its_way.h"
 #include "fake/asked.h"
 
 #include "core/core.h"
@@ -112,13 +113,7 @@ static void send(u32 from, u32 message)
 
 static bool is_on_its_way(u32 from, u32 message)
 {
-	u32 before = core.index;
-	bool answer;
-
-	core.index = from;
-	answer = message_is_on_its_way(READER, message);
-	core.index = before;
-	return answer;
+	return message_is_on_its_way(from, READER, message);
 }
 
 /* The reader takes the interrupt that it has got, if it has. */
@@ -299,13 +294,11 @@ static void a_reader_takes_only_what_is_for_it(void **state)
 	pending = true;
 	take();
 	assert_int_equal(served_count, 0);
-	core.index = FIRST;
-	assert_true(message_is_on_its_way(SECOND, 5));
-	assert_true(message_is_on_its_way(LAST, 40));
-	assert_false(message_is_on_its_way(READER, 5));
-	core.index = READER;
-	assert_true(message_is_on_its_way(FIRST, 6));
-	assert_false(message_is_on_its_way(FIRST, 5));
+	assert_true(message_is_on_its_way(FIRST, SECOND, 5));
+	assert_true(message_is_on_its_way(FIRST, LAST, 40));
+	assert_false(message_is_on_its_way(FIRST, READER, 5));
+	assert_true(message_is_on_its_way(READER, FIRST, 6));
+	assert_false(message_is_on_its_way(READER, FIRST, 5));
 }
 
 /* The sender writes no word but its own, and neither does the reader. */
@@ -653,8 +646,8 @@ static void all_are_the_others_that_run(void **state)
 	assert_int_equal(interrupts[SECOND], 0);
 	assert_int_equal(interrupts[READER], 0);
 	assert_int_equal(interrupts[LAST], 1);
-	assert_false(message_is_on_its_way(SECOND, MESSAGE_STATE));
-	assert_true(message_is_on_its_way(LAST, MESSAGE_STATE));
+	assert_false(message_is_on_its_way(core.index, SECOND, MESSAGE_STATE));
+	assert_true(message_is_on_its_way(core.index, LAST, MESSAGE_STATE));
 }
 
 /* What the first and the last core's guests repeat as fast as they can: all but the last message,

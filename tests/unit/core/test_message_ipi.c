@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fake/map_at.h"
+#include "fake/on_its_way.h"
 #include "fake/asked.h"
 
 #include "core/core.h"
@@ -117,12 +118,7 @@ static void send(u32 from, u32 number)
 
 static bool still_waits(u32 from, u32 message)
 {
-	bool answer;
-
-	core.index = from;
-	answer = message_is_on_its_way(READER, message);
-	core.index = READER;
-	return answer;
+	return message_is_on_its_way(from, READER, message);
 }
 
 static bool is_on_its_way(u32 from)

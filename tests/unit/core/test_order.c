@@ -14,6 +14,7 @@
 #include "core/guest_kind.h"
 #include "core/message.h"
 #include "core/module.h"
+#include "core/order.h"
 #include "core/relay.h"
 #include "core/schedule.h"
 #include "elsewhere.h"
@@ -201,6 +202,44 @@ static void a_guest_that_is_busy_is_asked_again(void **state)
 	assert_int_equal(act_from(FAR, GANDALF_ACTION_RESTART, 1, 0, 0), 0);
 }
 
+/* The VMM's command line does not wait for an answer: what finds its guest busy is not lost. */
+static void a_posted_order_is_carried_out_once_the_guest_is_free(void **state)
+{
+	(void)state;
+	core.index = FAR;
+	assert_int_equal(order_post(vm, GANDALF_ACTION_RESTART), 0);
+	assert_int_equal(order_post(vm, GANDALF_ACTION_STOP), GANDALF_ERROR_BUSY);
+	assert_int_equal(sent[HOME], 1);
+	act_result = GANDALF_ERROR_BUSY;
+	serve_on_home(FAR);
+	core.index = FAR;
+	assert_int_equal(order_post(vm, GANDALF_ACTION_STOP), GANDALF_ERROR_BUSY);
+	act_result = 0;
+	core.index = HOME;
+	assert_true(asked.deadline->expire(asked.deadline) == TIME_NEVER);
+	assert_int_equal(acts, 2);
+	assert_int_equal(action_done, GANDALF_ACTION_RESTART);
+	core.index = FAR;
+	assert_int_equal(order_post(vm, GANDALF_ACTION_STOP), 0);
+	serve_on_home(FAR);
+	assert_int_equal(action_done, GANDALF_ACTION_STOP);
+}
+
+/* A guest that manages others gets the answer of its own order only. */
+static void the_answer_of_a_posted_order_is_nobodys(void **state)
+{
+	(void)state;
+	core.index = FAR;
+	order_post(vm, GANDALF_ACTION_STOP);
+	act_result = GANDALF_ERROR_STATE;
+	serve_on_home(FAR);
+	act_result = 0;
+	assert_int_equal(act_from(FAR, GANDALF_ACTION_STOP, 0, 0, 0), GANDALF_ERROR_BUSY);
+	serve_on_home(FAR);
+	assert_int_equal(act_from(FAR, GANDALF_ACTION_STOP, 0, 0, 0), 0);
+	assert_int_equal(acts, 2);
+}
+
 static void a_core_that_has_stopped_refuses(void **state)
 {
 	(void)state;
@@ -386,6 +425,8 @@ int main(void)
 		TEST(an_order_is_carried_out_once_and_answered),
 		TEST(an_answer_that_nobody_has_fetched_is_not_anothers),
 		TEST(a_guest_that_is_busy_is_asked_again),
+		TEST(a_posted_order_is_carried_out_once_the_guest_is_free),
+		TEST(the_answer_of_a_posted_order_is_nobodys),
 		TEST(a_core_that_has_stopped_refuses),
 		TEST(an_image_is_loaded),
 		TEST(an_image_that_is_damaged_is_none),
