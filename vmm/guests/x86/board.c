@@ -38,9 +38,9 @@ static void uart_drain(struct board *board)
 
 	/* A byte stays in the UART until the console has room for it. */
 	for (i = 0; i < UART_STEP && console_room(console) > 0 &&
-		    (byte = uart_transmit(&board->uart)) >= 0;
+		    (byte = uart_transmit(&board->uart)) >= 0 && console_put(console, (char)byte);
 	     i++)
-		console_put(console, (char)byte);
+		;
 	if (i == 0)
 		return;
 	chips_pause();
