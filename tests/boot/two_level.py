@@ -35,6 +35,15 @@ def direct_ways(machine: Boot) -> Counter[str]:
     return Counter(dict(zip(_COUNTERS, words, strict=True)))
 
 
+def take_direct_ways(machine: Boot, command: str) -> None:
+    """See a command's system calls, more than 0x1000, take the direct ways in and out."""
+    before = direct_ways(machine)
+    machine.shell(command)
+    more = direct_ways(machine) - before
+    assert more["calls"] > 0x1000
+    assert more["returns"] > 0x1000
+
+
 def reach_stops(machine: Boot, attack: str) -> None:
     """Have the guest "reach" read, write or jump to what is not its own, which stops it."""
     way, _, place = attack.partition(" ")
