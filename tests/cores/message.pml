@@ -228,7 +228,7 @@ end:
 				};
 				empty(reader_stores);
 #endif
-				/* work_pause(): the timer, or another interrupt like this one,
+				/* work_admit(): the timer, or another interrupt like this one,
 				 * whose handler goes through all messages, as this one does
 				 * again. */
 				if

@@ -125,7 +125,7 @@ static u32 take_word(void)
 /* The machine around the VMM's code */
 
 /*
- * Own stand-ins: in the middle of schedule_breathe() other guests go on; memory_copy(),
+ * Own stand-ins: in the middle of schedule_admit() other guests go on; memory_copy(),
  * memory_copy_out() and memory_zero() look whose memory it is; log_line(), trace() and report()
  * are what the guests can read; pool_count(), schedule_housekeeping(), schedule_waits() and
  * switch_create() are this machine.
@@ -533,7 +533,7 @@ static void step_hypercall(struct vm *vm)
 	processor.interrupts = !vm->kind->real_time;
 	core.current = caller;
 	frame->eax = trap_hypercall(frame);
-	work_end(return_to_guest);
+	work_mask(return_to_guest);
 	caller = NULL;
 	if (vm->state == GANDALF_STATE_RUNNING)
 		require(is_result((s32)frame->eax));
@@ -615,7 +615,7 @@ static void step_any_time(u32 what)
 	check();
 }
 
-void schedule_breathe(void)
+void schedule_admit(void)
 {
 	u32 what = take(1);
 

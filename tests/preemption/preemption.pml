@@ -126,7 +126,7 @@ inline show_fpu()
 	task_switched = foreign
 }
 
-inline work_end()
+inline work_mask()
 {
 #ifndef END_FORGETS_CLI
 	interrupts = false
@@ -135,7 +135,7 @@ inline work_end()
 #endif
 }
 
-inline work_begin()
+inline work_unmask()
 {
 	interrupts = true
 }
@@ -208,7 +208,7 @@ inline settle()
 		:: skip
 		fi;
 		shared_half = false;
-		/* work_pause() */
+		/* work_admit() */
 		interrupts = true;
 		interrupts = false
 	:: !due -> break
@@ -291,7 +291,7 @@ end:
 		fi
 	}
 	:: d_step {
-		/* interrupt_vmm(), whose handler comes to work_pause() between two of its steps. */
+		/* interrupt_vmm(), whose handler comes to work_admit() between two of its steps. */
 		interrupts && ANY_LINE && core == LINUX && !guest && interrupt_frames == 0 ->
 		interrupt_frames++;
 		working = true;
@@ -393,20 +393,20 @@ own_code:
 		assert(!RTOS_WAITS)
 	:: /* A port: virtual devices, consoles, deadlines. */
 #ifndef PORTS_WHILE_WORKING
-		work_end();
+		work_mask();
 #endif
 		shared_half = true;
 #ifndef PAUSE_AMID_A_CHANGE
 		shared_half = false;
 #endif
-		/* work_pause() */
+		/* work_admit() */
 		interrupts = true;
 		interrupts = false;
 		shared_half = true;
 		shared_half = false
 	:: /* The FPU changes hands. */
 #ifndef FPU_WHILE_WORKING
-		work_end();
+		work_mask();
 #endif
 		fpu_half = true;
 		fpu = LINUX;
@@ -414,11 +414,11 @@ own_code:
 		fpu_half = false
 	:: /* CR0 is written. */
 #ifndef CR0_WHILE_WORKING
-		work_end();
+		work_mask();
 #endif
 		show_fpu()
 	:: /* HLT */
-		work_end();
+		work_mask();
 #ifndef HLT_FORGETS_WHAT_IS_DUE
 		settle();
 #endif
@@ -431,7 +431,7 @@ own_code:
 		fi
 	:: /* vm_stop(), and perhaps a restart. */
 #ifndef STOP_WHILE_WORKING
-		work_end();
+		work_mask();
 #endif
 		atomic {
 			if
@@ -488,10 +488,10 @@ after_schedule:
 		if
 		:: /* Linux has enabled interrupts. */
 			waits = false;
-			work_begin();
+			work_unmask();
 			half = true;
 			half = false;
-			work_end()
+			work_mask()
 		:: /* It has not: the traps are laid for it. */
 			break
 		fi
@@ -585,7 +585,7 @@ end:
 			:: vm_is == STARTING ->
 				assert(!half && !working && interrupt_frames == 0);
 				unreleased = false;
-				/* schedule_breathe() between two steps of the copy. */
+				/* schedule_admit() between two steps of the copy. */
 				interrupts = true;
 				interrupts = false;
 				d_step { schedule() };

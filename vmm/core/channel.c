@@ -60,7 +60,7 @@ void channel_renew(const struct vm *vm)
 		if (channel_side(&system_table.channels[i], vm) < 0)
 			continue;
 		epoch_begin(i);
-		schedule_breathe();
+		schedule_admit();
 	}
 }
 
@@ -74,7 +74,7 @@ void channel_ring_peers(const struct vm *vm)
 			continue;
 		peer = &vms[system_table.channels[i].guests[1 - side]];
 		peer->kind->ring(peer);
-		schedule_breathe();
+		schedule_admit();
 	}
 }
 

@@ -153,7 +153,7 @@ static void questions_act(void)
 
 		question->command = command;
 		question->named = vm_find(argument);
-		work_pause(command_input);
+		work_admit(command_input);
 		if (command != NULL && command->answer == command_result && question->named != NULL)
 			question->result = vm_act(question->named, command->action);
 		schedule_housekeeping(HOUSEKEEPING_COMMAND);
@@ -231,9 +231,9 @@ void command_input(void)
 		u32 earlier = acted;
 		bool entered = edit((char)character);
 
-		work_pause(command_input);
+		work_admit(command_input);
 		questions_act();
-		work_pause(command_input);
+		work_admit(command_input);
 		if (entered)
 			questions_answer_here(earlier);
 	}

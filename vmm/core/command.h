@@ -12,9 +12,9 @@ void command_input(void);
  * in. */
 static inline void command_serve(void)
 {
-	work_pause(command_input);
+	work_admit(command_input);
 	command_input();
-	work_pause(console_tell);
+	work_admit(console_tell);
 	log_tell();
 }
 /* Prints the answers to the lines that were entered. The idle vCPU calls it. The longest answer is

@@ -56,7 +56,7 @@ static struct object object_system(const struct vcpu *vcpu)
 	status.pool_frames = pool_frames;
 	status.pool_free = pool_available;
 	status.pool_counted = pool_count();
-	work_end(control_status);
+	work_mask(control_status);
 	status.trace_next = trace_next;
 	status.log_bytes = log_console->output_total;
 	status.now = rdtsc();
@@ -93,7 +93,7 @@ static struct object object_report(const struct vm *vm)
 {
 	u32 length = vm_is_here(vm->guest) ? strnlen(vm->report, GANDALF_REPORT_SIZE) : 0;
 
-	work_end(control_object);
+	work_mask(control_object);
 	return (struct object){vm->report, length};
 }
 
@@ -108,7 +108,7 @@ static struct object object_find(const struct vcpu *vcpu)
 		return object_system(vcpu);
 	if (vm != NULL && name % (1 << GANDALF_PLACE_SHIFT) == GANDALF_OBJECT_REPORT)
 		return object_report(vm);
-	work_end(control_object);
+	work_mask(control_object);
 	if (name == GANDALF_OBJECT_TRACE)
 		return (struct object){trace_events, sizeof(trace_events)};
 	if (name == (GANDALF_OBJECT_CONSOLE | GANDALF_PLACE_VMM << GANDALF_PLACE_SHIFT))
@@ -147,7 +147,7 @@ static u32 control_read(struct vcpu *vcpu)
 	int result = elsewhere_has(name) ? elsewhere_read(name, offset, bytes, size)
 					 : object_copy(vcpu, offset, bytes, size);
 
-	work_begin(vcpu);
+	work_unmask(vcpu);
 	if (result > 0 && !vcpu->vm->kind->write(frame_argument(frame, 1), bytes, (u32)result))
 		return hypercall_bad_address(vcpu, frame_argument(frame, 1));
 	return (u32)result;
@@ -174,7 +174,7 @@ static u32 console_write(struct vm *vm, const u8 *bytes, u32 size)
 		return (u32)GANDALF_ERROR_STATE;
 	while (done < size && console_type(vm->console, bytes[done]))
 		if (++done % CONSOLE_STEP == 0)
-			work_pause(control_type);
+			work_admit(control_type);
 	vm->vcpus->operations->console(vm->vcpus);
 	return done;
 }
@@ -187,7 +187,7 @@ static u32 control_write(struct vcpu *vcpu, struct vm *vm, u32 object)
 
 	if (!vcpu->vm->kind->read(frame_argument(frame, 1), bytes, size))
 		return hypercall_bad_address(vcpu, frame_argument(frame, 1));
-	work_end(control_change);
+	work_mask(control_change);
 	if (vm_is_elsewhere(vm))
 		return (u32)elsewhere_write(vm, object, frame_argument(frame, 3), bytes, size);
 	if (object == GANDALF_OBJECT_IMAGE)
@@ -227,14 +227,14 @@ static u32 hypercall_control(struct vcpu *vcpu)
 	if (frame_number(frame) == GANDALF_HYPERCALL_READ)
 		return control_read(vcpu);
 	if (vm != NULL && action_is_on_vcpu(what) && frame_number(frame) == GANDALF_HYPERCALL_ACT) {
-		work_end(control_change);
+		work_mask(control_change);
 		return (u32)part_act(vm, what, frame_argument(frame, 1), frame_argument(frame, 2));
 	}
 	if (vm == NULL || vm->guest == vcpu->vm->guest)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	if (frame_number(frame) == GANDALF_HYPERCALL_WRITE)
 		return control_write(vcpu, vm, what);
-	work_end(control_change);
+	work_mask(control_change);
 	vcpu_notify(vcpu); /* a guest that is started may be more urgent than the caller */
 	if (vm_is_elsewhere(vm))
 		return (u32)elsewhere_act(vm, what, frame_argument(frame, 1),

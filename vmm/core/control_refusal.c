@@ -8,7 +8,7 @@
 
 u32 control_refuse(struct vcpu *vcpu)
 {
-	work_end(control_refusal);
+	work_mask(control_refusal);
 	if (vcpu->counters[COUNTER_refusals]++ == 0) {
 		vcpu->vm->refused = true;
 		schedule_housekeeping(HOUSEKEEPING_RELEASE);

@@ -110,7 +110,7 @@ bool display_interrupt(unsigned irq)
 	deadline_set(&keyboard_waits, rdtsc() + time_tsc_khz / KEYBOARD_RATE);
 	if (keyboard_receive())
 		command_serve();
-	work_pause(console_pump);
+	work_admit(console_pump);
 	log_pump();
 	return true;
 }

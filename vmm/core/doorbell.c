@@ -11,7 +11,7 @@ static u32 hypercall_doorbell(struct vcpu *vcpu)
 	u32 place = frame_argument(vcpu->frame, 0);
 	const struct vm *from = vcpu->vm, *to = from;
 
-	work_end(doorbell);
+	work_mask(doorbell);
 	if (place < core.vm_count)
 		to = &vms[place];
 	if ((to->kind->real_time && !from->kind->real_time) ||

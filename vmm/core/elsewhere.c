@@ -81,7 +81,7 @@ static u64 ran_look(u32 index, const struct vcpu *vcpu)
 		if (i != 0 && after.current == before.current && after.ran == before.ran)
 			break;
 		before = after;
-		work_pause(control_object);
+		work_admit(control_object);
 	}
 	return after.current == vcpu ? after.ran + rdtsc() : after.ran;
 }
@@ -103,19 +103,19 @@ static void guest_look(const struct vm *vm, struct gandalf_guest_status *status)
 	core_read(home, &status->state, &vm->state, sizeof(status->state));
 	core_read(home, &status->fault_restarts, &vm->fault_restarts,
 		  sizeof(status->fault_restarts));
-	work_pause(control_object);
+	work_admit(control_object);
 	core_read(home, &status->restarts, &vcpu->counters[COUNTER_restarts],
 		  sizeof(status->restarts));
 	core_read(home, &status->started, &vm->started, sizeof(status->started));
-	work_pause(control_object);
+	work_admit(control_object);
 	core_read(home, &status->console_bytes, &vm->console->output_total,
 		  sizeof(status->console_bytes));
 	core_read(whole_report_core(vm), status->reason, vm->reason, sizeof(status->reason));
-	work_pause(control_object);
+	work_admit(control_object);
 	status->ran = ran_look(home, vcpu);
 	if (core_state(home) != GANDALF_CORE_STOPPED)
 		return;
-	work_pause(control_object);
+	work_admit(control_object);
 	status->state = GANDALF_STATE_STOPPED;
 	core_read(home, status->reason, panic_text, sizeof(status->reason) - 1);
 }
@@ -131,7 +131,7 @@ static void guest_tell(const struct vm *vm, struct gandalf_guest_status *status)
 	status->flags = guest->flags;
 	status->image_room = vm->kind->real_time ? vm->image.room : 0;
 	status->watchdog_ms = guest->watchdog_ms;
-	work_pause(control_object);
+	work_admit(control_object);
 	guest_look(vm, status);
 }
 
@@ -147,7 +147,7 @@ static void core_tell(u32 index, u32 counted, struct gandalf_core_status *status
 	core_read(index, &status->pool_free, &pool_available, sizeof(pool_available));
 	core_read(index, &status->trace_next, &trace_next, sizeof(trace_next));
 	status->pool_counted = index == core.index ? counted : status->pool_free;
-	work_pause(control_object);
+	work_admit(control_object);
 	if (status->state == GANDALF_CORE_STOPPED)
 		core_read(index, status->reason, panic_text, sizeof(status->reason) - 1);
 }
@@ -182,7 +182,7 @@ static int report_read(const struct vm *vm, u32 offset, u8 *bytes, u32 size)
 		step = minimum(offset - at, GANDALF_CONTROL_CHUNK / 2);
 		step = minimum(step, GANDALF_REPORT_SIZE - at);
 		core_read(from, bytes, vm->report + at, step);
-		work_pause(control_object);
+		work_admit(control_object);
 		if (strnlen((const char *)bytes, step) < step)
 			return 0;
 	}
@@ -214,7 +214,7 @@ static int core_object_read(u32 index, u32 object, u32 offset, u8 *bytes, u32 si
 {
 	u32 counted = index == core.index ? pool_count() : 0;
 
-	work_end(control_object);
+	work_mask(control_object);
 	if (index >= system_table.cpus ||
 	    (object == GANDALF_OBJECT_TRACE && core_state(index) == GANDALF_CORE_ABSENT))
 		return GANDALF_ERROR_ARGUMENT;
@@ -231,7 +231,7 @@ int elsewhere_read(u32 name, u32 offset, u8 *bytes, u32 size)
 
 	if (object == GANDALF_OBJECT_CORE || object == GANDALF_OBJECT_TRACE)
 		return core_object_read(place, object, offset, bytes, size);
-	work_end(control_object);
+	work_mask(control_object);
 	if (is_log(name))
 		return variable_read(0, log_console->output, CONSOLE_OUTPUT_SIZE, offset, bytes,
 				     size);

@@ -38,6 +38,6 @@ void epoch_begin(u32 channel)
 		order_stores();
 		if (begun_by_all(channel) == written)
 			return;
-		schedule_breathe();
+		schedule_admit();
 	}
 }

@@ -62,7 +62,7 @@ u32 trap_hypercall(struct frame *frame)
 
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu_count(vcpu, COUNTER_hypercalls);
-	work_begin(vcpu);
+	work_unmask(vcpu);
 	if (number >= HYPERCALLS || (function = vcpu->hypercalls[number]) == NULL) {
 		vm_stop(vcpu->vm, "unknown hypercall %u", number);
 		return 0;
@@ -80,7 +80,7 @@ HYPERCALL(GANDALF_HYPERCALL_NULL, HYPERCALL_OF_ALL, hypercall_null);
 
 static u32 hypercall_alive(struct vcpu *vcpu)
 {
-	work_end(alive);
+	work_mask(alive);
 	if (!part_shows_life(vcpu->vm))
 		vm_show_life(vcpu->vm);
 	return 0;

@@ -102,7 +102,7 @@ void idle_run(void)
 	deadline_set(&starvation, rdtsc());
 	for (;;) {
 		housekeeping_perform();
-		schedule_breathe();
+		schedule_admit();
 		if (core.housekeeping != 0)
 			continue;
 		if (notice_attend() && !vm_any_alive())

@@ -107,9 +107,9 @@ static void console_interrupt(void)
 	if (console_must_wait())
 		return;
 	console_count();
-	work_pause(console_pump);
+	work_admit(console_pump);
 	log_pump();
-	work_pause(console_tell);
+	work_admit(console_tell);
 	log_tell();
 }
 

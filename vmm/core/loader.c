@@ -33,7 +33,7 @@ static void fill_in_steps(u32 to, u32 from, u32 size)
 			memory_copy(to + done, from + done, step);
 		else
 			memory_zero(to + done, step);
-		schedule_breathe();
+		schedule_admit();
 	}
 }
 
@@ -77,12 +77,12 @@ static void vm_release(struct vm *vm)
 {
 	enum vm_notice notice;
 
-	schedule_breathe();
+	schedule_admit();
 	if (vm->silent)
 		format(vm->reason, sizeof(vm->reason), "no sign of life for %u ms",
 		       vm->guest->watchdog_ms);
 	vm->silent = false;
-	schedule_breathe();
+	schedule_admit();
 	if (vm->faulted)
 		report(vm);
 	vm->faulted = false;
@@ -123,12 +123,12 @@ static void vm_start(struct vm *vm)
 	vm_load(vm);
 	processor_reset(vcpu);
 	memset(vcpu->shared, 0, sizeof(*vcpu->shared));
-	schedule_breathe();
+	schedule_admit();
 	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
 	vcpu->shared->memory_size = vm->guest->memory_size;
 	vcpu->shared->tsc_khz = time_tsc_khz;
 	channel_tell(vm);
-	schedule_breathe();
+	schedule_admit();
 	if (!vm_is_part(vm))
 		channel_renew(vm);
 	vcpu->operations->start(vcpu);

@@ -45,7 +45,7 @@ void log_copy(char *to, u32 size)
 }
 
 /* Returns whether the idle vCPU logs; it lets more urgent guests run between two characters. */
-static bool log_breathes(void)
+static bool log_may_admit(void)
 {
 	return core.guests_started && core.current == &idle_vcpu && !idle_vcpu.working;
 }
@@ -55,9 +55,9 @@ static bool log_breathes(void)
 static void log_pause(void)
 {
 	if (log_pauses)
-		work_pause(command_input);
-	if (log_breathes())
-		schedule_breathe();
+		work_admit(command_input);
+	if (log_may_admit())
+		schedule_admit();
 }
 
 static void log_put(char character)
@@ -69,7 +69,7 @@ static void log_put(char character)
 		return;
 	console_put_dropping(&consoles, log_console, character);
 	log_pause();
-	if (log_breathes() && copy_room > 1 && character != '\r') {
+	if (log_may_admit() && copy_room > 1 && character != '\r') {
 		*copy++ = character;
 		*copy = '\0';
 		copy_room--;

@@ -9,7 +9,7 @@
 	SECTION(panic, UNBOUNDED,                                                                \
 		"no guest runs any more",                                                        \
 		"none: a mistake of the VMM itself, which no guest can cause")                   \
-	SECTION(breathe, 1000,                                                                   \
+	SECTION(idle_step, 1000,                                                                   \
 		"one step of the idle vCPU's work (768 bytes copied, 4 gates, a byte of a "      \
 		"line, a frame freed), and the way out",                                         \
 		"starts, restarts, faults and resets of guests; commands on the VMM's "          \

@@ -197,7 +197,7 @@ static HOT void messages_take(void)
 	}
 	vcpu->takes_messages = true;
 	while (message_take_next() && messages_wait())
-		work_pause(message);
+		work_admit(message);
 	vcpu->takes_messages = false;
 }
 

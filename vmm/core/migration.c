@@ -65,7 +65,7 @@ static void seat_make(struct vm *vm, u32 life)
 		vcpu->operations->release(vcpu);
 	vm->made_for = life + 1;
 	processor_reset(vcpu);
-	schedule_breathe();
+	schedule_admit();
 	vcpu->operations->start(vcpu);
 }
 
@@ -120,7 +120,7 @@ void seats_settle(void)
 			seat_arrive(vm);
 		else if (part_vms[i] != NULL && vm->leaves_for != 0)
 			seat_depart(vm);
-		schedule_breathe();
+		schedule_admit();
 	}
 }
 

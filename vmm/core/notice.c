@@ -42,7 +42,7 @@ static void notices_publish(void)
 
 		if (guest_notices_of(core.index)[vm->index].state != vm->state)
 			notice_write(vm, vm->state);
-		schedule_breathe();
+		schedule_admit();
 	}
 }
 

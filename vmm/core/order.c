@@ -262,7 +262,7 @@ static u32 image_crc(const struct vm *vm, u32 size)
 		step = minimum(size - done, sizeof(bytes));
 		memory_copy_in(bytes, module_base + vm->image.offset + done, step);
 		crc = crc32_update(crc, bytes, step);
-		schedule_breathe();
+		schedule_admit();
 	}
 	return crc;
 }
@@ -271,7 +271,7 @@ static u32 image_crc(const struct vm *vm, u32 size)
 static int image_check(struct vm *vm, const volatile struct order *order)
 {
 	while (image_is_written(vm->index))
-		schedule_breathe();
+		schedule_admit();
 	if (order->entry >= order->size)
 		return GANDALF_ERROR_ARGUMENT;
 	if (image_crc(vm, order->size) != order->crc)

@@ -268,7 +268,7 @@ void parts_settle(void)
 {
 	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++) {
 		vm_learns(part_vms[i]);
-		schedule_breathe();
+		schedule_admit();
 	}
 	seats_settle();
 }
@@ -278,7 +278,7 @@ static void part_serve(UNUSED u32 from, u32 place)
 	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
 		if (part_vms[i] != NULL && part_vms[i]->index == place) {
 			vm_learns(part_vms[i]);
-			work_pause(message);
+			work_admit(message);
 		}
 }
 MESSAGES_SERVED(MESSAGE_PART, GANDALF_GUESTS_MAXIMUM, part_serve);

@@ -41,7 +41,7 @@ static void pool_clean(u32 groups)
 		memset((u8 *)contents + (u32)__builtin_ctz(*marks) * POOL_GROUP, 0, POOL_GROUP);
 		contents[0] = next;
 		if (core.current == &idle_vcpu)
-			schedule_breathe();
+			schedule_admit();
 	}
 }
 

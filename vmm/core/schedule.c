@@ -144,8 +144,8 @@ bool schedule_gives_way(void)
 	return true;
 }
 
-void schedule_breathe(void)
+void schedule_admit(void)
 {
-	interrupts_admit(breathe);
+	interrupts_admit(idle_step);
 	schedule();
 }

@@ -36,6 +36,6 @@ void schedule_yield(void);
 /* Returns whether a vCPU could run, but another one has the core. */
 bool schedule_waits(struct vcpu *vcpu);
 /* Lets interrupts in and more urgent vCPUs run. It is for long work, mostly of the idle vCPU. */
-void schedule_breathe(void);
+void schedule_admit(void);
 /* Asks the idle vCPU for work: bits HOUSEKEEPING_... */
 void schedule_housekeeping(u32 work);

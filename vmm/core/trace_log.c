@@ -18,7 +18,7 @@ static const char names[] =
 static const struct gandalf_trace_event *trace_event(u32 number)
 {
 	if (number % SEARCH_STEP == 0)
-		schedule_breathe();
+		schedule_admit();
 	return &trace_events[number % GANDALF_TRACE_EVENTS];
 }
 

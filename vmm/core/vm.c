@@ -174,7 +174,7 @@ static void vm_start_again(struct vm *vm, enum vm_notice notice)
 
 void vm_reboot(struct vm *vm)
 {
-	work_pause(take_down);
+	work_admit(take_down);
 	vm_take_down(vm, GANDALF_STATE_OFF);
 	vm->notice = NOTICE_RESET_OFF;
 	if (vm->guest->on_reboot == GANDALF_POLICY_RESTART)
@@ -183,7 +183,7 @@ void vm_reboot(struct vm *vm)
 
 void vm_power_off(struct vm *vm)
 {
-	work_pause(take_down);
+	work_admit(take_down);
 	vm_take_down(vm, GANDALF_STATE_OFF);
 	vm->notice = NOTICE_OFF;
 }
@@ -324,19 +324,19 @@ void vm_stop(struct vm *vm, const char *pattern, ...)
 	va_list arguments;
 
 	if (vcpu->state != VCPU_OFF) {
-		work_begin(vcpu);
+		work_unmask(vcpu);
 		vm_fetch(vm);
 		/* Work for an RTOS is masked, so the text is formatted in a step of its own. */
 		if (!vcpu->interruptible)
-			work_pause(stop);
+			work_admit(stop);
 		va_start(arguments, pattern);
 		format_list(vm->reason, sizeof(vm->reason), pattern, arguments);
 		va_end(arguments);
-		work_end(stop);
-		work_pause(take_down);
+		work_mask(stop);
+		work_admit(take_down);
 		vm_fail(vm);
 	}
-	work_end(stop);
+	work_mask(stop);
 }
 
 bool vm_is_alive(const struct vm *vm)

@@ -13,8 +13,8 @@
  *
  * Other data is shared with interrupt handlers: consoles, log, deadlines, the virtual interrupt
  * controller, the owner of the FPU and the state of every VM. Work touches these only behind
- * work_end(). A function that relies on interrupts being masked or enabled says so at its head, by
- * EXPECTS_MASKED() or EXPECTS_OPEN() (masked_state.h), which the debug build checks.
+ * work_mask(). A function that relies on interrupts being masked or enabled says so at its head, by
+ * EXPECTS_MASKED() or EXPECTS_UNMASKED() (masked_state.h), which the debug build checks.
  *
  * Whoever changes what the return to a guest depends on calls vcpu_notify(). entry.S looks at that
  * with interrupts disabled. tests/preemption has a model of all this.
@@ -25,8 +25,8 @@
 #include "core/core.h"
 #include "core/masked_sections.h"
 
-/* Enables interrupts until work_end(), if the vCPU's work is interruptible. */
-static inline void work_begin(const struct vcpu *vcpu)
+/* Enables interrupts until work_mask(), if the vCPU's work is interruptible. */
+static inline void work_unmask(const struct vcpu *vcpu)
 {
 	if (vcpu->interruptible)
 		interrupts_enable();
@@ -34,7 +34,7 @@ static inline void work_begin(const struct vcpu *vcpu)
 
 /* Disables interrupts until the return to the guest, if they are not disabled already. A masked
  * section begins behind it, whose name is in the folder's masked_sections.h. */
-#define work_end(section) interrupts_disable(section)
+#define work_mask(section) interrupts_disable(section)
 
 /* Lets interrupts in for a moment, and more urgent vCPUs run, between the steps of a masked
  * operation. A masked section begins behind it.
@@ -42,7 +42,7 @@ static inline void work_begin(const struct vcpu *vcpu)
  * It does nothing where interrupts belong to the guest: there upcall_point() lets them in. It does
  * nothing either on the stack of a vCPU that a command has just taken down: the vCPU would be
  * released, and perhaps started again, before the rest of the operation is done. */
-#define work_pause(section)                                                   \
+#define work_admit(section)                                                   \
 	do {                                                                  \
 		if (core.pauses && core.current->state == VCPU_RUNNING)       \
 			interrupts_admit(section);                                 \

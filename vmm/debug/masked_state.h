@@ -19,7 +19,7 @@ static inline bool interrupts_are_enabled(void)
 		if (interrupts_are_enabled())                                                 \
 			panic("interrupts are enabled in %s", __func__);                      \
 	} while (0)
-#define EXPECTS_OPEN(vcpu)                                                                    \
+#define EXPECTS_UNMASKED(vcpu)                                                                    \
 	do {                                                                                  \
 		if ((vcpu)->interruptible && !interrupts_are_enabled())                       \
 			panic("interrupts are masked in %s", __func__);                       \

@@ -10,4 +10,4 @@
 #define EXPECTS_MASKED() ((void)0)
 /* Says that interrupts are enabled if the vCPU's work is interruptible. It is at the head of
  * functions that may take long. */
-#define EXPECTS_OPEN(vcpu) ((void)(vcpu))
+#define EXPECTS_UNMASKED(vcpu) ((void)(vcpu))

@@ -14,10 +14,10 @@ from gandalf.masked.check import check_code, check_entries, check_images, check_
 from gandalf.measure.masked import entry_name, promises, records
 
 # What is planted, where: (file, text, instead).
-UNNAMED = ("core/doorbell.c", "work_end(doorbell);", '__asm__ volatile("cli");')
+UNNAMED = ("core/doorbell.c", "work_mask(doorbell);", '__asm__ volatile("cli");')
 UNKNOWN = ("arch/ia32/entry.S", "MASKED\treturn_to_guest", "MASKED\treturn_to_nowhere")
 NO_CLI = ("arch/ia32/entry.S", "entry_leave:\n", "entry_leave:\n\tMASKED halt\n")
-POPF = ("core/hypercall.c", "work_end(alive);", '__asm__ volatile("pushf; popf");')
+POPF = ("core/hypercall.c", "work_mask(alive);", '__asm__ volatile("pushf; popf");')
 
 
 def build(folder: Path, *plants: tuple[str, str, str], profile: str = "cores") -> Path:
@@ -75,7 +75,7 @@ def test_the_vmm_has_no_mistake(tmp_path: Path) -> None:
 
 def test_a_name_that_is_not_in_the_table_does_not_compile(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError) as error:
-        build(tmp_path, ("core/doorbell.c", "work_end(doorbell);", "work_end(ringing);"))
+        build(tmp_path, ("core/doorbell.c", "work_mask(doorbell);", "work_mask(ringing);"))
     assert b"MASKED_ringing" in error.value.stderr
 
 
@@ -139,7 +139,7 @@ def test_core_has_no_section_of_an_instruction_set() -> None:
                          ("guests/x86/smp", "apic_write")):  # fmt: skip
         assert name in promises(ROOT / "vmm" / folder)
         assert name not in core
-    assert {"breathe", "message", "control_object"} <= core
+    assert {"idle_step", "message", "control_object"} <= core
 
 
 def test_entries_are_named_by_what_came_and_who_was_interrupted() -> None:

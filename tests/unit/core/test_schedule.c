@@ -370,9 +370,9 @@ static void work_enables_interrupts_if_it_is_interruptible(void **state)
 	(void)state;
 	for (unsigned how = 0; how < 2; how++) {
 		vcpus[2].interruptible = how;
-		work_begin(&vcpus[2]);
+		work_unmask(&vcpus[2]);
 		assert_int_equal(processor.interrupts, how);
-		work_end(return_to_guest);
+		work_mask(return_to_guest);
 		assert_false(processor.interrupts);
 	}
 }
@@ -660,11 +660,11 @@ static void who_waits_could_run(void **state)
 static void breathing_lets_interrupts_in(void **state)
 {
 	(void)state;
-	schedule_breathe();
+	schedule_admit();
 	assert_int_equal(processor.admissions, 1);
 	assert_ptr_equal(core.current, &idle_vcpu);
 	vcpus[1].state = VCPU_RUNNING;
-	schedule_breathe();
+	schedule_admit();
 	assert_ptr_equal(core.current, &vcpus[1]);
 }
 

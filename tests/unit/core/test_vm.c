@@ -225,7 +225,7 @@ static void a_halt_during_work_waits_for_its_end(void **state)
 {
 	(void)state;
 	vcpus[0].attention = false;
-	work_begin(&vcpus[0]);
+	work_unmask(&vcpus[0]);
 	interrupted_by(command_stop);
 	assert_true(vcpus[0].attention);
 	interrupted_by(command_stop);
@@ -234,7 +234,7 @@ static void a_halt_during_work_waits_for_its_end(void **state)
 	assert_int_equal(stopped, 0);
 	assert_int_equal(asked.housekeeping, 0);
 	assert_string_equal(line, "");
-	work_end(return_to_guest);
+	work_mask(return_to_guest);
 	assert_true(vms[0].halt_wanted);
 	vm_halt_wanted(&vms[0]);
 	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
@@ -253,7 +253,7 @@ static void a_halt_during_work_waits_for_its_end(void **state)
 static void a_stop_by_the_work_itself_ends_the_work(void **state)
 {
 	(void)state;
-	work_begin(&vcpus[0]);
+	work_unmask(&vcpus[0]);
 	vm_stop(&vms[0], "it is %s", "bad");
 	assert_false(processor.interrupts);
 	assert_true(vcpus[0].attention);
@@ -273,7 +273,7 @@ static void a_stop_by_the_work_itself_ends_the_work(void **state)
 static void a_stop_by_the_work_serves_a_wanted_halt_too(void **state)
 {
 	(void)state;
-	work_begin(&vcpus[0]);
+	work_unmask(&vcpus[0]);
 	interrupted_by(command_stop);
 	vm_stop(&vms[0], "it is bad");
 	vm_halt_wanted(&vms[0]);
@@ -291,9 +291,9 @@ static void a_wanted_halt_outlasts_a_restart(void **state)
 {
 	(void)state;
 	system_table.guests[0].on_reboot = GANDALF_POLICY_RESTART;
-	work_begin(&vcpus[0]);
+	work_unmask(&vcpus[0]);
 	interrupted_by(command_stop);
-	work_end(return_to_guest);
+	work_mask(return_to_guest);
 	vm_reboot(&vms[0]);
 	assert_int_equal(vms[0].state, GANDALF_STATE_STARTING);
 	vm_halt_wanted(&vms[0]);
@@ -349,10 +349,10 @@ static void a_paused_guest_goes_on_as_it_was(void **state)
 		assert_int_equal(vcpus[0].state, was);
 	}
 	/* Nor is it taken from the VMM's work, or lost by a stop. */
-	work_begin(&vcpus[0]);
+	work_unmask(&vcpus[0]);
 	interrupted_by(command_pause);
 	assert_int_equal(result, GANDALF_ERROR_BUSY);
-	work_end(return_to_guest);
+	work_mask(return_to_guest);
 	interrupted_by(command_pause);
 	interrupted_by(command_stop);
 	assert_int_equal(vms[0].state, GANDALF_STATE_OFF);
@@ -583,7 +583,7 @@ static void a_second_stop_ends_the_work_too(void **state)
 {
 	(void)state;
 	vm_stop(&vms[0], "it is bad");
-	work_begin(&vcpus[0]);
+	work_unmask(&vcpus[0]);
 	vm_stop(&vms[0], "it is worse");
 	assert_false(processor.interrupts);
 	assert_string_equal(vms[0].reason, "it is bad");

@@ -68,7 +68,7 @@ static void expect_trace(enum trace_type type, u32 first, u32 second)
  * Own stand-ins: the stages of a start are written down in their order by channel_tell(),
  * fpu_reset(), fpu_show(), segment_create(), segment_reset() and switch_create(), of which a test
  * has one fail; console_add() and console_finish_line() have a console of each guest; report() is
- * of one that has failed; schedule_breathe() ends a step.
+ * of one that has failed; schedule_admit() ends a step.
  */
 void report(struct vm *vm)
 {
@@ -94,7 +94,7 @@ void console_finish_line(struct console *console)
 	finished |= 1u << (console - made);
 }
 
-void schedule_breathe(void)
+void schedule_admit(void)
 {
 	since_breath = 0;
 	breaths++;

@@ -39,7 +39,7 @@ static void masked(const char *function)
 
 /* --- The schedule --- */
 
-STAND_IN void schedule_breathe(void)
+STAND_IN void schedule_admit(void)
 {
 	asked.breaths++;
 	if (asked.on_breath != NULL)

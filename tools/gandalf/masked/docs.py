@@ -18,7 +18,7 @@ SEEN = BUILD / "masked"
 # In front of a section's name where it begins: by cli() and what is made of it, or the
 # assembler's macro.
 _BEGINS = (
-    r"\b(?:cli|work_end|work_pause|sti_nop_cli|sti_hlt_cli|interrupts_\w+)\((\w+)\)"
+    r"\b(?:cli|work_mask|work_admit|sti_nop_cli|sti_hlt_cli|interrupts_\w+)\((\w+)\)"
     r"|\bMASKED\s+(\w+)"
 )
 

@@ -96,7 +96,7 @@ static _Noreturn void virtual_8086_leave(struct vcpu *vcpu, const struct frame *
 	frame->ss = (frame->ss & 0xffff) | 3;
 	frame->vector = VECTOR_VIRTUAL_8086;
 	trap_handlers[VECTOR_VIRTUAL_8086](frame);
-	work_end(virtual_8086);
+	work_mask(virtual_8086);
 	frame->vector = vector;
 	if (vector >= EXCEPTIONS && !PRIVILEGE_IS_SYSTEM_CALL(vector))
 		trap_handlers[vector](frame);
@@ -109,7 +109,7 @@ void origin_mend(struct frame *frame)
 	u32 vector = frame->vector;
 	bool missing = error_code_is_missing(vcpu, frame) && direct_has_owner();
 
-	work_end(mended_entry);
+	work_mask(mended_entry);
 	if (missing) {
 		frame = error_code_insert(frame);
 		stray_stop(vector);

@@ -108,11 +108,11 @@ bool segment_create(struct vcpu *vcpu)
 void segment_reset(struct vcpu *vcpu)
 {
 	tables_init(vcpu->tables);
-	schedule_breathe();
+	schedule_admit();
 	memset(vcpu->tables->tss.bitmap, 0xff, sizeof(vcpu->tables->tss.bitmap));
 	for (unsigned vector = 0; vector < ARRAY_SIZE(vcpu->tables->idt); vector++) {
 		if (vector % GATE_STEP == 0)
-			schedule_breathe();
+			schedule_admit();
 		segment_clear_gate(vcpu, vector);
 	}
 }

@@ -170,7 +170,7 @@ static void trap_exception(struct frame *frame)
 		return;
 	}
 	vcpu_count(vcpu, COUNTER_entries);
-	work_begin(vcpu);
+	work_unmask(vcpu);
 	if (frame->vector == EXCEPTION_GP)
 		vcpu->operations->general_protection(vcpu, frame);
 	else
@@ -197,7 +197,7 @@ static void trap_page_fault(struct frame *frame)
 	}
 	vcpu_count(vcpu, COUNTER_entries);
 	vcpu->fault_address = cr2_read();
-	work_begin(vcpu);
+	work_unmask(vcpu);
 	vcpu->operations->page_fault(vcpu, frame);
 }
 

@@ -252,11 +252,11 @@ static u32 hypercall_console_write(struct vcpu *vcpu)
 	while (done < frame->ecx && console_put(vcpu->vm->console, (char)bytes[done])) {
 		if (++done % CONSOLE_STEP != 0)
 			continue;
-		work_pause(rtos_print);
+		work_admit(rtos_print);
 		if (vcpu->pending != 0)
 			break;
 	}
-	work_pause(rtos_print);
+	work_admit(rtos_print);
 	log_pump();
 	return done;
 }
@@ -276,7 +276,7 @@ static u32 hypercall_console_read(struct vcpu *vcpu)
 	while (done < frame->ecx && (byte = console_get(vcpu->vm->console)) >= 0) {
 		bytes[done++] = (u8)byte;
 		if (done % CONSOLE_STEP == 0)
-			work_pause(rtos_read);
+			work_admit(rtos_read);
 	}
 	return done;
 }
@@ -313,7 +313,7 @@ static void rtos_allow_ports(struct vcpu *vcpu, const struct gandalf_port_range 
 	for (u32 first = range->first; first <= range->last; first += PORT_STEP) {
 		segment_allow_ports(vcpu, (u16)first,
 				    (u16)minimum(first + PORT_STEP - 1, range->last));
-		schedule_breathe();
+		schedule_admit();
 	}
 }
 

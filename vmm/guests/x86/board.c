@@ -262,12 +262,12 @@ void board_reset(struct board *board)
 {
 	u32 seconds = cores_seconds();
 
-	schedule_breathe();
+	schedule_admit();
 	pic_reset(&board->pic);
 	clock_reset(board, seconds);
 	uart_reset(&board->uart);
 	board->x86->interrupt_waits = false;
-	schedule_breathe();
+	schedule_admit();
 	clock_start(board);
 }
 

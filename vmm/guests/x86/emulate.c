@@ -29,7 +29,7 @@ static enum emulated emulate_in(const struct emulation *e)
 	u32 mask = 0xffffffff >> (32 - 8 * size);
 	u32 value;
 
-	work_end(port_in);
+	work_mask(port_in);
 	if (port_is_asked(e->x86, port_operand(e), size, NULL, e->decoded.length))
 		return EMULATED_JUMP;
 	value = port_read(e->x86, port_operand(e), size);
@@ -39,7 +39,7 @@ static enum emulated emulate_in(const struct emulation *e)
 
 static enum emulated emulate_out(const struct emulation *e)
 {
-	work_end(port_out);
+	work_mask(port_out);
 	if (port_is_asked(e->x86, port_operand(e), e->decoded.size, &e->frame->eax,
 			  e->decoded.length))
 		return EMULATED_JUMP;

@@ -19,7 +19,7 @@ static void cr0_set(struct x86 *x86, u32 value)
 			      (value & (CR0_TS | CR0_EM | CR0_AM));
 	if (changed & CR0_PG)
 		shadow_set_paging(x86);
-	work_end(cr0);
+	work_mask(cr0);
 	fpu_show(x86->vcpu);
 }
 
@@ -36,7 +36,7 @@ static void cr4_set(struct x86 *x86, u32 value)
 		shadow_flush_all(x86);
 	/* Meanwhile an interrupt handler of a dedicated guest may have stored to CR4, too. */
 	if (x86->vcpu->tsd != (x86->cr4 & CR4_TSD)) {
-		work_end(cr4);
+		work_mask(cr4);
 		processor_hide_time(x86->vcpu, x86->cr4 & CR4_TSD);
 	}
 }
@@ -70,7 +70,7 @@ enum emulated emulate_mov_from_cr(const struct emulation *e)
 
 enum emulated emulate_mov_to_dr(const struct emulation *e)
 {
-	work_end(debug_register);
+	work_mask(debug_register);
 	debug_write(e->x86->vcpu, e->decoded.reg, *operand_register(e));
 	return EMULATED_NEXT;
 }

@@ -22,7 +22,7 @@ enum emulated emulate_hlt(const struct emulation *e)
 {
 	struct x86 *x86 = e->x86;
 
-	work_end(halt);
+	work_mask(halt);
 	board_settle(x86);
 	e->frame->eip += e->decoded.length;
 	vcpu_count(x86->vcpu, COUNTER_halts);

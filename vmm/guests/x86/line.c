@@ -13,7 +13,7 @@
 
 void chips_pause(void)
 {
-	work_pause(chips);
+	work_admit(chips);
 }
 
 void line_look(struct board *board)

@@ -73,10 +73,10 @@ APART static void deliver_waiting(struct vcpu *vcpu, struct x86 *x86)
 	while (x86->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupt_flag(x86) != 0) {
 		unsigned vector = interrupt_acknowledge(x86);
 
-		work_begin(vcpu);
+		work_unmask(vcpu);
 		trace(TRACE_deliver, vector, vcpu->frame->eip);
 		inject_last(x86, vector, INJECT_NO_ERROR); /* the loop ends if it stops the guest */
-		work_end(deliver);
+		work_mask(deliver);
 	}
 	vcpu_notify_later(vcpu, x86->interrupt_waits);
 	if (vcpu->state == VCPU_OFF || x86->interrupt_waits == x86->armed)
@@ -166,7 +166,7 @@ void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 	u32 linear = vcpu->fault_address;
 	enum shadow_result result;
 
-	EXPECTS_OPEN(vcpu);
+	EXPECTS_UNMASKED(vcpu);
 	trace_fast(vcpu->id, TRACE_page_fault, linear, frame->eip);
 	vcpu_count(vcpu, COUNTER_page_faults);
 	frame->error = views_error(vcpu, frame->error);
@@ -188,7 +188,7 @@ static void no_fpu(struct x86 *x86)
 		inject_last(x86, EXCEPTION_NM, INJECT_NO_ERROR);
 		return;
 	}
-	work_end(no_fpu);
+	work_mask(no_fpu);
 	fpu_take(x86->vcpu);
 }
 
@@ -235,10 +235,10 @@ void linux_start(struct vcpu *vcpu)
 	const struct gandalf_guest *guest = vcpu->vm->guest;
 	struct frame *frame = switch_prepare(vcpu);
 
-	schedule_breathe();
+	schedule_admit();
 	if (!vm_is_part(vcpu->vm))
 		command_line_complete(guest);
-	schedule_breathe();
+	schedule_admit();
 	x86->cr0 = CR0_PE | CR0_ET;
 	x86->cr3 = x86->cr4 = x86->tss_base = 0;
 	x86->gdt_limit = x86->idt_limit = x86->tr = 0;
@@ -248,12 +248,12 @@ void linux_start(struct vcpu *vcpu)
 	vcpu->cr0_guest = CR0_PG | PRIVILEGE_CR0 | CR0_NE | CR0_MP | CR0_ET | CR0_PE;
 	*alias_entry(vcpu) |= PTE_W;
 	shadow_reset(x86);
-	schedule_breathe();
+	schedule_admit();
 	segment_set_guest(vcpu, BOOT_CODE / 8,
 			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_CODE, true));
 	segment_set_guest(vcpu, BOOT_DATA / 8,
 			  segment_descriptor(0, 0xffffffff, TYPE_FLAT_DATA, true));
-	schedule_breathe();
+	schedule_admit();
 	if (!vm_is_part(vcpu->vm))
 		board_reset(x86->board);
 	siblings_start(x86);

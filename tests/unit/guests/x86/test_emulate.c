@@ -679,12 +679,12 @@ static void random_instructions_end_somewhere(void **state)
 /* What it does to the VMM's state is in the fakes and in cpu.h. */
 #define WORK(bytes, enabled)                                                \
 	do {                                                                \
-		work_begin(&vcpu);                                          \
+		work_unmask(&vcpu);                                          \
 		assert_true(processor.interrupts);                          \
 		fault_at(bytes, sizeof(bytes) - 1, 0);                      \
 		assert_int_equal(asked.stops, 0);                                 \
 		assert_int_equal(processor.interrupts, enabled);            \
-		work_end(return_to_guest);                                  \
+		work_mask(return_to_guest);                                  \
 	} while (0)
 
 /* Interrupt handlers share the mainboard, the state of the vCPU, debug registers, the FPU. */
@@ -751,7 +751,7 @@ static void everything_else_is_emulated_with_interrupts_enabled(void **state)
 static void nothing_enables_interrupts_by_itself(void **state)
 {
 	(void)state;
-	work_begin(&vcpu);
+	work_unmask(&vcpu);
 	fault_at("\x0f\x22\xd8", 3, 0);
 	fault_at("\xec", 1, 0);
 	assert_int_equal(shadow_calls.loads, 1);

@@ -77,7 +77,7 @@ void vm_stop(struct vm *which, const char *pattern, ...)
 {
 	(void)which;
 	(void)pattern;
-	work_end(return_to_guest);
+	work_mask(return_to_guest);
 	called("stop");
 	stops++;
 }
@@ -370,9 +370,9 @@ static void enter_with(u32 vector, u32 ring, u32 error, u32 address)
 	frame.vector = vector;
 	frame.error = error;
 	frame.cs = ring == 3 ? 0x73 : 0x61;
-	work_begin(&vcpu);
+	work_unmask(&vcpu);
 	hand_on(&vcpu, &frame);
-	work_end(return_to_guest);
+	work_mask(return_to_guest);
 }
 
 /* An exception in ring 1 or 3. */

@@ -96,7 +96,7 @@ void shadow_flush(struct x86 *x86, u32 guest_directory, u32 start, u32 end)
 	struct shadow *shadow = &x86->shadow;
 	struct space *space;
 
-	EXPECTS_OPEN(x86->vcpu);
+	EXPECTS_UNMASKED(x86->vcpu);
 	vcpu_count(x86->vcpu, COUNTER_flushes);
 	shadow->caching = true;
 	space = space_find(shadow, guest_directory & PTE_FRAME);

@@ -99,7 +99,7 @@ static void master_fill(struct x86 *x86)
 	/* The pages are ring 3's, too, so that no access to existing memory faults. */
 	for (u32 i = 0; i < x86->shadow.memory_size >> LARGE_PAGE_SHIFT; i++) {
 		if (i % GROUP == 0)
-			schedule_breathe();
+			schedule_admit();
 		identity[i] = (x86->shadow.memory_base + (i << LARGE_PAGE_SHIFT)) | PTE_P | PTE_W |
 			      PTE_U | PTE_PS | PTE_A | PTE_D;
 	}
@@ -144,6 +144,6 @@ void shadow_destroy(struct vcpu *vcpu)
 	for (u32 i = 0; i < KERNEL_END; i += GROUP) {
 		space_group_drop(&master[i]);
 		space_group_drop(&identity[i]);
-		schedule_breathe();
+		schedule_admit();
 	}
 }

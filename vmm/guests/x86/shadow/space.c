@@ -64,7 +64,7 @@ void space_drop(struct space *space, struct x86 *points)
 			if (points != NULL)
 				x86_point(points);
 			else if (core.current == &idle_vcpu)
-				schedule_breathe();
+				schedule_admit();
 		}
 }
 
@@ -199,7 +199,7 @@ void spaces_free(struct shadow *shadow)
 		pool_free(space->directory);
 		space->directory = 0;
 		if (core.current == &idle_vcpu)
-			schedule_breathe();
+			schedule_admit();
 	}
 	memset(shadow->hash, 0, sizeof(shadow->hash));
 	shadow->space_limit = shadow->space_free = 0;

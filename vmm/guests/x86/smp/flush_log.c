@@ -29,7 +29,7 @@ void flush_log_add(struct x86 *x86, u32 directory, u32 start, u32 end)
 	volatile struct flush *flush = &page->flushes[page->flush_count % FLUSH_LOG];
 	u32 *followed = &x86->smp->followed[core.index];
 
-	EXPECTS_OPEN(x86->vcpu);
+	EXPECTS_UNMASKED(x86->vcpu);
 	flush->directory = directory;
 	flush->start = start;
 	flush->end = end;

@@ -77,7 +77,7 @@ void smp_timer_settle(struct x86 *x86)
 
 void smp_apic_store(struct x86 *x86, u32 offset, u32 value)
 {
-	work_end(apic_write);
+	work_mask(apic_write);
 	if (!local_apic_write(&x86->smp->apic, offset, value, rdtsc()))
 		return;
 	chips_pause();

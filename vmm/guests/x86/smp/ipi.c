@@ -132,7 +132,7 @@ static HOT u32 hypercall_ipi(struct vcpu *vcpu)
 
 	if (!x86_has_siblings(vcpu->x86) || bit >= IPI_VECTORS)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	work_end(ipi);
+	work_mask(ipi);
 	/* Comes first: who has moved and sees the interrupt behind it sees the guest's stores. */
 	order_stores();
 	siblings_interrupt(vcpu->vm->guest, frame->ebx & vcpu->x86->smp->ids, 1u << bit);
@@ -286,7 +286,7 @@ static INLINE bool ipi_is_open(const struct x86 *x86, bool process)
 static INLINE void ipi_deliver(struct vcpu *vcpu, u32 vector, bool process)
 {
 	vcpu_count(vcpu, COUNTER_quick_ipis);
-	work_begin(vcpu);
+	work_unmask(vcpu);
 	if (!process)
 		inject_last(vcpu->x86, vector, INJECT_NO_ERROR);
 	else if (inject_as(vcpu->x86, vector, INJECT_NO_ERROR, true, EFLAGS_IF))

@@ -220,7 +220,7 @@ static void seat_copy(struct vm *vm, u32 from)
 	vm->started = luggage->started;
 	processor_unpack(vcpu, luggage);
 	tables_unpack(vcpu, luggage);
-	schedule_breathe();
+	schedule_admit();
 	system_registers_unpack(vcpu->x86, luggage);
 	shared_unpack(vcpu->x86, luggage);
 	shadow_unpack(vcpu->x86, luggage);
@@ -296,9 +296,9 @@ void smp_settle_in(struct x86 *x86)
 	u64 begin = rdtsc();
 
 	EXPECTS_MASKED();
-	work_begin(x86->vcpu);
+	work_unmask(x86->vcpu);
 	shadow_settle(x86);
-	work_end(arrive);
+	work_mask(arrive);
 	seat_took(GANDALF_TICKS_SETTLE, x86->smp->id, begin);
 	x86->due = (u8)((x86->due & ~SMP_DUE_ARRIVED) | SMP_DUE_TIMER);
 }

@@ -84,7 +84,7 @@ static void requests_forget(const struct gandalf_guest *guest)
 
 void smp_start(struct x86 *x86)
 {
-	schedule_breathe();
+	schedule_admit();
 	x86->due = 0;
 	x86->slept = false;
 	smp_apic_reset(x86);
@@ -134,7 +134,7 @@ static u32 hypercall_start_cpu(struct vcpu *vcpu)
 	if (!x86_has_siblings(vcpu->x86) || id == 0 || id >= guest->vcpu_count ||
 	    entry >= guest->memory_size || id == vcpu->x86->smp->id)
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	work_end(start_cpu);
+	work_mask(start_cpu);
 	part_start(vcpu->vm, id, entry);
 	return 0;
 }

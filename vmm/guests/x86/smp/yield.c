@@ -20,7 +20,7 @@ static u32 hypercall_yield(struct vcpu *vcpu)
 	if (!vcpu->shares || (vcpu->vm->guest->flags & GANDALF_GUEST_SPINS) != 0)
 		return 0;
 	vcpu_count(vcpu, COUNTER_yields);
-	work_end(yield);
+	work_mask(yield);
 	schedule_yield();
 	return 0;
 }

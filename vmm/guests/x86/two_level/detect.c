@@ -76,7 +76,7 @@ static void detect_entry(struct x86 *x86, struct space *space, u32 index)
 
 void views_compare(struct x86 *x86, struct space *space)
 {
-	EXPECTS_OPEN(x86->vcpu);
+	EXPECTS_UNMASKED(x86->vcpu);
 	for (u32 word = 0; word < ARRAY_SIZE(space->used_groups); word++)
 		for (u32 bits = space->used_groups[word]; bits != 0; bits &= bits - 1) {
 			u32 first = (word * 32 + (u32)__builtin_ctz(bits)) * GROUP;

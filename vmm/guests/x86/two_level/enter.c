@@ -26,7 +26,7 @@ static void system_call_enter(struct frame *frame)
 	if (!origin_is_guest(vcpu, frame))
 		origin_mend(frame);
 	vcpu_count(vcpu, COUNTER_entries);
-	work_begin(vcpu);
+	work_unmask(vcpu);
 	inject_last(vcpu->x86, PRIVILEGE_SYSTEM_CALL, INJECT_NO_ERROR);
 }
 
@@ -41,7 +41,7 @@ static void hypercall_check(struct frame *frame)
 		return;
 	}
 	vcpu_count(vcpu, COUNTER_entries);
-	work_begin(vcpu);
+	work_unmask(vcpu);
 	vcpu->frame->eip -= 2;
 	inject_general_protection(vcpu->x86, GANDALF_HYPERCALL_VECTOR * 8 | ERROR_OF_GATE);
 }
