@@ -147,6 +147,9 @@ def test_eight_cpus() -> None:
         for cpu in range(8):
             machine.expect(f"beat{cpu}", r"^beats=[0-9]{4} ", PATIENCE)
         assert sorted(LEFT.findall(machine.text("vmm"))) == list("1234567")
+        sizes = beside_pools(machine)
+        assert len(sizes) == 7
+        assert max(sizes) <= BESIDE_POOL
 
 
 def test_a_guest_that_fails_is_its_own_cpus(pair_of_demos: Boot) -> None:

@@ -273,6 +273,9 @@ def test_four_cpus() -> None:
     with Boot.start(describe_smp("smp-four", 4)) as started:
         started.wait_for_shell()
         assert online(started) == "0-3"
+        sizes = beside_pools(started)
+        assert len(sizes) == 3
+        assert max(sizes) <= BESIDE_POOL
         started.hackbench()
         started.kernel_is_sane()
 
