@@ -13,7 +13,7 @@ import pytest
 from gandalf.base.paths import ROOT
 from gandalf.build.profile import FULL
 
-from .changed import SMP, build_debug, build_debug_for_smp, changed_debug
+from .changed import SMP, build_debug, build_debug_for_smp, changed_debug, substitute
 from .systems import DEMO, PATIENCE, Boot, describe, linux
 from .test_guests import BAD_KERNELS, NO_GATE, pc
 from .test_smp import describe_smp, online
@@ -115,10 +115,7 @@ def with_change(name: str, source: str, old: str, new: str, profile: str = FULL)
     """Build a debug VMM of which a line is another."""
 
     def change(folder: Path) -> None:
-        path = folder / "vmm" / source
-        text = path.read_text()
-        assert text.count(old) == 1
-        path.write_text(text.replace(old, new))
+        substitute(folder / "vmm" / source, old, new)
 
     return changed_debug(name, change, profile)
 
@@ -142,11 +139,11 @@ def test_a_write_of_another_core_is_a_panic() -> None:
 @pytest.mark.parametrize(
     ("source", "old", "new", "action", "panic"),
     [
-        ("core/control.c", "\twork_end(control_change);\n\tvcpu_notify(vcpu);",
-         "\twork_begin(vcpu);\n\tvcpu_notify(vcpu);",
+        ("core/control.c", "\twork_mask(control_change);\n\tvcpu_notify(vcpu);",
+         "\twork_unmask(vcpu);\n\tvcpu_notify(vcpu);",
          "gandalfctl stop rtos", "interrupts are enabled in vm_act"),
-        ("arch/ia32/trap.c", "\twork_begin(vcpu);\n\tvcpu->operations->page_fault",
-         "\twork_end(stop);\n\tvcpu->operations->page_fault",
+        ("arch/ia32/trap.c", "\twork_unmask(vcpu);\n\tvcpu->operations->page_fault",
+         "\twork_mask(stop);\n\tvcpu->operations->page_fault",
          "true", "interrupts are masked in linux_page_fault"),
     ],
     ids=["enabled", "masked"],

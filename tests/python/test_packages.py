@@ -34,7 +34,7 @@ MAY_USE = {
 
 # Tests stand in the folder of the package that they are of. These packages need built guests and
 # an emulator for most of what they do, and are tested where those are.
-TESTED_ELSEWHERE = {"bench": "tests/bench", "debug": "tests/boot/test_debug.py"}
+TESTED_ELSEWHERE = {"bench": "tests/bench", "debug": "tests/newcomer/test_gdb.py"}
 
 
 def modules_imported(source: Path) -> Iterator[tuple[int, str]]:

@@ -45,5 +45,5 @@ static inline void work_unmask(const struct vcpu *vcpu)
 #define work_admit(section)                                                   \
 	do {                                                                  \
 		if (core.pauses && core.current->state == VCPU_RUNNING)       \
-			interrupts_admit(section);                                 \
+			interrupts_admit(section);                            \
 	} while (0)
