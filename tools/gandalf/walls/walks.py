@@ -68,6 +68,11 @@ class Walk:
         return count
 
 
+def read_touched(path: Path = TEXT) -> list[str]:
+    """Return the files that walks only get something at."""
+    return list(tomllib.loads(path.read_text())["touched"])
+
+
 def read_walks(path: Path = TEXT) -> list[Walk]:
     """Read the walks. Raises KeyError if a part of one is missing."""
     walks = tomllib.loads(path.read_text())["walk"]

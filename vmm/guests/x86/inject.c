@@ -28,6 +28,13 @@ bool inject(struct x86 *x86, unsigned vector, u32 error)
 	return true;
 }
 
+void inject_page_fault(struct x86 *x86, u32 linear, u32 error)
+{
+	vcpu_count(x86->vcpu, COUNTER_guest_page_faults);
+	x86->vcpu->shared->cr2 = linear;
+	inject_last(x86, EXCEPTION_PF, error);
+}
+
 void inject_general_protection(struct x86 *x86, u32 error)
 {
 	trace(TRACE_exception, EXCEPTION_GP, x86->vcpu->frame->eip);

@@ -22,11 +22,6 @@ static inline void inject_last(struct x86 *x86, unsigned vector, u32 error)
 		return;
 }
 /* Injects a page fault likewise, and sets the guest's CR2. */
-static inline void inject_page_fault(struct x86 *x86, u32 linear, u32 error)
-{
-	vcpu_count(x86->vcpu, COUNTER_guest_page_faults);
-	x86->vcpu->shared->cr2 = linear;
-	inject_last(x86, EXCEPTION_PF, error);
-}
+void inject_page_fault(struct x86 *x86, u32 linear, u32 error);
 /* Injects a #GP with this error code likewise. */
 void inject_general_protection(struct x86 *x86, u32 error);

@@ -63,8 +63,9 @@ u32 trace_next;
 /*
  * Own stand-ins: these are written down in their order, by called(), or are compared with what the
  * test has made: board_create(), board_reset(), board_settle(), direct_begin(), direct_end(),
- * fpu_take(), guest_read(), inject(), inject_general_protection(), log_line(), pool_allocate(),
- * shadow_flush(), shadow_protect(), switch_prepare(), vm_show_life(), vm_stop().
+ * fpu_take(), guest_read(), inject(), inject_general_protection(), inject_page_fault(),
+ * log_line(), pool_allocate(), shadow_flush(), shadow_protect(), switch_prepare(), vm_show_life(),
+ * vm_stop().
  */
 void log_line(const char *pattern, ...)
 {
@@ -292,6 +293,12 @@ bool inject(struct x86 *x86, unsigned vector, u32 error)
 		linux_set_interrupts(x86, false);
 	}
 	return vcpu.state != VCPU_OFF;
+}
+
+void inject_page_fault(struct x86 *x86, u32 linear, u32 error)
+{
+	x86->vcpu->shared->cr2 = linear;
+	inject_last(x86, EXCEPTION_PF, error);
 }
 
 void inject_general_protection(struct x86 *which, u32 error)

@@ -49,8 +49,8 @@ enum emulated emulate_iret(const struct emulation *e)
 }
 
 /*
- * Own stand-ins: entry_copy() and guest_read() have the host's memory; inject() is not called;
- * inject_general_protection() and vm_stop() are what a return may come to.
+ * Own stand-ins: entry_copy() and guest_read() have the host's memory; inject_page_fault()
+ * is not called; inject_general_protection() and vm_stop() are what a return may come to.
  */
 bool guest_read(u32 linear, void *to, u32 size)
 {
@@ -65,13 +65,12 @@ void inject_general_protection(struct x86 *which, u32 error)
 	fault_error = error;
 }
 
-bool inject(struct x86 *which, unsigned vector, u32 error)
+void inject_page_fault(struct x86 *which, u32 linear, u32 error)
 {
 	(void)which;
-	(void)vector;
+	(void)linear;
 	(void)error;
 	fail();
-	return false;
 }
 
 /* What write_byte_or_fail() does here. */
