@@ -114,12 +114,14 @@ def test_the_attacks_find_a_view_with_the_kernel_on_another_cpu() -> None:
             running.shell(f"escape {attack}")
 
 
-def siblings(name: str) -> Path:
-    """Describe a Linux with a vCPU on each CPU, and an RTOS beside the first."""
+def siblings(name: str, more: str = "") -> Path:
+    """Describe a Linux with a vCPU on each CPU, and an RTOS beside the first.
+
+    more: further lines of the machine.
+    """
     guest = smp([0, 1], initrd=build_initrd_with("escape"))
-    return describe_cores(
-        f"two-level-{name}", 2, guest, rtos_guest("heartbeat", "beat"), rings=TWO_LEVEL
-    )
+    rtos = rtos_guest("heartbeat", "beat")
+    return describe_cores(f"two-level-{name}", 2, guest, rtos, more=more, rings=TWO_LEVEL)
 
 
 @pytest.fixture(scope="module")
@@ -150,8 +152,10 @@ def test_a_process_is_kept_in_on_either_vcpu(two_vcpus: Boot, cpu: int) -> None:
     kernel_lives(two_vcpus)
 
 
-def test_the_first_vcpu_takes_the_direct_ways(two_vcpus: Boot) -> None:
-    take_direct_ways(two_vcpus, "taskset -c 0 escape many 1000")
+@pytest.mark.parametrize("cpu", [0, 1])
+def test_either_vcpu_takes_the_direct_ways(two_vcpus: Boot, cpu: int) -> None:
+    """Each CPU counts its own."""
+    take_direct_ways(two_vcpus, f"taskset -c {cpu} escape many 1000", cpu)
 
 
 def test_a_vcpu_that_comes_back_knows_the_returns_of_its_kernel(two_vcpus: Boot) -> None:

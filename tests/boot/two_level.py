@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of a VMM that alone is privileged share (docs/two-level.md)."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 from gandalf.build.build import build_vmm, make
 from gandalf.build.profile import find_profile
 from gandalf.build.symbols import variable_address
+from gandalf.measure.core_trace import instance_reader
 
 from .changed import changed_sources, substitute
 from .systems import PATIENCE, Boot
@@ -21,25 +23,29 @@ _IMAGE_ABOVE_MEMORY = 0xFC400000
 _COUNTERS, _FIRST_COUNTER = ("calls", "returns", "fills"), 0
 
 
-def direct_ways(machine: Boot) -> Counter[str]:
-    """Return how many system calls and returns to processes took the direct ways.
+def direct_ways(machine: Boot, cpu: int = 0) -> Counter[str]:
+    """Return how many system calls and returns to processes took the direct ways on a CPU.
 
     Beside them: how many pages were filled when a kernel returned (fills).
     """
     switch = variable_address(machine.built.vmm, "view_switch")
     size = 4 * len(_COUNTERS)
     machine.pause()
-    data = machine.memory(switch - _IMAGE_ABOVE_MEMORY + _FIRST_COUNTER, size)
+    registers = machine.hmp("info registers -a").partition(f"CPU#{cpu}")[2]
+    cr3 = re.search(r"CR3=([0-9a-f]+)", registers)
+    assert cr3 is not None
+    read = instance_reader(machine.memory, int(cr3[1], 16))
+    data = read(switch - _IMAGE_ABOVE_MEMORY + _FIRST_COUNTER, size)
     machine.resume()
     words = (int.from_bytes(data[i : i + 4], "little") for i in range(0, size, 4))
     return Counter(dict(zip(_COUNTERS, words, strict=True)))
 
 
-def take_direct_ways(machine: Boot, command: str) -> None:
-    """See a command's system calls, more than 0x1000, take the direct ways in and out."""
-    before = direct_ways(machine)
+def take_direct_ways(machine: Boot, command: str, cpu: int = 0) -> None:
+    """See a command's system calls on a CPU, more than 0x1000, take the direct ways in and out."""
+    before = direct_ways(machine, cpu)
     machine.shell(command)
-    more = direct_ways(machine) - before
+    more = direct_ways(machine, cpu) - before
     assert more["calls"] > 0x1000
     assert more["returns"] > 0x1000
 
