@@ -22,8 +22,6 @@
  *                it was set meanwhile. attention_next: at the next return.
  *   task_switched  Linux sets it, interrupts disabled, and whoever takes the FPU from it.
  *   housekeeping handlers and Linux set it, interrupts disabled; the idle vCPU clears it.
- *   lent         the RTOS sets it, the scheduler clears it when the work has ended or something
- *                waits for the RTOS.
  *   pending      handlers set it, the RTOS clears it.
  *   waits        handlers set it, Linux clears it, interrupts disabled.
  *   due          the same: a chip has to be looked at, and then something may wait. (A Linux
@@ -55,7 +53,6 @@ bool halt_wanted = false, unreleased = false;
 bool rtos_starting = false;
 bool release_wanted = false, start_wanted = true;    /* housekeeping */
 bool busy = false;                     /* the same: the idle vCPU is at it */
-bool lent = false;                     /* the RTOS lends the core to Linux's work */
 bool pending = false, waits = false;
 bool due = false;
 bool preempted = false;                /* while it worked: somebody else has had the core */
@@ -83,13 +80,6 @@ byte events = 0;
 #define IDLE_WAITS working
 #endif
 
-/* loan_lasts() */
-#ifndef LOAN_OUTLASTS_THE_WORK
-#define LOAN_LASTS (lent && working && linux_is == RUNNING && !pending)
-#else
-#define LOAN_LASTS (lent && linux_is == RUNNING && !pending)
-#endif
-
 /* schedule_pick() and switch_vcpu(). The caller has saved its own flag. */
 inline schedule()
 {
@@ -102,8 +92,7 @@ inline schedule()
 	:: else
 	fi;
 	if
-	:: rtos_is == RUNNING && !LOAN_LASTS -> lent = false; core = RTOS; interrupts = true
-	:: rtos_is == RUNNING && LOAN_LASTS -> core = LINUX; interrupts = linux_interrupts
+	:: rtos_is == RUNNING -> core = RTOS; interrupts = true
 	:: rtos_is != RUNNING && HOUSEKEEPING && !IDLE_WAITS -> core = IDLE; interrupts = false
 	:: else ->
 		if
@@ -551,12 +540,6 @@ end:
 			/* Hypercall: halt. */
 			interrupts = false;
 			rtos_is = HALTED;
-			schedule()
-		}
-		:: d_step {
-			/* It has had the core for long: loan_begin(). */
-			working && linux_is == RUNNING ->
-			lent = true;
 			schedule()
 		}
 		:: d_step {

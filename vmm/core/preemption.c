@@ -3,7 +3,6 @@
 #include "core/preemption.h"
 
 #include "arch.h"
-#include "core/loan.h"
 #include "core/migration.h"
 #include "core/module.h"
 #include "core/policy.h"
@@ -41,41 +40,26 @@ static void vcpu_waits(const struct vm *vm, u64 ticks)
 	part_page_of(core.index)->waited[vm->number] += ticks;
 }
 
-/* Sends a vCPU away. Returns whether it has left. */
-static bool vcpu_leaves(struct vm *vm)
-{
-	bool could_run = vm->vcpus->state == VCPU_RUNNING;
-
-	vm->leaves_for = refuge(vm) + 1;
-	seat_depart(vm);
-	if (part_vms[vm->number] != NULL)
-		return false;
-	if (could_run)
-		vcpu_waits(vm, tenure_lasted());
-	away |= 1u << vm->number;
-	return true;
-}
-
-/* Sends one vCPU away. If there is only one that cannot leave amid the VMM's work for it, that work
- * goes on for a moment. Returns false if there is none. */
+/* Sends one vCPU away. Returns false if none is left that could be. */
 static bool one_leaves(void)
 {
-	struct vcpu *worker = NULL;
-
 	for (u32 i = 1; i < GANDALF_CPUS_MAXIMUM; i++) {
 		struct vm *vm = part_vms[i];
+		bool could_run;
 
 		if (vm == NULL || vm->seat == NULL ||
 		    policy_of(vm) != GANDALF_PREEMPTION_ON_DEMAND)
 			continue;
-		if (vcpu_leaves(vm))
+		could_run = vm->vcpus->state == VCPU_RUNNING;
+		vm->leaves_for = refuge(vm) + 1;
+		seat_depart(vm);
+		if (part_vms[i] == NULL) {
+			vcpu_waits(vm, could_run ? tenure_lasted() : 0);
+			away |= 1u << i;
 			return true;
-		if (vm->vcpus->working && vm->vcpus->state == VCPU_RUNNING)
-			worker = vm->vcpus;
+		}
 	}
-	if (worker != NULL && !core.current->working)
-		loan_begin(worker);
-	return worker != NULL;
+	return false;
 }
 
 /* --- Return --- */
@@ -118,7 +102,6 @@ static void tenure_ended(u64 ticks)
 
 void preemption_watch(void)
 {
-	loan_init();
 	tenure_init(tenure_lasts, tenure_ended);
 	for (u32 i = 0; i < system_table.guest_count; i++)
 		if (system_table.guests[i].kind == GANDALF_KIND_RTOS)

@@ -9,8 +9,7 @@
  * message of another core is, and no part of its dispatch, which costs one deadline more.
  *
  * The vCPU leaves between two pieces of the VMM's work for it only. One that an RTOS has
- * interrupted in the midst of such work has the core by short loans of the RTOS's until that ends
- * (loan.h). So its siblings do not spin for as long as the RTOS has the core.
+ * interrupted in the midst of such work stays until the RTOS is done.
  */
 #pragma once
 

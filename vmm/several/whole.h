@@ -8,7 +8,6 @@
 #pragma once
 
 #include "core/core.h"
-#include "core/loan.h"
 #include "core/tenure.h"
 
 /* Returns whether this core has the guest or a part of it. */
@@ -50,12 +49,9 @@ u32 vm_places(void);
 u32 turn_length(const struct vcpu *vcpu);
 /* Of Linux's vCPUs, of whom `first` comes first: the one for which the VMM works, or that one. */
 struct vcpu *turn_at_work(struct vcpu *first);
-/* Who has the core if `first` comes first: it, another one of its priority, or one to whom it lends
- * the core. */
+/* Who has the core among vCPUs of one priority, of whom `first` comes first. */
 static inline struct vcpu *turn_holder(struct vcpu *first)
 {
-	if (loan_holder != NULL && loan_lasts(first))
-		return loan_holder;
 	return first->shares ? turn_at_work(first) : first;
 }
 

@@ -11,7 +11,6 @@
 #include "fake/map_at.h"
 #include "fake/asked.h"
 
-#include "core/loan.h"
 #include "core/migration.h"
 #include "core/module.h"
 #include "core/policy.h"
@@ -22,7 +21,6 @@
 #define CPUS 4u
 #define MILLISECOND 1000000u
 #define PATIENCE 50000u /* ticks */
-#define LOAN 5000u
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 
 u32 time_tsc_khz = MILLISECOND;
@@ -102,8 +100,6 @@ static int start(void **state)
 	part_vms[1] = &seats[1];
 	questioned = departures = busy = 0;
 	answer = 0;
-	rtos_vcpu.attention = 0;
-	loan_holder = NULL;
 	core = (struct core){ .index = HERE, .current = &linux_vcpu };
 	processor.tsc = 1u << 30;
 	preemption_watch();
@@ -249,117 +245,6 @@ static void several_leave_one_by_one(void **state)
 	assert_int_equal(questioned, 1u << 1 | 1u << 3);
 }
 
-/* The RTOS has interrupted the VMM's work for the vCPU, which then cannot leave. */
-static void work_is_interrupted(void)
-{
-	busy = 1u << 1;
-	seat_vcpus[1].working = true;
-	runs(&rtos_vcpu);
-}
-
-/* The RTOS's core has seen what waits for it, as before each choice of who is next. */
-static bool loan_goes_on(void)
-{
-	vcpu_notice(&rtos_vcpu);
-	return loan_holder != NULL && loan_lasts(&rtos_vcpu);
-}
-
-static void the_work_goes_on_by_a_loan_until_it_leaves(void **state)
-{
-	(void)state;
-	work_is_interrupted();
-	pass(PATIENCE - 1);
-	assert_null(loan_holder);
-	pass(1);
-	assert_int_equal(departures, 0);
-	assert_true(vcpu_is_notified(&rtos_vcpu));
-	assert_true(loan_goes_on());
-	assert_ptr_equal(turn_holder(&rtos_vcpu), &seat_vcpus[1]);
-	runs(&seat_vcpus[1]);
-	assert_int_equal(waited(1), PATIENCE);
-	pass(LOAN - 1);
-	seat_vcpus[1].working = false;
-	assert_ptr_equal(turn_holder(&rtos_vcpu), &rtos_vcpu);
-	assert_null(loan_holder);
-	busy = 0;
-	runs(&rtos_vcpu);
-	pass(PATIENCE - 1);
-	assert_int_equal(departures, 0);
-	pass(1);
-	assert_int_equal(departures, 1);
-	assert_int_equal(waited(1), 2 * PATIENCE);
-}
-
-/* Longer work has one loan after the other, and the RTOS ten times as long between them. */
-static void a_loan_is_short(void **state)
-{
-	struct deadline *term, *tenure = asked.deadline;
-
-	(void)state;
-	loan_init();
-	term = asked.deadline;
-	asked.deadline = tenure;
-	work_is_interrupted();
-	for (u32 i = 0; i < 3; i++) {
-		pass(PATIENCE);
-		assert_true(loan_goes_on());
-		assert_int_equal(term->time, processor.tsc + LOAN);
-		runs(&seat_vcpus[1]);
-		pass(LOAN);
-		assert_int_equal(term->expire(term), TIME_NEVER);
-		assert_true(vcpu_is_notified(&seat_vcpus[1]));
-		assert_null(loan_holder);
-		assert_ptr_equal(turn_holder(&rtos_vcpu), &rtos_vcpu);
-		runs(&rtos_vcpu);
-	}
-	assert_int_equal(departures, 0);
-}
-
-static void what_waits_for_an_rtos_ends_a_loan(void **state)
-{
-	struct vcpu urgent = { .priority = 6 };
-
-	(void)state;
-	work_is_interrupted();
-	pass(PATIENCE);
-	assert_true(loan_goes_on());
-	vcpu_notify(&rtos_vcpu);
-	assert_false(loan_lasts(&rtos_vcpu));
-	assert_null(loan_holder);
-	pass(PATIENCE);
-	assert_true(loan_goes_on());
-	vcpu_notify(&urgent);
-	assert_false(loan_lasts(&urgent));
-	assert_null(loan_holder);
-	pass(PATIENCE);
-	assert_true(loan_goes_on());
-	assert_false(loan_lasts(&linux_vcpu));
-	pass(PATIENCE);
-	assert_true(loan_goes_on());
-	seat_vcpus[1].state = VCPU_OFF;
-	assert_false(loan_goes_on());
-	assert_null(loan_holder);
-}
-
-/* The VMM's work for the RTOS itself is not interrupted for that, and one that waits by its guest's
- * policy has no loan. */
-static void there_is_not_always_a_loan(void **state)
-{
-	(void)state;
-	rtos_vcpu.working = true;
-	work_is_interrupted();
-	pass(PATIENCE);
-	assert_null(loan_holder);
-	rtos_vcpu.working = false;
-	pass(PATIENCE);
-	assert_true(loan_goes_on());
-	vcpu_notify(&rtos_vcpu);
-	assert_false(loan_lasts(&rtos_vcpu));
-	set_policy(GANDALF_PREEMPTION_NONE);
-	pass(PATIENCE);
-	assert_null(loan_holder);
-}
-
 static void it_goes_where_a_core_runs(void **state)
 {
 	(void)state;
@@ -437,10 +322,6 @@ int main(void)
 		TEST(it_comes_back_when_the_rtos_is_done),
 		TEST(one_that_does_not_run_is_left_alone),
 		TEST(several_leave_one_by_one),
-		TEST(the_work_goes_on_by_a_loan_until_it_leaves),
-		TEST(a_loan_is_short),
-		TEST(what_waits_for_an_rtos_ends_a_loan),
-		TEST(there_is_not_always_a_loan),
 		TEST(it_goes_where_a_core_runs),
 		TEST(the_latest_policy_counts),
 		TEST(what_is_no_policy_is_refused),
