@@ -9,9 +9,9 @@
  * many have come, so that a message alone costs none.
  *
  * An RTOS that has the CPU is interrupted by MESSAGES_OF_RTOS of them at most. They are what comes
- * between its timer's interrupt and its task, and at the end of a window and the beginning of the
- * next one there are twice as many. Linux and the idle vCPU are another matter, since an RTOS takes
- * the CPU from them between two messages.
+ * between its timer's interrupt and its task. With the last of them the window begins anew, so
+ * there are no more in any time as long as a window. Linux and the idle vCPU are another matter,
+ * since an RTOS takes the CPU from them between two messages.
  *
  * Which are taken first must not be for the guests to say, either: a guest that repeats some
  * without end would keep back all that come behind those. So cores take turns, and so do the
@@ -170,7 +170,7 @@ static INLINE bool message_take_next(void)
 	for (u32 i = 0; i < others_count; i++) {
 		turn = turn + 1 >= others_count ? 0 : turn + 1;
 		if (message_take(others[turn], &message)) {
-			message_window.taken++;
+			message_count(most);
 			message_serve(others[turn], message);
 			return true;
 		}

@@ -74,6 +74,14 @@ static INLINE bool message_window_has_room(u32 most)
 	return false;
 }
 
+/* A message has been taken. With the last one of an RTOS's share the window begins anew, so that
+ * its end does not bring as many again at once. */
+static INLINE void message_count(u32 most)
+{
+	if (++message_window.taken == MESSAGES_OF_RTOS && most == MESSAGES_OF_RTOS)
+		message_window.ends = rdtsc() + message_window.length;
+}
+
 /* Takes a message, by its word and the bit there, from a core, if that has sent it and the window
  * has room. Adds the bits of others of its kind, which have the same interrupt, to those that are
  * left. What the message is about is to be read behind this. */
@@ -90,7 +98,7 @@ static INLINE bool message_take_from(u32 from, u32 word, u32 bit, u32 kind, u32 
 	}
 	*seen = known ^ bit;
 	*left |= bits ^ bit;
-	message_window.taken++;
+	message_count(most);
 	order_stores();
 	return true;
 }

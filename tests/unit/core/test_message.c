@@ -456,6 +456,24 @@ static void an_rtos_is_interrupted_by_few(void **state)
 	assert_int_equal(served_count, 2 * OF_RTOS + AT_ONCE);
 }
 
+/* What has come late in a window is not followed by as many again at the window's end. */
+static void an_rtos_has_its_share_in_any_time_as_long_as_a_window(void **state)
+{
+	(void)state;
+	processor.tsc = 1000;
+	core.current->priority = 5;
+	for (u32 number = 0; number < 3; number++, processor.tsc += WINDOW - 1) {
+		send(FIRST, number);
+		take();
+		assert_int_equal(served_count, number == 0 ? 1 : OF_RTOS);
+	}
+	assert_true(asked.deadline->time == 1000 + 2 * WINDOW - 1);
+	processor.tsc = 1000 + 2 * WINDOW - 1;
+	window_expire();
+	take();
+	assert_int_equal(served_count, OF_RTOS + 1);
+}
+
 static void a_window_that_is_not_full_costs_no_deadline(void **state)
 {
 	(void)state;
@@ -762,6 +780,7 @@ int main(void)
 		TEST(either_stores_before_it_looks),
 		TEST(few_are_taken_in_a_window),
 		TEST(an_rtos_is_interrupted_by_few),
+		TEST(an_rtos_has_its_share_in_any_time_as_long_as_a_window),
 		TEST(a_window_that_is_not_full_costs_no_deadline),
 		TEST(none_is_left_when_the_window_ends_amid_the_messages),
 		TEST(other_interrupts_are_let_in_between_two),
