@@ -13,10 +13,10 @@
  *   rests            the vCPU has had its share of vectors; rest: ticks to the end of that.
  *   rtos             an RTOS has the CPU.
  *
- * In no time as long as a window an RTOS is interrupted by more messages than AT_ONCE_RTOS, whatever
- * the senders do and whoever has had the CPU before. Interrupts that find it closed cost it less: each sender causes one of
- * them at most for each of its messages, since that is on its way then. In the end nothing is on
- * its way, and each vector has been got behind its last sending.
+ * In no time as long as a window an RTOS is interrupted by more messages than AT_ONCE_RTOS,
+ * whatever the senders do and whoever has had the CPU before. Interrupts that find it closed cost
+ * it less: each sender causes one of them at most for each of its messages, since that is on its
+ * way then. In the end nothing is on its way, and each vector has been got behind its last sending.
  */
 
 #define SENDERS 2

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the guests and the VMMs of other CPUs do delays no task of an RTOS on core 0.
+
+In Bochs, where the CPUs execute in turn and time is what they execute.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from .changed import substitute
+from .systems import DEMO, FEW_INSTRUCTIONS, PATIENCE, Boot, Latency, rtos_guest
+from .test_cores import describe_cores, on
+from .two_level import AGAIN, changed_vmm
+
+CPUS = 4
+# Ticks, of the 1 ms task: what is allowed, and how much more than where nothing goes wrong. What
+# others print and how they end is told on core 0's consoles, so a section with interrupts masked
+# may be in the way that would not have been there: no more than one of those (masked_sections.h).
+MEAN, MAXIMUM = 600, 2500
+MEAN_MORE, MAXIMUM_MORE = 100, 1000
+# In any 50 microseconds an RTOS takes two messages (core/message.c), each in less than 250 ticks.
+# They are beside what Linux and printing may mask, which MAXIMUM is for.
+FLOOD_MORE = 2 * 250
+ACTIVATIONS = r"^activations=2000 .*\n"
+DEAD = r"^CPU 3: the VMM stops: a mistake\n"
+TROUBLE = (
+    on(1, rtos_guest("bad-divide", more=AGAIN)), on(2, rtos_guest("hog")),
+    on(3, rtos_guest("silent")),
+)  # fmt: skip
+QUIET = tuple(on(cpu, rtos_guest("heartbeat", f"beat{cpu}")) for cpu in range(1, CPUS))
+FLOOD = (
+    on(0, rtos_guest("heartbeat", "beat", priority=5)), on(1, rtos_guest("bells")),
+    '[[channel]]\nname = "line"\nbetween = ["beat", "bells"]\nsize = "8K"\n',
+)  # fmt: skip
+
+
+def core_3_dies(folder: Path) -> None:
+    """Have the VMM of CPU 3 panic at its guest's 500th sign of life, of which one comes each ms."""
+    path = folder / "vmm" / "core" / "hypercall.c"
+    function = "static u32 hypercall_alive(struct vcpu *vcpu)\n"
+    count = (
+        "OF_CORE static u32 signs;\n\nstatic void life_counted(void)\n{\n"
+        '\tif (core.index == 3 && ++signs == 500)\n\t\tpanic("a mistake");\n}\n\n'
+    )
+    substitute(path, function, count + function)
+    substitute(path, "\twork_mask(alive);\n", "\twork_mask(alive);\n\tlife_counted();\n")
+
+
+def core_0_waits(folder: Path) -> None:
+    """Have core 0, where its timer interrupts, wait for CPU 1's report, for 50 us at most."""
+    core_3_dies(folder)
+    core = folder / "vmm" / "core"
+    substitute(core / "message.h", "\tu32 started; ", "\tu32 reports;\n\tu32 started; ")
+    substitute(core / "report.c", "\tlog_copy(vm->report,", "\toutbox_own()->reports = 1;\n"
+               "\tlog_copy(vm->report,")  # fmt: skip
+    substitute(core / "report.c", "\tlog_copy(NULL, 0);\n", "\tlog_copy(NULL, 0);\n"
+               "\toutbox_own()->reports = 0;\n")  # fmt: skip
+    for name in ("report.c", "time.c"):
+        own = f'#include "core/{name.replace(".c", ".h")}"\n'
+        substitute(core / name, own, f'{own}\n#include "core/message.h"\n')
+    wait = (
+        "static void report_wait(void)\n{\n\tu64 end = rdtsc() + time_tsc_khz / 20;\n\n"
+        "\twhile (core.index == 0 && outbox_of(1)->reports != 0 && rdtsc() < end)\n\t\t;\n}\n\n"
+    )
+    begin = "void time_interrupt(void)\n{\n\ts32 high;\n\tu32 low;\n\n"
+    substitute(core / "time.c", begin, f"{wait}{begin}\treport_wait();\n")
+
+
+def latency(name: str, vmm: Path | None, cpus: int, others: tuple[str, ...]) -> tuple[Latency, str]:
+    """Return the latency of the 1 ms task's first 2,000 activations, and the VMM's log."""
+    description = describe_cores(f"cores-latency-{name}", cpus, on(0, DEMO), *others)
+    with Boot.start(description, emulator="bochs", vmm=vmm, ips=FEW_INSTRUCTIONS) as machine:
+        machine.expect("rtos", ACTIVATIONS, PATIENCE)
+        found = machine.latencies()[1]
+        print(name, found)
+        if others is TROUBLE:
+            machine.expect("vmm", DEAD, PATIENCE)
+        return found, machine.text("vmm")
+
+
+def delays(found: Latency, more: int = 0) -> bool:
+    """Whether an activation was missed or later than is allowed. more: ticks beside the maximum."""
+    return found.missed > 0 or found.mean > MEAN or found.maximum > MAXIMUM + more
+
+
+def test_what_dies_on_other_cpus_delays_no_task_in_bochs() -> None:
+    """A guest that is stopped with a report and restarted without end, and one that loops with
+    interrupts disabled; and amid these the VMM of a third CPU stops."""
+    vmm = changed_vmm("latency", core_3_dies, "cores")
+    found, log = latency("trouble", vmm, CPUS, TROUBLE)
+    assert "guest bad-divide stopped: divide error" in log
+    assert not delays(found)
+    quiet, _ = latency("quiet", vmm, CPUS, QUIET)
+    assert found.mean <= quiet.mean + MEAN_MORE
+    assert found.maximum <= quiet.maximum + MAXIMUM_MORE
+
+
+def test_messages_without_end_delay_a_task_by_two_at_most_in_bochs() -> None:
+    """Another CPU's guest rings one of core 0 as fast as it can, and prints without end."""
+    found, _ = latency("flood", None, 2, FLOOD)
+    assert not delays(found, FLOOD_MORE)
+
+
+@pytest.mark.long
+def test_a_core_that_waits_for_another_one_is_found() -> None:
+    found, _ = latency("waits", changed_vmm("latency-waits", core_0_waits, "cores"), CPUS, TROUBLE)
+    assert delays(found)
