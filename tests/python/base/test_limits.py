@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gandalf.base.limits import check_limits, sources, too_long
+from gandalf.base.limits import check_limits, conditions_in, sources, too_long
 
 
 def c_function(lines: int) -> str:
@@ -52,6 +52,15 @@ def test_what_is_too_long_is_found(path: str, text: str, what: str) -> None:
 )
 def test_what_is_as_long_as_it_may_be_is_not(path: str, text: str) -> None:
     assert too_long(path, text) == []
+
+
+def test_a_condition_in_a_function_is_found() -> None:
+    text = "#ifdef A\nint a(void)\n{\n# if B\n\tb();\n\t#else\n\tc();\n#endif\n}\n#endif\n"
+    assert conditions_in("vmm/a.c", text) == [
+        "vmm/a.c:4: a condition of the preprocessor in a()",
+        "vmm/a.c:6: a condition of the preprocessor in a()",
+    ]
+    assert conditions_in("docs/a.md", text) == []
 
 
 def test_all_of_a_tree_is_looked_at(tmp_path: Path) -> None:

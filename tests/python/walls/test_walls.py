@@ -30,10 +30,12 @@ from = "lib"
 to = "core"
 why = "it is entered"
 symbols = ["enter"]
+headers = ["core/door.h"]
 """
 SOURCES = {
-    "lib/help.c": "void enter(void); void help(void); void help(void) { enter(); }",
+    "lib/help.c": '#include "core/door.h"\nvoid enter(void); void help(void) { enter(); }',
     "lib/open.h": "",
+    "core/door.h": "",
     "core/one.c": '#include "lib/open.h"\nvoid help(void); void enter(void) { help(); }',
     "guest/linux.c": "void enter(void); void start(void) { enter(); }",
 }
@@ -69,13 +71,14 @@ def test_what_the_table_allows_is_right(tmp_path: Path) -> None:
          "guest/near: guest may not use help of lib/help"),
         ("core/four.c", '#include "lib/closed.h"',
          "core/four.c: core may not include lib/closed.h"),
+        ("lib/back.c", '#include "core/other.h"', "lib/back.c: lib may not include core/other.h"),
         ("guest/five.c", '#include "lib/open.h"', "guest/five.c: guest may not include lib/open.h"),
         ("other/six.c", "void help(void); void six(void) { help(); }",
          "other is not in the table"),
     ],
 )  # fmt: skip
 def test_a_planted_violation_is_named(tmp_path: Path, name: str, text: str, sentence: str) -> None:
-    added = {name: text, "core/three.c": "void go(void) {}", "lib/closed.h": ""}
+    added = {name: text, "core/three.c": "void go(void) {}", "lib/closed.h": "", "core/other.h": ""}
     if "go(void) {" in text:
         del added["core/three.c"]
     assert sentence in check_walls(*tree(tmp_path, added))
@@ -85,6 +88,7 @@ def test_what_nobody_needs_is_named(tmp_path: Path) -> None:
     changes = {"lib/help.c": "void help(void) {}", "guest/linux.c": "void start(void) {}"}
     assert check_walls(*tree(tmp_path, changes)) == [
         "guest does not need core any more",
+        "lib does not need core/door.h of core any more",
         "lib does not need enter of core any more",
     ]
 
@@ -108,6 +112,13 @@ def test_a_circle_of_files_needs_a_reason(tmp_path: Path) -> None:
     (objects / "core" / "b.o").unlink()
     (said,) = check_walls(vmm, objects)
     assert said == "there is no circle among core/a, core/b any more"
+
+
+def test_a_circle_of_headers_is_named(tmp_path: Path) -> None:
+    """What they do to each other may be inline, so that no object tells of it."""
+    once = "#pragma once\n"
+    changes = {"core/a.h": once + '#include "core/b.h"', "core/b.h": once + '#include "core/a.h"'}
+    assert check_walls(*tree(tmp_path, changes)) == ["a circle among core/a.h, core/b.h"]
 
 
 def test_a_variable_without_an_owner_is_named(tmp_path: Path) -> None:
@@ -144,6 +155,29 @@ def test_a_header_that_a_profile_chooses_is_behind_the_walls(tmp_path: Path) -> 
         "many/chosen.h: core may not include guest/linux.h",
         "guest/near.h: other.h is in no folder of the table",
         "many/chosen.h: more.h is in no folder of the table",
+    ]
+
+
+STAND_IN = {"without/guests.c": "void help(void); void start(void) { help(); }"}
+
+
+def test_what_stands_in_is_behind_the_walls_of_its_folder(tmp_path: Path) -> None:
+    """Its symbols are those of the part itself, which another build has."""
+    said = check_walls(*tree(tmp_path, STAND_IN, TABLE + '\n[stand_in]\nguests = "core"\n'))
+    assert said == []
+    said = check_walls(*tree(tmp_path, STAND_IN, TABLE + '\n[stand_in]\nguests = "guest"\n'))
+    assert said == ["without/guests: guest may not use help of lib/help"]
+    include = {"without/guests.c": '#include "lib/open.h"'}
+    said = check_walls(*tree(tmp_path, include, TABLE + '\n[stand_in]\nguests = "guest"\n'))
+    assert said == ["without/guests.c: guest may not include lib/open.h"]
+
+
+def test_what_stands_in_for_nobody_is_named(tmp_path: Path) -> None:
+    table = TABLE + '\n[stand_in]\nothers = "core"\n'
+    said = check_walls(*tree(tmp_path, {"without/guests.c": ""}, table))
+    assert said == [
+        "without/guests.c is in no folder of the table",
+        "there is no without/others.c any more",
     ]
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long lines and files of C, assembler and Python may be, and functions of C and Python.
 
-Of Makefiles, linker scripts, models and shell scripts the lines are looked at.
+And that no function of C has a condition of the preprocessor: alternatives are files. Of Makefiles,
+linker scripts, models and shell scripts the lines are looked at.
 """
 
 import ast
@@ -49,6 +50,19 @@ def functions_of(path: str, text: str) -> Iterator[tuple[int, int, str]]:
     return functions_of_c(text.splitlines()) if path.endswith((".c", ".h")) else iter(())
 
 
+def conditions_in(path: str, text: str) -> list[str]:
+    """Return a sentence for each condition of the preprocessor in a function of C."""
+    if not path.endswith((".c", ".h")):
+        return []
+    lines = text.splitlines()
+    return [
+        f"{path}:{number}: a condition of the preprocessor in {name}()"
+        for start, length, name in functions_of_c(lines)
+        for number in range(start, start + length)
+        if re.match(r"\s*#\s*(if|ifdef|ifndef|elif|else)\b", lines[number - 1])
+    ]
+
+
 def is_shell(path: Path) -> bool:
     """Return whether a file without a suffix is a script for a shell, as its first line says."""
     if path.suffix or not path.is_file():
@@ -76,11 +90,12 @@ def too_long(path: str, text: str) -> list[str]:
 
 
 def check_limits(root: Path, files: Iterable[Path]) -> list[str]:
-    """Return a sentence for all that is over a limit in some files."""
+    """Return a sentence for all that is over a limit in some files, or has a condition."""
+    texts = [(str(file.relative_to(root)), file.read_text()) for file in files]
     return [
         sentence
-        for file in files
-        for sentence in too_long(str(file.relative_to(root)), file.read_text())
+        for path, text in texts
+        for sentence in (*too_long(path, text), *conditions_in(path, text))
     ]
 
 

@@ -22,6 +22,8 @@ _OWNED = {
     ".bss..core", ".bss..core_pages", ".data..core", ".bss..trace", ".bss..guests",
     ".bss..consoles", ".bss..reports", ".bss..machine", ".stubs",
 }  # fmt: skip
+# Where the files are that stand in for parts that an image leaves out.
+_STAND_INS = "without"
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
@@ -39,15 +41,23 @@ class Walls:
     """The table: what each folder may use, of which headers, its doors, the circles of files.
 
     sees: the header that must offer what a folder uses of another. bare: the folder to which a
-    header belongs that is included by its name alone, so that a profile chooses it.
+    header belongs that is included by its name alone, so that a profile chooses it. stand_ins: the
+    folder to which a file of without/ belongs, which stands in for a part that an image leaves out.
     """
 
     uses: dict[str, list[str]]
     only: dict[tuple[str, str], list[str]]
     sees: dict[tuple[str, str], str]
     bare: dict[str, str]
+    stand_ins: dict[str, str]
     doors: dict[tuple[str, str], set[str]]
+    door_headers: dict[tuple[str, str], set[str]]
     circles: list[set[str]]
+
+    def folder_of(self, file: str) -> str:
+        """Return the folder whose walls hold for a file."""
+        folder, _, name = file.rpartition("/")
+        return self.stand_ins.get(name, folder) if folder == _STAND_INS else folder
 
 
 def read_walls(path: Path, debug: bool = True) -> Walls:
@@ -59,11 +69,14 @@ def read_walls(path: Path, debug: bool = True) -> Walls:
     table["folder"] = [one for one in table["folder"] if debug or not one.get("debug", False)]
     names = {folder["name"] for folder in table["folder"]}
     doors: dict[tuple[str, str], set[str]] = {}
+    headers: dict[tuple[str, str], set[str]] = {}
     for door in table.get("door", []):
         assert door["why"], "a door has its reason"
         if not names >= {door["from"], door["to"]}:
             continue
-        doors.setdefault((door["from"], door["to"]), set()).update(door["symbols"])
+        way = (door["from"], door["to"])
+        doors.setdefault(way, set()).update(door.get("symbols", ()))
+        headers.setdefault(way, set()).update(door.get("headers", ()))
     circles = table.get("circle", [])
     assert all(circle["why"] for circle in circles), "a circle has its reason"
     return Walls(
@@ -79,7 +92,9 @@ def read_walls(path: Path, debug: bool = True) -> Walls:
             for other, header in folder.get("sees", {}).items()
         },
         bare=table.get("bare", {}),
+        stand_ins=table.get("stand_in", {}),
         doors=doors,
+        door_headers=headers,
         circles=[set(circle["files"]) for circle in circles],
     )
 
@@ -98,25 +113,27 @@ def _symbols(path: Path) -> Iterator[tuple[str, bool]]:
 def _objects(objects: Path, vmm: Path) -> Iterator[tuple[str, Path]]:
     """Yield the object files below a folder, by their source without its ending.
 
-    What a build left of a source that is gone does not count, nor what stands for a part that a
-    profile leaves out.
+    What a build left of a source that is gone does not count.
     """
     for path in sorted(objects.rglob("*.o")):
         name = str(path.relative_to(objects).with_suffix(""))
         exists = any((vmm / f"{name}{ending}").exists() for ending in (".c", ".S"))
-        if exists and not name.startswith("without/"):
+        if exists:
             yield name, path
 
 
 def read_uses(objects: Path, vmm: Path) -> list[Use]:
-    """Return who refers to whose symbols among the object files below a folder."""
+    """Return who refers to whose symbols among the object files below a folder.
+
+    A symbol is that of the part, where the build has a file that stands in for it.
+    """
     owners: dict[str, str] = {}
     wanted: list[tuple[str, str]] = []
     for name, path in _objects(objects, vmm):
         for symbol, defined in _symbols(path):
-            if defined:
+            if defined and _folder(name) != _STAND_INS:
                 owners[symbol] = name
-            else:
+            elif not defined:
                 wanted.append((name, symbol))
     return [
         Use(file, symbol, owners[symbol])
@@ -133,7 +150,7 @@ def wrong_uses(walls: Walls, uses: list[Use]) -> list[str]:
     """Return each reference from a folder to a symbol that the table keeps from it."""
     wrong = []
     for use in uses:
-        here, there = _folder(use.file), _folder(use.owner)
+        here, there = walls.folder_of(use.file), walls.folder_of(use.owner)
         if here == there or there in walls.uses.get(here, ()):
             continue
         if use.symbol not in walls.doors.get((here, there), ()):
@@ -148,6 +165,8 @@ def _sources(walls: Walls, vmm: Path) -> Iterator[tuple[Path, str]]:
     for header, folder in walls.bare.items():
         paths = sorted(vmm.glob(f"*/{header}"))
         yield from ((path, folder) for path in paths if path.parent.name not in walls.uses)
+    for path in sorted((vmm / _STAND_INS).glob("*.c")):
+        yield path, walls.folder_of(f"{_STAND_INS}/{path.stem}")
 
 
 def _includes(walls: Walls, vmm: Path) -> Iterator[tuple[Path, str, str, str]]:
@@ -155,7 +174,7 @@ def _includes(walls: Walls, vmm: Path) -> Iterator[tuple[Path, str, str, str]]:
     for path, folder in _sources(walls, vmm):
         for header in _INCLUDE.findall(path.read_text()):
             there = walls.bare.get(header, _folder(header))
-            if there != folder and there in walls.uses:
+            if there != folder and {folder, there} <= set(walls.uses):
                 yield path, folder, there, header
 
 
@@ -165,7 +184,9 @@ def wrong_includes(walls: Walls, vmm: Path) -> list[str]:
         f"{path.relative_to(vmm)}: {folder} may not include {header}"
         for path, folder, there, header in _includes(walls, vmm)
         if header not in walls.only.get((folder, there), [header])
-        or not (there in walls.uses[folder] or (folder, there) in walls.doors)
+        or not (
+            there in walls.uses[folder] or header in walls.door_headers.get((folder, there), ())
+        )
     ]
 
 
@@ -187,6 +208,17 @@ def wrong_bare(walls: Walls, vmm: Path) -> list[str]:
     ]  # fmt: skip
 
 
+def wrong_stand_ins(walls: Walls, vmm: Path) -> list[str]:
+    """Return each file that stands in for nobody knows whom, and each entry for no file."""
+    there = {path.stem for path in (vmm / _STAND_INS).glob("*.c")}
+    return [
+        *(f"{_STAND_INS}/{name}.c is in no folder of the table"
+          for name in sorted(there - set(walls.stand_ins))),
+        *(f"there is no {_STAND_INS}/{name}.c any more"
+          for name in sorted(set(walls.stand_ins) - there)),
+    ]  # fmt: skip
+
+
 def wrong_table(walls: Walls, uses: list[Use], vmm: Path) -> list[str]:
     """Return what is wrong with the table itself: a circle, or what nobody needs."""
     wrong = []
@@ -195,13 +227,17 @@ def wrong_table(walls: Walls, uses: list[Use], vmm: Path) -> list[str]:
         wrong += [f"{folder} uses {other}, which stands behind it" for other in others
                   if other not in before]  # fmt: skip
         before.add(folder)
-    folders = {_folder(use.file) for use in uses} | {_folder(use.owner) for use in uses}
+    folders = {walls.folder_of(file) for use in uses for file in (use.file, use.owner)}
     wrong += [f"{folder} is not in the table" for folder in sorted(folders - set(walls.uses))]
-    used = {(_folder(use.file), _folder(use.owner)) for use in uses}
+    used = {(walls.folder_of(use.file), walls.folder_of(use.owner)) for use in uses}
     used |= {(folder, there) for _, folder, there, _ in _includes(walls, vmm)}
     wrong += [f"{folder} does not need {other} any more" for folder, others in walls.uses.items()
               for other in others if (folder, other) not in used]  # fmt: skip
-    called = {(_folder(use.file), _folder(use.owner), use.symbol) for use in uses}
+    included = {(folder, there, header) for _, folder, there, header in _includes(walls, vmm)}
+    wrong += [f"{here} does not need {header} of {there} any more"
+              for (here, there), headers in walls.door_headers.items()
+              for header in sorted(headers) if (here, there, header) not in included]  # fmt: skip
+    called = {(walls.folder_of(use.file), walls.folder_of(use.owner), use.symbol) for use in uses}
     wrong += [f"{here} does not need {symbol} of {there} any more"
               for (here, there), symbols in walls.doors.items() for symbol in sorted(symbols)
               if (here, there, symbol) not in called]  # fmt: skip
@@ -244,6 +280,17 @@ def wrong_circles(walls: Walls, uses: list[Use]) -> list[str]:
     ]
 
 
+def wrong_headers(walls: Walls, vmm: Path) -> list[str]:
+    """Return the circles of headers, whose inline functions no symbol of an object tells of."""
+    uses = [
+        Use(str(path.relative_to(vmm)), header, header)
+        for path, _ in _sources(walls, vmm)
+        if path.suffix == ".h"
+        for header in _INCLUDE.findall(path.read_text())
+    ]
+    return [f"a circle among {', '.join(sorted(circle))}" for circle in find_circles(uses)]
+
+
 def wrong_owners(objects: Path, vmm: Path) -> list[str]:
     """Return each variable at file scope that is not marked as somebody's (vmm/lib/owner.h)."""
     wrong = []
@@ -280,6 +327,7 @@ def check_walls(vmm: Path, *builds: Path, debug: Sequence[Path] = ()) -> list[st
     owners = dict.fromkeys(wrong for objects in everywhere for wrong in wrong_owners(objects, vmm))
     return [
         *wrong_uses(walls, uses), *wrong_includes(walls, vmm), *wrong_bare(walls, vmm),
+        *wrong_stand_ins(walls, vmm), *wrong_headers(walls, vmm),
         *wrong_table(walls, uses, vmm), *wrong_circles(walls, released), *owners,
         *(wrong for (folder, other), header in walls.sees.items()
           for wrong in wrong_names(vmm, folder, other, header)),
