@@ -172,9 +172,9 @@ static void a_start_or_stop_begins_an_epoch(void **state)
 	u32 before[2];
 
 	(void)state;
-	asked.breaths = 0;
+	asked.admissions = 0;
 	channel_renew(&vms[B]);
-	assert_int_equal(asked.breaths, 2);
+	assert_int_equal(asked.admissions, 2);
 	before[0] = indices[1][0];
 	before[1] = indices[2][0];
 	assert_int_equal(indices[0][0], 0);
@@ -185,7 +185,7 @@ static void a_start_or_stop_begins_an_epoch(void **state)
 	}
 	/* Who waits for bytes is told, if it runs. */
 	channel_ring_peers(&vms[B]);
-	assert_int_equal(asked.breaths, 6);
+	assert_int_equal(asked.admissions, 6);
 	assert_int_equal(rung[A], 1);
 	assert_int_equal(rung[LINUX], 1);
 	assert_int_equal(rung[B] + rung[C], 0);
@@ -233,12 +233,12 @@ static void the_last_of_two_that_begin_at_once_counts_both(void **state)
 	(void)state;
 	processor.order = other_begins;
 	for (unsigned at = 1; at <= 2; at++) {
-		orders = asked.breaths = 0;
+		orders = asked.admissions = 0;
 		other_begins_at = at;
 		epoch_begin(1);
 		expect_epoch(1, 2 * at);
 		assert_int_equal(orders, at + 1);
-		assert_int_equal(asked.breaths, at - 1);
+		assert_int_equal(asked.admissions, at - 1);
 	}
 }
 

@@ -137,7 +137,7 @@ static int start(void **state)
 	acts = 0;
 	act_result = 0;
 	asked_of_idle = 0;
-	asked.on_breath = NULL;
+	asked.on_admission = NULL;
 	system_table.cpus = 3;
 	core.vm_count = PLACE + 1;
 	core.vcpu_count = 1;
@@ -329,11 +329,11 @@ static void of_two_that_load_the_last_one_may(void **state)
 	assert_int_equal(act_from(FAR, GANDALF_ACTION_LOAD, ROOM, 16, 0), GANDALF_ERROR_IMAGE);
 }
 
-static unsigned breaths;
+static unsigned admissions;
 
 static void writer_ends(void)
 {
-	if (++breaths == 3) {
+	if (++admissions == 3) {
 		memcpy(store, image, ROOM);
 		outbox_of(FAR)->writes = 0;
 	}
@@ -345,10 +345,10 @@ static void nobody_is_in_the_middle_of_writing(void **state)
 	(void)state;
 	may_write(FAR);
 	outbox_of(FAR)->writes = PLACE + 1;
-	breaths = 0;
-	asked.on_breath = writer_ends;
+	admissions = 0;
+	asked.on_admission = writer_ends;
 	assert_int_equal(load_from(FAR, crc32_update(0, image, ROOM)), 0);
-	assert_true(breaths >= 3);
+	assert_true(admissions >= 3);
 	core.index = HOME;
 	outbox_of(FAR)->writes = PLACE + 1;
 	assert_false(elsewhere_takes_back(vm));

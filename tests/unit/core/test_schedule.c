@@ -657,7 +657,7 @@ static void who_waits_could_run(void **state)
 	assert_false(schedule_waits(&vcpus[1]));
 }
 
-static void breathing_lets_interrupts_in(void **state)
+static void an_admission_lets_interrupts_in(void **state)
 {
 	(void)state;
 	schedule_admit();
@@ -713,7 +713,7 @@ int main(void)
 		cmocka_unit_test_setup(the_end_of_a_turn_costs_no_priority, start),
 		cmocka_unit_test_setup(equals_of_one_to_be_started_give_way_once_a_turn, start),
 		cmocka_unit_test_setup(who_waits_could_run, start),
-		cmocka_unit_test_setup(breathing_lets_interrupts_in, start),
+		cmocka_unit_test_setup(an_admission_lets_interrupts_in, start),
 		cmocka_unit_test_setup(the_idle_vcpu_works_sleeps_and_switches_off, start),
 	};
 

@@ -531,7 +531,7 @@ static void the_end_of_a_guest_is_told_in_steps(void **state)
 	processor.tsc = 1000;
 	vm_show_life(&vms[0]);
 	progress[0] = '\0';
-	asked.on_breath = note_progress;
+	asked.on_admission = note_progress;
 	watch_until(101000);
 	assert_string_equal(progress, "-0 r0 ");
 	assert_int_equal(reported, 1);

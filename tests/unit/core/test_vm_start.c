@@ -40,8 +40,8 @@ u32 time_tsc_khz = 1000;
 static struct gandalf_shared shared[GUESTS];
 static struct console made[GUESTS];
 static unsigned reports_logged, finished;
-static unsigned breaths;
-static void (*during_breath)(void);
+static unsigned admissions;
+static void (*during_admission)(void);
 /* What the stages of a start did, in their order. */
 static char stages[128];
 static const char *failing;    /* the stage of making a vCPU that does */
@@ -96,10 +96,10 @@ void console_finish_line(struct console *console)
 
 void schedule_admit(void)
 {
-	since_breath = 0;
-	breaths++;
-	if (during_breath != NULL)
-		during_breath();
+	since_admission = 0;
+	admissions++;
+	if (during_admission != NULL)
+		during_admission();
 }
 
 void channel_tell(const struct vm *vm)
@@ -226,8 +226,8 @@ static void forget(void)
 {
 	memset(&asked, 0, sizeof(asked));
 	reports_logged = finished = 0;
-	since_breath = breaths = 0;
-	during_breath = NULL;
+	since_admission = admissions = 0;
+	during_admission = NULL;
 	failing = NULL;
 	stages[0] = '\0';
 }
@@ -462,14 +462,14 @@ static void a_start_lets_others_run(void **state)
 	(void)state;
 	vm_request_start(&vms[SLOW]);
 	housekeep();
-	assert_int_equal(breaths, copies + 4);
+	assert_int_equal(admissions, copies + 4);
 }
 
-static u32 breaths_before_the_stop;
+static u32 admissions_before_the_stop;
 
 static void stop_amid(void)
 {
-	if (breaths == breaths_before_the_stop)
+	if (admissions == admissions_before_the_stop)
 		assert_int_equal(vm_act(&vms[SLOW], GANDALF_ACTION_STOP), 0);
 }
 
@@ -478,10 +478,10 @@ static void a_stop_amid_the_start_wins(void **state)
 	struct vcpu *vcpu = vms[SLOW].vcpus;
 
 	(void)state;
-	for (breaths_before_the_stop = 1; breaths_before_the_stop <= 14;
-	     breaths_before_the_stop++) {
+	for (admissions_before_the_stop = 1; admissions_before_the_stop <= 14;
+	     admissions_before_the_stop++) {
 		create(NULL);
-		during_breath = stop_amid;
+		during_admission = stop_amid;
 		vm_request_start(&vms[SLOW]);
 		housekeep();
 		assert_int_equal(vms[SLOW].state, GANDALF_STATE_OFF);

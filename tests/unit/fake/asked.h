@@ -20,9 +20,9 @@
 #define STAND_IN __attribute__((weak))
 
 struct asked {
-	u32 breaths;
+	u32 admissions;
 	u32 housekeeping; /* all bits since the test has cleared them */
-	void (*on_breath)(void);
+	void (*on_admission)(void);
 	struct gandalf_trace_event traced; /* the last one, but for trace_fast() */
 	struct deadline *deadline;         /* was made last */
 	char line[160];                    /* was printed last */

@@ -41,9 +41,9 @@ static void masked(const char *function)
 
 STAND_IN void schedule_admit(void)
 {
-	asked.breaths++;
-	if (asked.on_breath != NULL)
-		asked.on_breath();
+	asked.admissions++;
+	if (asked.on_admission != NULL)
+		asked.on_admission();
 }
 
 STAND_IN void schedule_housekeeping(u32 work)

@@ -15,14 +15,14 @@
 
 static u8 memory[MODULE_SIZE + GUESTS * GUEST_SIZE];
 
-static u32 since_breath;       /* bytes that were copied or zeroed */
+static u32 since_admission;    /* bytes that were copied or zeroed */
 
 static u8 *memory_at(u32 address, u32 size)
 {
 	assert_true(address >= MEMORY && address - MEMORY <= sizeof(memory));
 	assert_true(size <= sizeof(memory) - (address - MEMORY));
-	since_breath += size;
-	assert_in_range(since_breath, 1, STEP);
+	since_admission += size;
+	assert_in_range(since_admission, 1, STEP);
 	return memory + (address - MEMORY);
 }
 

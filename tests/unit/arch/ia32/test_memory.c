@@ -319,15 +319,15 @@ static void others_run_while_the_idle_vcpu_allocates(void **state)
 	u32 frame = pool_allocate();
 
 	(void)state;
-	asked.breaths = 0;
+	asked.admissions = 0;
 	pool_free(frame);
 	assert_int_equal(pool_allocate(), frame);
 	core.current = &idle_vcpu;
 	pool_free(frame);
-	assert_int_equal(asked.breaths, 0);
+	assert_int_equal(asked.admissions, 0);
 	assert_int_equal(pool_allocate(), frame);
 	core.current = NULL;
-	assert_int_equal(asked.breaths, PAGE_SIZE / POOL_GROUP);
+	assert_int_equal(asked.admissions, PAGE_SIZE / POOL_GROUP);
 	pool_free(frame);
 }
 

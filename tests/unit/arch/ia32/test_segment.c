@@ -475,10 +475,10 @@ static void tables_after_a_reset(void **state)
 	vmm_reset();
 	memset(&guarded, 0x5a, sizeof(guarded));
 	vcpu.tables = &real_tables;
-	asked.breaths = 0;
+	asked.admissions = 0;
 	segment_reset(&vcpu);
 	/* A gate takes some 50 instructions. */
-	assert_in_range(asked.breaths, 32, 128);
+	assert_in_range(asked.admissions, 32, 128);
 	check_stubs(&vcpu);
 	for (unsigned i = 0; i < SEGMENT_GUEST_ENTRIES; i++)
 		assert_true(real_tables.gdt[i] == 0);

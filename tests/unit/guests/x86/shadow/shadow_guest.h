@@ -303,10 +303,10 @@ static void free_frames_are_empty(void)
 /* Only what was there before the first start is left. */
 static void guest_end(void)
 {
-	asked.breaths = 0;
+	asked.admissions = 0;
 	shadow_destroy(&vcpu);
 	/* Others wait for a part of it only. */
-	assert_true(asked.breaths >= 100);
+	assert_true(asked.admissions >= 100);
 	assert_int_equal(core.cr3, (u32)(uintptr_t)memory_directory);
 	assert_int_equal(pool_available, pool_frames - 6);
 	for (u32 i = 0; i < SHADOW_HASH; i++)

@@ -544,9 +544,9 @@ static void a_large_guest_is_reset_in_steps(void **state)
 	(void)state;
 	guest_start(64);
 	x86.shadow.memory_size = 0xc0000000u;
-	asked.breaths = 0;
+	asked.admissions = 0;
 	shadow_reset(&x86);
-	assert_int_equal(asked.breaths, (0xc0000000u >> 22) / 8);
+	assert_int_equal(asked.admissions, (0xc0000000u >> 22) / 8);
 	assert_int_equal(physical_word(x86.shadow.identity)[767],
 			 (GUEST_BASE + (767u << 22)) | PTE_P | PTE_W | PTE_U | PTE_PS | PTE_A |
 				 PTE_D);

@@ -291,23 +291,23 @@ static void a_new_protection_ends_the_short_way_at_once(void **state)
 }
 
 /* Only the idle vCPU lets others run: a guest that works has its own time. */
-static void the_idle_vcpu_breathes_while_it_frees(void **state)
+static void the_idle_vcpu_admits_while_it_frees(void **state)
 {
 	(void)state;
 	pages_fill(0, 2);
-	asked.breaths = 0;
+	asked.admissions = 0;
 	cr3_load(x86.cr3);
 	assert_false(is_shadowed(0x1000));
-	assert_int_equal(asked.breaths, 0);
+	assert_int_equal(asked.admissions, 0);
 	pages_fill(0, 2);
 	core.current = &idle_vcpu;
 	cr3_load(x86.cr3);
-	assert_int_equal(asked.breaths, 1);
+	assert_int_equal(asked.admissions, 1);
 	/* One group of a space, the space, and the groups of the two directories. */
 	pages_fill(0, 2);
-	asked.breaths = 0;
+	asked.admissions = 0;
 	shadow_destroy(&vcpu);
-	assert_int_equal(asked.breaths, 2 + (BASE_DIRECTORY + 7) / 8);
+	assert_int_equal(asked.admissions, 2 + (BASE_DIRECTORY + 7) / 8);
 }
 
 /* What a directory or a table has to be zeroed for later. */
@@ -543,7 +543,7 @@ int main(void)
 		TEST(paging_that_comes_back_finds_the_kernel_as_it_is_now),
 		TEST(nothing_is_left_of_a_guest_that_starts_again),
 		TEST(a_new_protection_ends_the_short_way_at_once),
-		TEST(the_idle_vcpu_breathes_while_it_frees),
+		TEST(the_idle_vcpu_admits_while_it_frees),
 		TEST(frames_are_marked_where_they_are_used),
 		TEST(the_oldest_space_is_evicted),
 		TEST(translations_are_those_of_the_guest_s_tables),

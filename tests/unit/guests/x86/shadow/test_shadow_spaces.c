@@ -375,13 +375,13 @@ static void what_is_rebuilt_is_forgotten_by_the_processor(void **state)
 }
 
 /* A guest that is not a multiple of those steps large has the same bound. */
-static void a_reset_breathes_for_a_part_of_a_step_too(void **state)
+static void a_reset_admits_for_a_part_of_a_step_too(void **state)
 {
 	(void)state;
 	x86.shadow.memory_size = 9u << 22;
-	asked.breaths = 0;
+	asked.admissions = 0;
 	shadow_reset(&x86);
-	assert_int_equal(asked.breaths, 2);
+	assert_int_equal(asked.admissions, 2);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, mapped_start)
@@ -410,7 +410,7 @@ int main(void)
 		TEST(a_large_page_of_the_kernel_that_is_absent_is_no_page),
 		TEST(a_new_large_page_of_the_kernel_ends_the_short_way),
 		TEST(what_is_rebuilt_is_forgotten_by_the_processor),
-		TEST(a_reset_breathes_for_a_part_of_a_step_too),
+		TEST(a_reset_admits_for_a_part_of_a_step_too),
 	};
 
 	return RUN_TESTS(tests);
