@@ -30,9 +30,16 @@ MEASURES = {
     "lru-2": 'cache_policy = "lru"\ncache_entries = 2',
     "bimodal-32": 'cache_policy = "bimodal"\ncache_entries = 32',
 }
+# Those that differ least from others and from what one CPU has.
+LONG = ("unfilled", "unhinted", "fifo-1", "bimodal-32")
 
 
-@pytest.fixture(scope="module", params=MEASURES)
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in MEASURES
+    ],
+)
 def measure(request: pytest.FixtureRequest) -> str:
     """Return the name of a measure."""
     return str(request.param)
