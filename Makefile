@@ -14,7 +14,7 @@ SUITE := $(VENV)/python -m gandalf.suite
 # Python's compiled files stay out of the source folders.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/cache/python
 
-SUITES := unit asan fuzz mutants preemption cores python boot boot-bounds boot-cores \
+SUITES := unit asan fuzz mutants preemption cores python boot boot-bounds boot-cores boot-levels \
 	boot-self-checking isolation isolation-two-level itron measure newcomer bench-test \
 	boot-quick boot-two-level measure-quick
 

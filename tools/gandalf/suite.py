@@ -93,25 +93,24 @@ def _pytest(*arguments: str) -> list[str]:
 
 
 # Files of tests/boot that make suites of their own, since together they would be as long as all
-# else: those whose guests are hostile or whose figures have bounds, and those with several CPUs.
+# else: hostile guests and figures with bounds, several CPUs, and two privilege levels.
 _BOUNDS = tuple(
     f"tests/boot/test_{name}.py"
     for name in ("bad_linux", "bad_rtos", "boundaries", "figures", "fuzz", "interruptible",
                  "latency", "masked")
 )  # fmt: skip
 _SEVERAL = tuple(f"tests/boot/test_{name}.py" for name in ("cores", "network", "smp"))
-# Those that are run once more where the VMM alone is privileged, by `make boot-two-level`
-# (docs/two-level.md has the others). Of these `make test` has the guests that check themselves.
+_LEVELS = tuple(map(str, sorted((ROOT / "tests" / "boot").glob("test_two_level*.py"))))
+# Those that `make boot-two-level` runs once more where the VMM alone is privileged
+# (docs/two-level.md has the others). `make test` has the guests that check themselves.
 _TWO_LEVEL = tuple(
     f"tests/boot/test_{name}.py"
     for name in ("bad_rtos", "boundaries", "channel", "cores", "doorbell", "float", "siblings",
                  "smp", "smp_sharing", "turns", "watchdog")
 )  # fmt: skip
 _SELF_CHECKING = _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level")
-# Of the same file, all that needs no CPU of its own.
-_GUESTS = _pytest(
-    "tests/boot/test_guests.py", "-k", "not dedicated and not direct", "--rings", "two-level"
-)
+_SHARED = "not dedicated and not direct"  # of the same file, all that needs no CPU of its own
+_GUESTS = _pytest("tests/boot/test_guests.py", "-k", _SHARED, "--rings", "two-level")
 
 
 @dataclass(frozen=True)
@@ -123,9 +122,10 @@ class Suite:
 
 
 SUITES: dict[str, Suite] = {
-    "boot": Suite(700, (_pytest(
-        "tests/boot", *(f"--ignore={file}" for file in (*_BOUNDS, *_SEVERAL)),
+    "boot": Suite(500, (_pytest(
+        "tests/boot", *(f"--ignore={file}" for file in (*_BOUNDS, *_SEVERAL, *_LEVELS)),
     ),)),
+    "boot-levels": Suite(300, (_pytest(*_LEVELS),)),
     "boot-bounds": Suite(600, (_pytest(*_BOUNDS),)),
     "boot-self-checking": Suite(50, (_SELF_CHECKING,)),
     "boot-cores": Suite(500, (_pytest(*_SEVERAL),)),
@@ -150,8 +150,7 @@ SUITES: dict[str, Suite] = {
 # Asked for by name, as the suites are: parts of them.
 PARTS: dict[str, Suite] = {
     "mutants": Suite(45, (_make("tests/fuzz", "mutants"),)),
-    # Linux and an RTOS in both modes, the management of guests, a kernel of ring 1 that tries
-    # everything, and the plug-in: most mistakes show there.
+    # Both modes, the management of guests, a hostile kernel: most mistakes show there.
     "boot-quick": Suite(150, (_pytest(
         "tests/boot/test_default.py", "tests/boot/test_dedicated.py", "tests/boot/test_watchdog.py",
     ),)),
