@@ -20,7 +20,7 @@ CPUS = 4
 MEAN, MAXIMUM = 600, 2500
 MEAN_MORE, MAXIMUM_MORE = 100, 1000
 # In any 50 microseconds an RTOS takes two messages (core/message.c), each in less than 250 ticks.
-# They are beside what Linux and printing may mask, which MAXIMUM is for.
+# They are beside what printing may mask, which MAXIMUM is for.
 FLOOD_MORE = 2 * 250
 ACTIVATIONS = r"^activations=2000 .*\n"
 DEAD = r"^CPU 3: the VMM stops: a mistake\n"
