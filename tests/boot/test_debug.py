@@ -5,6 +5,7 @@ What must hold is in vmm/debug/shadow_check.c. A VMM that finds it broken stops 
 a guest that comes to its end has not broken it. tests/fuzz/mutations has mistakes to put back.
 """
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -14,9 +15,11 @@ from gandalf.base.paths import ROOT
 from gandalf.build.profile import FULL
 
 from .changed import SMP, build_debug, build_debug_for_smp, changed_debug, substitute
-from .systems import DEMO, PATIENCE, Boot, describe, linux
+from .systems import DEMO, PATIENCE, Boot, describe, linux, rtos_guest
+from .test_cores import describe_cores, on
 from .test_guests import BAD_KERNELS, NO_GATE, pc
-from .test_smp import describe_smp, online
+from .test_migration import place
+from .test_smp import describe_smp, online, smp
 
 MUTATIONS = ROOT / "tests" / "fuzz" / "mutations"
 COMMAND = "\tu64 now = rdtsc();\n"  # of the console's status
@@ -109,6 +112,62 @@ def test_a_linux_with_two_cpus_breaks_nothing() -> None:
         machine.vmm("stop linux", r"^guest linux stopped: by command\n")
         machine.start_linux()
         assert online(machine) == "0-1"
+
+
+@pytest.mark.rings
+def test_a_linux_whose_vcpus_move_breaks_nothing() -> None:
+    """One goes by hand, and both are moved when an RTOS has their CPU."""
+    more = 'control = true\nmigrate = true\nlock_holder_preemption = "on-demand"\n'
+    guests = (smp([0, 1], more), on(1, rtos_guest("burst")))
+    description = describe_cores("debug-moves", 2, *guests)
+    with Boot.start(description, vmm=build_debug_for_smp()) as machine:
+        machine.wait_for_shell()
+        machine.hackbench()
+        machine.shell("for i in 0 1 0 1; do gandalfctl move linux 1 $i; done")
+        before = place(machine)[1]
+        machine.hackbench()
+        assert place(machine)[1] > before
+        machine.kernel_is_sane()
+
+
+# So few instructions are in a second that a handler takes longer than the UART's pause, 50 us.
+SLOW = 10_500_000
+GUARD = "\tif (vcpu->serves_consoles)\n\t\treturn;\n"
+NO_ROOM = r"(the VMM stops: vCPU \d+ has used \d+ bytes of its VMM stack)"
+LIMIT = " &&\n\t       core.current->working < STACK_INTERRUPTS;"
+
+
+def talk_much(vmm: Path) -> Boot:
+    """Start a slow machine, and have its VMM and its guests print without a pause."""
+    guests = (rtos_guest("heartbeat", "beat"), rtos_guest("burst"))
+    description = describe("debug-slow", *guests, memory="64M", rings="four")
+    machine = Boot.start(description, vmm=vmm, emulator="bochs", ips=SLOW)
+    machine.expect("beat", "^beats=", PATIENCE)
+    machine.select("vmm")
+    for _ in range(20):
+        machine.skip("vmm")
+        machine.send("vmm", "counters beat\n" * 5 + "help\n" * 5)
+        if machine.expect("vmm", rf"^beat: end of counters\n|{NO_ROOM}", PATIENCE)[1]:
+            break
+    return machine
+
+
+@pytest.mark.rings
+def test_interrupts_of_a_slow_machine_leave_room_on_the_stack(debug: Path) -> None:
+    with talk_much(debug) as machine:
+        assert re.search(NO_ROOM, machine.text("vmm")) is None
+
+
+@pytest.mark.rings
+def test_interrupts_that_are_served_within_themselves_are_a_panic() -> None:
+    """The control: the UART's handler lets the UART in, again and again."""
+
+    def change(folder: Path) -> None:
+        substitute(folder / "vmm" / "core" / "interrupt.c", GUARD, "")
+        substitute(folder / "vmm" / "core" / "core.c", LIMIT, ";")
+
+    with talk_much(changed_debug("nested", change)) as machine:
+        assert re.search(NO_ROOM, machine.text("vmm"))
 
 
 def with_change(name: str, source: str, old: str, new: str, profile: str = FULL) -> Path:

@@ -8,3 +8,14 @@ OF_CORE struct core core;
 OF_CORE_INITIALISED struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING};
 OF_GUESTS struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
 OF_GUESTS struct vm vms[GANDALF_GUESTS_MAXIMUM];
+
+/* How many interrupts may be on a VMM stack, behind work or the handler of a guest's interrupt,
+ * where another one is let in. A handler that lets interrupts in does not let its like do so behind
+ * it (message.c, interrupt.c), so there are two of these at most. */
+#define STACK_INTERRUPTS 3u
+
+bool core_admits(void)
+{
+	return core.pauses && core.current->state == VCPU_RUNNING &&
+	       core.current->working < STACK_INTERRUPTS;
+}

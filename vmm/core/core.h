@@ -33,6 +33,10 @@ extern struct vm vms[GANDALF_GUESTS_MAXIMUM];
 /* The vCPU of the VMM itself, on the boot stack (idle.h). */
 extern struct vcpu idle_vcpu;
 
+/* Returns whether work that is masked, or the handler of an interrupt, may let other interrupts in
+ * (work_admit() in work.h says when). */
+MUST_CHECK bool core_admits(void);
+
 /* Returns for how many ticks of the time stamp counter a vCPU has had the core. */
 static inline u64 core_ran(const struct vcpu *vcpu)
 {

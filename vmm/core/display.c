@@ -102,15 +102,12 @@ static bool keyboard_receive(void)
 
 /* As the UART, the keyboard is masked until a deadline: its line is kept out, so that a keyboard
  * without an end cannot keep out the timer. It keeps the codes itself meanwhile. */
-bool display_interrupt(unsigned irq)
+bool display_interrupt(unsigned irq, bool *received)
 {
 	if (irq != KEYBOARD_IRQ || !display_copies)
 		return false;
 	irq_disable(irq);
 	deadline_set(&keyboard_waits, rdtsc() + time_tsc_khz / KEYBOARD_RATE);
-	if (keyboard_receive())
-		command_serve();
-	work_admit(console_pump);
-	log_pump();
+	*received |= keyboard_receive();
 	return true;
 }

@@ -14,6 +14,9 @@ struct guest_kind {
 	 * space with its channels behind it. Control may replace its image, a Linux may ring it
 	 * without a channel, and it manages nobody. false for a Linux: none of this holds. */
 	bool real_time;
+	/* Makes what all guests of this kind have in common, before any other core runs. NULL: they
+	 * have nothing. */
+	void (*prepare)(void);
 	/* Makes what a guest of this kind needs beyond its vCPU. Returns false if the pool is too
 	 * small. */
 	bool (*create)(struct vm *vm);

@@ -44,6 +44,7 @@ _Noreturn void init(u32 magic, u32 information)
 	display_listen();
 	features_check();
 	hypercall_init();
+	vm_prepare_kinds();
 	pool_init(system_table.pool_base, system_table.pool_size - cores_start());
 	init_guests();
 	message_begin();

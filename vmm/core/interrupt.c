@@ -12,6 +12,7 @@
 #include "core/work.h"
 #include "display.h"
 #include "lib/owner.h"
+#include "masked_state.h"
 
 /* A TSC of fewer kHz is none: that by which it was measured is not there. */
 #define TSC_KHZ_MINIMUM 10000
@@ -27,6 +28,8 @@ static void serve_own(unsigned vector);
 OF_CORE_INITIALISED static void (*serve)(unsigned vector) = serve_own;
 /* How often the UART has waited for an RTOS, plus how often it has been served since. */
 OF_CORE static u32 console_waits;
+/* Bytes have come in that the command line and the guests have not been told of. */
+OF_CORE static bool received;
 
 /* Returns whether the UART must wait before it sends more. A fast UART would otherwise take the
  * CPU from an RTOS for long. Received bytes do not wait, since they would be lost. */
@@ -94,23 +97,52 @@ static void console_count(void)
 		console_waits = 0;
 }
 
+/* Has what has come in come to whom it is for, and what is to go out go on. Other interrupts are
+ * let in between the steps, which may be of bytes, too. */
+static void consoles_step(void)
+{
+	do {
+		while (received) {
+			received = false;
+			command_serve();
+		}
+		if (console_must_wait())
+			return;
+		console_count();
+		work_admit(console_pump);
+		log_pump();
+		work_admit(console_tell);
+		log_tell();
+	} while (received);
+}
+
+/*
+ * Takes the steps, unless this interrupt has interrupted them on the same VMM stack: they go on
+ * behind it, and see what has come in. On a slow machine a step takes longer than the UART is
+ * masked for, and the stack would never be long enough.
+ */
+static void consoles_serve(void)
+{
+	struct vcpu *vcpu = core.current;
+
+	EXPECTS_MASKED();
+	if (vcpu->serves_consoles)
+		return;
+	vcpu->serves_consoles = true;
+	consoles_step();
+	vcpu->serves_consoles = false;
+}
+
 /* Serves the UART. It moves few bytes, and leaves the rest to a later interrupt: without an end,
  * UART interrupts would keep out the timer's, which the CPU may serve after those of lines. The
- * UART stays masked until the deadline, and other interrupts are let in between the steps. An RTOS
- * that has just been woken up is delayed by all this, so nothing is done without need. */
+ * UART stays masked until the deadline. An RTOS that has just been woken up is delayed by all this,
+ * so nothing is done without need. */
 static void console_interrupt(void)
 {
 	serial_mask_interrupts();
 	deadline_set(&console_deadline, rdtsc() + time_tsc_khz / CONSOLE_RATE);
-	if (log_receive())
-		command_serve();
-	if (console_must_wait())
-		return;
-	console_count();
-	work_admit(console_pump);
-	log_pump();
-	work_admit(console_tell);
-	log_tell();
+	received |= log_receive();
+	consoles_serve();
 }
 
 static void line_interrupt(unsigned irq)
@@ -121,7 +153,9 @@ static void line_interrupt(unsigned irq)
 		time_interrupt();
 	else if ((int)irq == console_line)
 		console_interrupt();
-	else if (!display_interrupt(irq) && owners[irq] != NULL && owners[irq]->state != VCPU_OFF)
+	else if (display_interrupt(irq, &received))
+		consoles_serve();
+	else if (owners[irq] != NULL && owners[irq]->state != VCPU_OFF)
 		owners[irq]->operations->interrupt(owners[irq], irq);
 }
 

@@ -138,7 +138,8 @@ static void vm_start(struct vm *vm)
 		return;
 	}
 	vcpu->pending = 0;
-	vcpu->takes_messages = false; /* if its last life ended amid that */
+	/* Its last life may have ended amid that. */
+	vcpu->takes_messages = vcpu->serves_consoles = false;
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->started = rdtsc();
 	vm->alive = 0;

@@ -67,8 +67,9 @@ struct vcpu {
 	bool shares;         /* another vCPU has the same priority */
 	u32 turn;            /* the lower half of core_ran() when its turn began */
 	bool interruptible;  /* the VMM works for it with interrupts enabled */
-	bool working;        /* it is interrupted while the VMM works for it (work.h) */
+	u8 working;          /* interrupts that have interrupted the VMM on its stack (work.h) */
 	bool takes_messages; /* on its VMM stack, interrupted or not (message.c) */
+	bool serves_consoles; /* the same, for interrupt.c */
 	struct gandalf_shared *shared;
 	/* For an RTOS: the linear address of its memory, and the highest offset in it at which the
 	 * frame of a handler may be. These and `pending` are not in struct rtos, where each use

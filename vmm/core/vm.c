@@ -61,6 +61,15 @@ void vm_show_life(struct vm *vm)
 		deadline_set(&vm->watchdog, vm->alive + vm->guest->watchdog_ms * (u64)time_tsc_khz);
 }
 
+void vm_prepare_kinds(void)
+{
+	const struct guest_kind *const *kind;
+
+	for (kind = UNITS_FIRST(guest_kinds); kind < UNITS_END(guest_kinds); kind++)
+		if ((*kind)->prepare != NULL)
+			(*kind)->prepare();
+}
+
 /* Returns the kind of a guest. Panics if this image lacks it, which is before any guest runs. */
 static const struct guest_kind *kind_of(const struct gandalf_guest *guest)
 {

@@ -64,6 +64,8 @@ static inline void vm_each_vcpu(const struct vm *vm, void (*visit)(struct vcpu *
 /* The reports, by guest. A core has memory for those of its own guests only. */
 extern char vm_reports[GANDALF_GUESTS_MAXIMUM][GANDALF_REPORT_SIZE];
 
+/* Makes what guests of each kind have in common. The first core calls it before others run. */
+void vm_prepare_kinds(void);
 /* Makes the virtual machines of the table, and asks for the start of those of this core. */
 void vm_create_all(void);
 

@@ -7,7 +7,7 @@
  *
  * Some data belongs to the work alone, and may be half changed when an interrupt comes: the vCPU's
  * frame, system registers, descriptor tables, shadow page tables, the windows of memory.c and the
- * pool. Interrupt handlers, RTOSes and the idle vCPU do not touch these. vcpu->working is true
+ * pool. Interrupt handlers, RTOSes and the idle vCPU do not touch these. vcpu->working is not 0
  * while a vCPU is interrupted at work. The VM is not taken down then, and the idle vCPU has the
  * core only if it has an RTOS to start.
  *
@@ -41,9 +41,11 @@ static inline void work_unmask(const struct vcpu *vcpu)
  *
  * It does nothing where interrupts belong to the guest: there upcall_point() lets them in. It does
  * nothing either on the stack of a vCPU that a command has just taken down: the vCPU would be
- * released, and perhaps started again, before the rest of the operation is done. */
-#define work_admit(section)                                                   \
-	do {                                                                  \
-		if (core.pauses && core.current->state == VCPU_RUNNING)       \
-			interrupts_admit(section);                            \
+ * released, and perhaps started again, before the rest of the operation is done. Nor does it where
+ * so many interrupts have interrupted each other on this stack that it would have no room for
+ * more. */
+#define work_admit(section)                        \
+	do {                                       \
+		if (core_admits())                 \
+			interrupts_admit(section); \
 	} while (0)

@@ -38,7 +38,8 @@ static void leaf_check(const struct x86 *x86, u32 linear, u32 entry, bool kernel
 		may |= may_be_written(x86, frame) ? PTE_W : 0;
 		if (kernel) {
 			may |= PTE_G;
-			must((entry & PTE_G) != 0 || shadow->local_kernel || shadow->syncing,
+			must((entry & PTE_G) != 0 || global_entry(x86) == 0 ||
+				     shadow->local_kernel || shadow->syncing,
 			     "the kernel half has a local entry that is not known", linear, entry);
 		}
 	} else if (shadow->apic != 0 && frame == apic_frame(shadow, shadow->apic & PTE_FRAME)) {

@@ -18,7 +18,7 @@ static inline void display_listen(void)
 {
 }
 
-static inline bool display_interrupt(UNUSED unsigned irq)
+static inline bool display_interrupt(UNUSED unsigned irq, UNUSED bool *received)
 {
 	return false;
 }

@@ -18,8 +18,9 @@ extern bool display_copies;
 void display_begin(void);
 /* Has the keyboard of such a system interrupt. */
 void display_listen(void);
-/* Serves an interrupt of a line. Returns false if it is not the keyboard's. */
-MUST_CHECK bool display_interrupt(unsigned irq);
+/* Serves an interrupt of a line. Returns false if it is not the keyboard's. received becomes true
+ * if something was typed. */
+MUST_CHECK bool display_interrupt(unsigned irq, bool *received);
 /* Empties the screen, and has bytes written to it. */
 void display_clear(void);
 void display_write(u8 byte);

@@ -37,6 +37,11 @@ static void masked(const char *function)
 		unexpected(function);
 }
 
+STAND_IN bool core_admits(void)
+{
+	return core.pauses && core.current->state == VCPU_RUNNING;
+}
+
 /* --- The schedule --- */
 
 STAND_IN void schedule_admit(void)

@@ -29,6 +29,10 @@ STAND_IN void chips_pause(void)
 {
 }
 
+STAND_IN void board_prepare(void)
+{
+}
+
 STAND_IN void board_stop(UNUSED struct board *board)
 {
 }

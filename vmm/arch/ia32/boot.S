@@ -58,7 +58,7 @@ boot_high:
 
 	.section .bss..core, "aw", @nobits
 	.balign 16
-	.skip	4096
+	.skip	BOOT_STACK_SIZE
 	.globl	boot_stack_top
 boot_stack_top:
 

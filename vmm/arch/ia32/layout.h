@@ -21,6 +21,9 @@
 #define LAYOUT_STACK 0xFC011000
 #define LAYOUT_STACK_TOP 0xFC013000
 
+/* The stack on which the VMM boots, and which the idle vCPU has then. */
+#define BOOT_STACK_SIZE 4096
+
 /* The page below 1 MiB at which another CPU begins, in real mode (start.S). */
 #define LAYOUT_START 0x8000
 

@@ -15,6 +15,7 @@
 #include "core/trace.h"
 #include "core/work.h"
 #include "lib/owner.h"
+#include "stack_state.h"
 
 /* entry.S reads core.current as the first word of core. */
 _Static_assert(offsetof(struct core, current) == 0, "entry.S");
@@ -107,10 +108,10 @@ void trap_attend(void)
  * change the FPU's owner, and CR2, which is restored. */
 static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector, void (*serve)(unsigned vector))
 {
-	bool working = vcpu->working;
 	u32 cr2 = cr2_read();
 
-	vcpu->working = true;
+	EXPECTS_STACK(vcpu);
+	vcpu->working++;
 	serve(vector);
 	vcpu_count(vcpu, COUNTER_vmm_interrupts);
 	if (schedule_gives_way()) {
@@ -118,7 +119,7 @@ static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector, void (*serv
 		vcpu_notify(vcpu);
 		cr2_write(cr2);
 	}
-	vcpu->working = working; /* true already if work let this interrupt in */
+	vcpu->working--;
 }
 
 /* Serves an interrupt, whoever was interrupted. Returns true if that is a guest, which must not go

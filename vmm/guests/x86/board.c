@@ -157,7 +157,7 @@ PORT_RANGE(dma_second);
 
 /* From an instruction to the chip that answers. */
 
-static void ranges_init(void)
+void board_prepare(void)
 {
 	const struct port_range *const *at;
 
@@ -254,7 +254,6 @@ void board_create(struct x86 *x86)
 	x86->board = board;
 	board->vm = x86->vm;
 	board->x86 = x86;
-	ranges_init();
 	clock_create(board);
 }
 

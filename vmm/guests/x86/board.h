@@ -27,6 +27,8 @@ struct board {
 	struct rtc rtc;
 };
 
+/* Notes which chip answers at which port, which is the same for all boards. */
+void board_prepare(void);
 /* Gives the VM of this processor a mainboard, whose interrupts go to this processor. */
 void board_create(struct x86 *x86);
 /* Sets the chips as at power-on. The idle vCPU calls it, and lets more urgent guests run

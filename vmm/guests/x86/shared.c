@@ -41,7 +41,8 @@ bool shared_create(struct vm *vm)
 }
 
 static const struct guest_kind shared_kind = {
-	.number = GANDALF_KIND_LINUX_SHARED, .create = shared_create, .ring = linux_ring,
-	.act = vm_act_here, .read = guest_read, .write = guest_write,
+	.number = GANDALF_KIND_LINUX_SHARED, .prepare = board_prepare,
+	.create = shared_create, .ring = linux_ring, .act = vm_act_here,
+	.read = guest_read, .write = guest_write,
 };
 GUEST_KIND(shared_kind);
