@@ -33,6 +33,9 @@
 /* How many are asked for their bytes at once, and how many of those that are held up, which takes
  * longest of all. */
 #define ASKED_AT_ONCE 4u
+/* How often this waits for an RTOS that has the core, and how often in a millisecond it looks. */
+#define RTOS_WAITS 10u
+#define RTOS_RATE 10u
 #define BLOCKED_AT_ONCE 2u
 
 /* UNKNOWN: not all have been asked. */
@@ -49,6 +52,7 @@ OF_CORE static struct deadline again;
 OF_CORE static u32 console_turn; /* of this core's consoles: the one that was the last to send */
 OF_CORE static struct log_line lines[GANDALF_CPUS_MAXIMUM];
 OF_CORE struct relay_round relay_round;
+OF_CORE static u32 rtos_waits; /* how often this has waited for an RTOS since it did anything */
 
 void relay_kick(void)
 {
@@ -313,10 +317,21 @@ static enum outcome move_next(void)
 	return held_up ? BLOCKED : NOTHING;
 }
 
+/* An RTOS that has just been woken up would begin later by all that is done here. */
+static bool relay_must_wait(void)
+{
+	if (core.current->priority != 0 && ++rtos_waits <= RTOS_WAITS)
+		return true;
+	rtos_waits = 0;
+	return false;
+}
+
 static u64 relay_expire(UNUSED struct deadline *deadline)
 {
 	enum outcome outcome = BLOCKED;
 
+	if (relay_must_wait())
+		return rdtsc() + time_tsc_khz / RTOS_RATE;
 	if (relay_round.unshown) {
 		relay_round.unshown = false;
 		log_pump();

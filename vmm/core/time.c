@@ -12,8 +12,9 @@
 #include "masked_state.h"
 #include "platform.h"
 
-/* A millisecond divided by this is long enough for an RTOS to begin to run. */
-#define BEGIN_RATE 256
+/* Ticks in which an RTOS begins to run, on a CPU that takes several of them for an instruction,
+ * too. */
+#define BEGIN_TICKS 4096u
 
 OF_MACHINE u32 time_tsc_khz;
 
@@ -60,6 +61,17 @@ int time_irq(void)
 	return found->irq;
 }
 
+/* Has the timer interrupt at a time. program() finds out by itself whether that is over. */
+static void timer_program(u64 time)
+{
+	s32 high;
+	u32 low;
+	bool over = rdtsc_since(&time, &low, &high);
+
+	(void)over;
+	hardware->program(low, high);
+}
+
 /* Puts a deadline that is not in the queue into its place there, which is mostly the first. */
 static void deadline_insert(struct deadline *deadline, u64 time)
 {
@@ -87,8 +99,6 @@ void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), 
 void deadline_set(struct deadline *deadline, u64 time)
 {
 	struct deadline **link = &first;
-	s32 high;
-	u32 low;
 
 	EXPECTS_MASKED();
 	if (deadline->time != TIME_NEVER) {
@@ -97,13 +107,8 @@ void deadline_set(struct deadline *deadline, u64 time)
 		*link = deadline->next;
 	}
 	deadline_insert(deadline, time);
-	if (first == deadline) {
-		/* program() finds out by itself whether the deadline is over. */
-		bool over = rdtsc_since(&time, &low, &high);
-
-		(void)over;
-		hardware->program(low, high);
-	}
+	if (first == deadline)
+		timer_program(time);
 }
 
 static inline void deadline_expire(struct deadline **link)
@@ -114,29 +119,29 @@ static inline void deadline_expire(struct deadline **link)
 	deadline_insert(deadline, deadline->expire(deadline));
 }
 
-/* Expires one more deadline, if several are over, and programs an interrupt for the rest. Guests
- * can have their timers expire at one time, and an RTOS must not wait for the deadlines of others.
- * So the most urgent deadline is next; one of priority 0, which may have more to do, is not. The
- * interrupt comes when the guest that wakes up has begun to run. */
-APART static void time_interrupt_further(void)
+/* Expires the most urgent one of the deadlines that are over, and programs an interrupt for the
+ * rest. Guests can have their timers expire at one time, and an RTOS must not wait for deadlines of
+ * others. Those of priority 0 may have more to do: the VMM's own move bytes, for example. If one
+ * has been served already, the next one waits. The interrupt comes when the guest that wakes up
+ * has begun to run, or when the first one is over of those that are not yet. */
+APART static void time_interrupt_several(bool served)
 {
-	u64 now = rdtsc();
-	struct deadline **most_urgent = &first;
-	s32 high;
-	u32 low;
+	struct deadline **most_urgent = &first, **link;
+	u64 now = rdtsc(), next = now + BEGIN_TICKS;
 
-	for (struct deadline **link = &first->next; (*link)->time <= now; link = &(*link)->next)
+	for (link = &first->next; (*link)->time <= now; link = &(*link)->next)
 		if ((*link)->priority > (*most_urgent)->priority)
 			most_urgent = link;
-	if ((*most_urgent)->priority != 0)
+	if ((*link)->time < next)
+		next = (*link)->time;
+	if (!served || (*most_urgent)->priority != 0)
 		deadline_expire(most_urgent);
-	if (rdtsc_since(&first->time, &low, &high)) {
-		low = -(time_tsc_khz / BEGIN_RATE);
-		high = -1;
-	}
-	hardware->program(low, high);
+	if (first->time > now)
+		next = first->time;
+	timer_program(next);
 }
 
+/* An RTOS's deadline is mostly the only one that is over. */
 void time_interrupt(void)
 {
 	s32 high;
@@ -144,9 +149,13 @@ void time_interrupt(void)
 
 	EXPECTS_MASKED();
 	if (rdtsc_since(&first->time, &low, &high)) {
+		if (first->priority == 0) {
+			time_interrupt_several(false);
+			return;
+		}
 		deadline_expire(&first);
 		if (rdtsc_since(&first->time, &low, &high)) {
-			time_interrupt_further();
+			time_interrupt_several(true);
 			return;
 		}
 	}

@@ -42,6 +42,7 @@ static struct relay_round rounds[CORES];
 static bool messaged[CORES];
 static char printed[LINES][CONSOLE_LINE_SIZE + 20];
 static u32 printed_count, told[GUESTS], housekeeping, pumped;
+static struct vcpu has_core; /* whoever it is, on each core */
 
 /*
  * Own stand-ins: log_line() keeps several lines, core_read() has the other cores, message_send(),
@@ -159,7 +160,8 @@ static int start(void **state)
 	memset(&processor, 0, sizeof(processor));
 	memset(told, 0, sizeof(told));
 	memset(messaged, 0, sizeof(messaged));
-	core = (struct core){.index = 0, .vm_count = GUESTS};
+	core = (struct core){.index = 0, .vm_count = GUESTS, .current = &has_core};
+	has_core.priority = 0;
 	system_table.cpus = CORES;
 	system_table.guest_count = GUESTS;
 	printed_count = housekeeping = pumped = 0;
@@ -457,6 +459,23 @@ static u64 turn(u32 index)
 	return longest;
 }
 
+/* Who would begin later by it is not kept waiting, and in a millisecond others are not either. */
+static void it_waits_for_an_rtos_and_not_for_ever(void **state)
+{
+	(void)state;
+	print(1, OTHER, 0, 8);
+	has_core.priority = 5;
+	for (u32 round = 0; round < 3; round++) {
+		for (u32 i = 0; i < 10; i++)
+			assert_int_equal(step(1), TSC_KHZ / 10);
+		assert_true(step(1) < TSC_KHZ / 10);
+	}
+	assert_int_equal(outbox_of(1)->output_put, 8);
+	has_core.priority = 0;
+	time_passes();
+	expect_shown(0, OTHER, 0, 8);
+}
+
 static void few_are_asked_at_once(void **state)
 {
 	u32 sources = 2 * CORES + GUESTS;
@@ -627,6 +646,7 @@ int main(void)
 		TEST(a_long_log_line_is_broken),
 		TEST(a_core_that_stops_flushes),
 		TEST(nonsense_is_passed_by),
+		TEST(it_waits_for_an_rtos_and_not_for_ever),
 		TEST(few_are_asked_at_once),
 		TEST(few_bytes_move_at_once),
 		TEST(who_is_held_up_waits_longer),
