@@ -35,8 +35,10 @@ def line_to(guest: str) -> str:
     return f'[[channel]]\nname = "line"\nbetween = ["{guest}", "bells"]\nsize = "8K"\n'
 
 
-# An RTOS serves its own doorbells before its tasks, two at most in 50 us (core/message.c).
-OWN_DOORBELLS = 2 * 250
+# In any 50 us an RTOS takes two messages (core/message.c), each in less than 250 ticks. They are
+# beside what printing may mask, which MAXIMUM is for. If they are its own doorbells, its handler of
+# them, which gives two semaphores to tasks, comes before its task, too.
+FLOOD_MORE, OWN_DOORBELLS = 2 * 250, 2 * 250
 # Without end: doorbells of a guest beside the one with the task, or of that one; and reports.
 FLOODS = {
     "another": (*BESIDE, line_to("beat")),
@@ -112,13 +114,13 @@ def test_what_dies_on_other_cpus_delays_no_task_in_bochs() -> None:
               *(pytest.param(name, marks=pytest.mark.long)
                 for name in ("another-reports", "itself"))],
 )  # fmt: skip
-def test_messages_without_end_delay_no_task_in_bochs(flood: str) -> None:
+def test_messages_without_end_delay_a_task_by_two_at_most_in_bochs(flood: str) -> None:
     """Another CPU's guest rings one of core 0 as fast as it can, and prints without end.
 
     A third CPU's guest is stopped with a report and restarted without end.
     """
     found, _ = latency(f"flood-{flood}", None, 3, FLOODS[flood])
-    assert not delays(found, OWN_DOORBELLS if flood.startswith("itself") else 0)
+    assert not delays(found, FLOOD_MORE + OWN_DOORBELLS * flood.startswith("itself"))
 
 
 @pytest.mark.long
