@@ -35,7 +35,7 @@ OF_CORE static bool received;
  * CPU from an RTOS for long. Received bytes do not wait, since they would be lost. */
 static bool console_must_wait(void)
 {
-	return core.current->priority != 0 && console_waits < CONSOLE_WAITS;
+	return console_line >= 0 && core.current->priority != 0 && console_waits < CONSOLE_WAITS;
 }
 
 static u64 console_expire(UNUSED struct deadline *deadline)
