@@ -186,6 +186,7 @@ static void questions_answer(u32 until)
 
 void command_answer(void)
 {
+	command_input();
 	questions_answer(acted);
 }
 
@@ -227,7 +228,8 @@ void command_input(void)
 	int character;
 
 	log_pauses = false; /* a pause could show the next character before this one */
-	while ((character = console_get(log_console)) >= 0) {
+	while (core.current->state == VCPU_RUNNING &&
+	       (character = console_get(log_console)) >= 0) {
 		u32 earlier = acted;
 		bool entered = edit((char)character);
 
@@ -237,5 +239,7 @@ void command_input(void)
 		if (entered)
 			questions_answer_here(earlier);
 	}
+	if (console_has_input(log_console)) /* a command has taken down whose stack this is */
+		schedule_housekeeping(HOUSEKEEPING_COMMAND);
 	log_pauses = pauses;
 }

@@ -183,22 +183,24 @@ static INLINE bool message_take_next(void)
  * same VMM stack, which has room for one, and not for as many as others can send. So it takes one
  * message, lets nothing in, and leaves the others to those that it has interrupted. These may have
  * to wait for an RTOS that runs first, which some of the messages may be for. For that there is
- * another interrupt. Behind the last message the way out is that of any interrupt, which costs less
- * than to let in from here the RTOS that it was for.
+ * another interrupt, as there is where a message has taken down the vCPU whose stack this is, so
+ * that nothing can be let in. Behind the last message the way out is that of any interrupt, which
+ * costs less than to let in from here the RTOS that it was for.
  */
 static HOT void messages_take(void)
 {
 	struct vcpu *vcpu = core.current;
+	bool interrupts = vcpu->takes_messages;
 
-	if (vcpu->takes_messages) {
-		if (message_take_next())
-			interrupt_self();
-		return;
-	}
 	vcpu->takes_messages = true;
-	while (message_take_next() && messages_wait())
+	while (message_take_next() && messages_wait()) {
+		if (interrupts || (core.pauses && !core_admits())) {
+			interrupt_self();
+			break;
+		}
 		work_admit(message);
-	vcpu->takes_messages = false;
+	}
+	vcpu->takes_messages = interrupts;
 }
 
 HOT u32 message_take_doorbell(u32 place, u32 most)
@@ -221,6 +223,8 @@ HOT u32 message_take_doorbell(u32 place, u32 most)
 /* There may be more of them. */
 static u64 window_end(UNUSED struct deadline *deadline)
 {
+	if (message_window.ends > rdtsc())
+		return message_window.ends; /* another one has begun since this one was over */
 	message_window.ends = 0;
 	interrupt_self();
 	return TIME_NEVER;

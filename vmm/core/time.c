@@ -14,12 +14,14 @@
 
 /* Ticks in which an RTOS begins to run, on a CPU that takes several of them for an instruction,
  * too. */
-#define BEGIN_TICKS 4096u
+#define BEGIN_TICKS 2048u
 
 OF_MACHINE u32 time_tsc_khz;
 
 OF_CORE_INITIALISED static struct deadline last = {.time = TIME_NEVER};
 OF_CORE_INITIALISED static struct deadline *first = &last;
+/* The first deadline, which is the VMM's, was not served by the last interrupt. */
+OF_CORE static bool passed_over;
 /* The timer that this machine has. */
 OF_MACHINE static const struct timer_hardware *found;
 /* The same, or no_timer while the timer is left to a guest. */
@@ -119,11 +121,11 @@ static inline void deadline_expire(struct deadline **link)
 	deadline_insert(deadline, deadline->expire(deadline));
 }
 
-/* Expires the most urgent one of the deadlines that are over, and programs an interrupt for the
- * rest. Guests can have their timers expire at one time, and an RTOS must not wait for deadlines of
- * others. Those of priority 0 may have more to do: the VMM's own move bytes, for example. If one
- * has been served already, the next one waits. The interrupt comes when the guest that wakes up
- * has begun to run, or when the first one is over of those that are not yet. */
+/* Expires the most urgent one of the deadlines that are over, if it is a guest's, or the first one
+ * if that has not been served yet, and programs an interrupt for the rest. Guests can have timers
+ * expire at one time, and an RTOS must not wait for deadlines of others. Those of priority 0 may
+ * have more to do: the VMM's own move bytes, for example. The interrupt comes when the guest that
+ * wakes up has begun to run, or when the first one is over of those that are not yet. */
 APART static void time_interrupt_several(bool served)
 {
 	struct deadline **most_urgent = &first, **link;
@@ -132,16 +134,18 @@ APART static void time_interrupt_several(bool served)
 	for (link = &first->next; (*link)->time <= now; link = &(*link)->next)
 		if ((*link)->priority > (*most_urgent)->priority)
 			most_urgent = link;
-	if ((*link)->time < next)
-		next = (*link)->time;
+	passed_over = !served && (*most_urgent)->priority != 0;
 	if (!served || (*most_urgent)->priority != 0)
 		deadline_expire(most_urgent);
-	if (first->time > now)
-		next = first->time;
+	for (link = &first; (*link)->time <= now; link = &(*link)->next)
+		;
+	if (first->time > now || (*link)->time < next)
+		next = (*link)->time;
 	timer_program(next);
 }
 
-/* An RTOS's deadline is mostly the only one that is over. */
+/* An RTOS's deadline is mostly the only one that is over. One of the VMM's is passed over by one
+ * interrupt, and by no more: RTOSes whose timers expire often would leave no time for it. */
 void time_interrupt(void)
 {
 	s32 high;
@@ -149,10 +153,11 @@ void time_interrupt(void)
 
 	EXPECTS_MASKED();
 	if (rdtsc_since(&first->time, &low, &high)) {
-		if (first->priority == 0) {
+		if (first->priority == 0 && !passed_over) {
 			time_interrupt_several(false);
 			return;
 		}
+		passed_over = false;
 		deadline_expire(&first);
 		if (rdtsc_since(&first->time, &low, &high)) {
 			time_interrupt_several(true);

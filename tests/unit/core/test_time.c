@@ -12,7 +12,7 @@
 
 #define DEADLINES 12u
 #define KHZ 1000000u
-#define BEGIN 4096u /* ticks: a guest has begun */
+#define BEGIN 2048u /* ticks: a guest has begun */
 
 struct processor processor;
 static struct deadline deadlines[DEADLINES];
@@ -137,11 +137,12 @@ static void the_most_urgent_one_does_not_wait_for_many(void **state)
 	assert_int_equal(order[0], DEADLINES - 1);
 	/* It begins before the others have theirs. */
 	assert_int_equal(programmed - processor.tsc, BEGIN);
+	/* Then the VMM's own has its turn, and with it the next guest's. */
 	assert_int_equal(run_until(programmed), 1);
-	assert_int_equal(order[1], DEADLINES - 2);
+	assert_int_equal(order[1], 0);
+	assert_int_equal(order[2], DEADLINES - 2);
 	run_until(processor.tsc + KHZ);
 	assert_int_equal(expired, DEADLINES);
-	assert_int_equal(order[DEADLINES - 1], 0);
 	assert_true(programmed > processor.tsc + KHZ);
 }
 
@@ -167,9 +168,10 @@ static void a_guests_comes_before_the_vmms(void **state)
 	time_interrupt();
 	assert_int_equal(order[3], 1);
 	assert_true(programmed == deadlines[5].time);
-	run_until(processor.tsc + 2 * BEGIN);
-	assert_int_equal(order[4], 5);
-	assert_int_equal(order[5], 0);
+	/* The VMM's is passed over once, and comes before what is over next. */
+	run_until(processor.tsc + BEGIN);
+	assert_int_equal(order[4], 0);
+	assert_int_equal(order[5], 5);
 	expired = 3;
 	/* It is last where it was the first to be over, too. */
 	deadline_set(&deadlines[0], processor.tsc + 1);
@@ -180,6 +182,56 @@ static void a_guests_comes_before_the_vmms(void **state)
 	assert_int_equal(order[3], 1);
 	run_until(processor.tsc + KHZ / 100);
 	assert_int_equal(order[4], 0);
+}
+
+static u64 period;
+static u32 own_expiries;
+
+static u64 expire_in_periods(struct deadline *deadline)
+{
+	return deadline->time + period;
+}
+
+static u64 own_expire(struct deadline *deadline)
+{
+	(void)deadline;
+	own_expiries++;
+	return processor.tsc + 5000;
+}
+
+/* So many RTOSes, whose expiries are spread over a period. */
+static void crowd_starts(u32 rtoses, u64 ticks)
+{
+	start(NULL);
+	period = ticks;
+	own_expiries = 0;
+	for (u32 i = 0; i < rtoses; i++) {
+		deadline_init(&deadlines[i], expire_in_periods, 5 + i);
+		deadline_set(&deadlines[i], 2000 + ticks * (i + 1) / rtoses);
+	}
+	deadline_init(&deadlines[DEADLINES - 1], own_expire, 0);
+	deadline_set(&deadlines[DEADLINES - 1], 1500);
+}
+
+/* However many there are, and slow the machine: an interrupt takes 100 ticks here. */
+static void rtoses_do_not_starve_the_vmm(void **state)
+{
+	static const struct { u32 rtoses; u64 ticks; } crowds[] = {
+		{ 1, 2500 }, { 1, 5000 }, { 2, 5000 }, { 4, 15000 }, { 7, 20000 }, { 8, 30000 },
+	};
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(crowds); i++) {
+		crowd_starts(crowds[i].rtoses, crowds[i].ticks);
+		while (programmed <= 1000000) {
+			processor.tsc = (programmed > processor.tsc ? programmed : processor.tsc) +
+					100;
+			time_interrupt();
+		}
+		assert_in_range(own_expiries, 100, 200);
+		for (u32 j = 0; j < crowds[i].rtoses; j++)
+			assert_true(deadlines[j].time + 3 * BEGIN > processor.tsc);
+	}
 }
 
 /* Any settings, times and expiries, against the order of the times. */
@@ -215,6 +267,7 @@ int main(void)
 		cmocka_unit_test_setup(what_an_expiry_returns_is_the_next, start),
 		cmocka_unit_test_setup(the_most_urgent_one_does_not_wait_for_many, start),
 		cmocka_unit_test_setup(a_guests_comes_before_the_vmms, start),
+		cmocka_unit_test_setup(rtoses_do_not_starve_the_vmm, start),
 		cmocka_unit_test_setup(no_deadline_is_lost, start),
 	};
 
