@@ -79,7 +79,7 @@ FLAG_FILE = "arch/x86/include/asm/irqflags.h"
 # Added to drivers/misc/Makefile in the patched source.
 DRIVER_LINE = b"obj-y += gandalf/\n"
 # Variants of the source `patched` that begin with its objects, of which most stay as they are.
-DERIVED: tuple[Variant, ...] = ("attack", "network")
+DERIVED: tuple[Variant, ...] = ("attack", "complete")
 # Where a patched source has the functions that the patch calls.
 HEADER_FILE = "arch/x86/include/asm/gandalf.h"
 
@@ -89,9 +89,10 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
 
     `native` is Debian's source without a changed line, `dedicated` has those lines of the patch
     that only make it faster, `patched` has all and runs on a shared CPU, and `attack` is `patched`
-    with the attack driver. `network` is `patched` with Linux's network protocols and our network
-    driver. `smp` is for several vCPUs: it has a patch, a driver and a part of the configuration of
-    its own. `smp-native` has that configuration and not a changed line. Each has our other drivers.
+    with the attack driver. `complete` is `patched` with what programs of a distribution expect of
+    Linux, networks among it, and our network driver. `smp` is for several vCPUs: it has a patch, a
+    driver and a part of the configuration of its own. `smp-native` has that configuration and not a
+    changed line. Each has our other drivers.
     Beside vmlinux are System.map and arch/x86/boot/bzImage.
     """
     places = Places(root)
@@ -145,7 +146,7 @@ def _kernel_inputs(variant: Variant, places: Places, package: Package) -> Iterat
 
 def _tree(variant: Variant) -> Tree:
     match variant:
-        case "attack" | "network":
+        case "attack" | "complete":
             return "patched"
         case "smp-native":
             return "native"

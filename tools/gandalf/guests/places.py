@@ -13,12 +13,12 @@ from typing import Literal
 
 from gandalf.base.paths import UserError, shown
 
-Variant = Literal["patched", "dedicated", "native", "attack", "network", "smp", "smp-native"]
+Variant = Literal["patched", "dedicated", "native", "attack", "complete", "smp", "smp-native"]
 # Which of them run in each mode. The lines that make the interrupt flag a word in memory are needed
 # on a shared CPU, and wrong on a dedicated one, where the flag that counts is the processor's. A
 # dedicated Linux has one CPU, so `smp-native` runs without a VMM only.
 VARIANTS_OF_MODE: dict[str, tuple[Variant, ...]] = {
-    "shared": ("patched", "network", "attack"),
+    "shared": ("patched", "complete", "attack"),
     "dedicated": ("native", "dedicated"),
     "several CPUs": ("smp",),
 }
@@ -75,16 +75,16 @@ class Places:
         return self.inputs / "smp.fragment"
 
     @property
-    def network_fragment(self) -> Path:
-        """What the configuration of a Linux with a network has other than that."""
-        return self.inputs / "network.fragment"
+    def complete_fragment(self) -> Path:
+        """What the configuration for programs of a distribution has other than that."""
+        return self.inputs / "complete.fragment"
 
     def fragments(self, variant: Variant) -> tuple[Path, ...]:
         """The fragments that a variant is configured with; a later one wins."""
         if variant in ("smp", "smp-native"):
             return self.fragment, self.smp_fragment
-        if variant == "network":
-            return self.fragment, self.network_fragment
+        if variant == "complete":
+            return self.fragment, self.complete_fragment
         return (self.fragment,)
 
     @property

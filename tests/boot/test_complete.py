@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel `complete` has what programs of a distribution expect, and all of it works.
+
+An RTOS beside it misses nothing meanwhile.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from gandalf.base.paths import ROOT
+
+from .systems import DEMO, WHOLE, Boot, describe, linux
+
+KERNEL = "build/linux/complete/vmlinux"
+FRAGMENT = ROOT / "guest" / "linux" / "complete.fragment"
+TEXT = "what was written"
+# Each makes a file system in a file of 8 MiB.
+MADE = {"ext4": "mke2fs -F", "vfat": "mkdosfs"}
+# System calls that stress-ng looks at; it says so if the kernel lacks one.
+STRESSORS = ("seccomp", "io-uring", "userfaultfd", "fanotify", "unshare")
+SMALL = "--userfaultfd-bytes 8M"
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[Boot]:
+    guests = (linux(kernel=KERNEL, initrd=WHOLE), DEMO)
+    with Boot.start(describe("complete", *guests)) as started:
+        started.wait_for_shell()
+        started.shell("mkdir -p /mnt/a /mnt/b")
+        yield started
+
+
+def test_every_line_of_the_fragment_is_in_its_configuration(machine: Boot) -> None:
+    found = set(machine.shell("zcat /proc/config.gz").splitlines())
+    wanted = re.findall(r"^(?:CONFIG_\w+=.*|# CONFIG_\w+ is not set)$", FRAGMENT.read_text(), re.M)
+    assert len(wanted) > 50
+    assert not set(wanted) - found
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_file_system_in_a_file_keeps_what_is_written(machine: Boot, kind: str) -> None:
+    machine.shell(f"head -c 8388608 /dev/zero > /tmp/image; {MADE[kind]} /tmp/image"
+                  f" >/dev/null && mount -t {kind} -o loop /tmp/image /mnt/a")  # fmt: skip
+    machine.shell(f"echo {TEXT} > /mnt/a/file && umount /mnt/a")
+    assert TEXT in machine.shell(f"mount -t {kind} -o loop /tmp/image /mnt/a && cat /mnt/a/file")
+    machine.shell("umount /mnt/a && rm /tmp/image")
+    machine.kernel_is_sane()
+
+
+def test_an_overlay_leaves_what_is_below(machine: Boot) -> None:
+    machine.shell("mount -t tmpfs none /mnt/a && cd /mnt/a && mkdir low high work && "
+                  f"echo {TEXT} > low/file && mount -t overlay -o "
+                  "lowerdir=low,upperdir=high,workdir=work none /mnt/b && cd /")  # fmt: skip
+    machine.shell("echo other > /mnt/b/file")
+    assert machine.shell("cat /mnt/b/file /mnt/a/low/file") == f"other\n{TEXT}\n"
+    machine.shell("umount /mnt/b /mnt/a")
+
+
+def test_pages_go_to_compressed_memory_and_come_back(machine: Boot) -> None:
+    """More is written than the machine has memory for, of what can be compressed."""
+    machine.shell("echo 160M > /sys/block/zram0/disksize && mkswap /dev/zram0 >/dev/null && "
+                  "swapon /dev/zram0")  # fmt: skip
+    machine.shell("stress-ng --vm 1 --vm-bytes 220M --vm-method zero-one --vm-ops 2000 --verify "
+                  "--timeout 0 >/tmp/log 2>&1 || { cat /tmp/log; false; }")  # fmt: skip
+    counts = machine.shell("cat /sys/block/zram0/stat").split()
+    assert min(int(counts[0]), int(counts[4])) > 1000, counts  # requests to read, and to write
+    machine.shell("swapoff /dev/zram0")
+    machine.kernel_is_sane()
+
+
+def test_a_cgroup_bounds_how_many_processes_there_are(machine: Boot) -> None:
+    machine.shell("mount -t cgroup2 none /mnt/a && echo +pids > /mnt/a/cgroup.subtree_control && "
+                  "mkdir /mnt/a/few && echo 3 > /mnt/a/few/pids.max")  # fmt: skip
+    tried = "sh -c 'echo $$ > /mnt/a/few/cgroup.procs; for i in 1 2 3 4 5; do sleep 1 & done; wait'"
+    assert "Resource temporarily unavailable" in machine.shell(f"{tried} 2>&1; true")
+    machine.shell("until rmdir /mnt/a/few 2>/dev/null; do sleep 0.1; done; umount /mnt/a")
+
+
+def test_both_internet_protocols_reach_the_machine_itself(machine: Boot) -> None:
+    machine.shell("ip link set lo up")
+    for ping in ("ping -c 2 127.0.0.1", "ping6 -c 2 ::1"):
+        assert "2 packets received" in machine.shell(ping)
+
+
+@pytest.mark.parametrize("stressor", STRESSORS)
+def test_a_system_call_is_there(machine: Boot, stressor: str) -> None:
+    text = machine.shell(f"stress-ng --{stressor} 1 --{stressor}-ops 20 {SMALL} 2>&1")
+    assert "successful run completed" in text
+    assert not re.search(r"skip|not (?:supported|implemented)", text), text
+
+
+def test_file_systems_that_nobody_mounts_here_are_known(machine: Boot) -> None:
+    known = machine.shell("cat /proc/filesystems").split()
+    assert {"squashfs", "fuse", "nfs", "nfs4", "ext2", "ext3"} <= set(known)
+    assert "fuse" in machine.shell("cat /proc/misc")
+
+
+def test_the_rtos_has_missed_nothing(machine: Boot) -> None:
+    with machine.rtos_undisturbed():
+        machine.shell("ls -lR /sys >/dev/null")
+    machine.kernel_is_sane()
