@@ -33,6 +33,7 @@ static u32 expected; /* the vector by which the reader is interrupted */
 static u32 served_from, served_number, served_count;
 
 static bool entered;
+static bool goes_down; /* what is served takes down the vCPU whose stack it is on */
 
 static void enter(struct frame *frame)
 {
@@ -78,6 +79,8 @@ static void serve(u32 from, u32 number)
 	served_from = from;
 	served_number = number;
 	served_count++;
+	if (goes_down)
+		core.current->state = VCPU_OFF;
 }
 MESSAGES_SERVED(MESSAGE_IPI, GANDALF_CPUS_MAXIMUM, serve);
 
@@ -94,7 +97,7 @@ static int start(void **state)
 		core_cpu_ids[i] = (u8)(0x10 + 3 * i);
 		outbox_of(i)->alive = 1;
 	}
-	entered = false;
+	entered = goes_down = false;
 	message_init();
 	assert_true(entered);
 	message_window.ends = 0;
@@ -318,9 +321,54 @@ static void another_guest_is_rung_behind_it(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, start)
 
+/* Nothing can be let in there any more, so the rest has an interrupt on another stack. */
+static void one_that_takes_down_the_stacks_vcpu_is_the_last_there(void **state)
+{
+	(void)state;
+	goes_down = true;
+	expected = VECTOR_APIC_IPI;
+	for (u32 from = 0; from < CORES; from++)
+		if (from != READER)
+			send(from, NUMBER);
+	for (u32 count = 1; count < CORES; count++) {
+		core.current->state = VCPU_RUNNING;
+		message_interrupt(VECTOR_APIC_MESSAGE);
+		assert_int_equal(served_count, count);
+		assert_int_equal(of_itself, minimum(count, CORES - 2));
+	}
+	assert_false(core.current->takes_messages);
+}
+
+/* The timer's interrupt for the end of a window may be late, when another one has begun. */
+static void a_late_end_ends_no_other_window(void **state)
+{
+	(void)state;
+	core.current->priority = 5;
+	for (u32 i = 0; i < 3; i++) {
+		send(FIRST, i);
+		message_interrupt(VECTOR_APIC_MESSAGE);
+	}
+	assert_int_equal(served_count, 2);
+	processor.tsc = asked.deadline->time + 1;
+	send(SECOND, NUMBER);
+	message_interrupt(VECTOR_APIC_MESSAGE);
+	assert_int_equal(served_count, 4);
+	asked.deadline->time = asked.deadline->expire(asked.deadline);
+	assert_true(asked.deadline->time == message_window.ends);
+	send(LAST, NUMBER);
+	message_interrupt(VECTOR_APIC_MESSAGE);
+	assert_int_equal(served_count, 4);
+	processor.tsc = message_window.ends;
+	asked.deadline->time = asked.deadline->expire(asked.deadline);
+	message_interrupt(VECTOR_APIC_MESSAGE);
+	assert_int_equal(served_count, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(one_that_takes_down_the_stacks_vcpu_is_the_last_there),
+		TEST(a_late_end_ends_no_other_window),
 		TEST(it_has_an_interrupt_of_its_own),
 		TEST(what_is_not_taken_as_it_comes_is_a_message),
 		TEST(they_have_the_window_of_all_messages),
