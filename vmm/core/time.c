@@ -12,16 +12,13 @@
 #include "masked_state.h"
 #include "platform.h"
 
-/* Ticks in which an RTOS begins to run, on a CPU that takes several of them for an instruction,
- * too. */
-#define BEGIN_TICKS 2048u
+/* A millisecond divided by this is long enough for an RTOS to begin to run. */
+#define BEGIN_RATE 256
 
 OF_MACHINE u32 time_tsc_khz;
 
 OF_CORE_INITIALISED static struct deadline last = {.time = TIME_NEVER};
 OF_CORE_INITIALISED static struct deadline *first = &last;
-/* The first deadline, which is the VMM's, was not served by the last interrupt. */
-OF_CORE static bool passed_over;
 /* The timer that this machine has. */
 OF_MACHINE static const struct timer_hardware *found;
 /* The same, or no_timer while the timer is left to a guest. */
@@ -63,17 +60,6 @@ int time_irq(void)
 	return found->irq;
 }
 
-/* Has the timer interrupt at a time. program() finds out by itself whether that is over. */
-static void timer_program(u64 time)
-{
-	s32 high;
-	u32 low;
-	bool over = rdtsc_since(&time, &low, &high);
-
-	(void)over;
-	hardware->program(low, high);
-}
-
 /* Puts a deadline that is not in the queue into its place there, which is mostly the first. */
 static void deadline_insert(struct deadline *deadline, u64 time)
 {
@@ -101,6 +87,8 @@ void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), 
 void deadline_set(struct deadline *deadline, u64 time)
 {
 	struct deadline **link = &first;
+	s32 high;
+	u32 low;
 
 	EXPECTS_MASKED();
 	if (deadline->time != TIME_NEVER) {
@@ -109,8 +97,13 @@ void deadline_set(struct deadline *deadline, u64 time)
 		*link = deadline->next;
 	}
 	deadline_insert(deadline, time);
-	if (first == deadline)
-		timer_program(time);
+	if (first == deadline) {
+		/* program() finds out by itself whether the deadline is over. */
+		bool over = rdtsc_since(&time, &low, &high);
+
+		(void)over;
+		hardware->program(low, high);
+	}
 }
 
 static inline void deadline_expire(struct deadline **link)
@@ -121,31 +114,29 @@ static inline void deadline_expire(struct deadline **link)
 	deadline_insert(deadline, deadline->expire(deadline));
 }
 
-/* Expires the most urgent one of the deadlines that are over, if it is a guest's, or the first one
- * if that has not been served yet, and programs an interrupt for the rest. Guests can have timers
- * expire at one time, and an RTOS must not wait for deadlines of others. Those of priority 0 may
- * have more to do: the VMM's own move bytes, for example. The interrupt comes when the guest that
- * wakes up has begun to run, or when the first one is over of those that are not yet. */
-APART static void time_interrupt_several(bool served)
+/* Expires one more deadline, if several are over, and programs an interrupt for the rest. Guests
+ * can have their timers expire at one time, and an RTOS must not wait for the deadlines of others.
+ * So the most urgent deadline is next; one of priority 0, which may have more to do, is not. The
+ * interrupt comes when the guest that wakes up has begun to run. */
+APART static void time_interrupt_further(void)
 {
-	struct deadline **most_urgent = &first, **link;
-	u64 now = rdtsc(), next = now + BEGIN_TICKS;
+	u64 now = rdtsc();
+	struct deadline **most_urgent = &first;
+	s32 high;
+	u32 low;
 
-	for (link = &first->next; (*link)->time <= now; link = &(*link)->next)
+	for (struct deadline **link = &first->next; (*link)->time <= now; link = &(*link)->next)
 		if ((*link)->priority > (*most_urgent)->priority)
 			most_urgent = link;
-	passed_over = !served && (*most_urgent)->priority != 0;
-	if (!served || (*most_urgent)->priority != 0)
+	if ((*most_urgent)->priority != 0)
 		deadline_expire(most_urgent);
-	for (link = &first; (*link)->time <= now; link = &(*link)->next)
-		;
-	if (first->time > now || (*link)->time < next)
-		next = (*link)->time;
-	timer_program(next);
+	if (rdtsc_since(&first->time, &low, &high)) {
+		low = -(time_tsc_khz / BEGIN_RATE);
+		high = -1;
+	}
+	hardware->program(low, high);
 }
 
-/* An RTOS's deadline is mostly the only one that is over. One of the VMM's is passed over by one
- * interrupt, and by no more: RTOSes whose timers expire often would leave no time for it. */
 void time_interrupt(void)
 {
 	s32 high;
@@ -153,14 +144,9 @@ void time_interrupt(void)
 
 	EXPECTS_MASKED();
 	if (rdtsc_since(&first->time, &low, &high)) {
-		if (first->priority == 0 && !passed_over) {
-			time_interrupt_several(false);
-			return;
-		}
-		passed_over = false;
 		deadline_expire(&first);
 		if (rdtsc_since(&first->time, &low, &high)) {
-			time_interrupt_several(true);
+			time_interrupt_further();
 			return;
 		}
 	}

@@ -12,7 +12,6 @@
 
 #define DEADLINES 12u
 #define KHZ 1000000u
-#define BEGIN 2048u /* ticks: a guest has begun */
 
 struct processor processor;
 static struct deadline deadlines[DEADLINES];
@@ -124,8 +123,8 @@ static void what_an_expiry_returns_is_the_next(void **state)
 	assert_int_equal(order[2], 0);
 }
 
-/* However many there are at one time: the most urgent one is not behind more than one of other
- * guests, and not behind the VMM's own. An interrupt has no more than two to do. */
+/* However many there are at one time: the most urgent one is not behind more than one of the
+ * others, and an interrupt has no more than two to do. */
 static void the_most_urgent_one_does_not_wait_for_many(void **state)
 {
 	(void)state;
@@ -133,105 +132,16 @@ static void the_most_urgent_one_does_not_wait_for_many(void **state)
 		deadline_set(&deadlines[i], 2000 + i);
 	processor.tsc = 2500;
 	time_interrupt();
-	assert_int_equal(expired, 1);
-	assert_int_equal(order[0], DEADLINES - 1);
+	assert_int_equal(expired, 2);
+	assert_int_equal(order[0], 0);
+	assert_int_equal(order[1], DEADLINES - 1);
 	/* It begins before the others have theirs. */
-	assert_int_equal(programmed - processor.tsc, BEGIN);
-	/* Then the VMM's own has its turn, and with it the next guest's. */
+	assert_in_range(programmed - processor.tsc, KHZ / 1000, KHZ / 100);
 	assert_int_equal(run_until(programmed), 1);
-	assert_int_equal(order[1], 0);
-	assert_int_equal(order[2], DEADLINES - 2);
+	assert_int_equal(order[3], DEADLINES - 2);
 	run_until(processor.tsc + KHZ);
 	assert_int_equal(expired, DEADLINES);
 	assert_true(programmed > processor.tsc + KHZ);
-}
-
-/* Of two guests' deadlines the earlier one is first, and the more urgent one is next. */
-static void a_guests_comes_before_the_vmms(void **state)
-{
-	(void)state;
-	deadline_set(&deadlines[3], 2000);
-	deadline_set(&deadlines[0], 2001);
-	deadline_set(&deadlines[9], 2002);
-	processor.tsc = 2500;
-	time_interrupt();
-	assert_int_equal(expired, 2);
-	assert_int_equal(order[0], 3);
-	assert_int_equal(order[1], 9);
-	run_until(processor.tsc + KHZ / 100);
-	assert_int_equal(expired, 3);
-	/* Those that wait for the beginning of a guest keep nobody else waiting. */
-	deadline_set(&deadlines[0], processor.tsc + 1);
-	deadline_set(&deadlines[1], processor.tsc + 2);
-	deadline_set(&deadlines[5], processor.tsc + BEGIN / 2);
-	processor.tsc += 10;
-	time_interrupt();
-	assert_int_equal(order[3], 1);
-	assert_true(programmed == deadlines[5].time);
-	/* The VMM's is passed over once, and comes before what is over next. */
-	run_until(processor.tsc + BEGIN);
-	assert_int_equal(order[4], 0);
-	assert_int_equal(order[5], 5);
-	expired = 3;
-	/* It is last where it was the first to be over, too. */
-	deadline_set(&deadlines[0], processor.tsc + 1);
-	deadline_set(&deadlines[1], processor.tsc + 2);
-	processor.tsc += 10;
-	time_interrupt();
-	assert_int_equal(expired, 4);
-	assert_int_equal(order[3], 1);
-	run_until(processor.tsc + KHZ / 100);
-	assert_int_equal(order[4], 0);
-}
-
-static u64 period;
-static u32 own_expiries;
-
-static u64 expire_in_periods(struct deadline *deadline)
-{
-	return deadline->time + period;
-}
-
-static u64 own_expire(struct deadline *deadline)
-{
-	(void)deadline;
-	own_expiries++;
-	return processor.tsc + 5000;
-}
-
-/* So many RTOSes, whose expiries are spread over a period. */
-static void crowd_starts(u32 rtoses, u64 ticks)
-{
-	start(NULL);
-	period = ticks;
-	own_expiries = 0;
-	for (u32 i = 0; i < rtoses; i++) {
-		deadline_init(&deadlines[i], expire_in_periods, 5 + i);
-		deadline_set(&deadlines[i], 2000 + ticks * (i + 1) / rtoses);
-	}
-	deadline_init(&deadlines[DEADLINES - 1], own_expire, 0);
-	deadline_set(&deadlines[DEADLINES - 1], 1500);
-}
-
-/* However many there are, and slow the machine: an interrupt takes 100 ticks here. */
-static void rtoses_do_not_starve_the_vmm(void **state)
-{
-	static const struct { u32 rtoses; u64 ticks; } crowds[] = {
-		{ 1, 2500 }, { 1, 5000 }, { 2, 5000 }, { 4, 15000 }, { 7, 20000 }, { 8, 30000 },
-	};
-
-	(void)state;
-	for (u32 i = 0; i < ARRAY_SIZE(crowds); i++) {
-		crowd_starts(crowds[i].rtoses, crowds[i].ticks);
-		while (programmed <= 1000000) {
-			processor.tsc = (programmed > processor.tsc ? programmed : processor.tsc) +
-					100;
-			time_interrupt();
-		}
-		assert_in_range(own_expiries, 100, 200);
-		for (u32 j = 0; j < crowds[i].rtoses; j++)
-			assert_true(deadlines[j].time + 3 * BEGIN > processor.tsc);
-	}
 }
 
 /* Any settings, times and expiries, against the order of the times. */
@@ -252,7 +162,7 @@ static void no_deadline_is_lost(void **state)
 		run_until(processor.tsc + random_next(&random) % 5000);
 		/* The rest of many waits for some interrupts more, and no longer. */
 		for (u32 i = 0; i < DEADLINES; i++)
-			assert_true(deadlines[i].time + DEADLINES * KHZ / 100 > processor.tsc);
+			assert_true(deadlines[i].time + DEADLINES / 2 * KHZ / 100 > processor.tsc);
 	}
 	assert_true(set > 10000);
 	run_until(processor.tsc + 100 * KHZ);
@@ -266,8 +176,6 @@ int main(void)
 		cmocka_unit_test_setup(each_expires_when_it_is_due, start),
 		cmocka_unit_test_setup(what_an_expiry_returns_is_the_next, start),
 		cmocka_unit_test_setup(the_most_urgent_one_does_not_wait_for_many, start),
-		cmocka_unit_test_setup(a_guests_comes_before_the_vmms, start),
-		cmocka_unit_test_setup(rtoses_do_not_starve_the_vmm, start),
 		cmocka_unit_test_setup(no_deadline_is_lost, start),
 	};
 
