@@ -234,11 +234,11 @@ def restart(machine: Boot, name: str) -> None:
     """Restart a guest.
 
     That may have to be said again: the VMM works for it, or another core's has not heard yet that
-    it has started, which it may have by the time at which that is printed.
+    it has started.
     """
     answer = ""
     while answer != "stopped: by command":
-        said = rf"guest {name} (is busy|is starting|is running|stopped: by command)"
+        said = rf"guest {name} (is busy|is starting|stopped: by command)"
         answer = machine.vmm(f"restart {name}", said)[1]
 
 

@@ -35,10 +35,10 @@ def line_to(guest: str) -> str:
     return f'[[channel]]\nname = "line"\nbetween = ["{guest}", "bells"]\nsize = "8K"\n'
 
 
-# What other cores send, and deadlines of the VMM that are over with the task's, come first. They are
+# In any 50 us an RTOS takes two messages (core/message.c), each in less than 250 ticks. They are
 # beside what printing may mask, which MAXIMUM is for. If they are its own doorbells, its handler of
 # them, which gives two semaphores to tasks, comes before its task, too.
-FLOOD_MORE, OWN_DOORBELLS = 1500, 2 * 250
+FLOOD_MORE, OWN_DOORBELLS = 2 * 250, 2 * 250
 # Without end: doorbells of a guest beside the one with the task, or of that one; and reports.
 FLOODS = {
     "another": (*BESIDE, line_to("beat")),

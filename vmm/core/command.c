@@ -27,11 +27,12 @@ static struct question {
 	const struct command *command; /* what the first word names; NULL: no command */
 	struct vm *named;              /* whom the second word names; NULL: no guest */
 	int result;                    /* what vm_act() returned, or 0 */
+	const char *state;             /* the guest's, then, by name */
 } questions[ANSWERS] OF_CORE;
 /* How many lines have been entered, acted upon and answered so far. Modulo ANSWERS, each is the
  * place of the next line that this is to happen to. */
 OF_CORE static u32 asked, acted, answered;
-OF_CORE static int result; /* the result of the question that is being answered */
+OF_CORE static struct question current; /* the one that is being answered */
 OF_CORE static bool answering;
 
 static const char counter_names[] =
@@ -75,11 +76,11 @@ static void command_trace(struct vm *vm)
 
 static void command_result(struct vm *vm)
 {
-	if (result == GANDALF_ERROR_STATE)
-		log_line("guest %s is %s", vm->guest->name, vm_state_name(vm));
-	else if (result == GANDALF_ERROR_IMAGE)
+	if (current.result == GANDALF_ERROR_STATE)
+		log_line("guest %s is %s", vm->guest->name, current.state);
+	else if (current.result == GANDALF_ERROR_IMAGE)
 		log_line("the image of guest %s is not complete", vm->guest->name);
-	else if (result == GANDALF_ERROR_BUSY)
+	else if (current.result == GANDALF_ERROR_BUSY)
 		log_line("guest %s is busy; try again", vm->guest->name);
 }
 
@@ -154,32 +155,31 @@ static void questions_act(void)
 		question->command = command;
 		question->named = vm_find(argument);
 		work_admit(command_input);
-		if (command != NULL && command->answer == command_result && question->named != NULL)
+		if (command != NULL && command->answer == command_result &&
+		    question->named != NULL) {
 			question->result = vm_act(question->named, command->action);
+			question->state = vm_state_name(question->named);
+		}
 		schedule_housekeeping(HOUSEKEEPING_COMMAND);
 	}
 }
 
-static void question_answer(const struct question *question)
+static void question_answer(void)
 {
-	const struct command *command = question->command;
-
-	result = question->result;
-	if (command == NULL)
+	if (current.command == NULL)
 		log_line("no such command; help lists them");
-	else if (command->needs_guest && question->named == NULL)
-		log_line("%s needs the name of a guest; status lists them", command->name);
+	else if (current.command->needs_guest && current.named == NULL)
+		log_line("%s needs the name of a guest; status lists them", current.command->name);
 	else
-		command->answer(question->named);
+		current.command->answer(current.named);
 }
 
 static void questions_answer(u32 until)
 {
 	answering = true;
 	while ((s32)(until - answered) > 0) {
-		struct question question = questions[answered++ % ANSWERS];
-
-		question_answer(&question);
+		current = questions[answered++ % ANSWERS];
+		question_answer();
 	}
 	answering = false;
 }
