@@ -140,7 +140,8 @@
 
 /*
  * Gives a sign of life. A guest whose description sets watchdog_ms counts as faulty if it gives
- * none for so many milliseconds; the first call starts this watch. Returns 0.
+ * none for so many milliseconds; the first call starts this watch. Returns how many that are, or 0
+ * if nobody watches.
  */
 #define GANDALF_HYPERCALL_ALIVE 36
 

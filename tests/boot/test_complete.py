@@ -97,6 +97,23 @@ def test_file_systems_that_nobody_mounts_here_are_known(machine: Boot) -> None:
     assert "fuse" in machine.shell("cat /proc/misc")
 
 
+def test_without_a_watchdog_the_device_cannot_be_opened(machine: Boot) -> None:
+    assert "No such device" in machine.shell("(echo > /dev/watchdog) 2>&1; true")
+
+
+def test_a_program_that_feeds_the_watchdog_is_watched() -> None:
+    """It counts in seconds, and the kernel tells the VMM in between that it lives."""
+    guest = linux(kernel=KERNEL, initrd=WHOLE, more='watchdog_ms = 300\non_fault = "restart"')
+    with Boot.start(describe("complete-watchdog", guest, DEMO)) as machine:
+        machine.wait_for_shell()
+        machine.shell("watchdog -T 3 -t 1 /dev/watchdog; sleep 6")
+        machine.kernel_is_sane()
+        machine.send("linux", "killall -STOP watchdog\n")
+        assert machine.stop_report("linux") == "no sign of life for 300 ms"
+        machine.skip("linux")
+        machine.wait_for_shell()
+
+
 def test_the_rtos_has_missed_nothing(machine: Boot) -> None:
     with machine.rtos_undisturbed():
         machine.shell("ls -lR /sys >/dev/null")

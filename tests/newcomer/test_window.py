@@ -8,7 +8,7 @@ from gandalf.measure.measure import SHELL_PROMPT
 from .test_first_sight import leave, make_run
 
 # A shell that shares its process group with what it runs, so that it gets the signal.
-_WATCH = "trap 'echo now \\$(stty size)' WINCH; while :; do sleep 1; done"
+_WATCH = "trap 'echo now \\$(stty size)' WINCH; echo ready; while :; do sleep 1; done"
 
 
 def test_linux_knows_the_windows_size_and_learns_of_changes() -> None:
@@ -17,7 +17,7 @@ def test_linux_knows_the_windows_size_and_learns_of_changes() -> None:
         terminal.send("stty size\r")
         terminal.expect(r"\n30 100\r")
         terminal.send(f'sh -c "{_WATCH}"\r')
-        terminal.expect('done"\r')
+        terminal.expect(r"\nready\r")
         terminal.setwinsize(40, 120)
         terminal.expect(r"\nnow 40 120\r")
         terminal.send("\x03")

@@ -83,7 +83,7 @@ static u32 hypercall_alive(struct vcpu *vcpu)
 	work_mask(alive);
 	if (!part_shows_life(vcpu->vm))
 		vm_show_life(vcpu->vm);
-	return 0;
+	return vcpu->vm->guest->watchdog_ms;
 }
 HYPERCALL(GANDALF_HYPERCALL_ALIVE, HYPERCALL_OF_ALL, hypercall_alive);
 

@@ -55,14 +55,6 @@ void outboxes_map(u32 physical)
 		memory_map_page(LAYOUT_OUTBOXES + offset, physical + offset);
 }
 
-/* Puts a message, by its word and the bit there, on its way, of which an interrupt is to tell.
- * Returns false if it is that already, and needs none. */
-MUST_CHECK static INLINE bool message_raise(u32 to, u32 word, u32 bit)
-{
-	return message_raise_bit(&outbox_own()->raised[to][word],
-				 &outbox_of(to)->seen[core.index][word], bit);
-}
-
 static INLINE void message_tell(u32 id, u32 message)
 {
 	if (message < MESSAGE_DOORBELL + DOORBELLS)
@@ -83,11 +75,19 @@ HOT void message_tell_ipis(u32 cores)
 		cores_interrupt_ipi(cores);
 }
 
-void message_send_all(u32 message)
+void message_send_cores(u32 cores, u32 message)
 {
-	for (u32 to = 0; to < system_table.cpus; to++)
-		if (to != core.index && outbox_of(to)->alive != 0)
-			message_send(to, message);
+	u32 told = 0;
+
+	for (cores &= others_bits; cores != 0; cores &= cores - 1) {
+		u32 to = (u32)__builtin_ctz(cores);
+
+		if (outbox_of(to)->alive != 0 &&
+		    message_raise(to, message / 32, 1u << message % 32))
+			told |= 1u << to;
+	}
+	if (told != 0)
+		cores_interrupt_message(told);
 }
 
 /* Takes the next message of a core, if it has sent one. The word in which the search begins is
@@ -126,23 +126,26 @@ void message_window_is_full(void)
 	deadline_set(&window, message_window.ends);
 }
 
-/* Returns whether any core has sent one that waits here. If none has, the next search among the
- * last sender's begins at its first. */
-static INLINE bool messages_wait(void)
+/* Returns whether a core has sent one that waits here. */
+static INLINE bool sender_waits(u32 from)
 {
-	for (u32 i = 0; i < others_count; i++) {
-		const volatile u32 *raised = outbox_of(others[i])->raised[core.index];
-		const volatile u32 *seen = outbox_own()->seen[others[i]];
-		u32 bits = 0;
+	const volatile u32 *raised = heard[from].raised, *seen = heard[from].seen;
+	u32 bits = 0;
 
 #pragma GCC unroll 3
-		for (u32 word = 0; word < OUTBOX_WORDS; word++)
-			bits |= raised[word] ^ seen[word];
-		if (bits != 0)
-			return true;
-	}
-	next[others[turn]] = 0;
-	return false;
+	for (u32 word = 0; word < OUTBOX_WORDS; word++)
+		bits |= raised[word] ^ seen[word];
+	return bits != 0;
+}
+
+/* Returns which cores have, as bits of their places among others[]. */
+static INLINE u32 senders_wait(void)
+{
+	u32 senders = 0;
+
+	for (u32 i = others_count; i-- > 0;)
+		senders += senders + sender_waits(others[i]);
+	return senders;
 }
 
 static void interrupt_self(void)
@@ -158,24 +161,30 @@ void messages_are_left(u32 most)
 		message_window_is_full();
 }
 
-/* Takes the next message, and does what it asks for. Returns false if there is none, or if this
- * window has had its share. */
+/* Takes the next message, and does what it asks for. Returns false if there is none, or none behind
+ * it, or if this window has had its share. One that comes meanwhile has an interrupt of its own. If
+ * none is left, the next search among the sender's begins at its first. */
 static INLINE bool message_take_next(void)
 {
 	u32 most = core.current->priority == 0 ? MESSAGES_AT_ONCE : MESSAGES_OF_RTOS;
-	u32 message;
+	u32 senders, behind, message;
+	bool left;
 
 	if (!message_window_has_room(most))
 		return false;
-	for (u32 i = 0; i < others_count; i++) {
-		turn = turn + 1 >= others_count ? 0 : turn + 1;
-		if (message_take(others[turn], &message)) {
-			message_count(most);
-			message_serve(others[turn], message);
-			return true;
-		}
-	}
-	return false;
+	senders = senders_wait();
+	if (senders == 0)
+		return false;
+	behind = senders & ~0u << turn << 1;
+	turn = (u32)__builtin_ctz(behind != 0 ? behind : senders);
+	if (!message_take(others[turn], &message))
+		return false;
+	left = (senders & (senders - 1)) != 0 || sender_waits(others[turn]);
+	if (!left)
+		next[others[turn]] = 0;
+	message_count(most);
+	message_serve(others[turn], message);
+	return left;
 }
 
 /*
@@ -193,7 +202,7 @@ static HOT void messages_take(void)
 	bool interrupts = vcpu->takes_messages;
 
 	vcpu->takes_messages = true;
-	while (message_take_next() && messages_wait()) {
+	while (message_take_next()) {
 		if (interrupts || (core.pauses && !core_admits())) {
 			interrupt_self();
 			break;

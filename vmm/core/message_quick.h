@@ -52,6 +52,13 @@ MUST_CHECK static INLINE bool message_raise_bit(volatile u32 *own, const volatil
 	return bits_raise(own, seen, bit);
 }
 
+/* The same for a message to a core, by its word and the bit there. */
+MUST_CHECK static INLINE bool message_raise(u32 to, u32 word, u32 bit)
+{
+	return message_raise_bit(&outbox_own()->raised[to][word],
+				 &outbox_of(to)->seen[core.index][word], bit);
+}
+
 /* Begins another window if the last one is over. */
 static INLINE void message_window_renew(void)
 {

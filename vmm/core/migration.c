@@ -105,6 +105,7 @@ static void seat_arrive(struct vm *vm)
 	if (vm->made_for != vm->own_life + 1)
 		seat_make(vm, vm->own_life);
 	vm->seat->copy(vm, from);
+	schedule_admit();
 	seat_take(vm, from);
 	seat_took(GANDALF_TICKS_ARRIVE, vm->number, begin);
 }

@@ -32,7 +32,7 @@ static void notice_write(const struct vm *vm, u32 state)
 	for (u32 i = 0; i < COUNTERS; i++)
 		notice->counters[i] = vm->vcpus->counters[i];
 	notice->state = state;
-	message_send_all(MESSAGE_STATE + vm->index);
+	message_send_cores(~0u, MESSAGE_STATE + vm->index);
 }
 
 static void notices_publish(void)

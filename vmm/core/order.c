@@ -18,11 +18,15 @@
 
 /* Bytes of an image that are looked at between two looks at more urgent guests. */
 #define CHECK_STEP 64u
+/* How often in a millisecond another order is tried, which has waited for one before it or for its
+ * guest. */
+#define RATE 4u
 
 /* Of this core's orders, by guest: the answer has not been fetched. */
 OF_CORE static bool waits[GANDALF_GUESTS_MAXIMUM];
-/* The cores, as bits, of which an order has found its guest busy, and when they are looked at. */
-OF_CORE static u32 busy;
+/* The cores, as bits, that have given orders which wait, and when one of those is tried. */
+OF_CORE static u32 waiting;
+OF_CORE static u32 turn; /* of this core's vCPUs: whose guest's order was tried last */
 OF_CORE static struct deadline again;
 /* Of this core's guests, as bits: an image is to be compared with its checksum. */
 OF_CORE static u32 unchecked;
@@ -217,34 +221,57 @@ static void order_answer(u32 from, u32 place, int result)
 	answer->number = outbox_of(from)->orders[place].number;
 }
 
-/* Looks at all orders of a core. What finds its guest busy is tried again a millisecond later. */
+static void orders_wait(u32 from)
+{
+	waiting |= 1u << from;
+	if (!deadline_is_set(&again))
+		deadline_set(&again, rdtsc() + time_tsc_khz / RATE);
+}
+
+/* Returns whether a core has given an order for a guest that is this core's. */
+static bool order_waits(const struct vm *vm, u32 from)
+{
+	return vm->guest->cpu == core.index && !vm_is_part(vm) && is_pending(from, vm->index);
+}
+
+/* Carries out an order, which waits on if its guest is busy. */
+static void order_try(struct vm *vm, u32 from)
+{
+	int result = order_carry_out(vm, from);
+
+	if (result != GANDALF_ERROR_BUSY)
+		order_answer(from, vm->index, result);
+	else
+		orders_wait(from);
+}
+
+/* Tries one order of a core, whose guests take turns: many at once would take long. */
 static void orders_look(u32 from)
 {
-	for (u32 i = 0; i < core.vcpu_count; i++) {
-		struct vm *vm = vcpus[i].vm;
-		int result;
+	bool tried = false;
 
-		if (vm->guest->cpu != core.index || vm_is_part(vm) ||
-		    !is_pending(from, vm->index))
-			continue;
-		result = order_carry_out(vm, from);
-		if (result != GANDALF_ERROR_BUSY) {
-			order_answer(from, vm->index, result);
-			continue;
+	for (u32 i = 0; i < core.vcpu_count; i++) {
+		u32 next = turn + 1 < core.vcpu_count ? turn + 1 : 0;
+
+		if (order_waits(vcpus[next].vm, from)) {
+			if (tried) {
+				orders_wait(from);
+				return;
+			}
+			order_try(vcpus[next].vm, from);
+			tried = true;
 		}
-		busy |= 1u << from;
-		if (!deadline_is_set(&again))
-			deadline_set(&again, rdtsc() + time_tsc_khz);
+		turn = next;
 	}
 }
 
 static u64 again_expire(UNUSED struct deadline *deadline)
 {
-	u32 from = (u32)__builtin_ctz(busy);
+	u32 from = (u32)__builtin_ctz(waiting);
 
-	busy &= busy - 1;
+	waiting &= waiting - 1;
 	orders_look(from);
-	return busy != 0 ? rdtsc() + time_tsc_khz : TIME_NEVER;
+	return waiting != 0 ? rdtsc() + time_tsc_khz / RATE : TIME_NEVER;
 }
 
 static void order_serve(u32 from, UNUSED u32 number)

@@ -62,25 +62,21 @@ u32 part_life_here(const struct vm *vm)
 	return vm_is_part(vm) ? vm->own_life : part_life_of(vm);
 }
 
-/* Has a core's vCPUs of the guest look at what has changed. */
-static void core_is_told(u32 cpu, const struct vm *vm)
-{
-	if (cpu == core.index)
-		schedule_housekeeping(HOUSEKEEPING_RELEASE);
-	else
-		message_send(cpu, MESSAGE_PART + vm->index);
-}
-
+/* Has the whole look at what has changed. */
 static void whole_is_told(const struct vm *vm)
 {
-	core_is_told(vm->guest->cpu, vm);
+	if (vm->guest->cpu == core.index)
+		schedule_housekeeping(HOUSEKEEPING_RELEASE);
+	else
+		message_send(vm->guest->cpu, MESSAGE_PART + vm->index);
 }
 
+/* Has all parts do so, wherever they are. */
 static void parts_are_told(const struct vm *vm)
 {
 	order_stores(); /* who arrives from here on looks for himself */
-	for (u32 i = 1; i < vm->guest->vcpu_count; i++)
-		core_is_told(part_core(vm->guest, i), vm);
+	message_send_cores(guest_cpus(vm->guest), MESSAGE_PART + vm->index);
+	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 }
 
 void whole_ends(const struct vm *vm)
@@ -97,10 +93,13 @@ void whole_pauses(const struct vm *vm, bool paused)
 	parts_are_told(vm);
 }
 
-/* A vCPU whose core has no VMM, or none any more, does not run and says nothing of that. */
+/* A vCPU whose core has no VMM, or none any more, does not run and says nothing of that. Nor does
+ * one that has left for such a core. */
 static bool part_runs_no_more(u32 number, u32 cpu, u32 life)
 {
-	return outbox_of(cpu)->alive == 0 || part_page_of(cpu)->ended[number] == life;
+	return outbox_of(cpu)->alive == 0 || part_page_of(cpu)->ended[number] == life ||
+	       (seat_is_left(cpu, number) &&
+		outbox_of(part_page_of(cpu)->left_for[number])->alive == 0);
 }
 
 /* A part may at any time. A core that has not come up has no part. */

@@ -11,6 +11,9 @@
 #include "whole.h"
 
 OF_CORE static u32 away;      /* vCPUs that have been sent away from here, as bits */
+OF_CORE static u32 unasked;   /* those of them that are still to be asked back in this round */
+OF_CORE static u32 asked;     /* those that have been, and are to be asked again */
+OF_CORE static u32 leaving;   /* the number of the vCPU that is about to leave; 0: none */
 OF_CORE static u32 rtos_cpus; /* the CPUs on which there is an RTOS, as bits */
 
 /* --- Departure --- */
@@ -40,61 +43,84 @@ static void vcpu_waits(const struct vm *vm, u64 ticks)
 	part_page_of(core.index)->waited[vm->number] += ticks;
 }
 
-/* Sends one vCPU away. Returns false if none is left that could be. */
-static bool one_leaves(void)
+/* Returns the number of the first vCPU behind another one that is to leave; 0: there is none. */
+static u32 next_to_leave(u32 behind)
 {
-	for (u32 i = 1; i < GANDALF_CPUS_MAXIMUM; i++) {
-		struct vm *vm = part_vms[i];
-		bool could_run;
+	for (u32 i = behind + 1; i < GANDALF_CPUS_MAXIMUM; i++)
+		if (part_vms[i] != NULL && part_vms[i]->seat != NULL)
+			return policy_of(part_vms[i]) == GANDALF_PREEMPTION_ON_DEMAND ? i : 0;
+	return 0;
+}
 
-		if (vm == NULL || vm->seat == NULL ||
-		    policy_of(vm) != GANDALF_PREEMPTION_ON_DEMAND)
-			continue;
-		could_run = vm->vcpus->state == VCPU_RUNNING;
-		vm->leaves_for = refuge(vm) + 1;
-		seat_depart(vm);
-		if (part_vms[i] == NULL) {
-			vcpu_waits(vm, could_run ? tenure_lasted() : 0);
-			away |= 1u << i;
-			return true;
-		}
-	}
-	return false;
+/* Sends the vCPU away. Returns false if it could not be. */
+static bool one_leaves(struct vm *vm)
+{
+	bool could_run = vm->vcpus->state == VCPU_RUNNING;
+
+	vm->leaves_for = refuge(vm) + 1;
+	seat_depart(vm);
+	if (part_vms[vm->number] != NULL)
+		return false;
+	vcpu_waits(vm, could_run ? tenure_lasted() : 0);
+	away |= 1u << vm->number;
+	unasked |= 1u << vm->number;
+	return true;
+}
+
+/* One vCPU leaves at a time. It is chosen first, and leaves in an interrupt of its own: each takes
+ * long enough. Those that cannot leave are passed over, in this tenure. */
+static enum tenure_told rtos_stays(void)
+{
+	u32 chosen = leaving;
+
+	leaving = 0;
+	if (chosen != 0 && part_vms[chosen] != NULL && one_leaves(part_vms[chosen]))
+		return TENURE_AGAIN;
+	leaving = next_to_leave(chosen);
+	return leaving != 0 ? TENURE_AT_ONCE : TENURE_DONE;
 }
 
 /* --- Return --- */
 
-/* Has those come back that were sent away. Returns whether one is to be asked again, since a
- * request may be lost (migration.h). One that does not run is asked when an RTOS is done next. */
-static bool all_return(void)
+/* Asks one back that was sent away. Its request may be lost (migration.h), so it is asked until it
+ * is here. One that does not run is asked again when an RTOS is done next. */
+static void one_returns(u32 number)
 {
-	bool again = false;
+	int result = part_act(seat_vms[number], GANDALF_ACTION_MOVE, number, core.index);
 
-	for (u32 i = 1; i < GANDALF_CPUS_MAXIMUM; i++) {
-		int result;
-
-		if ((away >> i & 1) == 0)
-			continue;
-		result = part_act(seat_vms[i], GANDALF_ACTION_MOVE, i, core.index);
-		again |= result == GANDALF_ERROR_BUSY;
-		if (result == 0)
-			away &= ~(1u << i);
-	}
-	return again;
+	if (result == GANDALF_ERROR_BUSY)
+		asked |= 1u << number;
+	if (result == 0)
+		away &= ~(1u << number);
 }
 
-/* One vCPU leaves at a time, so that other interrupts of the RTOS come in between. */
-static bool tenure_lasts(bool rtos)
+/* One is asked at a time; then all that are not here yet once more. */
+static enum tenure_told linux_stays(void)
 {
-	bool more = rtos ? one_leaves() : all_return();
+	if (unasked == 0 && asked == 0)
+		unasked = away;
+	if (unasked != 0)
+		one_returns((u32)__builtin_ctz(unasked));
+	unasked &= unasked - 1;
+	if (unasked != 0)
+		return TENURE_AT_ONCE;
+	unasked = asked;
+	asked = 0;
+	return unasked != 0 ? TENURE_AGAIN : TENURE_DONE;
+}
+
+static enum tenure_told tenure_lasts(bool rtos)
+{
+	enum tenure_told told = rtos ? rtos_stays() : linux_stays();
 
 	tenure_of_linux(away != 0);
-	return more;
+	return told;
 }
 
 /* Counts how long those have waited that are still here, the first vCPU among them. */
 static void tenure_ended(u64 ticks)
 {
+	leaving = 0;
 	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
 		if (part_vms[i] != NULL && part_vms[i]->vcpus->state == VCPU_RUNNING)
 			vcpu_waits(part_vms[i], ticks);

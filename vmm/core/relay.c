@@ -33,10 +33,12 @@
 /* How many are asked for their bytes at once, and how many of those that are held up, which takes
  * longest of all. */
 #define ASKED_AT_ONCE 4u
-/* How often this waits for an RTOS that has the core, and how often in a millisecond it looks. */
+#define BLOCKED_AT_ONCE 2u
+/* How often this waits for an RTOS that has the core, and how often in a millisecond it looks. If
+ * the RTOS has it still this is done so often; then it waits again. */
 #define RTOS_WAITS 10u
 #define RTOS_RATE 10u
-#define BLOCKED_AT_ONCE 2u
+#define RTOS_BURST 10u
 
 /* UNKNOWN: not all have been asked. */
 enum outcome { NOTHING, MOVED, BLOCKED, UNKNOWN };
@@ -49,10 +51,9 @@ struct log_line {
 };
 
 OF_CORE static struct deadline again;
-OF_CORE static u32 console_turn; /* of this core's consoles: the one that was the last to send */
 OF_CORE static struct log_line lines[GANDALF_CPUS_MAXIMUM];
 OF_CORE struct relay_round relay_round;
-OF_CORE static u32 rtos_waits; /* how often this has waited for an RTOS since it did anything */
+OF_CORE static u32 rtos_waits; /* how often this has waited for an RTOS, or been done since */
 
 void relay_kick(void)
 {
@@ -102,21 +103,11 @@ static enum outcome output_send_of(u32 number)
 	return outcome;
 }
 
-static enum outcome output_send(void)
-{
-	enum outcome outcome = NOTHING;
-
-	for (u32 i = 0; i <= core.vcpu_count && outcome == NOTHING; i++) {
-		console_turn = console_turn < core.vcpu_count ? console_turn + 1 : 0;
-		outcome = output_send_of(console_turn);
-	}
-	return outcome;
-}
-
 void relay_flush(void)
 {
-	while (output_send() != NOTHING)
-		;
+	for (u32 i = 0; i <= core.vcpu_count; i++)
+		while (output_send_of(i) != NOTHING)
+			;
 }
 
 /* --- On core 0 --- */
@@ -275,24 +266,29 @@ bool relay_is_idle(void)
 
 /* --- All ways --- */
 
-/* What has bytes to move: what this core prints, what has come from each core, first typed and then
- * printed, and what was typed here for each guest. */
+/* How many may have printed bytes: on core 0 every core, on another one each of its consoles. */
+static u32 outputs_count(void)
+{
+	return core.index == 0 ? system_table.cpus : core.vcpu_count + 1;
+}
+
+/* What has bytes to move: what is printed, what was typed on each core for this one, and what was
+ * typed here for each guest. A core sends nothing to itself. */
 static enum outcome source_move(u32 source)
 {
-	u32 from = source % system_table.cpus;
+	u32 outputs = outputs_count();
 
-	if (source >= 2 * system_table.cpus)
-		return input_send(&vms[source - 2 * system_table.cpus]);
-	if (source == core.index)
-		return core.index != 0 ? output_send() : NOTHING;
+	if (source < outputs)
+		return core.index == 0 ? output_take(source) : output_send_of(source);
+	source -= outputs;
 	if (source < system_table.cpus)
-		return input_take(from);
-	return core.index == 0 && from != 0 ? output_take(from) : NOTHING;
+		return input_take(source);
+	return input_send(&vms[source - system_table.cpus]);
 }
 
 static enum outcome move_next(void)
 {
-	u32 sources = 2 * system_table.cpus + system_table.guest_count;
+	u32 sources = outputs_count() + system_table.cpus + system_table.guest_count;
 	struct relay_round *round = &relay_round;
 	u32 end = minimum(round->asked + ASKED_AT_ONCE, sources), blocked = 0;
 	bool held_up;
@@ -320,10 +316,9 @@ static enum outcome move_next(void)
 /* An RTOS that has just been woken up would begin later by all that is done here. */
 static bool relay_must_wait(void)
 {
-	if (core.current->priority != 0 && ++rtos_waits <= RTOS_WAITS)
-		return true;
-	rtos_waits = 0;
-	return false;
+	if (core.current->priority == 0 || rtos_waits == RTOS_WAITS + RTOS_BURST)
+		rtos_waits = 0;
+	return core.current->priority != 0 && ++rtos_waits <= RTOS_WAITS;
 }
 
 static u64 relay_expire(UNUSED struct deadline *deadline)

@@ -144,8 +144,10 @@ bool schedule_gives_way(void)
 	return true;
 }
 
+/* Who gets the core back goes on in the masked section of whoever gave it. */
 void schedule_admit(void)
 {
-	interrupts_admit(idle_step);
-	schedule();
+	do
+		interrupts_admit(idle_step);
+	while (schedule_gives_way());
 }

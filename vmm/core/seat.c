@@ -6,17 +6,38 @@
 
 OF_CORE struct vm *seat_vms[GANDALF_CPUS_MAXIMUM];
 
+/* Follows a vCPU from a core that has it, or has had it, to the one that it is on. A stay has a
+ * higher number than those before, so this comes to an end. */
+static u32 core_behind(u32 at, u32 number)
+{
+	for (;;) {
+		const volatile struct part_page *page = part_page_of(at);
+		u32 stay = page->held[number], next;
+
+		if (page->left[number] != stay + 1)
+			return at;
+		next = page->left_for[number];
+		if ((s32)(part_page_of(next)->held[number] - stay) <= 0)
+			return at; /* it is on its way */
+		at = next;
+	}
+}
+
+/* Begins where the vCPU was the last time at which this core has looked. Mostly it is still there:
+ * a guest that interrupts all its vCPUs has the VMM look for each. */
 u32 part_core(const struct gandalf_guest *guest, u32 number)
 {
-	u32 at = guest->vcpu_cpus[number];
+	struct vm *seat = seat_vms[number];
+	u32 home = guest->vcpu_cpus[number];
 
-	for (u32 i = 0; i < guest->vcpu_count && guest_migrates(guest); i++) {
-		u32 cpu = guest->vcpu_cpus[i];
-
-		if ((s32)(part_page_of(cpu)->held[number] - part_page_of(at)->held[number]) > 0)
-			at = cpu;
-	}
-	return at;
+	if (!guest_migrates(guest))
+		return home;
+	if (seat == NULL || seat->guest != guest)
+		return core_behind(home, number);
+	if (seat->seen_on == 0)
+		seat->seen_on = home + 1;
+	seat->seen_on = core_behind(seat->seen_on - 1, number) + 1;
+	return seat->seen_on - 1;
 }
 
 bool seat_is_left(u32 core_index, u32 number)

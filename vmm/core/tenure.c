@@ -14,7 +14,7 @@
 OF_CORE static struct deadline tenure;
 OF_CORE static u64 since;     /* when an RTOS has last got the core, or Linux */
 OF_CORE static bool of_linux; /* Linux's time counts, too */
-OF_CORE static bool (*told)(bool rtos);
+OF_CORE static enum tenure_told (*told)(bool rtos);
 OF_CORE static void (*told_end)(u64 ticks); /* NULL: nobody is told */
 
 /* The deadline stays where it is when another tenure begins, and is moved once here. */
@@ -27,7 +27,14 @@ static u64 tenure_expire(UNUSED struct deadline *deadline)
 		return TIME_NEVER;
 	if (now < end)
 		return end;
-	return told(rtos) ? now + time_tsc_khz / TENURE_RATE : TIME_NEVER;
+	switch (told(rtos)) {
+	case TENURE_AT_ONCE:
+		return now;
+	case TENURE_AGAIN:
+		return now + time_tsc_khz / TENURE_RATE;
+	default:
+		return TIME_NEVER;
+	}
 }
 
 void tenure_begins(void)
@@ -56,7 +63,7 @@ void tenure_of_linux(bool counts)
 	of_linux = counts;
 }
 
-void tenure_init(bool (*lasts)(bool rtos), void (*ended)(u64 ticks))
+void tenure_init(enum tenure_told (*lasts)(bool rtos), void (*ended)(u64 ticks))
 {
 	deadline_init(&tenure, tenure_expire, 0);
 	told = lasts;

@@ -21,5 +21,6 @@ struct vm_part {
 	/* Of a vCPU that moves (core/migration.h): 1 + the core for which it is to leave, or 0; and
 	 * 1 + the life for which its seat here was made, or 0. */
 	u32 leaves_for, made_for;
+	u32 seen_on; /* 1 + the core on which this one has last seen the seat's vCPU, or 0 */
 	const struct seat_operations *seat; /* of the guest's kind */
 };

@@ -3,8 +3,9 @@
 # The test guests that take the place of a Linux kernel: pc.elf, which tests
 # itself, pc-NAME.elf for each misdeed of misdeed.c, and pc-boundaries.elf, all of whose work for
 # the VMM is interrupted, pc-upcalls.elf and pc-apic.elf, which interrupt it themselves,
-# pc-attack.elf, which is told what to try, pc-siblings.elf, which attacks with two vCPUs, and
-# pc-views.elf, whose kernel is in the kernel half as Linux is.
+# pc-attack.elf, which is told what to try, pc-siblings.elf, which attacks with two vCPUs,
+# pc-crowd.elf, which has eight at work, and pc-views.elf, whose kernel is in the kernel half as
+# Linux is.
 # Included by ../Makefile.
 
 PC_OBJECTS := $(addprefix $(OBJECTS)/pc/,entry.o machine.o tables.o trap.o chips.o pages.o user.o)
@@ -48,6 +49,10 @@ $(BUILD)/pc-views.elf: $(addprefix $(OBJECTS)/pc/,views.o views_ahead.o views_ca
 	high.o) $(PC_OBJECTS) $(PC_SHARED) pc/high.ld
 	$(LD) $(filter-out -T pc/pc.ld,$(PC_LDFLAGS)) -T pc/high.ld -o $@ $(filter %.o,$^)
 
-$(BUILD)/pc-siblings.elf: $(addprefix $(OBJECTS)/pc/siblings,.o _tables.o _messages.o \
-	_crossings.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
+$(BUILD)/pc-siblings.elf: $(addprefix $(OBJECTS)/pc/,siblings.o siblings_tables.o \
+	siblings_messages.o siblings_crossings.o vcpus.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
+	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
+
+$(BUILD)/pc-crowd.elf: $(addprefix $(OBJECTS)/pc/,crowd.o vcpus.o) $(PC_OBJECTS) $(PC_SHARED) \
+	pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)

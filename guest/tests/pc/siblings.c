@@ -17,7 +17,6 @@
 #define ATTACK_MS 120U
 #define ATTACK_MS_OF_THREADS 400U
 #define ENOUGH_OF_THREADS 2U
-#define APIC_PAGE 8U /* of SCRATCH */
 #define SECOND 1U
 
 volatile uint32_t did[SIBLINGS];
@@ -34,31 +33,6 @@ static volatile uint32_t attack_least; /* rounds that each must do */
 static volatile uint32_t starts, started;
 static uint32_t random_state[SIBLINGS] = { 1, 0x9e3779b9 };
 
-void sibling_main(void);
-extern const char sibling_start[];
-__asm__("	.bss\n"
-	"	.balign	4096\n"
-	"sibling_stack:\n"
-	"	.skip	16384\n"
-	"sibling_stack_top:\n"
-	"	.text\n"
-	"	.globl	sibling_start\n"
-	"sibling_start:\n"
-	"	movl	$sibling_stack_top, %esp\n"
-	"	xorl	%ebp, %ebp\n"
-	"	cld\n"
-	"	call	sibling_main\n");
-
-volatile uint32_t *apic_register(uint32_t offset)
-{
-	return (volatile uint32_t *)(SCRATCH + APIC_PAGE * PAGE_SIZE + offset);
-}
-
-uint32_t own_index(void)
-{
-	return *apic_register(APIC_ID) >> 24;
-}
-
 /* Marsaglia's xorshift. */
 uint32_t random_next(void)
 {
@@ -70,16 +44,6 @@ uint32_t random_next(void)
 	return *state;
 }
 
-uint64_t milliseconds(uint32_t count)
-{
-	return (uint64_t)SHARED_PAGE->tsc_khz * count;
-}
-
-int32_t ipi_send(uint32_t ids, uint32_t ipi)
-{
-	return hypercall(GANDALF_HYPERCALL_IPI, ids, GANDALF_IPI_FIRST + ipi, 0);
-}
-
 static void more(struct trap_frame *frame)
 {
 	uint32_t ipi = frame->vector - VECTOR_MORE;
@@ -87,14 +51,6 @@ static void more(struct trap_frame *frame)
 	ipi_count[own_index()][ipi]++;
 	if (ipi == IPI_FLUSH && flush_hook)
 		flush_hook();
-}
-
-/* Interrupts come at any time, and end as they are delivered. */
-static void apic_begin(void)
-{
-	*apic_register(GANDALF_APIC_AUTOMATIC_END) = 1;
-	*apic_register(APIC_SPURIOUS) = 0x1ff;
-	irq_enable();
 }
 
 /* --- The second vCPU --- */
@@ -105,13 +61,8 @@ static void flood(void)
 	(void)port_in(0x3fd);
 }
 
-void sibling_main(void)
+static void sibling_main(void)
 {
-	gdt_register_load();
-	segments_load();
-	idt_register_load();
-	paging_begin();
-	apic_begin();
 	started = starts;
 	for (;;) {
 		if (sibling_floods)
@@ -134,7 +85,7 @@ static void sibling_halts(void)
 int32_t sibling_restart(void)
 {
 	starts++;
-	return hypercall(GANDALF_HYPERCALL_START_CPU, SECOND, (uint32_t)sibling_start, 0);
+	return vcpu_start(SECOND, sibling_main);
 }
 
 static bool awaited(const volatile uint32_t *value, uint32_t wanted)
@@ -227,15 +178,6 @@ static bool groups_run(void)
 
 void suite_run(void)
 {
-	more_hook = more;
-	tables_load();
-	for (uint32_t i = 0; i < IPIS; i++)
-		idt_open_by(GANDALF_IPI_FIRST + i, VECTOR_MORE + i);
-	pic_init();
-	pic_unmask(0);
-	paging_enable();
-	scratch_map(APIC_PAGE, (void *)GANDALF_APIC_BASE, PAGE_P | PAGE_W);
-	pages_flush(page_directory, 0, 0xffffffff);
-	apic_begin();
+	vcpus_begin(more);
 	machine_off(groups_run());
 }

@@ -8,33 +8,17 @@
 #ifndef SIBLINGS_H
 #define SIBLINGS_H
 
-#include "apic.h"
-#include "machine.h"
 #include "tap.h"
+#include "vcpus.h"
 
 #define SIBLINGS 2
-/* Vectors that one vCPU can send to another. */
-#define IPIS (256 - GANDALF_IPI_FIRST)
 
-/* Registers of the local APIC. */
-enum {
-	APIC_ID = 0x20, APIC_VERSION = 0x30, APIC_PRIORITY = 0x80, APIC_END = 0xb0,
-	APIC_SPURIOUS = 0xf0, APIC_COMMAND = 0x300, APIC_DESTINATION = 0x310, APIC_TIMER = 0x320,
-	APIC_ERROR = 0x370, APIC_COUNT = 0x380,
-};
-
-/* The index of the vCPU that asks, which is its local APIC's ID. */
-uint32_t own_index(void);
-volatile uint32_t *apic_register(uint32_t offset);
 /* Of a sequence of the vCPU that asks. */
 uint32_t random_next(void);
 
 /* How long one vCPU waits for the other: by far longer than a busy host keeps a thread from its
  * CPU, and not for ever, as a VMM that does so would. */
 #define PATIENCE_MS 20000U
-
-/* Ticks of the time stamp counter. */
-uint64_t milliseconds(uint32_t count);
 
 /* How often each vCPU has done what an attack is about. */
 extern volatile uint32_t did[SIBLINGS];
@@ -60,7 +44,6 @@ extern volatile bool sibling_floods;
 extern void (*flush_hook)(void);
 /* Interrupts that each vCPU has had, by the vector's place among those of IPIs. */
 extern volatile uint32_t ipi_count[SIBLINGS][IPIS];
-int32_t ipi_send(uint32_t ids, uint32_t ipi);
 
 extern const struct tap_group group_tables_together, group_messages_together, group_crossings,
 	group_long_crossings;

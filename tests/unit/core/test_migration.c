@@ -217,8 +217,32 @@ static void stays_are_counted(void **state)
 	/* A count that has gone round is still the higher one. */
 	part_page_of(HOME)->held[MOVED] = (u32)-1;
 	part_page_of(FIRST)->held[MOVED] = (u32)-2;
+	part_page_of(FIRST)->left[MOVED] = (u32)-1;
 	moves(HOME, FIRST);
 	assert_int_equal(part_page_of(FIRST)->held[MOVED], 0);
+}
+
+/* It goes round and back, and each core finds it, wherever it has seen it last. */
+static void it_is_found_wherever_it_has_gone(void **state)
+{
+	static const u32 way[] = { HOME, FIRST, 5, 6, FIRST, HOME, 6, 5, HOME };
+
+	(void)state;
+	guest.vcpu_count = 4;
+	guest.vcpu_cpus[2] = 5;
+	guest.vcpu_cpus[3] = 6;
+	for (u32 i = 0; i + 1 < sizeof(way) / sizeof(way[0]); i++) {
+		moves(way[i], way[i + 1]);
+		for (u32 index = 0; index < GANDALF_CPUS_MAXIMUM; index += i + 1) {
+			core_is(index);
+			assert_int_equal(part_core(&guest, MOVED), way[i + 1]);
+			assert_int_equal(seats[index].seen_on, way[i + 1] + 1);
+		}
+	}
+	/* A core that has no seat of this guest finds it, too. */
+	seat_vms[MOVED] = NULL;
+	assert_int_equal(part_core(&guest, MOVED), HOME);
+	assert_int_equal(part_core(&guest, 0), FIRST);
 }
 
 static int ticks_of(u32 kind)
@@ -380,6 +404,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup(name, start)
 		TEST(it_leaves_and_arrives),
 		TEST(stays_are_counted),
+		TEST(it_is_found_wherever_it_has_gone),
 		TEST(what_moves_take_is_counted),
 		TEST(the_waits_of_all_cores_are_told),
 		TEST(a_seat_lasts_for_a_life),

@@ -38,11 +38,12 @@ static const struct gandalf_guest guest = {
 	.kind = GANDALF_KIND_RTOS, .cpu = HOME, .memory_size = 0x40000,
 };
 static const struct guest_kind kind = {.number = GANDALF_KIND_RTOS, .real_time = true};
-static struct vm *const vm = &vms[PLACE];
+static struct vm *const vm = &vms[PLACE], *const other = &vms[1];
 static u8 store[ROOM];
 static u8 image[ROOM];
 static u32 sent[GANDALF_CPUS_MAXIMUM];
 static u32 acts, action_done, asked_of_idle;
+static const struct vm *acted_on;
 static int act_result;
 
 /*
@@ -63,8 +64,9 @@ u32 relay_type(const struct vm *which, UNUSED const u8 *bytes, u32 size)
 
 int vm_act(struct vm *which, u32 action)
 {
-	assert_ptr_equal(which, vm);
+	assert_true(which == vm || which == other);
 	assert_int_equal(core.index, HOME);
+	acted_on = which;
 	action_done = action;
 	acts++;
 	return act_result;
@@ -149,6 +151,9 @@ static int start(void **state)
 	vm->image.room = ROOM;
 	vm->image.offset = OFFSET;
 	vm->image.memory_size = 77;
+	*other = *vm;
+	other->index = 1;
+	vcpus[1].vm = other;
 	for (u32 i = 0; i < system_table.cpus; i++)
 		outbox_of(i)->alive = 1;
 	orders_init();
@@ -200,6 +205,38 @@ static void a_guest_that_is_busy_is_asked_again(void **state)
 	assert_true(asked.deadline->expire(asked.deadline) == TIME_NEVER);
 	assert_int_equal(acts, 2);
 	assert_int_equal(act_from(FAR, GANDALF_ACTION_RESTART, 1, 0, 0), 0);
+}
+
+static u64 time_comes(void)
+{
+	core.index = HOME;
+	return asked.deadline->expire(asked.deadline);
+}
+
+/* Many at once would take long. Those whose guests are busy do not hold up others. */
+static void one_order_is_tried_at_a_time(void **state)
+{
+	const struct vm *first;
+
+	(void)state;
+	core.vcpu_count = 2;
+	act_result = GANDALF_ERROR_BUSY;
+	act_from(FAR, GANDALF_ACTION_STOP, 1, 0, 0);
+	elsewhere_act(other, GANDALF_ACTION_STOP, 1, 0, 0);
+	serve_on_home(FAR);
+	assert_int_equal(acts, 1);
+	first = acted_on;
+	assert_int_equal(time_comes(), processor.tsc + time_tsc_khz / 4);
+	assert_int_equal(acts, 2);
+	assert_ptr_not_equal(acted_on, first);
+	time_comes();
+	assert_ptr_equal(acted_on, first);
+	act_result = 0;
+	assert_true(time_comes() != TIME_NEVER);
+	assert_ptr_not_equal(acted_on, first);
+	assert_true(time_comes() == TIME_NEVER);
+	assert_ptr_equal(acted_on, first);
+	assert_int_equal(acts, 5);
 }
 
 /* The VMM's command line does not wait for an answer: what finds its guest busy is not lost. */
@@ -425,6 +462,7 @@ int main(void)
 		TEST(an_order_is_carried_out_once_and_answered),
 		TEST(an_answer_that_nobody_has_fetched_is_not_anothers),
 		TEST(a_guest_that_is_busy_is_asked_again),
+		TEST(one_order_is_tried_at_a_time),
 		TEST(a_posted_order_is_carried_out_once_the_guest_is_free),
 		TEST(the_answer_of_a_posted_order_is_nobodys),
 		TEST(a_core_that_has_stopped_refuses),

@@ -151,6 +151,7 @@ static void the_whole_waits_for_its_parts_end(void **state)
 	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 1);
 	turn_of(HOME, GANDALF_STATE_STARTING);
 	assert_true(whole_may_start(vm));
+	asked.housekeeping = 0;
 	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
 	assert_int_equal(asked.housekeeping, HOUSEKEEPING_START);
 }
@@ -166,6 +167,29 @@ static void nobody_waits_for_a_core_that_is_dead(void **state)
 	assert_true(whole_may_start(vm));
 	core_is(FAR);
 	assert_true(whole_may_start(vm)); /* a part asks nobody */
+}
+
+/* It is on its way from THIRD, which it counts as being on, to FAR. */
+static void nobody_waits_for_one_that_has_left_for_a_dead_core(void **state)
+{
+	struct gandalf_guest moves = guest;
+
+	(void)state;
+	moves.flags = GANDALF_GUEST_MIGRATES;
+	moves.vcpu_cpus[1] = THIRD;
+	core_is(HOME);
+	vm->guest = &moves;
+	outbox_of(THIRD)->alive = 1;
+	part_page_of(THIRD)->ended[1] = (u32)-1;
+	assert_false(whole_may_start(vm));
+	part_page_of(THIRD)->left[1] = part_page_of(THIRD)->held[1] + 1;
+	part_page_of(THIRD)->left_for[1] = FAR;
+	assert_false(whole_may_start(vm));
+	outbox_of(FAR)->alive = 0;
+	assert_true(whole_may_start(vm));
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	part_parks(vm);
+	assert_int_equal(asked.power_offs, 1);
 }
 
 static void one_that_runs_is_started_anew_when_it_is_down(void **state)
@@ -425,6 +449,7 @@ int main(void)
 		TEST(a_start_of_an_ended_life_is_none),
 		TEST(the_whole_waits_for_its_parts_end),
 		TEST(nobody_waits_for_a_core_that_is_dead),
+		TEST(nobody_waits_for_one_that_has_left_for_a_dead_core),
 		TEST(one_that_runs_is_started_anew_when_it_is_down),
 		TEST(all_that_run_must_halt_for_ever),
 		TEST(one_that_halted_and_was_started_again_runs),

@@ -63,11 +63,11 @@ static void runs(struct vcpu *vcpu)
 	core.current = vcpu;
 }
 
-/* Lets so much time pass, with the deadline if it comes then. */
+/* Lets so much time pass, with the deadline as often as it comes then. */
 static void pass(u32 ticks)
 {
 	processor.tsc += ticks;
-	if (asked.deadline->time <= processor.tsc)
+	while (asked.deadline->time <= processor.tsc)
 		asked.deadline->time = asked.deadline->expire(asked.deadline);
 }
 

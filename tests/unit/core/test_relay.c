@@ -459,7 +459,8 @@ static u64 turn(u32 index)
 	return longest;
 }
 
-/* Who would begin later by it is not kept waiting, and in a millisecond others are not either. */
+/* Who would begin later by it is not kept waiting, and in a millisecond others are not either: what
+ * an RTOS prints that never halts moves in bursts. */
 static void it_waits_for_an_rtos_and_not_for_ever(void **state)
 {
 	(void)state;
@@ -468,7 +469,8 @@ static void it_waits_for_an_rtos_and_not_for_ever(void **state)
 	for (u32 round = 0; round < 3; round++) {
 		for (u32 i = 0; i < 10; i++)
 			assert_int_equal(step(1), TSC_KHZ / 10);
-		assert_true(step(1) < TSC_KHZ / 10);
+		for (u32 i = 0; i < 10; i++)
+			assert_true(step(1) != TSC_KHZ / 10);
 	}
 	assert_int_equal(outbox_of(1)->output_put, 8);
 	has_core.priority = 0;
@@ -478,7 +480,7 @@ static void it_waits_for_an_rtos_and_not_for_ever(void **state)
 
 static void few_are_asked_at_once(void **state)
 {
-	u32 sources = 2 * CORES + GUESTS;
+	u32 sources = 3 + CORES + GUESTS; /* two guests' consoles, and a log */
 
 	(void)state;
 	for (u32 sum = 4; sum < sources; sum += 4) {

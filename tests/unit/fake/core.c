@@ -139,6 +139,13 @@ STAND_IN void message_send(u32 to, u32 message)
 	asked.sent[to][message]++;
 }
 
+STAND_IN void message_send_cores(u32 cores, u32 message)
+{
+	for (; cores != 0; cores &= cores - 1)
+		if ((u32)__builtin_ctz(cores) != core.index)
+			message_send((u32)__builtin_ctz(cores), message);
+}
+
 STAND_IN void apic_interrupt_cores(u32 cores, u32 vector)
 {
 	(void)vector;

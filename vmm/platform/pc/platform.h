@@ -131,7 +131,12 @@ static inline void cpu_interrupt_doorbell(u32 id)
 	apic_interrupt(id, VECTOR_APIC_DOORBELL);
 }
 
-/* Interrupts several cores at once, by the bits of their indices. */
+/* Interrupt several cores at once, by the bits of their indices. */
+static inline void cores_interrupt_message(u32 cores)
+{
+	apic_interrupt_cores(cores, VECTOR_APIC_MESSAGE);
+}
+
 static inline void cores_interrupt_ipi(u32 cores)
 {
 	apic_interrupt_cores(cores, VECTOR_APIC_IPI);

@@ -103,11 +103,6 @@ void smp_apic_reset(struct x86 *x86)
 	x86->interrupt_waits = false;
 }
 
-void smp_apic_stop(struct x86 *x86)
-{
-	deadline_set(&x86->smp->timer, TIME_NEVER);
-}
-
 void smp_apic_leave(struct x86 *x86)
 {
 	deadline_set(&x86->smp->timer, TIME_NEVER);

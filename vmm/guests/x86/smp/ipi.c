@@ -91,25 +91,38 @@ static INLINE u32 road_interrupt(const struct road *road, u32 vectors)
 }
 
 /* The same for a guest whose vCPUs move: one may leave while this is done. */
-APART static u32 traveller_interrupt(const struct gandalf_guest *guest, u32 number, u32 vectors)
+static u32 traveller_interrupt(const struct gandalf_guest *guest, u32 number, u32 vectors)
 {
-	struct road road = road_to(part_core(guest, number), number);
-	u32 cpu;
+	volatile struct smp_page *own = part_kind_of(core.index, number), *theirs;
+	u32 cpu = part_core(guest, number);
 
-	if (!bits_raise(road.raised, road.seen, vectors))
+	theirs = part_kind_of(cpu, number);
+	if (!bits_raise(&own->ipi_raised, &theirs->ipi_seen[core.index], vectors))
 		return 0;
 	order_stores();
 	cpu = part_core(guest, number);
 	if (cpu == core.index) /* it has left, and finds this where it arrives */
 		return 0;
-	road = road_to(cpu, number);
-	return message_raise_bit(road.message_raised, road.message_seen, road.message) ? road.core
-										      : 0;
+	return message_raise(cpu, MESSAGE_IPI / 32, MESSAGE_IPI_BIT(number)) ? 1u << cpu : 0;
+}
+
+/* To look where each is takes long for many: interrupts are let in behind each. */
+APART static void travellers_interrupt(const struct gandalf_guest *guest, u32 ids, u32 vectors)
+{
+	for (; ids != 0; ids &= ids - 1) {
+		u32 id = (u32)__builtin_ctz(ids);
+
+		if (part_vms[id] != NULL)
+			sibling_interrupt(part_vms[id], vectors);
+		else
+			message_tell_ipis(traveller_interrupt(guest, id, vectors));
+		work_admit(ipi);
+	}
 }
 
 /* All cores that are to take the interrupt are interrupted at once: the last of them is what the
  * sender mostly waits for. */
-static INLINE void siblings_interrupt(const struct gandalf_guest *guest, u32 ids, u32 vectors)
+static INLINE void siblings_interrupt(u32 ids, u32 vectors)
 {
 	u32 cores = 0;
 
@@ -119,23 +132,27 @@ static INLINE void siblings_interrupt(const struct gandalf_guest *guest, u32 ids
 		if (part_vms[id] != NULL)
 			sibling_interrupt(part_vms[id], vectors);
 		else
-			cores |= guest_migrates(guest) ? traveller_interrupt(guest, id, vectors)
-						       : road_interrupt(&roads[id], vectors);
+			cores |= road_interrupt(&roads[id], vectors);
 	}
 	message_tell_ipis(cores);
 }
 
 static HOT u32 hypercall_ipi(struct vcpu *vcpu)
 {
+	const struct gandalf_guest *guest = vcpu->vm->guest;
 	const struct frame *frame = vcpu->frame;
-	u32 bit = frame->ecx - GANDALF_IPI_FIRST;
+	u32 bit = frame->ecx - GANDALF_IPI_FIRST, ids;
 
 	if (!x86_has_siblings(vcpu->x86) || bit >= IPI_VECTORS)
 		return (u32)GANDALF_ERROR_ARGUMENT;
 	work_mask(ipi);
 	/* Comes first: who has moved and sees the interrupt behind it sees the guest's stores. */
 	order_stores();
-	siblings_interrupt(vcpu->vm->guest, frame->ebx & vcpu->x86->smp->ids, 1u << bit);
+	ids = frame->ebx & vcpu->x86->smp->ids;
+	if (guest_migrates(guest))
+		travellers_interrupt(guest, ids, 1u << bit);
+	else
+		siblings_interrupt(ids, 1u << bit);
 	/* Nobody waits for this. */
 	trace_fast(vcpu->id, TRACE_hypercall, GANDALF_HYPERCALL_IPI, frame->ebx);
 	return 0;
@@ -163,13 +180,13 @@ static INLINE u32 ipis_see(const struct smp *smp, u32 from)
 	return vectors;
 }
 
-static u32 ipis_see_all(const struct smp *smp)
+static u32 ipis_see_all(const struct smp *smp, u32 cores)
 {
 	u32 vectors = 0;
 
-	for (u32 from = 0; from < system_table.cpus; from++)
-		if (from != core.index)
-			vectors |= ipis_see(smp, from);
+	for (; cores != 0; cores &= cores - 1)
+		vectors |= ipis_equal(smp, (u32)__builtin_ctz(cores));
+	order_stores();
 	return vectors;
 }
 
@@ -195,7 +212,7 @@ static INLINE void ipis_count(struct smp *smp, u32 vectors)
 static u64 rest_end(struct deadline *deadline)
 {
 	struct smp *smp = (struct smp *)((u8 *)deadline - offsetof(struct smp, rest));
-	u32 vectors = ipis_see_all(smp);
+	u32 vectors = ipis_see_all(smp, smp->others);
 
 	smp->rests = false;
 	message_window_renew();
@@ -325,19 +342,12 @@ static HOT void ipi_interrupt(struct frame *frame)
 }
 MESSAGES_ENTER(VECTOR_APIC_IPI, ipi_interrupt);
 
-/* What has been sent to a vCPU that ends, or is about to start, is forgotten. */
-void ipis_forget(struct smp *smp)
-{
-	smp->ipis_taken = 0;
-	smp->rests = false;
-	deadline_set(&smp->rest, TIME_NEVER);
-	(void)ipis_see_all(smp);
-}
-
 void ipis_reset(struct smp *smp)
 {
 	deadline_init(&smp->rest, rest_end, 0);
-	ipis_forget(smp);
+	smp->ipis_taken = 0;
+	smp->rests = false;
+	(void)ipis_see_all(smp, smp->others);
 }
 
 void ipis_leave(struct smp *smp)
@@ -348,10 +358,5 @@ void ipis_leave(struct smp *smp)
 
 void smp_apic_arrive(struct x86 *x86)
 {
-	struct smp *smp = x86->smp;
-	u32 vectors = 0;
-
-	for (u32 rest = smp->cpus; rest != 0; rest &= rest - 1)
-		vectors |= ipis_see(smp, (u32)__builtin_ctz(rest));
-	sibling_interrupt(x86->vm, vectors);
+	sibling_interrupt(x86->vm, ipis_see_all(x86->smp, x86->smp->cpus));
 }

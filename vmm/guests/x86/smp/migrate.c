@@ -224,6 +224,7 @@ static void seat_copy(struct vm *vm, u32 from)
 	system_registers_unpack(vcpu->x86, luggage);
 	shared_unpack(vcpu->x86, luggage);
 	shadow_unpack(vcpu->x86, luggage);
+	schedule_admit();
 	siblings_unpack(vcpu->x86, luggage);
 	page_copy(from, vm->number);
 }

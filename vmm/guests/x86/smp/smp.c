@@ -88,7 +88,9 @@ void smp_start(struct x86 *x86)
 	x86->due = 0;
 	x86->slept = false;
 	smp_apic_reset(x86);
+	schedule_admit();
 	ipis_reset(x86->smp);
+	schedule_admit();
 	flush_log_kernel(x86, KERNEL_FLUSH_ALL);
 	x86->smp->stale = true;
 	flush_log_begin(x86);
@@ -100,8 +102,8 @@ void smp_stop(struct x86 *x86)
 {
 	x86->due = 0;
 	x86->slept = false;
-	smp_apic_stop(x86);
-	ipis_forget(x86->smp);
+	smp_apic_leave(x86);
+	ipis_leave(x86->smp);
 	if (!vm_is_part(x86->vm))
 		whole_ends(x86->vm);
 }

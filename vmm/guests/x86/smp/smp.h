@@ -127,10 +127,10 @@ static inline bool smp_is_first(const struct smp *smp)
 
 /* interrupt.c: the local APIC. Interrupts are masked. */
 void smp_apic_reset(struct x86 *x86);
-void smp_apic_stop(struct x86 *x86);
 bool smp_interrupt_waits(const struct x86 *x86);
 unsigned smp_acknowledge(struct x86 *x86);
-/* The vCPU has left this core, or has arrived on it: takes what siblings have sent meanwhile. */
+/* The vCPU ends or has left this core; or it has arrived on it, and takes what siblings have sent
+ * meanwhile. */
 void smp_apic_leave(struct x86 *x86);
 void smp_apic_arrive(struct x86 *x86);
 /* Notes whether an interrupt waits now. */
@@ -140,12 +140,10 @@ void smp_timer_settle(struct x86 *x86);
 void smp_apic_store(struct x86 *x86, u32 offset, u32 value);
 
 /* ipi.c: what siblings send each other. Interrupts are masked. ipis_prepare(): a vCPU of this core
- * is created, whose APIC has smp->id, on the CPUs smp->cpus. ipis_forget(): what has been sent to a
- * vCPU that ends, or is about to start, is forgotten; ipis_reset() does that for its first start,
- * too. */
+ * is created, whose APIC has smp->id, on the CPUs smp->cpus. ipis_reset(): it is about to start,
+ * and what has been sent to it is forgotten. ipis_leave(): it ends, or has left this core. */
 void ipis_reset(struct smp *smp);
 void ipis_prepare(struct smp *smp, const struct gandalf_guest *guest);
-void ipis_forget(struct smp *smp);
 void ipis_leave(struct smp *smp);
 
 /* remote_port.c: see several/siblings.h. */
