@@ -65,7 +65,7 @@ end:
 #define FULL RING
 #endif
 
-/* relay_expire() by way of output_send() and console_send(). The console has all BYTES from the
+/* relay_expire() by way of output_send_of() and console_send(). The console has all BYTES from the
  * beginning; where fewer come later the deadline is set by remote_console(), as it is here. */
 active proctype sender()
 {

@@ -36,8 +36,9 @@ enum { SPURIOUS = 0xf0, TASK_PRIORITY = 0x80, EOI = 0xb0, LVT_TIMER = 0x320, COU
 #define IPIS 32u
 #define TSC_KHZ 1000000u
 #define WINDOW (TSC_KHZ / 20)
-/* In each window, which begins with the first of them. A time that is as long may lie on two of
- * them: then it has one less of the first one at least. */
+/* In each window, which begins with the first of them, or with the end of a vCPU's rest. A time
+ * that is as long may lie on two of them. Those of an RTOS begin with one: then a time has one less
+ * of the first one at least. */
 #define AT_ONCE 8u
 #define OF_RTOS 2u
 /* Of vectors: less than AT_ONCE in a window, less than that in the next one, and then all at once.
@@ -151,7 +152,7 @@ static void messages_serve(u32 from, u32 message)
 	require(core.index == READER && owed[from][message] != 0);
 	owed[from][message] = again[from][message];
 	again[from][message] = 0;
-	happens(&served, 2 * AT_ONCE - 1);
+	happens(&served, 2 * AT_ONCE);
 	if (core.current == &rtos)
 		happens(&served_of_rtos, 2 * OF_RTOS - 1);
 }
@@ -376,8 +377,8 @@ static void life_changes(void)
 	memset(waits, 0, sizeof(waits));
 	machines[SUBJECT].state = ran ? GANDALF_STATE_OFF : GANDALF_STATE_RUNNING;
 	if (ran) {
-		smp_apic_stop(&x86s[SUBJECT]);
-		ipis_forget(&smps[SUBJECT]);
+		smp_apic_leave(&x86s[SUBJECT]);
+		ipis_leave(&smps[SUBJECT]);
 	} else {
 		smp_apic_reset(&x86s[SUBJECT]);
 		ipis_reset(&smps[SUBJECT]);

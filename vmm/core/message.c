@@ -82,8 +82,7 @@ void message_send_cores(u32 cores, u32 message)
 	for (cores &= others_bits; cores != 0; cores &= cores - 1) {
 		u32 to = (u32)__builtin_ctz(cores);
 
-		if (outbox_of(to)->alive != 0 &&
-		    message_raise(to, message / 32, 1u << message % 32))
+		if (message_raise(to, message / 32, 1u << message % 32))
 			told |= 1u << to;
 	}
 	if (told != 0)

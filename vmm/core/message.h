@@ -149,7 +149,7 @@ void outboxes_map(u32 physical);
  * masked. What the message is about has been written before. A doorbell has an interrupt of its
  * own: the reader may take it as it enters (message_take_doorbell()). */
 void message_send(u32 to, u32 message);
-/* The same to all other cores that run among these, which are bits. It is no doorbell. Each takes
+/* The same to all other cores among these, which are bits. It is no doorbell. Each takes
  * some 20 instructions, and the interrupt is one. */
 void message_send_cores(u32 cores, u32 message);
 /* Interrupts cores, which are bits, at once by the interrupt of MESSAGE_IPI, which has been put on

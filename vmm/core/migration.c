@@ -157,8 +157,8 @@ int seat_move(const struct vm *vm, u32 number, u32 to)
 
 	if (at == to && !seat_is_left(at, number))
 		return 0;
-	if (outbox_of(to)->alive == 0 || outbox_of(at)->alive == 0 ||
-	    part_page_of(at)->ended[number] == part_life_of(vm))
+	if (outbox_of(to)->alive == 0 ||
+	    part_runs_no_more(number, at, part_life_of(vm)))
 		return GANDALF_ERROR_STATE;
 	own_page()->wanted[number] = to + 1;
 	if (at == core.index)

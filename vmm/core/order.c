@@ -26,7 +26,8 @@
 OF_CORE static bool waits[GANDALF_GUESTS_MAXIMUM];
 /* The cores, as bits, that have given orders which wait, and when one of those is tried. */
 OF_CORE static u32 waiting;
-OF_CORE static u32 turn; /* of this core's vCPUs: whose guest's order was tried last */
+/* Of those cores the one, and of this core's vCPUs the one, whose order was tried last. */
+OF_CORE static u32 sender, turn;
 OF_CORE static struct deadline again;
 /* Of this core's guests, as bits: an image is to be compared with its checksum. */
 OF_CORE static u32 unchecked;
@@ -267,10 +268,11 @@ static void orders_look(u32 from)
 
 static u64 again_expire(UNUSED struct deadline *deadline)
 {
-	u32 from = (u32)__builtin_ctz(waiting);
+	u32 behind = waiting & ~0u << sender << 1;
 
-	waiting &= waiting - 1;
-	orders_look(from);
+	sender = (u32)__builtin_ctz(behind != 0 ? behind : waiting);
+	waiting &= ~(1u << sender);
+	orders_look(sender);
 	return waiting != 0 ? rdtsc() + time_tsc_khz / RATE : TIME_NEVER;
 }
 

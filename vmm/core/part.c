@@ -93,15 +93,6 @@ void whole_pauses(const struct vm *vm, bool paused)
 	parts_are_told(vm);
 }
 
-/* A vCPU whose core has no VMM, or none any more, does not run and says nothing of that. Nor does
- * one that has left for such a core. */
-static bool part_runs_no_more(u32 number, u32 cpu, u32 life)
-{
-	return outbox_of(cpu)->alive == 0 || part_page_of(cpu)->ended[number] == life ||
-	       (seat_is_left(cpu, number) &&
-		outbox_of(part_page_of(cpu)->left_for[number])->alive == 0);
-}
-
 /* A part may at any time. A core that has not come up has no part. */
 bool whole_may_start(const struct vm *vm)
 {

@@ -78,6 +78,10 @@ extern struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
 /* Returns the core that has a vCPU of a guest. One that moves counts as being where it was until it
  * has arrived. */
 u32 part_core(const struct gandalf_guest *guest, u32 number);
+/* Returns whether a vCPU, which counts as being on that core, has ended in a life of its guest, or
+ * was not started in it. One whose core has no VMM, or none any more, says nothing of that; nor
+ * does one that has left for such a core. */
+bool part_runs_no_more(u32 number, u32 cpu, u32 life);
 /* How many lives of a VM's guest have ended. */
 u32 part_life_of(const struct vm *vm);
 /* The life in which a vCPU of this core was started. */

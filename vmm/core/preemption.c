@@ -63,12 +63,11 @@ static bool one_leaves(struct vm *vm)
 		return false;
 	vcpu_waits(vm, could_run ? tenure_lasted() : 0);
 	away |= 1u << vm->number;
-	unasked |= 1u << vm->number;
 	return true;
 }
 
 /* One vCPU leaves at a time. It is chosen first, and leaves in an interrupt of its own: each takes
- * long enough. Those that cannot leave are passed over, in this tenure. */
+ * long enough. Those that cannot leave are passed over. */
 static enum tenure_told rtos_stays(void)
 {
 	u32 chosen = leaving;
@@ -97,8 +96,6 @@ static void one_returns(u32 number)
 /* One is asked at a time; then all that are not here yet once more. */
 static enum tenure_told linux_stays(void)
 {
-	if (unasked == 0 && asked == 0)
-		unasked = away;
 	if (unasked != 0)
 		one_returns((u32)__builtin_ctz(unasked));
 	unasked &= unasked - 1;
@@ -117,10 +114,12 @@ static enum tenure_told tenure_lasts(bool rtos)
 	return told;
 }
 
-/* Counts how long those have waited that are still here, the first vCPU among them. */
+/* All are asked back in the tenure that begins. Counts how long those have waited that are still
+ * here, the first vCPU among them. */
 static void tenure_ended(u64 ticks)
 {
-	leaving = 0;
+	leaving = asked = 0;
+	unasked = away;
 	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
 		if (part_vms[i] != NULL && part_vms[i]->vcpus->state == VCPU_RUNNING)
 			vcpu_waits(part_vms[i], ticks);

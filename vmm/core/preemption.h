@@ -9,7 +9,8 @@
  * message of another core is, and no part of its dispatch, which costs one deadline more.
  *
  * The vCPU leaves between two pieces of the VMM's work for it only. One that an RTOS has
- * interrupted in the midst of such work stays until the RTOS is done.
+ * interrupted in the midst of such work stays until the RTOS is done: also one that interrupts
+ * several siblings, since interrupts are let in behind each (guests/x86/smp/ipi.c).
  */
 #pragma once
 

@@ -147,7 +147,7 @@ bool schedule_gives_way(void)
 /* Who gets the core back goes on in the masked section of whoever gave it. */
 void schedule_admit(void)
 {
-	do
+	interrupts_admit(idle_step);
+	if (schedule_gives_way())
 		interrupts_admit(idle_step);
-	while (schedule_gives_way());
 }

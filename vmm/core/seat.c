@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says where a vCPU is that moves from core to core, and for which it has left (migration.h). */
+/* Says where a vCPU is that moves from core to core, for which it has left, and whether it runs
+ * there (migration.h, part.h). */
 #include "core/core.h"
 #include "core/migration.h"
 #include "lib/owner.h"
@@ -60,4 +61,11 @@ u32 seat_core_ahead(const struct gandalf_guest *guest, u32 number)
 	u32 at = part_core(guest, number);
 
 	return at == core.index ? part_page_of(core.index)->left_for[number] : at;
+}
+
+bool part_runs_no_more(u32 number, u32 cpu, u32 life)
+{
+	return outbox_of(cpu)->alive == 0 || part_page_of(cpu)->ended[number] == life ||
+	       (seat_is_left(cpu, number) &&
+		outbox_of(part_page_of(cpu)->left_for[number])->alive == 0);
 }

@@ -357,6 +357,13 @@ static void it_leaves_for_no_core_that_has_ended(void **state)
 	settle_on(HOME);
 	assert_null(left);
 	assert_int_equal(move_from(HOME, FIRST), GANDALF_ERROR_STATE);
+	/* One that has left for such a core is not asked for any more. */
+	outbox_of(FIRST)->alive = 1;
+	assert_int_equal(move_from(HOME, FIRST), GANDALF_ERROR_BUSY);
+	settle_on(HOME);
+	assert_ptr_equal(left, &seats[HOME]);
+	outbox_of(FIRST)->alive = 0;
+	assert_int_equal(move_from(HOME, HOME), GANDALF_ERROR_STATE);
 }
 
 /* A request that reaches the core behind the departure is lost, and harms nothing. */

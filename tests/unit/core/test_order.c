@@ -239,6 +239,30 @@ static void one_order_is_tried_at_a_time(void **state)
 	assert_int_equal(acts, 5);
 }
 
+/* Nor does a core whose order finds its guest busy hold up those of other cores. */
+static void the_orders_of_all_cores_are_tried_in_turn(void **state)
+{
+	const struct vm *first;
+
+	(void)state;
+	core.vcpu_count = 2;
+	act_result = GANDALF_ERROR_BUSY;
+	act_from(FAR, GANDALF_ACTION_STOP, 1, 0, 0);
+	serve_on_home(FAR);
+	core.index = THIRD;
+	elsewhere_act(other, GANDALF_ACTION_STOP, 1, 0, 0);
+	serve_on_home(THIRD);
+	assert_ptr_equal(acted_on, other);
+	time_comes();
+	first = acted_on;
+	time_comes();
+	assert_ptr_not_equal(acted_on, first);
+	act_result = 0;
+	while (time_comes() != TIME_NEVER)
+		;
+	assert_int_equal(acts, 6);
+}
+
 /* The VMM's command line does not wait for an answer: what finds its guest busy is not lost. */
 static void a_posted_order_is_carried_out_once_the_guest_is_free(void **state)
 {
@@ -463,6 +487,7 @@ int main(void)
 		TEST(an_answer_that_nobody_has_fetched_is_not_anothers),
 		TEST(a_guest_that_is_busy_is_asked_again),
 		TEST(one_order_is_tried_at_a_time),
+		TEST(the_orders_of_all_cores_are_tried_in_turn),
 		TEST(a_posted_order_is_carried_out_once_the_guest_is_free),
 		TEST(the_answer_of_a_posted_order_is_nobodys),
 		TEST(a_core_that_has_stopped_refuses),

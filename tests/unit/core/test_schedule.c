@@ -663,9 +663,11 @@ static void an_admission_lets_interrupts_in(void **state)
 	schedule_admit();
 	assert_int_equal(processor.admissions, 1);
 	assert_ptr_equal(core.current, &idle_vcpu);
+	/* Behind another vCPU they are let in once more, and the caller goes on. */
 	vcpus[1].state = VCPU_RUNNING;
 	schedule_admit();
 	assert_ptr_equal(core.current, &vcpus[1]);
+	assert_int_equal(processor.admissions, 3);
 }
 
 static void the_idle_vcpu_works_sleeps_and_switches_off(void **state)
