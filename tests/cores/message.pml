@@ -16,14 +16,14 @@
  *   window       the deadline at the end of a window that is full is set.
  *   alive        the reader takes messages, since its guests exist.
  *   served       the data that the last service of a message has read.
- *   overtaken    how many others were served while a message waited.
+ *   overtaken    how many others were taken while a message waited.
  *
  * What a core has stored itself it reads as it has stored it: raised_own and seen_own.
  *
  * When all is done (the sender has sent what it wanted to, and nothing is on its way to memory)
  * each message must have been served by somebody who has seen its last data: so a service has begun
  * behind each sending, and no wake-up is lost. Nor is any message served more often than it has
- * been sent. While a message waits each other one is served once at most, however often it is sent.
+ * been sent. While a message waits each other one is taken once at most, however often it is sent.
  */
 
 /* A_LOSS_IS_NONE: only services that nobody has asked for are mistakes. */
@@ -156,7 +156,7 @@ inline count_taken()
 	}
 }
 
-/* A message is served. */
+/* A message is taken. */
 inline overtake()
 {
 	overtaken[message] = 0;
@@ -172,9 +172,80 @@ inline overtake()
 	other = 0
 }
 
+/* sender_waits() */
+inline look_for_more()
+{
+	looked = 0;
+	do
+	:: looked < MESSAGES && raised[looked] == seen_own[looked] -> looked++
+	:: looked < MESSAGES && raised[looked] != seen_own[looked] -> left = true; break
+	:: looked == MESSAGES -> break
+	od;
+	looked = 0
+}
+
+/* message_take_next(): what comes behind the look for more has an interrupt of its own. */
+inline take_next()
+{
+	left = false;
+	do
+	:: looked < MESSAGES && taken < AT_ONCE ->
+		message = (next + looked) % MESSAGES;
+		if
+#ifndef READER_DOES_NOT_LOOK
+		:: raised[message] == seen_own[message] -> looked++
+		:: else ->
+#else
+		:: looked++
+		:: true ->
+#endif
+			next = (message + 1) % MESSAGES;
+#ifndef READER_SERVES_BEFORE_IT_IS_SEEN
+			atomic {
+				seen_own[message] = 1 - seen_own[message];
+				reader_stores!message,seen_own[message];
+				overtake()
+			};
+#ifndef READER_FORGETS_ORDER
+			empty(reader_stores);
+#endif
+#endif
+#ifndef READER_FORGETS_WHAT_IS_LEFT
+			look_for_more();
+#endif
+			if
+#ifdef READER_BEGINS_WITH_THE_FIRST
+			:: true -> next = 0
+#else
+			:: !left -> next = 0
+			:: left
+#endif
+			fi;
+			count_taken();
+			/* message_serve() */
+			atomic {
+				services[message]++;
+				assert(services[message] <= sent[message]);
+				served[message] = data[message]
+			};
+#ifdef READER_SERVES_BEFORE_IT_IS_SEEN
+			atomic {
+				seen_own[message] = 1 - seen_own[message];
+				reader_stores!message,seen_own[message]
+			};
+			empty(reader_stores);
+#endif
+			break
+		fi
+	:: else -> break
+	od;
+	looked = 0
+}
+
 active proctype reader()
 {
 	bit seen_own[MESSAGES];
+	bool left = false;
 	byte message = 0, looked = 0, next = 0, other = 0;
 
 end:
@@ -191,55 +262,23 @@ end:
 	:: atomic { pending && alive -> pending = false };
 		/* messages_take() */
 		do
-		:: looked < MESSAGES && taken < AT_ONCE ->
-			message = (next + looked) % MESSAGES;
+		:: take_next();
 			if
-#ifndef READER_DOES_NOT_LOOK
-			:: raised[message] == seen_own[message] -> looked++
-			:: else ->
-#else
-			:: looked++
-			:: true ->
-#endif
-#ifndef READER_BEGINS_WITH_THE_FIRST
-				next = (message + 1) % MESSAGES;
-#endif
-#ifndef READER_SERVES_BEFORE_IT_IS_SEEN
-				atomic {
-					seen_own[message] = 1 - seen_own[message];
-					reader_stores!message,seen_own[message]
-				};
-#ifndef READER_FORGETS_ORDER
-				empty(reader_stores);
-#endif
-#endif
-				count_taken();
-				/* message_serve() */
-				atomic {
-					services[message]++;
-					assert(services[message] <= sent[message]);
-					overtake();
-					served[message] = data[message]
-				};
-#ifdef READER_SERVES_BEFORE_IT_IS_SEEN
-				atomic {
-					seen_own[message] = 1 - seen_own[message];
-					reader_stores!message,seen_own[message]
-				};
-				empty(reader_stores);
-#endif
+			:: left ->
 				/* work_admit(): the timer, or another interrupt like this one,
-				 * whose handler goes through all messages, as this one does
-				 * again. */
+				 * which takes one message and leaves the rest to this one. */
 				if
 				:: end_window()
-				:: atomic { pending -> pending = false }
+				:: atomic { pending -> pending = false };
+					take_next();
+					if
+					:: left -> pending = true
+					:: !left
+					fi
 				:: skip
-				fi;
-				looked = 0
+				fi
+			:: !left -> break
 			fi
-		:: else -> break
-		od;
-		looked = 0
+		od
 	od
 }

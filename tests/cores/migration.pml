@@ -86,8 +86,32 @@ end:
 	od
 }
 
-/* part_core(): core 0 is its home. */
-#define PLACE (held[1] > held[0] -> 1 : 0)
+/* What a core has stored itself it reads as it has stored it. The sender's has stored nothing. */
+#define SENDER 2
+#define HELD_ON(at) (at == own -> own_held : held[at])
+#define LEFT_ON(at) (at == own -> own_left : left[at])
+
+/* part_core(): from where it was at the last look, at first its home, which is core 0. It reads one
+ * variable after the other. */
+inline find()
+{
+	do
+	:: stay = HELD_ON(at);
+		if
+		:: LEFT_ON(at) != stay + 1 -> break
+		:: else
+		fi;
+		if
+#ifdef GOES_WHERE_IT_HAS_NOT_ARRIVED
+		:: true -> at = 1 - at; break
+#else
+		:: HELD_ON(1 - at) <= stay -> break /* it is on its way */
+		:: else -> at = 1 - at
+#endif
+		fi
+	od;
+	stay = 0
+}
 
 /* smp_take_ipis(), for the vCPU of this core */
 inline take_ipis()
@@ -121,17 +145,22 @@ inline follow()
 	start_wanted = false
 }
 
+inline store_left()
+{
+	atomic { own_left = own_held + 1; core_stores[own]!LEFT,own_left }
+}
+
 /* seat_leave(), on the idle vCPU */
 inline leave()
 {
 	atomic { here = false; places--; works++; did++ };
 #ifdef LEAVES_BEFORE_ITS_STATE
-	core_stores[own]!LEFT,own_held + 1;
+	store_left();
 #endif
 	core_stores[own]!STATE,works;
 	core_stores[own]!IRR,waits;
 #ifndef LEAVES_BEFORE_ITS_STATE
-	core_stores[own]!LEFT,own_held + 1;
+	store_left();
 #endif
 	/* message_send() */
 #ifndef LEAVES_UNSEEN
@@ -170,26 +199,33 @@ inline arrive()
 }
 
 /* seat_is_expected() */
-#define EXPECTED (held[other] + own > own_held && left[other] == held[other] + 1)
+inline look_for_it()
+{
+	find();
+	expected = at == other && left[other] == held[other] + 1
+}
 
 /* seats_settle() */
 inline settle()
 {
+	look_for_it();
 	if
-	:: !here && EXPECTED -> arrive()
+	:: !here && expected -> arrive()
 	:: else
-	fi
+	fi;
+	expected = false
 }
 
 /* start_serve() */
 inline start_serve()
 {
+	look_for_it();
 	if
 	:: here -> start_wanted = true; follow()
 #ifndef START_AHEAD_OF_IT_IS_LOST
-	:: !here && EXPECTED -> start_wanted = true
+	:: !here && expected -> start_wanted = true
 #else
-	:: !here && EXPECTED
+	:: !here && expected
 #endif
 	:: else ->
 #ifndef START_IS_NOT_HANDED_ON
@@ -198,12 +234,14 @@ inline start_serve()
 #else
 		skip
 #endif
-	fi
+	fi;
+	expected = false
 }
 
 proctype core(byte own)
 {
-	byte other = 1 - own, own_held = 0, works = 0;
+	byte other = 1 - own, own_held = 0, own_left = 0, works = 0, at = 0, stay = 0;
+	bool expected = false;
 	bool here = (own == 0), own_seen = false, waits = false, start_wanted = false;
 	bool housekeeping = false;
 
@@ -246,18 +284,18 @@ inline interrupt()
 	sends++;
 	sender_stores!DATA,sends;
 	empty(sender_stores);
-	at = PLACE;
+	find();
 	if
 	:: own_raised != seen[at] -> skip /* It is on its way. */
 	:: else ->
 		own_raised = !own_raised;
 		sender_stores!RAISED,own_raised;
 #ifdef SENDER_LOOKS_BEFORE_IT_IS_SEEN
-		at = PLACE;
+		find();
 		empty(sender_stores);
 #else
 		empty(sender_stores);
-		at = PLACE;
+		find();
 #endif
 		ipi[at] = true
 	fi
@@ -265,7 +303,7 @@ inline interrupt()
 
 proctype sender()
 {
-	byte sends = 0, at;
+	byte own = SENDER, own_held = 0, own_left = 0, sends = 0, at = 0, stay = 0;
 	bool own_raised = false;
 
 	do
@@ -273,22 +311,18 @@ proctype sender()
 	:: !asked ->
 		/* part_start() */
 		empty(sender_stores);
-		at = PLACE;
+		find();
 		atomic { start[at] = true; asked = true }
 	:: sends == SENDS && asked -> break
 	od;
 	if
 	:: true ->
-		/* whole_ends() */
+		/* whole_ends(): all are told, wherever it is. */
 		sender_stores!LIFE,1;
-#ifdef TELLS_BEFORE_IT_IS_SEEN
-		at = PLACE;
+#ifndef TELLS_BEFORE_IT_IS_SEEN
 		empty(sender_stores);
-#else
-		empty(sender_stores);
-		at = PLACE;
 #endif
-		told[at] = true
+		atomic { told[0] = true; told[1] = true }
 	:: true
 	fi
 }

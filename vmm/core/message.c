@@ -24,6 +24,7 @@
 #include "core/module.h"
 #include "core/time.h"
 #include "core/work.h"
+#include "lib/math.h"
 #include "lib/owner.h"
 
 #define WINDOW_RATE 20u
@@ -166,7 +167,7 @@ void messages_are_left(u32 most)
 static INLINE bool message_take_next(void)
 {
 	u32 most = core.current->priority == 0 ? MESSAGES_AT_ONCE : MESSAGES_OF_RTOS;
-	u32 senders, behind, message;
+	u32 senders, message;
 	bool left;
 
 	if (!message_window_has_room(most))
@@ -174,8 +175,7 @@ static INLINE bool message_take_next(void)
 	senders = senders_wait();
 	if (senders == 0)
 		return false;
-	behind = senders & ~0u << turn << 1;
-	turn = (u32)__builtin_ctz(behind != 0 ? behind : senders);
+	turn = turn_behind(turn, senders);
 	if (!message_take(others[turn], &message))
 		return false;
 	left = (senders & (senders - 1)) != 0 || sender_waits(others[turn]);

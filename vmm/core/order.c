@@ -12,6 +12,7 @@
 #include "core/time.h"
 #include "elsewhere.h"
 #include "lib/crc32.h"
+#include "lib/math.h"
 #include "lib/owner.h"
 #include "masked_state.h"
 #include "whole.h"
@@ -268,9 +269,7 @@ static void orders_look(u32 from)
 
 static u64 again_expire(UNUSED struct deadline *deadline)
 {
-	u32 behind = waiting & ~0u << sender << 1;
-
-	sender = (u32)__builtin_ctz(behind != 0 ? behind : waiting);
+	sender = turn_behind(sender, waiting);
 	waiting &= ~(1u << sender);
 	orders_look(sender);
 	return waiting != 0 ? rdtsc() + time_tsc_khz / RATE : TIME_NEVER;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Division of 64-bit values, in two divisions of the CPU each. The VMM is linked without
- * libgcc, so the operators / and % must not be used on 64-bit values. Everything that converts
- * times uses these functions.
+ * What C's operators do not give. Division of 64-bit values takes two divisions of the CPU each:
+ * the VMM is linked without libgcc, so the operators / and % must not be used on 64-bit values, and
+ * everything that converts times uses these functions.
  */
 #pragma once
 
@@ -17,3 +17,12 @@ u64 divide_u64(u64 dividend, u32 divisor, u32 *remainder);
  */
 u64 multiply_divide(u64 value, u32 multiplier, u32 divisor);
 u64 multiply_divide_up(u64 value, u32 multiplier, u32 divisor);
+
+/* Of those that wait, a bit each, whose turn it is behind number turn: the next higher one, or else
+ * the lowest. At least one waits. */
+static INLINE u32 turn_behind(u32 turn, u32 waiting)
+{
+	u32 behind = waiting & ~0u << turn << 1;
+
+	return (u32)__builtin_ctz(behind != 0 ? behind : waiting);
+}

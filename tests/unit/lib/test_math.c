@@ -68,6 +68,18 @@ static void random_products_agree_with_the_host(void **state)
 	}
 }
 
+static void all_that_wait_have_their_turns(void **state)
+{
+	(void)state;
+	assert_int_equal(turn_behind(0, 1), 0);
+	assert_int_equal(turn_behind(31, 1u << 31), 31);
+	for (u32 turn = 0; turn < 32; turn++)
+		assert_int_equal(turn_behind(turn, ~0u), (turn + 1) % 32);
+	assert_int_equal(turn_behind(3, 0x8a), 7);
+	assert_int_equal(turn_behind(7, 0x8a), 1);
+	assert_int_equal(turn_behind(2, 0x8a), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -75,6 +87,7 @@ int main(void)
 		cmocka_unit_test(division_needs_no_remainder),
 		cmocka_unit_test(products_agree_with_the_host),
 		cmocka_unit_test(random_products_agree_with_the_host),
+		cmocka_unit_test(all_that_wait_have_their_turns),
 	};
 
 	return RUN_TESTS(tests);
