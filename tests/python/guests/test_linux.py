@@ -206,8 +206,9 @@ def test_an_assembly_file_gets_nothing_from_the_header(header: Path) -> None:
 
 @pytest.mark.parametrize("variant", get_args(linux_places.Variant))
 def test_only_patched_kernels_are_compiled_with_the_header(variant: linux_places.Variant) -> None:
-    variables = list(linux_kernel._make_variables(variant, Path("/source")))
-    option = "KCPPFLAGS=-include /source/arch/x86/include/asm/gandalf.h"
+    side = linux_kernel._side(variant, PLACES)
+    variables = list(linux_kernel._make_variables(variant, side))
+    option = f"KCPPFLAGS=-include {side.source}/arch/x86/include/asm/gandalf.h"
     assert (option in variables) == (variant not in ("native", "smp-native"))
     assert ("GANDALF_ATTACK=y" in variables) == (variant == "attack")
     assert ("GANDALF_SMP=y" in variables) == (variant == "smp")
@@ -498,19 +499,14 @@ def test_drivers_that_stay_the_same_keep_their_time(tmp_path: Path) -> None:
     assert copy.stat() == before
 
 
-def test_a_variant_that_begins_with_objects_has_their_source_and_no_stamp(tmp_path: Path) -> None:
-    """Objects of another source would all be compiled anew; with a stamp none would be."""
-    for variant in linux_kernel.DERIVED:
+def test_a_variant_that_begins_with_objects_has_their_configuration() -> None:
+    """Objects of another one would all be compiled anew."""
+    for variant, origin in linux_kernel.ORIGINS.items():
+        first = PLACES.fragments(origin)
+        assert PLACES.fragments(variant)[: len(first)] == first
+        assert origin not in linux_kernel.ORIGINS
+    for variant in ("attack", "complete"):
         assert linux_kernel._tree(variant) == "patched"
-        assert PLACES.fragments(variant)[:1] == PLACES.fragments("patched")
-        objects = tmp_path / variant / "patched"
-        objects.mkdir(parents=True)
-        (objects / "vmlinux.o").touch()
-        linux_places.write_stamp(objects, "made")
-        output = objects.with_name(variant)
-        linux_kernel._copy_objects(output)
-        assert [path.name for path in output.iterdir()] == ["vmlinux.o"]
-        assert linux_places.is_stamped(objects, "made")
 
 
 def test_patch_that_does_not_apply_is_one_sentence(tmp_path: Path) -> None:

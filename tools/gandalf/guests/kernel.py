@@ -3,7 +3,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from unidiff.patch import PatchSet
 from gandalf.base.paths import UserError, shown
 from gandalf.guests import debian
 from gandalf.guests.debian import Log, Package, elapsed
+from gandalf.guests.objects import Side, begin_with_objects
 from gandalf.guests.places import (
     RECIPE,
     STAMP,
@@ -78,8 +78,16 @@ KERNEL_PACKAGE = "linux-source-6.1"
 FLAG_FILE = "arch/x86/include/asm/irqflags.h"
 # Added to drivers/misc/Makefile in the patched source.
 DRIVER_LINE = b"obj-y += gandalf/\n"
-# Variants of the source `patched` that begin with its objects, of which most stay as they are.
-DERIVED: tuple[Variant, ...] = ("attack", "complete")
+# Variants that begin with the objects of another one, of which most stay as they are.
+ORIGINS: dict[Variant, Variant] = {
+    "attack": "patched",
+    "complete": "patched",
+    "native": "patched",
+    "dedicated": "patched",
+    "smp-native": "smp",
+}
+# Where it runs no other kernel may be wanted: no other one is made for its sake.
+ALONE: tuple[Variant, ...] = ("dedicated",)
 # Where a patched source has the functions that the patch calls.
 HEADER_FILE = "arch/x86/include/asm/gandalf.h"
 
@@ -100,8 +108,8 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
     output = places.linux / variant
     vmlinux = output / "vmlinux"
     stamp = digest_of(*_kernel_inputs(variant, places, package))
-    if variant in DERIVED:
-        build_kernel("patched", root, log)
+    if variant in ORIGINS and variant not in ALONE:
+        build_kernel(ORIGINS[variant], root, log)
     with exclusive(places.linux):
         if not (is_stamped(output, stamp) and vmlinux.exists()):
             require_tools(KERNEL_TOOLS)
@@ -111,10 +119,10 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
             _add_drivers(places, source)
             if _tree(variant) != "native":
                 _update_file(source / HEADER_FILE, read_input(places.header))
-            if variant in DERIVED and not output.exists():
-                _copy_objects(output)
+            if variant in ORIGINS and not output.exists():
+                _begin(variant, places, package)
             _configure(places.fragments(variant), source, output)
-            _compile(variant, source, output, log)
+            _compile(variant, places, log)
             write_stamp(output, stamp)
             log(f"guest kernel ({variant}) built in {elapsed(start)}")
     return vmlinux
@@ -252,16 +260,21 @@ def _update_file(copy: Path, content: bytes) -> None:
         replace_file(copy, content)
 
 
-def _copy_objects(output: Path) -> None:
-    """Begin a variant with the objects of `patched`; make compiles what differs.
+def _begin(variant: Variant, places: Places, package: Package) -> None:
+    """Begin a variant with the objects of its origin, if that has been built as it is now."""
+    origin = ORIGINS[variant]
+    stamp = digest_of(*_kernel_inputs(origin, places, package))
+    if not is_stamped(places.linux / origin, stamp):
+        return
+    tree = _tree(origin)
+    patch = PatchSet(read_patch(places.patch_of(tree), tree).decode())
+    begin_with_objects(_side(origin, places), _side(variant, places), [file.path for file in patch])
 
-    It has all of them or none: make would take half an object for one that is up to date.
-    """
-    part = output.with_name(f"{output.name}.part")
-    remove_folder(part)
-    shutil.copytree(output.parent / "patched", part, symlinks=True)
-    (part / STAMP).unlink()
-    part.rename(output)
+
+def _side(variant: Variant, places: Places) -> Side:
+    tree = _tree(variant)
+    source = places.source(tree)
+    return Side(places.linux / variant, source, source / HEADER_FILE if tree != "native" else None)
 
 
 def _configure(fragments: Sequence[Path], source: Path, output: Path) -> None:
@@ -327,23 +340,25 @@ def read_configuration(path: Path) -> dict[str, str]:
     return options
 
 
-def _make_variables(variant: Variant, source: Path) -> Iterator[str]:
+def _make_variables(variant: Variant, side: Side) -> Iterator[str]:
     """Give what the kernel's make is told about a variant."""
     if variant == "attack":
         yield "GANDALF_ATTACK=y"
     if variant == "smp":
         yield "GANDALF_SMP=y"
-    if _tree(variant) != "native":
+    if side.header:
         # No line of the patch includes the header. KCPPFLAGS reaches all that is made for the
         # target, as it must: what unpacks the kernel includes the changed files, too.
-        yield f"KCPPFLAGS=-include {source / HEADER_FILE}"
+        yield f"KCPPFLAGS={side.flag()}"
 
 
-def _compile(variant: Variant, source: Path, output: Path, log: Log) -> None:
+def _compile(variant: Variant, places: Places, log: Log) -> None:
     """Run the kernel's make, with a line of progress every few seconds."""
     jobs = len(os.sched_getaffinity(0))
+    side = _side(variant, places)
+    output, source = side.output, side.source
     command = ["make", f"--jobs={jobs}", f"O={output}", "ARCH=i386", "bzImage"]
-    command += _make_variables(variant, source)
+    command += _make_variables(variant, side)
     log(f"compiling the guest kernel ({variant})")
     log_path = output / "build.log"
     files, due = 0, time.monotonic() + PROGRESS_INTERVAL
