@@ -5,17 +5,21 @@ An RTOS beside it misses nothing meanwhile.
 """
 
 import re
+import shutil
 from collections.abc import Iterator
 
 import pytest
 
-from gandalf.base.paths import ROOT
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.guests.modules import build_modules
+from gandalf.run import copying
 
-from .systems import DEMO, WHOLE, Boot, describe, linux
+from .systems import DEMO, PATIENCE, PROMPT, WHOLE, Boot, describe, linux
 
 KERNEL = "build/linux/complete/vmlinux"
 FRAGMENT = ROOT / "guest" / "linux" / "complete.fragment"
 TEXT = "what was written"
+MODULE = ROOT / "guest" / "tests" / "module"
 # Each makes a file system in a file of 8 MiB.
 MADE = {"ext4": "mke2fs -F", "vfat": "mkdosfs"}
 # System calls that stress-ng looks at; it says so if the kernel lacks one.
@@ -89,6 +93,31 @@ def test_a_system_call_is_there(machine: Boot, stressor: str) -> None:
     text = machine.shell(f"stress-ng --{stressor} 1 --{stressor}-ops 20 {SMALL} 2>&1")
     assert "successful run completed" in text
     assert not re.search(r"skip|not (?:supported|implemented)", text), text
+
+
+def test_a_module_that_was_built_elsewhere_comes_and_goes(machine: Boot) -> None:
+    folder = BUILD / "module"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(MODULE, folder)
+    (built,) = build_modules(folder, ROOT, print)
+    copying.push(machine, "linux", built.read_bytes(), "/root/checked.ko")
+    machine.expect("linux", PROMPT, PATIENCE)
+    machine.shell("insmod /root/checked.ko addend=1")
+    assert "checked: passed" in machine.shell("dmesg | tail -n 3")
+    assert machine.shell("lsmod").split("\n")[0].startswith("checked ")
+    machine.shell("rmmod checked")
+    assert "checked: gone" in machine.shell("dmesg | tail -n 1")
+    assert "checked" not in machine.shell("lsmod")
+    machine.kernel_is_sane()
+
+
+def test_a_module_of_another_kernel_is_refused(machine: Boot) -> None:
+    """It says for which kernel it is, and the kernel looks."""
+    built = (BUILD / "module" / "checked.ko").read_bytes()
+    copying.push(machine, "linux", built.replace(b"vermagic=6.1", b"vermagic=6.2"), "/root/bad.ko")
+    machine.expect("linux", PROMPT, PATIENCE)
+    assert "invalid module format" in machine.shell("insmod /root/bad.ko 2>&1; true")
+    machine.kernel_is_sane()
 
 
 def test_file_systems_that_nobody_mounts_here_are_known(machine: Boot) -> None:

@@ -28,9 +28,6 @@ from .test_siblings import attack
 SEARCHES = {"corpus-4", "corpus-12"}
 # What a shared guest can cause is no longer than this.
 SHARED_BOUND = 1000
-# What several of eight vCPUs can cause that have come to one CPU, since they move. It is longer
-# than what is promised (docs/several-cores.md), and must not become longer still.
-MOVING_BOUND = 1300
 ATTACK = "build/linux/attack/vmlinux"
 ATTACKED = '\non_fault = "restart"\nrestart_limit = 100\n'
 FORKS = "i=0; while [ $i -lt 60 ]; do /bin/true; i=$((i+1)); done"
@@ -216,6 +213,11 @@ def crowd_moves() -> tuple[str, ...]:
     return crowd(list(range(8)), "moves", more), on(1, rtos_guest("burst"))
 
 
+def drive_moves(machine: Boot) -> None:
+    stops(3)(machine)
+    assert re.search(r"^crowd of 8, .*moves [1-9]", machine.text("linux"), re.M)
+
+
 def crowd_manages() -> tuple[str, ...]:
     """Return a guest that restarts seven others of CPU 1, which print."""
     others = (on(1, rtos_guest("heartbeat", f"beat{i}", priority=i)) for i in range(1, 8))
@@ -273,6 +275,7 @@ LOADS = {
         f"crowd-{cpu}": Load(lambda: (crowd(list(range(8))),), stops(3), cpus=8, cpu=cpu)
         for cpu in (0, 1)
     },
+    **{f"crowd-moves-{cpu}": Load(crowd_moves, drive_moves, cpus=8, cpu=cpu) for cpu in (0, 1)},
     "crowd-manages": Load(crowd_manages, stops(3), cpus=3, cpu=1),
     "siblings-together": Load(lambda: attack([0, 0]), drive_siblings, cpus=3),
 }
@@ -297,20 +300,6 @@ def test_no_section_is_without_a_name_or_longer_than_its_bound(name: str) -> Non
     # A load that the document names for a section must reach it.
     reached = {row.name for row in stretches}
     assert seen_by_load(read_reference(), name) <= reached
-
-
-@pytest.mark.parametrize("cpu", [0, 1])
-def test_vcpus_that_move_cause_little_more(cpu: int) -> None:
-    load = Load(crowd_moves, stops(3), cpus=8)
-    with Watch(load.describe(f"masked-moves-{cpu}"), cpu) as watch:
-        with Boot.attach(watch.built, emulators.start("qemu", watch.options)) as machine:
-            machine.built = watch.built
-            load.drive(machine)
-            assert re.search(r"^crowd of 8, .*moves [1-9]", machine.text("linux"), re.M)
-        stretches = watch.stretches()
-    assert {"ipi", "message", "arrive"} <= {row.name for row in stretches}
-    for row in stretches:
-        assert row.bound is None or row.longest.instructions <= MOVING_BOUND, row
 
 
 def test_what_a_shared_guest_can_cause_is_short() -> None:

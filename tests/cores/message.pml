@@ -245,7 +245,7 @@ inline take_next()
 active proctype reader()
 {
 	bit seen_own[MESSAGES];
-	bool left = false;
+	bool left = false, more = false;
 	byte message = 0, looked = 0, next = 0, other = 0;
 
 end:
@@ -263,21 +263,23 @@ end:
 		/* messages_take() */
 		do
 		:: take_next();
+			more = left;
+			/* work_admit(), which is behind the last message only where many cores may
+			 * send: the timer, or another interrupt like this one, which takes one
+			 * message and has another interrupt for the rest. */
 			if
-			:: left ->
-				/* work_admit(): the timer, or another interrupt like this one,
-				 * which takes one message and leaves the rest to this one. */
+			:: end_window()
+			:: atomic { pending -> pending = false };
+				take_next();
 				if
-				:: end_window()
-				:: atomic { pending -> pending = false };
-					take_next();
-					if
-					:: left -> pending = true
-					:: !left
-					fi
-				:: skip
+				:: left -> pending = true
+				:: !left
 				fi
-			:: !left -> break
+			:: skip
+			fi;
+			if
+			:: more -> more = false
+			:: !more -> break
 			fi
 		od
 	od

@@ -480,6 +480,18 @@ attend:
 #endif
 	d_step { linux_interrupts = false; schedule() };
 after_schedule:
+	/* work_admit(), where it has got the core back and takes turns with siblings */
+	if
+	:: interrupts = true;
+		interrupts = false;
+#ifndef RETURN_FORGETS_WHAT_CAME
+		if
+		:: attention -> goto attend
+		:: else
+		fi
+#endif
+	:: skip
+	fi;
 	atomic { attention = false; attention_next = false };
 	/* linux_deliver() */
 	settle();

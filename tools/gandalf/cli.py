@@ -14,6 +14,7 @@ from gandalf.budgets import size
 from gandalf.build.verbs import build, check, image
 from gandalf.debug.verb import gdb
 from gandalf.explain.report import explain_command
+from gandalf.guests.modules import module
 from gandalf.itron.configurator import itron_configure
 from gandalf.masked.command import masked
 from gandalf.measure.verbs import measure, trace
@@ -45,6 +46,7 @@ app.command()(trace)
 app.command()(bench)
 app.command()(itron_configure)
 app.command()(masked)
+app.command()(module)
 app.command()(new)
 app.command()(sdk)
 app.command("test")(run_tests)

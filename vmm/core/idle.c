@@ -10,6 +10,7 @@
 #include "core/log.h"
 #include "core/masked_sections.h"
 #include "core/notice.h"
+#include "core/relay.h"
 #include "core/schedule.h"
 #include "lib/owner.h"
 #include "platform.h"
@@ -92,6 +93,12 @@ static _Noreturn void machine_off(void)
 	power_off_machine();
 }
 
+/* Interrupts are let in on the way: a guest may have been started meanwhile. */
+static bool machine_is_done(void)
+{
+	return notice_attend() && !vm_any_alive() && relay_is_idle() && !vm_any_alive();
+}
+
 void idle_init(void)
 {
 	deadline_init(&starvation, starvation_expire, 0);
@@ -103,10 +110,9 @@ void idle_run(void)
 	for (;;) {
 		housekeeping_perform();
 		schedule_admit();
-		if (core.housekeeping != 0)
-			continue;
-		if (notice_attend() && !vm_any_alive())
+		if (core.housekeeping == 0 && machine_is_done())
 			machine_off();
-		interrupts_await(sleep);
+		if (core.housekeeping == 0) /* still, though interrupts have been let in */
+			interrupts_await(sleep);
 	}
 }

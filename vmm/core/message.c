@@ -28,6 +28,8 @@
 #include "lib/owner.h"
 
 #define WINDOW_RATE 20u
+/* Where more other cores than that may send, the way out is a masked section of its own. */
+#define OTHERS_AT_ONCE 3u
 /* What has an interrupt of its own: doorbells, which are the first messages, and IPIs. Each kind
  * has its bits in one word. */
 #define DOORBELLS GANDALF_GUESTS_MAXIMUM
@@ -193,7 +195,8 @@ static INLINE bool message_take_next(void)
  * to wait for an RTOS that runs first, which some of the messages may be for. For that there is
  * another interrupt, as there is where a message has taken down the vCPU whose stack this is, so
  * that nothing can be let in. Behind the last message the way out is that of any interrupt, which
- * costs less than to let in from here the RTOS that it was for.
+ * costs less than to let in from here the RTOS that it was for. But on a core to which many send it
+ * takes long to look for a message, so that interrupts are let in behind the last one, too.
  */
 static HOT void messages_take(void)
 {
@@ -208,6 +211,8 @@ static HOT void messages_take(void)
 		}
 		work_admit(message);
 	}
+	if (others_count > OTHERS_AT_ONCE && !interrupts)
+		work_admit(message);
 	vcpu->takes_messages = interrupts;
 }
 

@@ -11,7 +11,6 @@
 #include "core/relay.h"
 #include "core/schedule.h"
 #include "core/time.h"
-#include "core/vm.h"
 #include "lib/owner.h"
 #include "whole.h"
 
@@ -53,29 +52,10 @@ void notice_give_up(void)
 		notice_write(vcpus[i].vm, GANDALF_STATE_STOPPED);
 }
 
-static bool guests_run(void)
-{
-	for (u32 i = 0; i < core.vcpu_count; i++)
-		if (vm_is_alive(vcpus[i].vm))
-			return true;
-	return false;
-}
-
-/*
- * Whether others may hear that a guest of this core is off. The last one's end may be the end of
- * the machine, so it waits until all that this core has put out is on its way: nothing adds to
- * that, since no guest runs here. As long as another one does it need not wait, nor may it, since
- * that one may print without end.
- */
-static bool ends_may_be_told(void)
-{
-	return core.index == 0 || guests_run() || (core.housekeeping == 0 && relay_is_idle());
-}
-
 /* One guest at a time, since interrupts wait. */
 static u64 notices_expire(UNUSED struct deadline *deadline)
 {
-	if (core.vcpu_count != 0 && ends_may_be_told()) {
+	if (core.vcpu_count != 0) {
 		next = (next + 1) % core.vcpu_count;
 		notice_write(vcpus[next].vm, vcpus[next].vm->state);
 	}
@@ -93,5 +73,5 @@ bool notice_attend(void)
 {
 	if (core.index == 0 || relay_is_idle())
 		notices_publish();
-	return core.index == 0 && relay_is_idle();
+	return core.index == 0;
 }

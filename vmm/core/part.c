@@ -29,6 +29,7 @@ u32 part_life_of(const struct vm *vm)
 
 void part_describe(struct vm *vm)
 {
+	vm->cpus = guest_cpus(vm->guest);
 	vm->number = 0;
 	while (vm->number < vm->guest->vcpu_count &&
 	       !guest_has_seat(vm->guest, vm->number, core.index))
@@ -75,7 +76,7 @@ static void whole_is_told(const struct vm *vm)
 static void parts_are_told(const struct vm *vm)
 {
 	order_stores(); /* who arrives from here on looks for himself */
-	message_send_cores(guest_cpus(vm->guest), MESSAGE_PART + vm->index);
+	message_send_cores(vm->cpus, MESSAGE_PART + vm->index);
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 }
 
@@ -239,7 +240,11 @@ static void whole_learns(struct vm *vm)
 		return;
 	else if (any_failed(vm))
 		whole_follows(vm);
-	else if (all_parked(vm))
+	else if (!all_parked(vm))
+		return;
+	else if (vm->vcpus->working)
+		schedule_housekeeping(HOUSEKEEPING_RELEASE); /* again, behind that */
+	else
 		vm_power_off(vm);
 }
 

@@ -18,8 +18,12 @@ u32 turn_length(const struct vcpu *vcpu)
  * the windows of memory.c. So the end of a turn waits for the end of the work. */
 struct vcpu *turn_at_work(struct vcpu *first)
 {
-	for (u32 i = 0; i < core.vcpu_count && first->priority == 0; i++)
-		if (vcpus[i].priority == 0 && vcpus[i].working && vcpus[i].state == VCPU_RUNNING)
-			return &vcpus[i];
+	struct vcpu *end = vcpus + core.vcpu_count;
+
+	if (first->priority != 0)
+		return first;
+	for (struct vcpu *at = vcpus; at < end; at++)
+		if (at->working && at->priority == 0 && at->state == VCPU_RUNNING)
+			return at;
 	return first;
 }

@@ -264,9 +264,11 @@ void local_apic_reset(struct local_apic *apic, u32 *page, u32 id, bool first)
 
 void local_apic_save(const struct local_apic *apic, struct local_apic_state *state)
 {
+	const u8 *page = (const u8 *)apic->page;
+
 	state->apic = *apic;
 	for (u32 i = 0; i < ARRAY_SIZE(kept); i++)
-		state->kept[i] = *at(apic, kept[i].offset);
+		state->kept[i] = *(const u32 *)(page + kept[i].offset);
 }
 
 /* Words of IRR and ISR that are 0 in both states are shown as 0 already. */

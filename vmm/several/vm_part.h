@@ -14,6 +14,7 @@
 struct vm_part {
 	u32 number;        /* of the vCPU, by its place in the guest's description. One that this
 			    * core does not have: GANDALF_CPUS_MAXIMUM */
+	u32 cpus;          /* those of its guest, as bits */
 	u32 own_life;      /* the life of the guest in which it was started */
 	bool start_wanted; /* it is to be started in that life, there, as soon as it is down */
 	u32 wanted_life, wanted_entry;

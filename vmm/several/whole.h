@@ -55,6 +55,13 @@ static inline struct vcpu *turn_holder(struct vcpu *first)
 	return first->shares ? turn_at_work(first) : first;
 }
 
+/* Whether a vCPU takes turns with its siblings. When it gets the core back it lets interrupts in
+ * before it goes on, since whoever gave it the core has had them masked until then. */
+static inline bool turn_is_siblings(const struct vcpu *vcpu)
+{
+	return vcpu->shares && vcpu->priority == 0;
+}
+
 /* Notes at a switch whether an RTOS takes the core from Linux, or gives it back. */
 static inline void whole_switches(const struct vcpu *from, const struct vcpu *to)
 {

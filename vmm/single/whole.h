@@ -52,6 +52,11 @@ static inline struct vcpu *turn_holder(struct vcpu *first)
 	return first;
 }
 
+static inline bool turn_is_siblings(UNUSED const struct vcpu *vcpu)
+{
+	return false;
+}
+
 static inline void whole_switches(UNUSED const struct vcpu *from, UNUSED const struct vcpu *to)
 {
 }

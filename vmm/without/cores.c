@@ -11,6 +11,7 @@
 #include "core/message.h"
 #include "core/module.h"
 #include "core/notice.h"
+#include "core/relay.h"
 #include "core/remote.h"
 #include "lib/owner.h"
 #include "platform.h"
@@ -43,6 +44,11 @@ void message_begin(void)
 }
 
 bool notice_attend(void)
+{
+	return true;
+}
+
+bool relay_is_idle(void)
 {
 	return true;
 }

@@ -206,8 +206,8 @@ def test_an_assembly_file_gets_nothing_from_the_header(header: Path) -> None:
 
 @pytest.mark.parametrize("variant", get_args(linux_places.Variant))
 def test_only_patched_kernels_are_compiled_with_the_header(variant: linux_places.Variant) -> None:
-    side = linux_kernel._side(variant, PLACES)
-    variables = list(linux_kernel._make_variables(variant, side))
+    side = linux_kernel.side_of(variant, PLACES)
+    variables = list(linux_kernel.make_variables(variant, side))
     option = f"KCPPFLAGS=-include {side.source}/arch/x86/include/asm/gandalf.h"
     assert (option in variables) == (variant not in ("native", "smp-native"))
     assert ("GANDALF_ATTACK=y" in variables) == (variant == "attack")

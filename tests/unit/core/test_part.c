@@ -65,6 +65,7 @@ static int start(void **state)
 	vm->guest = &guest;
 	vm->index = PLACE;
 	vm->vcpus = vcpus;
+	vm->cpus = 1u << HOME | 1u << FAR;
 	vcpus[0].vm = vm;
 	vm->vcpu_count = 1;
 	core.vm_count = PLACE + 1;

@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import get_args
 
 from unidiff.patch import PatchSet
 
@@ -86,7 +87,7 @@ ORIGINS: dict[Variant, Variant] = {
     "dedicated": "patched",
     "smp-native": "smp",
 }
-# Where it runs no other kernel may be wanted: no other one is made for its sake.
+# Variants whose origin is not built for their sake, since it may not be wanted otherwise.
 ALONE: tuple[Variant, ...] = ("dedicated",)
 # Where a patched source has the functions that the patch calls.
 HEADER_FILE = "arch/x86/include/asm/gandalf.h"
@@ -108,10 +109,14 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
     output = places.linux / variant
     vmlinux = output / "vmlinux"
     stamp = digest_of(*_kernel_inputs(variant, places, package))
-    if variant in ORIGINS and variant not in ALONE:
+
+    def is_built() -> bool:
+        return is_stamped(output, stamp) and vmlinux.exists()
+
+    if variant in ORIGINS and variant not in ALONE and not is_built():
         build_kernel(ORIGINS[variant], root, log)
     with exclusive(places.linux):
-        if not (is_stamped(output, stamp) and vmlinux.exists()):
+        if not is_built():
             require_tools(KERNEL_TOOLS)
             require_space(places.linux, KERNEL_SPACE)
             start = time.monotonic()
@@ -186,6 +191,9 @@ def prepare_source(places: Places, package: Package, tree: Tree, log: Log) -> Pa
     target = places.source(tree)
     stamp = digest_of(stamp.encode(), read_patch(places.patch_of(tree), tree), DRIVER_LINE)
     if not is_stamped(target, stamp):
+        # What the patch does not change any more is as old as it was, and older than its object.
+        for variant in (item for item in get_args(Variant) if _tree(item) == tree):
+            remove_folder(places.linux / variant)
         remove_folder(target)
         _patch_source(native, target, places.patch_of(tree), tree)
         write_stamp(target, stamp)
@@ -268,10 +276,12 @@ def _begin(variant: Variant, places: Places, package: Package) -> None:
         return
     tree = _tree(origin)
     patch = PatchSet(read_patch(places.patch_of(tree), tree).decode())
-    begin_with_objects(_side(origin, places), _side(variant, places), [file.path for file in patch])
+    sides = (side_of(item, places) for item in (origin, variant))
+    begin_with_objects(*sides, changed=[file.path for file in patch])
 
 
-def _side(variant: Variant, places: Places) -> Side:
+def side_of(variant: Variant, places: Places) -> Side:
+    """Return where a variant's objects and source are."""
     tree = _tree(variant)
     source = places.source(tree)
     return Side(places.linux / variant, source, source / HEADER_FILE if tree != "native" else None)
@@ -340,25 +350,27 @@ def read_configuration(path: Path) -> dict[str, str]:
     return options
 
 
-def _make_variables(variant: Variant, side: Side) -> Iterator[str]:
+def make_variables(variant: Variant, side: Side) -> Iterator[str]:
     """Give what the kernel's make is told about a variant."""
     if variant == "attack":
         yield "GANDALF_ATTACK=y"
     if variant == "smp":
         yield "GANDALF_SMP=y"
     if side.header:
-        # No line of the patch includes the header. KCPPFLAGS reaches all that is made for the
-        # target, as it must: what unpacks the kernel includes the changed files, too.
+        # No line of the patch includes it. KCPPFLAGS reaches all that is made for the target, as it
+        # must: what unpacks the kernel includes the changed files, too.
         yield f"KCPPFLAGS={side.flag()}"
 
 
 def _compile(variant: Variant, places: Places, log: Log) -> None:
     """Run the kernel's make, with a line of progress every few seconds."""
     jobs = len(os.sched_getaffinity(0))
-    side = _side(variant, places)
+    side = side_of(variant, places)
     output, source = side.output, side.source
     command = ["make", f"--jobs={jobs}", f"O={output}", "ARCH=i386", "bzImage"]
-    command += _make_variables(variant, side)
+    if variant == "complete":
+        command.append("modules")  # there are none, but what is built elsewhere needs the symbols
+    command += make_variables(variant, side)
     log(f"compiling the guest kernel ({variant})")
     log_path = output / "build.log"
     files, due = 0, time.monotonic() + PROGRESS_INTERVAL

@@ -54,6 +54,8 @@ def begin_with_objects(origin: Side, target: Side, changed: Iterable[str]) -> No
     if origin.source != target.source:
         for path in _differing(part, changed):
             path.unlink(missing_ok=True)
+        for path in part.rglob("*.o"):
+            path.touch()  # a patched header may be newer than what does not depend on the patch
         for path in part.rglob(".*"):
             if path.suffix in (".cmd", ".d") and path.is_file():
                 path.write_text(_for_other_source(path.read_text(), origin, target))

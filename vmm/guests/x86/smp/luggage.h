@@ -2,9 +2,9 @@
 /*
  * What a vCPU that has left a core takes along. That core writes it, into a page that all cores
  * have mapped, when the vCPU leaves; the core that it comes to reads it there (migrate.c). Some
- * pieces are better read where they are, in frames of the pool that keep their place: the guest's
- * registers at the top of the VMM stack, its descriptors, and what the shared page says of the
- * guest, which only a seat needs that has just been made.
+ * pieces are better read where they are, which nobody changes as long as the vCPU is elsewhere: the
+ * guest's registers at the top of the VMM stack, FPU and debug registers, its descriptors, and what
+ * the shared page says of the guest, which only a seat needs that has just been made.
  */
 #pragma once
 
@@ -25,6 +25,7 @@ struct kernel_flushes {
 
 struct luggage {
 	u32 stack_frame, tables_frame, shared_frame; /* where these pieces are */
+	const struct vcpu_registers *registers; /* and these, in that core's instance of the VMM */
 	u32 life;                  /* of the guest, in which it runs */
 	u64 started;               /* vm.started */
 	bool slept, caching;       /* x86.slept, also of one that was halted; shadow.caching */
@@ -40,5 +41,4 @@ struct luggage {
 	u32 interrupt_flag, cr2;   /* of the shared page */
 	struct kernel_flushes kernel;
 	struct local_apic_state apic;
-	struct vcpu_registers registers;
 };

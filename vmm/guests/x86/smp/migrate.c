@@ -11,6 +11,7 @@
 #include "arch/ia32/memory.h"
 #include "arch/ia32/segment.h"
 #include "arch/ia32/switch.h"
+#include "core/instances.h"
 #include "core/schedule.h"
 #include "core/work.h"
 #include "guests/x86/board.h"
@@ -71,7 +72,7 @@ static void processor_pack(const struct vcpu *vcpu, struct luggage *luggage)
 	luggage->esp1 = tables->tss.esp1;
 	luggage->ss1 = tables->tss.ss1;
 	luggage->system_call = tables->idt[SYSTEM_CALL];
-	memcpy(&luggage->registers, vcpu->dr, sizeof(luggage->registers));
+	luggage->registers = (const struct vcpu_registers *)vcpu->dr;
 }
 
 static void siblings_pack(const struct x86 *x86, struct luggage *luggage)
@@ -148,8 +149,7 @@ static void processor_unpack(struct vcpu *vcpu, const struct luggage *luggage)
 	memory_copy_in(frame, luggage->stack_frame + PAGE_SIZE - sizeof(*frame), sizeof(*frame));
 	vcpu->cr0_guest = luggage->cr0_guest;
 	vcpu->tsd = luggage->tsd;
-	memcpy(vcpu->dr, &luggage->registers, sizeof(luggage->registers));
-	core.unusual |= vcpu->tsd != 0 || (vcpu->dr[7] & DEBUG_ENABLES) != 0;
+	core.unusual |= vcpu->tsd != 0;
 }
 
 /* A seat that has just been made has not what the guest's start has written there. */
@@ -219,6 +219,10 @@ static void seat_copy(struct vm *vm, u32 from)
 
 	vm->started = luggage->started;
 	processor_unpack(vcpu, luggage);
+	schedule_admit();
+	core_read(from, vcpu->dr, luggage->registers, sizeof(*luggage->registers));
+	core.unusual |= (vcpu->dr[7] & DEBUG_ENABLES) != 0;
+	schedule_admit();
 	tables_unpack(vcpu, luggage);
 	schedule_admit();
 	system_registers_unpack(vcpu->x86, luggage);

@@ -78,8 +78,10 @@ bool smp_hold(struct x86 *x86)
 /* What siblings asked for in the last life is done with. */
 static void requests_forget(const struct gandalf_guest *guest)
 {
+	volatile struct smp_page *first = smp_page_of(guest, 0);
+
 	for (u32 i = 1; i < guest->vcpu_count; i++)
-		smp_page_of(guest, 0)->answers[i].number = smp_page_of(guest, i)->port_number;
+		first->answers[i].number = smp_page_of(guest, i)->port_number;
 }
 
 void smp_start(struct x86 *x86)
@@ -94,6 +96,7 @@ void smp_start(struct x86 *x86)
 	flush_log_kernel(x86, KERNEL_FLUSH_ALL);
 	x86->smp->stale = true;
 	flush_log_begin(x86);
+	schedule_admit();
 	if (!vm_is_part(x86->vm))
 		requests_forget(x86->vm->guest);
 }
