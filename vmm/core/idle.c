@@ -108,11 +108,15 @@ void idle_run(void)
 {
 	deadline_set(&starvation, rdtsc());
 	for (;;) {
+		bool done;
+
 		housekeeping_perform();
 		schedule_admit();
-		if (core.housekeeping == 0 && machine_is_done())
+		done = machine_is_done();
+		if (core.housekeeping != 0)
+			continue;
+		if (done)
 			machine_off();
-		if (core.housekeeping == 0) /* still, though interrupts have been let in */
-			interrupts_await(sleep);
+		interrupts_await(sleep);
 	}
 }

@@ -14,6 +14,10 @@
 		"line, a frame freed), and the way out",                                         \
 		"starts, restarts, faults and resets of guests; commands on the VMM's "          \
 		"console")                                                                       \
+	SECTION(turn, 1000,                                                                      \
+		"a vCPU of Linux that takes turns with siblings has the core again: what waits " \
+		"for it is delivered, and the way out",                                          \
+		"several vCPUs of a Linux on one CPU")                                           \
 	SECTION(sleep, 1000,                                                                     \
 		"the idle vCPU looks for work, and takes its first step",                        \
 		"all guests halt")                                                               \

@@ -253,8 +253,9 @@ static bool output_is_left(u32 from)
 	       outbox_of(from)->output_put != outbox_own()->output_taken[from];
 }
 
-/* Whether nothing waits on a core for its way to core 0: what its guests and its log have put out,
- * and what its idle vCPU may still have to say of them. */
+/* Whether nothing waits on another core for its way to core 0: what its guests and its log have put
+ * out, and what its idle vCPU may still have to say of them. Nothing is put there for guests that
+ * are not its own. */
 static bool core_is_silent(u32 index)
 {
 	u32 waits, count;
@@ -265,20 +266,20 @@ static bool core_is_silent(u32 index)
 	for (u32 i = 0; i < system_table.guest_count; i++) {
 		schedule_admit();
 		core_read(index, &count, &vms[i].console->output_count, sizeof(count));
-		if (vms[i].guest->cpu == index)
-			waits |= count;
+		waits |= count;
 	}
 	return waits == 0;
 }
 
 bool relay_is_idle(void)
 {
-	bool idle = core.index == 0 || core_is_silent(core.index);
-
-	for (u32 from = 1; core.index == 0 && from < system_table.cpus; from++)
-		idle = idle && !output_is_left(from) &&
-		       (outbox_of(from)->alive == 0 || core_is_silent(from));
-	return idle;
+	if (core.index != 0)
+		return core_is_silent(core.index);
+	for (u32 from = 1; from < system_table.cpus; from++)
+		if (output_is_left(from) ||
+		    (outbox_of(from)->alive != 0 && !core_is_silent(from)))
+			return false;
+	return true;
 }
 
 /* --- All ways --- */

@@ -23,8 +23,8 @@ void relay_kick(void);
 /* Types bytes for a guest of another core. Returns how many there was room for. Interrupts are
  * masked; it takes some 20 instructions for each. */
 u32 relay_type(const struct vm *vm, const u8 *bytes, u32 size);
-/* Nothing that this core has put out is left to be moved to core 0; there: what any core has put out
- * is printed. Lets interrupts in, so that there may be more behind it. */
+/* Nothing that this core has put out is left to be moved to core 0; there: what any core has put
+ * out is printed. Lets interrupts in, so that there may be more behind it. */
 MUST_CHECK bool relay_is_idle(void);
 /* Prints the lines of other instances' logs that are complete; on the idle vCPU of core 0. */
 void relay_print_logs(void);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/vcpu.h"
+#include "whole.h"
 
 /* Work for the idle vCPU, as bits: to log and free what guests have left, to start guests, and to
  * answer commands. */
@@ -29,6 +30,12 @@ static inline void schedule(void)
 {
 	if (schedule_gives_way())
 		return;
+}
+/* Does the same for a vCPU on its way back to its guest. Returns true if interrupts have been let
+ * in behind that, of which it has to look at one: it may have to halt, or its turn is over. */
+MUST_CHECK static inline bool schedule_for_return(const struct vcpu *vcpu)
+{
+	return schedule_gives_way() && turn_returns(vcpu);
 }
 /* Ends the current vCPU's turn, if it takes turns. The others have theirs at the next return to a
  * guest. Interrupts are masked. */

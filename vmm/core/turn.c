@@ -3,6 +3,8 @@
  * Turns of vCPUs of one Linux that share a core: how long they are, and why one may be longer. In
  * an image for guests with one vCPU single/whole.h has the same for RTOSes alone.
  */
+#include "core/masked_sections.h"
+#include "core/work.h"
 #include "lib/math.h"
 #include "whole.h"
 
@@ -26,4 +28,10 @@ struct vcpu *turn_at_work(struct vcpu *first)
 		if (at->working && at->priority == 0 && at->state == VCPU_RUNNING)
 			return at;
 	return first;
+}
+
+bool turn_admits(const struct vcpu *vcpu)
+{
+	work_admit(turn);
+	return vcpu_must_attend(vcpu);
 }

@@ -55,11 +55,13 @@ static inline struct vcpu *turn_holder(struct vcpu *first)
 	return first->shares ? turn_at_work(first) : first;
 }
 
-/* Whether a vCPU takes turns with its siblings. When it gets the core back it lets interrupts in
- * before it goes on, since whoever gave it the core has had them masked until then. */
-static inline bool turn_is_siblings(const struct vcpu *vcpu)
+/* Lets interrupts in for a vCPU of Linux that has got the core back, since whoever gave it the core
+ * has had them masked until then. Returns whether it has to attend to what has come. */
+MUST_CHECK bool turn_admits(const struct vcpu *vcpu);
+/* The same for any vCPU: only one that takes turns with its siblings lets any in. */
+MUST_CHECK static inline bool turn_returns(const struct vcpu *vcpu)
 {
-	return vcpu->shares && vcpu->priority == 0;
+	return vcpu->shares && vcpu->priority == 0 && turn_admits(vcpu);
 }
 
 /* Notes at a switch whether an RTOS takes the core from Linux, or gives it back. */

@@ -52,7 +52,7 @@ static inline struct vcpu *turn_holder(struct vcpu *first)
 	return first;
 }
 
-static inline bool turn_is_siblings(UNUSED const struct vcpu *vcpu)
+static inline bool turn_returns(UNUSED const struct vcpu *vcpu)
 {
 	return false;
 }

@@ -80,10 +80,16 @@ static bool memory_keeps(void)
 
 static bool text_is_read_only(void)
 {
-	u8 byte;
+	u8 *text = (u8 *)text_is_read_only;
+	u8 byte = READ_ONCE(*text);
 
-	return copy_from_kernel_nofault(&byte, (void *)text_is_read_only, 1) == 0 &&
-	       copy_to_kernel_nofault((void *)text_is_read_only, &byte, 1) == -EFAULT;
+	pagefault_disable();
+	__put_kernel_nofault(text, &byte, u8, refused);
+	pagefault_enable();
+	return false;
+refused:
+	pagefault_enable();
+	return true;
 }
 
 static int __init checked_init(void)

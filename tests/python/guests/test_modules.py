@@ -30,7 +30,7 @@ def make_does(monkeypatch: pytest.MonkeyPatch, status: int, *made: Path) -> list
             path.touch()
         return subprocess.CompletedProcess(command, status, "one.c is made\n", "one.c:3: error\n")
 
-    monkeypatch.setattr(modules.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     return commands
 
 

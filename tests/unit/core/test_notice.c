@@ -13,7 +13,6 @@
 #include "core/message.h"
 #include "core/module.h"
 #include "core/notice.h"
-#include "core/relay.h"
 
 enum { CORES = 2, OWN = 1, GUESTS = 2 };
 
@@ -27,12 +26,6 @@ struct gandalf_table system_table;
 u32 time_tsc_khz = TSC_KHZ;
 
 static struct gandalf_guest guests[GUESTS];
-static bool idle; /* all that has been put out is on its way */
-
-bool relay_is_idle(void)
-{
-	return idle;
-}
 
 static int start_as(u32 index)
 {
@@ -48,7 +41,6 @@ static int start_as(u32 index)
 		vcpus[i].vm = &vms[i];
 		vcpus[i].counters[COUNTERS - 1] = 0;
 	}
-	idle = true;
 	notice_init();
 	return 0;
 }
@@ -97,7 +89,7 @@ static void an_end_is_told_also_while_output_is_left(void **state)
 {
 	(void)state;
 	vms[0].state = GANDALF_STATE_OFF;
-	idle = false;
+	asked.output_left = true;
 	assert_false(notice_attend());
 	assert_int_equal(told(0), 0);
 	time_passes();
@@ -120,7 +112,7 @@ static void the_first_core_tells_at_once_and_ends_the_machine(void **state)
 {
 	(void)state;
 	vms[0].state = GANDALF_STATE_OFF;
-	idle = false;
+	asked.output_left = true;
 	assert_true(notice_attend());
 	assert_int_equal(told(0), GANDALF_STATE_OFF);
 }
@@ -128,7 +120,7 @@ static void the_first_core_tells_at_once_and_ends_the_machine(void **state)
 static void a_core_that_gives_up_stops_all(void **state)
 {
 	(void)state;
-	idle = false;
+	asked.output_left = true;
 	notice_give_up();
 	assert_int_equal(told(0), GANDALF_STATE_STOPPED);
 	assert_int_equal(told(1), GANDALF_STATE_STOPPED);
@@ -142,7 +134,8 @@ int main(void)
 		TEST(each_guest_is_told_of_in_turn),
 		TEST(an_end_is_told_also_while_output_is_left),
 		TEST(the_idle_vcpu_tells_what_has_changed_at_once),
-		cmocka_unit_test_setup(the_first_core_tells_at_once_and_ends_the_machine, start_first),
+		cmocka_unit_test_setup(the_first_core_tells_at_once_and_ends_the_machine,
+				       start_first),
 		TEST(a_core_that_gives_up_stops_all),
 	};
 

@@ -225,6 +225,26 @@ static void all_that_run_must_halt_for_ever(void **state)
 	assert_int_equal(asked.halts, 0);
 }
 
+/* An interrupt that came amid the VMM's work for the first one may tell it. */
+static void the_end_of_all_waits_for_the_vmms_work(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	part_parks(vm);
+	turn_of(FAR, GANDALF_STATE_RUNNING);
+	part_parks(vm);
+	core_is(HOME);
+	vm->vcpus->working = 1;
+	asked.housekeeping = 0;
+	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
+	assert_int_equal(asked.power_offs, 0);
+	assert_int_equal(asked.housekeeping, HOUSEKEEPING_RELEASE);
+	vm->vcpus->working = 0;
+	parts_settle();
+	assert_int_equal(asked.power_offs, 1);
+}
+
 static void one_that_halted_and_was_started_again_runs(void **state)
 {
 	(void)state;
@@ -453,6 +473,7 @@ int main(void)
 		TEST(nobody_waits_for_one_that_has_left_for_a_dead_core),
 		TEST(one_that_runs_is_started_anew_when_it_is_down),
 		TEST(all_that_run_must_halt_for_ever),
+		TEST(the_end_of_all_waits_for_the_vmms_work),
 		TEST(one_that_halted_and_was_started_again_runs),
 		TEST(a_part_that_was_never_started_counts_as_off),
 		TEST(a_part_whose_core_is_dead_counts_as_off),

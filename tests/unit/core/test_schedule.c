@@ -43,11 +43,6 @@ bool notice_attend(void)
 	return true;
 }
 
-bool relay_is_idle(void)
-{
-	return true;
-}
-
 /* One character at a time: interrupts are masked meanwhile. */
 void log_text(const char *pattern, ...)
 {

@@ -9,6 +9,7 @@
 #include "arch/ia32/cpu.h"
 #include "core/channel.h"
 #include "core/log.h"
+#include "core/relay.h"
 #include "core/remote.h"
 #include "core/report.h"
 #include "core/schedule.h"
@@ -144,6 +145,11 @@ STAND_IN void message_send_cores(u32 cores, u32 message)
 	for (; cores != 0; cores &= cores - 1)
 		if ((u32)__builtin_ctz(cores) != core.index)
 			message_send((u32)__builtin_ctz(cores), message);
+}
+
+STAND_IN bool relay_is_idle(void)
+{
+	return !asked.output_left;
 }
 
 STAND_IN void apic_interrupt_cores(u32 cores, u32 vector)

@@ -276,8 +276,8 @@ def _begin(variant: Variant, places: Places, package: Package) -> None:
         return
     tree = _tree(origin)
     patch = PatchSet(read_patch(places.patch_of(tree), tree).decode())
-    sides = (side_of(item, places) for item in (origin, variant))
-    begin_with_objects(*sides, changed=[file.path for file in patch])
+    sides = side_of(origin, places), side_of(variant, places)
+    begin_with_objects(*sides, [file.path for file in patch])
 
 
 def side_of(variant: Variant, places: Places) -> Side:

@@ -12,10 +12,10 @@ from gandalf.base.command import say
 from gandalf.base.paths import ROOT, UserError, shown
 from gandalf.guests.debian import Log
 from gandalf.guests.kernel import KBUILD_ENVIRONMENT, build_kernel, make_variables, side_of
-from gandalf.guests.places import Places, exclusive
+from gandalf.guests.places import Places, Variant, exclusive
 
 # The only kernel that has modules. A module is for one kernel: others do not take it.
-_KERNEL = "complete"
+_KERNEL: Variant = "complete"
 
 
 def build_modules(directory: Path, root: Path, log: Log) -> list[Path]:

@@ -89,9 +89,9 @@ def uses_header(path: Path) -> bool:
 
 
 def _differing(output: Path, changed: Iterable[str]) -> Iterator[Path]:
-    for path in changed:
-        if not path.endswith(".h"):
-            yield (output / path).with_suffix(".o")
+    for name in changed:
+        if not name.endswith(".h"):
+            yield (output / name).with_suffix(".o")
     for path in list(output.rglob("*.o")):
         if uses_header(path):
             yield path

@@ -20,10 +20,6 @@
 		"no loop: the interrupt that came in that mode is served, as in "                \
 		"`line_of_shared`",                                                              \
 		"the same process, whatever ends the mode: an exception or an interrupt")        \
-	SECTION(turn, 1000,                                                                      \
-		"a vCPU of Linux that takes turns with siblings has the core again: what waits " \
-		"for it is delivered, and the way out",                                          \
-		"several vCPUs of a Linux on one CPU")                                           \
 	SECTION(return_to_guest, 700,                                                            \
 		"the way out: a search among at most 9 vCPUs, a switch, and what the next "      \
 		"guest is given, the end of its turn among it",                                 \

@@ -5,7 +5,6 @@
  */
 #include "arch/ia32/arch.h"
 #include "arch/ia32/entry.h"
-#include "arch/ia32/masked_sections.h"
 #include "arch/ia32/origin.h"
 #include "arch/ia32/segment.h"
 #include "core/direct.h"
@@ -17,7 +16,6 @@
 #include "core/work.h"
 #include "lib/owner.h"
 #include "stack_state.h"
-#include "whole.h"
 
 /* entry.S reads core.current as the first word of core. */
 _Static_assert(offsetof(struct core, current) == 0, "entry.S");
@@ -99,11 +97,8 @@ void trap_attend(void)
 		vcpu_notice(vcpu);
 		if (vcpu->vm->halt_wanted)
 			vm_halt_wanted(vcpu->vm);
-		if (schedule_gives_way() && turn_is_siblings(vcpu)) {
-			work_admit(turn);
-			if (vcpu_must_attend(vcpu))
-				continue; /* it may have to halt, or its turn is over */
-		}
+		if (schedule_for_return(vcpu))
+			continue;
 		vcpu_notice(vcpu); /* deliver() looks at all that has been notified so far */
 		vcpu->operations->deliver(vcpu);
 	} while (vcpu_must_attend(vcpu));

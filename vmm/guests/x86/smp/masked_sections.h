@@ -21,5 +21,5 @@
 		"a vCPU that waits for a sibling on its core ends its turn")                     \
 	SECTION(arrive, 1000,                                                                    \
 		"no loop, and the way out",                                                      \
-		"none, since no load moves a vCPU: the first return to one that has moved")
+		"a vCPU that has moved goes on where it is")
 enum { MASKED_IN_SMP(MASKED_NUMBER) };
