@@ -253,9 +253,9 @@ static bool output_is_left(u32 from)
 	       outbox_of(from)->output_put != outbox_own()->output_taken[from];
 }
 
-/* Whether nothing waits on another core for its way to core 0: what its guests and its log have put
- * out, and what its idle vCPU may still have to say of them. Nothing is put there for guests that
- * are not its own. */
+/* Whether nothing waits on a core for its way to core 0, which is another one: what its guests and
+ * its log have put out, and what its idle vCPU may still have to say of them. Guests of other cores
+ * put nothing out there. */
 static bool core_is_silent(u32 index)
 {
 	u32 waits, count;
