@@ -142,7 +142,7 @@ STAND_IN void message_send(u32 to, u32 message)
 
 STAND_IN void message_send_cores(u32 cores, u32 message)
 {
-	for (; cores != 0; cores &= cores - 1)
+	for (cores &= (1u << GANDALF_CPUS_MAXIMUM) - 1; cores != 0; cores &= cores - 1)
 		if ((u32)__builtin_ctz(cores) != core.index)
 			message_send((u32)__builtin_ctz(cores), message);
 }
