@@ -1,9 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of the VMM's own console."""
+"""The commands of the VMM's own console, and the keys by which the keyboard goes to another one."""
 
 import re
 
-from .systems import PATIENCE, Boot
+from .systems import PATIENCE, Boot, describe, rtos_guest
+
+# How often the keyboard goes round: one of few notices only comes while the UART waits for an RTOS.
+ROUNDS = 20
+
+
+def test_the_keyboard_goes_on_while_an_rtos_never_halts() -> None:
+    """Nothing else is printed meanwhile, which would have shown a notice that waits."""
+    with Boot.start(describe("keys", rtos_guest("hog"))) as machine:
+        machine.expect("hog", r"^hog: ", PATIENCE)
+        for console in ("vmm", "hog") * ROUNDS:
+            machine.select(console)
 
 
 def test_help_lists_the_commands(machine: Boot) -> None:

@@ -98,7 +98,8 @@ static void console_count(void)
 }
 
 /* Has what has come in come to whom it is for, and what is to go out go on. Other interrupts are
- * let in between the steps, which may be of bytes, too. */
+ * let in between the steps, which may be of bytes, too. What has come in may be answered, so the
+ * UART interrupts for that, too, when it need not wait for an RTOS any longer. */
 static void consoles_step(void)
 {
 	do {
@@ -106,8 +107,10 @@ static void consoles_step(void)
 			received = false;
 			command_serve();
 		}
-		if (console_must_wait())
+		if (console_must_wait()) {
+			serial_expect_room(true);
 			return;
+		}
 		console_count();
 		work_admit(console_pump);
 		log_pump();

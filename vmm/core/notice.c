@@ -35,13 +35,23 @@ static void notice_write(const struct vm *vm, u32 state)
 	message_send_cores(~0u, MESSAGE_STATE + vm->index);
 }
 
+/* Another core than core 0 tells a state when all that its guests have put out is on its way. That
+ * is asked for last, since it takes long. */
+static bool notice_is_due(const struct vm *vm, u32 state)
+{
+	return !vm_is_part(vm) && guest_notices_of(core.index)[vm->index].state != state &&
+	       (core.index == 0 || relay_is_idle());
+}
+
+/* A state that comes while one is looked at is told the next time. */
 static void notices_publish(void)
 {
 	for (u32 i = 0; i < core.vcpu_count; i++) {
 		const struct vm *vm = vcpus[i].vm;
+		u32 state = vm->state;
 
-		if (guest_notices_of(core.index)[vm->index].state != vm->state)
-			notice_write(vm, vm->state);
+		if (notice_is_due(vm, state))
+			notice_write(vm, state);
 		schedule_admit();
 	}
 }
@@ -68,10 +78,8 @@ void notice_init(void)
 	deadline_set(&notices_due, rdtsc());
 }
 
-/* Another core says that its guests are off when all that they have put out is on its way. */
 bool notice_attend(void)
 {
-	if (core.index == 0 || relay_is_idle())
-		notices_publish();
+	notices_publish();
 	return core.index == 0;
 }

@@ -25,16 +25,16 @@ struct console_mux consoles;
 u32 time_tsc_khz;
 
 static struct vcpu guest;
-/* Bytes that the UART has; whether it interrupts; what was done with it. */
+/* Bytes that the UART has; whether it interrupts, and for room; what was done with it. */
 static u32 bytes, inputs, tells;
-static bool unmasked;
+static bool unmasked, expects_room;
 /* How many handlers are on the stack of the current vCPU now, and were at most. */
 static u32 depth, deepest;
 
 /*
  * Own stand-ins: the UART and its consumers (serial_mask_interrupts(), serial_interrupt_again(),
- * log_receive(), log_tell(), command_input()), and log_pump(), which counts what they do in which
- * depth; core_admits() is core.c's.
+ * serial_expect_room(), log_receive(), log_tell(), command_input()), and log_pump(), which counts
+ * what they do in which depth; core_admits() is core.c's.
  */
 void serial_mask_interrupts(void)
 {
@@ -43,8 +43,12 @@ void serial_mask_interrupts(void)
 
 void serial_interrupt_again(bool transmit)
 {
-	assert_true(transmit);
-	unmasked = true;
+	unmasked = transmit;
+}
+
+void serial_expect_room(bool wanted)
+{
+	expects_room = wanted;
 }
 
 bool log_receive(void)
@@ -70,6 +74,7 @@ void log_tell(void)
 void log_pump(void)
 {
 	assert_int_equal(depth, 1);
+	expects_room = false; /* nothing is left */
 	asked.pumps++;
 }
 
@@ -163,6 +168,7 @@ static int begin(void **state)
 	core.pauses = true;
 	bytes = inputs = tells = depth = deepest = 0;
 	unmasked = true;
+	expects_room = false;
 	interrupt_init(IRQ);
 	assert_int_equal(time_tsc_khz, TSC_KHZ);
 	return 0;
@@ -221,6 +227,27 @@ static void another_stack_serves_it(void **state)
 	assert_int_equal(deepest, 1);
 }
 
+/* Nothing else interrupts for what is answered to it: the notice of who has the keyboard now. */
+static void what_is_typed_while_an_rtos_runs_is_answered(void **state)
+{
+	u32 waits;
+
+	(void)state;
+	core.current = &guest;
+	guest.priority = 1;
+	bytes = 1;
+	unmasked = false;
+	uart_interrupts();
+	assert_int_equal(inputs, 1);
+	assert_int_equal(asked.pumps, 0);
+	for (waits = 0; !unmasked; waits++)
+		asked.deadline->expire(asked.deadline);
+	assert_in_range(waits, 2, 20);
+	assert_true(expects_room);
+	uart_interrupts();
+	assert_int_equal(asked.pumps, 1);
+}
+
 /* Whatever lets interrupts in: the stack has an end. */
 static void nothing_is_let_in_behind_three_interrupts(void **state)
 {
@@ -243,6 +270,7 @@ int main(void)
 		cmocka_unit_test_setup(the_uart_is_not_served_within_itself, begin),
 		cmocka_unit_test_setup(what_is_typed_meanwhile_is_looked_at, begin),
 		cmocka_unit_test_setup(another_stack_serves_it, begin),
+		cmocka_unit_test_setup(what_is_typed_while_an_rtos_runs_is_answered, begin),
 		cmocka_unit_test_setup(nothing_is_let_in_behind_three_interrupts, begin),
 	};
 

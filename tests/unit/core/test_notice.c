@@ -108,6 +108,18 @@ static void the_idle_vcpu_tells_what_has_changed_at_once(void **state)
 	assert_int_equal(asked.sent[0][MESSAGE_STATE + 1], 1);
 }
 
+/* All that wakes the idle vCPU would wait for it otherwise. */
+static void output_is_looked_at_only_for_a_change(void **state)
+{
+	(void)state;
+	time_passes();
+	assert_false(notice_attend());
+	assert_int_equal(asked.output_asked, 0);
+	vms[1].state = GANDALF_STATE_OFF;
+	assert_false(notice_attend());
+	assert_int_equal(asked.output_asked, 1);
+}
+
 static void the_first_core_tells_at_once_and_ends_the_machine(void **state)
 {
 	(void)state;
@@ -134,6 +146,7 @@ int main(void)
 		TEST(each_guest_is_told_of_in_turn),
 		TEST(an_end_is_told_also_while_output_is_left),
 		TEST(the_idle_vcpu_tells_what_has_changed_at_once),
+		TEST(output_is_looked_at_only_for_a_change),
 		cmocka_unit_test_setup(the_first_core_tells_at_once_and_ends_the_machine,
 				       start_first),
 		TEST(a_core_that_gives_up_stops_all),

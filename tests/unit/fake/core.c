@@ -149,6 +149,7 @@ STAND_IN void message_send_cores(u32 cores, u32 message)
 
 STAND_IN bool relay_is_idle(void)
 {
+	asked.output_asked++;
 	return !asked.output_left;
 }
 

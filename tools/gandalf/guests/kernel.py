@@ -122,8 +122,8 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
             start = time.monotonic()
             source = prepare_source(places, package, _tree(variant), log)
             _add_drivers(places, source)
-            if _tree(variant) != "native":
-                _update_file(source / HEADER_FILE, read_input(places.header))
+            if header := side_of(variant, places).header:
+                _update_file(header, read_input(places.header))
             if variant in ORIGINS and not output.exists():
                 _begin(variant, places, package)
             _configure(places.fragments(variant), source, output)
