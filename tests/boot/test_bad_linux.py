@@ -41,7 +41,7 @@ REFUSED = [
     "opcode 3 0xd0010f",  # XGETBV
     "opcode 2 0x300f",  # WRMSR of what EAX, ECX and EDX hold
     "opcode 2 0x20cd",  # INT 0x20, the first vector of an 8259
-    "opcode 2 0x30cd",  # INT 0x30, the VMM's messages between cores
+    "opcode 2 0xf2cd",  # INT 0xf2, the VMM's messages between cores
     "opcode 2 0x05cd",  # INT 5
 ]
 # Carried out in what is Linux's own, or ignored.

@@ -231,7 +231,7 @@ static void doorbell_take(const struct frame *of)
 	if (of == &rtos_frame)
 		from = message_take_doorbell(PLACE_OF_RTOS, MESSAGES_OF_RTOS);
 	if (from == 0)
-		message_interrupt(VECTOR_APIC_DOORBELL);
+		message_interrupt();
 	for (; from != 0; from &= from - 1)
 		messages_serve((u32)__builtin_ctz(from), MESSAGE_DOORBELL + PLACE_OF_RTOS);
 }
@@ -249,7 +249,7 @@ static void interrupt_take(struct frame *of)
 	}
 	if (interrupted) {
 		interrupted = false;
-		message_interrupt(VECTOR_APIC_MESSAGE);
+		message_interrupt();
 	}
 }
 
@@ -337,7 +337,7 @@ bool inject(struct x86 *x86, unsigned vector, u32 error)
 void trap_interrupt(struct frame *of)
 {
 	(void)of;
-	message_interrupt(VECTOR_APIC_IPI);
+	message_interrupt();
 }
 
 /* By what it stores the guest itself may keep back what it has been sent, and get it later with

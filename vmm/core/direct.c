@@ -8,11 +8,14 @@
 #include "core/log.h"
 #include "core/masked_sections.h"
 #include "core/time.h"
+#include "direct_message.h"
 
-/* Hands on an interrupt that entered the VMM: while the guest slept, or at a point of the VMM's
- * work for it. */
+/* Hands on an interrupt that entered the VMM: while the guest slept, at a point of the VMM's work
+ * for it, or by one of the last vectors. */
 static void direct_interrupt(unsigned vector)
 {
+	if (direct_message(vector))
+		return;
 	core.direct->operations->interrupt(core.direct, vector);
 }
 
@@ -25,6 +28,7 @@ void direct_begin(struct vcpu *vcpu)
 	core.direct = vcpu;
 	core.pauses = false;
 	trap_give_clock(true);
+	direct_message_begin();
 	interrupt_leave(direct_interrupt);
 }
 
@@ -35,5 +39,6 @@ void direct_end(void)
 	trap_give_clock(false);
 	interrupt_take_back();
 	time_start();
+	direct_message_end();
 	log_take_back();
 }

@@ -40,7 +40,7 @@ _Noreturn void init(u32 magic, u32 information)
 	core.pauses = core.interruptible = (system_table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;
 	log_line("Gandalf " VERSION ": %u guest%s", system_table.guest_count,
 		 &"s"[system_table.guest_count == 1]);
-	interrupt_init(system_table.console_port != 0 ? (int)system_table.console_interrupt : -1);
+	interrupt_init(log_has_uart() ? (int)system_table.console_interrupt : -1);
 	display_listen();
 	features_check();
 	hypercall_init();

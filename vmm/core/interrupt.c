@@ -169,7 +169,7 @@ static void serve_own(unsigned vector)
 	if (irq < IRQS)
 		line_interrupt(irq);
 	else
-		message_interrupt(vector);
+		message_interrupt();
 }
 
 void interrupt_serve(unsigned vector)

@@ -111,6 +111,11 @@ static void uart_take(void)
 	has_uart = uart_port != 0 && serial_init(uart_port, uart_baud);
 }
 
+bool log_has_uart(void)
+{
+	return has_uart;
+}
+
 /* Gives the UART a few bytes, since interrupts wait meanwhile. It interrupts again for the rest. */
 static void uart_pump(void)
 {

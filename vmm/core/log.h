@@ -37,6 +37,8 @@ void log_tell(void);
 /* Moves a few received bytes to the consoles. Returns whether there were any. Only the UART's
  * interrupt calls it. */
 bool log_receive(void);
+/* Returns whether the description has a UART and that has answered. */
+MUST_CHECK bool log_has_uart(void);
 /* Has interrupts move the bytes from now on, so that nothing waits for the UART. */
 void log_start(void);
 /* Leaves the UART or the screen to a guest. Output waits in the consoles from now on. */

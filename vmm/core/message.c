@@ -27,7 +27,6 @@
 #include "lib/math.h"
 #include "lib/owner.h"
 
-#define WINDOW_RATE 20u
 /* Where more other cores than that may send, the way out is a masked section of its own. */
 #define OTHERS_AT_ONCE 3u
 /* What has an interrupt of its own: doorbells, which are the first messages, and IPIs. Each kind
@@ -249,7 +248,7 @@ void message_init(void)
 	const struct message_entry *const *entry;
 
 	deadline_init(&window, window_end, 0);
-	message_window.length = time_tsc_khz / WINDOW_RATE;
+	message_window_limit(true);
 	others_count = others_bits = 0;
 	for (u32 index = 0; index < system_table.cpus; index++) {
 		heard[index].raised = outbox_of(index)->raised[core.index];
@@ -274,9 +273,9 @@ void message_begin(void)
 }
 
 /* What a message is about may be a guest that does not exist yet. */
-void message_interrupt(u32 vector)
+void message_interrupt(void)
 {
 	cpu_end_interrupt();
-	if (cpu_vector_is_message(vector) && outbox_own()->alive != 0)
+	if (outbox_own()->alive != 0)
 		messages_take();
 }

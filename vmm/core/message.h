@@ -138,7 +138,7 @@ _Static_assert(MESSAGE_IPI % 32 + GANDALF_CPUS_MAXIMUM <= 32, "in one word");
 /* By which each core is interrupted, by its index. */
 extern u8 core_cpu_ids[];
 /* An interrupt by a vector that is that of no line: ends it, and takes what other cores say. */
-void message_interrupt(u32 vector);
+void message_interrupt(void);
 /* On each core, before it sends or gets one. */
 void message_init(void);
 /* The bytes of the outboxes of all cores, and where they are mapped from then on. */

@@ -18,6 +18,9 @@ struct heard {
 };
 extern struct heard heard[GANDALF_CPUS_MAXIMUM];
 
+/* Windows in a millisecond. */
+#define MESSAGE_WINDOW_RATE 20u
+
 struct message_window {
 	u64 ends;
 	u32 length; /* in ticks */
@@ -57,6 +60,13 @@ MUST_CHECK static INLINE bool message_raise(u32 to, u32 word, u32 bit)
 {
 	return message_raise_bit(&outbox_own()->raised[to][word],
 				 &outbox_of(to)->seen[core.index][word], bit);
+}
+
+/* Has this core take so many in a window only, whose end is a deadline; or, where the core has no
+ * clock, all as they come. */
+static INLINE void message_window_limit(bool limited)
+{
+	message_window.length = limited ? time_tsc_khz / MESSAGE_WINDOW_RATE : 0;
 }
 
 /* Begins another window if the last one is over. */

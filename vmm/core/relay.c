@@ -39,6 +39,9 @@
 #define RTOS_WAITS 10u
 #define RTOS_RATE 10u
 #define RTOS_BURST 10u
+/* How often a core that stops tries to send what it has put out. Each try takes some 100
+ * instructions. */
+#define FLUSH_TRIES 10000000u
 
 /* UNKNOWN: not all have been asked. */
 enum outcome { NOTHING, MOVED, BLOCKED, UNKNOWN };
@@ -86,8 +89,10 @@ static enum outcome console_send(struct console *console, u32 place)
 			break;
 		console_pop(console);
 	}
+	if (i == 0)
+		return BLOCKED;
 	message_send(0, MESSAGE_OUTPUT);
-	return i != 0 ? MOVED : BLOCKED;
+	return MOVED;
 }
 
 /* The log is one of them, behind the vCPUs'. */
@@ -103,10 +108,13 @@ static enum outcome output_send_of(u32 number)
 	return outcome;
 }
 
+/* Core 0 takes nothing while its interrupts are a guest's. */
 void relay_flush(void)
 {
+	u32 tries = FLUSH_TRIES;
+
 	for (u32 i = 0; i <= core.vcpu_count; i++)
-		while (output_send_of(i) != NOTHING)
+		while (output_send_of(i) != NOTHING && --tries != 0)
 			;
 }
 

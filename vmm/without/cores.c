@@ -34,7 +34,7 @@ u32 cores_seconds(void)
 }
 
 /* Of a guest that had the CPU to itself and has stopped. */
-void message_interrupt(UNUSED u32 vector)
+void message_interrupt(void)
 {
 	cpu_end_interrupt();
 }

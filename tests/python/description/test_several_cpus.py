@@ -127,6 +127,35 @@ def test_a_dedicated_linux_has_one(describe: Describe) -> None:
     assert any('mode "dedicated" and several CPUs' in said for _, said in found), found
 
 
+ALONE = GOOD.replace('"128M"', '"128M"\ncpus = 2').replace(
+    'kind = "linux"\n', 'kind = "linux"\nmode = "dedicated"\n'
+).replace('kind = "rtos"\n', 'kind = "rtos"\ncpu = 1\n')  # fmt: skip
+
+
+def test_a_dedicated_linux_may_have_the_first_cpu(describe: Describe) -> None:
+    path = describe(ALONE)
+    assert mistakes(path) == []
+    system = check(path).system
+    assert profile_for(system).name == "cores"
+    assert ("virtual periodic timer", "ticks of the RTOS", "rtos") in owners.timer_owners(system)
+    assert ("0x0-0xffff", "all of them", "linux") in owners.port_owners(system)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('mode = "dedicated"\n', 'mode = "dedicated"\ncpu = 1\n', "devices interrupt CPU 0"),
+        ("cpu = 1\n", "cpu = 0\n", "rtos on the same CPU"),
+        ("cpu = 1\n", "cpu = 1\ninterrupts = [5]\n", "has those of all devices"),
+        ("cpu = 1\n", 'cpu = 1\n[[guest]]\nname = "smp"\nkind = "linux"\ncpus = [1, 2]\n',
+         "smp has several CPUs, and no VMM for that has what linux needs"),
+    ],
+)  # fmt: skip
+def test_not_where_others_need_it(describe: Describe, old: str, new: str, sentence: str) -> None:
+    found = mistakes(describe(ALONE.replace(old, new)))
+    assert any(sentence in said for _, said in found), found
+
+
 def test_an_rtos_has_one(describe: Describe) -> None:
     text = GOOD.replace('kind = "rtos"', 'kind = "rtos"\ncpus = [0, 1]')
     assert any("`cpus`" in said for _, said in mistakes(describe(text)))

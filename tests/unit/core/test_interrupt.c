@@ -102,9 +102,8 @@ const char *time_hardware(void)
 	return "a test";
 }
 
-void message_interrupt(u32 vector)
+void message_interrupt(void)
 {
-	(void)vector;
 	fail();
 }
 

@@ -168,7 +168,7 @@ static void it_has_an_interrupt_of_its_own(void **state)
 	/* With none, the interrupt is left to who serves it. */
 	assert_int_equal(take(ALL), 0);
 	assert_int_equal(*ended(), 0x77);
-	message_interrupt(VECTOR_APIC_IPI);
+	message_interrupt();
 	assert_int_equal(*ended(), 0);
 	assert_int_equal(served_count, 0);
 }
@@ -179,14 +179,14 @@ static void what_is_not_taken_as_it_comes_is_a_message(void **state)
 	send(SECOND, NUMBER + 1);
 	assert_int_equal(take(ALL), 0);
 	assert_int_equal(of_itself, 0);
-	message_interrupt(VECTOR_APIC_IPI);
+	message_interrupt();
 	assert_int_equal(served_count, 1);
 	assert_int_equal(served_from, SECOND);
 	assert_int_equal(served_number, NUMBER + 1);
 	/* So is one from a core that is not one of the guest's. */
 	send(LAST, NUMBER);
 	assert_int_equal(take(1u << FIRST | 1u << READER), 0);
-	message_interrupt(VECTOR_APIC_IPI);
+	message_interrupt();
 	assert_int_equal(served_count, 2);
 	assert_int_equal(served_from, LAST);
 }
@@ -206,12 +206,12 @@ static void they_have_the_window_of_all_messages(void **state)
 	assert_true(asked.deadline->time != TIME_NEVER);
 	assert_true(is_on_its_way(LAST));
 	assert_int_equal(take(ALL), 0);
-	message_interrupt(VECTOR_APIC_IPI);
+	message_interrupt();
 	assert_int_equal(served_count, 0);
 	processor.tsc = asked.deadline->time;
 	asked.deadline->time = asked.deadline->expire(asked.deadline);
 	assert_int_equal(of_itself, 1);
-	message_interrupt(VECTOR_APIC_MESSAGE);
+	message_interrupt();
 	assert_int_equal(served_count, 1);
 	assert_int_equal(served_from, LAST);
 	assert_int_equal(served_number, NUMBER);
@@ -225,7 +225,7 @@ static void what_has_the_same_interrupt_gets_another_one(void **state)
 	send(FIRST, NUMBER + 1);
 	assert_int_equal(take(ALL), 1u << FIRST);
 	assert_int_equal(of_itself, 1);
-	message_interrupt(VECTOR_APIC_MESSAGE);
+	message_interrupt();
 	assert_int_equal(served_count, 1);
 	assert_int_equal(served_number, NUMBER + 1);
 	/* Other messages have interrupts of their own. */
@@ -332,7 +332,7 @@ static void one_that_takes_down_the_stacks_vcpu_is_the_last_there(void **state)
 			send(from, NUMBER);
 	for (u32 count = 1; count < CORES; count++) {
 		core.current->state = VCPU_RUNNING;
-		message_interrupt(VECTOR_APIC_MESSAGE);
+		message_interrupt();
 		assert_int_equal(served_count, count);
 		assert_int_equal(of_itself, minimum(count, CORES - 2));
 	}
@@ -346,21 +346,21 @@ static void a_late_end_ends_no_other_window(void **state)
 	core.current->priority = 5;
 	for (u32 i = 0; i < 3; i++) {
 		send(FIRST, i);
-		message_interrupt(VECTOR_APIC_MESSAGE);
+		message_interrupt();
 	}
 	assert_int_equal(served_count, 2);
 	processor.tsc = asked.deadline->time + 1;
 	send(SECOND, NUMBER);
-	message_interrupt(VECTOR_APIC_MESSAGE);
+	message_interrupt();
 	assert_int_equal(served_count, 4);
 	asked.deadline->time = asked.deadline->expire(asked.deadline);
 	assert_true(asked.deadline->time == message_window.ends);
 	send(LAST, NUMBER);
-	message_interrupt(VECTOR_APIC_MESSAGE);
+	message_interrupt();
 	assert_int_equal(served_count, 4);
 	processor.tsc = message_window.ends;
 	asked.deadline->time = asked.deadline->expire(asked.deadline);
-	message_interrupt(VECTOR_APIC_MESSAGE);
+	message_interrupt();
 	assert_int_equal(served_count, 5);
 }
 

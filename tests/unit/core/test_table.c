@@ -117,7 +117,7 @@ static const struct fault faults[] = {
 	{ GUEST(0, kind), 0, "Guest linux: kind is 0x0, not 0x1 to 0x4." },
 	{ GUEST(0, kind), 5, "kind is 0x5" },
 	{ GUEST(0, kind), UINT32_MAX, "kind is 0xffffffff" },
-	{ GUEST(0, kind), GANDALF_KIND_LINUX_DEDICATED, "is not alone" },
+	{ GUEST(0, kind), GANDALF_KIND_LINUX_DEDICATED, "Guest control: dedicated means" },
 	{ GUEST(0, kind), GANDALF_KIND_RTOS, "Guest linux: it cannot have priority 0" },
 	{ GUEST(0, priority), 1, "Guest linux: it cannot have priority 1" },
 	{ GUEST(1, priority), 0, "Guest control: it cannot have priority 0" },
@@ -364,6 +364,25 @@ static void a_second_linux_is_told(void **state)
 		     "memory.");
 }
 
+/* Guests of other CPUs are no concern of its. */
+static void a_dedicated_linux_has_the_first_cpu(void **state)
+{
+	(void)state;
+	module_make();
+	module.table.cpus = 2;
+	module.table.pool_size = 4 * MEBI;
+	module.table.guests[0].kind = GANDALF_KIND_LINUX_DEDICATED;
+	module.table.guests[1].cpu = 1;
+	seal();
+	expect_fault("Guest fifteen-letters: dedicated means alone on CPU 0.");
+	module.table.guests[2].cpu = 1;
+	seal();
+	assert_null(check());
+	module.table.guests[0].cpu = 1;
+	seal();
+	expect_fault("Guest linux: dedicated means alone on CPU 0.");
+}
+
 /* The pools of all CPUs lie one behind the other. */
 static void the_pool_of_another_cpu_is_nobodys(void **state)
 {
@@ -402,6 +421,7 @@ int main(void)
 		cmocka_unit_test(each_damaged_byte_of_the_table_is_found),
 		cmocka_unit_test(a_damaged_image_is_told),
 		cmocka_unit_test(a_second_linux_is_told),
+		cmocka_unit_test(a_dedicated_linux_has_the_first_cpu),
 		cmocka_unit_test(the_pool_of_another_cpu_is_nobodys),
 		cmocka_unit_test(the_longest_sentence_is_whole),
 	};

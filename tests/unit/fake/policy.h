@@ -14,7 +14,7 @@ static const struct policy fake_shared __attribute__((unused)) = {
 
 static const struct policy fake_dedicated __attribute__((unused)) = {
 	.eflags = EFLAGS_FIXED | EFLAGS_IOPL_1, .code_mask = ~0u,
-	.first_gate = EXCEPTIONS, .last_gate = 255, .any_vector = true,
+	.first_gate = EXCEPTIONS, .last_gate = VECTOR_APIC_IPI - 1, .any_vector = true,
 };
 
 /* Makes the guest of a vCPU one of the two, as it is when it starts. In tests of what looks at no

@@ -161,12 +161,11 @@ def _check_dedicated(system: System, base: Location, guest: LinuxGuest) -> None:
         and guest.cpu in cpus_of(other)
         and not any(system.is_doubtful((*place, name)) for name in ("name", "kind", "cpu", "cpus"))
     ]
-    if system.machine.cpus > 1:
+    if guest.cpu != 0:
         system.mistake(
-            f'{guest.name} has mode "dedicated", in which it takes the interrupt controllers, '
-            f"and the machine has {system.machine.cpus} CPUs, which all need them: set `mode` "
-            'to "shared", or `cpus` to 1.',
-            (*base, "mode"), ("machine", "cpus"), kind,
+            f'{guest.name} has mode "dedicated" on CPU {guest.cpu}, and devices interrupt CPU 0: '
+            'set `cpu` to 0, or `mode` to "shared".',
+            (*base, "cpu"), (*base, "mode"), kind,
         )  # fmt: skip
     if beside:
         system.mistake(
@@ -175,3 +174,22 @@ def _check_dedicated(system: System, base: Location, guest: LinuxGuest) -> None:
             '"shared", or remove the others.',
             (*base, "mode"), kind,
         )  # fmt: skip
+    for place, other in system.located():
+        _check_beside_dedicated(system, place, other, guest.name)
+
+
+def _check_beside_dedicated(system: System, base: Location, guest: Guest, alone: str) -> None:
+    """Whether a guest can be on another CPU than a dedicated Linux."""
+    if guest.name == alone:
+        return
+    if isinstance(guest, LinuxGuest) and guest.cpus is not None:
+        system.mistake(
+            f"{guest.name} has several CPUs, and no VMM for that has what {alone} needs, whose "
+            'mode is "dedicated": set its `mode` to "shared", or give this one `cpu`.',
+            (*base, "cpus"),
+        )
+    if guest.interrupts:
+        system.mistake(
+            f"Remove `interrupts`: {alone}, which is dedicated, has those of all devices.",
+            (*base, "interrupts"),
+        )

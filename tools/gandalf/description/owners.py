@@ -105,11 +105,11 @@ def interrupt_owners(system: System) -> list[tuple[str, str, str]]:
 def port_owners(system: System) -> list[tuple[str, str, str]]:
     """Return (ports, what they are, owner), by port."""
     alone = dedicated_guest(system)
-    if alone:
-        return [("0x0-0xffff", "all of them", alone.name)]
-    rows = [(ports, what, VMM) for ports, what in vmm_ports(system)]
+    rows = [] if alone else [(ports, what, VMM) for ports, what in vmm_ports(system)]
     rows += [(ports, "", guest.name) for _, guest in system.guests for ports in guest.ports]
     named = [(str(ports), what, owner) for ports, what, owner in sorted(rows)]
+    if alone:
+        return [*named, ("0x0-0xffff", "all of them", alone.name)]
     return [*named, ("all others", "", NOBODY)]
 
 
@@ -117,19 +117,25 @@ def timer_owners(system: System) -> list[tuple[str, str, str]]:
     """Return (timer, what it does, owner)."""
     alone = dedicated_guest(system)
     if alone:
-        return [
+        rows = [
             ("interval timer", "ticks", alone.name),
             ("real-time clock", "date, /dev/rtc", alone.name),
             ("local APIC timer", "ticks, if the kernel uses it", alone.name),
             ("time stamp counter", "read by everyone", "shared"),
         ]
-    rows = [
-        ("local APIC timer", "next deadline of all guests; interval timer if there is none", VMM),
-        ("interval timer", "deadlines where there is no local APIC", VMM),
-        ("real-time clock", "date at the start", VMM),
-        ("time stamp counter", "read by everyone", "shared"),
-    ]
+        if system.machine.cpus > 1:
+            rows.append(("local APIC timers of other CPUs", "next deadline of their guests", VMM))
+    else:
+        rows = [
+            ("local APIC timer", "next deadline of all guests; interval timer if there is none",
+             VMM),
+            ("interval timer", "deadlines where there is no local APIC", VMM),
+            ("real-time clock", "date at the start", VMM),
+            ("time stamp counter", "read by everyone", "shared"),
+        ]  # fmt: skip
     for _, guest in system.guests:
+        if guest is alone:
+            continue
         if isinstance(guest, LinuxGuest):
             rows.append(("virtual interval timer", "ticks of Linux", guest.name))
             rows.append(("virtual real-time clock", "date, /dev/rtc", guest.name))

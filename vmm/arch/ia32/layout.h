@@ -54,11 +54,13 @@
 
 /* Vectors of the VMM's interrupts: 16 of the 8259 pair, then those of the local APIC. The timer's
  * comes before messages, of which others can send as many as they like. Of these, doorbells and
- * interrupts that a guest's vCPUs send each other come last. */
+ * interrupts that a guest's vCPUs send each other come last. All are before those by which devices
+ * interrupt a Linux that has the CPU to itself, and none is one that its APIC has. */
 #define VECTOR_PIC 0x20
-#define VECTOR_APIC_FIRST 0x30
-#define VECTOR_APIC_IPI 0x30
-#define VECTOR_APIC_DOORBELL 0x31
-#define VECTOR_APIC_MESSAGE 0x32
-#define VECTOR_APIC_TIMER 0x33
-#define VECTOR_APIC_SPURIOUS 0x3f
+#define VECTOR_APIC_IPI 0xf0
+#define VECTOR_APIC_DOORBELL 0xf1
+#define VECTOR_APIC_MESSAGE 0xf2
+#define VECTOR_APIC_TIMER 0xf3
+#define VECTOR_APIC_SPURIOUS 0xff
+/* The first that such a Linux may give its local APIC; it may give it none of messages, either. */
+#define VECTOR_APIC_GUEST 0x30

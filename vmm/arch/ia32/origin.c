@@ -107,7 +107,7 @@ void origin_mend(struct frame *frame)
 {
 	struct vcpu *vcpu = core.current;
 	u32 vector = frame->vector;
-	bool missing = error_code_is_missing(vcpu, frame) && direct_has_owner();
+	bool missing = direct_has_owner() && error_code_is_missing(vcpu, frame);
 
 	work_mask(mended_entry);
 	if (missing) {

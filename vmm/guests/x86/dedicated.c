@@ -2,13 +2,15 @@
 /*
  * A Linux that has the CPU to itself, and with it the real mainboard. IOPL is 1, IF is real, and
  * the gates of its interrupts lead straight to it; what comes in the middle of the VMM's work for
- * it is an upcall (upcall.c), and what comes while it sleeps enters the VMM. An image that supports
- * it has this file, upcall.c and core/direct.c.
+ * it is an upcall (upcall.c), and what comes while it sleeps enters the VMM, as does what comes by
+ * the last vectors, which messages of other cores have, too. An image that supports it has this
+ * file, upcall.c and core/direct.c.
  */
 #include "core/core.h"
 #include "core/direct.h"
 #include "core/guest_kind.h"
 #include "core/trace.h"
+#include "direct_message.h"
 #include "guests/x86/emulate.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
@@ -30,6 +32,7 @@ static void dedicated_deliver(struct vcpu *vcpu)
 	struct x86 *x86 = vcpu->x86;
 	u32 count = x86->direct_count;
 
+	direct_message_attend();
 	x86->direct_count = 0;
 	for (u32 i = 0; i < count; i++) {
 		trace(TRACE_deliver, x86->direct_vectors[i], vcpu->frame->eip);
@@ -75,7 +78,7 @@ static const struct policy dedicated_policy = {
 		.upcall = dedicated_upcall,
 	},
 	.eflags = EFLAGS_FIXED | EFLAGS_IOPL_1, .code_mask = ~0u,
-	.first_gate = EXCEPTIONS, .last_gate = 255, .gate_type = 0,
+	.first_gate = EXCEPTIONS, .last_gate = VECTOR_APIC_IPI - 1, .gate_type = 0,
 	.interruptible = false, .any_vector = true,
 };
 

@@ -31,6 +31,7 @@
 #include "arch/ia32/entry.h"
 #include "core/core.h"
 #include "core/trace.h"
+#include "direct_message.h"
 #include "guests/x86/inject.h"
 #include "guests/x86/masked_sections.h"
 #include "platform/pc/apic.h"
@@ -87,9 +88,10 @@ static void stack_switch(struct vcpu *vcpu, u32 depth, struct frame *frame)
 	cr3_write(cr3_read());
 }
 
+/* What has come by the VMM's own gates is delivered first. */
 void upcall_point(struct x86 *x86)
 {
-	if ((x86->vcpu->frame->eflags & EFLAGS_IF) == 0)
+	if ((x86->vcpu->frame->eflags & EFLAGS_IF) == 0 || x86->direct_count != 0)
 		return;
 	if (x86->upcall_depth == UPCALL_DEPTH) {
 		vcpu_count(x86->vcpu, COUNTER_upcall_refusals);
@@ -177,7 +179,12 @@ void upcall_learn(struct x86 *x86, u32 vector)
  * itself. */
 void upcall_apic_write(struct x86 *x86, u32 offset, u32 value)
 {
-	bool alone = apic_write_for_guest(offset, value);
+	bool alone;
 
+	if (direct_message_comes() && (offset == APIC_LOGICAL || offset == APIC_LOGICAL_FORMAT))
+		return;
+	alone = apic_write_for_guest(offset, value);
+	if (offset == APIC_SPURIOUS)
+		direct_message_renew();
 	x86->point = core.interruptible && (alone || x86->irq_bases[0] != 0) ? upcall_point : NULL;
 }

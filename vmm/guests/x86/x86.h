@@ -15,7 +15,7 @@
 
 /* How many vectors can come while a guest with direct gates sleeps and wait for its return. The
  * interrupt controller's priorities let few nest. */
-#define X86_DIRECT_VECTORS 8
+#define X86_DIRECT_VECTORS 32
 /* From how many places a kernel can return to its processes, where the VMM has to know them
  * (guests/x86/two_level/return.c). Linux has one. */
 #define RETURN_PLACES 8u

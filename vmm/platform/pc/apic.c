@@ -15,10 +15,11 @@
 #define APIC_BASE_ENABLE (1u << 11)
 
 enum {
-	REGISTER_ID = 0x20, REGISTER_DESTINATION = 0x310, REGISTER_LOGICAL = 0xd0,
-	REGISTER_LOGICAL_FORMAT = 0xe0,
-	REGISTER_TASK_PRIORITY = 0x80, REGISTER_SPURIOUS = 0xf0, REGISTER_IN_SERVICE = 0x100,
-	REGISTER_LVT_FIRST = 0x2f0, REGISTER_COMMAND = 0x300, REGISTER_LVT_TIMER = 0x320,
+	REGISTER_ID = 0x20, REGISTER_DESTINATION = 0x310, REGISTER_LOGICAL = APIC_LOGICAL,
+	REGISTER_LOGICAL_FORMAT = APIC_LOGICAL_FORMAT,
+	REGISTER_TASK_PRIORITY = 0x80, REGISTER_SPURIOUS = APIC_SPURIOUS,
+	REGISTER_IN_SERVICE = 0x100, REGISTER_LVT_FIRST = 0x2f0, REGISTER_COMMAND = 0x300,
+	REGISTER_LVT_TIMER = 0x320,
 	REGISTER_LVT_LINT0 = 0x350, REGISTER_LVT_LINT1 = 0x360, REGISTER_LVT_ERROR = 0x370,
 	REGISTER_INITIAL_COUNT = 0x380, REGISTER_CURRENT_COUNT = 0x390, REGISTER_DIVIDE = 0x3e0
 };
@@ -85,15 +86,16 @@ static void apic_reset(void)
 
 /*
  * Lets the APIC give the processor nothing but interrupts with vectors that cannot be mistaken for
- * an exception, a hypercall or an IRQ, since they may come when the guest has stopped. An LVT entry
- * for an NMI, SMI or INIT is masked, and the guest can send interrupts only to its own processor.
- * Stores below the task priority register are ignored: QEMU takes them for messages that send any
- * interrupt. So are stores behind the divider, where some processors have more registers.
+ * an exception, a hypercall, an IRQ or a message, since they may come when the guest has stopped,
+ * and messages while it runs. An LVT entry for an NMI, SMI or INIT is masked, and the guest can
+ * send interrupts only to its own processor. Stores below the task priority register are ignored:
+ * QEMU takes them for messages that send any interrupt. So are stores behind the divider, where
+ * some processors have more registers.
  */
 bool apic_write_for_guest(u32 offset, u32 value)
 {
 	u32 mode = value & DELIVERY_MODE;
-	bool vector = (u8)value >= VECTOR_APIC_FIRST;
+	bool vector = (u8)value >= VECTOR_APIC_GUEST && !apic_vector_is_message((u8)value);
 
 	if (offset >= REGISTER_LVT_FIRST && offset <= REGISTER_LVT_ERROR &&
 	    offset != REGISTER_COMMAND && (mode != 0 || !vector) &&

@@ -7,6 +7,8 @@
 #include "platform/pc/timer.h"
 
 #define MSR_APIC_BASE 0x1b
+/* Offsets of registers: by which bits others reach this CPU, and what switches the APIC on. */
+enum { APIC_LOGICAL = 0xd0, APIC_LOGICAL_FORMAT = 0xe0, APIC_SPURIOUS = 0xf0 };
 
 extern const struct timer_hardware apic_timer;
 /* The lower half of MSR_APIC_BASE. It is 0 if the CPU has no APIC, or one whose timer does not
@@ -35,6 +37,13 @@ u32 apic_in_service(void);
 /* Performs a guest's store to the register at an offset, as far as the guest may do that. Returns
  * whether the 8259s' interrupts are masked at LINT0 now. */
 bool apic_write_for_guest(u32 offset, u32 value);
+
+/* Returns whether a vector is that of one of the interrupts by which cores tell each other that
+ * there is a message. */
+static inline bool apic_vector_is_message(u32 vector)
+{
+	return vector >= VECTOR_APIC_IPI && vector <= VECTOR_APIC_MESSAGE;
+}
 
 /* Returns the processor priority, which rises with each interrupt that the APIC gives the
  * processor. Returns 0 without an APIC. */

@@ -142,10 +142,11 @@ static inline void cores_interrupt_ipi(u32 cores)
 	apic_interrupt_cores(cores, VECTOR_APIC_IPI);
 }
 
-/* Returns whether a vector is that of one of these three. */
-static inline bool cpu_vector_is_message(u32 vector)
+/* Returns whether the interrupt that came by a vector is one of these three, where a guest has the
+ * 8259s and may have given them any vectors. */
+static inline bool cpu_message_came(u32 vector)
 {
-	return vector >= VECTOR_APIC_IPI && vector <= VECTOR_APIC_MESSAGE;
+	return apic_vector_is_message(vector) && vector == apic_in_service();
 }
 
 /* Ends the interrupt by another CPU, or by any other vector that is none of a line. */

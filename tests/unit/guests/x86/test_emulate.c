@@ -133,7 +133,7 @@ static void lidt_opens_all_interrupts_of_a_dedicated_guest(void **state)
 	put_operand(2047, IDT);
 	EXECUTE("\x0f\x01\x1d" AT_DATA);
 	for (u32 vector = 0; vector < 256; vector++)
-		assert_int_equal(gate_offset(vector) == HANDLER(vector), vector >= 32);
+		assert_int_equal(gate_offset(vector) == HANDLER(vector), vector - 32 < 0xf0 - 32);
 	assert_int_equal(real_tables.idt[0x20] >> 40 & 0xff, 0x8e);
 }
 

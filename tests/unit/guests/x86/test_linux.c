@@ -47,7 +47,7 @@ static bool clears_flag, quick;
 static struct {
 	const char *name;
 	bool interrupts;
-} calls[16];
+} calls[64];
 static unsigned call_count;
 
 static void called(const char *name)

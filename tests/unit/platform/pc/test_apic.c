@@ -109,6 +109,12 @@ static void nothing_else_does(void **state)
 		assert_int_equal(stored(SPURIOUS, 0x100 | vector), 0x77);
 		assert_int_equal(stored(COMMAND, 0x40000 | vector), 0x77);
 	}
+	/* Those of messages. */
+	for (u32 vector = 0xf0; vector < 0xf3; vector++) {
+		assert_int_equal(stored(LVT_TIMER, 0x20000 | vector), 0x30000 | vector);
+		assert_int_equal(stored(SPURIOUS, 0x100 | vector), 0x77);
+		assert_int_equal(stored(COMMAND, 0x40000 | vector), 0x77);
+	}
 	for (u32 mode = 0x100; mode < 0x700; mode += 0x100) {
 		assert_int_equal(stored(LVT_LINT1, mode | 0x40), MASKED | mode | 0x40);
 		assert_int_equal(stored(COMMAND, 0x40000 | mode | 0x40), 0x77);
