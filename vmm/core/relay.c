@@ -114,8 +114,9 @@ void relay_flush(void)
 	u32 tries = FLUSH_TRIES;
 
 	for (u32 i = 0; i <= core.vcpu_count; i++)
-		while (output_send_of(i) != NOTHING && --tries != 0)
-			;
+		while (output_send_of(i) != NOTHING)
+			if (--tries == 0)
+				return;
 }
 
 /* --- On core 0 --- */

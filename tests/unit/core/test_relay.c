@@ -323,6 +323,20 @@ static void all_is_out_when_no_core_has_any(void **state)
 	assert_true(all_is_out());
 }
 
+/* Of two consoles, so that neither waits for ever. A ring that is full has been told of. */
+static void it_gives_up_when_nobody_takes_anything(void **state)
+{
+	(void)state;
+	enter(1);
+	outbox_of(1)->output_put = OUTPUT_RING;
+	assert_true(console_put(&guest_consoles[1][OTHER], 'a'));
+	assert_true(console_put(&logs[1], 'a'));
+	relay_flush();
+	assert_int_equal(guest_consoles[1][OTHER].output_count, 1);
+	assert_int_equal(logs[1].output_count, 1);
+	assert_false(messaged[0]);
+}
+
 static void what_is_typed_arrives(void **state)
 {
 	const u32 all = 2 * CONSOLE_INPUT_SIZE;
@@ -697,6 +711,7 @@ int main(void)
 		TEST(log_lines_are_put_together),
 		TEST(a_long_log_line_is_broken),
 		TEST(a_core_that_stops_flushes),
+		TEST(it_gives_up_when_nobody_takes_anything),
 		TEST(nonsense_is_passed_by),
 		TEST(it_waits_for_an_rtos_and_not_for_ever),
 		TEST(few_are_asked_at_once),
