@@ -210,7 +210,7 @@ static HOT void messages_take(void)
 		}
 		work_admit(message);
 	}
-	if (others_count > OTHERS_AT_ONCE && !interrupts)
+	if (others_count > OTHERS_AT_ONCE)
 		work_admit(message);
 	vcpu->takes_messages = interrupts;
 }

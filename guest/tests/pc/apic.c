@@ -30,7 +30,7 @@ enum {
 #define PERIODIC 0x20000U
 #define EXTINT 0x700U
 #define SELF 0x40000U
-#define SPURIOUS_AT_START 0x13fU
+#define SPURIOUS_AT_START 0x1ffU
 /* One priority beside another. */
 #define VECTOR_TIMER 0x31
 #define VECTOR_SELF 0x41
