@@ -12,6 +12,7 @@ import pytest
 from gandalf.base.paths import ROOT
 
 from .systems import PATIENCE, PROMPT, Boot
+from .test_cores_control import state
 from .test_dedicated import INTERRUPTS, busy, counters
 
 SYSTEM = ROOT / "systems" / "cores-dedicated.toml"
@@ -32,13 +33,6 @@ def runs(machine: Boot) -> None:
     machine.expect("rtos", r"^activations=\d+ ", PATIENCE)
 
 
-def guest(machine: Boot, name: str) -> dict[str, object]:
-    """Return what the dedicated Linux is told of a guest."""
-    found = json.loads(machine.shell("gandalfctl list --json"))
-    (row,) = (row for row in found["guests"] if row["name"] == name)
-    return dict(row)
-
-
 def counted(machine: Boot, name: str, counter: str) -> int:
     found = json.loads(machine.shell(f"gandalfctl stats {name} --json"))
     return int(found["counters"][counter])
@@ -49,7 +43,7 @@ def test_others_run_beside_it(machine: Boot) -> None:
     machine.hackbench()
     machine.shell("sleep 3")
     assert counted(machine, "rtos", "timer_expiries") > before
-    assert guest(machine, "linux2")["state"] == "running"
+    assert state(machine, "linux2") == "running"
     machine.kernel_is_sane()
 
 
@@ -65,7 +59,7 @@ def test_its_interrupts_are_its_own(machine: Boot) -> None:
 def test_it_manages_a_guest_of_the_other_cpu(machine: Boot) -> None:
     for action, wanted in (("pause", "paused"), ("resume", "running"), ("restart", "running")):
         assert machine.shell(f"gandalfctl {action} rtos") == ""
-        assert guest(machine, "rtos")["state"] == wanted
+        assert state(machine, "rtos") == wanted
     machine.kernel_is_sane()
 
 
