@@ -82,6 +82,7 @@ def test_a_library_that_no_package_has_is_a_sentence(tmp_path: Path) -> None:
         bench_amd64._libraries([program], tmp_path)
 
 
+@pytest.mark.long
 def test_a_driver_that_does_not_build_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +168,7 @@ def per_call(run: Run, value: str) -> float:
     return (of(many) - of(few)) / calls
 
 
+@pytest.mark.long
 def test_the_native_system_call_is_the_same_from_inside_and_outside(native: Run) -> None:
     (_, sample) = native.output.samples
     assert sample.minimum == sample.median == sample.maximum == per_call(native, "instructions")
@@ -213,6 +215,7 @@ def clocks(folder: Path, *targets: Clock) -> list[Result]:
     return found.results
 
 
+@pytest.mark.long
 def test_an_interrupt_of_the_clock_reaches_a_process(tmp_path: Path) -> None:
     clocks(tmp_path, Clock(NATIVE))
 

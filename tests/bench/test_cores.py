@@ -318,6 +318,7 @@ def figure(found: Results, system: str, operation: str) -> Result:
     return row
 
 
+@pytest.mark.long
 def test_channels_keep_their_limit_in_bochs() -> None:
     """On one CPU there are two switches of guests; on two, two interrupts between CPUs."""
     found = run(cores.WITHIN, cores.ACROSS)

@@ -125,6 +125,7 @@ def test_reports_have_every_outlier() -> None:
     assert 'id="latencies"' not in page
 
 
+@pytest.mark.long
 def test_a_machine_is_on_time() -> None:
     """Nothing masks interrupts for 2 % of a millisecond; and the longest has a cause."""
     found = bench(Plan(operations=tuple(OPERATIONS)), [Intervals(seconds=1)], quiet)

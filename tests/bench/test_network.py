@@ -16,6 +16,8 @@ PAYLOAD = 1500
 MOST = 8
 # A frame is copied by words: from the process, into the ring, and out of it.
 COPIES = 3 * PAYLOAD // 4
+# The kernel with networks takes long to compile (tests/boot/test_complete.py).
+pytestmark = pytest.mark.long
 
 
 def quiet(_: str) -> None:

@@ -179,6 +179,15 @@ class Boot(Machine):
         self.wait_for_prompt("linux")
         self.shell("stty columns 500; dmesg -n 1")
 
+    def wait_for_next_shell(self) -> None:
+        """Wait until Linux, which restarts, has a shell again.
+
+        A prompt of the shell before it may be there that no test has waited for: what is typed then
+        is lost while the new one starts.
+        """
+        self.expect("linux", r"Linux version 6\.1", PATIENCE)
+        self.wait_for_shell()
+
     def wait_for_prompt(self, console: str) -> None:
         """Wait for the prompt of a Linux's shell, on any console.
 

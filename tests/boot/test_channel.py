@@ -97,7 +97,7 @@ def test_a_restart_of_linux_begins_anew(beside_linux: Boot) -> None:
     machine.skip("linux")
     machine.send("linux", "reboot -f\n")
     machine.expect("echo", r"^channel: a new epoch\n", PATIENCE)
-    machine.wait_for_shell()
+    machine.wait_for_next_shell()
     line = "(head -c 6 < /dev/gandalf-line) & echo fresh > /dev/gandalf-line; wait"
     found = machine.shell(line)
     assert re.search(r"^fresh\n", found, re.M), found
@@ -154,7 +154,7 @@ def test_a_motor_outlives_linux(motor: Boot) -> None:
     """Linux restarts in the middle of the answers, and half a set point is forgotten."""
     motor.skip("linux")
     motor.send("linux", "printf '700\\n12' > /dev/gandalf-motor; sleep 0.1; reboot -f\n")
-    motor.wait_for_shell()
+    motor.wait_for_next_shell()
     _nothing_comes(motor)
     rows = _rows(motor.shell("setpoint 300"))
     assert [time for time, _ in rows] == ANSWERS

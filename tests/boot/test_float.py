@@ -8,7 +8,7 @@ import pytest
 from .systems import DEMO, Boot, describe, linux, rtos_guest
 
 # Adds up what is not exact, so that one wrong bit of one register shows in the sum.
-SUM = "awk 'BEGIN { for (i = 1; i <= 20000; i++) s += 1 / (i * 1.1); printf \"%.17g\\n\", s }'"
+SUM = "awk 'BEGIN { for (i = 1; i <= 8000; i++) s += 1 / (i * 1.1); printf \"%.17g\\n\", s }'"
 
 
 @pytest.mark.parametrize("cpu", ["pentium3", "pentium2,-fxsr"], ids=["fxsave", "fnsave"])

@@ -21,6 +21,8 @@ from .terminal import press, type_in, wait_for
 
 # Keys of GRUB's menu on a serial line: Ctrl-N, as in an editor, and the carriage return.
 DOWN, ENTER = b"\x0e", b"\r"
+# With 4 ns for an instruction, 2 to the power of this, GRUB's waits cost the host a quarter.
+QUICK_WAITS = 2
 
 
 def make_image(description: Path) -> Path:
@@ -41,6 +43,7 @@ def test_an_image_boots_to_a_shell_beside_the_rtos(emulator: str) -> None:
     image = make_image(description)
     built = build(description, lambda _: None)
     options = options_for(built, emulator == "qemu", None, (), image, FEW_INSTRUCTIONS)
+    options = replace(options, shift=QUICK_WAITS)
     with Machine.attach(built, emulators.start(emulator, options)) as machine:
         machine.expect("vmm", "executed automatically", PATIENCE)
         machine.send_raw(ENTER)
@@ -60,8 +63,7 @@ def test_the_menu_has_a_self_test_and_the_memory_map() -> None:
     description = describe("menu", "[console]\nscreen = true\n", DEMO, memory="64M")
     image = make_image(description)
     options = options_for(build(description, lambda _: None), True, None, (), image)
-    # With 4 ns for an instruction GRUB's waits cost the host a quarter.
-    options = replace(options, shift=2)
+    options = replace(options, shift=QUICK_WAITS)
     # The consoles will be those of the self-test.
     with Machine.on(["selftest", VMM_CONSOLE], emulators.start("qemu", options)) as machine:
         machine.expect("vmm", "executed automatically in 5s", PATIENCE)

@@ -106,7 +106,7 @@ def test_every_emulated_instruction_survives_the_sweep() -> None:
         assert counted["vmm_preemptions"] > LEAST
 
 
-@pytest.mark.parametrize("swept", [False, True])
+@pytest.mark.parametrize("swept", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_linux_computes_the_same_under_the_sweep(swept: bool) -> None:
     guests = [linux(initrd=WHOLE), SWEEP] if swept else [linux(initrd=WHOLE)]
     with Boot.start(describe(f"sweep-linux-{swept}", *guests)) as machine:

@@ -37,8 +37,7 @@ def test_linux_restarts(restarting: Boot, command: str) -> None:
         start = len(machine.text("linux"))
         machine.send("linux", command + "\n")
         machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
-        machine.expect("linux", r"Linux version 6\.1", PATIENCE)
-        machine.wait_for_shell()
+        machine.wait_for_next_shell()
         machine.shell("test -e /tmp/earlier", status=1)
         machine.hackbench()
     if command == PANIC:
@@ -104,8 +103,7 @@ def test_a_lonely_linux_restarts_and_switches_the_machine_off() -> None:
         assert re.fullmatch(r"console=ttyS0 reservetop=.* tsc_early_khz=\d+ +-- words\n", line)
         machine.hackbench()
         machine.send("linux", "reboot\n")
-        machine.expect("linux", r"Linux version 6\.1", PATIENCE)
-        machine.wait_for_shell()
+        machine.wait_for_next_shell()
         assert machine.shell("cat /proc/cmdline") == line
         machine.hackbench()
         machine.send("linux", "poweroff\n")

@@ -99,7 +99,7 @@ def drive_life(machine: Boot) -> None:
     machine.skip("vmm")
     machine.send("linux", "for i in $(seq 96); do sleep 60 & done; reboot -f\n")
     machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
-    machine.wait_for_shell()
+    machine.wait_for_next_shell()
     machine.vmm("stop linux", r"^guest linux stopped: by command\n")
     machine.start_linux()
     machine.send("linux", "poweroff -f\n")
@@ -170,6 +170,16 @@ def drive_dedicated(machine: Boot) -> None:
     machine.wait_off(PATIENCE)
 
 
+def drive_two_worlds(machine: Boot) -> None:
+    """A Linux that has CPU 0 to itself manages what the VMM runs on CPU 1, and then goes."""
+    machine.wait_for_shell()
+    for line in (FORKS, "gandalfctl pause rtos", "gandalfctl resume rtos", "gandalfctl log"):
+        machine.shell(line)
+    machine.send("linux", "gandalfctl restart rtos; gandalfctl restart linux2; poweroff -f\n")
+    machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
+    machine.expect("rtos", r"^activations=\d+ ", PATIENCE)
+
+
 @dataclass(frozen=True)
 class Load:
     """guests: parts of a description. drive: waits until all has been done. cpu: is watched."""
@@ -222,6 +232,15 @@ def crowd_manages() -> tuple[str, ...]:
     """Return a guest that restarts seven others of CPU 1, which print."""
     others = (on(1, rtos_guest("heartbeat", f"beat{i}", priority=i)) for i in range(1, 8))
     return crowd([0, 2], "manages"), *others
+
+
+def two_worlds() -> tuple[str, ...]:
+    """Return a Linux that has CPU 0 to itself, and guests that the VMM runs on CPU 1."""
+    first = linux(
+        "dedicated", "build/linux/dedicated/vmlinux", memory="128M", more="control = true"
+    )
+    other = linux(memory="64M").replace('name = "linux"', 'name = "linux2"')
+    return first, on(1, other), on(1, DEMO)
 
 
 def managed() -> tuple[str, ...]:
@@ -278,11 +297,13 @@ LOADS = {
     **{f"crowd-moves-{cpu}": Load(crowd_moves, drive_moves, cpus=8, cpu=cpu) for cpu in (0, 1)},
     "crowd-manages": Load(crowd_manages, stops(3), cpus=3, cpu=1),
     "siblings-together": Load(lambda: attack([0, 0]), drive_siblings, cpus=3),
+    **{f"two-worlds-{cpu}": Load(two_worlds, drive_two_worlds, cpus=2, cpu=cpu) for cpu in (0, 1)},
 }
 
 
-# What both vCPUs do is the same; the second one's CPU, and both on one, are watched with --long.
-LONG = {"siblings-1", "siblings-together"}
+# Eight vCPUs that interrupt each other (`crowd`) do more than two that attack. On the CPU that a
+# Linux has to itself nobody waits but that Linux.
+LONG = {"siblings-0", "siblings-1", "siblings-together", "two-worlds-0"}
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_it_ends_while_it_moves(machine: Boot, end: str) -> None:
     machine.skip("vmm")
     machine.send("linux", f"({MOVING.format(times=100_000)}) & sleep 2; {end}\n")
     machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
-    machine.wait_for_shell()
+    machine.wait_for_next_shell()
     assert online(machine) == "0-1"
     cpu, moves = place(machine)
     machine.shell(f"gandalfctl move linux 1 {1 - cpu}")
@@ -140,5 +140,5 @@ def test_the_console_of_the_vmm_restarts_it_while_it_moves(machine: Boot) -> Non
     machine.send("linux", f"({MOVING.format(times=100_000)}) &\n")
     machine.vmm("restart linux", r"^guest linux stopped: by command\n")
     machine.select("linux")
-    machine.wait_for_shell()
+    machine.wait_for_next_shell()
     assert online(machine) == "0-1"

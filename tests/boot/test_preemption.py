@@ -127,7 +127,7 @@ def test_its_guest_ends_meanwhile(machine: Boot, vcpu: int) -> None:
     machine.skip("vmm")
     machine.send("linux", f"taskset -c {vcpu} sh -c 'echo c > /proc/sysrq-trigger'\n")
     machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
-    machine.wait_for_shell()
+    machine.wait_for_next_shell()
     assert online(machine) == "0-1"
     before = place(machine)[1]
     assert "400 tasks" in machine.shell("hackbench -l 5")

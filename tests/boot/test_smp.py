@@ -144,7 +144,7 @@ def test_the_console_of_the_vmm_stops_and_starts_it(machine: Boot) -> None:
     assert online(machine) == "0-1"
     machine.vmm("restart linux", r"^guest linux stopped: by command\n")
     machine.select("linux")
-    machine.wait_for_shell()
+    machine.wait_for_next_shell()
     assert online(machine) == "0-1"
 
 
@@ -177,7 +177,7 @@ def test_it_resets_itself(machine: Boot) -> None:
         machine.skip("vmm")
         machine.send("linux", f"{line}\n")
         machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
-        machine.wait_for_shell()
+        machine.wait_for_next_shell()
         assert online(machine) == "0-1"
 
 
@@ -191,7 +191,7 @@ def test_a_panic_of_one_is_the_end_of_all(machine: Boot, cpu: int) -> None:
         f"taskset -c {cpu} sh -c 'echo c > /proc/sysrq-trigger'\n",
     )
     machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
-    machine.wait_for_shell()
+    machine.wait_for_next_shell()
     assert online(machine) == "0-1"
     beats(machine, "beat")
 
@@ -218,7 +218,7 @@ def test_a_report_of_the_second_cpu_is_the_guests(machine: Boot) -> None:
     )
     both = rf"^(?=[\s\S]*^{stopped}.*\n)(?=[\s\S]*^{restarts}\n)"
     machine.expect("vmm", both, PATIENCE)
-    machine.wait_for_shell()
+    machine.wait_for_next_shell()
     assert online(machine) == "0-1"
     for cpu in (0, 1):
         report = machine.shell(f"taskset -c {cpu} gandalfctl report linux")

@@ -89,7 +89,7 @@ def test_all_of_it_is_paused(machine: Boot) -> None:
 def test_the_console_of_the_vmm_restarts_it(machine: Boot) -> None:
     machine.vmm("restart linux", r"^guest linux stopped: by command\n")
     machine.select("linux")
-    machine.wait_for_shell()
+    machine.wait_for_next_shell()
     assert online(machine) == "0-3"
 
 
@@ -170,6 +170,7 @@ def test_the_shipped_system() -> None:
         started.expect("rtos", r"^activations=", PATIENCE)
 
 
+@pytest.mark.long
 def test_no_beat_is_missed_in_bochs() -> None:
     """Whatever vCPUs of its CPU do to each other, the RTOS has it when it needs it."""
     description = describe_sharing("sharing-bochs", [0, 0, 1, 1], SHORT)

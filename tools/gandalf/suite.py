@@ -122,33 +122,33 @@ class Suite:
 
 
 SUITES: dict[str, Suite] = {
-    "boot": Suite(500, (_pytest(
+    "boot": Suite(1100, (_pytest(
         "tests/boot", *(f"--ignore={file}" for file in (*_BOUNDS, *_SEVERAL, *_LEVELS)),
     ),)),
-    "boot-levels": Suite(300, (_pytest(*_LEVELS),)),
-    "boot-bounds": Suite(600, (_pytest(*_BOUNDS),)),
+    "boot-levels": Suite(150, (_pytest(*_LEVELS),)),
+    "boot-bounds": Suite(560, (_pytest(*_BOUNDS),)),
     "boot-self-checking": Suite(50, (_SELF_CHECKING,)),
-    "boot-cores": Suite(500, (_pytest(*_SEVERAL),)),
-    "bench-test": Suite(400, (_pytest("tests/bench"),)),
-    "isolation": Suite(260, (_pytest("tests/isolation"),)),
-    "isolation-two-level": Suite(50, (_pytest("tests/isolation", "--rings", "two-level"),)),
+    "boot-cores": Suite(220, (_pytest(*_SEVERAL),)),
+    "bench-test": Suite(330, (_pytest("tests/bench"),)),
+    "isolation": Suite(220, (_pytest("tests/isolation"),)),
+    "isolation-two-level": Suite(70, (_pytest("tests/isolation", "--rings", "two-level"),)),
     # Both build the fuzzers, in the same place: one behind the other.
     "fuzz": Suite(300, (
         _make("tests/fuzz", "run", f"SECONDS={FUZZ_SECONDS}"), _make("tests/fuzz", "mutants"),
     )),
-    "measure": Suite(210, (_pytest("tests/measure"),)),
-    "python": Suite(130, (_pytest("tests/python"),)),
+    "measure": Suite(190, (_pytest("tests/measure"),)),
+    "python": Suite(220, (_pytest("tests/python"),)),
     "preemption": Suite(110, (_pytest("tests/preemption"),)),
-    "cores": Suite(40, (_pytest("tests/cores"),)),
-    "check": Suite(80, ([PYTHON, "-m", "gandalf.suite", "--check"],)),
-    "itron": Suite(80, (_pytest("tests/itron"),)),
-    "newcomer": Suite(70, (_pytest("tests/newcomer"),)),
-    "asan": Suite(30, (_make("tests/unit", "asan"),)),
-    "unit": Suite(20, (_make("tests/unit", "run"),)),
+    "cores": Suite(170, (_pytest("tests/cores"),)),
+    "check": Suite(160, ([PYTHON, "-m", "gandalf.suite", "--check"],)),
+    "itron": Suite(90, (_pytest("tests/itron"),)),
+    "newcomer": Suite(230, (_pytest("tests/newcomer"),)),
+    "asan": Suite(130, (_make("tests/unit", "asan"),)),
 }  # fmt: skip
 
 # Asked for by name, as the suites are: parts of them.
 PARTS: dict[str, Suite] = {
+    "unit": Suite(60, (_make("tests/unit", "run"),)),  # the tests of `asan` without sanitizers
     "mutants": Suite(45, (_make("tests/fuzz", "mutants"),)),
     # Both modes, the management of guests, a hostile kernel: most mistakes show there.
     "boot-quick": Suite(150, (_pytest(
@@ -157,7 +157,7 @@ PARTS: dict[str, Suite] = {
     "boot-two-level": Suite(600, (_GUESTS, _pytest(*_TWO_LEVEL, "--rings", "two-level"))),
     "measure-quick": Suite(30, (_pytest("tests/measure/test_plugin.py"),)),
 }  # fmt: skip
-QUICK = ("boot-quick", "python", "check", "measure-quick", "asan", "unit")
+QUICK = ("boot-quick", "python", "check", "measure-quick", "asan")
 
 
 def order(names: list[str]) -> list[str]:

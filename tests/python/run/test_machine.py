@@ -159,6 +159,7 @@ def test_a_reset_is_not_a_clean_end(system: Path) -> None:
         assert "was reset" in machine.wait_off().sentence
 
 
+@pytest.mark.long
 def test_qemu_boots_from_the_image(system: Path) -> None:
     with Machine(system, from_iso=True) as machine:
         machine.send("alpha", "q")

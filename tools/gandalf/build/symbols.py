@@ -15,7 +15,7 @@ from elftools.elf.sections import SymbolTableSection
 from gandalf.base.paths import ROOT, UserError, shown
 from gandalf.build.build import Built
 from gandalf.description.cpus import cpus_of
-from gandalf.description.description import RtosGuest
+from gandalf.description.description import Guest, RtosGuest
 from gandalf.description.levels import TWO_LEVEL
 
 _PAGE = 0x1000
@@ -147,7 +147,9 @@ class Symbols:
     def __init__(self, built: Built, cpu: int | None = None) -> None:
         self.built = built
         self.vmm = Image(built.vmm, "vmm")
-        self.images = [self.vmm, *_guest_images(built, cpu)]
+        guests = [guest for _, guest in built.checked.system.guests]
+        self.guests = [guest for guest in guests if cpu is None or cpu in cpus_of(guest)]
+        self.images = [self.vmm, *_guest_images(built, self.guests)]
         sizes = definitions(ROOT / "vmm" / "arch" / "ia32" / "entry.h", "ENTRY_")
         self.entries = Entries(
             self.vmm.addresses["entry_stubs"], sizes["ENTRY_STUB_SIZE"],
@@ -193,7 +195,7 @@ def vector_text(vector: int) -> str:
     return f"{vector:#04x} {_vector_names().get(vector, '')}".strip()
 
 
-def _guest_images(built: Built, cpu: int | None) -> list[Image]:
+def _guest_images(built: Built, guests: list[Guest]) -> list[Image]:
     """Read guests' images that are ELF files. RTOSes are mapped in order, as memory_map_rtos().
 
     With two levels each has an address space of its own, in which it begins at address 0.
@@ -201,9 +203,7 @@ def _guest_images(built: Built, cpu: int | None) -> list[Image]:
     system = built.checked.system
     linear = definitions(_LAYOUT, "LAYOUT_")["LAYOUT_RTOS"] + _PAGE
     images = []
-    for _, guest in system.guests:
-        if cpu is not None and cpu not in cpus_of(guest):
-            continue
+    for guest in guests:
         is_rtos = isinstance(guest, RtosGuest)
         moved = is_rtos and system.machine.rings != TWO_LEVEL
         path = system.resolve(guest.image if isinstance(guest, RtosGuest) else guest.kernel)

@@ -44,9 +44,9 @@ class Promise:
 
     @property
     def dedicated(self) -> bool:
-        """Whether it is promised where Linux has the CPU to itself; all else is where it has not.
+        """Whether it is promised on a CPU that Linux has to itself; all else is on the others.
 
-        There is no RTOS then, and nobody waits for the VMM but Linux.
+        No RTOS is on it, and nobody waits for the VMM but Linux.
         """
         return self.why.startswith("dedicated: ")
 
@@ -55,7 +55,7 @@ class Promise:
 class Stretch:
     """The masked stretches of a section in a run.
 
-    name: None if nobody knows the place. bound: None if none is promised in that system.
+    name: None if nobody knows the place. bound: None if none is promised on that CPU.
     """
 
     name: str | None
@@ -135,14 +135,13 @@ def entry_name(vector: int, who: str, *, hardware: bool) -> str:
 
 
 class Sections:
-    """The names of the sections in a system that was built."""
+    """The names of the sections on a CPU of a system that was built."""
 
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
         self._names = records(symbols.built.vmm)
         self._dedicated = any(
-            isinstance(guest, LinuxGuest) and guest.mode == "dedicated"
-            for _, guest in symbols.built.checked.system.guests
+            isinstance(guest, LinuxGuest) and guest.mode == "dedicated" for guest in symbols.guests
         )
 
     def _who(self, section: Section) -> str:

@@ -226,7 +226,7 @@ class Machine:
         if not isinstance(self.emulator, emulators.Qemu):
             return ""
         parts = []
-        for line in ("info status", "info registers", "info lapic", "info pic"):
+        for line in ("info status", "info registers -a", "info lapic", "info pic"):
             try:
                 parts.append(f"--- {line}:\n{self.hmp(line)}")
             except (OSError, EOFError, QMPError) as error:
