@@ -7,17 +7,16 @@ import pytest
 
 from gandalf.base.paths import ROOT
 from gandalf.bench.bench import Plan, bench
-from gandalf.bench.results import Result, read_results
+from gandalf.bench.results import Result, Results, compare, read_results
 from gandalf.bench.targets import Network, targets
 from gandalf.bench.workload import NETWORK
 
+REFERENCE = read_results(ROOT / "bench" / "reference.json")
 PAYLOAD = 1500
 # Instructions for a byte, at most: what issues of performance ask for.
 MOST = 8
 # A frame is copied by words: from the process, into the ring, and out of it.
 COPIES = 3 * PAYLOAD // 4
-# The kernel with networks takes long to compile (tests/boot/test_complete.py).
-pytestmark = pytest.mark.long
 
 
 def quiet(_: str) -> None:
@@ -25,13 +24,22 @@ def quiet(_: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def rows() -> dict[str, Result]:
+def measured() -> Results:
     plan = Plan(operations=tuple(part.operation for part in NETWORK))
     found = bench(plan, [Network()], quiet)
     assert not found.absent
-    return {row.operation: row for row in found.results}
+    return found
 
 
+@pytest.fixture(scope="module")
+def rows(measured: Results) -> dict[str, Result]:
+    return {row.operation: row for row in measured.results}
+
+
+# What measures is long, since the kernel with networks is (tests/boot/test_complete.py).
+
+
+@pytest.mark.long
 def test_a_byte_costs_few_instructions(rows: dict[str, Result]) -> None:
     assert list(rows) == ["network_send", "network_round_trip"]
     for frames, row in enumerate(rows.values(), 1):
@@ -40,6 +48,14 @@ def test_a_byte_costs_few_instructions(rows: dict[str, Result]) -> None:
         assert row.minimum <= row.instructions <= row.maximum
 
 
+@pytest.mark.long
+def test_nothing_is_worse_than_the_reference(measured: Results) -> None:
+    """The rest of the quick set is compared by test_systems.py."""
+    worse = [change for change in compare(REFERENCE, measured) if change.verdict == "worse"]
+    assert not worse
+
+
+@pytest.mark.long
 def test_a_frame_and_its_answer_take_one_doorbell_each(rows: dict[str, Result]) -> None:
     """Linux rings the RTOS, which rings back where Linux waits for a frame, and halts again."""
     for row in rows.values():
@@ -49,10 +65,9 @@ def test_a_frame_and_its_answer_take_one_doorbell_each(rows: dict[str, Result]) 
 def test_the_documented_figures_are_those_of_the_reference() -> None:
     text = (ROOT / "docs" / "network.md").read_text()
     found = re.findall(r"^\| `(network_\w+)`[^|]* \| ([\d,]+) \| (\d+) \| ([\d.]+) \|$", text, re.M)
-    reference = read_results(ROOT / "bench" / "reference.json")
     assert [name for name, *_ in found] == [part.operation for part in NETWORK]
     for frames, (name, instructions, entries, byte) in enumerate(found, 1):
-        row = reference.find("gandalf-shared", name)
+        row = REFERENCE.find("gandalf-shared", name)
         assert row is not None
         assert int(instructions.replace(",", "")) == row.instructions
         assert int(entries) == round(row.events["vmm_entries"])
