@@ -662,6 +662,7 @@ static void machine_make(u32 frames, bool dedicated)
 	apic_base = dedicated ? APIC_FRAME | 0x900 : 0;
 	idle_vcpu.state = VCPU_RUNNING;
 	core.cr3 = idle_vcpu.cr3 = (u32)(uintptr_t)memory_directory;
+	entries_make();
 	trap_init();
 	segment_init();
 	vm->guest = &guest;

@@ -33,6 +33,7 @@ _Noreturn void init(u32 magic, u32 information)
 	memory_init();
 	schedule_init();
 	idle_init();
+	entries_make();
 	processor_init();
 	module_load(&system_table, magic, information);
 	log_init((u16)system_table.console_port, system_table.console_baud);

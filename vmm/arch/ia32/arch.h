@@ -44,7 +44,11 @@
 /* Sleeps until an interrupt has been served, and disables them again. */
 #define interrupts_await(section) sti_hlt_cli(section)
 
-/* Brings the processor from its state at boot to the VMM's: entries, descriptor tables, FPU. */
+/* Makes the code of the entries, which all CPUs have in common. The first CPU calls it once, before
+ * another one is started: a CPU that executes this code while it is written does anything. */
+void entries_make(void);
+
+/* Brings the processor from its state at boot to the VMM's: descriptor tables, handlers, FPU. */
 void processor_init(void);
 /* Allocates a new vCPU's tables. Returns false if the pool is empty. */
 MUST_CHECK bool processor_create(struct vcpu *vcpu);

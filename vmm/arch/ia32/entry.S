@@ -12,7 +12,7 @@
 
 #define CR0_WP 0x10000
 
-/* Room for the stubs of all vectors, which trap_init() makes. They have a page of their own,
+/* Room for the stubs of all vectors, which entries_make() makes. They have a page of their own,
  * since a CPU drops the code that it has decoded when something near it is written. */
 	.section .stubs, "awx", @nobits
 	.balign	4096

@@ -66,7 +66,7 @@ static inline u32 vcpu_eflags(const struct vcpu *vcpu, u32 image)
 	return (image & EFLAGS_GUEST) | vcpu->eflags;
 }
 
-/* Makes the stubs and fills trap_handlers. */
+/* Fills trap_handlers, which are the core's. */
 void trap_init(void);
 /* The handler of each vector, and of the two that are none; entry.S calls them. */
 extern void (*trap_handlers[VECTORS])(struct frame *frame);

@@ -212,13 +212,20 @@ static void trap_any_hypercall(struct frame *frame)
 		trap_vmm(frame);
 }
 
-/* Makes a stub. Stubs differ in a number only, so they are made at boot to keep the image small. */
-static void stub_make(u32 index, u32 vector, void (*to)(void))
+/* Stubs differ in numbers only, so they are made at boot to keep the image small. */
+void entries_make(void)
 {
-	entry_stubs[index] = (struct stub){
-		.push_error = {0x6a, 0}, .push = 0x68, .vector = vector, .jump = 0xe9,
-		.distance = (u32)to - (u32)entry_stubs[index].behind,
-	};
+	for (u32 index = 0; index < ENTRY_STUBS; index++) {
+		struct stub *stub = &entry_stubs[index];
+
+		stub->push_error[0] = 0x6a;
+		stub->push = 0x68;
+		stub->vector = index;
+		stub->jump = 0xe9;
+		stub->distance = (u32)entry - (u32)stub->behind;
+	}
+	entry_stubs[ENTRY_STUB_ANY_HYPERCALL].vector = GANDALF_HYPERCALL_VECTOR;
+	entry_stubs[GANDALF_HYPERCALL_VECTOR].distance += (u32)entry_hypercall - (u32)entry;
 }
 
 void trap_give_clock(bool given)
@@ -233,12 +240,8 @@ void trap_set_handler(unsigned vector, void (*handler)(struct frame *frame))
 
 void trap_init(void)
 {
-	for (u32 vector = 0; vector < 256; vector++) {
-		stub_make(vector, vector, entry);
+	for (u32 vector = 0; vector < 256; vector++)
 		trap_handlers[vector] = vector < EXCEPTIONS ? trap_exception : trap_interrupt;
-	}
-	stub_make(GANDALF_HYPERCALL_VECTOR, GANDALF_HYPERCALL_VECTOR, entry_hypercall);
-	stub_make(ENTRY_STUB_ANY_HYPERCALL, GANDALF_HYPERCALL_VECTOR, entry);
 	trap_handlers[GANDALF_HYPERCALL_VECTOR] = trap_any_hypercall;
 	trap_handlers[EXCEPTION_DB] = trap_handlers[EXCEPTION_NMI] = trap_debug;
 	trap_handlers[EXCEPTION_PF] = trap_page_fault;
