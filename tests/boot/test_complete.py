@@ -26,7 +26,7 @@ MADE = {"ext4": "mke2fs -F", "vfat": "mkdosfs"}
 STRESSORS = ("seccomp", "io-uring", "userfaultfd", "fanotify", "unshare")
 SMALL = "--userfaultfd-bytes 8M"
 
-# The kernel takes longer to compile than all others but two together.
+# The kernel takes longer to compile than any other.
 pytestmark = pytest.mark.long
 
 

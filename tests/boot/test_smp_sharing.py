@@ -113,7 +113,7 @@ def test_it_restarts_by_any(machine: Boot, vcpu: int, end: str) -> None:
         f"(while :; do :; done) & (while :; do :; done) & taskset -c {vcpu} {end}\n",
     )
     machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
-    machine.wait_for_shell()
+    machine.wait_for_next_shell()
     assert online(machine) == "0-3"
     beats(machine, "beat")
 

@@ -212,7 +212,8 @@ static void trap_any_hypercall(struct frame *frame)
 		trap_vmm(frame);
 }
 
-/* Stubs differ in numbers only, so they are made at boot to keep the image small. */
+/* Stubs differ in numbers only, so they are made at boot to keep the image small. The error code
+ * that they push is 0, as their bytes are before. */
 void entries_make(void)
 {
 	for (u32 index = 0; index < ENTRY_STUBS; index++) {
