@@ -3,6 +3,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -12,8 +13,10 @@ from .test_cores import beats
 from .test_migration import describe_moving
 from .test_smp import online
 
-# How often a CPU is looked at, and how often it may be found awake: housekeeping and messages.
+# How often a CPU is looked at, and how often it may be found otherwise: housekeeping and messages.
 LOOKS, AWAKE = 50, 5
+# Seconds of the host between two looks, in which the machine goes on.
+BETWEEN = 0.01
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +35,15 @@ def places(machine: Boot) -> list[int]:
 
 
 def halted(machine: Boot) -> dict[int, int]:
-    """Return how often each CPU was found halted."""
+    """Return how often each CPU was found halted, at as many moments of a machine that runs."""
     found = dict.fromkeys(range(4), 0)
+    machine.resume()
     for _ in range(LOOKS):
+        time.sleep(BETWEEN)
         text = machine.hmp("info registers -a")
         for cpu, halt in re.findall(r"CPU#(\d+).*?HLT=(\d)", text, re.S):
             found[int(cpu)] += int(halt)
+    machine.pause()
     return found
 
 
@@ -62,7 +68,7 @@ def test_under_load_nothing_is_lost(machine: Boot, cpus: int, wanted: list[int])
 def test_the_other_cpus_halt(machine: Boot) -> None:
     """Not those that work: each vCPU has a loop."""
     loops = "for c in 0 1 2 3; do taskset -c $c sh -c 'while :; do :; done' & done; true"
-    machine.shell(f"gandalfctl gather 2; {loops}")
+    machine.shell(f"gandalfctl gather 2; {loops}; sleep 1")
     found = halted(machine)
     assert min(found[2], found[3]) >= LOOKS - AWAKE, found
     assert max(found[0], found[1]) <= AWAKE, found

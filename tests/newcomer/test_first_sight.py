@@ -21,8 +21,9 @@ from gandalf.run import busy
 # Seconds of the host, for hangs only.
 PATIENCE = 3600
 LINES = 5
-# Instructions. README says how long it takes, the worst case included, beside much more work.
-LONGEST = 1000
+# Instructions for which interrupts are masked at most (docs/masked-sections.md), Linux's boot
+# included. README says that the task begins no later than that behind the quickest.
+LONGEST_SECTION = 1000
 # Seconds by which the machine may be ahead: what it makes good after it was too slow, and a period.
 AHEAD = 0.2
 _FIGURES = re.compile(
@@ -68,7 +69,7 @@ def test_the_demo_shows_the_vmms_figures(environment: dict[str, str]) -> None:
             terminal.expect(_FIGURES)
             assert isinstance(terminal.match, re.Match)
             minimum, mean, maximum, missed = map(int, terminal.match.groups())
-            assert 0 < minimum <= mean <= maximum < LONGEST
+            assert 0 < minimum <= mean <= maximum < minimum + LONGEST_SECTION
             assert missed == 0
         leave(terminal)
 
