@@ -182,12 +182,15 @@ def with_change(name: str, source: str, old: str, new: str, profile: str = FULL)
     return changed_debug(name, change, profile)
 
 
+IN_COMMON = r"CPU {} has written what the machine has in common, at [0-9a-f]+ to [0-9a-f]+"
+
+
 def test_a_write_to_what_the_machine_has_in_common_is_a_panic() -> None:
     """A command of the console is made to change it, behind the start of the guests."""
     vmm = with_change("machine", "core/command.c", COMMAND, COMMAND + "\ttime_tsc_khz++;\n")
     with Boot.start(describe("debug-machine", DEMO, memory="64M"), vmm=vmm) as machine:
         machine.next_latency()
-        machine.vmm("status", r"what the machine has in common has changed at [0-9a-f]+")
+        machine.vmm("status", IN_COMMON.format(0))
 
 
 def test_a_write_of_another_core_is_a_panic() -> None:
@@ -195,7 +198,24 @@ def test_a_write_of_another_core_is_a_panic() -> None:
     start = "\tvm->start_wanted = true;\n\tvm->wanted_life = life;"
     vmm = with_change("machine-smp", "core/part.c", start, "\ttime_tsc_khz++;\n" + start, SMP)
     with Boot.start(describe_smp("debug-machine-smp", 2), vmm=vmm) as machine:
-        machine.expect("vmm", r"what the machine has in common has changed at [0-9a-f]+", PATIENCE)
+        machine.expect("vmm", IN_COMMON.format(1), PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("source", "function", "more"),
+    [
+        ("arch/ia32/trap.c", "trap_init", "entries_make"),
+        ("core/message.c", "message_init", "messages_assign"),
+    ],
+)
+def test_another_core_that_writes_it_when_it_comes_up_is_a_panic(
+    source: str, function: str, more: str
+) -> None:
+    """The same values, too: in between others may find something else there."""
+    old = f"\nvoid {function}(void)\n{{\n"
+    vmm = with_change("machine-again", source, old, f"{old}\t{more}();\n", SMP)
+    with Boot.start(describe_smp("debug-machine-again", 2), vmm=vmm) as machine:
+        machine.expect("vmm", IN_COMMON.format(1), PATIENCE)
 
 
 @pytest.mark.parametrize(

@@ -435,6 +435,7 @@ static void begin(void)
 	vcpus_begin();
 	core = (struct core){ .pauses = true, .current = &vcpus_made[SUBJECT] };
 	core_is(READER);
+	messages_assign();
 	message_init();
 	machines[SUBJECT].state = GANDALF_STATE_OFF;
 	life_changes();

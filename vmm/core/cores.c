@@ -19,6 +19,7 @@
 #include "core/schedule.h"
 #include "guest_cpus.h"
 #include "lib/owner.h"
+#include "machine_watch.h"
 #include "platform.h"
 
 /* Milliseconds in which a CPU that is there comes up, also where a busy host emulates it. */
@@ -102,6 +103,10 @@ static u32 cpus_find(void)
 {
 	struct firmware_cpus cpus = {1, system_table.cpus, core_cpu_ids};
 
+	if (system_table.cpus == 1)
+		return 1;
+	if (!cpus_are_reachable())
+		panic("without a " CPU_REFERENCE " there is one CPU, not %u", system_table.cpus);
 	core_cpu_ids[0] = (u8)cpu_own_id();
 	firmware_find_cpus(&cpus);
 	return cpus.count;
@@ -136,16 +141,14 @@ u32 cores_start(void)
 	outboxes_map(outboxes_place());
 	memory_zero(outboxes_place(), outboxes_size());
 	outbox_own()->started = 1;
+	messages_assign();
 	message_init();
 	relay_init();
 	orders_init();
 	notice_init();
 	clock_look();
-	if (system_table.cpus == 1)
-		return outboxes_size();
-	if (!cpus_are_reachable())
-		panic("without a " CPU_REFERENCE " there is one CPU, not %u", system_table.cpus);
 	count = cpus_find();
+	machine_watch();
 	for (u32 index = 1; index < system_table.cpus; index++)
 		if (index >= count || !core_start(index))
 			core_missing(index);
@@ -170,6 +173,7 @@ static _Noreturn void core_end(void)
 _Noreturn void cores_enter(void)
 {
 	memory_init();
+	machine_watch();
 	schedule_init();
 	idle_init();
 	processor_init();

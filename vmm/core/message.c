@@ -242,9 +242,17 @@ static u64 window_end(UNUSED struct deadline *deadline)
 	return TIME_NEVER;
 }
 
-void message_init(void)
+void messages_assign(void)
 {
 	const struct message_range *const *at;
+
+	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
+		for (u32 i = 0; i < (*at)->count; i++)
+			served_by[(*at)->first + i] = *at;
+}
+
+void message_init(void)
+{
 	const struct message_entry *const *entry;
 
 	deadline_init(&window, window_end, 0);
@@ -258,9 +266,6 @@ void message_init(void)
 		others[others_count++] = (u8)index;
 		others_bits |= 1u << index;
 	}
-	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
-		for (u32 i = 0; i < (*at)->count; i++)
-			served_by[(*at)->first + i] = *at;
 	for (entry = UNITS_FIRST(message_entries); entry < UNITS_END(message_entries); entry++)
 		trap_set_handler((*entry)->interrupt, (*entry)->handler);
 }

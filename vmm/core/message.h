@@ -139,6 +139,8 @@ _Static_assert(MESSAGE_IPI % 32 + GANDALF_CPUS_MAXIMUM <= 32, "in one word");
 extern u8 core_cpu_ids[];
 /* An interrupt by a vector that is that of no line: ends it, and takes what other cores say. */
 void message_interrupt(void);
+/* On the core that has booted the machine: who serves each message. */
+void messages_assign(void);
 /* On each core, before it sends or gets one. */
 void message_init(void);
 /* The bytes of the outboxes of all cores, and where they are mapped from then on. */

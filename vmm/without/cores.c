@@ -14,6 +14,7 @@
 #include "core/relay.h"
 #include "core/remote.h"
 #include "lib/owner.h"
+#include "machine_watch.h"
 #include "platform.h"
 
 /* How many epochs each channel has begun. */
@@ -25,6 +26,7 @@ void cores_keep(void)
 
 u32 cores_start(void)
 {
+	machine_watch();
 	return 0;
 }
 

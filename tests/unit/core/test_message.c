@@ -198,6 +198,7 @@ static int start(void **state)
 		core_cpu_ids[i] = (u8)(0x10 + 3 * i);
 		alive(i);
 	}
+	messages_assign();
 	message_init();
 	assert_int_equal(asked.deadline->priority, 0);
 	turns_begin_anew();

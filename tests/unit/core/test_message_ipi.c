@@ -98,6 +98,7 @@ static int start(void **state)
 		outbox_of(i)->alive = 1;
 	}
 	entered = goes_down = false;
+	messages_assign();
 	message_init();
 	assert_true(entered);
 	message_window.ends = 0;

@@ -14,8 +14,8 @@
 #define CPUID_ABOVE_CR4 15
 enum { FCW_DEFAULT = 0x37f, MXCSR_DEFAULT = 0x1f80 };
 
-/* CR4_OSFXSR if the CPU has FXSAVE, and CR4_OSXMMEXCPT if it has SSE. */
-OF_MACHINE static u32 enabled;
+/* Of this core's CPU: CR4_OSFXSR if it has FXSAVE, and CR4_OSXMMEXCPT if it has SSE. */
+OF_CORE static u32 enabled;
 
 u32 fpu_init(u32 features)
 {

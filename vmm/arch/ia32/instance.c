@@ -4,8 +4,8 @@
  * addresses, but each has data of its own there: page tables lead the addresses of variables to a
  * copy in the core's memory. So no function has to ask on which core it runs, and nothing can be
  * shared by mistake. A copy begins as the image was loaded. What the machine has in common is there
- * once, like the code: nobody changes it once guests run (lib/owner.h), and what an instance writes
- * there when it starts is what the first core has written.
+ * once, like the code: the core that boots the machine writes it, before another one comes up, and
+ * nobody after that (lib/owner.h).
  *
  * An instance has, one behind the other: the pages of variables that it needs, a page in the place
  * of those that it does not need, and its page table.

@@ -11,8 +11,9 @@ enum { LSR_RECEIVED = 0x01, LSR_ROOM = 0x20, LSR_IDLE = 0x40 };
 #define BASE_BAUD 115200u
 #define FIFO_SIZE 16
 
-OF_MACHINE static u16 base;
-OF_MACHINE static unsigned fifo;
+/* Of the core that has the UART, which sets it up again when a guest has had it. */
+OF_CORE static u16 base;
+OF_CORE static unsigned fifo;
 OF_CORE static u8 interrupt_enable;
 OF_CORE static bool masked;
 
