@@ -18,6 +18,8 @@ from .test_dedicated import INTERRUPTS, busy, counters
 SYSTEM = ROOT / "systems" / "cores-dedicated.toml"
 # Seconds that the other Linux waits before it stops the dedicated one, which boots meanwhile.
 WHILE = 12
+# One in two has an upcall.
+ATTEMPTS = 20
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +50,16 @@ def test_others_run_beside_it(machine: Boot) -> None:
 
 
 def test_its_interrupts_are_its_own(machine: Boot) -> None:
-    """What comes amid the VMM's work for it is an upcall, as on a machine with one CPU."""
+    """What comes amid the VMM's work for it is an upcall, as on a machine with one CPU.
+
+    Where each CPU is a thread of the host it is chance whether one comes there.
+    """
     before = counters(machine)
-    busy(machine, INTERRUPTS)
-    seen = counters(machine) - before
+    for _ in range(ATTEMPTS):
+        busy(machine, INTERRUPTS)
+        seen = counters(machine) - before
+        if seen["upcalls"] > 0:
+            break
     assert seen["upcalls"] > 0
     assert seen["upcall_refusals"] == 0
 

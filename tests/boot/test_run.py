@@ -60,6 +60,17 @@ def state_of(terminal: "pexpect.spawn[str]") -> list[object]:
     return list(termios.tcgetattr(terminal.child_fd))
 
 
+@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
+def test_a_description_may_have_any_name(tmp_path: Path, emulator: str) -> None:
+    """Emulators take a space or a comma in what they load for the end of a name."""
+    description = tmp_path / "my own, first system.toml"
+    description.write_text((ROOT / "systems" / "freertos.toml").read_text())
+    done = run(str(description), "--deterministic", "--emulator", emulator, "--for", "2")
+    assert done.returncode == 0, done.stderr
+    assert "the time is over" in done.stdout + done.stderr
+    assert "activations=" in done.stdout or emulator == "bochs"
+
+
 def test_without_a_terminal_it_shows_all_consoles() -> None:
     """However long that takes the host."""
     running = subprocess.Popen(

@@ -204,7 +204,7 @@ static HOT void messages_take(void)
 
 	vcpu->takes_messages = true;
 	while (message_take_next()) {
-		if (interrupts || (core.pauses && !core_admits())) {
+		if (interrupts || work_must_end()) {
 			interrupt_self();
 			break;
 		}

@@ -268,13 +268,20 @@ void parts_settle(void)
 	seats_settle();
 }
 
+/* If the vCPU on whose stack this is goes down with the whole, its siblings here are left to the
+ * idle vCPU, which lets interrupts in between two of them (parts_settle()). */
 static void part_serve(UNUSED u32 from, u32 place)
 {
-	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
-		if (part_vms[i] != NULL && part_vms[i]->index == place) {
-			vm_learns(part_vms[i]);
-			work_admit(message);
+	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++) {
+		if (part_vms[i] == NULL || part_vms[i]->index != place)
+			continue;
+		vm_learns(part_vms[i]);
+		if (work_must_end()) {
+			schedule_housekeeping(HOUSEKEEPING_RELEASE);
+			return;
 		}
+		work_admit(message);
+	}
 }
 MESSAGES_SERVED(MESSAGE_PART, GANDALF_GUESTS_MAXIMUM, part_serve);
 

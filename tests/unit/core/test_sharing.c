@@ -33,6 +33,13 @@ static const struct gandalf_guest guest = {
 static struct vm *shared[ON_HOME]; /* vCPUs 0, 2 and 3 */
 static u32 sent, powered_off;
 
+static void core_is(u32 index)
+{
+	assert_int_equal(index, HOME);
+}
+
+#include "fake/serve_on.h"
+
 /*
  * Own stand-ins: message_send() sends to the far core only; vm_power_off() and vm_fall() end the
  * whole at once.
@@ -160,6 +167,26 @@ static void all_go_down_with_the_whole(void **state)
 	assert_int_equal(shared[2]->state, GANDALF_STATE_OFF);
 }
 
+/* A message that tells of it is served on the stack of one of them: once that has gone down no
+ * interrupt can be let in before the next one, which waits for the idle vCPU. */
+static void all_do_not_go_down_in_one_section(void **state)
+{
+	(void)state;
+	part_runs(shared[1], 0x5000);
+	part_runs(shared[2], 0x5000);
+	core.pauses = true;
+	core.current = shared[1]->vcpus;
+	whole_ends(shared[0]);
+	asked.housekeeping = 0;
+	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
+	core.pauses = false;
+	assert_int_equal(shared[1]->state, GANDALF_STATE_OFF);
+	assert_int_equal(shared[2]->state, GANDALF_STATE_RUNNING);
+	assert_int_equal(asked.housekeeping, HOUSEKEEPING_RELEASE);
+	idle_works();
+	assert_int_equal(shared[2]->state, GANDALF_STATE_OFF);
+}
+
 /* The idle vCPU is asked for the start behind the last of them. */
 static void the_whole_starts_behind_the_last(void **state)
 {
@@ -255,6 +282,7 @@ int main(void)
 		TEST(one_is_started_without_a_message),
 		TEST(one_starts_another),
 		TEST(all_go_down_with_the_whole),
+		TEST(all_do_not_go_down_in_one_section),
 		TEST(the_whole_starts_behind_the_last),
 		TEST(a_pause_concerns_all),
 		TEST(all_that_run_must_halt_for_ever),

@@ -206,6 +206,8 @@ STAND_IN void vm_halt(struct vm *which)
 {
 	which->state = GANDALF_STATE_OFF;
 	which->unreleased = true;
+	if (which->vcpus != NULL)
+		which->vcpus->state = VCPU_OFF;
 	asked.halts++;
 }
 

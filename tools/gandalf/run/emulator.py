@@ -20,7 +20,7 @@ import socket
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from qemu.qmp import QMPError
@@ -191,6 +191,8 @@ class Qemu(Emulator):
         self.line, self.keyboard = (_pipe(serial.with_suffix(end)) for end in (".out", ".in"))
         os.set_blocking(self.keyboard, True)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the machine
+        if options.module is not None:
+            options = replace(options, module=_link(options.module, self._folder))
         command = qemu_command(options, serial, monitor_theirs.fileno())
         self._process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "TERM", *command], pass_fds=(monitor_theirs.fileno(),),
@@ -270,6 +272,13 @@ def _pipe(path: Path) -> int:
     return descriptor
 
 
+def _link(path: Path, folder: Path) -> Path:
+    """Name a file in a folder of ours: emulators take a comma or a space for the end of a path."""
+    link = folder / f"image{path.suffix}"
+    link.symlink_to(path.absolute())
+    return link
+
+
 def qemu_command(options: Options, serial: Path, monitor: int) -> list[str]:
     """Return QEMU's command line; serial: of two pipes, without .in and .out; monitor: a socket."""
     counts = options.deterministic or options.pace
@@ -317,7 +326,8 @@ class Bochs(Emulator):
             _BOCHS_CONFIGURATION.format(
                 memory=options.memory, cpu=_BOCHS_CPUS.get(options.cpu, options.cpu),
                 cpus=options.cpus, ips=options.ips,
-                time=_START_OF_TIME_SECONDS, iso=options.iso, serial=options.uart,
+                time=_START_OF_TIME_SECONDS, iso=_link(options.iso, self._folder),
+                serial=options.uart,
                 port=listener.getsockname()[1],
                 folder=self._folder, roms=_BOCHS_ROMS,
             )
