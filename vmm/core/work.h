@@ -50,8 +50,8 @@ static inline void work_unmask(const struct vcpu *vcpu)
 			interrupts_admit(section); \
 	} while (0)
 
-/* Returns whether work_admit() would do nothing for one of these reasons. Who has more to do then
- * than one section has room for leaves it to an interrupt or to the idle vCPU. */
+/* Returns whether work_admit() would do nothing for one of the last two of these reasons. Who has
+ * more to do then than a section has room for leaves it to an interrupt or to the idle vCPU. */
 static inline bool work_must_end(void)
 {
 	return core.pauses && !core_admits();
