@@ -193,6 +193,15 @@ def test_a_write_to_what_the_machine_has_in_common_is_a_panic() -> None:
         machine.vmm("status", IN_COMMON.format(0))
 
 
+def test_a_change_of_it_by_a_window_on_memory_is_a_panic() -> None:
+    """A command is made to copy over it by way of physical memory, which no page table shows."""
+    copy = "memory_copy_out((u32)&time_tsc_khz - LAYOUT_IMAGE, &(u32){time_tsc_khz + 1}, 4);"
+    vmm = with_change("machine-window", "core/command.c", COMMAND, f"{COMMAND}\t{copy}\n")
+    with Boot.start(describe("debug-window", DEMO, memory="64M"), vmm=vmm) as machine:
+        machine.next_latency()
+        machine.vmm("status", r"what the machine has in common has changed at [0-9a-f]+")
+
+
 def test_a_write_of_another_core_is_a_panic() -> None:
     """It is made to change what all have in common when its vCPU of Linux is started."""
     start = "\tvm->start_wanted = true;\n\tvm->wanted_life = life;"

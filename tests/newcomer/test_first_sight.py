@@ -21,8 +21,10 @@ from gandalf.run import busy
 # Seconds of the host, for hangs only.
 PATIENCE = 3600
 LINES = 5
-# Instructions for which interrupts are masked at most (docs/masked-sections.md), Linux's boot
-# included. README says that the task begins no later than that behind the quickest.
+# Instructions. README says how long it takes, the worst case included, beside much more work.
+LONGEST = 1000
+# Where the host changes the moments of the machine's output, the task's timer may expire at the
+# beginning of any section in which interrupts are masked (docs/masked-sections.md).
 LONGEST_SECTION = 1000
 # Seconds by which the machine may be ahead: what it makes good after it was too slow, and a period.
 AHEAD = 0.2
@@ -63,13 +65,16 @@ def uptime(terminal: "pexpect.spawn[str]") -> float:
 
 @pytest.mark.parametrize("environment", [{}, {busy.VARIABLE: "1"}], ids=["idle", "busy"])
 def test_the_demo_shows_the_vmms_figures(environment: dict[str, str]) -> None:
+    limit = LONGEST
     with make_run(**environment) as terminal:
         terminal.expect(SHELL_PROMPT)
         for _ in range(LINES):
             terminal.expect(_FIGURES)
             assert isinstance(terminal.match, re.Match)
             minimum, mean, maximum, missed = map(int, terminal.match.groups())
-            assert 0 < minimum <= mean <= maximum < minimum + LONGEST_SECTION
+            if environment:
+                limit = minimum + LONGEST_SECTION
+            assert 0 < minimum <= mean <= maximum < limit
             assert missed == 0
         leave(terminal)
 

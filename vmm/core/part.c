@@ -268,8 +268,9 @@ void parts_settle(void)
 	seats_settle();
 }
 
-/* If the vCPU on whose stack this is goes down with the whole, its siblings here are left to the
- * idle vCPU, which lets interrupts in between two of them (parts_settle()). */
+/* If the vCPU on whose stack this is goes down with the whole or is paused, or has no room for more
+ * interrupts on that stack, its siblings here are left to the idle vCPU, which lets interrupts in
+ * between two of them (parts_settle()). */
 static void part_serve(UNUSED u32 from, u32 place)
 {
 	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++) {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The check that nobody writes what the machine has in common (lib/owner.h). A debug build maps the
- * image of each core's instance by a page table of its own, in which those pages are not dirty. A
- * CPU sets that bit itself with the first write, also of a value that was there before: another
- * core may have read in the middle. At each return to a guest none may be set.
+ * The check that no core writes the machine's variables (lib/owner.h). A debug build maps the image
+ * of each core's instance by a page table of its own, in which those pages are not dirty. A CPU
+ * sets that bit itself with the first write, also of a value that was there before: another core
+ * may have read in the middle. At each return to a guest none may be set. What is written there by
+ * way of another mapping, as that of a window on physical memory, machine_check.c finds.
  */
 #include "machine_watch.h"
 
 #include "arch/ia32/memory.h"
 #include "core/core.h"
 #include "core/log.h"
+#include "guests/x86/shadow/tlb.h"
 #include "lib/owner.h"
 
 /* The machine's variables fill whole pages between these (gandalf.lds). */
@@ -34,16 +36,6 @@ static void table_fill(u32 image)
 		table[i] = i * PAGE_SIZE | PTE_P | PTE_A | PTE_D | PTE_G;
 }
 
-/* Flushes the TLB, also of pages that are in all address spaces. */
-static void tlb_flush(void)
-{
-	u32 cr4 = cr4_read();
-
-	cr4_write(cr4 & ~CR4_PGE);
-	cr4_write(cr4);
-	cr3_write(cr3_read());
-}
-
 void machine_watch(void)
 {
 	u32 *image = &memory_directory[LAYOUT_IMAGE >> LARGE_PAGE_SHIFT];
@@ -51,11 +43,11 @@ void machine_watch(void)
 	table_fill(*image);
 	for (const u8 *page = machine_first; page < machine_end; page += PAGE_SIZE)
 		*entry_of(page) &= ~PTE_D;
-	*image = ((u32)table - LAYOUT_IMAGE + memory_image_offset) | PTE_P | PTE_A;
-	tlb_flush();
+	*image = memory_image_physical(table) | PTE_P | PTE_A;
+	tlb_flush_global();
 }
 
-void machine_check(void)
+void machine_watch_check(void)
 {
 	for (const u8 *page = machine_first; page < machine_end; page += PAGE_SIZE)
 		if ((*entry_of(page) & PTE_D) != 0)

@@ -6,4 +6,4 @@
 /* From now on a write of this core is noticed. No address space but the VMM's exists yet. */
 void machine_watch(void);
 /* Panics, and names the page, if there was one. */
-void machine_check(void);
+void machine_watch_check(void);

@@ -25,6 +25,6 @@
 #define OF_REPORTS __attribute__((section(".bss..reports")))
 /* The variable belongs to the machine, and nobody writes to it once another core or a guest
  * runs. It is mapped read-only, as the whole image is, and that stops guests. It cannot stop the
- * VMM, which works with CR0.WP 0: but a debug build panics if a core has written to it
- * (debug/machine_watch.c). */
+ * VMM, which works with CR0.WP 0: but a debug build panics if a core has written to it, or if it
+ * has changed (debug/machine_watch.c, debug/machine_check.c). */
 #define OF_MACHINE __attribute__((section(".bss..machine")))

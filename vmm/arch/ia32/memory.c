@@ -21,11 +21,6 @@ OF_CORE static u32 rtos_mapped;
  * booted the machine. */
 OF_CORE u32 memory_image_offset;
 
-static u32 image_physical(const void *pointer)
-{
-	return (u32)pointer - LAYOUT_IMAGE + memory_image_offset;
-}
-
 /* The entry of the image is a large page on the core that has booted, and a page table on others
  * (instance.c), for which the last two bits mean nothing. */
 void memory_init(void)
@@ -33,9 +28,9 @@ void memory_init(void)
 	u32 *image = &memory_directory[LAYOUT_IMAGE >> LARGE_PAGE_SHIFT];
 
 	memory_directory[LAYOUT_WINDOWS >> LARGE_PAGE_SHIFT] =
-		image_physical(memory_windows) | PTE_P | PTE_W | PTE_A;
+		memory_image_physical(memory_windows) | PTE_P | PTE_W | PTE_A;
 	memory_directory[LAYOUT_FIXED >> LARGE_PAGE_SHIFT] =
-		image_physical(fixed_table) | PTE_P | PTE_W | PTE_A;
+		memory_image_physical(fixed_table) | PTE_P | PTE_W | PTE_A;
 	*image = (*image & ~PTE_W) | PTE_A | PTE_D | PTE_G;
 	memory_directory[0] = 0;
 	cr3_write(cr3_read());

@@ -18,6 +18,11 @@ extern u32 memory_directory[1024];
 void memory_init(void);
 /* How far behind the image's own the data of this core's instance lies (instance.c). */
 extern u32 memory_image_offset;
+/* Returns the physical address of a variable of this core's. */
+static inline u32 memory_image_physical(const void *variable)
+{
+	return (u32)variable - LAYOUT_IMAGE + memory_image_offset;
+}
 
 #define MEMORY_WINDOWS 1024u
 
