@@ -28,6 +28,7 @@ from .test_siblings import attack
 SEARCHES = {"corpus-4", "corpus-12"}
 # What a shared guest can cause is no longer than this.
 SHARED_BOUND = 1000
+PAUSES = 20
 ATTACK = "build/linux/attack/vmlinux"
 ATTACKED = '\non_fault = "restart"\nrestart_limit = 100\n'
 FORKS = "i=0; while [ $i -lt 60 ]; do /bin/true; i=$((i+1)); done"
@@ -93,6 +94,18 @@ def drive_management(machine: Boot) -> None:
         machine.vmm(line, answer)
 
 
+def drive_typed(machine: Boot) -> None:
+    """Have the UART interrupt a Linux that computes, with what is typed to end or pause it."""
+    machine.send("linux", "(while :; do :; done) & echo bus''y\n")
+    machine.expect("linux", r"^busy\n", PATIENCE)
+    for _ in range(PAUSES):  # it is refused while the VMM works for Linux
+        machine.vmm("pause linux", r"pause linux\n")
+        if machine.vmm("status", r"^linux: (\w+), ")[1] == "paused":
+            break
+    machine.vmm("resume linux\nstatus", r"^linux: running, ")
+    machine.vmm("stop linux", r"^guest linux stopped: by command\n")
+
+
 def drive_life(machine: Boot) -> None:
     """Many processes, and a reset in the middle of it; then the guest's end, and the machine's."""
     machine.wait_for_shell()
@@ -100,7 +113,7 @@ def drive_life(machine: Boot) -> None:
     machine.send("linux", "for i in $(seq 96); do sleep 60 & done; reboot -f\n")
     machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
     machine.wait_for_next_shell()
-    machine.vmm("stop linux", r"^guest linux stopped: by command\n")
+    drive_typed(machine)
     machine.start_linux()
     machine.send("linux", "poweroff -f\n")
     machine.expect("vmm", r"^guest linux is off\n", PATIENCE)

@@ -8,15 +8,6 @@
 /* Takes what was typed. It starts and stops guests at once, even while a guest holds the CPU. The
  * UART's interrupt calls it with interrupts masked. */
 void command_input(void);
-/* Has what was typed come to the VMM and to the guests, in steps between which interrupts are let
- * in. */
-static inline void command_serve(void)
-{
-	work_admit(command_input);
-	command_input();
-	work_admit(console_tell);
-	log_tell();
-}
 /* Prints the answers to the lines that were entered. The idle vCPU calls it. The longest answer is
  * that of `counters`, some 100,000 instructions, between which interrupts are let in. */
 void command_answer(void);

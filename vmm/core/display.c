@@ -111,3 +111,13 @@ bool display_interrupt(unsigned irq, bool *received)
 	*received |= keyboard_receive();
 	return true;
 }
+
+void display_interrupt_again(void)
+{
+	if (log_has_uart()) {
+		serial_expect_room(true);
+		return;
+	}
+	schedule_housekeeping(HOUSEKEEPING_COMMAND);
+	log_pump();
+}

@@ -31,11 +31,12 @@ OF_CORE static u32 console_waits;
 /* Bytes have come in that the command line and the guests have not been told of. */
 OF_CORE static bool received;
 
-/* Returns whether the UART must wait before it sends more. A fast UART would otherwise take the
- * CPU from an RTOS for long. Received bytes do not wait, since they would be lost. */
+/* Returns whether output must wait. A fast UART would otherwise take the CPU from an RTOS for long.
+ * Received bytes do not wait, since they would be lost. A screen without a UART is written to at a
+ * deadline, so that this changes nothing there. */
 static bool console_must_wait(void)
 {
-	return console_line >= 0 && core.current->priority != 0 && console_waits < CONSOLE_WAITS;
+	return core.current->priority != 0 && console_waits < CONSOLE_WAITS;
 }
 
 static u64 console_expire(UNUSED struct deadline *deadline)
@@ -98,25 +99,34 @@ static void console_count(void)
 }
 
 /* Has what has come in come to whom it is for, and what is to go out go on. Other interrupts are
- * let in between the steps, which may be of bytes, too. What has come in may be answered, so the
- * UART interrupts for that, too, when it need not wait for an RTOS any longer. */
-static void consoles_step(void)
+ * let in between the steps, which may be of bytes, too. Returns false if something is left for a
+ * later interrupt: output for which there is an RTOS to wait for, or all, where no interrupt can be
+ * let in. A command may have taken down or paused the vCPU on whose stack this is, or the stack
+ * may have no room for more. */
+static bool consoles_step(void)
 {
+	bool waits;
+
 	do {
-		while (received) {
+		for (;;) {
+			if (work_must_end())
+				return false;
+			if (!received)
+				break;
 			received = false;
-			command_serve();
+			work_admit(command_input);
+			command_input();
 		}
-		if (console_must_wait()) {
-			serial_expect_room(true);
-			return;
+		waits = console_must_wait();
+		if (!waits) {
+			console_count();
+			work_admit(console_pump);
+			log_pump();
 		}
-		console_count();
-		work_admit(console_pump);
-		log_pump();
 		work_admit(console_tell);
 		log_tell();
 	} while (received);
+	return !waits;
 }
 
 /*
@@ -132,7 +142,8 @@ static void consoles_serve(void)
 	if (vcpu->serves_consoles)
 		return;
 	vcpu->serves_consoles = true;
-	consoles_step();
+	if (!consoles_step())
+		display_interrupt_again();
 	vcpu->serves_consoles = false;
 }
 

@@ -27,7 +27,9 @@ u32 time_tsc_khz;
 static struct vcpu guest;
 /* Bytes that the UART has; whether it interrupts, and for room; what was done with it. */
 static u32 bytes, inputs, tells;
+static u32 told; /* of how many inputs the guests have been told */
 static bool unmasked, expects_room;
+static enum vcpu_state typed; /* what a command makes of the current vCPU */
 /* How many handlers are on the stack of the current vCPU now, and were at most. */
 static u32 depth, deepest;
 
@@ -62,6 +64,7 @@ bool log_receive(void)
 void command_input(void)
 {
 	assert_int_equal(depth, 1);
+	core.current->state = typed;
 	inputs++;
 }
 
@@ -69,6 +72,7 @@ void log_tell(void)
 {
 	assert_int_equal(depth, 1);
 	tells++;
+	told = inputs;
 }
 
 void log_pump(void)
@@ -165,9 +169,10 @@ static int begin(void **state)
 	guest = idle_vcpu = (struct vcpu){.state = VCPU_RUNNING};
 	core.current = &idle_vcpu;
 	core.pauses = true;
-	bytes = inputs = tells = depth = deepest = 0;
+	bytes = inputs = tells = told = depth = deepest = 0;
 	unmasked = true;
 	expects_room = false;
+	typed = VCPU_RUNNING;
 	interrupt_init(IRQ);
 	assert_int_equal(time_tsc_khz, TSC_KHZ);
 	return 0;
@@ -195,7 +200,7 @@ static void what_is_typed_meanwhile_is_looked_at(void **state)
 	assert_int_equal(deepest, 2);
 	assert_int_equal(bytes, 0);
 	assert_true(inputs > 1);
-	assert_true(tells >= inputs);
+	assert_int_equal(told, inputs);
 	/* Whoever is told behind the last byte knows of it: nothing waits for another interrupt. */
 	inputs = 0;
 	processor.admit = NULL;
@@ -247,6 +252,43 @@ static void what_is_typed_while_an_rtos_runs_is_answered(void **state)
 	assert_int_equal(asked.pumps, 1);
 }
 
+/* No interrupt can be let in then, so that the rest would be one masked section with it. */
+static void a_command_that_takes_down_whose_stack_this_is_ends_the_section(void **state)
+{
+	static const enum vcpu_state states[] = {VCPU_OFF, VCPU_PAUSED};
+
+	for (u32 i = 0; i < ARRAY_SIZE(states); i++) {
+		begin(state);
+		core.current = &guest;
+		bytes = 1;
+		typed = states[i];
+		uart_interrupts();
+		assert_int_equal(inputs, 1);
+		assert_int_equal(tells + asked.pumps, 0);
+		assert_true(expects_room);
+		core.current = &idle_vcpu;
+		uart_interrupts();
+		assert_int_equal(inputs, 1);
+		assert_int_equal(tells, 1);
+		assert_int_equal(asked.pumps, 1);
+	}
+}
+
+static void a_stack_without_room_leaves_all_to_a_later_interrupt(void **state)
+{
+	(void)state;
+	bytes = 1;
+	idle_vcpu.working = 3;
+	uart_interrupts();
+	assert_int_equal(inputs + tells + asked.pumps, 0);
+	assert_true(expects_room);
+	idle_vcpu.working = 2;
+	uart_interrupts();
+	assert_int_equal(inputs, 1);
+	assert_int_equal(tells, 1);
+	assert_int_equal(asked.pumps, 1);
+}
+
 /* Whatever lets interrupts in: the stack has an end. */
 static void nothing_is_let_in_behind_three_interrupts(void **state)
 {
@@ -270,6 +312,9 @@ int main(void)
 		cmocka_unit_test_setup(what_is_typed_meanwhile_is_looked_at, begin),
 		cmocka_unit_test_setup(another_stack_serves_it, begin),
 		cmocka_unit_test_setup(what_is_typed_while_an_rtos_runs_is_answered, begin),
+		cmocka_unit_test_setup(
+			a_command_that_takes_down_whose_stack_this_is_ends_the_section, begin),
+		cmocka_unit_test_setup(a_stack_without_room_leaves_all_to_a_later_interrupt, begin),
 		cmocka_unit_test_setup(nothing_is_let_in_behind_three_interrupts, begin),
 	};
 

@@ -83,9 +83,9 @@ bool shadow_translate(struct x86 *which, u32 linear, u32 *guest_frame)
 	return true;
 }
 
-/* What a chip that was due does to the interrupt controller. */
+/* What a chip that was due does to the interrupt controller, or a sibling's port to the guest. */
 static unsigned settles;
-static bool settled_interrupt;
+static bool settled_interrupt, settled_reset;
 
 void board_settle(struct x86 *which)
 {
@@ -93,6 +93,8 @@ void board_settle(struct x86 *which)
 	assert_false(processor.interrupts);
 	settles++;
 	x86.interrupt_waits |= settled_interrupt;
+	if (settled_reset)
+		vcpu.state = VCPU_OFF;
 }
 
 u32 port_read(struct x86 *which, u16 port, u32 size)
@@ -146,7 +148,7 @@ static int start(void **state)
 	linux_reset();
 	memset(&shadow_calls, 0, sizeof(shadow_calls));
 	port_reads = port_writes = settles = 0;
-	settled_interrupt = false;
+	settled_interrupt = settled_reset = false;
 	emulate_reload_gdt(&x86);
 	return 0;
 }

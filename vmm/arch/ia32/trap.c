@@ -14,6 +14,7 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "core/work.h"
+#include "life_state.h"
 #include "lib/owner.h"
 #include "stack_state.h"
 
@@ -94,6 +95,7 @@ void trap_attend(void)
 
 	EXPECTS_MASKED();
 	do {
+		EXPECTS_LIFE(vcpu);
 		vcpu_notice(vcpu);
 		if (vcpu->vm->halt_wanted)
 			vm_halt_wanted(vcpu->vm);

@@ -39,7 +39,8 @@ void board_stop(struct board *board);
 /* Notes that the console has new input, or room for output, for the UART. */
 void board_console(struct board *board);
 /* Serves the chips that x86->due names. Interrupts are masked when it is called and when it
- * returns, and are let in between its steps. */
+ * returns, and are let in between its steps. A sibling's port is served, too, by which the guest
+ * may have reset itself: the vCPU is off then, and must not halt. */
 void board_settle(struct x86 *x86);
 /* Do the guest's IN and OUT, of 1, 2 or 4 bytes. Interrupts are masked. */
 u32 port_read(struct x86 *x86, u16 port, u32 size);

@@ -26,10 +26,10 @@ enum emulated emulate_hlt(const struct emulation *e)
 	board_settle(x86);
 	e->frame->eip += e->decoded.length;
 	vcpu_count(x86->vcpu, COUNTER_halts);
-	if (linux_interrupt_flag(x86) == 0)
+	if (linux_interrupt_flag(x86) != 0)
+		linux_sleep(x86);
+	else if (x86->vcpu->state == VCPU_RUNNING)
 		halt_for_ever(x86);
-	else if (!x86->interrupt_waits)
-		vcpu_halt(x86->vcpu);
 	return EMULATED_JUMP;
 }
 

@@ -54,14 +54,14 @@ static void arm(struct x86 *x86, bool armed)
 
 /* Looks at the chips that are due. A guest that slept sleeps again, unless an interrupt waits
  * now. */
-static void deliver_due(struct vcpu *vcpu, struct x86 *x86)
+static void deliver_due(struct x86 *x86)
 {
 	bool slept = x86->slept;
 
 	board_settle(x86);
 	x86->slept = false;
-	if (slept && !x86->interrupt_waits)
-		vcpu_halt(vcpu);
+	if (slept)
+		linux_sleep(x86);
 }
 
 APART static void deliver_waiting(struct vcpu *vcpu, struct x86 *x86)
@@ -69,7 +69,7 @@ APART static void deliver_waiting(struct vcpu *vcpu, struct x86 *x86)
 	if (siblings_hold(x86))
 		return;
 	if (x86->due != 0)
-		deliver_due(vcpu, x86);
+		deliver_due(x86);
 	while (x86->interrupt_waits && vcpu->state != VCPU_OFF && linux_interrupt_flag(x86) != 0) {
 		unsigned vector = interrupt_acknowledge(x86);
 

@@ -42,3 +42,11 @@ static inline void linux_set_interrupts(struct x86 *x86, bool enabled)
 	else
 		*x86->flag &= ~EFLAGS_IF;
 }
+
+/* Halts the vCPU until an interrupt comes, unless one waits already, or board_settle() has just
+ * ended the guest. Interrupts are masked. */
+static inline void linux_sleep(struct x86 *x86)
+{
+	if (!x86->interrupt_waits && x86->vcpu->state == VCPU_RUNNING)
+		vcpu_halt(x86->vcpu);
+}

@@ -150,14 +150,16 @@ void board_reset(struct board *which)
 	assert_ptr_equal(which, &board);
 }
 
-/* An interrupt comes of what was due, or none. */
-static bool settle_interrupts;
+/* An interrupt comes of what was due, or none, or the guest has reset itself by that. */
+static bool settle_interrupts, settle_ends;
 
 void board_settle(struct x86 *x86)
 {
 	assert_false(processor.interrupts);
 	x86->due = 0;
 	x86->interrupt_waits |= settle_interrupts;
+	if (settle_ends)
+		x86->vcpu->state = VCPU_OFF;
 }
 
 bool shadow_fill_for_vmm(struct vcpu *which, u32 address, u32 error)
@@ -570,6 +572,21 @@ static void a_chip_that_was_due_wakes_whom_it_interrupts(void **state)
 	settle_interrupts = false;
 }
 
+/* One that was halted would come back to life with the next notice. */
+static void who_is_ended_by_what_was_due_does_not_halt(void **state)
+{
+	(void)state;
+	frame.cs = 0x61;
+	linux_set_interrupts(vcpu.x86, true);
+	vcpu.x86->due = BOARD_DUE_PIT;
+	vcpu.x86->slept = true;
+	settle_ends = true;
+	vcpu.operations->deliver(&vcpu);
+	settle_ends = false;
+	assert_int_equal(vcpu.state, VCPU_OFF);
+	assert_int_equal(call_count, 0);
+}
+
 static void a_dedicated_cpu_and_the_old_way_keep_interrupts_out(void **state)
 {
 	static const u32 vectors[] = { EXCEPTION_PF, EXCEPTION_GP, EXCEPTION_DB, EXCEPTION_NM,
@@ -678,6 +695,7 @@ int main(void)
 		TEST(the_fpu_changes_hands_with_interrupts_disabled),
 		TEST(interrupts_are_delivered_with_interrupts_enabled),
 		TEST(a_chip_that_was_due_wakes_whom_it_interrupts),
+		TEST(who_is_ended_by_what_was_due_does_not_halt),
 		TEST(only_who_runs_has_an_instruction_to_report),
 		TEST(a_dedicated_cpu_and_the_old_way_keep_interrupts_out),
 		TEST(the_policies_are_those_that_tests_take),
