@@ -102,6 +102,8 @@ def drive_typed(machine: Boot) -> None:
         machine.vmm("pause linux", r"pause linux\n")
         if machine.vmm("status", r"^linux: (\w+), ")[1] == "paused":
             break
+    else:
+        raise AssertionError("each pause was refused")
     machine.vmm("resume linux\nstatus", r"^linux: running, ")
     machine.vmm("stop linux", r"^guest linux stopped: by command\n")
 

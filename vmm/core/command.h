@@ -2,9 +2,6 @@
 /* The command line on the VMM's own console (docs/consoles.md). */
 #pragma once
 
-#include "core/log.h"
-#include "core/work.h"
-
 /* Takes what was typed. It starts and stops guests at once, even while a guest holds the CPU. The
  * UART's interrupt calls it with interrupts masked. */
 void command_input(void);

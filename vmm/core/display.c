@@ -7,7 +7,6 @@
  */
 #include "display.h"
 
-#include "core/command.h"
 #include "core/feature.h"
 #include "core/log.h"
 #include "core/module.h"
@@ -110,14 +109,4 @@ bool display_interrupt(unsigned irq, bool *received)
 	deadline_set(&keyboard_waits, rdtsc() + time_tsc_khz / KEYBOARD_RATE);
 	*received |= keyboard_receive();
 	return true;
-}
-
-void display_interrupt_again(void)
-{
-	if (log_has_uart()) {
-		serial_expect_room(true);
-		return;
-	}
-	schedule_housekeeping(HOUSEKEEPING_COMMAND);
-	log_pump();
 }

@@ -9,6 +9,7 @@
 #include "core/command.h"
 #include "core/log.h"
 #include "core/message.h"
+#include "core/schedule.h"
 #include "core/work.h"
 #include "display.h"
 #include "lib/owner.h"
@@ -28,8 +29,9 @@ static void serve_own(unsigned vector);
 OF_CORE_INITIALISED static void (*serve)(unsigned vector) = serve_own;
 /* How often the UART has waited for an RTOS, plus how often it has been served since. */
 OF_CORE static u32 console_waits;
-/* Bytes have come in that the command line and the guests have not been told of. */
-OF_CORE static bool received;
+/* The consoles are to be served: bytes have come in that the command line and the guests have not
+ * been told of, or something has been left for a later interrupt. */
+OF_CORE static bool due;
 
 /* Returns whether output must wait. A fast UART would otherwise take the CPU from an RTOS for long.
  * Received bytes do not wait, since they would be lost. A screen without a UART is written to at a
@@ -44,6 +46,8 @@ static u64 console_expire(UNUSED struct deadline *deadline)
 	bool waits = console_must_wait();
 
 	console_waits += waits;
+	if (due)
+		serial_expect_room(true); /* output of others may have ended that */
 	serial_interrupt_again(!waits);
 	return waits ? rdtsc() + time_tsc_khz : TIME_NEVER;
 }
@@ -99,34 +103,35 @@ static void console_count(void)
 }
 
 /* Has what has come in come to whom it is for, and what is to go out go on. Other interrupts are
- * let in between the steps, which may be of bytes, too. Returns false if something is left for a
- * later interrupt: output for which there is an RTOS to wait for, or all, where no interrupt can be
- * let in. A command may have taken down or paused the vCPU on whose stack this is, or the stack
- * may have no room for more. */
-static bool consoles_step(void)
+ * let in between the steps, which may be of bytes, too. What is left is done at a later interrupt:
+ * output that has to wait for an RTOS, and all where no interrupt can be let in. A command may have
+ * taken down or paused the vCPU on whose stack this is, or the stack may have no room for more. */
+static void consoles_step(void)
 {
-	bool waits;
+	bool left;
 
-	do {
-		for (;;) {
-			if (work_must_end())
-				return false;
-			if (!received)
-				break;
-			received = false;
+	for (;;) {
+		left = true;
+		if (work_must_end())
+			break;
+		if (due) {
+			due = false;
 			work_admit(command_input);
 			command_input();
+			continue;
 		}
-		waits = console_must_wait();
-		if (!waits) {
+		left = console_must_wait();
+		if (!left) {
 			console_count();
 			work_admit(console_pump);
 			log_pump();
 		}
 		work_admit(console_tell);
 		log_tell();
-	} while (received);
-	return !waits;
+		if (!due)
+			break;
+	}
+	due = left;
 }
 
 /*
@@ -142,8 +147,7 @@ static void consoles_serve(void)
 	if (vcpu->serves_consoles)
 		return;
 	vcpu->serves_consoles = true;
-	if (!consoles_step())
-		display_interrupt_again();
+	consoles_step();
 	vcpu->serves_consoles = false;
 }
 
@@ -155,8 +159,23 @@ static void console_interrupt(void)
 {
 	serial_mask_interrupts();
 	deadline_set(&console_deadline, rdtsc() + time_tsc_khz / CONSOLE_RATE);
-	received |= log_receive();
+	due |= log_receive();
 	consoles_serve();
+}
+
+/* The keyboard masks itself. What it leaves comes by the UART, or, where there is none, by the idle
+ * vCPU and the deadline of the screen. */
+static void keyboard_interrupt(void)
+{
+	consoles_serve();
+	if (!due)
+		return;
+	if (console_line >= 0) {
+		deadline_set(&console_deadline, rdtsc() + time_tsc_khz / CONSOLE_RATE);
+		return;
+	}
+	schedule_housekeeping(HOUSEKEEPING_COMMAND);
+	log_pump();
 }
 
 static void line_interrupt(unsigned irq)
@@ -167,8 +186,8 @@ static void line_interrupt(unsigned irq)
 		time_interrupt();
 	else if ((int)irq == console_line)
 		console_interrupt();
-	else if (display_interrupt(irq, &received))
-		consoles_serve();
+	else if (display_interrupt(irq, &due))
+		keyboard_interrupt();
 	else if (owners[irq] != NULL && owners[irq]->state != VCPU_OFF)
 		owners[irq]->operations->interrupt(owners[irq], irq);
 }

@@ -108,9 +108,9 @@ static void vm_create(struct vm *vm)
 	vcpu->id = vm->index;
 	vcpu->priority = vm->guest->priority;
 	if (!processor_create(vcpu))
-		panic("the pool is too small for the descriptor tables");
+		panic("the pool is too small for descriptor tables");
 	if (!vm->kind->create(vm) || !switch_create(vcpu))
-		panic("the pool is too small for the guests");
+		panic("the pool is too small for guests");
 	schedule_add(vcpu);
 	if (!vm_is_part(vm))
 		vm_request_start(vm);

@@ -23,12 +23,6 @@ static inline bool display_interrupt(UNUSED unsigned irq, UNUSED bool *received)
 	return false;
 }
 
-/* Only what the UART has received can have been left. */
-static inline void display_interrupt_again(void)
-{
-	serial_expect_room(true);
-}
-
 static inline void display_copy(UNUSED u8 byte)
 {
 }

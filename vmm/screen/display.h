@@ -21,9 +21,6 @@ void display_listen(void);
 /* Serves an interrupt of a line. Returns false if it is not the keyboard's. received becomes true
  * if something was typed. */
 MUST_CHECK bool display_interrupt(unsigned irq, bool *received);
-/* Has an interrupt of the UART come for what the last one has left, or else the idle vCPU and the
- * screen's deadline. */
-void display_interrupt_again(void);
 /* Empties the screen, and has bytes written to it. */
 void display_clear(void);
 void display_write(u8 byte);

@@ -346,7 +346,7 @@ static void a_pool_that_is_too_small_ends_the_boot(void **state)
 		panicked = &here;
 		if (setjmp(here) == 0)
 			vm_create_all();
-		assert_memory_equal(last_words, "the pool is too small for the ", 30);
+		assert_memory_equal(last_words, "the pool is too small for ", 26);
 	}
 }
 

@@ -212,6 +212,8 @@ u32 port_read(struct x86 *x86, u16 port, u32 size)
 	if (port_is_own(x86, port, size))
 		return port_in(port, size);
 	board_settle(x86);
+	if (x86->vcpu->state != VCPU_RUNNING)
+		return value; /* what a sibling has asked for has reset the guest */
 	for (u32 i = 0; i < size; i++) {
 		u16 at = (u16)(port + i);
 		const struct port_range *range;
@@ -233,7 +235,7 @@ void port_write(struct x86 *x86, u16 port, u32 size, u32 value)
 		return;
 	}
 	board_settle(x86);
-	/* Writing a byte may reset the guest, and then the others are not written. */
+	/* A byte, or what siblings have asked for, may reset the guest; then no more is written. */
 	for (u32 i = 0; i < size && x86->vcpu->state == VCPU_RUNNING; i++) {
 		const struct port_range *range;
 

@@ -95,7 +95,7 @@ static void port_answer(struct x86 *x86, u32 from)
 	port_tell(x86, from);
 }
 
-void remote_ports_serve(struct x86 *x86)
+static void ports_answer(struct x86 *x86)
 {
 	const struct gandalf_guest *guest = x86->vm->guest;
 
@@ -103,6 +103,23 @@ void remote_ports_serve(struct x86 *x86)
 		port_answer(x86, i);
 		chips_pause();
 	}
+}
+
+/* An access has the chips look at what is due, which may be this. Each request is done once: what
+ * is asked for meanwhile waits until this round is over. */
+void remote_ports_serve(struct x86 *x86)
+{
+	struct smp *smp = x86->smp;
+
+	smp->ports_asked = true;
+	if (smp->serves_ports)
+		return;
+	smp->serves_ports = true;
+	while (smp->ports_asked && x86->vcpu->state == VCPU_RUNNING) {
+		smp->ports_asked = false;
+		ports_answer(x86);
+	}
+	smp->serves_ports = false;
 }
 
 static void port_serve(UNUSED u32 from, UNUSED u32 number)

@@ -91,6 +91,7 @@ void smp_start(struct x86 *x86)
 	x86->slept = false;
 	smp_apic_reset(x86);
 	schedule_admit();
+	x86->smp->serves_ports = false;
 	ipis_reset(x86->smp);
 	schedule_admit();
 	flush_log_kernel(x86, KERNEL_FLUSH_ALL);

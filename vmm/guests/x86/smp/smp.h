@@ -88,6 +88,8 @@ struct smp {
 	bool asks_in;           /* what it asks for is an IN, */
 	u32 asks_size;          /* of so many bytes, */
 	u32 asks_length;        /* by an instruction of so many bytes */
+	bool serves_ports;      /* it does what others ask for at ports, */
+	bool ports_asked;       /* who have asked for more meanwhile */
 	u32 cpus, ids;          /* of its guest: the CPUs, and the vCPUs' IDs, as bits */
 	u32 others;             /* those CPUs without this one */
 	u32 message;            /* the bit of MESSAGE_IPI to it */

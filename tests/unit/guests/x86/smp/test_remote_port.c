@@ -32,6 +32,7 @@ static struct vcpu vcpu = { .vm = &vm, .x86 = &x86, .frame = &frame };
 static u32 sent[MESSAGES], accesses, port, size, written;
 static u32 answer;
 static struct x86 *served; /* whose ports are accessed */
+static void (*meanwhile)(void); /* what comes before an access, where the chips look what is due */
 
 /*
  * Own stand-ins: message_send() sends to the other of two cores only; port_read() and port_write()
@@ -51,6 +52,8 @@ void processor_sleep(void)
 u32 port_read(struct x86 *of, u16 number, u32 bytes)
 {
 	assert_ptr_equal(of, served);
+	if (meanwhile != NULL)
+		meanwhile();
 	accesses++;
 	port = number;
 	size = bytes;
@@ -85,6 +88,7 @@ static int start(void **state)
 	frame = (struct frame){ .eax = 0x11223344, .eip = 0x1000 };
 	vcpu.state = VCPU_RUNNING;
 	accesses = 0;
+	meanwhile = NULL;
 	vm.vcpus = &vcpu;
 	vm.state = GANDALF_STATE_RUNNING;
 	served = &x86;
@@ -176,6 +180,43 @@ static void each_is_done_once(void **state)
 	assert_int_equal(accesses, 2);
 }
 
+/* The sibling that comes first asks while the chips look at what is due, and that is found to be
+ * due in the middle of the other's access. */
+static void the_first_asks_meanwhile(void)
+{
+	volatile struct smp_page *page = smp_page_of(vm.guest, 1);
+
+	if (page->port_number == 0) {
+		page->ports[1].request = 0x61 << 8 | 1;
+		page->port_number = 1;
+	}
+	remote_ports_serve(&x86);
+}
+
+static void one_that_is_found_due_amid_itself_is_done_once(void **state)
+{
+	static const struct gandalf_guest three = {
+		.kind = GANDALF_KIND_LINUX_SMP, .cpu = HOME, .vcpu_count = 3,
+		.vcpu_cpus = { HOME, FAR, FAR },
+	};
+	volatile struct smp_page *page = smp_page_of(&three, 2);
+
+	(void)state;
+	vm.guest = &three;
+	page->ports[1].request = 0x60 << 8 | 1;
+	page->port_number = 1;
+	turn_of(HOME);
+	meanwhile = the_first_asks_meanwhile;
+	remote_ports_serve(&x86);
+	assert_int_equal(accesses, 2);
+	assert_int_equal(port, 0x61);
+	for (u32 i = 1; i <= 2; i++)
+		assert_int_equal(smp_own_page(&x86)->answers[i].number, 1);
+	assert_int_equal(sent[MESSAGE_PORT_DONE], 2);
+	assert_false(smp.serves_ports);
+	vm.guest = &guest;
+}
+
 static void a_first_vcpu_that_was_stopped_serves_none(void **state)
 {
 	(void)state;
@@ -248,6 +289,7 @@ int main(void)
 		TEST(an_in_changes_its_bytes_only),
 		TEST(an_out_hands_its_value_over),
 		TEST(each_is_done_once),
+		TEST(one_that_is_found_due_amid_itself_is_done_once),
 		TEST(a_first_vcpu_that_was_stopped_serves_none),
 		TEST(siblings_of_a_core_wake_each_other),
 		TEST(who_does_not_ask_sleeps_on),
