@@ -20,11 +20,11 @@ from typing import Self
 
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.build.build import Built, build
-from gandalf.build.iso import make_iso
 from gandalf.build.symbols import variable_address
 from gandalf.console.console import CTRL_A
 from gandalf.measure.measure import SHELL_PROMPT
 from gandalf.run import emulator as emulators
+from gandalf.run.bochs import PENTIUM_III
 from gandalf.run.machine import Machine, MachineError
 from gandalf.run.options import options_for
 
@@ -158,7 +158,7 @@ class Boot(Machine):
         emulator: str = "qemu",
         vmm: Path | None = None,
         ips: int = 1_000_000_000,
-        cpu: str = emulators.PENTIUM_III,
+        cpu: str = PENTIUM_III,
     ) -> Self:
         """Build and start a system.
 
@@ -166,8 +166,7 @@ class Boot(Machine):
         """
         built = build(description, lambda _: None, deterministic=True)
         built = Built(built.checked, vmm or built.vmm, module or built.module)
-        iso = make_iso(built) if emulator == "bochs" else None
-        options = replace(options_for(built, True, None, arguments, iso, ips), cpu=cpu)
+        options = replace(options_for(built, True, None, arguments, ips=ips), cpu=cpu)
         machine = cls.attach(built, emulators.start(emulator, options))
         machine.built = built
         return machine

@@ -11,7 +11,6 @@ from typing import Self
 
 from gandalf.base.paths import BUILD
 from gandalf.build.build import build, make
-from gandalf.build.iso import make_iso
 from gandalf.run import emulator as emulators
 from gandalf.run.machine import Machine
 from gandalf.run.options import options_for
@@ -76,8 +75,7 @@ class Hostile:
         self.attacker = ""
         built = build(in_this_world(description), lambda _: None, deterministic=True)
         built = replace(built, vmm=vmm or built.vmm)
-        iso = make_iso(built) if emulator == "bochs" else None
-        options = options_for(built, deterministic=True, iso=iso, ips=FEW_INSTRUCTIONS)
+        options = options_for(built, deterministic=True, ips=FEW_INSTRUCTIONS)
         self.machine = Machine.attach(built, emulators.start(emulator, options))
         self._megabytes = options.memory
         self._image = vmm_image(built.vmm)

@@ -14,7 +14,6 @@ from dataclasses import replace
 import pytest
 
 from gandalf.build.build import build
-from gandalf.build.iso import make_iso
 from gandalf.run import emulator as emulators
 from gandalf.run.machine import Machine
 from gandalf.run.options import options_for
@@ -58,8 +57,7 @@ def machine(name: str, mode: str, emulator: str, **functions: bytes) -> Iterator
     """A machine with the kernel of the attacks, whose VMM has functions that begin otherwise."""
     built = build(describe_attacker(f"null-{name}", mode), lambda _: None, deterministic=True)
     built = replace(built, vmm=patched(f"null-{name}.elf", **functions))
-    iso = make_iso(built) if emulator == "bochs" else None
-    options = options_for(built, deterministic=True, iso=iso, ips=FEW_INSTRUCTIONS)
+    options = options_for(built, deterministic=True, ips=FEW_INSTRUCTIONS)
     with Machine.attach(built, emulators.start(emulator, options)) as running:
         yield running
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from gandalf.base.paths import BUILD, UserError
 from gandalf.bench.target import PATIENCE
 from gandalf.build.build import Built
-from gandalf.build.iso import make_iso
 from gandalf.run import emulator
 from gandalf.run.options import options_for
 
@@ -61,7 +60,7 @@ def describe(name: str, cpus: int, *guests: str, more: str = "") -> Path:
 
 def options_of(built: Built, rate: int) -> emulator.Options:
     """Return how Bochs runs a system."""
-    return options_for(built, True, iso=make_iso(built), ips=rate)
+    return options_for(built, True, ips=rate)
 
 
 def machine_text(options: emulator.Options) -> str:

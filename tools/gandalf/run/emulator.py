@@ -28,42 +28,20 @@ from qemu.qmp.legacy import QEMUMonitorProtocol
 
 from gandalf.base.paths import UserError
 from gandalf.console.console import read_line, write_all
-from gandalf.run import busy, screen
+from gandalf.run import bochs, busy, screen
+from gandalf.run.bochs import PENTIUM_III
+from gandalf.run.loader import write_disk
 
 # The VMM writes 0x10 or 0x11 to QEMU's isa-debug-exit, which exits with twice that plus 1.
 QEMU_POWERED_OFF = 33
 QEMU_VMM_FAILED = 35
 _START_OF_TIME = "2024-01-01T00:00:00"
 _START_OF_TIME_SECONDS = 1704067200
-# The CPU of both emulators unless another is asked for: QEMU's name of it, and Bochs'.
-PENTIUM_III = "pentium3"
-_BOCHS_CPUS = {PENTIUM_III: "p3_katmai"}
 # What the VMM says before it switches the machine off, and how far from the end at most.
 _POWERED_OFF = b"all guests are off"
 _TAIL = 4096
 # What a pipe may hold without privileges.
 _PIPE_SIZE = 1 << 20
-_BOCHS_ROMS = Path("/usr/share/bochs")
-
-_BOCHS_CONFIGURATION = """\
-config_interface: textconfig
-display_library: term
-plugin_ctrl: unmapped=1, biosdev=1, extfpuirq=1, serial=1
-memory: guest={memory}, host={memory}
-romimage: file={roms}/BIOS-bochs-latest
-vgaromimage: file={roms}/VGABIOS-lgpl-latest
-cpu: model={cpu}, count={cpus}, ips={ips}, reset_on_triple_fault=0
-clock: sync=none, time0={time}
-ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14
-ata0-master: type=cdrom, path={iso}, status=inserted
-boot: cdrom
-{serial}: enabled=1, mode=socket-client, dev=127.0.0.1:{port}
-log: {folder}/bochs.log
-panic: action=fatal
-error: action=report
-info: action=report
-debug: action=ignore
-"""
 
 
 @dataclass(frozen=True)
@@ -71,9 +49,8 @@ class Options:
     """How to run a machine.
 
     memory: MiB. uart: "com1" or "com2". iso: boot from this image instead of loading kernel and
-    module (Bochs always does). gdb: wait for a debugger where QEMU's option -gdb says. ips: Bochs'
-    instructions per virtual second, which is also the frequency of its time stamp counter.
-    program: QEMU's. cpu: what is emulated, by the emulator's own name for it. output: a file that
+    module. gdb: wait for a debugger where QEMU's option -gdb says. ips: Bochs' instructions per
+    virtual second, which is also the frequency of its time stamp counter. program: QEMU's. cpu: what is emulated, by the emulator's own name for it. output: a file that
     gets what leaves the serial port, which then takes no input; it takes all at once, so that no
     reader can hold the machine up. shift: an instruction takes 2 to the power of it nanoseconds of
     virtual time. pace: QEMU's plug-in that holds virtual time back where it is ahead of the host's
@@ -297,9 +274,10 @@ def qemu_command(options: Options, serial: Path, monitor: int) -> list[str]:
         module = ["-initrd", str(options.module)] if options.module else []
         boot = ["-kernel", str(options.kernel), *module]
     ports = ["chardev:uart"] if options.uart == "com1" else ["null", "chardev:uart"]
+    # A drive without a disk, which QEMU has by default, is what the BIOS would wait for.
     return [
         _program(options.program), "-cpu", options.cpu, "-m", str(options.memory), *boot,
-        "-display", "none", "-no-reboot", "-nic", "none",
+        "-nodefaults", "-vga", "std", "-display", "none", "-no-reboot",
         "-device", "isa-debug-exit,iobase=0xf4,iosize=4", *clock,
         "-chardev", f"file,id=uart,path={options.output}" if options.output else
         f"pipe,id=uart,path={serial}",
@@ -310,28 +288,27 @@ def qemu_command(options: Options, serial: Path, monitor: int) -> list[str]:
 
 
 class Bochs(Emulator):
-    """Bochs. It boots from an ISO image. log: what Bochs itself has to say."""
+    """Bochs. log: what Bochs itself has to say."""
 
     def __init__(self, options: Options) -> None:
-        if options.iso is None:
-            raise ValueError("Bochs boots from an ISO image only")
         program = _program("bochs-bin")
-        if not (_BOCHS_ROMS / "VGABIOS-lgpl-latest").exists():
-            raise UserError("Bochs' ROMs are missing; run `tools/setup test` to install them.")
         self._folder = Path(tempfile.mkdtemp(prefix="gandalf-bochs-"))
         self.log = self._folder / "bochs.log"
+        with contextlib.ExitStack() as undo:
+            undo.callback(shutil.rmtree, self._folder, ignore_errors=True)
+            self._start(program, options)
+            undo.pop_all()
+
+    def _start(self, program: str, options: Options) -> None:
+        boot = self._boot_text(options)
         listener = socket.create_server(("127.0.0.1", 0))
         configuration, script = self._folder / "bochsrc", self._folder / "commands"
-        configuration.write_text(
-            _BOCHS_CONFIGURATION.format(
-                memory=options.memory, cpu=_BOCHS_CPUS.get(options.cpu, options.cpu),
-                cpus=options.cpus, ips=options.ips,
-                time=_START_OF_TIME_SECONDS, iso=_link(options.iso, self._folder),
-                serial=options.uart,
-                port=listener.getsockname()[1],
-                folder=self._folder, roms=_BOCHS_ROMS,
-            )
+        port = listener.getsockname()[1]
+        machine = bochs.machine_text(
+            options.memory, options.cpu, options.cpus, options.ips, _START_OF_TIME_SECONDS,
+            options.uart, port, self.log,
         )  # fmt: skip
+        configuration.write_text(machine + boot)
         script.write_text("c\nq\n")
         command = ["--pdeathsig", "KILL", program, "-q", "-f", str(configuration)]
         # For each look at a keyboard without a key it would wait a millisecond of the host's, a
@@ -346,6 +323,15 @@ class Bochs(Emulator):
         self.line = self.keyboard = self._serial.fileno()
         # Its screen is there before its serial port.
         self._screen = screen.Screen(self._process.pid)
+
+    def _boot_text(self, options: Options) -> str:
+        if options.iso:
+            return bochs.cd_text(_link(options.iso, self._folder))
+        if options.kernel is None:
+            raise ValueError("Bochs needs a kernel, or an ISO image to boot from")
+        disk = self._folder / "disk"
+        write_disk(disk, options.kernel, options.module, options.memory)
+        return bochs.disk_text(disk)
 
     def _connection(self, listener: socket.socket) -> socket.socket:
         """Wait until Bochs has connected its serial port."""

@@ -116,10 +116,10 @@ class Machine:
 
         emulator: "qemu" or "bochs". arguments: further ones for the emulator. memory: MiB,
         instead of what the description says. ips: of Bochs. from_iso: boot from the ISO image
-        with GRUB, as Bochs always does. log: gets lines about the build.
+        with GRUB. log: gets lines about the build.
         """
         built = build(system, log, deterministic)
-        iso = make_iso(built) if from_iso or emulator == "bochs" else None
+        iso = make_iso(built) if from_iso else None
         options = options_for(built, deterministic, memory, arguments, iso, ips)
         self._run([*built.names, VMM_CONSOLE], emulators.start(emulator, options))
 

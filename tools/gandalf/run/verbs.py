@@ -62,7 +62,7 @@ def run(
     memory: Memory = None,
     emulator: Annotated[str, typer.Option(help='"qemu" or "bochs".')] = "qemu",
     from_iso: Annotated[
-        bool, typer.Option("--iso", help="Boot from the ISO image with GRUB, as Bochs always does.")
+        bool, typer.Option("--iso", help="Boot from the ISO image with GRUB.")
     ] = False,
     gdb: Gdb = False,
     argument: EmulatorWords = None,
@@ -76,7 +76,7 @@ def run(
     """
     _check_options(emulator, gdb, deterministic, real_time)
     built = build_system(system, say, deterministic)
-    iso = make_iso(built) if from_iso or emulator == "bochs" else None
+    iso = make_iso(built) if from_iso else None
     extra = tuple(argument or ())
     mebibytes = _mebibytes(memory) if memory else None
     options = options_for(built, deterministic, mebibytes, extra, iso, gdb=_GDB if gdb else None)

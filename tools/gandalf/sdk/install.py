@@ -22,6 +22,7 @@ from gandalf.base.paths import INSTALLED_MARK, ROOT, UserError, building, shown
 from gandalf.build.build import build_vmm
 from gandalf.build.profile import read_profiles
 from gandalf.guests import freertos
+from gandalf.run.loader import build_boot_sector
 from gandalf.run.pace import build_pacer
 from gandalf.sdk.parts import KERNEL_STAMP, PARTS
 
@@ -42,6 +43,7 @@ def _build() -> None:
         for profile in read_profiles():
             build_vmm(profile, say)
         build_pacer(say)
+        build_boot_sector(say)
         freertos.build(ROOT, say)
 
 
