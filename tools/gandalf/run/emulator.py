@@ -50,14 +50,15 @@ class Options:
 
     memory: MiB. uart: "com1" or "com2". iso: boot from this image instead of loading kernel and
     module. gdb: wait for a debugger where QEMU's option -gdb says. ips: Bochs' instructions per
-    virtual second, which is also the frequency of its time stamp counter. program: QEMU's. cpu: what is emulated, by the emulator's own name for it. output: a file that
-    gets what leaves the serial port, which then takes no input; it takes all at once, so that no
-    reader can hold the machine up. shift: an instruction takes 2 to the power of it nanoseconds of
-    virtual time. pace: QEMU's plug-in that holds virtual time back where it is ahead of the host's
+    virtual second, which is also the frequency of its time stamp counter. program: QEMU's. cpu:
+    what is emulated, by the emulator's own name for it. output: a file that gets what leaves
+    the serial port, which then takes no input; it takes all at once, so that no reader can hold
+    the machine up. shift: an instruction takes 2 to the power of it nanoseconds of virtual
+    time. pace: QEMU's plug-in that holds virtual time back where it is ahead of the host's
     clock; without it, unless deterministic, QEMU sets it to the host's clock whenever the CPU
-    sleeps. cpus: with more than one QEMU runs each in a thread of the host, and time is the host's;
-    in_turn: in one thread, each until it executes PAUSE or halts, or for a tenth of a second: then
-    the machine is deterministic, and time is the sum of what all execute.
+    sleeps. cpus: with more than one QEMU runs each in a thread of the host, and time is the
+    host's; in_turn: in one thread, each until it executes PAUSE or halts, or for a tenth of a
+    second: then the machine is deterministic, and time is the sum of what all execute.
     """
 
     memory: int
