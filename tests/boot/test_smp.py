@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from gandalf.base.paths import ROOT
 from gandalf.build.profile import find_profile
 
 from .systems import (
@@ -306,13 +305,6 @@ def test_a_cpu_that_could_begin_only_late() -> None:
             assert "400 tasks" in started.shell("taskset -c 1 hackbench -l 10")
             started.shell(f"echo 0 > {place}")
         started.kernel_is_sane()
-
-
-def test_the_shipped_system() -> None:
-    with Boot.start(ROOT / "systems" / "cores-smp.toml") as started:
-        started.wait_for_shell()
-        assert online(started) == "0-1"
-        started.expect("rtos", r"^activations=", PATIENCE)
 
 
 @pytest.mark.long

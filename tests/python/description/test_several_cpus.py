@@ -11,11 +11,13 @@ from fakes import GOOD
 from rich.console import Console
 
 from gandalf.base.abi import abi
+from gandalf.base.paths import ROOT
 from gandalf.build.profile import parts_used, profile_for
 from gandalf.description import linux_boot, owners
 from gandalf.description.check import check, show
 from gandalf.description.compose import compose
 from gandalf.description.description import LinuxGuest
+from gandalf.description.messages import messages
 from gandalf.description.mp_table import ADDRESS, mp_table
 from gandalf.description.table import unpack
 
@@ -319,11 +321,45 @@ def test_what_each_cpu_owns_is_shown(describe: Describe) -> None:
     linux = next(guest.name for _, guest in system.guests if isinstance(guest, LinuxGuest))
     assert [row[1] for row in owners.cpu_owners(system)] == [linux, "rtos", f"{linux}, b", linux]
     assert [row[0] for row in owners.cpu_owners(system) if row[2]] == ["CPU 0"]
-    assert owners.messages(system) == [
+    assert messages(system)[:2] == [
         ("CPU 0", "CPU 1", "IRQ 3 of rtos"),
-        ("CPU 1", "CPU 2", "doorbell of the channel line"),
-        ("CPU 2", "CPU 1", "doorbell of the channel line"),
+        ("CPU 1-2", "each other", "doorbell of the channel line"),
     ]
+
+
+def said(path: Path) -> list[tuple[str, str, str]]:
+    system = check(path).system
+    assert system.mistakes == []
+    return messages(system)
+
+
+CONSOLES = "what guests print, and the VMM's log"
+STATES = ("each other", "what has become of guests; each second, their counters")
+
+
+def test_messages_between_vcpus_of_a_guest_are_shown() -> None:
+    assert said(ROOT / "systems" / "cores-smp-4.toml") == [
+        ("CPU 0-3", "each other", "linux: interrupts, starts and ends of its vCPUs"),
+        ("CPU 1-3", "CPU 0", "linux: accesses to ports; the answers back"),
+        ("CPU 0-3", "CPU 0", "orders of linux, which manages guests; the answers back"),
+        ("CPU 1-3", "CPU 0", CONSOLES),
+        ("CPU 0-3", *STATES),
+    ]
+
+
+def test_messages_of_guests_of_other_cpus_are_shown() -> None:
+    assert said(ROOT / "systems" / "cores-linux.toml") == [
+        ("CPU 0", "CPU 1", "orders of linux, which manages guests; the answers back"),
+        ("CPU 0", "CPU 1", "orders typed at the VMM's console"),
+        ("CPU 1", "CPU 0", CONSOLES),
+        ("CPU 0", "CPU 1", "what is typed for guests"),
+        ("CPU 0-1", *STATES),
+    ]
+
+
+def test_messages_of_vcpus_that_move_are_shown(describe: Describe) -> None:
+    text = SEVERAL.replace("cpus = [0, 2, 3]", "cpus = [0, 2, 3]\nmigrate = true")
+    assert ("CPU 0, 2-3", "each other", "linux: vCPUs that move") in said(describe(text))
 
 
 def test_cpus_are_shown_where_there_are_several(describe: Describe) -> None:

@@ -21,6 +21,7 @@ from gandalf.description import cpus, levels, linux_boot, owners
 from gandalf.description.description import Channel, LinuxGuest, System, read_description
 from gandalf.description.guests import Loaded, kernel_variant, load_all, module_bytes
 from gandalf.description.layout import Layout, check_layout, place
+from gandalf.description.messages import messages
 from gandalf.description.quantities import PortRange, size_text
 from gandalf.guests.places import VARIANTS_OF_MODE
 
@@ -363,7 +364,7 @@ def show(checked: Checked, console: RichConsole) -> None:
     if system.machine.cpus > 1:
         _show(console, "CPUs", ["CPU", "guests", "what else it owns"], owners.cpu_owners(system))
         columns = ["from", "to", "what for"]  # between CPUs
-        _show(console, "Messages", columns, owners.messages(system))
+        _show(console, "Messages", columns, messages(system))
     for number, (_, guest) in enumerate(system.guests):
         if checked.loaded[number] is None:
             console.print(f"The images of {guest.name} are not built yet; `gandalf build` does it.")

@@ -152,25 +152,3 @@ def cpu_owners(system: System) -> list[tuple[str, str, str]]:
         own = "interrupt controllers, serial port, screen, keyboard, clock chip" if cpu == 0 else ""
         rows.append((f"CPU {cpu}", ", ".join(guests) or NOBODY, own))
     return rows
-
-
-def messages(system: System) -> list[tuple[str, str, str]]:
-    """Return (from, to, what for) of the messages that devices and channels cause between CPUs.
-
-    What a guest prints, and what is done to it from the VMM's console, comes on top of that.
-    """
-    homes = {guest.name: cpus_of(guest)[0] for _, guest in system.guests}
-    rows = [
-        ("CPU 0", f"CPU {homes[guest.name]}", f"IRQ {irq} of {guest.name}")
-        for _, guest in system.guests
-        for irq in sorted(guest.interrupts)
-        if homes[guest.name] != 0
-    ]
-    for _, channel in system.channels:
-        ends = [homes.get(name) for name in channel.between]
-        if None not in ends and ends[0] != ends[1]:
-            rows += [
-                (f"CPU {here}", f"CPU {there}", f"doorbell of the channel {channel.name}")
-                for here, there in (ends, ends[::-1])
-            ]
-    return rows
