@@ -89,7 +89,5 @@ $(SUITES): setup-test
 
 # What was fetched and the Python environment cost minutes and the network.
 clean:
-	rm -rf build/vmm build/control build/systems build/tests build/test build/check build/unit \
-		build/fuzz build/freertos build/itron build/switch build/selftest \
-		build/rootfs build/boot build/measure build/preemption build/cores build/bench \
-		build/mutate build/setup.log build/cache
+	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name linux ! -name venv \
+		! -name 'setup-*' -exec rm -rf {} +

@@ -15,6 +15,7 @@ from gandalf.description.description import LinuxGuest, System
 from gandalf.run.emulator import Bochs
 
 from .systems import FEW_INSTRUCTIONS, PATIENCE, PROMPT, Boot
+from .test_cores import BESIDE_POOL, beside_pools
 
 SYSTEMS = ROOT / "systems"
 SHARED = (
@@ -62,6 +63,9 @@ def boot(name: str, emulator: str) -> None:
         system = machine.built.checked.system
         for guest in linuxes(system):
             works(machine, guest)
+        sizes = beside_pools(machine)
+        assert len(sizes) == system.machine.cpus - 1
+        assert max(sizes) <= BESIDE_POOL
         for rtos in rtoses(system):
             misses_nothing(machine, rtos)
 

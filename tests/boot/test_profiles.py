@@ -94,6 +94,10 @@ SCREEN = "[console]\nscreen = true\n"
                                         for cpu in range(2)))),
         ("two-level-screen", describe("profile-two-level-screen", SCREEN,
                                       rtos_guest("deaf", "deaf0"), rings="two-level")),
+        ("two-level-cores-screen",
+         describe_cores("profile-two-level-cores-screen", 2, SCREEN,
+                        *(on(cpu, rtos_guest("deaf", f"deaf{cpu}")) for cpu in range(2)),
+                        rings="two-level")),
     ],
 )  # fmt: skip
 def test_screen_and_keyboard(profile: str, described: Path) -> None:

@@ -14,19 +14,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from gandalf.base.limits import check_limits, sources
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.build.build import build_vmm, make
-from gandalf.build.size import source_files
-from gandalf.masked.check import check_images
-from gandalf.mutate.workbench import read_programs
-from gandalf.walls.unit_tests import check_mirror, check_stand_ins
-from gandalf.walls.walks import check_walks
-from gandalf.walls.walls import check_walls
+from gandalf.checks import check_steps
 
 PYTHON = sys.executable
 FUZZ_SECONDS = 5
@@ -219,152 +212,10 @@ def run_suites(names: list[str], jobs: int) -> Count:
     return total
 
 
-def _files(folders: list[str]) -> list[str]:
-    present = [ROOT / folder for folder in folders if (ROOT / folder).is_dir()]
-    return [str(path.relative_to(ROOT)) for path in source_files(present) if path.suffix == ".c"]
-
-
-# Profiles that have all files of the VMM together, by the folders that `make check` has them in.
-_PROFILES = {"first": "cores", "several": "smp", "two-level": "two-level"}
-
-
-def _vmm_build(folder: str, *arguments: str, profile: str = "cores") -> list[str]:
-    """Build an image. The profiles of _PROFILES have all files of the VMM together."""
-    output = BUILD / "check" / folder
-    return _make("vmm", "-j2", f"PROFILE={profile}", f"BUILD={output}", *arguments)
-
-
-def _identical() -> str:
-    """Compare two builds of the VMM that were made in different folders."""
-    images = [BUILD / "check" / folder / "gandalf.elf" for folder in ("first", "second")]
-    if not all(image.exists() for image in images):
-        return "the VMM was not built"
-    first, second = (image.read_bytes() for image in images)
-    return "" if first == second else "the two builds differ: something depends on the folder"
-
-
-def _masked() -> str:
-    """Compare what masks interrupts in the VMM with the table of masked sections."""
-    images = [BUILD / "check" / folder / "gandalf.elf" for folder in _PROFILES]
-    if not all(image.exists() for image in images):
-        return "the VMM was not built"
-    return "\n".join(check_images(images))
-
-
-def _walls() -> str:
-    """Compare what the VMM's files use of each other with the table of walls."""
-    folders = [BUILD / "check" / folder for folder in _PROFILES]
-    return "\n".join(check_walls(ROOT / "vmm", *folders))
-
-
-def _debug_walls() -> str:
-    """Do the same for the debug builds, of which some variables and calls are all there are."""
-    folders = [BUILD / "check" / folder for folder in _PROFILES]
-    debug = [BUILD / "check" / f"debug-{name}" for name in _PROFILES.values()]
-    return "\n".join(check_walls(ROOT / "vmm", *folders, debug=debug))
-
-
-def _mirror() -> str:
-    """Compare the folders of the unit tests with those of the VMM."""
-    tests = {f"{test.folder}/test_{test.name}.c": test.sources for test in read_programs()}
-    return "\n".join(check_mirror(ROOT, tests))
-
-
-def _stand_ins() -> str:
-    """Look for functions of the VMM that tests stand in for more than once."""
-    return "\n".join(check_stand_ins(ROOT))
-
-
-def _walks() -> str:
-    """Compare the walks of the tour with the sources and with the pictures."""
-    return "\n".join(check_walks(ROOT / "vmm"))
-
-
-def _licences() -> str:
-    """Look for the licence line that every source file begins with."""
-    folders = ("abi", "vmm", "guest", "measure", "bench", "tools", "tests", "systems")
-    kinds = (".c", ".h", ".S", ".py", ".toml", ".ld")
-    bare = []
-    for path in sorted(path for folder in folders for path in (ROOT / folder).rglob("*")):
-        if path.suffix in kinds and path.name != "Cargo.toml":
-            head = path.read_text().splitlines()[:2]
-            if not any("SPDX-License-Identifier:" in line for line in head):
-                bare.append(path)
-    return "".join(f"{path.relative_to(ROOT)}: no SPDX line\n" for path in bare)
-
-
-def _limits() -> str:
-    """Look for lines, functions and files that are too long."""
-    return "\n".join(check_limits(ROOT, sources(ROOT)))
-
-
-def _systems() -> list[str]:
-    folders = (ROOT / "systems", ROOT / "bench" / "systems")
-    paths = (path for folder in folders for path in folder.glob("*.toml"))
-    return sorted(str(path.relative_to(ROOT)) for path in paths)
-
-
-_C_FOLDERS = [
-    "vmm", "guest/rtos", "guest/demo", "guest/freertos", "guest/itron", "guest/switch",
-    "guest/selftest", "guest/tests", "measure", "bench", "guest/linux/control", "tests/itron",
-    "guest/application/bare",
-]  # fmt: skip
-
-
-def _build_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
-    """Return the steps of `make check` that build the VMM."""
-    looks = f"-fanalyzer -Wno-attributes -include {ROOT / 'tools/checked_bool.h'}"
-    return [
-        *(("the VMM builds without a warning", _vmm_build(folder, profile=name))
-          for folder, name in _PROFILES.items()),
-        ("it builds a second time, elsewhere", _vmm_build("second")),
-        ("the two builds are the same to the byte", _identical),
-        *((f"the debug build of {name} builds without a warning",
-           _vmm_build(f"debug-{name}", "DEBUG=1", profile=name)) for name in _PROFILES.values()),
-        *((f"gcc -fanalyzer, and every bool that a function of {name} returns is looked at",
-           _vmm_build(f"analyzer-{name}", f"EXTRA_CFLAGS={looks}", profile=name))
-          for name in _PROFILES.values()),
-    ]  # fmt: skip
-
-
-def _check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
-    """Return the steps of `make check`: a command, or a function that returns what is wrong."""
-    python = ["tools/gandalf", "tests"]
-    cppcheck = [
-        "cppcheck", "--quiet", "--error-exitcode=1", "--inline-suppr", "--std=c11",
-        "--enable=warning,performance,portability", "--suppress=missingIncludeSystem",
-        # Symbols of the linker script that begin and end an array are two objects to it.
-        "--suppress=comparePointers",
-        "-I.", "-Iabi", "-Ivmm", "-Ivmm/lib", "-Ivmm/arch/ia32",
-        "-Iguest/rtos", "-Iguest/rtos/include", "-Iguest/demo",
-        "-Iguest/itron/include", "-Iguest/itron/kernel", "-Iguest/itron/port/ia32",
-    ]  # fmt: skip
-    ruff, config = [PYTHON, "-m", "ruff"], ["--config", "tools/pyproject.toml"]
-    mypy = [PYTHON, "-m", "mypy", "--config-file", "tools/pyproject.toml"]
-    return [
-        *_build_steps(),
-        ("each masked section has a name and a bound", _masked),
-        ("each folder of the VMM uses only what it may", _walls),
-        ("so does each folder of a debug build", _debug_walls),
-        ("the walks of the tour are as they are drawn", _walks),
-        ("the unit tests are in the folders of what they test", _mirror),
-        ("a function of the VMM has one stand-in", _stand_ins),
-        ("cppcheck", [*cppcheck, *_files(_C_FOLDERS)]),
-        ("ruff check", [*ruff, "check", *config, *python]),
-        ("ruff format", [*ruff, "format", "--check", *config, *python]),
-        ("mypy", [*mypy, *python]),
-        ("licence lines", _licences),
-        ("lines, functions and files are short", _limits),
-        ("budgets", [PYTHON, "-m", "gandalf.cli", "size"]),
-        *((f"gandalf check {name}", [PYTHON, "-m", "gandalf.cli", "check", name])
-          for name in _systems()),
-    ]  # fmt: skip
-
-
 def run_checks() -> Count:
     """Run the steps of `make check`; each counts as a test and shows its output if it fails."""
     total = Count()
-    for name, step in _check_steps():
+    for name, step in check_steps():
         if callable(step):
             wrong = step()
         else:

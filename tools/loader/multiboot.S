@@ -40,6 +40,7 @@
 
 #define SYSTEM_PORT_A 0x92
 #define GATE_A20 0x02
+#define RESET 0x01
 #define PROTECTION 1
 
 /* The first disk of the first controller (AT Attachment 3, 7 and 8.27). A sector's address has 28
@@ -99,6 +100,7 @@ map_ends:
 	cli
 	in $SYSTEM_PORT_A, %al
 	or $GATE_A20, %al
+	and $~RESET, %al
 	out %al, $SYSTEM_PORT_A
 	lgdt SECTOR + gdt_pointer - sector
 	mov %cr0, %eax

@@ -37,12 +37,12 @@ _Noreturn void init(u32 magic, u32 information)
 	processor_init();
 	module_load(&system_table, magic, information);
 	log_init((u16)system_table.console_port, system_table.console_baud);
-	display_begin();
+	display_begin((system_table.flags & GANDALF_TABLE_SCREEN) != 0);
 	core.pauses = core.interruptible = (system_table.flags & GANDALF_TABLE_INTERRUPTIBLE) != 0;
 	log_line("Gandalf " VERSION ": %u guest%s", system_table.guest_count,
 		 &"s"[system_table.guest_count == 1]);
 	interrupt_init(log_has_uart() ? (int)system_table.console_interrupt : -1);
-	display_listen();
+	keyboard_listen();
 	features_check();
 	hypercall_init();
 	vm_prepare_kinds();

@@ -186,7 +186,7 @@ static void line_interrupt(unsigned irq)
 		time_interrupt();
 	else if ((int)irq == console_line)
 		console_interrupt();
-	else if (display_interrupt(irq, &due))
+	else if (keyboard_serve(irq, &due))
 		keyboard_interrupt();
 	else if (owners[irq] != NULL && owners[irq]->state != VCPU_OFF)
 		owners[irq]->operations->interrupt(owners[irq], irq);

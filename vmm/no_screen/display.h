@@ -10,15 +10,15 @@
 /* How many bytes go to the UART, or to the screen, in one step. */
 #define PUMP_BYTES 2u
 
-static inline void display_begin(void)
+static inline void display_begin(UNUSED bool copies)
 {
 }
 
-static inline void display_listen(void)
+static inline void keyboard_listen(void)
 {
 }
 
-static inline bool display_interrupt(UNUSED unsigned irq, UNUSED bool *received)
+static inline bool keyboard_serve(UNUSED unsigned irq, UNUSED bool *received)
 {
 	return false;
 }

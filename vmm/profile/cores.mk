@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# This profile has every part.
+# Several CPUs, on each of which guests have one vCPU at most.
 WITHOUT := smp two_level screen
 # The most KiB of text and read-only data.
 BUDGET := 64

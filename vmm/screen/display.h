@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The screen and the keyboard beside the UART, if the system's description asks for them
- * (core/display.c). In an image without them no_screen/display.h takes the place of this.
+ * (core/display.c, core/keyboard.c). In an image without them no_screen/display.h takes the place
+ * of this.
  */
 #pragma once
 
@@ -13,14 +14,13 @@
 /* Whether what goes to the UART goes to the screen, too. */
 extern bool display_copies;
 
-/* Empties the screen, and has it show from now on what goes to the UART, if the system is to have
- * that. */
-void display_begin(void);
+/* Empties the screen, and has it show from now on what goes to the UART, if copies says so. */
+void display_begin(bool copies);
 /* Has the keyboard of such a system interrupt. */
-void display_listen(void);
+void keyboard_listen(void);
 /* Serves an interrupt of a line. Returns false if it is not the keyboard's. received becomes true
  * if something was typed. */
-MUST_CHECK bool display_interrupt(unsigned irq, bool *received);
+MUST_CHECK bool keyboard_serve(unsigned irq, bool *received);
 /* Empties the screen, and has bytes written to it. */
 void display_clear(void);
 void display_write(u8 byte);

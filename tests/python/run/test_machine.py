@@ -160,8 +160,9 @@ def test_a_reset_is_not_a_clean_end(system: Path) -> None:
 
 
 @pytest.mark.long
-def test_qemu_boots_from_the_image(system: Path) -> None:
-    with Machine(system, from_iso=True) as machine:
+@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
+def test_either_boots_from_the_image(system: Path, emulator: str) -> None:
+    with Machine(system, emulator=emulator, from_iso=True, ips=50_000_000) as machine:
         machine.send("alpha", "q")
         assert machine.wait_off().clean
 

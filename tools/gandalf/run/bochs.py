@@ -33,17 +33,20 @@ boot: {kind}
 """
 
 
+def check_roms() -> None:
+    """Raise UserError if Bochs' ROMs are missing."""
+    if not (_ROMS / "VGABIOS-lgpl-latest").exists():
+        raise UserError("Bochs' ROMs are missing; run `tools/setup test` to install them.")
+
+
 def machine_text(
-    memory: int, cpu: str, cpus: int, ips: int, time: int, serial: str, port: int, log: Path
+    *, memory: int, cpu: str, cpus: int, ips: int, time: int, serial: str, port: int, log: Path
 ) -> str:
     """Return what Bochs is told of all but what it boots.
 
     memory: MiB. cpu: by QEMU's name or Bochs'. ips: instructions per virtual second. time: at its
     start, in seconds since 1970. serial: "com1" or "com2", which connects to a port of this host.
-    Raises UserError if Bochs' ROMs are missing.
     """
-    if not (_ROMS / "VGABIOS-lgpl-latest").exists():
-        raise UserError("Bochs' ROMs are missing; run `tools/setup test` to install them.")
     return _MACHINE.format(
         memory=memory, roms=_ROMS, cpu=_CPUS.get(cpu, cpu), cpus=cpus, ips=ips, time=time,
         serial=serial, port=port, log=log,

@@ -293,21 +293,23 @@ class Bochs(Emulator):
 
     def __init__(self, options: Options) -> None:
         program = _program("bochs-bin")
+        bochs.check_roms()
         self._folder = Path(tempfile.mkdtemp(prefix="gandalf-bochs-"))
         self.log = self._folder / "bochs.log"
         with contextlib.ExitStack() as undo:
             undo.callback(shutil.rmtree, self._folder, ignore_errors=True)
-            self._start(program, options)
+            self._start(program, options, undo)
             undo.pop_all()
 
-    def _start(self, program: str, options: Options) -> None:
+    def _start(self, program: str, options: Options, undo: contextlib.ExitStack) -> None:
+        """Start it. undo: gets what ends it, if something fails on the way."""
         boot = self._boot_text(options)
         listener = socket.create_server(("127.0.0.1", 0))
         configuration, script = self._folder / "bochsrc", self._folder / "commands"
         port = listener.getsockname()[1]
         machine = bochs.machine_text(
-            options.memory, options.cpu, options.cpus, options.ips, _START_OF_TIME_SECONDS,
-            options.uart, port, self.log,
+            memory=options.memory, cpu=options.cpu, cpus=options.cpus, ips=options.ips,
+            time=_START_OF_TIME_SECONDS, serial=options.uart, port=port, log=self.log,
         )  # fmt: skip
         configuration.write_text(machine + boot)
         script.write_text("c\nq\n")
@@ -320,6 +322,7 @@ class Bochs(Emulator):
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=True,
         )  # fmt: skip
+        undo.callback(self._process.kill)
         self._serial = self._connection(listener)
         self.line = self.keyboard = self._serial.fileno()
         # Its screen is there before its serial port.

@@ -4,6 +4,7 @@
 The sector is tools/loader/multiboot.S, where there is more about it.
 """
 
+import functools
 import struct
 from pathlib import Path
 
@@ -26,8 +27,9 @@ _SECTOR, _PAGE = 512, 4096
 _CYLINDER = 16 * 63 * _SECTOR
 
 
+@functools.cache
 def build_boot_sector(log: Log = quiet) -> Path:
-    """Return the sector, built. An installed SDK has it."""
+    """Return the sector, built, which is seen to once. An installed SDK has it."""
     if not INSTALLED:
         make(ROOT / "tools" / "loader", str(BOOT_SECTOR), what="Bochs' loader", log=log)
     return BOOT_SECTOR
@@ -40,7 +42,7 @@ def write_disk(disk: Path, kernel: Path, module: Path | None, memory: int) -> No
     """
     try:
         image = read_vmm(kernel)
-    except (OSError, ImageError) as error:
+    except ImageError as error:
         raise UserError(f"{kernel} {error}.") from error
     flat = _flat(image)
     start = image.start + len(flat)

@@ -22,7 +22,8 @@ OF_MACHINE static u32 tsc_khz;
 /* Rounds of a loop with three NOPs, which pass in fewer clocks than these on any processor. */
 #define PAUSE_ROUNDS 200u
 
-/* Returns the clocks that counter 2 has left, behind a pause in which nothing is asked of it. */
+/* Returns the clocks that counter 2 has left, behind a pause in which nothing is asked of it. NOPs
+ * make it cheap for an emulator, which takes far longer for a branch. */
 static u32 clocks_left(void)
 {
 	u32 low;
@@ -34,10 +35,9 @@ static u32 clocks_left(void)
 	return low | (u32)inb(COUNTER_2) << 8;
 }
 
-/* An emulator takes far longer for a port than for a loop, and far longer for a branch than for a
- * NOP. If the output were polled all the while, waits would make up a third of the host's time
- * until a Linux's first line. So it is from the last clocks on alone, which is what the precision
- * of a measurement depends on. */
+/* An emulator takes far longer for a port than for a loop, and waits make up a third of the host's
+ * time until a Linux's first line if the output is polled all the while. So it is from the last
+ * clocks on alone, which is what the precision of a measurement depends on. */
 u64 i8254_wait(u32 clocks)
 {
 	u32 left = clocks;
