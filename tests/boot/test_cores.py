@@ -16,7 +16,9 @@ from gandalf.build.build import build_vmm, make
 from gandalf.build.profile import find_profile
 from gandalf.run.machine import Machine
 
+from .changed import substitute
 from .systems import DEMO, FOUR, PATIENCE, PROMPT, Boot, World, describe, linux, rtos_guest
+from .two_level import changed_vmm
 
 LEFT = re.compile(r"^CPU (\d): \d+ KiB of its pool are left$", re.M)
 # KiB that a further CPU may take beside its pool.
@@ -209,6 +211,24 @@ def test_a_cpu_that_is_missing_may_be_done_without() -> None:
         machine.vmm("start beat1", r"^guest beat1 is off\n")
         machine.vmm("stop beat0", r"^guest beat0 stopped: by command\n")
         assert machine.wait_off(PATIENCE).clean
+
+
+def never_started(folder: Path) -> None:
+    """Leave CPU 1, which the firmware's tables have, without the interrupt that starts it."""
+    start = "cpu_start(core_cpu_ids[index], LAYOUT_START);"
+    substitute(folder / "vmm" / "core" / "cores.c", start, f"if (index != 1) {start}")
+
+
+def test_a_cpu_that_is_there_and_does_not_come_up() -> None:
+    """The VMM waits for it, and not for ever; the next one comes up."""
+    description = heartbeats("cores-silent", 3, "cpus_required = false\n")
+    profile = "cores" if World.rings == FOUR else "two-level-cores"
+    image = changed_vmm("cores-silent", never_started, profile)
+    with Boot.start(description, vmm=image) as machine:
+        machine.expect("vmm", r"^CPU 1 does not come up: its guests stay off\n", PATIENCE)
+        for name in ("beat0", "beat2"):
+            beats(machine, name)
+        machine.vmm("status", r"^beat1: off, ")
 
 
 def test_an_image_for_one_cpu_says_so() -> None:

@@ -28,7 +28,7 @@ from .systems import (
     linux,
     rtos_guest,
 )
-from .test_cores import BESIDE_POOL, beats, beside_pools, describe_cores, on
+from .test_cores import BESIDE_POOL, ONE_CPU, beats, beside_pools, describe_cores, on
 
 KERNEL = "build/linux/smp/vmlinux"
 # What has such a Linux, by what keeps its kernel from its processes.
@@ -276,6 +276,22 @@ def test_it_switches_itself_off(machine: Boot) -> None:
     machine.skip("vmm")
     machine.send("linux", "poweroff -f\n")
     machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
+
+
+def test_a_cpu_that_the_machine_lacks() -> None:
+    """Linux does without it, and asks for it later in vain."""
+    both = smp([0, 1]).replace("ttyS0", "ttyS0 gandalf_smp.patience=1")
+    description = describe_cores(
+        "smp-lacks", 2, both, rtos_guest("heartbeat", "beat"), more="cpus_required = false\n"
+    )
+    with Boot.start(description, arguments=ONE_CPU) as started:
+        started.expect("vmm", r"^CPU 1 does not come up: its guests stay off\n", PATIENCE)
+        started.wait_for_shell()
+        assert online(started) == "0"
+        started.shell("echo 1 > /sys/devices/system/cpu/cpu1/online", status=1)
+        started.hackbench()
+        started.kernel_is_sane()
+        beats(started, "beat")
 
 
 @pytest.mark.long

@@ -79,3 +79,36 @@ def test_an_interval_in_an_rtos(tmp_path: Path) -> None:
     (ticks,) = result["intervals"]
     assert 190 <= ticks["count"] <= 210
     assert 200e6 <= result["nanoseconds"] <= 202e6
+
+
+CORES = ROOT / "systems" / "cores-linux.toml"
+
+
+@pytest.mark.parametrize(("cpu", "own", "other"), [(0, "linux", "linux2"), (1, "linux2", "linux")])
+def test_one_of_several_cpus_is_measured(cpu: int, own: str, other: str) -> None:
+    """What the Linux of that CPU executes counts, and the VMM's instance there, and no more."""
+    task = measuring.Task(FORKS, cpu=cpu)
+    result, symbols = measuring.measure(CORES, task, quiet)
+    assert {guest.name for guest in symbols.guests} >= {own}
+    assert other not in {guest.name for guest in symbols.guests}
+    assert result.executed(1) > 0
+    assert result.executed(3) > 0
+    functions = dict(shares(result.profile, symbols))
+    assert {"trap_page_fault", "entry", "shadow_fill"} <= functions.keys()
+
+
+def test_a_cpu_of_a_linux_on_several_is_measured() -> None:
+    """A loop counts where it runs, wherever the shell is that starts it."""
+    system = ROOT / "systems" / "cores-apart.toml"
+    loop = "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done"
+    own, other = (
+        measuring.measure(system, measuring.Task(f"taskset -c {vcpu} sh -c '{loop}'", cpu=2), quiet)
+        for vcpu in (1, 0)
+    )
+    assert own[0].executed(3) > 3_000_000
+    assert other[0].executed(3) < own[0].executed(3) / 3
+
+
+def test_a_cpu_that_is_not_there_is_a_sentence() -> None:
+    with pytest.raises(UserError, match=r"There is no CPU 2: the machine's last one is 1\."):
+        measuring.measure(CORES, measuring.Task(cpu=2, command=None), quiet)

@@ -9,6 +9,7 @@ from gandalf.base.paths import BUILD, ROOT, shown
 from gandalf.build.size import source_files
 from gandalf.masked.check import check_images
 from gandalf.mutate.workbench import read_programs
+from gandalf.walls.locks import check_locks
 from gandalf.walls.unit_tests import check_mirror, check_stand_ins
 from gandalf.walls.walks import check_walks
 from gandalf.walls.walls import check_walls
@@ -68,6 +69,12 @@ def _complete() -> str:
             for folder in builds
         )
     )
+
+
+def _locks() -> str:
+    """Look for instructions for which another core would wait."""
+    folders = [BUILD / "check" / folder for folder in _BUILDS]
+    return "\n".join(check_locks(ROOT / "vmm", *folders))
 
 
 def _debug_walls() -> str:
@@ -160,6 +167,7 @@ def check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("each masked section has a name and a bound", _masked),
         ("each folder of the VMM uses only what it may", _walls),
         ("so does each folder of a debug build", _debug_walls),
+        ("no function locks memory but those that may", _locks),
         ("the walks of the tour are as they are drawn", _walks),
         ("the unit tests are in the folders of what they test", _mirror),
         ("a function of the VMM has one stand-in", _stand_ins),

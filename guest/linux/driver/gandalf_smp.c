@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The local APIC that a Linux with several vCPUs has from the VMM, as an APIC driver of Linux. The
- * command line chooses it with apic=gandalf. Linux's own driver would do as well: it stores to the
- * page of the APIC, each store is a page fault, and the VMM has to decode the instruction. This one
- * uses hypercalls instead. One is enough for an IPI, whatever CPUs it is for, where the register of
- * a real APIC is read before and written twice. And no interrupt is ended with a store, because the
- * VMM ends each as it delivers it.
+ * command line chooses it with apic=gandalf. Linux's own driver sends IPIs by stores to the page of
+ * the APIC. Each would be a page fault whose instruction the VMM decodes, and the APIC that it
+ * offers sends nothing for them. This driver uses hypercalls instead. One is enough for an IPI,
+ * whatever CPUs it is for, where the register of a real APIC is read before and written twice. And
+ * no interrupt is ended with a store, because the VMM ends each as it delivers it.
  *
  * The other vCPUs start in 32-bit mode, so Linux's trampoline for real mode is not used. A start
  * ends when it has come too late.

@@ -13,7 +13,7 @@ import socket
 import tempfile
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gandalf.base.making import quiet
@@ -21,6 +21,7 @@ from gandalf.base.paths import BUILD, ROOT, UserError
 from gandalf.build.build import Built, build, make
 from gandalf.build.symbols import Symbols
 from gandalf.description.check import Checked
+from gandalf.description.cpus import cpus_of
 from gandalf.description.description import LinuxGuest
 from gandalf.measure import masked
 from gandalf.measure.measurement import Measurement, read_measurement
@@ -93,22 +94,31 @@ class Control:
 class Task:
     """What is to be measured: a command in Linux's shell, or so many virtual seconds.
 
-    intervals: addresses, or names that Symbols.address() knows: (from, to). record: keep windows of
+    intervals: addresses, or names that Symbols.address() knows: (from, to). cpu: which of several,
+    of which only what that one executes counts. record: keep windows of
     at least so many instructions, and stop the machine where the measurement ends.
     """
 
     command: str | None = None
     seconds: float = 1.0
     intervals: tuple[tuple[str, str], ...] = ()
+    cpu: int = 0
     record: int | None = None
 
 
-def first_linux(checked: Checked) -> str | None:
-    """Return the name of the first Linux guest."""
-    for _, guest in checked.system.guests:
-        if isinstance(guest, LinuxGuest):
-            return guest.name
-    return None
+def first_linux(checked: Checked, cpu: int | None = None) -> str | None:
+    """Return the name of the first Linux guest. cpu: by preference one that has this CPU."""
+    guests = [guest for _, guest in checked.system.guests if isinstance(guest, LinuxGuest)]
+    guests.sort(key=lambda guest: cpu is not None and cpu not in cpus_of(guest))
+    return guests[0].name if guests else None
+
+
+def cpu_measured(built: Built, task: Task) -> int | None:
+    """Return which CPU of several is measured. Raises UserError if there is no such one."""
+    cpus = built.checked.system.machine.cpus
+    if task.cpu >= cpus:
+        raise UserError(f"There is no CPU {task.cpu}: the machine's last one is {cpus - 1}.")
+    return task.cpu if cpus > 1 else None
 
 
 def line_checked(task: Task, linux: str | None) -> None:
@@ -142,13 +152,15 @@ class Session:
 
     def __init__(self, built: Built, task: Task) -> None:
         self.built, self.task = built, task
-        self.symbols = Symbols(built)
-        self.linux = first_linux(built.checked)
+        self._cpu = cpu_measured(built, task)
+        self.symbols = Symbols(built, self._cpu)
+        self.linux = first_linux(built.checked, self._cpu)
         # Only a task that records is shown on a time line.
         self.tasks: tuple[TaskTrace, ...] = () if task.record is None else tuple(find(built))
         line_checked(task, self.linux)
         self._folder = Path(tempfile.mkdtemp(prefix="gandalf-measure-"))
         options = options_for(built, True, None, self._plugin())
+        options = replace(options, in_turn=self._cpu is not None)
         self.machine = Machine.attach(built, emulators.start("qemu", options))
         self._control: Control | None = None
 
@@ -159,6 +171,8 @@ class Session:
             "control": str(self._folder / "control"),
             **masked.plugin_option(),
         }
+        if self._cpu is not None:
+            words["vcpu"] = self._cpu
         if self.task.command is None:
             words["for"] = round(self.task.seconds * 1e9)
         elif self._has_marks:
@@ -183,6 +197,10 @@ class Session:
 
     @property
     def _has_marks(self) -> bool:
+        """Whether the command begins and ends with calls that the measured CPU executes."""
+        guests = [guest for guest in self.symbols.guests if guest.name == self.linux]
+        if self._cpu is not None and not any(set(cpus_of(g)) == {self._cpu} for g in guests):
+            return False
         images = [image for image in self.symbols.images if image.owner == self.linux]
         return any({_BEGIN_CALL, _END_CALL} <= image.addresses.keys() for image in images)
 

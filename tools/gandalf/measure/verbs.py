@@ -49,17 +49,22 @@ def measure(
         typer.Option("--json", metavar="FILE", help="Also write what was measured to a file."),
     ] = None,
     interval: IntervalTexts = None,
+    cpu: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Which of several CPUs to measure (default: 0).")
+    ] = 0,
 ) -> None:  # fmt: skip
     """Measure a system in QEMU from outside, in instructions.
 
     Shows the instructions of every ring, the windows in which no interrupt could be taken with
     the functions that they were spent in, what entered the VMM, and events such as CR3 loads. The
     guests cannot notice it. Two runs of a system differ by little: when the keys arrive.
+
+    Of several CPUs one is measured, and what the others execute counts nowhere. They take turns.
     """
     if command is not None and seconds is not None:
         raise UserError("Give --command or --for, not both.")
     intervals = tuple(_interval(text) for text in interval or ())
-    task = measuring.Task(command, seconds or 1.0, intervals)
+    task = measuring.Task(command, seconds or 1.0, intervals, cpu)
     result, symbols = measuring.measure(system, task, say)
     if output is not None:
         output.write_text(result.model_dump_json(indent=1, by_alias=True) + "\n")

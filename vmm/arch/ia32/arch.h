@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The architecture as core sees it: core includes this header, and of the architecture's others
- * only those that vmm/walls.toml names, which this header needs itself. It knows no register, no bit of a page-table entry and no exception. Short functions are
- * inline, for speed. In the other direction the architecture calls core where the machine enters
- * the VMM (vmm/walls.toml lists these calls).
+ * only those that vmm/walls.toml names, which this header needs itself. So core knows no register,
+ * no bit of a page-table entry and no exception. Short functions are inline, for speed. In the
+ * other direction the architecture calls core where the machine enters the VMM (vmm/walls.toml
+ * lists these calls).
  *
  * It includes other headers of the architecture, and offers of them what is named here:
  *
