@@ -313,20 +313,28 @@ FREERTOS = ROOT / "systems" / "cores-freertos.toml"
 ANSWERED = r"^set point {}: 295 (-?\d+)\n"
 
 
-def follows(machine: Machine) -> None:
-    """See the motor come close to two set points, of which the second is a good way from it."""
-    for set_point in (1000, 200):
+def follows(machine: Machine, rounds: int = 1) -> None:
+    """See the motor come close to two set points, of which the second is a good way from it.
+
+    Where the host's threads are the CPUs, it may have delayed one for a part of the motor's way:
+    one of so many rounds has to succeed.
+    """
+
+    def is_close(set_point: int) -> bool:
         found = machine.expect("commander", ANSWERED.format(set_point), PATIENCE)
-        assert abs(int(found[1]) - set_point) < 150
+        return abs(int(found[1]) - set_point) < 150
+
+    for set_point in (1000, 200):
+        assert any(is_close(set_point) for _ in range(rounds))
 
 
 def test_two_freertos_have_a_channel() -> None:
     with Boot.start(FREERTOS) as machine:
-        follows(machine)
+        follows(machine, rounds=10)
         for name in ("motor", "commander"):
             restart(machine, name)
             machine.skip("commander")
-            follows(machine)
+            follows(machine, rounds=10)
 
 
 def test_two_freertos_have_a_channel_in_bochs() -> None:

@@ -2,7 +2,7 @@
 """How long lines and files of C, assembler and Python may be, and functions of C and Python.
 
 And that no function of C has a condition of the preprocessor: alternatives are files. Of Makefiles,
-linker scripts, models and shell scripts the lines are looked at.
+linker scripts, models, tables and shell scripts the lines are looked at.
 """
 
 import ast
@@ -14,8 +14,8 @@ LINE, FUNCTION, FILE, TEST_FILE = 100, 40, 400, 800
 TAB = 8
 SUFFIXES = (".c", ".h", ".S", ".py")
 # Files of which only lines have a limit.
-LINES_ALONE = ("Makefile", ".mk", ".lds", ".ld", ".pml", ".sh")
-FOLDERS = (".ci", "abi", "vmm", "guest", "measure", "bench", "tools", "tests")
+LINES_ALONE = ("Makefile", ".mk", ".lds", ".ld", ".pml", ".sh", ".toml")
+FOLDERS = (".ci", "abi", "vmm", "guest", "measure", "bench", "systems", "tools", "tests")
 # Its bytes are in Linux's RAM disk, with which figures were measured: a line is not worth that.
 MEASURED = "guest/linux/rootfs/etc/init.d/rcS"
 
