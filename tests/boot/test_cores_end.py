@@ -12,7 +12,8 @@ from gandalf.base.paths import BUILD
 from .mistake import debugger_arguments, vmm_fails
 from .systems import DEMO, PATIENCE, Boot, linux, rtos_guest
 from .test_cores import beats, describe_cores, on
-from .test_smp import describe_smp, online
+from .test_gather import AWAKE, LOOKS, halted
+from .test_smp import describe_smp, online, smp
 
 FAILS = r"^CPU 1: the VMM stops: exception 14 in the VMM at dead0000, .*\n"
 
@@ -110,3 +111,19 @@ def test_a_linux_whose_second_cpu_is_gone_begins_anew_with_the_first() -> None:
         machine.send("linux", "poweroff -f\n")
         machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
         beats(machine, "beat")
+
+
+def test_a_linux_whose_first_cpu_is_gone_is_gone_on_the_others_too() -> None:
+    """Nobody could stop it there any more, and it has memory and ports."""
+    path = interface("cores-end-apart")
+    guests = on(0, rtos_guest("heartbeat", "beat")), smp([1, 2])
+    description = describe_cores("cores-end-apart", 3, *guests)
+    with Boot.start(description, arguments=debugger_arguments(path)) as machine:
+        machine.wait_for_shell()
+        machine.shell("taskset -c 1 sh -c 'while :; do :; done' & sleep 1")
+        assert halted(machine)[2] <= AWAKE
+        vmm_fails(machine, path, 1)
+        machine.expect("vmm", FAILS, PATIENCE)
+        beats(machine, "beat")
+        found = halted(machine)
+        assert min(found[1], found[2]) >= LOOKS - AWAKE, found

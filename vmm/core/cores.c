@@ -124,6 +124,7 @@ static bool core_start(u32 index)
 	for (end = rdtsc() + (u64)START_PATIENCE * time_tsc_khz; rdtsc() < end;)
 		if (outbox_of(index)->started != 0)
 			return true;
+	cpu_stop(core_cpu_ids[index]); /* it would begin as the one that is started next */
 	return false;
 }
 

@@ -133,11 +133,15 @@ MESSAGES_SERVED(MESSAGE_LEFT, GANDALF_CPUS_MAXIMUM, left_serve);
 
 /* --- Requests --- */
 
+/* What one core wants of two guests' vCPUs of the same number is one variable, and may be read when
+ * it is of the other one: only where this guest's vCPU has a seat is it let go to. */
 static void seat_ask(u32 number, u32 to)
 {
-	if (part_vms[number] == NULL || part_vms[number]->seat == NULL)
+	struct vm *vm = part_vms[number];
+
+	if (vm == NULL || vm->seat == NULL || !guest_has_seat(vm->guest, number, to))
 		return;
-	part_vms[number]->leaves_for = to + 1;
+	vm->leaves_for = to + 1;
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 }
 

@@ -123,8 +123,7 @@ static void module_move(const struct gandalf_table *table)
 			best = at;
 	}
 	if (best == 0)
-		panic("there is no room for the boot module, %u KiB, beside the guests",
-		      module_bytes >> 10);
+		panic("no room for the boot module, %u KiB, beside the guests", module_bytes >> 10);
 	memory_copy(best, module_base, module_bytes);
 	module_base = best;
 }
@@ -136,7 +135,7 @@ static void module_find(u32 magic, const struct multiboot_information *informati
 	if (magic != MULTIBOOT_LOADED)
 		panic("not started by a multiboot loader");
 	if ((information->flags & INFORMATION_MODULES) == 0 || information->module_count != 1)
-		panic("the boot loader must load one module, the compiled system");
+		panic("the boot loader must load one module, a system");
 	memory_copy_in(&module, information->modules, sizeof(module));
 	module_base = module.start;
 	module_bytes = module.end - module.start;

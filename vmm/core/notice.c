@@ -58,8 +58,10 @@ static void notices_publish(void)
 
 void notice_give_up(void)
 {
-	for (u32 i = 0; i < core.vcpu_count; i++)
+	for (u32 i = 0; i < core.vcpu_count; i++) {
+		whole_ends(vcpus[i].vm);
 		notice_write(vcpus[i].vm, GANDALF_STATE_STOPPED);
+	}
 }
 
 /* One guest at a time, since interrupts wait. */

@@ -83,6 +83,8 @@ static void parts_are_told(const struct vm *vm)
 void whole_ends(const struct vm *vm)
 {
 	EXPECTS_MASKED();
+	if (vm_is_part(vm))
+		return;
 	own_page()->life[vm->index]++;
 	own_page()->paused[vm->index] = false;
 	parts_are_told(vm);

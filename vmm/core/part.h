@@ -91,8 +91,6 @@ void part_follows(struct vm *vm);
 /* Notes that a start of the part waits. Its own core's idle vCPU carries it out. */
 void part_is_started(struct vm *vm, u32 life, u32 entry);
 
-/* Ends a life of the guest, whose whole is this core's and is being taken down. */
-void whole_ends(const struct vm *vm);
 /* Starts another vCPU of a VM's guest at an address of the guest's memory. */
 void part_start(const struct vm *vm, u32 number, u32 entry);
 /* Notes that a vCPU of this core has halted for ever, and tells the whole. The guest has

@@ -58,11 +58,13 @@ OF_CORE static struct log_line lines[GANDALF_CPUS_MAXIMUM];
 OF_CORE struct relay_round relay_round;
 OF_CORE static u32 rtos_waits; /* how often this has waited for an RTOS, or been done since */
 
+/* The interrupt is not at once: what has kicked may have delayed an RTOS already, which would be
+ * delayed once more. */
 void relay_kick(void)
 {
 	relay_round.asked = 0;
 	if (!deadline_is_set(&again))
-		deadline_set(&again, rdtsc());
+		deadline_set(&again, rdtsc() + time_tsc_khz / RATE);
 }
 
 /* --- To core 0 --- */

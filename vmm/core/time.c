@@ -13,7 +13,7 @@
 #include "platform.h"
 
 /* A millisecond divided by this is long enough for an RTOS to begin to run. */
-#define BEGIN_RATE 256
+#define BEGIN_RATE 128
 
 OF_MACHINE u32 time_tsc_khz;
 
@@ -114,11 +114,11 @@ static inline void deadline_expire(struct deadline **link)
 	deadline_insert(deadline, deadline->expire(deadline));
 }
 
-/* Expires one more deadline, if several are over, and programs an interrupt for the rest. Guests
- * can have their timers expire at one time, and an RTOS must not wait for the deadlines of others.
- * So the most urgent deadline is next; one of priority 0, which may have more to do, is not. The
- * interrupt comes when the guest that wakes up has begun to run. */
-APART static void time_interrupt_further(void)
+/* Expires the most urgent of the deadlines that are over, and programs an interrupt for the rest.
+ * Guests can have their timers expire at one time, and an RTOS must not wait for the deadlines of
+ * others. If one has expired already, one of priority 0, which may have more to do, does not expire
+ * as well. The interrupt comes when the guest that wakes up has begun to run. */
+APART static void time_interrupt_further(bool one_has_expired)
 {
 	u64 now = rdtsc();
 	struct deadline **most_urgent = &first;
@@ -128,7 +128,7 @@ APART static void time_interrupt_further(void)
 	for (struct deadline **link = &first->next; (*link)->time <= now; link = &(*link)->next)
 		if ((*link)->priority > (*most_urgent)->priority)
 			most_urgent = link;
-	if ((*most_urgent)->priority != 0)
+	if (!one_has_expired || (*most_urgent)->priority != 0)
 		deadline_expire(most_urgent);
 	if (rdtsc_since(&first->time, &low, &high)) {
 		low = -(time_tsc_khz / BEGIN_RATE);
@@ -144,9 +144,13 @@ void time_interrupt(void)
 
 	EXPECTS_MASKED();
 	if (rdtsc_since(&first->time, &low, &high)) {
+		if (first->priority == 0) {
+			time_interrupt_further(false);
+			return;
+		}
 		deadline_expire(&first);
 		if (rdtsc_since(&first->time, &low, &high)) {
-			time_interrupt_further();
+			time_interrupt_further(true);
 			return;
 		}
 	}

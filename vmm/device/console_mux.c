@@ -66,12 +66,15 @@ u8 console_pop(struct console *console)
 	return byte;
 }
 
-/* Drops the next characters of the oldest line, to make room. None of that line is shown. */
+/* Drops the next characters of the oldest line, to make room. None of that line is shown, unless all
+ * has been taken meanwhile, as a relay does (core/relay.c). */
 static void output_drop_step(struct console_mux *mux)
 {
 	struct console *console = mux->dropping;
 	u8 byte = 0;
 
+	if (console->output_count == 0)
+		mux->dropping = NULL;
 	for (u32 i = 0; i < DROP_STEP && mux->dropping != NULL; i++) {
 		byte = console_pop(console);
 		console->lost++;

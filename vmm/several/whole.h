@@ -93,5 +93,8 @@ void part_fails(struct vm *vm);
 u32 whole_report_core(const struct vm *vm);
 /* Notes that the whole itself has been stopped with a report. Interrupts are masked. */
 void whole_fails(const struct vm *vm);
+/* Ends a life of the guest, and so of all its parts, if this VM is the whole and goes down, or is
+ * that of a core whose VMM does. Interrupts are masked. */
+void whole_ends(const struct vm *vm);
 /* Hands a sign of life to the whole. Returns false if this VM is no part. Interrupts are masked. */
 MUST_CHECK bool part_shows_life(const struct vm *vm);

@@ -96,6 +96,10 @@ static inline void whole_fails(UNUSED const struct vm *vm)
 {
 }
 
+static inline void whole_ends(UNUSED const struct vm *vm)
+{
+}
+
 static inline bool part_shows_life(UNUSED const struct vm *vm)
 {
 	return false;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -14,8 +15,21 @@
 
 static int device = -1;
 
+/* A request that is asked for again until it is done is known by the core that has asked, so this
+ * must not go to another one meanwhile. The first vCPU is the one that never does. If it may not be
+ * used, the request goes on, and what comes of it is told as always. */
+static void stay_on_one_core(void)
+{
+	cpu_set_t first;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	sched_setaffinity(0, sizeof(first), &first);
+}
+
 bool device_open(void)
 {
+	stay_on_one_core();
 	device = open(DEVICE, O_RDWR | O_CLOEXEC);
 	if (device >= 0)
 		return true;

@@ -12,7 +12,7 @@
 /* This is the place of an object that is not a guest's (control.h). */
 #define NO_PLACE 0
 
-/* Opens the device. Returns false after a sentence on standard error. */
+/* Opens the device, from the first CPU on. Returns false after a sentence on standard error. */
 bool device_open(void);
 
 /* Keeps others from loading an image meanwhile. Returns false if another is loading one. */

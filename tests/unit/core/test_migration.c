@@ -379,6 +379,20 @@ static void a_late_request_is_lost(void **state)
 	assert_int_equal(part_core(&guest, MOVED), FIRST);
 }
 
+/* One core may want vCPUs of two guests to move, and says both in the same place. */
+static void a_request_for_the_vcpu_of_another_guest_is_lost(void **state)
+{
+	(void)state;
+	asked.housekeeping = 0;
+	part_page_of(FIRST)->wanted[MOVED] = 2 + 1; /* where this guest's has no seat */
+	serve_on(HOME, FIRST, MESSAGE_MOVE + MOVED);
+	assert_int_equal(asked.housekeeping, 0);
+	assert_int_equal(seats[HOME].leaves_for, 0);
+	part_page_of(FIRST)->wanted[MOVED] = FIRST + 1;
+	serve_on(HOME, FIRST, MESSAGE_MOVE + MOVED);
+	assert_int_equal(seats[HOME].leaves_for, FIRST + 1);
+}
+
 /* The number of a vCPU stands where others have the policy. */
 static void a_policy_is_handed_on(void **state)
 {
@@ -419,6 +433,7 @@ int main(void)
 		TEST(it_leaves_only_between_works),
 		TEST(it_leaves_for_no_core_that_has_ended),
 		TEST(a_late_request_is_lost),
+		TEST(a_request_for_the_vcpu_of_another_guest_is_lost),
 		TEST(a_policy_is_handed_on),
 		TEST(what_cannot_move_is_refused),
 	};

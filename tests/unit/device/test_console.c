@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "device/console.h"
+#include "device/console_buffer.h"
 
 #define CLEAR "\r\x1b[K"
 #define BREAK "\x18\r\n" /* a line end that is none of a console's */
@@ -509,6 +509,21 @@ static void a_long_line_is_dropped_in_steps(void **state)
 	assert_string_equal(output, "[vmm] (4096 characters lost)\r\n[vmm] y\r\n");
 }
 
+/* A relay to another core does that, between any two characters. */
+static void what_is_being_dropped_may_be_taken(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < CONSOLE_OUTPUT_SIZE; i++)
+		put(log_console, "x");
+	put(log_console, "\ny");
+	while (log_console->output_count != 0)
+		console_pop(log_console);
+	put(log_console, "z\n");
+	assert_int_equal(log_console->output_count, 2);
+	assert_int_equal(log_console->output_lines, 1);
+	assert_int_equal(console_pop(log_console), 'z');
+}
+
 /* A terminal as far as the multiplexer uses one: lines and "clear the line". */
 struct screen {
 	char text[1 << 20];
@@ -710,6 +725,7 @@ int main(void)
 		TEST(a_full_console_ends_its_line_and_loses_nothing),
 		TEST(what_cannot_be_shown_is_taken_in_steps),
 		TEST(a_long_line_is_dropped_in_steps),
+		TEST(what_is_being_dropped_may_be_taken),
 		TEST(typing_beyond_the_room_is_lost),
 		TEST(nothing_is_lost_or_mixed),
 		TEST(random_bytes_do_no_harm),

@@ -47,7 +47,7 @@ u32 instance_size(u32 index, instance_page is_needed)
 void instance_keep(void)
 {
 	if (core_end - core_first > (int)sizeof(initial))
-		panic("no room to keep what variables are at first");
+		panic("no room for initial data");
 	memcpy(initial, core_first, (u32)(core_end - core_first));
 }
 

@@ -64,8 +64,7 @@ static bool error_code_is_missing(const struct vcpu *vcpu, const struct frame *f
 /* Stops the guest that has the interrupt controllers, and let one interrupt by this vector. */
 static void stray_stop(u32 vector)
 {
-	vm_stop(direct_owner()->vm,
-		"its interrupt controller has vector %u, which is an exception's", vector);
+	vm_stop(direct_owner()->vm, "its PIC has an exception's vector, %u", vector);
 }
 
 bool origin_is_stray_interrupt(const struct frame *frame)
@@ -118,6 +117,6 @@ void origin_mend(struct frame *frame)
 	}
 	if (origin_is_virtual_8086(vcpu, frame))
 		virtual_8086_leave(vcpu, frame);
-	panic("vector %u with a frame at %x that is nobody's: cs %x, eip %x, eflags %x", vector,
-	      (u32)frame, frame->cs, frame->eip, frame->eflags);
+	panic("vector %u, frame %x is nobody's: cs %x, eip %x, eflags %x", vector, (u32)frame,
+	      frame->cs, frame->eip, frame->eflags);
 }

@@ -145,7 +145,7 @@ static void access_refused(struct x86 *x86, u32 linear, enum shadow_result resul
 	else if (result == SHADOW_OUTSIDE)
 		vm_stop(x86->vm, "it writes physical memory that it lacks");
 	else
-		vm_stop(x86->vm, "the pool has no frame left for its page tables");
+		vm_stop(x86->vm, "the pool has no frame for its page tables");
 }
 
 /* Serves a fault in the kernel half, or in the VMM's part, if it is a store to the GDT or beyond

@@ -177,11 +177,16 @@ void apic_interrupt_cores(u32 cores, u32 vector)
 	apic_send(cores, COMMAND_LOGICAL | COMMAND_ASSERT | vector);
 }
 
+void apic_stop_cpu(u32 id)
+{
+	apic_send(id, COMMAND_ASSERT | COMMAND_INIT);
+}
+
 /* SDM vol. 3, 9.4.4.1 asks for INIT, 10 ms, and STARTUP, of which some CPUs need a second one
  * 200 us later. */
 void apic_start_cpu(u32 id, u32 page)
 {
-	apic_send(id, COMMAND_ASSERT | COMMAND_INIT);
+	apic_stop_cpu(id);
 	i8254_wait(CLOCKS_BEHIND_INIT);
 	apic_send(id, COMMAND_ASSERT | COMMAND_STARTUP | page >> PAGE_SHIFT);
 	i8254_wait(CLOCKS_BEHIND_STARTUP);

@@ -30,6 +30,8 @@ void apic_interrupt(u32 id, u32 vector);
 void apic_interrupt_cores(u32 cores, u32 vector);
 /* Has another CPU begin in real mode at a page below 1 MiB. This takes some 10 ms. */
 void apic_start_cpu(u32 id, u32 page);
+/* Has another CPU wait until that is done once more. */
+void apic_stop_cpu(u32 id);
 
 /* Returns the highest vector whose interrupt has been given to the processor and has not been
  * ended, or 0. */

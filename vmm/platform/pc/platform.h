@@ -112,6 +112,12 @@ static inline void cpu_start(u32 id, u32 page)
 	apic_start_cpu(id, page);
 }
 
+/* Has a CPU wait until it is started once more. */
+static inline void cpu_stop(u32 id)
+{
+	apic_stop_cpu(id);
+}
+
 /* Prepares the CPU that runs this, another one than the first, to be that of the core with an
  * index: devices do not interrupt it. */
 static inline void cpu_join(u32 index)

@@ -48,7 +48,7 @@ void shadow_load(struct x86 *x86, u32 cr3)
 		return;
 	space = space_for_load(x86, cr3 & PTE_FRAME);
 	if (space == NULL) {
-		vm_stop(x86->vm, "the pool has no frame left for its page tables");
+		vm_stop(x86->vm, "the pool has no frame for its page tables");
 		return;
 	}
 	shadow->guest_directory = NULL;

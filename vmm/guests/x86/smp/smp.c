@@ -108,8 +108,7 @@ void smp_stop(struct x86 *x86)
 	x86->slept = false;
 	smp_apic_leave(x86);
 	ipis_leave(x86->smp);
-	if (!vm_is_part(x86->vm))
-		whole_ends(x86->vm);
+	whole_ends(x86->vm);
 }
 
 static u32 spaces_count(const struct shadow *shadow)
