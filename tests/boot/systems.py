@@ -20,7 +20,6 @@ from typing import Self
 
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.build.build import Built, build
-from gandalf.build.iso import make_iso
 from gandalf.build.symbols import variable_address
 from gandalf.console.console import CTRL_A
 from gandalf.measure.measure import SHELL_PROMPT
@@ -160,17 +159,14 @@ class Boot(Machine):
         vmm: Path | None = None,
         ips: int = 1_000_000_000,
         cpu: str = PENTIUM_III,
-        from_iso: bool = False,
     ) -> Self:
         """Build and start a system.
 
         module, vmm: instead of the one that was built. ips: Bochs'. cpu: as the emulator names it.
-        from_iso: by GRUB.
         """
         built = build(description, lambda _: None, deterministic=True)
         built = Built(built.checked, vmm or built.vmm, module or built.module)
-        iso = make_iso(built) if from_iso else None
-        options = replace(options_for(built, True, None, arguments, iso, ips), cpu=cpu)
+        options = replace(options_for(built, True, None, arguments, None, ips), cpu=cpu)
         machine = cls.attach(built, emulators.start(emulator, options))
         machine.built = built
         return machine

@@ -6,7 +6,7 @@ Bochs simulates the CPUs in turn and is deterministic.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -219,11 +219,24 @@ def never_started(folder: Path) -> None:
     substitute(folder / "vmm" / "core" / "cores.c", start, f"if (index != 1) {start}")
 
 
-def test_a_cpu_that_is_there_and_does_not_come_up() -> None:
-    """The VMM waits for it, and not for ever; the next one comes up."""
+def comes_too_late(folder: Path) -> None:
+    """Have CPU 1, which its local APIC names, begin when the next one has been waited for."""
+    start = folder / "vmm" / "arch" / "ia32" / "start.S"
+    directory = "\tmov\tAT(start_directory), %eax\n"
+    late = (
+        "\tcmpl\t$1 << 24, 0xfee00020\n\tjne\t2f\n"
+        "\tmov\tAT(start_directory), %eax\n"
+        "1:\tpause\n\tcmp\tAT(start_directory), %eax\n\tje\t1b\n2:\n"
+    )
+    substitute(start, directory, late + directory)
+
+
+@pytest.mark.parametrize("mistake", [never_started, comes_too_late])
+def test_a_cpu_that_is_there_and_does_not_come_up(mistake: Callable[[Path], None]) -> None:
+    """The VMM waits for it, and not for ever; the next one comes up, and is that one alone."""
     description = heartbeats("cores-silent", 3, "cpus_required = false\n")
     profile = "cores" if World.rings == FOUR else "two-level-cores"
-    image = changed_vmm("cores-silent", never_started, profile)
+    image = changed_vmm(f"cores-silent-{mistake.__name__}", mistake, profile)
     with Boot.start(description, vmm=image) as machine:
         machine.expect("vmm", r"^CPU 1 does not come up: its guests stay off\n", PATIENCE)
         for name in ("beat0", "beat2"):

@@ -9,6 +9,7 @@ import pytest
 from .systems import PATIENCE, Boot, linux, rtos_guest
 from .test_control import root_file_system
 from .test_cores import beats, describe_cores, on
+from .test_smp import smp
 
 
 @pytest.fixture(scope="module")
@@ -92,3 +93,27 @@ def test_the_watchdog_of_another_cpus_guest(machine: Boot) -> None:
         report = machine.shell("gandalfctl report shy")
         assert report.startswith("guest shy stopped: no sign of life for 300 ms")
     beats(machine, "beat")
+
+
+# Restarts of a guest, each by a command that waits for its answer, and meanwhile has one and then
+# the other of Linux's processors taken away by a loop that is moved between them.
+RESTARTS = 20
+HOG = (
+    "sh -c 'while :; do :; done' & hog=$!; "
+    "while :; do for mask in 1 2; do taskset -p $mask $hog; usleep 500; done; done"
+)
+
+
+def test_a_manager_on_several_cpus_gives_each_order_once() -> None:
+    """Its commands do not ask again on another CPU, which would give the order a second time."""
+    guests = (
+        on(0, rtos_guest("heartbeat", "beat", priority=20)),
+        on(0, rtos_guest("silent", "shy", priority=4)), smp([1, 2], "control = true"),
+    )  # fmt: skip
+    with Boot.start(describe_cores("cores-control-apart", 3, *guests)) as machine:
+        machine.wait_for_shell()
+        machine.shell(f"({HOG}) 2>&1 > /dev/null & true")
+        for _ in range(RESTARTS):
+            assert machine.shell("gandalfctl restart shy 2>&1") == ""
+        beats(machine, "beat")
+        assert machine.text("shy").count("silent: alive") == 1 + RESTARTS

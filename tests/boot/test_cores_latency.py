@@ -33,10 +33,13 @@ def line_to(guest: str) -> str:
     return f'[[channel]]\nname = "line"\nbetween = ["{guest}", "bells"]\nsize = "8K"\n'
 
 
-# In any 50 us an RTOS takes two messages (core/message.c), each in less than 250 ticks. They are
-# beside what printing may mask, which MAXIMUM is for. If they are its own doorbells, its handler of
-# them, which gives two semaphores to tasks, comes before its task, too.
-FLOOD_MORE, OWN_DOORBELLS = 2 * 250, 2 * 250
+# In any 50 us an RTOS takes two messages (core/message.c), each in less than 250 ticks. One that
+# its sender repeats when it has been taken interrupts once more, and is too many, in 200 ticks.
+# All these are beside what printing may mask, which MAXIMUM is for. If the messages are the RTOS's
+# own doorbells, its handler of them, which gives two semaphores to tasks, comes before its task,
+# too. As a task begins in 5 us, one activation in ten meets the two messages.
+FLOOD_MORE, OWN_DOORBELLS = 2 * (250 + 200), 2 * 250
+FLOOD_MEAN_MORE = 2 * 250 // 10
 # What others print and how they end is told on core 0's consoles. So a section with interrupts
 # masked may be in the way that would not have been there, no more than one (masked_sections.h), and
 # the messages that tell of it.
@@ -82,16 +85,17 @@ def core_0_waits(folder: Path) -> None:
     substitute(core / "time.c", begin, f"{wait}{begin}\treport_wait();\n")
 
 
-def latency(name: str, vmm: Path | None, cpus: int, others: tuple[str, ...]) -> tuple[Latency, str]:
-    """Return the latency of the 1 ms task's first 2,000 activations, and the VMM's log.
+# Instructions of a second of the machine's clock. How what others send meets the task's timer
+# depends on it: each is another phase.
+PHASES = tuple(FEW_INSTRUCTIONS + more * 100_000 for more in (0, 1, 2, 4, 5, 7))
 
-    When the others begin, and so what meets the task's timer, depends on how the machine boots. It
-    is by GRUB, as when the figures of docs/several-cores.md were measured.
-    """
+
+def latency(
+    name: str, vmm: Path | None, cpus: int, others: tuple[str, ...], ips: int = PHASES[0]
+) -> tuple[Latency, str]:
+    """Return the latency of the 1 ms task's first 2,000 activations, and the VMM's log."""
     description = describe_cores(f"cores-latency-{name}", cpus, on(0, DEMO), *others)
-    with Boot.start(
-        description, emulator="bochs", vmm=vmm, ips=FEW_INSTRUCTIONS, from_iso=True
-    ) as machine:
+    with Boot.start(description, emulator="bochs", vmm=vmm, ips=ips) as machine:
         machine.expect("rtos", ACTIVATIONS, PATIENCE)
         found = machine.latencies()[1]
         print(name, found)
@@ -100,9 +104,12 @@ def latency(name: str, vmm: Path | None, cpus: int, others: tuple[str, ...]) -> 
         return found, machine.text("vmm")
 
 
-def delays(found: Latency, more: int = 0) -> bool:
-    """Whether an activation was missed or later than is allowed. more: ticks beside the maximum."""
-    return found.missed > 0 or found.mean > MEAN or found.maximum > MAXIMUM + more
+def delays(found: Latency, mean_more: int = 0, more: int = 0) -> bool:
+    """Whether an activation was missed, or they were later than is allowed, in the mean or at most.
+
+    Both have so many ticks more.
+    """
+    return found.missed > 0 or found.mean > MEAN + mean_more or found.maximum > MAXIMUM + more
 
 
 @pytest.mark.long
@@ -119,17 +126,20 @@ def test_what_dies_on_other_cpus_delays_no_task_in_bochs() -> None:
 
 
 @pytest.mark.parametrize(
-    "flood", ["another",
-              *(pytest.param(name, marks=pytest.mark.long)
-                for name in ("itself-reports", "another-reports", "itself"))],
+    ("flood", "ips"),
+    [*(("another", ips) for ips in PHASES[:2]),
+     *(pytest.param("another", ips, marks=pytest.mark.long) for ips in PHASES[2:]),
+     *(pytest.param(name, ips, marks=pytest.mark.long)
+       for name in ("itself-reports", "another-reports", "itself") for ips in PHASES)],
 )  # fmt: skip
-def test_messages_without_end_delay_a_task_by_two_at_most_in_bochs(flood: str) -> None:
+def test_messages_without_end_delay_a_task_by_two_at_most_in_bochs(flood: str, ips: int) -> None:
     """Another CPU's guest rings one of core 0 as fast as it can, and prints without end.
 
     A third CPU's guest is stopped with a report and restarted without end.
     """
-    found, _ = latency(f"flood-{flood}", None, 3, FLOODS[flood])
-    assert not delays(found, FLOOD_MORE + OWN_DOORBELLS * flood.startswith("itself"))
+    found, _ = latency(f"flood-{flood}", None, 3, FLOODS[flood], ips)
+    more = FLOOD_MORE + OWN_DOORBELLS * flood.startswith("itself")
+    assert not delays(found, FLOOD_MEAN_MORE, more)
 
 
 @pytest.mark.long
