@@ -79,9 +79,9 @@
 #define GANDALF_PREEMPTION_ASK 0xff   /* which one the guest has */
 
 /* What concerns a guest on another CPU is done there. Until it is, WRITE and ACT return
- * GANDALF_ERROR_BUSY and are to be repeated unchanged, by the same vCPU, and one that does not move:
- * what another CPU asks for is done once more. ECX of the actions other than LOAD is any number that
- * tells one request from the one before it. */
+ * GANDALF_ERROR_BUSY and are to be repeated unchanged, by the same vCPU, and one that does not
+ * move: what another CPU asks for is done once more. ECX of the actions other than LOAD is any
+ * number that tells one request from the one before it. */
 
 /* Errors of READ, WRITE and ACT. GANDALF_ERROR_ARGUMENT of gandalf.h means here that there is no
  * such object, action or guest, or that the guest is the caller itself. The values are Linux's. */

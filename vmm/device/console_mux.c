@@ -66,8 +66,8 @@ u8 console_pop(struct console *console)
 	return byte;
 }
 
-/* Drops the next characters of the oldest line, to make room. None of that line is shown, unless all
- * has been taken meanwhile, as a relay does (core/relay.c). */
+/* Drops the next characters of the oldest line, to make room. None of that line is shown, unless
+ * all has been taken meanwhile, as a relay does (core/relay.c). */
 static void output_drop_step(struct console_mux *mux)
 {
 	struct console *console = mux->dropping;
