@@ -135,7 +135,7 @@ static void module_find(u32 magic, const struct multiboot_information *informati
 	if (magic != MULTIBOOT_LOADED)
 		panic("not started by a multiboot loader");
 	if ((information->flags & INFORMATION_MODULES) == 0 || information->module_count != 1)
-		panic("the boot loader must load one module, a system");
+		panic("the boot loader must load one module");
 	memory_copy_in(&module, information->modules, sizeof(module));
 	module_base = module.start;
 	module_bytes = module.end - module.start;

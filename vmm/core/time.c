@@ -117,7 +117,8 @@ static inline void deadline_expire(struct deadline **link)
 /* Expires the most urgent of the deadlines that are over, and programs an interrupt for the rest.
  * Guests can have their timers expire at one time, and an RTOS must not wait for the deadlines of
  * others. If one has expired already, one of priority 0, which may have more to do, does not expire
- * as well. The interrupt comes when the guest that wakes up has begun to run. */
+ * as well. The interrupt comes when the guest that wakes up has begun to run. By then those that
+ * have waited are no longer fresh, so that the timers of many RTOSes never keep one back for ever. */
 APART static void time_interrupt_further(bool one_has_expired)
 {
 	u64 now = rdtsc();
@@ -144,7 +145,7 @@ void time_interrupt(void)
 
 	EXPECTS_MASKED();
 	if (rdtsc_since(&first->time, &low, &high)) {
-		if (first->priority == 0) {
+		if (first->priority == 0 && high == 0 && low < time_tsc_khz / BEGIN_RATE) {
 			time_interrupt_further(false);
 			return;
 		}
