@@ -118,7 +118,7 @@ static inline void deadline_expire(struct deadline **link)
  * Guests can have their timers expire at one time, and an RTOS must not wait for the deadlines of
  * others. If one has expired already, one of priority 0, which may have more to do, does not expire
  * as well. The interrupt comes when the guest that wakes up has begun to run. By then those that
- * have waited are no longer fresh, so that the timers of many RTOSes never keep one back for ever. */
+ * have waited are no longer fresh, so the timers of many RTOSes never keep one back for ever. */
 APART static void time_interrupt_further(bool one_has_expired)
 {
 	u64 now = rdtsc();

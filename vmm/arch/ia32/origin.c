@@ -117,6 +117,6 @@ void origin_mend(struct frame *frame)
 	}
 	if (origin_is_virtual_8086(vcpu, frame))
 		virtual_8086_leave(vcpu, frame);
-	panic("vector %u, frame %x is nobody's: cs %x, eip %x, eflags %x", vector, (u32)frame,
+	panic("vector %u, nobody's frame %x: cs %x, eip %x, eflags %x", vector, (u32)frame,
 	      frame->cs, frame->eip, frame->eflags);
 }
