@@ -342,12 +342,15 @@ static enum outcome move_next(void)
 	return held_up ? BLOCKED : NOTHING;
 }
 
-/* An RTOS that has just been woken up would begin later by all that is done here. */
+/* An RTOS that has just been woken up, or is about to be by the deadline behind this one, would
+ * begin later by all that is done here. */
 static bool relay_must_wait(void)
 {
-	if (core.current->priority == 0 || rtos_waits == RTOS_WAITS + RTOS_BURST)
+	bool rtos_begins = core.current->priority != 0 || deadline_waits();
+
+	if (!rtos_begins || rtos_waits == RTOS_WAITS + RTOS_BURST)
 		rtos_waits = 0;
-	return core.current->priority != 0 && ++rtos_waits <= RTOS_WAITS;
+	return rtos_begins && ++rtos_waits <= RTOS_WAITS;
 }
 
 static u64 relay_expire(UNUSED struct deadline *deadline)

@@ -13,7 +13,7 @@
 #include "platform.h"
 
 /* A millisecond divided by this is long enough for an RTOS to begin to run. */
-#define BEGIN_RATE 128
+#define BEGIN_RATE 256
 
 OF_MACHINE u32 time_tsc_khz;
 
@@ -106,6 +106,11 @@ void deadline_set(struct deadline *deadline, u64 time)
 	}
 }
 
+bool deadline_waits(void)
+{
+	return first->time <= rdtsc();
+}
+
 static inline void deadline_expire(struct deadline **link)
 {
 	struct deadline *deadline = *link;
@@ -114,12 +119,11 @@ static inline void deadline_expire(struct deadline **link)
 	deadline_insert(deadline, deadline->expire(deadline));
 }
 
-/* Expires the most urgent of the deadlines that are over, and programs an interrupt for the rest.
- * Guests can have their timers expire at one time, and an RTOS must not wait for the deadlines of
- * others. If one has expired already, one of priority 0, which may have more to do, does not expire
- * as well. The interrupt comes when the guest that wakes up has begun to run. By then those that
- * have waited are no longer fresh, so the timers of many RTOSes never keep one back for ever. */
-APART static void time_interrupt_further(bool one_has_expired)
+/* Expires one more deadline, if several are over, and programs an interrupt for the rest. Guests
+ * can have their timers expire at one time, and an RTOS must not wait for the deadlines of others.
+ * So the most urgent deadline is next; one of priority 0, which may have more to do, is not. The
+ * interrupt comes when the guest that wakes up has begun to run. */
+APART static void time_interrupt_further(void)
 {
 	u64 now = rdtsc();
 	struct deadline **most_urgent = &first;
@@ -129,7 +133,7 @@ APART static void time_interrupt_further(bool one_has_expired)
 	for (struct deadline **link = &first->next; (*link)->time <= now; link = &(*link)->next)
 		if ((*link)->priority > (*most_urgent)->priority)
 			most_urgent = link;
-	if (!one_has_expired || (*most_urgent)->priority != 0)
+	if ((*most_urgent)->priority != 0)
 		deadline_expire(most_urgent);
 	if (rdtsc_since(&first->time, &low, &high)) {
 		low = -(time_tsc_khz / BEGIN_RATE);
@@ -145,13 +149,9 @@ void time_interrupt(void)
 
 	EXPECTS_MASKED();
 	if (rdtsc_since(&first->time, &low, &high)) {
-		if (first->priority == 0 && high == 0 && low < time_tsc_khz / BEGIN_RATE) {
-			time_interrupt_further(false);
-			return;
-		}
 		deadline_expire(&first);
 		if (rdtsc_since(&first->time, &low, &high)) {
-			time_interrupt_further(true);
+			time_interrupt_further();
 			return;
 		}
 	}

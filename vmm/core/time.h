@@ -35,6 +35,8 @@ static inline bool deadline_is_set(const struct deadline *deadline)
 {
 	return (u32)(deadline->time >> 32) != (u32)(TIME_NEVER >> 32);
 }
+/* Returns whether one is over that has not expired: it may be the timer of an RTOS. */
+bool deadline_waits(void);
 /* Serves the timer interrupt: expires at most two deadlines that are due, and programs the timer
  * for the next one. */
 void time_interrupt(void);

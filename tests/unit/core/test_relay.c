@@ -38,6 +38,7 @@ static struct gandalf_guest guests[GUESTS];
 /* What each core has of its own: it is put in place when the test goes on as that core. */
 static struct console guest_consoles[CORES][GUESTS], logs[CORES];
 static struct deadline deadlines[CORES];
+static bool another_is_over; /* what deadline_waits() says */
 static struct relay_round rounds[CORES];
 static bool messaged[CORES];
 static char printed[LINES][CONSOLE_LINE_SIZE + 20];
@@ -54,6 +55,11 @@ void message_send(u32 to, u32 message)
 	assert_int_not_equal(to, core.index);
 	assert_int_equal(message, to == 0 ? MESSAGE_OUTPUT : MESSAGE_INPUT);
 	messaged[to] = true;
+}
+
+bool deadline_waits(void)
+{
+	return another_is_over;
 }
 
 void log_pump(void)
@@ -181,6 +187,7 @@ static int start(void **state)
 	system_table.cpus = CORES;
 	system_table.guest_count = GUESTS;
 	printed_count = housekeeping = pumped = 0;
+	another_is_over = false;
 	for (u32 i = 0; i < GUESTS; i++) {
 		guests[i].cpu = i == OWN ? 0 : 1;
 		vms[i] = (struct vm){.guest = &guests[i], .index = i};
@@ -541,6 +548,20 @@ static void it_waits_for_an_rtos_and_not_for_ever(void **state)
 	expect_shown(0, OTHER, 0, 8);
 }
 
+/* Nor is one that the next deadline wakes up, which is over as well. */
+static void it_waits_for_a_deadline_that_is_over_too(void **state)
+{
+	(void)state;
+	print(1, OTHER, 0, 8);
+	another_is_over = true;
+	for (u32 i = 0; i < 10; i++)
+		assert_int_equal(step(1), TSC_KHZ / 10);
+	assert_true(step(1) != TSC_KHZ / 10);
+	another_is_over = false;
+	time_passes();
+	expect_shown(0, OTHER, 0, 8);
+}
+
 static void few_are_asked_at_once(void **state)
 {
 	u32 sources = 3 + CORES + GUESTS; /* two guests' consoles, and a log */
@@ -714,6 +735,7 @@ int main(void)
 		TEST(it_gives_up_when_nobody_takes_anything),
 		TEST(nonsense_is_passed_by),
 		TEST(it_waits_for_an_rtos_and_not_for_ever),
+		TEST(it_waits_for_a_deadline_that_is_over_too),
 		TEST(few_are_asked_at_once),
 		TEST(few_bytes_move_at_once),
 		TEST(who_is_held_up_waits_longer),

@@ -129,7 +129,7 @@ u32 memory_map_more(u32 physical, u32 size)
 	u32 linear = LAYOUT_RTOS + rtos_mapped;
 
 	if (size > LAYOUT_POOL - linear)
-		panic("RTOSes and channels have over %u MiB",
+		panic("RTOSes and channels have more than %u MiB of memory",
 		      (LAYOUT_POOL - LAYOUT_RTOS) >> 20);
 	for (u32 offset = 0; offset < size; offset += PAGE_SIZE) {
 		u32 address = linear + offset;
@@ -139,7 +139,7 @@ u32 memory_map_more(u32 physical, u32 size)
 		/* This runs at boot only, when there is no shadow that could be evicted to free a
 		 * frame. */
 		if (*directory_entry == 0 && (*directory_entry = pool_allocate()) == 0)
-			panic("the pool is too small for RTOSes' memory");
+			panic("the pool is too small for the RTOSes' memory");
 		*directory_entry |= PTE_P | PTE_W | PTE_A;
 		table = pool_pointer(*directory_entry & PTE_FRAME);
 		/* The page is read-only, since Linux's ring 1 counts as a supervisor, too. WP 0
