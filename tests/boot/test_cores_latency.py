@@ -33,12 +33,12 @@ def line_to(guest: str) -> str:
     return f'[[channel]]\nname = "line"\nbetween = ["{guest}", "bells"]\nsize = "8K"\n'
 
 
-# In any 50 us an RTOS takes two messages (core/message.c), each in less than 250 ticks. One that
-# its sender repeats when it has been taken interrupts once more, and is too many, in 200 ticks.
-# All these are beside what printing may mask, which MAXIMUM is for. If the messages are the RTOS's
-# own doorbells, its handler of them, which gives two semaphores to tasks, comes before its task,
-# too. As a task begins in 5 us, one activation in ten meets the two messages.
-FLOOD_MORE, OWN_DOORBELLS = 2 * (250 + 200), 2 * 250
+# In any 50 us an RTOS takes two messages (core/message.c), each in less than 250 ticks. They are
+# beside what printing may mask, which MAXIMUM is for. As a task begins in 5 us, one activation in
+# ten meets them. If they are its own doorbells, its handler of them, which gives two semaphores to
+# tasks, comes before its task, too, and their sender repeats each when it has been taken, which
+# interrupts once more and is too many, in 200 ticks.
+FLOOD_MORE, OWN_DOORBELLS = 2 * 250, 2 * (250 + 200)
 FLOOD_MEAN_MORE = 2 * 250 // 10
 # What others print and how they end is told on core 0's consoles. So a section with interrupts
 # masked may be in the way that would not have been there, no more than one (masked_sections.h), and
