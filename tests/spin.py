@@ -8,8 +8,9 @@ from pathlib import Path
 
 # Seconds of the host, for hangs only.
 PATIENCE = 600
-# Steps of the longest way through a model; a longer one would be cut, and errors() says so.
-DEPTH = 2_000_000
+# Steps of the longest way through a model; a longer one would be cut, and errors() says so. Each
+# takes memory that the verifier fills before it begins.
+DEPTH = 10_000
 # The compiler's option for a search that a mistake ends soon: to optimise would take longer.
 AT_ONCE = "-O0"
 
@@ -21,13 +22,13 @@ def mistakes(model: Path, choices: set[str]) -> list[str]:
 
 def verify(
     model: Path, folder: Path, defines: Sequence[str], compiler: Sequence[str],
-    search: Sequence[str] = (),
+    search: Sequence[str] = (), depth: int = DEPTH,
 ) -> str:  # fmt: skip
     """Build the verifier of a model in a folder, and return what it says of all the states."""
     folder.mkdir(parents=True, exist_ok=True)
     _run(folder, "spin", "-a", *(f"-D{define}" for define in defines), str(model))
     _run(folder, "gcc", *compiler, "-o", "pan", "pan.c")
-    return _run(folder, "./pan", f"-m{DEPTH}", *search)
+    return _run(folder, "./pan", f"-m{depth}", *search)
 
 
 def _run(folder: Path, *command: str) -> str:

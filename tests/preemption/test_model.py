@@ -19,6 +19,8 @@ MISTAKES = spin.mistakes(MODEL, {"EVENTS", "CHIPS"})
 VARIANTS = ((), ("CHIPS",))
 # Enough that each line interrupts, and two of them twice.
 EVENTS = 6
+# Without reduction, and with interrupts that never end, the ways are long.
+DEPTH = 2_000_000
 
 
 def _check(name: str, *defines: str, ltl: str = "", optimise: str = "-O2") -> str:
@@ -33,7 +35,7 @@ def _check(name: str, *defines: str, ltl: str = "", optimise: str = "-O2") -> st
     kind = [] if ltl else ["-DSAFETY", "-DNOCLAIM"]
     return spin.verify(
         MODEL, BUILD / "preemption" / name, [*defines, *bound], [optimise, "-DNOREDUCE", *kind],
-        ["-a", "-N", ltl] if ltl else [],
+        ["-a", "-N", ltl] if ltl else [], DEPTH,
     )  # fmt: skip
 
 

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `make check` looks at: builds of the VMM, its walls and masked sections, style, budgets."""
 
+import io
 import sys
 from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console as RichConsole
 
 from gandalf.base.limits import check_limits, sources
-from gandalf.base.paths import BUILD, ROOT, shown
+from gandalf.base.paths import BUILD, ROOT, UserError, shown
+from gandalf.build.build import build_vmm
+from gandalf.build.profile import find_profile
 from gandalf.build.size import source_files
+from gandalf.description.check import checked_or_fail, show
 from gandalf.masked.check import check_images
 from gandalf.mutate.workbench import read_programs
 from gandalf.walls.locks import check_locks
@@ -20,23 +27,45 @@ def _files(folders: list[str]) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in source_files(present) if path.suffix == ".c"]
 
 
-# Profiles that have all files of the VMM together, by the folders that `make check` has them in:
-# those that are looked at in every way, and those that have stand-ins for what others have.
-_PROFILES = {"first": "cores", "several": "smp-screen", "two-level": "two-level-smp"}
-_LEAN = {"lean": "rtos", "lean-two-level": "two-level", "lean-dedicated": "dedicated"}
-_BUILDS = _PROFILES | _LEAN
+# Profiles that have all files of the VMM together: those that are looked at in every way, and those
+# that have stand-ins for what others have.
+_WHOLE = ("cores", "smp-screen", "two-level-smp")
+_LEAN = ("rtos", "two-level", "dedicated")
+_IMAGES = [find_profile(name).image for name in (*_WHOLE, *_LEAN)]
+_SECOND = "second"  # a build of the first of them in another folder
+_BUILDS = [image.parent for image in _IMAGES]
 
 
-def _vmm_build(folder: str, *arguments: str, profile: str = "cores") -> list[str]:
-    """Build an image of a profile."""
-    output = BUILD / "check" / folder
+def _apart(folder: str) -> Path:
+    """Return the folder of a build that only `make check` looks at."""
+    return BUILD / "check" / folder
+
+
+_DEBUG = [_apart(f"debug-{name}") for name in _WHOLE]
+
+
+def _vmm_build(folder: str, *arguments: str, profile: str = _WHOLE[0]) -> list[str]:
+    """Build an image of a profile that only `make check` looks at."""
     words = ["make", "--no-print-directory", "-C", "vmm", "-j2"]
-    return [*words, f"PROFILE={profile}", f"BUILD={output}", *arguments]
+    return [*words, f"PROFILE={profile}", f"BUILD={_apart(folder)}", *arguments]
+
+
+def _profile_build(name: str) -> Callable[[], str]:
+    """Build the image of a profile as systems have it; a warning is an error (vmm/Makefile)."""
+
+    def step() -> str:
+        try:
+            build_vmm(find_profile(name))
+        except UserError as error:
+            return str(error)
+        return ""
+
+    return step
 
 
 def _identical() -> str:
     """Compare two builds of the VMM that were made in different folders."""
-    images = [BUILD / "check" / folder / "gandalf.elf" for folder in ("first", "second")]
+    images = [_IMAGES[0], _apart(_SECOND) / _IMAGES[0].name]
     if not all(image.exists() for image in images):
         return "the VMM was not built"
     first, second = (image.read_bytes() for image in images)
@@ -45,43 +74,38 @@ def _identical() -> str:
 
 def _masked() -> str:
     """Compare what masks interrupts in the VMM with the table of masked sections."""
-    images = [BUILD / "check" / folder / "gandalf.elf" for folder in _BUILDS]
-    if not all(image.exists() for image in images):
+    if not all(image.exists() for image in _IMAGES):
         return "the VMM was not built"
-    return "\n".join(check_images(images))
+    return "\n".join(check_images(_IMAGES))
 
 
 def _walls() -> str:
     """Compare what the VMM's files use of each other with the table of walls."""
-    folders = [BUILD / "check" / folder for folder in _BUILDS]
-    return "\n".join(check_walls(ROOT / "vmm", *folders))
+    return "\n".join(check_walls(ROOT / "vmm", *_BUILDS))
 
 
 def _complete() -> str:
     """Look for sources that none of these builds has, so that nothing above is seen of them."""
-    vmm, builds = ROOT / "vmm", (*_BUILDS, *(f"debug-{name}" for name in _PROFILES.values()))
+    vmm = ROOT / "vmm"
     sources = [path for pattern in ("*.c", "*.S") for path in sorted(vmm.rglob(pattern))]
     return "\n".join(
         f"{shown(source)}: no profile that is checked has it"
         for source in sources
         if not any(
-            (BUILD / "check" / folder / source.relative_to(vmm)).with_suffix(".o").exists()
-            for folder in builds
+            (folder / source.relative_to(vmm)).with_suffix(".o").exists()
+            for folder in (*_BUILDS, *_DEBUG)
         )
     )
 
 
 def _locks() -> str:
     """Look for instructions for which another core would wait."""
-    folders = [BUILD / "check" / folder for folder in _BUILDS]
-    return "\n".join(check_locks(ROOT / "vmm", *folders))
+    return "\n".join(check_locks(ROOT / "vmm", *_BUILDS))
 
 
 def _debug_walls() -> str:
     """Do the same for the debug builds, of which some variables and calls are all there are."""
-    folders = [BUILD / "check" / folder for folder in _BUILDS]
-    debug = [BUILD / "check" / f"debug-{name}" for name in _PROFILES.values()]
-    return "\n".join(check_walls(ROOT / "vmm", *folders, debug=debug))
+    return "\n".join(check_walls(ROOT / "vmm", *_BUILDS, debug=_DEBUG))
 
 
 def _mirror() -> str:
@@ -124,6 +148,19 @@ def _systems() -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in paths)
 
 
+def _description(name: str) -> Callable[[], str]:
+    """Check the description of a system and show it, as `gandalf check` does."""
+
+    def step() -> str:
+        try:
+            show(checked_or_fail(ROOT / name), RichConsole(file=io.StringIO()))
+        except UserError as error:
+            return str(error)
+        return ""
+
+    return step
+
+
 _C_FOLDERS = [
     "vmm", "guest/rtos", "guest/demo", "guest/freertos", "guest/itron", "guest/switch",
     "guest/selftest", "guest/tests", "measure", "bench", "guest/linux/control", "tests/itron",
@@ -135,15 +172,15 @@ def _build_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
     """Return the steps of `make check` that build the VMM."""
     looks = f"-fanalyzer -Wno-attributes -include {ROOT / 'tools/checked_bool.h'}"
     return [
-        *((f"the VMM of {name} builds without a warning", _vmm_build(folder, profile=name))
-          for folder, name in _BUILDS.items()),
-        ("it builds a second time, elsewhere", _vmm_build("second")),
+        *((f"the VMM of {name} builds without a warning", _profile_build(name))
+          for name in (*_WHOLE, *_LEAN)),
+        ("it builds a second time, elsewhere", _vmm_build(_SECOND)),
         ("the two builds are the same to the byte", _identical),
         *((f"the debug build of {name} builds without a warning",
-           _vmm_build(f"debug-{name}", "DEBUG=1", profile=name)) for name in _PROFILES.values()),
+           _vmm_build(f"debug-{name}", "DEBUG=1", profile=name)) for name in _WHOLE),
         *((f"gcc -fanalyzer, and every bool that a function of {name} returns is looked at",
            _vmm_build(f"analyzer-{name}", f"EXTRA_CFLAGS={looks}", profile=name))
-          for name in _PROFILES.values()),
+          for name in _WHOLE),
     ]  # fmt: skip
 
 
@@ -178,6 +215,5 @@ def check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("licence lines", _licences),
         ("lines, functions and files are short", _limits),
         ("budgets", [sys.executable, "-m", "gandalf.cli", "size"]),
-        *((f"gandalf check {name}", [sys.executable, "-m", "gandalf.cli", "check", name])
-          for name in _systems()),
+        *((f"gandalf check {name}", _description(name)) for name in _systems()),
     ]  # fmt: skip

@@ -85,21 +85,27 @@ def _pytest(*arguments: str) -> list[str]:
     return [PYTHON, "-m", "pytest", "-c", "tools/pyproject.toml", "--rootdir", ".", *arguments]
 
 
-# Files of tests/boot that make suites of their own, since together they would be as long as all
-# else: hostile guests and figures with bounds, several CPUs, and two privilege levels.
-_BOUNDS = tuple(
-    f"tests/boot/test_{name}.py"
-    for name in ("bad_linux", "bad_rtos", "boundaries", "figures", "fuzz", "interruptible",
-                 "latency", "masked")
+def _boot(*names: str) -> tuple[str, ...]:
+    return tuple(f"tests/boot/test_{name}.py" for name in names)
+
+
+# Files of tests/boot that make suites of their own, so that no suite is the last for long: hostile
+# guests and figures with bounds, several CPUs, a Linux on several, and two privilege levels.
+_BOUNDS = _boot(
+    "bad_linux", "bad_rtos", "boundaries", "figures", "fuzz", "interruptible", "latency", "masked"
+)
+_SEVERAL = _boot(
+    "cores", "cores_control", "cores_end", "cores_latency", "cores_shipped", "dedicated_cores",
+    "network",
 )  # fmt: skip
-_SEVERAL = tuple(f"tests/boot/test_{name}.py" for name in ("cores", "network", "smp"))
+_SMP = _boot("gather", "migration", "preemption", "smp", "smp_sharing")
 _LEVELS = tuple(map(str, sorted((ROOT / "tests" / "boot").glob("test_two_level*.py"))))
+_APART = (*_BOUNDS, *_SEVERAL, *_SMP, *_LEVELS)
 # Those that `make boot-two-level` runs once more where the VMM alone is privileged
 # (docs/two-level.md has the others). `make test` has the guests that check themselves.
-_TWO_LEVEL = tuple(
-    f"tests/boot/test_{name}.py"
-    for name in ("bad_rtos", "boundaries", "channel", "cores", "doorbell", "float", "siblings",
-                 "smp", "smp_sharing", "turns", "watchdog")
+_TWO_LEVEL = _boot(
+    "bad_rtos", "boundaries", "channel", "cores", "doorbell", "float", "siblings", "smp",
+    "smp_sharing", "turns", "watchdog",
 )  # fmt: skip
 _SELF_CHECKING = _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level")
 _SHARED = "not dedicated and not direct"  # of the same file, all that needs no CPU of its own
@@ -115,13 +121,12 @@ class Suite:
 
 
 SUITES: dict[str, Suite] = {
-    "boot": Suite(1100, (_pytest(
-        "tests/boot", *(f"--ignore={file}" for file in (*_BOUNDS, *_SEVERAL, *_LEVELS)),
-    ),)),
+    "boot": Suite(1100, (_pytest("tests/boot", *(f"--ignore={file}" for file in _APART)),)),
     "boot-levels": Suite(150, (_pytest(*_LEVELS),)),
     "boot-bounds": Suite(560, (_pytest(*_BOUNDS),)),
     "boot-self-checking": Suite(50, (_SELF_CHECKING,)),
     "boot-cores": Suite(220, (_pytest(*_SEVERAL),)),
+    "boot-smp": Suite(220, (_pytest(*_SMP),)),
     "bench-test": Suite(330, (_pytest("tests/bench"),)),
     "isolation": Suite(220, (_pytest("tests/isolation"),)),
     "isolation-two-level": Suite(70, (_pytest("tests/isolation", "--rings", "two-level"),)),
@@ -144,9 +149,7 @@ PARTS: dict[str, Suite] = {
     "unit": Suite(60, (_make("tests/unit", "run"),)),  # the tests of `asan` without sanitizers
     "mutants": Suite(45, (_make("tests/fuzz", "mutants"),)),
     # Both modes, the management of guests, a hostile kernel: most mistakes show there.
-    "boot-quick": Suite(150, (_pytest(
-        "tests/boot/test_default.py", "tests/boot/test_dedicated.py", "tests/boot/test_watchdog.py",
-    ),)),
+    "boot-quick": Suite(150, (_pytest(*_boot("default", "dedicated", "watchdog")),)),
     "boot-two-level": Suite(600, (_GUESTS, _pytest(*_TWO_LEVEL, "--rings", "two-level"))),
     "measure-quick": Suite(30, (_pytest("tests/measure/test_plugin.py"),)),
 }  # fmt: skip

@@ -2,16 +2,18 @@
 """What `make check` says of a VMM that masks interrupts without a name for it."""
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from gandalf.base.paths import ROOT, UserError
+from gandalf.build.build import build_vmm
+from gandalf.build.profile import find_profile
 from gandalf.build.symbols import apic_vector
 from gandalf.masked.check import check_code, check_entries, check_images, check_use, check_words
 from gandalf.measure.masked import entry_name, promises, records
+from tests.boot.changed import substitute
+from tests.boot.two_level import changed_vmm
 
 # What is planted, where: (file, text, instead).
 UNNAMED = ("core/doorbell.c", "work_mask(doorbell);", '__asm__ volatile("cli");')
@@ -20,27 +22,21 @@ NO_CLI = ("arch/ia32/entry.S", "entry_leave:\n", "entry_leave:\n\tMASKED halt\n"
 POPF = ("core/hypercall.c", "work_mask(alive);", '__asm__ volatile("pushf; popf");')
 
 
-def build(folder: Path, *plants: tuple[str, str, str], profile: str = "cores") -> Path:
-    """Build a VMM with changes, and return its image."""
-    shutil.copytree(ROOT / "vmm", folder / "vmm")
-    (folder / "abi").symlink_to(ROOT / "abi")
-    for file, text, instead in plants:
-        path = folder / "vmm" / file
-        source = path.read_text()
-        assert text in source
-        path.write_text(source.replace(text, instead))
-    output = folder / "out"
-    command = ["make", "-j2", "-C", str(folder / "vmm"), f"PROFILE={profile}", f"BUILD={output}"]
-    subprocess.run(command, check=True, capture_output=True)
-    return folder / "out" / "gandalf.elf"
+def build(name: str, *plants: tuple[str, str, str], profile: str = "cores") -> Path:
+    """Build a VMM with changes to sources, and return its image."""
+
+    def change(folder: Path) -> None:
+        for file, text, instead in plants:
+            substitute(folder / "vmm" / file, text, instead)
+
+    return changed_vmm(f"masked-{name}", change, profile)
 
 
 @pytest.fixture(scope="module")
-def planted(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def planted() -> list[str]:
     """What is said of a VMM with every mistake there can be."""
-    folder = tmp_path_factory.mktemp("planted")
-    one = build(folder / "one", UNNAMED, UNKNOWN, NO_CLI, POPF)
-    several = build(folder / "several", UNNAMED, UNKNOWN, NO_CLI, POPF, profile="smp")
+    one = build("one", UNNAMED, UNKNOWN, NO_CLI, POPF)
+    several = build("several", UNNAMED, UNKNOWN, NO_CLI, POPF, profile="smp")
     table = promises()
     return [*check_code(one, table), *check_use([one, several], table)]
 
@@ -66,17 +62,16 @@ def test_nothing_else_is_told(planted: list[str]) -> None:
     assert len(planted) == 7, planted
 
 
-def test_the_vmm_has_no_mistake(tmp_path: Path) -> None:
+def test_the_vmm_has_no_mistake() -> None:
     """As it is in the tree; and what was planted are mistakes because it was."""
-    images = [build(tmp_path / profile, profile=profile) for profile in ("cores", "smp")]
+    images = [build_vmm(find_profile(name)) for name in ("cores", "smp")]
     assert check_images(images) == []
     assert len(set(records(images[0]).values())) > 20
 
 
-def test_a_name_that_is_not_in_the_table_does_not_compile(tmp_path: Path) -> None:
-    with pytest.raises(subprocess.CalledProcessError) as error:
-        build(tmp_path, ("core/doorbell.c", "work_mask(doorbell);", "work_mask(ringing);"))
-    assert b"MASKED_ringing" in error.value.stderr
+def test_a_name_that_is_not_in_the_table_does_not_compile() -> None:
+    with pytest.raises(UserError, match=r"(?s)MASKED_##section.*work_mask\(ringing\);"):
+        build("unknown", ("core/doorbell.c", "work_mask(doorbell);", "work_mask(ringing);"))
 
 
 def test_an_entry_without_a_line_is_told() -> None:
