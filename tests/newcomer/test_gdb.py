@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`gandalf gdb` through gdb's machine interface: a guest alone is seen, where its source says."""
 
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pygdbmi.gdbcontroller import GdbController
 
 from gandalf.base.paths import BUILD, ROOT
@@ -76,8 +78,20 @@ def debugging(system: Path, guest: str, command: Sequence[str] = COMMAND) -> Ite
             gdb.exit()
 
 
-def test_a_freertos_guest_and_its_tasks() -> None:
-    with debugging(ROOT / "systems" / "freertos.toml", "rtos") as session:
+# Where a FreeRTOS has the only CPU, and where two have one each, with the tasks of the demo.
+TASKS = {"periodic", "IDLE", "float", "console", "measurement"}
+FREERTOS = [
+    ("freertos", "rtos", TASKS),
+    ("cores-freertos", "commander", TASKS | {"control"}),
+    ("cores-freertos", "motor", TASKS | {"control"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "guest", "tasks"), FREERTOS, ids=["one", "first_of_two", "second_of_two"]
+)
+def test_a_freertos_guest_and_its_tasks(name: str, guest: str, tasks: set[str]) -> None:
+    with debugging(ROOT / "systems" / f"{name}.toml", guest) as session:
         assert session.frames() == ["guest_start"]
         session.do("-break-insert main")
         assert session.run()["frame"]["func"] == "main"
@@ -91,9 +105,7 @@ def test_a_freertos_guest_and_its_tasks() -> None:
         assert "periodic" in session.value("pxCurrentTCB->pcTaskName")
         # The VMM serves the hypercall by which the guest halts, and is not to be seen.
         threads = session.do("-thread-info")["threads"]
-        assert {thread["name"] for thread in threads} == {
-            "periodic", "IDLE", "float", "console", "measurement",
-        }  # fmt: skip
+        assert {thread["name"] for thread in threads} == tasks
         console = next(thread for thread in threads if thread["name"] == "console")
         session.do(f"-thread-select {console['id']}")
         assert session.frames()[-2:] == ["console_run", "port_task_end"]
@@ -106,11 +118,13 @@ def test_a_freertos_guest_and_its_tasks() -> None:
             assert int(session.value("$cs")) & 3 in _RING_3_AND_1
 
 
-def test_a_guest_that_the_vmm_stops_is_at_its_mistake(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cpu", [0, 1])
+def test_a_guest_that_the_vmm_stops_is_at_its_mistake(tmp_path: Path, cpu: int) -> None:
     system = tmp_path / "bad.toml"
     system.write_text(
-        f'[machine]\nmemory = "64M"\n\n[[guest]]\nname = "bad"\nkind = "rtos"\n'
-        f'image = "{BUILD}/tests/bad-divide.elf"\nmemory = "256K"\npriority = 10\n'
+        f'[machine]\nmemory = "64M"\ncpus = {cpu + 1}\n\n[[guest]]\nname = "bad"\n'
+        f'kind = "rtos"\ncpu = {cpu}\nimage = "{BUILD}/tests/bad-divide.elf"\n'
+        'memory = "256K"\npriority = 10\n'
     )
     with debugging(system, "bad") as session:
         stop = session.run()
@@ -131,9 +145,12 @@ def test_a_uitron_guest_hits_breakpoints_where_its_source_says() -> None:
         assert int(session.value("(unsigned int)$pc")) != before
 
 
-def test_a_linux_kernel() -> None:
+@pytest.mark.parametrize(
+    ("name", "guest"), [("default", "linux"), ("cores-linux", "linux2")], ids=["one", "second"]
+)
+def test_a_linux_kernel(name: str, guest: str) -> None:
     """Its image has symbols, and no types."""
-    with debugging(ROOT / "systems" / "default.toml", "linux") as session:
+    with debugging(ROOT / "systems" / f"{name}.toml", guest) as session:
         session.do("-break-insert start_kernel")
         assert session.run()["frame"]["func"] == "start_kernel"
         banner = session.value("(char *)&linux_banner")
@@ -141,3 +158,10 @@ def test_a_linux_kernel() -> None:
         for _ in range(10):
             session.run("-exec-next-instruction")
             assert int(session.value("$cs")) & 3 == 1
+
+
+def test_a_guest_with_several_vcpus_is_refused() -> None:
+    words = [*COMMAND, "gdb", str(ROOT / "systems" / "cores-smp.toml"), "linux"]
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "linux has several vCPUs, and gandalf gdb debugs guests with one." in done.stderr

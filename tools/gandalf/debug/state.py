@@ -19,6 +19,7 @@ REGISTERS = (
 )  # fmt: skip
 _SELECTORS = ("cs", "ss", "ds", "es", "fs", "gs")
 _PAGE = 0x1000
+_WORD = Place(0, 4)
 # How the VMM's image and its pool of frames are mapped (vmm/arch/ia32/layout.h).
 _IMAGE, _POOL = 0xFC400000, 0xFF000000
 _IMAGE_SIZE = 0x400000
@@ -38,40 +39,61 @@ class Register:
 
 
 class Vmm:
-    """The VMM of a machine. read: physical memory, address and size."""
+    """The VMM of a machine, with the variables of a CPU's instance.
 
-    def __init__(self, built: Built, read: Read) -> None:
+    read: physical memory, address and size.
+    """
+
+    def __init__(self, built: Built, read: Read, cpu: int) -> None:
         self.read = read
         self._structures = read_structures(built.vmm, ("vcpu", "vm", "core", "frame", "x86"))
         self._variables = read_variables(built.vmm, ("core", "vms", "pool_distance"))
         if self._variables.keys() != {"core", "vms", "pool_distance"}:
             raise UserError(f"{shown(built.vmm)} lacks symbols that a debugger needs; rebuild it.")
+        pool, size = built.checked.layout.pool.start, built.checked.system.machine.shadow_pool
+        # The last page of another core's pool says where the pages of its image are
+        # (vmm/core/instances.c).
+        self._table = pool + (cpu + 1) * size - _PAGE if cpu else None
 
     def structure(self, name: str) -> Structure:
         """Return how a structure of the VMM is laid out."""
         return self._structures[name]
 
-    def number(self, address: int, place: Place) -> int:
-        """Return a number in a structure at a physical address."""
-        return place.number(self.read(address + place.offset, place.size), -place.offset)
+    def number(self, linear: int, place: Place) -> int:
+        """Return a number in a structure at a linear address."""
+        address = self.physical(linear + place.offset)
+        return int.from_bytes(self.read(address, place.size), "little")
 
     def physical(self, linear: int) -> int:
         """Return the physical address of something in the VMM's image or pool."""
         if _IMAGE <= linear < _IMAGE + _IMAGE_SIZE:
-            return linear - _IMAGE
+            return self._frame(linear - _IMAGE) + linear % _PAGE
         if linear >= _POOL:
-            distance = self._variables["pool_distance"]
-            return (linear - self.number(distance.offset, Place(0, 4))) & 0xFFFFFFFF
+            return (linear - self.number(self._variable("pool_distance"), _WORD)) & 0xFFFFFFFF
         raise ValueError(f"{linear:#x} is neither in the VMM's image nor in its pool")
+
+    def _frame(self, offset: int) -> int:
+        """Return the physical address of the page that is so far into the image."""
+        if self._table is None:
+            return offset & -_PAGE
+        entry = int.from_bytes(self.read(self._table + offset // _PAGE * 4, 4), "little")
+        return entry & -_PAGE
+
+    def _variable(self, name: str) -> int:
+        return _IMAGE + self._variables[name].offset
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the instance is there: another CPU's is made when that CPU is started."""
+        return self._table is None or self._frame(self._variables["core"].offset) != 0
 
     def current(self) -> int:
         """Return the linear address of the vCPU that has the CPU; 0 before there is one."""
-        core = self._variables["core"]
-        return self.number(core.offset, self.structure("core").members["current"])
+        return self.number(self._variable("core"), self.structure("core").members["current"])
 
     def vm(self, index: int) -> int:
-        """Return the physical address of a guest's struct vm."""
-        return self._variables["vms"].offset + index * self.structure("vm").size
+        """Return the linear address of a guest's struct vm."""
+        return self._variable("vms") + index * self.structure("vm").size
 
 
 class GuestState:
@@ -84,6 +106,8 @@ class GuestState:
     @property
     def vcpu(self) -> int:
         """The linear address of its vCPU; 0 while there is none."""
+        if not self.vmm.has_begun:
+            return 0
         return self.vmm.number(self._vm, self.vmm.structure("vm").members["vcpus"])
 
     @property
@@ -95,23 +119,23 @@ class GuestState:
 
     def is_vm(self, linear: int) -> bool:
         """Tell whether a struct vm is this guest's."""
-        return linear - _IMAGE == self._vm
+        return linear == self._vm
 
     def runs(self, cs: int) -> bool:
         """Tell whether the CPU, with this CS, executes an instruction of this guest."""
-        return cs & 3 in _GUEST_RINGS and self.vmm.current() == self.vcpu != 0
+        return cs & 3 in _GUEST_RINGS and 0 != self.vcpu == self.vmm.current()
 
     def saved(self) -> dict[str, Register] | None:
         """Return the registers with which it will go on; None before its first instruction."""
         vcpu = self.vcpu
         if vcpu == 0:
             return None
-        at, members = self.vmm.physical(vcpu), self.vmm.structure("vcpu").members
-        frame = self.vmm.number(at, members["frame"])
-        stack = self.vmm.read(at + members["stack_frames"].offset, 8)
+        members = self.vmm.structure("vcpu").members
+        frame = self.vmm.number(vcpu, members["frame"])
         if frame == 0:
             return None
-        start = int.from_bytes(stack[4:], "little") + frame % _PAGE
+        last = Place(members["stack_frames"].offset + _WORD.size, _WORD.size)
+        start = self.vmm.number(vcpu, last) + frame % _PAGE
         layout = self.vmm.structure("frame")
         memory = self.vmm.read(start, layout.size)
         registers = {}
@@ -134,7 +158,7 @@ class GuestState:
         if vcpu == 0:
             return None
         pointer = self.vmm.structure("vcpu").members["x86"]
-        x86 = self.vmm.physical(self.vmm.number(self.vmm.physical(vcpu), pointer))
+        x86 = self.vmm.number(vcpu, pointer)
         if not self.vmm.number(x86, members["cr0"]) & _CR0_PG:
             return address
         directory = self.vmm.number(x86, members["cr3"]) & ~0xFFF

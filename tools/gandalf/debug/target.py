@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """QEMU's side of a debugging session: memory, registers, and running until a guest has the CPU.
 
-QEMU shows the CPU as it is, the VMM in ring 0 included, and its breakpoints are linear addresses.
-Here a guest runs from one of its own instructions to another, and the VMM's work between them
-passes unseen.
+QEMU shows CPUs as they are, the VMM in ring 0 included; each is a thread to a debugger, and
+breakpoints are linear addresses of whichever comes there. Here a guest runs from one of its own
+instructions to another, and the VMM's work between them passes unseen, and so does what the other
+CPUs do.
 """
 
+import re
 from collections.abc import Callable
 from enum import Enum
 
@@ -17,6 +19,7 @@ from gandalf.debug.state import REGISTERS, GuestState
 
 # Bytes that one packet reads or writes.
 _CHUNK = 0x400
+_THREAD = re.compile(rb"thread:(?:p[0-9a-f]+\.)?([0-9a-f]+);")
 _CS, _EIP, _EAX = (REGISTERS.index(name) for name in ("cs", "eip", "eax"))
 
 
@@ -29,10 +32,14 @@ class Stop(Enum):
 
 
 class Target:
-    """A machine in QEMU that stands still but while one of the functions below runs it."""
+    """A machine in QEMU that stands still but while one of the functions below runs it.
 
-    def __init__(self, qemu: Remote, built: Built) -> None:
+    cpu: the guest's, whose registers are those that QEMU tells of while it stands still.
+    """
+
+    def __init__(self, qemu: Remote, built: Built, cpu: int) -> None:
         self.qemu = qemu
+        self._thread = cpu + 1
         code = Image(built.vmm, "vmm").addresses
         # The last instruction of the way back to a guest, and the report on one that has ended.
         self._entry, self._report = code["return_iret"], code["report"]
@@ -46,6 +53,7 @@ class Target:
             raise UserError(
                 "This QEMU cannot show physical memory to a debugger; 4.1 and later can."
             )
+        self._select()
 
     def read(self, address: int, size: int) -> bytes:
         """Return physical memory."""
@@ -64,6 +72,10 @@ class Target:
             piece = data[start : start + _CHUNK]
             self.qemu.ask(b"M%x,%x:%s" % (address + start, len(piece), piece.hex().encode()))
 
+    def _select(self) -> None:
+        """Have QEMU tell of the guest's CPU, whichever has stopped."""
+        self.qemu.ask(b"Hg%x" % self._thread)
+
     def registers(self) -> list[int]:
         """Return the CPU's registers, in the order of REGISTERS."""
         block = bytes.fromhex(self.qemu.ask(b"g")[: 8 * len(REGISTERS)].decode())
@@ -74,18 +86,27 @@ class Target:
         """Whether the CPU executes the guest, so that its registers are the CPU's."""
         return self.guest.runs(self.registers()[_CS])
 
-    def _run(self, command: bytes, interrupted: Callable[[], bool]) -> None:
-        """Let the machine go on until QEMU says that it has stopped."""
+    def _run(self, command: bytes, interrupted: Callable[[], bool]) -> int:
+        """Let the machine go on until QEMU says that it has stopped; returns the thread that has.
+
+        Others may have reached breakpoints at the same time: they stop there when they go on.
+        """
         self.qemu.send(command)
         while (answer := self.qemu.poll()) is None or answer == INTERRUPT:
             self.qemu.wait(0.1)
             if interrupted():
                 self.qemu.send_raw(INTERRUPT)
+        stopped = _THREAD.search(answer)
+        self._select()
+        return int(stopped[1], 16) if stopped else self._thread
 
-    def _step(self, interrupted: Callable[[], bool]) -> None:
-        """Execute one instruction of whoever runs, although a breakpoint may be on it."""
+    def _step(self, thread: int, interrupted: Callable[[], bool]) -> None:
+        """Execute one instruction of whoever runs there, although a breakpoint may be on it.
+
+        All others stand still, so that none passes a breakpoint meanwhile.
+        """
         self._breakpoints(b"z", self.breakpoints)
-        self._run(b"s", interrupted)
+        self._run(b"vCont;s:%x" % thread, interrupted)
         self._breakpoints(b"Z", self.breakpoints)
 
     def _breakpoints(self, command: bytes, addresses: set[int]) -> None:
@@ -93,11 +114,23 @@ class Target:
         for address in addresses:
             self.qemu.ask(b"%s0,%x,1" % (command, address))
 
-    def _continue(self, addresses: set[int], interrupted: Callable[[], bool]) -> None:
-        """Run until a breakpoint of the user's, or one at these addresses of the VMM."""
+    def _continue(self, addresses: set[int], interrupted: Callable[[], bool]) -> int:
+        """Run until a breakpoint of the user's, or one at these addresses of the VMM.
+
+        Returns the thread that has stopped.
+        """
         self._breakpoints(b"Z", addresses)
-        self._run(b"c", interrupted)
+        thread = self._run(b"vCont;c", interrupted)
         self._breakpoints(b"z", addresses)
+        return thread
+
+    def _reason(self) -> Stop | None:
+        """Return why the guest has stopped; None if it was the VMM, or another guest."""
+        registers = self.registers()
+        if registers[_CS] & 3:
+            return Stop.BREAKPOINT if self.guest.runs(registers[_CS]) else None
+        reported = registers[_EIP] == self._report and self.guest.is_vm(registers[_EAX])
+        return Stop.FAULT if reported else None
 
     def resume(self, interrupted: Callable[[], bool], *, to_guest: bool = False) -> Stop:
         """Run until the guest reaches a breakpoint, has ended, or somebody interrupts.
@@ -114,17 +147,13 @@ class Target:
             return new
 
         while True:
-            self._continue(internal, ask)
-            registers = self.registers()
-            ring, place = registers[_CS] & 3, registers[_EIP]
+            thread = self._continue(internal, ask)
             if asked:
                 return Stop.INTERRUPT
-            if ring == 0 and place == self._report:
-                if self.guest.is_vm(registers[_EAX]):
-                    return Stop.FAULT
-            elif ring != 0 and self.guest.runs(registers[_CS]):
-                return Stop.BREAKPOINT
-            self._step(ask)
+            reason = self._reason() if thread == self._thread else None
+            if reason is not None:
+                return reason
+            self._step(thread, ask)
             if to_guest and self.live:
                 return Stop.BREAKPOINT
 
@@ -134,7 +163,7 @@ class Target:
             stop = self.resume(interrupted, to_guest=True)
             if stop is not Stop.BREAKPOINT:
                 return stop
-        self._step(lambda: False)
+        self._step(self._thread, lambda: False)
         if self.live:
             return Stop.BREAKPOINT
         return self.resume(interrupted, to_guest=True)

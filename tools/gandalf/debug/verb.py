@@ -27,6 +27,7 @@ from gandalf.debug.remote import ClosedError, Remote
 from gandalf.debug.server import Server
 from gandalf.debug.state import GuestState, Vmm
 from gandalf.debug.target import Target
+from gandalf.description.cpus import cpus_of
 from gandalf.description.description import LinuxGuest, RtosGuest
 from gandalf.run.emulator import Emulator, start
 from gandalf.run.options import options_for
@@ -40,9 +41,10 @@ def _index(built: Built, name: str) -> int:
     """Return the place of a guest that can be debugged."""
     if name not in built.names:
         raise UserError(f'There is no guest "{name}"; there are {", ".join(built.names)}.')
-    if built.checked.system.machine.cpus > 1:
-        raise UserError("gandalf gdb debugs guests of machines with one CPU only.")
-    return built.names.index(name)
+    index = built.names.index(name)
+    if len(cpus_of(built.checked.system.guests[index][1])) > 1:
+        raise UserError(f"{name} has several vCPUs, and gandalf gdb debugs guests with one.")
+    return index
 
 
 def _image(built: Built, guest: LinuxGuest | RtosGuest) -> Path:
@@ -118,11 +120,13 @@ def _tasks(built: Built, target: Target, index: int) -> FreeRtos | None:
 
 def _target(built: Built, qemu: Remote, index: int) -> Target:
     """Bring the machine to the guest's first instruction."""
-    target = Target(qemu, built)
+    guest = built.checked.system.guests[index][1]
+    (cpu,) = cpus_of(guest)
+    target = Target(qemu, built, cpu)
     region = built.checked.layout.guests[index]
-    flat = not isinstance(built.checked.system.guests[index][1], RtosGuest)
+    flat = not isinstance(guest, RtosGuest)
     size = region.end - region.start
-    target.guest = GuestState(Vmm(built, target.read), index, region.start, size, flat=flat)
+    target.guest = GuestState(Vmm(built, target.read, cpu), index, region.start, size, flat=flat)
     target.begin()
     try:
         target.resume(lambda: False, to_guest=True)
