@@ -31,7 +31,9 @@
  * typed on the guest's console; WRITE returns the bytes for which there was room. */
 #define GANDALF_OBJECT_CONSOLE 5
 /* For WRITE only: the image of an RTOS that does not run, from address 0 of its memory up. ESI is
- * the offset in bytes. The first write makes the image that was there unusable. */
+ * the offset in bytes. The first write makes the image that was there unusable. On a machine with
+ * several CPUs an image is written from its beginning: behind it, a write is GANDALF_ERROR_IMAGE if
+ * a program on another CPU has begun one meanwhile. */
 #define GANDALF_OBJECT_IMAGE 6
 
 /* struct gandalf_core_status of a CPU, whose number is the place. Not in an image for one CPU. */
@@ -47,8 +49,8 @@
 #define GANDALF_ACTION_PAUSE 3   /* the guest's timers go on and count overruns */
 #define GANDALF_ACTION_RESUME 4
 /* Says that the image written before is complete. ECX holds its size in bytes, EDX its entry
- * point, and ESI its CRC-32, which is compared if the guest is on another CPU, since others may
- * have written there. It does not start the guest. */
+ * point, and ESI its CRC-32, which is compared if the guest is on another CPU. It does not start
+ * the guest. */
 #define GANDALF_ACTION_LOAD 5
 /* Of a guest with several vCPUs, also the caller's own. ECX holds the number of one. MOVE has it
  * move to the CPU in EDX, and returns 0 when it is there; until then it returns GANDALF_ERROR_BUSY

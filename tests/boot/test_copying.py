@@ -16,7 +16,7 @@ from gandalf.run import copying
 from .systems import DEFAULT, PATIENCE, PROMPT, Boot
 
 # Does not shrink when it is packed, has every byte, and is no multiple of what goes at once.
-CONTENT = b"".join(hashlib.sha256(b"%d" % n).digest() for n in range(1000))[:30_011]
+CONTENT = b"".join(hashlib.sha256(b"%d" % n).digest() for n in range(400))[:10_011]
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 TOOL = [sys.executable, "-m", "gandalf.cli"]
 

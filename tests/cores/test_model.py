@@ -5,7 +5,8 @@ message.pml is that of messages, limit.pml of how often these interrupt an RTOS,
 the epochs of channels between guests of two, and relay.pml that of the bytes of consoles. Those of
 a Linux on several CPUs are life.pml, how its parts start and end; flush_log.pml, shadows of what
 another vCPU changes; flush_epoch.pml, those that a vCPU leaves behind; remote_port.pml, ports;
-migration.pml, a vCPU that moves.
+migration.pml, a vCPU that moves. order.pml is that of what a guest of one core has done by another,
+and of images that it loads there.
 
 Every mistake that the model can be built with must be found, so that a model that says yes to
 everything does not pass.
@@ -19,12 +20,13 @@ from tests import spin
 FOLDER = ROOT / "tests" / "cores"
 MODELS = (
     "message", "epoch", "relay", "life", "flush_log", "flush_epoch", "remote_port", "migration",
-    "limit",
+    "limit", "order",
 )  # fmt: skip
 # What a model is built with that is no mistake.
 CHOICES = {
     "EVENTS", "MESSAGES", "A_LOSS_IS_NONE", "TIMES", "BYTES", "LIVES", "STARTS", "PAUSES",
-    "FLUSHES", "SWITCHES", "LOADS", "REQUESTS", "MOVES", "SENDS",
+    "FLUSHES", "SWITCHES", "LOADS", "REQUESTS", "MOVES", "SENDS", "WISHES",
+    "ASKS",
 }  # fmt: skip
 MISTAKES = [
     (model, mistake)
@@ -58,7 +60,7 @@ def test_all_epochs_are_counted_and_each_stands_for_one_moment() -> None:
     assert spin.errors(output) == 0, output
 
 
-# What goes further than the test of dead steps; that of migration takes minutes and 6 GB.
+# What goes further than the test of dead steps; those of TAKE_LONG take minutes and 6 GB.
 FURTHER = {
     "relay": "BYTES=9",
     "life": "STARTS=3",
@@ -66,13 +68,15 @@ FURTHER = {
     "flush_epoch": "FLUSHES=3",
     "remote_port": "REQUESTS=5",
     "migration": "SENDS=2",
+    "order": "ASKS=2",
 }
+TAKE_LONG = ("migration", "order")
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        pytest.param(model, marks=pytest.mark.long if model == "migration" else ())
+        pytest.param(model, marks=pytest.mark.long if model in TAKE_LONG else ())
         for model in FURTHER
     ],
 )

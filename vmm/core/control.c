@@ -155,12 +155,15 @@ static u32 control_read(struct vcpu *vcpu)
 
 static u32 image_write(struct vm *vm, u32 offset, const u8 *bytes, u32 size)
 {
+	int refused;
+
 	if (!vm->kind->real_time || offset > vm->image.room || size > vm->image.room - offset)
 		return (u32)GANDALF_ERROR_SPACE;
 	if (vm_is_alive(vm))
 		return (u32)GANDALF_ERROR_STATE;
-	if (!elsewhere_takes_back(vm))
-		return (u32)GANDALF_ERROR_BUSY;
+	refused = elsewhere_takes_back(vm, offset);
+	if (refused != 0)
+		return (u32)refused;
 	vm->image.memory_size = 0;
 	memory_copy_out(module_base + vm->image.offset + offset, bytes, size);
 	return size;

@@ -71,7 +71,7 @@ struct outbox {
 	 * core and guest (order.h). */
 	struct order orders[GANDALF_GUESTS_MAXIMUM];
 	struct order_answer answers[GANDALF_CPUS_MAXIMUM][GANDALF_GUESTS_MAXIMUM];
-	/* Of guests of this core: 1 + the core that may write its image; 0: none but this one. */
+	/* Of guests of this core: 1 + the core that writes the image, maybe this one; or 0. */
 	u32 writer[GANDALF_GUESTS_MAXIMUM];
 	u32 writes;         /* 1 + the guest of another core whose image it writes; 0: none */
 	/* How often this core has begun a new epoch in each channel (epoch.h). */

@@ -99,6 +99,7 @@ int elsewhere_act(struct vm *vm, u32 action, u32 size, u32 entry, u32 crc)
 	return action <= GANDALF_ACTION_LOAD ? order_give(vm, &order) : GANDALF_ERROR_ARGUMENT;
 }
 
+/* Whether this core is named as the one that writes the image. */
 static bool may_write(const struct vm *vm)
 {
 	return outbox_of(vm->guest->cpu)->writer[vm->index] == core.index + 1;
@@ -155,20 +156,23 @@ static bool is_unchecked(const struct vm *vm)
 	return (unchecked >> vm->index & 1) != 0;
 }
 
+/* While an image is compared with its checksum another core is named, or none. */
 bool elsewhere_loads(const struct vm *vm)
 {
-	return is_unchecked(vm) || outbox_own()->writer[vm->index] != 0;
+	return !may_write(vm);
 }
 
 /* While an image is compared with its checksum the core that has written it stays named, since it
  * gets the answer. */
-bool elsewhere_takes_back(const struct vm *vm)
+int elsewhere_takes_back(const struct vm *vm, u32 offset)
 {
 	if (is_unchecked(vm))
-		return false;
-	outbox_own()->writer[vm->index] = 0;
+		return GANDALF_ERROR_BUSY;
+	if (offset != 0 && !may_write(vm))
+		return GANDALF_ERROR_IMAGE;
+	outbox_own()->writer[vm->index] = core.index + 1;
 	order_stores();
-	return !image_is_written(vm->index);
+	return image_is_written(vm->index) ? GANDALF_ERROR_BUSY : 0;
 }
 
 static int image_begin(struct vm *vm, u32 from)

@@ -35,12 +35,14 @@ int elsewhere_act(struct vm *vm, u32 action, u32 size, u32 entry, u32 crc);
 /* Writes to the image or types on the console of such a guest. Returns how many bytes were taken,
  * or GANDALF_ERROR_...; GANDALF_ERROR_BUSY as above. Interrupts are masked. */
 int elsewhere_write(struct vm *vm, u32 object, u32 offset, const u8 *bytes, u32 size);
-/* For a guest of this core whose image is about to be written here: no other core may any more.
- * Returns false while one is in the middle of that. Interrupts are masked. */
-MUST_CHECK bool elsewhere_takes_back(const struct vm *vm);
-/* For a guest of this core: whether another core writes its image, or has written one that is being
- * compared with its checksum, so that there is none that could be said to be complete here.
+/* For a guest of this core whose image is about to be written here, from offset on: no other core
+ * may any more. Returns 0, GANDALF_ERROR_BUSY while one is in the middle of that, or
+ * GANDALF_ERROR_IMAGE amid an image of which another core may have written what is in front.
  * Interrupts are masked. */
+MUST_CHECK int elsewhere_takes_back(const struct vm *vm, u32 offset);
+/* For a guest of this core: whether the last one to write its image from the beginning was another
+ * core, or nobody, so that there is none that could be said to be complete here. Interrupts are
+ * masked. */
 bool elsewhere_loads(const struct vm *vm);
 /* On the idle vCPU, before any Linux: does what other cores wait for. Both are asked for by
  * housekeeping: a core whose Linux never halts does them all the same. */

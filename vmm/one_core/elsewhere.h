@@ -35,9 +35,9 @@ static inline int elsewhere_write(UNUSED struct vm *vm, UNUSED u32 object, UNUSE
 	return GANDALF_ERROR_ARGUMENT;
 }
 
-static inline bool elsewhere_takes_back(UNUSED const struct vm *vm)
+static inline int elsewhere_takes_back(UNUSED const struct vm *vm, UNUSED u32 offset)
 {
-	return true;
+	return 0;
 }
 
 static inline bool elsewhere_loads(UNUSED const struct vm *vm)

@@ -412,9 +412,9 @@ static void nobody_is_in_the_middle_of_writing(void **state)
 	assert_true(admissions >= 3);
 	core.index = HOME;
 	outbox_of(FAR)->writes = PLACE + 1;
-	assert_false(elsewhere_takes_back(vm));
+	assert_int_equal(elsewhere_takes_back(vm, 0), GANDALF_ERROR_BUSY);
 	outbox_of(FAR)->ended = 1;
-	assert_true(elsewhere_takes_back(vm));
+	assert_int_equal(elsewhere_takes_back(vm, 0), 0);
 }
 
 static void what_is_written_at_home_is_nobody_elses(void **state)
@@ -422,7 +422,7 @@ static void what_is_written_at_home_is_nobody_elses(void **state)
 	(void)state;
 	may_write(FAR);
 	core.index = HOME;
-	assert_true(elsewhere_takes_back(vm));
+	assert_int_equal(elsewhere_takes_back(vm, 0), 0);
 	assert_int_equal(write_from(FAR, 0, 500), GANDALF_ERROR_BUSY);
 	assert_int_equal(store[0], 0xee);
 }
@@ -437,13 +437,13 @@ static void what_is_being_checked_is_nobody_elses(void **state)
 	write_from(FAR, 500, 100);
 	act_from(FAR, GANDALF_ACTION_LOAD, ROOM, 16, crc32_update(0, image, ROOM));
 	serve_on_home(FAR);
-	assert_false(elsewhere_takes_back(vm));
+	assert_int_equal(elsewhere_takes_back(vm, 0), GANDALF_ERROR_BUSY);
 	assert_true(elsewhere_loads(vm));
 	idle_at_home();
 	assert_int_equal(act_from(FAR, GANDALF_ACTION_LOAD, ROOM, 16,
 				  crc32_update(0, image, ROOM)), 0);
 	core.index = HOME;
-	assert_true(elsewhere_takes_back(vm));
+	assert_int_equal(elsewhere_takes_back(vm, 0), 0);
 	assert_false(elsewhere_loads(vm));
 }
 
@@ -452,11 +452,32 @@ static void what_another_core_has_begun_is_not_complete_at_home(void **state)
 {
 	(void)state;
 	core.index = HOME;
+	assert_true(elsewhere_loads(vm));
+	assert_int_equal(elsewhere_takes_back(vm, 0), 0);
 	assert_false(elsewhere_loads(vm));
 	may_write(FAR);
 	assert_true(elsewhere_loads(vm));
-	assert_true(elsewhere_takes_back(vm));
+	assert_int_equal(elsewhere_takes_back(vm, 0), 0);
 	assert_false(elsewhere_loads(vm));
+}
+
+/* Another core has written over the beginning of what is written at home, or has had its own
+ * compared: the rest of the former does not belong to it, and it is not complete. */
+static void what_goes_on_at_home_is_what_began_there(void **state)
+{
+	(void)state;
+	core.index = HOME;
+	assert_int_equal(elsewhere_takes_back(vm, 500), GANDALF_ERROR_IMAGE);
+	assert_int_equal(elsewhere_takes_back(vm, 0), 0);
+	assert_int_equal(elsewhere_takes_back(vm, 500), 0);
+	may_write(FAR);
+	assert_int_equal(elsewhere_takes_back(vm, 500), GANDALF_ERROR_IMAGE);
+	write_from(FAR, 0, 500);
+	write_from(FAR, 500, 100);
+	assert_int_equal(load_from(FAR, crc32_update(0, image, ROOM)), 0);
+	core.index = HOME;
+	assert_true(elsewhere_loads(vm));
+	assert_int_equal(elsewhere_takes_back(vm, 500), GANDALF_ERROR_IMAGE);
 }
 
 /* The idle vCPU has work, for which it comes before a Linux that never halts. */
@@ -500,6 +521,7 @@ int main(void)
 		TEST(what_is_written_at_home_is_nobody_elses),
 		TEST(what_is_being_checked_is_nobody_elses),
 		TEST(what_another_core_has_begun_is_not_complete_at_home),
+		TEST(what_goes_on_at_home_is_what_began_there),
 		TEST(a_check_does_not_wait_for_a_halt),
 		TEST(a_console_is_typed_on),
 	};
