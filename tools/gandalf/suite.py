@@ -121,26 +121,26 @@ class Suite:
 
 
 SUITES: dict[str, Suite] = {
-    "boot": Suite(1100, (_pytest("tests/boot", *(f"--ignore={file}" for file in _APART)),)),
-    "boot-levels": Suite(150, (_pytest(*_LEVELS),)),
-    "boot-bounds": Suite(560, (_pytest(*_BOUNDS),)),
+    "boot": Suite(900, (_pytest("tests/boot", *(f"--ignore={file}" for file in _APART)),)),
+    "boot-levels": Suite(250, (_pytest(*_LEVELS),)),
+    "boot-bounds": Suite(800, (_pytest(*_BOUNDS),)),
     "boot-self-checking": Suite(50, (_SELF_CHECKING,)),
-    "boot-cores": Suite(220, (_pytest(*_SEVERAL),)),
-    "boot-smp": Suite(220, (_pytest(*_SMP),)),
-    "bench-test": Suite(330, (_pytest("tests/bench"),)),
-    "isolation": Suite(220, (_pytest("tests/isolation"),)),
-    "isolation-two-level": Suite(70, (_pytest("tests/isolation", "--rings", "two-level"),)),
+    "boot-cores": Suite(350, (_pytest(*_SEVERAL),)),
+    "boot-smp": Suite(300, (_pytest(*_SMP),)),
+    "bench-test": Suite(600, (_pytest("tests/bench"),)),
+    "isolation": Suite(250, (_pytest("tests/isolation"),)),
+    "isolation-two-level": Suite(80, (_pytest("tests/isolation", "--rings", "two-level"),)),
     # Both build the fuzzers, in the same place: one behind the other.
     "fuzz": Suite(300, (
         _make("tests/fuzz", "run", f"SECONDS={FUZZ_SECONDS}"), _make("tests/fuzz", "mutants"),
     )),
     "measure": Suite(190, (_pytest("tests/measure"),)),
-    "python": Suite(220, (_pytest("tests/python"),)),
-    "preemption": Suite(110, (_pytest("tests/preemption"),)),
-    "cores": Suite(170, (_pytest("tests/cores"),)),
-    "check": Suite(160, ([PYTHON, "-m", "gandalf.suite", "--check"],)),
-    "itron": Suite(90, (_pytest("tests/itron"),)),
-    "newcomer": Suite(230, (_pytest("tests/newcomer"),)),
+    "python": Suite(190, (_pytest("tests/python"),)),
+    "preemption": Suite(120, (_pytest("tests/preemption"),)),
+    "cores": Suite(240, (_pytest("tests/cores"),)),
+    "check": Suite(170, ([PYTHON, "-m", "gandalf.suite", "--check"],)),
+    "itron": Suite(100, (_pytest("tests/itron"),)),
+    "newcomer": Suite(280, (_pytest("tests/newcomer"),)),
     "asan": Suite(130, (_make("tests/unit", "asan"),)),
 }  # fmt: skip
 
