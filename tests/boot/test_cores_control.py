@@ -104,6 +104,15 @@ HOG = (
 )
 
 
+def test_of_two_commands_at_once_each_is_done_once(machine: Boot) -> None:
+    """Each waits until the other one has its answer, which it would take for none and ask again."""
+    before = machine.text("shy").count("silent: alive")
+    loop = f"for n in $(seq {RESTARTS}); do gandalfctl restart shy || echo failed; done"
+    assert machine.shell(f"({loop}) > /tmp/one 2>&1 & {loop}; wait; cat /tmp/one") == ""
+    machine.shell("sleep 1")
+    assert machine.text("shy").count("silent: alive") == before + 2 * RESTARTS
+
+
 def test_a_manager_on_several_cpus_gives_each_order_once() -> None:
     """Its commands do not ask again on another CPU, which would give the order a second time."""
     guests = (

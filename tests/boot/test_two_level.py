@@ -14,7 +14,7 @@ from gandalf.build.profile import find_profile
 from gandalf.build.symbols import Image
 
 from .changed import substitute
-from .systems import Boot, describe, linux
+from .systems import Boot, describe, linux, rtos_guest
 from .two_level import PROFILE, changed_vmm, direct_ways, take_direct_ways, unseen_returns
 from .workload import build_initrd_with
 
@@ -116,6 +116,20 @@ def test_pages_are_filled_when_the_kernel_returns(machine: Boot) -> None:
     before = direct_ways(machine)
     machine.shell("for i in 1 2 3 4 5 6 7 8; do /bin/busybox true; done")
     assert (direct_ways(machine) - before)["fills"] > 8 * 10
+
+
+def test_a_process_loads_what_its_kernel_lacks() -> None:
+    """Its code segment is absent while its kernel runs, and FS and GS are still loaded from it.
+
+    An RTOS interrupts the VMM meanwhile, wherever that is.
+    """
+    guests = linux(initrd=build_initrd_with("escape")), rtos_guest("sweep", priority=5)
+    with Boot.start(describe("two-level-segments", *guests, rings="two-level")) as running:
+        running.wait_for_shell()
+        for selector in (USER_CODE, 0x7B, 0):
+            running.shell(f"escape segment {selector:x} 4000")
+            kernel_lives(running)
+        assert "FAIL" not in running.text("sweep")
 
 
 @pytest.mark.parametrize("flags", FLAGS)

@@ -84,11 +84,12 @@ FREERTOS = [
     ("freertos", "rtos", TASKS),
     ("cores-freertos", "commander", TASKS | {"control"}),
     ("cores-freertos", "motor", TASKS | {"control"}),
+    ("two-level", "rtos", TASKS),
 ]
 
 
 @pytest.mark.parametrize(
-    ("name", "guest", "tasks"), FREERTOS, ids=["one", "first_of_two", "second_of_two"]
+    ("name", "guest", "tasks"), FREERTOS, ids=["one", "first_of_two", "second_of_two", "two_levels"]
 )
 def test_a_freertos_guest_and_its_tasks(name: str, guest: str, tasks: set[str]) -> None:
     with debugging(ROOT / "systems" / f"{name}.toml", guest) as session:

@@ -82,6 +82,11 @@ bool device_open(void)
 	return true;
 }
 
+void device_keep(uint32_t place)
+{
+	(void)place;
+}
+
 bool device_lock(void)
 {
 	return !number("locked=", 0);

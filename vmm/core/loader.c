@@ -37,6 +37,8 @@ static void fill_in_steps(u32 to, u32 from, u32 size)
 	}
 }
 
+/* In each step the guest may be stopped, and another image be written for it, which has no size
+ * until it is complete (order.c, control.c): sizes are looked at once. */
 static void vm_load(struct vm *vm)
 {
 	if (vm_is_part(vm))
@@ -45,15 +47,17 @@ static void vm_load(struct vm *vm)
 		fill_in_steps(vm->guest->memory_base, 0, vm->guest->memory_size);
 	for (u32 i = 0; i < system_table.image_count; i++) {
 		const struct gandalf_image *image = &system_table.images[i];
-		u32 to;
+		u32 to, size, zeros;
 
 		if (image->guest != vm->index)
 			continue;
 		if (image == vm->first_image)
 			image = &vm->image;
 		to = vm->guest->memory_base + image->load_address;
-		fill_in_steps(to, module_base + image->offset, image->file_size);
-		fill_in_steps(to + image->file_size, 0, image->memory_size - image->file_size);
+		size = minimum(image->file_size, image->memory_size);
+		zeros = image->memory_size - size;
+		fill_in_steps(to, module_base + image->offset, size);
+		fill_in_steps(to + size, 0, zeros);
 	}
 }
 
@@ -152,7 +156,12 @@ static void vm_start(struct vm *vm)
 
 void vm_start_requested(void)
 {
-	for (u32 i = 0; i < core.vcpu_count; i++)
-		if (vcpus[i].vm->state == GANDALF_STATE_STARTING && whole_may_start(vcpus[i].vm))
-			vm_start(vcpus[i].vm);
+	for (u32 i = 0; i < core.vcpu_count; i++) {
+		struct vm *vm = vcpus[i].vm;
+
+		if (vm->state == GANDALF_STATE_STARTING && whole_may_start(vm)) {
+			vm_start(vm);
+			elsewhere_learns(vm);
+		}
+	}
 }

@@ -20,7 +20,7 @@ OF_CORE static struct deadline notices_due;
 OF_CORE static u32 next; /* guest of whom the counters are told next */
 
 /* What is told of a guest with several vCPUs is what its first one's core knows. */
-static void notice_write(const struct vm *vm, u32 state)
+void notice_write(const struct vm *vm, u32 state)
 {
 	volatile struct guest_notice *notice = &guest_notices_of(core.index)[vm->index];
 

@@ -193,6 +193,8 @@ void vm_reboot(struct vm *vm)
 void vm_power_off(struct vm *vm)
 {
 	work_admit(take_down);
+	if (vm->vcpus->state == VCPU_OFF)
+		return; /* it has been stopped meanwhile, or restarted */
 	vm_take_down(vm, GANDALF_STATE_OFF);
 	vm->notice = NOTICE_OFF;
 }

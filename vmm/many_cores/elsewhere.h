@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/notice.h"
 #include "core/order.h"
 #include "core/relay.h"
 
@@ -44,6 +45,13 @@ MUST_CHECK int elsewhere_takes_back(const struct vm *vm, u32 offset);
  * core, or nobody, so that there is none that could be said to be complete here. Interrupts are
  * masked. */
 bool elsewhere_loads(const struct vm *vm);
+/* On the idle vCPU: tells the others of a guest of this core that has been started, before it has
+ * the CPU and keeps it. */
+static inline void elsewhere_learns(const struct vm *vm)
+{
+	notice_write(vm, vm->state);
+}
+
 /* On the idle vCPU, before any Linux: does what other cores wait for. Both are asked for by
  * housekeeping: a core whose Linux never halts does them all the same. */
 static inline void elsewhere_attend(void)

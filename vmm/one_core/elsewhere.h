@@ -49,6 +49,10 @@ static inline void elsewhere_attend(void)
 {
 }
 
+static inline void elsewhere_learns(UNUSED const struct vm *vm)
+{
+}
+
 static inline void elsewhere_tell(UNUSED struct gandalf_system_status *status)
 {
 }

@@ -48,6 +48,18 @@ bool device_lock(void)
 	return !flock(device, LOCK_EX | LOCK_NB);
 }
 
+void device_keep(uint32_t place)
+{
+	struct flock guest = {
+		.l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = place,
+		.l_len = 1,
+	};
+
+	fcntl(device, F_SETLKW, &guest);
+}
+
 static long request(uint32_t operation, uint32_t what, uint32_t size, uint32_t offset,
 		    uint64_t address)
 {

@@ -17,6 +17,10 @@ bool device_open(void);
 
 /* Keeps others from loading an image meanwhile. Returns false if another is loading one. */
 bool device_lock(void);
+/* Waits until no other command asks for something to be done to a guest, which must be done before
+ * the next one asks: an answer that is not fetched at once is that of a program that has died, and
+ * who finds it gone asks again. It is kept until this command ends. */
+void device_keep(uint32_t place);
 
 /* These return the VMM's answer, which is a number of bytes, 0 or -errno. */
 long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uint32_t size);

@@ -143,8 +143,10 @@ bool guest_lives(const struct guest *guest)
 static long repeat(const struct guest *guest, uint32_t action, uint32_t size, uint32_t entry,
 		   uint32_t crc)
 {
-	long result = device_act(action, guest->place, size, entry, crc);
+	long result;
 
+	device_keep(guest->place);
+	result = device_act(action, guest->place, size, entry, crc);
 	for (unsigned i = 0; result == GANDALF_ERROR_BUSY && i < TRIES; i++) {
 		usleep(PAUSE_US);
 		result = device_act(action, guest->place, size, entry, crc);

@@ -102,6 +102,7 @@ int command_load(const struct arguments *arguments)
 	if (!guest_find_other(arguments->guest, &guest) || !takes_image(&guest) ||
 	    !image_open(arguments->image, &guest, &image))
 		return 1;
+	device_keep(guest.place);
 	result = send(&guest, &image);
 	free(image.bytes);
 	return result < 0 ? explain(&guest, result) : show(arguments, &guest, &image);

@@ -13,6 +13,8 @@
  *	escape stack ESP		makes system calls with this stack pointer
  *	escape ss SELECTOR ESP		makes them with this stack segment as well
  *	escape many NUMBER		makes so many system calls
+ *	escape segment SELECTOR NUMBER	makes so many that have its kernel call the VMM, with FS and
+ *					GS loaded by a selector
  * It ends with status 0 if that was carried out, and with 1 if it does not know what to do. Mostly
  * a signal ends it before.
  */
@@ -79,6 +81,9 @@ static void attack_return(unsigned long selector, unsigned long address)
 enum { FRAME_ES = 2, FRAME_DS, FRAME_ESP = 7, FRAME_EBX, FRAME_EIP = 14, FRAME_CS, FRAME_EFLAGS,
        FRAME_SS = 18, FRAME_WORDS = 256 };
 #define USER_DATA 0x7b
+/* What a page may be used for: PROT_READ, PROT_WRITE. */
+#define READABLE 1
+#define WRITABLE 2
 
 /* Reads a word at EBX and ends with status 0. */
 extern const char read_and_end[];
@@ -171,6 +176,18 @@ static void attack_many(unsigned long count, unsigned long unused)
 		parent_is_told((unsigned long)system_call(SYSCALL_GETPPID, 0, 0, 0, 0, 0));
 }
 
+static void attack_segment(unsigned long selector, unsigned long count)
+{
+	static char page[4096] __attribute__((aligned(4096)));
+
+	while (count-- > 0) {
+		__asm__ volatile("mov %w0, %%fs\n\tmov %w0, %%gs" : : "r"(selector));
+		if (system_call(SYSCALL_MPROTECT, (unsigned long)page, sizeof(page),
+				count % 2 * WRITABLE + READABLE, 0, 0) != 0)
+			end(2);
+	}
+}
+
 static const struct {
 	char name[8];
 	void (*attack)(unsigned long first, unsigned long second);
@@ -179,6 +196,7 @@ static const struct {
 	{ "return", attack_return }, { "data", attack_data }, { "call", attack_call },
 	{ "flags", attack_flags }, { "stack", attack_stack }, { "ss", attack_ss },
 	{ "many", attack_many }, { "signal", attack_signal },
+	{ "segment", attack_segment },
 };
 
 static int equal(const char *one, const char *other)

@@ -565,6 +565,24 @@ static void interrupts_are_let_in_before_a_guest_goes_off(void **state)
 	}
 }
 
+static void restart_amid(void)
+{
+	processor.admit = NULL;
+	assert_int_equal(vm_act(&vms[0], GANDALF_ACTION_RESTART), 0);
+}
+
+/* A guest whose vCPUs have all halted for ever is restarted before it is off. */
+static void a_restart_amid_the_end_is_not_lost(void **state)
+{
+	start(state);
+	core.pauses = core.interruptible = true;
+	core.current = &idle_vcpu;
+	vms[0].vcpus->working = false;
+	processor.admit = restart_amid;
+	vm_power_off(&vms[0]);
+	assert_int_equal(vms[0].state, GANDALF_STATE_STARTING);
+}
+
 /* The page tables of a Linux may have to be filled for that, which is not done masked. */
 static void the_instruction_is_fetched_with_interrupts_enabled(void **state)
 {
@@ -624,6 +642,7 @@ int main(void)
 		TEST(no_reason_outlives_the_fault_that_it_is_of),
 		TEST(the_end_of_a_guest_is_told_in_steps),
 		TEST(a_refusal_is_logged_once),
+		TEST(a_restart_amid_the_end_is_not_lost),
 		TEST(interrupts_are_let_in_before_a_guest_goes_off),
 		TEST(the_instruction_is_fetched_with_interrupts_enabled),
 		TEST(a_second_stop_ends_the_work_too),

@@ -494,6 +494,29 @@ static void a_stop_amid_the_start_wins(void **state)
 	}
 }
 
+static void stop_and_write_amid(void)
+{
+	stop_amid();
+	if (admissions == admissions_before_the_stop)
+		vms[SLOW].image.memory_size = 0; /* as control.c and order.c do */
+}
+
+/* Its manager writes another image behind the stop. What is being loaded stays where it belongs
+ * (fake/guest_memory.h), and has the size that it had. */
+static void another_image_amid_the_load_harms_nobody(void **state)
+{
+	(void)state;
+	for (admissions_before_the_stop = 1; admissions_before_the_stop <= 14;
+	     admissions_before_the_stop++) {
+		create(NULL);
+		during_admission = stop_and_write_amid;
+		vm_request_start(&vms[SLOW]);
+		housekeep();
+		assert_int_equal(vms[SLOW].state, GANDALF_STATE_OFF);
+		assert_in_range(admissions, 14, 20);
+	}
+}
+
 /* What its last life has left is released, by who starts it at the latest. */
 static void the_next_life_begins_without_the_last(void **state)
 {
@@ -687,6 +710,7 @@ int main(void)
 		TEST(a_start_has_its_stages, create),
 		TEST(a_start_lets_others_run, create),
 		TEST(a_stop_amid_the_start_wins, create),
+		TEST(another_image_amid_the_load_harms_nobody, create),
 		TEST(the_next_life_begins_without_the_last, create),
 		TEST(who_goes_down_leaves_nothing_behind, create),
 		TEST(a_reset_is_obeyed_as_the_system_says, create),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from gandalf.base.paths import UserError, shown
 from gandalf.build.build import Built
 from gandalf.build.structures import Place, Structure, read_structures, read_variables
+from gandalf.description.levels import TWO_LEVEL
 
 # The registers that gdb knows a 32-bit x86 by, in its order.
 REGISTERS = (
@@ -50,7 +51,9 @@ class Vmm:
         self._variables = read_variables(built.vmm, ("core", "vms", "pool_distance"))
         if self._variables.keys() != {"core", "vms", "pool_distance"}:
             raise UserError(f"{shown(built.vmm)} lacks symbols that a debugger needs; rebuild it.")
-        pool, size = built.checked.layout.pool.start, built.checked.system.machine.shadow_pool
+        machine = built.checked.system.machine
+        self.two_level = machine.rings == TWO_LEVEL
+        pool, size = built.checked.layout.pool.start, machine.shadow_pool
         # The last page of another core's pool says where the pages of its image are
         # (vmm/core/instances.c).
         self._table = pool + (cpu + 1) * size - _PAGE if cpu else None
@@ -97,10 +100,13 @@ class Vmm:
 
 
 class GuestState:
-    """A guest of the machine. index: its place in the description. base, size: of its memory."""
+    """A guest of the machine. index: its place in the description. base, size: of its memory.
 
-    def __init__(self, vmm: Vmm, index: int, base: int, size: int, *, flat: bool) -> None:
-        self.vmm, self.base, self.size, self.flat = vmm, base, size, flat
+    pages: a Linux, which has page tables of its own.
+    """
+
+    def __init__(self, vmm: Vmm, index: int, base: int, size: int, *, pages: bool) -> None:
+        self.vmm, self.base, self.size, self._pages = vmm, base, size, pages
         self._vm = vmm.vm(index)
 
     @property
@@ -112,8 +118,8 @@ class GuestState:
 
     @property
     def linear(self) -> int:
-        """What is added to its addresses: where its segments begin."""
-        if self.flat:
+        """What is added to its addresses: where its segments begin (rtos_space_base())."""
+        if self._pages or self.vmm.two_level:
             return 0
         return self.vmm.number(self._vm, self.vmm.structure("vm").members["linear"])
 
@@ -147,7 +153,7 @@ class GuestState:
 
     def physical(self, address: int) -> int | None:
         """Return where a byte of the guest's memory is; None if nothing is there."""
-        if not self.flat:
+        if not self._pages:
             return self.base + address if address < self.size else None
         translated = self._walk(address)
         return None if translated is None or translated >= self.size else self.base + translated

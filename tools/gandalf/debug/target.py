@@ -19,6 +19,8 @@ from gandalf.debug.state import REGISTERS, GuestState
 
 # Bytes that one packet reads or writes.
 _CHUNK = 0x400
+# The IRETs by which the VMM returns to guests; an image without two levels has the first alone.
+_RETURNS = ("return_iret", "call_iret", "view_switch_iret")
 _THREAD = re.compile(rb"thread:(?:p[0-9a-f]+\.)?([0-9a-f]+);")
 _CS, _EIP, _EAX = (REGISTERS.index(name) for name in ("cs", "eip", "eax"))
 
@@ -41,8 +43,9 @@ class Target:
         self.qemu = qemu
         self._thread = cpu + 1
         code = Image(built.vmm, "vmm").addresses
-        # The last instruction of the way back to a guest, and the report on one that has ended.
-        self._entry, self._report = code["return_iret"], code["report"]
+        # The last instruction of each way back to a guest, and the report on one that has ended.
+        self._entries = {code[name] for name in _RETURNS if name in code}
+        self._report = code["report"]
         self.breakpoints: set[int] = set()  # linear addresses, of instructions
         self.guest: GuestState
 
@@ -137,7 +140,7 @@ class Target:
 
         to_guest: or until it executes its next instruction.
         """
-        internal = {self._report, self._entry} if to_guest else {self._report}
+        internal = {self._report, *self._entries} if to_guest else {self._report}
         asked = False
 
         def ask() -> bool:
@@ -154,6 +157,8 @@ class Target:
             if reason is not None:
                 return reason
             self._step(thread, ask)
+            if asked:
+                return Stop.INTERRUPT
             if to_guest and self.live:
                 return Stop.BREAKPOINT
 

@@ -124,9 +124,9 @@ def _target(built: Built, qemu: Remote, index: int) -> Target:
     (cpu,) = cpus_of(guest)
     target = Target(qemu, built, cpu)
     region = built.checked.layout.guests[index]
-    flat = not isinstance(guest, RtosGuest)
+    pages = not isinstance(guest, RtosGuest)
     size = region.end - region.start
-    target.guest = GuestState(Vmm(built, target.read, cpu), index, region.start, size, flat=flat)
+    target.guest = GuestState(Vmm(built, target.read, cpu), index, region.start, size, pages=pages)
     target.begin()
     try:
         target.resume(lambda: False, to_guest=True)

@@ -9,6 +9,7 @@
 #include "arch/ia32/layout.h"
 #include "arch/ia32/masked_assembler.h"
 #include "return_check.h"
+#include "return_vmm.h"
 
 #define CR0_WP 0x10000
 
@@ -120,15 +121,16 @@ return_vmm:
 	cmpw	$SELECTOR_VMM_DATA, 44(%esp)
 	popa
 	je	1f
-	pop	%gs
-	pop	%fs
+vmm_gs:	pop	%gs
+vmm_fs:	pop	%fs
 	sub	$8, %esp
 1:	add	$8, %esp
-	pop	%es
-	pop	%ds
+vmm_es:	pop	%es
+vmm_ds:	pop	%ds
 	add	$8, %esp
 	iret
 
+	RETURN_VMM_FIXUPS
 	POP_FIXUP pop_gs
 	POP_FIXUP pop_fs
 	POP_FIXUP pop_es

@@ -72,7 +72,8 @@ void fpu_leave(struct vcpu *vcpu)
 	EXPECTS_MASKED();
 	if (core.fpu_owner != vcpu)
 		return;
-	clts();
+	/* CR0 may still be that of a guest which has set EM. */
+	cr0_write(cr0_read() & ~(CR0_TS | CR0_EM));
 	if (enabled & CR4_OSFXSR)
 		__asm__ volatile("fxsave %0" : "=m"(vcpu->fpu));
 	else

@@ -47,7 +47,7 @@ u32 instance_size(u32 index, instance_page is_needed)
 void instance_keep(void)
 {
 	if (core_end - core_first > (int)sizeof(initial))
-		panic("no room for initial data");
+		panic("no room for its data");
 	memcpy(initial, core_first, (u32)(core_end - core_first));
 }
 

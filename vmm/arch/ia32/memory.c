@@ -129,7 +129,7 @@ u32 memory_map_more(u32 physical, u32 size)
 	u32 linear = LAYOUT_RTOS + rtos_mapped;
 
 	if (size > LAYOUT_POOL - linear)
-		panic("RTOSes and channels have more than %u MiB of memory",
+		panic("RTOSes and channels exceed %u MiB of memory",
 		      (LAYOUT_POOL - LAYOUT_RTOS) >> 20);
 	for (u32 offset = 0; offset < size; offset += PAGE_SIZE) {
 		u32 address = linear + offset;

@@ -69,11 +69,11 @@ static u32 gate_entry(const struct x86 *x86, u32 offset)
 
 void views_gate(struct x86 *x86, unsigned vector, u32 offset, UNUSED unsigned type, unsigned dpl)
 {
-	if (view_switch.no_direct_switch) {
+	x86->vcpu->view.entry = gate_entry(x86, offset);
+	if (view_switch.no_direct_switch || x86->vcpu->view.entry == 0) {
 		segment_set_gate(x86->vcpu, vector, (u32)&entry_stubs[vector], GATE_INTERRUPT, dpl);
 		return;
 	}
-	x86->vcpu->view.entry = gate_entry(x86, offset);
 	segment_set_gate(x86->vcpu, vector, (u32)view_switch_call, GATE_INTERRUPT, dpl);
 	segment_set_gate(x86->vcpu, EXCEPTION_BP, (u32)view_switch_return, GATE_INTERRUPT, 3);
 }

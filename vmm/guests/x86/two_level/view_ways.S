@@ -4,8 +4,8 @@
  * interrupts, for less than 100 instructions. DS is still the guest's, so all goes by SS, which is
  * the VMM's, and whose segment leaves the first page out: a pointer that is 0 faults. What is read
  * of the guest may fault; then the way through C begins as if nothing had been done, but that
- * view_switch_call may have loaded the kernel's view, as that way does first. Neither can begin in
- * virtual-8086 mode, where INT n is a #GP and INT3 is a process's.
+ * view_switch_call may have loaded the kernel's view, as that way does first. In virtual-8086 mode
+ * INT n is a #GP, but not in every emulator, and INT3 is a process's.
  */
 #include "arch/ia32/entry.h"
 #include "arch/ia32/fixup_assembler.h"
@@ -72,11 +72,17 @@ call_esp0:
 	and	$1023, %ebx
 	testb	$PTE_W, %ss:(%ecx, %ebx, 4)
 	jz	call_by_c
+	/* All of it is in one page, so if one word fails then it is the first one: in page 0, which
+	 * these segments lack. */
 	mov	16(%esp), %ecx
+call_frame:
 	mov	%ecx, %ss:(%edx)
 	movl	$VIEW_SWITCH_USER_CODE, %ss:4(%edx)
-	/* IF is 1 and IOPL 0 in a process, as its kernel is to see them. */
+	/* IF is 1 and IOPL 0 in a process, as its kernel is to see them; but an emulator may begin
+	 * this way in virtual-8086 mode with IOPL 3. */
 	mov	24(%esp), %ecx
+	test	$EFLAGS_VM, %ecx
+	jnz	call_by_c
 	mov	%ecx, %ss:8(%edx)
 	mov	28(%esp), %ecx
 	mov	%ecx, %ss:12(%edx)
@@ -103,6 +109,7 @@ call_iret:
 	iret
 	FIXUP	call_ss0, call_by_c
 	FIXUP	call_esp0, call_by_c
+	FIXUP	call_frame, call_by_c
 	FIXUP	call_iret, fix_iret
 
 call_by_c:
