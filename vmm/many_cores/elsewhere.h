@@ -10,6 +10,7 @@
 #include "core/notice.h"
 #include "core/order.h"
 #include "core/relay.h"
+#include "core/schedule.h"
 
 /* Whether an object of READ, with its place in the name, is read by elsewhere_read(). */
 bool elsewhere_has(u32 name);
@@ -49,6 +50,7 @@ bool elsewhere_loads(const struct vm *vm);
  * the CPU and keeps it. */
 static inline void elsewhere_learns(const struct vm *vm)
 {
+	schedule_admit();
 	notice_write(vm, vm->state);
 }
 
