@@ -17,9 +17,9 @@ bool device_open(void);
 
 /* Keeps others from loading an image meanwhile. Returns false if another is loading one. */
 bool device_lock(void);
-/* Waits until no other command asks for something to be done to a guest, which must be done before
- * the next one asks: an answer that is not fetched at once is that of a program that has died, and
- * who finds it gone asks again. It is kept until this command ends. */
+/* Waits until no other command wants something done to a guest, and keeps others waiting until
+ * this one ends. The VMM takes an answer that one of them has yet to fetch for that of a program
+ * that has died, and forgets it for the next request; who finds it gone would ask again. */
 void device_keep(uint32_t place);
 
 /* These return the VMM's answer, which is a number of bytes, 0 or -errno. */

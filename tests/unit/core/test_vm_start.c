@@ -473,6 +473,16 @@ static void stop_amid(void)
 		assert_int_equal(vm_act(&vms[SLOW], GANDALF_ACTION_STOP), 0);
 }
 
+/* Starts a guest anew that amid stops at one of the steps. */
+static void start_with(void (*amid)(void))
+{
+	create(NULL);
+	during_admission = amid;
+	vm_request_start(&vms[SLOW]);
+	housekeep();
+	assert_int_equal(vms[SLOW].state, GANDALF_STATE_OFF);
+}
+
 static void a_stop_amid_the_start_wins(void **state)
 {
 	struct vcpu *vcpu = vms[SLOW].vcpus;
@@ -480,11 +490,7 @@ static void a_stop_amid_the_start_wins(void **state)
 	(void)state;
 	for (admissions_before_the_stop = 1; admissions_before_the_stop <= 14;
 	     admissions_before_the_stop++) {
-		create(NULL);
-		during_admission = stop_amid;
-		vm_request_start(&vms[SLOW]);
-		housekeep();
-		assert_int_equal(vms[SLOW].state, GANDALF_STATE_OFF);
+		start_with(stop_amid);
 		assert_int_equal(vcpu->state, VCPU_OFF);
 		assert_string_equal(stages, "fpu segments channels start shown stop ");
 		assert_in_range(asked.renewed, 0, 1);
@@ -508,11 +514,7 @@ static void another_image_amid_the_load_harms_nobody(void **state)
 	(void)state;
 	for (admissions_before_the_stop = 1; admissions_before_the_stop <= 14;
 	     admissions_before_the_stop++) {
-		create(NULL);
-		during_admission = stop_and_write_amid;
-		vm_request_start(&vms[SLOW]);
-		housekeep();
-		assert_int_equal(vms[SLOW].state, GANDALF_STATE_OFF);
+		start_with(stop_and_write_amid);
 		assert_in_range(admissions, 14, 20);
 	}
 }
