@@ -32,8 +32,8 @@
 #define GANDALF_OBJECT_CONSOLE 5
 /* For WRITE only: the image of an RTOS that does not run, from address 0 of its memory up. ESI is
  * the offset in bytes. The first write makes the image that was there unusable. On a machine with
- * several CPUs an image is written from its beginning: behind it, a write is GANDALF_ERROR_IMAGE if
- * a program on another CPU has begun one meanwhile. */
+ * several CPUs an image is written from its beginning: behind it, a write on the guest's own CPU is
+ * GANDALF_ERROR_IMAGE unless the last one to begin an image did so there. */
 #define GANDALF_OBJECT_IMAGE 6
 
 /* struct gandalf_core_status of a CPU, whose number is the place. Not in an image for one CPU. */

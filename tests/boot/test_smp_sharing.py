@@ -16,6 +16,7 @@ from gandalf.build.profile import find_profile
 from .systems import FEW_INSTRUCTIONS, PATIENCE, WHOLE, Boot, World, rtos_guest
 from .test_cores import beats, describe_cores
 from .test_smp import LOAD, PROFILES, online, smp
+from .workload import build_initrd_with
 
 VCPUS = range(4)
 # Turns as short as they may be: a lock whose holder waits for its turn costs no more than one.
@@ -158,6 +159,22 @@ def test_a_spin_ends_its_turn(yields: bool) -> None:
         print(started.shell("cat /proc/uptime"), started.counters())
         assert (started.counters()["yields"] > 0) == yields
         started.kernel_is_sane()
+
+
+def test_processes_that_need_all_of_the_pool() -> None:
+    """Each has page tables of 3 MiB, three of them run in turn, and the CPU's pool has 8 MiB.
+
+    What a vCPU needs then comes from the spaces that its siblings are about to go on with.
+    """
+    guests = (smp([0, 0, 0], SHORT, build_initrd_with("spread")), rtos_guest("heartbeat", "beat"))
+    with Boot.start(describe_cores("sharing-pool", 1, *guests)) as started:
+        started.wait_for_shell()
+        before = started.counters()["space_evictions"]
+        each = "for n in 0 1 2; do taskset -c $n spread 9 & done; wait"
+        assert started.shell(each).count("spread: ") == len("012")
+        assert started.counters()["space_evictions"] > before
+        started.kernel_is_sane()
+        beats(started, "beat")
 
 
 @pytest.mark.long

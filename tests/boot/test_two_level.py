@@ -14,7 +14,7 @@ from gandalf.build.profile import find_profile
 from gandalf.build.symbols import Image
 
 from .changed import substitute
-from .systems import Boot, describe, linux, rtos_guest
+from .systems import PATIENCE, Boot, describe, linux, rtos_guest
 from .two_level import PROFILE, changed_vmm, direct_ways, take_direct_ways, unseen_returns
 from .workload import build_initrd_with
 
@@ -129,6 +129,7 @@ def test_a_process_loads_what_its_kernel_lacks() -> None:
         for selector in (USER_CODE, 0x7B, 0):
             running.shell(f"escape segment {selector:x} 4000")
             kernel_lives(running)
+        running.expect("sweep", r"rounds=", PATIENCE)
         assert "FAIL" not in running.text("sweep")
 
 

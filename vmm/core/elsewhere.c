@@ -86,12 +86,13 @@ static u64 ran_look(u32 index, const struct vcpu *vcpu)
 	return after.current == vcpu ? after.ran + rdtsc() : after.ran;
 }
 
+/* A core whose VMM has stopped before it had made the vCPU never has one. */
 static struct vcpu *vcpu_look(const struct vm *vm)
 {
 	struct vcpu *vcpu;
 
 	core_read(vm->guest->cpu, &vcpu, &vm->vcpus, sizeof(vcpu));
-	return vcpu;
+	return vcpu != NULL ? vcpu : vcpus;
 }
 
 /* What only the guest's own core knows. With that core's VMM its guests have stopped. */
@@ -162,7 +163,7 @@ static int part_of(u8 *bytes, u32 all, u32 offset, u32 size)
 	return (int)size;
 }
 
-static int variable_read(u32 index, const void *at, u32 all, u32 offset, u8 *bytes, u32 size)
+APART static int variable_read(u32 index, const void *at, u32 all, u32 offset, u8 *bytes, u32 size)
 {
 	if (offset >= all)
 		return 0;

@@ -70,11 +70,17 @@ static u64 starvation_expire(UNUSED struct deadline *deadline)
 	return rdtsc() + (u64)time_tsc_khz * 1000;
 }
 
-/* Does the work that waits. Work that is asked for meanwhile is left for the next call. */
+/* Does the work that waits. Work that is asked for meanwhile is left for the next call. If an RTOS
+ * is to be started while the VMM's work for a vCPU is interrupted, all else is left, too: vCPUs of
+ * the same Linux share what that work has half done (core/turn.c). */
 static void housekeeping_perform(void)
 {
 	u32 work = core.housekeeping;
 
+	if (turn_is_at_work()) {
+		vm_start_requested();
+		return;
+	}
 	core.housekeeping = HOUSEKEEPING_BUSY;
 	while (notice_step()) /* otherwise other lines would come in its middle */
 		;

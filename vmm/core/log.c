@@ -50,9 +50,7 @@ static bool log_may_admit(void)
 	return core.guests_started && core.current == &idle_vcpu && !idle_vcpu.working;
 }
 
-/* Lets interrupts in, if the caller allows it: between two characters, and after the UART has been
- * given something. */
-static void log_pause(void)
+void log_pause(void)
 {
 	if (log_pauses)
 		work_admit(command_input);

@@ -29,6 +29,9 @@ void log_copy(char *to, u32 size);
 extern struct console *log_console;
 /* true lets interrupts in after each character even if it is not the idle vCPU that logs. */
 extern bool log_pauses;
+/* Lets interrupts in, if the caller allows it: between two characters, between two steps of a
+ * search for what is to be logged, and after the UART has been given something. */
+void log_pause(void);
 /* Moves a few bytes from the consoles to the outside. Called at the UART's interrupt and whenever a
  * console got output. */
 void log_pump(void);

@@ -96,9 +96,12 @@ void whole_pauses(const struct vm *vm, bool paused)
 	parts_are_told(vm);
 }
 
-/* A part may at any time. A core that has not come up has no part. */
+/* A part may at any time but amid work for one of its siblings. A core that has not come up has no
+ * part. */
 bool whole_may_start(const struct vm *vm)
 {
+	if (vm->guest->priority == 0 && turn_is_at_work())
+		return false;
 	for (u32 i = 1; i < vm->guest->vcpu_count && !vm_is_part(vm); i++) {
 		u32 cpu = part_core(vm->guest, i);
 

@@ -2,7 +2,6 @@
 /* Puts the trace ring into words, for reports and for the VMM's console. */
 #include "arch.h"
 #include "core/log.h"
-#include "core/schedule.h"
 #include "core/trace.h"
 #include "lib/string.h"
 
@@ -18,7 +17,7 @@ static const char names[] =
 static const struct gandalf_trace_event *trace_event(u32 number)
 {
 	if (number % SEARCH_STEP == 0)
-		schedule_admit();
+		log_pause();
 	return &trace_events[number % GANDALF_TRACE_EVENTS];
 }
 

@@ -195,6 +195,11 @@ void vm_power_off(struct vm *vm)
 	work_admit(take_down);
 	if (vm->vcpus->state == VCPU_OFF)
 		return; /* it has been stopped meanwhile, or restarted */
+	if (vm->vcpus->working) {
+		/* It has had the core meanwhile, and is interrupted: its whole comes back here. */
+		schedule_housekeeping(HOUSEKEEPING_RELEASE);
+		return;
+	}
 	vm_take_down(vm, GANDALF_STATE_OFF);
 	vm->notice = NOTICE_OFF;
 }

@@ -46,12 +46,14 @@ MUST_CHECK int elsewhere_takes_back(const struct vm *vm, u32 offset);
  * core, or nobody, so that there is none that could be said to be complete here. Interrupts are
  * masked. */
 bool elsewhere_loads(const struct vm *vm);
-/* On the idle vCPU: tells the others of a guest of this core that has been started, before it has
- * the CPU and keeps it. */
+/* On the idle vCPU: tells the others of a guest of this core that has been started, unless it has
+ * run and ended meanwhile. If it keeps the CPU, notice.c tells of it within a second, and core 0
+ * does not switch the machine off before: this idle vCPU is amid work. */
 static inline void elsewhere_learns(const struct vm *vm)
 {
 	schedule_admit();
-	notice_write(vm, vm->state);
+	if (vm->state == GANDALF_STATE_RUNNING)
+		notice_write(vm, GANDALF_STATE_RUNNING);
 }
 
 /* On the idle vCPU, before any Linux: does what other cores wait for. Both are asked for by

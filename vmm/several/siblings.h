@@ -33,6 +33,13 @@ static inline struct x86 *frames_owner(struct x86 *x86)
 	return x86->vcpu->shares ? smp_richest(x86) : x86;
 }
 
+/* Has siblings that wait for this core give back what they have of the processes that they are
+ * about to go on with. Returns false if that is nothing. */
+MUST_CHECK static inline bool siblings_give(const struct x86 *x86)
+{
+	return x86->vcpu->shares && smp_siblings_give(x86);
+}
+
 /* Returns whether an interrupt of the 8259s, or of its local APIC, waits for the vCPU that has this
  * mainboard. */
 static inline bool interrupt_waits(const struct board *board)

@@ -54,6 +54,12 @@ static inline struct vcpu *turn_holder(struct vcpu *first)
 {
 	return first->shares ? turn_at_work(first) : first;
 }
+/* Returns whether an interrupt has come amid the VMM's work for a vCPU of Linux that has siblings
+ * here. What they share is half done then: the idle vCPU starts RTOSes only. */
+static inline bool turn_is_at_work(void)
+{
+	return turn_at_work(&idle_vcpu) != &idle_vcpu;
+}
 
 /* Lets interrupts in for a vCPU of Linux that has got the core back, since whoever gave it the core
  * has had them masked until then. Returns whether it has to attend to what has come. */

@@ -25,6 +25,11 @@ static inline struct x86 *frames_owner(struct x86 *x86)
 	return x86;
 }
 
+MUST_CHECK static inline bool siblings_give(UNUSED const struct x86 *x86)
+{
+	return false;
+}
+
 static inline bool interrupt_waits(const struct board *board)
 {
 	return pic_pending(&board->pic) >= 0;

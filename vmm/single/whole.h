@@ -52,6 +52,11 @@ static inline struct vcpu *turn_holder(struct vcpu *first)
 	return first;
 }
 
+static inline bool turn_is_at_work(void)
+{
+	return false;
+}
+
 static inline bool turn_returns(UNUSED const struct vcpu *vcpu)
 {
 	return false;

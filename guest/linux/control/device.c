@@ -48,7 +48,7 @@ bool device_lock(void)
 	return !flock(device, LOCK_EX | LOCK_NB);
 }
 
-void device_keep(uint32_t place)
+bool device_keep(uint32_t place)
 {
 	struct flock guest = {
 		.l_type = F_WRLCK,
@@ -57,7 +57,7 @@ void device_keep(uint32_t place)
 		.l_len = 1,
 	};
 
-	fcntl(device, F_SETLKW, &guest);
+	return !fcntl(device, F_SETLK, &guest);
 }
 
 static long request(uint32_t operation, uint32_t what, uint32_t size, uint32_t offset,

@@ -17,10 +17,10 @@ bool device_open(void);
 
 /* Keeps others from loading an image meanwhile. Returns false if another is loading one. */
 bool device_lock(void);
-/* Waits until no other command wants something done to a guest, and keeps others waiting until
- * this one ends. The VMM takes an answer that one of them has yet to fetch for that of a program
- * that has died, and forgets it for the next request; who finds it gone would ask again. */
-void device_keep(uint32_t place);
+/* Keeps other commands from having something done to a guest until this one ends. Returns false if
+ * another one has it. The VMM takes an answer that one of them has yet to fetch for that of a
+ * program that has died, and forgets it for the next request; who finds it gone would ask again. */
+bool device_keep(uint32_t place);
 
 /* These return the VMM's answer, which is a number of bytes, 0 or -errno. */
 long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uint32_t size);

@@ -140,17 +140,33 @@ bool guest_lives(const struct guest *guest)
 	       guest->status.state != GANDALF_STATE_STOPPED;
 }
 
+bool guest_waits(unsigned *tries)
+{
+	usleep(PAUSE_US);
+	return ++*tries < TRIES;
+}
+
+bool guest_keep(const struct guest *guest)
+{
+	unsigned tries = 0;
+
+	while (!device_keep(guest->place))
+		if (!guest_waits(&tries))
+			return false;
+	return true;
+}
+
 static long repeat(const struct guest *guest, uint32_t action, uint32_t size, uint32_t entry,
 		   uint32_t crc)
 {
+	unsigned tries = 0;
 	long result;
 
-	device_keep(guest->place);
-	result = device_act(action, guest->place, size, entry, crc);
-	for (unsigned i = 0; result == GANDALF_ERROR_BUSY && i < TRIES; i++) {
-		usleep(PAUSE_US);
+	if (!guest_keep(guest))
+		return GANDALF_ERROR_BUSY;
+	do
 		result = device_act(action, guest->place, size, entry, crc);
-	}
+	while (result == GANDALF_ERROR_BUSY && guest_waits(&tries));
 	return result;
 }
 
@@ -199,12 +215,11 @@ long guest_ticks(const struct guest *guest, uint32_t number, uint32_t kind)
 
 bool guest_settle(struct guest *guest)
 {
-	for (unsigned i = 0; i < TRIES; i++) {
+	unsigned tries = 0;
+
+	do
 		if (!guest_read(guest->place, guest))
 			return false;
-		if (guest->status.state != GANDALF_STATE_STARTING)
-			break;
-		usleep(PAUSE_US);
-	}
+	while (guest->status.state == GANDALF_STATE_STARTING && guest_waits(&tries));
 	return true;
 }

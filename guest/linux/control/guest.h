@@ -38,6 +38,12 @@ const char *guest_kind_name(const struct guest *guest);
 /* Returns whether the guest's memory is in use. */
 bool guest_lives(const struct guest *guest);
 
+/* Waits a moment for the VMM, or for another command. Returns false if tries, which is 0 at first,
+ * says that this has lasted for so long that there is no more to wait for. */
+bool guest_waits(unsigned *tries);
+/* Waits until no other command wants something done to the guest, and keeps others waiting from
+ * then on. Returns false if one has it for too long. */
+bool guest_keep(const struct guest *guest);
 /* Has the VMM act on a guest, and repeats that while it is busy with the guest. Returns 0 or
  * -errno. */
 long guest_act(const struct guest *guest, uint32_t action);

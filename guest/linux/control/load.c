@@ -50,17 +50,20 @@ static bool takes_image(const struct guest *guest)
  * asked again for ever. Returns 0 or the error. */
 static long send(const struct guest *guest, const struct image *image)
 {
+	unsigned tries = 0;
+
+	if (!guest_keep(guest))
+		return GANDALF_ERROR_BUSY;
 	for (uint32_t done = 0; done < image->size;) {
 		long result = device_write(GANDALF_OBJECT_IMAGE, guest->place, done,
 					   image->bytes + done, image->size - done);
 
-		if (result == GANDALF_ERROR_BUSY) {
-			usleep(1000);
+		if (result == GANDALF_ERROR_BUSY && guest_waits(&tries))
 			continue;
-		}
 		if (result <= 0)
 			return result ? result : GANDALF_ERROR_SPACE;
 		done += (uint32_t)result;
+		tries = 0;
 	}
 	return guest_load(guest, image->size, image->entry, image_crc(image));
 }
@@ -102,7 +105,6 @@ int command_load(const struct arguments *arguments)
 	if (!guest_find_other(arguments->guest, &guest) || !takes_image(&guest) ||
 	    !image_open(arguments->image, &guest, &image))
 		return 1;
-	device_keep(guest.place);
 	result = send(&guest, &image);
 	free(image.bytes);
 	return result < 0 ? explain(&guest, result) : show(arguments, &guest, &image);

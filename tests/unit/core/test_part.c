@@ -23,7 +23,8 @@
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
-struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM], idle_vcpu;
+u32 time_tsc_khz;
 
 static const struct gandalf_guest guest = {
 	.kind = GANDALF_KIND_LINUX_SMP, .cpu = HOME, .vcpu_count = 2, .vcpu_cpus = { HOME, FAR },

@@ -24,7 +24,7 @@
 
 u32 time_tsc_khz = 2000000;
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
-struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM], idle_vcpu;
 
 static const struct gandalf_guest guest = {
 	.kind = GANDALF_KIND_LINUX_SMP, .cpu = HOME, .vcpu_count = 4,
@@ -63,12 +63,6 @@ void vm_power_off(struct vm *vm)
 	assert_ptr_equal(vm, shared[0]);
 	powered_off++;
 	vm->state = GANDALF_STATE_OFF;
-}
-
-u64 divide_u64(u64 dividend, u32 divisor, u32 *remainder)
-{
-	assert_null(remainder);
-	return dividend / divisor;
 }
 
 /* The idle vCPU's turn: it settles all, and releases what has stopped. */

@@ -16,6 +16,7 @@
 #include "core/vm.h"
 #include "device/console.h"
 #include "device/pic.h"
+#include "lib/math.h"
 #include "platform/pc/apic.h"
 
 struct asked asked;
@@ -41,6 +42,13 @@ static void masked(const char *function)
 STAND_IN bool core_admits(void)
 {
 	return core.pauses && core.current->state == VCPU_RUNNING;
+}
+
+STAND_IN u64 divide_u64(u64 dividend, u32 divisor, u32 *remainder)
+{
+	if (remainder != NULL)
+		unexpected(__func__);
+	return dividend / divisor;
 }
 
 /* --- The schedule --- */

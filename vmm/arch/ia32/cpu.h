@@ -195,6 +195,13 @@ static inline u32 fetch_add(u32 *at, u32 value)
 	return value;
 }
 
+/* What stands before it has been written before what is behind it is, as an interrupt handler of
+ * this core sees it. */
+static inline void order_for_handlers(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
 /* What is behind it is not read before what stands before it has been written, as it could be
  * without (SDM vol. 3, 8.2.3.4). It locks a word of this core's own stack, so nobody waits. */
 static inline void order_stores(void)

@@ -58,7 +58,10 @@ void fpu_take(struct vcpu *vcpu)
 		owner->cr0 |= CR0_TS;
 	}
 	if (enabled & CR4_OSFXSR)
-		__asm__ volatile("fxrstor %0" : : "m"(vcpu->fpu));
+		/* Processors of AMD without the feature RstrFpErrPtrs load the addresses of the
+		 * last x87 instruction and operand only with an exception that is pending (AMD64
+		 * manual, vol. 5, FXRSTOR). FILD leaves the VMM's there, not another guest's. */
+		__asm__ volatile("fnclex; emms; fildl %0; fxrstor %0" : : "m"(vcpu->fpu));
 	else
 		/* FNINIT comes first, since a stopped guest may have left an exception pending. */
 		__asm__ volatile("fninit; frstor %0" : : "m"(vcpu->fpu));

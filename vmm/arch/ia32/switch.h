@@ -27,6 +27,17 @@ static inline void switch_vcpu(struct vcpu *from, struct vcpu *to)
 	privilege_enter_space();
 }
 
+/* Has the vCPU, for which the VMM works, go on in another page directory. An interrupt may come
+ * between any two of these steps, and switch_vcpu() give the core away and back: it must then find
+ * the new directory in the vCPU before it finds it in core. */
+static inline void switch_directory(struct vcpu *vcpu, u32 directory)
+{
+	vcpu->cr3 = directory;
+	order_for_handlers();
+	core.cr3 = directory;
+	cr3_write(directory);
+}
+
 /* Prepares the vCPU's VMM stack so that the first switch to it goes straight to its frame.
  * Returns the frame, zeroed, at an address that every address space has. */
 struct frame *switch_prepare(struct vcpu *vcpu);

@@ -69,8 +69,7 @@ static void identity_load(struct x86 *x86)
 	x86->shadow.guest_directory = NULL;
 	directory_kernel_changes(&x86->shadow);
 	views_follow_load(x86);
-	x86->vcpu->cr3 = core.cr3 = x86->shadow.identity;
-	cr3_write(x86->shadow.identity);
+	switch_directory(x86->vcpu, x86->shadow.identity);
 	tlb_flush_global();
 	/* Turning paging off empties a TLB, so no space survives it. */
 	spaces_free(&x86->shadow);

@@ -5,6 +5,7 @@
  */
 #include "guests/x86/shadow/space.h"
 
+#include "arch/ia32/switch.h"
 #include "core/core.h"
 #include "core/log.h"
 #include "core/schedule.h"
@@ -131,7 +132,7 @@ u32 space_frame_allocate(struct x86 *x86)
 	u32 frame;
 
 	while ((frame = pool_allocate()) == 0)
-		if (!space_evict(frames_owner(x86)))
+		if (!space_evict(frames_owner(x86)) && !siblings_give(x86))
 			return 0;
 	return frame;
 }
@@ -182,8 +183,7 @@ void space_load(struct x86 *x86, struct space *space)
 	views_mark_loaded(&x86->shadow, space);
 	x86->shadow.current = space;
 	views_follow_load(x86);
-	x86->vcpu->cr3 = core.cr3 = space->directory;
-	cr3_write(space->directory);
+	switch_directory(x86->vcpu, space->directory);
 	views_flush_left();
 }
 

@@ -49,6 +49,11 @@ void space_load(struct x86 *x86, struct space *space);
  * more urgent guests run in between. points: the guest whose work has points in between, or NULL;
  * with points, the space may be free or another directory's when this returns. */
 void space_drop(struct space *space, struct x86 *points);
+/* Returns whether space_drop() would find nothing. */
+static inline bool space_is_empty(const struct space *space)
+{
+	return (space->used_groups[0] | space->used_groups[1] | space->used_groups[2]) == 0;
+}
 /* Clears GROUP entries of a directory, and frees the page tables that they lead to. */
 void space_group_drop(u32 *entries);
 /* Frees all spaces. The caller has made sure that none is in use. */

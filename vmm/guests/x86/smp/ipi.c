@@ -37,7 +37,7 @@ static bool takes_interrupts(const struct vm *vm)
 }
 
 /* A sibling of this core needs no message. It goes on at once if its turn comes first. */
-static void sibling_interrupt(struct vm *vm, u32 vectors)
+APART static void sibling_interrupt(struct vm *vm, u32 vectors)
 {
 	if (!takes_interrupts(vm))
 		return;
@@ -201,7 +201,7 @@ static INLINE void ipis_time(struct smp *smp)
 }
 
 /* Notes that a vCPU takes vectors, and whether it rests behind that: so nobody counts on. */
-static INLINE void ipis_count(struct smp *smp, u32 vectors)
+APART static void ipis_count(struct smp *smp, u32 vectors)
 {
 	ipis_time(smp);
 	for (; vectors != 0 && smp->ipis_taken < IPIS_AT_ONCE; vectors &= vectors - 1)

@@ -90,7 +90,8 @@ static void siblings_pack(const struct x86 *x86, struct luggage *luggage)
 	local_apic_save(&smp->apic, &luggage->apic);
 }
 
-/* The shadow stays, and no longer counts as being in use. */
+/* The shadow stays, and no longer counts as being in use. If the vCPU has not run here, its shadow
+ * has followed no flush since its last stay. */
 static void seat_leave(struct vcpu *vcpu)
 {
 	struct x86 *x86 = vcpu->x86;
@@ -103,7 +104,8 @@ static void seat_leave(struct vcpu *vcpu)
 	system_registers_pack(x86, luggage);
 	processor_pack(vcpu, luggage);
 	siblings_pack(x86, luggage);
-	x86->smp->kernel_followed = x86->smp->kernel.count;
+	if ((x86->due & SMP_DUE_ARRIVED) == 0)
+		x86->smp->kernel_followed = x86->smp->kernel.count;
 	x86->shadow.current = NULL;
 	x86->shadow.guest_directory = NULL;
 	vcpu->cr3 = x86->shadow.identity;
@@ -170,7 +172,8 @@ static void shadow_unpack(struct x86 *x86, const struct luggage *luggage)
 	struct smp *smp = x86->smp;
 	struct shadow *shadow = &x86->shadow;
 
-	smp->stale |= !luggage->caching || luggage->protected_frame != shadow->protected_frame ||
+	smp->stale |= !luggage->caching || !shadow->caching ||
+		      luggage->protected_frame != shadow->protected_frame ||
 		      luggage->kernel.count - smp->kernel_followed > KERNEL_FLUSHES;
 	smp->kernel = luggage->kernel;
 	shadow->caching = luggage->caching;

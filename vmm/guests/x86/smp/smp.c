@@ -131,6 +131,26 @@ struct x86 *smp_richest(struct x86 *x86)
 	return richest;
 }
 
+bool smp_siblings_give(const struct x86 *x86)
+{
+	bool any = false;
+
+	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++) {
+		struct x86 *sibling = smps[i].x86;
+		struct space *space;
+
+		if (sibling == NULL || sibling == x86)
+			continue;
+		space = sibling->shadow.current; /* read once: it may leave this core meanwhile */
+		if (space == NULL || space_is_empty(space))
+			continue;
+		vcpu_count(sibling->vcpu, COUNTER_space_evictions);
+		space_drop(space, NULL);
+		any = true;
+	}
+	return any;
+}
+
 static u32 hypercall_start_cpu(struct vcpu *vcpu)
 {
 	const struct gandalf_guest *guest = vcpu->vm->guest;

@@ -188,3 +188,6 @@ void smp_stop(struct x86 *x86);
 /* Whose shadow is to give frames back when the pool of the core is empty: that of the sibling here
  * which has most spaces. */
 struct x86 *smp_richest(struct x86 *x86);
+/* Empties the current spaces of a vCPU's siblings here, if the pool is empty and no other space is
+ * left: one process may use 3 MiB of it, on each of them. Returns false if they were empty. */
+MUST_CHECK bool smp_siblings_give(const struct x86 *x86);

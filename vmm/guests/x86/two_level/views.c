@@ -2,6 +2,7 @@
 /* Loads one view of an address space or the other (two_level/views.h). */
 #include "views.h"
 
+#include "arch/ia32/switch.h"
 #include "core/core.h"
 #include "core/module.h"
 #include "guests/x86/x86.h"
@@ -36,10 +37,8 @@ static void view_load(struct vcpu *vcpu, u32 directory, bool in_process)
 	vcpu->view.in_process = in_process;
 	segment_set_user_code(vcpu, in_process);
 	vcpu->view.ready = in_process && view_is_usual(vcpu);
-	if (directory == 0)
-		return;
-	vcpu->cr3 = core.cr3 = directory;
-	cr3_write(directory);
+	if (directory != 0)
+		switch_directory(vcpu, directory);
 }
 
 void views_show_kernel(struct x86 *x86)

@@ -172,6 +172,10 @@ static inline u32 fetch_add(u32 *at, u32 value)
 	return *at - value;
 }
 
+static inline void order_for_handlers(void)
+{
+}
+
 static inline void order_stores(void)
 {
 	if (processor.order != NULL)
