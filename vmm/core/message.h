@@ -74,7 +74,7 @@ struct outbox {
 	/* Of guests of this core: 1 + the core that writes the image, maybe this one; or 0. */
 	u32 writer[GANDALF_GUESTS_MAXIMUM];
 	u32 writes;         /* 1 + the guest of another core whose image it writes; 0: none */
-	/* How often this core has begun a new epoch in each channel (epoch.h). */
+	/* How often this core has written a new epoch into each channel (epoch.c). */
 	u32 epochs[GANDALF_CHANNELS_MAXIMUM];
 	/* Bytes ever put into the rings, and ever taken from those of others. */
 	u32 output_put, input_put[GANDALF_CPUS_MAXIMUM];
