@@ -264,8 +264,10 @@ static void vm_learns(struct vm *vm)
 		whole_learns(vm);
 }
 
+/* What a part learns takes as long as what the idle vCPU has done before. */
 void parts_settle(void)
 {
+	schedule_admit();
 	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++) {
 		vm_learns(part_vms[i]);
 		schedule_admit();
