@@ -3,7 +3,8 @@
  * Stands behind gandalfctl in the place of /dev/gandalf: a machine of four guests
  * that answers as control.h says. Words in the variable FAKE change it:
  *	denied=1	it refuses everything
- *	busy=N		it refuses the first N actions as busy
+ *	busy=N		it refuses the first N actions and writes to an image as busy
+ *	kept=N		another program has something done to the guest at the first N looks
  *	version=N	its interface has that version
  *	running=M	bit n: guest n runs at the start
  *	room=N		bytes that the image of the guest "rtos" may have
@@ -48,7 +49,7 @@ static struct gandalf_guest_status guests[GUESTS] = {
 	 .state = GANDALF_STATE_STOPPED, .reason = "divide error (#DE) without a handler"},
 };
 static uint8_t image[MEMORY];
-static uint32_t busy, log_bytes, console_bytes, output, events, race, late;
+static uint32_t busy, kept, log_bytes, console_bytes, output, events, race, late;
 
 static uint32_t number(const char *name, uint32_t otherwise)
 {
@@ -73,6 +74,7 @@ bool device_open(void)
 	guests[RTOS].image_room = number("room=", 0x10000);
 	guests[RTOS].restarts = 3;
 	busy = number("busy=", 0);
+	kept = number("kept=", 0);
 	log_bytes = number("log=", 128);
 	console_bytes = number("console=", 10);
 	output = number("output=", 0);
@@ -82,9 +84,13 @@ bool device_open(void)
 	return true;
 }
 
-void device_keep(uint32_t place)
+bool device_keep(uint32_t place)
 {
 	(void)place;
+	if (kept == 0)
+		return true;
+	kept--;
+	return false;
 }
 
 bool device_lock(void)
@@ -253,6 +259,10 @@ long device_write(uint32_t object, uint32_t place, uint32_t offset, const void *
 		return GANDALF_ERROR_ARGUMENT;
 	if (guests[RTOS].state == GANDALF_STATE_RUNNING)
 		return GANDALF_ERROR_STATE;
+	if (busy) {
+		busy--;
+		return GANDALF_ERROR_BUSY;
+	}
 	size = size < 4096 ? size : 4096;
 	memcpy(image + offset, from, size);
 	return (long)size;

@@ -448,12 +448,22 @@ def test_refused_actions_say_why(control: Control, command: str, guest: str, sen
     assert control(command, guest).refused().startswith(f"guest {sentence}")
 
 
-def test_a_busy_vmm_is_asked_again(control: Control) -> None:
-    assert control("stop", "rtos", machine="busy=20") == Result(0, "", "")
+@pytest.mark.parametrize("what", ["busy", "kept"])
+def test_a_busy_vmm_is_asked_again(control: Control, what: str) -> None:
+    assert control("stop", "rtos", machine=f"{what}=20") == Result(0, "", "")
 
 
-def test_a_vmm_that_stays_busy_is_told(control: Control) -> None:
-    sentence = control("stop", "rtos", machine="busy=1000000").refused()
+@pytest.mark.parametrize("what", ["busy", "kept"])
+def test_a_vmm_that_stays_busy_is_told(control: Control, what: str) -> None:
+    """Also if it is another command that waits for it."""
+    sentence = control("stop", "rtos", machine=f"{what}=1000000").refused()
+    assert sentence == "the VMM still works for guest rtos: an RTOS keeps the CPU"
+
+
+@pytest.mark.parametrize("what", ["busy", "kept"])
+def test_a_load_waits_for_as_long(load: Callable[..., Result], what: str) -> None:
+    assert load(Elf().content(), machine=f"running=1 {what}=20") == Result(0, "", "")
+    sentence = load(Elf().content(), machine=f"running=1 {what}=1000000").refused()
     assert sentence == "the VMM still works for guest rtos: an RTOS keeps the CPU"
 
 
