@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hypercall and a virtual chip are added to the VMM by a file, with no line changed elsewhere."""
+"""A hypercall and a virtual chip are each added to the VMM by a file: no other line is changed."""
+
+from pathlib import Path
 
 from gandalf.build.build import build_vmm, make
 
@@ -7,19 +9,23 @@ from .changed import changed_sources
 from .systems import Boot, describe, linux
 from .test_masked import ATTACK
 
-ADDED = """\
+HYPERCALL_FILE = """\
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a test adds: a hypercall that doubles, and a chip whose port has the complement. */
+/* What a test adds: a hypercall that doubles. */
 #include "arch.h"
 #include "core/hypercall.h"
-#include "guests/x86/port.h"
-#include "lib/owner.h"
 
 static u32 hypercall_double(struct vcpu *vcpu)
 {
 	return 2 * frame_argument(vcpu->frame, 0);
 }
 HYPERCALL(60, HYPERCALL_OF_LINUX, hypercall_double);
+"""
+CHIP_FILE = """\
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a test adds: a chip whose port has the complement of what is written to it. */
+#include "guests/x86/port.h"
+#include "lib/owner.h"
 
 OF_CORE static u8 last;
 
@@ -38,16 +44,20 @@ PORT_RANGE(chip_ports);
 """
 
 
+def add_files(copy: Path) -> None:
+    """Add both to a copy of the VMM's sources."""
+    folder = copy / "vmm" / "guests" / "x86"
+    (folder / "added_hypercall.c").write_text(HYPERCALL_FILE)
+    (folder / "added_chip.c").write_text(CHIP_FILE)
+
+
 def attack(machine: Boot, line: str) -> str:
     """Have Linux's kernel do something, and return what came of it."""
     return machine.shell(f'echo "{line}" > /dev/gandalf-attack; cat /dev/gandalf-attack')
 
 
-def test_an_added_file_has_a_hypercall_and_a_port_range() -> None:
-    folder = changed_sources(
-        "added", build_vmm().parent,
-        lambda copy: (copy / "vmm" / "guests" / "x86" / "added.c").write_text(ADDED),
-    )  # fmt: skip
+def test_a_file_adds_a_hypercall_and_another_a_port_range() -> None:
+    folder = changed_sources("added", build_vmm().parent, add_files)
     make(folder / "vmm", "-j2", f"BUILD={folder / 'build'}")
     vmm = folder / "build" / "gandalf.elf"
     description = describe("added", linux(kernel=ATTACK))
@@ -56,7 +66,7 @@ def test_an_added_file_has_a_hypercall_and_a_port_range() -> None:
         assert "0000002a" in attack(machine, "hypercall 60 21 0 0")
         attack(machine, "out 0xa30 0x5a")
         assert "a5" in attack(machine, "in 0xa31")
-    # Without the file nobody answers at the port, and the hypercall ends the guest.
+    # Without the files nobody answers at the port, and the hypercall ends the guest.
     with Boot.start(description) as machine:
         machine.wait_for_shell()
         assert "ff" in attack(machine, "in 0xa31")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The suites of `make test` are counted right, and run in the order that ends soonest."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from gandalf.suite import (
     SUITES,
     Count,
     Suite,
+    cache_compilers,
     lanes,
     main,
     order,
@@ -102,6 +104,21 @@ def test_a_suite_by_itself_is_shown_as_it_runs(
     monkeypatch.setattr(suite, "BUILD", tmp_path)
     assert run_suites(["one"], 2) == Count(2, 0)
     assert "line\n2 passed\n=== one: 2 passed, 0 failed" in capsys.readouterr().out
+
+
+def test_suites_find_compilers_that_remember(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they are; a folder for what they remember that somebody has chosen stays."""
+    monkeypatch.setenv("PATH", "/usr/bin")
+    monkeypatch.setenv("CCACHE_DIR", "/chosen")
+    monkeypatch.setattr(suite, "CACHED_COMPILERS", (str(tmp_path), str(tmp_path / "none")))
+    cache_compilers()
+    assert os.environ["PATH"] == f"{tmp_path}:/usr/bin"
+    assert os.environ["CCACHE_DIR"] == "/chosen"
+    monkeypatch.delenv("CCACHE_DIR")
+    cache_compilers()
+    assert os.environ["CCACHE_DIR"] == str(suite.BUILD / "cache" / "compiler")
 
 
 def test_a_suite_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,8 @@
 Every suite is a command whose last lines say `N passed, N failed` (pytest's way of saying so
 counts too). Suites run side by side, one more than the host has CPUs, since for a quarter of their
 time they wait for machines whose clock is the host's. Those that take longest begin first, and
-none depends on what another does: each builds what it needs under a lock (paths.building).
+none depends on what another does: each builds what it needs under a lock (paths.building), and
+what has been compiled once, for another profile or from a copy of a source, ccache remembers.
 The output of each is shown when it ends and kept in build/test/NAME.log. The last line is the sum.
 """
 
@@ -16,6 +17,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.build.build import build_vmm, make
@@ -23,6 +25,8 @@ from gandalf.checks import check_steps
 
 PYTHON = sys.executable
 FUZZ_SECONDS = 5
+# Where distributions keep ccache under the names of the compilers.
+CACHED_COMPILERS = ("/usr/lib/ccache", "/usr/lib64/ccache")
 
 
 @dataclass(frozen=True)
@@ -191,6 +195,13 @@ def lanes() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+def cache_compilers() -> None:
+    """Have what is started from here find compilers that remember, if this machine has them."""
+    found = [folder for folder in CACHED_COMPILERS if Path(folder).is_dir()]
+    os.environ["PATH"] = os.pathsep.join([*found, os.environ["PATH"]])
+    os.environ.setdefault("CCACHE_DIR", str(BUILD / "cache" / "compiler"))
+
+
 def prepare() -> None:
     """Build what nearly every suite needs, so that none waits for another that builds it."""
     build_vmm()
@@ -239,6 +250,7 @@ def run_checks() -> Count:
 def main() -> int:
     """Run `--check`, `--quick`, the suites named on the command line, or all of them."""
     names = sys.argv[1:]
+    cache_compilers()
     if names == ["--check"]:
         count = run_checks()
     else:

@@ -22,10 +22,10 @@
 #include "machine_watch.h"
 #include "platform.h"
 
-/* Milliseconds in which a CPU that is there comes up, also where a busy host emulates it. */
+/* In so many milliseconds a CPU that is there comes up, also where a busy host emulates it. */
 #define START_PATIENCE 2000u
 
-/* The date when this core looked at it, and then. */
+/* What the date was when this core looked at it, and what the time stamp was then. */
 OF_MACHINE static u32 boot_seconds;
 OF_MACHINE static u64 boot_time;
 
@@ -98,7 +98,7 @@ static void clock_look(void)
 	boot_time = rdtsc();
 }
 
-/* The others in the firmware's order, behind this one. */
+/* Finds the others in the firmware's order, which come behind this one; returns how many. */
 static u32 cpus_find(void)
 {
 	struct firmware_cpus cpus = {1, system_table.cpus, core_cpu_ids};

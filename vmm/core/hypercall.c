@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dispatcher of hypercalls. */
+/* Finds the function that a hypercall's number asks for, and calls it if the guest may. */
 #include "core/hypercall.h"
 
 #include "abi/apic.h"

@@ -139,7 +139,7 @@ static void seat_ask(u32 number, u32 to)
 {
 	struct vm *vm = part_vms[number];
 
-	if (vm == NULL || vm->seat == NULL || !guest_has_seat(vm->guest, number, to))
+	if (vm == NULL || !vm_is_seat(vm) || !guest_has_seat(vm->guest, number, to))
 		return;
 	vm->leaves_for = to + 1;
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);

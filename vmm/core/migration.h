@@ -39,6 +39,12 @@ struct seat_operations {
 	void (*arrive)(struct vcpu *vcpu);
 };
 
+/* Whether a VM is a seat: its vCPU moves. No first vCPU does, nor one of a guest that stays. */
+static inline bool vm_is_seat(const struct vm *vm)
+{
+	return vm->seat != NULL;
+}
+
 /* The seats on this core, by the numbers of their vCPUs; NULL: there is none. */
 extern struct vm *seat_vms[GANDALF_CPUS_MAXIMUM];
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps the lives of a guest with several vCPUs, on which the whole and its parts agree (part.h).
- * Interrupts are masked in all functions but whole_may_start().
+ * Interrupts are masked in all functions but whole_may_start(). This file, vm.c and those of moves
+ * and orders call each other in a circle, since what ends a VM ends its siblings, too; walls.toml
+ * goes through it call by call.
  */
 #include "core/part.h"
 

@@ -47,7 +47,7 @@ static void vcpu_waits(const struct vm *vm, u64 ticks)
 static u32 next_to_leave(u32 behind)
 {
 	for (u32 i = behind + 1; i < GANDALF_CPUS_MAXIMUM; i++)
-		if (part_vms[i] != NULL && part_vms[i]->seat != NULL)
+		if (part_vms[i] != NULL && vm_is_seat(part_vms[i]))
 			return policy_of(part_vms[i]) == GANDALF_PREEMPTION_ON_DEMAND ? i : 0;
 	return 0;
 }

@@ -30,7 +30,9 @@ struct vm {
 	const struct gandalf_guest *guest;
 	u32 index;           /* its place in the system description */
 	u32 state;           /* GANDALF_STATE_...; STARTING: the idle vCPU is to load it */
-	struct vcpu *vcpus;  /* the first of vcpu_count vCPUs, one behind the other; it boots */
+	/* Its vCPUs, one behind the other, the first of which boots. It has one: of a Linux with
+	 * several each is a VM of its own, since it may be on another core (core/part.h). */
+	struct vcpu *vcpus;
 	u32 vcpu_count;
 	struct console *console;
 	u32 linear;          /* for an RTOS: the linear address of its memory */

@@ -30,6 +30,11 @@ def c_function(lines: int) -> str:
             "def long_one() -> None:\n" + "    x()\n" * 40,
             "tools/a.py:1: long_one() has 41 lines, at most 40",
         ),
+        (
+            "tools/a",
+            "#!/bin/sh\nlong_one() {\n" + "\tx\n" * 39 + "}\n",
+            "tools/a:2: long_one() has 41 lines, at most 40",
+        ),
     ],
 )
 def test_what_is_too_long_is_found(path: str, text: str, what: str) -> None:
@@ -48,6 +53,7 @@ def test_what_is_too_long_is_found(path: str, text: str, what: str) -> None:
         ("tools/a.py", "def short() -> None:\n" + "    x()\n" * 39),
         ("tests/a.pml", c_function(41) + "x\n" * 800),
         ("tests/run", "x\n" * 801),
+        ("tests/a.sh", "short() {\n" + "\tx\n" * 38 + "}\nother() {\n" + "\tx\n" * 38 + "}\n"),
     ],
 )
 def test_what_is_as_long_as_it_may_be_is_not(path: str, text: str) -> None:

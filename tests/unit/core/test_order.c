@@ -10,6 +10,7 @@
 
 #include "fake/map_at.h"
 #include "fake/asked.h"
+#include "fake/serve_message.h"
 
 #include "core/guest_kind.h"
 #include "core/message.h"
@@ -101,12 +102,8 @@ void processor_sleep(void)
 
 static void serve_on_home(u32 from)
 {
-	const struct message_range *const *at;
-
 	core.index = HOME;
-	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
-		if ((*at)->first == MESSAGE_ORDER)
-			(*at)->serve(from, 0);
+	serve_message(from, MESSAGE_ORDER);
 }
 
 static void idle_at_home(void)

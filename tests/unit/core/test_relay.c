@@ -10,6 +10,7 @@
 
 #include "fake/map_at.h"
 #include "fake/asked.h"
+#include "fake/serve_message.h"
 
 #include "core/core.h"
 #include "core/instances.h"
@@ -135,15 +136,6 @@ static void enter(u32 index)
 	}
 }
 
-static void message_serve(u32 message)
-{
-	const struct message_range *const *at;
-
-	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
-		if (message - (*at)->first < (*at)->count)
-			(*at)->serve(1 - core.index, message - (*at)->first);
-}
-
 /* What has been asked of a core by now is done; whether there was anything. */
 static bool core_step(u32 index)
 {
@@ -151,7 +143,7 @@ static bool core_step(u32 index)
 
 	enter(index);
 	if (messaged[index])
-		message_serve(index == 0 ? MESSAGE_OUTPUT : MESSAGE_INPUT);
+		serve_message(1 - core.index, index == 0 ? MESSAGE_OUTPUT : MESSAGE_INPUT);
 	messaged[index] = false;
 	if (asked.deadline->time <= processor.tsc) {
 		asked.deadline->time = asked.deadline->expire(asked.deadline);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long lines and files of C, assembler and Python may be, and functions of C and Python.
+"""How long lines and files of C, assembler and Python may be, and functions of C, Python and shell.
 
 And that no function of C has a condition of the preprocessor: alternatives are files. Of Makefiles,
 linker scripts, models, tables and shell scripts the lines are looked at.
@@ -43,11 +43,21 @@ def functions_of_python(text: str) -> Iterator[tuple[int, int, str]]:
             yield node.lineno, (node.end_lineno or node.lineno) - node.lineno + 1, node.name
 
 
+def functions_of_shell(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield first line, length and name of each function: its last brace stands in a line alone."""
+    for found in re.finditer(r"^(\w+)\(\) *\{.*?^\}", text, re.M | re.S):
+        yield text.count("\n", 0, found.start()) + 1, found[0].count("\n") + 1, found[1]
+
+
 def functions_of(path: str, text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield first line, length and name of each function; only Python and C have some."""
+    """Yield first line, length and name of each function of Python, C or a shell."""
     if path.endswith(".py"):
         return functions_of_python(text)
-    return functions_of_c(text.splitlines()) if path.endswith((".c", ".h")) else iter(())
+    if path.endswith((".c", ".h")):
+        return functions_of_c(text.splitlines())
+    if path.endswith(".sh") or text.startswith("#!"):
+        return functions_of_shell(text)
+    return iter(())
 
 
 def conditions_in(path: str, text: str) -> list[str]:

@@ -2,8 +2,8 @@
 """Chooses the image of the VMM for a system: one that has what the system uses, and little else.
 
 Each file of vmm/profile is a profile and names the parts that its image is without; vmm/Makefile
-says what these are; and the budget of its text. They are a handful, each of which boots in the
-tests, and not every combination.
+says what these are; and the budget of its text. Each of them boots in the tests; not every
+combination is one.
 """
 
 import re

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Debug registers. A guest may set a breakpoint on an address of the VMM, and reads
+ * Keeps each vCPU's debug registers. A guest may set a breakpoint on an address of the VMM, and reads
  * it back, but it is never enabled in the real registers: it would stop the VMM, or
  * tell the guest what the VMM does.
  */

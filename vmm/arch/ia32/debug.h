@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The debug registers DR0 to DR7 of each vCPU (SDM vol. 3, 17.2). */
+/* Each vCPU has debug registers DR0 to DR7 of its own (SDM vol. 3, 17.2). */
 #pragma once
 
 #include "core/vcpu.h"

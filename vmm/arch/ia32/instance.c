@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instances of the VMM of other cores than the first. All run the same code at the same
+ * Makes the instances of the VMM for other cores than the first. All run the same code at the same
  * addresses, but each has data of its own there: page tables lead the addresses of variables to a
  * copy in the core's memory. So no function has to ask on which core it runs, and nothing can be
  * shared by mistake. A copy begins as the image was loaded. What the machine has in common is there

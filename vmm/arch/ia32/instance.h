@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instances of the VMM for further cores. */
+/* Each further core has an instance of the VMM, which is made here (instance.c). */
 #pragma once
 
 #include "lib/types.h"

@@ -21,31 +21,31 @@
 #define LAYOUT_STACK 0xFC011000
 #define LAYOUT_STACK_TOP 0xFC013000
 
-/* The stack on which the VMM boots, and which the idle vCPU has then. */
+/* The VMM boots on this stack, which becomes the idle vCPU's. */
 #define BOOT_STACK_SIZE 4096
 
-/* The page below 1 MiB at which another CPU begins, in real mode (start.S). */
+/* Another CPU begins at this page below 1 MiB, in real mode (start.S). */
 #define LAYOUT_START 0x8000
 
-/* The windows on physical memory, of one page each (memory.c). */
+/* Windows of one page each, through which the VMM sees physical memory, begin here (memory.c). */
 #define LAYOUT_WINDOWS 0xFC800000
-/* Pages with a fixed purpose: source and destination of a copy, the local APIC. */
+/* These pages have a fixed purpose: source and destination of a copy, and the local APIC. */
 #define LAYOUT_FIXED 0xFCC00000
 #define LAYOUT_COPY_FROM 0xFCC00000
 #define LAYOUT_COPY_TO 0xFCC01000
 #define LAYOUT_APIC 0xFCC02000
-/* The outboxes of all cores, some pages each (core/message.h). */
+/* The outboxes of all cores lie here, some pages each (core/message.h). */
 #define LAYOUT_OUTBOXES 0xFCC10000
 
-/* The memory of all RTOSes, one behind the other. */
+/* The memory of all RTOSes begins here, one behind the other. */
 #define LAYOUT_RTOS 0xFD000000
-/* The frames of the pool: shadow page tables, stacks, descriptor tables. */
+/* The pool's frames are seen here: shadow page tables, stacks, descriptor tables. */
 #define LAYOUT_POOL 0xFF000000
 
-/* The index of the first page-directory entry of the VMM's part. */
+/* The VMM's part begins with this entry of a page directory. */
 #define LAYOUT_DIRECTORY_FIRST 0x3f0
 
-/* Selectors of the VMM in the real descriptor tables. A guest's own entries keep their
+/* These are the VMM's selectors in the real descriptor tables. A guest's own entries keep their
  * indices, and the VMM's follow, at the same place for every guest. */
 #define SELECTOR_VMM_CODE 0x100
 #define SELECTOR_VMM_DATA 0x108

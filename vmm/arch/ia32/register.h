@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The numbers of the architecture: pages, bits of registers and of page-table
+ * Names the architecture's numbers: pages, bits of registers and of page-table
  * entries, exceptions. The instructions are in cpu.h.
  */
 #pragma once

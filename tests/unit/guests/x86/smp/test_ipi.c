@@ -10,6 +10,7 @@
 
 #include "fake/map_at.h"
 #include "fake/asked.h"
+#include "fake/serve_message.h"
 #include "fake/message_entry.h"
 
 #include "arch/ia32/entry.h"
@@ -251,12 +252,8 @@ static u32 interrupt(u32 ids, u32 vector)
 /* Serves a message to the core of the vCPU whose turn it is. */
 static void serve(u32 from, u32 message)
 {
-	const struct message_range *const *at;
-
 	message_window_renew();
-	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
-		if (message - (*at)->first < (*at)->count)
-			(*at)->serve(from, message - (*at)->first);
+	serve_message(from, message);
 }
 
 static void one_of_the_same_core_needs_no_message(void **state)

@@ -10,6 +10,7 @@
 
 #include "fake/map_at.h"
 #include "fake/asked.h"
+#include "fake/serve_message.h"
 
 #include "core/vm.h"
 #include "guests/x86/board.h"
@@ -94,16 +95,6 @@ static int start(void **state)
 	served = &x86;
 	turn_of(FAR);
 	return 0;
-}
-
-/* Serves a message, as message.c would. */
-static void serve(u32 message)
-{
-	const struct message_range *const *at;
-
-	for (at = UNITS_FIRST(message_ranges); at < UNITS_END(message_ranges); at++)
-		if (message - (*at)->first < (*at)->count)
-			(*at)->serve(HOME, message - (*at)->first);
 }
 
 /* The first vCPU's turn: it is about to go on. */
@@ -274,10 +265,10 @@ static void who_does_not_ask_sleeps_on(void **state)
 	vcpu.state = VCPU_HALTED;
 	vcpu_notice(&vcpu);
 	x86.due = SMP_DUE_PARKED;
-	serve(MESSAGE_PORT_DONE);
+	serve_message(HOME, MESSAGE_PORT_DONE);
 	assert_false(vcpu_is_notified(&vcpu));
 	x86.due = SMP_DUE_ASKS;
-	serve(MESSAGE_PORT_DONE);
+	serve_message(HOME, MESSAGE_PORT_DONE);
 	assert_true(vcpu_is_notified(&vcpu));
 }
 
