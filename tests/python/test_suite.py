@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gandalf import suite
+from gandalf.base.paths import BUILD
 from gandalf.suite import (
     PARTS,
     QUICK,
@@ -118,7 +119,7 @@ def test_suites_find_compilers_that_remember(
     assert os.environ["CCACHE_DIR"] == "/chosen"
     monkeypatch.delenv("CCACHE_DIR")
     cache_compilers()
-    assert os.environ["CCACHE_DIR"] == str(suite.BUILD / "cache" / "compiler")
+    assert os.environ["CCACHE_DIR"] == str(BUILD / "cache" / "compiler")
 
 
 def test_a_suite_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
