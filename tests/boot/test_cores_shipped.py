@@ -20,11 +20,12 @@ from .test_cores import BESIDE_POOL, beside_pools
 SYSTEMS = ROOT / "systems"
 SHARED = (
     "cores-linux", "cores-smp", "cores-smp-4", "cores-smp-8", "cores-apart", "smp-shared-cores",
+    "cores-rtoses",
 )  # fmt: skip
 # While this one's Linux runs nobody else has the serial port.
 DEDICATED = "cores-dedicated"
 # In test_cores.py.
-WITHOUT_LINUX = ("cores-freertos", "cores-rtoses")
+CHANNEL = "cores-freertos"
 ONLINE = "cat /sys/devices/system/cpu/online"
 BEATS = r"^activations=(\d+) .* missed=(\d+)\n"
 
@@ -49,6 +50,17 @@ def works(machine: Boot, guest: LinuxGuest) -> None:
         assert "40 tasks" in machine.command(guest.name, line, PROMPT, PATIENCE)
 
 
+def are_apart(machine: Boot, guests: list[LinuxGuest]) -> None:
+    """See that each Linux has memory and a clock of its own: each writes at the same place."""
+    for guest in guests:
+        line = f"echo of {guest.name} > /tmp/mark"
+        machine.command(guest.name, line, PROMPT, PATIENCE)
+    for guest in guests:
+        said = machine.command(guest.name, "cat /tmp/mark; hwclock -r", PROMPT, PATIENCE)
+        assert re.search(rf"^of {guest.name}$", said, re.M), said
+        assert re.search(r" \d\d:\d\d:\d\d \d{4}\b", said), said
+
+
 def misses_nothing(machine: Boot, name: str) -> None:
     """See an RTOS at work from now on; in Bochs it has been in time."""
     machine.skip(name)
@@ -63,6 +75,7 @@ def boot(name: str, emulator: str) -> None:
         system = machine.built.checked.system
         for guest in linuxes(system):
             works(machine, guest)
+        are_apart(machine, linuxes(system))
         sizes = beside_pools(machine)
         assert len(sizes) == system.machine.cpus - 1
         assert max(sizes) <= BESIDE_POOL
@@ -96,4 +109,4 @@ def test_one_of_each_mode_in_bochs() -> None:
 
 def test_all_are_here() -> None:
     shipped = {path.stem for path in SYSTEMS.glob("*cores*.toml")}
-    assert shipped == {*SHARED, DEDICATED, *WITHOUT_LINUX}
+    assert shipped == {*SHARED, DEDICATED, CHANNEL}

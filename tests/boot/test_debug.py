@@ -2,7 +2,8 @@
 """The debug build of the VMM, which checks its page tables at each return to a guest.
 
 What must hold is in vmm/debug/shadow_check.c. A VMM that finds it broken stops with a report, so
-a guest that comes to its end has not broken it. tests/fuzz/mutations has mistakes to put back.
+a guest that comes to its end has not broken it. tests/fuzz/mutations/shadow has mistakes to put
+back.
 """
 
 import subprocess
@@ -20,7 +21,7 @@ from .test_guests import BAD_KERNELS, NO_GATE, pc
 from .test_migration import place
 from .test_smp import describe_smp, online, smp
 
-MUTATIONS = ROOT / "tests" / "fuzz" / "mutations"
+MUTATIONS = ROOT / "tests" / "fuzz" / "mutations" / "shadow"
 COMMAND = "\tu64 now = rdtsc();\n"  # of the console's status
 REPORT = r"the shadow page tables are broken: another page has taken the place of the protected one"
 

@@ -15,6 +15,8 @@ from .test_cores import describe_cores, on
 from .test_guests import pc
 
 ATTACKS = 12
+# Ticks after which a task begins at the latest, as in test_cores_latency.py under a flood.
+LATEST = 3400
 
 
 def demo(name: str, cpu: int) -> str:
@@ -46,8 +48,9 @@ def system(name: str, cpus: list[int]) -> Path:
 def test_what_two_vcpus_try_at_once_harms_nobody(cpus: list[int], emulator: str) -> None:
     """In QEMU the cores are threads of the host. On one core the vCPUs take turns.
 
-    In Bochs a turn has so few instructions that attacks which wait for the other vCPU's turn are
-    made less often than they check.
+    In Bochs, where time is what the CPUs execute, no victim misses anything. A turn has so few
+    instructions there that attacks which wait for the other vCPU's turn are made less often than
+    they check.
     """
     description = system(f"siblings-{cpus[1]}", cpus)
     with Boot.start(description, emulator=emulator, ips=FEW_INSTRUCTIONS) as machine:
@@ -57,4 +60,7 @@ def test_what_two_vcpus_try_at_once_harms_nobody(cpus: list[int], emulator: str)
         assert len(re.findall(r"^ok \d+ ", text, re.M)) == ATTACKS + 2
         for name in ("beside", "away"):
             before = machine.latencies(name)
-            assert machine.next_latency(name).activations > before[-1].activations
+            after = machine.next_latency(name)
+            assert after.activations > before[-1].activations
+            print(f"{name}: {after}")
+            assert emulator == "qemu" or (after.missed == 0 and after.maximum <= LATEST)

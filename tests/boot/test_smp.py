@@ -281,6 +281,30 @@ def test_it_switches_itself_off(machine: Boot) -> None:
     machine.expect("vmm", r"^guest linux is off\n", PATIENCE)
 
 
+def test_any_of_four_goes_and_ends_it() -> None:
+    """Two go and come back. One panics while all compute for ever, and another switches it off."""
+    spin = "".join(f"taskset -c {cpu} sh -c 'while :; do :; done' & " for cpu in range(4))
+    description = describe_smp("smp-four", 4, 'on_fault = "restart"')
+    with Boot.start(description) as started:
+        started.wait_for_shell()
+        for cpu, rest in ((3, "0-2"), (1, "0,2-3")):
+            place = f"/sys/devices/system/cpu/cpu{cpu}/online"
+            started.shell(f"echo 0 > {place}")
+            assert online(started) == rest
+            started.hackbench()
+            started.shell(f"echo 1 > {place}")
+            assert online(started) == "0-3"
+            assert "400 tasks" in started.shell(f"taskset -c {cpu} hackbench -l 10")
+        started.kernel_is_sane()
+        started.send("linux", f"{spin} taskset -c 2 sh -c 'echo c > /proc/sysrq-trigger'\n")
+        started.expect("vmm", r"^guest linux restarts, 1 of \d\n", PATIENCE)
+        started.wait_for_next_shell()
+        assert online(started) == "0-3"
+        started.send("linux", "taskset -c 1 poweroff -f\n")
+        started.expect("vmm", r"^guest linux is off\n", PATIENCE)
+        beats(started, "beat")
+
+
 def test_a_cpu_that_the_machine_lacks() -> None:
     """Linux does without it, and asks for it later in vain."""
     both = smp([0, 1]).replace("ttyS0", "ttyS0 gandalf_smp.patience=1")

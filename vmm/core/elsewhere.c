@@ -154,7 +154,7 @@ static void core_tell(u32 index, u32 counted, struct gandalf_core_status *status
 }
 
 /* Copies what is put together in the buffer to where the caller wants it, from offset on. */
-static int part_of(u8 *bytes, u32 all, u32 offset, u32 size)
+static APART int part_of(u8 *bytes, u32 all, u32 offset, u32 size)
 {
 	if (offset >= all)
 		return 0;

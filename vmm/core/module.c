@@ -84,30 +84,39 @@ static bool memory_exists(u32 base, u32 size)
 	return false;
 }
 
-static void memory_require(const char *name, u32 base, u32 size)
-{
-	if (!memory_exists(base, size))
-		panic("this machine lacks the memory of %s, %u MiB at %u MiB", name, size >> 20,
-		      base >> 20);
-}
-
-static void memory_check(const struct gandalf_table *table)
+/* Returns whether a test is true of the memory of a guest, of a channel, or of the pool. */
+static bool region_any(const struct gandalf_table *table, u32 at,
+		       bool (*test)(u32 at, u32 base, u32 size, const char *name))
 {
 	const struct gandalf_guest *guest = table->guests;
+	const struct gandalf_table_channel *channel = table->channels;
 
 	for (u32 i = 0; i < table->guest_count; i++, guest++)
-		memory_require(guest->name, guest->memory_base, guest->memory_size);
-	memory_require("the pool", table->pool_base, table_pool_size(table));
+		if (test(at, guest->memory_base, guest->memory_size, guest->name))
+			return true;
+	for (u32 i = 0; i < table->channel_count; i++, channel++)
+		if (test(at, channel->base, channel->size, channel->name))
+			return true;
+	return test(at, table->pool_base, table_pool_size(table), "the pool");
+}
+
+static bool region_is_missing(UNUSED u32 at, u32 base, u32 size, const char *name)
+{
+	if (memory_exists(base, size))
+		return false;
+	panic("this machine lacks the memory of %s, %u MiB at %u MiB", name, size >> 20,
+	      base >> 20);
+}
+
+/* Of what is written to while guests run, a channel among it. */
+static bool region_overlaps(u32 at, u32 base, u32 size, UNUSED const char *name)
+{
+	return overlaps(at, module_bytes, base, size);
 }
 
 static bool module_in_the_way(const struct gandalf_table *table, u32 at)
 {
-	const struct gandalf_guest *guest = table->guests;
-
-	for (u32 i = 0; i < table->guest_count; i++, guest++)
-		if (overlaps(at, module_bytes, guest->memory_base, guest->memory_size))
-			return true;
-	return overlaps(at, module_bytes, table->pool_base, table_pool_size(table)) ||
+	return region_any(table, at, region_overlaps) ||
 	       overlaps(at, module_bytes, LAYOUT_PHYSICAL, vmm_end() - LAYOUT_PHYSICAL);
 }
 
@@ -145,13 +154,15 @@ void module_load(struct gandalf_table *table, u32 magic, u32 information_at)
 {
 	struct multiboot_information information;
 	const struct gandalf_image *image = table->images;
+	bool missing;
 
 	memory_copy_in(&information, information_at, sizeof(information));
 	module_find(magic, &information);
 	memory_copy_in(table, module_base, sizeof(*table));
 	table_check(table, module_bytes, LAYOUT_PHYSICAL, vmm_end());
 	memory_read(&information);
-	memory_check(table);
+	missing = region_any(table, 0, region_is_missing);
+	(void)missing; /* nothing is, behind that */
 	if (module_in_the_way(table, module_base))
 		module_move(table);
 	for (u32 i = 0; i < table->image_count; i++, image++)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps the lives of a guest with several vCPUs, on which the whole and its parts agree (part.h).
- * Interrupts are masked in all functions but whole_may_start(). This file, vm.c and those of moves
- * and orders call each other in a circle, since what ends a VM ends its siblings, too; walls.toml
- * goes through it call by call.
+ * Interrupts are masked in all functions but whole_may_start(). This file is in a circle with vm.c
+ * and those of moves and orders: what ends a VM ends its siblings (vmm/walls.toml).
  */
 #include "core/part.h"
 

@@ -77,7 +77,7 @@ static void look_at(const char *what, const char *of_name)
 	name = of_name;
 }
 
-static void look_at_guest(const struct gandalf_guest *guest)
+static APART void look_at_guest(const struct gandalf_guest *guest)
 {
 	look_at("Guest ", guest->name);
 }

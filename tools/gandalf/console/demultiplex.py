@@ -72,9 +72,23 @@ class _Line:
         self.clear()
 
     def clear(self) -> None:
-        self.shown = b""
+        self.shown = b""  # its first _LINE_SIZE bytes
+        self.length = 0
         self.escape = _Escape.NONE
         self._start = 0
+
+    @property
+    def is_long(self) -> bool:
+        """Tell whether it has more than what can be drawn again."""
+        return self.length > _LINE_SIZE
+
+    def add(self, text: bytes) -> None:
+        """Remember bytes that only make it longer."""
+        self.shown = (self.shown + text)[:_LINE_SIZE] if self.length < _LINE_SIZE else self.shown
+        self.length += len(text)
+
+    def _cut(self, length: int) -> None:
+        self.shown, self.length = self.shown[:length], length
 
     def track(self, byte: bytes) -> None:
         """Remember a byte (line_track() in the VMM): no bells, and nothing that is sent once."""
@@ -83,12 +97,12 @@ class _Line:
             self.clear()
             return
         if before is _Escape.NONE and self.escape is not _Escape.NONE:
-            self._start = len(self.shown)
+            self._start = self.length
         if byte != b"\x07" or before is not _Escape.NONE:
-            self.shown += byte
+            self.add(byte)
         ended = before is not _Escape.NONE and self.escape is _Escape.NONE
         if ended and (before in (_Escape.STRING, _Escape.STRING_END) or byte in b"ncZ"):
-            self.shown = self.shown[: self._start]
+            self._cut(self._start)
 
 
 class Demultiplexer:
@@ -144,7 +158,7 @@ class Demultiplexer:
         line = self._lines[self.focus]
         if not line.shown:
             return b"", b""
-        if len(line.shown) > _LINE_SIZE:
+        if line.is_long:
             return _BREAK, b""
         return (_ERASE if line.escape is _Escape.NONE else _CANCEL + _ERASE), line.shown
 
@@ -157,7 +171,7 @@ class Demultiplexer:
             return []
         if not line.shown:
             return [b"", _BREAK]
-        if len(line.shown) > _LINE_SIZE:
+        if line.is_long:
             return [_BREAK]
         return [_ERASE if line.escape is _Escape.NONE else _CANCEL + _ERASE, _BREAK]
 
@@ -200,7 +214,7 @@ class Demultiplexer:
             self._insert_text(self._heads[head], text, lost, output)
         elif not line.startswith((_KEYS, _CONSOLES)):
             return False
-        if lead == _BREAK and (line not in self._notices or len(shown.shown) > _LINE_SIZE):
+        if lead == _BREAK and (line not in self._notices or shown.is_long):
             shown.clear()
         self._again = self._lines[self.focus].shown
         self._goes_on = lost or line.startswith(_KEYS)
@@ -232,7 +246,7 @@ class Demultiplexer:
         plain = _PLAIN.match(self._held) if line.shown and line.escape is _Escape.NONE else None
         taken = plain[0] if plain else self._held[:1]
         if plain:
-            line.shown += taken
+            line.add(taken)
         else:
             line.track(taken)
         if output and output[-1][0] == self.focus:

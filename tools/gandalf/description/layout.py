@@ -145,11 +145,13 @@ def _check_overlaps(system: System, layout: Layout) -> None:
 def _check_sizes(system: System, layout: Layout) -> None:
     fields: list[Location] = [("machine", "memory"), ("machine", "shadow_pool")]
     fields += [("guest", index, "memory") for index, _ in system.guests]
-    top = max(layout.pool.end, *(region.end for region in layout.guests))
+    used = (layout.pool, *layout.guests, *layout.channels)
+    top = max(region.end for region in used)
     if top > layout.module.start:
         needed = size_text(align_up(top + layout.module.size + FIRMWARE, 1 << 20))
         system.mistake(
-            f"The guests, the shadow pool, the guests' images ({layout.module.size >> 10}K) and "
+            "The guests, their channels, the shadow pool, the guests' images "
+            f"({layout.module.size >> 10}K) and "
             f"{size_text(VMM_END + FIRMWARE)} for the VMM and the firmware need {needed}, but the "
             f"machine has {size_text(system.machine.memory)}.",
             *fields,

@@ -42,9 +42,12 @@ class Unwinder:
     def frames(self, registers: dict[str, int], read: ReadWord) -> list[int]:
         """Return the instruction at which each function stands, the innermost first.
 
-        registers: by name, eip among them. read: a word of the stack, or None where there is none.
+        registers: by name, eip among them; others may be missing. read: a word of the
+        stack, or None where there is none.
         """
-        values = {number: registers[name] for number, name in enumerate(_NAMES)}
+        values = {
+            number: registers[name] for number, name in enumerate(_NAMES) if name in registers
+        }
         at, found = registers["eip"], [registers["eip"]]
         while len(found) < _MOST_FRAMES:
             # A return address may stand behind the last instruction of its function.

@@ -12,6 +12,8 @@ from gandalf.explain.report import Report, explain, find_reports, places_of
 # Bytes of the stack that are kept. The VMM reports in steps: while it does, they still stand there.
 _STACK = 2048
 _EVENTS = 12
+# More characters than a report has. What goes on for longer is none.
+_LONGEST = 16384
 _BEGINS = re.compile(r"^guest \S+ stopped: ", re.M)
 _REGISTERS_SHOWN = re.compile(r"^  ds [0-9a-f]{4} .*\n", re.M)
 _EVENT = re.compile(r"^  \d+ us, .*\n", re.M)
@@ -35,6 +37,13 @@ class ReportWatch:
         """Take what was shown, nothing if that is nothing, and return what is to be shown then."""
         if data:
             self._line_begins = data.endswith(b"\n")
+        try:
+            return self._feed(data)
+        except Exception:  # whatever it is, the machine goes on
+            self._log, self._stack = "", None
+            return self._shown(["a report that cannot be explained"])
+
+    def _feed(self, data: bytes) -> bytes:
         for console, text in self._demultiplexer.feed(data):
             if console == VMM_CONSOLE:
                 self._log += text.decode("ascii", "replace").replace("\r", "")
@@ -43,12 +52,19 @@ class ReportWatch:
             self._log = self._log[self._log.rfind("\n") + 1 :]
             return b""
         self._log = self._log[begin.start() :]
+        if len(self._log) > _LONGEST:
+            self._log, self._stack = "", None
+            return b""
         if self._stack is None and _REGISTERS_SHOWN.search(self._log):
             self._keep_stack()
         return self._explain(idle=not data)
 
+    def _reports(self) -> list[Report]:
+        """Return the reports of guests that there are: a guest may print what looks like one."""
+        return [row for row in find_reports(self._log) if row.guest in self._built.names]
+
     def _keep_stack(self) -> None:
-        for report in find_reports(self._log):
+        for report in self._reports():
             self._stack = (0, b"")
             index = self._built.names.index(report.guest)
             region, esp = self._built.checked.layout.guests[index], report.registers["esp"]
@@ -69,14 +85,18 @@ class ReportWatch:
             return b""
         if not whole and not (idle and begun) and self._stack is not None:
             return b""
-        reports: list[Report] = list(find_reports(self._log))
+        reports = self._reports()
         lines = [
-            f"gandalf: {line}"
+            line
             for report in reports[:1]
             for line in explain(
                 report, places_of(self._built.checked.system, report.guest), self._word
             )
         ]
         self._log, self._stack = "", None
+        return self._shown(lines)
+
+    def _shown(self, lines: list[str]) -> bytes:
         start = "" if self._line_begins else "\r\n"
-        return (start + "".join(f"{line}\r\n" for line in lines)).encode() if lines else b""
+        text = "".join(f"gandalf: {line}\r\n" for line in lines)
+        return (start + text).encode() if lines else b""

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps each vCPU's debug registers. A guest may set a breakpoint on an address of the VMM, and reads
- * it back, but it is never enabled in the real registers: it would stop the VMM, or
- * tell the guest what the VMM does.
+ * Keeps each vCPU's debug registers. A guest may set a breakpoint on an address of the VMM, and
+ * reads it back, but it is never enabled in the real registers: it would stop the VMM, or tell the
+ * guest what the VMM does.
  */
 #include "arch/ia32/debug.h"
 

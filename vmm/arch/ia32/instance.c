@@ -57,7 +57,7 @@ static u32 place_of(u32 place, const void *variable)
 	return place + (u32)((const u8 *)variable - core_first);
 }
 
-static void write_word(u32 place, const void *variable, u32 value)
+static APART void write_word(u32 place, const void *variable, u32 value)
 {
 	memory_copy_out(place_of(place, variable), &value, sizeof(value));
 }

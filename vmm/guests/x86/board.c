@@ -79,6 +79,17 @@ void board_console(struct board *board)
 		line_chip_is_due(board, BOARD_DUE_UART);
 }
 
+/* Goes on while a byte waits and the console has room for it. With a full buffer emptied while the
+ * guest was away, nothing else would move the rest. */
+static void uart_settle(struct x86 *x86)
+{
+	struct board *board = x86->board;
+
+	uart_exchange(board);
+	if (uart_output(&board->uart) >= 0 && console_room(board->vm->console) > 0)
+		x86->due |= BOARD_DUE_UART;
+}
+
 /* Chips are served one at a time, with a pause behind each, in which more may become due. */
 void board_settle(struct x86 *x86)
 {
@@ -90,7 +101,7 @@ void board_settle(struct x86 *x86)
 	while ((due = x86->due & (u8)-x86->due) != 0) {
 		x86->due ^= due;
 		if (due == BOARD_DUE_UART)
-			uart_exchange(x86->board);
+			uart_settle(x86);
 		else if (!due_is_of_siblings(x86, due))
 			clock_settle(x86->board, due);
 		chips_pause();

@@ -96,7 +96,7 @@ PORT_RANGE(pit_gate);
 /* Returns the time, and brings the RTC up to it in a step of its own, since that may take a search
  * for its alarm. Register C goes without that step, because the guest reads it at each
  * interrupt. */
-static u64 rtc_now(struct board *board, u16 port)
+static APART u64 rtc_now(struct board *board, u16 port)
 {
 	u64 now = rdtsc();
 

@@ -32,9 +32,13 @@ u32 operand_address(const struct emulation *e)
 bool operand_read(const struct emulation *e, void *to, u32 size)
 {
 	u32 address = operand_address(e);
+	u8 first;
 
 	if (guest_read(address, to, size))
 		return true;
+	/* The fault is that of the first byte that is missing, which may be on the next page. */
+	if (guest_read(address, &first, sizeof(first)))
+		address = PAGE_OF(address + size - 1);
 	inject_page_fault(e->x86, address, 0);
 	return false;
 }

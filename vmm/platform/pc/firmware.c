@@ -12,7 +12,7 @@
  * is the BIOS's read-only memory. */
 enum { EXTENDED_DATA_SEGMENT = 0x40e, EXTENDED_DATA_SIZE = 0x400, BOUNDARY = 16 };
 enum { BIOS_FIRST = 0xe0000, BIOS_SIZE = 0x20000, BASE_MEMORY_LAST = 0x9fc00 };
-enum { ROOT_POINTER_SIZE = 20, ROOT_TABLE = 16, ROOT_ENTRIES = 36, TABLE_LENGTH = 4 };
+enum { ROOT_POINTER_SIZE = 20, ROOT_TABLE = 16, ROOT_ENTRIES = 36 };
 enum { MP_POINTER_SIZE = 16, MP_TABLE = 4 };
 
 /* Copies a structure with that signature out of a range of physical memory; false: there is
@@ -54,7 +54,9 @@ MUST_CHECK static bool madt_find(u8 *table, struct firmware_cpus *cpus)
 	if (!pointer_search("RSD PTR ", table, ROOT_POINTER_SIZE))
 		return false;
 	memcpy(&root, table + ROOT_TABLE, sizeof(root));
-	length = minimum(word_at(root + TABLE_LENGTH), FIRMWARE_TABLE_MAXIMUM);
+	memory_copy_in(table, root, FIRMWARE_TABLE_MAXIMUM);
+	length = firmware_table_length(table, FIRMWARE_TABLE_MAXIMUM, "RSDT", ROOT_ENTRIES,
+				       FIRMWARE_ACPI);
 	for (u32 at = ROOT_ENTRIES; at + sizeof(u32) <= length; at += sizeof(u32)) {
 		memory_copy_in(table, word_at(root + at), FIRMWARE_TABLE_MAXIMUM);
 		if (madt_read(table, FIRMWARE_TABLE_MAXIMUM, cpus))

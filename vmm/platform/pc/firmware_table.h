@@ -23,3 +23,13 @@ void firmware_add(struct firmware_cpus *cpus, u8 id);
 
 /* Whether the bytes, as an 8-bit sum, are 0. */
 bool firmware_sum_is_right(const u8 *bytes, u32 size);
+
+/* The length stands behind the signature of four bytes. ACPI's has 32 bits, the MP table's 16. */
+enum { FIRMWARE_LENGTH = 4 };
+#define FIRMWARE_ACPI 0xffffffffu
+#define FIRMWARE_MP 0xffffu
+
+/* Returns the length of a table of which size bytes are there, or 0: it has not that signature, is
+ * not within these bytes, ends before its entries, which begin there, or its sum is wrong. */
+u32 firmware_table_length(const u8 *table, u32 size, const char *signature, u32 entries,
+			  u32 length_bits);

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the CPUs from the configuration table of the MultiProcessor Specification 1.4. */
-#include "lib/string.h"
 #include "platform/pc/firmware.h"
 
 /* Offsets in the table and in its entries, which begin with their type (4.2, 4.3). */
-enum { TABLE_LENGTH = 4, TABLE_ENTRIES = 44 };
+enum { TABLE_ENTRIES = 44 };
 enum { TYPE_PROCESSOR = 0, PROCESSOR_ID = 1, PROCESSOR_FLAGS = 3, PROCESSOR_ENABLED = 1 };
 enum { PROCESSOR_LENGTH = 20, OTHER_LENGTH = 8 };
 
 bool mp_table_read(const u8 *table, u32 size, struct firmware_cpus *cpus)
 {
-	u16 length;
+	u32 length = firmware_table_length(table, size, "PCMP", TABLE_ENTRIES, FIRMWARE_MP);
 	u32 at, step;
 
-	if (size < TABLE_ENTRIES || memcmp(table, "PCMP", 4) != 0)
-		return false;
-	memcpy(&length, table + TABLE_LENGTH, sizeof(length));
-	if (length < TABLE_ENTRIES || length > size || !firmware_sum_is_right(table, length))
+	if (length == 0)
 		return false;
 	for (at = TABLE_ENTRIES; at < length; at += step) {
 		step = table[at] == TYPE_PROCESSOR ? PROCESSOR_LENGTH : OTHER_LENGTH;

@@ -17,6 +17,8 @@ static void put_operand(u32 limit, u32 base)
 
 /* lgdt DATA and its like, with the address in the instruction. */
 #define AT_DATA "\x00\x60\x01\x00"
+/* An operand that begins two bytes before. */
+#define BEFORE_DATA "\xfe\x5f\x01\x00"
 
 static void lgdt_takes_the_table(void **state)
 {
@@ -55,6 +57,9 @@ static void operands_that_are_absent_fault(void **state)
 	FAULTS("\x0f\x01\x15\x00\x00\x40\xfc", EXCEPTION_PF);
 	assert_int_equal(shared.cr2, 0xfc400000);
 	assert_int_equal(x86.gdt_base, GDT);
+	/* One that begins in the page before faults where it goes on: that page is to be filled. */
+	FAULTS("\x0f\x01\x15" BEFORE_DATA, EXCEPTION_PF);
+	assert_int_equal(shared.cr2, DATA);
 }
 
 static void a_gdt_that_is_absent_stops_the_guest(void **state)

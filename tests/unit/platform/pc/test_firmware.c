@@ -591,9 +591,23 @@ static void the_madt_comes_first(void **state)
 	high[0x1000 + 20]--;
 	/* The root table no longer reaches to it. */
 	high[4] = 43;
+	seal(high, 43, 9);
 	find();
 	expect(1, 1);
 	high[4] = 44;
+	seal(high, 44, 9);
+	find();
+	expect(1, 2);
+	/* What is damaged is no root table, nor is another one. */
+	high[8]++;
+	find();
+	expect(1, 1);
+	memcpy(high, "XSDT", 4);
+	seal(high, 44, 9);
+	find();
+	expect(1, 1);
+	memcpy(high, "RSDT", 4);
+	seal(high, 44, 9);
 	find();
 	expect(1, 2);
 }
