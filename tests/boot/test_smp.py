@@ -297,7 +297,7 @@ def test_any_of_four_goes_and_ends_it() -> None:
             assert "400 tasks" in started.shell(f"taskset -c {cpu} hackbench -l 10")
         started.kernel_is_sane()
         started.send("linux", f"{spin} taskset -c 2 sh -c 'echo c > /proc/sysrq-trigger'\n")
-        started.expect("vmm", r"^guest linux restarts, 1 of \d\n", PATIENCE)
+        started.expect("vmm", r"^guest linux restarts\n", PATIENCE)
         started.wait_for_next_shell()
         assert online(started) == "0-3"
         started.send("linux", "taskset -c 1 poweroff -f\n")
