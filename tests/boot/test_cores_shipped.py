@@ -76,11 +76,11 @@ def boot(name: str, emulator: str) -> None:
         for guest in linuxes(system):
             works(machine, guest)
         are_apart(machine, linuxes(system))
+        for rtos in rtoses(system):
+            misses_nothing(machine, rtos)
         sizes = beside_pools(machine)
         assert len(sizes) == system.machine.cpus - 1
         assert max(sizes) <= BESIDE_POOL
-        for rtos in rtoses(system):
-            misses_nothing(machine, rtos)
 
 
 @pytest.mark.parametrize("name", SHARED)

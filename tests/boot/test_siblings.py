@@ -15,8 +15,9 @@ from .test_cores import describe_cores, on
 from .test_guests import pc
 
 ATTACKS = 12
-# Ticks after which a task begins at the latest, as in test_cores_latency.py under a flood.
-LATEST = 3400
+# Ticks after which a task begins at the latest: as in test_cores_latency.py under a flood and its
+# own doorbells, since a guest beside it is restarted all the time by messages.
+LATEST = 3900
 
 
 def demo(name: str, cpu: int) -> str:
