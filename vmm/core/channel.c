@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The VMM's part in channels between guests: see channel.h. */
+/* Does the VMM's part in channels between guests: see channel.h. */
 #include "core/channel.h"
 
 #include "arch.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The VMM's command line, by which the user looks at guests, starts and stops them. It works even
- * while a guest holds the CPU: the UART's interrupt edits lines, and starts and stops guests. The
- * idle vCPU prints the answers, since that takes long. If it has not had the CPU when the next line
- * comes, the UART's interrupt prints them, in steps. If too many lines wait for an answer, the
+ * Reads the VMM's command line, by which the user looks at guests, starts and stops them. It works
+ * even while a guest holds the CPU: the UART's interrupt edits lines, and starts and stops guests.
+ * The idle vCPU prints the answers, since that takes long. If it has not had the CPU when the next
+ * line comes, the UART's interrupt prints them, in steps. If too many lines wait for an answer, the
  * oldest get none.
  */
 #include "core/command.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line on the VMM's own console (docs/consoles.md). */
+/* Offers the command line on the VMM's own console (docs/consoles.md). */
 #pragma once
 
 /* Takes what was typed. It starts and stops guests at once, even while a guest holds the CPU. The

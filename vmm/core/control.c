@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hypercalls by which one guest manages the others (abi/control.h). They copy a chunk or change
- * the state of a guest. Both are short, and masked, since interrupt handlers change the same data.
- * Access to the caller's memory is not masked: it can take long, since page tables may have to be
- * filled and others dropped. A chunk therefore passes through a buffer on the stack.
+ * Serves the hypercalls by which one guest manages the others (abi/control.h). They copy a chunk or
+ * change the state of a guest. Both are short, and masked, since interrupt handlers change the same
+ * data. Access to the caller's memory is not masked: it can take long, since page tables may have
+ * to be filled and others dropped. A chunk therefore passes through a buffer on the stack.
  */
 #include "core/control.h"
 

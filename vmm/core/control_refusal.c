@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answer to a guest that asks for control of others and may not have it. It is a file of its
- * own because images without control need it, too (without/control.c). */
+/*
+ * Answers a guest that asks for control of others and may not have it. It is a file of its own
+ * because images without control need it, too (without/control.c).
+ */
 #include "core/control.h"
 
 #include "core/schedule.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The core's own state, and the tables of vCPUs and VMs that run on it. */
+/* Has the core's own state, and the tables of vCPUs and VMs that run on it. */
 #include "core/core.h"
 
 #include "lib/owner.h"

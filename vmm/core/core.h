@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of a processor core that no vCPU or VM owns. It is not shared with another core, so it
- * needs no lock.
+ * Holds the state of a processor core that no vCPU or VM owns. It is not shared with another core,
+ * so it needs no lock.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers of a vCPU's counters, which abi/control.h lists. */
+/* Numbers a vCPU's counters, which abi/control.h lists. */
 #pragma once
 
 #include "abi/control.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of other cores to one whose interrupts are a guest's: many_cores/direct_message.h. */
+/*
+ * Takes messages of other cores to one whose interrupts are a guest's: many_cores/direct_message.h.
+ */
 #include "direct_message.h"
 
 #include "core/direct.h"

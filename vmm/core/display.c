@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The consoles on a screen, as a terminal that the VMM has itself. What goes to the UART changes
- * the terminal in memory, and a deadline draws what has changed, a line each time. So the UART does
- * not wait for the screen. core/keyboard.c is how one types there.
+ * Shows the consoles on a screen, as a terminal that the VMM has itself. What goes to the UART
+ * changes the terminal in memory, and a deadline draws what has changed, a line each time. So the
+ * UART does not wait for the screen. core/keyboard.c is how one types there.
  */
 #include "display.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a guest that manages others reads of those on other cores. Each variable of an instance lies
- * at the same address as this one's own, in memory that only that instance writes, so this core
- * looks there (core_read()) and nobody is asked: a core that has stopped can be looked at, too, and
- * one that is busy is not disturbed.
+ * Finds what a guest that manages others reads of those on other cores. Each variable of an
+ * instance lies at the same address as this one's own, in memory that only that instance writes, so
+ * this core looks there (core_read()) and nobody is asked: a core that has stopped can be looked
+ * at, too, and one that is busy is not disturbed.
  */
 #include "elsewhere.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The epochs of channels where the guests at the two sides may be those of two cores. Each core
- * counts in its outbox how often it has written one, and its lowest bit says which core that was.
- * So no epoch is written twice. tests/cores/epoch.pml is a model of this.
+ * Counts the epochs of channels where the guests at the two sides may be those of two cores. Each
+ * core counts in its outbox how often it has written one, and its lowest bit says which core that
+ * was. So no epoch is written twice. tests/cores/epoch.pml is a model of this.
  *
  * Both cores may begin one at once, and nobody waits for the other. Each looks at the indices when
  * all four are written, and begins anew if it finds the other one's among them. The last one to

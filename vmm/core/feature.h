@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of the VMM that not every image has. An image is linked for a profile (vmm/profile)
- * without the parts that its systems do not use. Kinds of guests are such parts, too, but have a
- * list of their own (core/guest_kind.h).
+ * Lists the parts of the VMM that not every image has. An image is linked for a profile
+ * (vmm/profile) without the parts that its systems do not use. Kinds of guests are such parts, too,
+ * but have a list of their own (core/guest_kind.h).
  */
 #pragma once
 

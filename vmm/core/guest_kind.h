@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kinds of guests that an image of the VMM can run. Each is defined in its folder of guests/,
- * and an image has it if that folder is linked (lib/unit.h). core knows nothing else of a kind.
+ * Lists the kinds of guests that an image of the VMM can run. Each is defined in its folder of
+ * guests/, and an image has it if that folder is linked (lib/unit.h). core knows nothing else of a
+ * kind.
  */
 #pragma once
 

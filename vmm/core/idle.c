@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of the idle vCPU. It does work that can wait (housekeeping), sleeps, and switches the
- * machine off. This file also watches for a guest that keeps the idle vCPU and Linux from the core.
+ * Leads the life of the idle vCPU. It does work that can wait (housekeeping), sleeps, and switches
+ * the machine off. This file also watches for a guest that keeps the idle vCPU and Linux from the
+ * core.
  */
 #include "core/idle.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The start of the VMM as a list of calls, in the order in which its parts depend on each other. */
+/* Starts the VMM by a list of calls, in the order in which its parts depend on each other. */
 #include "core/init.h"
 
 #include "arch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an instance of the VMM finds in the memory of the others (arch/ia32/instance.h). */
+/* Says what an instance of the VMM finds in the memory of the others (arch/ia32/instance.h). */
 #pragma once
 
 #include "lib/types.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Physical interrupts on a core. Each is ended at the controller at once and then handed to its
- * owner. If that is a guest, the interrupt stays pending until the guest takes it.
+ * Takes the physical interrupts of a core. Each is ended at the controller at once and then handed
+ * to its owner. If that is a guest, the interrupt stays pending until the guest takes it.
  */
 #include "core/interrupt.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keyboard beside the screen that core/display.c draws. It interrupts, and what it types goes
- * where the bytes from the UART go.
+ * Reads the keyboard beside the screen that core/display.c draws. It interrupts, and what it types
+ * goes where the bytes from the UART go.
  */
 #include "core/log.h"
 #include "core/module.h"

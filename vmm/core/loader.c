@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The idle vCPU's work for virtual machines. It loads and starts guests. When a guest has stopped,
- * it logs that and frees what the guest has left. More urgent guests run between the steps.
+ * Does the idle vCPU's work for virtual machines. It loads and starts guests. When a guest has
+ * stopped, it logs that and frees what the guest has left. More urgent guests run between the
+ * steps.
  */
 #include "core/loader.h"
 

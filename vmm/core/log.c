@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log, and the pump between the consoles and the UART. During boot, when nothing interrupts
+ * Keeps the log, and pumps between the consoles and the UART. During boot, when nothing interrupts
  * yet, lines are sent at once. Later the UART's interrupt drains the consoles, a few bytes at a
  * time.
  */

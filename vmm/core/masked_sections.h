@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The masked sections (arch/ia32/masked.h) of core: what it does with guests, messages and
- * consoles. */
+/*
+ * Lists the masked sections (arch/ia32/masked.h) of core: what it does with guests, messages and
+ * consoles.
+ */
 #pragma once
 
 #include "arch.h"

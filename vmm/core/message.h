@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What cores say to each other. Each core has an outbox, a page that it alone writes and all others
- * read, so no word is ever contended for and nothing needs a lock.
+ * Says how cores tell each other of something. Each core has an outbox, a page that it alone writes
+ * and all others read, so no word is ever contended for and nothing needs a lock.
  *
  * A message is a bit of a word. The sender keeps such a word for each reader, and each reader one
  * for each sender; a message is on its way while the bit differs in the two. The sender changes the

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The boot module (Multiboot Specification 0.6.96, 3.3). It stays in memory, since guests are
- * started again from it. It may have any size, since no more than a page of it is mapped at a time.
+ * Finds the boot module (Multiboot Specification 0.6.96, 3.3). That stays in memory, since guests
+ * are started again from it. It may have any size, since no more than a page of it is mapped at a
+ * time.
  */
 #include "core/module.h"
 

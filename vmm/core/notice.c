@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this core says of its guests, for the others: their states whenever they have changed, and
- * their counters each second.
+ * Writes what this core says of its guests, for the others: their states whenever they have
+ * changed, and their counters each second.
  */
 #include "core/notice.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orders from core to core (order.h): how they are given, carried out and answered. */
+/*
+ * Gives and takes orders from core to core (order.h): how they are given, carried out and answered.
+ */
 #include "core/order.h"
 
 #include "arch.h"

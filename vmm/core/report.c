@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports of stopped guests, which the idle vCPU logs in steps. */
+/* Writes the reports of stopped guests, which the idle vCPU logs in steps. */
 #include "core/report.h"
 
 #include "arch.h"

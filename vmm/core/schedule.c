@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scheduler, which searches a list of all vCPUs in the order of priority from its front. With
- * at most nine guests a search costs less than the upkeep of a run queue.
+ * Schedules vCPUs: it searches a list of all vCPUs in the order of priority from its front. With at
+ * most nine guests a search costs less than the upkeep of a run queue.
  */
 #include "core/schedule.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks of everything in the compiled system description that the VMM itself relies on. Conflicts
+ * Checks everything in the compiled system description that the VMM itself relies on. Conflicts
  * between guests over names, ports and interrupts are left to the host tool. Each function looks at
  * one aspect, and panics with a sentence if it finds a fault. Sizes are compared with differences
  * and not with sums, since sums could wrap around.

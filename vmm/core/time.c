@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue of deadlines. It is a sorted list, so the timer interrupt looks only at those that are
- * due. There are two or three deadlines for each guest. The frequent ones are mostly in front,
- * so an insertion passes few of them.
+ * Keeps the queue of deadlines. It is a sorted list, so the timer interrupt looks only at those
+ * that are due. There are two or three deadlines for each guest. The frequent ones are mostly in
+ * front, so an insertion passes few of them.
  */
 #include "core/time.h"
 

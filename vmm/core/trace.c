@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trace ring of the core, in which new events overwrite the oldest ones. */
+/* Writes the trace ring of the core, in which new events overwrite the oldest ones. */
 #include "core/trace.h"
 
 #include "core/core.h"

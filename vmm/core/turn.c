@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns of vCPUs of one Linux that share a core: how long they are, and why one may be longer. In
- * an image for guests with one vCPU single/whole.h has the same for RTOSes alone.
+ * Gives turns to vCPUs of one Linux that share a core: how long they are, and why one may be
+ * longer. In an image for guests with one vCPU single/whole.h has the same for RTOSes alone.
  */
 #include "core/masked_sections.h"
 #include "core/work.h"

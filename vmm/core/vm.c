@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of virtual machines. They are created from the table, and then stopped, paused or
+ * Leads the life of virtual machines. They are created from the table, and then stopped, paused or
  * started again by themselves, by others or by the VMM. The idle vCPU loads them (loader.c).
  */
 #include "core/vm.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The check that no frame of the pool is used twice. Each frame has a bit, which is set for
- * each use that is found and must not be set before.
+ * Checks that no frame of the pool is used twice. Each frame has a bit, which is set for each use
+ * that is found and must not be set before.
  */
 #include "debug/frame_check.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The check that the state of a vCPU is that of its VM (release/life_state.h). */
+/* Checks that the state of a vCPU is that of its VM (release/life_state.h). */
 #pragma once
 
 struct vcpu;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The check that the machine's variables do not change once a guest runs (lib/owner.h). A debug
- * build copies them at the first return to a guest, and compares a part of them at each return. Of
- * a core's own stores machine_watch.c knows more.
+ * Checks that the machine's variables do not change once a guest runs (lib/owner.h). A debug build
+ * copies them at the first return to a guest, and compares a part of them at each return. Of a
+ * core's own stores machine_watch.c knows more.
  */
 #include "debug/machine_check.h"
 

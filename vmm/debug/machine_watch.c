@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The check that no core writes the machine's variables (lib/owner.h). A debug build maps the image
- * of each core's instance by a page table of its own, in which those pages are not dirty. A CPU
- * sets that bit itself with the first write, also of a value that was there before: another core
- * may have read in the middle. At each return to a guest none may be set. What is written there by
- * way of another mapping, as that of a window on physical memory, machine_check.c finds.
+ * Checks that no core writes the machine's variables (lib/owner.h). A debug build maps the image of
+ * each core's instance by a page table of its own, in which those pages are not dirty. A CPU sets
+ * that bit itself with the first write, also of a value that was there before: another core may
+ * have read in the middle. At each return to a guest none may be set. What is written there by way
+ * of another mapping, as that of a window on physical memory, machine_check.c finds.
  */
 #include "machine_watch.h"
 

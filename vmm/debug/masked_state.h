@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assertions about interrupts, for functions that rely on interrupts being masked or enabled. A
- * debug build checks them at each call; release/masked_state.h has none. */
+/*
+ * Asserts what functions rely on: that interrupts are masked or enabled. A debug build checks them
+ * at each call; release/masked_state.h has none.
+ */
 #pragma once
 
 #include "arch/ia32/register.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The assertion of the checks of shadow page tables: it panics with what is broken, where, and by
- * which value.
+ * Asserts for the checks of shadow page tables: it panics with what is broken, where, and by which
+ * value.
  */
 #pragma once
 

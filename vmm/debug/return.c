@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checks of a debug build, which entry.S calls before each return to a guest. */
+/* Makes the checks of a debug build, which entry.S calls before each return to a guest. */
 #include "debug/machine_check.h"
 #include "debug/shadow_check.h"
 #include "machine_watch.h"

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The check of the invariant of shadow page tables. The invariant holds whenever the guest runs,
- * when the VMM's work for it is done or suspended at a point (guests/x86/upcall.h):
+ * Checks the invariant of shadow page tables. The invariant holds whenever the guest runs, when the
+ * VMM's work for it is done or suspended at a point (guests/x86/upcall.h):
  *
- *	- The VMM's part of every directory equals memory_directory's, except for the vCPU's own
- *	  page table. Of that, only the shared page, the alias unless it is a trap, and the stacks
- *	  without suspended work can be written.
- *	- The kernel half of every space equals the master's.
- *	- A leaf names memory of the guest. For reading it may also name the page of ones, or the
- *	  guest's local APIC. It has A and D, so that the CPU never sets them. Only leaves of the
- *	  kernel half are global; if one there is not, local_kernel says so. The protected page
- *	  cannot be written.
- *	- A frame of the pool is in one place, or free. Its parts that are not zero are marked: in a
- *	  directory by used_groups, elsewhere by the pool's marks.
- *	- Each space is found once by its hash, and lies where space_limit and space_free say.
- *	- CR3, the current space and the guest's directory agree with the guest's registers.
- *	- At the linear address in protected_page the kernel cannot write, so each store traps.
+ * 	- The VMM's part of every directory equals memory_directory's, except for the vCPU's own
+ * 	  page table. Of that, only the shared page, the alias unless it is a trap, and the stacks
+ * 	  without suspended work can be written.
+ * 	- The kernel half of every space equals the master's.
+ * 	- A leaf names memory of the guest. For reading it may also name the page of ones, or the
+ * 	  guest's local APIC. It has A and D, so that the CPU never sets them. Only leaves of the
+ * 	  kernel half are global; if one there is not, local_kernel says so. The protected page
+ * 	  cannot be written.
+ * 	- A frame of the pool is in one place, or free. Its parts that are not zero are marked: in a
+ * 	  directory by used_groups, elsewhere by the pool's marks.
+ * 	- Each space is found once by its hash, and lies where space_limit and space_free say.
+ * 	- CR3, the current space and the guest's directory agree with the guest's registers.
+ * 	- At the linear address in protected_page the kernel cannot write, so each store traps.
  *
  * The check cannot see whether an entry is what the guest's tables said at some time since the last
  * flush; tests/fuzz/fuzz_shadow.c compares with a model for that.

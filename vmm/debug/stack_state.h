@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The check that the current vCPU's VMM stack has room for any interrupt (release/stack_state.h).
- * What is below the boot stack is no unmapped page, but variables. */
+/*
+ * Checks that the current vCPU's VMM stack has room for any interrupt (release/stack_state.h). What
+ * is below the boot stack is no unmapped page, but variables.
+ */
 #pragma once
 
 #include "core/vcpu.h"

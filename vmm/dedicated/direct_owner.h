@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who takes a core's interrupts itself (core/direct.h). An image that no guest may have the CPU to
- * itself in has no_dedicated/direct_owner.h instead.
+ * Tells who takes a core's interrupts itself (core/direct.h). An image that no guest may have the
+ * CPU to itself in has no_dedicated/direct_owner.h instead.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The buffers of one console. They hold output that is not shown yet, and typed bytes that the
- * guest has not read yet.
+ * Fills and empties the buffers of one console. They hold output that is not shown yet, and typed
+ * bytes that the guest has not read yet.
  */
 #include "device/console_buffer.h"
 

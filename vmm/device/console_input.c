@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is typed on the one line of the console multiplexer: commands to the multiplexer itself, and
- * bytes for the console that has the focus.
+ * Takes what is typed on the one line of the console multiplexer: commands to the multiplexer
+ * itself, and bytes for the console that has the focus.
  */
 #include "device/console_buffer.h"
 #include "device/escape.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the console multiplexer shows. No lines are prepared: whenever the physical UART wants a
- * byte, console_output() decides where it comes from. Most bytes come from the focused console.
- * Between its lines, or when it has nothing to say, a line of another console or a notice is
- * inserted, a few characters at a time. Then the line that was on the screen is drawn again.
+ * Decides what the console multiplexer shows. No lines are prepared: whenever the physical UART
+ * wants a byte, console_output() decides where it comes from. Most bytes come from the focused
+ * console. Between its lines, or when it has nothing to say, a line of another console or a notice
+ * is inserted, a few characters at a time. Then the line that was on the screen is drawn again.
  * Whoever reads the stream can tell what each console wrote, line ends included.
  */
 #include "device/console_buffer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The virtual local APIC. Which interrupt comes next follows from IRR, ISR and TPR; when the timer
- * expires follows from its count, its divisor and the time at which it was started.
+ * Is the virtual local APIC. Which interrupt comes next follows from IRR, ISR and TPR; when the
+ * timer expires follows from its count, its divisor and the time at which it was started.
  */
 #include "device/local_apic.h"
 

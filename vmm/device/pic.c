@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The virtual pair of 8259A. Inputs with lower numbers are more urgent, so the lowest bit that is
- * set in a register is the one that counts.
+ * Is the virtual pair of 8259A. Inputs with lower numbers are more urgent, so the lowest bit that
+ * is set in a register is the one that counts.
  */
 #include "device/pic.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The virtual 8254 as a function of time. A counter has a count and the time at which that was
+ * Is the virtual 8254, as a function of time. A counter has a count and the time at which that was
  * loaded. The value that it shows, its output and its edges follow from the clocks since then.
  */
 #include "device/pit.h"

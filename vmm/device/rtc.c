@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The virtual MC146818. While it runs, the date is that of second 0 plus the seconds since
+ * Is the virtual MC146818. While it runs, the date is that of second 0 plus the seconds since
  * rtc->origin, and the time registers are filled in when the guest reads one. While the guest sets
  * the clock, they are plain memory.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The terminal that the screen shows. A line that is erased or scrolled in has no length, and its
- * cells are written when it gets text or is drawn. So no byte writes more than a line of cells.
+ * Is the terminal that the screen shows. A line that is erased or scrolled in has no length, and
+ * its cells are written when it gets text or is drawn. So no byte writes more than a line of cells.
  */
 #include "device/terminal.h"
 

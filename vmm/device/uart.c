@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The registers of a virtual 16550A. A driver cannot tell them from real ones unless it measures
- * time: received bytes below the trigger level, for instance, cause a "character timeout" at once.
+ * Serves the registers of a virtual 16550A. A driver cannot tell them from real ones unless it
+ * measures time: received bytes below the trigger level, for instance, cause a "character timeout"
+ * at once.
  */
 #include "device/uart.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CRC-32 by the method called "slicing", which takes four bytes at a time with four tables.
- * It needs about five instructions for each byte of a guest image, and boot waits for it.
+ * Computes CRC-32 by the method called "slicing", which takes four bytes at a time with four
+ * tables. It needs about five instructions for each byte of a guest image, and boot waits for it.
  */
 #include "lib/crc32.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calendar, for the machine's CMOS clock and for the virtual one. */
+/* Computes the calendar, for the machine's CMOS clock and for the virtual one. */
 #include "lib/date.h"
 
 /* Years begin in March here, so that the leap day is the last day of its year. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Gregorian calendar in days and seconds. */
+/* Counts the Gregorian calendar in days and seconds. */
 #pragma once
 
 #include "lib/types.h"

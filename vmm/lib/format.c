@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A printf without locale, floating point or allocation. All patterns are the VMM's own, and the
+ * Is a printf without locale, floating point or allocation. All patterns are the VMM's own, and the
  * compiler checks them against their arguments, so this code does not.
  */
 #include "lib/format.h"

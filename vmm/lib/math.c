@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64-bit arithmetic by means of DIV, which divides 64 bits by 32. */
+/* Does 64-bit arithmetic by means of DIV, which divides 64 bits by 32. */
 #include "lib/math.h"
 
 /* Divides high:low. high < divisor, since the CPU raises #DE if the quotient does not fit. */

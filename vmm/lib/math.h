@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What C's operators do not give. Division of 64-bit values takes two divisions of the CPU each:
- * the VMM is linked without libgcc, so the operators / and % must not be used on 64-bit values, and
- * everything that converts times uses these functions.
+ * Computes what C's operators do not give. Division of 64-bit values takes two divisions of the CPU
+ * each: the VMM is linked without libgcc, so the operators / and % must not be used on 64-bit
+ * values, and everything that converts times uses these functions.
  */
 #pragma once
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registers of a 16550A UART as distances from its first port, and their bits. The real UART
- * and the virtual one share these numbers. Source: National Semiconductor PC16550D data sheet. */
+/*
+ * Names the registers of a 16550A UART, as distances from its first port, and their bits. The real
+ * UART and the virtual one share these numbers. Source: National Semiconductor PC16550D data sheet.
+ */
 #pragma once
 
 enum {

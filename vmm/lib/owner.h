@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Marks for variables at file scope that say who owns them. Whatever the VMM can change belongs to
- * a core, a vCPU or a VM, so cores share nothing that changes, and nothing needs a lock. What the
- * whole machine has in common is written at the start and only read from then on. The linker
- * refuses a variable without a mark (gandalf.lds), and `make check` names it.
+ * Marks variables at file scope with who owns them. Whatever the VMM can change belongs to a core,
+ * a vCPU or a VM, so cores share nothing that changes, and nothing needs a lock. What the whole
+ * machine has in common is written at the start and only read from then on. The linker refuses a
+ * variable without a mark (gandalf.lds), and `make check` names it.
  */
 #pragma once
 

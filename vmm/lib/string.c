@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of the C library, by string instructions of the CPU where these are fast enough for
+ * Has functions of the C library, by string instructions of the CPU where these are fast enough for
  * whole pages. They rely on a clear direction flag, which every entry into the VMM provides.
  */
 #include "lib/string.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The types and small macros that every file of the VMM uses. Nothing here touches hardware, so the
- * unit tests on the host include this file unchanged.
+ * Defines the types and small macros that every file of the VMM uses. Nothing here touches
+ * hardware, so the unit tests on the host include this file unchanged.
  */
 #pragma once
 

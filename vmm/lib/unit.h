@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists that the linker puts together. A file that offers something (a kind of guest, a hypercall,
- * a chip at some ports) adds it to a list at the place where it defines it. Whoever looks for one
- * walks the list. So a part is left out of an image by not linking its files, and no table
- * elsewhere names it. Each element is a pointer to a constant structure.
+ * Makes lists that the linker puts together. A file that offers something (a kind of guest, a
+ * hypercall, a chip at some ports) adds it to a list at the place where it defines it. Whoever
+ * looks for one walks the list. So a part is left out of an image by not linking its files, and no
+ * table elsewhere names it. Each element is a pointer to a constant structure.
  */
 #pragma once
 

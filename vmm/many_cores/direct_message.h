@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages of other cores to one whose interrupts are a guest's (core/direct.h). They interrupt
- * that guest, as far as it lets interrupts in, by vectors that stay the VMM's. This core has no
- * clock then, so all are taken as they come, and what would have to be tried again later is not
- * begun. An image for one core has one_core/direct_message.h instead.
+ * Takes messages of other cores to one whose interrupts are a guest's (core/direct.h). They
+ * interrupt that guest, as far as it lets interrupts in, by vectors that stay the VMM's. This core
+ * has no clock then, so all are taken as they come, and what would have to be tried again later is
+ * not begun. An image for one core has one_core/direct_message.h instead.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Control of guests on other cores (core/elsewhere.c): which objects of abi/control.h are another
- * core's, so that the right one answers whichever core is asked. An image for one core has
+ * Leads control to guests on other cores (core/elsewhere.c): which objects of abi/control.h are
+ * another core's, so that the right one answers whichever core is asked. An image for one core has
  * one_core/elsewhere.h instead.
  */
 #pragma once

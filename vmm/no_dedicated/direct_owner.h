@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who takes a core's interrupts itself, in an image in which no guest has the CPU to itself:
+ * Tells who takes a core's interrupts itself, in an image in which no guest has the CPU to itself:
  * nobody. So what depends on it is not in the image. dedicated/direct_owner.h is the other one.
  */
 #pragma once

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages to a core whose interrupts are a guest's, in an image for one core: there are none.
- * many_cores/direct_message.h is the other one.
+ * Takes no messages to a core whose interrupts are a guest's, in an image for one core: there are
+ * none. many_cores/direct_message.h is the other one.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What functions say about interrupts being masked, where they rely on it. The debug build checks
- * it (debug/masked_state.h); in this build it is a note for the reader.
+ * Takes what functions say about interrupts being masked, where they rely on it. The debug build
+ * checks it (debug/masked_state.h); in this build it is a note for the reader.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where an RTOS's memory is for it, where rings are used: its segments begin where that is mapped
- * in every address space, and their limits keep it in. So there is no address space to make or to
- * load. two_level/rtos_space.h is the other one.
+ * Says where an RTOS's memory is for it, where rings are used: its segments begin where that is
+ * mapped in every address space, and their limits keep it in. So there is no address space to make
+ * or to load. two_level/rtos_space.h is the other one.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a VM keeps of the vCPU that it is, of those that its guest has (core/part.h). In an image
- * for guests with one vCPU single/vm_part.h takes the place of this.
+ * Lists what a VM keeps of the vCPU that it is, of those that its guest has (core/part.h). In an
+ * image for guests with one vCPU single/vm_part.h takes the place of this.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a space (guests/x86/shadow/space.h) has beyond its directory, which is that of the kernel's
- * view. rings/space_view.h takes the place of this where there is one view.
+ * Keeps what a space (guests/x86/shadow/space.h) has beyond its directory, which is that of the
+ * kernel's view. rings/space_view.h takes the place of this where there is one view.
  */
 #pragma once
 

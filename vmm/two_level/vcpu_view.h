@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a vCPU keeps of the two views of its address space (views.h): which one is loaded, and what
- * the direct ways between them need to know (view_switch.h). A vCPU that shares its CPU with others
- * finds it as it was. rings/vcpu_view.h takes the place of this where there are no views.
+ * Lists what a vCPU keeps of the two views of its address space (views.h): which one is loaded, and
+ * what the direct ways between them need to know (view_switch.h). A vCPU that shares its CPU with
+ * others finds it as it was. rings/vcpu_view.h takes the place of this where there are no views.
  */
 #pragma once
 

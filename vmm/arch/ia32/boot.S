@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the boot loader to C: a multiboot header (Multiboot Specification
- * 0.6.96, 3.1), a page directory that maps the first 4 MiB of physical memory
- * at 0 and at LAYOUT_IMAGE, a stack, and the call of init(). The loader hands
- * over 32-bit protected mode without paging, EAX = 0x2BADB002, EBX = the
- * physical address of its information structure.
+ * Leads from the boot loader to C: a multiboot header (Multiboot Specification 0.6.96, 3.1), a page
+ * directory that maps the first 4 MiB of physical memory at 0 and at LAYOUT_IMAGE, a stack, and the
+ * call of init(). The loader hands over 32-bit protected mode without paging, EAX = 0x2BADB002, EBX
+ * = the physical address of its information structure.
  */
 #include "arch/ia32/layout.h"
 #include "arch/ia32/masked_assembler.h"

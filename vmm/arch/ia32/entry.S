@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every way into the VMM and out of it. The stubs bring all vectors to one
- * frame (struct frame in state.h) and call the vector's handler. C functions take
- * their first three arguments in EAX, EDX and ECX (-mregparm=3).
+ * Has every way into the VMM and out of it. The stubs bring all vectors to one frame (struct frame
+ * in state.h) and call the vector's handler. C functions take their first three arguments in EAX,
+ * EDX and ECX (-mregparm=3).
  */
 #include "arch/ia32/entry.h"
 #include "arch/ia32/fixup_assembler.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exceptions and registers by their names, for reasons and reports. */
+/* Names exceptions and registers, for reasons and reports. */
 #pragma once
 
 #include "core/vcpu.h"

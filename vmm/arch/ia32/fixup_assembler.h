@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the assembler's files say of instructions that may fault. */
+/* Lets assembler say which of its instructions may fault. */
 #pragma once
 
 /* Says that a fault of the instruction at \at goes on at \to. trap_vmm() in trap.c reads it. */

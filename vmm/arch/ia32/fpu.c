@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lazy switch of floating-point state. A guest that is the only one to use the
- * FPU pays nothing; one that takes it over from another pays a #NM, a save and a load.
+ * Switches floating-point state lazily. A guest that is the only one to use the FPU pays nothing;
+ * one that takes it over from another pays a #NM, a save and a load.
  */
 #include "arch/ia32/fpu.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way out of an address space that is to be freed. It has a file of its own since tests of
- * shadow page tables link it, but not the rest of switch.c. */
+/*
+ * Leads out of an address space that is to be freed. It has a file of its own since tests of shadow
+ * page tables link it, but not the rest of switch.c.
+ */
 #include "arch/ia32/switch.h"
 
 #include "lib/owner.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The masked sections (arch/ia32/masked.h) of the architecture: the ways in and out. Beside those
- * behind a CLI it has those that begin where an interrupt gate is entered. An action that begins
- * with "none" is one that no test here takes.
+ * Lists the masked sections (arch/ia32/masked.h) of the architecture: the ways in and out. Beside
+ * those behind a CLI it has those that begin where an interrupt gate is entered. An action that
+ * begins with "none" is one that no test here takes.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Windows on physical memory, and what every address space has. The windows are a direct-mapped
- * cache of 1024 page mappings: guest page tables are read through them on every shadow fill, so a
- * hit must be a compare and an add.
+ * Opens windows on physical memory, and makes what every address space has. The windows are a
+ * direct-mapped cache of 1024 page mappings: guest page tables are read through them on every
+ * shadow fill, so a hit must be a compare and an add.
  */
 #include "arch/ia32/memory.h"
 

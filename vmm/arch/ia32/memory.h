@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the VMM reaches physical memory: windows on any frame, copies, and what is mapped
- * in all address spaces. All physical addresses are machine addresses in bytes.
+ * Says how the VMM reaches physical memory: windows on any frame, copies, and what is mapped in all
+ * address spaces. All physical addresses are machine addresses in bytes.
  */
 #pragma once
 

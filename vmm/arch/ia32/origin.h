@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who was interrupted. The place of the frame tells, and the selector that only the VMM loads; bits
- * of a word that may be another word do not. The CPU pushes a guest's frame at the top of the VMM
- * stack of the vCPU that runs, and nowhere else. A frame of the VMM itself lies further down, or on
- * the idle vCPU's stack, and names the VMM's code segment.
+ * Tells who was interrupted. The place of the frame tells, and the selector that only the VMM
+ * loads; bits of a word that may be another word do not. The CPU pushes a guest's frame at the top
+ * of the VMM stack of the vCPU that runs, and nowhere else. A frame of the VMM itself lies further
+ * down, or on the idle vCPU's stack, and names the VMM's code segment.
  *
  * A frame that is neither has one of two causes. A guest that has the CPU's interrupt controllers
  * can have them interrupt by an exception's vector; the CPU then pushes no error code where the VMM

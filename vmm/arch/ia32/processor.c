@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a vCPU's processor state, for core: segments, FPU and debug registers are created,
- * reset and given up together. */
+/*
+ * Leads the life of a vCPU's processor state, for core: segments, FPU and debug registers are
+ * created, reset and given up together.
+ */
 #include "arch/ia32/arch.h"
 
 #include "arch/ia32/entry.h"

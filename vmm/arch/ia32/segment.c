@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The real descriptor tables. All accessed bits are set beforehand, since the CPU
- * could not write them while a guest runs with WP 1, which makes the tables read-only.
+ * Makes the real descriptor tables. All accessed bits are set beforehand, since the CPU could not
+ * write them while a guest runs with WP 1, which makes the tables read-only.
  */
 #include "arch/ia32/segment.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way of another CPU from its start-up interrupt to C (SDM vol. 3, 9.4.4). It begins in real
- * mode at LAYOUT_START, where cores.c has copied what stands up to start_end, with the page
- * directory of its instance in start_directory. It has no stack until the instance is mapped.
+ * Leads another CPU from its start-up interrupt to C (SDM vol. 3, 9.4.4). It begins in real mode at
+ * LAYOUT_START, where cores.c has copied what stands up to start_end, with the page directory of
+ * its instance in start_directory. It has no stack until the instance is mapped.
  */
 #include "arch/ia32/layout.h"
 #include "arch/ia32/masked_assembler.h"

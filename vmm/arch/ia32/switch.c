@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The VMM stacks of vCPUs, which the switch between them changes, and the way to the boot stack. */
+/*
+ * Makes the VMM stacks of vCPUs, which the switch between them changes, and leads to the boot
+ * stack.
+ */
 #include "arch/ia32/switch.h"
 
 #include "arch/ia32/entry.h"

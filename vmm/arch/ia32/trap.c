@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The C side of every entry: the handlers of the vectors, and what comes before the return
- * to a guest, which need not be the one that was interrupted.
+ * Serves every entry in C: the handlers of the vectors, and what comes before the return to a
+ * guest, which need not be the one that was interrupted.
  */
 #include "arch/ia32/arch.h"
 #include "arch/ia32/entry.h"

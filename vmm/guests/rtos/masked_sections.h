@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The masked sections (arch/ia32/masked.h) of an RTOS's hypercalls. */
+/* Lists the masked sections (arch/ia32/masked.h) of an RTOS's hypercalls. */
 #pragma once
 
 #include "arch.h"

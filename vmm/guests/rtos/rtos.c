@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RTOS guests. All of an RTOS's memory is mapped in every address space, so the VMM reads and
+ * Runs RTOS guests. All of an RTOS's memory is mapped in every address space, so the VMM reads and
  * writes it with plain pointers after one comparison with its size. Where the RTOS itself has it is
  * said in rtos_space.h.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The timer of an RTOS: periods in microseconds that never drift from the time stamp counter, and
- * expiries that are counted, not queued, while the guest does not take them.
+ * Keeps the timer of an RTOS: it has periods in microseconds that never drift from the time stamp
+ * counter, and expiries that are counted, not queued, while the guest does not take them.
  */
 #include "arch/ia32/cpu.h"
 #include "core/hypercall.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mainboard of a Linux guest on a shared CPU: which chip answers at a port, and which is served
- * when it is due. The lower ports have a table with the place of their range in the list, since
- * Linux uses those at each interrupt. The UART and the chips that do next to nothing are served
- * here, the others in line.c and clock.c.
+ * Is the mainboard of a Linux guest on a shared CPU: which chip answers at a port, and which is
+ * served when it is due. The lower ports have a table with the place of their range in the list,
+ * since Linux uses those at each interrupt. The UART and the chips that do next to nothing are
+ * served here, the others in line.c and clock.c.
  */
 #include "guests/x86/board.h"
 

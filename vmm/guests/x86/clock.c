@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two chips of a mainboard that know the time, the 8254 (PIT) and the CMOS clock (RTC): their
- * ports, and the deadlines at which their lines change.
+ * Serves the two chips of a mainboard that know the time, the 8254 (PIT) and the CMOS clock (RTC):
+ * their ports, and the deadlines at which their lines change.
  */
 #include "guests/x86/clock.h"
 

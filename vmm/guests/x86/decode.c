@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decoder. A table says what each opcode is and what follows it; the rest reads
+ * Decodes instructions. A table says what each opcode is and what follows it; the rest reads
  * prefixes, ModR/M, SIB, displacement and immediate.
  */
 #include "guests/x86/decode.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Linux that has the CPU to itself, and with it the real mainboard. IOPL is 1, IF is real, and
- * the gates of its interrupts lead straight to it; what comes in the middle of the VMM's work for
- * it is an upcall (upcall.c), and what comes while it sleeps enters the VMM, as does what comes by
- * the last vectors, which messages of other cores have, too. An image that supports it has this
+ * Runs a Linux that has the CPU to itself, and with it the real mainboard. IOPL is 1, IF is real,
+ * and the gates of its interrupts lead straight to it; what comes in the middle of the VMM's work
+ * for it is an upcall (upcall.c), and what comes while it sleeps enters the VMM, as does what comes
+ * by the last vectors, which messages of other cores have, too. An image that supports it has this
  * file, upcall.c and core/direct.c.
  */
 #include "core/core.h"

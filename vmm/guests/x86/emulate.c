@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Emulation of privileged instructions (SDM vol. 2). A #GP leads to the function of the operation,
+ * Emulates privileged instructions (SDM vol. 2). A #GP leads to the function of the operation,
  * which changes the guest's state as the instruction would in ring 0 of the guest's own machine.
  */
 #include "guests/x86/emulate.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Emulation of instructions that load and store control, debug and model-specific registers, of
- * INVLPG, and of cache control.
+ * Emulates instructions that load and store control, debug and model-specific registers, of INVLPG,
+ * and of cache control.
  */
 #include "arch/ia32/debug.h"
 #include "arch/ia32/fpu.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Emulation of the interrupt flag, of halts, and of IRET and other loads of CS and SS.
- */
+/* Emulates the interrupt flag, halts, and IRET and other loads of CS and SS. */
 #include "arch/ia32/decode_quick.h"
 #include "core/work.h"
 #include "guests/x86/board.h"

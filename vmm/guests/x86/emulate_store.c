@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Emulation of stores to pages that are kept read-only: that of the guest's GDT, its local APIC,
- * and the alias of the shared page, by which Linux enables interrupts.
+ * Emulates stores to pages that are kept read-only: that of the guest's GDT, its local APIC, and
+ * the alias of the shared page, by which Linux enables interrupts.
  */
 #include "guests/x86/emulate.h"
 

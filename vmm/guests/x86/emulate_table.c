@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Emulation of LGDT, LIDT, LLDT and LTR. The guest's descriptors are put into the real tables, one
- * by one.
+ * Emulates LGDT, LIDT, LLDT and LTR. The guest's descriptors are put into the real tables, one by
+ * one.
  */
 #include "guests/x86/emulate.h"
 #include "guests/x86/emulation.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Operands of an instruction that is emulated.
- */
+/* Finds the operands of an instruction that is emulated. */
 #include "guests/x86/emulation.h"
 
 #include "guests/x86/guest_access.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses to guest memory through the guest's own shadow, which a fault of the VMM fills, too. */
+/*
+ * Reads and writes guest memory through the guest's own shadow, which a fault of the VMM fills,
+ * too.
+ */
 #include "guests/x86/guest_access.h"
 
 #include "core/core.h"

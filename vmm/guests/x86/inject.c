@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Injection into a Linux guest (inject_frame.h). */
+/* Injects into a Linux guest (inject_frame.h). */
 #include "guests/x86/inject.h"
 
 #include "arch/ia32/exception.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interrupts and exceptions into a Linux guest, through its own IDT. */
+/* Injects interrupts and exceptions into a Linux guest, through its own IDT. */
 #pragma once
 
 #include "guests/x86/x86.h"

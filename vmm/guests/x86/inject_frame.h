@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How an interrupt or an exception is injected: by the frame that the CPU would have built on the
- * guest's stack. inject.c does that for all, and smp/ipi.c has a copy that takes fewer
+ * Says how an interrupt or an exception is injected: by the frame that the CPU would have built on
+ * the guest's stack. inject.c does that for all, and smp/ipi.c has a copy that takes fewer
  * instructions. On a shared CPU a guest's kernel sees itself as ring 0 in its frames (CS 0x60, not
  * 0x61). Linux compares with that, and its IRET traps, so that the VMM can restore the virtual
  * interrupt flag.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the chips of a mainboard reach their Linux: by the lines of its two 8259s, or by being due,
- * which the vCPU looks at before it goes on.
+ * Leads from the chips of a mainboard to their Linux: by the lines of its two 8259s, or by being
+ * due, which the vCPU looks at before it goes on.
  */
 #include "guests/x86/line.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linux guests: what is the same for all kinds of them. On a shared CPU the real IF stays 1 while
+ * Does what is the same for all kinds of Linux guests. On a shared CPU the real IF stays 1 while
  * they run. What they take for IF is a word in the shared page, which is set through an alias.
  * While an interrupt waits for the guest, the alias is read-only and ring 3's code segment absent,
  * so whichever way Linux enables interrupts then enters the VMM.

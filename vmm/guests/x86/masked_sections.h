@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The masked sections (arch/ia32/masked.h) of a Linux: instructions of it that are emulated, and
- * what is delivered to it. */
+/*
+ * Lists the masked sections (arch/ia32/masked.h) of a Linux: instructions of it that are emulated,
+ * and what is delivered to it.
+ */
 #pragma once
 
 #include "arch.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What differs between a Linux that shares its CPU and one that has it to itself. Each of the two
- * is one file with its policy and the operations that are its own: shared.c and dedicated.c. Other
- * files ask for one of these properties, and never which of the two a guest is.
+ * Says what differs between a Linux that shares its CPU and one that has it to itself. Each of the
+ * two is one file with its policy and the operations that are its own: shared.c and dedicated.c.
+ * Other files ask for one of these properties, and never which of the two a guest is.
  */
 #pragma once
 

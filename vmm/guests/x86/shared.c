@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Linux that shares its CPU. All interrupts enter the VMM, the real IF stays 1 while the guest
- * runs, and its mainboard is virtual.
+ * Runs a Linux that shares its CPU. All interrupts enter the VMM, the real IF stays 1 while the
+ * guest runs, and its mainboard is virtual.
  */
 #include "core/guest_kind.h"
 #include "guests/x86/board.h"

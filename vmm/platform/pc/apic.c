@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The local APIC. Its one-shot timer is the VMM's clock, which takes one store for each deadline.
- * Interrupts of the 8259 pair come through LINT0. A guest that has the CPU to itself reads the
- * registers where they are, and its stores are checked here.
+ * Drives the local APIC. Its one-shot timer is the VMM's clock, which takes one store for each
+ * deadline. Interrupts of the 8259 pair come through LINT0. A guest that has the CPU to itself
+ * reads the registers where they are, and its stores are checked here.
  */
 #include "platform/pc/apic.h"
 

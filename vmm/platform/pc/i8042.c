@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine's keyboard controller. */
+/* Drives the machine's keyboard controller. */
 #include "platform/pc/i8042.h"
 
 #include "arch/ia32/cpu.h"

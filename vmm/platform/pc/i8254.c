@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine's 8254. Counter 2 measures time, and counter 0 interrupts once for each program(). */
+/*
+ * Drives the machine's 8254. Counter 2 measures time, and counter 0 interrupts once for each
+ * program().
+ */
 #include "platform/pc/i8254.h"
 
 #include "arch/ia32/cpu.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The machine's pair of 8259A, which belongs to the VMM on a shared CPU. Each interrupt is ended as
- * soon as it is known, so that no guest can hold back another's.
+ * Drives the machine's pair of 8259A, which belongs to the VMM on a shared CPU. Each interrupt is
+ * ended as soon as it is known, so that no guest can hold back another's.
  */
 #include "platform/pc/i8259.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The masked section (arch/ia32/masked.h) in which the machine ends. */
+/* Names the masked section (arch/ia32/masked.h) in which the machine ends. */
 #pragma once
 
 #include "arch/ia32/masked.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Power-off. QEMU ends by a write to its isa-debug-exit device at port 0xf4, with the status
- * 2 * value + 1. Bochs ends by the word Shutdown on port 0x8900. On a PC both ports do nothing.
+ * Switches the machine off. QEMU ends by a write to its isa-debug-exit device at port 0xf4, with
+ * the status 2 * value + 1. Bochs ends by the word Shutdown on port 0x8900. On a PC both ports do
+ * nothing.
  */
 #include "platform/pc/power.h"
 

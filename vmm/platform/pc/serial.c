@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine's UART (National Semiconductor PC16550D data sheet). */
+/* Drives the machine's UART (National Semiconductor PC16550D data sheet). */
 #include "platform/pc/serial.h"
 
 #include "arch/ia32/cpu.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The VGA's text screen of 80 by 25 characters, which the VMM sees in its map of low memory. */
+/*
+ * Writes the VGA's text screen of 80 by 25 characters, which the VMM sees in its map of low memory.
+ */
 #include "platform/pc/vga.h"
 
 #include "arch/ia32/cpu.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How directories and page tables are divided: into entries, the kernel half and what lies below,
- * and the parts that long work takes one at a time.
+ * Says how directories and page tables are divided: into entries, the kernel half and what lies
+ * below, and the parts that long work takes one at a time.
  */
 #pragma once
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow page tables. An entry is never more permissive than the guest's entry was at some
- * time since its last flush. It names memory of the guest; for reading it may also name the
- * page of ones or the guest's local APIC. It is writable only once the guest's dirty bit is set.
+ * Leads the life of shadow page tables. An entry is never more permissive than the guest's entry
+ * was at some time since its last flush. It names memory of the guest; for reading it may also name
+ * the page of ones or the guest's local APIC. It is writable only once the guest's dirty bit is
+ * set.
  *
  * This file gives a guest its shadow, loads the space that its CR3 names, and takes all back.
  */

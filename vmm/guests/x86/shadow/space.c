@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The spaces of a shadow: a table of them, a hash by the guest's directory, and the eviction of the
- * oldest when the pool is empty.
+ * Keeps the spaces of a shadow: a table of them, a hash by the guest's directory, and the eviction
+ * of the oldest when the pool is empty.
  */
 #include "guests/x86/shadow/space.h"
 

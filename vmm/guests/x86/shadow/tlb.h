@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The CPU's own TLB, where INVLPG is not enough.
- */
+/* Flushes the CPU's own TLB, where INVLPG is not enough. */
 #pragma once
 
 #include "arch/ia32/cpu.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shadow entries of pages that are seldom filled: those of the kernel, the protected one, and
- * those that are not memory of the guest.
+ * Makes the shadow entries of pages that are seldom filled: those of the kernel, the protected one,
+ * and those that are not memory of the guest.
  */
 #include "guests/x86/shadow/view.h"
 

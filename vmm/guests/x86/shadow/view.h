@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one rule for what a shadow entry permits. It holds for each view of an address space: with
- * rings there is one, since the CPU itself tells supervisor pages from user pages; with two levels
- * the kernel's view and the process's have these entries in common. What differs between the two
- * is in views.h.
+ * States the one rule for what a shadow entry permits. It holds for each view of an address space:
+ * with rings there is one, since the CPU itself tells supervisor pages from user pages; with two
+ * levels the kernel's view and the process's have these entries in common. What differs between the
+ * two is in views.h.
  */
 #pragma once
 

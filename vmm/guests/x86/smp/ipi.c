@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interrupts that vCPUs of a Linux send each other: a hypercall, a message to the core of the
- * other one, and what that does with it. Mostly the other one runs, has its interrupts enabled and
- * nothing else waits for it. Then it gets the interrupt in the entry by which its core learns of
- * it, without the queue of messages, the virtual APIC and the scheduler. It has the bounds of any
- * other message all the same: the core's window of messages, and the rest of a vCPU.
+ * Carries the interrupts that vCPUs of a Linux send each other: a hypercall, a message to the core
+ * of the other one, and what that does with it. Mostly the other one runs, has its interrupts
+ * enabled and nothing else waits for it. Then it gets the interrupt in the entry by which its core
+ * learns of it, without the queue of messages, the virtual APIC and the scheduler. It has the
+ * bounds of any other message all the same: the core's window of messages, and the rest of a vCPU.
  */
 #include "arch/ia32/entry.h"
 #include "arch/ia32/origin.h"

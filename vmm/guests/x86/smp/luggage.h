@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a vCPU that has left a core takes along. That core writes it, into a page that all cores
- * have mapped, when the vCPU leaves; the core that it comes to reads it there (migrate.c). Some
- * pieces are better read where they are, which nobody changes as long as the vCPU is elsewhere: the
- * guest's registers at the top of the VMM stack, FPU and debug registers, its descriptors, and what
- * the shared page says of the guest, which only a seat needs that has just been made.
+ * Lists what a vCPU that has left a core takes along. That core writes it, into a page that all
+ * cores have mapped, when the vCPU leaves; the core that it comes to reads it there (migrate.c).
+ * Some pieces are better read where they are, which nobody changes as long as the vCPU is
+ * elsewhere: the guest's registers at the top of the VMM stack, FPU and debug registers, its
+ * descriptors, and what the shared page says of the guest, which only a seat needs that has just
+ * been made.
  */
 #pragma once
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The masked sections (arch/ia32/masked.h) of a Linux with several vCPUs, which interrupt, start
- * and move each other. */
+/*
+ * Lists the masked sections (arch/ia32/masked.h) of a Linux with several vCPUs, which interrupt,
+ * start and move each other.
+ */
 #pragma once
 
 #include "arch.h"

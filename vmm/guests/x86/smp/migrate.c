@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What moves with a vCPU of a Linux from the seat on one core to that on another: registers,
+ * Moves what goes with a vCPU of a Linux from the seat on one core to that on another: registers,
  * descriptors, local APIC, shared page, and what it has asked the first vCPU for
  * (core/migration.h). The core that it leaves writes it down as luggage (luggage.h), and nobody
  * writes there until the vCPU has come back and leaves again.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a kernel with several vCPUs returns to its processes, if there are two levels of privilege
- * (guests/x86/two_level/return.c). All vCPUs have the same memory, so an INT3 that one has put
- * there is executed by all. Each core notes what its own vCPUs have put, for all to read. A vCPU
- * that starts again finds its kernel as it was, but for that of another life of the guest.
+ * Knows where a kernel with several vCPUs returns to its processes, if there are two levels of
+ * privilege (guests/x86/two_level/return.c). All vCPUs have the same memory, so an INT3 that one
+ * has put there is executed by all. Each core notes what its own vCPUs have put, for all to read. A
+ * vCPU that starts again finds its kernel as it was, but for that of another life of the guest.
  */
 #include "guests/x86/smp/smp.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A spin that yields, SPUMONE's fourth remedy against lock-holder preemption: a vCPU that has spun
+ * Lets a spin yield, SPUMONE's fourth remedy against lock-holder preemption: a vCPU that has spun
  * for long, mostly for a lock, ends its turn. What it waits for may be a sibling on the same core,
  * which can do nothing until then. Linux tells by a hypercall, once in GANDALF_SPINS looks.
  */

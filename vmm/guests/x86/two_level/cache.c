@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page-table cache: how many shadows of address spaces are kept, and which goes when another
- * one is needed. The description says both. A policy is nothing but when a space is marked as
- * used, since the space goes whose mark is oldest, here and where the pool has no frame left.
+ * Is the page-table cache: it says how many shadows of address spaces are kept, and which goes when
+ * another one is needed. The description says both. A policy is nothing but when a space is marked
+ * as used, since the space goes whose mark is oldest, here and where the pool has no frame left.
  */
 #include "views.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the direct ways between a process and its kernel need to know (two_level/view_switch.h). */
+/*
+ * Writes what the direct ways between a process and its kernel need to know
+ * (two_level/view_switch.h).
+ */
 #include "view_switch.h"
 
 #include "arch/ia32/segment.h"

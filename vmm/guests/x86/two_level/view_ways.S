@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The direct ways between a process and its kernel (two_level/view_switch.h). Both gates mask
+ * Leads the direct ways between a process and its kernel (two_level/view_switch.h). Both gates mask
  * interrupts, for less than 100 instructions. DS is still the guest's, so all goes by SS, which is
  * the VMM's, and whose segment leaves the first page out: a pointer that is 0 faults. What is read
  * of the guest may fault; then the way through C begins as if nothing had been done, but that
