@@ -63,7 +63,7 @@ u32 *directory_table(struct x86 *x86, u32 index, enum shadow_result *why)
 	}
 	if (index < KERNEL_FIRST)
 		*pool_marks(frame) = 0;
-	directory_set(shadow, index, frame | PTE_P | PTE_W | PTE_U | PTE_A);
+	directory_set(shadow, index, frame | DIRECTORY_TABLE_BITS);
 	return pool_pointer(frame);
 }
 

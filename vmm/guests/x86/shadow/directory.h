@@ -7,6 +7,9 @@
 #include "guests/x86/x86.h"
 #include "guests/x86/shadow/part.h"
 
+/* The bits of an entry that leads to a page table, whose entries say what may be done. */
+#define DIRECTORY_TABLE_BITS (PTE_P | PTE_W | PTE_U | PTE_A)
+
 static inline u32 *directory_current(const struct shadow *shadow)
 {
 	return pool_pointer(shadow->current->directory);

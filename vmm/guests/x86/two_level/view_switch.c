@@ -7,6 +7,7 @@
 
 #include "arch/ia32/segment.h"
 #include "core/core.h"
+#include "guests/x86/shadow/directory.h"
 #include "lib/owner.h"
 
 OF_CORE struct view_switch view_switch;
@@ -22,6 +23,7 @@ _Static_assert(offsetof(struct vcpu, view.entry) == VIEW_SWITCH_ENTRY, "view_way
 _Static_assert(offsetof(struct view_switch, calls) == VIEW_SWITCH_CALLS, "view_ways.S");
 _Static_assert(offsetof(struct view_switch, returns) == VIEW_SWITCH_RETURNS, "view_ways.S");
 _Static_assert(offsetof(struct vcpu, view.site) == VIEW_SWITCH_SITE, "view_ways.S");
+_Static_assert(DIRECTORY_TABLE_BITS == VIEW_SWITCH_TABLE_BITS, "view_ways.S");
 _Static_assert(offsetof(struct vcpu, view.awaited) == VIEW_SWITCH_AWAITED, "view_ways.S");
 _Static_assert(offsetof(struct vcpu, cr3) == VIEW_SWITCH_VCPU_CR3, "view_ways.S");
 _Static_assert(offsetof(struct vcpu, tables) == VIEW_SWITCH_VCPU_TABLES, "view_ways.S");

@@ -14,7 +14,6 @@
 
 #define EFLAGS_VM 0x20000
 #define PTE_W 2
-#define PTE_OF_TABLE 0x27 /* present, writable, user, accessed: directory_table() */
 #define RING 3
 /* The frame for the kernel: EIP, CS, EFLAGS, ESP, SS. */
 #define FRAME_BYTES 20
@@ -63,7 +62,7 @@ call_esp0:
 	mov	%ss:VIEW_SWITCH_TABLES(%eax), %ecx
 	mov	%ss:(%ecx, %ebx, 4), %ecx
 	/* That of a page table has these bits: that of a large page has others, and none is 0. */
-	sub	$PTE_OF_TABLE, %ecx
+	sub	$VIEW_SWITCH_TABLE_BITS, %ecx
 	test	$4095, %ecx
 	jnz	call_by_c
 	add	%ss:pool_distance, %ecx
