@@ -87,7 +87,7 @@ static bool serve(uint32_t number)
 {
 	struct port *port = &ports[number];
 	struct network_frame frame = { 0 };
-	uint32_t done = 0;
+	uint32_t done = 0, epoch = port->receiver.epoch;
 	int32_t size = 1;
 
 	while (done < TURN && (size = network_peek(&port->receiver, &frame)) > 0) {
@@ -97,7 +97,8 @@ static bool serve(uint32_t number)
 			break;
 		done++;
 	}
-	if (size == GANDALF_CHANNEL_RESET) {
+	/* A guest that writes another epoch to one of its indices has not begun one. */
+	if (size == GANDALF_CHANNEL_RESET && port->receiver.epoch != epoch) {
 		announce(port);
 		done++;
 	}

@@ -172,3 +172,15 @@ def test_an_rtos_may_ring_its_peers_only(beside_linux: Boot) -> None:
         machine.expect("echo", r"^channel: FAILED: there is none\n|there is none", PATIENCE)
         machine.wait_for_shell()
         assert "gandalf-line" not in machine.shell("ls /dev").split()
+
+
+def test_an_epoch_that_a_guest_makes_up_keeps_the_switch_from_no_other() -> None:
+    """The switch looks, finds that none has begun, and halts: who is less urgent goes on."""
+    switch = rtos_guest("switch", priority=8).replace("build/tests/", "build/switch/")
+    guests = (switch, rtos_guest("stale"), rtos_guest("heartbeat", priority=5))
+    line = '[[network]]\nname = "lan"\nbetween = ["stale", "switch"]\n'
+    with Boot.start(describe("stale", *guests, line, memory="64M")) as machine:
+        machine.expect("stale", r"^stale: another epoch\n", PATIENCE)
+        machine.skip("heartbeat")
+        for _ in range(3):
+            machine.expect("heartbeat", r"^beats=\d+ missed=\d+\n", PATIENCE)

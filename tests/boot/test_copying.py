@@ -48,6 +48,10 @@ def test_the_user_learns_why_a_file_cannot_be_copied(machine: Boot) -> None:
     with pytest.raises(UserError, match=r"^/none/file cannot be read: .*[Nn]o such file"):
         copying.pull(machine, "linux", "/none/file")
     machine.expect("linux", PROMPT, PATIENCE)
+    with pytest.raises(UserError, match=r"^/root cannot be written: .*is a folder"):
+        copying.push(machine, "linux", CONTENT, "/root")
+    machine.expect("linux", PROMPT, PATIENCE)
+    assert machine.shell("ls -A / | grep part", status=1) == ""
     assert machine.shell("stty -a").find(" -echo ") < 0
 
 

@@ -61,10 +61,14 @@ static void task_stop(struct task *task)
 	}
 }
 
+/* A task that has been activated meanwhile begins anew. Its floating-point registers are those that
+ * it has ended with, which schedule() would keep, or store over the new ones. */
 void task_end(void)
 {
 	ready_remove(running);
 	task_stop(running);
+	if (running->state != TASK_DORMANT)
+		port_floating_point_switch(NULL, running->floating_point);
 	schedule();
 }
 

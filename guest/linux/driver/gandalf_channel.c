@@ -67,15 +67,32 @@ static void chunk_end(const u8 *bytes, const u8 small[SMALL])
 		kfree(bytes);
 }
 
-/* Moves up to CHUNK bytes, and tells the other guest. */
-static int32_t channel_step(struct channel_device *device, bool write, u8 *bytes, u32 size)
+/* Receives up to CHUNK bytes, and tells the other guest. */
+static int32_t receive_step(struct channel_device *device, u8 *bytes, u32 size)
 {
 	int32_t moved;
 
 	if (mutex_lock_interruptible(&device->mutex))
 		return -ERESTARTSYS;
-	moved = write ? channel_send(&device->end, bytes, size) :
-			channel_receive(&device->end, bytes, size);
+	moved = channel_receive(&device->end, bytes, size);
+	mutex_unlock(&device->mutex);
+	if (moved > 0)
+		doorbell(device->peer);
+	return moved;
+}
+
+/* Sends up to CHUNK bytes likewise. goes_on: some have gone before, in *epoch; if a reader has
+ * learned of another one meanwhile, the rest is not for that. */
+static int32_t send_step(struct channel_device *device, u8 *bytes, u32 size, bool goes_on,
+			 u32 *epoch)
+{
+	int32_t moved = GANDALF_CHANNEL_RESET;
+
+	if (mutex_lock_interruptible(&device->mutex))
+		return -ERESTARTSYS;
+	if (!goes_on || *epoch == device->end.epoch)
+		moved = channel_send(&device->end, bytes, size);
+	*epoch = device->end.epoch;
 	mutex_unlock(&device->mutex);
 	if (moved > 0)
 		doorbell(device->peer);
@@ -94,7 +111,7 @@ static ssize_t read_chunk(struct file *file, char __user *to, u8 *bytes, u32 siz
 	struct channel_device *device = device_of(file);
 	int32_t moved;
 
-	while (!(moved = channel_step(device, false, bytes, size))) {
+	while (!(moved = receive_step(device, bytes, size))) {
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
 		if (wait_event_interruptible(changed, channel_ready(&device->end, false)))
@@ -121,6 +138,7 @@ static ssize_t write_chunks(struct file *file, const char __user *from, u8 *byte
 {
 	struct channel_device *device = device_of(file);
 	size_t done = 0;
+	u32 epoch = 0;
 
 	while (done < size) {
 		u32 chunk = min_t(size_t, size - done, CHUNK);
@@ -128,7 +146,7 @@ static ssize_t write_chunks(struct file *file, const char __user *from, u8 *byte
 
 		if (copy_from_user(bytes, from + done, chunk))
 			return done ? done : -EFAULT;
-		moved = channel_step(device, true, bytes, chunk);
+		moved = send_step(device, bytes, chunk, done != 0, &epoch);
 		if (done && moved == GANDALF_CHANNEL_RESET)
 			device->cut = true;
 		if (moved < 0)

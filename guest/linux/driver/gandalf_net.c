@@ -53,6 +53,7 @@ static int32_t network_receive(struct network *network)
 	struct net_device *device = network->device;
 	struct network_frame frame;
 	struct sk_buff *skb;
+	u32 epoch = network->receiver.epoch;
 	int32_t result = network_peek(&network->receiver, &frame);
 
 	if (result > 0) {
@@ -70,8 +71,12 @@ static int32_t network_receive(struct network *network)
 			dev_kfree_skb_any(skb);
 		}
 	}
-	if (result == GANDALF_CHANNEL_RESET)
-		network_announce_alive(network, true);
+	if (result != GANDALF_CHANNEL_RESET)
+		return result;
+	/* The other side may write any epoch to its index, which begins none. */
+	if (network->receiver.epoch == epoch)
+		return 0;
+	network_announce_alive(network, true);
 	return result;
 }
 
@@ -98,6 +103,8 @@ static bool network_pending(struct network *network)
 	struct network_frame frame;
 	int32_t result = network_peek(&copy, &frame);
 
+	if (result == GANDALF_CHANNEL_RESET)
+		return copy.epoch != network->receiver.epoch;
 	return result && result != GANDALF_CHANNEL_BROKEN;
 }
 

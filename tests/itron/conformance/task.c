@@ -56,6 +56,36 @@ static void test_self_activation(void)
 	expect(traced("h"));
 }
 
+#define CONTROL_DEFAULT 0x37fU
+#define CONTROL_OTHER 0x27fU
+
+/* Returns the x87's control word, and sets it to another value. */
+static UH control_change(void)
+{
+	UH before = 0, other = CONTROL_OTHER;
+
+	__asm__ volatile("fnstcw %0" : "=m"(before));
+	__asm__ volatile("fldcw %0" : : "m"(other));
+	return before;
+}
+
+static void activate_with_floating_point(void)
+{
+	static bool again;
+
+	expect_equal(control_change(), CONTROL_DEFAULT);
+	again = !again;
+	if (again)
+		expect_equal(act_tsk(TSK_SELF), E_OK);
+}
+
+/* Both where it goes on at once and where the other task ran between. */
+static void test_floating_point_of_a_new_start(void)
+{
+	start(TSK_HIGH, activate_with_floating_point);
+	start(TSK_HIGH, activate_with_floating_point);
+}
+
 static void activate_in_handler(void)
 {
 	ER result;
@@ -238,6 +268,7 @@ static const struct tap_test tests[] = {
 	{ "act_tsk: by priority", test_activation },
 	{ "act_tsk, can_act: requests are counted", test_activation_requests },
 	{ "act_tsk, can_act: TSK_SELF", test_self_activation },
+	{ "act_tsk: floating point of a task that begins anew", test_floating_point_of_a_new_start },
 	{ "iact_tsk: from both kinds of handlers", test_handler_activation },
 	{ "ext_tsk: with dispatching disabled and the CPU locked", test_end },
 	{ "ext_tsk: a task that was asked for starts anew", test_new_start },

@@ -254,7 +254,7 @@ def fetched(tree: Path) -> None:
 def test_build_fetches_once(tree: Path, stand_in: Stand) -> None:
     commands = stand_in(Commands())
     assert build(tree) == ["fetching FreeRTOS", "building FreeRTOS"]
-    assert [call[-1] for call in commands.calls if call[0] == "make"] == [
+    assert [call[-1] for call in commands.calls if "make" in call] == [
         "fetch", str(tree / "guest" / "freertos"),
     ]  # fmt: skip
     fetched(tree)

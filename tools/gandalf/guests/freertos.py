@@ -20,6 +20,7 @@ CARGO_MINIMUM = (1, 85)
 KERNEL_FILES = ("tasks.c", "queue.c", "list.c", "include/FreeRTOS.h")
 # Seconds that fetching may take before the network is regarded as dead.
 FETCH_TIMEOUT = 300
+TIMED_OUT = 124  # the status of timeout(1) then
 # Lines of a failed command that are shown.
 LINES_SHOWN = 20
 
@@ -57,15 +58,13 @@ def _check_cargo() -> None:
 
 def _fetch(folder: Path) -> None:
     """Fetch the kernel. Raises UserError with the reason if that fails."""
-    command = ["make", "--no-print-directory", "-C", str(folder), "fetch"]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=FETCH_TIMEOUT
-        )
-    except subprocess.TimeoutExpired as error:
+    # `timeout` ends what make has started, too: it would go on beside the next attempt.
+    command = ["timeout", str(FETCH_TIMEOUT), "make", "--no-print-directory", "-C", str(folder)]
+    done = subprocess.run([*command, "fetch"], capture_output=True, text=True, check=False)
+    if done.returncode == TIMED_OUT:
         raise UserError(
             f"Fetching FreeRTOS took more than {FETCH_TIMEOUT} s: check the network and try again."
-        ) from error
+        )
     _check(done, "Fetching FreeRTOS (is the network there?)")
 
 

@@ -183,6 +183,7 @@ def prepare_source(places: Places, package: Package, tree: Tree, log: Log) -> Pa
     if not is_stamped(native, stamp):
         archive = debian.fetch([package], places.cache, log)[0]
         log("unpacking the kernel's sources")
+        _remove_objects("native", places)
         remove_folder(native)
         _unpack_source(archive, native)
         write_stamp(native, stamp)
@@ -191,13 +192,21 @@ def prepare_source(places: Places, package: Package, tree: Tree, log: Log) -> Pa
     target = places.source(tree)
     stamp = digest_of(stamp.encode(), read_patch(places.patch_of(tree), tree), DRIVER_LINE)
     if not is_stamped(target, stamp):
-        # What the patch does not change any more is as old as it was, and older than its object.
-        for variant in (item for item in get_args(Variant) if _tree(item) == tree):
-            remove_folder(places.linux / variant)
+        _remove_objects(tree, places)
         remove_folder(target)
         _patch_source(native, target, places.patch_of(tree), tree)
         write_stamp(target, stamp)
     return target
+
+
+def _remove_objects(tree: Tree, places: Places) -> None:
+    """Remove what was compiled from a tree.
+
+    A file of another package, or one that a patch does not change any more, has the time that it
+    has there, and may be older than its object.
+    """
+    for variant in (item for item in get_args(Variant) if _tree(item) == tree):
+        remove_folder(places.linux / variant)
 
 
 def _unpack_source(archive: Path, target: Path) -> None:

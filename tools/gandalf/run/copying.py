@@ -27,11 +27,12 @@ _PULL_PATIENCE = 3600.0
 _TOOK, _SUM, _DONE = r"gandalf-took", r"gandalf-sum:([0-9a-f]{64})", r"gandalf-done:(\d+)"
 # Takes lines until an empty one, each of which the sender sends when the one before has been taken.
 _PUSH = (
-    'f={path}; stty -echo; (: > "$f.part.gz") && echo gandalf-took && '
+    'f={path}; if [ -d "$f" ]; then echo "sh: it is a folder: end it with a slash"; false; else '
+    'stty -echo; (: > "$f.part.gz") && echo gandalf-took && '
     'while read -r l && [ "$l" ]; do echo "$l" | base64 -d >> "$f.part.gz" || break; '
     'echo gandalf-took; done; stty echo; gunzip -f "$f.part.gz" && '
     '[ "$(sha256sum < "$f.part")" = "{sum}  -" ] && chmod {mode:o} "$f.part" && '
-    'mv "$f.part" "$f"; echo "gandalf-done:$?"'
+    'mv "$f.part" "$f"; fi; echo "gandalf-done:$?"'
 )
 _PULL = (
     'f={path}; s=$(sha256sum < "$f") && echo "gandalf-sum:$s" && gzip -c < "$f" | base64; '
