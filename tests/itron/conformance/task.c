@@ -268,7 +268,7 @@ static const struct tap_test tests[] = {
 	{ "act_tsk: by priority", test_activation },
 	{ "act_tsk, can_act: requests are counted", test_activation_requests },
 	{ "act_tsk, can_act: TSK_SELF", test_self_activation },
-	{ "act_tsk: floating point of a task that begins anew", test_floating_point_of_a_new_start },
+	{ "act_tsk: floating point begins anew", test_floating_point_of_a_new_start },
 	{ "iact_tsk: from both kinds of handlers", test_handler_activation },
 	{ "ext_tsk: with dispatching disabled and the CPU locked", test_end },
 	{ "ext_tsk: a task that was asked for starts anew", test_new_start },

@@ -59,15 +59,9 @@ KBUILD_ENVIRONMENT = {
 
 # Command: the Debian package that has it.
 KERNEL_TOOLS = {
-    "gcc": "gcc",
-    "make": "make",
-    "flex": "flex",
-    "bison": "bison",
-    "bc": "bc",
-    "patch": "patch",
-    "xz": "xz-utils",
-    "dpkg-deb": "dpkg",
-}
+    "gcc": "gcc", "make": "make", "flex": "flex", "bison": "bison", "bc": "bc", "patch": "patch",
+    "xz": "xz-utils", "dpkg-deb": "dpkg",
+}  # fmt: skip
 # Bytes that a kernel build may take, sources included.
 KERNEL_SPACE = 2_000_000_000
 # Files that the configuration compiles, for the progress display only.
@@ -200,11 +194,7 @@ def prepare_source(places: Places, package: Package, tree: Tree, log: Log) -> Pa
 
 
 def _remove_objects(tree: Tree, places: Places) -> None:
-    """Remove what was compiled from a tree.
-
-    A file of another package, or one that a patch does not change any more, has the time that it
-    has there, and may be older than its object.
-    """
+    """Remove what was compiled from a tree: its next files may be older than these objects."""
     for variant in (item for item in get_args(Variant) if _tree(item) == tree):
         remove_folder(places.linux / variant)
 
