@@ -101,5 +101,9 @@ def test_nothing_random_harms_others(steps: int, request: pytest.FixtureRequest)
         check_demo(machine)
         stopped = re.findall(r"^guest (\w+) stopped: (?!by command)", machine.text("vmm"), re.M)
         assert set(stopped) == {"lab"}
-        assert machine.counters("lab")["restarts"] > 0
+        done = re.search(r"^done: (\d+) steps, (\d+) loads, (\d+) starts", output, re.M)
+        assert done
+        # Which of them restart a guest that runs is chance.
+        assert int(done[1]) == steps
+        assert min(int(done[2]), int(done[3])) > steps // 10
         assert free_frames(machine) == free
