@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "fake/map_at.h"
-#include "fake/on_its_way.h"
 #include "fake/asked.h"
 
 #include "core/core.h"
