@@ -77,7 +77,7 @@ void measurement_add(const struct sample *sample)
 		return;
 	}
 	statistics_add(&statistics, sample->latency, sample->missed);
-	if (os_tick() < line)
+	if ((int32_t)(os_tick() - line) < 0) /* the ticks begin anew after 50 days */
 		return;
 	measurement_print();
 	if (measurement_anew) {

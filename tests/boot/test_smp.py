@@ -164,10 +164,19 @@ def second_cpu_sleeps(machine: Boot) -> bool:
     return "HLT=1" in machine.hmp("info registers -a").partition("CPU#1")[2]
 
 
+def second_cpu_works(machine: Boot) -> bool:
+    """Look a few times: a busy host may keep its thread from it, and a port access halts it."""
+    for _ in range(ATTEMPTS):
+        if not second_cpu_sleeps(machine):
+            return True
+        beats(machine, "beat")
+    return False
+
+
 def test_all_of_it_is_paused(machine: Boot) -> None:
     """The second CPU's process computes without end, and not while the guest is paused."""
     machine.shell("taskset -c 1 sh -c 'while :; do :; done' & echo $! > /tmp/busy; sleep 1")
-    assert not second_cpu_sleeps(machine)
+    assert second_cpu_works(machine), machine.shell("ps; cat /proc/interrupts")
     # It is refused while the VMM works for Linux.
     for _ in range(20):
         machine.vmm("pause linux", r"pause linux\n")
@@ -179,7 +188,7 @@ def test_all_of_it_is_paused(machine: Boot) -> None:
         assert second_cpu_sleeps(machine)
     machine.vmm("resume linux", r"resume linux\n")
     assert machine.shell("taskset -c 1 echo works") == "works\n"
-    assert not second_cpu_sleeps(machine)
+    assert second_cpu_works(machine)
     machine.shell("kill $(cat /tmp/busy)")
     machine.kernel_is_sane()
 

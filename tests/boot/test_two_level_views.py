@@ -157,9 +157,16 @@ def foreign_pages_too(folder: Path) -> None:
     substitute(ahead, " || (value & PTE_FRAME) >= shadow->memory_size)", ")")
 
 
+def kernel_s_neighbours_too(folder: Path) -> None:
+    """Forget, at a fault of a process, that a page beside its own can be the kernel's alone."""
+    fill = folder / "vmm" / "guests" / "x86" / "shadow" / "fill.c"
+    substitute(fill, "PTE_P | PTE_A | (cause & PF_U & VIEWS_ALWAYS)", "PTE_P | PTE_A | (cause & 0)")
+
+
 @pytest.mark.parametrize(
     ("mistake", "found"),
     [
+        (kernel_s_neighbours_too, "border-near"),
         (everything_writable, "ahead-rights"),
         (kernel_s_pages_too, "ahead-kernel-page"),
         (kernel_s_tables_too, "ahead-directory"),

@@ -235,10 +235,10 @@ static u32 hypercall_control(struct vcpu *vcpu)
 	}
 	if (vm == NULL || vm->guest == vcpu->vm->guest)
 		return (u32)GANDALF_ERROR_ARGUMENT;
+	vcpu_notify(vcpu); /* who is started, or typed to, may be more urgent than the caller */
 	if (frame_number(frame) == GANDALF_HYPERCALL_WRITE)
 		return control_write(vcpu, vm, what);
 	work_mask(control_change);
-	vcpu_notify(vcpu); /* a guest that is started may be more urgent than the caller */
 	if (vm_is_elsewhere(vm))
 		return (u32)elsewhere_act(vm, what, frame_argument(frame, 1),
 					  frame_argument(frame, 2), frame_argument(frame, 3));

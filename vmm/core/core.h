@@ -10,6 +10,11 @@
 #include "core/vcpu.h"
 #include "core/vm.h"
 
+/* Bits of core.unusual. vCPUs share a priority, move, or have had breakpoints or TSD, once and for
+ * all; and between two messages that are taken (message.c), until the switch or what follows. */
+#define SWITCH_OF_SOME 1u
+#define SWITCH_AMID_MESSAGES 2u
+
 struct core {
 	struct vcpu *current;     /* the vCPU that has the core, perhaps the idle one */
 	u32 index;                /* of this core; core 0 has booted the machine */
@@ -20,8 +25,7 @@ struct core {
 	u32 remote_count;         /* the guests of other cores, whose vCPUs stand at the end */
 	u32 housekeeping;         /* work that waits for the idle vCPU: HOUSEKEEPING_... */
 	bool guests_started;      /* guests may run, and interrupts drain the consoles */
-	bool unusual;             /* vCPUs share a priority, have had breakpoints or TSD: a switch
-				   * has more to do */
+	u8 unusual;               /* a switch has more to do: SWITCH_... */
 	bool interruptible;       /* the VMM's work for Linux lets interrupts in */
 	bool pauses;              /* masked work lets interrupts in between its steps; it must
 				   * not while they belong to a guest (direct.c) */

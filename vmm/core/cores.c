@@ -21,6 +21,7 @@
 #include "lib/owner.h"
 #include "machine_watch.h"
 #include "platform.h"
+#include "whole.h"
 
 /* In so many milliseconds a CPU that is there comes up, also where a busy host emulates it. */
 #define START_PATIENCE 2000u
@@ -166,6 +167,7 @@ static _Noreturn void core_end(void)
 	outbox_own()->started = 0;
 	outbox_own()->ended = 1;
 	outbox_own()->alive = 0;
+	parts_give_up();
 	for (;;)
 		halt();
 }

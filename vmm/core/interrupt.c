@@ -115,8 +115,10 @@ static void consoles_step(void)
 		if (work_must_end())
 			break;
 		if (due) {
-			due = false;
+			/* What comes amid this is for this, or, where another vCPU gets the core,
+			 * for the next interrupt there. */
 			work_admit(command_input);
+			due = false;
 			command_input();
 			continue;
 		}

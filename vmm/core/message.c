@@ -193,9 +193,10 @@ static INLINE bool message_take_next(void)
  * message, lets nothing in, and leaves the others to those that it has interrupted. These may have
  * to wait for an RTOS that runs first, which some of the messages may be for. For that there is
  * another interrupt, as there is where a message has taken down the vCPU whose stack this is, so
- * that nothing can be let in. Behind the last message the way out is that of any interrupt, which
- * costs less than to let in from here the RTOS that it was for. But on a core to which many send it
- * takes long to look for a message, so that interrupts are let in behind the last one, too.
+ * that nothing can be let in, and where an interrupt of another kind has another vCPU get the core
+ * (messages_switch()). Behind the last message the way out is that of any interrupt, which costs
+ * less than to let in from here the RTOS that it was for. But on a core to which many send it takes
+ * long to look for a message, so that interrupts are let in behind the last one, too.
  */
 static HOT void messages_take(void)
 {
@@ -208,7 +209,9 @@ static HOT void messages_take(void)
 			interrupt_self();
 			break;
 		}
+		core.unusual |= SWITCH_AMID_MESSAGES;
 		work_admit(message);
+		core.unusual &= (u8)~SWITCH_AMID_MESSAGES;
 	}
 	if (others_count > OTHERS_AT_ONCE)
 		work_admit(message);

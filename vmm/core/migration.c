@@ -12,11 +12,6 @@
 #include "masked_state.h"
 #include "whole.h"
 
-static volatile struct part_page *own_page(void)
-{
-	return part_page_of(core.index);
-}
-
 static void move_trace(enum trace_type type, const struct vm *vm, u32 cpu)
 {
 	trace(type, vm->index, GANDALF_TRACE_MOVES | vm->number << 8 | cpu);
@@ -48,8 +43,8 @@ void seat_depart(struct vm *vm)
 	processor_leave(vcpu);
 	vm->seat->leave(vcpu);
 	move_trace(TRACE_stop, vm, to);
-	own_page()->left_for[vm->number] = to;
-	own_page()->left[vm->number] = own_page()->held[vm->number] + 1;
+	part_page_own()->left_for[vm->number] = to;
+	part_page_own()->left[vm->number] = part_page_own()->held[vm->number] + 1;
 	message_send(to, MESSAGE_LEFT + vm->number);
 	seat_took(GANDALF_TICKS_LEAVE, vm->number, begin);
 }
@@ -72,7 +67,7 @@ static void seat_make(struct vm *vm, u32 life)
 /* What part_page says of the vCPU, from the core that it has left. */
 static void page_copy(u32 from, u32 number)
 {
-	volatile struct part_page *own = own_page(), *theirs = part_page_of(from);
+	volatile struct part_page *own = part_page_own(), *theirs = part_page_of(from);
 
 	own->ended[number] = theirs->ended[number];
 	own->parked[number] = theirs->parked[number];
@@ -88,7 +83,7 @@ static void seat_take(struct vm *vm, u32 from)
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->vcpus->state = VCPU_RUNNING;
 	part_vms[vm->number] = vm;
-	own_page()->held[vm->number] = part_page_of(from)->held[vm->number] + 1;
+	part_page_own()->held[vm->number] = part_page_of(from)->held[vm->number] + 1;
 	order_stores();
 	move_trace(TRACE_start, vm, from);
 	vm->seat->arrive(vm->vcpus);
@@ -164,7 +159,7 @@ int seat_move(const struct vm *vm, u32 number, u32 to)
 	if (outbox_of(to)->alive == 0 ||
 	    part_runs_no_more(number, at, part_life_of(vm)))
 		return GANDALF_ERROR_STATE;
-	own_page()->wanted[number] = to + 1;
+	part_page_own()->wanted[number] = to + 1;
 	if (at == core.index)
 		seat_ask(number, to);
 	else

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps the lives of a guest with several vCPUs, on which the whole and its parts agree (part.h).
- * Interrupts are masked in all functions but whole_may_start(). This file is in a circle with vm.c
- * and those of moves and orders: what ends a VM ends its siblings (vmm/walls.toml).
+ * part_start.c has one vCPU start another. Interrupts are masked in all functions but
+ * whole_may_start(). This file is in a circle with vm.c and those of moves and orders: what ends a
+ * VM ends its siblings (vmm/walls.toml).
  */
 #include "core/part.h"
 
@@ -17,11 +18,6 @@
 
 OF_CORE struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
 OF_CORE static u32 places; /* of VMs behind those of the table's guests, that are taken */
-
-static volatile struct part_page *own_page(void)
-{
-	return part_page_of(core.index);
-}
 
 u32 part_life_of(const struct vm *vm)
 {
@@ -81,19 +77,21 @@ static void parts_are_told(const struct vm *vm)
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 }
 
-void whole_ends(const struct vm *vm)
+void whole_ends(struct vm *vm)
 {
 	EXPECTS_MASKED();
 	if (vm_is_part(vm))
 		return;
-	own_page()->life[vm->index]++;
-	own_page()->paused[vm->index] = false;
+	if (vm->fall_wanted) /* a part of the life that ends has failed, whatever else ends it */
+		vm->fall_wanted = vm->halt_wanted = false;
+	part_page_own()->life[vm->index]++;
+	part_page_own()->paused[vm->index] = false;
 	parts_are_told(vm);
 }
 
 void whole_pauses(const struct vm *vm, bool paused)
 {
-	own_page()->paused[vm->index] = paused;
+	part_page_own()->paused[vm->index] = paused;
 	parts_are_told(vm);
 }
 
@@ -114,10 +112,17 @@ bool whole_may_start(const struct vm *vm)
 
 static void part_ends(const struct vm *vm)
 {
-	if (own_page()->ended[vm->number] == part_life_of(vm))
+	if (part_page_own()->ended[vm->number] == part_life_of(vm))
 		return;
-	own_page()->ended[vm->number] = part_life_of(vm);
+	part_page_own()->ended[vm->number] = part_life_of(vm);
 	whole_is_told(vm);
+}
+
+void parts_give_up(void)
+{
+	for (u32 i = 1; i < GANDALF_CPUS_MAXIMUM; i++)
+		if (part_vms[i] != NULL)
+			whole_is_told(part_vms[i]);
 }
 
 static bool whole_is_paused(const struct vm *vm)
@@ -133,8 +138,8 @@ static void part_begin(struct vm *vm)
 		return;
 	vm->own_life = vm->wanted_life;
 	vm->made_for = vm->own_life + 1;
-	own_page()->parked[vm->number] = 0;
-	own_page()->ended[vm->number] = vm->own_life - 1;
+	part_page_own()->parked[vm->number] = 0;
+	part_page_own()->ended[vm->number] = vm->own_life - 1;
 	vm->entry = vm->wanted_entry;
 	vm_request_start(vm);
 }
@@ -179,7 +184,7 @@ static bool any_failed(const struct vm *vm)
 
 		if (part_page_of(cpu)->failed[i] != part_life_of(vm) + 1)
 			continue;
-		own_page()->reporter[vm->index] = cpu + 1;
+		part_page_own()->reporter[vm->index] = cpu + 1;
 		return true;
 	}
 	return false;
@@ -194,7 +199,7 @@ u32 whole_report_core(const struct vm *vm)
 
 void whole_fails(const struct vm *vm)
 {
-	own_page()->reporter[vm->index] = core.index + 1;
+	part_page_own()->reporter[vm->index] = core.index + 1;
 }
 
 /* A part of the guest has failed: what on_fault says is done for its whole, at once or when the
@@ -297,7 +302,7 @@ MESSAGES_SERVED(MESSAGE_PART, GANDALF_GUESTS_MAXIMUM, part_serve);
 void part_parks(struct vm *vm)
 {
 	EXPECTS_MASKED();
-	own_page()->parked[vm->number] = part_life_here(vm) + 1;
+	part_page_own()->parked[vm->number] = part_life_here(vm) + 1;
 	if (vm_is_part(vm))
 		whole_is_told(vm);
 	else
@@ -309,71 +314,11 @@ void part_fails(struct vm *vm)
 {
 	struct vm *shown = &vms[vm->index];
 
-	own_page()->failed[vm->number] = vm->own_life + 1;
+	part_page_own()->failed[vm->number] = vm->own_life + 1;
 	if (shown != vm)
 		memcpy(shown->reason, vm->reason, sizeof(shown->reason));
 	whole_is_told(vm);
 }
-
-/* A part that runs begins anew, as a CPU does at INIT: Linux takes a CPU for halted when it is
- * about to halt. If the VMM works for it, or has not released it, it begins behind that. */
-void part_is_started(struct vm *vm, u32 life, u32 entry)
-{
-	vm->start_wanted = true;
-	vm->wanted_life = life;
-	vm->wanted_entry = entry;
-}
-
-static void start_send(const struct gandalf_guest *guest, u32 number, u32 life, u32 entry)
-{
-	own_page()->start[number].entry = entry;
-	own_page()->start[number].life = life;
-	order_stores();
-	message_send(seat_core_ahead(guest, number), MESSAGE_START + number);
-}
-
-void part_start(const struct vm *vm, u32 number, u32 entry)
-{
-	EXPECTS_MASKED();
-	if (part_vms[number] != NULL) {
-		part_is_started(part_vms[number], part_life_here(vm), entry);
-		schedule_housekeeping(HOUSEKEEPING_RELEASE);
-		return;
-	}
-	start_send(vm->guest, number, part_life_here(vm), entry);
-}
-
-/* A start for a vCPU that is not here waits where it arrives. */
-static void start_hand_on(u32 number, u32 life, u32 entry)
-{
-	struct vm *seat = seat_vms[number];
-
-	if (seat == NULL)
-		return;
-	if (seat_is_expected(seat))
-		part_is_started(seat, life, entry);
-	else
-		start_send(seat->guest, number, life, entry);
-}
-
-static void start_serve(u32 from, u32 number)
-{
-	volatile struct part_page *page = part_page_of(from);
-	struct vm *vm = part_vms[number];
-	u32 life, entry;
-
-	/* The sender may be about to write another one: the entry, and then the life. So an entry
-	 * that is older than the life is not read, and one that is younger is refused with it. */
-	life = page->start[number].life;
-	entry = page->start[number].entry;
-	if (vm == NULL) {
-		start_hand_on(number, life, entry);
-	} else if (vm_is_part(vm)) {
-		part_is_started(vm, life, entry);
-		part_follows(vm);
-	}
-}
-MESSAGES_SERVED(MESSAGE_START, GANDALF_CPUS_MAXIMUM, start_serve);
 
 static void whole_shows_life(void)
 {

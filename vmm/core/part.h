@@ -62,6 +62,11 @@ static inline volatile struct part_page *part_page_of(u32 core_index)
 					     core_index * OUTBOX_PAGES * PAGE_SIZE + 2 * PAGE_SIZE);
 }
 
+static inline volatile struct part_page *part_page_own(void)
+{
+	return part_page_of(core.index);
+}
+
 /* From what a core says of a vCPU to what the next core says of it. */
 #define PART_DISTANCE (OUTBOX_PAGES * PAGE_SIZE)
 

@@ -41,7 +41,7 @@ int policy_act(const struct vm *vm, u32 policy)
 	if (!guest_migrates(vm->guest))
 		return GANDALF_ERROR_ARGUMENT;
 	if (policy < GANDALF_PREEMPTION_POLICIES)
-		part_page_of(core.index)->policy[vm->index] =
+		part_page_own()->policy[vm->index] =
 			(change_of(policy_word(vm)) + 1) << POLICY_BITS | policy;
 	else if (policy != GANDALF_PREEMPTION_ASK)
 		return GANDALF_ERROR_ARGUMENT;

@@ -10,6 +10,7 @@
 #include "core/masked_sections.h"
 #include "core/trace.h"
 #include "lib/owner.h"
+#include "message_switch.h"
 #include "whole.h"
 
 /* The vCPUs, the highest priority first. The idle vCPU, which can always run, is the last. */
@@ -66,8 +67,10 @@ void schedule_init(void)
 
 void schedule_add(struct vcpu *vcpu)
 {
-	if (core.vcpu_count != 0 && order[core.vcpu_count - 1]->priority == vcpu->priority)
-		order[core.vcpu_count - 1]->shares = vcpu->shares = core.unusual = true;
+	if (core.vcpu_count != 0 && order[core.vcpu_count - 1]->priority == vcpu->priority) {
+		order[core.vcpu_count - 1]->shares = vcpu->shares = true;
+		core.unusual |= SWITCH_OF_SOME;
+	}
 	order[core.vcpu_count++] = vcpu;
 	order[core.vcpu_count] = &idle_vcpu;
 }
@@ -112,14 +115,15 @@ static struct vcpu *schedule_pick(void)
 	return first;
 }
 
-/* Does what only some systems need at a switch: those with turns, breakpoints, or vCPUs that
- * move. */
+/* Does what only some systems need at a switch: those with turns, breakpoints, messages between
+ * cores, or vCPUs that move. */
 APART static void switch_unusual(const struct vcpu *from, struct vcpu *to)
 {
 	if (to->shares)
 		deadline_set(&turn, rdtsc() + turn_length(to) - ((u32)to->ran - to->turn));
 	whole_switches(from, to);
 	processor_prepare(from, to);
+	messages_switch();
 }
 
 bool schedule_gives_way(void)

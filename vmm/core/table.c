@@ -126,13 +126,13 @@ static u32 table_checksum(const struct gandalf_table *table)
 static void check_header(const struct gandalf_table *table, u32 available)
 {
 	if (available < sizeof(*table))
-		fail("the boot module is truncated to %u bytes.", available);
+		fail("it is truncated to %u bytes.", available);
 	if (table->magic != GANDALF_TABLE_MAGIC)
 		fail("the boot module is not a compiled system description.");
 	if (table->version != GANDALF_TABLE_VERSION || table->levels != PRIVILEGE_LEVELS)
 		fail("it needs VMM version %u, %u levels.", table->version, table->levels);
 	if (table->module_size < sizeof(*table) || table->module_size > available)
-		fail("the boot module is truncated: it had %u bytes.", table->module_size);
+		fail("it is truncated from %u bytes.", table->module_size);
 	if (table_checksum(table) != table->checksum)
 		fail("its description is damaged: wrong checksum.");
 	check_bounds(table, table_bounds, ARRAY_SIZE(table_bounds));
@@ -245,7 +245,7 @@ static void check_guest_start(const struct gandalf_table *table, u32 index)
 	    (!fits(guest->boot_parameters, GANDALF_PAGE_SIZE, guest->memory_size) ||
 	     guest->command_line_size < GANDALF_COMMAND_LINE_ROOM ||
 	     !fits(guest->command_line, guest->command_line_size, guest->memory_size)))
-		fail("boot parameters or command line are outside its memory.");
+		fail("boot parameters or command line are outside it.");
 }
 
 /* Lets a channel's memory overlap that of guests, since a Linux has its channels within its own. */

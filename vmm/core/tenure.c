@@ -68,5 +68,5 @@ void tenure_init(enum tenure_told (*lasts)(bool rtos), void (*ended)(u64 ticks))
 	deadline_init(&tenure, tenure_expire, 0);
 	told = lasts;
 	told_end = ended;
-	core.unusual = true;
+	core.unusual |= SWITCH_OF_SOME;
 }

@@ -67,6 +67,11 @@ static inline bool views_hide(UNUSED const struct vcpu *vcpu, UNUSED u32 linear)
 	return false;
 }
 
+static inline u32 views_for_process(UNUSED const struct vcpu *vcpu)
+{
+	return 0;
+}
+
 /* Returns the CS that the guest's kernel sees of a process. */
 static inline u32 views_process_code(UNUSED const struct vcpu *vcpu, u32 selector)
 {

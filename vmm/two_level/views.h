@@ -78,6 +78,13 @@ static inline bool views_hide(const struct vcpu *vcpu, u32 linear)
 	return vcpu->view.in_process != 0 && linear >= SHADOW_KERNEL;
 }
 
+/* Returns PF_U while the process's view is loaded: what the VMM has filled there for itself the
+ * process may use, too. */
+static inline u32 views_for_process(const struct vcpu *vcpu)
+{
+	return vcpu->view.in_process != 0 ? PF_U : 0;
+}
+
 /* Returns the CS that the guest's kernel sees of a process. A process can load the selector of the
  * kernel's code with an RPL of 3, to which the kernel would return without a fault, in its own
  * view. It sees a null selector instead, to which nothing can return. */

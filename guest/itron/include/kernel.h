@@ -87,8 +87,12 @@ typedef struct t_msg_pri {
 #define TMAX_EXCNO 31U /* the CPU's exception vectors */
 
 /* The smallest stack of a task, without TSZ_FPU, and what the size and the
- * address of every stack are a multiple of. */
-#define TMIN_STKSZ 256U
+ * address of every stack are a multiple of. Beside the task's own frames it has
+ * room for those of 6 interrupts that waited at once, as when the guest was
+ * paused: each that is taken when the flag is set again leaves 52 bytes there
+ * until the last one is done. The timer, the console and the doorbell are 3. A
+ * guest with more than 3 lines needs 52 more for each, in every task's stack. */
+#define TMIN_STKSZ 512U
 #define TALIGN_STK 16U
 
 /* Bytes that an object with these parameters needs, and their alignment is 4. */

@@ -81,8 +81,8 @@ static int32_t receive_step(struct channel_device *device, u8 *bytes, u32 size)
 	return moved;
 }
 
-/* Sends up to CHUNK bytes likewise. goes_on: some have gone before, in *epoch; if a reader has
- * learned of another one meanwhile, the rest is not for that. */
+/* Sends up to CHUNK bytes likewise. goes_on: this has been tried before, in *epoch; if a reader has
+ * learned of another one meanwhile, what is left is not for that. */
 static int32_t send_step(struct channel_device *device, u8 *bytes, u32 size, bool goes_on,
 			 u32 *epoch)
 {
@@ -137,6 +137,7 @@ static ssize_t channel_read(struct file *file, char __user *to, size_t size, lof
 static ssize_t write_chunks(struct file *file, const char __user *from, u8 *bytes, size_t size)
 {
 	struct channel_device *device = device_of(file);
+	bool begun = false;
 	size_t done = 0;
 	u32 epoch = 0;
 
@@ -146,7 +147,8 @@ static ssize_t write_chunks(struct file *file, const char __user *from, u8 *byte
 
 		if (copy_from_user(bytes, from + done, chunk))
 			return done ? done : -EFAULT;
-		moved = send_step(device, bytes, chunk, done != 0, &epoch);
+		moved = send_step(device, bytes, chunk, begun, &epoch);
+		begun = true;
 		if (done && moved == GANDALF_CHANNEL_RESET)
 			device->cut = true;
 		if (moved < 0)

@@ -54,7 +54,8 @@ void view_try(const char *code, uint32_t address);
 
 /* Those of views_user.S. user_flags: their operand. */
 extern const char user_count[], user_flagged[], user_flagged_trap[], user_stepped[],
-	user_hypercall_any[], user_hypercall_any_trap[], user_segments[], view_iret[];
+	user_hypercall_any[], user_hypercall_any_trap[], user_segments[], view_iret[],
+	user_look_on[];
 extern volatile uint32_t user_flags, user_counted;
 void view_return(const uint32_t *frame);
 void view_return_prefixed(const uint32_t *frame);

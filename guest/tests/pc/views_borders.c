@@ -114,6 +114,20 @@ static void test_own(void)
 	out_of_reach(address);
 }
 
+/* One beside a page that the process reads first, in the same group of 16. Both are in the kernel's
+ * tables only, until the process faults. */
+static void test_near(void)
+{
+	const uint32_t address = SCRATCH + 64 * PAGE_SIZE;
+
+	view_map(0, 64, scratch_frame[1], USERS);
+	view_map(0, 65, scratch_frame[2], KERNELS);
+	view_try(user_look_on, address);
+	expect_equal(trap.vector, VECTOR_PF);
+	expect_equal(trap.cr2, address + PAGE_SIZE);
+	expect_equal(trap.error, FAULT_USER | FAULT_PRESENT);
+}
+
 /* Words that begin in the process's last page and end in its kernel's first. */
 static void test_border(void)
 {
@@ -172,6 +186,7 @@ static const struct tap_test border_tests[] = {
 	{ "border-vmm", test_vmm },
 	{ "border-unmapped", test_unmapped },
 	{ "border-own", test_own },
+	{ "border-near", test_near },
 	{ "border-words", test_border },
 	{ "border-code", test_border_code },
 	{ "border-stack", test_border_stack },

@@ -40,6 +40,16 @@ view_return_prefixed:
 
 	.section .user, "awx", @progbits
 
+	/* Reads a word of the page at user_address, and goes on to the next page by itself. */
+	.globl	user_look_on
+user_look_on:
+	movl	user_address, %ecx
+	movl	(%ecx), %ebx
+	movl	4096(%ecx), %ebx
+	movl	$1, %eax
+	int	$VECTOR_SYSTEM_CALL
+	ud2
+
 	/* Says where it is, and how often it was there. */
 	.globl	user_count
 user_count:

@@ -481,6 +481,10 @@ static void a_console_is_typed_on(void **state)
 	assert_int_equal(call(GANDALF_HYPERCALL_WRITE, what, 10, 2, 0), 0);
 	assert_memory_equal(made[RTOS].input, "0123456789", 10);
 	assert_int_equal(woken, 3);
+	/* It may be more urgent than who typed. */
+	vcpus_made[LINUX].attention = 0;
+	call(GANDALF_HYPERCALL_WRITE, what, 0, 1, 0);
+	assert_true(vcpu_is_notified(&vcpus_made[LINUX]));
 }
 
 static unsigned typed_until_now;

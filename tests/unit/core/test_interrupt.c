@@ -156,7 +156,7 @@ static void typed_in_a_pause(void)
 {
 	static u32 pauses;
 
-	bytes += pauses++ % 3 == 0 && pauses < 10;
+	bytes += pauses++ % 3 == 1 && pauses < 10;
 	slow_machine();
 }
 
@@ -229,6 +229,27 @@ static void another_stack_serves_it(void **state)
 	uart_interrupts();
 	assert_true(asked.pumps > 1);
 	assert_int_equal(deepest, 1);
+}
+
+static void another_reads(void)
+{
+	u32 before = inputs;
+
+	if (core.current == &guest)
+		return;
+	another_has_the_core();
+	assert_true(before > 0 || inputs > before);
+}
+
+/* The vCPU on whose stack the steps are is preempted just before it looks at what has come in. */
+static void another_stack_reads_what_was_typed(void **state)
+{
+	(void)state;
+	bytes = 1;
+	processor.admit = another_reads;
+	uart_interrupts();
+	assert_true(inputs > 0);
+	assert_int_equal(bytes, 0);
 }
 
 /* Nothing else interrupts for what is answered to it: the notice of who has the keyboard now. */
@@ -316,6 +337,7 @@ int main(void)
 		cmocka_unit_test_setup(the_uart_is_not_served_within_itself, begin),
 		cmocka_unit_test_setup(what_is_typed_meanwhile_is_looked_at, begin),
 		cmocka_unit_test_setup(another_stack_serves_it, begin),
+		cmocka_unit_test_setup(another_stack_reads_what_was_typed, begin),
 		cmocka_unit_test_setup(what_is_typed_while_an_rtos_runs_is_answered, begin),
 		cmocka_unit_test_setup(
 			a_command_that_takes_down_whose_stack_this_is_ends_the_section, begin),

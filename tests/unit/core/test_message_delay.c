@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long a message may wait if all other cores send all others without end: so many windows as
- * docs/several-cores.md says, on two and on eight cores, and where an RTOS has the CPU.
+ * docs/several-cores.md says, on two and on eight cores, and where an RTOS has the CPU. And not for
+ * a vCPU that loses the CPU amid them.
  */
 #define _GNU_SOURCE
 #include "unit.h"
@@ -15,6 +16,7 @@
 #include "core/message_quick.h"
 #include "core/module.h"
 #include "core/time.h"
+#include "message_switch.h"
 
 #define READER 0u
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
@@ -152,11 +154,42 @@ static void of_eight_cores(void **state)
 	longest_wait_is(8, 5, 2, 336);
 }
 
+static u32 switches;
+
+/* A timer's interrupt has another vCPU get the CPU. Later switches are no concern of these
+ * messages. */
+static void another_gets_the_cpu(void)
+{
+	pending = false;
+	messages_switch();
+	assert_true(pending);
+	pending = false;
+	messages_switch();
+	assert_false(pending);
+	switches++;
+}
+
+static void what_is_left_at_a_switch_interrupts_the_next(void **state)
+{
+	(void)state;
+	start(2, 0);
+	messages_switch();
+	assert_false(pending);
+	processor.admit = another_gets_the_cpu;
+	window_end();
+	window_use();
+	assert_int_equal(served_count, switches);
+	assert_true(switches > 0);
+	messages_switch();
+	assert_false(pending);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_two_cores),
 		cmocka_unit_test(of_eight_cores),
+		cmocka_unit_test(what_is_left_at_a_switch_interrupts_the_next),
 	};
 
 	if (!map_at(LAYOUT_OUTBOXES, OUTBOXES) || !map_at(LAYOUT_APIC, PAGE_SIZE))

@@ -340,6 +340,50 @@ static void a_command_to_stop_is_done_though_a_part_has_failed(void **state)
 	assert_int_equal(asked.falls, 0);
 }
 
+/* The whole ends by itself before the VMM's work for it does: by a fault, or a reset. */
+static void a_part_that_fails_is_forgotten_with_the_life_that_ends(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	turn_of(FAR, GANDALF_STATE_STOPPED);
+	part_fails(vm);
+	turn_of(HOME, GANDALF_STATE_RUNNING);
+	vm->vcpus->working = true;
+	serve_on(HOME, FAR, MESSAGE_PART + PLACE);
+	assert_true(vm->halt_wanted);
+	assert_true(vm->fall_wanted);
+	whole_ends(vm);
+	assert_false(vm->halt_wanted);
+	assert_false(vm->fall_wanted);
+	/* What a command has asked for goes on. */
+	vm->halt_wanted = true;
+	whole_ends(vm);
+	assert_true(vm->halt_wanted);
+	vm->halt_wanted = false;
+	vm->vcpus->working = 0;
+	assert_int_equal(asked.falls + asked.halts, 0);
+}
+
+/* The whole may wait for the part to end, so that it can start anew. */
+static void a_whole_is_told_that_the_core_of_a_part_is_dead(void **state)
+{
+	(void)state;
+	part_runs(0x1000);
+	turn_of(HOME, GANDALF_STATE_STARTING);
+	whole_ends(vm);
+	assert_false(whole_may_start(vm));
+	core_is(FAR);
+	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 0);
+	outbox_own()->alive = 0;
+	parts_give_up();
+	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 1);
+	core_is(HOME);
+	assert_true(whole_may_start(vm));
+	/* Nothing waits for a whole. */
+	parts_give_up();
+	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 1);
+}
+
 static void a_part_is_paused_with_the_whole(void **state)
 {
 	(void)state;
@@ -481,6 +525,8 @@ int main(void)
 		TEST(a_part_that_fails_is_the_end_of_the_whole),
 		TEST(a_part_that_fails_waits_for_the_vmms_work),
 		TEST(a_command_to_stop_is_done_though_a_part_has_failed),
+		TEST(a_part_that_fails_is_forgotten_with_the_life_that_ends),
+		TEST(a_whole_is_told_that_the_core_of_a_part_is_dead),
 		TEST(a_part_is_paused_with_the_whole),
 		TEST(what_the_vmm_worked_for_settles_behind_that),
 		TEST(a_start_waits_for_the_end_of_a_pause),

@@ -51,7 +51,7 @@ void processor_load_tsd(const struct vcpu *vcpu)
 void processor_hide_time(struct vcpu *vcpu, u32 tsd)
 {
 	vcpu->tsd = tsd;
-	core.unusual = true;
+	core.unusual |= SWITCH_OF_SOME;
 	processor_load_tsd(vcpu);
 }
 

@@ -12,17 +12,19 @@
  * page is as any other. */
 #define FOR_VMM 0x80000000u
 
-/* Fills entries near the one that faulted, where the guest has used the page before. */
-static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde)
+/* Fills entries near the one that faulted, where the guest has used the page before. cause is the
+ * error code: where a process has faulted that has a view of its own, a page of the kernel alone
+ * is left out, since that view is not shown anew before the process goes on (views_note()). */
+static void prefill(struct x86 *x86, u32 *table, const u32 *guest, u32 pde, u32 cause)
 {
 	struct shadow *shadow = &x86->shadow;
-	u32 filled = 0;
+	u32 wanted = PTE_P | PTE_A | (cause & PF_U & VIEWS_ALWAYS), filled = 0;
 
 	for (u32 i = 0; i < PREFILL; i++) {
 		u32 entry;
 
 		/* Most are filled already, or absent in the guest's table. */
-		if (table[i] != 0 || (~(entry = entry_read(&guest[i])) & (PTE_P | PTE_A)) != 0 ||
+		if (table[i] != 0 || (~(entry = entry_read(&guest[i])) & wanted) != 0 ||
 		    (entry & PTE_FRAME) >= shadow->memory_size)
 			continue;
 		table[i] = view_memory_entry(
@@ -118,7 +120,7 @@ static inline enum shadow_result fill_small(struct x86 *x86, u32 linear, u32 pde
 	if ((cause & PF_P) == 0 && ((cause & PF_W) == 0 || x86->vcpu->shared->cr2 != linear)) {
 		u32 before = (u32)place / sizeof(u32) % PREFILL;
 
-		prefill(x86, place - before, guest - before, pde);
+		prefill(x86, place - before, guest - before, pde, cause);
 	}
 	return SHADOW_FILLED;
 }
@@ -192,7 +194,7 @@ enum shadow_result shadow_fill(struct x86 *x86, u32 linear, u32 *error)
 
 bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear, u32 error)
 {
-	error = (error & PF_W) | FOR_VMM;
+	error = (error & PF_W) | views_for_process(vcpu) | FOR_VMM;
 	if (linear >= GANDALF_BASE || views_hide(vcpu, linear))
 		return false;
 	return shadow_repeats(shadow_fill(vcpu->x86, linear, &error));

@@ -60,17 +60,20 @@ bool remote_port_end(struct x86 *x86)
 	return true;
 }
 
-/* One that is on its way from here looks for the answer where it arrives. */
+/* One that is on its way from here looks for the answer where it arrives. One that is here goes on
+ * at once if its turn comes first, and not at the end of the turn of the one that has answered. */
 static void port_tell(struct x86 *x86, u32 from)
 {
 	u32 cpu;
 
 	order_stores();
 	cpu = part_core(x86->vm->guest, from);
-	if (part_vms[from] != NULL)
+	if (part_vms[from] != NULL) {
 		vcpu_notify(part_vms[from]->vcpus);
-	else if (cpu != core.index)
+		vcpu_notify(core.current);
+	} else if (cpu != core.index) {
 		message_send(cpu, MESSAGE_PORT_DONE);
+	}
 }
 
 /* A sibling that is started anew may ask for something else while this reads what it has asked for,
