@@ -13,6 +13,9 @@
  *   rests            the vCPU has had its share of vectors; rest: ticks to the end of that.
  *   rtos             an RTOS has the CPU.
  *
+ * Between two messages a timer's interrupt may have another one get the CPU. The first one goes on
+ * with the rest when it has the CPU again, which may be never: here it does not.
+ *
  * In no time as long as a window an RTOS is interrupted by more messages than AT_ONCE_RTOS,
  * whatever the senders do and whoever has had the CPU before. Interrupts that find it closed cost
  * it less: each sender causes one of them at most for each of its messages, since that is on its
@@ -179,7 +182,19 @@ end:
 				any = true;
 				messages_now = messages_now + rtos;
 				assert(messages_now + messages_before <= AT_ONCE_RTOS)
-			}
+			};
+			if
+			:: atomic {
+				switches < SWITCHES && (raised[0] != seen[0] || raised[1] != seen[1]) ->
+				switches++;
+				rtos = !rtos;
+#ifndef SWITCH_LEAVES_THE_REST
+				pending = true
+#endif
+			};
+				break
+			:: true
+			fi
 		od;
 		atomic {
 			vain_now = vain_now + (rtos && !any);
