@@ -217,6 +217,20 @@ def test_a_panic_of_one_is_the_end_of_all(machine: Boot, cpu: int) -> None:
     beats(machine, "beat")
 
 
+def test_two_that_panic_at_once_are_the_end_of_all(machine: Boot) -> None:
+    """The one that comes second waits for ever with its interrupts disabled: nothing reaches it."""
+    panic = "sh -c 'while [ ! -e /tmp/go ]; do :; done; echo c > /proc/sysrq-trigger'"
+    for _ in range(3):
+        machine.skip("vmm")
+        machine.send(
+            "linux", f"taskset -c 0 {panic} & taskset -c 1 {panic} & sleep 1; touch /tmp/go\n"
+        )
+        machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
+        machine.wait_for_next_shell()
+        assert online(machine) == "0-1"
+    beats(machine, "beat")
+
+
 def listed(machine: Boot, cpu: int) -> dict[str, Any]:
     """Return what the vCPU on a CPU is told of the machine."""
     found = json.loads(machine.shell(f"taskset -c {cpu} gandalfctl list --json"))

@@ -14,7 +14,8 @@
  *   rtos             an RTOS has the CPU.
  *
  * Between two messages a timer's interrupt may have another one get the CPU. The first one goes on
- * with the rest when it has the CPU again, which may be never: here it does not.
+ * with the rest when it has the CPU again, which may be never: here it does not. The window's end
+ * brings the rest.
  *
  * In no time as long as a window an RTOS is interrupted by more messages than AT_ONCE_RTOS,
  * whatever the senders do and whoever has had the CPU before. Interrupts that find it closed cost
@@ -185,11 +186,12 @@ end:
 			};
 			if
 			:: atomic {
-				switches < SWITCHES && (raised[0] != seen[0] || raised[1] != seen[1]) ->
+				switches < SWITCHES &&
+				(raised[0] != seen[0] || raised[1] != seen[1]) ->
 				switches++;
 				rtos = !rtos;
 #ifndef SWITCH_LEAVES_THE_REST
-				pending = true
+				closed = true
 #endif
 			};
 				break

@@ -38,8 +38,6 @@ _Static_assert(MESSAGE_DOORBELL == 0 && DOORBELLS <= 32, "message.h");
 OF_MACHINE u8 core_cpu_ids[GANDALF_CPUS_MAXIMUM];
 /* Who serves each message. */
 OF_MACHINE static const struct message_range *served_by[MESSAGES];
-OF_CORE static struct deadline window;
-OF_CORE struct message_window message_window;
 OF_CORE static u8 others[GANDALF_CPUS_MAXIMUM]; /* the cores that may send to this one */
 OF_CORE static u32 others_count, others_bits;
 OF_CORE struct heard heard[GANDALF_CPUS_MAXIMUM];
@@ -122,11 +120,6 @@ static INLINE void message_serve(u32 from, u32 message)
 		range->serve(from, message - range->first);
 }
 
-void message_window_is_full(void)
-{
-	deadline_set(&window, message_window.ends);
-}
-
 /* Returns whether a core has sent one that waits here. */
 static INLINE bool sender_waits(u32 from)
 {
@@ -193,10 +186,11 @@ static INLINE bool message_take_next(void)
  * message, lets nothing in, and leaves the others to those that it has interrupted. These may have
  * to wait for an RTOS that runs first, which some of the messages may be for. For that there is
  * another interrupt, as there is where a message has taken down the vCPU whose stack this is, so
- * that nothing can be let in, and where an interrupt of another kind has another vCPU get the core
- * (messages_switch()). Behind the last message the way out is that of any interrupt, which costs
- * less than to let in from here the RTOS that it was for. But on a core to which many send it takes
- * long to look for a message, so that interrupts are let in behind the last one, too.
+ * that nothing can be let in. Where an interrupt of another kind has another vCPU get the core,
+ * which may be an RTOS, the others come at the window's end (messages_switch()). Behind the last
+ * message the way out is that of any interrupt, which costs less than to let in from here the RTOS
+ * that it was for. But on a core to which many send it takes long to look for a message, so that
+ * interrupts are let in behind the last one, too.
  */
 static HOT void messages_take(void)
 {
@@ -204,6 +198,7 @@ static HOT void messages_take(void)
 	bool interrupts = vcpu->takes_messages;
 
 	vcpu->takes_messages = true;
+	core.unusual &= (u8)~SWITCH_AMID_MESSAGES; /* this sees to what it interrupts, too */
 	while (message_take_next()) {
 		if (interrupts || work_must_end()) {
 			interrupt_self();
@@ -258,7 +253,7 @@ void message_init(void)
 {
 	const struct message_entry *const *entry;
 
-	deadline_init(&window, window_end, 0);
+	deadline_init(&message_window_end, window_end, 0);
 	message_window_limit(true);
 	others_count = others_bits = 0;
 	for (u32 index = 0; index < system_table.cpus; index++) {

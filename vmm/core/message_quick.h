@@ -27,7 +27,9 @@ struct message_window {
 	u32 taken;
 };
 extern struct message_window message_window;
-/* Has the messages that wait served at the window's end, since it has had its share. */
+extern struct deadline message_window_end;
+/* Has the messages that wait served at the window's end: it has had its share, or who takes them
+ * has lost the core. */
 void message_window_is_full(void);
 /* Has messages served for which no interrupt is on its way any more. */
 void messages_are_left(u32 most);

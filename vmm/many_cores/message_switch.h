@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Has a vCPU that gets the core go on with the messages of other cores that the one before has left
- * on its VMM stack (core/message.c). An image for one core has one_core/message_switch.h instead.
+ * Has the messages of other cores that a vCPU is amid, when it loses the core, taken on the stack
+ * of whoever has the core then (core/message.c). An image for one core has one_core/message_switch.h
+ * instead.
  */
 #pragma once
 
 #include "core/core.h"
-#include "platform.h"
+#include "core/message_quick.h"
 
-/* Is called at a switch, with interrupts masked. The interrupt comes as soon as the next vCPU lets
- * one in. */
+/* Is called at a switch, with interrupts masked. The interrupt comes at the window's end, and not
+ * at once: the next vCPU may be an RTOS, whose timer has just interrupted. */
 static inline void messages_switch(void)
 {
 	if ((core.unusual & SWITCH_AMID_MESSAGES) == 0)
 		return;
 	core.unusual &= (u8)~SWITCH_AMID_MESSAGES;
-	cpu_interrupt_message(cpu_own_id());
+	message_window_is_full();
 }
