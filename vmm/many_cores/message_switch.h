@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Has the messages of other cores that a vCPU is amid, when it loses the core, taken on the stack
- * of whoever has the core then (core/message.c). An image for one core has one_core/message_switch.h
- * instead.
+ * of whoever has the core then (core/message.c). An image for one core has
+ * one_core/message_switch.h instead.
  */
 #pragma once
 

@@ -32,7 +32,7 @@ APART void rtos_timer_resume(struct rtos *rtos)
 
 	/* The elapsed microseconds were rounded down, so the number may be one too small. */
 	if ((s32)((u32)number - rtos->expiries) < 0)
-		number = rtos->expiries;
+		number += rtos->expiries - (u32)number;
 	merged = (u32)number - rtos->expiries + 1;
 	rtos->expiries = (u32)number;
 	divide_u64((number + 1) * rtos->period, 1000, &rtos->rest);
