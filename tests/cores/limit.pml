@@ -13,9 +13,8 @@
  *   rests            the vCPU has had its share of vectors; rest: ticks to the end of that.
  *   rtos             an RTOS has the CPU.
  *
- * Between two messages a timer's interrupt may have another one get the CPU. The first one goes on
- * with the rest when it has the CPU again, which may be never: here it does not. The window's end
- * brings the rest.
+ * Between two messages a timer's interrupt may have another one get the CPU. The window's end then
+ * brings the rest, unless the first one has the CPU again before, and goes on with it.
  *
  * In no time as long as a window an RTOS is interrupted by more messages than AT_ONCE_RTOS,
  * whatever the senders do and whoever has had the CPU before. Interrupts that find it closed cost
@@ -32,6 +31,10 @@
 
 /* How often the first sender sends, the other two times less; how often the CPU goes from one to
  * the other. */
+#ifdef FIRST_OF_AN_OLD_WINDOW_LEAVES_IT
+#define EVENTS 4
+#define SWITCHES 3 /* a window must begin in vain, and then an RTOS get three messages */
+#endif
 #ifndef EVENTS
 #define EVENTS 3
 #endif
@@ -43,6 +46,8 @@
 #endif
 #endif
 
+/* The vCPU is amid messages, and has lost the CPU. */
+bool amid = false;
 bit raised[SENDERS], seen[SENDERS];
 bit vectors[SENDERS * VECTORS], known[SENDERS * VECTORS];
 byte sent[SENDERS * VECTORS], got[SENDERS * VECTORS];
@@ -123,7 +128,7 @@ inline window_look()
 	atomic {
 		if
 #ifndef WINDOW_BEGINS_WITH_EACH_MESSAGE
-		:: taken == 0 || left == 0 -> left = WINDOW; taken = 0
+		:: left == 0 -> left = WINDOW; taken = 0
 		:: else
 #else
 		:: left = WINDOW; taken = 0
@@ -177,8 +182,12 @@ end:
 #endif
 			atomic {
 				taken++;
-#ifndef FULL_WINDOW_ENDS_WHERE_IT_WOULD
+#ifdef FULL_WINDOW_ENDS_WHERE_IT_WOULD
+				skip;
+#elif defined(FIRST_OF_AN_OLD_WINDOW_LEAVES_IT)
 				left = (rtos && taken == AT_ONCE_RTOS -> WINDOW : left);
+#else
+				left = (rtos && taken <= AT_ONCE_RTOS -> WINDOW : left);
 #endif
 				any = true;
 				messages_now = messages_now + rtos;
@@ -189,6 +198,7 @@ end:
 				switches < SWITCHES &&
 				(raised[0] != seen[0] || raised[1] != seen[1]) ->
 				switches++;
+				amid = !rtos;
 				rtos = !rtos;
 #ifndef SWITCH_LEAVES_THE_REST
 				closed = true
@@ -223,6 +233,8 @@ end:
 	/* The scheduler. */
 	:: atomic {
 		switches < SWITCHES -> switches++; rtos = !rtos;
+		pending = pending || (amid && !rtos);
+		amid = amid && rtos;
 #ifdef SWITCH_BEGINS_A_WINDOW
 		taken = 0
 #endif

@@ -148,13 +148,17 @@ static void command_ask(void)
 static void questions_act(void)
 {
 	while (acted != asked) {
-		struct question *question = &questions[acted++ % ANSWERS];
+		u32 place = acted;
+		struct question *question = &questions[place % ANSWERS];
 		const char *argument = command_argument(question->line);
 		const struct command *command = command_find(question->line);
 
 		question->command = command;
 		question->named = vm_find(argument);
 		work_admit(command_input);
+		if (acted != place)
+			continue; /* on another stack, since this vCPU has lost the core */
+		acted++;
 		if (command != NULL && command->answer == command_result &&
 		    question->named != NULL) {
 			question->result = vm_act(question->named, command->action);

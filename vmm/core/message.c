@@ -198,16 +198,17 @@ static HOT void messages_take(void)
 	bool interrupts = vcpu->takes_messages;
 
 	vcpu->takes_messages = true;
-	core.unusual &= (u8)~SWITCH_AMID_MESSAGES; /* this sees to what it interrupts, too */
-	while (message_take_next()) {
+	for (;;) {
+		core.unusual |= SWITCH_AMID_MESSAGES;
+		if (!message_take_next())
+			break;
 		if (interrupts || work_must_end()) {
 			interrupt_self();
 			break;
 		}
-		core.unusual |= SWITCH_AMID_MESSAGES;
 		work_admit(message);
-		core.unusual &= (u8)~SWITCH_AMID_MESSAGES;
 	}
+	core.unusual &= (u8)~SWITCH_AMID_MESSAGES;
 	if (others_count > OTHERS_AT_ONCE)
 		work_admit(message);
 	vcpu->takes_messages = interrupts;
@@ -230,7 +231,7 @@ HOT u32 message_take_doorbell(u32 place, u32 most)
 	return senders;
 }
 
-/* There may be more of them. */
+/* There may be more of them, or none: who was amid them has had the core again. */
 static u64 window_end(UNUSED struct deadline *deadline)
 {
 	if (message_window.ends > rdtsc())

@@ -93,11 +93,11 @@ static INLINE bool message_window_has_room(u32 most)
 	return false;
 }
 
-/* A message has been taken. With the last one of an RTOS's share the window begins anew, so that
- * its end does not bring as many again at once. */
+/* A message has been taken. With each one of an RTOS's share the window begins anew, so that its
+ * end does not bring as many again at once; a window may begin without any. */
 static INLINE void message_count(u32 most)
 {
-	if (++message_window.taken == MESSAGES_OF_RTOS && most == MESSAGES_OF_RTOS)
+	if (++message_window.taken <= MESSAGES_OF_RTOS && most == MESSAGES_OF_RTOS)
 		message_window.ends = rdtsc() + message_window.length;
 }
 

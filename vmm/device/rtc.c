@@ -90,7 +90,7 @@ static u32 decode(const struct rtc *rtc, u8 index)
 	return rtc->registers[REGISTER_B] & B_BINARY ? value : value - (value >> 4) * 6;
 }
 
-static u32 seconds_of(const struct rtc *rtc)
+static APART u32 seconds_of(const struct rtc *rtc)
 {
 	return (u32)(rtc->clocks >> SECOND_SHIFT);
 }

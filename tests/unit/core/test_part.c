@@ -12,6 +12,7 @@
 #include "fake/quiet_idle.h"
 #include "fake/asked.h"
 
+#include "core/migration.h"
 #include "core/part.h"
 #include "core/schedule.h"
 #include "core/vm.h"
@@ -375,8 +376,10 @@ static void a_whole_is_told_that_the_core_of_a_part_is_dead(void **state)
 	core_is(FAR);
 	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 0);
 	outbox_own()->alive = 0;
+	seat_vms[1] = vm;
 	parts_give_up();
 	assert_int_equal(asked.sent[HOME][MESSAGE_PART + PLACE], 1);
+	seat_vms[1] = NULL;
 	core_is(HOME);
 	assert_true(whole_may_start(vm));
 	/* Nothing waits for a whole. */

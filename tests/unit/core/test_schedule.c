@@ -58,10 +58,17 @@ void log_text(const char *pattern, ...)
 		lines++;
 }
 
+static unsigned windows_full;
+
 /*
- * Own stand-ins: deadline_init() and deadline_set() keep two deadlines, and log_line() says one
- * thing only.
+ * Own stand-ins: deadline_init() and deadline_set() keep two deadlines, log_line() says one thing
+ * only, and message_window_is_full() is counted.
  */
+void message_window_is_full(void)
+{
+	windows_full++;
+}
+
 void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
 {
 	assert_int_equal(priority, 0);
@@ -399,6 +406,25 @@ static void debug_registers_change_with_who_uses_them(void **state)
 	}
 }
 
+/* What is left of messages comes at the window's end, and a later switch has nothing to do with
+ * it. */
+static void a_switch_amid_messages_is_told_once(void **state)
+{
+	(void)state;
+	windows_full = 0;
+	vcpus[1].state = VCPU_RUNNING;
+	core.unusual = 0;
+	schedule();
+	vcpus[0].state = VCPU_RUNNING;
+	core.unusual = SWITCH_OF_SOME | SWITCH_AMID_MESSAGES;
+	assert_true(schedule_gives_way());
+	assert_int_equal(windows_full, 1);
+	assert_int_equal(core.unusual, SWITCH_OF_SOME);
+	vcpus[0].state = VCPU_HALTED;
+	assert_true(schedule_gives_way());
+	assert_int_equal(windows_full, 1);
+}
+
 /* An RTOS must not find RDTSC hidden because a process of Linux must not use it. */
 static void hidden_time_changes_with_who_hides_it(void **state)
 {
@@ -706,6 +732,7 @@ int main(void)
 		cmocka_unit_test_setup(work_enables_interrupts_if_it_is_interruptible, start),
 		cmocka_unit_test_setup(debug_registers_change_with_who_uses_them, start),
 		cmocka_unit_test_setup(hidden_time_changes_with_who_hides_it, start),
+		cmocka_unit_test_setup(a_switch_amid_messages_is_told_once, start),
 		cmocka_unit_test_setup(without_guests_the_core_is_idle, start),
 		cmocka_unit_test_setup(there_is_room_for_all_guests, start),
 		cmocka_unit_test_setup(work_waits_for_the_least_urgent_rtoses, start),
