@@ -23,9 +23,9 @@
 #define GANDALF_MEMORY_ALIGNMENT 0x400000
 /* RTOS memory and channels begin and end at multiples of this. */
 #define GANDALF_PAGE_SIZE 0x1000
-/* The most bytes of all RTOS memory together, since the VMM maps it in its part of each address
- * space. */
-#define GANDALF_RTOS_MEMORY_MAXIMUM 0x1F00000
+/* The most bytes of the memory of all RTOSes of a CPU together, with a page in front of each and
+ * their channels, since the VMM maps these in its part of each address space. */
+#define GANDALF_RTOS_MEMORY_MAXIMUM 0x2000000
 #define GANDALF_POOL_MAXIMUM 0xC00000
 #define GANDALF_POOL_MINIMUM 0x200000
 /* The first I/O port that no guest can be given. */

@@ -77,6 +77,8 @@ SINGLE = [
     ('kind = "linux"', 'kind = "linux"\ninterrupts = 5', 7, "must be a list"),
     ('kind = "linux"', 'kind = "linux"\ninterrupts = [5, 5]', 7, "has it already"),
     ('kind = "linux"', 'kind = "linux"\nports = ["0x20"]', 7, "is the interrupt controller"),
+    ('kind = "linux"', 'kind = "linux"\nports = ["0x2f-0x30"]', 7, "0x30-0x31 is the interrupt"),
+    ('kind = "linux"', 'kind = "linux"\nports = ["0x22"]', 7, "is the switch from the interrupt"),
     ('kind = "linux"', 'kind = "linux"\nports = ["0x3f0-0x3f8"]', 7, "serial port of the consoles"),
     ('kind = "linux"', 'kind = "linux"\nports = ["0xfff-0x1000"]', 7, "0xfff is the last"),
     ('kind = "linux"', 'kind = "linux"\nports = ["0x310-0x300"]', 7, "ends before it begins"),
@@ -101,7 +103,7 @@ SINGLE = [
     ("./rtos.elf", "./vmlinux", 15, "does not fit: it ends at 18M"),
     ('memory = "1M"', 'memory = "12K"', 15, "only 8K can be used"),
     ('memory = "1M"', 'memory = "1000"', 15, "at least 8K"),
-    ('memory = "1M"', 'memory = "40M"', 15, "the VMM can map 31M"),
+    ('memory = "1M"', 'memory = "40M"', 15, "the VMM can map 32M"),
     ('memory = "1M"', 'memory = "1M"\nmemory_base = "0x200000"', 16, "overlaps that of VMM"),
     ("priority = 10\n", "", 11, "The field `priority` is missing"),
     ("priority = 10", "priority = 0", 16, "must be 1 to 255"),
@@ -302,6 +304,54 @@ def test_bad_bzimage(describe: Describe, folder: Path) -> None:
     assert "boot protocol 0x202" in mistakes(describe(text))[0][1]
     (folder / "bzImage").write_bytes(good[:0x250])
     assert "cut short" in mistakes(describe(text))[0][1]
+
+
+def test_ports_between_the_copies_of_chips_can_be_given(describe: Describe) -> None:
+    """Those of a Super I/O chip's configuration."""
+    ports = 'kind = "linux"\nports = ["0x2e-0x2f", "0x4e-0x4f"]'
+    assert mistakes(describe(GOOD.replace('kind = "linux"', ports))) == []
+
+
+def test_the_console_s_uart_is_not_the_screen(describe: Describe) -> None:
+    text = GOOD + "[console]\nuart = { port = 0x3d8, interrupt = 5 }\nscreen = "
+    assert mistakes(describe(text + "false\n")) == []
+    assert any(
+        "the screen of the" in sentence for _, sentence in mistakes(describe(text + "true\n"))
+    )
+
+
+@pytest.mark.parametrize("ramdisk", ["", 'initrd = "./initrd"\n'])
+def test_a_kernel_ends_in_front_of_its_channels(describe: Describe, ramdisk: str) -> None:
+    """The kernel takes 16M to 18M of 24M, and channels are at the end of that."""
+    text = GOOD.replace('initrd = "./initrd"\n', ramdisk).replace('"64M"', '"24M"')
+    sized = CHANNEL.replace("line", "line{}") + 'size = "1M"\n'
+    five = "".join(sized.format(number) for number in range(5))
+    assert mistakes(describe(text + five)) == []
+    (found,) = mistakes(describe(text + five + sized.format(5) + sized.format(6)))
+    assert "The kernel ./vmlinux does not fit: it ends at 18M" in found[1]
+    assert "only 17M can be used" in found[1]
+
+
+def test_an_entry_is_in_what_the_file_has(describe: Describe, folder: Path) -> None:
+    """The VMM finds it in an image, of which what is filled with zeros is no part."""
+    for entry, told in ((0x203F, False), (0x2040, True)):
+        image = elf_bytes([(0x1000, b"\xf4" * 64, 64), (0x2000, b"\xf4" * 64, 4096)], entry)
+        (folder / "rtos.elf").write_bytes(image)
+        found = [sentence for _, sentence in mistakes(describe(GOOD))]
+        assert any(f"entry point {entry:#x} outside" in sentence for sentence in found) == told
+
+
+def test_rtoses_and_their_channels_fit_into_what_the_vmm_maps(describe: Describe) -> None:
+    """32 MiB for each CPU, with a page in front of each RTOS."""
+    second = GOOD[GOOD.rindex("[[guest]]") :].replace('"rtos"', '"second"', 1)
+    for one, other, told in (("15M", "16368K", False), ("15M", "16M", True)):
+        text = (GOOD + second).replace('"128M"', '"256M"').replace('"1M"', f'"{one}"', 1)
+        text = text.replace('"1M"', f'"{other}"', 1).replace("= 10", "= 11", 1)
+        channel = CHANNEL + 'size = "1M"\n'
+        found = [sentence for _, sentence in mistakes(describe(text + channel))]
+        assert any("All RTOSes of CPU 0" in sentence for sentence in found) == told, found
+    text = text.replace("[machine]", "[machine]\ncpus = 2").replace("= 11", "= 11\ncpu = 1")
+    assert mistakes(describe(text + channel)) == []
 
 
 def test_initrd_that_does_not_fit(describe: Describe, folder: Path) -> None:

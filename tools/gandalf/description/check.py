@@ -73,7 +73,7 @@ def _check_console(system: System) -> None:
     if uart is None:
         return
     where: Location = ("console", "uart")
-    clash = owners.reserved_port_clash(owners.uart_ports(uart))
+    clash = owners.reserved_port_clash(system, owners.uart_ports(uart))
     if clash:
         system.mistake(f"The console's ports overlap {clash[0]}, the {clash[1]}.", where)
     reserved = owners.reserved_interrupt(uart.interrupt)
@@ -181,12 +181,11 @@ def _check_ports(system: System) -> None:
                     f"Ports {ports} cannot be given to a guest: {limit - 1:#x} is the last that "
                     "can.", where,
                 )  # fmt: skip
-            for owned, what in owners.vmm_ports(system):
-                if owned.overlaps(ports):
-                    system.mistake(
-                        f"Ports {ports} cannot be given to {guest.name}: {owned} is the {what}.",
-                        where, ("console", "uart"),
-                    )  # fmt: skip
+            for owned, what in owners.port_clashes(system, ports):
+                system.mistake(
+                    f"Ports {ports} cannot be given to {guest.name}: {owned} is the {what}.",
+                    where, ("console", "uart"),
+                )  # fmt: skip
             for name, other in given:
                 if other.overlaps(ports):
                     system.mistake(

@@ -197,14 +197,14 @@ class _Loader:
         if path is None:
             return None
         content = path.read_bytes()
-        room = guest.memory - self._system.channel_bytes(guest)
+        room = self._room(guest)
         start = (room - len(content)) // _PAGE * _PAGE
-        if kernel is not None and start < kernel.end <= guest.memory:
+        if kernel is not None and start < kernel.end <= room:
             what = (
                 f"The initial RAM disk {guest.initrd} ({size_text(len(content))} behind the kernel)"
             )
             end = kernel.end + len(content)
-            self._mistake(_does_not_fit(what, guest, end, guest.memory), "memory", "initrd")
+            self._mistake(_does_not_fit(what, guest, end, room), "memory", "initrd")
             return None
         return Segment(start, content, len(content))
 
@@ -215,11 +215,16 @@ class _Loader:
                 "kernel",
             )
             return False
-        if kernel.end > guest.memory:
+        room = self._room(guest)
+        if kernel.end > room:
             what = f"The kernel {guest.kernel}"
-            self._mistake(_does_not_fit(what, guest, kernel.end, guest.memory), "memory", "kernel")
+            self._mistake(_does_not_fit(what, guest, kernel.end, room), "memory", "kernel")
             return False
         return True
+
+    def _room(self, guest: LinuxGuest) -> int:
+        """Return the bytes in front of a Linux's channels, which end its memory."""
+        return guest.memory - self._system.channel_bytes(guest)
 
     def _linux_memory(
         self,

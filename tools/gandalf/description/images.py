@@ -92,8 +92,12 @@ def _check_segments(image: Image) -> None:
     for lower, upper in pairwise(ordered):
         if lower.end > upper.address:
             raise ImageError(f"has segments that overlap at {upper.address:#x}")
-    if not any(part.address <= image.entry < part.end for part in image.segments):
-        raise ImageError(f"has its entry point {image.entry:#x} outside its segments")
+    if not any(
+        part.address <= image.entry < part.address + len(part.content) for part in image.segments
+    ):
+        raise ImageError(
+            f"has its entry point {image.entry:#x} outside what the file has of its segments"
+        )
 
 
 def read_rtos(path: Path) -> Image:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from gandalf.base.abi import abi
 from gandalf.base.toml_lines import Location
+from gandalf.description.cpus import cpus_of
 from gandalf.description.description import System
 from gandalf.description.quantities import size_text
 
@@ -156,13 +157,23 @@ def _check_sizes(system: System, layout: Layout) -> None:
             f"machine has {size_text(system.machine.memory)}.",
             *fields,
         )
+    for cpu in range(system.machine.cpus):
+        _check_rtoses(system, cpu)
+
+
+def _check_rtoses(system: System, cpu: int) -> None:
+    """A CPU's instance of the VMM maps its RTOSes with a page in front of each, and channels."""
     limit = abi()["RTOS_MEMORY_MAXIMUM"]
-    rtoses = [(guest.memory, index) for index, guest in system.guests if guest.kind == "rtos"]
+    rtoses = [
+        (guest.memory + abi()["PAGE_SIZE"] + system.channel_bytes(guest), index)
+        for index, guest in system.guests
+        if guest.kind == "rtos" and cpus_of(guest) == [cpu]
+    ]
     rtos = sum(size for size, _ in rtoses)
     if rtos > limit:
         places: list[Location] = [("guest", index, "memory") for _, index in rtoses]
         system.mistake(
-            f"All RTOSes together have {size_text(rtos)} of memory; the VMM can map "
-            f"{size_text(limit)}.",
+            f"All RTOSes of CPU {cpu} together, with their channels and a page in front of each, "
+            f"take {size_text(rtos)}; the VMM can map {size_text(limit)}.",
             ("guest", max(rtoses)[1], "memory"), *places,
         )  # fmt: skip

@@ -35,6 +35,23 @@ _VMM_PORTS = (
     (PortRange(0xCF8, 0xCFF), "PCI configuration and reset"),
 )
 
+# Where the chips of many boards answer, too: those of Intel's PIIX and ICH, whose data sheets list
+# them among the fixed I/O addresses. Between the copies of the 8259s and the 8254 there are other
+# devices, such as a Super I/O chip's configuration at 0x2e and 0x4e.
+_COPIES = (
+    (PortRange(0x10, 0x1F), "DMA controller"),
+    (PortRange(0x22, 0x23), "switch from the interrupt controller to the APICs"),
+    *((PortRange(at, at + 1), "interrupt controller") for at in (0x24, 0x28, 0x2C)),
+    *((PortRange(at, at + 1), "interrupt controller") for at in (0x30, 0x34, 0x38, 0x3C)),
+    (PortRange(0x50, 0x53), "interval timer"),
+    *((PortRange(at, at), "interval timer's gate") for at in (0x63, 0x65, 0x67)),
+    (PortRange(0x72, 0x77), "real-time clock"),
+    (PortRange(0x90, 0x91), "DMA page registers"),
+    (PortRange(0x93, 0x9F), "DMA page registers"),
+    *((PortRange(at, at + 1), "second interrupt controller") for at in (0xA4, 0xA8, 0xAC)),
+    *((PortRange(at, at + 1), "second interrupt controller") for at in (0xB0, 0xB4, 0xB8, 0xBC)),
+)
+
 # With `screen`.
 _SCREEN_PORTS = (PortRange(0x3B0, 0x3DF), "screen of the consoles")
 KEYBOARD_IRQ = 1
@@ -70,9 +87,15 @@ def vmm_interrupts(system: System) -> dict[int, str]:
     return _VMM_INTERRUPTS | own
 
 
-def reserved_port_clash(ports: PortRange) -> tuple[PortRange, str] | None:
-    """Return what a UART's or a guest's ports collide with among the VMM's, or None."""
-    return next((item for item in _VMM_PORTS if item[0].overlaps(ports)), None)
+def port_clashes(system: System, ports: PortRange) -> list[tuple[PortRange, str]]:
+    """Return what a guest's ports collide with among those that no guest can have."""
+    return [item for item in [*vmm_ports(system), *_COPIES] if item[0].overlaps(ports)]
+
+
+def reserved_port_clash(system: System, ports: PortRange) -> tuple[PortRange, str] | None:
+    """Return what a UART's ports collide with among the VMM's other ones, or None."""
+    others = [*_VMM_PORTS, *_COPIES, *([_SCREEN_PORTS] if system.console.screen else [])]
+    return next((item for item in others if item[0].overlaps(ports)), None)
 
 
 def reserved_interrupt(number: int) -> str | None:
