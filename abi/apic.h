@@ -2,7 +2,8 @@
 /*
  * The local APICs of a Linux with several vCPUs, and how these interrupt and start each other. Each
  * vCPU has its registers (SDM vol. 3, section 10.4) at GANDALF_APIC_BASE. The calls are refused
- * with GANDALF_ERROR_ARGUMENT if the guest has one vCPU.
+ * with GANDALF_ERROR_ARGUMENT if the guest has one vCPU, in an image for guests with several; any
+ * other image has none of them, and stops the guest.
  */
 #pragma once
 

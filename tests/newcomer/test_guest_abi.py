@@ -61,6 +61,16 @@ def test_every_structure_is_there_with_all_its_fields() -> None:
     assert documented() == expected
 
 
+def test_every_hypercall_is_there_with_its_number() -> None:
+    expected = {
+        name: value
+        for name, value in abi().constants.items()
+        if name.startswith("GANDALF_HYPERCALL_") and name != "GANDALF_HYPERCALL_VECTOR"
+    }
+    rows = re.findall(r"^\| (\d+) \| `(GANDALF_HYPERCALL_\w+)` \|", TEXT, re.MULTILINE)
+    assert {name: int(number) for number, name in rows} == expected
+
+
 def block(language: str) -> str:
     """Return the page's only block of a language."""
     (text,) = re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.M | re.S)

@@ -9,7 +9,7 @@
  * many have come, so that a message alone costs none.
  *
  * An RTOS that has the CPU is interrupted by MESSAGES_OF_RTOS of them at most. They are what comes
- * between its timer's interrupt and its task. With the last of them the window begins anew, so
+ * between its timer's interrupt and its task. With each of them the window begins anew, so
  * there are no more in any time as long as a window. Linux and the idle vCPU are another matter,
  * since an RTOS takes the CPU from them between two messages.
  *

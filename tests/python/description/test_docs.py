@@ -2,7 +2,7 @@
 """docs/system-description.md explains every field, with the default that the tool has."""
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel
@@ -19,6 +19,7 @@ from gandalf.description.description import (
     Uart,
 )
 from gandalf.description.quantities import size_text
+from gandalf.guests.places import Variant
 
 TEXT = (ROOT / "docs" / "system-description.md").read_text()
 
@@ -39,6 +40,12 @@ def documented(heading: str) -> dict[str, list[str]]:
     if heading.startswith("kind"):
         return rows("[[guest]]") | rows(heading)
     return rows(heading)
+
+
+def test_the_kernels_that_are_built_are_those_that_there_are() -> None:
+    listed = re.split(r"^VARIANT is one of these:$", TEXT, flags=re.MULTILINE)[1]
+    listed = listed.strip().split("\n\n")[0]
+    assert set(re.findall(r"`([\w-]+)`", listed)) == set(get_args(Variant))
 
 
 CASES = [
