@@ -13,6 +13,7 @@ import pytest
 from .systems import PATIENCE, WHOLE, Boot, rtos_guest
 from .test_cores import beats, describe_cores
 from .test_smp import LOAD, online, smp
+from .workload import build_initrd_with
 
 # With two levels of privilege vCPUs stay where they are.
 pytestmark = pytest.mark.rings
@@ -142,3 +143,19 @@ def test_the_console_of_the_vmm_restarts_it_while_it_moves(machine: Boot) -> Non
     machine.select("linux")
     machine.wait_for_next_shell()
     assert online(machine) == "0-1"
+
+
+def test_what_a_vcpu_has_left_is_taken_when_the_pool_is_empty() -> None:
+    """A process fills 3 MiB of the 4 that CPU 0 has; its vCPU leaves, and another process comes."""
+    moving = smp([0, 1], "control = true\nmigrate = true", build_initrd_with("spread"))
+    guests = (moving, rtos_guest("heartbeat", "beat"))
+    with Boot.start(describe_cores("moving-pool", 2, *guests, more='shadow_pool = "4M"\n')) as one:
+        one.wait_for_shell()
+        one.shell("taskset -p 1 $$; gandalfctl move linux 1 0")
+        one.shell("taskset -c 1 spread 2 stay > /tmp/out & echo $! > /tmp/stays; sleep 1")
+        assert "spread: " in one.shell("cat /tmp/out")
+        one.shell("gandalfctl move linux 1 1")
+        assert "spread: " in one.shell("taskset -c 0 spread 2")
+        one.shell("kill $(cat /tmp/stays)")
+        one.kernel_is_sane()
+        beats(one, "beat")

@@ -120,12 +120,9 @@ static void part_ends(const struct vm *vm)
 
 void parts_give_up(void)
 {
-	for (u32 i = 1; i < GANDALF_CPUS_MAXIMUM; i++) {
-		const struct vm *seat = seat_vms[i];
-
-		if (seat != NULL && (part_vms[i] != NULL || seat_is_expected(seat)))
-			whole_is_told(seat);
-	}
+	for (u32 i = 1; i < GANDALF_CPUS_MAXIMUM; i++)
+		if (seat_vms[i] != NULL)
+			whole_is_told(seat_vms[i]);
 }
 
 static bool whole_is_paused(const struct vm *vm)

@@ -102,8 +102,8 @@ void whole_fails(const struct vm *vm);
 /* Ends a life of the guest, and so of all its parts, if this VM is the whole and goes down, or is
  * that of a core whose VMM does. Interrupts are masked. */
 void whole_ends(struct vm *vm);
-/* Tells the wholes of the parts here that none of these runs any more: this core's VMM has stopped,
- * and its outbox says so. */
+/* Tells the wholes of all parts that are here, were, or are on their way that none of these runs
+ * any more: this core's VMM has stopped, and its outbox says so. */
 void parts_give_up(void);
 /* Hands a sign of life to the whole. Returns false if this VM is no part. Interrupts are masked. */
 MUST_CHECK bool part_shows_life(const struct vm *vm);

@@ -2,11 +2,13 @@
 /*
  * An unprivileged process with as many page tables as it can have: it touches a word of each 4 MiB
  * of its address space.
- *	spread ROUNDS	"spread: NUMBER tables", touched so often (one digit)
+ *	spread ROUNDS [stay]	"spread: NUMBER tables", touched so often (one digit); then it waits
+ *				for a signal, if it is to stay
  * It ends with status 1 if it could not begin, and with 2 if it has less than two thirds of them.
  */
 #include "process.h"
 
+#define SYSCALL_PAUSE 29
 #define SYSCALL_MMAP 90
 #define LARGE 0x400000ul
 #define PIECE (16 * LARGE)
@@ -46,7 +48,7 @@ void run(int count, char **arguments)
 {
 	unsigned mapped, tables;
 
-	if (count != 2 || !become_nobody())
+	if (count < 2 || !become_nobody())
 		end(1);
 	mapped = map_all();
 	for (int round = 0; round < arguments[1][0] - '0'; round++)
@@ -55,5 +57,7 @@ void run(int count, char **arguments)
 	for (unsigned digit = 10; digit >= 8; digit--, tables /= 10)
 		line[digit] = (char)('0' + tables % 10);
 	system_call(SYSCALL_WRITE, 1, (unsigned long)line, sizeof(line) - 1, 0, 0);
+	if (count > 2)
+		system_call(SYSCALL_PAUSE, 0, 0, 0, 0, 0);
 	end(mapped * (PIECE / LARGE) < ENOUGH ? 2 : 0);
 }

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What guests write to lies nowhere else, whatever the machine's memory, or that is a mistake."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from fakes import GOOD
 
+from gandalf.base.abi import abi
+from gandalf.base.paths import ROOT
 from gandalf.description.check import check
 from gandalf.description.layout import check_layout, place
 
@@ -38,3 +41,9 @@ def test_no_image_lies_where_a_channel_is(describe: Callable[[str], Path], memor
     beside = (layout.pool, *layout.guests, *layout.channels)
     fits = not any(region.overlaps(layout.module) for region in beside)
     assert fits == (system.messages() == [])
+
+
+def test_the_vmm_has_the_room_for_rtoses_that_the_tool_knows_of() -> None:
+    header = (ROOT / "vmm" / "arch" / "ia32" / "layout.h").read_text()
+    places = {name: int(value, 16) for name, value in re.findall(r"(LAYOUT_\w+) (0x\w+)", header)}
+    assert places["LAYOUT_POOL"] - places["LAYOUT_RTOS"] == abi()["RTOS_MEMORY_MAXIMUM"]

@@ -118,8 +118,6 @@ u32 memory_crc(u32 physical, u32 size)
 	return crc;
 }
 
-_Static_assert(LAYOUT_POOL - LAYOUT_RTOS == GANDALF_RTOS_MEMORY_MAXIMUM, "abi/table.h");
-
 u32 memory_map_rtos(u32 physical, u32 size)
 {
 	rtos_mapped += PAGE_SIZE;

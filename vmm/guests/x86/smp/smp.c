@@ -111,9 +111,11 @@ void smp_stop(struct x86 *x86)
 	whole_ends(x86->vm);
 }
 
+/* Returns how many could be evicted, plus 1. The current one could not, which a seat that its vCPU
+ * has left does not have. */
 static u32 spaces_count(const struct shadow *shadow)
 {
-	u32 count = 0;
+	u32 count = shadow->current == NULL;
 
 	for (u32 i = 0; i < shadow->space_limit; i++)
 		count += space_at(shadow, i)->directory != 0;
