@@ -223,7 +223,7 @@ def test_a_write_of_another_core_is_a_panic() -> None:
     It says so itself, unless the first core finds something else there before.
     """
     start = "\tvm->start_wanted = true;\n\tvm->wanted_life = life;"
-    vmm = with_change("machine-smp", "core/part.c", start, "\ttime_tsc_khz++;\n" + start, SMP)
+    vmm = with_change("machine-smp", "core/part_start.c", start, "\ttime_tsc_khz++;\n" + start, SMP)
     with Boot.start(describe_smp("debug-machine-smp", 2), vmm=vmm) as machine:
         machine.expect("vmm", f"{IN_COMMON.format(1)}|{HAS_CHANGED}", PATIENCE)
 
@@ -248,8 +248,9 @@ def test_another_core_that_writes_it_when_it_comes_up_is_a_panic(
 @pytest.mark.parametrize(
     ("source", "old", "new", "action", "panic"),
     [
-        ("core/control.c", "\twork_mask(control_change);\n\tvcpu_notify(vcpu);",
-         "\twork_unmask(vcpu);\n\tvcpu_notify(vcpu);",
+        ("core/control.c", "\twork_mask(control_change);\n\tif (vm_is_elsewhere(vm))\n\t\treturn "
+         "(u32)elsewhere_act(", "\twork_unmask(vcpu);\n\tif (vm_is_elsewhere(vm))\n\t\treturn "
+         "(u32)elsewhere_act(",
          "gandalfctl stop rtos", "interrupts are enabled in vm_act"),
         ("arch/ia32/trap.c", "\twork_unmask(vcpu);\n\tvcpu->operations->page_fault",
          "\twork_mask(stop);\n\tvcpu->operations->page_fault",
