@@ -23,6 +23,8 @@ from .test_smp import describe_smp, online, smp
 
 MUTATIONS = ROOT / "tests" / "fuzz" / "mutations" / "shadow"
 COMMAND = "\tu64 now = rdtsc();\n"  # of the console's status
+# Where an action on a guest begins.
+ACTS = "\tif (vm_is_elsewhere(vm))\n\t\treturn (u32)elsewhere_act("
 REPORT = r"the shadow page tables are broken: another page has taken the place of the protected one"
 
 
@@ -248,9 +250,7 @@ def test_another_core_that_writes_it_when_it_comes_up_is_a_panic(
 @pytest.mark.parametrize(
     ("source", "old", "new", "action", "panic"),
     [
-        ("core/control.c", "\twork_mask(control_change);\n\tif (vm_is_elsewhere(vm))\n\t\treturn "
-         "(u32)elsewhere_act(", "\twork_unmask(vcpu);\n\tif (vm_is_elsewhere(vm))\n\t\treturn "
-         "(u32)elsewhere_act(",
+        ("core/control.c", f"\twork_mask(control_change);\n{ACTS}", f"\twork_unmask(vcpu);\n{ACTS}",
          "gandalfctl stop rtos", "interrupts are enabled in vm_act"),
         ("arch/ia32/trap.c", "\twork_unmask(vcpu);\n\tvcpu->operations->page_fault",
          "\twork_mask(stop);\n\tvcpu->operations->page_fault",
