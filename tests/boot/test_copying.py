@@ -77,7 +77,8 @@ def test_it_is_done_beside_a_terminal(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(CONTENT)
     run = pexpect.spawn(TOOL[0], [*TOOL[1:], "run", str(DEFAULT)], timeout=PATIENCE)
     try:
-        run.expect(PROMPT)
+        # It may have to wait until another suite has built a kernel.
+        run.expect(PROMPT, timeout=5 * PATIENCE)
         push = [*TOOL, "push", str(DEFAULT), str(tmp_path / "file"), "/root/"]
         pull = [*TOOL, "pull", str(DEFAULT), "/root/file", str(tmp_path / "back")]
         for words in (push, pull):
