@@ -75,8 +75,11 @@ def vmm_ports(system: System) -> list[tuple[PortRange, str]]:
     """Return the ports that no guest can have, with what they are."""
     uart = system.console.uart
     own = [(uart_ports(uart), "serial port of the consoles")] if uart else []
-    own += [_SCREEN_PORTS] if system.console.screen else []
-    return sorted([*_VMM_PORTS, *own])
+    return sorted([*_ports_but_the_uart(system), *own])
+
+
+def _ports_but_the_uart(system: System) -> list[tuple[PortRange, str]]:
+    return [*_VMM_PORTS, *([_SCREEN_PORTS] if system.console.screen else [])]
 
 
 def vmm_interrupts(system: System) -> dict[int, str]:
@@ -94,7 +97,7 @@ def port_clashes(system: System, ports: PortRange) -> list[tuple[PortRange, str]
 
 def reserved_port_clash(system: System, ports: PortRange) -> tuple[PortRange, str] | None:
     """Return what a UART's ports collide with among the VMM's other ones, or None."""
-    others = [*_VMM_PORTS, *_COPIES, *([_SCREEN_PORTS] if system.console.screen else [])]
+    others = [*_ports_but_the_uart(system), *_COPIES]
     return next((item for item in others if item[0].overlaps(ports)), None)
 
 
