@@ -15,9 +15,6 @@ from .test_cores import beats, describe_cores
 from .test_smp import LOAD, online, smp
 from .workload import build_initrd_with
 
-# With two levels of privilege vCPUs stay where they are.
-pytestmark = pytest.mark.rings
-
 
 def describe_moving(name: str, cpus: list[int], more: str = "") -> Path:
     """Describe a Linux whose vCPUs move, and an RTOS beside its first vCPU."""

@@ -14,9 +14,6 @@ from .test_cores import describe_cores, on
 from .test_migration import place
 from .test_smp import online, smp
 
-# With two levels of privilege vCPUs stay where they are.
-pytestmark = pytest.mark.rings
-
 POLICY = 'control = true\nmigrate = true\nlock_holder_preemption = "on-demand"\n'
 BURSTS = r"^bursts=(\d+) missed=\d+\r?$"
 

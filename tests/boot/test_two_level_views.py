@@ -85,6 +85,25 @@ def test_a_measure_can_be_taken_away(without: str, none: tuple[str, ...]) -> Non
     assert {name for name, count in ways.items() if count == 0} == set(none)
 
 
+UNINTERRUPTIBLE = "interruptible = false"
+
+
+def filled_on_the_way(folder: Path) -> None:
+    """Fill what a direct way faults at, and have it go on."""
+    privilege = folder / "vmm" / "two_level" / "privilege.h"
+    substitute(privilege, "return eip - (u32)ways_first <", "return false && eip <")
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_kernel_whose_vmm_cannot_be_interrupted(right: bool) -> None:
+    """Its work may fill the shadow at any time, but for the direct ways."""
+    vmm = None if right else changed_vmm("views", filled_on_the_way)
+    with start("pc-views", vmm, UNINTERRUPTIBLE) as machine:
+        machine.expect("linux", r"^(?:PASS|FAIL) pc-views", PATIENCE)
+        failed = re.findall(r"^not ok \d+ (\S+)\n", machine.text("linux"), re.M)
+    assert failed == ([] if right else ["return-own-page"])
+
+
 def kernel_view_kept(folder: Path) -> None:
     """Have the direct way back to a process leave the kernel's view loaded."""
     ways = folder / "vmm" / "guests" / "x86" / "two_level" / "view_ways.S"

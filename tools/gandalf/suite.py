@@ -108,8 +108,8 @@ _APART = (*_BOUNDS, *_SEVERAL, *_SMP, *_LEVELS)
 # Those that `make boot-two-level` runs once more where the VMM alone is privileged
 # (docs/two-level.md has the others). `make test` has the guests that check themselves.
 _TWO_LEVEL = _boot(
-    "bad_rtos", "boundaries", "channel", "cores", "doorbell", "float", "siblings", "smp",
-    "smp_sharing", "turns", "watchdog",
+    "bad_rtos", "boundaries", "channel", "cores", "doorbell", "float", "gather", "migration",
+    "preemption", "siblings", "smp", "smp_sharing", "turns", "watchdog",
 )  # fmt: skip
 _SELF_CHECKING = _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level")
 _SHARED = "not dedicated and not direct"  # of the same file, all that needs no CPU of its own

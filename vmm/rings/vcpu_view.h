@@ -7,3 +7,6 @@
 
 struct vcpu_view {
 };
+
+struct view_luggage {
+};

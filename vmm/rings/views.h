@@ -189,3 +189,13 @@ static inline void views_follow_task(UNUSED struct x86 *x86, UNUSED u32 tss_base
 static inline void views_reset(UNUSED struct x86 *x86)
 {
 }
+
+/* Note what a vCPU that leaves its seat takes along of its views, and take that in another seat. */
+static inline void views_pack(UNUSED const struct vcpu *vcpu, UNUSED struct view_luggage *luggage)
+{
+}
+
+static inline void views_unpack(struct x86 *x86, UNUSED const struct view_luggage *luggage)
+{
+	views_stop_returns(x86->vcpu, x86->armed);
+}

@@ -53,6 +53,17 @@ static inline void privilege_enter_space(void)
 		cr4_write(cr4_read() | CR4_PGE);
 }
 
+extern const char ways_first[], ways_last[];
+
+/* Returns whether an instruction of the VMM is one of the direct ways between a process and its
+ * kernel (guests/x86/two_level/view_ways.S). A fault there leads to the way through C and never
+ * fills the guest's shadow: what is filled may be the kernel's alone, and they have looked already
+ * whether the process's view can be shown. */
+static inline bool privilege_is_way(u32 eip)
+{
+	return eip - (u32)ways_first < (u32)ways_last - (u32)ways_first;
+}
+
 /* A bit that is software's own. In the real GDT it says that a segment is a kernel's, since the DPL
  * cannot. */
 #define PRIVILEGE_OF_KERNEL (1ull << 52)

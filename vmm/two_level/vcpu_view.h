@@ -10,6 +10,13 @@
 
 struct space;
 
+/* What a vCPU that moves takes along of that (guests/x86/smp/luggage.h). The rest is of the seat
+ * that it comes to, or follows. */
+struct view_luggage {
+	u32 in_process, entry; /* as in struct vcpu_view */
+	u64 return_gate;       /* the gate to which INT3 leads */
+};
+
 struct vcpu_view {
 	u32 in_process; /* the view of a process is loaded, and not its kernel's */
 	u32 ready;      /* the process may make direct calls */

@@ -215,3 +215,8 @@ MUST_CHECK bool views_return(struct x86 *x86, struct frame *frame);
 void views_forget_returns(void);
 
 void views_reset(struct x86 *x86);
+
+/* Note what a vCPU that leaves its seat takes along of its views, and take that in another seat.
+ * No view is loaded there before its space is (smp_settle_in()). */
+void views_pack(const struct vcpu *vcpu, struct view_luggage *luggage);
+void views_unpack(struct x86 *x86, const struct view_luggage *luggage);

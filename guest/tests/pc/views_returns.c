@@ -212,6 +212,24 @@ static void test_addresses(void)
 	}
 }
 
+/* The frame is in a page below the kernel half that is the kernel's alone. The process does not
+ * have it: not the first time, which the VMM has to see, nor any other. */
+static void test_frame_in_a_page_of_the_kernel(void)
+{
+	const uint32_t address = SCRATCH + 80 * PAGE_SIZE;
+
+	view_map(0, 80, scratch_frame[1], PAGE_P | PAGE_W | PAGE_A | PAGE_D);
+	for (uint32_t i = 0; i < 4; i++) {
+		frame_make((uint32_t *)scratch_frame[1]);
+		((uint32_t *)scratch_frame[1])[EIP] = (uint32_t)user_look;
+		user_address = address;
+		return_by((const uint32_t *)address);
+		expect_equal(trap.vector, VECTOR_PF);
+		expect_equal(trap.cr2, address);
+		expect_equal(trap.error & ~FAULT_PRESENT, FAULT_USER);
+	}
+}
+
 static const struct tap_test return_tests[] = {
 	{ "return-frames", test_frames },
 	{ "return-prefix", test_prefix },
@@ -222,5 +240,6 @@ static const struct tap_test return_tests[] = {
 	{ "return-flags", test_flags },
 	{ "return-iopl", test_iopl },
 	{ "return-addresses", test_addresses },
+	{ "return-own-page", test_frame_in_a_page_of_the_kernel },
 };
 const struct tap_group group_returns = TAP_GROUP(return_tests);

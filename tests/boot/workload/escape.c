@@ -4,6 +4,7 @@
  * hexadecimal:
  *	escape read ADDRESS		reads a word
  *	escape write ADDRESS		writes a word
+ *	escape again ADDRESS NUMBER	reads a word until it may, or so often in vain
  *	escape jump SELECTOR ADDRESS	loads CS by a far jump, makes a system call, reads
  *	escape return SELECTOR ADDRESS	loads CS by an IRET, makes a system call, reads
  *	escape signal SELECTOR ADDRESS	loads CS by the frame of a signal that it has made, reads
@@ -15,8 +16,8 @@
  *	escape many NUMBER		makes so many system calls
  *	escape segment SELECTOR NUMBER	makes so many that have its kernel call the VMM, with FS and
  *					GS loaded by a selector
- * It ends with status 0 if that was carried out, and with 1 if it does not know what to do. Mostly
- * a signal ends it before.
+ * It ends with status 0 if that was carried out, with 1 if it does not know what to do, and with 3
+ * if it tried again and again in vain. Mostly a signal ends it before.
  */
 #include "process.h"
 
@@ -61,6 +62,39 @@ static void attack_write(unsigned long address, unsigned long unused)
 {
 	(void)unused;
 	*(volatile unsigned long *)address = 0;
+}
+
+/* Serves a signal: the three bytes of read_if_possible() that begin with its access are skipped.
+ * The words above ESP are the return address and the signal's number, and behind them is what
+ * sigreturn() loads, of which EIP is word 14. */
+extern const char skip_access[];
+__asm__("skip_access: addl $3, 8 + 14 * 4(%esp)\n\tret");
+
+/* Returns 1 if the word can be read, and 0 if that has the kernel send a signal. */
+static int read_if_possible(unsigned long address)
+{
+	int possible = 0;
+
+	__asm__ volatile("mov (%%ebx), %%eax\n\tinc %%ecx" : "+c"(possible)
+			 : "b"(address) : "eax", "memory", "cc");
+	return possible;
+}
+
+/* Most of the time it is not in its kernel, so a vCPU that moves mostly goes on in this loop. */
+static void attack_again(unsigned long address, unsigned long count)
+{
+	/* No flag, and no signal is masked. */
+	const unsigned long action[5] = { (unsigned long)skip_access };
+
+	if (system_call(SYSCALL_RT_SIGACTION, SIGNAL_SEGV, (unsigned long)action, 0, 8, 0) != 0)
+		end(2);
+	while (count-- > 0) {
+		for (volatile int i = 0; i < 10000; i++)
+			;
+		if (read_if_possible(address))
+			return;
+	}
+	end(3);
 }
 
 static void attack_jump(unsigned long selector, unsigned long address)
@@ -196,7 +230,7 @@ static const struct {
 	{ "return", attack_return }, { "data", attack_data }, { "call", attack_call },
 	{ "flags", attack_flags }, { "stack", attack_stack }, { "ss", attack_ss },
 	{ "many", attack_many }, { "signal", attack_signal },
-	{ "segment", attack_segment },
+	{ "segment", attack_segment }, { "again", attack_again },
 };
 
 static int equal(const char *one, const char *other)

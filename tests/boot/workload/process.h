@@ -10,9 +10,11 @@
 #define SYSCALL_GETPPID 64
 #define SYSCALL_SIGRETURN 119
 #define SYSCALL_MPROTECT 125
+#define SYSCALL_RT_SIGACTION 174
 #define SYSCALL_MMAP2 192
 #define SYSCALL_SETRESUID32 208
 #define NOBODY 65534
+#define SIGNAL_SEGV 11
 
 /* As main(); the process ends by end() only. */
 void run(int count, char **arguments);

@@ -62,7 +62,6 @@ def parts_used(system: System) -> set[str]:
         used |= {"linux", "dedicated" if guest.mode == "dedicated" else "chips"}
         used |= {part for part in ("strict_tls", "control") if getattr(guest, part)}
         used |= {"smp"} if guest.cpus is not None else set()
-        used |= {"migration"} if guest.migrate else set()
     return used
 
 

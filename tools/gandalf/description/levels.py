@@ -43,11 +43,6 @@ def check_levels(system: System) -> None:
                 "with several vCPUs has no screen so far.",
                 (*base, "cpus"), ("console", "screen"), rings,
             )  # fmt: skip
-        if guest.migrate:
-            system.mistake(
-                f'Remove `migrate` of {guest.name}: with `rings = "{TWO_LEVEL}"` vCPUs stay on '
-                "their CPUs so far.", (*base, "migrate"), rings,
-            )  # fmt: skip
         if guest.strict_tls:
             system.mistake(
                 f'Remove `strict_tls` of {guest.name}: with `rings = "{TWO_LEVEL}"` pages keep '

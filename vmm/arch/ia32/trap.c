@@ -45,7 +45,8 @@ static const struct fixup *trap_fixup(u32 eip)
  * with interrupts enabled only; that of other guests may always. */
 static bool access_may_fill(const struct frame *frame)
 {
-	return (frame->eflags & EFLAGS_IF) != 0 || !core.current->interruptible;
+	return (frame->eflags & EFLAGS_IF) != 0 ||
+	       (!core.current->interruptible && !privilege_is_way(frame->eip));
 }
 
 /* Fills the guest's shadow at an address for an access with this error code, and returns whether

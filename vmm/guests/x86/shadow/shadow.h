@@ -105,8 +105,8 @@ MUST_CHECK bool shadow_fill_for_vmm(struct vcpu *vcpu, u32 linear, u32 error);
  * there is none, or paging is off. */
 MUST_CHECK bool shadow_translate(struct x86 *x86, u32 linear, u32 *frame);
 
-/* Returns whether the page is writable in the vCPU's present address space. */
-MUST_CHECK static inline bool shadow_is_writable(const struct vcpu *vcpu, u32 linear)
+/* Returns the entry by which the vCPU's present address space has a page, or 0. */
+static inline u32 shadow_entry(const struct vcpu *vcpu, u32 linear)
 {
 	const u32 *directory = pool_pointer(vcpu->cr3);
 	u32 entry = directory[linear >> LARGE_PAGE_SHIFT];
@@ -114,7 +114,13 @@ MUST_CHECK static inline bool shadow_is_writable(const struct vcpu *vcpu, u32 li
 	if (entry != 0 && (entry & PTE_PS) == 0)
 		entry = *(const u32 *)((u32)pool_pointer(entry & PTE_FRAME) +
 				       (linear >> PAGE_SHIFT) % 1024u * sizeof(u32));
-	return (entry & PTE_W) != 0;
+	return entry;
+}
+
+/* Returns whether the page is writable there. */
+MUST_CHECK static inline bool shadow_is_writable(const struct vcpu *vcpu, u32 linear)
+{
+	return (shadow_entry(vcpu, linear) & PTE_W) != 0;
 }
 
 /* Returns the page that is kept read-only, in a window of memory.c, for the VMM to write. */

@@ -11,6 +11,7 @@
 
 #include "arch/ia32/state.h"
 #include "device/local_apic.h"
+#include "vcpu_view.h"
 
 /* Flushes of single pages of the kernel's half that a vCPU remembers. */
 #define KERNEL_FLUSHES 16u
@@ -40,6 +41,7 @@ struct luggage {
 	u32 user_code, esp1, ss1;  /* as in struct segment_tables */
 	u64 system_call;           /* the gate that leads straight to ring 1 */
 	u32 interrupt_flag, cr2;   /* of the shared page */
+	struct view_luggage view;
 	struct kernel_flushes kernel;
 	struct local_apic_state apic;
 };

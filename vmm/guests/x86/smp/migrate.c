@@ -73,6 +73,7 @@ static void processor_pack(const struct vcpu *vcpu, struct luggage *luggage)
 	luggage->ss1 = tables->tss.ss1;
 	luggage->system_call = tables->idt[SYSTEM_CALL];
 	luggage->registers = (const struct vcpu_registers *)vcpu->dr;
+	views_pack(vcpu, &luggage->view);
 }
 
 static void siblings_pack(const struct x86 *x86, struct luggage *luggage)
@@ -128,9 +129,10 @@ static void system_registers_unpack(struct x86 *x86, const struct luggage *lugga
 	x86->tls_down = luggage->tls_down;
 	memcpy(x86->tls, luggage->tls, sizeof(x86->tls));
 	memset(&x86->tls_frame, 0, sizeof(x86->tls_frame));
+	/* Whether code segments of processes are absent is this seat's to say. */
+	views_unpack(x86, &luggage->view);
 }
 
-/* Whether code segments of processes are absent is this seat's to say, as its alias page is. */
 static void tables_unpack(struct vcpu *vcpu, const struct luggage *luggage)
 {
 	struct segment_tables *tables = vcpu->tables;
@@ -141,7 +143,6 @@ static void tables_unpack(struct vcpu *vcpu, const struct luggage *luggage)
 	tables->tss.esp1 = luggage->esp1;
 	tables->tss.ss1 = luggage->ss1;
 	tables->idt[SYSTEM_CALL] = luggage->system_call;
-	segment_set_user_code(vcpu, !vcpu->x86->armed);
 }
 
 static void processor_unpack(struct vcpu *vcpu, const struct luggage *luggage)
@@ -289,6 +290,10 @@ static void shadow_empty(struct x86 *x86)
  * seat from when the vCPU was here last. */
 static void shadow_settle(struct x86 *x86)
 {
+	bool in_process = views_in_process(x86->vcpu, x86->vcpu->frame);
+
+	if (in_process)
+		views_show_kernel(x86);
 	if (x86->smp->stale || !kernel_is_followed(x86->smp))
 		shadow_empty(x86);
 	flush_log_skip(x86);
@@ -297,6 +302,8 @@ static void shadow_settle(struct x86 *x86)
 	if (x86->shadow.current != NULL)
 		kernel_settle(x86);
 	tlb_flush_global();
+	if (in_process)
+		views_show_process(x86);
 }
 
 void smp_settle_in(struct x86 *x86)

@@ -6,7 +6,8 @@
  * of the kernel's code, which is ring 3's, too, and present. That IRET would not fault, and the
  * process would go on in the kernel's view. So where a kernel has returned to a process once, which
  * it does first when no process runs yet, INT3 takes the place of the IRET in its memory. From then
- * on each return from there traps, whatever it asks for, and is served as an IRET.
+ * on each return from there traps, whatever it asks for, and is served as an IRET. A kernel with
+ * several such places must have used each before a process can choose what it asks for.
  *
  * A kernel that reads its own code finds that byte. What it costs is nothing: the trap is no
  * slower than the fault.
@@ -48,6 +49,16 @@ static bool return_is_changed(const struct x86 *x86, u32 eip)
 	       byte == OPCODE_INT3;
 }
 
+/* Returns whether a page that the kernel executes is of the guest's own memory, and none that the
+ * VMM keeps from being written: a kernel can also execute the registers of its local APIC. */
+static bool page_is_memory(const struct x86 *x86, u32 linear)
+{
+	const struct shadow *shadow = &x86->shadow;
+	u32 frame = (shadow_entry(x86->vcpu, linear) & PTE_FRAME) - shadow->memory_base;
+
+	return frame < shadow->memory_size && frame != shadow->protected_frame;
+}
+
 /* Puts INT3 where the kernel has just executed an IRET. Its page may be read-only for the kernel,
  * but not for the VMM. The place is known first, since a sibling may execute it at once. Returns
  * false if there are too many such places, or it cannot be written. */
@@ -58,7 +69,7 @@ static bool return_learn(const struct x86 *x86, u32 eip)
 
 	while (i < RETURN_PLACES && sites[i] != 0)
 		i++;
-	if (i == RETURN_PLACES)
+	if (i == RETURN_PLACES || !page_is_memory(x86, eip))
 		return false;
 	sites[i] = eip + 1;
 	return write_byte_or_fail((u8 *)eip, OPCODE_INT3);
@@ -123,7 +134,8 @@ bool views_return(struct x86 *x86, struct frame *frame)
 		   e.decoded.operation != DECODED_IRET) {
 		return false;
 	} else if (!return_learn(x86, frame->eip)) {
-		vm_stop(x86->vm, "it returns to its processes from too many places");
+		vm_stop(x86->vm,
+			"it returns to its processes from too many places, or not from memory");
 		return true;
 	}
 	return_serve(x86, frame);

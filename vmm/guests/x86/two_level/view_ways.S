@@ -19,7 +19,7 @@
 #define FRAME_BYTES 20
 #define EXCEPTION_BP 3
 
-	.text
+	.section .text.ways, "ax", @progbits
 	/*
 	 * INT 0x80 of a process. The VMM stack, highest address first, with offsets from ESP:
 	 *	32 ss, 28 esp, 24 eflags, 20 cs, 16 eip		by the CPU

@@ -20,6 +20,27 @@ void views_reset(struct x86 *x86)
 	view_switch.no_direct_switch = (system_table.flags & GANDALF_TABLE_NO_DIRECT_SWITCH) != 0;
 }
 
+void views_pack(const struct vcpu *vcpu, struct view_luggage *luggage)
+{
+	luggage->in_process = vcpu->view.in_process;
+	luggage->entry = vcpu->view.entry;
+	luggage->return_gate = vcpu->tables->idt[EXCEPTION_BP];
+}
+
+/* What is awaited stays behind: the process may fault once more. The first return is by way of C,
+ * which asks whether it is one. */
+void views_unpack(struct x86 *x86, const struct view_luggage *luggage)
+{
+	struct vcpu *vcpu = x86->vcpu;
+
+	memset(&vcpu->view, 0, sizeof(vcpu->view));
+	vcpu->view.in_process = luggage->in_process;
+	vcpu->view.entry = luggage->entry;
+	vcpu->tables->idt[EXCEPTION_BP] = luggage->return_gate;
+	views_follow_task(x86, x86->tss_base);
+	views_follow_load(x86);
+}
+
 /* Returns whether the code segment of processes is the one that view_ways.S knows, present, and
  * the gate of system calls one that it can pass. */
 static bool view_is_usual(const struct vcpu *vcpu)

@@ -27,6 +27,9 @@ static struct x86 x86;
 /* The kernel's code and stack. */
 static u8 code[64] __attribute__((aligned(4)));
 static u32 stack[5];
+/* Its address space, in which all memory is where the host has it. */
+static u32 directory[1024] __attribute__((aligned(4096)));
+u32 pool_distance;
 static unsigned served, stops, faults;
 static u32 fault_error;
 static bool possible;
@@ -105,6 +108,12 @@ static int begin(void **state)
 	tables.user_code = VIEW_SWITCH_USER_BIT;
 	x86.vcpu = &vcpu;
 	x86.vm = &vm;
+	vcpu.cr3 = (u32)(uintptr_t)directory - pool_distance;
+	for (u32 i = 0; i < 1024; i++)
+		directory[i] = i << LARGE_PAGE_SHIFT | PTE_P | PTE_W | PTE_PS;
+	x86.shadow.memory_base = 0;
+	x86.shadow.memory_size = GANDALF_BASE;
+	x86.shadow.protected_frame = SHADOW_NO_FRAME;
 	frame.esp = (u32)(uintptr_t)stack;
 	views_forget_returns();
 	return 0;

@@ -43,6 +43,28 @@ static void a_guest_that_starts_again_is_learnt_again(void **state)
 	assert_false(trap(EXCEPTION_BP, place(0) + 1));
 }
 
+/* It may execute what is not its memory, such as its local APIC's registers, or must not be
+ * written. Nothing is stored there. */
+static void a_place_is_in_memory(void **state)
+{
+	const u32 large = place(0) & PTE_LARGE_FRAME;
+
+	(void)state;
+	x86.shadow.memory_size = large;
+	assert_true(trap(EXCEPTION_NP, place(0)));
+	assert_int_equal(stops, 1);
+	x86.shadow.memory_size = GANDALF_BASE;
+	x86.shadow.memory_base = large + LARGE_PAGE_SIZE;
+	assert_true(trap(EXCEPTION_NP, place(0)));
+	assert_int_equal(stops, 2);
+	x86.shadow.memory_base = 0;
+	x86.shadow.protected_frame = large;
+	assert_true(trap(EXCEPTION_NP, place(0)));
+	assert_int_equal(stops, 3);
+	assert_int_equal(served, 0);
+	assert_int_equal(*(u8 *)(uintptr_t)place(0), IRET);
+}
+
 static void there_are_places_for_so_many(void **state)
 {
 	(void)state;
@@ -91,6 +113,7 @@ int main(void)
 		cmocka_unit_test_setup(the_first_return_leaves_a_trap, begin),
 		cmocka_unit_test_setup(other_traps_are_not_returns, begin),
 		cmocka_unit_test_setup(a_guest_that_starts_again_is_learnt_again, begin),
+		cmocka_unit_test_setup(a_place_is_in_memory, begin),
 		cmocka_unit_test_setup(there_are_places_for_so_many, begin),
 		cmocka_unit_test_setup(a_return_that_is_impossible_is_a_fault, begin),
 	};
