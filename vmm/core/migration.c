@@ -34,7 +34,8 @@ void seat_depart(struct vm *vm)
 
 	EXPECTS_MASKED();
 	vm->leaves_for = 0;
-	if (to == core.index || outbox_of(to)->alive == 0 || !seat_can_be_left(vm))
+	if (to == core.index || outbox_of(to)->alive == 0 || part_page_of(to)->of_rtos != 0 ||
+	    !seat_can_be_left(vm))
 		return;
 	part_vms[vm->number] = NULL;
 	vcpu->paused = vcpu->state;
@@ -64,7 +65,8 @@ static void seat_make(struct vm *vm, u32 life)
 	vcpu->operations->start(vcpu);
 }
 
-/* What part_page says of the vCPU, from the core that it has left. */
+/* What part_page says of the vCPU, from the core that it has left. At home it is nobody's refugee
+ * any more. */
 static void page_copy(u32 from, u32 number)
 {
 	volatile struct part_page *own = part_page_own(), *theirs = part_page_of(from);
@@ -72,6 +74,9 @@ static void page_copy(u32 from, u32 number)
 	own->ended[number] = theirs->ended[number];
 	own->parked[number] = theirs->parked[number];
 	own->failed[number] = theirs->failed[number];
+	own->refugee_of[number] = theirs->refugee_of[number];
+	if (own->refugee_of[number] == core.index + 1)
+		own->refugee_of[number] = 0;
 }
 
 /* From the store to held on it is here, and all that was sent to it before is looked for. */

@@ -125,7 +125,7 @@ void parts_give_up(void)
 			whole_is_told(seat_vms[i]);
 }
 
-static bool whole_is_paused(const struct vm *vm)
+bool whole_is_paused(const struct vm *vm)
 {
 	return part_page_of(vm->guest->cpu)->paused[vm->index] != 0;
 }

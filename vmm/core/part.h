@@ -42,6 +42,12 @@ struct part_page {
 	 * wants it to move to. */
 	u32 held[GANDALF_CPUS_MAXIMUM], left[GANDALF_CPUS_MAXIMUM];
 	u32 left_for[GANDALF_CPUS_MAXIMUM], wanted[GANDALF_CPUS_MAXIMUM];
+	/* Of a vCPU that this core has: 1 + the core from which a policy has first sent it away,
+	 * and which will ask it back; 0: none has. It moves with the vCPU. */
+	u32 refugee_of[GANDALF_CPUS_MAXIMUM];
+	/* Whether an RTOS has this core, if vCPUs move to it (core/tenure.h): nobody leaves for it
+	 * then, since nobody arrives there. */
+	u32 of_rtos;
 	/* Ticks of their moves on this core, GANDALF_TICKS_... (abi/control.h). */
 	u32 ticks[GANDALF_TICKS_WAITED][GANDALF_CPUS_MAXIMUM];
 	/* Ticks for which they have waited here for RTOSes. Who reads it while it is written may
@@ -89,6 +95,8 @@ u32 part_core(const struct gandalf_guest *guest, u32 number);
 bool part_runs_no_more(u32 number, u32 cpu, u32 life);
 /* How many lives of a VM's guest have ended. */
 u32 part_life_of(const struct vm *vm);
+/* Returns whether a VM's guest is paused, and so are all its parts. */
+bool whole_is_paused(const struct vm *vm);
 /* The life in which a vCPU of this core was started. */
 u32 part_life_here(const struct vm *vm);
 /* Has a part of this core follow what has become of its whole. */

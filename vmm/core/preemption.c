@@ -10,7 +10,7 @@
 #include "lib/owner.h"
 #include "whole.h"
 
-OF_CORE static u32 away;      /* vCPUs that have been sent away from here, as bits */
+OF_CORE static u32 away;      /* vCPUs that are this core's refugees, as bits */
 OF_CORE static u32 unasked;   /* those of them that are still to be asked back in this round */
 OF_CORE static u32 asked;     /* those that have been, and are to be asked again */
 OF_CORE static u32 leaving;   /* the number of the vCPU that is about to leave; 0: none */
@@ -19,16 +19,18 @@ OF_CORE static u32 rtos_cpus; /* the CPUs on which there is an RTOS, as bits */
 /* --- Departure --- */
 
 /* Returns where a vCPU goes from here: to the next of its guest's CPUs on which there is no RTOS;
- * if there is one on each, to the next; if there is no other that runs, nowhere, which is here. */
+ * if there is one on each, to the next that none has; if there is no such one, nowhere, which is
+ * here. The last that is looked at is the one where the vCPU was at first. */
 static u32 refuge(const struct vm *vm)
 {
 	const struct gandalf_guest *guest = vm->guest;
 	u32 found = core.index;
 
-	for (u32 i = 1; i < guest->vcpu_count; i++) {
+	for (u32 i = 1; i <= guest->vcpu_count; i++) {
 		u32 cpu = guest->vcpu_cpus[(vm->number + i) % guest->vcpu_count];
 
-		if (cpu == core.index || outbox_of(cpu)->alive == 0)
+		if (cpu == core.index || outbox_of(cpu)->alive == 0 ||
+		    part_page_of(cpu)->of_rtos != 0)
 			continue;
 		if ((rtos_cpus >> cpu & 1) == 0)
 			return cpu;
@@ -52,17 +54,25 @@ static u32 next_to_leave(u32 behind)
 	return 0;
 }
 
-/* Sends the vCPU away. Returns false if it could not be. */
+/* Sends the vCPU away. Returns false if it could not be. One that is the refugee of another core,
+ * which lives, stays that: if two cores asked it back, it would never stay with either. */
 static bool one_leaves(struct vm *vm)
 {
 	bool could_run = vm->vcpus->state == VCPU_RUNNING;
+	volatile u32 *refugee_of = &part_page_own()->refugee_of[vm->number];
+	u32 before = *refugee_of;
 
+	if (before == 0 || outbox_of(before - 1)->alive == 0)
+		*refugee_of = core.index + 1;
 	vm->leaves_for = refuge(vm) + 1;
 	seat_depart(vm);
-	if (part_vms[vm->number] != NULL)
+	if (part_vms[vm->number] != NULL) {
+		*refugee_of = before;
 		return false;
+	}
 	vcpu_waits(vm, could_run ? tenure_lasted() : 0);
-	away |= 1u << vm->number;
+	if (*refugee_of == core.index + 1)
+		away |= 1u << vm->number;
 	return true;
 }
 
@@ -82,11 +92,16 @@ static enum tenure_told rtos_stays(void)
 /* --- Return --- */
 
 /* Asks one back that was sent away. Its request may be lost (migration.h), so it is asked until it
- * is here. One that does not run is asked again when an RTOS is done next. */
+ * is here. One that does not run, or whose guest is paused, is asked again when an RTOS is done
+ * next. */
 static void one_returns(u32 number)
 {
-	int result = part_act(seat_vms[number], GANDALF_ACTION_MOVE, number, core.index);
+	const struct vm *vm = seat_vms[number];
+	int result;
 
+	if (whole_is_paused(vm))
+		return;
+	result = part_act(vm, GANDALF_ACTION_MOVE, number, core.index);
 	if (result == GANDALF_ERROR_BUSY)
 		asked |= 1u << number;
 	if (result == 0)
@@ -125,9 +140,9 @@ static void tenure_ended(u64 ticks)
 			vcpu_waits(part_vms[i], ticks);
 }
 
-void preemption_watch(void)
+void preemption_watch(bool moves)
 {
-	tenure_init(tenure_lasts, tenure_ended);
+	tenure_init(moves ? tenure_lasts : NULL, tenure_ended);
 	for (u32 i = 0; i < system_table.guest_count; i++)
 		if (system_table.guests[i].kind == GANDALF_KIND_RTOS)
 			rtos_cpus |= 1u << system_table.guests[i].cpu;

@@ -16,5 +16,6 @@
 
 #include "core/vm.h"
 
-/* Has this core watch over vCPUs of a guest that move, before any of them runs. */
-void preemption_watch(void);
+/* Has this core watch over vCPUs of a guest, before any of them runs: for how long they wait, and,
+ * if they move, that a policy is followed. */
+void preemption_watch(bool moves);

@@ -4,6 +4,7 @@
 
 #include "arch.h"
 #include "core/core.h"
+#include "core/part.h"
 #include "core/time.h"
 #include "lib/owner.h"
 #include "masked_state.h"
@@ -14,7 +15,7 @@
 OF_CORE static struct deadline tenure;
 OF_CORE static u64 since;     /* when an RTOS has last got the core, or Linux */
 OF_CORE static bool of_linux; /* Linux's time counts, too */
-OF_CORE static enum tenure_told (*told)(bool rtos);
+OF_CORE static enum tenure_told (*told)(bool rtos); /* NULL: nobody is told */
 OF_CORE static void (*told_end)(u64 ticks); /* NULL: nobody is told */
 
 /* The deadline stays where it is when another tenure begins, and is moved once here. */
@@ -37,12 +38,18 @@ static u64 tenure_expire(UNUSED struct deadline *deadline)
 	}
 }
 
+static void tenure_watch(void)
+{
+	since = rdtsc();
+	if (told != NULL && !deadline_is_set(&tenure))
+		deadline_set(&tenure, since + time_tsc_khz / TENURE_RATE);
+}
+
 void tenure_begins(void)
 {
 	EXPECTS_MASKED();
-	since = rdtsc();
-	if (!deadline_is_set(&tenure))
-		deadline_set(&tenure, since + time_tsc_khz / TENURE_RATE);
+	part_page_own()->of_rtos = true;
+	tenure_watch();
 }
 
 u64 tenure_lasted(void)
@@ -54,8 +61,9 @@ void tenure_ends(void)
 {
 	if (told_end != NULL)
 		told_end(tenure_lasted());
+	part_page_own()->of_rtos = false;
 	if (of_linux)
-		tenure_begins();
+		tenure_watch();
 }
 
 void tenure_of_linux(bool counts)

@@ -12,10 +12,10 @@
  * other interrupts have come in between. */
 enum tenure_told { TENURE_DONE, TENURE_AGAIN, TENURE_AT_ONCE };
 
-/* Has `lasts` be called with interrupts masked when an RTOS has had the core for that time, with
- * true, and with false if Linux has had it and tenure_of_linux() says so. `ended` is called when an
- * RTOS gives the core to Linux or the idle vCPU, with how many ticks it, or several in turn, have
- * had it. */
+/* Has `lasts`, if it is not NULL, be called with interrupts masked when an RTOS has had the core
+ * for that time, with true, and with false if Linux has had it and tenure_of_linux() says so.
+ * `ended` is called when an RTOS gives the core to Linux or the idle vCPU, with how many ticks it,
+ * or several in turn, have had it. */
 void tenure_init(enum tenure_told (*lasts)(bool rtos), void (*ended)(u64 ticks));
 /* Returns for how many ticks an RTOS has had the core, while it has. */
 u64 tenure_lasted(void);

@@ -76,7 +76,7 @@ static int vcpu_place(const struct arguments *arguments, const struct guest *gue
 	uint32_t cpu;
 
 	while ((cpu = cpu_choose(load, refused_cpus, at)) < load->cpus) {
-		long error = cpu == at ? 0 : guest_move(guest, vcpu, cpu);
+		long error = guest_move(guest, vcpu, cpu);
 
 		if (error == GANDALF_ERROR_STATE)
 			return 0;
@@ -93,18 +93,25 @@ static int vcpu_place(const struct arguments *arguments, const struct guest *gue
 		    guest->status.name, load->cpus);
 }
 
-/* Counts the first vCPU, which does not move. Returns the exit status. */
-static int first_count(const struct guest *guest, struct load *load)
+/* Counts the first vCPUs, which do not move. Returns the exit status, which is that of the one on
+ * the last CPU. */
+static int firsts_count(const struct movers *movers, struct load *load)
 {
-	uint32_t cpu, moves;
+	const struct guest *last = NULL;
+	uint32_t least = load->cpus, cpu, moves;
 
-	if (!guest_vcpu(guest, 0, &cpu, &moves))
-		return 0;
-	if (cpu >= load->cpus)
-		return fail("vCPU 0 of guest %s does not move, and is on CPU %u: gather %u is the "
-			    "least", guest->status.name, cpu, cpu + 1);
-	load->of[cpu]++;
-	return 0;
+	for (unsigned i = 0; i < movers->count; i++) {
+		if (!guest_vcpu(&movers->guests[i], 0, &cpu, &moves))
+			continue;
+		if (cpu < load->cpus)
+			load->of[cpu]++;
+		if (cpu >= least) {
+			least = cpu + 1;
+			last = &movers->guests[i];
+		}
+	}
+	return last && fail("vCPU 0 of guest %s does not move, and is on CPU %u: gather %u is the "
+			    "least", last->status.name, least - 1, least);
 }
 
 static int guest_gather(const struct arguments *arguments, const struct guest *guest,
@@ -143,8 +150,7 @@ int command_gather(const struct arguments *arguments)
 		return 1;
 	if (load.cpus > cpus_of(&system))
 		return fail("the machine has %u CPUs", cpus_of(&system));
-	for (unsigned i = 0; i < movers.count; i++)
-		if (first_count(&movers.guests[i], &load))
-			return 1;
+	if (firsts_count(&movers, &load))
+		return 1;
 	return movers_gather(arguments, &movers, &load);
 }

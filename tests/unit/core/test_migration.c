@@ -305,10 +305,15 @@ static void what_its_page_says_moves_with_it(void **state)
 	(void)state;
 	part_page_of(HOME)->parked[MOVED] = 1;
 	part_page_of(HOME)->failed[MOVED] = 7;
+	part_page_of(HOME)->refugee_of[MOVED] = HOME + 1;
 	moves(HOME, FIRST);
 	assert_int_equal(part_page_of(FIRST)->ended[MOVED], (u32)-1);
 	assert_int_equal(part_page_of(FIRST)->parked[MOVED], 1);
 	assert_int_equal(part_page_of(FIRST)->failed[MOVED], 7);
+	assert_int_equal(part_page_of(FIRST)->refugee_of[MOVED], HOME + 1);
+	/* It is home again. */
+	moves(FIRST, HOME);
+	assert_int_equal(part_page_of(HOME)->refugee_of[MOVED], 0);
 }
 
 /* Has the vCPU asked to leave while something forbids that, which costs the request. */
@@ -364,6 +369,18 @@ static void it_leaves_for_no_core_that_has_ended(void **state)
 	assert_ptr_equal(left, &seats[HOME]);
 	outbox_of(FIRST)->alive = 0;
 	assert_int_equal(move_from(HOME, HOME), GANDALF_ERROR_STATE);
+}
+
+/* Nobody would have it arrive there. It leaves when it is asked for again. */
+static void it_leaves_for_no_core_that_an_rtos_has(void **state)
+{
+	(void)state;
+	part_page_of(FIRST)->of_rtos = 1;
+	assert_int_equal(move_from(HOME, FIRST), GANDALF_ERROR_BUSY);
+	settle_on(HOME);
+	assert_null(left);
+	part_page_of(FIRST)->of_rtos = 0;
+	moves(HOME, FIRST);
 }
 
 /* A request that reaches the core behind the departure is lost, and harms nothing. */
@@ -432,6 +449,7 @@ int main(void)
 		TEST(what_its_page_says_moves_with_it),
 		TEST(it_leaves_only_between_works),
 		TEST(it_leaves_for_no_core_that_has_ended),
+		TEST(it_leaves_for_no_core_that_an_rtos_has),
 		TEST(a_late_request_is_lost),
 		TEST(a_request_for_the_vcpu_of_another_guest_is_lost),
 		TEST(a_policy_is_handed_on),

@@ -36,6 +36,13 @@ static u32 questioned, departures; /* bits of vCPUs; how many */
 static u32 busy;                  /* bits of those that cannot leave */
 static u32 gone_to;
 static int answer;
+static bool paused;
+
+bool whole_is_paused(const struct vm *vm)
+{
+	assert_ptr_equal(vm->guest, guest);
+	return paused;
+}
 
 void seat_depart(struct vm *vm)
 {
@@ -100,9 +107,10 @@ static int start(void **state)
 	part_vms[1] = &seats[1];
 	questioned = departures = busy = 0;
 	answer = 0;
+	paused = false;
 	core = (struct core){ .index = HERE, .current = &linux_vcpu };
 	processor.tsc = 1u << 30;
-	preemption_watch();
+	preemption_watch(true);
 	return 0;
 }
 
@@ -222,6 +230,72 @@ static void one_that_does_not_run_is_left_alone(void **state)
 	assert_int_equal(questioned, 2);
 }
 
+/* Nobody asks for it again and again. */
+static void one_that_is_paused_is_left_alone(void **state)
+{
+	(void)state;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	runs(&linux_vcpu);
+	paused = true;
+	pass(MILLISECOND);
+	assert_int_equal(questioned, 0);
+	assert_false(deadline_is_set(asked.deadline));
+	paused = false;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	runs(&linux_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(questioned, 2);
+}
+
+/* It goes on, but only one core has it come back, if that one lives. */
+static void the_refugee_of_another_core_is_not_asked_back(void **state)
+{
+	volatile u32 *refugee_of = &part_page_own()->refugee_of[1];
+
+	(void)state;
+	for (u32 alive = 1; alive < 2; alive--) {
+		*refugee_of = 2 + 1;
+		outbox_of(2)->alive = alive;
+		part_vms[1] = &seats[1];
+		runs(&rtos_vcpu);
+		pass(PATIENCE);
+		assert_null(part_vms[1]);
+		assert_int_equal(*refugee_of, (alive ? 2 : HERE) + 1);
+		runs(&linux_vcpu);
+		pass(MILLISECOND);
+		assert_int_equal(questioned, alive ? 0 : 2);
+	}
+}
+
+/* What it was before it could not leave it still is. */
+static void one_that_stays_is_no_refugee(void **state)
+{
+	(void)state;
+	busy = 1u << 1;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(departures, 0);
+	assert_int_equal(part_page_own()->refugee_of[1], 0);
+	busy = 0;
+}
+
+/* What is told of a core that Linux's vCPUs do not move from is how long they wait. */
+static void a_core_may_be_watched_for_waits_alone(void **state)
+{
+	(void)state;
+	preemption_watch(false);
+	runs(&rtos_vcpu);
+	assert_false(deadline_is_set(asked.deadline));
+	assert_true(part_page_own()->of_rtos);
+	processor.tsc += MILLISECOND;
+	runs(&linux_vcpu);
+	assert_int_equal(waited(1), MILLISECOND);
+	assert_false(part_page_own()->of_rtos);
+	preemption_watch(true);
+}
+
 static void several_leave_one_by_one(void **state)
 {
 	(void)state;
@@ -268,6 +342,28 @@ static void it_goes_where_a_core_runs(void **state)
 	pass(PATIENCE);
 	assert_int_equal(departures, 2);
 	assert_ptr_equal(part_vms[1], &seats[1]);
+}
+
+/* Nobody arrives where an RTOS is at work. Where the vCPU was at first is a refuge, too. */
+static void it_goes_where_no_rtos_is_at_work(void **state)
+{
+	(void)state;
+	part_page_of(3)->of_rtos = 1;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(gone_to, 0);
+	runs(&linux_vcpu);
+	pass(PATIENCE);
+	part_vms[1] = &seats[1];
+	part_page_of(3)->of_rtos = 0;
+	*guest = (struct gandalf_guest){
+		.kind = GANDALF_KIND_LINUX_SMP, .vcpu_count = 2, .vcpu_cpus = { HERE, 3 },
+		.flags = GANDALF_GUEST_MIGRATES | GANDALF_GUEST_ON_DEMAND,
+	};
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(departures, 2);
+	assert_int_equal(gone_to, 3);
 }
 
 static void the_latest_policy_counts(void **state)
@@ -321,8 +417,13 @@ int main(void)
 		TEST(a_short_job_moves_nobody),
 		TEST(it_comes_back_when_the_rtos_is_done),
 		TEST(one_that_does_not_run_is_left_alone),
+		TEST(one_that_is_paused_is_left_alone),
+		TEST(the_refugee_of_another_core_is_not_asked_back),
+		TEST(one_that_stays_is_no_refugee),
+		TEST(a_core_may_be_watched_for_waits_alone),
 		TEST(several_leave_one_by_one),
 		TEST(it_goes_where_a_core_runs),
+		TEST(it_goes_where_no_rtos_is_at_work),
 		TEST(the_latest_policy_counts),
 		TEST(what_is_no_policy_is_refused),
 	};

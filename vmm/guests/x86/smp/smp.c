@@ -195,8 +195,8 @@ MUST_CHECK static bool smp_create(struct vm *vm)
 		part_vms[vm->number] = vm;
 	if (vm_is_part(vm)) {
 		vm->kind = &part_kind;
-		vm->seat = &smp_seat;
-		preemption_watch();
+		vm->seat = guest_migrates(vm->guest) ? &smp_seat : NULL;
+		preemption_watch(guest_migrates(vm->guest));
 		seat_vms[vm->number] = vm;
 	}
 	return smp->registers != 0;
