@@ -201,6 +201,7 @@ static bool find_registers(void)
 	cpu.hflags = field("env.hflags", sizeof(uint32_t), 0);
 	cpu.cs = field("env.segs", segment, SEGMENT_CS);
 	cpu.cs_base = (const char *)cpu.cs + base;
+	cpu.cs_limit = (const uint32_t *)((const char *)cpu.cs_base + cpu.word);
 	return cpu.esp && cpu.eip && cpu.eflags && cpu.hflags && cpu.cs;
 }
 

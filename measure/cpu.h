@@ -31,7 +31,7 @@ struct cpu {
 	struct qemu_cpu *qemu;
 	size_t word; /* 4, or 8 in qemu-system-x86_64, whatever mode its CPU is in */
 	const void *eip, *esp, *cs_base;
-	const uint32_t *eflags, *hflags, *cs;
+	const uint32_t *eflags, *hflags, *cs, *cs_limit;
 };
 
 extern struct cpu cpu;

@@ -15,7 +15,8 @@ struct options {
 	uint64_t vmm, vmm_size; /* all of ring 0 unless given */
 	uint64_t guest, guest_size; /* what of ring 3 is a guest's kernel: nothing unless given */
 	uint64_t nanoseconds; /* end after so much virtual time; 0: do not */
-	uint64_t rtos; /* code segments of RTOSes have a base from here on; 0: no sections */
+	uint64_t rtos; /* code segments of RTOSes have a base from here on, or no limit; 0: no
+			* sections */
 	uint64_t record; /* windows of so many instructions; 0: none */
 	uint64_t period, deviation; /* of the first interval; 0: it has none */
 	uint64_t set[SETS]; /* physical; words that are set to 1 at the begin */

@@ -7,9 +7,11 @@
 /* Whether the code segment that is about to be interrupted is an RTOS's. */
 static bool is_rtos;
 
+/* Where the VMM alone is privileged, its segments have all addresses, and no other guest's have. */
 void section_expect(void)
 {
-	is_rtos = cpu_ring() != 0 && (uint32_t)cpu_word(cpu.cs_base) >= options.rtos;
+	is_rtos = cpu_ring() != 0 && ((uint32_t)cpu_word(cpu.cs_base) >= options.rtos ||
+				      *cpu.cs_limit == UINT32_MAX);
 }
 
 struct arrival section_arrival(enum delivery what, uint32_t from_ring)

@@ -13,14 +13,23 @@ from gandalf.base.paths import BUILD, ROOT
 from gandalf.build.build import make
 from gandalf.build.profile import FULL
 
+from .systems import FOUR, World
+
 SMP = "smp"  # the profile that has all that several CPUs can use
+# What takes its place, and that of the one for one CPU, where the VMM alone is privileged.
+_TWO_LEVEL = {FULL: "two-level", SMP: "two-level-smp"}
 
 
-def build_debug(
-    sources: Path = ROOT, folder: Path = BUILD / "vmm-debug", profile: str = FULL
-) -> Path:
+def profile_here(profile: str) -> str:
+    """Return the profile that takes the place of one with rings in the world of the tests."""
+    return profile if World.rings == FOUR else _TWO_LEVEL[profile]
+
+
+def build_debug(sources: Path = ROOT, folder: Path | None = None, profile: str = FULL) -> Path:
     """Build the debug VMM from the tree or a copy of it; returns the image."""
-    make(sources / "vmm", "-j2", "DEBUG=1", f"PROFILE={profile}", f"BUILD={folder}")
+    here = profile_here(profile)
+    folder = folder or BUILD / f"vmm-debug-{here}"
+    make(sources / "vmm", "-j2", "DEBUG=1", f"PROFILE={here}", f"BUILD={folder}")
     return folder / "gandalf.elf"
 
 
@@ -55,7 +64,7 @@ def changed_sources(name: str, origin: Path, change: Callable[[Path], object]) -
 
 def build_debug_for_smp() -> Path:
     """Build the debug VMM of the tree for guests with several vCPUs; returns the image."""
-    return build_debug(folder=BUILD / "vmm-debug-smp", profile=SMP)
+    return build_debug(profile=SMP)
 
 
 def changed_debug(name: str, change: Callable[[Path], object], profile: str = FULL) -> Path:

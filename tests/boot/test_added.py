@@ -4,8 +4,9 @@
 from pathlib import Path
 
 from gandalf.build.build import build_vmm, make
+from gandalf.build.profile import FULL, find_profile
 
-from .changed import changed_sources
+from .changed import changed_sources, profile_here
 from .systems import Boot, describe, linux
 from .test_masked import ATTACK
 
@@ -57,8 +58,9 @@ def attack(machine: Boot, line: str) -> str:
 
 
 def test_a_file_adds_a_hypercall_and_another_a_port_range() -> None:
-    folder = changed_sources("added", build_vmm().parent, add_files)
-    make(folder / "vmm", "-j2", f"BUILD={folder / 'build'}")
+    profile = find_profile(profile_here(FULL))
+    folder = changed_sources("added", build_vmm(profile).parent, add_files)
+    make(folder / "vmm", "-j2", f"PROFILE={profile.name}", f"BUILD={folder / 'build'}")
     vmm = folder / "build" / "gandalf.elf"
     description = describe("added", linux(kernel=ATTACK))
     with Boot.start(description, vmm=vmm) as machine:

@@ -17,7 +17,7 @@ from gandalf.build.profile import FULL
 from .changed import SMP, build_debug, build_debug_for_smp, changed_debug, substitute
 from .systems import DEMO, PATIENCE, Boot, describe, linux, rtos_guest
 from .test_cores import describe_cores, on
-from .test_guests import BAD_KERNELS, NO_GATE, pc
+from .test_guests import BAD_KERNELS, MODES, NO_GATE, pc
 from .test_migration import place
 from .test_smp import describe_smp, online, smp
 
@@ -43,7 +43,7 @@ def with_mistake(name: str) -> Path:
     return changed_debug(name, change)
 
 
-@pytest.mark.parametrize("mode", ["shared", "dedicated"])
+@pytest.mark.parametrize("mode", MODES)
 def test_a_linux_at_work_breaks_nothing(debug: Path, mode: str) -> None:
     kernel = "build/linux/" + ("patched" if mode == "shared" else "dedicated") + "/vmlinux"
     guests = [linux(mode, kernel)] + [DEMO] * (mode == "shared")
@@ -54,7 +54,7 @@ def test_a_linux_at_work_breaks_nothing(debug: Path, mode: str) -> None:
         machine.kernel_is_sane()
 
 
-@pytest.mark.parametrize("mode", ["shared", "dedicated"])
+@pytest.mark.parametrize("mode", MODES)
 def test_a_kernel_that_tries_every_instruction_breaks_nothing(debug: Path, mode: str) -> None:
     description = describe(f"debug-pc-{mode}", pc("pc", mode), memory="64M")
     with Boot.start(description, vmm=debug) as machine:
@@ -63,6 +63,7 @@ def test_a_kernel_that_tries_every_instruction_breaks_nothing(debug: Path, mode:
         assert machine.wait_off(PATIENCE).clean
 
 
+@pytest.mark.rings
 def test_a_kernel_that_interrupts_the_vmm_breaks_nothing(debug: Path) -> None:
     """It dies at the end, with work suspended, and is loaded again."""
     guest = pc("pc-upcalls", "dedicated") + '\non_fault = "restart"\n'
@@ -129,7 +130,6 @@ def test_a_reset_by_the_second_cpu_while_the_first_sleeps_breaks_nothing() -> No
             assert online(machine) == "0-1"
 
 
-@pytest.mark.rings
 def test_a_linux_whose_vcpus_move_breaks_nothing() -> None:
     """One goes by hand, and both are moved when an RTOS has their CPU."""
     more = 'control = true\nmigrate = true\nlock_holder_preemption = "on-demand"\n'
@@ -228,6 +228,23 @@ def test_a_write_of_another_core_is_a_panic() -> None:
     vmm = with_change("machine-smp", "core/part_start.c", start, "\ttime_tsc_khz++;\n" + start, SMP)
     with Boot.start(describe_smp("debug-machine-smp", 2), vmm=vmm) as machine:
         machine.expect("vmm", f"{IN_COMMON.format(1)}|{HAS_CHANGED}", PATIENCE)
+
+
+# What the process's view must not have, and what it must forget.
+VIEWS = {
+    "the vCPU's table": ("guests/x86/two_level/space.c", "process[KERNEL_END] &= ~PTE_U;", ""),
+    "a table that is gone": (
+        "two_level/views.h", "views_follow(space, group * GROUP + i, 0);", "(void)(space + group);",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.two_level
+@pytest.mark.parametrize("mistake", VIEWS)
+def test_a_process_s_view_that_is_wrong_is_a_panic(mistake: str) -> None:
+    vmm = with_change("view", *VIEWS[mistake])
+    with Boot.start(describe("debug-view", linux(), DEMO), vmm=vmm) as machine:
+        machine.expect("vmm", "the shadow page tables are broken: a ", PATIENCE)
 
 
 @pytest.mark.parametrize(

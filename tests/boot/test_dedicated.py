@@ -20,6 +20,9 @@ from .test_interruptible import (
     processes_check_their_data,
 )
 
+# With two levels of privilege no Linux has a CPU to itself.
+pytestmark = pytest.mark.rings
+
 LINES, NATIVE = "build/linux/dedicated/vmlinux", "build/linux/native/vmlinux"
 
 

@@ -15,6 +15,9 @@ from .systems import PATIENCE, PROMPT, Boot
 from .test_cores_control import state
 from .test_dedicated import INTERRUPTS, busy, counters
 
+# With two levels of privilege no Linux has a CPU to itself.
+pytestmark = pytest.mark.rings
+
 SYSTEM = ROOT / "systems" / "cores-dedicated.toml"
 # Seconds that the other Linux waits before it stops the dedicated one, which boots meanwhile.
 WHILE = 12

@@ -113,6 +113,7 @@ def shared(initrd: str) -> Iterator[Shared]:
         yield Shared(cost, boot, last - first, machine)
 
 
+@pytest.mark.rings
 def test_a_null_system_call_costs_what_it_does_natively(native: Native, shared: Shared) -> None:
     ratio = shared.cost.median / native.cost.median
     record(
@@ -144,6 +145,7 @@ def crossings(machine: Boot) -> tuple[int, int]:
     return len(places), sum(vector != "80" for vector, _ in between)
 
 
+@pytest.mark.rings
 def test_a_system_call_makes_no_transition_to_ring_0(shared: Shared) -> None:
     """Seen from outside: QEMU logs every interrupt and exception."""
     machine = shared.machine

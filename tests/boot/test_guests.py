@@ -33,6 +33,8 @@ BAD_KERNELS = {
     "write-outside": "it writes physical memory that it lacks",
     "replace-gdt": f"{NO_GATE} breakpoint (#BP)",
 }
+# With two levels of privilege no kernel has a CPU to itself.
+MODES = ["shared", pytest.param("dedicated", marks=pytest.mark.rings)]
 BEATS = r"^beats=\d+ missed=0\n"
 
 
@@ -69,7 +71,7 @@ def pc(image: str, mode: str = "shared") -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith("initrd"))
 
 
-@pytest.mark.parametrize("mode", ["shared", "dedicated"])
+@pytest.mark.parametrize("mode", MODES)
 def test_every_emulated_instruction_does_what_a_pc_does(mode: str) -> None:
     with Boot.start(describe(f"pc-{mode}", pc("pc", mode), memory="64M")) as machine:
         machine.expect("linux", r"^PASS pc\n", PATIENCE)
@@ -77,6 +79,7 @@ def test_every_emulated_instruction_does_what_a_pc_does(mode: str) -> None:
         assert machine.wait_off(PATIENCE).clean
 
 
+@pytest.mark.rings
 @pytest.mark.parametrize("emulator", ["qemu", "bochs"])
 def test_a_kernel_with_direct_gates_interrupts_the_vmm(emulator: str) -> None:
     """And returns as it should, or forges it, or never does, dies, and ends with work suspended."""
@@ -90,6 +93,7 @@ def test_a_kernel_with_direct_gates_interrupts_the_vmm(emulator: str) -> None:
         assert machine.wait_off(PATIENCE).clean
 
 
+@pytest.mark.rings
 @pytest.mark.parametrize("emulator", ["qemu", "bochs"])
 def test_a_kernel_with_direct_gates_has_the_local_apic(emulator: str) -> None:
     """Beside the 8259s or alone, also while the VMM works; and does no harm with it."""
@@ -103,6 +107,7 @@ def test_a_kernel_with_direct_gates_has_the_local_apic(emulator: str) -> None:
         assert machine.wait_off(PATIENCE).clean
 
 
+@pytest.mark.rings
 @pytest.mark.parametrize("emulator", ["qemu", "bochs"])
 def test_what_a_dedicated_kernel_said_last_is_heard(emulator: str) -> None:
     """It dies while its UART, which is slow in Bochs, still sends; the VMM takes the line over."""

@@ -120,6 +120,7 @@ def dedicated() -> Boot:
     return machine
 
 
+@pytest.mark.rings
 def test_a_dedicated_linux_switches_the_machine_off() -> None:
     with dedicated() as machine:
         machine.shell("cyclictest -q -p 80 -l 200")
@@ -130,6 +131,7 @@ def test_a_dedicated_linux_switches_the_machine_off() -> None:
         assert re.search(r"^guest linux is off\nall guests are off\n", machine.text("vmm"), re.M)
 
 
+@pytest.mark.rings
 def test_a_dedicated_linux_resets_the_machine_itself() -> None:
     """It has the ports of the hardware's reset; QEMU runs with -no-reboot."""
     with dedicated() as machine:

@@ -20,6 +20,9 @@ from .test_cores import describe_cores, on
 from .test_migration import describe_moving
 from .test_smp import describe_smp
 
+# The images for two levels of privilege are in tests/boot/test_two_level*.py.
+pytestmark = pytest.mark.rings
+
 CHANNEL = """\
 [[channel]]
 name = "wire"

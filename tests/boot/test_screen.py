@@ -13,7 +13,17 @@ from gandalf.build.profile import find_profile
 from gandalf.masked.watch import Watch
 from gandalf.run import emulator as emulators
 
-from .systems import PATIENCE, PROMPT, Boot, describe, linux, rtos_guest
+from .systems import (
+    FOUR,
+    PATIENCE,
+    PROMPT,
+    TWO_LEVEL,
+    Boot,
+    World,
+    describe,
+    linux,
+    rtos_guest,
+)
 from .terminal import LINES, pictures, press, type_in, wait_for, wait_for_cursor
 
 # Of a German keyboard, what the tests press.
@@ -147,13 +157,15 @@ def silent(
         assert watch.wrong() == []
 
 
+# Without a keyboard, and with one.
+IMAGES = {FOUR: ("rtos", "screen"), TWO_LEVEL: ("two-level", "two-level-screen")}
 BEATS = [rtos_guest("heartbeat", name, priority=20) for name in ("one", "two")]
 
 
 def test_what_is_said_without_a_uart_is_on_the_screen() -> None:
     """An image without a keyboard has a simpler screen, which scrolls in steps."""
     with silent("screen-plain", "", *BEATS) as machine:
-        assert machine.built.vmm == find_profile("rtos").image
+        assert machine.built.vmm == find_profile(IMAGES[World.rings][0]).image
         lines = wait_for(machine, "[two] beats=14000 ").lines
     # The screen may be half scrolled, and the last line half written.
     beats = [line for line in lines[:-2] if line.startswith("[two] beats=")]
@@ -165,7 +177,7 @@ def test_a_machine_without_a_uart_is_used_by_its_keyboard() -> None:
     """Its keys work while an RTOS holds the CPU for ever, too."""
     guests = (rtos_guest("silent", priority=2), rtos_guest("deaf", priority=1))
     with silent("screen-alone", 'focus = "silent"\nscreen = true\n', *guests) as machine:
-        assert machine.built.vmm == find_profile("screen").image
+        assert machine.built.vmm == find_profile(IMAGES[World.rings][1]).image
         wait_for(machine, "[deaf] deaf: halts")
         type_in(machine, "l")
         wait_for(machine, "silent: from now on")

@@ -15,6 +15,9 @@ from gandalf.walls.walks import Walk, read_touched, read_walks
 
 from .systems import DEMO, Boot, describe, linux
 
+# The pictures show what there is with rings.
+pytestmark = pytest.mark.rings
+
 VMM = "0xfc000000+0x4000000"
 WORK = "/bin/true; echo '<0>line' >/dev/kmsg; i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"
 WALKS = read_walks()

@@ -105,15 +105,12 @@ _SEVERAL = _boot(
 _SMP = _boot("gather", "migration", "preemption", "smp", "smp_sharing")
 _LEVELS = tuple(map(str, sorted((ROOT / "tests" / "boot").glob("test_two_level*.py"))))
 _APART = (*_BOUNDS, *_SEVERAL, *_SMP, *_LEVELS)
-# Those that `make boot-two-level` runs once more where the VMM alone is privileged
-# (docs/two-level.md has the others). `make test` has the guests that check themselves.
-_TWO_LEVEL = _boot(
-    "bad_rtos", "boundaries", "channel", "cores", "doorbell", "float", "gather", "migration",
-    "preemption", "siblings", "smp", "smp_sharing", "turns", "watchdog",
-)  # fmt: skip
 _SELF_CHECKING = _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level")
-_SHARED = "not dedicated and not direct"  # of the same file, all that needs no CPU of its own
-_GUESTS = _pytest("tests/boot/test_guests.py", "-k", _SHARED, "--rings", "two-level")
+_DEBUG_TWO_LEVEL = _pytest("tests/boot/test_debug.py", "--rings", "two-level")
+# Once more all that is not about rings, where the VMM alone is privileged (docs/two-level.md says
+# what that leaves out). `make test` has the guests that check themselves.
+_OTHERS = (f"--ignore={file}" for file in _LEVELS)
+_TWO_LEVEL = _pytest("tests/boot", *_OTHERS, "--rings", "two-level")
 
 
 @dataclass(frozen=True)
@@ -128,7 +125,7 @@ SUITES: dict[str, Suite] = {
     "boot": Suite(900, (_pytest("tests/boot", *(f"--ignore={file}" for file in _APART)),)),
     "boot-levels": Suite(250, (_pytest(*_LEVELS),)),
     "boot-bounds": Suite(800, (_pytest(*_BOUNDS),)),
-    "boot-self-checking": Suite(50, (_SELF_CHECKING,)),
+    "boot-self-checking": Suite(90, (_SELF_CHECKING, _DEBUG_TWO_LEVEL)),
     "boot-cores": Suite(350, (_pytest(*_SEVERAL),)),
     "boot-smp": Suite(300, (_pytest(*_SMP),)),
     "bench-test": Suite(600, (_pytest("tests/bench"),)),
@@ -154,7 +151,7 @@ PARTS: dict[str, Suite] = {
     "mutants": Suite(45, (_make("tests/fuzz", "mutants"),)),
     # Both modes, the management of guests, a hostile kernel: most mistakes show there.
     "boot-quick": Suite(150, (_pytest(*_boot("default", "dedicated", "watchdog")),)),
-    "boot-two-level": Suite(600, (_GUESTS, _pytest(*_TWO_LEVEL, "--rings", "two-level"))),
+    "boot-two-level": Suite(1200, (_TWO_LEVEL,)),
     "measure-quick": Suite(30, (_pytest("tests/measure/test_plugin.py"),)),
 }  # fmt: skip
 QUICK = ("boot-quick", "python", "check", "measure-quick", "asan")

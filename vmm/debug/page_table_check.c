@@ -10,6 +10,7 @@
 #include "guests/x86/x86.h"
 #include "lib/owner.h"
 #include "siblings.h"
+#include "views.h"
 
 OF_CORE u32 entries_looked_at;
 
@@ -33,11 +34,11 @@ static void leaf_check(const struct x86 *x86, u32 linear, u32 entry, bool kernel
 	u32 frame = entry & PTE_FRAME;
 	u32 may = LEAF | PTE_U | (kernel ? 0 : views_global(PTE_U));
 
-	must((entry & LEAF) == LEAF, "an entry lacks P, A or D", linear, entry);
+	must((~entry & (LEAF | VIEWS_ALWAYS)) == 0, "an entry lacks P, A or D", linear, entry);
 	if (frame - shadow->memory_base < shadow->memory_size) {
 		may |= may_be_written(x86, frame) ? PTE_W : 0;
 		if (kernel) {
-			may |= PTE_G;
+			may |= VIEWS_GLOBAL;
 			must((entry & PTE_G) != 0 || global_entry(x86) == 0 ||
 				     shadow->local_kernel || shadow->syncing,
 			     "the kernel half has a local entry that is not known", linear, entry);

@@ -10,7 +10,10 @@
  * 	- A leaf names memory of the guest. For reading it may also name the page of ones, or the
  * 	  guest's local APIC. It has A and D, so that the CPU never sets them. Only leaves of the
  * 	  kernel half are global; if one there is not, local_kernel says so. The protected page
- * 	  cannot be written.
+ * 	  cannot be written. With two levels of privilege each leaf is ring 3's, and what is global
+ * 	  is below the kernel half.
+ * 	- With two levels the directory of the process's view has below the kernel half what the
+ * 	  other one has, and nothing there. The vCPU's own table is the VMM's alone in it.
  * 	- A frame of the pool is in one place, or free. Its parts that are not zero are marked: in a
  * 	  directory by used_groups, elsewhere by the pool's marks.
  * 	- Each space is found once by its hash, and lies where space_limit and space_free say.
@@ -43,9 +46,10 @@ OF_CORE static u32 returns;
 
 /* --- The VMM's part --- */
 
-static void vmm_part_check(const struct x86 *x86, const u32 *directory)
+/* rights: VIEWS_ALWAYS where the guest's kernel may use the vCPU's own table, or 0. */
+static void vmm_part_check(const struct x86 *x86, const u32 *directory, u32 rights)
 {
-	must(directory[KERNEL_END] == (x86->vcpu->table_frame | PTE_P | PTE_W | PTE_A),
+	must(directory[KERNEL_END] == (x86->vcpu->table_frame | PTE_P | PTE_W | PTE_A | rights),
 	     "a directory has another table of the vCPU", KERNEL_END, directory[KERNEL_END]);
 	for (u32 i = KERNEL_END + 1; i < ENTRIES; i++)
 		must(directory[i] == memory_directory[i], "a directory's part of the VMM differs",
@@ -67,8 +71,10 @@ static void own_page_check(const struct x86 *x86, u32 index, u32 entry)
 
 	if (index == (GANDALF_SHARED_PAGE - GANDALF_BASE) / PAGE_SIZE) {
 		frame = shared;
+		flags |= VIEWS_ALWAYS;
 	} else if (index == (GANDALF_SHARED_ALIAS - GANDALF_BASE) / PAGE_SIZE) {
 		frame = shared;
+		flags |= VIEWS_ALWAYS;
 		flags &= x86->armed ? ~PTE_W : ~0u;
 	} else if (stack < (UPCALL_DEPTH + 1) * STACK_DISTANCE && (entry & PTE_P)) {
 		frame = stack < 2 ? x86->vcpu->stack_frames[stack] : entry & PTE_FRAME;
@@ -102,7 +108,7 @@ static void identity_check(const struct x86 *x86)
 	const u32 *directory = pool_pointer(shadow->identity);
 	u32 large = shadow->memory_size >> LARGE_PAGE_SHIFT;
 
-	vmm_part_check(x86, directory);
+	vmm_part_check(x86, directory, VIEWS_ALWAYS);
 	entries_looked_at += KERNEL_END;
 	for (u32 i = 0; i < large; i++) {
 		u32 frame = shadow->memory_base + (i << LARGE_PAGE_SHIFT);
@@ -121,6 +127,18 @@ static void identity_check(const struct x86 *x86)
 
 /* --- Spaces --- */
 
+static void process_check(const struct x86 *x86, const struct space *space)
+{
+	const u32 *directory = pool_pointer(space->directory);
+	const u32 *process = pool_pointer(views_process(space));
+
+	claim(views_process(space), "a view's directory is in two places");
+	vmm_part_check(x86, process, 0);
+	for (u32 i = 0; i < KERNEL_END; i++)
+		must(process[i] == (i < KERNEL_FIRST ? directory[i] : 0),
+		     "a process's view is not what it is to be", i << LARGE_PAGE_SHIFT, process[i]);
+}
+
 static void space_check(const struct x86 *x86, const struct space *space)
 {
 	const u32 *directory = pool_pointer(space->directory);
@@ -128,10 +146,10 @@ static void space_check(const struct x86 *x86, const struct space *space)
 
 	claim(space->directory, "a directory is in two places");
 	if (views_process(space) != 0)
-		claim(views_process(space), "a view's directory is in two places");
+		process_check(x86, space);
 	must((~*pool_marks(space->directory) & ~0u << KERNEL_FIRST / PART) == 0,
 	     "a directory's kernel half is not marked", space->guest, space->directory);
-	vmm_part_check(x86, directory);
+	vmm_part_check(x86, directory, VIEWS_ALWAYS);
 	for (u32 i = KERNEL_FIRST; i < KERNEL_END; i++)
 		must(directory[i] == master[i], "a space's kernel half differs",
 		     i << LARGE_PAGE_SHIFT, directory[i]);
@@ -196,11 +214,29 @@ static void spaces_check(const struct x86 *x86)
 
 /* --- Registers --- */
 
+static bool process_is_shown(const struct x86 *x86)
+{
+	const struct space *space = x86->shadow.current;
+
+	return space != NULL && views_process(space) != 0 &&
+	       views_in_process(x86->vcpu, x86->vcpu->frame);
+}
+
+/* Returns the directory that is to be loaded. */
+static u32 directory_wanted(const struct x86 *x86)
+{
+	const struct space *space = x86->shadow.current;
+
+	if (process_is_shown(x86))
+		return views_process(space);
+	return space != NULL ? space->directory : x86->shadow.identity;
+}
+
 static void current_check(const struct x86 *x86)
 {
 	const struct shadow *shadow = &x86->shadow;
 	const struct space *space = shadow->current;
-	u32 cr3 = space != NULL ? space->directory : shadow->identity;
+	u32 cr3 = directory_wanted(x86);
 	u32 window;
 
 	must(x86->vcpu->cr3 == cr3 && core.cr3 == cr3 && cr3_read() == cr3,
@@ -302,7 +338,7 @@ void shadow_check(const struct x86 *x86)
 	windows_check();
 	for (u32 i = 0; i < ENTRIES; i++)
 		must(nothing[i] == ~0u, "the page of ones has been written", i, nothing[i]);
-	vmm_part_check(x86, master);
+	vmm_part_check(x86, master, VIEWS_ALWAYS);
 	entries_check(x86, master, KERNEL_FIRST, KERNEL_END);
 	spaces_check(x86);
 	protected_page_check(x86);
@@ -336,7 +372,7 @@ void shadow_check_return(void)
 	if (vcpu->vm->kind->real_time)
 		return;
 	current_check(x86);
-	vmm_part_check(x86, pool_pointer(vcpu->cr3));
+	vmm_part_check(x86, pool_pointer(vcpu->cr3), process_is_shown(x86) ? 0 : VIEWS_ALWAYS);
 	protected_page_check(x86);
 	if (++returns >= entries_looked_at / RETURN_SHARE)
 		shadow_check(x86);

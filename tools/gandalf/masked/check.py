@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gandalf.base.paths import UserError
 from gandalf.build.symbols import Image
-from gandalf.measure.masked import DEBUG, WHO, Promise, entry_name, promises, records
+from gandalf.measure.masked import DEBUG, WAY, WHO, Promise, entry_name, promises, records
 
 _INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(\w+)")
 _EXCEPTIONS, _VECTORS, GENERAL_PROTECTION = 32, 256, 0x0D
@@ -74,9 +74,9 @@ def entries() -> set[str]:
 
     A shared guest's exceptions and hypercalls come through trap gates and mask nothing. Those of
     the VMM are the #GP of an upcall. tests/unit/arch/ia32/test_segment.c compares this with the
-    gates.
+    gates, but for those of two levels of privilege.
     """
-    return {
+    return {WAY} | {
         entry_name(vector, who, hardware=hardware)
         for who in WHO
         for vector in range(_VECTORS)

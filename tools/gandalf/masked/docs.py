@@ -33,7 +33,8 @@ behind a CLI or where an interrupt gate is entered, and ends where an interrupt 
 at the next point that lets them in, or in a guest. So the bound of a section holds the way back
 with it, a switch to another guest and what that guest is given. All figures are instructions; the
 longest is of the loads of `tests/boot/test_masked.py` and of the programs of
-`tests/measure/corpus`, of which the named one had it.
+`tests/measure/corpus`, of which the named one had it. Where the VMM alone is privileged
+(docs/two-level.md) a section may take a fifth more, but for the entry that exists there alone.
 
 * `make check` disassembles the image: each CLI must have a name, each name a line here, each line a
   CLI or an interrupt gate (`tools/gandalf/masked/check.py`). A name that is not in the table does

@@ -17,8 +17,9 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 from gandalf.base.paths import ROOT, UserError, shown
-from gandalf.build.symbols import HYPERCALL, Symbols, apic_vector, definitions
+from gandalf.build.symbols import HYPERCALL, Image, Symbols, apic_vector, definitions
 from gandalf.description.description import LinuxGuest
+from gandalf.description.levels import TWO_LEVEL
 from gandalf.measure.measurement import Measurement, Section, Window
 
 TABLE = "masked_sections.h"
@@ -27,6 +28,13 @@ _RECORDS = ".debug_masked"
 DEBUG = (0x01, 0x02, 0x08, 0x12)
 # Who can be interrupted: the end of an entry's name.
 WHO = ("shared", "rtos", "dedicated", "vmm")
+# The entries of the direct ways between a process and its kernel, where the VMM alone is privileged
+# (vmm/guests/x86/two_level/view_ways.S), by the vectors whose gates lead there.
+WAYS = {"view_switch_call": 0x80, "view_switch_return": 0x03}
+WAY = "way_of_process"
+# How many times as long as promised any other section may be there, where a load of CR3 goes with
+# each switch.
+TWO_LEVEL_MORE = 1.2
 
 
 @dataclass(frozen=True)
@@ -140,6 +148,9 @@ class Sections:
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
         self._names = records(symbols.built.vmm)
+        addresses = Image(symbols.built.vmm, "vmm").addresses
+        self._ways = {addresses[way] for way in WAYS if way in addresses}
+        self._two_level = symbols.built.checked.system.machine.rings == TWO_LEVEL
         self._dedicated = any(
             isinstance(guest, LinuxGuest) and guest.mode == "dedicated" for guest in symbols.guests
         )
@@ -155,10 +166,15 @@ class Sections:
         """Return the name of the section that a stretch began."""
         if not section.delivered:
             return self._names.get(section.begin)
+        if section.begin in self._ways:
+            return WAY
         vector = self._symbols.entries.vector(section.begin)
         if vector is None:
             return None
-        return entry_name(vector, self._who(section), hardware=section.hardware)
+        who, hardware = self._who(section), section.hardware
+        if self._two_level and who == "shared" and vector in WAYS.values() and not hardware:
+            return WAY
+        return entry_name(vector, who, hardware=hardware)
 
     def stretches(self, result: Measurement) -> list[Stretch]:
         """Return the masked stretches of a run by section, the longest first."""
@@ -173,6 +189,8 @@ class Sections:
         longest = max((row.window for row in rows), key=lambda window: window.instructions)
         promise = promises().get(name or "")
         bound = promise.bound if promise and promise.dedicated == self._dedicated else None
+        if bound is not None and self._two_level and name != WAY:
+            bound = int(bound * TWO_LEVEL_MORE)
         times = sum(row.count for row in rows)
         known = name if promise else None
         place = self._symbols.place(longest.begin)

@@ -40,6 +40,10 @@ enum { MASKED_IN_ARCHITECTURE(MASKED_NUMBER) };
 	ENTRY(debug_of_shared, 600,                                                              \
 		"no loop, and the way out",                                                      \
 		"breakpoints and single steps in Linux")                                         \
+	ENTRY(way_of_process, 900,                                                               \
+		"two levels of privilege: a direct way, or the way through C until that "        \
+		"unmasks; on the way back up to 16 pages are filled, in a table that is there",  \
+		"system calls, and returns of Linux to its processes")                           \
 	ENTRY(clock_of_rtos, 1000,                                                               \
 		"as `clock_of_shared`",                                                          \
 		"timers while an RTOS runs")                                                     \

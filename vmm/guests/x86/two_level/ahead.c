@@ -4,10 +4,10 @@
  * the process. Each return passes the VMM in any case, so this saves the process a second fault.
  *
  * It runs with interrupts masked if the return takes the direct way. So it makes no page table, for
- * which a frame might have to be zeroed or others freed, and takes at most some 350 instructions.
- * Where there is no page table yet, the process faults once more. It changes nothing of the guest:
- * a page is filled only as the guest's entry says that it has been used (PTE_A), and is writable
- * only if that is dirty already.
+ * which a frame might have to be zeroed or others freed, and the whole way takes at most 900
+ * instructions with it (the masked section way_of_process). Where there is no page table yet, the
+ * process faults once more. It changes nothing of the guest: a page is filled only as the guest's
+ * entry says that it has been used (PTE_A), and is writable only if that is dirty already.
  */
 #include "core/core.h"
 #include "entry_access.h"
