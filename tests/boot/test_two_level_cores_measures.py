@@ -8,11 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from .systems import Boot
+from .systems import PATIENCE, PROMPT, Boot
 from .test_cores import beats
 from .test_two_level import kernel_lives
-from .test_two_level_cores import kept_in, siblings
-from .two_level import direct_ways, take_direct_ways
+from .test_two_level_cache import BROKEN, unseen
+from .test_two_level_cores import SMP, kept_in, siblings
+from .two_level import changed_vmm, direct_ways, take_direct_ways
 
 MANY = "escape many 1000"
 # Programs on both CPUs at once; what is sorted is what was to be sorted.
@@ -83,3 +84,13 @@ def test_a_process_is_kept_in(machine: Boot, cpu: int) -> None:
     kept_in(machine, cpu)
     kernel_lives(machine)
     beats(machine, "beat")
+
+
+@pytest.mark.long
+def test_a_change_that_is_not_detected_is_found_with_two_vcpus() -> None:
+    vmm = changed_vmm("unseen-siblings", unseen, SMP)
+    path = siblings("smp-unseen", MEASURES["detect"] + "\n")
+    with Boot.start(path, vmm=vmm) as running:
+        running.expect("linux", f"{PROMPT}|{BROKEN}", PATIENCE)
+        running.send("linux", f"while true; do {LOAD}; done\n")
+        running.expect("linux", BROKEN, PATIENCE)
