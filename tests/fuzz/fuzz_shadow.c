@@ -157,8 +157,9 @@ static void to_ring(u32 ring)
 	struct frame *frame = vcpu->frame;
 	bool paging = (x86->cr0 & CR0_PG) != 0;
 
-	frame->cs = ring == 3 ? USER_CODE : KERNEL_CODE | 1;
-	frame->ss = ring == 3 ? USER_DATA : KERNEL_DATA | 1;
+	world_goes_on(ring);
+	frame->cs = ring == 3 ? USER_CODE : KERNEL_CODE | WORLD_KERNEL_RING;
+	frame->ss = ring == 3 ? USER_DATA : KERNEL_DATA | WORLD_KERNEL_RING;
 	frame->ds = frame->es = USER_DATA;
 	frame->esp = ring == 3 ? DATA_FRAME : KERNEL_STACK - x86->upcall_depth * 0x80;
 	frame->eip = CODE_FRAME + (ring == 3 || !paging ? 0 : KERNEL_BASE);
@@ -256,7 +257,7 @@ static void step_cr3(void)
 
 	if (!EXECUTE("\x0f\x22\xd8", value) || (x86->cr0 & CR0_PG) == 0)
 		return;
-	if (value == before || !x86->shadow.caching)
+	if (value == before || !x86->shadow.caching || world_detects())
 		oracle_flush_space(value, 0, SHADOW_KERNEL, since);
 	oracle_flush_kernel((x86->cr4 & CR4_PGE) == 0, since);
 }
@@ -306,7 +307,8 @@ static void step_flush(void)
 	if (what & 0x80)
 		end = UINT32_MAX;
 	hypercall(GANDALF_HYPERCALL_FLUSH, directory, start, end);
-	if (start < end && x86->shadow.caching)
+	if (start < end && x86->shadow.caching &&
+	    (!world_detects() || directory == (x86->cr3 & PTE_FRAME)))
 		oracle_flush_space(directory, start, end, since);
 }
 
@@ -368,6 +370,7 @@ static u32 access_by_cpu(u32 linear, u32 error, u32 value)
 	struct rights rights = tlb_walk(linear);
 	bool global;
 
+	error = world_error(error);
 	if (!rights_allow(rights, error)) {
 		bool present = shadow_walk(processor.cr3, linear, &global).present;
 
@@ -475,6 +478,8 @@ static void step_exception(void)
 	static const u8 vectors[] = { 0, 1, 3, 4, 6, 7, 11, 12, 13, 16, 17, 19, 2, 13, 8, 5 };
 	u32 what = take(1), vector = vectors[what & 15];
 
+	if (!world_raises(vector))
+		return;
 	to_ring(what & 0x20 ? 3 : 1);
 	if (what >> 6 == 3)
 		vcpu->frame->esp = take_linear();
@@ -501,7 +506,8 @@ static void step_interrupt(void)
 	vcpu->frame->ds = what & 2 ? SELECTOR_VMM_CODE : USER_DATA;
 	if (what & 4)
 		vcpu->frame->cs = what & 8 ? SELECTOR_VMM_CODE : what;
-	guest_enters(take_vector(), false, 0, (what & 4) != 0);
+	guest_enters(what & 0x10 ? world_call(take_vector()) : take_vector(), false, 0,
+		     (what & 4) != 0);
 }
 
 /* From here on something waits that the VMM lets in at its points, and where it works. */
@@ -705,8 +711,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	input.data = data;
 	input.size = size;
 	how = (int)take(1);
-	learns = (how & 3) == 3;
-	machine_make(pools[how >> 2 & 3] + (how & 1 ? UPCALL_DEPTH : 0), how & 1);
+	world_choose((u32)how >> 4);
+	learns = WORLD_HAS_DEDICATED && (how & 3) == 3;
+	machine_make(pools[how >> 2 & 3] + (how & 1 ? UPCALL_DEPTH : 0) + WORLD_FRAMES,
+		     WORLD_HAS_DEDICATED && (how & 1));
 	frames = pool_available;
 	for (;;) {
 		guest_start();

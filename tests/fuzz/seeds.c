@@ -160,8 +160,10 @@ static void write_control(const char *folder)
 #define SHADOW_STEPS 15u
 
 /* Programs of any such steps, with small operands: for a shared and for a dedicated guest, with
- * much and with little memory for its page tables. No two are as long: the fuzzer takes the shorter
- * one first, and otherwise the one that the folder names first. */
+ * much and with little memory for its page tables; and for a guest where the VMM alone is
+ * privileged, with much of it and each of the measures there (fuzz_shadow.c takes both from the
+ * first byte). No two are as long: the fuzzer takes the shorter one first, and otherwise the one
+ * that the folder names first. */
 static void write_shadow(const char *folder)
 {
 	u8 program[64];
@@ -172,6 +174,8 @@ static void write_shadow(const char *folder)
 			program[i] = (u8)((random_next(&state) >> 8) % SHADOW_STEPS);
 		program[0] = (u8)number;
 		write_seed(folder, "shadow", number, program, sizeof(program) - number);
+		program[0] = (u8)(number << 4 | 12);
+		write_seed(folder, "views", number, program, sizeof(program) - number);
 	}
 }
 

@@ -369,7 +369,7 @@ static void return_to_guest(void)
 		trap_attend();
 	require(vcpu->state == VCPU_RUNNING && core.current == vcpu);
 	require(core.cr3 == vcpu->cr3 && processor.cr3 == vcpu->cr3);
-	require((vcpu->frame->cs & 3) == 1 || (vcpu->frame->cs & 3) == 3);
+	require((vcpu->frame->cs & 3) == PRIVILEGE_KERNEL || (vcpu->frame->cs & 3) == 3);
 	require((vcpu->frame->eflags & EFLAGS_VM) == 0);
 	require(vcpu->tables->tss.esp0 == (u32)(uintptr_t)(vcpu->frame + 1));
 	vmm_stack = (u32)(uintptr_t)vcpu->frame - VMM_ENTRY_BYTES;

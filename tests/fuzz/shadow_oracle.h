@@ -8,6 +8,7 @@
 #define GANDALF_FUZZ_SHADOW_ORACLE_H
 
 #include "shadow_machine.h"
+#include "world.h"
 
 #define DIRECTORIES 3u
 #define SLOTS 3u
@@ -264,15 +265,33 @@ static void spaces_look(void)
 		const struct space *space =
 			(struct space *)(physical + frame) + i % SHADOW_SPACES_PER_FRAME;
 
-		if (space->directory == 0 || directory_number(space->guest) == DIRECTORIES)
+		if (space->directory == 0 || directory_number(space->guest) == DIRECTORIES ||
+		    (world_detects() && space != x86->shadow.current))
 			continue;
 		for (u32 page = 0; page < SLOTS * USER_PAGES; page++)
 			oracle_look("shadow", space->guest, user_page(page),
-				    shadow_walk(space->directory, user_page(page), &global));
+				    world_of_kernel(shadow_walk(space->directory, user_page(page),
+								&global)));
 	}
 	for (u32 page = 0; page < SLOTS * KERNEL_PAGES; page++)
 		oracle_look("kernel half", 0, kernel_page(page),
-			    shadow_walk(x86->shadow.master, kernel_page(page), &global));
+			    world_of_kernel(shadow_walk(x86->shadow.master, kernel_page(page),
+							&global)));
+}
+
+/* What a process has where it sees nothing of its kernel. */
+static void process_look(void)
+{
+	u32 directory = world_process();
+	bool global;
+
+	if (directory == 0)
+		return;
+	for (u32 page = 0; page < SLOTS * USER_PAGES; page++)
+		oracle_look("process's view", x86->cr3, user_page(page),
+			    shadow_walk(directory, user_page(page), &global));
+	for (u32 page = 0; page < SLOTS * KERNEL_PAGES; page++)
+		require(!shadow_walk(directory, kernel_page(page), &global).present);
 }
 
 static bool pool_frame_free[MACHINE_POOL_SIZE / PAGE_SIZE];
@@ -300,11 +319,12 @@ static void tlb_look(void)
 			continue;
 		if (tlb[i].rights.writable)
 			frame_is_guests(tlb[i].rights.frame);
+		require(world_process() == 0 || linear < SHADOW_KERNEL);
 		if (x86->shadow.current == NULL)
 			require(tlb[i].rights.frame == GUEST_BASE + linear ||
 				tlb[i].rights.frame == x86->shadow.nothing);
 		else
-			oracle_look("TLB", x86->cr3, linear, tlb[i].rights);
+			oracle_look("TLB", x86->cr3, linear, world_of_loaded(tlb[i].rights));
 	}
 }
 
@@ -314,6 +334,7 @@ static void oracle_check(void)
 	shadow_check(x86);
 	if (x86->shadow.current != NULL)
 		spaces_look();
+	process_look();
 	tlb_look();
 }
 
