@@ -36,10 +36,11 @@ static u32 ahead_fill_near(const struct shadow *shadow, u32 *place, const u32 *g
 	u32 before = (u32)place / sizeof(u32) % PREFILL;
 	u32 filled = 0;
 
+	place -= before;
+	guest -= before;
 	for (u32 i = 0; i < PREFILL; i++)
-		if (place[i - before] == 0)
-			filled += ahead_fill_entry(shadow, place + i - before, guest + i - before,
-						   pde);
+		if (place[i] == 0)
+			filled += ahead_fill_entry(shadow, &place[i], &guest[i], pde);
 	return filled;
 }
 
