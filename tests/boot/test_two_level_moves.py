@@ -4,6 +4,7 @@
 tests/boot/test_migration.py and test_preemption.py run in this world, too (--rings two-level).
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,10 +88,16 @@ def test_a_process_attacks_while_its_vcpu_moves(machine: Boot) -> None:
 
 def try_again(machine: Boot, status: int) -> None:
     """Have a process try again and again while its vCPU moves; it must end with a status."""
+    before = place(machine)[1]
     output = machine.shell(
-        f"({MOVING.format(times=MOVES)}) > /dev/null & m=$!; {AGAIN} 4000; echo ended $?; wait $m"
+        f"({MOVING.format(times=MOVES)}) > /tmp/moved & m=$!; {AGAIN} 4000; echo ended $?; "
+        "gandalfctl list | grep 'vCPU 1:'; wait $m; cat /tmp/moved"
     )
     assert f"ended {status}\n" in output
+    meanwhile = re.search(r"moved (\d+) times", output)
+    assert meanwhile is not None
+    assert int(meanwhile[1]) > before
+    assert f"moved {MOVES}\n" in output
 
 
 def test_what_is_interrupted_in_a_process_goes_on_in_its_view(machine: Boot) -> None:

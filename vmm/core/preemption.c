@@ -14,6 +14,7 @@ OF_CORE static u32 away;      /* vCPUs that are this core's refugees, as bits */
 OF_CORE static u32 unasked;   /* those of them that are still to be asked back in this round */
 OF_CORE static u32 asked;     /* those that have been, and are to be asked again */
 OF_CORE static u32 leaving;   /* the number of the vCPU that is about to leave; 0: none */
+OF_CORE static bool refuge_is_taken; /* one stays since RTOSes are at work elsewhere, too */
 OF_CORE static u32 rtos_cpus; /* the CPUs on which there is an RTOS, as bits */
 
 /* --- Departure --- */
@@ -25,18 +26,23 @@ static u32 refuge(const struct vm *vm)
 {
 	const struct gandalf_guest *guest = vm->guest;
 	u32 found = core.index;
+	bool taken = false;
 
 	for (u32 i = 1; i <= guest->vcpu_count; i++) {
 		u32 cpu = guest->vcpu_cpus[(vm->number + i) % guest->vcpu_count];
 
-		if (cpu == core.index || outbox_of(cpu)->alive == 0 ||
-		    part_page_of(cpu)->of_rtos != 0)
+		if (cpu == core.index || outbox_of(cpu)->alive == 0)
 			continue;
+		if (part_page_of(cpu)->of_rtos != 0) {
+			taken = true;
+			continue;
+		}
 		if ((rtos_cpus >> cpu & 1) == 0)
 			return cpu;
 		if (found == core.index)
 			found = cpu;
 	}
+	refuge_is_taken |= taken && found == core.index;
 	return found;
 }
 
@@ -77,7 +83,8 @@ static bool one_leaves(struct vm *vm)
 }
 
 /* One vCPU leaves at a time. It is chosen first, and leaves in an interrupt of its own: each takes
- * long enough. Those that cannot leave are passed over. */
+ * long enough. Those that cannot leave are passed over. They are asked again if RTOSes are at work
+ * on the other CPUs as well, which may be done sooner than this one. */
 static enum tenure_told rtos_stays(void)
 {
 	u32 chosen = leaving;
@@ -86,7 +93,12 @@ static enum tenure_told rtos_stays(void)
 	if (chosen != 0 && part_vms[chosen] != NULL && one_leaves(part_vms[chosen]))
 		return TENURE_AGAIN;
 	leaving = next_to_leave(chosen);
-	return leaving != 0 ? TENURE_AT_ONCE : TENURE_DONE;
+	if (leaving != 0)
+		return TENURE_AT_ONCE;
+	if (!refuge_is_taken)
+		return TENURE_DONE;
+	refuge_is_taken = false;
+	return TENURE_AGAIN;
 }
 
 /* --- Return --- */
@@ -97,9 +109,12 @@ static enum tenure_told rtos_stays(void)
 static void one_returns(u32 number)
 {
 	const struct vm *vm = seat_vms[number];
+	u32 at = part_core(vm->guest, number);
 	int result;
 
-	if (whole_is_paused(vm))
+	if (part_page_of(at)->refugee_of[number] != core.index + 1)
+		away &= ~(1u << number); /* it has been here meanwhile, and was moved by hand */
+	if ((away >> number & 1) == 0 || whole_is_paused(vm))
 		return;
 	result = part_act(vm, GANDALF_ACTION_MOVE, number, core.index);
 	if (result == GANDALF_ERROR_BUSY)
@@ -134,6 +149,7 @@ static enum tenure_told tenure_lasts(bool rtos)
 static void tenure_ended(u64 ticks)
 {
 	leaving = asked = 0;
+	refuge_is_taken = false;
 	unasked = away;
 	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
 		if (part_vms[i] != NULL && part_vms[i]->vcpus->state == VCPU_RUNNING)

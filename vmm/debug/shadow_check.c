@@ -241,6 +241,8 @@ static void current_check(const struct x86 *x86)
 
 	must(x86->vcpu->cr3 == cr3 && core.cr3 == cr3 && cr3_read() == cr3,
 	     "another directory is loaded than the guest's", cr3_read(), cr3);
+	must(views_are_known(x86), "the direct ways know something else of the views", cr3_read(),
+	     cr3);
 	must((space != NULL) == ((x86->cr0 & CR0_PG) != 0), "paging is not as the guest has it",
 	     x86->cr0, cr3);
 	if (space == NULL) {

@@ -190,6 +190,12 @@ static inline void views_reset(UNUSED struct x86 *x86)
 {
 }
 
+/* Returns whether what is known of the views that are loaded is right. */
+static inline bool views_are_known(UNUSED const struct x86 *x86)
+{
+	return true;
+}
+
 /* Note what a vCPU that leaves its seat takes along of its views, and take that in another seat. */
 static inline void views_pack(UNUSED const struct vcpu *vcpu, UNUSED struct view_luggage *luggage)
 {

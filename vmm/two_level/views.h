@@ -216,6 +216,20 @@ void views_forget_returns(void);
 
 void views_reset(struct x86 *x86);
 
+/* Returns whether what the direct ways rest on is right: that they load no directory but those of
+ * the present space, and a process's only if nothing of the kernel alone is in it. */
+static inline bool views_are_known(const struct x86 *x86)
+{
+	const struct vcpu_view *view = &x86->vcpu->view;
+	const struct space *space = x86->shadow.current;
+	bool shown = view->process == 0 ||
+		     (space != NULL && view->process == space->process && space->noted == 0);
+
+	return shown && (view->ready == 0 || view->in_process != 0) &&
+	       view->kernel == (space != NULL ? space->directory : x86->shadow.identity) &&
+	       view->tables == (u32)pool_pointer(view->kernel);
+}
+
 /* Note what a vCPU that leaves its seat takes along of its views, and take that in another seat.
  * No view is loaded there before its space is (smp_settle_in()). */
 void views_pack(const struct vcpu *vcpu, struct view_luggage *luggage);

@@ -38,6 +38,15 @@ static u32 gone_to;
 static int answer;
 static bool paused;
 
+/* Where the vCPUs are that are not here. */
+static u32 held_by[GANDALF_CPUS_MAXIMUM];
+
+u32 part_core(const struct gandalf_guest *which, u32 number)
+{
+	assert_ptr_equal(which, guest);
+	return part_vms[number] != NULL ? HERE : held_by[number];
+}
+
 bool whole_is_paused(const struct vm *vm)
 {
 	assert_ptr_equal(vm->guest, guest);
@@ -51,7 +60,16 @@ void seat_depart(struct vm *vm)
 	if (gone_to == core.index || (busy >> vm->number & 1) != 0)
 		return;
 	part_vms[vm->number] = NULL;
+	part_page_of(gone_to)->refugee_of[vm->number] = part_page_own()->refugee_of[vm->number];
+	held_by[vm->number] = gone_to;
 	departures++;
+}
+
+/* Has the vCPU here again, as its arrival does. */
+static void comes_back(void)
+{
+	part_vms[1] = &seats[1];
+	part_page_own()->refugee_of[1] = 0;
 }
 
 int part_act(const struct vm *vm, u32 action, u32 number, u32 cpu)
@@ -329,14 +347,14 @@ static void it_goes_where_a_core_runs(void **state)
 	runs(&linux_vcpu);
 	pass(PATIENCE);
 	/* That with an RTOS is better than none. */
-	part_vms[1] = &seats[1];
+	comes_back();
 	outbox_of(0)->alive = 0;
 	runs(&rtos_vcpu);
 	pass(PATIENCE);
 	assert_int_equal(gone_to, 2);
 	runs(&linux_vcpu);
 	pass(PATIENCE);
-	part_vms[1] = &seats[1];
+	comes_back();
 	outbox_of(2)->alive = 0;
 	runs(&rtos_vcpu);
 	pass(PATIENCE);
@@ -354,8 +372,8 @@ static void it_goes_where_no_rtos_is_at_work(void **state)
 	assert_int_equal(gone_to, 0);
 	runs(&linux_vcpu);
 	pass(PATIENCE);
-	part_vms[1] = &seats[1];
 	part_page_of(3)->of_rtos = 0;
+	comes_back();
 	*guest = (struct gandalf_guest){
 		.kind = GANDALF_KIND_LINUX_SMP, .vcpu_count = 2, .vcpu_cpus = { HERE, 3 },
 		.flags = GANDALF_GUEST_MIGRATES | GANDALF_GUEST_ON_DEMAND,
@@ -364,6 +382,36 @@ static void it_goes_where_no_rtos_is_at_work(void **state)
 	pass(PATIENCE);
 	assert_int_equal(departures, 2);
 	assert_int_equal(gone_to, 3);
+}
+
+/* It leaves when one of them is done, though its own is not. */
+static void it_waits_for_a_refuge(void **state)
+{
+	(void)state;
+	for (u32 cpu = 0; cpu < CPUS; cpu++)
+		part_page_of(cpu)->of_rtos = 1;
+	runs(&rtos_vcpu);
+	pass(3 * PATIENCE);
+	assert_int_equal(departures, 0);
+	part_page_of(2)->of_rtos = 0;
+	pass(2 * PATIENCE);
+	assert_int_equal(departures, 1);
+	assert_int_equal(gone_to, 2);
+	pass(2 * PATIENCE);
+	assert_false(deadline_is_set(asked.deadline));
+}
+
+/* It was here in between, and went elsewhere by hand: nobody has it come back. */
+static void one_that_was_back_is_no_refugee_any_more(void **state)
+{
+	(void)state;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	part_page_of(held_by[1])->refugee_of[1] = 0;
+	runs(&linux_vcpu);
+	pass(MILLISECOND);
+	assert_int_equal(questioned, 0);
+	assert_false(deadline_is_set(asked.deadline));
 }
 
 static void the_latest_policy_counts(void **state)
@@ -424,6 +472,8 @@ int main(void)
 		TEST(several_leave_one_by_one),
 		TEST(it_goes_where_a_core_runs),
 		TEST(it_goes_where_no_rtos_is_at_work),
+		TEST(it_waits_for_a_refuge),
+		TEST(one_that_was_back_is_no_refugee_any_more),
 		TEST(the_latest_policy_counts),
 		TEST(what_is_no_policy_is_refused),
 	};

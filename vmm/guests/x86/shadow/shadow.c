@@ -32,7 +32,8 @@ static struct space *space_for_load(struct x86 *x86, u32 guest)
 		return space;
 	}
 	vcpu_count(x86->vcpu, COUNTER_space_misses);
-	if (shadow->current != NULL && (!shadow->caching || !views_make_room(x86)))
+	if ((shadow->current != NULL && !shadow->caching) ||
+	    (shadow->caching && !views_make_room(x86)))
 		return space_reuse(shadow, guest);
 	return space_create(x86, guest);
 }

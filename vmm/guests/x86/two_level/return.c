@@ -128,11 +128,11 @@ bool views_return(struct x86 *x86, struct frame *frame)
 		return false;
 	if (frame->vector == EXCEPTION_BP && return_is_known(x86, frame->eip)) {
 		x86->vcpu->view.site = frame->eip--;
-	} else if (frame->vector == EXCEPTION_NP && return_is_changed(x86, frame->eip)) {
-		return true;
-	} else if (frame->vector != EXCEPTION_NP || !emulation_begin(&e, x86) ||
-		   e.decoded.operation != DECODED_IRET) {
+	} else if (frame->vector != EXCEPTION_NP) {
 		return false;
+	} else if (!emulation_begin(&e, x86) || e.decoded.operation != DECODED_IRET) {
+		/* A sibling may have changed it in front of the look at the instruction. */
+		return return_is_changed(x86, frame->eip);
 	} else if (!return_learn(x86, frame->eip)) {
 		vm_stop(x86->vm,
 			"it returns to its processes from too many places, or not from memory");

@@ -97,6 +97,20 @@ static void there_are_never_more_than_entries(void **state)
 		}
 }
 
+/* A vCPU that comes back to a core finds its spaces there, of which none is loaded. */
+static void nor_when_a_vcpu_comes_back(void **state)
+{
+	(void)state;
+	guest_with_cache(3, GANDALF_TABLE_CACHE_LRU);
+	for (u32 i = 0; i < ARRAY_SIZE(directories); i++) {
+		x86.shadow.current = NULL;
+		x86.shadow.guest_directory = NULL;
+		(void)turn(i);
+		assert_true(spaces() <= 3);
+	}
+	assert_int_equal(spaces(), 3);
+}
+
 static void without_a_number_all_are_kept(void **state)
 {
 	(void)state;
@@ -254,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_are_never_more_than_entries),
+		cmocka_unit_test(nor_when_a_vcpu_comes_back),
 		cmocka_unit_test(without_a_number_all_are_kept),
 		cmocka_unit_test(lru_drops_what_was_loaded_longest_ago),
 		cmocka_unit_test(fifo_drops_what_was_made_first),
