@@ -37,7 +37,7 @@ def test_a_vcpu_leaves_and_comes_back(machine: Boot) -> None:
     """It does so about once in each burst, and is in both places."""
     assert online(machine) == "0-1"
     assert machine.shell("gandalfctl policy linux") == "on-demand\n"
-    before, begin = place(machine)[1], bursts(machine)
+    begin, before = bursts(machine), place(machine)[1]
     places = machine.shell(
         "for i in $(seq 20); do gandalfctl list | grep 'vCPU 1'; usleep 7000; done"
     )
