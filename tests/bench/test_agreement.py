@@ -62,7 +62,7 @@ def masking_vmm(instructions: int) -> Path:
     assert found
     own = found[1].replace("\\\n", " ")
     image.unlink(missing_ok=True)
-    make(ROOT / "vmm", f"BUILD={folder}", f"LDFLAGS={own} --wrap=pit_write {part}")
+    make(ROOT / "vmm", f"BUILD={folder}", f"LDFLAGS={own} -Wl,--wrap=pit_write {part}")
     return image
 
 

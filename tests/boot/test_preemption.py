@@ -38,9 +38,11 @@ def test_a_vcpu_leaves_and_comes_back(machine: Boot) -> None:
     assert online(machine) == "0-1"
     assert machine.shell("gandalfctl policy linux") == "on-demand\n"
     begin, before = bursts(machine), place(machine)[1]
-    # By sleeps of many lengths, so that not each look is at the same moment of a burst.
+    # The vCPU that stays looks, and by sleeps of many lengths, so that not each look is at the same
+    # moment of a burst.
     places = machine.shell(
-        "for i in $(seq 20); do gandalfctl list | grep 'vCPU 1'; usleep $((2000 + i * 900)); done"
+        "taskset -pc 0 $$ > /dev/null; for i in $(seq 20); do gandalfctl list | grep 'vCPU 1'; "
+        "usleep $((2000 + i * 900)); done; taskset -pc 0,1 $$ > /dev/null"
     )
     moves, end = place(machine)[1] - before, bursts(machine)
     assert {"vCPU 1: CPU 0,", "vCPU 1: CPU 1,"} <= {
