@@ -160,9 +160,13 @@ void vm_start_requested(void)
 	for (u32 i = 0; i < core.vcpu_count; i++) {
 		struct vm *vm = vcpus[i].vm;
 
-		if (vm->state == GANDALF_STATE_STARTING && whole_may_start(vm)) {
-			vm_start(vm);
-			elsewhere_learns(vm);
+		if (vm->state != GANDALF_STATE_STARTING)
+			continue;
+		if (!whole_may_start(vm)) {
+			schedule_admit(); /* it has looked for each of its vCPUs */
+			continue;
 		}
+		vm_start(vm);
+		elsewhere_learns(vm);
 	}
 }

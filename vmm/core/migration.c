@@ -34,8 +34,7 @@ void seat_depart(struct vm *vm)
 
 	EXPECTS_MASKED();
 	vm->leaves_for = 0;
-	if (to == core.index || outbox_of(to)->alive == 0 || part_page_of(to)->of_rtos != 0 ||
-	    !seat_can_be_left(vm))
+	if (to == core.index || outbox_of(to)->alive == 0 || !seat_can_be_left(vm))
 		return;
 	part_vms[vm->number] = NULL;
 	vcpu->paused = vcpu->state;
@@ -110,6 +109,16 @@ static void seat_arrive(struct vm *vm)
 	seat_took(GANDALF_TICKS_ARRIVE, vm->number, begin);
 }
 
+/* Does what a request wants, unless an RTOS has the core that it is for: nobody would arrive there.
+ * Who waits asks again. A policy has looked before (preemption.c). */
+static void seat_obey(struct vm *vm)
+{
+	if (part_page_of(vm->leaves_for - 1)->of_rtos != 0)
+		vm->leaves_for = 0;
+	else
+		seat_depart(vm);
+}
+
 void seats_settle(void)
 {
 	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++) {
@@ -120,7 +129,7 @@ void seats_settle(void)
 		if (part_vms[i] == NULL && seat_is_expected(vm))
 			seat_arrive(vm);
 		else if (part_vms[i] != NULL && vm->leaves_for != 0)
-			seat_depart(vm);
+			seat_obey(vm);
 		schedule_admit();
 	}
 }
