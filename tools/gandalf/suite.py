@@ -122,7 +122,7 @@ class Suite:
 
 
 SUITES: dict[str, Suite] = {
-    "boot": Suite(900, (_pytest("tests/boot", *(f"--ignore={file}" for file in _APART)),)),
+    "boot": Suite(800, (_pytest("tests/boot", *(f"--ignore={file}" for file in _APART)),)),
     "boot-levels": Suite(250, (_pytest(*_LEVELS),)),
     "boot-bounds": Suite(800, (_pytest(*_BOUNDS),)),
     "boot-self-checking": Suite(90, (_SELF_CHECKING, _DEBUG_TWO_LEVEL)),
