@@ -229,7 +229,19 @@ static void it_comes_back_when_the_rtos_is_done(void **state)
 	assert_false(deadline_is_set(asked.deadline));
 }
 
-/* It is asked again behind the next of the RTOS's jobs. */
+/* Nobody asks for it any more, until the next of the RTOS's jobs is done. */
+static void it_is_asked_again_behind_a_job(void)
+{
+	assert_false(deadline_is_set(asked.deadline));
+	questioned = 0;
+	paused = false;
+	runs(&rtos_vcpu);
+	pass(PATIENCE);
+	runs(&linux_vcpu);
+	pass(PATIENCE);
+	assert_int_equal(questioned, 2);
+}
+
 static void one_that_does_not_run_is_left_alone(void **state)
 {
 	(void)state;
@@ -239,13 +251,7 @@ static void one_that_does_not_run_is_left_alone(void **state)
 	answer = GANDALF_ERROR_STATE;
 	pass(PATIENCE);
 	assert_int_equal(questioned, 2);
-	assert_false(deadline_is_set(asked.deadline));
-	questioned = 0;
-	runs(&rtos_vcpu);
-	pass(PATIENCE);
-	runs(&linux_vcpu);
-	pass(PATIENCE);
-	assert_int_equal(questioned, 2);
+	it_is_asked_again_behind_a_job();
 }
 
 /* Nobody asks for it again and again. */
@@ -258,13 +264,7 @@ static void one_that_is_paused_is_left_alone(void **state)
 	paused = true;
 	pass(MILLISECOND);
 	assert_int_equal(questioned, 0);
-	assert_false(deadline_is_set(asked.deadline));
-	paused = false;
-	runs(&rtos_vcpu);
-	pass(PATIENCE);
-	runs(&linux_vcpu);
-	pass(PATIENCE);
-	assert_int_equal(questioned, 2);
+	it_is_asked_again_behind_a_job();
 }
 
 /* It goes on, but only one core has it come back, if that one lives. */
