@@ -39,8 +39,10 @@
 /*
  * Ends the turn of the caller, which waits for a vCPU that may be one of the same core without its
  * turn. Those that could run have theirs first. Does nothing if the caller shares its core with no
- * other vCPU of the guest, or the guest has GANDALF_GUEST_SPINS (table.h). Returns 0.
+ * other vCPU of the guest, or the guest has GANDALF_GUEST_SPINS (table.h). By the policy
+ * GANDALF_PREEMPTION_PULL (control.h) vCPUs of other cores that wait for their turn get it, too.
+ * Returns 0.
  */
 #define GANDALF_HYPERCALL_YIELD 22
 /* How often our kernels look before they call it: what they wait for mostly comes much sooner. */
-#define GANDALF_SPINS 1000
+#define GANDALF_SPINS 256

@@ -66,18 +66,24 @@
 #define GANDALF_TICKS_LEAVE 0  /* its departures, on the CPUs that it has left */
 #define GANDALF_TICKS_ARRIVE 1 /* its arrivals, on those that it has come to */
 #define GANDALF_TICKS_SETTLE 2 /* its shadow page tables, when it first went on there */
-#define GANDALF_TICKS_WAITED 3 /* while it could run and RTOSes had the CPU that it was on */
-#define GANDALF_TICKS_KINDS 4
+#define GANDALF_TICKS_SPINS 3  /* no time: how often it has called GANDALF_HYPERCALL_YIELD */
+#define GANDALF_TICKS_WAITED 4 /* while it could run and RTOSes had the CPU that it was on */
+#define GANDALF_TICKS_KINDS 5
 /* Of a guest whose vCPUs move, also the caller's own. ECX holds what is to be done from now on when
  * an RTOS takes a CPU from one of them, GANDALF_PREEMPTION_..., or GANDALF_PREEMPTION_ASK. Returns
  * what it is then. GANDALF_ERROR_ARGUMENT: there is no such policy, or the guest's vCPUs do not
  * move. */
 #define GANDALF_ACTION_POLICY 9
 
-/* Policies. NONE: the vCPU waits. ON_DEMAND: it goes on on another CPU until the RTOS is done. */
+/* Policies. NONE: the vCPU waits. ON_DEMAND: it goes on on another CPU until the RTOS is done.
+ * PULL: the same; also, vCPUs that take turns go to CPUs that are idle, and one that spins has
+ * those run that wait for their turn. DELAYED: the RTOS waits until the vCPU holds no spin lock
+ * (gandalf_shared.locks), at most for gandalf_guest.delay_limit_us. */
 #define GANDALF_PREEMPTION_NONE 0
 #define GANDALF_PREEMPTION_ON_DEMAND 1
-#define GANDALF_PREEMPTION_POLICIES 2 /* how many there are */
+#define GANDALF_PREEMPTION_PULL 2
+#define GANDALF_PREEMPTION_DELAYED 3
+#define GANDALF_PREEMPTION_POLICIES 4 /* how many there are */
 #define GANDALF_PREEMPTION_ASK 0xff   /* which one the guest has */
 
 /* What concerns a guest on another CPU is done there. Until it is, WRITE and ACT return
@@ -157,7 +163,10 @@
 	X(restarts, "restarts of the guest")                                  \
 	X(refusals, "attempts to manage others without control = true")        \
 	X(quick_ipis, "interrupts by guests of other CPUs that took the short way") \
-	X(yields, "turns ended early, since the vCPU waited for a sibling")
+	X(yields, "turns ended early, since the vCPU waited for a sibling")   \
+	X(loans, "times its CPU was lent to the VMM's work for a vCPU that was to leave") \
+	X(delays, "times it waited for a vCPU's spin locks")                  \
+	X(delay_limits, "of these, those that ended before the locks were free")
 
 /*
  * The events of the trace ring: X(name, what the two arguments are). The state in `switch_to` is

@@ -206,9 +206,15 @@ struct gandalf_shared {
 	 * since the guest had not taken the one before. The VMM writes it before each timer
 	 * interrupt. */
 	uint32_t timer_overruns;
-	uint32_t reserved; /* 0 */
+	/* For a Linux with several vCPUs: how many spin locks the vCPU holds. The guest writes
+	 * it. An RTOS may wait until it is 0 (GANDALF_PREEMPTION_DELAYED in control.h). */
+	uint32_t locks;
 	/* The guest's channels. The VMM writes them when the guest starts. */
 	struct gandalf_channel_place channels[GANDALF_CHANNELS_MAXIMUM];
+	/* For a Linux with several vCPUs: ticks of the time stamp counter in which the vCPU could
+	 * have run, and others had the CPU, in all its lives. The VMM writes it before the vCPU
+	 * goes on: between any two of its instructions. */
+	uint64_t stolen;
 };
 
 /*

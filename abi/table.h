@@ -10,7 +10,7 @@
 #define GANDALF_TABLE_H
 
 #define GANDALF_TABLE_MAGIC 0x54464447 /* "GDFT" */
-#define GANDALF_TABLE_VERSION 9
+#define GANDALF_TABLE_VERSION 10
 
 #define GANDALF_GUESTS_MAXIMUM 9
 #define GANDALF_CPUS_MAXIMUM 8
@@ -46,6 +46,9 @@
 /* The least and the largest gandalf_guest.slice_us. */
 #define GANDALF_SLICE_MINIMUM 500
 #define GANDALF_SLICE_MAXIMUM 100000
+/* The same of gandalf_guest.delay_limit_us. */
+#define GANDALF_DELAY_MINIMUM 5
+#define GANDALF_DELAY_MAXIMUM 10000
 
 /* Values of gandalf_guest.on_reboot and on_fault. */
 #define GANDALF_POLICY_STOP 0
@@ -55,8 +58,8 @@
 #define GANDALF_GUEST_STRICT_TLS 1
 #define GANDALF_GUEST_CONTROL 2
 #define GANDALF_GUEST_MIGRATES 4 /* its vCPUs move between its CPUs, but for the first */
-/* Its policy is GANDALF_PREEMPTION_ON_DEMAND (control.h) at first. Only with MIGRATES. */
-#define GANDALF_GUEST_ON_DEMAND 8
+/* Its policy is PULL or DELAYED (control.h) at first, which not every image has. */
+#define GANDALF_GUEST_REMEDIES 8
 /* Only of several vCPUs: GANDALF_HYPERCALL_YIELD (apic.h) ends no turn, to compare. */
 #define GANDALF_GUEST_SPINS 16
 
@@ -153,6 +156,10 @@ struct gandalf_guest {
 	uint8_t vcpu_cpus[GANDALF_CPUS_MAXIMUM]; /* CPU of each vCPU; the first is `cpu` */
 	uint32_t slice_us;        /* for GANDALF_KIND_LINUX_SMP: how long vCPUs that are on the same
 	                             CPU take turns for, GANDALF_SLICE_MINIMUM..MAXIMUM; else 0 */
+	uint32_t preemption;      /* its policy at first, GANDALF_PREEMPTION_... (control.h); other
+	                             than 0 only with GANDALF_GUEST_MIGRATES */
+	uint32_t delay_limit_us;  /* for GANDALF_KIND_LINUX_SMP: how long an RTOS waits for its spin
+	                             locks at most, GANDALF_DELAY_MINIMUM..MAXIMUM; else 0 */
 	uint32_t port_range_count; /* elements of port_ranges that are used */
 	struct gandalf_port_range port_ranges[GANDALF_PORT_RANGES_MAXIMUM];
 };

@@ -230,11 +230,12 @@ def test_what_cannot_be_gathered_is_a_sentence(
 
 def test_list_says_where_vcpus_are(control: Control) -> None:
     lines = control("list", machine="migrates=1").output.splitlines()
-    assert "  vCPU 1: CPU 1, moved 0 times, waited 1003 ms for RTOSes" in lines
+    line = "  vCPU 1: CPU 1, moved 0 times, waited 1004 ms for RTOSes, spun for long 1003 times"
+    assert line in lines
     found = parsed(control("list", "--json", machine="migrates=1"))["guests"]
     assert found[0]["vcpus"] == [
         {"cpu": cpu, "moves": 0, "leave_ticks": 1000 * cpu, "arrive_ticks": 1000 * cpu + 1,
-         "settle_ticks": 1000 * cpu + 2, "waited_ms": 1000 * cpu + 3}
+         "settle_ticks": 1000 * cpu + 2, "spins": 1000 * cpu + 3, "waited_ms": 1000 * cpu + 4}
         for cpu in range(2)
     ]  # fmt: skip
 
@@ -249,7 +250,7 @@ def test_a_policy_is_set_and_told(control: Control) -> None:
 
 def test_a_policy_that_cannot_be_is_refused(control: Control) -> None:
     sentence = control("policy", "linux", "trap", machine="migrates=1").refused()
-    assert sentence == "there is no policy trap; there are none and on-demand"
+    assert sentence == "there is no policy trap; there are none, on-demand, pull and delayed"
     sentence = control("policy", "linux", "none").refused()
     assert sentence == "guest linux has no policy: its description has no `migrate = true`"
 

@@ -10,7 +10,7 @@
 static const char names[] = "strict TLS\0"
 			    "control\0"
 			    "migration\0"
-			    "migration\0"
+			    "remedies\0"
 			    "yielding spins\0"
 			    "channels\0"
 			    "screen";

@@ -2,8 +2,10 @@
 /* Reads which CPUs a guest has from the system table, and checks them for core/table.c. */
 #include "guest_cpus.h"
 
-/* The flags of a guest whose vCPUs move: only one with several vCPUs has them. */
-enum { MOVES = GANDALF_GUEST_MIGRATES | GANDALF_GUEST_ON_DEMAND };
+#include "abi/control.h"
+
+/* What only a guest with several vCPUs has. */
+enum { OF_SEVERAL = GANDALF_GUEST_MIGRATES | GANDALF_GUEST_SPINS };
 
 u32 guest_cpus(const struct gandalf_guest *guest)
 {
@@ -36,18 +38,24 @@ static bool cpus_have_room(const struct gandalf_table *table, const struct ganda
 	return true;
 }
 
+/* Whether a number lies within its limits, or is 0 if there is to be none. */
+static bool is_within(u32 value, bool is_there, u32 least, u32 most)
+{
+	return is_there ? value >= least && value <= most : value == 0;
+}
+
 bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_guest *guest)
 {
 	u32 count = guest->vcpu_count;
 	bool several = guest->kind == GANDALF_KIND_LINUX_SMP;
 
 	if (count == 0 || count > GANDALF_CPUS_MAXIMUM || guest->vcpu_cpus[0] != guest->cpu ||
-	    several != (count > 1) || several != (guest->slice_us != 0) ||
-	    (!several && (guest->flags & (MOVES | GANDALF_GUEST_SPINS)) != 0) ||
-	    (guest->flags & MOVES) == GANDALF_GUEST_ON_DEMAND)
-		return false;
-	if (several && (guest->slice_us < GANDALF_SLICE_MINIMUM ||
-			guest->slice_us > GANDALF_SLICE_MAXIMUM))
+	    several != (count > 1) || (!several && (guest->flags & OF_SEVERAL) != 0) ||
+	    guest->preemption >= GANDALF_PREEMPTION_POLICIES ||
+	    (guest->preemption != 0 && (guest->flags & GANDALF_GUEST_MIGRATES) == 0) ||
+	    !is_within(guest->slice_us, several, GANDALF_SLICE_MINIMUM, GANDALF_SLICE_MAXIMUM) ||
+	    !is_within(guest->delay_limit_us, several, GANDALF_DELAY_MINIMUM,
+		       GANDALF_DELAY_MAXIMUM))
 		return false;
 	for (u32 i = 0; i < count; i++)
 		if (guest->vcpu_cpus[i] >= table->cpus ||

@@ -37,6 +37,7 @@ enum {
 	MESSAGE_OUTPUT = 18,   /* the output ring has bytes for core 0 */
 	MESSAGE_INPUT = 19,    /* the input ring has bytes for the reader */
 	MESSAGE_ORDER = 20,    /* orders[] has one for a guest of the reader's */
+	MESSAGE_TURN = 21,     /* for each vCPU, by its number: siblings spin for it (pull.c) */
 	MESSAGE_LINE = 32,     /* a line's interrupt for its owner, who is the reader's */
 	MESSAGE_PART = 48,     /* for each guest: the life of it or of a part has changed */
 	MESSAGE_LIFE = 57,     /* a part's sign of life, for the whole, which is the reader's */

@@ -73,6 +73,8 @@ static void page_copy(u32 from, u32 number)
 	own->ended[number] = theirs->ended[number];
 	own->parked[number] = theirs->parked[number];
 	own->failed[number] = theirs->failed[number];
+	own->lost[number] = theirs->lost[number];
+	own->stolen[number] = theirs->stolen[number];
 	own->refugee_of[number] = theirs->refugee_of[number];
 	if (own->refugee_of[number] == core.index + 1)
 		own->refugee_of[number] = 0;

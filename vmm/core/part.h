@@ -48,11 +48,17 @@ struct part_page {
 	/* Whether an RTOS has this core, if vCPUs move to it (core/tenure.h): nobody leaves for it
 	 * then, since nobody arrives there. */
 	u32 of_rtos;
+	/* Whether the idle vCPU has this core, at its last switch. */
+	u32 idle;
 	/* Ticks of their moves on this core, GANDALF_TICKS_... (abi/control.h). */
 	u32 ticks[GANDALF_TICKS_WAITED][GANDALF_CPUS_MAXIMUM];
 	/* Ticks for which they have waited here for RTOSes. Who reads it while it is written may
 	 * see half of the change. */
 	u64 waited[GANDALF_CPUS_MAXIMUM];
+	/* Of vCPUs that this core has: the time stamp at which one lost the CPU that could go on
+	 * (0: it has it, or could not), and for how many ticks it has ever waited so
+	 * (core/steal.h). Both move with the vCPU. */
+	u64 lost[GANDALF_CPUS_MAXIMUM], stolen[GANDALF_CPUS_MAXIMUM];
 	/* The policy that this core has last set for a guest (core/policy.h): the number of the
 	 * change, which is 0 if it has set none, above the lowest 8 bits, which have the policy. */
 	u32 policy[GANDALF_GUESTS_MAXIMUM];

@@ -18,8 +18,7 @@ static u32 change_of(u32 word)
  * counts. That in the description is before all of them. */
 static u32 policy_word(const struct vm *vm)
 {
-	bool on_demand = (vm->guest->flags & GANDALF_GUEST_ON_DEMAND) != 0;
-	u32 latest = on_demand ? GANDALF_PREEMPTION_ON_DEMAND : GANDALF_PREEMPTION_NONE;
+	u32 latest = vm->guest->preemption;
 
 	for (u32 cpu = 0; cpu < system_table.cpus; cpu++) {
 		u32 word = part_page_of(cpu)->policy[vm->index];
@@ -35,12 +34,19 @@ u32 policy_of(const struct vm *vm)
 	return policy_word(vm) % (1u << POLICY_BITS);
 }
 
+bool policy_moves(const struct vm *vm)
+{
+	u32 policy = policy_of(vm);
+
+	return policy == GANDALF_PREEMPTION_ON_DEMAND || policy == GANDALF_PREEMPTION_PULL;
+}
+
 int policy_act(const struct vm *vm, u32 policy)
 {
 	EXPECTS_MASKED();
 	if (!guest_migrates(vm->guest))
 		return GANDALF_ERROR_ARGUMENT;
-	if (policy < GANDALF_PREEMPTION_POLICIES)
+	if (policy_is_there(policy))
 		part_page_own()->policy[vm->index] =
 			(change_of(policy_word(vm)) + 1) << POLICY_BITS | policy;
 	else if (policy != GANDALF_PREEMPTION_ASK)

@@ -6,28 +6,36 @@
 #include "core/migration.h"
 #include "core/module.h"
 #include "core/policy.h"
+#include "core/pull.h"
 #include "core/tenure.h"
 #include "lib/owner.h"
 #include "whole.h"
+
+/* How often an RTOS lends its core while it has it. */
+#define LOANS_AT_MOST 20u
 
 OF_CORE static u32 away;      /* vCPUs that are this core's refugees, as bits */
 OF_CORE static u32 unasked;   /* those of them that are still to be asked back in this round */
 OF_CORE static u32 asked;     /* those that have been, and are to be asked again */
 OF_CORE static u32 leaving;   /* the number of the vCPU that is about to leave; 0: none */
 OF_CORE static bool refuge_is_taken; /* one stays since RTOSes are at work elsewhere, too */
+OF_CORE static u32 loans;     /* how often the core was lent in this tenure */
 OF_CORE static u32 rtos_cpus; /* the CPUs on which there is an RTOS, as bits */
 
 /* --- Departure --- */
 
 /* Returns where a vCPU goes from here: to the next of its guest's CPUs on which there is no RTOS;
  * if there is one on each, to the next that none has; if there is no such one, nowhere, which is
- * here. The last that is looked at is the one where the vCPU was at first. */
+ * here. By the policy "pull" one that is idle comes before all that are not. The last that is
+ * looked at is the one where the vCPU was at first. */
 static u32 refuge(const struct vm *vm)
 {
+	u32 found = policy_of(vm) == GANDALF_PREEMPTION_PULL ? pull_idle_cpu(vm) : core.index;
 	const struct gandalf_guest *guest = vm->guest;
-	u32 found = core.index;
 	bool taken = false;
 
+	if (found != core.index)
+		return found;
 	for (u32 i = 1; i <= guest->vcpu_count; i++) {
 		u32 cpu = guest->vcpu_cpus[(vm->number + i) % guest->vcpu_count];
 
@@ -56,7 +64,7 @@ static u32 next_to_leave(u32 behind)
 {
 	for (u32 i = behind + 1; i < GANDALF_CPUS_MAXIMUM; i++)
 		if (part_vms[i] != NULL && vm_is_seat(part_vms[i]))
-			return policy_of(part_vms[i]) == GANDALF_PREEMPTION_ON_DEMAND ? i : 0;
+			return policy_moves(part_vms[i]) ? i : 0;
 	return 0;
 }
 
@@ -82,9 +90,22 @@ static bool one_leaves(struct vm *vm)
 	return true;
 }
 
+/* Returns whether the VMM works for a vCPU that is to leave, and lends it the core for that. */
+static bool work_is_lent(void)
+{
+	const struct vcpu *vcpu = turn_at_work(&idle_vcpu);
+
+	if (vcpu == &idle_vcpu || !vm_is_seat(vcpu->vm) || loans == LOANS_AT_MOST ||
+	    !policy_moves(vcpu->vm))
+		return false;
+	loans++;
+	loan_begin();
+	return true;
+}
+
 /* One vCPU leaves at a time. It is chosen first, and leaves in an interrupt of its own: each takes
  * long enough. Those that cannot leave are passed over. They are asked again if RTOSes are at work
- * on the other CPUs as well, which may be done sooner than this one. */
+ * on the other CPUs as well, which may be done sooner than this one, and behind a loan. */
 static enum tenure_told rtos_stays(void)
 {
 	u32 chosen = leaving;
@@ -95,7 +116,7 @@ static enum tenure_told rtos_stays(void)
 	leaving = next_to_leave(chosen);
 	if (leaving != 0)
 		return TENURE_AT_ONCE;
-	if (!refuge_is_taken)
+	if (!work_is_lent() && !refuge_is_taken)
 		return TENURE_DONE;
 	refuge_is_taken = false;
 	return TENURE_AGAIN;
@@ -144,13 +165,22 @@ static enum tenure_told tenure_lasts(bool rtos)
 	return told;
 }
 
+/* Has RTOSes wait for Linux from their next turn on, or not, as the policy says by now. */
+static void delay_follows(void)
+{
+	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
+		if (part_vms[i] != NULL)
+			delay_allow(policy_of(part_vms[i]) == GANDALF_PREEMPTION_DELAYED);
+}
+
 /* All are asked back in the tenure that begins. Counts how long those have waited that are still
  * here, the first vCPU among them. */
 static void tenure_ended(u64 ticks)
 {
-	leaving = asked = 0;
+	leaving = asked = loans = 0;
 	refuge_is_taken = false;
 	unasked = away;
+	delay_follows();
 	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
 		if (part_vms[i] != NULL && part_vms[i]->vcpus->state == VCPU_RUNNING)
 			vcpu_waits(part_vms[i], ticks);
@@ -159,6 +189,9 @@ static void tenure_ended(u64 ticks)
 void preemption_watch(bool moves)
 {
 	tenure_init(moves ? tenure_lasts : NULL, tenure_ended);
+	turn_watch(moves ? pull_turn_ends : NULL);
+	loan_init();
+	delay_follows();
 	for (u32 i = 0; i < system_table.guest_count; i++)
 		if (system_table.guests[i].kind == GANDALF_KIND_RTOS)
 			rtos_cpus |= 1u << system_table.guests[i].cpu;

@@ -45,6 +45,7 @@ static u64 turn_expire(UNUSED struct deadline *deadline)
 	for (; at[1]->priority == current->priority && at[1] != &idle_vcpu; at++)
 		at[0] = at[1];
 	*at = current;
+	turn_ends(current);
 	current->turn = (u32)core_ran(current);
 	turn_ended = true;
 	vcpu_notify(current);

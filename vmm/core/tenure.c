@@ -21,7 +21,7 @@ OF_CORE static void (*told_end)(u64 ticks); /* NULL: nobody is told */
 /* The deadline stays where it is when another tenure begins, and is moved once here. */
 static u64 tenure_expire(UNUSED struct deadline *deadline)
 {
-	bool rtos = core.current->priority != 0;
+	bool rtos = part_page_own()->of_rtos != 0;
 	u64 now = rdtsc(), end = since + time_tsc_khz / TENURE_RATE;
 
 	if (!rtos && !of_linux)
@@ -48,6 +48,8 @@ static void tenure_watch(void)
 void tenure_begins(void)
 {
 	EXPECTS_MASKED();
+	if (part_page_own()->of_rtos != 0)
+		return; /* it had lent the core (loan.h) */
 	part_page_own()->of_rtos = true;
 	tenure_watch();
 }

@@ -6,7 +6,10 @@
 #include "core/masked_sections.h"
 #include "core/work.h"
 #include "lib/math.h"
+#include "lib/owner.h"
 #include "whole.h"
+
+OF_CORE static void (*told)(struct vm *vm); /* that a turn has ended; NULL: nobody is */
 
 /* RTOSes take turns of a millisecond. */
 u32 turn_length(const struct vcpu *vcpu)
@@ -28,6 +31,17 @@ struct vcpu *turn_at_work(struct vcpu *first)
 		if (at->working && at->priority == 0 && at->state == VCPU_RUNNING)
 			return at;
 	return first;
+}
+
+void turn_watch(void (*ends)(struct vm *vm))
+{
+	told = ends;
+}
+
+void turn_ends(const struct vcpu *vcpu)
+{
+	if (told != NULL && vcpu->priority == 0)
+		told(vcpu->vm);
 }
 
 bool turn_admits(const struct vcpu *vcpu)

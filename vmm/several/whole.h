@@ -8,6 +8,8 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/loan.h"
+#include "core/steal.h"
 #include "core/tenure.h"
 
 /* Returns whether this core has the guest or a part of it. */
@@ -49,9 +51,11 @@ u32 vm_places(void);
 u32 turn_length(const struct vcpu *vcpu);
 /* Of Linux's vCPUs, of whom `first` comes first: the one for which the VMM works, or that one. */
 struct vcpu *turn_at_work(struct vcpu *first);
-/* Who has the core among vCPUs of one priority, of whom `first` comes first. */
+/* Who has the core, of whom `first` comes first. */
 static inline struct vcpu *turn_holder(struct vcpu *first)
 {
+	if (first->priority != 0)
+		return linux_first != 0 ? linux_holder(first) : first;
 	return first->shares ? turn_at_work(first) : first;
 }
 /* Returns whether an interrupt has come amid the VMM's work for a vCPU of Linux that has siblings
@@ -60,6 +64,11 @@ static inline bool turn_is_at_work(void)
 {
 	return turn_at_work(&idle_vcpu) != &idle_vcpu;
 }
+
+/* Has a function be called, with interrupts masked, when the turn of a Linux's vCPU ends. */
+void turn_watch(void (*ends)(struct vm *vm));
+/* The turn of a vCPU of this core ends. */
+void turn_ends(const struct vcpu *vcpu);
 
 /* Lets interrupts in for a vCPU of Linux that has got the core back, since whoever gave it the core
  * has had them masked until then. Returns whether it has to attend to what has come. */
@@ -73,9 +82,10 @@ MUST_CHECK static inline bool turn_returns(const struct vcpu *vcpu)
 /* Notes at a switch whether an RTOS takes the core from Linux, or gives it back. */
 static inline void whole_switches(const struct vcpu *from, const struct vcpu *to)
 {
+	steal_switches(from, to);
 	if (from->priority == 0 && to->priority != 0)
 		tenure_begins();
-	else if (from->priority != 0 && to->priority == 0)
+	else if (from->priority != 0 && to->priority == 0 && !loan_runs())
 		tenure_ends();
 }
 

@@ -79,6 +79,10 @@ static inline bool whole_may_start(UNUSED const struct vm *vm)
 	return true;
 }
 
+static inline void turn_ends(UNUSED const struct vcpu *vcpu)
+{
+}
+
 static inline void part_is_released(UNUSED struct vm *vm)
 {
 }

@@ -118,6 +118,20 @@ GANDALF_INLINE void gandalf_relax(unsigned int *spins)
 	}                                                                       \
 	(typeof(*gandalf_word))VAL;                                             \
 })
+
+/* Address of locks in struct gandalf_shared, which a test compares. */
+#define GANDALF_LOCKS GANDALF_STRING(GANDALF_SHARED_PAGE + 36)
+
+/*
+ * Count the spin locks that the CPU holds, so that the VMM may have an RTOS wait until there are
+ * none. Linux has a place for what an architecture does once it has taken a spin lock, and before
+ * it releases one, which x86 has nothing for (asm-generic/mmiowb.h). Defining that header's guard
+ * has it define nothing.
+ */
+#define __ASM_GENERIC_MMIOWB_H
+#define mmiowb_set_pending() do { } while (0)
+#define mmiowb_spin_lock() asm volatile("incl " GANDALF_LOCKS : : : "memory")
+#define mmiowb_spin_unlock() asm volatile("decl " GANDALF_LOCKS : : : "memory")
 #endif
 
 /*

@@ -74,9 +74,11 @@ static void show_vcpus(const struct guest *guest)
 
 	for (uint32_t number = 0; guest_vcpu(guest, number, &cpu, &moves); number++) {
 		long waited = guest_ticks(guest, number, GANDALF_TICKS_WAITED);
+		long spins = guest_ticks(guest, number, GANDALF_TICKS_SPINS);
 
-		printf("  vCPU %u: CPU %u, moved %u times, waited %ld ms for RTOSes\n", number, cpu,
-		       moves, waited < 0 ? 0 : waited);
+		printf("  vCPU %u: CPU %u, moved %u times, waited %ld ms for RTOSes, "
+		       "spun for long %ld times\n",
+		       number, cpu, moves, waited < 0 ? 0 : waited, spins < 0 ? 0 : spins);
 	}
 }
 
@@ -140,6 +142,7 @@ static const char *const tick_names[GANDALF_TICKS_KINDS] = {
 	[GANDALF_TICKS_LEAVE] = "leave_ticks",
 	[GANDALF_TICKS_ARRIVE] = "arrive_ticks",
 	[GANDALF_TICKS_SETTLE] = "settle_ticks",
+	[GANDALF_TICKS_SPINS] = "spins",
 	[GANDALF_TICKS_WAITED] = "waited_ms",
 };
 

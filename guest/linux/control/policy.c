@@ -11,6 +11,8 @@
 static const char *const names[GANDALF_PREEMPTION_POLICIES] = {
 	[GANDALF_PREEMPTION_NONE] = "none",
 	[GANDALF_PREEMPTION_ON_DEMAND] = "on-demand",
+	[GANDALF_PREEMPTION_PULL] = "pull",
+	[GANDALF_PREEMPTION_DELAYED] = "delayed",
 };
 
 /* Returns GANDALF_PREEMPTION_POLICIES if there is none of that name. */
@@ -49,8 +51,8 @@ int command_policy(const struct arguments *arguments)
 	if (arguments->policy) {
 		wanted = policy_find(arguments->policy);
 		if (wanted == GANDALF_PREEMPTION_POLICIES)
-			return fail("there is no policy %s; there are none and on-demand",
-				    arguments->policy);
+			return fail("there is no policy %s; there are none, on-demand, "
+				    "pull and delayed", arguments->policy);
 	}
 	if (!guest_find(arguments->guest, &guest, NULL))
 		return 1;

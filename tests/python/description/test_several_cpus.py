@@ -235,17 +235,46 @@ def test_vcpus_leave_an_rtos(describe: Describe) -> None:
     )
     elsewhere = moving.replace('kind = "rtos"', 'kind = "rtos"\ncpu = 2')
     assert mistakes(describe(elsewhere)) == []
-    linux, _ = unpack(compose(check(describe(elsewhere)))).guests
-    assert linux.flags & abi()["GUEST_ON_DEMAND"]
+    linux, rtos = unpack(compose(check(describe(elsewhere)))).guests
+    assert linux.preemption == abi()["PREEMPTION_ON_DEMAND"]
+    assert not linux.flags & abi()["GUEST_REMEDIES"]
+    assert (linux.delay_limit_us, rtos.delay_limit_us, rtos.preemption) == (100, 0, 0)
     staying = elsewhere.replace("migrate = true\n", "")
     assert [said for _, said in mistakes(describe(staying))] == [
-        '`lock_holder_preemption = "on-demand"` has vCPUs move: set `migrate = true`.'
+        '`lock_holder_preemption = "on-demand"` is for vCPUs that move: set `migrate = true`.'
     ]
+
+
+def test_an_rtos_may_wait_for_locks(describe: Describe) -> None:
+    """No vCPU has to leave for that, so the RTOS may be beside the first one."""
+    more = 'migrate = true\nlock_holder_preemption = "delayed"\ndelay_limit_us = {}'
+    waiting = SEVERAL.replace("[0, 2, 3]", "[0, 2, 3]\n" + more)
+    linux, _ = unpack(compose(check(describe(waiting.format(250))))).guests
+    assert linux.preemption == abi()["PREEMPTION_DELAYED"]
+    assert linux.flags & abi()["GUEST_REMEDIES"]
+    assert linux.delay_limit_us == 250
+    for limit in (4, 10_001):
+        (mistake,) = mistakes(describe(waiting.format(limit)))
+        assert "delay_limit_us" in mistake[1]
+
+
+@pytest.mark.parametrize("policy", ["delayed", "pull"])
+def test_two_levels_have_not_all_policies(describe: Describe, policy: str) -> None:
+    more = f'migrate = true\nlock_holder_preemption = "{policy}"'
+    moving = SEVERAL.replace("[0, 2, 3]", "[0, 2, 3]\n" + more)
+    moving = moving.replace('kind = "rtos"', 'kind = "rtos"\ncpu = 2')
+    assert mistakes(describe(moving)) == []
+    found = mistakes(describe(moving.replace("cpus = 4", 'cpus = 4\nrings = "two-level"')))
+    (mistake,) = found
+    assert mistake[1] == (
+        f'linux has `lock_holder_preemption = "{policy}"`, which does not exist with '
+        '`rings = "two-level"` so far: use "on-demand".'
+    )
 
 
 def test_a_policy_that_is_not_there_is_refused(describe: Describe) -> None:
     moving = SEVERAL.replace(
-        "[0, 2, 3]", '[0, 2, 3]\nmigrate = true\nlock_holder_preemption = "delayed"'
+        "[0, 2, 3]", '[0, 2, 3]\nmigrate = true\nlock_holder_preemption = "postponed"'
     )
     assert any("delayed" in said for _, said in mistakes(describe(moving)))
 

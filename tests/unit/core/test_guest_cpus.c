@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "abi/control.h"
 #include "guest_cpus.h"
 
 static struct gandalf_table table = { .cpus = 4, .guest_count = 1 };
@@ -14,8 +15,10 @@ static struct gandalf_guest guest_of(u32 kind, u32 count, const char *cpus)
 {
 	struct gandalf_guest guest = { .kind = kind, .vcpu_count = count };
 
-	if (kind == GANDALF_KIND_LINUX_SMP)
+	if (kind == GANDALF_KIND_LINUX_SMP) {
 		guest.slice_us = GANDALF_SLICE_MINIMUM;
+		guest.delay_limit_us = GANDALF_DELAY_MINIMUM;
+	}
 
 	for (u32 i = 0; cpus[i] != '\0'; i++)
 		guest.vcpu_cpus[i] = (u8)(cpus[i] - '0');
@@ -145,12 +148,33 @@ static void a_policy_is_for_vcpus_that_move(void **state)
 	struct gandalf_guest guest = guest_of(GANDALF_KIND_LINUX_SMP, 2, "01");
 
 	(void)state;
-	guest.flags = GANDALF_GUEST_ON_DEMAND;
+	guest.preemption = GANDALF_PREEMPTION_ON_DEMAND;
 	assert_false(guest_has_cpus(&table, &guest));
 	guest.flags |= GANDALF_GUEST_MIGRATES;
 	assert_true(guest_has_cpus(&table, &guest));
+	guest.preemption = GANDALF_PREEMPTION_POLICIES;
+	assert_false(guest_has_cpus(&table, &guest));
 	guest = guest_of(GANDALF_KIND_RTOS, 1, "0");
-	guest.flags = GANDALF_GUEST_ON_DEMAND | GANDALF_GUEST_MIGRATES;
+	guest.preemption = GANDALF_PREEMPTION_ON_DEMAND;
+	guest.flags = GANDALF_GUEST_MIGRATES;
+	assert_false(guest_has_cpus(&table, &guest));
+	guest.flags = 0;
+	assert_false(guest_has_cpus(&table, &guest));
+}
+
+static void a_delay_has_a_limit(void **state)
+{
+	struct gandalf_guest guest = guest_of(GANDALF_KIND_LINUX_SMP, 2, "01");
+
+	(void)state;
+	guest.delay_limit_us = GANDALF_DELAY_MAXIMUM;
+	assert_true(guest_has_cpus(&table, &guest));
+	guest.delay_limit_us = GANDALF_DELAY_MAXIMUM + 1;
+	assert_false(guest_has_cpus(&table, &guest));
+	guest.delay_limit_us = GANDALF_DELAY_MINIMUM - 1;
+	assert_false(guest_has_cpus(&table, &guest));
+	guest = guest_of(GANDALF_KIND_LINUX_SHARED, 1, "0");
+	guest.delay_limit_us = GANDALF_DELAY_MINIMUM;
 	assert_false(guest_has_cpus(&table, &guest));
 }
 
@@ -180,6 +204,7 @@ int main(void)
 		TEST(a_cpu_has_room_for_nine),
 		TEST(a_slice_has_a_range),
 		TEST(a_policy_is_for_vcpus_that_move),
+		TEST(a_delay_has_a_limit),
 		TEST(whether_it_spins_is_for_several_vcpus),
 	};
 

@@ -110,7 +110,7 @@ static int start(void **state)
 	system_table.guests[2] = (struct gandalf_guest){ .kind = GANDALF_KIND_RTOS, .cpu = 2 };
 	*guest = (struct gandalf_guest){
 		.kind = GANDALF_KIND_LINUX_SMP, .vcpu_count = 4, .vcpu_cpus = { 0, HERE, 2, 3 },
-		.flags = GANDALF_GUEST_MIGRATES | GANDALF_GUEST_ON_DEMAND,
+		.flags = GANDALF_GUEST_MIGRATES, .preemption = GANDALF_PREEMPTION_ON_DEMAND,
 	};
 	memset(part_vms, 0, sizeof(part_vms));
 	memset(seat_vms, 0, sizeof(seat_vms));
@@ -376,7 +376,7 @@ static void it_goes_where_no_rtos_is_at_work(void **state)
 	comes_back();
 	*guest = (struct gandalf_guest){
 		.kind = GANDALF_KIND_LINUX_SMP, .vcpu_count = 2, .vcpu_cpus = { HERE, 3 },
-		.flags = GANDALF_GUEST_MIGRATES | GANDALF_GUEST_ON_DEMAND,
+		.flags = GANDALF_GUEST_MIGRATES, .preemption = GANDALF_PREEMPTION_ON_DEMAND,
 	};
 	runs(&rtos_vcpu);
 	pass(PATIENCE);
@@ -389,7 +389,7 @@ static void it_waits_for_a_refuge(void **state)
 {
 	(void)state;
 	for (u32 cpu = 0; cpu < CPUS; cpu++)
-		part_page_of(cpu)->of_rtos = 1;
+		part_page_of(cpu)->of_rtos = cpu != HERE;
 	runs(&rtos_vcpu);
 	pass(3 * PATIENCE);
 	assert_int_equal(departures, 0);

@@ -77,8 +77,8 @@ struct fault {
 static const struct fault faults[] = {
 	{ TABLE(magic), 0, "not a compiled system" },
 	{ TABLE(version), 0, "it needs VMM version 0, 0 levels." },
-	{ TABLE(version), VERSION(GANDALF_TABLE_VERSION + 1, RINGS), "version 10, 4 levels." },
-	{ TABLE(version), VERSION(GANDALF_TABLE_VERSION, TWO), "version 9, 2 levels." },
+	{ TABLE(version), VERSION(GANDALF_TABLE_VERSION + 1, RINGS), "version 11, 4 levels." },
+	{ TABLE(version), VERSION(GANDALF_TABLE_VERSION, TWO), "version 10, 2 levels." },
 	{ TABLE(table_size), SIZE - 4, "The system: table_size is 0x" },
 	{ TABLE(table_size), UINT32_MAX, "The system: table_size is 0x" },
 	{ TABLE(module_size), SIZE - 1, TRUNCATED },

@@ -33,6 +33,8 @@ struct asked {
 	u32 told, renewed, rung; /* of channels */
 	bool output_left;        /* is what a test says of consoles */
 	u32 output_asked;        /* how often that was asked for */
+	u32 loans;
+	bool delays;             /* RTOSes wait for Linux's locks */
 	u32 interrupted; /* cores, which are bits */
 	u32 fpu_taken, hidings, entries;
 };

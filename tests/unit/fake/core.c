@@ -8,11 +8,15 @@
 
 #include "arch/ia32/cpu.h"
 #include "core/channel.h"
+#include "core/loan.h"
 #include "core/log.h"
+#include "core/policy.h"
+#include "core/pull.h"
 #include "core/relay.h"
 #include "core/remote.h"
 #include "core/report.h"
 #include "core/schedule.h"
+#include "core/steal.h"
 #include "core/vm.h"
 #include "device/console.h"
 #include "device/pic.h"
@@ -81,6 +85,47 @@ STAND_IN bool schedule_waits(UNUSED struct vcpu *vcpu)
 STAND_IN bool schedule_gives_way(void)
 {
 	return false;
+}
+
+/* --- Linux's place in the schedule, where it has several vCPUs --- */
+
+__attribute__((common)) u8 linux_first;
+
+STAND_IN struct vcpu *linux_holder(struct vcpu *rtos)
+{
+	return rtos;
+}
+
+STAND_IN void loan_init(void)
+{
+}
+
+STAND_IN void loan_begin(void)
+{
+	asked.loans++;
+}
+
+STAND_IN void delay_allow(bool allowed)
+{
+	asked.delays = allowed;
+}
+
+STAND_IN void steal_switches(UNUSED const struct vcpu *from, UNUSED const struct vcpu *to)
+{
+}
+
+STAND_IN void pull_turn_ends(UNUSED struct vm *vm)
+{
+}
+
+STAND_IN bool policy_is_there(u32 policy)
+{
+	return policy < GANDALF_PREEMPTION_POLICIES;
+}
+
+STAND_IN u32 pull_idle_cpu(UNUSED const struct vm *vm)
+{
+	return core.index;
 }
 
 /* --- Time --- */

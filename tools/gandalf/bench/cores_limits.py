@@ -31,8 +31,10 @@ CHANNEL = 1.30
 MESSAGE_INSTRUCTIONS = 400
 # On the CPU that a vCPU leaves, and on the one that it comes to, its shadow included.
 SIDE_OF_MOVE = 1500
-# Beside an RTOS, with a policy: in the time of Linux alone on a CPU less.
+# Beside an RTOS, with the best policy: in the time of Linux alone on a CPU less; and in that of all
+# of them, by the part of them that the RTOS leaves.
 SHARED = 1.00
+LEFT = 1 / 0.97
 MEMORY = 128 << 10
 
 
@@ -78,10 +80,16 @@ def _of_others(row: Result) -> Iterator[Limit]:
 
 def _of_shares(row: Result, results: Results) -> Iterator[Limit]:
     alone = row.system.removesuffix(f"-{(shares.point_of(row.operation) or [0])[0]}")
-    fewer = results.find(alone, shares.alone(shares.CPUS - 1))
-    if shares.is_remedied(row.operation) and fewer is not None:
+    share = shares.share_of_best(row.operation)
+    fewer, all_of_them = (
+        results.find(alone, shares.alone(cpus)) for cpus in (shares.CPUS - 1, shares.CPUS)
+    )
+    if share is not None and fewer is not None:
         value = row.instructions / fewer.instructions
         yield Limit.of(row, "time, in that of a CPU less alone", value, SHARED)
+    if share is not None and all_of_them is not None:
+        left = all_of_them.instructions * shares.CPUS / (shares.CPUS - share)
+        yield Limit.of(row, "time, by the CPUs that are left", row.instructions / left, LEFT)
 
 
 def _of_memory(results: Results) -> Iterator[Limit]:

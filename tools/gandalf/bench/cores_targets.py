@@ -326,7 +326,7 @@ class Shares(Simulated):
     def __init__(self, name: str, curve: shares.Curve) -> None:
         self.name, self._curve = name, curve
         self.operations = curve.operations()
-        runs = len(curve.alone) + len(curve.points()) * shares.BEGINNINGS
+        runs = len(curve.alone) + len(curve.points()) * curve.beginnings
         self.share = runs * curve.loops * 0.7
 
     def _description(self) -> Path:

@@ -15,11 +15,15 @@ from gandalf.bench.workload import CLOCKSOURCE, DYNAMIC
 CPUS = 4
 # In how many places of a period a run of hackbench begins.
 BEGINNINGS = 4
-POLICIES = ("none", "on-demand")
+POLICIES = ("none", "delayed", "on-demand", "pull")
+# Those of the system with short periods.
+_SHORT = ("none", "on-demand", "pull")
+# The one that is to be as good as CPUs that Linux has to itself.
+BEST = "pull"
 # Of Linux alone on so many CPUs, for comparison.
 ALONE = (4, 3, 2)
-# The policy by which a vCPU waits for an RTOS: one that never ends keeps it from the CPU for ever.
-_NONE = "none"
+# The policies by which a vCPU waits for an RTOS: one that never ends keeps it from the CPU for ever.
+_WAITS = ("none", "delayed")
 _BESIDE = "hackbench_share_"
 
 
@@ -34,6 +38,7 @@ class Curve:
     period_us: int
     # Of Linux alone, on so many CPUs, first.
     alone: tuple[int, ...] = ()
+    beginnings: int = BEGINNINGS
 
     def points(self) -> list[tuple[int, str]]:
         """Return each share with each policy by which hackbench ends."""
@@ -41,7 +46,7 @@ class Curve:
             (share, policy)
             for share in self.shares
             for policy in self.policies
-            if share < 100 or policy != _NONE
+            if share < 100 or policy not in _WAITS
         ]
 
     def operations(self) -> tuple[str, ...]:
@@ -55,7 +60,7 @@ class Curve:
 
 def short(full: bool) -> Curve:
     """Return what `gandalf bench --cores` measures: a period of 100 ms."""
-    return Curve("share", (50, 80), POLICIES, 200 if full else 40, 100_000, ALONE)
+    return Curve("share", (50, 80), _SHORT, 200 if full else 40, 100_000, ALONE)
 
 
 def paper(full: bool, policies: tuple[str, ...]) -> list[Curve]:
@@ -63,9 +68,12 @@ def paper(full: bool, policies: tuple[str, ...]) -> list[Curve]:
 
     It is in pieces, each a machine of its own: Linux alone, and then share by share.
     """
-    steps = tuple(range(10, 101, 10)) if full else (50, 80)
     loops, period = 300 if full else 120, 500_000
-    beside = [Curve("cycle", (share,), policies, loops, period) for share in steps]
+    beginnings = BEGINNINGS if full else BEGINNINGS // 2
+    beside = [
+        Curve("cycle", (share,), policies, loops, period, beginnings=beginnings)
+        for share in range(10, 101, 10)
+    ]
     return [
         Curve("cycle", (), policies, loops, period, ALONE),
         *(piece for piece in beside if piece.points()),
@@ -90,10 +98,10 @@ def point_of(operation: str) -> tuple[int, str] | None:
     return int(share), policy.replace("_", "-")
 
 
-def is_remedied(operation: str) -> bool:
-    """Return whether it is one beside an RTOS in which a policy helps."""
+def share_of_best(operation: str) -> float | None:
+    """Return which part of a CPU the RTOS has, if the policy is the best one."""
     point = point_of(operation)
-    return point is not None and point[1] != _NONE
+    return point[0] / 100 if point is not None and point[1] == BEST else None
 
 
 def _run(curve: Curve, name: str, work: str, beginning: int) -> str:
@@ -101,7 +109,7 @@ def _run(curve: Curve, name: str, work: str, beginning: int) -> str:
 
     The RTOS's first period is idle. The shell's CPU is one that the RTOS does not take.
     """
-    pause = curve.period_us + beginning * curve.period_us // BEGINNINGS
+    pause = curve.period_us + beginning * curve.period_us // curve.beginnings
     return (
         f"taskset 1 sh -c 'gandalfctl restart rtos; usleep {pause}; "
         f"exec taskset {(1 << CPUS) - 1:x} bench elapsed {name} {work}'"
@@ -132,6 +140,6 @@ def script(curve: Curve) -> str:
             ]
             before = share
         name = shared(share, policy)
-        lines += [_run(curve, name, work, beginning) for beginning in range(BEGINNINGS)]
+        lines += [_run(curve, name, work, beginning) for beginning in range(curve.beginnings)]
     lines += [f'echo "clocksource=$(cat {CLOCKSOURCE})"', DONE, "sleep 9", ""]
     return "\n".join(lines)

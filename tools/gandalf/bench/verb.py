@@ -41,8 +41,8 @@ Lhp = Annotated[
     typer.Option(
         "--lhp",
         help="hackbench on four vCPUs beside an RTOS that has a share of a 500 ms cycle of one's "
-        "CPU, by policy, as SPUMONE's paper has it: shares of 50 % and 80 %; with --full, from "
-        "10 % to 100 %.",
+        "CPU, by policy, as SPUMONE's paper has it: from 10 % to 100 %; with --full, longer "
+        "and more runs of each.",
     ),
 ]
 Policies = Annotated[

@@ -15,6 +15,7 @@ from gandalf.description import linux_boot
 from gandalf.description.check import Checked
 from gandalf.description.cpus import cpus_of
 from gandalf.description.description import (
+    REMEDIES,
     Channel,
     Guest,
     LinuxGuest,
@@ -45,15 +46,23 @@ def _flags(guest: Guest) -> int:
         return 0
     strict = abi()["GUEST_STRICT_TLS"] if guest.strict_tls else 0
     migrates = abi()["GUEST_MIGRATES"] if guest.migrate else 0
+    if guest.lock_holder_preemption in REMEDIES:
+        migrates |= abi()["GUEST_REMEDIES"]
     if not guest.yielding_spin:
         migrates |= abi()["GUEST_SPINS"]
-    if guest.lock_holder_preemption == "on-demand":
-        migrates |= abi()["GUEST_ON_DEMAND"]
     return strict | migrates | (abi()["GUEST_CONTROL"] if guest.control else 0)
 
 
-def _slice(guest: Guest) -> int:
-    return guest.slice_us if isinstance(guest, LinuxGuest) and guest.cpus is not None else 0
+def _of_several(guest: Guest) -> dict[str, int]:
+    """Return the fields that only a Linux with several vCPUs has."""
+    if not isinstance(guest, LinuxGuest) or guest.cpus is None:
+        return {}
+    policy = guest.lock_holder_preemption.upper().replace("-", "_")
+    return {
+        "slice_us": guest.slice_us,
+        "preemption": abi()[f"PREEMPTION_{policy}"],
+        "delay_limit_us": guest.delay_limit_us,
+    }
 
 
 def _table_flags(system: System) -> int:
@@ -99,7 +108,7 @@ def _table_guest(guest: Guest, loaded: Loaded, region: Region) -> TableGuest:
         cpu=cpus_of(guest)[0],
         vcpu_count=len(cpus_of(guest)),
         vcpu_cpus=tuple(cpus_of(guest)),
-        slice_us=_slice(guest),
+        **_of_several(guest),
         port_ranges=tuple((ports.first, ports.last) for ports in guest.ports),
     )
 

@@ -9,7 +9,9 @@ from gandalf.description.quantities import size_text
 # The least that each vCPU on a CPU needs of its pool.
 _POOL_OF_VCPU = 1 << 20
 # What only a Linux with several vCPUs has.
-_OF_SEVERAL = {"slice_us", "yielding_spin", "migrate", "lock_holder_preemption"}
+_OF_SEVERAL = {
+    "slice_us", "yielding_spin", "migrate", "lock_holder_preemption", "delay_limit_us",
+}  # fmt: skip
 
 
 def cpus_of(guest: Guest) -> list[int]:
@@ -87,16 +89,18 @@ def _seats_on(guest: LinuxGuest, cpus: list[int], cpu: int) -> int:
 
 
 def _check_preemption(system: System, base: Location, guest: LinuxGuest, cpus: list[int]) -> None:
-    """Whether its vCPUs can leave a CPU that an RTOS takes."""
+    """Whether its vCPUs can leave a CPU that an RTOS takes, or have it wait."""
     place = (*base, "lock_holder_preemption")
-    if guest.lock_holder_preemption == "none":
+    policy = guest.lock_holder_preemption
+    if policy == "none":
         return
     if not guest.migrate:
         system.mistake(
-            f'`lock_holder_preemption = "{guest.lock_holder_preemption}"` has vCPUs move: set '
-            "`migrate = true`.",
+            f'`lock_holder_preemption = "{policy}"` is for vCPUs that move: set `migrate = true`.',
             place,
         )
+    if policy == "delayed":
+        return
     for _, other in system.located():
         if other.kind == "rtos" and cpus and other.cpu == cpus[0]:
             system.mistake(

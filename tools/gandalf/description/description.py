@@ -103,6 +103,10 @@ class _Guest(_Model):
     ports: list[Ports] = []
 
 
+# Policies against lock-holder preemption that not every profile of the VMM has.
+REMEDIES = ("delayed", "pull")
+
+
 class LinuxGuest(_Guest):
     """A Linux system, its kernel in ring 1 and its processes in ring 3."""
 
@@ -112,7 +116,8 @@ class LinuxGuest(_Guest):
     slice_us: Annotated[int, Field(ge=500, le=100_000)] = 1000
     yielding_spin: bool = True
     migrate: bool = False
-    lock_holder_preemption: Literal["none", "on-demand"] = "none"
+    lock_holder_preemption: Literal["none", "delayed", "on-demand", "pull"] = "none"
+    delay_limit_us: Annotated[int, Field(ge=5, le=10_000)] = 100
     kernel: str
     initrd: str | None = None
     command_line: str = "console=ttyS0"

@@ -2,7 +2,7 @@
 """What a system may have whose guests run without rings of their own (docs/two-level.md)."""
 
 from gandalf.base.toml_lines import Location
-from gandalf.description.description import LinuxGuest, Machine, System
+from gandalf.description.description import REMEDIES, LinuxGuest, Machine, System
 
 TWO_LEVEL = "two-level"
 # What only these systems have, and can have taken away.
@@ -42,6 +42,12 @@ def check_levels(system: System) -> None:
                 f'Remove `cpus` of {guest.name} or `screen`: with `rings = "{TWO_LEVEL}"` a Linux '
                 "with several vCPUs has no screen so far.",
                 (*base, "cpus"), ("console", "screen"), rings,
+            )  # fmt: skip
+        if guest.lock_holder_preemption in REMEDIES:
+            system.mistake(
+                f'{guest.name} has `lock_holder_preemption = "{guest.lock_holder_preemption}"`, '
+                f'which does not exist with `rings = "{TWO_LEVEL}"` so far: use "on-demand".',
+                (*base, "lock_holder_preemption"), rings,
             )  # fmt: skip
         if guest.strict_tls:
             system.mistake(

@@ -53,6 +53,8 @@ class TableGuest:
     vcpu_count: int = 1
     vcpu_cpus: tuple[int, ...] = (0,)
     slice_us: int = 0
+    preemption: int = 0
+    delay_limit_us: int = 0
     port_ranges: tuple[tuple[int, int], ...] = ()
 
 

@@ -40,7 +40,7 @@ struct luggage {
 	u64 tls[3];                /* SEGMENT_TLS_ENTRIES */
 	u32 user_code, esp1, ss1;  /* as in struct segment_tables */
 	u64 system_call;           /* the gate that leads straight to ring 1 */
-	u32 interrupt_flag, cr2;   /* of the shared page */
+	u32 interrupt_flag, cr2, locks; /* of the shared page */
 	struct view_luggage view;
 	struct kernel_flushes kernel;
 	struct local_apic_state apic;

@@ -57,6 +57,7 @@ static void system_registers_pack(const struct x86 *x86, struct luggage *luggage
 	memcpy(luggage->tls, x86->tls, sizeof(luggage->tls));
 	luggage->interrupt_flag = x86->vcpu->shared->interrupt_flag;
 	luggage->cr2 = x86->vcpu->shared->cr2;
+	luggage->locks = x86->vcpu->shared->locks;
 }
 
 static void processor_pack(const struct vcpu *vcpu, struct luggage *luggage)
@@ -164,6 +165,7 @@ static void shared_unpack(struct x86 *x86, const struct luggage *luggage)
 		memory_copy_in(shared, luggage->shared_frame, sizeof(*shared));
 	shared->interrupt_flag = luggage->interrupt_flag;
 	shared->cr2 = luggage->cr2;
+	shared->locks = luggage->locks;
 }
 
 /* Notes what the shadow has missed since the vCPU left this seat: flushes of the kernel's half,

@@ -89,6 +89,7 @@ void smp_start(struct x86 *x86)
 	schedule_admit();
 	x86->due = 0;
 	x86->slept = false;
+	steal_begins(x86->smp->id);
 	smp_apic_reset(x86);
 	schedule_admit();
 	x86->smp->serves_ports = false;

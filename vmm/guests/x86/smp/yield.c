@@ -6,6 +6,7 @@
  */
 #include "core/feature.h"
 #include "core/hypercall.h"
+#include "core/pull.h"
 #include "core/schedule.h"
 #include "core/work.h"
 #include "guests/x86/smp/masked_sections.h"
@@ -15,12 +16,18 @@
 
 static u32 hypercall_yield(struct vcpu *vcpu)
 {
+	const struct vm *vm = vcpu->vm;
+
 	if (!x86_has_siblings(vcpu->x86))
 		return (u32)GANDALF_ERROR_ARGUMENT;
-	if (!vcpu->shares || (vcpu->vm->guest->flags & GANDALF_GUEST_SPINS) != 0)
+	work_mask(yield);
+	part_page_own()->ticks[GANDALF_TICKS_SPINS][vm->number]++;
+	if ((vm->guest->flags & GANDALF_GUEST_SPINS) != 0)
+		return 0;
+	pull_spins(vm);
+	if (!vcpu->shares)
 		return 0;
 	vcpu_count(vcpu, COUNTER_yields);
-	work_mask(yield);
 	schedule_yield();
 	return 0;
 }

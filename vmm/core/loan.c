@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Has RTOSes lend the core to Linux, or wait for it (loan.h). */
+#include "core/loan.h"
+
+#include "core/part.h"
+#include "core/time.h"
+#include "lib/owner.h"
+#include "masked_state.h"
+#include "whole.h"
+
+/* A millisecond divided by these is the length of a loan, and how often locks are looked at. */
+#define LOAN_RATE 100u
+#define LOOK_RATE 200u
+
+OF_CORE u8 linux_first;
+OF_CORE static struct deadline loan_end, look;
+OF_CORE static u64 delay_end; /* of the RTOS that waits; 0: none does */
+
+/* This is an interrupt of that work: whoever is more urgent has the core behind it. */
+static u64 loan_expire(UNUSED struct deadline *deadline)
+{
+	linux_first &= (u8)~LINUX_HAS_LOAN;
+	return TIME_NEVER;
+}
+
+/* Behind this interrupt somebody looks who is to have the core. */
+static u64 look_expire(UNUSED struct deadline *deadline)
+{
+	vcpu_notify(core.current);
+	return TIME_NEVER;
+}
+
+void loan_begin(void)
+{
+	EXPECTS_MASKED();
+	linux_first |= LINUX_HAS_LOAN;
+	deadline_set(&loan_end, rdtsc() + time_tsc_khz / LOAN_RATE);
+	vcpu_count(core.current, COUNTER_loans);
+}
+
+void delay_allow(bool allowed)
+{
+	linux_first &= (u8)~LINUX_IS_WAITED_FOR;
+	linux_first |= allowed ? LINUX_IS_WAITED_FOR : 0;
+}
+
+static struct vcpu *loan_holder(struct vcpu *rtos)
+{
+	struct vcpu *holder = turn_at_work(&idle_vcpu);
+
+	if (holder != &idle_vcpu && !vcpu_must_attend(rtos))
+		return holder;
+	linux_first &= (u8)~LINUX_HAS_LOAN;
+	return rtos;
+}
+
+/* Returns whether the current vCPU holds spin locks for which an RTOS waits that has not begun. */
+static bool locks_are_held(void)
+{
+	const struct vcpu *current = core.current;
+
+	return current->priority == 0 && current != &idle_vcpu &&
+	       current->state == VCPU_RUNNING && part_page_own()->of_rtos == 0 &&
+	       current->vm->guest->delay_limit_us != 0 && current->shared->locks != 0;
+}
+
+static struct vcpu *delay_holder(struct vcpu *rtos)
+{
+	u64 now = rdtsc();
+
+	if (!locks_are_held()) {
+		delay_end = 0;
+		return rtos;
+	}
+	if (delay_end == 0) {
+		delay_end = now + (u64)core.current->vm->guest->delay_limit_us *
+					  (time_tsc_khz / 1000);
+		vcpu_count(rtos, COUNTER_delays);
+	} else if (now >= delay_end) {
+		delay_end = 0;
+		vcpu_count(rtos, COUNTER_delay_limits);
+		return rtos;
+	}
+	deadline_set(&look, now + time_tsc_khz / LOOK_RATE);
+	return core.current;
+}
+
+struct vcpu *linux_holder(struct vcpu *rtos)
+{
+	return loan_runs() ? loan_holder(rtos) : delay_holder(rtos);
+}
+
+void loan_init(void)
+{
+	deadline_init(&loan_end, loan_expire, 0);
+	deadline_init(&look, look_expire, 0);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measures how long a vCPU of a Linux with several could have run while others had the CPU: RTOSes,
+ * siblings in their turns, and the idle vCPU's work. Linux reads it in the shared page, and does
+ * not charge it to the process that was current. Otherwise that process seems to have run all the
+ * time, and whoever wakes up preempts it: hackbench on four vCPUs that share three cores switched
+ * processes eight times as often as on three cores alone (docs/migration.md).
+ */
+#pragma once
+
+#include "core/vcpu.h"
+
+/* Notes at a switch who loses the core, and for how long who gets it has waited. Interrupts are
+ * masked. It costs an RTOS's dispatch about ten instructions. */
+void steal_switches(const struct vcpu *from, const struct vcpu *to);
+/* The vCPU of that number, which is this core's, begins a life. What it has waited for before
+ * still counts: Linux takes it ill if it ever becomes less. */
+void steal_begins(u32 number);
