@@ -46,7 +46,8 @@ def policy(machine: Boot, name: str) -> None:
 
 def counter(machine: Boot, name: str) -> int:
     """Return a counter of the RTOS."""
-    return json.loads(machine.shell("gandalfctl stats burst --json"))["counters"][name]
+    counters = json.loads(machine.shell("gandalfctl stats burst --json"))["counters"]
+    return int(counters[name])
 
 
 def vcpus(machine: Boot) -> list[dict[str, int]]:

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The policy "pull": a vCPU whose turn ends goes to an idle CPU, and one that spins has siblings run
- * that wait for their turn.
+ * The policy "pull": a vCPU whose turn ends goes to an idle CPU, and one that spins has siblings
+ * run that wait for their turn.
  *
- * Own stand-ins: policy_of(), part_core(), schedule_waits() and message_send(), whose answers differ.
+ * Own stand-ins: policy_of(), part_core(), schedule_waits(), schedule_yield() and message_send(),
+ * whose answers differ.
  */
 #define _GNU_SOURCE
 #include "unit.h"

@@ -22,7 +22,7 @@ _SHORT = ("none", "on-demand", "pull")
 BEST = "pull"
 # Of Linux alone on so many CPUs, for comparison.
 ALONE = (4, 3, 2)
-# The policies by which a vCPU waits for an RTOS: one that never ends keeps it from the CPU for ever.
+# The policies by which a vCPU waits for an RTOS, which may never end.
 _WAITS = ("none", "delayed")
 _BESIDE = "hackbench_share_"
 
