@@ -18,7 +18,7 @@
  *
  *	latency=CYCLES count=N
  *
- * main.c starts these tasks.
+ * main.c starts these tasks alone. guest/web starts them beside a web server.
  */
 #include "FreeRTOS.h"
 #include "commands.h"
