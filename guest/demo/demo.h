@@ -35,6 +35,8 @@ void os_float_task_wake(void);
 
 /* The shared part offers these. */
 
+struct statistics; /* statistics.h */
+
 struct sample {
 	uint32_t latency; /* in cycles, from the expiry to the task */
 	uint32_t missed;  /* activations that did not happen before this one */
@@ -50,6 +52,9 @@ void measurement_add(const struct sample *sample);
 void measurement_lose(void);
 /* Forgets all figures before the next one is added. */
 void measurement_reset(void);
+/* Copies all figures of one moment. It is called by a task that is less urgent than the one that
+ * calls measurement_add(). */
+void measurement_copy(struct statistics *to);
 
 /* It is true if each line prints a distribution, too, and begins the figures anew
  * (freertos/demo.c). */

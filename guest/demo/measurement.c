@@ -4,6 +4,8 @@
  *
  *	activations=N minimum=N mean=N p99.9=N maximum=N missed=N
  */
+#include <string.h>
+
 #include "demo.h"
 #include "statistics.h"
 #include "terminal.h"
@@ -12,6 +14,8 @@
 #define LINE_PERIOD 1000
 
 static struct statistics statistics;
+/* Counts the changes of the figures. */
+static volatile uint32_t changes;
 static volatile uint32_t samples_lost;
 static volatile bool reset_wanted;
 
@@ -63,26 +67,47 @@ static void distribution_print(void)
 				       statistics.bucket[i]);
 }
 
+static void measurement_clear(void)
+{
+	statistics_reset(&statistics);
+	changes++;
+}
+
 void measurement_add(const struct sample *sample)
 {
 	static uint32_t line;
 
 	if (!line) {
-		statistics_reset(&statistics);
+		measurement_clear();
 		line = LINE_PERIOD;
 	}
 	if (reset_wanted) {
-		statistics_reset(&statistics);
+		measurement_clear();
 		reset_wanted = false;
 		return;
 	}
 	statistics_add(&statistics, sample->latency, sample->missed);
+	changes++;
 	if ((int32_t)(os_tick() - line) < 0) /* the ticks begin anew after 50 days */
 		return;
 	measurement_print();
 	if (measurement_anew) {
 		distribution_print();
-		statistics_reset(&statistics);
+		measurement_clear();
 	}
 	line = (os_tick() / LINE_PERIOD + 1) * LINE_PERIOD;
+}
+
+/* A copy takes a small part of a millisecond, so hardly ever does a change come within, and then
+ * the next copy has none. Whoever changes the figures waits for nothing. */
+void measurement_copy(struct statistics *to)
+{
+	uint32_t before;
+
+	do {
+		before = changes;
+		__asm__ volatile("" ::: "memory");
+		memcpy(to, &statistics, sizeof(*to));
+		__asm__ volatile("" ::: "memory");
+	} while (before != changes);
 }

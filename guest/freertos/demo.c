@@ -17,11 +17,14 @@
  * line, and it prints their distribution, too:
  *
  *	latency=CYCLES count=N
+ *
+ * main.c starts these tasks alone. guest/web starts them beside a web server.
  */
 #include "FreeRTOS.h"
 #include "commands.h"
 #include "control_task.h"
 #include "demo.h"
+#include "demo_tasks.h"
 #include "port_channel.h"
 #include "print.h"
 #include "queue.h"
@@ -33,7 +36,7 @@
 #define MEASUREMENT_PRIORITY 3
 #define CONTROL_PRIORITY 4
 #define CONSOLE_PRIORITY 2
-#define FLOAT_PRIORITY 1
+#define FLOAT_PRIORITY DEMO_BACKGROUND_PRIORITY
 
 #define PERIODIC_STACK 256
 #define MEASUREMENT_STACK 512
@@ -235,7 +238,7 @@ void assertion_failed(const char *file, unsigned int line)
 	__builtin_trap();
 }
 
-void main(void)
+void demo_tasks_create(void)
 {
 	static StackType_t periodic_stack[PERIODIC_STACK];
 	static StackType_t measurement_stack[MEASUREMENT_STACK];
@@ -262,5 +265,4 @@ void main(void)
 					 CONSOLE_PRIORITY, console_stack, &console);
 	float_task = xTaskCreateStatic(float_run, "float", FLOAT_STACK, NULL, FLOAT_PRIORITY,
 				       float_stack, &floating);
-	vTaskStartScheduler();
 }

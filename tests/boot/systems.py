@@ -22,6 +22,7 @@ from gandalf.base.paths import BUILD, ROOT
 from gandalf.build.build import Built, build
 from gandalf.build.symbols import variable_address
 from gandalf.console.console import CTRL_A
+from gandalf.description.description import RtosGuest
 from gandalf.measure.measure import SHELL_PROMPT
 from gandalf.run import emulator as emulators
 from gandalf.run.bochs import PENTIUM_III
@@ -245,7 +246,10 @@ class Boot(Machine):
         """Look from outside at the time that a FreeRTOS guest has."""
         index = self.built.names.index(name)
         region = self.built.checked.layout.guests[index]
-        tick = variable_address(BUILD / "freertos" / "demo.elf", "xTickCount")
+        system = self.built.checked.system
+        _, guest = system.guests[index]
+        assert isinstance(guest, RtosGuest)
+        tick = variable_address(system.resolve(guest.image), "xTickCount")
         self.pause()
         ticks = self._words(region.start + tick, 1)[0]
         tsc_khz, low, high = self._words(region.end - 0x1000 + _TSC_KHZ, 3)

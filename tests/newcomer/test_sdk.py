@@ -102,6 +102,82 @@ def test_an_application_builds_runs_and_is_tested(
     assert not (application / "build").exists()
 
 
+# Answers pings, and nothing else.
+NETWORKED = """
+#include "FreeRTOS.h"
+#include "network_interface.h"
+#include "print.h"
+#include "task.h"
+
+static void work(void)
+{
+}
+
+static void network_run(void *unused)
+{
+	network_interface_run(work);
+}
+
+void vApplicationIdleHook(void)
+{
+	interrupt_wait();
+}
+
+void vApplicationStackOverflowHook(TaskHandle_t task, char *name)
+{
+	failure("stack overflow", name, 0);
+}
+
+void failure(const char *what, const char *where, unsigned int line)
+{
+	print("%s: %s %u\\n", what, where, line);
+	for (;;)
+		;
+}
+
+void main(void)
+{
+	ip4_addr_t address;
+
+	IP4_ADDR(&address, 10, 0, 0, 2);
+	print("network: %s\\n", network_interface_open(&address) ? "there" : "missing");
+	xTaskCreate(network_run, "network", 1024, NULL, 1, NULL);
+	vTaskStartScheduler();
+}
+"""
+PEER = """
+[[guest]]
+name = "peer"
+kind = "rtos"
+image = "./build/app.elf"
+memory = "1M"
+priority = 5
+
+[[network]]
+name = "lan"
+between = ["app", "peer"]
+"""
+
+
+def test_an_application_speaks_tcp_ip(run: Run, tmp_path: Path) -> None:
+    application = tmp_path / "app"
+    run("gandalf", "new", "freertos", "app")
+    makefile, system = application / "Makefile", application / "system.toml"
+    makefile.write_text("NETWORK := lwip\n" + makefile.read_text())
+    system.write_text(system.read_text() + PEER)
+    (application / "main.c").write_text(NETWORKED)
+    (application / "test_application.py").write_text(
+        "def test_both_have_it(machine):\n"
+        "    for name in ('app', 'peer'):\n"
+        "        machine.expect(name, 'network: there', 60)\n"
+    )
+    done = run("make", "WARNINGS=", folder=application)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "built build/app.elf\n", "")
+    assert not [path for path in uses(application) if path.startswith(f"{ROOT}/")]
+    done = run("make", "test", folder=application)
+    assert "1 passed" in done.stdout, done.stdout
+
+
 def test_an_image_is_the_same_wherever_it_is_built(run: Run, tmp_path: Path) -> None:
     images = []
     for place in ("here", "there/deeper"):

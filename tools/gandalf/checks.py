@@ -163,8 +163,8 @@ def _description(name: str) -> Callable[[], str]:
 
 _C_FOLDERS = [
     "vmm", "guest/rtos", "guest/demo", "guest/freertos", "guest/itron", "guest/switch",
-    "guest/selftest", "guest/tests", "measure", "bench", "guest/linux/control", "tests/itron",
-    "guest/application/bare",
+    "guest/web", "guest/selftest", "guest/tests", "measure", "bench", "guest/linux/control",
+    "tests/itron", "guest/application/bare",
 ]  # fmt: skip
 
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "network_end.h"
+
 static struct port_channel *channels;
 
 /* Serves the doorbell. The other guest has moved an index, of whichever channel. */
@@ -18,16 +20,10 @@ static void port_channel_interrupt(void)
 	portYIELD_FROM_ISR(switch_wanted);
 }
 
-BaseType_t xPortChannelOpen(struct port_channel *channel, const char *name)
+/* Opens a channel. Only rings of those that are opened give semaphores. */
+static void port_channel_prepare(struct port_channel *channel,
+				 const struct gandalf_channel_place *place)
 {
-	const struct gandalf_channel_place *place =
-		(const struct gandalf_channel_place *)&shared_page->channels[0];
-	const struct gandalf_channel_place *end = place + GANDALF_CHANNELS_MAXIMUM;
-
-	while (place < end && place->name[0] && name && strcmp(place->name, name) != 0)
-		place++;
-	if (place == end || !place->name[0])
-		return pdFALSE;
 	channel_open(&channel->receiver, (void *)place->address, place);
 	channel->sender = channel->receiver;
 	channel->peer = place->peer;
@@ -36,7 +32,39 @@ BaseType_t xPortChannelOpen(struct port_channel *channel, const char *name)
 	channel->next = channels;
 	channels = channel;
 	vPortSetInterruptHandler(GANDALF_VECTOR_DOORBELL, port_channel_interrupt);
+}
+
+/* Returns the first of this guest's channels that is a network or none, and has a name unless that
+ * is NULL. */
+static const struct gandalf_channel_place *port_place_find(bool network, const char *name)
+{
+	const struct gandalf_channel_place *place =
+		(const struct gandalf_channel_place *)&shared_page->channels[0];
+	const struct gandalf_channel_place *end = place + GANDALF_CHANNELS_MAXIMUM;
+
+	for (; place < end && place->name[0]; place++)
+		if (network_is(place) == network && (!name || !strcmp(place->name, name)))
+			return place;
+	return NULL;
+}
+
+BaseType_t xPortChannelOpen(struct port_channel *channel, const char *name)
+{
+	const struct gandalf_channel_place *place = port_place_find(false, name);
+
+	if (!place)
+		return pdFALSE;
+	port_channel_prepare(channel, place);
 	return pdTRUE;
+}
+
+const struct gandalf_channel_place *pxPortNetworkOpen(struct port_channel *channel)
+{
+	const struct gandalf_channel_place *place = port_place_find(true, NULL);
+
+	if (place)
+		port_channel_prepare(channel, place);
+	return place;
 }
 
 /* A ring that comes between the look and the wait has given the semaphore. One that is about

@@ -20,10 +20,13 @@ struct port_channel {
 };
 
 /*
- * Opens a channel of this guest, or with NULL its first. It must be called before the scheduler
- * starts. Returns pdFALSE if there is none of that name.
+ * Opens a channel of this guest, or with NULL its first; no network. It must be called before the
+ * scheduler starts. Returns pdFALSE if there is none of that name.
  */
 BaseType_t xPortChannelOpen(struct port_channel *channel, const char *name);
+/* Opens this guest's first network likewise, and returns its place, or NULL if there is none. Its
+ * frames are received and sent with abi/network_end.h; `received` is given at each ring. */
+const struct gandalf_channel_place *pxPortNetworkOpen(struct port_channel *channel);
 
 /*
  * Receives at least one byte, and at most size. Returns how many came, 0 when the time is over,

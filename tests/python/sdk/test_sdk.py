@@ -90,5 +90,5 @@ def test_each_part_of_the_tree_has_the_licence_that_it_is_said_to_have() -> None
 
 def test_no_part_that_is_linked_has_a_licence_that_the_table_does_not_name() -> None:
     section = LICENCES.partition("## What an application is linked with")[2].partition("\n## ")[0]
-    named = set(re.findall(r"\b(?:MIT|Apache-2\.0|GPL\S*|LGPL\S*)\b", section))
+    named = set(re.findall(r"\b(?:MIT|Apache-2\.0|BSD-3-Clause|GPL\S*|LGPL\S*)\b", section))
     assert {part.licence for part in PARTS if part.linked} - {"0BSD"} == named

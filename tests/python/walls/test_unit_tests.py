@@ -22,6 +22,15 @@ from gandalf.walls.unit_tests import check_mirror, check_stand_ins
             {"kernel/test_vm.c": ["core/vm.c"]},
             ["tests/unit/kernel/test_vm.c: there is no folder vmm/kernel"],
         ),
+        ({"guest/web/test_page.c": ["../guest/web/page.c"]}, []),
+        (
+            {"guest/web/test_page.c": ["lib/page.c"]},
+            ["tests/unit/guest/web/test_page.c: it links no source of guest/web"],
+        ),
+        (
+            {"guest/kernel/test_page.c": ["../guest/kernel/page.c"]},
+            ["tests/unit/guest/kernel/test_page.c: there is no folder guest/kernel"],
+        ),
         (
             {"core/test_vm.c": ["core/vm.c"], "lib/test_vm.c": ["lib/vm.c"]},
             ["test_vm.c is there 2 times"],
@@ -33,6 +42,7 @@ def test_a_test_in_another_folder_is_named(
 ) -> None:
     for folder in ("core", "lib"):
         (tmp_path / "vmm" / folder).mkdir(parents=True)
+    (tmp_path / "guest" / "web").mkdir(parents=True)
     assert check_mirror(tmp_path, tests) == found
 
 

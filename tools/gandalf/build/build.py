@@ -29,6 +29,7 @@ from gandalf.description.layout import VMM_END, VMM_START
 from gandalf.guests import freertos as guest_freertos
 from gandalf.guests import kernel as linux_kernel
 from gandalf.guests import rootfs as linux_rootfs
+from gandalf.guests import web as guest_web
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,8 @@ def _build_image(path: Path, log: Log) -> None:
             build_itron(log)
         case "switch":
             make(ROOT / "guest" / "switch", what="the switch", log=log)
+        case "web":
+            guest_web.build(ROOT, log)
         case "selftest":
             make(ROOT / "guest" / "selftest", what="the self-test", log=log)
         case "bench":

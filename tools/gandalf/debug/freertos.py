@@ -11,6 +11,7 @@ from gandalf.debug.state import Register
 
 _STRUCTURES = ("tskTCB", "xLIST", "xLIST_ITEM")
 _CURRENT = "pxCurrentTCB"
+_RUNNING = "xSchedulerRunning"
 # Lists of tasks, of which the first is an array with one for each priority.
 _LISTS = {
     "pxReadyTasksLists": "ready", "xDelayedTaskList1": "delayed", "xDelayedTaskList2": "delayed",
@@ -40,24 +41,33 @@ class FreeRtos:
     def __init__(self, image: Path, read: ReadGuest) -> None:
         self._read = read
         self._structures = read_structures(image, _STRUCTURES)
-        self._variables = read_variables(image, (_CURRENT, *_LISTS))
+        self._variables = read_variables(image, (_CURRENT, _RUNNING, *_LISTS))
 
     @property
     def is_there(self) -> bool:
         """Whether the guest is a FreeRTOS whose image says how its tasks are laid out."""
-        return _CURRENT in self._variables and self._structures.keys() == set(_STRUCTURES)
+        return {_CURRENT, _RUNNING} <= set(self._variables) and (
+            self._structures.keys() == set(_STRUCTURES)
+        )
 
     def _number(self, address: int, place: Place) -> int:
         return int.from_bytes(self._read(address + place.offset, place.size), "little")
 
     def current(self) -> int:
-        """Return the task that runs, or would run next; 0 before the first is made."""
+        """Return the task that runs, or would run next; 0 before the scheduler has started.
+
+        main() makes tasks before that, and is none of them: who steps over it stays in it.
+        """
+        if not self._number(self._variables[_RUNNING].offset, Place(0, 4)):
+            return 0
         return self._number(self._variables[_CURRENT].offset, Place(0, 4))
 
     def tasks(self) -> list[Task]:
-        """Return all tasks but deleted ones."""
+        """Return all tasks but deleted ones; none before the scheduler has started."""
         current = self.current()
-        found = {current: "running"} if current else {}
+        if not current:
+            return []
+        found = {current: "running"}
         for name, state in _LISTS.items():
             for tcb in self._listed(name):
                 found.setdefault(tcb, state)

@@ -80,6 +80,8 @@ def builder(path: Path) -> str | None:
             return "itron"
         case ("switch", "switch.elf"):
             return "switch"
+        case ("web", "web.elf" | "fetch.elf"):
+            return "web"
         case ("selftest", "selftest.elf"):
             return "selftest"
         case ("bench", "initramfs.cpio"):

@@ -7,6 +7,7 @@ The mirror is the one that the host's apt is set up for.
 """
 
 import hashlib
+import re
 import shutil
 import subprocess
 import time
@@ -216,8 +217,12 @@ def unpack(package: Path, target: Path) -> None:
         )
 
 
+# In the place of an architecture: the list of the sources, of which apt wants an architecture, too.
+SOURCE = "source"
+
+
 class Lists:
-    """Package lists of one architecture, in a folder of their own; for update-lock only."""
+    """Package lists of one architecture or the sources', in a folder; for update-lock only."""
 
     def __init__(
         self, folder: Path, architecture: str, log: Log, origin: Origin = GUEST_LINUX
@@ -227,9 +232,10 @@ class Lists:
         self._folder = folder / architecture
         (self._folder / "lists" / "partial").mkdir(parents=True, exist_ok=True)
         (self._folder / "archives" / "partial").mkdir(parents=True, exist_ok=True)
+        machine = "amd64" if architecture == SOURCE else architecture
         self._options = [
-            f"-oAPT::Architecture={architecture}",
-            f"-oAPT::Architectures={architecture}",
+            f"-oAPT::Architecture={machine}",
+            f"-oAPT::Architectures={machine}",
             f"-oDir::State::Lists={self._folder / 'lists'}",
             f"-oDir::Cache::archives={self._folder / 'archives'}",
             f"-oDir::Etc::sourcelist={self._folder / 'sources.list'}",
@@ -239,7 +245,8 @@ class Lists:
         ]
         log(f"fetching the list of Debian's packages for {architecture}")
         signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
-        source = f"deb {signed}{mirrors()[0]} {RELEASE} main\n"
+        kind = "deb-src" if architecture == SOURCE else "deb"
+        source = f"{kind} {signed}{mirrors()[0]} {RELEASE} main\n"
         (self._folder / "sources.list").write_text(source, encoding="utf-8")
         update = subprocess.run(
             ["apt-get", *self._options, "update"], capture_output=True, text=True, check=False
@@ -287,6 +294,43 @@ class Lists:
             size=int(fields["Size"]),
             sha256=fields["SHA256"],
         )
+
+    def newest_source(self, group: str, name: str) -> Package:
+        """Return the archive of what a package's newest version is made from, of Debian's SOURCE.
+
+        It is what its authors have published; Debian's changes are another archive.
+        """
+        show = subprocess.run(
+            ["apt-cache", *self._options, "showsrc", "--only-source", name],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return parse_source(group, name, show.stdout)
+
+
+# In a list of sources, of an archive: its checksum, size and name; elsewhere, a field.
+_ARCHIVE = re.compile(
+    r"^ (?P<sha256>[0-9a-f]{64}) (?P<size>\d+) (?P<file>\S+\.orig\.tar\.\w+)$", re.M
+)
+_FIELD = re.compile(r"^(?P<name>Version|Directory): (?P<value>\S+)$", re.M)
+
+
+def parse_source(group: str, name: str, listing: str) -> Package:
+    """Return the archive that a list of sources has of one package."""
+    archive = _ARCHIVE.search(listing)
+    fields = {field["name"]: field["value"] for field in _FIELD.finditer(listing)}
+    if archive is None or set(fields) != {"Version", "Directory"}:
+        raise UserError(f"Debian {RELEASE} has no sources of {name}.")
+    return Package(
+        group=group,
+        name=name,
+        version=fields["Version"],
+        architecture=SOURCE,
+        path=f"{fields['Directory']}/{archive['file']}",
+        size=int(archive["size"]),
+        sha256=archive["sha256"],
+    )
 
 
 def elapsed(start: float) -> str:

@@ -65,10 +65,10 @@ def _fetch(folder: Path) -> None:
         raise UserError(
             f"Fetching FreeRTOS took more than {FETCH_TIMEOUT} s: check the network and try again."
         )
-    _check(done, "Fetching FreeRTOS (is the network there?)")
+    check(done, "Fetching FreeRTOS (is the network there?)")
 
 
-def _check(done: "subprocess.CompletedProcess[str]", what: str) -> None:
+def check(done: "subprocess.CompletedProcess[str]", what: str) -> None:
     """Raise UserError with make's last lines, and what failed, if it did."""
     if done.returncode:
         lines = (done.stdout + done.stderr).strip().splitlines()[-LINES_SHOWN:]
@@ -84,17 +84,24 @@ def _is_fetched(root: Path) -> bool:
     )
 
 
+def prepare(root: Path, log: Log) -> list[str]:
+    """Fetch the kernel unless it is there; returns what tells make which kernel it is.
+
+    Raises UserError with a sentence that says what to do.
+    """
+    own = _own_kernel()
+    if own is not None:
+        return [f"FREERTOS={own}"]
+    if not _is_fetched(root):
+        _check_cargo()
+        log("fetching FreeRTOS")
+        _fetch(root / "guest" / "freertos")
+    return []
+
+
 def build(root: Path, log: Log) -> Path:
     """Build the demo; returns its image. Raises UserError with a sentence that says what to do."""
     folder = root / "guest" / "freertos"
-    own = _own_kernel()
-    if own is not None:
-        arguments = [f"FREERTOS={own}"]
-    else:
-        arguments = []
-        if not _is_fetched(root):
-            _check_cargo()
-            log("fetching FreeRTOS")
-            _fetch(folder)
-    _check(run_make(folder, *arguments, what="FreeRTOS", log=log), "Building FreeRTOS")
+    arguments = prepare(root, log)
+    check(run_make(folder, *arguments, what="FreeRTOS", log=log), "Building FreeRTOS")
     return root / "build" / "freertos" / "demo.elf"

@@ -21,7 +21,7 @@ from gandalf.base.command import run, say
 from gandalf.base.paths import INSTALLED_MARK, ROOT, UserError, building, shown
 from gandalf.build.build import build_vmm
 from gandalf.build.profile import read_profiles
-from gandalf.guests import freertos
+from gandalf.guests import freertos, lwip
 from gandalf.run.loader import build_boot_sector
 from gandalf.run.pace import build_pacer
 from gandalf.sdk.parts import KERNEL_STAMP, PARTS
@@ -45,6 +45,7 @@ def _build() -> None:
         build_pacer(say)
         build_boot_sector(say)
         freertos.build(ROOT, say)
+        lwip.fetch(ROOT, say)
 
 
 def _sources() -> Iterator[Path]:

@@ -8,6 +8,11 @@ KERNEL = "build/freertos/vendor/freertos-next/FreeRTOS-Kernel"
 # What says that it is there, and complete.
 KERNEL_STAMP = "build/freertos/vendor/fetched"
 
+# lwIP's sources, where guest/freertos/lwip.mk has them, and what says that they are there.
+LWIP = "build/lwip/source"
+LWIP_FILES = ("src/core/*.c", "src/core/ipv4/*.c", "src/netif/ethernet.c", "src/include/**/*.h",
+              "COPYING", ".gandalf-stamp")  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Part:
@@ -28,9 +33,11 @@ PARTS = (
     Part("abi", ("*.h",), "the VMM's interface to guests", "MIT", True),
     Part("guest/rtos", ("*.[chS]", "*.ld", "*.mk", "include/*.h"),
          "start-up, linker script, hypercalls, print()", "Apache-2.0", True),
-    Part("guest/freertos", ("freertos.mk", "port/*"), "the port of FreeRTOS", "Apache-2.0", True),
+    Part("guest/freertos", ("freertos.mk", "port/*", "lwip.mk", "lwip/*.[ch]", "lwip/arch/*.h"),
+         "the ports of FreeRTOS and lwIP", "Apache-2.0", True),
     Part(KERNEL, ("*.c", "include/*.h", "portable/MemMang/heap_4.c", "LICENSE.md"),
          "FreeRTOS's kernel", "MIT", True),
+    Part(LWIP, LWIP_FILES, "lwIP", "BSD-3-Clause", True),
     Part("guest/itron", ("itron.mk", "include/*.h", "kernel/*", "channel/*", "port/*/*"),
          "the uITRON kernel and its ports", "Apache-2.0", True),
     Part("guest/application", ("*.mk",), "the make rules of applications", "Apache-2.0", False),

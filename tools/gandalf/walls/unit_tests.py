@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the folders of the unit tests with those of what they test; finds what is twice.
 
-tests/unit/FOLDER/test_NAME.c tests a source of vmm/FOLDER, or a header of abi/. So whoever looks
-at a source knows where its tests are.
+tests/unit/FOLDER/test_NAME.c tests a source of vmm/FOLDER, or a header of abi/, and
+tests/unit/guest/FOLDER/test_NAME.c one of guest/FOLDER. So whoever looks at a source knows where
+its tests are.
 """
 
 import re
@@ -21,10 +22,13 @@ def check_mirror(root: Path, tests: Mapping[str, Sequence[str]]) -> list[str]:
         folder = Path(file).parent
         if folder == Path("abi"):
             continue
-        if not (root / "vmm" / folder).is_dir():
-            found.append(f"tests/unit/{file}: there is no folder vmm/{folder}")
-        elif sources and not any(Path(source).parent == folder for source in sources):
-            found.append(f"tests/unit/{file}: it links no source of vmm/{folder}")
+        is_guest = folder.parts[:1] == ("guest",)
+        tested = str(folder) if is_guest else f"vmm/{folder}"
+        linked = Path("..") / folder if is_guest else folder
+        if not (root / tested).is_dir():
+            found.append(f"tests/unit/{file}: there is no folder {tested}")
+        elif sources and not any(Path(source).parent == linked for source in sources):
+            found.append(f"tests/unit/{file}: it links no source of {tested}")
     names = Counter(Path(file).name for file in tests)
     found += [f"{name} is there {times} times" for name, times in names.items() if times > 1]
     return found
