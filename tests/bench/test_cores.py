@@ -9,7 +9,15 @@ from typer.testing import CliRunner
 
 from gandalf.base.paths import UserError
 from gandalf.bench import bench as benching
-from gandalf.bench import cores, cores_limits, cores_report, cores_targets, moves, shares
+from gandalf.bench import (
+    cores,
+    cores_limits,
+    cores_report,
+    cores_targets,
+    lhp_targets,
+    moves,
+    shares,
+)
 from gandalf.bench import report as bench_report
 from gandalf.bench.cores import ACROSS, HACKBENCH, LATENCY, MESSAGE, ROUND_TRIP, STORM
 from gandalf.bench.results import Result, Results
@@ -189,8 +197,36 @@ def test_the_papers_curve_has_each_share_and_the_policies_asked_for() -> None:
     one = shares.paper(full=False, policies=("delayed",))
     assert [piece.points() for piece in one[1:3]] == [[(10, "delayed")], [(20, "delayed")]]
     assert {piece.beginnings for piece in one[1:]} == {2}
-    names = [target.name for target in cores_targets.paper_targets(False, ("delayed",))]
-    assert names == ["gandalf-lhp", *(f"gandalf-lhp-{share}" for share in range(10, 100, 10))]
+    names = [target.name for target in lhp_targets.paper_targets(False, ("delayed",))]
+    assert names[:2] == ["gandalf-lhp-latency", "gandalf-lhp"]
+    assert names[2:] == [f"gandalf-lhp-{share}" for share in range(10, 100, 10)]
+
+
+def test_each_policy_has_its_phase_of_latencies() -> None:
+    """It is set before the phase begins; without a load it does not matter which it is."""
+    lines = shares.latency_script(("none", "pull"), 5).splitlines()
+    phases = [line.removeprefix("echo phase=") for line in lines if line.startswith("echo phase=")]
+    asleep, none, pull = shares.latency_operations(("none", "pull"))
+    assert phases == [asleep, "none", none, "none", pull, "none"]
+    policies = [line.split()[-1] for line in lines if line.startswith("gandalfctl policy")]
+    assert policies == ["none", "none", "pull"]
+    begins = [lines.index(f"echo phase={name}") for name in (asleep, none, pull)]
+    assert "sleep 1" in lines[begins[0] + 1]
+    assert "hackbench" in lines[begins[2] + 1]
+    assert shares.latency_policy(pull) == "pull"
+    assert shares.latency_policy(asleep) == ""
+    assert shares.latency_policy(LATENCY) is None
+
+
+def test_latencies_of_policies_have_limits() -> None:
+    rows = [
+        result("gandalf-lhp-latency", shares.latency_operation(policy), mean=mean)
+        for policy, mean in (("", 500.0), ("none", 700.0), ("on-demand", 590.0), ("pull", 610.0))
+    ]
+    found = [limit for limit in cores_limits.limits(results(*rows)) if "mean" in limit.what]
+    assert [(limit.operation, limit.kept) for limit in found] == [
+        (shares.latency_operation("on-demand"), True), (shares.latency_operation("pull"), False),
+    ]  # fmt: skip
 
 
 def test_other_operations_are_no_points_of_the_curve() -> None:

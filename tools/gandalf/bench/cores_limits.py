@@ -35,6 +35,8 @@ SIDE_OF_MOVE = 1500
 # of them, by the part of them that the RTOS leaves.
 SHARED = 1.00
 LEFT = 1 / 0.97
+# The mean dispatch latency by a policy that has vCPUs leave.
+LATE = 1.2
 MEMORY = 128 << 10
 
 
@@ -92,6 +94,16 @@ def _of_shares(row: Result, results: Results) -> Iterator[Limit]:
         yield Limit.of(row, "time, by the CPUs that are left", row.instructions / left, LEFT)
 
 
+def _of_latencies(row: Result, results: Results) -> Iterator[Limit]:
+    policy = shares.latency_policy(row.operation)
+    asleep = results.find(row.system, shares.latency_operation(""))
+    if policy in shares.MOVES and asleep is not None:
+        yield Limit.of(
+            row, "mean, in that beside a Linux that sleeps", row.mean / asleep.mean, LATE
+        )
+        yield Limit.of(row, "maximum", row.maximum, LATENCY_MAXIMUM)
+
+
 def _of_memory(results: Results) -> Iterator[Limit]:
     value = results.footprint.get(SEVERAL, {}).get(PER_CORE)
     if value is not None:
@@ -107,6 +119,11 @@ def limits(results: Results) -> list[Limit]:
     found = [
         limit
         for row in rows
-        for limit in (*_of_linux(row, results), *_of_others(row), *_of_shares(row, results))
+        for limit in (
+            *_of_linux(row, results),
+            *_of_others(row),
+            *_of_shares(row, results),
+            *_of_latencies(row, results),
+        )
     ]
     return [*found, *_of_memory(results)]

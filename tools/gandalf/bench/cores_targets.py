@@ -4,61 +4,26 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gandalf.base.paths import BUILD, ROOT, UserError
+from gandalf.base.paths import ROOT, UserError
 from gandalf.bench import cores, cores_message, latency, moves, shares
 from gandalf.bench import cores_machine as machines
-from gandalf.bench.cores import ACROSS, LATENCY, MESSAGE, ROUND_TRIP, SMP, STORM, TOGETHER, WITHIN
-from gandalf.bench.target import FOLDER, Log, Run, Target, scratch
-from gandalf.bench.workload import Output, Sample, Work, build_programs, extended
-from gandalf.build.build import Built, build, build_kernels, make
+from gandalf.bench.cores import ACROSS, LATENCY, MESSAGE, ROUND_TRIP, SMP, TOGETHER, WITHIN
+from gandalf.bench.lhp_targets import Shares
+from gandalf.bench.simulated import COMMAND_LINE, DEMO, DONE, IDLE, Simulated, initrd_of, run_of
+from gandalf.bench.target import Log, Run, Target, scratch
+from gandalf.bench.workload import Output, Sample, Work
+from gandalf.build.build import Built, build, build_kernels
 from gandalf.build.iso import make_linux_iso
 from gandalf.console.demultiplex import VMM_CONSOLE
 from gandalf.description.linux_boot import DETERMINISTIC_OPTIONS, TOOL_OPTIONS
 from gandalf.guests import kernel as linux_kernel
-from gandalf.guests import rootfs as linux_rootfs
 from gandalf.guests.places import Variant
 from gandalf.run import emulator
 
-DONE = r"bench: the script is done\r*\n"
 _NATIVE_MEMORY = 128
 _CLOCK = f"tsc_early_khz={cores.RATE // 1000}"
-# The place of an RTOS's image below build/ that halts at once, and of one that measures itself.
-_IDLE, _DEMO = "bench/rtos/idle", "freertos/demo-anew"
 # Seconds in which hackbench runs on all CPUs; each has 1,000 activations of the task.
 _SECONDS = (3, 100)
-
-
-class Simulated(Target):
-    """A machine in Bochs."""
-
-    emulator_options = machines.OPTIONS
-    is_quick = False
-
-
-def _initrd(name: str, script: str, log: Log, more: dict[str, Path] | None = None) -> Path:
-    """Make the root file system with a script and more files, and return its path."""
-    profile = FOLDER / f"script-{name}"
-    profile.parent.mkdir(parents=True, exist_ok=True)
-    profile.write_text(script)
-    added = {**build_programs(32), **(more or {}), "root/.profile": profile}
-    return extended(linux_rootfs.build_rootfs(ROOT, log), added, FOLDER / f"{name}.cpio")
-
-
-def _run(output: cores.CoresOutput, names: tuple[str, ...], machine: str, line: str) -> Run:
-    """Return a run with a sample for each operation."""
-    samples, more = list(output.plain.samples), {}
-    for name in names:
-        if name in output.together:
-            samples.append(cores.together_sample(name, output))
-            more[name] = cores.together_events(name, output)
-        elif name == STORM and "fork_exit" in output.together:
-            samples.append(cores.storm_sample(output))
-            more[name] = cores.storm_events(output)
-        elif name in output.elapsed:
-            samples.append(cores.elapsed_sample(name, output))
-            more[name] = cores.elapsed_events(name, output)
-    plain = replace(output.plain, samples=tuple(samples))
-    return Run(plain, (), hex, False, machine, line, more=more)
 
 
 def _number_checked(output: cores.CoresOutput, cpus: int) -> None:
@@ -89,7 +54,7 @@ class NativeSmp(Simulated):
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
         vmlinux = self._kernel(log)
         script = cores.script(self.cpus, self.full, self.operations)
-        initrd = _initrd(self.name, script, log)
+        initrd = initrd_of(self.name, script, log)
         words = [word for word in TOOL_OPTIONS if word != "nolapic" or self.cpus == 1]
         line = " ".join(["console=ttyS0 quiet", *words, *DETERMINISTIC_OPTIONS, _CLOCK])
         with scratch() as folder:
@@ -101,7 +66,7 @@ class NativeSmp(Simulated):
             text = machines.watch(options, DONE).decode(errors="replace")
         output = cores.read(text)
         _number_checked(output, self.cpus)
-        return _run(output, self.operations, machines.machine_text(options), line)
+        return run_of(output, self.operations, machines.machine_text(options), line)
 
 
 @dataclass
@@ -120,7 +85,7 @@ class GandalfSmp(Simulated):
         self.operations = cores.operations_for(self.cpus)
         self.share = 30.0 * self.cpus
 
-    def _description(self, rtos: str = _IDLE) -> Path:
+    def _description(self, rtos: str = IDLE) -> Path:
         names = f"cpus = {list(range(self.cpus))}" if self.cpus > 1 else "cpu = 0"
         kernel = "smp" if self.cpus > 1 else "patched"
         linux = machines.linux("linux", names, kernel, self.name)
@@ -130,12 +95,14 @@ class GandalfSmp(Simulated):
         build_kernels(self._description(), log)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        _initrd(self.name, cores.script(self.cpus, self.full, self.operations), log)
+        initrd_of(self.name, cores.script(self.cpus, self.full, self.operations), log)
         built = build(self._description(), log, deterministic=True)
         options = machines.options_of(built, cores.RATE)
         output = cores.read(latency.consoles(built.names, machines.watch(options, DONE))["linux"])
         _number_checked(output, self.cpus)
-        return _run(output, self.operations, machines.machine_text(options), "console=ttyS0 quiet")
+        return run_of(
+            output, self.operations, machines.machine_text(options), "console=ttyS0 quiet"
+        )
 
 
 @dataclass
@@ -155,15 +122,15 @@ class LatencySmp(Simulated):
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
         name, seconds = f"{self.name}-realtime", _SECONDS[self.full]
         script = latency.script([LATENCY], seconds)
-        _initrd(name, script.replace("-g 2 -l 20", f"-g {self.cpus} -l 20"), log)
+        initrd_of(name, script.replace("-g 2 -l 20", f"-g {self.cpus} -l 20"), log)
         linux = machines.linux("linux", f"cpus = {list(range(self.cpus))}", "smp", name)
-        description = machines.describe(name, self.cpus, linux, machines.rtos("rtos", _DEMO))
+        description = machines.describe(name, self.cpus, linux, machines.rtos("rtos", DEMO))
         built = build(description, log, deterministic=True)
         options = machines.options_of(built, cores.RATE)
         stream = machines.watch(options, DONE, patience=200.0 * seconds)
         return Run(
             latency.latencies(built.names, stream), (), hex, True, machines.machine_text(options),
-            "console=ttyS0 quiet",
+            COMMAND_LINE,
         )  # fmt: skip
 
 
@@ -185,7 +152,7 @@ class TwoLinux(Simulated):
             machines.linux(f"linux{cpu}", f"cpu = {cpu}", "patched", f"{self.name}-{cpu}")
             for cpu in range(2)
         ]
-        guests += [machines.rtos(f"rtos{cpu}", _IDLE, cpu) for cpu in range(2)]
+        guests += [machines.rtos(f"rtos{cpu}", IDLE, cpu) for cpu in range(2)]
         return machines.describe(self.name, 2, *guests)
 
     def prepare(self, log: Log) -> None:
@@ -193,13 +160,13 @@ class TwoLinux(Simulated):
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
         for cpu in range(2):
-            _initrd(f"{self.name}-{cpu}", cores.turns_script(cpu, self.full), log)
+            initrd_of(f"{self.name}-{cpu}", cores.turns_script(cpu, self.full), log)
         built = build(self._description(), log, deterministic=True)
         options = machines.options_of(built, cores.RATE)
         stream = machines.watch(options, cores.BOTH_OFF, patience=3000.0)
         texts = latency.consoles(built.names, stream)
         output = cores.joined([cores.read(texts[f"linux{cpu}"]) for cpu in range(2)])
-        run = _run(output, self.operations, machines.machine_text(options), "console=ttyS0 quiet")
+        run = run_of(output, self.operations, machines.machine_text(options), COMMAND_LINE)
         return replace(run, footprint=cores.memory_of_core(texts[VMM_CONSOLE]))
 
 
@@ -292,14 +259,14 @@ class Moves(Simulated):
     def _description(self) -> Path:
         fields = "cpus = [0, 1]\nmigrate = true\ncontrol = true"
         guests = [machines.linux("linux", fields, "smp", self.name)]
-        guests += [machines.rtos(f"rtos{cpu}", _IDLE, cpu) for cpu in range(2)]
+        guests += [machines.rtos(f"rtos{cpu}", IDLE, cpu) for cpu in range(2)]
         return machines.describe(self.name, 2, *guests)
 
     def prepare(self, log: Log) -> None:
         build_kernels(self._description(), log)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        _initrd(self.name, moves.script(self.full), log)
+        initrd_of(self.name, moves.script(self.full), log)
         built = build(self._description(), log, deterministic=True)
         options = machines.options_of(built, cores.RATE)
         text = latency.consoles(built.names, machines.watch(options, DONE))["linux"]
@@ -309,51 +276,6 @@ class Moves(Simulated):
             output, (), hex, False, machines.machine_text(options), "console=ttyS0 quiet",
             more={sample.operation: parts for sample, parts in found},
         )  # fmt: skip
-
-
-def _share_image(name: str, log: Log) -> Path:
-    """Build the test guest of that name, which has a share of its CPU, and return its image."""
-    path = BUILD / "tests" / f"{name}.elf"
-    make(ROOT / "guest/tests", str(path), what=f"the test guest {path.stem}", log=log)
-    return path
-
-
-class Shares(Simulated):
-    """A Linux on four CPUs, and an RTOS that has a share of CPU 1."""
-
-    native: str | None = None
-
-    def __init__(self, name: str, curve: shares.Curve) -> None:
-        self.name, self._curve = name, curve
-        self.operations = curve.operations()
-        runs = len(curve.alone) + len(curve.points()) * curve.beginnings
-        self.share = runs * curve.loops * 0.7
-
-    def _description(self) -> Path:
-        fields = f"cpus = {list(range(shares.CPUS))}\nmigrate = true\ncontrol = true"
-        guests = [machines.linux("linux", fields, "smp", self.name)]
-        return machines.describe(self.name, shares.CPUS, *guests, machines.rtos("rtos", _IDLE, 1))
-
-    def prepare(self, log: Log) -> None:
-        build_kernels(self._description(), log)
-
-    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        names = [self._curve.image(share) for share in self._curve.shares]
-        images = {f"root/{name}.elf": _share_image(name, log) for name in names}
-        _initrd(self.name, shares.script(self._curve), log, images)
-        built = build(self._description(), log, deterministic=True)
-        options = machines.options_of(built, cores.RATE)
-        stream = machines.watch(options, DONE, patience=10 * self.share)
-        output = cores.read(latency.consoles(built.names, stream)["linux"])
-        return _run(output, self.operations, machines.machine_text(options), "console=ttyS0 quiet")
-
-
-def paper_targets(full: bool, policies: tuple[str, ...]) -> list[Target]:
-    """Return what `gandalf bench --lhp` measures."""
-    return [
-        Shares("-".join(["gandalf-lhp", *map(str, curve.shares)]), curve)
-        for curve in shares.paper(full, policies)
-    ]
 
 
 def targets(full: bool = False) -> list[Target]:

@@ -44,22 +44,27 @@ def loop(operation: str, command: str) -> str:
     return f"while [ {now} -lt $end ]; do {{ {command}; }} || {complaint}; done"
 
 
-def script(operations: Iterable[str], seconds: int) -> str:
-    """Return Linux's script for these operations. seconds: whole ones of each.
+def phase(operation: str, command: str, seconds: int) -> list[str]:
+    """Return the lines of a phase in which Linux repeats a command.
 
     Who measures from outside begins at the first umask; between it and times there is nothing yet.
     """
+    return [
+        f"end=$(($(cut -d. -f1 /proc/uptime) + {seconds + _MARGIN}))",
+        "umask 22",
+        "times >/dev/null",
+        f"echo phase={operation}",
+        loop(operation, command),
+        "echo phase=none",
+    ]
+
+
+def script(operations: Iterable[str], seconds: int) -> str:
+    """Return Linux's script for these operations. seconds: whole ones of each."""
     clocksource = f'echo "clocksource=$(cat {CLOCKSOURCE})"'
     lines = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', clocksource, "sleep 2"]
     for operation in operations:
-        lines += [
-            f"end=$(($(cut -d. -f1 /proc/uptime) + {seconds + _MARGIN}))",
-            "umask 22",
-            "times >/dev/null",
-            f"echo phase={operation}",
-            loop(operation, PHASES[operation]),
-            "echo phase=none",
-        ]
+        lines += phase(operation, PHASES[operation], seconds)
     lines += [clocksource, 'echo "bench: the script is done"', "poweroff -f", ""]
     return "\n".join(lines)
 

@@ -9,6 +9,7 @@ apart, and the figure is their mean.
 
 from dataclasses import dataclass
 
+from gandalf.bench import latency
 from gandalf.bench.cores import DONE
 from gandalf.bench.workload import CLOCKSOURCE, DYNAMIC
 
@@ -18,6 +19,8 @@ BEGINNINGS = 4
 POLICIES = ("none", "delayed", "on-demand", "pull")
 # Those of the system with short periods.
 _SHORT = ("none", "on-demand", "pull")
+# Those that have a vCPU leave.
+MOVES = ("on-demand", "pull")
 # The one that is to be as good as CPUs that Linux has to itself.
 BEST = "pull"
 # Of Linux alone on so many CPUs, for comparison.
@@ -25,6 +28,7 @@ ALONE = (4, 3, 2)
 # The policies by which a vCPU waits for an RTOS, which may never end.
 _WAITS = ("none", "delayed")
 _BESIDE = "hackbench_share_"
+_LATENCY, _SLEEP = "dispatch_latency_policy_", "asleep"
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,36 @@ def _run(curve: Curve, name: str, work: str, beginning: int) -> str:
         f"taskset 1 sh -c 'gandalfctl restart rtos; usleep {pause}; "
         f"exec taskset {(1 << CPUS) - 1:x} bench elapsed {name} {work}'"
     )
+
+
+def latency_operation(policy: str) -> str:
+    """Return the name of the dispatch latency with a policy; "": while Linux sleeps."""
+    return f"{_LATENCY}{policy.replace('-', '_') or _SLEEP}"
+
+
+def latency_policy(operation: str) -> str | None:
+    """Return which policy an operation has the dispatch latency with; "": while Linux sleeps."""
+    policy = operation.removeprefix(_LATENCY).replace("_", "-")
+    return ("" if policy == _SLEEP else policy) if operation.startswith(_LATENCY) else None
+
+
+def latency_operations(policies: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of all dispatch latencies, that without a load first."""
+    return tuple(map(latency_operation, ("", *policies)))
+
+
+def latency_script(policies: tuple[str, ...], seconds: int) -> str:
+    """Return the script of a Linux that works, with each policy, for so many whole seconds."""
+    lines = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', f'echo "clocksource=$(cat {CLOCKSOURCE})"']
+    for policy in ("", *policies):
+        name = latency_operation(policy)
+        work = f"{DYNAMIC} -g {CPUS} -l 20 >/dev/null" if policy else "sleep 1"
+        lines += [
+            f"gandalfctl policy linux {policy or 'none'}",
+            *latency.phase(name, work, seconds),
+        ]
+    lines += [f'echo "clocksource=$(cat {CLOCKSOURCE})"', DONE, "sleep 9", ""]
+    return "\n".join(lines)
 
 
 def script(curve: Curve) -> str:

@@ -11,7 +11,7 @@ from rich.console import Console as RichConsole
 from gandalf.base.command import say
 from gandalf.base.paths import UserError, shown
 from gandalf.bench import bench as benching
-from gandalf.bench import cores_targets, turns_target
+from gandalf.bench import cores_targets, lhp_targets, turns_target
 from gandalf.bench import report as bench_report
 from gandalf.bench.results import Results, compare, lost, read_results, write_results
 from gandalf.bench.shares import POLICIES
@@ -143,7 +143,7 @@ def _targets(
     """Return the systems that there are to measure operations of Linux in."""
     if cores:
         return cores_targets.targets(full)
-    return cores_targets.paper_targets(full, policies) if lhp else targets(full, model)
+    return lhp_targets.paper_targets(full, policies) if lhp else targets(full, model)
 
 
 def _refuse_mixtures(

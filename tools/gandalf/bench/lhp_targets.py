@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The systems of `gandalf bench --lhp`: an RTOS that takes a CPU from vCPUs of a Linux."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gandalf.base.paths import BUILD, ROOT
+from gandalf.bench import cores, latency, shares
+from gandalf.bench import cores_machine as machines
+from gandalf.bench.simulated import COMMAND_LINE, DEMO, DONE, IDLE, Simulated, initrd_of, run_of
+from gandalf.bench.target import Log, Run, Target
+from gandalf.bench.workload import Work
+from gandalf.build.build import build, build_kernels, make
+
+# Whole seconds of each policy, of 1,000 activations each: without and with --full.
+_SECONDS = (5, 100)
+# A Linux on four CPUs whose vCPUs move.
+_FIELDS = f"cpus = {list(range(shares.CPUS))}\nmigrate = true\ncontrol = true"
+
+
+def _share_image(name: str, log: Log) -> Path:
+    """Build the test guest of that name, which has a share of its CPU, and return its image."""
+    path = BUILD / "tests" / f"{name}.elf"
+    make(ROOT / "guest/tests", str(path), what=f"the test guest {path.stem}", log=log)
+    return path
+
+
+class Shares(Simulated):
+    """A Linux on four CPUs, and an RTOS that has a share of CPU 1."""
+
+    native: str | None = None
+
+    def __init__(self, name: str, curve: shares.Curve) -> None:
+        self.name, self._curve = name, curve
+        self.operations = curve.operations()
+        runs = len(curve.alone) + len(curve.points()) * curve.beginnings
+        self.share = runs * curve.loops * 0.7
+
+    def _description(self) -> Path:
+        guests = [machines.linux("linux", _FIELDS, "smp", self.name)]
+        return machines.describe(self.name, shares.CPUS, *guests, machines.rtos("rtos", IDLE, 1))
+
+    def prepare(self, log: Log) -> None:
+        build_kernels(self._description(), log)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        names = [self._curve.image(share) for share in self._curve.shares]
+        images = {f"root/{name}.elf": _share_image(name, log) for name in names}
+        initrd_of(self.name, shares.script(self._curve), log, images)
+        built = build(self._description(), log, deterministic=True)
+        options = machines.options_of(built, cores.RATE)
+        stream = machines.watch(options, DONE, patience=10 * self.share)
+        output = cores.read(latency.consoles(built.names, stream)["linux"])
+        return run_of(
+            output, self.operations, machines.machine_text(options), "console=ttyS0 quiet"
+        )
+
+
+@dataclass
+class PolicyLatency(Simulated):
+    """The dispatch latency of FreeRTOS's 1 ms task on CPU 1, with each policy.
+
+    hackbench runs on all CPUs, but for the first phase, in which Linux sleeps.
+    """
+
+    policies: tuple[str, ...]
+    full: bool = False
+    name: str = "gandalf-lhp-latency"
+    native: str | None = None
+
+    def __post_init__(self) -> None:
+        self.operations = shares.latency_operations(self.policies)
+        self.share = 40.0 * _SECONDS[self.full] * len(self.operations)
+
+    def _description(self) -> Path:
+        guests = [machines.linux("linux", _FIELDS, "smp", self.name)]
+        return machines.describe(self.name, shares.CPUS, *guests, machines.rtos("rtos", DEMO, 1))
+
+    def prepare(self, log: Log) -> None:
+        build_kernels(self._description(), log)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        script = shares.latency_script(self.policies, _SECONDS[self.full])
+        initrd_of(self.name, script, log)
+        built = build(self._description(), log, deterministic=True)
+        options = machines.options_of(built, cores.RATE)
+        stream = machines.watch(options, DONE, patience=5 * self.share)
+        return Run(
+            latency.latencies(built.names, stream), (), hex, True, machines.machine_text(options),
+            COMMAND_LINE,
+        )  # fmt: skip
+
+
+def paper_targets(full: bool, policies: tuple[str, ...]) -> list[Target]:
+    """Return what `gandalf bench --lhp` measures."""
+    curves = [
+        Shares("-".join(["gandalf-lhp", *map(str, curve.shares)]), curve)
+        for curve in shares.paper(full, policies)
+    ]
+    return [PolicyLatency(policies, full), *curves]
