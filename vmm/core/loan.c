@@ -14,6 +14,7 @@
 
 OF_CORE u8 linux_first;
 OF_CORE static struct deadline loan_end, look;
+OF_CORE static u64 loan_until; /* also if that deadline is late, behind others */
 OF_CORE static u64 delay_end; /* of the RTOS that waits; 0: none does */
 
 /* This is an interrupt of that work: whoever is more urgent has the core behind it. */
@@ -34,7 +35,8 @@ void loan_begin(void)
 {
 	EXPECTS_MASKED();
 	linux_first |= LINUX_HAS_LOAN;
-	deadline_set(&loan_end, rdtsc() + time_tsc_khz / LOAN_RATE);
+	loan_until = rdtsc() + time_tsc_khz / LOAN_RATE;
+	deadline_set(&loan_end, loan_until);
 	vcpu_count(core.current, COUNTER_loans);
 }
 
@@ -48,7 +50,7 @@ static struct vcpu *loan_holder(struct vcpu *rtos)
 {
 	struct vcpu *holder = turn_at_work(&idle_vcpu);
 
-	if (holder != &idle_vcpu && !vcpu_must_attend(rtos))
+	if (holder != &idle_vcpu && rdtsc() < loan_until && !vcpu_must_attend(rtos))
 		return holder;
 	linux_first &= (u8)~LINUX_HAS_LOAN;
 	return rtos;
@@ -81,13 +83,27 @@ static struct vcpu *delay_holder(struct vcpu *rtos)
 		vcpu_count(rtos, COUNTER_delay_limits);
 		return rtos;
 	}
-	deadline_set(&look, now + time_tsc_khz / LOOK_RATE);
+	now += time_tsc_khz / LOOK_RATE;
+	deadline_set(&look, now < delay_end ? now : delay_end);
 	return core.current;
 }
 
-struct vcpu *linux_holder(struct vcpu *rtos)
+/* No RTOS wants the core: one that had lent it, or waited, was paused or stopped meanwhile. */
+static void rtos_is_gone(void)
 {
-	return loan_runs() ? loan_holder(rtos) : delay_holder(rtos);
+	delay_end = 0;
+	if (!loan_runs())
+		return;
+	linux_first &= (u8)~LINUX_HAS_LOAN;
+	tenure_ends();
+}
+
+struct vcpu *linux_holder(struct vcpu *first)
+{
+	if (first->priority != 0)
+		return loan_runs() ? loan_holder(first) : delay_holder(first);
+	rtos_is_gone();
+	return first;
 }
 
 void loan_init(void)

@@ -29,6 +29,6 @@ static inline bool loan_runs(void)
 
 /* Says whether RTOSes are to wait for spin locks of Linux from now on. */
 void delay_allow(bool allowed);
-/* Returns who has the core, of whom an RTOS comes first. It is not for when linux_first is 0. */
-struct vcpu *linux_holder(struct vcpu *rtos);
+/* Returns who has the core instead of who comes first. It is not for when linux_first is 0. */
+struct vcpu *linux_holder(struct vcpu *first);
 void loan_init(void);

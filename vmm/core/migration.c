@@ -36,7 +36,7 @@ void seat_depart(struct vm *vm)
 	vm->leaves_for = 0;
 	if (to == core.index || outbox_of(to)->alive == 0 || !seat_can_be_left(vm))
 		return;
-	part_vms[vm->number] = NULL;
+	part_goes(vm);
 	vcpu->paused = vcpu->state;
 	vcpu->state = VCPU_OFF;
 	vm->state = GANDALF_STATE_OFF;
@@ -88,7 +88,7 @@ static void seat_take(struct vm *vm, u32 from)
 	processor_start(vm->vcpus);
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->vcpus->state = VCPU_RUNNING;
-	part_vms[vm->number] = vm;
+	part_comes(vm);
 	part_page_own()->held[vm->number] = part_page_of(from)->held[vm->number] + 1;
 	order_stores();
 	move_trace(TRACE_start, vm, from);

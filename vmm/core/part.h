@@ -92,6 +92,19 @@ static inline volatile void *part_kind_of(u32 core_index, u32 number)
  * is another core's, or there is none. */
 extern struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
 
+/* Notes that a vCPU is this core's, or is not any more. */
+static inline void part_comes(struct vm *vm)
+{
+	part_vms[vm->number] = vm;
+	parts_here++;
+}
+
+static inline void part_goes(const struct vm *vm)
+{
+	part_vms[vm->number] = NULL;
+	parts_here--;
+}
+
 /* Returns the core that has a vCPU of a guest. One that moves counts as being where it was until it
  * has arrived. */
 u32 part_core(const struct gandalf_guest *guest, u32 number);

@@ -34,13 +34,6 @@ u32 policy_of(const struct vm *vm)
 	return policy_word(vm) % (1u << POLICY_BITS);
 }
 
-bool policy_moves(const struct vm *vm)
-{
-	u32 policy = policy_of(vm);
-
-	return policy == GANDALF_PREEMPTION_ON_DEMAND || policy == GANDALF_PREEMPTION_PULL;
-}
-
 int policy_act(const struct vm *vm, u32 policy)
 {
 	EXPECTS_MASKED();

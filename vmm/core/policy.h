@@ -9,8 +9,11 @@
 
 /* Returns which policy the VM's guest has, GANDALF_PREEMPTION_... */
 u32 policy_of(const struct vm *vm);
-/* Returns whether it has its vCPUs leave a CPU that an RTOS has. */
-bool policy_moves(const struct vm *vm);
+/* Returns whether a policy has vCPUs leave a CPU that an RTOS has. */
+static inline bool policy_moves(u32 policy)
+{
+	return policy == GANDALF_PREEMPTION_ON_DEMAND || policy == GANDALF_PREEMPTION_PULL;
+}
 /* Returns whether this image has a policy of that number. */
 bool policy_is_there(u32 policy);
 /* Does GANDALF_ACTION_POLICY: sets the policy if there is such a one, and returns what it is then.

@@ -19,6 +19,7 @@ OF_CORE static u32 unasked;   /* those of them that are still to be asked back i
 OF_CORE static u32 asked;     /* those that have been, and are to be asked again */
 OF_CORE static u32 leaving;   /* the number of the vCPU that is about to leave; 0: none */
 OF_CORE static bool refuge_is_taken; /* one stays since RTOSes are at work elsewhere, too */
+OF_CORE static u32 policy;    /* of those that leave, when the first was chosen */
 OF_CORE static u32 loans;     /* how often the core was lent in this tenure */
 OF_CORE static u32 rtos_cpus; /* the CPUs on which there is an RTOS, as bits */
 
@@ -30,7 +31,7 @@ OF_CORE static u32 rtos_cpus; /* the CPUs on which there is an RTOS, as bits */
  * looked at is the one where the vCPU was at first. */
 static u32 refuge(const struct vm *vm)
 {
-	u32 found = policy_of(vm) == GANDALF_PREEMPTION_PULL ? pull_idle_cpu(vm) : core.index;
+	u32 found = policy == GANDALF_PREEMPTION_PULL ? pull_idle_cpu(vm) : core.index;
 	const struct gandalf_guest *guest = vm->guest;
 	bool taken = false;
 
@@ -63,8 +64,10 @@ static void vcpu_waits(const struct vm *vm, u64 ticks)
 static u32 next_to_leave(u32 behind)
 {
 	for (u32 i = behind + 1; i < GANDALF_CPUS_MAXIMUM; i++)
-		if (part_vms[i] != NULL && vm_is_seat(part_vms[i]))
-			return policy_moves(part_vms[i]) ? i : 0;
+		if (part_vms[i] != NULL && vm_is_seat(part_vms[i])) {
+			policy = policy_of(part_vms[i]);
+			return policy_moves(policy) ? i : 0;
+		}
 	return 0;
 }
 
@@ -78,7 +81,6 @@ static bool one_leaves(struct vm *vm)
 
 	if (before == 0 || outbox_of(before - 1)->alive == 0)
 		*refugee_of = core.index + 1;
-	vm->leaves_for = refuge(vm) + 1;
 	seat_depart(vm);
 	if (part_vms[vm->number] != NULL) {
 		*refugee_of = before;
@@ -96,26 +98,30 @@ static bool work_is_lent(void)
 	const struct vcpu *vcpu = turn_at_work(&idle_vcpu);
 
 	if (vcpu == &idle_vcpu || !vm_is_seat(vcpu->vm) || loans == LOANS_AT_MOST ||
-	    !policy_moves(vcpu->vm))
+	    !policy_moves(policy))
 		return false;
 	loans++;
 	loan_begin();
 	return true;
 }
 
-/* One vCPU leaves at a time. It is chosen first, and leaves in an interrupt of its own: each takes
- * long enough. Those that cannot leave are passed over. They are asked again if RTOSes are at work
+/* One vCPU leaves at a time. It is chosen first, and where for, and it leaves in an interrupt of its
+ * own: each takes long enough. Those that cannot leave are passed over. They are asked again if RTOSes are at work
  * on the other CPUs as well, which may be done sooner than this one, and behind a loan. */
 static enum tenure_told rtos_stays(void)
 {
 	u32 chosen = leaving;
 
 	leaving = 0;
-	if (chosen != 0 && part_vms[chosen] != NULL && one_leaves(part_vms[chosen]))
+	/* The idle vCPU may have done something about it, to start a more urgent RTOS. */
+	if (chosen != 0 && part_vms[chosen] != NULL && part_vms[chosen]->leaves_for != 0 &&
+	    one_leaves(part_vms[chosen]))
 		return TENURE_AGAIN;
 	leaving = next_to_leave(chosen);
-	if (leaving != 0)
+	if (leaving != 0) {
+		part_vms[leaving]->leaves_for = refuge(part_vms[leaving]) + 1;
 		return TENURE_AT_ONCE;
+	}
 	if (!work_is_lent() && !refuge_is_taken)
 		return TENURE_DONE;
 	refuge_is_taken = false;
@@ -168,9 +174,12 @@ static enum tenure_told tenure_lasts(bool rtos)
 /* Has RTOSes wait for Linux from their next turn on, or not, as the policy says by now. */
 static void delay_follows(void)
 {
-	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
-		if (part_vms[i] != NULL)
-			delay_allow(policy_of(part_vms[i]) == GANDALF_PREEMPTION_DELAYED);
+	u32 i = 0;
+
+	while (i < GANDALF_CPUS_MAXIMUM && part_vms[i] == NULL)
+		i++;
+	if (i < GANDALF_CPUS_MAXIMUM)
+		delay_allow(policy_of(part_vms[i]) == GANDALF_PREEMPTION_DELAYED);
 }
 
 /* All are asked back in the tenure that begins. Counts how long those have waited that are still

@@ -73,7 +73,8 @@ static void turn_serve(UNUSED u32 from, u32 number)
 	const struct vm *vm = part_vms[number];
 	u32 lasted = (u32)core_ran(core.current) - core.current->turn;
 
-	if (vm != NULL && schedule_waits(vm->vcpus) && lasted >= time_tsc_khz / TURN_RATE)
+	if (vm != NULL && core.current->of_several && schedule_waits(vm->vcpus) &&
+	    lasted >= time_tsc_khz / TURN_RATE)
 		schedule_yield();
 }
 MESSAGES_SERVED(MESSAGE_TURN, GANDALF_CPUS_MAXIMUM, turn_serve);

@@ -93,6 +93,9 @@ APART static bool housekeeping_precedes(const struct vcpu *vcpu)
 	u32 priority = 0;
 
 	turn_ended = false;
+	if (HOUSEKEEPING_VARIES &&
+	    (core.housekeeping & (HOUSEKEEPING_START | HOUSEKEEPING_BUSY)) == 0)
+		return vcpu->priority == 0 && !vcpu->working;
 	for (u32 i = core.vcpu_count; i-- > 0;)
 		if (order[i]->vm->state == GANDALF_STATE_STARTING)
 			priority = order[i]->priority;
@@ -120,7 +123,7 @@ static struct vcpu *schedule_pick(void)
  * cores, or vCPUs that move. */
 APART static void switch_unusual(const struct vcpu *from, struct vcpu *to)
 {
-	if (to->shares)
+	if (to->shares && turn_has_others(to))
 		deadline_set(&turn, rdtsc() + turn_length(to) - ((u32)to->ran - to->turn));
 	whole_switches(from, to);
 	processor_prepare(from, to);

@@ -7,32 +7,33 @@
 #include "core/part.h"
 #include "masked_state.h"
 
-/* Returns whether it is a vCPU of a Linux with several. The idle vCPU has no VM. */
-static bool is_of_several(const struct vcpu *vcpu)
-{
-	const struct vm *vm = vcpu->vm;
-
-	return vm != NULL && vm->guest->vcpu_count > 1;
-}
-
+/* Nobody else writes this core's page, so it need not be read anew each time. */
 void steal_switches(const struct vcpu *from, const struct vcpu *to)
 {
-	volatile struct part_page *page = part_page_own();
-	u64 now = rdtsc();
+	struct part_page *page = (struct part_page *)part_page_own();
+	u64 *lost;
 
 	EXPECTS_MASKED();
 	page->idle = to == &idle_vcpu;
-	if (is_of_several(from))
-		page->lost[from->vm->number] = from->state == VCPU_RUNNING ? now : 0;
-	if (!is_of_several(to))
+	if (from->of_several)
+		page->lost[from->vm->number] = from->state == VCPU_RUNNING ? rdtsc() : 0;
+	if (!to->of_several)
 		return;
-	if (page->lost[to->vm->number] != 0)
-		page->stolen[to->vm->number] += now - page->lost[to->vm->number];
-	page->lost[to->vm->number] = 0;
+	lost = &page->lost[to->vm->number];
+	if (*lost == 0)
+		return;
+	page->stolen[to->vm->number] += rdtsc() - *lost;
+	*lost = 0;
 	to->shared->stolen = page->stolen[to->vm->number];
 }
 
-void steal_begins(u32 number)
+void steal_arrives(const struct vcpu *vcpu, u32 from)
 {
-	part_page_own()->lost[number] = 0;
+	vcpu->shared->stolen = part_page_of(from)->stolen[vcpu->vm->number];
+}
+
+void steal_begins(const struct vcpu *vcpu)
+{
+	part_page_own()->lost[vcpu->vm->number] = 0;
+	steal_arrives(vcpu, core.index);
 }

@@ -13,6 +13,8 @@
 /* Notes at a switch who loses the core, and for how long who gets it has waited. Interrupts are
  * masked. It costs an RTOS's dispatch about ten instructions. */
 void steal_switches(const struct vcpu *from, const struct vcpu *to);
-/* The vCPU of that number, which is this core's, begins a life. What it has waited for before
- * still counts: Linux takes it ill if it ever becomes less. */
-void steal_begins(u32 number);
+/* Tells Linux, on a vCPU that arrives from another core, what it knew there. */
+void steal_arrives(const struct vcpu *vcpu, u32 from);
+/* The vCPU begins a life here, whose shared page is empty. What it has waited for before still
+ * counts: Linux takes it ill if that ever becomes less. */
+void steal_begins(const struct vcpu *vcpu);

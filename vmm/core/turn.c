@@ -5,7 +5,6 @@
  */
 #include "core/masked_sections.h"
 #include "core/work.h"
-#include "lib/math.h"
 #include "lib/owner.h"
 #include "whole.h"
 
@@ -16,7 +15,7 @@ u32 turn_length(const struct vcpu *vcpu)
 {
 	if (vcpu->priority != 0)
 		return time_tsc_khz;
-	return (u32)divide_u64((u64)time_tsc_khz * vcpu->vm->guest->slice_us, 1000, NULL);
+	return time_tsc_khz / 1000 * vcpu->vm->guest->slice_us;
 }
 
 /* What the VMM has half done for a vCPU must not be seen by its work for another one: the pool and

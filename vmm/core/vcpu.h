@@ -65,6 +65,7 @@ struct vcpu {
 	u32 id, priority;    /* index of the guest (0xffff: the idle vCPU), and its priority */
 	enum vcpu_state paused; /* the state before VCPU_PAUSED */
 	bool shares;         /* another vCPU has the same priority */
+	bool of_several;     /* it is one of a Linux's several vCPUs */
 	u32 turn;            /* the lower half of core_ran() when its turn began */
 	bool interruptible;  /* the VMM works for it with interrupts enabled */
 	u8 working;          /* interrupts that have interrupted the VMM on its stack (work.h) */

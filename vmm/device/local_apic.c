@@ -63,10 +63,13 @@ static int highest(const u32 *words, u8 summary)
 /* Shows a word of IRR or ISR to the guest, and notes whether it is 0. */
 static void word_show(struct local_apic *apic, u32 offset, const u32 *words, u8 *summary, u32 word)
 {
-	*at(apic, offset + word * 16) = words[word];
-	*summary &= (u8)~(1u << word);
-	if (words[word] != 0)
+	u32 now = words[word];
+
+	*at(apic, offset + word * 16) = now;
+	if (now != 0)
 		*summary |= (u8)(1u << word);
+	else
+		*summary &= (u8)~(1u << word);
 }
 
 /* The processor priority (SDM vol. 3, section 10.8.3.1). */
@@ -265,9 +268,14 @@ void local_apic_reset(struct local_apic *apic, u32 *page, u32 id, bool first)
 
 void local_apic_save(const struct local_apic *apic, struct local_apic_state *state)
 {
+	const struct kept *from = kept;
+	const u8 *page = (const u8 *)apic->page;
+	u32 *to = state->kept;
+
 	state->apic = *apic;
-	for (u32 i = 0; i < ARRAY_SIZE(kept); i++)
-		state->kept[i] = *at(apic, kept[i].offset);
+	do
+		*to++ = *(const u32 *)(page + from->offset);
+	while (++from != kept + ARRAY_SIZE(kept));
 }
 
 /* Words of IRR and ISR that are 0 in both states are shown as 0 already. */

@@ -51,11 +51,19 @@ u32 vm_places(void);
 u32 turn_length(const struct vcpu *vcpu);
 /* Of Linux's vCPUs, of whom `first` comes first: the one for which the VMM works, or that one. */
 struct vcpu *turn_at_work(struct vcpu *first);
+/* How many vCPUs of a guest with several this core has (core/part.h). */
+extern u32 parts_here;
+/* Whether others that take turns with a vCPU are on this core. Who comes later does so as the idle
+ * vCPU's work, and the vCPU that goes on behind that has its turn counted. */
+static inline bool turn_has_others(const struct vcpu *vcpu)
+{
+	return !vcpu->of_several || parts_here > 1;
+}
 /* Who has the core, of whom `first` comes first. */
 static inline struct vcpu *turn_holder(struct vcpu *first)
 {
-	if (first->priority != 0)
-		return linux_first != 0 ? linux_holder(first) : first;
+	if (linux_first != 0)
+		first = linux_holder(first);
 	return first->shares ? turn_at_work(first) : first;
 }
 /* Returns whether an interrupt has come amid the VMM's work for a vCPU of Linux that has siblings
@@ -64,6 +72,10 @@ static inline bool turn_is_at_work(void)
 {
 	return turn_at_work(&idle_vcpu) != &idle_vcpu;
 }
+
+/* Whether housekeeping is often other work than the start of a guest: with several vCPUs it is, also
+ * while an RTOS has the core. Then it is worth the look (core/schedule.c). */
+enum { HOUSEKEEPING_VARIES = 1 };
 
 /* Has a function be called, with interrupts masked, when the turn of a Linux's vCPU ends. */
 void turn_watch(void (*ends)(struct vm *vm));

@@ -79,6 +79,13 @@ static inline bool whole_may_start(UNUSED const struct vm *vm)
 	return true;
 }
 
+enum { HOUSEKEEPING_VARIES = 0 };
+
+static inline bool turn_has_others(UNUSED const struct vcpu *vcpu)
+{
+	return true;
+}
+
 static inline void turn_ends(UNUSED const struct vcpu *vcpu)
 {
 }

@@ -28,16 +28,20 @@ void delay_allow(UNUSED bool allowed)
 {
 }
 
-struct vcpu *linux_holder(struct vcpu *rtos)
+struct vcpu *linux_holder(struct vcpu *first)
 {
-	return rtos;
+	return first;
 }
 
 void steal_switches(UNUSED const struct vcpu *from, UNUSED const struct vcpu *to)
 {
 }
 
-void steal_begins(UNUSED u32 number)
+void steal_arrives(UNUSED const struct vcpu *vcpu, UNUSED u32 from)
+{
+}
+
+void steal_begins(UNUSED const struct vcpu *vcpu)
 {
 }
 

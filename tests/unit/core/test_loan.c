@@ -3,7 +3,8 @@
  * When Linux has the core although an RTOS comes first: to end the VMM's work for a vCPU that is to
  * leave, and, by the policy "delayed", until it holds no spin lock.
  *
- * Own stand-ins: deadline_init() and deadline_set(), since there are two deadlines.
+ * Own stand-ins: deadline_init() and deadline_set(), since there are two deadlines, and
+ * tenure_ends().
  */
 #define _GNU_SOURCE
 #include "unit.h"
@@ -18,7 +19,7 @@
 
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 #define MICROSECOND 1000u
-#define LIMIT_US 50u
+#define LIMIT_US 52u
 
 u32 time_tsc_khz = 1000 * MICROSECOND;
 struct gandalf_table system_table;
@@ -29,7 +30,7 @@ static struct vm vm = { .guest = &guest, .number = 1 };
 static struct vcpu rtos = { .priority = 5, .state = VCPU_RUNNING };
 static struct vcpu *const linux_vcpu = &vcpus[1];
 static struct deadline *deadlines[2];
-static u32 made;
+static u32 made, ends;
 
 void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), u32 priority)
 {
@@ -40,6 +41,11 @@ void deadline_init(struct deadline *deadline, u64 (*expire)(struct deadline *), 
 void deadline_set(struct deadline *deadline, u64 time)
 {
 	deadline->time = time;
+}
+
+void tenure_ends(void)
+{
+	ends++;
 }
 
 /* Lets so much time pass, with the deadlines that come then. */
@@ -119,6 +125,34 @@ static void what_comes_for_the_rtos_ends_it(void **state)
 	assert_ptr_equal(holder(), &rtos);
 }
 
+/* Then nobody gives the core back, and the RTOS's time has ended all the same. */
+static void one_that_is_paused_has_the_core_no_more(void **state)
+{
+	(void)state;
+	ends = 0;
+	part_page_own()->of_rtos = 1;
+	linux_vcpu->working = 1;
+	loan_begin();
+	assert_ptr_equal(holder(), linux_vcpu);
+	assert_int_equal(ends, 0);
+	assert_ptr_equal(turn_holder(linux_vcpu), linux_vcpu);
+	assert_int_equal(ends, 1);
+	assert_false(loan_runs());
+	assert_ptr_equal(turn_holder(&idle_vcpu), &idle_vcpu);
+	assert_int_equal(ends, 1);
+}
+
+/* Its deadline may be late, behind others. */
+static void a_loan_ends_by_the_clock(void **state)
+{
+	(void)state;
+	part_page_own()->of_rtos = 1;
+	linux_vcpu->working = 1;
+	loan_begin();
+	processor.tsc += 10 * MICROSECOND;
+	assert_ptr_equal(holder(), &rtos);
+}
+
 static void nobody_waits_unless_a_policy_says_so(void **state)
 {
 	(void)state;
@@ -158,10 +192,15 @@ static void it_does_not_wait_for_longer(void **state)
 	core.current = linux_vcpu;
 	delay_allow(true);
 	shared.locks = ~0u;
+	vcpu_notice(linux_vcpu);
 	for (u32 i = 0; i < LIMIT_US / 5; i++) {
 		assert_ptr_equal(holder(), linux_vcpu);
 		pass(5 * MICROSECOND);
 	}
+	/* The last look is when the limit is over, and not when the next would be due. */
+	assert_ptr_equal(holder(), linux_vcpu);
+	pass(2 * MICROSECOND);
+	assert_true(vcpu_must_attend(linux_vcpu));
 	assert_ptr_equal(holder(), &rtos);
 	assert_int_equal(rtos.counters[COUNTER_delays], 1);
 	assert_int_equal(rtos.counters[COUNTER_delay_limits], 1);
@@ -196,6 +235,8 @@ int main(void)
 		TEST(it_is_lent_until_the_work_is_done),
 		TEST(a_loan_has_an_end),
 		TEST(what_comes_for_the_rtos_ends_it),
+		TEST(one_that_is_paused_has_the_core_no_more),
+		TEST(a_loan_ends_by_the_clock),
 		TEST(nobody_waits_unless_a_policy_says_so),
 		TEST(it_waits_until_the_locks_are_free),
 		TEST(it_does_not_wait_for_longer),

@@ -30,7 +30,7 @@ UNITS(message_ranges, struct message_range);
 
 static const struct seat_operations seat;
 static const struct gandalf_guest guest = { .vcpu_count = 4, .vcpu_cpus = { 0, 1, 2, 3 } };
-static struct vcpu seat_vcpus[4];
+static struct vcpu seat_vcpus[4], rtos = { .priority = 5, .shares = true };
 static struct vm seats[4];
 static u32 policy, called, called_on, yields;
 static u32 where[4]; /* the CPUs of the vCPUs */
@@ -82,7 +82,8 @@ static int start(void **state)
 	for (u32 i = 0; i < 4; i++) {
 		outbox_of(i)->alive = 1;
 		where[i] = i;
-		seat_vcpus[i] = (struct vcpu){ .state = VCPU_RUNNING, .vm = &seats[i] };
+		seat_vcpus[i] = (struct vcpu){ .state = VCPU_RUNNING, .vm = &seats[i],
+					       .of_several = true };
 		seats[i] = (struct vm){ .guest = &guest, .vcpus = &seat_vcpus[i], .cpus = 0xf,
 					.number = i, .seat = i == 0 ? NULL : &seat };
 	}
@@ -169,6 +170,9 @@ static void one_that_is_called_has_its_turn(void **state)
 	is_called(1); /* has the core */
 	is_called(3); /* is elsewhere by now */
 	waits = false;
+	is_called(2);
+	waits = true;
+	core.current = &rtos; /* whose turns are no business of Linux's */
 	is_called(2);
 	assert_int_equal(yields, 1);
 }

@@ -91,9 +91,11 @@ STAND_IN bool schedule_gives_way(void)
 
 __attribute__((common)) u8 linux_first;
 
-STAND_IN struct vcpu *linux_holder(struct vcpu *rtos)
+__attribute__((common)) u32 parts_here;
+
+STAND_IN struct vcpu *linux_holder(struct vcpu *first)
 {
-	return rtos;
+	return first;
 }
 
 STAND_IN void loan_init(void)

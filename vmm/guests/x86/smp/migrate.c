@@ -13,6 +13,7 @@
 #include "arch/ia32/switch.h"
 #include "core/instances.h"
 #include "core/schedule.h"
+#include "core/steal.h"
 #include "core/work.h"
 #include "guests/x86/board.h"
 #include "guests/x86/line.h"
@@ -236,6 +237,7 @@ static void seat_copy(struct vm *vm, u32 from)
 	shadow_unpack(vcpu->x86, luggage);
 	schedule_admit();
 	siblings_unpack(vcpu->x86, luggage);
+	steal_arrives(vcpu, from);
 	page_copy(from, vm->number);
 }
 

@@ -89,7 +89,7 @@ void smp_start(struct x86 *x86)
 	schedule_admit();
 	x86->due = 0;
 	x86->slept = false;
-	steal_begins(x86->smp->id);
+	steal_begins(x86->vcpu);
 	smp_apic_reset(x86);
 	schedule_admit();
 	x86->smp->serves_ports = false;
@@ -185,7 +185,7 @@ MUST_CHECK static bool smp_create(struct vm *vm)
 	smp->id = vm->number;
 	smp->x86 = x86;
 	smp->registers = pool_allocate();
-	x86->siblings = true;
+	x86->siblings = vm->vcpus->of_several = true;
 	x86->smp = smp;
 	x86->shadow.apic = GANDALF_APIC_BASE | APIC_BASE_ENABLED |
 			   (smp_is_first(smp) ? APIC_BASE_FIRST : 0);
@@ -193,7 +193,8 @@ MUST_CHECK static bool smp_create(struct vm *vm)
 	smp->cpus = guest_cpus(vm->guest);
 	ipis_prepare(smp, vm->guest);
 	if (vm->guest->vcpu_cpus[vm->number] == core.index)
-		part_vms[vm->number] = vm;
+		part_comes(vm);
+	core.unusual |= SWITCH_OF_SOME;
 	if (vm_is_part(vm)) {
 		vm->kind = &part_kind;
 		vm->seat = guest_migrates(vm->guest) ? &smp_seat : NULL;
