@@ -83,12 +83,14 @@ static void housekeeping_perform(void)
 		return;
 	}
 	core.housekeeping = HOUSEKEEPING_BUSY;
+	if (HOUSEKEEPING_VARIES)
+		core.housekeeping |= (work & HOUSEKEEPING_START) << 3;
 	while (notice_step()) /* otherwise other lines would come in its middle */
 		;
 	housekeeping_of_guests(work);
 	if (work & HOUSEKEEPING_COMMAND)
 		command_answer();
-	core.housekeeping &= ~HOUSEKEEPING_BUSY;
+	core.housekeeping &= ~(HOUSEKEEPING_BUSY | HOUSEKEEPING_STARTING);
 }
 
 /* Switches the machine off when all output has left the UART. */

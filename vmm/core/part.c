@@ -17,7 +17,6 @@
 #include "masked_state.h"
 
 OF_CORE struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
-OF_CORE u32 parts_here;
 OF_CORE static u32 places; /* of VMs behind those of the table's guests, that are taken */
 
 u32 part_life_of(const struct vm *vm)

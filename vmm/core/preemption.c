@@ -105,9 +105,10 @@ static bool work_is_lent(void)
 	return true;
 }
 
-/* One vCPU leaves at a time. It is chosen first, and where for, and it leaves in an interrupt of its
- * own: each takes long enough. Those that cannot leave are passed over. They are asked again if RTOSes are at work
- * on the other CPUs as well, which may be done sooner than this one, and behind a loan. */
+/* One vCPU leaves at a time. It is chosen first, and where for, and it leaves in an interrupt of
+ * its own: each takes long enough. Those that cannot leave are passed over. They are asked again if
+ * RTOSes are at work on the other CPUs as well, which may be done sooner than this one, and behind
+ * a loan. */
 static enum tenure_told rtos_stays(void)
 {
 	u32 chosen = leaving;

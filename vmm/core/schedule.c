@@ -94,7 +94,7 @@ APART static bool housekeeping_precedes(const struct vcpu *vcpu)
 
 	turn_ended = false;
 	if (HOUSEKEEPING_VARIES &&
-	    (core.housekeeping & (HOUSEKEEPING_START | HOUSEKEEPING_BUSY)) == 0)
+	    (core.housekeeping & (HOUSEKEEPING_START | HOUSEKEEPING_STARTING)) == 0)
 		return vcpu->priority == 0 && !vcpu->working;
 	for (u32 i = core.vcpu_count; i-- > 0;)
 		if (order[i]->vm->state == GANDALF_STATE_STARTING)

@@ -18,6 +18,8 @@
 #define HOUSEKEEPING_COMMAND 8u
 /* Is set while the idle vCPU is at work, so that it keeps its place before Linux. */
 #define HOUSEKEEPING_BUSY 4u
+/* Is set, too, if that work may be to start guests. */
+#define HOUSEKEEPING_STARTING (HOUSEKEEPING_START << 3)
 
 void schedule_init(void);
 /* Adds a vCPU. Those of higher priority must have been added before. */

@@ -8,6 +8,7 @@
 #include "lib/owner.h"
 #include "whole.h"
 
+OF_CORE u32 parts_here;
 OF_CORE static void (*told)(struct vm *vm); /* that a turn has ended; NULL: nobody is */
 
 /* RTOSes take turns of a millisecond. */

@@ -73,8 +73,8 @@ static inline bool turn_is_at_work(void)
 	return turn_at_work(&idle_vcpu) != &idle_vcpu;
 }
 
-/* Whether housekeeping is often other work than the start of a guest: with several vCPUs it is, also
- * while an RTOS has the core. Then it is worth the look (core/schedule.c). */
+/* Whether housekeeping is often other work than the start of a guest: with several vCPUs it is,
+ * also while an RTOS has the core. Then it is worth the look (core/schedule.c). */
 enum { HOUSEKEEPING_VARIES = 1 };
 
 /* Has a function be called, with interrupts masked, when the turn of a Linux's vCPU ends. */
