@@ -13,18 +13,12 @@
 #define LOOK_RATE 200u
 
 OF_CORE u8 linux_first;
-OF_CORE static struct deadline loan_end, look;
-OF_CORE static u64 loan_until; /* also if that deadline is late, behind others */
+OF_CORE static struct deadline look;
+OF_CORE static u64 loan_end;  /* also if the deadline is late, behind others */
 OF_CORE static u64 delay_end; /* of the RTOS that waits; 0: none does */
 
-/* This is an interrupt of that work: whoever is more urgent has the core behind it. */
-static u64 loan_expire(UNUSED struct deadline *deadline)
-{
-	linux_first &= (u8)~LINUX_HAS_LOAN;
-	return TIME_NEVER;
-}
-
-/* Behind this interrupt somebody looks who is to have the core. */
+/* Behind this interrupt somebody looks who is to have the core, and finds out here what that ends:
+ * the RTOS may be gone by then. */
 static u64 look_expire(UNUSED struct deadline *deadline)
 {
 	vcpu_notify(core.current);
@@ -35,8 +29,8 @@ void loan_begin(void)
 {
 	EXPECTS_MASKED();
 	linux_first |= LINUX_HAS_LOAN;
-	loan_until = rdtsc() + time_tsc_khz / LOAN_RATE;
-	deadline_set(&loan_end, loan_until);
+	loan_end = rdtsc() + time_tsc_khz / LOAN_RATE;
+	deadline_set(&look, loan_end);
 	vcpu_count(core.current, COUNTER_loans);
 }
 
@@ -50,7 +44,7 @@ static struct vcpu *loan_holder(struct vcpu *rtos)
 {
 	struct vcpu *holder = turn_at_work(&idle_vcpu);
 
-	if (holder != &idle_vcpu && rdtsc() < loan_until && !vcpu_must_attend(rtos))
+	if (holder != &idle_vcpu && rdtsc() < loan_end && !vcpu_must_attend(rtos))
 		return holder;
 	linux_first &= (u8)~LINUX_HAS_LOAN;
 	return rtos;
@@ -108,6 +102,5 @@ struct vcpu *linux_holder(struct vcpu *first)
 
 void loan_init(void)
 {
-	deadline_init(&loan_end, loan_expire, 0);
 	deadline_init(&look, look_expire, 0);
 }
