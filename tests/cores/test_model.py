@@ -6,7 +6,7 @@ the epochs of channels between guests of two, and relay.pml that of the bytes of
 a Linux on several CPUs are life.pml, how its parts start and end; flush_log.pml, shadows of what
 another vCPU changes; flush_epoch.pml, those that a vCPU leaves behind; remote_port.pml, ports;
 migration.pml, a vCPU that moves. order.pml is that of what a guest of one core has done by another,
-and of images that it loads there.
+and of images that it loads there. loan.pml is of one core, which an RTOS lends to Linux.
 
 Every mistake that the model can be built with must be found, so that a model that says yes to
 everything does not pass.
@@ -20,7 +20,7 @@ from tests import spin
 FOLDER = ROOT / "tests" / "cores"
 MODELS = (
     "message", "epoch", "relay", "life", "flush_log", "flush_epoch", "remote_port", "migration",
-    "limit", "order",
+    "limit", "order", "loan",
 )  # fmt: skip
 # What a model is built with that is no mistake.
 CHOICES = {
