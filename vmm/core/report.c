@@ -17,7 +17,8 @@ static void report_instruction(const struct vm *vm)
 	log_text("\r\n");
 }
 
-void report(struct vm *vm)
+/* Who debugs a guest (tools/gandalf/debug) stops here when it is over. */
+NAMED void report(struct vm *vm)
 {
 	log_copy(vm->report, GANDALF_REPORT_SIZE);
 	log_line("guest %s stopped: %s", vm->guest->name, vm->reason);

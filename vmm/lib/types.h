@@ -21,8 +21,11 @@ typedef int64_t s64;
  * the fuzzers, has no such attribute. */
 #ifdef __clang__
 #define HOT
+#define NAMED
 #else
 #define HOT __attribute__((optimize("O2")))
+/* Is for functions that tools look for by their names, also in an image that is compiled as one. */
+#define NAMED __attribute__((noipa, used))
 #endif
 /* Keeps rare work out of line, so that the frequent path through its caller need not save registers
  * for it. */
