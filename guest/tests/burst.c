@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Test guest: has the CPU for WORK microseconds of each PERIOD, in which a vCPU of Linux waits that
- * was there, or goes on elsewhere. Behind each BURSTS_PER_LINE it prints, cumulative,
+ * was there, or goes on elsewhere. Behind each tenth it prints, cumulative,
  *
  *	bursts=N missed=N
  *
@@ -14,9 +14,7 @@
 #define PERIOD 20000u
 #define WORK 10000u
 #endif
-#ifndef BURSTS_PER_LINE
 #define BURSTS_PER_LINE 10
-#endif
 
 void main(void)
 {

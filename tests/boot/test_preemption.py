@@ -12,7 +12,7 @@ import pytest
 from .systems import PATIENCE, Boot, rtos_guest
 from .test_cores import describe_cores, on
 from .test_migration import place
-from .test_smp import LOAD, online, smp
+from .test_smp import online, smp
 
 POLICY = 'control = true\nmigrate = true\nlock_holder_preemption = "on-demand"\n'
 BURSTS = r"^bursts=(\d+) missed=\d+\r?$"
@@ -120,35 +120,6 @@ def test_one_that_was_moved_by_hand_stays_there(machine: Boot) -> None:
     bursts(machine)
     bursts(machine)
     assert place(machine)[1] > moved[1] + 1
-
-
-# Reads the time on each CPU in turn, and says so if it has gone back.
-CLOCK = (
-    "p=0; while [ ! -e /tmp/end ]; do for c in 0 1; do "
-    "n=$(taskset -c $c cut -d' ' -f1 /proc/uptime | tr -d .); [ $n -ge $p ] || echo back; p=$n; "
-    "done; done"
-)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("load", ["hackbench -l 5", LOAD], ids=["hackbench", "stress-ng"])
-def test_nothing_is_lost_in_a_hundred_thousand_moves(load: str) -> None:
-    """The RTOS takes CPU 1 for half of each 400 us, so the vCPU leaves and comes back each time."""
-    short = on(1, rtos_guest("short-bursts"))
-    with Boot.start(describe_cores("many-moves", 2, smp([0, 1], POLICY), short)) as machine:
-        machine.wait_for_shell()
-        machine.shell(
-            f"(while [ ! -e /tmp/end ]; do {load} > /tmp/load 2>&1 || echo load failed; done) "
-            f"> /tmp/failed & ({CLOCK}) > /tmp/back &"
-        )
-        while place(machine)[1] < 100_000:
-            machine.shell("sleep 5")
-        machine.shell("touch /tmp/end; wait")
-        assert machine.shell("cat /tmp/failed /tmp/back") == ""
-        machine.kernel_is_sane()
-        listed = machine.shell("gandalfctl list")
-        assert "a frame is lost" not in listed
-        assert "400 tasks" in machine.shell("hackbench -l 2")
 
 
 @pytest.mark.parametrize("vcpu", [pytest.param(0, marks=pytest.mark.long), 1])
