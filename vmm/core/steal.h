@@ -11,7 +11,7 @@
 #include "core/vcpu.h"
 
 /* Notes at a switch who loses the core, and for how long who gets it has waited. Interrupts are
- * masked. It costs an RTOS's dispatch about ten instructions. */
+ * masked. */
 void steal_switches(const struct vcpu *from, const struct vcpu *to);
 /* Tells Linux, on a vCPU that arrives from another core, what it knew there. */
 void steal_arrives(const struct vcpu *vcpu, u32 from);

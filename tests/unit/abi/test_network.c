@@ -3,34 +3,16 @@
  * The frames of a network (abi/network_end.h): each arrives whole, once and in order, none of an
  * old epoch arrives in a new one, and nothing that the other side writes leads out of the ring.
  */
+#include "network_memory.h"
 #include "unit.h"
 
 #include <string.h>
 
 #include "abi/network_end.h"
 
-#define SIZE 8192u
-#define CAPACITY ((SIZE - GANDALF_CHANNEL_HEADER) / 2)
-#define FRAME GANDALF_NETWORK_FRAME
-#define GUARD 0xaau
-
-static union {
-	struct gandalf_network network;
-	u8 bytes[SIZE + 1]; /* one more, which stays */
-} memory;
-
 static struct channel_end ends[2];
-static u32 epoch;
 
 _Static_assert(sizeof(struct gandalf_network) == GANDALF_CHANNEL_HEADER, "a channel's header");
-
-/* As the VMM does it when a guest starts or stops. */
-static void renew(void)
-{
-	epoch += GANDALF_CHANNEL_EPOCH;
-	for (u32 i = 0; i < 2; i++)
-		memory.network.rings[i].head = memory.network.rings[i].tail = epoch;
-}
 
 static int start(void **state)
 {

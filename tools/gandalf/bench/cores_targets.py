@@ -56,7 +56,7 @@ class NativeSmp(Simulated):
         script = cores.script(self.cpus, self.full, self.operations)
         initrd = initrd_of(self.name, script, log)
         words = [word for word in TOOL_OPTIONS if word != "nolapic" or self.cpus == 1]
-        line = " ".join(["console=ttyS0 quiet", *words, *DETERMINISTIC_OPTIONS, _CLOCK])
+        line = " ".join([COMMAND_LINE, *words, *DETERMINISTIC_OPTIONS, _CLOCK])
         with scratch() as folder:
             kernel = vmlinux.parent / "arch" / "x86" / "boot" / "bzImage"
             iso = make_linux_iso(folder / "native.iso", kernel, initrd, line)
@@ -100,9 +100,7 @@ class GandalfSmp(Simulated):
         options = machines.options_of(built, cores.RATE)
         output = cores.read(latency.consoles(built.names, machines.watch(options, DONE))["linux"])
         _number_checked(output, self.cpus)
-        return run_of(
-            output, self.operations, machines.machine_text(options), "console=ttyS0 quiet"
-        )
+        return run_of(output, self.operations, machines.machine_text(options), COMMAND_LINE)
 
 
 @dataclass
@@ -273,7 +271,7 @@ class Moves(Simulated):
         found = [moves.sample(name, text) for name in self.operations]
         output = replace(cores.read(text).plain, samples=tuple(sample for sample, _ in found))
         return Run(
-            output, (), hex, False, machines.machine_text(options), "console=ttyS0 quiet",
+            output, (), hex, False, machines.machine_text(options), COMMAND_LINE,
             more={sample.operation: parts for sample, parts in found},
         )  # fmt: skip
 

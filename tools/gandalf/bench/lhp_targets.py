@@ -10,7 +10,7 @@ from gandalf.bench import cores_machine as machines
 from gandalf.bench.simulated import COMMAND_LINE, DEMO, DONE, IDLE, Simulated, initrd_of, run_of
 from gandalf.bench.target import Log, Run, Target
 from gandalf.bench.workload import Work
-from gandalf.build.build import build, build_kernels, make
+from gandalf.build.build import Built, build, build_kernels, make
 
 # Whole seconds of each policy, of 1,000 activations each: without and with --full.
 _SECONDS = (5, 100)
@@ -25,10 +25,28 @@ def _share_image(name: str, log: Log) -> Path:
     return path
 
 
-class Shares(Simulated):
-    """A Linux on four CPUs, and an RTOS that has a share of CPU 1."""
+class _Beside(Simulated):
+    """A Linux on four CPUs whose vCPUs move, and an RTOS on CPU 1."""
 
     native: str | None = None
+    image = IDLE
+
+    def _description(self) -> Path:
+        linux = machines.linux("linux", _FIELDS, "smp", self.name)
+        rtos = machines.rtos("rtos", self.image, 1)
+        return machines.describe(self.name, shares.CPUS, linux, rtos)
+
+    def prepare(self, log: Log) -> None:
+        build_kernels(self._description(), log)
+
+    def _start(self, script: str, log: Log, images: dict[str, Path] | None = None) -> Built:
+        """Build the system with a script and images that Linux gives the RTOS."""
+        initrd_of(self.name, script, log, images)
+        return build(self._description(), log, deterministic=True)
+
+
+class Shares(_Beside):
+    """The same, with an RTOS that has a share of its CPU."""
 
     def __init__(self, name: str, curve: shares.Curve) -> None:
         self.name, self._curve = name, curve
@@ -36,28 +54,18 @@ class Shares(Simulated):
         runs = len(curve.alone) + len(curve.points()) * curve.beginnings
         self.share = runs * curve.loops * 0.7
 
-    def _description(self) -> Path:
-        guests = [machines.linux("linux", _FIELDS, "smp", self.name)]
-        return machines.describe(self.name, shares.CPUS, *guests, machines.rtos("rtos", IDLE, 1))
-
-    def prepare(self, log: Log) -> None:
-        build_kernels(self._description(), log)
-
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
         names = [self._curve.image(share) for share in self._curve.shares]
         images = {f"root/{name}.elf": _share_image(name, log) for name in names}
-        initrd_of(self.name, shares.script(self._curve), log, images)
-        built = build(self._description(), log, deterministic=True)
+        built = self._start(shares.script(self._curve), log, images)
         options = machines.options_of(built, cores.RATE)
         stream = machines.watch(options, DONE, patience=10 * self.share)
         output = cores.read(latency.consoles(built.names, stream)["linux"])
-        return run_of(
-            output, self.operations, machines.machine_text(options), "console=ttyS0 quiet"
-        )
+        return run_of(output, self.operations, machines.machine_text(options), COMMAND_LINE)
 
 
 @dataclass
-class PolicyLatency(Simulated):
+class PolicyLatency(_Beside):
     """The dispatch latency of FreeRTOS's 1 ms task on CPU 1, with each policy.
 
     hackbench runs on all CPUs, but for the first phase, in which Linux sleeps.
@@ -66,23 +74,15 @@ class PolicyLatency(Simulated):
     policies: tuple[str, ...]
     full: bool = False
     name: str = "gandalf-lhp-latency"
-    native: str | None = None
+    image = DEMO
 
     def __post_init__(self) -> None:
         self.operations = shares.latency_operations(self.policies)
         self.share = 40.0 * _SECONDS[self.full] * len(self.operations)
 
-    def _description(self) -> Path:
-        guests = [machines.linux("linux", _FIELDS, "smp", self.name)]
-        return machines.describe(self.name, shares.CPUS, *guests, machines.rtos("rtos", DEMO, 1))
-
-    def prepare(self, log: Log) -> None:
-        build_kernels(self._description(), log)
-
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
         script = shares.latency_script(self.policies, _SECONDS[self.full])
-        initrd_of(self.name, script, log)
-        built = build(self._description(), log, deterministic=True)
+        built = self._start(script, log)
         options = machines.options_of(built, cores.RATE)
         stream = machines.watch(options, DONE, patience=5 * self.share)
         return Run(

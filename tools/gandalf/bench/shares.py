@@ -120,6 +120,13 @@ def _run(curve: Curve, name: str, work: str, beginning: int) -> str:
     )
 
 
+def _whole(lines: list[str]) -> str:
+    """Return a script of these lines, with what is printed around all that is measured."""
+    clocksource = f'echo "clocksource=$(cat {CLOCKSOURCE})"'
+    head = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', clocksource]
+    return "\n".join([*head, *lines, clocksource, DONE, "sleep 9", ""])
+
+
 def latency_operation(policy: str) -> str:
     """Return the name of the dispatch latency with a policy; "": while Linux sleeps."""
     return f"{_LATENCY}{policy.replace('-', '_') or _SLEEP}"
@@ -138,7 +145,7 @@ def latency_operations(policies: tuple[str, ...]) -> tuple[str, ...]:
 
 def latency_script(policies: tuple[str, ...], seconds: int) -> str:
     """Return the script of a Linux that works, with each policy, for so many whole seconds."""
-    lines = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', f'echo "clocksource=$(cat {CLOCKSOURCE})"']
+    lines: list[str] = []
     for policy in ("", *policies):
         name = latency_operation(policy)
         work = f"{DYNAMIC} -g {CPUS} -l 20 >/dev/null" if policy else "sleep 1"
@@ -146,8 +153,7 @@ def latency_script(policies: tuple[str, ...], seconds: int) -> str:
             f"gandalfctl policy linux {policy or 'none'}",
             *latency.phase(name, work, seconds),
         ]
-    lines += [f'echo "clocksource=$(cat {CLOCKSOURCE})"', DONE, "sleep 9", ""]
-    return "\n".join(lines)
+    return _whole(lines)
 
 
 def script(curve: Curve) -> str:
@@ -158,7 +164,7 @@ def script(curve: Curve) -> str:
     """
     work = f"{DYNAMIC} -g 2 -l {curve.loops}"
     online = "/sys/devices/system/cpu/cpu{}/online"
-    lines = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', f'echo "clocksource=$(cat {CLOCKSOURCE})"']
+    lines: list[str] = []
     for cpus in curve.alone:
         lines += [f"echo 0 > {online.format(cpus)}"] if cpus < CPUS else []
         lines.append(f"bench elapsed {alone(cpus)} {work}")
@@ -175,5 +181,4 @@ def script(curve: Curve) -> str:
             before = share
         name = shared(share, policy)
         lines += [_run(curve, name, work, beginning) for beginning in range(curve.beginnings)]
-    lines += [f'echo "clocksource=$(cat {CLOCKSOURCE})"', DONE, "sleep 9", ""]
-    return "\n".join(lines)
+    return _whole(lines)

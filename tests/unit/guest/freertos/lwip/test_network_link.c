@@ -3,33 +3,15 @@
  * An RTOS's end of a network over the lives of its two guests (network_link.h): frames, carrier,
  * doorbells, and another side that writes anything.
  */
+#include "network_memory.h"
 #include "unit.h"
 
 #include <string.h>
 
 #include "network_link.h"
 
-#define SIZE 8192u
-#define CAPACITY ((SIZE - GANDALF_CHANNEL_HEADER) / 2)
-#define FRAME GANDALF_NETWORK_FRAME
-#define GUARD 0xaau
-
-static union {
-	struct gandalf_network network;
-	u8 bytes[SIZE + 1]; /* one more, which stays */
-} memory;
-
 static struct network_link own, other;
 static u8 taken[FRAME + 1]; /* one more, which stays */
-static u32 epoch;
-
-/* As the VMM does it when a guest starts or stops. */
-static void renew(void)
-{
-	epoch += GANDALF_CHANNEL_EPOCH;
-	for (u32 i = 0; i < 2; i++)
-		memory.network.rings[i].head = memory.network.rings[i].tail = epoch;
-}
 
 static void open_side(struct network_link *link, u32 side)
 {
