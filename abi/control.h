@@ -78,12 +78,15 @@
 /* Policies. NONE: the vCPU waits. ON_DEMAND: it goes on on another CPU until the RTOS is done.
  * PULL: the same; also, vCPUs that take turns go to CPUs that are idle, and one that spins has
  * those run that wait for their turn. DELAYED: the RTOS waits until the vCPU holds no spin lock
- * (gandalf_shared.locks), at most for gandalf_guest.delay_limit_us. */
+ * (gandalf_shared.locks), at most for gandalf_guest.delay_limit_us. TRAP: whenever a process enters
+ * its kernel on a CPU with an RTOS, the vCPU goes on on another CPU until the kernel returns to a
+ * process; if the RTOS takes the CPU meanwhile, as with ON_DEMAND. */
 #define GANDALF_PREEMPTION_NONE 0
 #define GANDALF_PREEMPTION_ON_DEMAND 1
 #define GANDALF_PREEMPTION_PULL 2
-#define GANDALF_PREEMPTION_DELAYED 3
-#define GANDALF_PREEMPTION_POLICIES 4 /* how many there are */
+#define GANDALF_PREEMPTION_TRAP 3
+#define GANDALF_PREEMPTION_DELAYED 4
+#define GANDALF_PREEMPTION_POLICIES 5 /* how many there are */
 #define GANDALF_PREEMPTION_ASK 0xff   /* which one the guest has */
 
 /* What concerns a guest on another CPU is done there. Until it is, WRITE and ACT return

@@ -62,6 +62,8 @@
 #define GANDALF_GUEST_REMEDIES 8
 /* Only of several vCPUs: GANDALF_HYPERCALL_YIELD (apic.h) ends no turn, to compare. */
 #define GANDALF_GUEST_SPINS 16
+/* Its policy is TRAP (control.h) at first, which not every image has. */
+#define GANDALF_GUEST_TRAP 32
 
 /* The largest gandalf_guest.watchdog_ms: an hour. */
 #define GANDALF_WATCHDOG_MAXIMUM 3600000

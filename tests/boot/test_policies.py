@@ -18,10 +18,13 @@ from .test_smp import online, smp
 
 # With two levels of privilege there are the policies none and on-demand only.
 pytestmark = pytest.mark.rings
-POLICIES = ("none", "delayed", "on-demand", "pull")
+POLICIES = ("none", "delayed", "trap", "on-demand", "pull")
 MORE = 'control = true\nmigrate = true\nlock_holder_preemption = "pull"\ndelay_limit_us = 200\n'
 # How often a load is tried again in which something happens now and then.
 TRIES = 10
+# Each umask is a system call, and so is each read of the shell's own loop.
+CALLS_MADE = 5000
+CALLS = f"i=0; while [ $i -lt {CALLS_MADE} ]; do umask 22; i=$((i + 1)); done"
 FORKS = "for i in $(seq 60); do taskset -c 1 true; done"
 
 
@@ -121,6 +124,23 @@ def test_the_cpu_is_lent_to_work_for_one_that_is_to_leave(machine: Boot, name: s
         if counter(machine, "loans") > before:
             break
     assert counter(machine, "loans") > before
+    machine.kernel_is_sane()
+
+
+def test_the_kernel_stays_away_from_an_rtos(machine: Boot) -> None:
+    """Each system call of a process on the second vCPU takes it to another CPU, and back."""
+    policy(machine, "trap")
+    before = vcpus(machine)
+    machine.shell(f"taskset -c 1 sh -c '{CALLS}'")
+    after = vcpus(machine)
+    moved = [vcpu["moves"] - then["moves"] for vcpu, then in zip(after, before, strict=True)]
+    assert moved[1] > CALLS_MADE
+    assert moved[0] == moved[2] == 0
+    machine.kernel_is_sane()
+    policy(machine, "none")
+    before = vcpus(machine)
+    machine.shell(f"taskset -c 1 sh -c '{CALLS}'")
+    assert [vcpu["moves"] for vcpu in vcpus(machine)] == [vcpu["moves"] for vcpu in before]
     machine.kernel_is_sane()
 
 

@@ -166,7 +166,7 @@ def test_an_image_without_channels_refuses_them() -> None:
          "this VMM lacks several CPUs"),
         ("cores", describe_smp("profile-smp", 2), "guest linux: this VMM lacks its kind"),
         ("cores", describe_smp("profile-spins", 2, "yielding_spin = false"),
-         "this VMM lacks yielding spins"),
+         "this VMM lacks yield"),
         ("cores", describe_moving("profile-moving", [0, 1]),
          "this VMM lacks migration"),
     ],

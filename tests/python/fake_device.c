@@ -20,6 +20,7 @@
  *	fail=1		started guests fail at once
  *	cpus=N		the machine has N CPUs; the last one's VMM has stopped
  *	migrates=1	the guest "linux" has two vCPUs that move, the second on CPU 1
+ *	policies=3	the image of the VMM has so many policies, the first of all
  *	first=N		the first of them is on CPU N
  *	only=N		the second of them may be on CPU N and no other
  * The file that IMAGE names gets an image that was loaded, the one that TYPED
@@ -310,7 +311,7 @@ static long act_on_policy(uint32_t place, uint32_t wanted)
 
 	if (place != LINUX || !number("migrates=", 0))
 		return GANDALF_ERROR_ARGUMENT;
-	if (wanted < GANDALF_PREEMPTION_POLICIES)
+	if (wanted < number("policies=", GANDALF_PREEMPTION_POLICIES))
 		policy = (long)wanted;
 	else if (wanted != GANDALF_PREEMPTION_ASK)
 		return GANDALF_ERROR_ARGUMENT;

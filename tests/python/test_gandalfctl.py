@@ -249,8 +249,10 @@ def test_a_policy_is_set_and_told(control: Control) -> None:
 
 
 def test_a_policy_that_cannot_be_is_refused(control: Control) -> None:
-    sentence = control("policy", "linux", "trap", machine="migrates=1").refused()
-    assert sentence == "there is no policy trap; there are none, on-demand, pull and delayed"
+    sentence = control("policy", "linux", "never", machine="migrates=1").refused()
+    assert sentence == "there is no policy never; there are none, on-demand, pull, delayed and trap"
+    sentence = control("policy", "linux", "trap", machine="migrates=1,policies=3").refused()
+    assert sentence == "this image of the VMM has no policy trap"
     sentence = control("policy", "linux", "none").refused()
     assert sentence == "guest linux has no policy: its description has no `migrate = true`"
 

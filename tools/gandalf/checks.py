@@ -29,7 +29,7 @@ def _files(folders: list[str]) -> list[str]:
 
 # Profiles that have all files of the VMM together: those that are looked at in every way, and those
 # that have stand-ins for what others have.
-_WHOLE = ("cores", "smp-screen", "two-level-smp")
+_WHOLE = ("cores", "smp", "smp-screen", "two-level-smp")
 _LEAN = ("rtos", "two-level", "dedicated")
 _IMAGES = [find_profile(name).image for name in (*_WHOLE, *_LEAN)]
 _SECOND = "second"  # a build of the first of them in another folder

@@ -11,21 +11,20 @@ static const char names[] = "strict TLS\0"
 			    "control\0"
 			    "migration\0"
 			    "remedies\0"
-			    "yielding spins\0"
+			    "yield\0"
+			    "trap policy\0"
 			    "channels\0"
 			    "screen";
 
 void features_check(void)
 {
 	u32 wanted = (system_table.flags & GANDALF_TABLE_SCREEN) * FEATURE_OF_TABLE;
-	const struct feature *const *at;
 
 	if (system_table.channel_count != 0)
 		wanted |= FEATURE_CHANNELS;
 	for (u32 i = 0; i < system_table.guest_count; i++)
 		wanted |= system_table.guests[i].flags;
-	for (at = UNITS_FIRST(features); at < UNITS_END(features); at++)
-		wanted &= ~(*at)->bit;
+	wanted = features_lacking(wanted);
 	if (wanted != 0)
 		panic("this VMM lacks %s", string_of_list(names, (u32)__builtin_ctz(wanted)));
 }

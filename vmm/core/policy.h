@@ -12,7 +12,7 @@ u32 policy_of(const struct vm *vm);
 /* Returns whether a policy has vCPUs leave a CPU that an RTOS has. */
 static inline bool policy_moves(u32 policy)
 {
-	return policy == GANDALF_PREEMPTION_ON_DEMAND || policy == GANDALF_PREEMPTION_PULL;
+	return policy >= GANDALF_PREEMPTION_ON_DEMAND && policy <= GANDALF_PREEMPTION_TRAP;
 }
 /* Returns whether this image has a policy of that number. */
 bool policy_is_there(u32 policy);

@@ -4,10 +4,11 @@
 
 #include "arch.h"
 #include "core/migration.h"
-#include "core/module.h"
 #include "core/policy.h"
 #include "core/pull.h"
+#include "core/refuge.h"
 #include "core/tenure.h"
+#include "core/trap_policy.h"
 #include "lib/owner.h"
 #include "whole.h"
 
@@ -21,39 +22,8 @@ OF_CORE static u32 leaving;   /* the number of the vCPU that is about to leave; 
 OF_CORE static bool refuge_is_taken; /* one stays since RTOSes are at work elsewhere, too */
 OF_CORE static u32 policy;    /* of those that leave, when the first was chosen */
 OF_CORE static u32 loans;     /* how often the core was lent in this tenure */
-OF_CORE static u32 rtos_cpus; /* the CPUs on which there is an RTOS, as bits */
 
 /* --- Departure --- */
-
-/* Returns where a vCPU goes from here: to the next of its guest's CPUs on which there is no RTOS;
- * if there is one on each, to the next that none has; if there is no such one, nowhere, which is
- * here. By the policy "pull" one that is idle comes before all that are not. The last that is
- * looked at is the one where the vCPU was at first. */
-static u32 refuge(const struct vm *vm)
-{
-	u32 found = policy == GANDALF_PREEMPTION_PULL ? pull_idle_cpu(vm) : core.index;
-	const struct gandalf_guest *guest = vm->guest;
-	bool taken = false;
-
-	if (found != core.index)
-		return found;
-	for (u32 i = 1; i <= guest->vcpu_count; i++) {
-		u32 cpu = guest->vcpu_cpus[(vm->number + i) % guest->vcpu_count];
-
-		if (cpu == core.index || outbox_of(cpu)->alive == 0)
-			continue;
-		if (part_page_of(cpu)->of_rtos != 0) {
-			taken = true;
-			continue;
-		}
-		if ((rtos_cpus >> cpu & 1) == 0)
-			return cpu;
-		if (found == core.index)
-			found = cpu;
-	}
-	refuge_is_taken |= taken && found == core.index;
-	return found;
-}
 
 static void vcpu_waits(const struct vm *vm, u64 ticks)
 {
@@ -81,13 +51,15 @@ static bool one_leaves(struct vm *vm)
 
 	if (before == 0 || outbox_of(before - 1)->alive == 0)
 		*refugee_of = core.index + 1;
+	if (policy == GANDALF_PREEMPTION_TRAP)
+		trap_policy_departs(vm);
 	seat_depart(vm);
 	if (part_vms[vm->number] != NULL) {
 		*refugee_of = before;
 		return false;
 	}
 	vcpu_waits(vm, could_run ? tenure_lasted() : 0);
-	if (*refugee_of == core.index + 1)
+	if (*refugee_of == core.index + 1 && !trap_policy_brings_back(vm))
 		away |= 1u << vm->number;
 	return true;
 }
@@ -120,7 +92,8 @@ static enum tenure_told rtos_stays(void)
 		return TENURE_AGAIN;
 	leaving = next_to_leave(chosen);
 	if (leaving != 0) {
-		part_vms[leaving]->leaves_for = refuge(part_vms[leaving]) + 1;
+		part_vms[leaving]->leaves_for = refuge_find(part_vms[leaving], policy,
+							    &refuge_is_taken) + 1;
 		return TENURE_AT_ONCE;
 	}
 	if (!work_is_lent() && !refuge_is_taken)
@@ -172,15 +145,20 @@ static enum tenure_told tenure_lasts(bool rtos)
 	return told;
 }
 
-/* Has RTOSes wait for Linux from their next turn on, or not, as the policy says by now. */
-static void delay_follows(void)
+/* Has RTOSes wait for Linux from their next turn on, or not, and kernels stay away from here, as
+ * the policy says by now. All vCPUs that are here are of one guest. */
+static void policy_follows(void)
 {
-	u32 i = 0;
+	u32 i = 0, now;
 
 	while (i < GANDALF_CPUS_MAXIMUM && part_vms[i] == NULL)
 		i++;
-	if (i < GANDALF_CPUS_MAXIMUM)
-		delay_allow(policy_of(part_vms[i]) == GANDALF_PREEMPTION_DELAYED);
+	if (i == GANDALF_CPUS_MAXIMUM)
+		return;
+	now = policy_of(part_vms[i]);
+	delay_allow(now == GANDALF_PREEMPTION_DELAYED);
+	if (now == GANDALF_PREEMPTION_TRAP)
+		trap_policy_begins();
 }
 
 /* All are asked back in the tenure that begins. Counts how long those have waited that are still
@@ -190,7 +168,7 @@ static void tenure_ended(u64 ticks)
 	leaving = asked = loans = 0;
 	refuge_is_taken = false;
 	unasked = away;
-	delay_follows();
+	policy_follows();
 	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
 		if (part_vms[i] != NULL && part_vms[i]->vcpus->state == VCPU_RUNNING)
 			vcpu_waits(part_vms[i], ticks);
@@ -201,8 +179,6 @@ void preemption_watch(bool moves)
 	tenure_init(moves ? tenure_lasts : NULL, tenure_ended);
 	turn_watch(moves ? pull_turn_ends : NULL);
 	loan_init();
-	delay_follows();
-	for (u32 i = 0; i < system_table.guest_count; i++)
-		if (system_table.guests[i].kind == GANDALF_KIND_RTOS)
-			rtos_cpus |= 1u << system_table.guests[i].cpu;
+	refuge_init();
+	policy_follows();
 }

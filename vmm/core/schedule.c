@@ -59,6 +59,18 @@ void schedule_yield(void)
 		deadline_set(&turn, turn_expire(&turn));
 }
 
+void schedule_prefer(struct vcpu *vcpu)
+{
+	struct vcpu **at = order;
+
+	EXPECTS_MASKED();
+	while (*at != vcpu)
+		at++;
+	for (; at > order && at[-1]->priority == vcpu->priority; at--)
+		at[0] = at[-1];
+	*at = vcpu;
+}
+
 void schedule_init(void)
 {
 	core.current = &idle_vcpu;

@@ -50,7 +50,7 @@ static const struct bounds guest_bounds[] = {
 	BOUNDS(guest, priority, 0, GANDALF_PRIORITY_MAXIMUM),
 	BOUNDS(guest, flags, 0,
 	       GANDALF_GUEST_STRICT_TLS | GANDALF_GUEST_CONTROL | GANDALF_GUEST_MIGRATES |
-		       GANDALF_GUEST_REMEDIES | GANDALF_GUEST_SPINS),
+		       GANDALF_GUEST_REMEDIES | GANDALF_GUEST_SPINS | GANDALF_GUEST_TRAP),
 	BOUNDS(guest, watchdog_ms, 0, GANDALF_WATCHDOG_MAXIMUM),
 	BOUNDS(guest, interrupts, 0, (1u << INTERRUPTS) - 1),
 	BOUNDS(guest, port_range_count, 0, GANDALF_PORT_RANGES_MAXIMUM),

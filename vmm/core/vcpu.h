@@ -66,6 +66,7 @@ struct vcpu {
 	enum vcpu_state paused; /* the state before VCPU_PAUSED */
 	bool shares;         /* another vCPU has the same priority */
 	bool of_several;     /* it is one of a Linux's several vCPUs */
+	u8 watched;          /* what its guest's kind watches of its kernel (trap_policy.h) */
 	u32 turn;            /* the lower half of core_ran() when its turn began */
 	bool interruptible;  /* the VMM works for it with interrupts enabled */
 	u8 working;          /* interrupts that have interrupted the VMM on its stack (work.h) */

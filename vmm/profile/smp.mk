@@ -3,3 +3,4 @@
 WITHOUT := dedicated two_level screen
 # The most KiB of text and read-only data.
 BUDGET := 80
+AS_ONE := yes

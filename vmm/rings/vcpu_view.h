@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A vCPU keeps nothing of views where rings tell a guest's kernel from its processes.
+ * A vCPU has one view where rings tell a guest's kernel from its processes.
  * two_level/vcpu_view.h is the other one.
  */
 #pragma once
+
+#include "lib/types.h"
 
 struct vcpu_view {
 };
 
 struct view_luggage {
+	u8 watched; /* vcpu.watched */
 };

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "arch/ia32/switch.h"
+#include "core/trap_policy.h"
 #include "guests/x86/shadow/tlb.h"
 #include "guests/x86/x86.h"
 
@@ -196,12 +198,29 @@ static inline bool views_are_known(UNUSED const struct x86 *x86)
 	return true;
 }
 
-/* Note what a vCPU that leaves its seat takes along of its views, and take that in another seat. */
-static inline void views_pack(UNUSED const struct vcpu *vcpu, UNUSED struct view_luggage *luggage)
+/* Returns what is watched of the vCPU's ways between kernel and processes, WATCH_... */
+static inline u32 views_watched(const struct vcpu *vcpu)
 {
+	return vcpu->watched;
 }
 
-static inline void views_unpack(struct x86 *x86, UNUSED const struct view_luggage *luggage)
+/* Ends what is watched of that, since the vCPU begins a life. */
+static inline void views_watch_ends(struct vcpu *vcpu)
 {
-	views_stop_returns(x86->vcpu, x86->armed);
+	vcpu->watched = 0;
+}
+
+/* Note what a vCPU that leaves its seat takes along of its views, and take that in another seat.
+ * The return of a kernel that moves is watched, if anything is. */
+static inline void views_pack(const struct vcpu *vcpu, struct view_luggage *luggage)
+{
+	luggage->watched = vcpu->watched;
+	if (luggage->watched != 0 && views_in_kernel(vcpu, switch_frame(vcpu)))
+		luggage->watched |= WATCH_RETURN;
+}
+
+static inline void views_unpack(struct x86 *x86, const struct view_luggage *luggage)
+{
+	x86->vcpu->watched = luggage->watched;
+	views_stop_returns(x86->vcpu, x86->armed || (luggage->watched & WATCH_RETURN) != 0);
 }

@@ -7,10 +7,32 @@
  */
 #pragma once
 
+#include "core/trap_policy.h"
 #include "guests/x86/line.h"
 #include "guests/x86/smp/smp.h"
 #include "guests/x86/upcall.h"
 #include "views.h"
+
+/* Follow when a process enters the vCPU's kernel by way of the VMM; and when the kernel returns so
+ * (smp/kernel_watch.c). */
+static inline void kernel_is_entered(struct x86 *x86)
+{
+	if (views_watched(x86->vcpu) != 0)
+		kernel_watch_entered(x86);
+}
+
+static inline void kernel_is_left(struct x86 *x86)
+{
+	if ((views_watched(x86->vcpu) & WATCH_RETURN) != 0)
+		kernel_watch_left(x86);
+}
+
+/* Returns whether the vCPU's kernel must not return to a process unseen: an interrupt waits, or the
+ * return is watched. */
+static inline bool returns_are_stopped(const struct x86 *x86)
+{
+	return x86->armed || (views_watched(x86->vcpu) & WATCH_RETURN) != 0;
+}
 
 /* Returns the frame that the guest reads where it has mapped its local APIC. It has the registers
  * of the virtual one. */

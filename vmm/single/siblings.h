@@ -10,6 +10,19 @@
 #include "guests/x86/upcall.h"
 #include "views.h"
 
+static inline void kernel_is_entered(UNUSED struct x86 *x86)
+{
+}
+
+static inline void kernel_is_left(UNUSED struct x86 *x86)
+{
+}
+
+static inline bool returns_are_stopped(const struct x86 *x86)
+{
+	return x86->armed;
+}
+
 static inline u32 apic_frame(UNUSED const struct shadow *shadow, u32 frame)
 {
 	return frame;

@@ -230,6 +230,16 @@ static inline bool views_are_known(const struct x86 *x86)
 	       view->tables == (u32)pool_pointer(view->kernel);
 }
 
+/* Nothing is watched here for the policy "trap". */
+static inline u32 views_watched(UNUSED const struct vcpu *vcpu)
+{
+	return 0;
+}
+
+static inline void views_watch_ends(UNUSED struct vcpu *vcpu)
+{
+}
+
 /* Note what a vCPU that leaves its seat takes along of its views, and take that in another seat.
  * No view is loaded there before its space is (smp_settle_in()). */
 void views_pack(const struct vcpu *vcpu, struct view_luggage *luggage);

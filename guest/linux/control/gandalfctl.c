@@ -37,7 +37,7 @@ static const struct command {
 	 "put all vCPUs that move on the first CPUs, so many, and so spread them, too"},
 	{"policy", " NAME [POLICY]", GUEST_AND_POLICY, OPTION_JSON, command_policy,
 	 "when an RTOS takes its CPU a vCPU waits (none) or goes on elsewhere (on-demand, pull), "
-	 "or the RTOS waits for its locks (delayed)"},
+	 "or the RTOS waits for its locks (delayed); or its kernel never runs there (trap)"},
 	{"load", " NAME IMAGE", GUEST_AND_IMAGE, OPTION_JSON, command_load,
 	 "give an RTOS that is off another image, an ELF file"},
 	{"console", " NAME", GUEST, OPTION_JSON, command_console,

@@ -13,6 +13,7 @@ static const char *const names[GANDALF_PREEMPTION_POLICIES] = {
 	[GANDALF_PREEMPTION_ON_DEMAND] = "on-demand",
 	[GANDALF_PREEMPTION_PULL] = "pull",
 	[GANDALF_PREEMPTION_DELAYED] = "delayed",
+	[GANDALF_PREEMPTION_TRAP] = "trap",
 };
 
 /* Returns GANDALF_PREEMPTION_POLICIES if there is none of that name. */
@@ -52,11 +53,13 @@ int command_policy(const struct arguments *arguments)
 		wanted = policy_find(arguments->policy);
 		if (wanted == GANDALF_PREEMPTION_POLICIES)
 			return fail("there is no policy %s; there are none, on-demand, "
-				    "pull and delayed", arguments->policy);
+				    "pull, delayed and trap", arguments->policy);
 	}
 	if (!guest_find(arguments->guest, &guest, NULL))
 		return 1;
 	result = guest_policy(&guest, wanted);
+	if (result == GANDALF_ERROR_ARGUMENT && guest_policy(&guest, GANDALF_PREEMPTION_ASK) >= 0)
+		return fail("this image of the VMM has no policy %s", arguments->policy);
 	if (result == GANDALF_ERROR_ARGUMENT)
 		return fail("guest %s has no policy: its description has no `migrate = true`",
 			    arguments->guest);

@@ -71,10 +71,11 @@ def test_a_profile_leaves_out_what_the_makefile_knows() -> None:
     assert find_profile("smp").without == {"dedicated", "two_level", "screen"}
     assert find_profile("two-level-cores").without == {"dedicated", "smp", "strict_tls", "screen"}
     without = {"dedicated", "strict_tls", "screen"}
-    assert find_profile("two-level-smp").without == without | {"remedies"}
+    assert find_profile("two-level-smp").without == without | {"remedies", "trap_policy"}
     for name in ("smp", "two-level", "two-level-cores"):
-        with_screen = find_profile(f"{name}-screen").without
+        with_screen = find_profile(f"{name}-screen").without - {"trap_policy"}
         assert find_profile(name).without == with_screen | {"screen"}
+    assert "trap_policy" in find_profile("smp-screen").without
     assert find_profile(FULL).folder == "vmm"
 
 

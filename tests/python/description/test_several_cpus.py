@@ -258,7 +258,7 @@ def test_an_rtos_may_wait_for_locks(describe: Describe) -> None:
         assert "delay_limit_us" in mistake[1]
 
 
-@pytest.mark.parametrize("policy", ["delayed", "pull"])
+@pytest.mark.parametrize("policy", ["delayed", "pull", "trap"])
 def test_two_levels_have_not_all_policies(describe: Describe, policy: str) -> None:
     more = f'migrate = true\nlock_holder_preemption = "{policy}"'
     moving = SEVERAL.replace("[0, 2, 3]", "[0, 2, 3]\n" + more)
@@ -269,6 +269,21 @@ def test_two_levels_have_not_all_policies(describe: Describe, policy: str) -> No
     assert mistake[1] == (
         f'linux has `lock_holder_preemption = "{policy}"`, which does not exist with '
         '`rings = "two-level"` so far: use "on-demand".'
+    )
+
+
+def test_a_screen_leaves_no_room_for_the_policy_trap(describe: Describe) -> None:
+    more = 'migrate = true\nlock_holder_preemption = "trap"'
+    moving = SEVERAL.replace("[0, 2, 3]", "[0, 2, 3]\n" + more)
+    moving = moving.replace('kind = "rtos"', 'kind = "rtos"\ncpu = 2')
+    linux, _ = unpack(compose(check(describe(moving)))).guests
+    assert linux.preemption == abi()["PREEMPTION_TRAP"]
+    assert linux.flags & abi()["GUEST_REMEDIES"]
+    assert linux.flags & abi()["GUEST_TRAP"]
+    (mistake,) = mistakes(describe(moving + "\n[console]\nscreen = true\n"))
+    assert mistake[1] == (
+        'linux has `lock_holder_preemption = "trap"`, for which the VMM has no room beside '
+        'screen and keyboard: use "pull", or remove `screen`.'
     )
 
 

@@ -148,7 +148,7 @@ static const struct fault faults[] = {
 	{ GUEST(0, command_line), UINT32_MAX - 0x800, OUTSIDE },
 	{ GUEST(0, command_line_size), UINT32_MAX, OUTSIDE },
 	{ GUEST(0, command_line_size), GANDALF_COMMAND_LINE_ROOM - 1, OUTSIDE },
-	{ GUEST(0, flags), 32, "flags is 0x20, not 0x0 to 0x1f" },
+	{ GUEST(0, flags), 64, "flags is 0x40, not 0x0 to 0x3f" },
 	{ GUEST(2, watchdog_ms), 3600001, "watchdog_ms is 0x36ee81, not 0x0 to 0x36ee80" },
 	{ GUEST(0, interrupts), 0x10000, "interrupts is 0x10000, not" },
 	{ GUEST(0, interrupts), 0x80000000, "interrupts is 0x80000000" },

@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "core/policy.h"
 #include "core/pull.h"
+#include "core/trap_policy.h"
 #include "core/relay.h"
 #include "core/remote.h"
 #include "core/report.h"
@@ -123,6 +124,23 @@ STAND_IN void pull_turn_ends(UNUSED struct vm *vm)
 STAND_IN bool policy_is_there(u32 policy)
 {
 	return policy < GANDALF_PREEMPTION_POLICIES;
+}
+
+STAND_IN void trap_policy_arrives(UNUSED const struct vm *vm)
+{
+}
+
+STAND_IN void trap_policy_begins(void)
+{
+}
+
+STAND_IN bool trap_policy_brings_back(UNUSED const struct vm *vm)
+{
+	return false;
+}
+
+STAND_IN void trap_policy_departs(UNUSED struct vm *vm)
+{
 }
 
 STAND_IN u32 pull_idle_cpu(UNUSED const struct vm *vm)

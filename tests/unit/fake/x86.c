@@ -52,3 +52,8 @@ STAND_IN void line_pulse(struct board *board, UNUSED unsigned irq)
 {
 	board->x86->interrupt_waits = true;
 }
+
+/* Of vCPUs whose kernels nobody watches. */
+STAND_IN void kernel_watch_entered(UNUSED struct x86 *x86)
+{
+}

@@ -16,11 +16,11 @@ from gandalf.bench.workload import CLOCKSOURCE, DYNAMIC
 CPUS = 4
 # In how many places of a period a run of hackbench begins.
 BEGINNINGS = 4
-POLICIES = ("none", "delayed", "on-demand", "pull")
+POLICIES = ("none", "delayed", "trap", "on-demand", "pull")
 # Those of the system with short periods.
 _SHORT = ("none", "on-demand", "pull")
 # Those that have a vCPU leave.
-MOVES = ("on-demand", "pull")
+MOVES = ("trap", "on-demand", "pull")
 # The one that is to be as good as CPUs that Linux has to itself.
 BEST = "pull"
 # Of Linux alone on so many CPUs, for comparison.

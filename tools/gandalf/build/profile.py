@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gandalf.base.paths import BUILD, ROOT, VMM_IMAGE
-from gandalf.description.description import REMEDIES, LinuxGuest, System
+from gandalf.description.description import REMEDIES, TRAP, LinuxGuest, System
 from gandalf.description.levels import TWO_LEVEL
 
 FULL = "full"
@@ -63,6 +63,7 @@ def parts_used(system: System) -> set[str]:
         used |= {part for part in ("strict_tls", "control") if getattr(guest, part)}
         used |= {"smp"} if guest.cpus is not None else set()
         used |= {"remedies"} if guest.lock_holder_preemption in REMEDIES else set()
+        used |= {"trap_policy"} if guest.lock_holder_preemption == TRAP else set()
     return used
 
 

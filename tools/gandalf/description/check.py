@@ -18,7 +18,7 @@ from gandalf.base.paths import UserError
 from gandalf.base.toml_lines import Location
 from gandalf.console.demultiplex import VMM_CONSOLE
 from gandalf.description import cpus, levels, linux_boot, owners
-from gandalf.description.description import Channel, LinuxGuest, System, read_description
+from gandalf.description.description import TRAP, Channel, LinuxGuest, System, read_description
 from gandalf.description.guests import Loaded, kernel_variant, load_all, module_bytes
 from gandalf.description.layout import Layout, check_layout, place
 from gandalf.description.messages import messages
@@ -93,6 +93,13 @@ def _check_screen(system: System) -> None:
     alone = owners.dedicated_guest(system)
     if alone is not None:
         system.mistake(f"Remove `screen`: {alone.name} has the machine for itself.", where)
+    for base, guest in system.located():
+        if isinstance(guest, LinuxGuest) and guest.lock_holder_preemption == TRAP:
+            system.mistake(
+                f'{guest.name} has `lock_holder_preemption = "{TRAP}"`, for which the VMM has no '
+                'room beside screen and keyboard: use "pull", or remove `screen`.',
+                (*base, "lock_holder_preemption"), where,
+            )  # fmt: skip
 
 
 def _check_names(system: System) -> None:

@@ -16,6 +16,7 @@ from gandalf.description.check import Checked
 from gandalf.description.cpus import cpus_of
 from gandalf.description.description import (
     REMEDIES,
+    TRAP,
     Channel,
     Guest,
     LinuxGuest,
@@ -48,6 +49,8 @@ def _flags(guest: Guest) -> int:
     migrates = abi()["GUEST_MIGRATES"] if guest.migrate else 0
     if guest.lock_holder_preemption in REMEDIES:
         migrates |= abi()["GUEST_REMEDIES"]
+    if guest.lock_holder_preemption == TRAP:
+        migrates |= abi()["GUEST_TRAP"]
     if not guest.yielding_spin:
         migrates |= abi()["GUEST_SPINS"]
     return strict | migrates | (abi()["GUEST_CONTROL"] if guest.control else 0)

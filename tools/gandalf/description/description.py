@@ -104,7 +104,9 @@ class _Guest(_Model):
 
 
 # Policies against lock-holder preemption that not every profile of the VMM has.
-REMEDIES = ("delayed", "pull")
+REMEDIES = ("delayed", "pull", "trap")
+# The one of them that not every profile with the others has.
+TRAP = "trap"
 
 
 class LinuxGuest(_Guest):
@@ -116,7 +118,7 @@ class LinuxGuest(_Guest):
     slice_us: Annotated[int, Field(ge=500, le=100_000)] = 1000
     yielding_spin: bool = True
     migrate: bool = False
-    lock_holder_preemption: Literal["none", "delayed", "on-demand", "pull"] = "none"
+    lock_holder_preemption: Literal["none", "delayed", "trap", "on-demand", "pull"] = "none"
     delay_limit_us: Annotated[int, Field(ge=5, le=10_000)] = 100
     kernel: str
     initrd: str | None = None

@@ -204,7 +204,7 @@ bool emulate_blocked_return(struct x86 *x86)
 {
 	struct emulation e;
 
-	if (!views_stop_now(x86->armed) || !emulation_begin(&e, x86) ||
+	if (!views_stop_now(returns_are_stopped(x86)) || !emulation_begin(&e, x86) ||
 	    e.decoded.operation != DECODED_IRET)
 		return false;
 	vcpu_count(x86->vcpu, COUNTER_return_faults);

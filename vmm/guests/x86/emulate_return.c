@@ -54,6 +54,7 @@ static void return_to(struct x86 *x86, struct frame *frame, const u32 *words)
 		frame->esp = words[3];
 		frame->ss = words[4] & 0xffff;
 		views_show_process(x86);
+		kernel_is_left(x86);
 	} else {
 		frame->cs = (words[1] & 0xfffcu) | PRIVILEGE_KERNEL;
 		frame->esp += 3 * (u32)sizeof(u32);
@@ -68,12 +69,13 @@ static bool selector_is_loadable(const struct x86 *x86, u32 selector, bool code)
 	u32 index = (selector & 0xffff) / 8;
 	u64 wanted = DESCRIPTOR_USER | (code ? DESCRIPTOR_CODE : DESCRIPTOR_WRITABLE);
 	u64 mask = DESCRIPTOR_USER | DESCRIPTOR_CODE | (code ? 0 : DESCRIPTOR_WRITABLE);
+	bool stopped = views_stop_now(returns_are_stopped(x86));
 	u64 descriptor;
 
 	if (index >= SEGMENT_GUEST_ENTRIES || (selector & 4))
 		return false;
 	descriptor = x86->vcpu->tables->gdt[index];
-	if ((descriptor & DESCRIPTOR_PRESENT) == 0 && !(views_stop_now(x86->armed) && code))
+	if ((descriptor & DESCRIPTOR_PRESENT) == 0 && !(stopped && code))
 		return false;
 	return (descriptor & mask) == wanted &&
 	       views_segment_fits(x86->vcpu, selector, descriptor);

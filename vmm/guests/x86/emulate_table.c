@@ -7,6 +7,7 @@
 #include "guests/x86/emulation.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
+#include "siblings.h"
 #include "views.h"
 
 #define SYSTEM_SELECTOR_MASK 0xfff8u
@@ -37,7 +38,7 @@ void emulate_reload_gdt_entries(struct x86 *x86, u32 first, u32 last)
 			continue;
 		x86_set_descriptor(x86, i, descriptor);
 	}
-	if (x86->armed)
+	if (returns_are_stopped(x86))
 		segment_set_user_code(x86->vcpu, false);
 }
 

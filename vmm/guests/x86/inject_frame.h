@@ -11,6 +11,7 @@
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
 #include "guests/x86/linux.h"
+#include "siblings.h"
 #include "views.h"
 
 /* Stops a guest whose IDT or stack cannot be used. */
@@ -102,8 +103,10 @@ MUST_CHECK static INLINE bool inject_as(struct x86 *x86, unsigned vector, u32 er
 	struct frame *frame = x86->vcpu->frame;
 	u32 low, high;
 
-	if (from_user)
+	if (from_user) {
 		views_show_kernel(x86);
+		kernel_is_entered(x86);
+	}
 	if (!gate_read(x86, vector, &low, &high)) {
 		inject_triple_fault(x86, vector, "IDT has no gate for");
 		return false;

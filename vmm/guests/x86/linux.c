@@ -47,7 +47,7 @@ static void arm(struct x86 *x86, bool armed)
 	x86->armed = armed;
 	*alias_entry(x86->vcpu) ^= PTE_W;
 	invlpg(GANDALF_SHARED_ALIAS);
-	views_stop_returns(x86->vcpu, armed);
+	views_stop_returns(x86->vcpu, returns_are_stopped(x86));
 }
 
 /* --- Delivery --- */

@@ -14,6 +14,7 @@
 #include "core/instances.h"
 #include "core/schedule.h"
 #include "core/steal.h"
+#include "core/trap_policy.h"
 #include "core/work.h"
 #include "guests/x86/board.h"
 #include "guests/x86/line.h"
@@ -22,12 +23,10 @@
 #include "guests/x86/shadow/tlb.h"
 #include "guests/x86/smp/masked_sections.h"
 #include "guests/x86/smp/smp.h"
+#include "guests/x86/system_call.h"
 #include "lib/string.h"
 #include "masked_state.h"
 #include "views.h"
-
-/* The gate of Linux's system calls, which alone leads straight to ring 1. */
-#define SYSTEM_CALL 0x80u
 
 _Static_assert(sizeof(((struct luggage *)NULL)->tls) == SEGMENT_TLS_ENTRIES * sizeof(u64),
 	       "luggage.h");
@@ -73,7 +72,7 @@ static void processor_pack(const struct vcpu *vcpu, struct luggage *luggage)
 	luggage->user_code = tables->user_code;
 	luggage->esp1 = tables->tss.esp1;
 	luggage->ss1 = tables->tss.ss1;
-	luggage->system_call = tables->idt[SYSTEM_CALL];
+	luggage->system_call = tables->idt[PRIVILEGE_SYSTEM_CALL];
 	luggage->registers = (const struct vcpu_registers *)vcpu->dr;
 	views_pack(vcpu, &luggage->view);
 }
@@ -102,6 +101,8 @@ static void seat_leave(struct vcpu *vcpu)
 
 	smp_apic_leave(x86);
 	ipis_leave(x86->smp);
+	if (views_watched(vcpu) != 0)
+		kernel_watch_leaves(vcpu);
 	luggage->life = vcpu->vm->own_life;
 	luggage->started = vcpu->vm->started;
 	system_registers_pack(x86, luggage);
@@ -133,6 +134,8 @@ static void system_registers_unpack(struct x86 *x86, const struct luggage *lugga
 	memset(&x86->tls_frame, 0, sizeof(x86->tls_frame));
 	/* Whether code segments of processes are absent is this seat's to say. */
 	views_unpack(x86, &luggage->view);
+	if (views_watched(x86->vcpu) != 0)
+		kernel_watch_arrives(x86->vcpu);
 }
 
 static void tables_unpack(struct vcpu *vcpu, const struct luggage *luggage)
@@ -144,7 +147,7 @@ static void tables_unpack(struct vcpu *vcpu, const struct luggage *luggage)
 	tables->user_code = luggage->user_code;
 	tables->tss.esp1 = luggage->esp1;
 	tables->tss.ss1 = luggage->ss1;
-	tables->idt[SYSTEM_CALL] = luggage->system_call;
+	tables->idt[PRIVILEGE_SYSTEM_CALL] = luggage->system_call;
 }
 
 static void processor_unpack(struct vcpu *vcpu, const struct luggage *luggage)
@@ -244,6 +247,8 @@ static void seat_copy(struct vm *vm, u32 from)
 static void seat_arrive(struct vcpu *vcpu)
 {
 	smp_apic_arrive(vcpu->x86);
+	if (views_watched(vcpu) != 0)
+		trap_policy_arrives(vcpu->vm);
 }
 
 const struct seat_operations smp_seat = {

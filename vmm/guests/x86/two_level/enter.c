@@ -8,6 +8,7 @@
 #include "core/work.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
+#include "guests/x86/system_call.h"
 #include "lib/owner.h"
 #include "views.h"
 
@@ -16,19 +17,6 @@
 
 /* What serves a hypercall of a kernel. */
 OF_CORE static void (*hypercall_serve)(struct frame *frame);
-
-/* A frame elsewhere is that of an INT 0x80 in virtual-8086 mode, which QEMU carries out if the
- * process has entered that mode with IOPL 3. */
-static void system_call_enter(struct frame *frame)
-{
-	struct vcpu *vcpu = core.current;
-
-	if (!origin_is_guest(vcpu, frame))
-		origin_mend(frame);
-	vcpu_count(vcpu, COUNTER_entries);
-	work_unmask(vcpu);
-	inject_last(vcpu->x86, PRIVILEGE_SYSTEM_CALL, INJECT_NO_ERROR);
-}
 
 /* Gives the kernel the #GP of a process that makes a hypercall, as if the gate were closed. So EIP
  * is that of the INT, which has two bytes. */
