@@ -341,6 +341,8 @@ const struct operation operations[] = {
 	{ .name = "ipi", .prepare = ipi_prepare, .run = ipi_run, .finish = ipi_finish, .parts = 1 },
 	{ .name = "shootdown", .prepare = shootdown_prepare, .run = shootdown_run,
 	  .finish = shootdown_finish, .began = shootdown_began, .parts = 1 },
+	{ .name = "shootdown_apart", .prepare = shootdown_prepare, .run = shootdown_apart_run,
+	  .finish = shootdown_finish, .began = shootdown_began, .parts = 1 },
 	{ .name = "network_send", .prepare = network_prepare, .run = network_send_run,
 	  .finish = network_finish, .parts = 1 },
 	{ .name = "network_round_trip", .prepare = network_prepare,

@@ -104,6 +104,17 @@ void shootdown_run(void)
 	check(system_call(CALL_MUNMAP, (long)page, PAGE, 0) == 0, "munmap failed");
 }
 
+/* The same at times that have nothing to do with what happens beside it: what the pauses add up to
+ * is no multiple of anything. */
+void shootdown_apart_run(void)
+{
+	static unsigned pauses;
+	struct timespec time = { 0, (long)(1000000 + pauses++ * 7919 % 97 * 61803) };
+
+	system_call(CALL_NANOSLEEP, (long)&time, 0, 0);
+	shootdown_run();
+}
+
 uint32_t shootdown_began(void)
 {
 	return unmapped_at;

@@ -13,6 +13,7 @@ void ipi_finish(void);
 /* munmap() of a page that was written to; it is measured from that call on. */
 void shootdown_prepare(void);
 void shootdown_run(void);
+void shootdown_apart_run(void);
 uint32_t shootdown_began(void);
 void shootdown_finish(void);
 

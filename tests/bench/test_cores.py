@@ -16,6 +16,7 @@ from gandalf.bench import (
     cores_targets,
     lhp_targets,
     moves,
+    policies,
     shares,
 )
 from gandalf.bench import report as bench_report
@@ -26,6 +27,8 @@ from gandalf.cli import app
 
 from .fakes import DAY, result, results
 
+# Systems without and with vCPUs that move, by the ends of their names.
+COSTS = ("staying", "moving")
 OUTPUT = """\
 kernel=6.1.0
 clocksource=tsc
@@ -198,8 +201,9 @@ def test_the_papers_curve_has_each_share_and_the_policies_asked_for() -> None:
     assert [piece.points() for piece in one[1:3]] == [[(10, "delayed")], [(20, "delayed")]]
     assert {piece.beginnings for piece in one[1:]} == {2}
     names = [target.name for target in lhp_targets.paper_targets(False, ("delayed",))]
-    assert names[:2] == ["gandalf-lhp-latency", "gandalf-lhp"]
-    assert names[2:] == [f"gandalf-lhp-{share}" for share in range(10, 100, 10)]
+    assert names[:4] == [f"gandalf-lhp-{name}" for name in ("latency", "shootdown", *COSTS)]
+    assert names[4] == "gandalf-lhp"
+    assert names[5:] == [f"gandalf-lhp-{share}" for share in range(10, 100, 10)]
 
 
 def test_each_policy_has_its_phase_of_latencies() -> None:
@@ -229,6 +233,26 @@ def test_latencies_of_policies_have_limits() -> None:
     ]  # fmt: skip
 
 
+def test_shootdowns_have_names_by_their_policies() -> None:
+    lines = policies.shootdown_script(("none", "on-demand"), full=False).splitlines()
+    sets = [lines.index(f"gandalfctl policy linux {name}") for name in ("none", "on-demand")]
+    for at, name in zip(sets, ("none", "on_demand"), strict=True):
+        assert lines[at + 3].startswith("bench sample shootdown_apart 200 4 | sed ")
+        assert f"shootdown_policy_{name}/" in lines[at + 3]
+
+
+@pytest.mark.parametrize(("mean", "kept"), [(1009.0, True), (1011.0, False)])
+def test_what_could_move_is_as_fast(mean: float, kept: bool) -> None:
+    """It is measured against vCPUs that stay, in the same run."""
+    staying, moving = (f"gandalf-lhp-{name}" for name in COSTS)
+    rows = [result(staying, policies.COST, mean=1000.0), result(moving, policies.COST, mean=mean)]
+    (limit,) = cores_limits.limits(results(*rows))
+    assert (limit.system, limit.kept) == (moving, kept)
+    assert not cores_limits.limits(results(rows[1]))
+    whole = policies.cost_script(full=False)
+    assert f"bench elapsed {policies.COST}" in whole
+
+
 def test_other_operations_are_no_points_of_the_curve() -> None:
     assert shares.point_of("hackbench_share_50_on_demand") == (50, "on-demand")
     assert shares.point_of(shares.alone(3)) is None
@@ -242,7 +266,7 @@ def test_other_operations_are_no_points_of_the_curve() -> None:
     [
         (["--policy", "none"], "Give --policy with --lhp."),
         (["--lhp", "--cores"], "Give --lhp without --cores"),
-        (["--lhp", "--policy", "trap"], "There is no policy trap"),
+        (["--lhp", "--policy", "never"], "There is no policy never"),
     ],
 )
 def test_what_does_not_go_with_the_curve_is_refused(words: list[str], sentence: str) -> None:

@@ -34,6 +34,7 @@ from .test_control import lab, root_file_system
 from .test_cores import describe_cores, on
 from .test_guests import pc
 from .test_siblings import attack
+from .test_smp import smp
 
 # The loads of tests/measure/test_search.py.
 SEARCHES = {"corpus-4", "corpus-12"}
@@ -256,6 +257,17 @@ def drive_moves(machine: Boot) -> None:
     assert re.search(r"^crowd of 8, .*moves [1-9]", machine.text("linux"), re.M)
 
 
+def traps() -> tuple[str, ...]:
+    """Return a Linux whose kernel never runs on CPU 1."""
+    more = 'control = true\nmigrate = true\nlock_holder_preemption = "trap"'
+    return smp([0, 1, 2], more), on(1, rtos_guest("burst"))
+
+
+def drive_traps(machine: Boot) -> None:
+    machine.wait_for_shell()
+    machine.shell("taskset -c 1 sh -c 'i=0; while [ $i -lt 300 ]; do umask 22; i=$((i+1)); done'")
+
+
 def crowd_manages() -> tuple[str, ...]:
     """Return a guest that restarts seven others of CPU 1, which print."""
     others = (on(1, rtos_guest("heartbeat", f"beat{i}", priority=i)) for i in range(1, 8))
@@ -323,6 +335,7 @@ LOADS = {
         for cpu in (0, 1)
     },
     **{f"crowd-moves-{cpu}": Load(crowd_moves, drive_moves, cpus=8, cpu=cpu) for cpu in (0, 1)},
+    "traps": Load(traps, drive_traps, cpus=3, cpu=1),
     "crowd-manages": Load(crowd_manages, stops(3), cpus=3, cpu=1),
     "siblings-together": Load(lambda: attack([0, 0]), drive_siblings, cpus=3),
     **{f"two-worlds-{cpu}": Load(two_worlds, drive_two_worlds, cpus=2, cpu=cpu) for cpu in (0, 1)},
@@ -342,7 +355,7 @@ DEDICATED = {
 
 
 def marks(name: str) -> list[pytest.MarkDecorator]:
-    found = ((pytest.mark.long, LONG), (pytest.mark.rings, DEDICATED))
+    found = ((pytest.mark.long, LONG), (pytest.mark.rings, DEDICATED | {"traps"}))
     return [mark for mark, names in found if name in names]
 
 

@@ -15,6 +15,7 @@ from .systems import Boot, rtos_guest
 from .test_cores import describe_cores, on
 from .test_preemption import bursts
 from .test_smp import online, smp
+from .workload import build_initrd_with
 
 # With two levels of privilege there are the policies none and on-demand only.
 pytestmark = pytest.mark.rings
@@ -142,6 +143,58 @@ def test_the_kernel_stays_away_from_an_rtos(machine: Boot) -> None:
     machine.shell(f"taskset -c 1 sh -c '{CALLS}'")
     assert [vcpu["moves"] for vcpu in vcpus(machine)] == [vcpu["moves"] for vcpu in before]
     machine.kernel_is_sane()
+
+
+def test_it_begins_anew_while_its_kernel_is_away(machine: Boot) -> None:
+    """The kernel that switches the CPU off and on is elsewhere, and its process is at home again."""
+    policy(machine, "trap")
+    machine.shell(f"taskset -c 1 sh -c '{CALLS}'")
+    machine.shell("echo 0 > /sys/devices/system/cpu/cpu1/online")
+    machine.shell("echo 1 > /sys/devices/system/cpu/cpu1/online")
+    assert online(machine) == "0-2"
+    before = vcpus(machine)[1]["moves"]
+    machine.shell(f"taskset -c 1 sh -c '{CALLS}'")
+    assert vcpus(machine)[1]["moves"] > before + CALLS_MADE
+    machine.kernel_is_sane()
+    policy(machine, "none")
+
+
+def test_what_is_moved_by_hand_stays(machine: Boot) -> None:
+    policy(machine, "trap")
+    machine.shell(f"taskset -c 1 sh -c '{CALLS}'")
+    machine.shell("gandalfctl move linux 1 0")
+    machine.shell(f"taskset -c 1 sh -c '{CALLS}'")
+    assert vcpus(machine)[1]["cpu"] == 0
+    policy(machine, "none")
+
+
+STRESSORS = "--fork 1 --vm 1 --vm-bytes 4M --mmap 1 --mmap-bytes 4M --switch 1 --futex 1 --fp 1"
+LOADS = (
+    "hackbench -g 1 -l 40",
+    f"stress-ng {STRESSORS} --verify -t 2",
+)
+
+
+@pytest.mark.parametrize("count", [2000, pytest.param(100_000, marks=pytest.mark.long)])
+def test_nothing_is_lost_by_so_many_moves(count: int) -> None:
+    """By "trap" each system call is two. Time goes on, whatever CPU it is read on."""
+    more = MORE.replace("pull", "trap")
+    moving = smp([0, 1, 2], more, build_initrd_with("clock", whole=True))
+    guests = (moving, on(1, rtos_guest("burst")))
+    load = "; ".join(f"{line} > /tmp/load 2>&1 || echo load failed" for line in LOADS)
+    with Boot.start(describe_cores("many-moves", 3, *guests)) as machine:
+        machine.wait_for_shell()
+        machine.shell(
+            f"(while [ ! -e /tmp/end ]; do {load}; done; clock /tmp/end 3) > /tmp/said 2>&1 & "
+            "clock /tmp/end 3 > /tmp/clock 2>&1 & true"
+        )
+        while vcpus(machine)[1]["moves"] < count:
+            machine.shell("sleep 2")
+        machine.shell("touch /tmp/end; wait")
+        assert machine.shell("cat /tmp/said /tmp/clock") == "clock: forward\n" * 2
+        machine.kernel_is_sane()
+        bursts(machine)
+        assert [vcpu["moves"] for vcpu in vcpus(machine)][::2] == [0, 0]
 
 
 def test_long_spins_are_counted(machine: Boot) -> None:

@@ -144,6 +144,16 @@ MESSAGES_SERVED(MESSAGE_LEFT, GANDALF_CPUS_MAXIMUM, left_serve);
 
 /* --- Requests --- */
 
+/* One that comes back of its own accord (trap_policy.h) stays where it was moved to by hand: else it
+ * would be back at once. What other policies have sent away is asked back all the same. */
+static void seat_is_moved(const struct vm *vm, u32 to)
+{
+	volatile u32 *refugee_of = &part_page_own()->refugee_of[vm->number];
+
+	if (VCPU_MAY_BE_WATCHED && vm->vcpus->watched != 0 && *refugee_of != to + 1)
+		*refugee_of = 0;
+}
+
 /* What one core wants of two guests' vCPUs of the same number is one variable, and may be read when
  * it is of the other one: only where this guest's vCPU has a seat is it let go to. */
 static void seat_ask(u32 number, u32 to)
@@ -153,6 +163,7 @@ static void seat_ask(u32 number, u32 to)
 	if (vm == NULL || !vm_is_seat(vm) || !guest_has_seat(vm->guest, number, to))
 		return;
 	vm->leaves_for = to + 1;
+	seat_is_moved(vm, to);
 	schedule_housekeeping(HOUSEKEEPING_RELEASE);
 }
 

@@ -43,7 +43,9 @@ struct part_page {
 	u32 held[GANDALF_CPUS_MAXIMUM], left[GANDALF_CPUS_MAXIMUM];
 	u32 left_for[GANDALF_CPUS_MAXIMUM], wanted[GANDALF_CPUS_MAXIMUM];
 	/* Of a vCPU that this core has: 1 + the core from which a policy has first sent it away,
-	 * and which will ask it back; 0: none has. It moves with the vCPU. */
+	 * and which will ask it back unless it comes of its own accord (trap_policy.h); 0: none
+	 * has. It moves with the vCPU. If it is this core, the vCPU is about to leave, or could not
+	 * do so. */
 	u32 refugee_of[GANDALF_CPUS_MAXIMUM];
 	/* Whether an RTOS has this core, if vCPUs move to it (core/tenure.h): nobody leaves for it
 	 * then, since nobody arrives there. */

@@ -15,7 +15,7 @@
 /* How often an RTOS lends its core while it has it. */
 #define LOANS_AT_MOST 20u
 
-OF_CORE static u32 away;      /* vCPUs that are this core's refugees, as bits */
+OF_CORE static u32 away;      /* this core's refugees that are to be asked back, as bits */
 OF_CORE static u32 unasked;   /* those of them that are still to be asked back in this round */
 OF_CORE static u32 asked;     /* those that have been, and are to be asked again */
 OF_CORE static u32 leaving;   /* the number of the vCPU that is about to leave; 0: none */
@@ -51,8 +51,6 @@ static bool one_leaves(struct vm *vm)
 
 	if (before == 0 || outbox_of(before - 1)->alive == 0)
 		*refugee_of = core.index + 1;
-	if (policy == GANDALF_PREEMPTION_TRAP)
-		trap_policy_departs(vm);
 	seat_depart(vm);
 	if (part_vms[vm->number] != NULL) {
 		*refugee_of = before;
@@ -62,6 +60,13 @@ static bool one_leaves(struct vm *vm)
 	if (*refugee_of == core.index + 1 && !trap_policy_brings_back(vm))
 		away |= 1u << vm->number;
 	return true;
+}
+
+static void one_is_chosen(struct vm *vm)
+{
+	vm->leaves_for = refuge_find(vm, policy, &refuge_is_taken) + 1;
+	if (policy == GANDALF_PREEMPTION_TRAP)
+		trap_policy_departs(vm);
 }
 
 /* Returns whether the VMM works for a vCPU that is to leave, and lends it the core for that. */
@@ -92,8 +97,7 @@ static enum tenure_told rtos_stays(void)
 		return TENURE_AGAIN;
 	leaving = next_to_leave(chosen);
 	if (leaving != 0) {
-		part_vms[leaving]->leaves_for = refuge_find(part_vms[leaving], policy,
-							    &refuge_is_taken) + 1;
+		one_is_chosen(part_vms[leaving]);
 		return TENURE_AT_ONCE;
 	}
 	if (!work_is_lent() && !refuge_is_taken)

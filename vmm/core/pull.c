@@ -13,9 +13,9 @@
 /* A turn lasts for a millisecond divided by this at least, whoever spins. */
 #define TURN_RATE 20u
 
-u32 pull_idle_cpu(const struct vm *vm)
+u32 pull_idle_cpu(u32 cpus)
 {
-	for (u32 cpus = vm->cpus; cpus != 0; cpus &= cpus - 1) {
+	for (; cpus != 0; cpus &= cpus - 1) {
 		u32 cpu = (u32)__builtin_ctz(cpus);
 
 		if (part_page_of(cpu)->idle != 0 && outbox_of(cpu)->alive != 0)
@@ -40,7 +40,7 @@ void pull_turn_ends(struct vm *vm)
 	EXPECTS_MASKED();
 	if (!vm_is_seat(vm) || policy_of(vm) != GANDALF_PREEMPTION_PULL || !sibling_waits())
 		return;
-	cpu = pull_idle_cpu(vm);
+	cpu = pull_idle_cpu(vm->cpus);
 	if (cpu == core.index)
 		return;
 	vm->leaves_for = cpu + 1;

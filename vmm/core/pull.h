@@ -10,8 +10,8 @@
 
 #include "core/vm.h"
 
-/* Returns an idle CPU to which the VM's vCPU can go; this core: there is none. */
-u32 pull_idle_cpu(const struct vm *vm);
+/* Returns an idle one of these CPUs, which are bits; this core: there is none. */
+u32 pull_idle_cpu(u32 cpus);
 /* A turn of the VM's vCPU has ended, and others wait for theirs. Interrupts are masked. */
 void pull_turn_ends(struct vm *vm);
 /* The VM's vCPU spins, and waits for one of its siblings. Interrupts are masked. */

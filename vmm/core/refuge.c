@@ -14,12 +14,22 @@ bool refuge_has_rtos(u32 cpu)
 	return (rtos_cpus >> cpu & 1) != 0;
 }
 
-/* The next of its guest's CPUs on which there is no RTOS; if there is one on each, the next that
- * none has; if there is no such one, this. By all policies but "on-demand" one that is idle comes
- * before all that are not. The last that is looked at is the one where the vCPU was at first. */
+/* Returns an idle CPU, if the policy has vCPUs look for one: by "trap" it is without an RTOS. */
+static u32 idle_cpu(const struct vm *vm, u32 policy)
+{
+	if (policy == GANDALF_PREEMPTION_PULL)
+		return pull_idle_cpu(vm->cpus);
+	if (policy == GANDALF_PREEMPTION_TRAP)
+		return pull_idle_cpu(vm->cpus & ~rtos_cpus);
+	return core.index;
+}
+
+/* If none is idle: the next of its guest's CPUs on which there is no RTOS; if there is one on each,
+ * the next that none has; if there is no such one, this. The last that is looked at is the one
+ * where the vCPU was at first. */
 u32 refuge_find(const struct vm *vm, u32 policy, bool *taken)
 {
-	u32 found = policy == GANDALF_PREEMPTION_ON_DEMAND ? core.index : pull_idle_cpu(vm);
+	u32 found = idle_cpu(vm, policy);
 	const struct gandalf_guest *guest = vm->guest;
 	bool any_taken = false;
 

@@ -9,6 +9,7 @@
 #include "core/core.h"
 #include "core/masked_sections.h"
 #include "core/trace.h"
+#include "core/trap_policy.h"
 #include "lib/owner.h"
 #include "message_switch.h"
 #include "whole.h"
@@ -66,7 +67,9 @@ void schedule_prefer(struct vcpu *vcpu)
 	EXPECTS_MASKED();
 	while (*at != vcpu)
 		at++;
-	for (; at > order && at[-1]->priority == vcpu->priority; at--)
+	for (; at > order && at[-1]->priority == vcpu->priority &&
+	       (at[-1]->watched & WATCH_RETURN) == 0;
+	     at--)
 		at[0] = at[-1];
 	*at = vcpu;
 }

@@ -42,7 +42,8 @@ MUST_CHECK static inline bool schedule_for_return(const struct vcpu *vcpu)
 /* Ends the current vCPU's turn, if it takes turns. The others have theirs at the next return to a
  * guest. Interrupts are masked. */
 void schedule_yield(void);
-/* Puts a vCPU before the others of its priority. */
+/* Puts a vCPU before the others of its priority, but behind those whose kernel is away from an
+ * RTOS's core (trap_policy.h). */
 void schedule_prefer(struct vcpu *vcpu);
 /* Returns whether a vCPU could run, but another one has the core. */
 bool schedule_waits(struct vcpu *vcpu);

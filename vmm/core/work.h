@@ -7,8 +7,9 @@
  *
  * Some data belongs to the work alone, and may be half changed when an interrupt comes: the vCPU's
  * frame, system registers, descriptor tables, shadow page tables, the windows of memory.c and the
- * pool. Interrupt handlers, RTOSes and the idle vCPU do not touch these. vcpu->working is not 0
- * while a vCPU is interrupted at work. The VM is not taken down then, and the idle vCPU has the
+ * pool. Interrupt handlers, RTOSes and the idle vCPU do not touch these, but for descriptors of a
+ * vCPU that is not at work (guests/x86/smp/kernel_watch.c). vcpu->working is not 0 while a vCPU is
+ * interrupted at work. The VM is not taken down then, and the idle vCPU has the
  * core only if it has an RTOS to start.
  *
  * Other data is shared with interrupt handlers: consoles, log, deadlines, the virtual interrupt

@@ -18,8 +18,8 @@
 #define PRIVILEGE_GATE_CODE GUEST_KERNEL_CODE
 /* What gandalf_table.flags may have beyond the flags of all systems. */
 #define PRIVILEGE_TABLE_FLAGS 0
-/* Linux's vector of system calls. Mostly it leads to the kernel at once, and no vector leads a
- * process into the VMM of its own accord; smp/kernel_watch.c looks after the rest. */
+/* Linux's vector of system calls. It leads to the kernel at once, so no vector leads a process into
+ * the VMM of its own accord; smp/kernel_watch.c, where this one does, looks after the rest. */
 #define PRIVILEGE_SYSTEM_CALL 0x80u
 #define PRIVILEGE_IS_SYSTEM_CALL(vector) ((void)(vector), false)
 /* What CR0 has while a guest runs: WP, which keeps ring 1 from writing to the VMM's pages. */

@@ -7,6 +7,9 @@
 
 #include "lib/types.h"
 
+/* Whether vcpu.watched is ever set. */
+#define VCPU_MAY_BE_WATCHED true
+
 struct vcpu_view {
 };
 

@@ -80,17 +80,18 @@ static inline u32 views_process_code(UNUSED const struct vcpu *vcpu, u32 selecto
 	return selector;
 }
 
-/* Keeps the kernel from returning to a process unseen while an interrupt waits for it (armed). */
-static inline void views_stop_returns(struct vcpu *vcpu, bool armed)
+/* Keeps the kernel from returning to a process unseen, if that is wanted: while an interrupt waits
+ * for it, or its return is watched. */
+static inline void views_stop_returns(struct vcpu *vcpu, bool wanted)
 {
-	segment_set_user_code(vcpu, !armed);
+	segment_set_user_code(vcpu, !wanted);
 }
 
 /* Returns whether the kernel cannot return to a process unseen now: code segments of processes are
  * absent. */
-static inline bool views_stop_now(bool armed)
+static inline bool views_stop_now(bool wanted)
 {
-	return armed;
+	return wanted;
 }
 
 /* Returns whether a segment in the real GDT has the privilege for a selector. */
@@ -202,12 +203,6 @@ static inline bool views_are_known(UNUSED const struct x86 *x86)
 static inline u32 views_watched(const struct vcpu *vcpu)
 {
 	return vcpu->watched;
-}
-
-/* Ends what is watched of that, since the vCPU begins a life. */
-static inline void views_watch_ends(struct vcpu *vcpu)
-{
-	vcpu->watched = 0;
 }
 
 /* Note what a vCPU that leaves its seat takes along of its views, and take that in another seat.

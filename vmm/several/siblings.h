@@ -27,6 +27,13 @@ static inline void kernel_is_left(struct x86 *x86)
 		kernel_watch_left(x86);
 }
 
+/* Follows when the gates that lead straight to the kernel were made anew. */
+static inline void gates_are_made(struct x86 *x86)
+{
+	if (views_watched(x86->vcpu) != 0)
+		kernel_watch_gates(x86);
+}
+
 /* Returns whether the vCPU's kernel must not return to a process unseen: an interrupt waits, or the
  * return is watched. */
 static inline bool returns_are_stopped(const struct x86 *x86)

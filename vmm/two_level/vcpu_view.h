@@ -17,6 +17,9 @@ struct view_luggage {
 	u64 return_gate;       /* the gate to which INT3 leads */
 };
 
+/* Whether vcpu.watched is ever set. */
+#define VCPU_MAY_BE_WATCHED false
+
 struct vcpu_view {
 	u32 in_process; /* the view of a process is loaded, and not its kernel's */
 	u32 ready;      /* the process may make direct calls */

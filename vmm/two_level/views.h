@@ -96,14 +96,13 @@ static inline u32 views_process_code(const struct vcpu *vcpu, u32 selector)
 											   : 3;
 }
 
-/* Keeps the kernel from returning to a process unseen while an interrupt waits for it (armed). It
- * never can here. */
-static inline void views_stop_returns(UNUSED struct vcpu *vcpu, UNUSED bool armed)
+/* Keeps the kernel from returning to a process unseen, if that is wanted. It never can here. */
+static inline void views_stop_returns(UNUSED struct vcpu *vcpu, UNUSED bool wanted)
 {
 }
 
 /* Returns whether the kernel cannot return to a process unseen now. */
-static inline bool views_stop_now(UNUSED bool armed)
+static inline bool views_stop_now(UNUSED bool wanted)
 {
 	return true;
 }
@@ -234,10 +233,6 @@ static inline bool views_are_known(const struct x86 *x86)
 static inline u32 views_watched(UNUSED const struct vcpu *vcpu)
 {
 	return 0;
-}
-
-static inline void views_watch_ends(UNUSED struct vcpu *vcpu)
-{
 }
 
 /* Note what a vCPU that leaves its seat takes along of its views, and take that in another seat.

@@ -45,7 +45,7 @@ void steal_begins(UNUSED const struct vcpu *vcpu)
 {
 }
 
-u32 pull_idle_cpu(UNUSED const struct vm *vm)
+u32 pull_idle_cpu(UNUSED u32 cpus)
 {
 	return core.index;
 }

@@ -13,6 +13,11 @@ void trap_policy_departs(UNUSED struct vm *vm)
 {
 }
 
+u32 trap_policy_starts(UNUSED const struct vm *vm)
+{
+	return 0;
+}
+
 void trap_policy_begins(void)
 {
 }
@@ -26,6 +31,14 @@ void kernel_watch_entered(UNUSED struct x86 *x86)
 }
 
 void kernel_watch_left(UNUSED struct x86 *x86)
+{
+}
+
+void kernel_watch_starts(UNUSED struct x86 *x86)
+{
+}
+
+void kernel_watch_gates(UNUSED struct x86 *x86)
 {
 }
 

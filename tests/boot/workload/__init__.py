@@ -37,9 +37,13 @@ def build_initrd() -> Path:
     return extended(usual, added, BUILD / "boot" / "initramfs-workload.cpio")
 
 
-def build_initrd_with(name: str) -> str:
-    """Return the root file system with another program in /bin, as descriptions name it."""
-    usual = linux_rootfs.build_small_rootfs(ROOT, lambda _: None)
+def build_initrd_with(name: str, *, whole: bool = False) -> str:
+    """Return the root file system with another program in /bin, as descriptions name it.
+
+    whole: it is the one with all programs.
+    """
+    build = linux_rootfs.build_rootfs if whole else linux_rootfs.build_small_rootfs
+    usual = build(ROOT, lambda _: None)
     added = {f"bin/{name}": _build(name, BUILD / "boot" / name)}
     output = extended(usual, added, BUILD / "boot" / f"initramfs-{name}.cpio")
     return str(output.relative_to(ROOT))

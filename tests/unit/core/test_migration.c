@@ -410,6 +410,25 @@ static void a_request_for_the_vcpu_of_another_guest_is_lost(void **state)
 	assert_int_equal(seats[HOME].leaves_for, FIRST + 1);
 }
 
+/* What on-demand has sent away comes back, whoever moves it; what comes of its own accord does not,
+ * unless it is its own return that is asked for. */
+static void one_that_is_watched_stays_where_it_is_moved_to(void **state)
+{
+	volatile u32 *refugee_of = &part_page_of(HOME)->refugee_of[MOVED];
+
+	(void)state;
+	*refugee_of = 2 + 1;
+	move_from(HOME, FIRST);
+	assert_int_equal(*refugee_of, 2 + 1);
+	seat_vcpus[HOME].watched = 1;
+	*refugee_of = FIRST + 1;
+	move_from(HOME, FIRST);
+	assert_int_equal(*refugee_of, FIRST + 1);
+	*refugee_of = 2 + 1;
+	move_from(HOME, FIRST);
+	assert_int_equal(*refugee_of, 0);
+}
+
 /* The number of a vCPU stands where others have the policy. */
 static void a_policy_is_handed_on(void **state)
 {
@@ -452,6 +471,7 @@ int main(void)
 		TEST(it_leaves_for_no_core_that_an_rtos_has),
 		TEST(a_late_request_is_lost),
 		TEST(a_request_for_the_vcpu_of_another_guest_is_lost),
+		TEST(one_that_is_watched_stays_where_it_is_moved_to),
 		TEST(a_policy_is_handed_on),
 		TEST(what_cannot_move_is_refused),
 	};

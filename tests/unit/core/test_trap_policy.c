@@ -59,14 +59,19 @@ void schedule_prefer(struct vcpu *which)
 	preferred = which;
 }
 
-static bool begin(struct vcpu *which)
+static void begin(struct vcpu *which)
 {
 	assert_ptr_equal(which, &vcpu);
 	watched++;
+}
+
+static bool is_in_kernel(const struct vcpu *which)
+{
+	assert_ptr_equal(which, &vcpu);
 	return in_kernel;
 }
 
-static const struct kernel_watch watch = { .begin = begin };
+static const struct kernel_watch watch = { .begin = begin, .in_kernel = is_in_kernel };
 KERNEL_WATCH(watch);
 
 /* Says from which core the vCPU is away. */
@@ -80,6 +85,10 @@ static int start(void **state)
 	(void)state;
 	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
 	memset(part_vms, 0, sizeof(part_vms));
+	for (u32 i = 0; i < 4; i++)
+		outbox_of(i)->alive = 1;
+	first.state = vm.state = GANDALF_STATE_RUNNING;
+	vcpu.watched = WATCH_ENTRIES;
 	part_vms[0] = &first;
 	part_vms[MOVES] = &vm;
 	core = (struct core){ .index = HERE, .current = &vcpu };
@@ -116,8 +125,8 @@ static void the_kernel_leaves_a_core_with_an_rtos(void **state)
 static void elsewhere_it_stays(void **state)
 {
 	(void)state;
-	rtos_cpus = 0;
-	assert_int_equal(trap_policy_enters(&vm), WATCH_ENTRIES);
+	rtos_cpus = 0; /* where a command has brought it */
+	assert_int_equal(trap_policy_enters(&vm), 0);
 	stays();
 	rtos_cpus = 1u << HERE;
 	refuge = HERE; /* there is no other core */
@@ -180,16 +189,51 @@ static void a_kernel_that_runs_leaves_when_the_policy_begins(void **state)
 	assert_int_equal(watched, 4);
 }
 
+/* One that is being started has nothing yet that could be watched. */
+static void a_vcpu_that_does_not_run_is_left_alone(void **state)
+{
+	(void)state;
+	vm.state = GANDALF_STATE_STARTING;
+	trap_policy_begins();
+	assert_int_equal(watched, 0);
+	stays();
+}
+
+static void one_is_looked_at_each_time(void **state)
+{
+	static struct vm other;
+
+	(void)state;
+	other = vm;
+	other.number = 5;
+	part_vms[5] = &other;
+	in_kernel = false;
+	trap_policy_begins();
+	trap_policy_begins();
+	assert_int_equal(watched, 2);
+	part_vms[5] = NULL;
+	trap_policy_begins();
+	assert_int_equal(watched, 3);
+}
+
+static void one_that_begins_anew_away_comes_back(void **state)
+{
+	(void)state;
+	assert_int_equal(trap_policy_starts(&vm), 0);
+	is_away_from(ELSEWHERE);
+	assert_int_equal(trap_policy_starts(&vm), WATCH_ENTRIES | WATCH_RETURN);
+	outbox_of(ELSEWHERE)->alive = 0; /* and has nowhere to come back to */
+	assert_int_equal(trap_policy_starts(&vm), 0);
+	trap_policy_returns(&vm);
+	stays();
+}
+
 static void a_kernel_that_is_away_comes_first(void **state)
 {
 	(void)state;
 	trap_policy_arrives(&vm);
-	assert_null(preferred);
-	is_away_from(ELSEWHERE);
-	policy = GANDALF_PREEMPTION_PULL;
-	trap_policy_arrives(&vm);
-	assert_null(preferred);
-	policy = GANDALF_PREEMPTION_TRAP;
+	assert_null(preferred); /* a process */
+	vcpu.watched |= WATCH_RETURN;
 	trap_policy_arrives(&vm);
 	assert_ptr_equal(preferred, &vcpu);
 }
@@ -204,6 +248,9 @@ int main(void)
 		TEST(a_return_to_a_process_brings_it_back),
 		TEST(one_that_is_not_away_stays),
 		TEST(a_kernel_that_runs_leaves_when_the_policy_begins),
+		TEST(a_vcpu_that_does_not_run_is_left_alone),
+		TEST(one_is_looked_at_each_time),
+		TEST(one_that_begins_anew_away_comes_back),
 		TEST(a_kernel_that_is_away_comes_first),
 	};
 

@@ -126,10 +126,6 @@ STAND_IN bool policy_is_there(u32 policy)
 	return policy < GANDALF_PREEMPTION_POLICIES;
 }
 
-STAND_IN void trap_policy_arrives(UNUSED const struct vm *vm)
-{
-}
-
 STAND_IN void trap_policy_begins(void)
 {
 }
@@ -143,7 +139,7 @@ STAND_IN void trap_policy_departs(UNUSED struct vm *vm)
 {
 }
 
-STAND_IN u32 pull_idle_cpu(UNUSED const struct vm *vm)
+STAND_IN u32 pull_idle_cpu(UNUSED u32 cpus)
 {
 	return core.index;
 }

@@ -42,6 +42,13 @@ _PRINTED = "sleep 0.5"
 DONE = 'echo "bench: the script is done"'
 
 
+def framed(lines: list[str]) -> str:
+    """Return a script of these lines, with what is printed around all that is measured."""
+    clocksource = f'echo "clocksource=$(cat {CLOCKSOURCE})"'
+    head = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', clocksource]
+    return "\n".join([*head, *lines, clocksource, DONE, "sleep 9", ""])
+
+
 @dataclass(frozen=True)
 class Share:
     """What one of several processes has done. began, ended: time stamps."""

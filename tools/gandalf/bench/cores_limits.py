@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from gandalf.bench import shares
+from gandalf.bench import policies, shares
 from gandalf.bench.cores import (
     ACROSS,
     HACKBENCH,
@@ -37,6 +37,8 @@ SHARED = 1.00
 LEFT = 1 / 0.97
 # The mean dispatch latency by a policy that has vCPUs leave.
 LATE = 1.2
+# hackbench with vCPUs that could move, in that with vCPUs that could not.
+OWN_COST = 1.01
 MEMORY = 128 << 10
 
 
@@ -104,6 +106,13 @@ def _of_latencies(row: Result, results: Results) -> Iterator[Limit]:
         yield Limit.of(row, "maximum", row.maximum, LATENCY_MAXIMUM)
 
 
+def _of_cost(row: Result, results: Results) -> Iterator[Limit]:
+    staying = results.find(policies.STAYING, policies.COST)
+    if row.system == policies.MOVING and staying is not None:
+        value = row.mean / staying.mean
+        yield Limit.of(row, "mean, in that of vCPUs that stay", value, OWN_COST)
+
+
 def _of_memory(results: Results) -> Iterator[Limit]:
     value = results.footprint.get(SEVERAL, {}).get(PER_CORE)
     if value is not None:
@@ -124,6 +133,7 @@ def limits(results: Results) -> list[Limit]:
             *_of_others(row),
             *_of_shares(row, results),
             *_of_latencies(row, results),
+            *_of_cost(row, results),
         )
     ]
     return [*found, *_of_memory(results)]

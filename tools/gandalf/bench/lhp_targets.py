@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gandalf.base.paths import BUILD, ROOT
-from gandalf.bench import cores, latency, shares
+from gandalf.bench import cores, latency, policies, shares
 from gandalf.bench import cores_machine as machines
 from gandalf.bench.simulated import COMMAND_LINE, DEMO, DONE, IDLE, Simulated, initrd_of, run_of
 from gandalf.bench.target import Log, Run, Target
@@ -15,7 +15,8 @@ from gandalf.build.build import Built, build, build_kernels, make
 # Whole seconds of each policy, of 1,000 activations each: without and with --full.
 _SECONDS = (5, 100)
 # A Linux on four CPUs whose vCPUs move.
-_FIELDS = f"cpus = {list(range(shares.CPUS))}\nmigrate = true\ncontrol = true"
+_STAYING_FIELDS = f"cpus = {list(range(shares.CPUS))}\ncontrol = true"
+_FIELDS = f"{_STAYING_FIELDS}\nmigrate = true"
 
 
 def _share_image(name: str, log: Log) -> Path:
@@ -30,14 +31,24 @@ class _Beside(Simulated):
 
     native: str | None = None
     image = IDLE
+    fields = _FIELDS
 
     def _description(self) -> Path:
-        linux = machines.linux("linux", _FIELDS, "smp", self.name)
+        linux = machines.linux("linux", self.fields, "smp", self.name)
         rtos = machines.rtos("rtos", self.image, 1)
         return machines.describe(self.name, shares.CPUS, linux, rtos)
 
     def prepare(self, log: Log) -> None:
         build_kernels(self._description(), log)
+
+    def _measure(self, script: str, images: tuple[str, ...], log: Log) -> Run:
+        """Run a script that prints its figures. images: of RTOSes that it loads."""
+        added = {f"root/{name}.elf": _share_image(name, log) for name in images}
+        built = self._start(script, log, added)
+        options = machines.options_of(built, cores.RATE)
+        stream = machines.watch(options, DONE, patience=10 * self.share)
+        output = cores.read(latency.consoles(built.names, stream)["linux"])
+        return run_of(output, self.operations, machines.machine_text(options), COMMAND_LINE)
 
     def _start(self, script: str, log: Log, images: dict[str, Path] | None = None) -> Built:
         """Build the system with a script and images that Linux gives the RTOS."""
@@ -55,13 +66,37 @@ class Shares(_Beside):
         self.share = runs * curve.loops * 0.7
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        names = [self._curve.image(share) for share in self._curve.shares]
-        images = {f"root/{name}.elf": _share_image(name, log) for name in names}
-        built = self._start(shares.script(self._curve), log, images)
-        options = machines.options_of(built, cores.RATE)
-        stream = machines.watch(options, DONE, patience=10 * self.share)
-        output = cores.read(latency.consoles(built.names, stream)["linux"])
-        return run_of(output, self.operations, machines.machine_text(options), COMMAND_LINE)
+        names = tuple(self._curve.image(share) for share in self._curve.shares)
+        return self._measure(shares.script(self._curve), names, log)
+
+
+class Shootdowns(_Beside):
+    """TLB shootdowns beside an RTOS that has half of a CPU, with each policy."""
+
+    name = "gandalf-lhp-shootdown"
+
+    def __init__(self, names: tuple[str, ...], full: bool) -> None:
+        self.operations = tuple(map(policies.shootdown, names))
+        self.share = (300.0 if full else 30.0) * len(names)
+        self._script = policies.shootdown_script(names, full)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        return self._measure(self._script, (policies.IMAGE,), log)
+
+
+class Cost(_Beside):
+    """hackbench on a Linux whose vCPUs could move, or could not, and an RTOS that has halted."""
+
+    operations = (policies.COST,)
+
+    def __init__(self, moves: bool, full: bool) -> None:
+        self.name = policies.MOVING if moves else policies.STAYING
+        self.fields = _FIELDS if moves else _STAYING_FIELDS
+        self.share = 800.0 if full else 160.0
+        self._script = policies.cost_script(full)
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        return self._measure(self._script, (), log)
 
 
 @dataclass
@@ -71,17 +106,17 @@ class PolicyLatency(_Beside):
     hackbench runs on all CPUs, but for the first phase, in which Linux sleeps.
     """
 
-    policies: tuple[str, ...]
+    names: tuple[str, ...]
     full: bool = False
     name: str = "gandalf-lhp-latency"
     image = DEMO
 
     def __post_init__(self) -> None:
-        self.operations = shares.latency_operations(self.policies)
+        self.operations = shares.latency_operations(self.names)
         self.share = 40.0 * _SECONDS[self.full] * len(self.operations)
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        script = shares.latency_script(self.policies, _SECONDS[self.full])
+        script = shares.latency_script(self.names, _SECONDS[self.full])
         built = self._start(script, log)
         options = machines.options_of(built, cores.RATE)
         stream = machines.watch(options, DONE, patience=5 * self.share)
@@ -91,10 +126,11 @@ class PolicyLatency(_Beside):
         )  # fmt: skip
 
 
-def paper_targets(full: bool, policies: tuple[str, ...]) -> list[Target]:
-    """Return what `gandalf bench --lhp` measures."""
+def paper_targets(full: bool, names: tuple[str, ...]) -> list[Target]:
+    """Return what `gandalf bench --lhp` measures. names: of policies."""
     curves = [
         Shares("-".join(["gandalf-lhp", *map(str, curve.shares)]), curve)
-        for curve in shares.paper(full, policies)
+        for curve in shares.paper(full, names)
     ]
-    return [PolicyLatency(policies, full), *curves]
+    costs = [Cost(moves, full) for moves in (False, True)]
+    return [PolicyLatency(names, full), Shootdowns(names, full), *costs, *curves]

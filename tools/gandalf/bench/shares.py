@@ -10,8 +10,8 @@ apart, and the figure is their mean.
 from dataclasses import dataclass
 
 from gandalf.bench import latency
-from gandalf.bench.cores import DONE
-from gandalf.bench.workload import CLOCKSOURCE, DYNAMIC
+from gandalf.bench.cores import framed
+from gandalf.bench.workload import DYNAMIC
 
 CPUS = 4
 # In how many places of a period a run of hackbench begins.
@@ -120,13 +120,6 @@ def _run(curve: Curve, name: str, work: str, beginning: int) -> str:
     )
 
 
-def _whole(lines: list[str]) -> str:
-    """Return a script of these lines, with what is printed around all that is measured."""
-    clocksource = f'echo "clocksource=$(cat {CLOCKSOURCE})"'
-    head = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', clocksource]
-    return "\n".join([*head, *lines, clocksource, DONE, "sleep 9", ""])
-
-
 def latency_operation(policy: str) -> str:
     """Return the name of the dispatch latency with a policy; "": while Linux sleeps."""
     return f"{_LATENCY}{policy.replace('-', '_') or _SLEEP}"
@@ -153,7 +146,7 @@ def latency_script(policies: tuple[str, ...], seconds: int) -> str:
             f"gandalfctl policy linux {policy or 'none'}",
             *latency.phase(name, work, seconds),
         ]
-    return _whole(lines)
+    return framed(lines)
 
 
 def script(curve: Curve) -> str:
@@ -181,4 +174,4 @@ def script(curve: Curve) -> str:
             before = share
         name = shared(share, policy)
         lines += [_run(curve, name, work, beginning) for beginning in range(curve.beginnings)]
-    return _whole(lines)
+    return framed(lines)

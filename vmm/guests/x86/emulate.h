@@ -10,8 +10,8 @@
 /* Serves a #GP. The instruction at EIP of ring 1 is emulated. The guest gets the exception if that
  * is not possible, or if a process has caused it, or is stopped. */
 void emulate_general_protection(struct vcpu *vcpu, struct frame *frame);
-/* Emulates an IRET that faulted because ring 3's code segment is absent while an interrupt waits.
- * Returns false if none waits or the instruction is another. */
+/* Emulates an IRET that faulted because ring 3's code segment is absent: an interrupt waits, or the
+ * return is watched. Returns false if neither is so, or the instruction is another. */
 MUST_CHECK bool emulate_blocked_return(struct x86 *x86);
 /* Emulates a store to the read-only page of the guest's GDT, or of its local APIC (to_apic). Stops
  * the guest if the store is of an unknown form. */

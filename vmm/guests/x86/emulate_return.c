@@ -63,7 +63,7 @@ static void return_to(struct x86 *x86, struct frame *frame, const u32 *words)
 }
 
 /* Returns whether the real GDT has a segment for this selector at its RPL. A code segment that is
- * absent counts while an interrupt waits, since arm() may have made it so. */
+ * absent counts while returns are stopped, which may have made it so. */
 static bool selector_is_loadable(const struct x86 *x86, u32 selector, bool code)
 {
 	u32 index = (selector & 0xffff) / 8;

@@ -98,6 +98,7 @@ enum emulated emulate_load_table(const struct emulation *e)
 		x86->idt_limit = table.limit;
 		x86->idt_base = table.base;
 		reload_gates(x86);
+		gates_are_made(x86);
 		return EMULATED_NEXT;
 	}
 	x86->gdt_limit = table.limit;

@@ -17,17 +17,23 @@
 
 #define GATE_SELECTOR 0xffff0000ull
 #define GATE_DPL (3ull << 45)
+#define GATE_KEEPS_INTERRUPTS (1ull << 40) /* a trap gate, as those of exceptions (work.h) */
 
-/* Returns whether system calls enter the kernel at once. Linux may have loaded its IDT anew. */
+/* Returns whether system calls enter the kernel at once. */
 static bool gate_is_direct(u64 gate)
 {
 	return (gate & GATE_SELECTOR) == GUEST_KERNEL_CODE << 16;
 }
 
-/* Of an INT 0x80 in virtual-8086 mode (system_call.h) the kernel has a fault by now. */
+/* Where an INT 0x80 comes from virtual-8086 mode (system_call.h), the kernel has a fault for it by
+ * now, or was stopped, and nothing is left to do (origin.c). So a kernel that executes INT 0x80
+ * itself, which Linux does not, finds that it does nothing while it is watched. */
 static void system_call_watched(struct frame *frame)
 {
-	if (origin_is_guest(core.current, frame) && views_in_kernel(core.current, frame))
+	struct vcpu *vcpu = core.current;
+
+	if (origin_is_guest(vcpu, frame) &&
+	    (vcpu->state == VCPU_OFF || views_in_kernel(vcpu, frame)))
 		return;
 	system_call_enter(frame);
 }
@@ -42,25 +48,44 @@ static void gate_watch(struct vcpu *vcpu)
 	trap_set_handler(PRIVILEGE_SYSTEM_CALL, system_call_watched);
 	segment_clear_gate(vcpu, PRIVILEGE_SYSTEM_CALL);
 	*gate |= vcpu->x86->smp->system_call & GATE_DPL;
+	if (vcpu->interruptible)
+		*gate |= GATE_KEEPS_INTERRUPTS;
 	vcpu->watched |= WATCH_ENTRIES;
 }
 
+/* The gate is the one that it was, if it was changed. */
 static void gate_forget(struct vcpu *vcpu)
 {
-	u64 *gate = &vcpu->tables->idt[PRIVILEGE_SYSTEM_CALL];
+	struct smp *smp = vcpu->x86->smp;
 
-	if (!gate_is_direct(*gate))
-		*gate = vcpu->x86->smp->system_call;
+	if (smp->system_call != 0)
+		vcpu->tables->idt[PRIVILEGE_SYSTEM_CALL] = smp->system_call;
+	smp->system_call = 0;
 }
 
 /* Gates are not touched amid the VMM's work for the vCPU, which may be on these. */
-static bool watch_begin(struct vcpu *vcpu)
+static void watch_begin(struct vcpu *vcpu)
 {
 	EXPECTS_MASKED();
-	if (vcpu->working)
-		return false;
-	gate_watch(vcpu);
+	if (!vcpu->working)
+		gate_watch(vcpu);
+}
+
+static bool watch_in_kernel(const struct vcpu *vcpu)
+{
 	return vcpu->watched != 0 && views_in_kernel(vcpu, switch_frame(vcpu));
+}
+
+void kernel_watch_starts(struct x86 *x86)
+{
+	x86->vcpu->watched = (u8)trap_policy_starts(x86->vm);
+	x86->smp->system_call = 0;
+}
+
+void kernel_watch_gates(struct x86 *x86)
+{
+	x86->smp->system_call = 0;
+	gate_watch(x86->vcpu);
 }
 
 void kernel_watch_leaves(struct vcpu *vcpu)
@@ -70,7 +95,7 @@ void kernel_watch_leaves(struct vcpu *vcpu)
 
 void kernel_watch_arrives(struct vcpu *vcpu)
 {
-	gate_watch(vcpu);
+	kernel_watch_gates(vcpu->x86);
 }
 
 void kernel_watch_entered(struct x86 *x86)
@@ -98,5 +123,7 @@ void kernel_watch_left(struct x86 *x86)
 	work_unmask(vcpu);
 }
 
-static const struct kernel_watch kernel_watch = { .begin = watch_begin };
+static const struct kernel_watch kernel_watch = {
+	.begin = watch_begin, .in_kernel = watch_in_kernel,
+};
 KERNEL_WATCH(kernel_watch);

@@ -26,6 +26,6 @@
 		"a vCPU that has moved goes on where it is")                                     \
 	SECTION(kernel_watch, 1000,                                                              \
 		"8 cores whose latest change of the policy is looked for, 8 more on which the "  \
-		"vCPU could go on, and the way out",                                             \
+		"vCPU could go on, 31 code segments of processes, and the way out",              \
 		"a process enters its kernel, or that returns, by the policy \"trap\"")
 enum { MASKED_IN_SMP(MASKED_NUMBER) };

@@ -132,7 +132,7 @@ static void system_registers_unpack(struct x86 *x86, const struct luggage *lugga
 	x86->tls_down = luggage->tls_down;
 	memcpy(x86->tls, luggage->tls, sizeof(x86->tls));
 	memset(&x86->tls_frame, 0, sizeof(x86->tls_frame));
-	/* Whether code segments of processes are absent is this seat's to say. */
+	/* Whether code segments of processes are absent is this seat's to say, and the watch's. */
 	views_unpack(x86, &luggage->view);
 	if (views_watched(x86->vcpu) != 0)
 		kernel_watch_arrives(x86->vcpu);

@@ -18,7 +18,6 @@
 #include "guests/x86/smp/masked_sections.h"
 #include "lib/owner.h"
 #include "masked_state.h"
-#include "views.h"
 
 /* Bits of IA32_APIC_BASE (SDM vol. 3, section 10.4.4). */
 enum { APIC_BASE_FIRST = 0x100, APIC_BASE_ENABLED = 0x800 };
@@ -90,7 +89,7 @@ void smp_start(struct x86 *x86)
 	schedule_admit();
 	x86->due = 0;
 	x86->slept = false;
-	views_watch_ends(x86->vcpu);
+	kernel_watch_starts(x86);
 	steal_begins(x86->vcpu);
 	smp_apic_reset(x86);
 	schedule_admit();

@@ -97,7 +97,7 @@ struct smp {
 	volatile u8 *said;      /* what core 0 says of it: each next one is PART_DISTANCE behind */
 	u32 followed[GANDALF_CPUS_MAXIMUM]; /* how many flushes of each core it has followed */
 	struct kernel_flushes kernel; /* what it has flushed that no log has, */
-	u64 system_call;        /* of one that is watched: the gate that it had before */
+	u64 system_call;        /* of one that is watched: the gate that it had before; or 0 */
 	u32 kernel_followed;    /* how many of these this seat's shadow has followed, */
 	bool stale;             /* and whether that must be made anew instead */
 	/* A seat's spaces are right up to the flushes that it has followed if they are of this
@@ -183,6 +183,9 @@ void smp_settle_in(struct x86 *x86);
 /* kernel_watch.c: see several/siblings.h. Interrupts are enabled. */
 void kernel_watch_entered(struct x86 *x86);
 void kernel_watch_left(struct x86 *x86);
+/* A vCPU begins a life; or the gates of one that is watched were made anew. */
+void kernel_watch_starts(struct x86 *x86);
+void kernel_watch_gates(struct x86 *x86);
 /* A vCPU that is watched is about to leave this core, with the gate that it had before; or it has
  * arrived with that. */
 void kernel_watch_leaves(struct vcpu *vcpu);

@@ -58,6 +58,12 @@ bool inject(struct x86 *which, unsigned vector, u32 error)
 	return true;
 }
 
+u32 trap_policy_starts(const struct vm *which)
+{
+	assert_ptr_equal(which, &vm);
+	return answer;
+}
+
 u32 trap_policy_enters(struct vm *which)
 {
 	assert_ptr_equal(which, &vm);
@@ -70,9 +76,13 @@ void trap_policy_returns(struct vm *which)
 	returns++;
 }
 
+/* Returns whether the vCPU is in its kernel, if it is watched. */
 static bool begin(void)
 {
-	return (*UNITS_FIRST(kernel_watches))->begin(&vcpu);
+	const struct kernel_watch *watch = *UNITS_FIRST(kernel_watches);
+
+	watch->begin(&vcpu);
+	return watch->in_kernel(&vcpu);
 }
 
 static u64 gate(void)
@@ -117,12 +127,30 @@ static void system_calls_pass_the_vmm(void **state)
 	assert_int_equal(smp.system_call, DIRECT); /* still */
 }
 
+/* Behind the entry, as behind that of an exception. */
+static void only_an_interruptible_vcpu_has_interrupts(void **state)
+{
+	const u64 trap = 1ull << 40;
+
+	(void)state;
+	begin();
+	assert_false(gate() & trap);
+	kernel_watch_leaves(&vcpu);
+	vcpu.interruptible = true;
+	begin();
+	assert_true(gate() & trap);
+}
+
 /* The rest of an INT 0x80 in virtual-8086 mode. */
 static void a_kernel_makes_no_system_call(void **state)
 {
 	(void)state;
 	begin();
 	frame.cs = GUEST_KERNEL_CODE;
+	trap_handlers[PRIVILEGE_SYSTEM_CALL](&frame);
+	assert_int_equal(injected, 0);
+	frame.cs = USER_CODE * 8 | 3;
+	vcpu.state = VCPU_OFF;
 	trap_handlers[PRIVILEGE_SYSTEM_CALL](&frame);
 	assert_int_equal(injected, 0);
 }
@@ -179,10 +207,37 @@ static void the_gate_comes_back(void **state)
 	kernel_is_entered(&x86);
 	assert_int_equal(gate(), DIRECT);
 	assert_int_equal(views_watched(&vcpu), 0);
+}
+
+static void gates_that_are_made_anew_are_watched(void **state)
+{
+	(void)state;
 	begin();
-	tables.idt[PRIVILEGE_SYSTEM_CALL] = DIRECT + 1; /* Linux has loaded its IDT again */
+	tables.idt[PRIVILEGE_SYSTEM_CALL] = DIRECT + 1;
+	gates_are_made(&x86);
+	assert_int_equal(SELECTOR_OF(gate()), SELECTOR_VMM_CODE);
+	assert_int_equal(smp.system_call, DIRECT + 1);
+	tables.idt[PRIVILEGE_SYSTEM_CALL] = 7; /* Linux has no such gate any more */
+	gates_are_made(&x86);
+	answer = 0;
 	kernel_is_entered(&x86);
-	assert_int_equal(gate(), DIRECT + 1);
+	assert_int_equal(gate(), 7);
+	tables.idt[PRIVILEGE_SYSTEM_CALL] = DIRECT;
+	gates_are_made(&x86); /* nothing is watched */
+	assert_int_equal(gate(), DIRECT);
+}
+
+static void a_life_begins_with_its_own_gates(void **state)
+{
+	(void)state;
+	begin();
+	answer = 0;
+	kernel_watch_starts(&x86);
+	assert_int_equal(views_watched(&vcpu), 0);
+	assert_int_equal(smp.system_call, 0);
+	answer = WATCH_ENTRIES | WATCH_RETURN;
+	kernel_watch_starts(&x86);
+	assert_true(returns_are_stopped(&x86));
 }
 
 /* The gate that is taken along is the direct one, and the return of a kernel is watched. */
@@ -206,7 +261,7 @@ static void it_is_watched_where_it_comes_to(void **state)
 	kernel_watch_arrives(&vcpu);
 	assert_int_equal(SELECTOR_OF(gate()), SELECTOR_VMM_CODE);
 	assert_int_equal(smp.system_call, DIRECT);
-	views_watch_ends(&vcpu);
+	vcpu.watched = 0;
 	views_pack(&vcpu, &luggage);
 	assert_int_equal(luggage.watched, 0);
 }
@@ -216,11 +271,14 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup(name, start)
 		TEST(system_calls_pass_the_vmm),
+		TEST(only_an_interruptible_vcpu_has_interrupts),
 		TEST(a_kernel_makes_no_system_call),
 		TEST(what_cannot_be_watched_is_left_alone),
 		TEST(a_return_is_seen_by_its_segment),
 		TEST(an_interrupt_that_waits_comes_first),
 		TEST(the_gate_comes_back),
+		TEST(gates_that_are_made_anew_are_watched),
+		TEST(a_life_begins_with_its_own_gates),
 		TEST(it_is_watched_where_it_comes_to),
 	};
 
