@@ -146,7 +146,7 @@ def test_the_kernel_stays_away_from_an_rtos(machine: Boot) -> None:
 
 
 def test_it_begins_anew_while_its_kernel_is_away(machine: Boot) -> None:
-    """The kernel that switches the CPU off and on is elsewhere, and its process is at home again."""
+    """The kernel that switches the CPU off and on is elsewhere; its process comes home again."""
     policy(machine, "trap")
     machine.shell(f"taskset -c 1 sh -c '{CALLS}'")
     machine.shell("echo 0 > /sys/devices/system/cpu/cpu1/online")

@@ -144,8 +144,8 @@ MESSAGES_SERVED(MESSAGE_LEFT, GANDALF_CPUS_MAXIMUM, left_serve);
 
 /* --- Requests --- */
 
-/* One that comes back of its own accord (trap_policy.h) stays where it was moved to by hand: else it
- * would be back at once. What other policies have sent away is asked back all the same. */
+/* One that comes back of its own accord (trap_policy.h) stays where it was moved to by hand: else
+ * it would be back at once. What other policies have sent away is asked back all the same. */
 static void seat_is_moved(const struct vm *vm, u32 to)
 {
 	volatile u32 *refugee_of = &part_page_own()->refugee_of[vm->number];
