@@ -62,6 +62,12 @@ def test_a_system_has_the_smallest_image_with_all_that_it_uses(
     assert profile_for(system).name == profile
 
 
+def test_where_no_screen_is_there_is_room_for_the_policy_trap() -> None:
+    """Both images have the same budget. Without a screen all policies can be chosen later."""
+    names = [profile.name for profile in read_profiles()]
+    assert names.index("smp") < names.index("smp-screen")
+
+
 def test_a_profile_leaves_out_what_the_makefile_knows() -> None:
     known = set(re.findall(r"^(\w+) := .*\.c", (ROOT / "vmm" / "Makefile").read_text(), re.M))
     for profile in read_profiles():

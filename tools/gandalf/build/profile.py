@@ -39,14 +39,14 @@ class Profile:
 
 
 def read_profiles() -> list[Profile]:
-    """Return all profiles, the smallest first."""
+    """Return all profiles, the smallest first; of the same budget, those with least parts."""
     found = []
     for path in (ROOT / "vmm" / "profile").glob("*.mk"):
         lines = _LINES.search(path.read_text())
         assert lines is not None, path
         parts = frozenset(lines["without"].split())
         found.append(Profile(path.stem, parts, int(lines["budget"]) << 10))
-    return sorted(found, key=lambda profile: profile.budget)
+    return sorted(found, key=lambda each: (each.budget, -len(each.without), each.name))
 
 
 def parts_used(system: System) -> set[str]:
