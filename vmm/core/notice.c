@@ -12,6 +12,7 @@
 #include "core/schedule.h"
 #include "core/time.h"
 #include "lib/owner.h"
+#include "lib/string.h"
 #include "whole.h"
 
 #define NOTICE_MILLISECONDS 1000u
@@ -29,8 +30,7 @@ void notice_write(const struct vm *vm, u32 state)
 	notice->fault_restarts = vm->fault_restarts;
 	notice->started = vm->started;
 	notice->ran = core_ran(vm->vcpus);
-	for (u32 i = 0; i < COUNTERS; i++)
-		notice->counters[i] = vm->vcpus->counters[i];
+	memcpy((void *)notice->counters, vm->vcpus->counters, sizeof(vm->vcpus->counters));
 	notice->state = state;
 	message_send_cores(~0u, MESSAGE_STATE + vm->index);
 }

@@ -8,7 +8,7 @@
 #include "lib/owner.h"
 #include "whole.h"
 
-OF_CORE u32 parts_here;
+OF_CORE u32 parts_here, works_interrupted;
 OF_CORE static void (*told)(struct vm *vm); /* that a turn has ended; NULL: nobody is */
 
 /* RTOSes take turns of a millisecond. */
@@ -25,7 +25,7 @@ struct vcpu *turn_at_work(struct vcpu *first)
 {
 	struct vcpu *end = vcpus + core.vcpu_count;
 
-	if (first->priority != 0)
+	if (first->priority != 0 || works_interrupted == 0)
 		return first;
 	for (struct vcpu *at = vcpus; at < end; at++)
 		if (at->working && at->priority == 0 && at->state == VCPU_RUNNING)

@@ -4,3 +4,4 @@ WITHOUT := smp two_level screen
 # The most KiB of text and read-only data.
 BUDGET := 64
 AS_ONE := yes
+SMALLEST := yes

@@ -4,3 +4,4 @@ WITHOUT := dedicated two_level trap_policy
 # The most KiB of text and read-only data.
 BUDGET := 80
 AS_ONE := yes
+SMALLEST := yes

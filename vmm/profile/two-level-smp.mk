@@ -5,3 +5,4 @@ WITHOUT := dedicated strict_tls screen remedies trap_policy
 # The most KiB of text and read-only data.
 BUDGET := 80
 AS_ONE := yes
+SMALLEST := yes

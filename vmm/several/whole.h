@@ -51,6 +51,20 @@ u32 vm_places(void);
 u32 turn_length(const struct vcpu *vcpu);
 /* Of Linux's vCPUs, of whom `first` comes first: the one for which the VMM works, or that one. */
 struct vcpu *turn_at_work(struct vcpu *first);
+/* How many interrupts have come amid the VMM's work for vCPUs of a guest with several, and are not
+ * done. Mostly there is none, and turn_at_work() need not look for such a vCPU. */
+extern u32 works_interrupted;
+/* Enclose an interrupt that comes amid the VMM's work for a vCPU. */
+static inline void work_is_interrupted(const struct vcpu *vcpu)
+{
+	works_interrupted += vcpu->of_several;
+}
+
+static inline void work_goes_on(const struct vcpu *vcpu)
+{
+	works_interrupted -= vcpu->of_several;
+}
+
 /* How many vCPUs of a guest with several this core has (core/part.h). */
 extern u32 parts_here;
 /* Whether others that take turns with a vCPU are on this core. Who comes later does so as the idle
@@ -85,10 +99,10 @@ void turn_ends(const struct vcpu *vcpu);
 /* Lets interrupts in for a vCPU of Linux that has got the core back, since whoever gave it the core
  * has had them masked until then. Returns whether it has to attend to what has come. */
 MUST_CHECK bool turn_admits(const struct vcpu *vcpu);
-/* The same for any vCPU: only one that takes turns with its siblings lets any in. */
+/* The same for any vCPU: only one that has siblings lets any in. */
 MUST_CHECK static inline bool turn_returns(const struct vcpu *vcpu)
 {
-	return vcpu->shares && vcpu->priority == 0 && turn_admits(vcpu);
+	return vcpu->of_several && turn_admits(vcpu);
 }
 
 /* Notes at a switch whether an RTOS takes the core from Linux, or gives it back. */

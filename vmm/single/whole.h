@@ -62,6 +62,14 @@ static inline bool turn_returns(UNUSED const struct vcpu *vcpu)
 	return false;
 }
 
+static inline void work_is_interrupted(UNUSED const struct vcpu *vcpu)
+{
+}
+
+static inline void work_goes_on(UNUSED const struct vcpu *vcpu)
+{
+}
+
 static inline void whole_switches(UNUSED const struct vcpu *from, UNUSED const struct vcpu *to)
 {
 }

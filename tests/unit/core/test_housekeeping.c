@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fake/at_work.h"
+
 #include "arch/ia32/switch.h"
 #include "core/command.h"
 #include "core/core.h"
@@ -157,7 +159,7 @@ static void an_rtos_starts_and_the_rest_waits_for_the_work(void **state)
 {
 	(void)state;
 	vcpus[PLAIN].state = vcpus[FIRST].state = VCPU_RUNNING;
-	vcpus[FIRST].working = 1;
+	interrupted_at_work(&vcpus[FIRST], true);
 	core.current = &vcpus[PLAIN];
 	vms_made[SECOND].state = GANDALF_STATE_STOPPED;
 	vms_made[URGENT].state = GANDALF_STATE_STARTING;
@@ -175,7 +177,7 @@ static void an_rtos_starts_and_the_rest_waits_for_the_work(void **state)
 	assert_true(schedule_gives_way());
 	assert_ptr_equal(core.current, &vcpus[FIRST]);
 
-	vcpus[FIRST].working = 0;
+	interrupted_at_work(&vcpus[FIRST], false);
 	assert_true(schedule_gives_way());
 	assert_ptr_equal(core.current, &idle_vcpu);
 	idle_works();

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "fake/at_work.h"
 #include "fake/asked.h"
 #include "fake/map_at.h"
 
@@ -56,6 +57,7 @@ static int start(void **state)
 	core = (struct core){ .index = 1, .current = &rtos, .vcpu_count = 2 };
 	vcpus[0] = rtos = (struct vcpu){ .priority = 5, .state = VCPU_RUNNING };
 	*linux_vcpu = (struct vcpu){ .state = VCPU_RUNNING, .vm = &vm, .shared = &shared };
+	interrupted_at_work(linux_vcpu, false);
 	shared.locks = 0;
 	processor.tsc = 1u << 30;
 	linux_first = 0;
@@ -67,7 +69,7 @@ static void it_is_lent_until_the_work_is_done(void **state)
 {
 	(void)state;
 	part_page_own()->of_rtos = 1;
-	linux_vcpu->working = 1;
+	interrupted_at_work(linux_vcpu, true);
 	assert_ptr_equal(holder(), &rtos);
 	loan_begin();
 	assert_true(loan_runs());
@@ -76,7 +78,7 @@ static void it_is_lent_until_the_work_is_done(void **state)
 	core.current = linux_vcpu;
 	pass(3 * MICROSECOND);
 	assert_ptr_equal(holder(), linux_vcpu);
-	linux_vcpu->working = 0;
+	interrupted_at_work(linux_vcpu, false);
 	assert_ptr_equal(holder(), &rtos);
 	assert_false(loan_runs());
 }
@@ -85,7 +87,7 @@ static void a_loan_has_an_end(void **state)
 {
 	(void)state;
 	part_page_own()->of_rtos = 1;
-	linux_vcpu->working = 1;
+	interrupted_at_work(linux_vcpu, true);
 	loan_begin();
 	assert_ptr_equal(holder(), linux_vcpu);
 	pass(10 * MICROSECOND - 1);
@@ -100,7 +102,7 @@ static void what_comes_for_the_rtos_ends_it(void **state)
 {
 	(void)state;
 	part_page_own()->of_rtos = 1;
-	linux_vcpu->working = 1;
+	interrupted_at_work(linux_vcpu, true);
 	loan_begin();
 	assert_ptr_equal(holder(), linux_vcpu);
 	vcpu_notify_later(&rtos, true);
@@ -117,7 +119,7 @@ static void one_that_is_paused_has_the_core_no_more(void **state)
 	(void)state;
 	ends = 0;
 	part_page_own()->of_rtos = 1;
-	linux_vcpu->working = 1;
+	interrupted_at_work(linux_vcpu, true);
 	loan_begin();
 	assert_ptr_equal(holder(), linux_vcpu);
 	/* Also if somebody looks behind the loan's end only. */
@@ -135,7 +137,7 @@ static void a_loan_ends_by_the_clock(void **state)
 {
 	(void)state;
 	part_page_own()->of_rtos = 1;
-	linux_vcpu->working = 1;
+	interrupted_at_work(linux_vcpu, true);
 	loan_begin();
 	processor.tsc += 10 * MICROSECOND;
 	assert_ptr_equal(holder(), &rtos);

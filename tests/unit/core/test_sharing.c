@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "fake/at_work.h"
 #include "fake/map_at.h"
 #include "fake/quiet_idle.h"
 #include "fake/asked.h"
@@ -99,7 +100,7 @@ static int start(void **state)
 		shared[i]->own_life = 0;
 		shared[i]->start_wanted = shared[i]->unreleased = false;
 		shared[i]->state = i == 0 ? GANDALF_STATE_RUNNING : GANDALF_STATE_OFF;
-		shared[i]->vcpus->working = false;
+		interrupted_at_work(shared[i]->vcpus, false);
 		shared[i]->vcpus->state = VCPU_RUNNING;
 	}
 	asked.housekeeping = sent = asked.lives = powered_off = 0;
@@ -261,7 +262,7 @@ static void work_is_not_interrupted_by_a_sibling(void **state)
 {
 	(void)state;
 	assert_ptr_equal(turn_holder(shared[1]->vcpus), shared[1]->vcpus);
-	shared[2]->vcpus->working = true;
+	interrupted_at_work(shared[2]->vcpus, true);
 	assert_ptr_equal(turn_holder(shared[1]->vcpus), shared[2]->vcpus);
 	assert_ptr_equal(turn_holder(shared[2]->vcpus), shared[2]->vcpus);
 	shared[2]->vcpus->state = VCPU_OFF;

@@ -12,7 +12,7 @@ from gandalf.bench.results import Result
 
 @dataclass(frozen=True)
 class Paper:
-    """A ratio to native that a paper reports. system: as the paper calls it."""
+    """A ratio that a paper reports, mostly to native. system: as the paper calls it."""
 
     system: str
     operation: str
@@ -27,6 +27,8 @@ class Paper:
 
 _TWO_LEVEL = "virtual protection ring, lmbench, us"
 _INTERRUPTIBLE = "interruptible VMM, table 2, us"
+# Beside the latency by trap-based migration, by which no part of Linux's kernel runs on that core.
+_SPUMONE = "SPUMONE, LHP, 1 ms task under hackbench, us; by trap-based migration"
 # 32-bit: the VMM of the paper with two levels; 64-bit: Xen 3.0.3, which has two as well.
 PAPERS = (
     Paper("two-level VMM", "syscall", 1.13, 0.29, _TWO_LEVEL),
@@ -40,6 +42,8 @@ PAPERS = (
     Paper("Gandalf", "rtc_latency", 11.48, 10.96, _INTERRUPTIBLE),
     Paper("Gandalf, interruptible", "rtc_latency", 11.52, 10.96, _INTERRUPTIBLE),
     Paper("Xen beside them", "rtc_latency", 11.98, 10.96, _INTERRUPTIBLE),
+    Paper("SPUMONE", "dispatch_latency_policy_delayed", 24.09, 2.30, _SPUMONE),
+    Paper("SPUMONE", "dispatch_latency_policy_on_demand", 4.71, 2.30, _SPUMONE),
 )
 
 

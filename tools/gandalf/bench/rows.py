@@ -207,7 +207,7 @@ def paper_rows() -> list[list[str]]:
     ]
 
 
-PAPER_HEADINGS = ("system of the papers", "operation", "us", "native, us", "ratio")
+PAPER_HEADINGS = ("system of the papers", "operation", "us", "compared with, us", "ratio")
 
 
 def weights_lines() -> list[str]:

@@ -116,6 +116,7 @@ static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector, void (*serv
 
 	EXPECTS_STACK(vcpu);
 	vcpu->working++;
+	work_is_interrupted(vcpu);
 	serve(vector);
 	vcpu_count(vcpu, COUNTER_vmm_interrupts);
 	if (schedule_gives_way()) {
@@ -123,6 +124,7 @@ static INLINE void interrupt_vmm(struct vcpu *vcpu, unsigned vector, void (*serv
 		vcpu_notify(vcpu);
 		cr2_write(cr2);
 	}
+	work_goes_on(vcpu);
 	vcpu->working--;
 }
 
