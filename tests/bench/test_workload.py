@@ -12,6 +12,7 @@ import pytest
 from gandalf.bench import turns
 from gandalf.bench import workload as bench_workload
 from gandalf.bench.cores import IPI, SHOOTDOWN
+from gandalf.bench.policies import APART
 from gandalf.bench.workload import CHANNEL, NETWORK, TASK, WORK, parse
 
 # What needs files of the guest's root file system, or its kernel's driver.
@@ -31,7 +32,7 @@ def bench(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_it_knows_the_operations_of_the_tool(program: Path) -> None:
-    known = [*(part.operation for part in (*WORK, TASK, *CHANNEL)), IPI, SHOOTDOWN]
+    known = [*(part.operation for part in (*WORK, TASK, *CHANNEL)), IPI, SHOOTDOWN, APART]
     known += [part.operation for part in NETWORK]
     assert bench(program, "list").stdout.split() == known
 

@@ -19,6 +19,8 @@ COST = "hackbench_no_rtos"
 # The systems without and with vCPUs that move.
 STAYING, MOVING = "gandalf-lhp-staying", "gandalf-lhp-moving"
 _SHOOTDOWN = "shootdown_policy_"
+# The operation of the program that measures it.
+APART = "shootdown_apart"
 
 
 def shootdown(policy: str) -> str:
@@ -36,7 +38,7 @@ def shootdown_script(policies: tuple[str, ...], full: bool) -> str:
             # The policy counts from the RTOS's next turn on.
             "gandalfctl restart rtos",
             "sleep 0.5",
-            f"bench sample shootdown_apart {_CALLS[full]} {CPUS} | {named}",
+            f"bench sample {APART} {_CALLS[full]} {CPUS} | {named}",
         ]
     return framed(lines)
 
