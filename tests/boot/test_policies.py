@@ -23,7 +23,7 @@ POLICIES = ("none", "delayed", "trap", "on-demand", "pull")
 MORE = 'control = true\nmigrate = true\nlock_holder_preemption = "pull"\ndelay_limit_us = 200\n'
 # How often a load is tried again in which something happens now and then.
 TRIES = 10
-# Each umask is a system call, and so is each read of the shell's own loop.
+# Each umask is a system call.
 CALLS_MADE = 5000
 CALLS = f"i=0; while [ $i -lt {CALLS_MADE} ]; do umask 22; i=$((i + 1)); done"
 FORKS = "for i in $(seq 60); do taskset -c 1 true; done"

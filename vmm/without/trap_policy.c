@@ -42,10 +42,6 @@ void kernel_watch_gates(UNUSED struct x86 *x86)
 {
 }
 
-void kernel_watch_leaves(UNUSED struct vcpu *vcpu)
-{
-}
-
-void kernel_watch_arrives(UNUSED struct vcpu *vcpu)
+void kernel_watch_forgets(UNUSED struct vcpu *vcpu)
 {
 }

@@ -43,7 +43,10 @@ DONE = 'echo "bench: the script is done"'
 
 
 def framed(lines: list[str]) -> str:
-    """Return a script of these lines, with what is printed around all that is measured."""
+    """Return a script of these lines, with what is printed around all that is measured.
+
+    The bare machine would halt with a part of this in its UART: who reads it ends the machine.
+    """
     clocksource = f'echo "clocksource=$(cat {CLOCKSOURCE})"'
     head = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', clocksource]
     return "\n".join([*head, *lines, clocksource, DONE, "sleep 9", ""])
@@ -89,8 +92,7 @@ def operations_for(cpus: int) -> tuple[str, ...]:
 def script(cpus: int, full: bool, operations: tuple[str, ...]) -> str:
     """Return the script of a Linux with so many CPUs: each operation on each, then on all."""
     names = "".join(map(str, range(cpus)))
-    lines = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', f'echo "clocksource=$(cat {CLOCKSOURCE})"']
-    lines.append('echo "cpus=$(grep -c ^processor /proc/cpuinfo)"')
+    lines = ['echo "cpus=$(grep -c ^processor /proc/cpuinfo)"']
     for name, counts in TOGETHER.items():
         if name in operations or (name == "fork_exit" and STORM in operations):
             groups = [*names, names] if cpus > 1 else [names]
@@ -100,9 +102,7 @@ def script(cpus: int, full: bool, operations: tuple[str, ...]) -> str:
     for name in (IPI, SHOOTDOWN):
         if name in operations:
             lines += [_PRINTED, f"bench sample {name} {_CALLS[full]} {cpus}"]
-    # The bare machine would halt with a part of this in its UART: who reads it ends the machine.
-    lines += [f'echo "clocksource=$(cat {CLOCKSOURCE})"', DONE, "sleep 9", ""]
-    return "\n".join(lines)
+    return framed(lines)
 
 
 def _fields(line: str) -> dict[str, str]:

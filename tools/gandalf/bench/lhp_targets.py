@@ -14,7 +14,7 @@ from gandalf.build.build import Built, build, build_kernels, make
 
 # Whole seconds of each policy, of 1,000 activations each: without and with --full.
 _SECONDS = (5, 100)
-# A Linux on four CPUs whose vCPUs move.
+# A Linux on four CPUs whose vCPUs stay, and one whose vCPUs move.
 _STAYING_FIELDS = f"cpus = {list(range(shares.CPUS))}\ncontrol = true"
 _FIELDS = f"{_STAYING_FIELDS}\nmigrate = true"
 

@@ -8,9 +8,9 @@ import json
 from typing import Any
 
 from gandalf.base.paths import UserError
-from gandalf.bench.cores import DONE
+from gandalf.bench.cores import framed
 from gandalf.bench.latency import loop
-from gandalf.bench.workload import CLOCKSOURCE, Sample
+from gandalf.bench.workload import Sample
 
 # A vCPU that has nothing to do, and one that moves in the midst of a load.
 MOVE, MOVE_HACKBENCH = "move", "move_hackbench"
@@ -29,8 +29,7 @@ def script(full: bool) -> str:
         f"i=0; while [ $i -lt {rounds} ]; do gandalfctl move linux 1 0 && gandalfctl move linux 1 "
         "1 || break; i=$((i + 1)); done"
     )
-    lines = ["dmesg -n 1", 'echo "kernel=$(uname -r)"', f'echo "clocksource=$(cat {CLOCKSOURCE})"']
-    lines += [f"echo moves={MOVE}", "gandalfctl list --json", moves, "gandalfctl list --json"]
+    lines = [f"echo moves={MOVE}", "gandalfctl list --json", moves, "gandalfctl list --json"]
     load = loop(MOVE_HACKBENCH, "hackbench -g 1 -l 10 >/dev/null")
     lines += [
         "end=1000000",
@@ -40,12 +39,8 @@ def script(full: bool) -> str:
         "gandalfctl list --json",
         moves,
         "gandalfctl list --json",
-        f'echo "clocksource=$(cat {CLOCKSOURCE})"',
-        DONE,
-        "sleep 9",
-        "",
     ]
-    return "\n".join(lines)
+    return framed(lines)
 
 
 def _lists(operation: str, text: str) -> list[dict[str, Any]]:

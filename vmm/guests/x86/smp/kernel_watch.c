@@ -54,7 +54,7 @@ static void gate_watch(struct vcpu *vcpu)
 }
 
 /* The gate is the one that it was, if it was changed. */
-static void gate_forget(struct vcpu *vcpu)
+void kernel_watch_forgets(struct vcpu *vcpu)
 {
 	struct smp *smp = vcpu->x86->smp;
 
@@ -88,16 +88,6 @@ void kernel_watch_gates(struct x86 *x86)
 	gate_watch(x86->vcpu);
 }
 
-void kernel_watch_leaves(struct vcpu *vcpu)
-{
-	gate_forget(vcpu);
-}
-
-void kernel_watch_arrives(struct vcpu *vcpu)
-{
-	kernel_watch_gates(vcpu->x86);
-}
-
 void kernel_watch_entered(struct x86 *x86)
 {
 	struct vcpu *vcpu = x86->vcpu;
@@ -106,7 +96,7 @@ void kernel_watch_entered(struct x86 *x86)
 	vcpu->watched = (u8)trap_policy_enters(x86->vm);
 	views_stop_returns(vcpu, returns_are_stopped(x86));
 	if (vcpu->watched == 0)
-		gate_forget(vcpu);
+		kernel_watch_forgets(vcpu);
 	work_unmask(vcpu);
 }
 

@@ -23,9 +23,9 @@
 #include "guests/x86/shadow/tlb.h"
 #include "guests/x86/smp/masked_sections.h"
 #include "guests/x86/smp/smp.h"
-#include "guests/x86/system_call.h"
 #include "lib/string.h"
 #include "masked_state.h"
+#include "siblings.h"
 #include "views.h"
 
 _Static_assert(sizeof(((struct luggage *)NULL)->tls) == SEGMENT_TLS_ENTRIES * sizeof(u64),
@@ -102,7 +102,7 @@ static void seat_leave(struct vcpu *vcpu)
 	smp_apic_leave(x86);
 	ipis_leave(x86->smp);
 	if (views_watched(vcpu) != 0)
-		kernel_watch_leaves(vcpu);
+		kernel_watch_forgets(vcpu);
 	luggage->life = vcpu->vm->own_life;
 	luggage->started = vcpu->vm->started;
 	system_registers_pack(x86, luggage);
@@ -134,8 +134,7 @@ static void system_registers_unpack(struct x86 *x86, const struct luggage *lugga
 	memset(&x86->tls_frame, 0, sizeof(x86->tls_frame));
 	/* Whether code segments of processes are absent is this seat's to say, and the watch's. */
 	views_unpack(x86, &luggage->view);
-	if (views_watched(x86->vcpu) != 0)
-		kernel_watch_arrives(x86->vcpu);
+	gates_are_made(x86);
 }
 
 static void tables_unpack(struct vcpu *vcpu, const struct luggage *luggage)

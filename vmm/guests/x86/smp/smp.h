@@ -186,10 +186,9 @@ void kernel_watch_left(struct x86 *x86);
 /* A vCPU begins a life; or the gates of one that is watched were made anew. */
 void kernel_watch_starts(struct x86 *x86);
 void kernel_watch_gates(struct x86 *x86);
-/* A vCPU that is watched is about to leave this core, with the gate that it had before; or it has
- * arrived with that. */
-void kernel_watch_leaves(struct vcpu *vcpu);
-void kernel_watch_arrives(struct vcpu *vcpu);
+/* A vCPU has the gate of system calls again that it had before it was watched, with which it leaves
+ * a core. */
+void kernel_watch_forgets(struct vcpu *vcpu);
 
 /* --- Functions of smp.c --- */
 bool smp_due(struct x86 *x86, u8 due);

@@ -135,7 +135,7 @@ static void only_an_interruptible_vcpu_has_interrupts(void **state)
 	(void)state;
 	begin();
 	assert_false(gate() & trap);
-	kernel_watch_leaves(&vcpu);
+	kernel_watch_forgets(&vcpu);
 	vcpu.interruptible = true;
 	begin();
 	assert_true(gate() & trap);
@@ -247,7 +247,7 @@ static void it_is_watched_where_it_comes_to(void **state)
 
 	(void)state;
 	begin();
-	kernel_watch_leaves(&vcpu);
+	kernel_watch_forgets(&vcpu);
 	assert_int_equal(gate(), DIRECT);
 	views_pack(&vcpu, &luggage);
 	assert_int_equal(luggage.watched, WATCH_ENTRIES);
@@ -258,7 +258,7 @@ static void it_is_watched_where_it_comes_to(void **state)
 	views_unpack(&x86, &luggage);
 	assert_int_equal(views_watched(&vcpu), WATCH_ENTRIES | WATCH_RETURN);
 	assert_false(process_code_is_present());
-	kernel_watch_arrives(&vcpu);
+	gates_are_made(&x86);
 	assert_int_equal(SELECTOR_OF(gate()), SELECTOR_VMM_CODE);
 	assert_int_equal(smp.system_call, DIRECT);
 	vcpu.watched = 0;
