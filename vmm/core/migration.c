@@ -30,7 +30,7 @@ void seat_depart(struct vm *vm)
 {
 	u32 to = vm->leaves_for - 1;
 	struct vcpu *vcpu = vm->vcpus;
-	u64 begin = rdtsc();
+	u32 begin = seat_clock();
 
 	EXPECTS_MASKED();
 	vm->leaves_for = 0;
@@ -80,7 +80,8 @@ static void page_copy(u32 from, u32 number)
 		own->refugee_of[number] = 0;
 }
 
-/* From the store to held on it is here, and all that was sent to it before is looked for. */
+/* From the store to held on it is here, and all that was sent to it before is looked for. Its turn
+ * begins anew. */
 static void seat_take(struct vm *vm, u32 from)
 {
 	EXPECTS_MASKED();
@@ -88,6 +89,7 @@ static void seat_take(struct vm *vm, u32 from)
 	processor_start(vm->vcpus);
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->vcpus->state = VCPU_RUNNING;
+	vm->vcpus->turn = (u32)vm->vcpus->ran;
 	part_comes(vm);
 	part_page_own()->held[vm->number] = part_page_of(from)->held[vm->number] + 1;
 	order_stores();
@@ -100,13 +102,12 @@ static void seat_take(struct vm *vm, u32 from)
 static void seat_arrive(struct vm *vm)
 {
 	u32 from = part_core(vm->guest, vm->number);
-	u64 begin = rdtsc();
+	u32 begin = seat_clock();
 
 	vm->own_life = vm->seat->life(vm, from);
 	if (vm->made_for != vm->own_life + 1)
 		seat_make(vm, vm->own_life);
 	vm->seat->copy(vm, from);
-	schedule_admit();
 	seat_take(vm, from);
 	seat_took(GANDALF_TICKS_ARRIVE, vm->number, begin);
 }

@@ -10,9 +10,14 @@
 #include "guest_cpus.h"
 #include "masked_state.h"
 
-void seat_took(u32 kind, u32 number, u64 begin)
+u32 seat_clock(void)
 {
-	part_page_of(core.index)->ticks[kind][number] += (u32)(rdtsc() - begin);
+	return (u32)core.current->ran + (u32)rdtsc();
+}
+
+void seat_took(u32 kind, u32 number, u32 begin)
+{
+	part_page_of(core.index)->ticks[kind][number] += seat_clock() - begin;
 }
 
 static int seat_waited(const struct gandalf_guest *guest, u32 number)

@@ -154,9 +154,13 @@ static void moves(u32 from, u32 to)
 	assert_int_equal(move_from(to, to), 0);
 }
 
+static struct vcpu worker; /* has all cores, and moves the vCPU */
+
 static int start(void **state)
 {
 	(void)state;
+	worker.ran = 0;
+	core.current = &worker;
 	memset((void *)LAYOUT_OUTBOXES, 0, OUTBOXES);
 	memset(asked.sent, 0, sizeof(asked.sent));
 	asked.housekeeping = reset = started = released = followed = 0;
@@ -196,7 +200,9 @@ static void it_leaves_and_arrives(void **state)
 	assert_true(seat_is_left(HOME, MOVED));
 	core_is(HOME);
 	assert_int_equal(seat_core_ahead(&guest, MOVED), FIRST);
+	seats[FIRST].vcpus->ran = 77;
 	settle_on(FIRST);
+	assert_int_equal(seats[FIRST].vcpus->turn, 77); /* it has a whole turn */
 	assert_ptr_equal(copied, &seats[FIRST]);
 	assert_ptr_equal(arrived, &seats[FIRST]);
 	assert_int_equal(seats[FIRST].state, GANDALF_STATE_RUNNING);
@@ -260,15 +266,28 @@ static void what_moves_take_is_counted(void **state)
 		assert_int_equal(ticks_of(kind), 0);
 	core_is(HOME);
 	seat_took(GANDALF_TICKS_LEAVE, MOVED, 700);
-	seat_took(GANDALF_TICKS_SETTLE, MOVED, 0xffffffff00000000);
+	seat_took(GANDALF_TICKS_SETTLE, MOVED, 0xffffff00); /* the clock's lower half began anew */
 	core_is(FIRST);
 	seat_took(GANDALF_TICKS_LEAVE, MOVED, 990);
 	core_is(0);
 	seat_took(GANDALF_TICKS_LEAVE, MOVED, 999); /* none of the guest's */
 	assert_int_equal(ticks_of(GANDALF_TICKS_LEAVE), 310);
 	assert_int_equal(ticks_of(GANDALF_TICKS_ARRIVE), 0);
-	assert_int_equal(ticks_of(GANDALF_TICKS_SETTLE), 1000);
+	assert_int_equal(ticks_of(GANDALF_TICKS_SETTLE), 1000 + 0x100);
 	assert_int_equal(ticks_of(GANDALF_TICKS_KINDS), GANDALF_ERROR_ARGUMENT);
+}
+
+static void what_others_do_meanwhile_is_no_part_of_a_move(void **state)
+{
+	u32 begin;
+
+	(void)state;
+	core_is(HOME);
+	begin = seat_clock();
+	processor.tsc += 500;
+	worker.ran -= 200; /* it had given the core away for so long */
+	seat_took(GANDALF_TICKS_SETTLE, MOVED, begin);
+	assert_int_equal(ticks_of(GANDALF_TICKS_SETTLE), 300);
 }
 
 static void the_waits_of_all_cores_are_told(void **state)
@@ -463,6 +482,7 @@ int main(void)
 		TEST(stays_are_counted),
 		TEST(it_is_found_wherever_it_has_gone),
 		TEST(what_moves_take_is_counted),
+		TEST(what_others_do_meanwhile_is_no_part_of_a_move),
 		TEST(the_waits_of_all_cores_are_told),
 		TEST(a_seat_lasts_for_a_life),
 		TEST(what_its_page_says_moves_with_it),

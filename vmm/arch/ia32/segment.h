@@ -39,7 +39,12 @@ struct segment_tables {
 	u32 user_code; /* bit n: guest entry n is a code segment of ring 3 */
 	struct tss tss;
 	_Alignas(8) u64 idt[256];
+	/* FXSAVE or FNSAVE image. It is here since the frame has room for it, in which the core to
+	 * which a vCPU moves finds it with the tables. */
+	_Alignas(16) u8 fpu[512];
 };
+
+_Static_assert(sizeof(struct segment_tables) <= PAGE_SIZE, "vcpu_processor.tables_frame");
 
 /* Makes and loads the idle vCPU's tables, and loads the VMM's segments. It is called at boot. */
 void segment_init(void);

@@ -68,8 +68,7 @@ struct vcpu_processor {
 	u32 tables_frame, stack_frames[2], table_frame;
 };
 
-/* The state that is switched only if guests use it. */
+/* The state that is switched only if guests use it. That of the FPU is in struct segment_tables. */
 struct vcpu_registers {
 	u32 dr[8];           /* debug registers as the guest sees them */
-	_Alignas(16) u8 fpu[512]; /* FXSAVE or FNSAVE image */
 };

@@ -358,5 +358,10 @@ void ipis_leave(struct smp *smp)
 
 void smp_apic_arrive(struct x86 *x86)
 {
-	sibling_interrupt(x86->vm, ipis_see_all(x86->smp, x86->smp->cpus));
+	u32 vectors = ipis_see_all(x86->smp, x86->smp->cpus);
+
+	if (vectors != 0)
+		sibling_interrupt(x86->vm, vectors);
+	else
+		smp_look(x86);
 }

@@ -3,9 +3,9 @@
  * Lists what a vCPU that has left a core takes along. That core writes it, into a page that all
  * cores have mapped, when the vCPU leaves; the core that it comes to reads it there (migrate.c).
  * Some pieces are better read where they are, which nobody changes as long as the vCPU is
- * elsewhere: the guest's registers at the top of the VMM stack, FPU and debug registers, its
- * descriptors, and what the shared page says of the guest, which only a seat needs that has just
- * been made.
+ * elsewhere: the guest's registers at the top of the VMM stack, descriptors and floating-point
+ * state in the frame of its tables, and what the shared page says of the guest, which only a seat
+ * needs that has just been made.
  */
 #pragma once
 
@@ -27,7 +27,6 @@ struct kernel_flushes {
 
 struct luggage {
 	u32 stack_frame, tables_frame, shared_frame; /* where these pieces are */
-	const struct vcpu_registers *registers; /* and these, in that core's instance of the VMM */
 	u32 life;                  /* of the guest, in which it runs */
 	u64 started;               /* vm.started */
 	bool slept, caching;       /* x86.slept, also of one that was halted; shadow.caching */
@@ -38,8 +37,7 @@ struct luggage {
 	u16 gdt_limit, idt_limit, tr;
 	u8 tls_down;
 	u64 tls[3];                /* SEGMENT_TLS_ENTRIES */
-	u32 user_code, esp1, ss1;  /* as in struct segment_tables */
-	u64 system_call;           /* the gate that leads straight to ring 1 */
+	struct vcpu_registers registers; /* debug registers */
 	u32 interrupt_flag, cr2, locks; /* of the shared page */
 	struct view_luggage view;
 	struct kernel_flushes kernel;

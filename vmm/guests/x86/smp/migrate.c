@@ -8,10 +8,10 @@
  * The shadow is loaded behind that, when the vCPU first goes on, since it may have to be filled:
  * this is work for the vCPU, with interrupts enabled, as any other that the VMM does for it.
  */
+#include "arch/ia32/fpu.h"
 #include "arch/ia32/memory.h"
 #include "arch/ia32/segment.h"
 #include "arch/ia32/switch.h"
-#include "core/instances.h"
 #include "core/schedule.h"
 #include "core/steal.h"
 #include "core/trap_policy.h"
@@ -62,18 +62,12 @@ static void system_registers_pack(const struct x86 *x86, struct luggage *luggage
 
 static void processor_pack(const struct vcpu *vcpu, struct luggage *luggage)
 {
-	const struct segment_tables *tables = vcpu->tables;
-
 	luggage->stack_frame = vcpu->stack_frames[1];
 	luggage->tables_frame = vcpu->tables_frame;
 	luggage->shared_frame = (u32)vcpu->shared - pool_distance;
 	luggage->cr0_guest = vcpu->cr0_guest;
 	luggage->tsd = vcpu->tsd;
-	luggage->user_code = tables->user_code;
-	luggage->esp1 = tables->tss.esp1;
-	luggage->ss1 = tables->tss.ss1;
-	luggage->system_call = tables->idt[PRIVILEGE_SYSTEM_CALL];
-	luggage->registers = (const struct vcpu_registers *)vcpu->dr;
+	memcpy(luggage->registers.dr, vcpu->dr, sizeof(vcpu->dr));
 	views_pack(vcpu, &luggage->view);
 }
 
@@ -137,26 +131,30 @@ static void system_registers_unpack(struct x86 *x86, const struct luggage *lugga
 	gates_are_made(x86);
 }
 
+/* What is in a frame that the other core's seat has is copied from there. */
 static void tables_unpack(struct vcpu *vcpu, const struct luggage *luggage)
 {
+	const struct segment_tables *theirs = memory_window_frame(luggage->tables_frame);
 	struct segment_tables *tables = vcpu->tables;
 
-	memory_copy_in(tables->gdt, luggage->tables_frame + offsetof(struct segment_tables, gdt),
-		       SEGMENT_GUEST_ENTRIES * sizeof(tables->gdt[0]));
-	tables->user_code = luggage->user_code;
-	tables->tss.esp1 = luggage->esp1;
-	tables->tss.ss1 = luggage->ss1;
-	tables->idt[PRIVILEGE_SYSTEM_CALL] = luggage->system_call;
+	memcpy(tables->gdt, theirs->gdt, SEGMENT_GUEST_ENTRIES * sizeof(tables->gdt[0]));
+	fpu_arrive(vcpu, theirs->fpu);
+	tables->user_code = theirs->user_code;
+	tables->tss.esp1 = theirs->tss.esp1;
+	tables->tss.ss1 = theirs->tss.ss1;
+	tables->idt[PRIVILEGE_SYSTEM_CALL] = theirs->idt[PRIVILEGE_SYSTEM_CALL];
 }
 
 static void processor_unpack(struct vcpu *vcpu, const struct luggage *luggage)
 {
+	const u8 *stack = memory_window_frame(luggage->stack_frame);
 	struct frame *frame = switch_prepare(vcpu);
 
-	memory_copy_in(frame, luggage->stack_frame + PAGE_SIZE - sizeof(*frame), sizeof(*frame));
+	memcpy(frame, stack + PAGE_SIZE - sizeof(*frame), sizeof(*frame));
+	memcpy(vcpu->dr, luggage->registers.dr, sizeof(vcpu->dr));
 	vcpu->cr0_guest = luggage->cr0_guest;
 	vcpu->tsd = luggage->tsd;
-	core.unusual |= vcpu->tsd != 0;
+	core.unusual |= (vcpu->dr[7] & DEBUG_ENABLES) != 0 || vcpu->tsd != 0;
 }
 
 /* A seat that has just been made has not what the guest's start has written there. */
@@ -201,19 +199,17 @@ static void siblings_unpack(struct x86 *x86, const struct luggage *luggage)
 }
 
 /* What the page of the core that it has left says of it: its requests for ports, and which
- * interrupts of siblings it has seen. */
+ * interrupts of siblings it has seen. Nobody changes it there, and others look at it here when the
+ * vCPU has arrived. */
 static void page_copy(u32 from, u32 number)
 {
-	volatile struct smp_page *own = part_kind_of(core.index, number);
-	volatile struct smp_page *theirs = part_kind_of(from, number);
+	struct smp_page *own = (struct smp_page *)part_kind_of(core.index, number);
+	const struct smp_page *theirs = (const struct smp_page *)part_kind_of(from, number);
 
-	for (u32 i = 0; i < ARRAY_SIZE(own->ports); i++) {
-		own->ports[i].request = theirs->ports[i].request;
-		own->ports[i].value = theirs->ports[i].value;
-	}
 	own->port_number = theirs->port_number;
-	for (u32 i = 0; i < GANDALF_CPUS_MAXIMUM; i++)
-		own->ipi_seen[i] = theirs->ipi_seen[i];
+	memcpy(own->ports, theirs->ports, sizeof(own->ports));
+	memcpy(own->ipi_seen, theirs->ipi_seen, sizeof(own->ipi_seen));
+	order_for_handlers();
 }
 
 static u32 seat_life(const struct vm *vm, u32 from)
@@ -228,12 +224,7 @@ static void seat_copy(struct vm *vm, u32 from)
 
 	vm->started = luggage->started;
 	processor_unpack(vcpu, luggage);
-	schedule_admit();
-	core_read(from, vcpu->dr, luggage->registers, sizeof(*luggage->registers));
-	core.unusual |= (vcpu->dr[7] & DEBUG_ENABLES) != 0;
-	schedule_admit();
 	tables_unpack(vcpu, luggage);
-	schedule_admit();
 	system_registers_unpack(vcpu->x86, luggage);
 	shared_unpack(vcpu->x86, luggage);
 	shadow_unpack(vcpu->x86, luggage);
@@ -316,7 +307,7 @@ static void shadow_settle(struct x86 *x86)
 
 void smp_settle_in(struct x86 *x86)
 {
-	u64 begin = rdtsc();
+	u32 begin = seat_clock();
 
 	EXPECTS_MASKED();
 	work_unmask(x86->vcpu);
