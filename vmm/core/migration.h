@@ -58,7 +58,8 @@ u32 seat_core_ahead(const struct gandalf_guest *guest, u32 number);
 /* Has the vCPU of this core's seat leave for the core in leaves_for, unless something forbids that:
  * who waits for it asks again. Interrupts are masked. */
 void seat_depart(struct vm *vm);
-/* The lower half of core_ran() of the vCPU that runs: what others have the core for does not count. */
+/* The lower half of core_ran() of the vCPU that runs: for what time others have the core does not
+ * count. */
 u32 seat_clock(void);
 /* Notes that a step of a vCPU's move, GANDALF_TICKS_..., has taken from that time until now. */
 void seat_took(u32 kind, u32 number, u32 begin);

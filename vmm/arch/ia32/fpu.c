@@ -57,7 +57,8 @@ static void image_load(const u8 *image)
 		/* Processors of AMD without the feature RstrFpErrPtrs load the addresses of the
 		 * last x87 instruction and operand only with an exception that is pending (AMD64
 		 * manual, vol. 5, FXRSTOR). FILD leaves the VMM's there, not another guest's. */
-		__asm__ volatile("fnclex; emms; fildl (%0); fxrstor (%0)" : : "r"(image) : "memory");
+		__asm__ volatile("fnclex; emms; fildl (%0); fxrstor (%0)"
+				 : : "r"(image) : "memory");
 	else
 		/* FNINIT comes first, since a stopped guest may have left an exception pending. */
 		__asm__ volatile("fninit; frstor (%0)" : : "r"(image) : "memory");

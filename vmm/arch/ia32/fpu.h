@@ -10,8 +10,8 @@
 /* Finds out what the CPU has, and returns the bits of CR4 that enable it. features: EDX of CPUID's
  * leaf 1. */
 u32 fpu_init(u32 features);
-/* Sets the vCPU's state to that after FNINIT, before its guest starts. Since processor_stop() the FPU
- * holds another one's. */
+/* Sets the vCPU's state to that after FNINIT, before its guest starts. Since processor_stop() the
+ * FPU holds another one's. */
 void fpu_reset(struct vcpu *vcpu);
 /* Returns whether the FPU holds another vCPU's state, so that this one needs CR0.TS. */
 static inline bool fpu_is_foreign(const struct vcpu *vcpu)
@@ -23,9 +23,10 @@ static inline bool fpu_is_foreign(const struct vcpu *vcpu)
 void fpu_show(struct vcpu *vcpu);
 /* Saves the vCPU's state, if the FPU has it, which then has nobody's. Interrupts are masked. */
 void fpu_leave(struct vcpu *vcpu);
-/* Brings the state that a vCPU of another core has left, which arrives here, into the FPU, and saves
- * that of its owner. That costs less than to copy it and to load it when it is used first, which is
- * soon: Linux loads floating-point registers whenever a process goes on. Interrupts are masked. */
+/* Brings the state that a vCPU has left on another core, which arrives here, into the FPU, and
+ * saves that of its owner. That costs less than to copy it and to load it when it is used first,
+ * which is soon: Linux loads floating-point registers whenever a process goes on. Interrupts are
+ * masked. */
 void fpu_arrive(struct vcpu *vcpu, const u8 *image);
 /* Brings the vCPU's state into the FPU, and saves that of its owner. Interrupts are masked. */
 void fpu_take(struct vcpu *vcpu);
