@@ -29,7 +29,7 @@ MAY_USE = {
     "bench": ("base", "build", "console", "description", "guests", "measure", "run"),
     "itron": ("base", "build"),
     "mutate": ("base",),
-    "walls": ("base",),
+    "walls": ("base", "bench", "measure"),
 }
 
 # Tests stand in the folder of the package that they are of. These packages need built guests and

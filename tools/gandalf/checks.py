@@ -16,6 +16,7 @@ from gandalf.build.size import source_files
 from gandalf.description.check import checked_or_fail, show
 from gandalf.masked.check import check_images
 from gandalf.mutate.workbench import read_programs
+from gandalf.walls.lock_holder import check_lock_holders
 from gandalf.walls.locks import check_locks
 from gandalf.walls.unit_tests import check_mirror, check_stand_ins
 from gandalf.walls.walks import check_walks
@@ -124,6 +125,11 @@ def _walks() -> str:
     return "\n".join(check_walks(ROOT / "vmm"))
 
 
+def _lock_holders() -> str:
+    """Compare the pictures of lock-holder preemptions with the trace of them."""
+    return "\n".join(check_lock_holders())
+
+
 def _licences() -> str:
     """Look for the licence line that every source file begins with."""
     folders = ("abi", "vmm", "guest", "measure", "bench", "tools", "tests", "systems")
@@ -207,6 +213,7 @@ def check_steps() -> list[tuple[str, list[str] | Callable[[], str]]]:
         ("so does each folder of a debug build", _debug_walls),
         ("no function locks memory but those that may", _locks),
         ("the walks of the tour are as they are drawn", _walks),
+        ("so are the lock-holder preemptions", _lock_holders),
         ("the unit tests are in the folders of what they test", _mirror),
         ("a function of the VMM has one stand-in", _stand_ins),
         ("cppcheck", [*cppcheck, *_files(_C_FOLDERS)]),
