@@ -52,7 +52,10 @@ enum {
 	CALL_UMASK = 95,
 	CALL_TIMES = 100,
 	CALL_GETPPID = 110,
+	CALL_SETSCHEDULER = 144, /* sched_setscheduler */
 	CALL_SETAFFINITY = 203, /* sched_setaffinity */
+	CALL_CLOCK_GETTIME = 228,
+	CALL_CLOCK_NANOSLEEP = 230,
 	CALL_MEMBARRIER = 324,
 };
 #else
@@ -75,10 +78,13 @@ enum {
 	CALL_MUNMAP = 91,
 	CALL_WAIT4 = 114,
 	CALL_MPROTECT = 125,
+	CALL_SETSCHEDULER = 156, /* sched_setscheduler */
 	CALL_NANOSLEEP = 162,
 	CALL_SIGACTION = 174, /* rt_sigaction */
 	CALL_MMAP = 192,      /* mmap2 */
 	CALL_SETAFFINITY = 241, /* sched_setaffinity */
+	CALL_CLOCK_GETTIME = 265,
+	CALL_CLOCK_NANOSLEEP = 267,
 	CALL_SOCKET = 359,
 	CALL_BIND = 361,
 	CALL_MEMBARRIER = 375,

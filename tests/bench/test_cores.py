@@ -186,7 +186,9 @@ def test_hackbench_is_run_beside_every_share() -> None:
 
 def test_the_papers_curve_has_each_share_and_the_policies_asked_for() -> None:
     """Where the RTOS never ends, a vCPU that waits for it would not, either."""
-    alone, *pieces = shares.paper(full=True, policies=("none", "on-demand"))
+    alone, by_linux, *pieces = shares.paper(full=True, policies=("none", "on-demand"))
+    assert by_linux.points() == [(share, shares.BY_LINUX) for share in range(10, 101, 10)]
+    assert by_linux.all_images() == ()
     assert alone.operations() == tuple(map(shares.alone, shares.ALONE))
     assert [piece.shares for piece in pieces] == [(share,) for share in range(10, 101, 10)]
     assert pieces[0].points() == [(10, "none"), (10, "on-demand")]
@@ -196,14 +198,25 @@ def test_the_papers_curve_has_each_share_and_the_policies_asked_for() -> None:
         load = lines.index(f"gandalfctl load rtos /root/cycle-{piece.shares[0]}.elf")
         assert lines[load - 1] == "gandalfctl stop rtos"
         assert "gandalfctl restart rtos; usleep 500000" in lines[load + 1]
-        assert not any("online" in line for line in lines)
+        assert not any("online" in line or "bench take" in line for line in lines)
     one = shares.paper(full=False, policies=("delayed",))
-    assert [piece.points() for piece in one[1:3]] == [[(10, "delayed")], [(20, "delayed")]]
+    assert [piece.points() for piece in one[2:4]] == [[(10, "delayed")], [(20, "delayed")]]
+    assert one[2].all_images() == ("cycle-10",)
     assert {piece.beginnings for piece in one[1:]} == {2}
     names = [target.name for target in lhp_targets.paper_targets(False, ("delayed",))]
     assert names[:4] == [f"gandalf-lhp-{name}" for name in ("latency", "shootdown", *COSTS)]
-    assert names[4] == "gandalf-lhp"
-    assert names[5:] == [f"gandalf-lhp-{share}" for share in range(10, 100, 10)]
+    assert names[4:6] == ["gandalf-lhp", shares.SYSTEM_BY_LINUX]
+    assert names[6:] == [f"gandalf-lhp-{share}" for share in range(10, 100, 10)]
+
+
+def test_a_real_time_process_has_the_share_from_the_same_beginnings() -> None:
+    curve = next(curve for curve in shares.paper(False, ()) if curve.policies)
+    lines = [line for line in shares.script(curve).splitlines() if "hackbench_share_40" in line]
+    assert lines == [
+        f"taskset 1 sh -c 'bench take 1 500000 200000 & usleep {pause}; taskset f bench elapsed "
+        "hackbench_share_40_linux /usr/bin/hackbench -g 2 -l 120; kill $!'"
+        for pause in (500_000, 750_000)
+    ]
 
 
 def test_each_policy_has_its_phase_of_latencies() -> None:
@@ -282,14 +295,16 @@ def test_the_curve_is_drawn() -> None:
         for share in (80, 50)
         for policy in ("none", "pull")
     ]
+    rows.append(result(shares.SYSTEM_BY_LINUX, shares.shared(50, shares.BY_LINUX), 500))
     figure = cores_report.shares_plot(results(*rows))
-    assert [line.name for line in figure.data] == ["gandalf-lhp, none", "gandalf-lhp, pull"]
+    names = ["gandalf-lhp, none", "gandalf-lhp, pull", "gandalf-lhp-by-linux, linux"]
+    assert [line.name for line in figure.data] == names
     assert list(figure.data[0].x) == [50, 80]
     assert len(figure.layout.shapes) == len(shares.ALONE)
     assert 'id="shares"' in bench_report.page(results(*rows), DAY)
     limits = [limit.value for limit in cores_limits.limits(results(*rows))]
-    # 580 and 550: in 300, and in what of 400 is left.
-    assert limits == [1.9333, 1.16, 1.8333, 1.2031]
+    # 580 and 550: in 300, and in what of 400 is left; and the latter in 500.
+    assert limits == [1.9333, 1.16, 1.8333, 1.2031, 1.1]
 
 
 def test_the_vmm_tells_what_a_core_takes() -> None:

@@ -5,13 +5,15 @@ In QEMU two CPUs are two threads of the host: what is tested there is what happe
 """
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from .systems import PATIENCE, WHOLE, Boot, rtos_guest
-from .test_cores import beats, describe_cores
+from .systems import DEMO, PATIENCE, WHOLE, Boot, rtos_guest
+from .test_cores import beats, describe_cores, on
+from .test_float import SUM
 from .test_smp import LOAD, online, smp
 from .workload import build_initrd_with
 
@@ -68,6 +70,30 @@ def test_nothing_is_lost_under_load(machine: Boot, load: str) -> None:
     assert place(machine) == (1, before + 100)
     machine.kernel_is_sane()
     beats(machine, "beat")
+
+
+@pytest.mark.parametrize("cpu", ["pentium3", "pentium2,-fxsr"], ids=["fxsave", "fnsave"])
+def test_floating_point_registers_move_beside_those_of_an_rtos(cpu: str) -> None:
+    """On each CPU to which it comes an RTOS has its own registers in the FPU."""
+    demos = [on(at, DEMO.replace('name = "rtos"', f'name = "rtos{at}"')) for at in range(2)]
+    moving = smp([0, 1], "control = true\nmigrate = true")
+    with Boot.start(describe_cores("moving-float", 2, moving, *demos), cpu=cpu) as machine:
+        machine.wait_for_shell()
+        alone = machine.shell(f"taskset 2 {SUM}").strip()
+        before = machine.counters()["fpu_switches"]
+        for at in range(2):
+            machine.send(f"rtos{at}", "float on\n")
+            machine.expect(f"rtos{at}", r"^float: ok \d+\n")
+        moved = machine.shell(
+            f"(while [ ! -e /tmp/end ]; do taskset 2 {SUM}; done) > /tmp/sums & "
+            f"{MOVING.format(times=20)}; touch /tmp/end; wait; sort -u /tmp/sums; rm /tmp/end"
+        )
+        assert re.findall(r"^(moved 20|-?\d+\.\d+)$", moved, re.M) == ["moved 20", alone]
+        for at in range(2):
+            machine.skip(f"rtos{at}")
+            machine.expect(f"rtos{at}", r"^float: ok \d+\n")
+            assert "WRONG" not in machine.text(f"rtos{at}")
+        assert machine.counters()["fpu_switches"] >= before + 40
 
 
 def test_clocks_agree(machine: Boot) -> None:

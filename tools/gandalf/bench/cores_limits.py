@@ -32,9 +32,11 @@ MESSAGE_INSTRUCTIONS = 400
 # On the CPU that a vCPU leaves, and on the one that it comes to, its shadow included.
 SIDE_OF_MOVE = 1500
 # Beside an RTOS, with the best policy: in the time of Linux alone on a CPU less; and in that of all
-# of them, by the part of them that the RTOS leaves.
+# of them, by the part of them that the RTOS leaves. Linux itself does not keep the latter if one of
+# its real-time processes has the share; so what it takes then is compared, too.
 SHARED = 1.00
 LEFT = 1 / 0.97
+BY_LINUX = 1.03
 # The mean dispatch latency by a policy that has vCPUs leave.
 LATE = 1.2
 # hackbench with vCPUs that could move, in that with vCPUs that could not.
@@ -94,6 +96,11 @@ def _of_shares(row: Result, results: Results) -> Iterator[Limit]:
     if share is not None and all_of_them is not None:
         left = all_of_them.instructions * shares.CPUS / (shares.CPUS - share)
         yield Limit.of(row, "time, by the CPUs that are left", row.instructions / left, LEFT)
+    by_linux = shares.shared(round(100 * (share or 0)), shares.BY_LINUX)
+    own = results.find(shares.SYSTEM_BY_LINUX, by_linux)
+    if own is not None:
+        value = row.instructions / own.instructions
+        yield Limit.of(row, "time, in that beside a real-time process", value, BY_LINUX)
 
 
 def _of_latencies(row: Result, results: Results) -> Iterator[Limit]:

@@ -66,8 +66,7 @@ class Shares(_Beside):
         self.share = runs * curve.loops * 0.7
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        names = tuple(self._curve.image(share) for share in self._curve.shares)
-        return self._measure(shares.script(self._curve), names, log)
+        return self._measure(shares.script(self._curve), self._curve.all_images(), log)
 
 
 class Shootdowns(_Beside):
@@ -126,11 +125,14 @@ class PolicyLatency(_Beside):
         )  # fmt: skip
 
 
+def _name(curve: shares.Curve) -> str:
+    if curve.policies == (shares.BY_LINUX,):
+        return shares.SYSTEM_BY_LINUX
+    return "-".join(["gandalf-lhp", *map(str, curve.shares)])
+
+
 def paper_targets(full: bool, names: tuple[str, ...]) -> list[Target]:
     """Return what `gandalf bench --lhp` measures. names: of policies."""
-    curves = [
-        Shares("-".join(["gandalf-lhp", *map(str, curve.shares)]), curve)
-        for curve in shares.paper(full, names)
-    ]
+    curves = [Shares(_name(curve), curve) for curve in shares.paper(full, names)]
     costs = [Cost(moves, full) for moves in (False, True)]
     return [PolicyLatency(names, full), Shootdowns(names, full), *costs, *curves]

@@ -25,6 +25,10 @@ MOVES = ("trap", "on-demand", "pull")
 BEST = "pull"
 # Of Linux alone on so many CPUs, for comparison.
 ALONE = (4, 3, 2)
+# No policy: a real-time process of Linux has the share, which then knows that the CPU is taken and
+# has all means to do without. What it makes of the CPUs that are left is what one can ask for.
+BY_LINUX = "linux"
+SYSTEM_BY_LINUX = "gandalf-lhp-by-linux"
 # The policies by which a vCPU waits for an RTOS, which may never end.
 _WAITS = ("none", "delayed")
 _BESIDE = "hackbench_share_"
@@ -61,6 +65,11 @@ class Curve:
         """Return the name of the test guest with this share."""
         return f"{self.images}-{share}"
 
+    def all_images(self) -> tuple[str, ...]:
+        """Return the names of all test guests that are needed."""
+        beside = {share for share, policy in self.points() if policy != BY_LINUX}
+        return tuple(map(self.image, sorted(beside)))
+
 
 def short(full: bool) -> Curve:
     """Return what `gandalf bench --cores` measures: a period of 100 ms."""
@@ -78,8 +87,10 @@ def paper(full: bool, policies: tuple[str, ...]) -> list[Curve]:
         Curve("cycle", (share,), policies, loops, period, beginnings=beginnings)
         for share in range(10, 101, 10)
     ]
+    shares = tuple(range(10, 101, 10))
     return [
         Curve("cycle", (), policies, loops, period, ALONE),
+        Curve("cycle", shares, (BY_LINUX,), loops, period, beginnings=beginnings),
         *(piece for piece in beside if piece.points()),
     ]
 
@@ -117,6 +128,16 @@ def _run(curve: Curve, name: str, work: str, beginning: int) -> str:
     return (
         f"taskset 1 sh -c 'gandalfctl restart rtos; usleep {pause}; "
         f"exec taskset {(1 << CPUS) - 1:x} bench elapsed {name} {work}'"
+    )
+
+
+def _run_by_linux(curve: Curve, share: int, work: str, beginning: int) -> str:
+    """Return the same line for a share that a real-time process has."""
+    pause = curve.period_us + beginning * curve.period_us // curve.beginnings
+    took = curve.period_us * share // 100
+    return (
+        f"taskset 1 sh -c 'bench take 1 {curve.period_us} {took} & usleep {pause}; "
+        f"taskset {(1 << CPUS) - 1:x} bench elapsed {shared(share, BY_LINUX)} {work}; kill $!'"
     )
 
 
@@ -163,8 +184,14 @@ def script(curve: Curve) -> str:
         lines.append(f"bench elapsed {alone(cpus)} {work}")
     back = range(min(curve.alone, default=CPUS), CPUS)
     lines += [f"echo 1 > {online.format(cpu)}" for cpu in back]
+    if BY_LINUX in curve.policies:  # whose process may have the CPU for good
+        lines.append("echo -1 > /proc/sys/kernel/sched_rt_runtime_us")
     before = 0
     for share, policy in curve.points():
+        if policy == BY_LINUX:
+            starts = range(curve.beginnings)
+            lines += [_run_by_linux(curve, share, work, beginning) for beginning in starts]
+            continue
         lines.append(f"gandalfctl policy linux {policy}")
         if share != before:
             lines += [
