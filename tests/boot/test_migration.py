@@ -5,16 +5,16 @@ In QEMU two CPUs are two threads of the host: what is tested there is what happe
 """
 
 import json
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from .systems import DEMO, PATIENCE, WHOLE, Boot, rtos_guest
+from .changed import SMP, profile_here, substitute
+from .systems import PATIENCE, WHOLE, Boot, rtos_guest
 from .test_cores import beats, describe_cores, on
-from .test_float import SUM
 from .test_smp import LOAD, online, smp
+from .two_level import changed_vmm
 from .workload import build_initrd_with
 
 
@@ -72,28 +72,63 @@ def test_nothing_is_lost_under_load(machine: Boot, load: str) -> None:
     beats(machine, "beat")
 
 
+def float_mistakes(cpu: str, image: Path | None = None) -> list[str]:
+    """Have a vCPU that computes move beside RTOSes that do, and return who was wrong.
+
+    These have numbers in the registers while they halt.
+    """
+    names = ("fpu0", "fpu1")
+    rtoses = [on(at, rtos_guest("fpu", name)) for at, name in enumerate(names)]
+    moving = smp([0, 1], "control = true\nmigrate = true", build_initrd_with("float"))
+    description = describe_cores("moving-float", 2, moving, *rtoses)
+    with Boot.start(description, cpu=cpu, vmm=image) as machine:
+        machine.wait_for_shell()
+        again = "gandalfctl restart fpu0 && gandalfctl restart fpu1 || exit"
+        moved = machine.shell(
+            "taskset 2 float /tmp/end > /tmp/float & n=0; while [ $n -lt 5 ]; do n=$((n + 1)); "
+            f"{again}; {MOVING.format(times=4)}; done; touch /tmp/end; wait; cat /tmp/float"
+        )
+        assert moved.count("moved 4\n") == 5
+        for name in names:
+            machine.expect(name, r"^(PASS|FAIL) fpu\n", PATIENCE)
+        wrong = [name for name in names if "does not hold" in machine.text(name)]
+        return wrong if "float: right\n" in moved else [*wrong, "linux"]
+
+
 @pytest.mark.parametrize("cpu", ["pentium3", "pentium2,-fxsr"], ids=["fxsave", "fnsave"])
 def test_floating_point_registers_move_beside_those_of_an_rtos(cpu: str) -> None:
     """On each CPU to which it comes an RTOS has its own registers in the FPU."""
-    demos = [on(at, DEMO.replace('name = "rtos"', f'name = "rtos{at}"')) for at in range(2)]
-    moving = smp([0, 1], "control = true\nmigrate = true")
-    with Boot.start(describe_cores("moving-float", 2, moving, *demos), cpu=cpu) as machine:
-        machine.wait_for_shell()
-        alone = machine.shell(f"taskset 2 {SUM}").strip()
-        before = machine.counters()["fpu_switches"]
-        for at in range(2):
-            machine.send(f"rtos{at}", "float on\n")
-            machine.expect(f"rtos{at}", r"^float: ok \d+\n")
-        moved = machine.shell(
-            f"(while [ ! -e /tmp/end ]; do taskset 2 {SUM}; done) > /tmp/sums & "
-            f"{MOVING.format(times=20)}; touch /tmp/end; wait; sort -u /tmp/sums; rm /tmp/end"
-        )
-        assert re.findall(r"^(moved 20|-?\d+\.\d+)$", moved, re.M) == ["moved 20", alone]
-        for at in range(2):
-            machine.skip(f"rtos{at}")
-            machine.expect(f"rtos{at}", r"^float: ok \d+\n")
-            assert "WRONG" not in machine.text(f"rtos{at}")
-        assert machine.counters()["fpu_switches"] >= before + 40
+    assert float_mistakes(cpu) == []
+
+
+def forgets_the_owner(folder: Path) -> None:
+    """Have an arriving vCPU take the FPU from an RTOS whose registers are not saved."""
+    fpu = folder / "vmm" / "arch" / "ia32" / "fpu.c"
+    substitute(fpu, "fpu_change(core.fpu_owner, vcpu, image);", "fpu_change(NULL, vcpu, image);")
+
+
+def forgets_the_registers(folder: Path) -> None:
+    """Have it find those in the FPU that it had when it was last on that CPU."""
+    fpu = folder / "vmm" / "arch" / "ia32" / "fpu.c"
+    change = "fpu_change(core.fpu_owner, vcpu, "
+    substitute(fpu, f"{change}image);", f"{change}vcpu->tables->fpu);\n\t(void)image;")
+
+
+def forgets_to_save(folder: Path) -> None:
+    """Have it leave without the registers that it has in the FPU."""
+    fpu = folder / "vmm" / "arch" / "ia32" / "fpu.c"
+    save = "\timage_save(vcpu->tables->fpu);\n"
+    substitute(fpu, f"{save}\tcore.fpu_owner = NULL;", "\tcore.fpu_owner = NULL;")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("mistake", "wrong"),
+    [(forgets_to_save, "linux"), (forgets_the_owner, "fpu"), (forgets_the_registers, "linux")],
+)
+def test_registers_that_do_not_move_are_found(mistake: Callable[[Path], None], wrong: str) -> None:
+    image = changed_vmm(f"float-{mistake.__name__}", mistake, profile_here(SMP))
+    assert any(name.startswith(wrong) for name in float_mistakes("pentium3", image))
 
 
 def test_clocks_agree(machine: Boot) -> None:

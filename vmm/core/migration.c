@@ -80,8 +80,15 @@ static void page_copy(u32 from, u32 number)
 		own->refugee_of[number] = 0;
 }
 
-/* From the store to held on it is here, and all that was sent to it before is looked for. Its turn
- * begins anew. */
+/* A turn that it has used up, which nobody noticed while it was alone here, begins anew. One that it
+ * has not goes on: else a vCPU that comes and goes would never be put behind its siblings. */
+static void turn_is_kept(struct vcpu *vcpu)
+{
+	if ((u32)vcpu->ran - vcpu->turn >= turn_length(vcpu))
+		vcpu->turn = (u32)vcpu->ran;
+}
+
+/* From the store to held on it is here, and all that was sent to it before is looked for. */
 static void seat_take(struct vm *vm, u32 from)
 {
 	EXPECTS_MASKED();
@@ -89,7 +96,7 @@ static void seat_take(struct vm *vm, u32 from)
 	processor_start(vm->vcpus);
 	vm->state = GANDALF_STATE_RUNNING;
 	vm->vcpus->state = VCPU_RUNNING;
-	vm->vcpus->turn = (u32)vm->vcpus->ran;
+	turn_is_kept(vm->vcpus);
 	part_comes(vm);
 	part_page_own()->held[vm->number] = part_page_of(from)->held[vm->number] + 1;
 	order_stores();
@@ -108,6 +115,7 @@ static void seat_arrive(struct vm *vm)
 	if (vm->made_for != vm->own_life + 1)
 		seat_make(vm, vm->own_life);
 	vm->seat->copy(vm, from);
+	schedule_pause();
 	seat_take(vm, from);
 	seat_took(GANDALF_TICKS_ARRIVE, vm->number, begin);
 }

@@ -33,7 +33,7 @@ struct seat_operations {
 	/* Returns in which life of the guest the vCPU runs that has left its seat on that core. */
 	u32 (*life)(const struct vm *vm, u32 from);
 	/* Copies the state that the vCPU has left there into this seat, whose VM this is. The idle
-	 * vCPU calls it, and lets more urgent guests run between its steps. */
+	 * vCPU calls it, and more urgent guests run between its steps. */
 	void (*copy)(struct vm *vm, u32 from);
 	/* The vCPU is here: takes what siblings have sent it meanwhile. Interrupts are masked. */
 	void (*arrive)(struct vcpu *vcpu);
@@ -61,7 +61,8 @@ void seat_depart(struct vm *vm);
 /* The lower half of core_ran() of the vCPU that runs: for what time others have the core does not
  * count. */
 u32 seat_clock(void);
-/* Notes that a step of a vCPU's move, GANDALF_TICKS_..., has taken from that time until now. */
+/* Notes that a step of a vCPU's move, GANDALF_TICKS_..., has taken from that time of seat_clock()
+ * until now. */
 void seat_took(u32 kind, u32 number, u32 begin);
 /* Asks the core that has a vCPU of the VM's guest to send it to another one, where it has a seat.
  * Returns 0 if it is there, and GANDALF_ERROR_BUSY until then. */

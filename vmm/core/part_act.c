@@ -12,6 +12,7 @@
 
 u32 seat_clock(void)
 {
+	EXPECTS_MASKED();
 	return (u32)core.current->ran + (u32)rdtsc();
 }
 

@@ -167,6 +167,11 @@ bool schedule_gives_way(void)
 	return true;
 }
 
+void schedule_pause(void)
+{
+	interrupts_admit(idle_step);
+}
+
 /* Who gets the core back goes on in the masked section of whoever gave it. */
 void schedule_admit(void)
 {

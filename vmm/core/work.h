@@ -10,7 +10,7 @@
  * pool. Interrupt handlers, RTOSes and the idle vCPU do not touch these, but for descriptors of a
  * vCPU that is not at work (guests/x86/smp/kernel_watch.c). vcpu->working is not 0 while a vCPU is
  * interrupted at work. The VM is not taken down then, and the idle vCPU has the
- * core only if it has an RTOS to start.
+ * core only if it has an RTOS to start: what it does for a vCPU that arrives, with windows, waits.
  *
  * Other data is shared with interrupt handlers: consoles, log, deadlines, the virtual interrupt
  * controller, the owner of the FPU and the state of every VM. Work touches these only behind

@@ -22,6 +22,7 @@
 #define FIRST 1u /* the core of the whole */
 #define HOME 3u  /* where the vCPU is at first */
 #define MOVED 1u /* its number */
+#define TURN 1000u
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
@@ -59,6 +60,12 @@ void processor_reset(struct vcpu *vcpu)
 {
 	(void)vcpu;
 	reset++;
+}
+
+u32 turn_length(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+	return TURN;
 }
 
 void processor_start(struct vcpu *vcpu)
@@ -200,9 +207,7 @@ static void it_leaves_and_arrives(void **state)
 	assert_true(seat_is_left(HOME, MOVED));
 	core_is(HOME);
 	assert_int_equal(seat_core_ahead(&guest, MOVED), FIRST);
-	seats[FIRST].vcpus->ran = 77;
 	settle_on(FIRST);
-	assert_int_equal(seats[FIRST].vcpus->turn, 77); /* it has a whole turn */
 	assert_ptr_equal(copied, &seats[FIRST]);
 	assert_ptr_equal(arrived, &seats[FIRST]);
 	assert_int_equal(seats[FIRST].state, GANDALF_STATE_RUNNING);
@@ -275,6 +280,23 @@ static void what_moves_take_is_counted(void **state)
 	assert_int_equal(ticks_of(GANDALF_TICKS_ARRIVE), 0);
 	assert_int_equal(ticks_of(GANDALF_TICKS_SETTLE), 1000 + 0x100);
 	assert_int_equal(ticks_of(GANDALF_TICKS_KINDS), GANDALF_ERROR_ARGUMENT);
+}
+
+/* A vCPU that comes for less than a turn each time is put behind its siblings all the same. */
+static void a_turn_goes_on_if_it_is_not_used_up(void **state)
+{
+	struct vcpu *there = seats[FIRST].vcpus;
+
+	(void)state;
+	there->ran = there->turn = (u32)-100;
+	for (u32 ran = 0; ran < TURN; ran += TURN / 4) {
+		moves(HOME, FIRST);
+		assert_int_equal(there->turn, (u32)-100);
+		moves(FIRST, HOME);
+		there->ran += TURN / 4;
+	}
+	moves(HOME, FIRST);
+	assert_int_equal(there->turn, (u32)-100 + TURN);
 }
 
 static void what_others_do_meanwhile_is_no_part_of_a_move(void **state)
@@ -482,6 +504,7 @@ int main(void)
 		TEST(stays_are_counted),
 		TEST(it_is_found_wherever_it_has_gone),
 		TEST(what_moves_take_is_counted),
+		TEST(a_turn_goes_on_if_it_is_not_used_up),
 		TEST(what_others_do_meanwhile_is_no_part_of_a_move),
 		TEST(the_waits_of_all_cores_are_told),
 		TEST(a_seat_lasts_for_a_life),

@@ -694,6 +694,11 @@ static void an_admission_lets_interrupts_in(void **state)
 	schedule_admit();
 	assert_ptr_equal(core.current, &vcpus[1]);
 	assert_int_equal(processor.admissions, 3);
+	/* A pause leaves it to their handlers to give the core away. */
+	vcpus[0].state = VCPU_RUNNING;
+	schedule_pause();
+	assert_int_equal(processor.admissions, 4);
+	assert_ptr_equal(core.current, &vcpus[1]);
 }
 
 static void the_idle_vcpu_works_sleeps_and_switches_off(void **state)

@@ -58,6 +58,10 @@ STAND_IN u64 divide_u64(u64 dividend, u32 divisor, u32 *remainder)
 
 /* --- The schedule --- */
 
+STAND_IN void schedule_pause(void)
+{
+}
+
 STAND_IN void schedule_admit(void)
 {
 	asked.admissions++;

@@ -9,13 +9,14 @@ from typing import Any
 
 from gandalf.base.paths import UserError
 from gandalf.bench.cores import framed
-from gandalf.bench.latency import loop
-from gandalf.bench.workload import Sample
+from gandalf.bench.workload import DYNAMIC, Sample
 
-# A vCPU that has nothing to do, and one that moves in the midst of a load.
+# A vCPU that has nothing to do, and one that moves in the midst of a load that lasts.
 MOVE, MOVE_HACKBENCH = "move", "move_hackbench"
 # Moves there and back.
 _ROUNDS = (100, 1000)
+# Others before, which are not measured.
+_BEFORE = 20
 # The steps, by the names of the VMM's counts: on the CPU that is left, on the one that is come to,
 # and there again when the vCPU first goes on, with its shadow page tables.
 STEPS = {"leave_ticks": "leaves", "arrive_ticks": "arrives", "settle_ticks": "settles"}
@@ -25,25 +26,35 @@ _MODULUS = 1 << 31
 def script(full: bool) -> str:
     """Return the script of a Linux whose second vCPU moves."""
     rounds = _ROUNDS[full]
-    # What asks for the moves has the first vCPU, so that the second has nothing else to do.
-    moves = (
+    return framed([
+        *_measured(MOVE, rounds),
+        f"{DYNAMIC} -g 1 -l 1000000 >/dev/null &",
+        "sleep 1",
+        *_measured(MOVE_HACKBENCH, rounds),
+    ])  # fmt: skip
+
+
+def _measured(operation: str, rounds: int) -> list[str]:
+    """Return the lines of some moves.
+
+    What asks for them has the first vCPU, so that the second has nothing to do but the load. Some
+    more come before: the first to each CPU builds the shadow of the kernel there, and processes
+    that last are to have been on both.
+    """
+    return [
+        _moves(_BEFORE),
+        f"echo moves={operation}",
+        "gandalfctl list --json",
+        _moves(rounds),
+        "gandalfctl list --json",
+    ]
+
+
+def _moves(rounds: int) -> str:
+    return (
         f"taskset 1 sh -c 'i=0; while [ $i -lt {rounds} ]; do gandalfctl move linux 1 0 && "
         "gandalfctl move linux 1 1 || break; i=$((i + 1)); done'"
     )
-    # The first move to a CPU builds the shadow of the kernel there, and is not measured.
-    lines = ["gandalfctl move linux 1 0", "gandalfctl move linux 1 1"]
-    lines += [f"echo moves={MOVE}", "gandalfctl list --json", moves, "gandalfctl list --json"]
-    load = loop(MOVE_HACKBENCH, "hackbench -g 1 -l 10 >/dev/null")
-    lines += [
-        "end=1000000",
-        f"({load}) &",
-        "sleep 1",
-        f"echo moves={MOVE_HACKBENCH}",
-        "gandalfctl list --json",
-        moves,
-        "gandalfctl list --json",
-    ]
-    return framed(lines)
 
 
 def _lists(operation: str, text: str) -> list[dict[str, Any]]:

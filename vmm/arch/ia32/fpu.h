@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * x87 and SSE state, switched lazily: CR0.TS is set while the FPU holds another
- * vCPU's state, and the #NM of the first use loads the right one.
+ * vCPU's state, and the #NM of the first use loads the right one. That of a vCPU that arrives from
+ * another core is loaded at once.
  */
 #pragma once
 
@@ -10,8 +11,8 @@
 /* Finds out what the CPU has, and returns the bits of CR4 that enable it. features: EDX of CPUID's
  * leaf 1. */
 u32 fpu_init(u32 features);
-/* Sets the vCPU's state to that after FNINIT, before its guest starts. Since processor_stop() the
- * FPU holds another one's. */
+/* Sets the vCPU's state to that after FNINIT, before its guest starts. The FPU does not hold its
+ * state, since processor_stop() or fpu_leave() or from the beginning. */
 void fpu_reset(struct vcpu *vcpu);
 /* Returns whether the FPU holds another vCPU's state, so that this one needs CR0.TS. */
 static inline bool fpu_is_foreign(const struct vcpu *vcpu)

@@ -34,7 +34,7 @@ void memory_window_move(u32 slot, u32 entry);
 
 /* Returns a pointer to a frame of physical memory, given its address. The pointer is valid until a
  * window is opened on another frame whose number is equal modulo 1024, so no caller keeps it
- * across calls. A hit costs about seven instructions, a miss an INVLPG more. */
+ * across calls that may open one. A hit costs about seven instructions, a miss an INVLPG more. */
 static INLINE void *memory_window_frame(u32 frame)
 {
 	u32 slot = (frame >> PAGE_SHIFT) % MEMORY_WINDOWS;

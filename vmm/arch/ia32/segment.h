@@ -2,7 +2,8 @@
 /*
  * The real descriptor tables of a vCPU: the guest's own GDT entries, checked and
  * truncated so that they end below the VMM, the VMM's entries behind them, the
- * IDT, and the TSS with its I/O bitmap. They take one page of the pool per vCPU.
+ * IDT, and the TSS with its I/O bitmap. They take one page of the pool per vCPU, behind them the
+ * image of its floating-point registers.
  * Sources: SDM vol. 3, 3.4.5 for descriptors, 6.11 for gates, 7.2.1 for the TSS.
  */
 #pragma once

@@ -225,10 +225,12 @@ static void seat_copy(struct vm *vm, u32 from)
 	vm->started = luggage->started;
 	processor_unpack(vcpu, luggage);
 	tables_unpack(vcpu, luggage);
+	schedule_pause();
 	system_registers_unpack(vcpu->x86, luggage);
+	schedule_pause();
 	shared_unpack(vcpu->x86, luggage);
 	shadow_unpack(vcpu->x86, luggage);
-	schedule_admit();
+	schedule_pause();
 	siblings_unpack(vcpu->x86, luggage);
 	steal_arrives(vcpu, from);
 	page_copy(from, vm->number);
