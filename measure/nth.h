@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the plug-ins have in common in whose rounds another CPU acts at a chosen instruction of the
- * VMM; for crossings.c. The CPUs take turns in one thread, and each block of code is one
+ * VMM: crossings.c and moves.c. The CPUs take turns in one thread, and each block of code is one
  * instruction (-singlestep). In the Nth instruction of the VMM in a round a word of the guest is
  * set, and the turn of the CPU that executes it ends behind that instruction; another CPU, which
  * waits for the word with PAUSE, acts, and its next PAUSE gives the turn back.

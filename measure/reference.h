@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the guest's memory and the shadow page tables are behind an operation that no interrupt
- * hits, and how others differ from it; for boundaries.c.
+ * What the guest's memory and the shadow page tables are behind an operation that nothing hits, and
+ * how others differ from it; for boundaries.c, and without the tables for moves.c.
  */
 #ifndef GANDALF_MEASURE_REFERENCE_H
 #define GANDALF_MEASURE_REFERENCE_H
@@ -20,7 +20,7 @@ struct compared {
 	struct range memory;		    /* physical: the guest's */
 	struct range except[EXCEPTIONS];    /* pages of it that differ from round to round */
 	unsigned exceptions;
-	uint64_t below;			    /* linear: page tables for what is below */
+	uint64_t below;			    /* linear: page tables for what is below; 0: none */
 };
 
 extern struct compared compared;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the plug-ins have in common that look at rounds of a guest's operation, boundaries.c and
- * crossings.c: options, the VMM's instructions in a round, and how QEMU calls them. Each has these
- * options, besides its own:
+ * What the plug-ins have in common that look at rounds of a guest's operation, boundaries.c,
+ * crossings.c and moves.c: options, the VMM's instructions in a round, and how QEMU calls them.
+ * Each has these options, besides its own:
  *
  *	out=FILE	where its lines go
  *	begin=ADDRESS	a round begins before the instruction at this linear address

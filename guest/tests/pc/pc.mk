@@ -4,7 +4,8 @@
 # itself, pc-NAME.elf for each misdeed of misdeed.c, and pc-boundaries.elf, all of whose work for
 # the VMM is interrupted, pc-upcalls.elf and pc-apic.elf, which interrupt it themselves,
 # pc-attack.elf, which is told what to try, pc-siblings.elf, which attacks with two vCPUs,
-# pc-crowd.elf, which has eight at work, and pc-views.elf, whose kernel is in the kernel half as
+# pc-crowd.elf, which has eight at work, pc-moves.elf, whose second vCPU moves amid all that the
+# VMM does for it, and pc-views.elf, whose kernel is in the kernel half as
 # Linux is.
 # Included by ../Makefile.
 
@@ -51,6 +52,11 @@ $(BUILD)/pc-views.elf: $(addprefix $(OBJECTS)/pc/,views.o views_ahead.o views_ca
 
 $(BUILD)/pc-siblings.elf: $(addprefix $(OBJECTS)/pc/,siblings.o siblings_tables.o \
 	siblings_messages.o siblings_crossings.o vcpus.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
+	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
+
+$(BUILD)/pc-moves.elf: \
+	$(addprefix $(OBJECTS)/pc/,moves.o move_operations.o boundary_operations.o boundary.o \
+	vcpus.o) $(PC_OBJECTS) $(PC_SHARED) pc/pc.ld
 	$(LD) $(PC_LDFLAGS) -o $@ $(filter %.o,$^)
 
 $(BUILD)/pc-crowd.elf: $(addprefix $(OBJECTS)/pc/,crowd.o vcpus.o) $(PC_OBJECTS) $(PC_SHARED) \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What crossings.py is driven by: another CPU acts at each instruction of an operation.
+"""What crossings.py and moves.py share: another CPU acts at each instruction of an operation.
 
 QEMU executes all CPUs in one thread, an instruction at a time, and a plug-in has another CPU act
 at the Nth instruction of what the VMM does for a vCPU (measure/nth.c), one later in each round.
@@ -105,7 +105,7 @@ class Rounds:
         with Machine.attach(built, emulators.start("qemu", options)) as machine:
             try:
                 machine.expect("linux", rf"^(?:PASS|FAIL) {self.kernel}.*\n", PATIENCE)
-                machine.expect("vmm", r"^guest linux is off\n", _OFF)
+                machine.wait_off(_OFF)
             except MachineError as error:
                 raise UserError(f"{error}\n{machine.text('linux')}") from error
             return machine.text("linux"), output.read_text()
