@@ -80,8 +80,8 @@ static void page_copy(u32 from, u32 number)
 		own->refugee_of[number] = 0;
 }
 
-/* A turn that it has used up, which nobody noticed while it was alone here, begins anew. One that it
- * has not goes on: else a vCPU that comes and goes would never be put behind its siblings. */
+/* A turn that it has used up, which nobody noticed while it was alone here, begins anew. One that
+ * it has not goes on: else a vCPU that comes and goes would never be put behind its siblings. */
 static void turn_is_kept(struct vcpu *vcpu)
 {
 	if ((u32)vcpu->ran - vcpu->turn >= turn_length(vcpu))

@@ -49,8 +49,9 @@ void schedule_prefer(struct vcpu *vcpu);
 bool schedule_waits(struct vcpu *vcpu);
 /* Lets interrupts in and more urgent vCPUs run. It is for long work, mostly of the idle vCPU. */
 void schedule_admit(void);
-/* Lets interrupts in, whose handlers let more urgent vCPUs run. It is for steps of the idle vCPU that
- * make nobody able to run: there a search for who could, as schedule_admit() has one, is in vain. */
+/* Lets interrupts in, whose handlers let more urgent vCPUs run. It is for steps of the idle vCPU
+ * that make nobody able to run: there a search for who could, as schedule_admit() has one, is in
+ * vain. */
 void schedule_pause(void);
 /* Asks the idle vCPU for work: bits HOUSEKEEPING_... */
 void schedule_housekeeping(u32 work);

@@ -18,8 +18,6 @@ extern const char user_system_call[];
 /* boundary.S: what operations have for their stack. */
 extern uint8_t boundary_stack[PAGE_SIZE];
 
-static uint32_t kept[2];
-
 static void interrupt_await(uint32_t which)
 {
 	while (move_interrupts[which] == 0)
@@ -118,19 +116,6 @@ void move_timer_came(void)
 		    "the timer came too early");
 }
 
-/* The registers are not in the FPU when it has come home: the VMM loads them at the first use. */
-static void prepare_float(void)
-{
-	__asm__ volatile("fninit\n\tfldpi");
-	kept[0] = kept[1] = 0;
-	move_home();
-}
-
-static void execute_float(void)
-{
-	__asm__ volatile("fstpl %0" : "=m"(kept));
-}
-
 /* It comes home, which is asked to leave again while it does. */
 static void prepare_arrive(void)
 {
@@ -151,7 +136,6 @@ const struct operation move_operations[] = {
 	{ "interrupt-at-return", execute_return, prepare_own, false },
 	{ "apic-store", execute_store, prepare_store, false },
 	{ "apic-timer", execute_timer, prepare_timer, false },
-	{ "float", execute_float, prepare_float, false },
 	{ "arrive", execute_arrive, prepare_arrive, false },
 	{ NULL, NULL, NULL, false },
 };

@@ -55,7 +55,8 @@ void run(int count, char **arguments)
 		end(1);
 	while (system_call(SYSCALL_ACCESS, (unsigned long)arguments[1], 0, 0, 0, 0) != 0)
 		if (!stay(round++)) {
-			system_call(SYSCALL_WRITE, 1, (unsigned long)wrong, sizeof(wrong) - 1, 0, 0);
+			system_call(SYSCALL_WRITE, 1, (unsigned long)wrong, sizeof(wrong) - 1, 0,
+				    0);
 			end(1);
 		}
 	system_call(SYSCALL_WRITE, 1, (unsigned long)right, sizeof(right) - 1, 0, 0);

@@ -43,8 +43,8 @@ memory = "8M"
 _LABEL, _PAGE, _STACK, _STACKS = 4, 4096, 16384, 8 * 16384
 # The operations, in the order of the kernel's tables.
 SHORT = (
-    "tell", "interrupt-own", "apic-store", "float", "fill-read", "fill-dirty",
-    "page-fault-user", "hypercall-null", "flush-page", "load-tls", "invlpg", "iret", "clts", "in",
+    "tell", "interrupt-own", "apic-store", "fill-read", "fill-dirty", "page-fault-user",
+    "hypercall-null", "flush-page", "load-tls", "invlpg", "iret", "clts", "in",
 )  # fmt: skip
 LONG = (
     "told", "halt", "interrupt-waits", "interrupt-at-return", "apic-timer", "arrive", "fill-write",
