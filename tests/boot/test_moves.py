@@ -15,7 +15,7 @@ WITH_INTERRUPT = {
     "tell", "told", "halt", "interrupt-own", "interrupt-waits", "interrupt-at-return", "apic-timer",
 }  # fmt: skip
 # These have interrupts masked for the most part, since what they touch is shared with handlers.
-MOSTLY_MASKED = {"tell", "halt", "apic-timer", "arrive", "in", "out"}
+MOSTLY_MASKED = {"tell", "told", "halt", "apic-timer", "arrive", "in", "out"}
 # Far less than the first vCPU asks until it gives up.
 IN_VAIN = 10
 
