@@ -13,7 +13,7 @@
 		"none: a mistake of the VMM itself, which no guest can cause")                   \
 	SECTION(idle_step, 1000,                                                                   \
 		"one step of the idle vCPU's work (768 bytes copied, 4 gates, a byte of a "      \
-		"line, a frame freed), and the way out",                                         \
+		"line, a frame freed, a part of a vCPU that arrives), and the way out",          \
 		"starts, restarts, faults and resets of guests; commands on the VMM's "          \
 		"console")                                                                       \
 	SECTION(turn, 1000,                                                                      \
