@@ -15,9 +15,6 @@
  *		N operations on each of these CPUs at once, one process each; CPUS is like 0123
  *	bench elapsed NAME PROGRAM [ARGUMENT...]
  *		how long a program takes, and how long each CPU is idle meanwhile
- *	bench take CPU PERIOD WORK
- *		has that CPU, as a real-time process, for the first WORK us of each PERIOD us but
- *		the first one, and does not end
  *	bench flush N
  *		changes page tables N times as fast as it can, and measures nothing
  *	bench list
@@ -34,7 +31,6 @@
 #include "interrupts.h"
 #include "operation.h"
 #include "parallel.h"
-#include "realtime.h"
 #include "system.h"
 #include "text.h"
 
@@ -271,10 +267,6 @@ static bool run_parallel(int count, char **arguments)
 		together((unsigned)text_number(arguments[3], NULL), arguments[4]);
 	} else if (count >= 4 && text_is(verb, "elapsed")) {
 		elapsed(arguments[2], &arguments[3]);
-	} else if (count == 5 && text_is(verb, "take")) {
-		realtime_take((unsigned)text_number(arguments[2], NULL),
-			      (unsigned)text_number(arguments[3], NULL),
-			      (unsigned)text_number(arguments[4], NULL));
 	} else {
 		return false;
 	}
@@ -297,7 +289,7 @@ int program(int count, char **arguments)
 		line_text("usage: bench sample|count OPERATION N [PROGRAM-OR-SCRIPT]; "
 			  "bench together OPERATION N CPUS; "
 			  "bench elapsed NAME PROGRAM [ARGUMENT...]; "
-			  "bench take CPU PERIOD WORK; bench flush N; bench boot|list");
+			  "bench flush N; bench boot|list");
 		line_write(2);
 		return 2;
 	}

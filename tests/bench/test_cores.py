@@ -198,7 +198,7 @@ def test_the_papers_curve_has_each_share_and_the_policies_asked_for() -> None:
         load = lines.index(f"gandalfctl load rtos /root/cycle-{piece.shares[0]}.elf")
         assert lines[load - 1] == "gandalfctl stop rtos"
         assert "gandalfctl restart rtos; usleep 500000" in lines[load + 1]
-        assert not any("online" in line or "bench take" in line for line in lines)
+        assert not any("online" in line or "bench-take" in line for line in lines)
     one = shares.paper(full=False, policies=("delayed",))
     assert [piece.points() for piece in one[2:4]] == [[(10, "delayed")], [(20, "delayed")]]
     assert one[2].all_images() == ("cycle-10",)
@@ -213,7 +213,7 @@ def test_a_real_time_process_has_the_share_from_the_same_beginnings() -> None:
     curve = next(curve for curve in shares.paper(False, ()) if curve.policies)
     lines = [line for line in shares.script(curve).splitlines() if "hackbench_share_40" in line]
     assert lines == [
-        f"taskset 1 sh -c 'bench take 1 500000 200000 & usleep {pause}; taskset f bench elapsed "
+        f"taskset 1 sh -c 'bench-take 1 500000 200000 & usleep {pause}; taskset f bench elapsed "
         "hackbench_share_40_linux /usr/bin/hackbench -g 2 -l 120; kill $!'"
         for pause in (500_000, 750_000)
     ]

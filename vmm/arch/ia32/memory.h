@@ -34,7 +34,7 @@ void memory_window_move(u32 slot, u32 entry);
 
 /* Returns a pointer to a frame of physical memory, given its address. The pointer is valid until a
  * window is opened on another frame whose number is equal modulo 1024, so no caller keeps it
- * across calls that may open one. A hit costs about seven instructions, a miss an INVLPG more. */
+ * across calls. A hit costs about seven instructions, a miss an INVLPG more. */
 static INLINE void *memory_window_frame(u32 frame)
 {
 	u32 slot = (frame >> PAGE_SHIFT) % MEMORY_WINDOWS;
@@ -52,6 +52,9 @@ void memory_copy(u32 to, u32 from, u32 size);
 void memory_copy_in(void *to, u32 from, u32 size);
 void memory_copy_out(u32 to, const void *from, u32 size);
 void memory_zero(u32 physical, u32 size);
+/* Returns a pointer to physical memory that is not a guest's, for what lies in its page. It is valid
+ * until something is copied. */
+const void *memory_look(u32 physical);
 /* Returns the checksum (lib/crc32.h) of any number of bytes of physical memory. They are read where
  * they are, a page at a time, which costs nearly nothing beside the few instructions per byte. */
 u32 memory_crc(u32 physical, u32 size);

@@ -134,7 +134,7 @@ static void system_registers_unpack(struct x86 *x86, const struct luggage *lugga
 /* What is in a frame that the other core's seat has is copied from there. */
 static void tables_unpack(struct vcpu *vcpu, const struct luggage *luggage)
 {
-	const struct segment_tables *theirs = memory_window_frame(luggage->tables_frame);
+	const struct segment_tables *theirs = memory_look(luggage->tables_frame);
 	struct segment_tables *tables = vcpu->tables;
 
 	memcpy(tables->gdt, theirs->gdt, SEGMENT_GUEST_ENTRIES * sizeof(tables->gdt[0]));
@@ -147,10 +147,10 @@ static void tables_unpack(struct vcpu *vcpu, const struct luggage *luggage)
 
 static void processor_unpack(struct vcpu *vcpu, const struct luggage *luggage)
 {
-	const u8 *stack = memory_window_frame(luggage->stack_frame);
 	struct frame *frame = switch_prepare(vcpu);
 
-	memcpy(frame, stack + PAGE_SIZE - sizeof(*frame), sizeof(*frame));
+	memcpy(frame, memory_look(luggage->stack_frame + PAGE_SIZE - sizeof(*frame)),
+	       sizeof(*frame));
 	memcpy(vcpu->dr, luggage->registers.dr, sizeof(vcpu->dr));
 	vcpu->cr0_guest = luggage->cr0_guest;
 	vcpu->tsd = luggage->tsd;
