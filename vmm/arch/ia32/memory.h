@@ -52,8 +52,8 @@ void memory_copy(u32 to, u32 from, u32 size);
 void memory_copy_in(void *to, u32 from, u32 size);
 void memory_copy_out(u32 to, const void *from, u32 size);
 void memory_zero(u32 physical, u32 size);
-/* Returns a pointer to physical memory that is not a guest's, for what lies in its page. It is valid
- * until something is copied. */
+/* Returns a pointer to physical memory that is not a guest's, for what lies in its page. It is
+ * valid until something is copied. */
 const void *memory_look(u32 physical);
 /* Returns the checksum (lib/crc32.h) of any number of bytes of physical memory. They are read where
  * they are, a page at a time, which costs nearly nothing beside the few instructions per byte. */
