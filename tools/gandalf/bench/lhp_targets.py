@@ -19,8 +19,8 @@ _STAYING_FIELDS = f"cpus = {list(range(shares.CPUS))}\ncontrol = true"
 _FIELDS = f"{_STAYING_FIELDS}\nmigrate = true"
 
 
-def _share_image(name: str, log: Log) -> Path:
-    """Build the test guest of that name, which has a share of its CPU, and return its image."""
+def test_guest(name: str, log: Log) -> Path:
+    """Build the test guest of that name, and return its image."""
     path = BUILD / "tests" / f"{name}.elf"
     make(ROOT / "guest/tests", str(path), what=f"the test guest {path.stem}", log=log)
     return path
@@ -47,7 +47,7 @@ class _Beside(Simulated):
 
     def _measure(self, script: str, images: tuple[str, ...], log: Log) -> Run:
         """Run a script that prints its figures. images: of RTOSes that it loads."""
-        added = {f"root/{name}.elf": _share_image(name, log) for name in images}
+        added = {f"root/{name}.elf": test_guest(name, log) for name in images}
         added |= self._programs()
         built = self._start(script, log, added)
         options = machines.options_of(built, cores.RATE)

@@ -11,12 +11,12 @@ around the burst in which its vCPUs have said most often that they spin for long
 import re
 
 from gandalf.base.abi import abi
-from gandalf.base.paths import BUILD, ROOT
 from gandalf.bench import cores, latency, shares
 from gandalf.bench import cores_machine as machines
+from gandalf.bench.lhp_targets import test_guest
 from gandalf.bench.simulated import DONE, IDLE, initrd_of
 from gandalf.bench.target import Log
-from gandalf.build.build import build, build_kernels, make
+from gandalf.build.build import build, build_kernels
 
 IMAGE = "brief"
 # Where the RTOS is, and the vCPU that it takes the CPU from at first.
@@ -113,9 +113,8 @@ def record(policy: str, least: int, log: Log) -> list[str]:
     rtos = machines.rtos("rtos", IDLE, CPU)
     description = machines.describe(name, shares.CPUS, linux, rtos)
     build_kernels(description, log)
-    image = BUILD / "tests" / f"{IMAGE}.elf"
-    make(ROOT / "guest/tests", str(image), what=f"the test guest {IMAGE}", log=log)
-    initrd_of(name, script(policy, least), log, {f"root/{IMAGE}.elf": image})
+    images = {f"root/{IMAGE}.elf": test_guest(IMAGE, log)}
+    initrd_of(name, script(policy, least), log, images)
     built = build(description, log, deterministic=True)
     stream = machines.watch(machines.options_of(built, cores.RATE), DONE, PATIENCE)
     return samples_of(latency.consoles(built.names, stream)["linux"])

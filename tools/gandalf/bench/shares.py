@@ -66,6 +66,13 @@ class Curve:
         """Return the name of the test guest with this share."""
         return f"{self.images}-{share}"
 
+    def pause_us(self, beginning: int) -> int:
+        """Return how long behind the start of who takes the CPU a run begins.
+
+        The first period is idle.
+        """
+        return self.period_us + beginning * self.period_us // self.beginnings
+
     def all_images(self) -> tuple[str, ...]:
         """Return the names of all test guests that are needed."""
         beside = {share for share, policy in self.points() if policy != BY_LINUX}
@@ -84,11 +91,10 @@ def paper(full: bool, policies: tuple[str, ...]) -> list[Curve]:
     """
     loops, period = 300 if full else 120, 500_000
     beginnings = BEGINNINGS if full else BEGINNINGS // 2
-    beside = [
-        Curve("cycle", (share,), policies, loops, period, beginnings=beginnings)
-        for share in range(10, 101, 10)
-    ]
     shares = tuple(range(10, 101, 10))
+    beside = [
+        Curve("cycle", (share,), policies, loops, period, beginnings=beginnings) for share in shares
+    ]
     return [
         Curve("cycle", (), policies, loops, period, ALONE),
         Curve("cycle", shares, (BY_LINUX,), loops, period, beginnings=beginnings),
@@ -125,7 +131,7 @@ def _run(curve: Curve, name: str, work: str, beginning: int) -> str:
 
     The RTOS's first period is idle. The shell's CPU is one that the RTOS does not take.
     """
-    pause = curve.period_us + beginning * curve.period_us // curve.beginnings
+    pause = curve.pause_us(beginning)
     return (
         f"taskset 1 sh -c 'gandalfctl restart rtos; usleep {pause}; "
         f"exec taskset {(1 << CPUS) - 1:x} bench elapsed {name} {work}'"
@@ -134,7 +140,7 @@ def _run(curve: Curve, name: str, work: str, beginning: int) -> str:
 
 def _run_by_linux(curve: Curve, share: int, work: str, beginning: int) -> str:
     """Return the same line for a share that a real-time process has."""
-    pause = curve.period_us + beginning * curve.period_us // curve.beginnings
+    pause = curve.pause_us(beginning)
     took = curve.period_us * share // 100
     return (
         f"taskset 1 sh -c '{TAKE} 1 {curve.period_us} {took} & usleep {pause}; "
