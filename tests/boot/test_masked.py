@@ -41,6 +41,8 @@ SEARCHES = {"corpus-4", "corpus-12"}
 # What a shared guest can cause is no longer than this.
 SHARED_BOUND = 1000
 PAUSES = 20
+# With CPUs that are threads of the host a load that reaches a section so often does so each time.
+OFTEN = 10
 # In front of the name of a load where the VMM alone is privileged.
 TWO_LEVEL_LOAD = "two-level-"
 ATTACK = "build/linux/attack/vmlinux"
@@ -373,7 +375,8 @@ def test_no_section_is_without_a_name_or_longer_than_its_bound(name: str) -> Non
             load.drive(machine)
         stretches = watch.stretches()
         prefix = "" if World.rings == FOUR else TWO_LEVEL_LOAD
-        write_seen(prefix + name, of_this_world(lengths(stretches)))
+        by_chance = {row.name or "" for row in stretches if load.cpus > 1 and row.times < OFTEN}
+        write_seen(prefix + name, of_this_world(lengths(stretches)), by_chance)
         assert watch.wrong() == []
     # A load that the document names for a section must reach it.
     reached = {row.name for row in stretches}

@@ -23,6 +23,7 @@
  *	policies=3	the image of the VMM has so many policies, the first of all
  *	first=N		the first of them is on CPU N
  *	only=N		the second of them may be on CPU N and no other
+ *	other=N		the guest "fixed" is one whose vCPUs move, too, the first on CPU N
  * The file that IMAGE names gets an image that was loaded, the one that TYPED
  * names what was typed.
  */
@@ -36,6 +37,7 @@
 #define GUESTS 4
 #define LINUX 0
 #define RTOS 1
+#define OTHER 2
 #define KHZ 1000000
 #define LINE 64
 #define RING GANDALF_CONSOLE_RING
@@ -69,6 +71,8 @@ bool device_open(void)
 			guests[i].state = GANDALF_STATE_RUNNING;
 	if (number("migrates=", 0))
 		guests[LINUX].flags |= GANDALF_GUEST_MIGRATES;
+	if (number("other=", 0))
+		guests[OTHER].flags |= GANDALF_GUEST_MIGRATES;
 	guests[LINUX].ran = 1500ull * KHZ;
 	guests[LINUX].started = guests[RTOS].started = 1000ull * KHZ;
 	guests[RTOS].ran = 250ull * KHZ;
@@ -290,6 +294,8 @@ static long act_on_vcpu(uint32_t action, uint32_t place, uint32_t vcpu, uint32_t
 {
 	static uint32_t at = 1, moves;
 
+	if (place == OTHER && action == GANDALF_ACTION_WHERE && vcpu == 0)
+		return (long)number("other=", 0);
 	if (place != LINUX || !number("migrates=", 0) || vcpu > 1)
 		return GANDALF_ERROR_ARGUMENT;
 	if (action == GANDALF_ACTION_WHERE)

@@ -209,6 +209,8 @@ def test_vcpus_are_gathered(control: Control) -> None:
         assert told == Result(0, f"guest linux: vCPU 1 is on CPU {cpu}\n", "")
     found = parsed(control("gather", "1", "--json", machine=machine))
     assert found == [{"guest": "linux", "vcpu": 1, "cpu": 0}]
+    told = control("gather", "1", machine="migrates=1 cpus=2 first=1")
+    assert told.output == "guest linux: vCPU 1 is on CPU 1\n"
 
 
 @pytest.mark.parametrize(
@@ -216,10 +218,10 @@ def test_vcpus_are_gathered(control: Control) -> None:
     [
         ("3", "migrates=1 cpus=2", "the machine has 2 CPUs"),
         ("1", "cpus=2", "no guest has vCPUs that move: no description has `migrate = true`"),
-        ("1", "migrates=1 cpus=2 first=1",
-         "vCPU 0 of guest linux does not move, and is on CPU 1: gather 2 is the least"),
+        ("1", "migrates=1 cpus=2 other=1",
+         "first vCPUs do not move, and are on 2 CPUs: gather 2 is the least"),
         ("1", "migrates=1 cpus=2 only=1",
-         "vCPU 1 of guest linux may be on none of the first 1 CPUs"),
+         "vCPU 1 of guest linux may be on none of the CPUs that are to have any"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_gathered_is_a_sentence(

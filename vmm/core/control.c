@@ -91,7 +91,8 @@ static struct object object_guest(const struct vm *vm)
  * has none, and this core has no memory for it. */
 static struct object object_report(const struct vm *vm)
 {
-	u32 length = vm_is_here(vm->guest) ? strnlen(vm->report, GANDALF_REPORT_SIZE) : 0;
+	bool is_here = whole_report_core(vm) == core.index;
+	u32 length = is_here ? strnlen(vm->report, GANDALF_REPORT_SIZE) : 0;
 
 	work_mask(control_object);
 	return (struct object){vm->report, length};

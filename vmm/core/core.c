@@ -6,8 +6,8 @@
 
 OF_CORE struct core core;
 OF_CORE_INITIALISED struct vcpu idle_vcpu = {.id = 0xffff, .state = VCPU_RUNNING};
-OF_GUESTS struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
-OF_GUESTS struct vm vms[GANDALF_GUESTS_MAXIMUM];
+OF_GUESTS struct vcpu vcpus[PLACES_MAXIMUM];
+OF_GUESTS struct vm vms[PLACES_MAXIMUM];
 
 /* How many interrupts may be on a VMM stack, behind work or the handler of a guest's interrupt,
  * where another one is let in. A handler that lets interrupts in does not let its like do so behind

@@ -32,8 +32,8 @@ struct core {
 };
 
 extern struct core core;
-extern struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
-extern struct vm vms[GANDALF_GUESTS_MAXIMUM];
+extern struct vcpu vcpus[PLACES_MAXIMUM];
+extern struct vm vms[PLACES_MAXIMUM];
 /* The vCPU of the VMM itself, on the boot stack (idle.h). */
 extern struct vcpu idle_vcpu;
 

@@ -58,8 +58,7 @@ bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_gues
 		       GANDALF_DELAY_MAXIMUM))
 		return false;
 	for (u32 i = 0; i < count; i++)
-		if (guest->vcpu_cpus[i] >= table->cpus ||
-		    (guest->vcpu_cpus[i] == 0 && guest->cpu != 0))
+		if (guest->vcpu_cpus[i] >= table->cpus)
 			return false;
 	return cpus_have_room(table, guest);
 }

@@ -141,7 +141,7 @@ static void screen_pump(void)
 void log_tell(void)
 {
 	EXPECTS_MASKED();
-	for (u32 i = 0; i < GANDALF_GUESTS_MAXIMUM; i++)
+	for (u32 i = 0; i < PLACES_MAXIMUM; i++)
 		if (vcpus[i].state != VCPU_OFF)
 			vcpus[i].operations->console(&vcpus[i]);
 }

@@ -27,12 +27,7 @@ u32 part_life_of(const struct vm *vm)
 void part_describe(struct vm *vm)
 {
 	vm->cpus = guest_cpus(vm->guest);
-	vm->number = 0;
-	while (vm->number < vm->guest->vcpu_count &&
-	       !guest_has_seat(vm->guest, vm->number, core.index))
-		vm->number++;
-	if (vm->number == vm->guest->vcpu_count)
-		vm->number = GANDALF_CPUS_MAXIMUM;
+	vm->number = vm->guest->cpu == core.index ? 0 : PART_IS_REMOTE;
 }
 
 /* Its VM stands behind those of the table's guests. There is room (guest_cpus.c). */

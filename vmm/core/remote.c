@@ -22,7 +22,7 @@ static bool core_has_started(u32 index)
 
 /* Its core knows whether it runs. What this core knows is older, and were a ring kept back for
  * that, a guest that has just started would wait for it. */
-u32 remote_ring(const struct vm *vm)
+static u32 remote_ring(const struct vm *vm)
 {
 	if (!core_has_started(vm->guest->cpu))
 		return (u32)GANDALF_ERROR_ARGUMENT;
@@ -30,7 +30,7 @@ u32 remote_ring(const struct vm *vm)
 	return 0;
 }
 
-int remote_act(struct vm *vm, u32 action)
+static int remote_act(struct vm *vm, u32 action)
 {
 	return core_has_started(vm->guest->cpu) ? order_post(vm, action) : GANDALF_ERROR_STATE;
 }
@@ -64,7 +64,7 @@ static const struct guest_kind remote_linux = {
 /* Its vCPU stands behind those of this core's guests. */
 void remote_create(struct vm *vm)
 {
-	struct vcpu *vcpu = &vcpus[GANDALF_GUESTS_MAXIMUM - 1 - core.remote_count++];
+	struct vcpu *vcpu = &vcpus[PLACES_MAXIMUM - 1 - core.remote_count++];
 
 	vm->kind = vm->guest->kind == GANDALF_KIND_RTOS ? &remote_rtos : &remote_linux;
 	vm->state = core_has_started(vm->guest->cpu) ? GANDALF_STATE_STARTING : GANDALF_STATE_OFF;
@@ -82,8 +82,7 @@ static void remote_learn(u32 from, u32 place)
 	volatile struct guest_notice *notice = &guest_notices_of(from)[place];
 	struct vm *vm = &vms[place];
 
-	/* Of a guest of which this core has a part, that knows what it has to. */
-	if (vm->guest->cpu != from || vm->vcpu_count != 0)
+	if (vm->guest->cpu != from)
 		return;
 	vm->state = notice->state;
 	vm->fault_restarts = notice->fault_restarts;

@@ -8,6 +8,3 @@
 
 /* Makes what this core knows of a guest of another one. */
 void remote_create(struct vm *vm);
-/* The functions ring and act of struct guest_kind for a guest whose core is another one. */
-u32 remote_ring(const struct vm *vm);
-int remote_act(struct vm *vm, u32 action);

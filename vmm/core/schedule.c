@@ -15,7 +15,7 @@
 #include "whole.h"
 
 /* The vCPUs, the highest priority first. The idle vCPU, which can always run, is the last. */
-OF_CORE static struct vcpu *order[GANDALF_GUESTS_MAXIMUM + 1];
+OF_CORE static struct vcpu *order[PLACES_MAXIMUM + 1];
 /* The end of the current vCPU's turn, if it shares its priority with others. */
 OF_CORE static struct deadline turn;
 OF_CORE static bool turn_ended; /* a turn has ended since housekeeping_precedes() last looked */

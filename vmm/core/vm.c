@@ -116,14 +116,18 @@ static void vm_create(struct vm *vm)
 		vm_request_start(vm);
 }
 
-/* Creates the VM of each vCPU that the guest has on this core. */
+/* Creates the guest's VM, or what stands for a guest of another core, and that of each further vCPU
+ * which this core has. */
 static void vms_create(struct vm *vm)
 {
 	struct vm *next;
 
 	for (; vm != NULL; vm = next) {
 		next = part_next(vm);
-		vm_create(vm);
+		if (vm_is_remote(vm))
+			remote_create(vm);
+		else
+			vm_create(vm);
 	}
 }
 
@@ -138,10 +142,7 @@ void vm_create_all(void)
 			if (guest->priority != priority)
 				continue;
 			vm_describe(&vms[i], guest, i);
-			if (vm_is_here(guest))
-				vms_create(&vms[i]);
-			else
-				remote_create(&vms[i]);
+			vms_create(&vms[i]);
 		}
 }
 

@@ -12,6 +12,9 @@
 #include "device/console.h"
 #include "vm_part.h"
 
+/* The VMs of a core, and its vCPUs. */
+#define PLACES_MAXIMUM (GANDALF_GUESTS_MAXIMUM + FURTHER_PLACES)
+
 struct guest_kind;
 
 /* What has become of a guest that was taken down. The sentences are in loader.c. */

@@ -9,8 +9,7 @@
 #include "lib/types.h"
 
 /* Returns whether the CPUs on which a guest is to be are there and have room for its vCPUs, and fit
- * its kind, as its slice must. A guest that has CPU 0 begins there, since that CPU decides when the
- * machine is switched off. */
+ * its kind, as its slice must. */
 bool guest_has_cpus(const struct gandalf_table *table, const struct gandalf_guest *guest);
 /* Returns which CPUs these are, as bits. */
 u32 guest_cpus(const struct gandalf_guest *guest);

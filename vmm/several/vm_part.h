@@ -10,10 +10,16 @@
 /* Pages of each core for what guests with several vCPUs say to each other: struct part_page, and
  * what the guest's kind says of each vCPU. */
 #define PART_PAGES 4u
+/* Places for VMs of a core, beside one for each guest of the table: one of these may have a vCPU
+ * on each core but its own. */
+#define FURTHER_PLACES 1u
+
+/* No vCPU's number, but the one in front of the first. */
+#define PART_IS_REMOTE (~0u)
 
 struct vm_part {
-	u32 number;        /* of the vCPU, by its place in the guest's description. One that this
-			    * core does not have: GANDALF_CPUS_MAXIMUM */
+	u32 number;        /* of the vCPU, by its place in the guest's description. Of one that
+			    * stands for a guest of another core (core/remote.h): PART_IS_REMOTE */
 	u32 cpus;          /* those of its guest, as bits */
 	u32 own_life;      /* the life of the guest in which it was started */
 	bool start_wanted; /* it is to be started in that life, there, as soon as it is down */

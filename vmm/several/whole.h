@@ -12,15 +12,6 @@
 #include "core/steal.h"
 #include "core/tenure.h"
 
-/* Returns whether this core has the guest or a part of it. */
-static inline bool vm_is_here(const struct gandalf_guest *guest)
-{
-	for (u32 i = 0; i < guest->vcpu_count; i++)
-		if (guest->vcpu_cpus[i] == core.index)
-			return true;
-	return false;
-}
-
 /* Whether a guest's vCPUs move from CPU to CPU (core/migration.h). */
 static inline bool guest_migrates(const struct gandalf_guest *guest)
 {
@@ -41,7 +32,13 @@ static inline bool vm_is_part(const struct vm *vm)
 	return vm->number != 0;
 }
 
-/* Notes which of its guest's vCPUs a VM is: the first of those that this core has. */
+/* Returns whether a VM only stands for a guest of another core (core/remote.h). */
+static inline bool vm_is_remote(const struct vm *vm)
+{
+	return vm->number == PART_IS_REMOTE;
+}
+
+/* Notes which of its guest's vCPUs the VM at a place of the table is: the first one, or none. */
 void part_describe(struct vm *vm);
 /* Describes the VM of the next one that this core has; NULL: there is no other. */
 struct vm *part_next(const struct vm *vm);

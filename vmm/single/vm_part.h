@@ -6,6 +6,7 @@
 #pragma once
 
 #define PART_PAGES 0u
+#define FURTHER_PLACES 0u
 
 struct vm_part {
 };

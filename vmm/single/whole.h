@@ -7,9 +7,9 @@
 
 #include "core/core.h"
 
-static inline bool vm_is_here(const struct gandalf_guest *guest)
+static inline bool vm_is_remote(const struct vm *vm)
 {
-	return guest->cpu == core.index;
+	return vm->guest->cpu != core.index;
 }
 
 static inline bool action_is_on_vcpu(UNUSED u32 action)

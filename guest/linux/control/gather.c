@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command gather, which puts the vCPUs that move on the first CPUs of the machine, so that the
- * others halt when their RTOSes do, or spreads them again. */
+/* The command gather, which puts the vCPUs that move on few CPUs, so that the others halt when
+ * their RTOSes do, or spreads them again. */
 #include <stdio.h>
 
 #include "command.h"
@@ -8,10 +8,10 @@
 #include "guest.h"
 #include "json.h"
 
-/* Has how many vCPUs each CPU has that move. */
+/* Has how many vCPUs each CPU has, and which CPUs are to have any, as bits. */
 struct load {
 	unsigned of[GANDALF_CPUS_MAXIMUM];
-	uint32_t cpus;
+	unsigned kept;
 };
 
 /* Has the guests whose vCPUs move. */
@@ -37,16 +37,16 @@ static bool movers_read(const struct gandalf_system_status *system, struct mover
 	       !fail("no guest has vCPUs that move: no description has `migrate = true`");
 }
 
-/* Returns the CPU with the fewest vCPUs of those that have not been refused, or cpus. Of equals it
- * is the one that the vCPU has already, or the first. */
-static uint32_t cpu_choose(const struct load *load, unsigned refused_cpus, uint32_t at)
+/* Returns the one of these CPUs that has the fewest vCPUs, or GANDALF_CPUS_MAXIMUM if there is
+ * none. Of equals it is the one that the vCPU has already, or the first. */
+static uint32_t cpu_choose(const struct load *load, unsigned cpus, uint32_t at)
 {
-	uint32_t best = load->cpus;
+	uint32_t best = GANDALF_CPUS_MAXIMUM;
 
-	for (uint32_t cpu = 0; cpu < load->cpus; cpu++) {
-		if (refused_cpus & 1u << cpu)
+	for (uint32_t cpu = 0; cpu < GANDALF_CPUS_MAXIMUM; cpu++) {
+		if ((cpus & 1u << cpu) == 0)
 			continue;
-		if (best == load->cpus || load->of[cpu] < load->of[best] ||
+		if (best == GANDALF_CPUS_MAXIMUM || load->of[cpu] < load->of[best] ||
 		    (load->of[cpu] == load->of[best] && cpu == at))
 			best = cpu;
 	}
@@ -72,10 +72,10 @@ static void placed(const struct arguments *arguments, const struct guest *guest,
 static int vcpu_place(const struct arguments *arguments, const struct guest *guest, uint32_t vcpu,
 		      uint32_t at, struct load *load)
 {
-	unsigned refused_cpus = 0;
+	unsigned cpus = load->kept;
 	uint32_t cpu;
 
-	while ((cpu = cpu_choose(load, refused_cpus, at)) < load->cpus) {
+	while ((cpu = cpu_choose(load, cpus, at)) < GANDALF_CPUS_MAXIMUM) {
 		long error = guest_move(guest, vcpu, cpu);
 
 		if (error == GANDALF_ERROR_STATE)
@@ -87,31 +87,34 @@ static int vcpu_place(const struct arguments *arguments, const struct guest *gue
 		}
 		if (error != GANDALF_ERROR_ARGUMENT)
 			return move_refused(guest, vcpu, cpu, error);
-		refused_cpus |= 1u << cpu;
+		cpus &= ~(1u << cpu);
 	}
-	return fail("vCPU %u of guest %s may be on none of the first %u CPUs", vcpu,
-		    guest->status.name, load->cpus);
+	return fail("vCPU %u of guest %s may be on none of the CPUs that are to have any", vcpu,
+		    guest->status.name);
 }
 
-/* Counts the first vCPUs, which do not move. Returns the exit status, which is that of the one on
- * the last CPU. */
-static int firsts_count(const struct movers *movers, struct load *load)
+/* Chooses the CPUs: those of the first vCPUs, which do not move, and then the first of the machine.
+ * Returns the exit status. */
+static int cpus_keep(const struct movers *movers, struct load *load, unsigned wanted)
 {
-	const struct guest *last = NULL;
-	uint32_t least = load->cpus, cpu, moves;
+	unsigned count = 0;
+	uint32_t cpu, moves;
 
 	for (unsigned i = 0; i < movers->count; i++) {
 		if (!guest_vcpu(&movers->guests[i], 0, &cpu, &moves))
 			continue;
-		if (cpu < load->cpus)
-			load->of[cpu]++;
-		if (cpu >= least) {
-			least = cpu + 1;
-			last = &movers->guests[i];
-		}
+		load->of[cpu]++;
+		count += (load->kept >> cpu & 1) == 0;
+		load->kept |= 1u << cpu;
 	}
-	return last && fail("vCPU 0 of guest %s does not move, and is on CPU %u: gather %u is the "
-			    "least", last->status.name, least - 1, least);
+	if (count > wanted)
+		return fail("first vCPUs do not move, and are on %u CPUs: gather %u is the least",
+			    count, count);
+	for (cpu = 0; count < wanted; cpu++) {
+		count += (load->kept >> cpu & 1) == 0;
+		load->kept |= 1u << cpu;
+	}
+	return 0;
 }
 
 static int guest_gather(const struct arguments *arguments, const struct guest *guest,
@@ -139,18 +142,18 @@ static int movers_gather(const struct arguments *arguments, const struct movers 
 	return status;
 }
 
-/* Nothing moves unless all first vCPUs are where they may stay. */
+/* Nothing moves unless all first vCPUs may stay where they are. */
 int command_gather(const struct arguments *arguments)
 {
-	struct load load = {.cpus = arguments->cpu};
+	struct load load = {.kept = 0};
 	struct gandalf_system_status system;
 	struct movers movers;
 
 	if (!system_read(&system) || !movers_read(&system, &movers))
 		return 1;
-	if (load.cpus > cpus_of(&system))
+	if (arguments->cpu > cpus_of(&system))
 		return fail("the machine has %u CPUs", cpus_of(&system));
-	if (firsts_count(&movers, &load))
+	if (cpus_keep(&movers, &load, arguments->cpu))
 		return 1;
 	return movers_gather(arguments, &movers, &load);
 }

@@ -29,7 +29,7 @@ enum { LINUX, A, B, C, GUESTS };
 #define CORES 2u
 #define OUTBOXES (CORES * 2 * PAGE_SIZE)
 
-struct vm vms[GANDALF_GUESTS_MAXIMUM];
+struct vm vms[PLACES_MAXIMUM];
 
 struct gandalf_table system_table;
 static struct vcpu vcpus_made[GUESTS];

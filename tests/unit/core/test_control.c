@@ -28,7 +28,7 @@
 
 enum { LINUX, RTOS, OTHER };
 
-struct vm vms[GANDALF_GUESTS_MAXIMUM];
+struct vm vms[PLACES_MAXIMUM];
 u32 time_tsc_khz = 1000000;
 struct console_mux consoles;
 struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];

@@ -27,8 +27,8 @@
 #define PLACE 1u
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 
-struct vm vms[GANDALF_GUESTS_MAXIMUM];
-struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+struct vm vms[PLACES_MAXIMUM];
+struct vcpu vcpus[PLACES_MAXIMUM];
 struct gandalf_table system_table;
 struct console_mux consoles;
 struct console *log_console = &consoles.consoles[0];

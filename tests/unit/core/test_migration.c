@@ -25,7 +25,7 @@
 #define TURN 1000u
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 
-struct vm vms[GANDALF_GUESTS_MAXIMUM];
+struct vm vms[PLACES_MAXIMUM];
 struct gandalf_table system_table = { .cpus = GANDALF_CPUS_MAXIMUM };
 struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
 

@@ -21,7 +21,7 @@ enum { CORES = 2, OWN = 1, GUESTS = 2 };
 /* More than the time from one guest's turn to the next one's. */
 #define WHILE (TSC_KHZ * 1000ull)
 
-struct vm vms[GANDALF_GUESTS_MAXIMUM];
+struct vm vms[PLACES_MAXIMUM];
 struct gandalf_table system_table;
 u32 time_tsc_khz = TSC_KHZ;
 

@@ -29,8 +29,8 @@
 #define OFFSET 0x100u
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 
-struct vm vms[GANDALF_GUESTS_MAXIMUM];
-struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+struct vm vms[PLACES_MAXIMUM];
+struct vcpu vcpus[PLACES_MAXIMUM];
 struct gandalf_table system_table;
 u32 module_base = 0x5000;
 u32 time_tsc_khz = 1000;

@@ -23,8 +23,8 @@
 #define THIRD 0u
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
 
-struct vm vms[GANDALF_GUESTS_MAXIMUM];
-struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM], idle_vcpu;
+struct vm vms[PLACES_MAXIMUM];
+struct vcpu vcpus[PLACES_MAXIMUM], idle_vcpu;
 u32 time_tsc_khz;
 
 static const struct gandalf_guest guest = {

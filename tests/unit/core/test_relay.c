@@ -29,8 +29,8 @@ enum { CORES = 2, GUESTS = 3, OWN = 0, OTHER = 1, THIRD = 2, LINES = 8 };
 #define INPUT_ROOM (CONSOLE_INPUT_SIZE - GANDALF_CPUS_MAXIMUM * INPUT_RING)
 
 struct gandalf_table system_table;
-struct vm vms[GANDALF_GUESTS_MAXIMUM];
-struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+struct vm vms[PLACES_MAXIMUM];
+struct vcpu vcpus[PLACES_MAXIMUM];
 struct console_mux consoles;
 struct console *log_console;
 u32 time_tsc_khz = TSC_KHZ;

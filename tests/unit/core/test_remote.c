@@ -22,10 +22,10 @@
 #define PLACE 2u
 #define OTHER 1u
 #define OUTBOXES (GANDALF_CPUS_MAXIMUM * OUTBOX_PAGES * PAGE_SIZE)
-#define LAST_VCPU (GANDALF_GUESTS_MAXIMUM - 1)
+#define LAST_VCPU (PLACES_MAXIMUM - 1)
 
-struct vm vms[GANDALF_GUESTS_MAXIMUM];
-struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+struct vm vms[PLACES_MAXIMUM];
+struct vcpu vcpus[PLACES_MAXIMUM];
 struct gandalf_table system_table;
 
 static struct gandalf_guest guest;

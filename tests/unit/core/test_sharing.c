@@ -24,8 +24,8 @@
 #define ON_HOME 3u
 
 u32 time_tsc_khz = 2000000;
-struct vm vms[GANDALF_GUESTS_MAXIMUM];
-struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM], idle_vcpu;
+struct vm vms[PLACES_MAXIMUM];
+struct vcpu vcpus[PLACES_MAXIMUM], idle_vcpu;
 
 static const struct gandalf_guest guest = {
 	.kind = GANDALF_KIND_LINUX_SMP, .cpu = HOME, .vcpu_count = 4,
@@ -116,14 +116,13 @@ static void each_has_a_vm_and_a_number(void **state)
 	assert_int_equal(vm_places(), 4);
 	assert_false(vm_is_part(shared[0]));
 	assert_true(vm_is_part(shared[1]));
-	core.index = FAR;
+	assert_false(vm_is_remote(shared[0]) || vm_is_remote(shared[1]));
+	core.index = FAR; /* what stands for the guest is none of its vCPUs */
 	vms[0].guest = &guest;
 	part_describe(&vms[0]);
-	assert_int_equal(vms[0].number, 1);
-	core.index = FAR + 1; /* a core without one */
-	part_describe(&vms[0]);
-	assert_int_equal(vms[0].number, GANDALF_CPUS_MAXIMUM);
-	assert_true(vm_is_part(&vms[0]));
+	assert_true(vm_is_remote(&vms[0]));
+	assert_int_equal(part_next(&vms[0])->number, 1);
+	assert_null(part_next(part_next(&vms[0])));
 	core.index = HOME;
 }
 

@@ -28,7 +28,7 @@ struct asked asked;
 
 /* These are a test's, where it has them. */
 __attribute__((common)) struct core core;
-__attribute__((common)) struct vcpu vcpus[GANDALF_GUESTS_MAXIMUM];
+__attribute__((common)) struct vcpu vcpus[PLACES_MAXIMUM];
 __attribute__((common)) u8 core_cpu_ids[GANDALF_CPUS_MAXIMUM];
 
 /* What the code under test must not come to. */

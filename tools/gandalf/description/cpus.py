@@ -64,12 +64,6 @@ def _check_several(system: System, base: Location, guest: LinuxGuest, cpus: list
             "`cpu`.",
             place,
         )
-    if cpus and 0 in cpus and cpus[0] != 0:
-        system.mistake(
-            "`cpus` must begin with CPU 0 if the guest has it, since that CPU decides when the "
-            "machine is switched off.",
-            place,
-        )
     _check_shared_cpus(system, base, guest, cpus)
     _check_preemption(system, base, guest, cpus)
     if guest.cpu != 0:
@@ -105,7 +99,8 @@ def _check_preemption(system: System, base: Location, guest: LinuxGuest, cpus: l
         if other.kind == "rtos" and cpus and other.cpu == cpus[0]:
             system.mistake(
                 f"{other.name} is on CPU {cpus[0]} with the first vCPU of {guest.name}, which "
-                "does not move: put the RTOS on another CPU, or remove `lock_holder_preemption`.",
+                "does not move: put the RTOS on another CPU, have `cpus` begin with another one, "
+                "or remove `lock_holder_preemption`.",
                 place,
             )
 

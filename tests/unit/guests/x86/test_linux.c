@@ -34,7 +34,7 @@
 #define FRAMES 8u
 #define GDT 0xc12b4000u
 
-struct vm vms[GANDALF_GUESTS_MAXIMUM];
+struct vm vms[PLACES_MAXIMUM];
 u32 time_tsc_khz = 1000000;
 
 static u32 frames[FRAMES][1024];

@@ -9,7 +9,6 @@
 #include "core/hypercall.h"
 #include "core/pool.h"
 #include "core/preemption.h"
-#include "core/remote.h"
 #include "core/schedule.h"
 #include "core/work.h"
 #include "guests/x86/guest_access.h"
@@ -169,12 +168,6 @@ static u32 hypercall_start_cpu(struct vcpu *vcpu)
 }
 HYPERCALL(GANDALF_HYPERCALL_START_CPU, HYPERCALL_OF_LINUX, hypercall_start_cpu);
 
-/* What its own core knows of a part: who wants something of the guest asks the whole. */
-static const struct guest_kind part_kind = {
-	.number = GANDALF_KIND_LINUX_SMP, .ring = remote_ring, .act = remote_act,
-	.read = guest_read, .write = guest_write,
-};
-
 MUST_CHECK static bool smp_create(struct vm *vm)
 {
 	struct smp *smp = &smps[vm->number];
@@ -197,7 +190,6 @@ MUST_CHECK static bool smp_create(struct vm *vm)
 		part_comes(vm);
 	core.unusual |= SWITCH_OF_SOME;
 	if (vm_is_part(vm)) {
-		vm->kind = &part_kind;
 		vm->seat = guest_migrates(vm->guest) ? &smp_seat : NULL;
 		preemption_watch(guest_migrates(vm->guest));
 		seat_vms[vm->number] = vm;
