@@ -11,9 +11,9 @@ import pytest
 
 from .systems import PATIENCE, Boot, rtos_guest
 from .test_cores import describe_cores, on
-from .test_migration import place
+from .test_migration import ENDS, place
 from .test_preemption import POLICY, bursts
-from .test_smp import online, smp
+from .test_smp import ends, online, pause, smp
 
 
 @pytest.fixture(scope="module")
@@ -59,32 +59,15 @@ def test_the_console_of_the_vmm_knows_it_whole(machine: Boot) -> None:
     machine.select("linux")
     machine.wait_for_next_shell()
     assert online(machine) == "0-1"
-    for _ in range(20):  # it is refused while the VMM works for Linux
-        machine.vmm("pause linux", r"pause linux\n")
-        if machine.vmm("status", r"^linux: (\w+), ")[1] == "paused":
-            break
-    machine.vmm("status", r"^linux: paused, ")
+    pause(machine)
     machine.vmm("resume linux", r"resume linux\n")
     assert machine.shell("taskset -c 1 echo works") == "works\n"
 
 
-@pytest.mark.parametrize("vcpu", [0, 1])
-def test_a_panic_is_the_end_of_all(machine: Boot, vcpu: int) -> None:
-    machine.skip("vmm")
-    machine.send("linux", f"taskset -c {vcpu} sh -c 'echo c > /proc/sysrq-trigger'\n")
-    machine.expect("vmm", r"^(?:CPU 1: )?guest linux restarts\n", PATIENCE)
-    machine.wait_for_next_shell()
-    assert online(machine) == "0-1"
+@pytest.mark.parametrize("end", ENDS)
+def test_the_end_of_a_life_is_cpu_1s_to_say(machine: Boot, end: str) -> None:
+    ends(machine, end, "CPU 1: guest linux restarts")
     bursts(machine)
-
-
-@pytest.mark.parametrize("vcpu", [0, 1])
-def test_it_resets_itself(machine: Boot, vcpu: int) -> None:
-    machine.skip("vmm")
-    machine.send("linux", f"taskset -c {vcpu} reboot -f\n")
-    machine.expect("vmm", r"^CPU 1: guest linux restarts\n", PATIENCE)
-    machine.wait_for_next_shell()
-    assert online(machine) == "0-1"
 
 
 def test_the_machine_is_on_as_long_as_it_runs(machine: Boot) -> None:

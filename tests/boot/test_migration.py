@@ -13,7 +13,7 @@ import pytest
 from .changed import SMP, profile_here, substitute
 from .systems import PATIENCE, WHOLE, Boot, rtos_guest
 from .test_cores import beats, describe_cores, on
-from .test_smp import LOAD, online, smp
+from .test_smp import LOAD, ends, online, smp
 from .two_level import changed_vmm
 from .workload import build_initrd_with
 
@@ -183,11 +183,7 @@ ENDS = ["taskset -c 0 reboot -f", "taskset -c 1 reboot -f",
 
 @pytest.mark.parametrize("end", ENDS)
 def test_it_ends_while_it_moves(machine: Boot, end: str) -> None:
-    machine.skip("vmm")
-    machine.send("linux", f"({MOVING.format(times=100_000)}) & sleep 2; {end}\n")
-    machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
-    machine.wait_for_next_shell()
-    assert online(machine) == "0-1"
+    ends(machine, f"({MOVING.format(times=100_000)}) & sleep 2; {end}")
     cpu, moves = place(machine)
     machine.shell(f"gandalfctl move linux 1 {1 - cpu}")
     assert place(machine) == (1 - cpu, moves + 1)

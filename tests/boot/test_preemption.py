@@ -12,7 +12,7 @@ import pytest
 from .systems import PATIENCE, Boot, rtos_guest
 from .test_cores import describe_cores, on
 from .test_migration import place
-from .test_smp import online, smp
+from .test_smp import ends, online, smp
 
 POLICY = 'control = true\nmigrate = true\nlock_holder_preemption = "on-demand"\n'
 BURSTS = r"^bursts=(\d+) missed=\d+\r?$"
@@ -124,11 +124,7 @@ def test_one_that_was_moved_by_hand_stays_there(machine: Boot) -> None:
 
 @pytest.mark.parametrize("vcpu", [pytest.param(0, marks=pytest.mark.long), 1])
 def test_its_guest_ends_meanwhile(machine: Boot, vcpu: int) -> None:
-    machine.skip("vmm")
-    machine.send("linux", f"taskset -c {vcpu} sh -c 'echo c > /proc/sysrq-trigger'\n")
-    machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
-    machine.wait_for_next_shell()
-    assert online(machine) == "0-1"
+    ends(machine, f"taskset -c {vcpu} sh -c 'echo c > /proc/sysrq-trigger'")
     before = place(machine)[1]
     assert "400 tasks" in machine.shell("hackbench -l 5")
     assert place(machine)[1] > before

@@ -74,6 +74,24 @@ def machine() -> Iterator[Boot]:
         yield started
 
 
+def ends(machine: Boot, line: str, said: str = "guest linux restarts") -> None:
+    """Have a line end Linux, which the VMM says and starts again with both vCPUs."""
+    machine.skip("vmm")
+    machine.send("linux", f"{line}\n")
+    machine.expect("vmm", rf"^{said}\n", PATIENCE)
+    machine.wait_for_next_shell()
+    assert online(machine) == "0-1"
+
+
+def pause(machine: Boot) -> None:
+    """Pause Linux, which is refused while the VMM works for it."""
+    for _ in range(20):
+        machine.vmm("pause linux", r"pause linux\n")
+        if machine.vmm("status", r"^linux: (\w+), ")[1] == "paused":
+            break
+    machine.vmm("status", r"^linux: paused, ")
+
+
 def online(machine: Boot) -> str:
     return machine.shell("cat /sys/devices/system/cpu/online").strip()
 
@@ -177,11 +195,7 @@ def test_all_of_it_is_paused(machine: Boot) -> None:
     """The second CPU's process computes without end, and not while the guest is paused."""
     machine.shell("taskset -c 1 sh -c 'while :; do :; done' & echo $! > /tmp/busy; sleep 1")
     assert second_cpu_works(machine), machine.shell("ps; cat /proc/interrupts")
-    # It is refused while the VMM works for Linux.
-    for _ in range(20):
-        machine.vmm("pause linux", r"pause linux\n")
-        if machine.vmm("status", r"^linux: (\w+), ")[1] == "paused":
-            break
+    pause(machine)
     for _ in range(3):
         machine.vmm("status", r"^linux: paused, ")
         beats(machine, "beat")
@@ -195,11 +209,7 @@ def test_all_of_it_is_paused(machine: Boot) -> None:
 
 def test_it_resets_itself(machine: Boot) -> None:
     for line in ("reboot -f", "taskset -c 1 reboot -f"):
-        machine.skip("vmm")
-        machine.send("linux", f"{line}\n")
-        machine.expect("vmm", r"^guest linux restarts\n", PATIENCE)
-        machine.wait_for_next_shell()
-        assert online(machine) == "0-1"
+        ends(machine, line)
 
 
 @pytest.mark.parametrize("cpu", [0, 1])

@@ -93,6 +93,15 @@ static int vcpu_place(const struct arguments *arguments, const struct guest *gue
 		    guest->status.name);
 }
 
+/* Returns whether the CPU was not to have any before. */
+static bool cpu_keep(struct load *load, uint32_t cpu)
+{
+	unsigned before = load->kept;
+
+	load->kept |= 1u << cpu;
+	return load->kept != before;
+}
+
 /* Chooses the CPUs: those of the first vCPUs, which do not move, and then the first of the machine.
  * Returns the exit status. */
 static int cpus_keep(const struct movers *movers, struct load *load, unsigned wanted)
@@ -104,16 +113,13 @@ static int cpus_keep(const struct movers *movers, struct load *load, unsigned wa
 		if (!guest_vcpu(&movers->guests[i], 0, &cpu, &moves))
 			continue;
 		load->of[cpu]++;
-		count += (load->kept >> cpu & 1) == 0;
-		load->kept |= 1u << cpu;
+		count += cpu_keep(load, cpu);
 	}
 	if (count > wanted)
 		return fail("first vCPUs do not move, and are on %u CPUs: gather %u is the least",
 			    count, count);
-	for (cpu = 0; count < wanted; cpu++) {
-		count += (load->kept >> cpu & 1) == 0;
-		load->kept |= 1u << cpu;
-	}
+	for (cpu = 0; count < wanted; cpu++)
+		count += cpu_keep(load, cpu);
 	return 0;
 }
 
