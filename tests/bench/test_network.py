@@ -36,10 +36,6 @@ def rows(measured: Results) -> dict[str, Result]:
     return {row.operation: row for row in measured.results}
 
 
-# What measures is long, since the kernel with networks is (tests/boot/test_complete.py).
-
-
-@pytest.mark.long
 def test_a_byte_costs_few_instructions(rows: dict[str, Result]) -> None:
     assert list(rows) == ["network_send", "network_round_trip"]
     for frames, row in enumerate(rows.values(), 1):
@@ -48,14 +44,12 @@ def test_a_byte_costs_few_instructions(rows: dict[str, Result]) -> None:
         assert row.minimum <= row.instructions <= row.maximum
 
 
-@pytest.mark.long
 def test_nothing_is_worse_than_the_reference(measured: Results) -> None:
     """The rest of the quick set is compared by test_systems.py."""
     worse = [change for change in compare(REFERENCE, measured) if change.verdict == "worse"]
     assert not worse
 
 
-@pytest.mark.long
 def test_a_frame_and_its_answer_take_one_doorbell_each(rows: dict[str, Result]) -> None:
     """Linux rings the RTOS, which rings back where Linux waits for a frame, and halts again."""
     for row in rows.values():

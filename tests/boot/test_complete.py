@@ -1,22 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel `complete` has what programs of a distribution expect, and all of it works.
+"""The kernels `complete` and `complete-smp` have what programs of a distribution expect.
 
-An RTOS beside it misses nothing meanwhile.
+All of it works, with one vCPU and with two. The RTOS beside the first misses nothing meanwhile.
+That beside the other is at work: CPUs of QEMU's are threads of the host, whose time says nothing.
 """
 
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 
 from gandalf.base.paths import BUILD, ROOT
 from gandalf.guests.modules import build_modules
+from gandalf.guests.places import Variant
 from gandalf.run import copying
 
 from .systems import DEMO, PATIENCE, PROMPT, WHOLE, Boot, describe, linux
+from .test_cores import describe_cores, on
 
-KERNEL = "build/linux/complete/vmlinux"
+ONE, SEVERAL = "complete", "complete-smp"
+CPUS = {ONE: 1, SEVERAL: 2}
 FRAGMENT = ROOT / "guest" / "linux" / "complete.fragment"
 TEXT = "what was written"
 MODULE = ROOT / "guest" / "tests" / "module"
@@ -26,17 +32,32 @@ MADE = {"ext4": "mke2fs -F", "vfat": "mkdosfs"}
 STRESSORS = ("seccomp", "io-uring", "userfaultfd", "fanotify", "unshare")
 SMALL = "--userfaultfd-bytes 8M"
 
-# The kernel takes longer to compile than any other.
-pytestmark = pytest.mark.long
+
+def describe_complete(name: str, kernel: str, more: str = "") -> Path:
+    """Describe a Linux with one of the kernels, and the demo beside it."""
+    guest = linux(kernel=f"build/linux/{kernel}/vmlinux", initrd=WHOLE, more=more)
+    if kernel == ONE:
+        return describe(name, guest, DEMO)
+    guest = guest.replace("[[guest]]\n", f"[[guest]]\ncpus = {list(range(CPUS[kernel]))}\n", 1)
+    return describe_cores(name, CPUS[kernel], guest, on(0, DEMO))
+
+
+@pytest.fixture(scope="module", params=CPUS)
+def kernel(request: pytest.FixtureRequest) -> Variant:
+    found: Variant = request.param
+    return found
 
 
 @pytest.fixture(scope="module")
-def machine() -> Iterator[Boot]:
-    guests = (linux(kernel=KERNEL, initrd=WHOLE), DEMO)
-    with Boot.start(describe("complete", *guests)) as started:
+def machine(kernel: Variant) -> Iterator[Boot]:
+    with Boot.start(describe_complete(kernel, kernel)) as started:
         started.wait_for_shell()
         started.shell("mkdir -p /mnt/a /mnt/b")
         yield started
+
+
+def test_it_has_all_cpus(machine: Boot, kernel: Variant) -> None:
+    assert int(machine.shell("grep -c ^processor /proc/cpuinfo")) == CPUS[kernel]
 
 
 def test_every_line_of_the_fragment_is_in_its_configuration(machine: Boot) -> None:
@@ -98,11 +119,11 @@ def test_a_system_call_is_there(machine: Boot, stressor: str) -> None:
     assert not re.search(r"skip|not (?:supported|implemented)", text), text
 
 
-def test_a_module_that_was_built_elsewhere_comes_and_goes(machine: Boot) -> None:
-    folder = BUILD / "module"
+def test_a_module_that_was_built_elsewhere_comes_and_goes(machine: Boot, kernel: Variant) -> None:
+    folder = BUILD / f"module-{kernel}"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(MODULE, folder)
-    (built,) = build_modules(folder, ROOT, print)
+    (built,) = build_modules(folder, ROOT, print, kernel)
     copying.push(machine, "linux", built.read_bytes(), "/root/checked.ko")
     machine.expect("linux", PROMPT, PATIENCE)
     machine.shell("insmod /root/checked.ko addend=1")
@@ -114,9 +135,9 @@ def test_a_module_that_was_built_elsewhere_comes_and_goes(machine: Boot) -> None
     machine.kernel_is_sane()
 
 
-def test_a_module_of_another_kernel_is_refused(machine: Boot) -> None:
+def test_a_module_of_another_kernel_is_refused(machine: Boot, kernel: Variant) -> None:
     """It says for which kernel it is, and the kernel looks."""
-    built = (BUILD / "module" / "checked.ko").read_bytes()
+    built = (BUILD / f"module-{kernel}" / "checked.ko").read_bytes()
     copying.push(machine, "linux", built.replace(b"vermagic=6.1", b"vermagic=6.2"), "/root/bad.ko")
     machine.expect("linux", PROMPT, PATIENCE)
     assert "invalid module format" in machine.shell("insmod /root/bad.ko 2>&1; true")
@@ -133,19 +154,30 @@ def test_without_a_watchdog_the_device_cannot_be_opened(machine: Boot) -> None:
     assert "No such device" in machine.shell("(echo > /dev/watchdog) 2>&1; true")
 
 
-def test_a_program_that_feeds_the_watchdog_is_watched() -> None:
-    """It counts in seconds, and the kernel tells the VMM in between that it lives."""
-    guest = linux(kernel=KERNEL, initrd=WHOLE, more='watchdog_ms = 300\non_fault = "restart"')
-    with Boot.start(describe("complete-watchdog", guest, DEMO)) as machine:
+def test_a_program_that_feeds_the_watchdog_is_watched(kernel: Variant) -> None:
+    """It counts in seconds, and the kernel tells the VMM in between that it lives.
+
+    With several CPUs time is the host's, so the VMM has more patience. A first vCPU that has done
+    nothing for so long has no event left in the report.
+    """
+    limit = {ONE: 300, SEVERAL: 3000}[kernel]
+    more = f'watchdog_ms = {limit}\non_fault = "restart"'
+    with Boot.start(describe_complete(f"{kernel}-watchdog", kernel, more)) as machine:
         machine.wait_for_shell()
         machine.shell("watchdog -T 3 -t 1 /dev/watchdog; sleep 6")
         machine.kernel_is_sane()
         machine.send("linux", "killall -STOP watchdog\n")
-        assert machine.stop_report("linux") == "no sign of life for 300 ms"
+        if kernel == ONE:
+            assert machine.stop_report("linux") == f"no sign of life for {limit} ms"
+        else:
+            machine.expect(
+                "vmm", rf"^guest linux stopped: no sign of life for {limit} ms\n", PATIENCE
+            )
         machine.wait_for_next_shell()
 
 
-def test_the_rtos_has_missed_nothing(machine: Boot) -> None:
-    with machine.rtos_undisturbed():
+def test_the_rtos_has_missed_nothing(machine: Boot, kernel: Variant) -> None:
+    with machine.rtos_undisturbed() if kernel == ONE else nullcontext():
         machine.shell("ls -lR /sys >/dev/null")
+    machine.next_latency()
     machine.kernel_is_sane()

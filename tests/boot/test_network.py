@@ -16,8 +16,6 @@ SIZE = 500_000
 CONTENT = (b"0123456789abcde\n" * (SIZE // 16 + 1))[:SIZE]
 MAKE = f"while true; do echo 0123456789abcde; done | head -c {SIZE} > /tmp/out"
 FIRST, SECOND = "10.0.0.1", "10.0.0.2"
-# The kernel with networks takes long to compile (test_complete.py).
-pytestmark = pytest.mark.long
 
 
 def other(machine: Boot, line: str) -> str:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An RTOS serves a web page with its latencies, and nothing that its network brings disturbs it.
 
-Another RTOS fetches the page first (guest/web/fetch.c), which needs no Linux. Linux does so, too,
-with the kernel that has networks.
+Another RTOS fetches the page first (guest/web/fetch.c), which needs no Linux. Linux does so, too.
 """
 
 import json
@@ -178,7 +177,7 @@ def test_no_activation_was_missed_or_late(pair: Boot) -> None:
     assert not re.search("assertion|overflow", pair.text("rtos") + pair.text("client"))
 
 
-# Linux and the RTOS. The kernel with networks takes long to compile (test_complete.py).
+# Linux and the RTOS.
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +205,6 @@ def ask(machine: Boot, text: str) -> str:
     return machine.shell(f"printf '{text}' | nc -w 60 {SITE} 80").replace("\r", "")
 
 
-@pytest.mark.long
 def test_linux_fetches_the_page_again_and_again(machine: Boot) -> None:
     figures = check_latency(fetch(machine))
     for _ in range(10):
@@ -220,12 +218,10 @@ def test_linux_fetches_the_page_again_and_again(machine: Boot) -> None:
     )
 
 
-@pytest.mark.long
 def test_linux_pings_the_rtos(machine: Boot) -> None:
     assert "5 packets received, 0% packet loss" in machine.shell(f"ping -c 5 -W 20 {SITE}")
 
 
-@pytest.mark.long
 def test_bad_requests_of_linux_get_an_answer(machine: Boot) -> None:
     assert "404 Not Found" in machine.shell(f"wget -O - http://{SITE}/x 2>&1; true")
     assert ask(machine, r"rubbish\r\n\r\n").startswith("HTTP/1.1 400 Bad Request\n")
@@ -238,7 +234,6 @@ def test_bad_requests_of_linux_get_an_answer(machine: Boot) -> None:
     check_latency(fetch(machine))
 
 
-@pytest.mark.long
 def test_connections_that_say_nothing_end(machine: Boot) -> None:
     """More than there can be at once: the last ones are refused, and there is room again soon."""
     machine.shell(
@@ -249,7 +244,6 @@ def test_connections_that_say_nothing_end(machine: Boot) -> None:
     machine.shell("killall sleep; true")
 
 
-@pytest.mark.long
 def test_a_restart_of_the_rtos_is_survived_by_linux(machine: Boot) -> None:
     for _ in range(3):
         before = check_latency(fetch(machine))
@@ -261,7 +255,6 @@ def test_a_restart_of_the_rtos_is_survived_by_linux(machine: Boot) -> None:
     machine.next_latency()  # of this life
 
 
-@pytest.mark.long
 def test_an_interface_that_goes_down_comes_up_again(machine: Boot) -> None:
     for _ in range(3):
         machine.skip("rtos")
@@ -272,7 +265,6 @@ def test_an_interface_that_goes_down_comes_up_again(machine: Boot) -> None:
         check_latency(fetch(machine))
 
 
-@pytest.mark.long
 def test_random_frames_of_linux_disturb_nothing(machine: Boot) -> None:
     sent = "cat /sys/class/net/lan/statistics/tx_packets"
     before = int(machine.shell(sent))
@@ -283,13 +275,11 @@ def test_random_frames_of_linux_disturb_nothing(machine: Boot) -> None:
     machine.kernel_is_sane()
 
 
-@pytest.mark.long
 def test_fetching_disturbs_nothing(machine: Boot) -> None:
     with machine.rtos_undisturbed():
         machine.shell(f"for i in $(seq 50); do wget -q -O /dev/null http://{SITE}/; done")
 
 
-@pytest.mark.long
 def test_no_activation_was_missed_or_late_beside_linux(machine: Boot) -> None:
     assert len(machine.latencies()) >= 5
     for line in machine.latencies():
@@ -298,7 +288,6 @@ def test_no_activation_was_missed_or_late_beside_linux(machine: Boot) -> None:
     assert not re.search("assertion|overflow", machine.text("rtos"))
 
 
-@pytest.mark.long
 def test_the_system_that_comes_with_it_serves_the_page() -> None:
     with Boot.start(ROOT / "systems" / "web.toml") as shipped:
         shipped.wait_for_shell()

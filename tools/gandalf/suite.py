@@ -94,17 +94,18 @@ def _boot(*names: str) -> tuple[str, ...]:
 
 
 # Files of tests/boot that make suites of their own, so that no suite is the last for long: hostile
-# guests and figures with bounds, several CPUs, a Linux on several, and two privilege levels.
+# guests and figures with bounds, several CPUs, a Linux on several, two privilege levels, and what
+# the kernels of the shipped systems have.
 _BOUNDS = _boot(
     "bad_linux", "bad_rtos", "boundaries", "figures", "fuzz", "interruptible", "latency", "masked"
 )
 _SEVERAL = _boot(
-    "cores", "cores_control", "cores_end", "cores_latency", "cores_shipped", "dedicated_cores",
-    "network",
-)  # fmt: skip
+    "cores", "cores_control", "cores_end", "cores_latency", "cores_shipped", "dedicated_cores"
+)
 _SMP = _boot("gather", "migration", "preemption", "smp", "smp_sharing")
+_COMPLETE = _boot("complete", "network", "network_nat", "network_smp", "web")
 _LEVELS = tuple(map(str, sorted((ROOT / "tests" / "boot").glob("test_two_level*.py"))))
-_APART = (*_BOUNDS, *_SEVERAL, *_SMP, *_LEVELS)
+_APART = (*_BOUNDS, *_SEVERAL, *_SMP, *_COMPLETE, *_LEVELS)
 _SELF_CHECKING = _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level")
 _DEBUG_TWO_LEVEL = _pytest("tests/boot/test_debug.py", "--rings", "two-level")
 # Once more all that is not about rings, where the VMM alone is privileged (docs/two-level.md says
@@ -128,6 +129,7 @@ SUITES: dict[str, Suite] = {
     "boot-self-checking": Suite(90, (_SELF_CHECKING, _DEBUG_TWO_LEVEL)),
     "boot-cores": Suite(350, (_pytest(*_SEVERAL),)),
     "boot-smp": Suite(300, (_pytest(*_SMP),)),
+    "boot-complete": Suite(520, (_pytest(*_COMPLETE),)),
     "bench-test": Suite(600, (_pytest("tests/bench"),)),
     "isolation": Suite(250, (_pytest("tests/isolation"),)),
     "isolation-two-level": Suite(80, (_pytest("tests/isolation", "--rings", "two-level"),)),

@@ -22,7 +22,8 @@
 struct network {
 	struct net_device *device;
 	struct napi_struct napi;
-	/* Each knows the epoch for itself, since the two may be used on two CPUs at once. */
+	/* Each knows the epoch for itself, since the two may be used on two CPUs at once: the
+	 * receiver by whoever polls, the sender by whoever has the queue's lock. */
 	struct channel_end receiver, sender;
 	u32 peer;
 	struct list_head others;
@@ -80,7 +81,17 @@ static int32_t network_receive(struct network *network)
 	return result;
 }
 
-/* Brings the carrier to what the other side says, and wakes the queue if there is room again. */
+/* Wakes the queue if there is room again. With the lock, since another CPU that sends could take
+ * the room before the queue is woken, and the next frame would be lost. */
+static void network_wake(struct network *network)
+{
+	netif_tx_lock(network->device);
+	if (network_has_room(&network->sender))
+		netif_wake_queue(network->device);
+	netif_tx_unlock(network->device);
+}
+
+/* Brings the carrier to what the other side says, and the queue to what room there is. */
 static void network_state(struct network *network, bool broken)
 {
 	struct net_device *device = network->device;
@@ -92,11 +103,12 @@ static void network_state(struct network *network, bool broken)
 		netif_carrier_on(device);
 	else if (!alive && netif_carrier_ok(device))
 		netif_carrier_off(device);
-	if (netif_queue_stopped(device) && network_has_room(&network->sender))
-		netif_wake_queue(device);
+	if (netif_queue_stopped(device))
+		network_wake(network);
 }
 
-/* Returns whether a poll would find something to do. Nonsense waits for the next epoch. */
+/* Returns whether a poll would find something to do. Nonsense waits for the next epoch. Another CPU
+ * may poll meanwhile, and learn of an epoch: then it looks once more itself. */
 static bool network_pending(struct network *network)
 {
 	struct channel_end copy = network->receiver;
@@ -170,9 +182,10 @@ static int network_open(struct net_device *device)
 	struct network *network = netdev_priv(device);
 
 	netif_carrier_off(device);
+	/* Before anyone polls: he may learn of an epoch, which an older one must not follow. */
+	network_announce_alive(network, true);
 	napi_enable(&network->napi);
 	netif_start_queue(device);
-	network_announce_alive(network, true);
 	/* The first poll learns the epoch and the other side's state. */
 	local_bh_disable();
 	napi_schedule(&network->napi);
@@ -184,8 +197,8 @@ static int network_stop(struct net_device *device)
 {
 	struct network *network = netdev_priv(device);
 
-	netif_stop_queue(device);
-	napi_disable(&network->napi);
+	napi_disable(&network->napi); /* the last poll may wake the queue */
+	netif_tx_disable(device);
 	netif_carrier_off(device);
 	network_announce_alive(network, false);
 	return 0;

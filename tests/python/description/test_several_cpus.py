@@ -168,7 +168,10 @@ def test_each_cpu_has_one_linux(describe: Describe, cpu: int, wrong: bool) -> No
     assert any(f"CPU {cpu} already has a Linux guest" in said for _, said in found) == wrong
 
 
-@pytest.mark.parametrize(("variant", "fits"), [("smp", True), ("patched", False)])
+@pytest.mark.parametrize(
+    ("variant", "fits"),
+    [("smp", True), ("complete-smp", True), ("patched", False), ("complete", False)],
+)
 def test_it_takes_a_kernel_for_that(
     describe: Describe, folder: Path, monkeypatch: pytest.MonkeyPatch, variant: str, fits: bool
 ) -> None:

@@ -14,7 +14,7 @@ import pytest
 from unidiff.patch import PatchSet
 
 from gandalf.base.paths import ROOT, UserError
-from gandalf.guests import debian
+from gandalf.guests import debian, selftests
 from gandalf.guests import kernel as linux_kernel
 from gandalf.guests import linux as guest_linux
 from gandalf.guests import places as linux_places
@@ -209,9 +209,10 @@ def test_only_patched_kernels_are_compiled_with_the_header(variant: linux_places
     side = linux_kernel.side_of(variant, PLACES)
     variables = list(linux_kernel.make_variables(variant, side))
     option = f"KCPPFLAGS=-include {side.source}/arch/x86/include/asm/gandalf.h"
-    assert (option in variables) == (variant not in ("native", "smp-native"))
+    assert (option in variables) == (side.header is not None)
+    assert (side.header is None) == (variant == "native" or variant.endswith("-native"))
     assert ("GANDALF_ATTACK=y" in variables) == (variant == "attack")
-    assert ("GANDALF_SMP=y" in variables) == (variant == "smp")
+    assert ("GANDALF_SMP=y" in variables) == (variant in ("smp", "complete-smp"))
 
 
 def test_a_dedicated_cpu_leaves_the_interrupt_flag_alone() -> None:
@@ -243,7 +244,7 @@ def test_only_kernels_for_several_cpus_have_smp(variant: linux_places.Variant) -
     options: dict[str, str] = {}
     for fragment in PLACES.fragments(variant):
         options |= linux_kernel.read_configuration(fragment)
-    assert options["CONFIG_SMP"] == ("y" if variant in ("smp", "smp-native") else "n")
+    assert options["CONFIG_SMP"] == ("y" if "smp" in variant else "n")
 
 
 @pytest.mark.parametrize(
@@ -322,7 +323,9 @@ def test_lock_pins_one_kernel_and_every_package_of_the_root_file_system() -> Non
     packages = debian.read_lock(PLACES.lock)
     kernels = [entry.name for entry in packages if entry.group == "kernel"]
     rootfs = {entry.name for entry in packages if entry.group == "rootfs"}
+    linked = [entry.name for entry in packages if entry.group == selftests.PACKAGES]
     assert kernels == [linux_kernel.KERNEL_PACKAGE]
+    assert linked == list(guest_linux.SELFTEST_LIBRARIES)
     assert rootfs == {*linux_rootfs.ROOTFS_PROGRAMS, *guest_linux.ROOTFS_LIBRARIES}
     for entry in packages:
         assert re.fullmatch(r"[0-9a-f]{64}", entry.sha256)
@@ -451,7 +454,7 @@ def test_source_that_is_no_package_is_one_sentence(tmp_path: Path) -> None:
     archive = tmp_path / "linux.deb"
     archive.write_bytes(gzip.compress(b"no archive"))
     with pytest.raises(UserError, match="cannot be unpacked"):
-        linux_kernel._unpack_source(archive, tmp_path / "out")
+        linux_kernel.unpack_source(archive, tmp_path / "out", [])
 
 
 def small_tree(folder: Path) -> Path:
@@ -504,9 +507,17 @@ def test_a_variant_that_begins_with_objects_has_their_configuration() -> None:
     for variant, origin in linux_kernel.ORIGINS.items():
         first = PLACES.fragments(origin)
         assert PLACES.fragments(variant)[: len(first)] == first
-        assert origin not in linux_kernel.ORIGINS
+        assert origin not in linux_kernel.ORIGINS or variant in linux_kernel.ALONE
     for variant in ("attack", "complete"):
         assert linux_kernel._tree(variant) == "patched"
+    assert linux_kernel._tree("complete-smp") == "smp"
+
+
+def test_a_variant_that_begins_with_objects_compiles_less() -> None:
+    """So says the progress display, which knows of every variant."""
+    assert set(linux_places.KERNEL_FILES) == set(get_args(linux_places.Variant))
+    for variant, origin in linux_kernel.ORIGINS.items():
+        assert linux_places.KERNEL_FILES[variant] < linux_places.KERNEL_FILES[origin] / 2
 
 
 def test_patch_that_does_not_apply_is_one_sentence(tmp_path: Path) -> None:
@@ -565,7 +576,8 @@ def test_stamp_follows_the_inputs_of_the_variant(
         if stamp() != before:
             changing.add(name)
     every = {"flag", "rest", "header"}
-    wanted = {"native": set(), "smp-native": set(), "dedicated": every - {"flag"}}
+    wanted = {"dedicated": every - {"flag"}}
+    wanted |= {native: set() for native in ("native", "complete-native", "smp-native")}
     assert changing == wanted.get(variant, every)
 
 
@@ -611,7 +623,7 @@ def test_libraries_are_found_through_others(
     compile_library(tmp_path, "libb.so.1", "libc.so.1")
     compile_library(tmp_path, "libunused.so.1")
     program = compile_library(tmp_path, "program", "libb.so.1")
-    found = linux_rootfs._libraries([program], tmp_path)
+    found = linux_rootfs.libraries([program], tmp_path)
     assert {Path(name).name for name in found} == {"libb.so.1", "libc.so.1"}
 
 
@@ -621,7 +633,7 @@ def test_missing_library_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Mon
     program = compile_library(tmp_path, "program", "libb.so.1")
     library.unlink()
     with pytest.raises(UserError, match=r"program needs libb\.so\.1, which no pinned package has"):
-        linux_rootfs._libraries([program], tmp_path)
+        linux_rootfs.libraries([program], tmp_path)
 
 
 def test_small_image_lacks_large_programs_and_their_libraries(

@@ -9,6 +9,7 @@ import pytest
 
 from gandalf.base.paths import UserError
 from gandalf.guests import modules
+from gandalf.guests.places import Variant
 
 
 @pytest.fixture
@@ -34,15 +35,18 @@ def make_does(monkeypatch: pytest.MonkeyPatch, status: int, *made: Path) -> list
     return commands
 
 
-def test_all_modules_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kernel", ["complete", "complete-smp"])
+def test_all_modules_are_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, kernel: Variant
+) -> None:
     wanted = [folder / "one.ko", folder / "sub" / "two.ko"]
     commands = make_does(monkeypatch, 0, *wanted)
-    assert modules.build_modules(folder, folder, print) == wanted
+    assert modules.build_modules(folder, folder, print, kernel) == wanted
     (command,) = commands
     assert command[0] == "make"
     assert command[-1] == "modules"
     assert f"M={folder}" in command
-    assert f"O={folder}/build/linux/complete" in command
+    assert f"O={folder}/build/linux/{kernel}" in command
     assert any(item.startswith("KCPPFLAGS=-include ") for item in command)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the kernel of the Linux guest in seven variants."""
+"""Builds the kernel of the Linux guest in eight variants."""
 
 import os
 import re
@@ -16,6 +16,7 @@ from gandalf.guests import debian
 from gandalf.guests.debian import Log, Package, elapsed
 from gandalf.guests.objects import Side, begin_with_objects
 from gandalf.guests.places import (
+    KERNEL_FILES,
     RECIPE,
     STAMP,
     Places,
@@ -64,8 +65,6 @@ KERNEL_TOOLS = {
 }  # fmt: skip
 # Bytes that a kernel build may take, sources included.
 KERNEL_SPACE = 2_000_000_000
-# Files that the configuration compiles, for the progress display only.
-KERNEL_FILES = 630
 PROGRESS_INTERVAL = 10.0
 
 KERNEL_PACKAGE = "linux-source-6.1"
@@ -73,16 +72,17 @@ KERNEL_PACKAGE = "linux-source-6.1"
 FLAG_FILE = "arch/x86/include/asm/irqflags.h"
 # Added to drivers/misc/Makefile in the patched source.
 DRIVER_LINE = b"obj-y += gandalf/\n"
-# Variants that begin with the objects of another one, of which most stay as they are.
+# Variants that begin with the objects of another one, of which most stay as they are: of those of
+# `patched`, only 26 of 669 would in `complete`, since nearly all depend on modules or cgroups.
 ORIGINS: dict[Variant, Variant] = {
     "attack": "patched",
-    "complete": "patched",
+    "complete-native": "complete",
     "native": "patched",
     "dedicated": "patched",
     "smp-native": "smp",
 }
 # Variants whose origin is not built for their sake, since it may not be wanted otherwise.
-ALONE: tuple[Variant, ...] = ("dedicated",)
+ALONE: tuple[Variant, ...] = ("dedicated", "complete-native")
 # Where a patched source has the functions that the patch calls.
 HEADER_FILE = "arch/x86/include/asm/gandalf.h"
 
@@ -92,10 +92,10 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
 
     `native` is Debian's source without a changed line, `dedicated` has those lines of the patch
     that only make it faster, `patched` has all and runs on a shared CPU, and `attack` is `patched`
-    with the attack driver. `complete` is `patched` with what programs of a distribution expect of
-    Linux, networks among it, and our network driver. `smp` is for several vCPUs: it has a patch, a
-    driver and a part of the configuration of its own. `smp-native` has that configuration and not a
-    changed line. Each has our other drivers.
+    with the attack driver. `smp` is for several vCPUs: it has a patch, a driver and a part of the
+    configuration of its own. `complete` and `complete-smp` are `patched` and `smp` with what
+    programs of a distribution expect of Linux, networks among it, and our network driver.
+    `smp-native` and `complete-native` have not a changed line. Each has our other drivers.
     Beside vmlinux are System.map and arch/x86/boot/bzImage.
     """
     places = Places(root)
@@ -155,7 +155,9 @@ def _tree(variant: Variant) -> Tree:
     match variant:
         case "attack" | "complete":
             return "patched"
-        case "smp-native":
+        case "complete-smp":
+            return "smp"
+        case "complete-native" | "smp-native":
             return "native"
         case _:
             return variant
@@ -179,7 +181,7 @@ def prepare_source(places: Places, package: Package, tree: Tree, log: Log) -> Pa
         log("unpacking the kernel's sources")
         _remove_objects("native", places)
         remove_folder(native)
-        _unpack_source(archive, native)
+        unpack_source(archive, native, [f"--exclude={pattern}" for pattern in SOURCE_EXCLUDES])
         write_stamp(native, stamp)
     if tree == "native":
         return native
@@ -199,16 +201,15 @@ def _remove_objects(tree: Tree, places: Places) -> None:
         remove_folder(places.linux / variant)
 
 
-def _unpack_source(archive: Path, target: Path) -> None:
-    """Unpack the tar file inside the package, without what is never compiled."""
+def unpack_source(archive: Path, target: Path, choice: Sequence[str]) -> None:
+    """Unpack the tar file inside the package; choice: what tar is told of what to leave or take."""
     target.mkdir(parents=True)
-    excludes = [f"--exclude={pattern}" for pattern in SOURCE_EXCLUDES]
     inner = f"./usr/src/{KERNEL_PACKAGE}.tar.xz"
     commands = [
         ["dpkg-deb", "--fsys-tarfile", str(archive)],
         ["tar", "--extract", "--to-stdout", inner],
         ["xz", "--decompress", "--stdout", "--threads=0"],
-        ["tar", "--extract", f"--directory={target}", "--strip-components=1", *excludes],
+        ["tar", "--extract", f"--directory={target}", "--strip-components=1", *choice],
     ]
     processes: list[subprocess.Popen[bytes]] = []
     for command in commands:
@@ -353,7 +354,7 @@ def make_variables(variant: Variant, side: Side) -> Iterator[str]:
     """Give what the kernel's make is told about a variant."""
     if variant == "attack":
         yield "GANDALF_ATTACK=y"
-    if variant == "smp":
+    if variant in ("smp", "complete-smp"):
         yield "GANDALF_SMP=y"
     if side.header:
         # No line of the patch includes it. KCPPFLAGS reaches all that is made for the target, as it
@@ -367,7 +368,7 @@ def _compile(variant: Variant, places: Places, log: Log) -> None:
     side = side_of(variant, places)
     output, source = side.output, side.source
     command = ["make", f"--jobs={jobs}", f"O={output}", "ARCH=i386", "bzImage"]
-    if variant == "complete":
+    if variant in ("complete", "complete-smp"):
         command.append("modules")  # there are none, but what is built elsewhere needs the symbols
     command += make_variables(variant, side)
     log(f"compiling the guest kernel ({variant})")
@@ -389,7 +390,7 @@ def _compile(variant: Variant, places: Places, log: Log) -> None:
             log_file.write(line)
             files += line.startswith("  CC ")
             if time.monotonic() >= due:
-                log(f"compiled {files} of about {max(files, KERNEL_FILES)} files")
+                log(f"compiled {files} of about {max(files, KERNEL_FILES[variant])} files")
                 due = time.monotonic() + PROGRESS_INTERVAL
     if process.returncode != 0:
         raise UserError(f"The guest kernel did not compile: see {shown(log_path)}.")

@@ -17,6 +17,7 @@ from gandalf.guests.debian import Log
 from gandalf.guests.kernel import KERNEL_PACKAGE, build_kernel
 from gandalf.guests.places import Places, Variant
 from gandalf.guests.rootfs import ROOTFS_PROGRAMS, build_rootfs
+from gandalf.guests.selftests import PACKAGES, build_selftests
 
 # Where the libraries that these programs name come from. What no program needs is left out.
 ROOTFS_LIBRARIES = (
@@ -25,6 +26,7 @@ ROOTFS_LIBRARIES = (
     "libc6",
     "libcrypt1",
     "libdrm2",
+    "libedit2",
     "libegl1",
     "libexpat1",
     "libffi8",
@@ -32,19 +34,28 @@ ROOTFS_LIBRARIES = (
     "libgcc-s1",
     "libgles2",
     "libglvnd0",
+    "libgmp10",
+    "libjansson4",
     "libjpeg62-turbo",
     "libjudydebian1",
     "libkmod2",
     "liblzma5",
     "libmd0",
+    "libmnl0",
+    "libnftables1",
+    "libnftnl11",
     "libnuma1",
     "libsctp1",
     "libssl3",
+    "libtinfo6",
     "libwayland-server0",
+    "libxtables12",
     "libxxhash0",
     "libzstd1",
     "zlib1g",
 )
+# What the kernel's tests of itself are linked with.
+SELFTEST_LIBRARIES = ("libcap-dev", "libnuma-dev")
 
 
 LOCK_HEADING = """SPDX-License-Identifier: GPL-2.0-only
@@ -62,6 +73,7 @@ def update_lock(root: Path, log: Log) -> Path:
     i386 = debian.Lists(folder, "i386", log)
     names = sorted({*ROOTFS_PROGRAMS, *ROOTFS_LIBRARIES})
     packages = [kernel, *(i386.newest("rootfs", name) for name in names)]
+    packages += [i386.newest(PACKAGES, name) for name in SELFTEST_LIBRARIES]
     debian.write_lock(places.lock, packages, LOCK_HEADING)
     log(f"{shown(places.lock)} pins {len(packages)} packages")
     return places.lock
@@ -84,6 +96,15 @@ def _kernel_command(variant: str = typer.Argument(help=", ".join(get_args(Varian
 def _rootfs_command() -> None:
     """Build the guest's root file system."""
     typer.echo(shown(build_rootfs(ROOT, typer.echo)))
+
+
+@app.command("selftests")
+def _selftests_command() -> None:
+    """Build the kernel's tests of itself."""
+    built = build_selftests(ROOT, typer.echo)
+    typer.echo(f"{len(built.programs)} programs")
+    for name, reason in built.failed.items():
+        typer.echo(f"{name} was not built: {reason}")
 
 
 @app.command("update-lock")

@@ -13,14 +13,23 @@ from typing import Literal
 
 from gandalf.base.paths import UserError, shown
 
-Variant = Literal["patched", "dedicated", "native", "attack", "complete", "smp", "smp-native"]
+Variant = Literal[
+    "patched", "dedicated", "native", "attack", "smp", "smp-native", "complete", "complete-smp",
+    "complete-native",
+]  # fmt: skip
+# Files that are compiled for a variant, of one with an origin those that differ, for the progress
+# display only.
+KERNEL_FILES: dict[Variant, int] = {
+    "patched": 630, "native": 180, "dedicated": 180, "attack": 10, "smp": 670, "smp-native": 260,
+    "complete": 1090, "complete-smp": 1130, "complete-native": 240,
+}  # fmt: skip
 # Which of them run in each mode. The lines that make the interrupt flag a word in memory are needed
 # on a shared CPU, and wrong on a dedicated one, where the flag that counts is the processor's. A
 # dedicated Linux has one CPU, so `smp-native` runs without a VMM only.
 VARIANTS_OF_MODE: dict[str, tuple[Variant, ...]] = {
     "shared": ("patched", "complete", "attack"),
-    "dedicated": ("native", "dedicated"),
-    "several CPUs": ("smp",),
+    "dedicated": ("native", "dedicated", "complete-native"),
+    "several CPUs": ("smp", "complete-smp"),
 }
 # A copy of the kernel's sources.
 Tree = Literal["patched", "dedicated", "native", "smp"]
@@ -81,11 +90,12 @@ class Places:
 
     def fragments(self, variant: Variant) -> tuple[Path, ...]:
         """The fragments that a variant is configured with; a later one wins."""
-        if variant in ("smp", "smp-native"):
-            return self.fragment, self.smp_fragment
-        if variant == "complete":
-            return self.fragment, self.complete_fragment
-        return (self.fragment,)
+        found = [self.fragment]
+        if variant in ("smp", "smp-native", "complete-smp"):
+            found.append(self.smp_fragment)
+        if variant in ("complete", "complete-native", "complete-smp"):
+            found.append(self.complete_fragment)
+        return tuple(found)
 
     @property
     def drivers(self) -> Path:

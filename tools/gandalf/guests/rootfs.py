@@ -4,7 +4,7 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -32,11 +32,12 @@ ROOTFS_TOOLS = {"gcc": "gcc", "make": "make", "lz4": "lz4", "dpkg-deb": "dpkg"}
 # Package: what of it is a program that goes into the root file system.
 ROOTFS_PROGRAMS = {
     "busybox-static": ("bin/busybox",),
+    "nftables": ("usr/sbin/nft",),
     "rt-tests": ("usr/bin/*",),
     "stress-ng": ("usr/bin/stress-ng",),
 }
 # What the small image leaves out: two thirds of the whole are stress-ng's libraries.
-ROOTFS_LARGE = ("stress-ng",)
+ROOTFS_LARGE = ("stress-ng", "nftables")
 SMALL = "small.cpio"
 # Opened by the C library at run time when a thread is cancelled; no program names it.
 ROOTFS_LOADED_LATE = ("libgcc_s.so.1",)
@@ -114,7 +115,7 @@ def _collect(unpacked: Path, places: Places, without: tuple[str, ...]) -> dict[s
     left_out = {path for package in without for path in _programs(unpacked, package)}
     paths = {path for package in ROOTFS_PROGRAMS for path in _programs(unpacked, package)}
     entries = {str(path.relative_to(unpacked)): path for path in sorted(paths - left_out)}
-    entries |= _libraries(list(entries.values()), unpacked)
+    entries |= libraries(list(entries.values()), unpacked)
     entries |= files_below(places.inputs / "rootfs")
     entries |= files_below(places.rootfs_extra)
     return entries
@@ -126,15 +127,17 @@ def _programs(unpacked: Path, package: str) -> Iterator[Path]:
         yield from (path for path in unpacked.glob(pattern) if needed_libraries(path) is not None)
 
 
-def _libraries(programs: list[Path], unpacked: Path) -> dict[str, Path]:
-    """Return every library that the programs need, directly or not."""
+def libraries(
+    programs: list[Path], unpacked: Path, beside: Collection[str] = ()
+) -> dict[str, Path]:
+    """Return every library that the programs need, directly or not, but those beside them."""
     available = {path.name: path for path in unpacked.rglob("*.so*") if path.is_file()}
     found: dict[str, Path] = {}
     queue = [(name, "the C library") for name in ROOTFS_LOADED_LATE]
     queue += [(name, path.name) for path in programs for name in needed_libraries(path) or ()]
     while queue:
         name, user = queue.pop()
-        if name in found:
+        if name in found or name in beside:
             continue
         if name not in available:
             raise UserError(
