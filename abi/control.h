@@ -23,8 +23,11 @@
 #define GANDALF_OBJECT_SYSTEM 0   /* struct gandalf_system_status */
 #define GANDALF_OBJECT_GUEST 1    /* struct gandalf_guest_status */
 #define GANDALF_OBJECT_COUNTERS 2 /* uint32_t of each in GANDALF_COUNTER_LIST */
-/* The trace ring of a CPU, GANDALF_TRACE_EVENTS events. The place is the CPU's number. */
+/* The trace ring that a guest has on a CPU, or the VMM's own with GANDALF_PLACE_VMM: a struct
+ * gandalf_trace_ring. Bits 16 to 23 of EBX hold the CPU's number. It is empty if the guest has
+ * no vCPU there. */
 #define GANDALF_OBJECT_TRACE 3
+#define GANDALF_TRACE_CPU_SHIFT 16
 #define GANDALF_OBJECT_REPORT 4   /* text: why the guest was stopped last */
 /* The ring of the last GANDALF_CONSOLE_RING bytes of a guest's console or of the VMM's log. Byte n
  * of all that was ever written is at n % GANDALF_CONSOLE_RING. What WRITE brings there counts as
@@ -60,7 +63,7 @@
 #define GANDALF_ACTION_MOVE 6
 #define GANDALF_ACTION_WHERE 7
 /* Of the same: ECX holds the number of a vCPU, EDX GANDALF_TICKS_... Returns what its moves have
- * taken of that, together, modulo 2^31: what ran in between, too, if anything did. WAITED is in
+ * taken of that, together, modulo 2^31, with the interrupts that came in between. WAITED is in
  * milliseconds instead. */
 #define GANDALF_ACTION_TICKS 8
 #define GANDALF_TICKS_LEAVE 0  /* its departures, on the CPUs that it has left */
@@ -172,7 +175,7 @@
 	X(delay_limits, "of these, those that ended before the locks were free")
 
 /*
- * The events of the trace ring: X(name, what the two arguments are). The state in `switch_to` is
+ * The events of a trace ring: X(name, what the two arguments are). The state in `switch_to` is
  * that of the vCPU that loses the CPU: 0 off, 1 it could go on, 2 halted, 3 paused. The shortest
  * hypercalls have no event. A HALT shows in that state, if the guest lost the CPU by it.
  */
@@ -213,8 +216,8 @@ struct gandalf_system_status {
 	uint32_t pool_frames;
 	uint32_t pool_free;     /* free frames, as the VMM keeps count */
 	uint32_t pool_counted;  /* free frames, as found in the list of them; equal to pool_free */
-	uint32_t trace_next;    /* of the same: events ever recorded, modulo 2^32; the next goes
-				 * to this number % GANDALF_TRACE_EVENTS */
+	uint32_t tsc_rate;      /* the same frequency in units of 10 Hz, as it was measured over
+				 * seconds; 0: it is not known so well yet (gandalf_shared) */
 	uint32_t log_bytes;     /* bytes ever written to the VMM's log, modulo 2^32 */
 	uint32_t cores;         /* CPUs of the description; 0: the image is one for one CPU */
 	uint64_t now;           /* the time at which this was read */
@@ -225,8 +228,7 @@ struct gandalf_core_status {
 	uint32_t state;         /* GANDALF_CORE_...; all else is 0 if it is absent */
 	uint32_t pool_frames, pool_free; /* as in gandalf_system_status */
 	uint32_t pool_counted;  /* the same; of a CPU that is not asked itself, pool_free */
-	uint32_t trace_next;    /* as in gandalf_system_status */
-	uint32_t reserved;
+	uint32_t reserved[2];
 	char reason[GANDALF_REASON_SIZE]; /* why it has stopped, or "" */
 };
 
@@ -248,12 +250,19 @@ struct gandalf_guest_status {
 	char reason[GANDALF_REASON_SIZE]; /* why the VMM stopped it last, or "" */
 };
 
-/* An event of the trace ring. */
+/* An event of a trace ring. */
 struct gandalf_trace_event {
 	uint64_t time;
 	uint16_t type;          /* index in GANDALF_TRACE_LIST */
 	uint16_t vcpu;          /* place of its guest; 0xffff: the idle vCPU */
 	uint32_t first, second; /* the arguments, as GANDALF_TRACE_LIST has them */
+};
+
+/* The last events of a guest on a CPU, whatever others do. The VMM writes all of it. */
+struct gandalf_trace_ring {
+	uint32_t next;          /* events ever recorded, modulo 2^32; the next goes to this
+				 * number % GANDALF_TRACE_EVENTS */
+	struct gandalf_trace_event events[GANDALF_TRACE_EVENTS];
 };
 
 /*

@@ -215,6 +215,11 @@ struct gandalf_shared {
 	 * have run, and others had the CPU, in all its lives. The VMM writes it before the vCPU
 	 * goes on: between any two of its instructions. */
 	uint64_t stolen;
+	/* The same frequency as tsc_khz in units of 10 Hz, rounded down, of what is at most a
+	 * millionth away from what the machine's 8254 says. The VMM measures it while guests run,
+	 * and writes it some seconds after the machine's start, or when the guest starts if it
+	 * knows it by then; it is 0 before, and always beside a Linux that has CPU 0 to itself. */
+	uint32_t tsc_rate;
 };
 
 /*

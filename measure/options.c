@@ -37,9 +37,9 @@
  *			period by more than that, and the longest
  *	ring=LOW-HIGH	with each of those, this part of physical memory as it was at its end, in
  *			hex
- *	history=FILE,next=ADDRESS,entries=N	write all that was written to ring= while the
- *			measurement was on: it holds N entries, which the 32-bit word at the
- *			physical address next= counts
+ *	history=FILE,rings=N,entries=N	write all that was written to ring= while the measurement
+ *			was on: it holds so many rings, each a 32-bit word that counts what was
+ *			written, and so many entries
  *	set=ADDRESS	set the 32-bit word at this physical address to 1 where the measurement
  *			begins: a guest's own, which has it record something; up to eight times
  *	vcpu=N		of several CPUs measure this one, from 0 on; what the others execute counts
@@ -96,8 +96,8 @@ static void parse_of_ring(const char *argument, char *value)
 		parse_range(value, &options.ring, &options.ring_size);
 	else if (strcmp(argument, "history") == 0)
 		options.history = strdup(value);
-	else if (strcmp(argument, "next") == 0)
-		options.next = argument_number(value);
+	else if (strcmp(argument, "rings") == 0)
+		options.rings = argument_number(value);
 	else if (strcmp(argument, "entries") == 0)
 		options.entries = argument_number(value);
 	else

@@ -22,7 +22,7 @@ struct options {
 	uint64_t set[SETS]; /* physical; words that are set to 1 at the begin */
 	uint64_t ring, ring_size; /* physical; kept as it is at an outlier */
 	const char *history; /* where all that the ring was given goes */
-	uint64_t next, entries; /* physical: counts the ring's entries; how many it holds */
+	uint64_t rings, entries; /* how many rings that is, and how many entries each has */
 	bool stop;
 	bool series, between;
 	bool cache; /* with the model of cache.c */

@@ -96,7 +96,7 @@ def run(folder: Path, masked: int | None = None) -> Both:
     kernel = next(image for image in symbols.images if image.owner == "linux")
     words = plugin_arguments(
         out=str(folder / "out"), end=kernel.addresses["__ia32_sys_times"],
-        **bench_interval.options(symbols, layout),
+        **bench_interval.options(symbols, layout, len(built.names)),
     )  # fmt: skip
     options = options_for(built, True, None, words)
     text = guests_text(built.names, bench_target.watch(options, folder))

@@ -7,13 +7,16 @@ Bochs simulates the CPUs in turn and is deterministic.
 
 import re
 from collections.abc import Callable, Iterator
+from ctypes import sizeof
 from pathlib import Path
 
 import pytest
 
+from gandalf.base.abi import abi
 from gandalf.base.paths import ROOT
 from gandalf.build.build import build_vmm, make
 from gandalf.build.profile import find_profile
+from gandalf.description.cpus import cpus_of
 from gandalf.run.machine import Machine
 
 from .changed import substitute
@@ -21,8 +24,9 @@ from .systems import DEMO, FOUR, PATIENCE, PROMPT, Boot, World, describe, linux,
 from .two_level import changed_vmm
 
 LEFT = re.compile(r"^CPU (\d): \d+ KiB of its pool are left$", re.M)
-# KiB that a further CPU may take beside its pool.
-BESIDE_POOL = 128
+# KiB that a further CPU may take beside its pool and its trace rings, which have these.
+BESIDE_POOL = 108
+TRACE_RING = abi()["TRACE_EVENTS"] * sizeof(abi().structures["gandalf_trace_event"]) >> 10
 
 
 def on(cpu: int, guest: str) -> str:
@@ -41,9 +45,14 @@ def describe_cores(
 
 
 def beside_pools(machine: Boot) -> list[int]:
-    """Return how many KiB each further CPU takes beside its pool."""
-    found = re.findall(r"^CPU \d takes (\d+) KiB beside its pool$", machine.text("vmm"), re.M)
-    return [int(size) for size in found]
+    """Return how many KiB each further CPU takes beside its pool and its trace rings.
+
+    It has a ring of its own, and one of each guest with a vCPU there.
+    """
+    found = re.findall(r"^CPU (\d) takes (\d+) KiB beside its pool$", machine.text("vmm"), re.M)
+    guests = [cpus_of(guest) for _, guest in machine.built.checked.system.guests]
+    rings = {cpu: 1 + sum(int(cpu) in cpus for cpus in guests) for cpu, _ in found}
+    return [int(size) - rings[cpu] * TRACE_RING for cpu, size in found]
 
 
 def heartbeats(name: str, cpus: int, more: str = "") -> Path:

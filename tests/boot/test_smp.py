@@ -29,6 +29,7 @@ from .systems import (
     rtos_guest,
 )
 from .test_cores import BESIDE_POOL, ONE_CPU, beats, beside_pools, describe_cores, on
+from .test_rate import WAIT, told
 
 KERNEL = "build/linux/smp/vmlinux"
 # What has such a Linux, by what keeps its kernel from its processes.
@@ -105,6 +106,17 @@ def test_linux_finds_both(machine: Boot) -> None:
 def test_the_other_cpu_takes_little_beside_its_pool(machine: Boot) -> None:
     (size,) = beside_pools(machine)
     assert size <= BESIDE_POOL
+
+
+def test_its_clock_goes_by_what_the_vmm_has_measured(machine: Boot) -> None:
+    """Here the machine's clocks are the host's, which lets a thread wait between two of them.
+
+    So it may take long to measure them, and the figure has no bound but what the VMM itself says.
+    """
+    assert machine.shell(WAIT) == "gandalf\n"
+    first = re.search(r"^TSC (\d+) kHz", machine.text("vmm"), re.M)
+    assert first
+    assert abs(told(machine)[1] * 1000 / int(first[1]) - 1) < 1e-3
 
 
 @pytest.mark.parametrize("cpu", [0, 1])

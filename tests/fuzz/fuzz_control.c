@@ -61,8 +61,6 @@ enum { MANAGER, LINUX, A, B, GUESTS };
 
 struct console_mux consoles;
 struct console *log_console;
-struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
-u32 trace_next;
 u32 time_tsc_khz = 1000;
 u32 pool_frames = FRAMES, pool_available;
 
@@ -107,7 +105,7 @@ static u32 take_word(void)
 	static const u32 values[] = { 0, 1, ROOM, ROOM - 1, MEMORY, MEMORY - GANDALF_PAGE_SIZE,
 				      CALLER_MEMORY - 4, CALLER_MEMORY, GANDALF_CONSOLE_RING,
 				      0x7fffffff, 0x80000000, GANDALF_BASE - 4, UINT32_MAX - 511,
-				      UINT32_MAX, sizeof(trace_events), GANDALF_CONTROL_CHUNK };
+				      UINT32_MAX, sizeof(*trace_rings), GANDALF_CONTROL_CHUNK };
 	u32 what = take(1);
 
 	switch (what >> 6) {
@@ -174,8 +172,7 @@ void trace(enum trace_type type, u32 first, u32 second)
 {
 	if (type == TRACE_start || type == TRACE_stop)
 		guest_begins_or_ends(first, type == TRACE_start);
-	trace_events[trace_next++ % GANDALF_TRACE_EVENTS] =
-		(struct gandalf_trace_event){ .type = (u16)type, .first = first, .second = second };
+	trace_fast(core.current, type, first, second);
 }
 
 void report(struct vm *vm)

@@ -56,8 +56,6 @@ u32 time_tsc_khz = TSC_KHZ, pool_distance;
 struct gandalf_table system_table = { .cpus = CORES };
 struct vm *part_vms[GANDALF_CPUS_MAXIMUM];
 void (*trap_handlers[VECTORS])(struct frame *frame);
-struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
-u32 trace_next;
 
 static const struct guest_kind linux_kind = { .real_time = false };
 static const struct guest_kind rtos_kind = { .real_time = true };
@@ -408,6 +406,7 @@ static void vcpus_begin(void)
 		machines[i] = (struct vm){ .guest = &guest, .vcpus = &vcpus_made[i], .number = i,
 					   .kind = &linux_kind, .state = GANDALF_STATE_RUNNING };
 		vcpus_made[i] = (struct vcpu){ .vm = &machines[i], .x86 = &x86s[i],
+					       .trace = trace_ring_of(0),
 					       .state = VCPU_RUNNING, .frame = &frame };
 		smps[i] = (struct smp){ .id = i, .x86 = &x86s[i], .cpus = (1 << CORES) - 1,
 					.registers = (u32)(uintptr_t)registers };
@@ -419,7 +418,7 @@ static void vcpus_begin(void)
 	flag = EFLAGS_IF;
 	rtos_machine = (struct vm){ .kind = &rtos_kind };
 	rtos = (struct vcpu){ .state = VCPU_RUNNING, .priority = 1, .vm = &rtos_machine,
-			      .frame = &rtos_frame };
+			      .trace = trace_ring_of(1), .frame = &rtos_frame };
 }
 
 static void begin(void)

@@ -667,6 +667,7 @@ static void machine_make(u32 frames, bool dedicated)
 	core.pauses = core.interruptible = true;
 	apic_base = dedicated ? APIC_FRAME | 0x900 : 0;
 	idle_vcpu.state = VCPU_RUNNING;
+	idle_vcpu.trace = trace_rings;
 	core.cr3 = idle_vcpu.cr3 = (u32)(uintptr_t)memory_directory;
 	entries_make();
 	trap_init();
@@ -674,6 +675,7 @@ static void machine_make(u32 frames, bool dedicated)
 	vm->guest = &guest;
 	vm->vcpus = vcpu;
 	vcpu->vm = vm;
+	vcpu->trace = trace_ring_of(0);
 	vm->kind = kind_linked(guest.kind);
 	hypercalls_give(vcpu);
 	core.vcpu_count = 1;

@@ -57,8 +57,8 @@
 
 struct vcpu idle_vcpu, vcpus[GANDALF_GUESTS_MAXIMUM];
 struct vm vms[GANDALF_GUESTS_MAXIMUM];
-struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
-u32 trace_next, time_tsc_khz = 1000000, apic_base;
+struct gandalf_trace_ring trace_rings[TRACE_RINGS];
+u32 time_tsc_khz = 1000000, apic_base;
 struct stub entry_stubs[ENTRY_STUBS];
 /* One place of the VMM may fault. */
 extern const u32 fixup_first[2];

@@ -275,10 +275,10 @@ ring1_stack:
 	/* Here, since the symbols of code are known to the test: on a page without any. */
 	.text
 	.balign 4096
-history_ring:
-	.fill	HISTORY, 4, 0
 history_next:
 	.long	-4		/* about to wrap */
+history_ring:
+	.fill	HISTORY, 4, 0
 	.balign 4096
 
 	.section .note.GNU-stack, "", @progbits

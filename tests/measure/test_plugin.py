@@ -106,10 +106,9 @@ def test_all_that_a_ring_was_given_is_kept(
     measure: Measure, program: Program, tmp_path: Path
 ) -> None:
     """Of 20 numbers between two faults a ring of 8 keeps the last, and 12 are counted as lost."""
-    ring, history = program.at["history_ring"], tmp_path / "history"
+    ring, history = program.at["history_next"], tmp_path / "history"
     result = measure(
-        "history", ring=f"{ring:#x}-{ring + 32:#x}", history=str(history),
-        next=program.at["history_next"], entries=8,
+        "history", ring=f"{ring:#x}-{ring + 36:#x}", history=str(history), rings=1, entries=8,
     ).result  # fmt: skip
     words = memoryview(history.read_bytes()).cast("I")
     assert [(word + 4) % 2**32 for word in words] == [*range(6), *range(18, 27)]

@@ -74,7 +74,7 @@ CHANNELS = "".join(
 # Guests that agree on a moment, and one with all that a start sets up, restarted all the time.
 CROWDS = {
     "timers": (crowd("crowd_timers"), "hypercall 32 0 0 0 0 *100000"),
-    "watchdogs": (crowd("crowd_silent", RESTART), "hypercall 32 0 0 0 0 *800000"),
+    "watchdogs": (crowd("crowd_silent", RESTART), "hypercall 32 0 0 0 0 *300000"),
     "channels": (FLOOD + CHANNELS, "hypercall 35 0x202 0 0 0 *3000"),
     "ports": (FLOOD + 'ports = ["0x200-0x2f7", "0x800-0xaff"]\n', "hypercall 35 0x202 0 0 0 *3000"),
 }

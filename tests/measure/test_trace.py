@@ -65,8 +65,9 @@ def latency(shown: Shown, name: str) -> set[int]:
 
 def test_the_layout_is_the_one_of_the_header() -> None:
     layout = read_layout(build_vmm())
-    assert (layout.capacity, layout.event_size) == (1024, 20)
-    places = {name: (place.offset, place.size) for name, place in layout.fields.items()}
+    assert (layout.capacity, layout.event.size, layout.ring.size) == (1024, 20, 4 + 1024 * 20)
+    assert layout.rings(2).size == 3 * layout.ring.size
+    places = {name: (place.offset, place.size) for name, place in layout.event.members.items()}
     assert places == {
         "time": (0, 8), "type": (8, 2), "vcpu": (10, 2), "first": (12, 4), "second": (16, 4),
     }  # fmt: skip
@@ -166,8 +167,8 @@ def test_an_rtos_on_each_of_two_cpus(tmp_path: Path) -> None:
     """Each CPU's tracks are of its own guest, and the rings tell of the same time."""
     output = tmp_path / "out.json"
     done = trace("cores-rtoses", output, "--for", "0.5")
-    assert re.search(r"^gandalf: CPU 0: 1,0\d\d events in ", done.stderr, re.M)
-    assert re.search(r"^gandalf: CPU 1: 1,0\d\d events in ", done.stderr, re.M)
+    assert re.search(r"^gandalf: CPU 0: [12],\d\d\d events in ", done.stderr, re.M)
+    assert re.search(r"^gandalf: CPU 1: [12],\d\d\d events in ", done.stderr, re.M)
     first, second = (Shown(output, f"CPU {cpu}") for cpu in range(2))
     assert len(deliveries(first, "first")) > 50
     assert len(deliveries(second, "second")) > 50

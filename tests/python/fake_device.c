@@ -12,7 +12,7 @@
  *	console=N	bytes that the consoles have
  *	output=N	bytes that a console writes between two looks at it
  *	events=N	events that were ever traced
- *	race=N		events that reading the trace makes
+ *	race=N		events of Linux's that reading its trace makes
  *	late=N		event N has the time that event N + 1 should have, and the other way round
  *	alive=E		what a sign of life is answered
  *	counted=N	free frames in the list, instead of 1000
@@ -52,7 +52,7 @@ static struct gandalf_guest_status guests[GUESTS] = {
 	 .state = GANDALF_STATE_STOPPED, .reason = "divide error (#DE) without a handler"},
 };
 static uint8_t image[MEMORY];
-static uint32_t busy, kept, log_bytes, console_bytes, output, events, race, late;
+static uint32_t busy, kept, log_bytes, console_bytes, output, events, race, raced, late;
 
 static uint32_t number(const char *name, uint32_t otherwise)
 {
@@ -131,17 +131,24 @@ static uint64_t trace_time(uint32_t n)
 	return 1000ull * milliseconds * KHZ / 1000;
 }
 
-static void trace_fill(struct gandalf_trace_event ring[GANDALF_TRACE_EVENTS], uint32_t cpu)
+/* The guests at places 0 and 1 and the VMM record in turn, so each of their rings has each third
+ * event. The others have recorded none. */
+static void trace_fill(struct gandalf_trace_ring *ring, uint32_t cpu, uint32_t guest)
 {
-	for (uint32_t n = 0; n < events + cpu; n++)
-		ring[n % GANDALF_TRACE_EVENTS] = (struct gandalf_trace_event){
-			.time = trace_time(n) + 100ull * cpu * KHZ / 1000,
-			.type = (uint16_t)(n % 14),
-			.vcpu = n % 3 == 2 ? 0xffff : (uint16_t)(n % 3),
-			.first = n,
-			.second = 2 * n,
-		};
-	events += race;
+	uint32_t vcpu = guest == GANDALF_PLACE_VMM ? 0xffff : guest;
+	uint32_t end = events + cpu + (vcpu == 0 ? 3 * raced : 0);
+
+	ring->next = 0;
+	for (uint32_t n = 0; n < end; n++)
+		if (vcpu == (n % 3 == 2 ? 0xffff : n % 3))
+			ring->events[ring->next++ % GANDALF_TRACE_EVENTS] =
+				(struct gandalf_trace_event){
+					.time = trace_time(n) + 100ull * cpu * KHZ / 1000,
+					.type = (uint16_t)(n % 14),
+					.vcpu = (uint16_t)vcpu,
+					.first = n,
+					.second = 2 * n,
+				};
 }
 
 static long copy(void *to, uint32_t size, uint32_t offset, const void *from, uint32_t whole)
@@ -163,7 +170,7 @@ static long read_system(void *to, uint32_t size, uint32_t offset)
 		.pool_frames = 2048,
 		.pool_free = 1000,
 		.pool_counted = number("counted=", 1000),
-		.trace_next = events,
+		.tsc_rate = KHZ * 100,
 		.log_bytes = log_bytes,
 		.cores = number("cpus=", 0),
 		.now = 5000ull * KHZ,
@@ -181,7 +188,6 @@ static long read_core(void *to, uint32_t cpu, uint32_t size, uint32_t offset)
 		.pool_frames = 2048,
 		.pool_free = 1000 + cpu,
 		.pool_counted = 1000 + cpu,
-		.trace_next = events + cpu,
 		.reason = "",
 	};
 
@@ -212,14 +218,32 @@ static long read_console(void *to, uint32_t place, uint32_t size, uint32_t offse
 	return copy(to, size, offset, ring, sizeof(ring));
 }
 
+/* The guest at place 3 has no vCPU on the first CPU. */
+static long read_trace(void *to, uint32_t place, uint32_t size, uint32_t offset)
+{
+	static struct gandalf_trace_ring ring;
+	uint32_t cpu = place >> (GANDALF_TRACE_CPU_SHIFT - GANDALF_PLACE_SHIFT);
+	uint32_t guest = place % (1 << (GANDALF_TRACE_CPU_SHIFT - GANDALF_PLACE_SHIFT));
+
+	if (guest >= GUESTS && guest != GANDALF_PLACE_VMM)
+		return GANDALF_ERROR_ARGUMENT;
+	if (guest == 3 && cpu == 0)
+		return 0;
+	trace_fill(&ring, cpu, guest);
+	if (guest == LINUX && size > sizeof(ring.next))
+		raced += race;
+	return copy(to, size, offset, &ring, sizeof(ring));
+}
+
 long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uint32_t size)
 {
-	static struct gandalf_trace_event trace[GANDALF_TRACE_EVENTS];
 	static const char report[] = "guest dead stopped: divide error (#DE) without a handler\n"
 				     "  at cs:eip 0061:00001193\n";
 
 	if (number("denied=", 0))
 		return GANDALF_ERROR_PERMISSION;
+	if (object == GANDALF_OBJECT_TRACE)
+		return read_trace(to, place, size, offset);
 	if (place >= GUESTS && place != GANDALF_PLACE_VMM)
 		return GANDALF_ERROR_ARGUMENT;
 	switch (object) {
@@ -232,9 +256,6 @@ long device_read(uint32_t object, uint32_t place, uint32_t offset, void *to, uin
 		return copy(to, size, offset, &guests[place], sizeof(guests[place]));
 	case GANDALF_OBJECT_COUNTERS:
 		return read_counters(to, size, offset);
-	case GANDALF_OBJECT_TRACE:
-		trace_fill(trace, place);
-		return copy(to, size, offset, trace, sizeof(trace));
 	case GANDALF_OBJECT_REPORT:
 		return copy(to, size, offset, report,
 			    *guests[place].reason ? sizeof(report) - 1 : 0);

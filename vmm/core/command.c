@@ -71,7 +71,7 @@ static void command_counters(struct vm *vm)
 
 static void command_trace(struct vm *vm)
 {
-	trace_log(vm->vcpus->id, TRACE_LINES);
+	trace_log(vm->vcpus->trace, TRACE_LINES);
 }
 
 static void command_result(struct vm *vm)

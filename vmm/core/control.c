@@ -13,9 +13,10 @@
 #include "core/hypercall.h"
 #include "core/log.h"
 #include "core/module.h"
+#include "core/object.h"
 #include "core/pool.h"
+#include "core/rate.h"
 #include "core/schedule.h"
-#include "core/trace.h"
 #include "core/work.h"
 #include "elsewhere.h"
 #include "lib/owner.h"
@@ -24,12 +25,6 @@
 
 /* Bytes that are typed between two pauses for interrupts. */
 #define CONSOLE_STEP 16u
-
-/* An object that READ takes, as it is in memory. */
-struct object {
-	const void *at;
-	u32 size;
-};
 
 static bool control_is_allowed(const struct vcpu *vcpu)
 {
@@ -45,108 +40,13 @@ static struct vm *control_target(const struct vcpu *vcpu)
 	return place < core.vm_count ? &vms[place] : NULL;
 }
 
-static struct object object_system(const struct vcpu *vcpu)
-{
-	OF_CORE static struct gandalf_system_status status;
-
-	status.abi_version = GANDALF_ABI_VERSION;
-	status.guest_count = core.vm_count;
-	status.place = vcpu->vm->index;
-	status.tsc_khz = time_tsc_khz;
-	status.pool_frames = pool_frames;
-	status.pool_free = pool_available;
-	status.pool_counted = pool_count();
-	work_mask(control_status);
-	status.trace_next = trace_next;
-	status.log_bytes = log_console->output_total;
-	status.now = rdtsc();
-	elsewhere_tell(&status);
-	return (struct object){&status, sizeof(status)};
-}
-
-static struct object object_guest(const struct vm *vm)
-{
-	OF_CORE static struct gandalf_guest_status status;
-	const struct gandalf_guest *guest = vm->guest;
-
-	memcpy(status.name, guest->name, sizeof(status.name));
-	status.kind = guest->kind;
-	status.state = vm->state;
-	status.priority = guest->priority;
-	status.memory_size = guest->memory_size;
-	status.restarts = vm->vcpus->counters[COUNTER_restarts];
-	status.fault_restarts = vm->fault_restarts;
-	status.flags = guest->flags;
-	status.image_room = vm->kind->real_time ? vm->image.room : 0;
-	status.watchdog_ms = guest->watchdog_ms;
-	status.console_bytes = vm->console->output_total;
-	status.ran = core_ran(vm->vcpus);
-	status.started = vm->started;
-	memcpy(status.reason, vm->reason, sizeof(status.reason));
-	return (struct object){&status, sizeof(status)};
-}
-
-/* Returns a guest's report. The idle vCPU may be writing it, so the length is looked for only
- * within the report's buffer, which always ends with a 0 byte. A guest whose core has not come up
- * has none, and this core has no memory for it. */
-static struct object object_report(const struct vm *vm)
-{
-	bool is_here = whole_report_core(vm) == core.index;
-	u32 length = is_here ? strnlen(vm->report, GANDALF_REPORT_SIZE) : 0;
-
-	work_mask(control_object);
-	return (struct object){vm->report, length};
-}
-
-/* Returns the object that argument 0 names; its address is NULL if there is none. It ends the
- * vCPU's work: interrupts are masked when it returns. */
-static struct object object_find(const struct vcpu *vcpu)
-{
-	const struct vm *vm = control_target(vcpu);
-	u32 name = frame_argument(vcpu->frame, 0);
-
-	if (name == GANDALF_OBJECT_SYSTEM)
-		return object_system(vcpu);
-	if (vm != NULL && name % (1 << GANDALF_PLACE_SHIFT) == GANDALF_OBJECT_REPORT)
-		return object_report(vm);
-	work_mask(control_object);
-	if (name == GANDALF_OBJECT_TRACE)
-		return (struct object){trace_events, sizeof(trace_events)};
-	if (name == (GANDALF_OBJECT_CONSOLE | GANDALF_PLACE_VMM << GANDALF_PLACE_SHIFT))
-		return (struct object){log_console->output, CONSOLE_OUTPUT_SIZE};
-	if (vm == NULL)
-		return (struct object){NULL, 0};
-	switch (name % (1 << GANDALF_PLACE_SHIFT)) {
-	case GANDALF_OBJECT_GUEST:
-		return object_guest(vm);
-	case GANDALF_OBJECT_COUNTERS:
-		return (struct object){vm->vcpus->counters, sizeof(vm->vcpus->counters)};
-	case GANDALF_OBJECT_CONSOLE:
-		return (struct object){vm->console->output, CONSOLE_OUTPUT_SIZE};
-	}
-	return (struct object){NULL, 0};
-}
-
-/* Copies what is asked for of an object of this core. Returns how much that is, or an error. */
-static int object_copy(const struct vcpu *vcpu, u32 offset, u8 *bytes, u32 size)
-{
-	struct object object = object_find(vcpu);
-
-	if (object.at == NULL)
-		return GANDALF_ERROR_ARGUMENT;
-	size = minimum(size, offset < object.size ? object.size - offset : 0);
-	memcpy(bytes, (const u8 *)object.at + offset, size);
-	return (int)size;
-}
-
 static u32 control_read(struct vcpu *vcpu)
 {
 	const struct frame *frame = vcpu->frame;
 	u32 name = frame_argument(frame, 0), offset = frame_argument(frame, 3);
 	u8 bytes[GANDALF_CONTROL_CHUNK];
 	u32 size = minimum(frame_argument(frame, 2), sizeof(bytes));
-	int result = elsewhere_has(name) ? elsewhere_read(name, offset, bytes, size)
-					 : object_copy(vcpu, offset, bytes, size);
+	int result = object_read(vcpu, name, offset, bytes, size);
 
 	work_unmask(vcpu);
 	if (result > 0 && !vcpu->vm->kind->write(frame_argument(frame, 1), bytes, (u32)result))

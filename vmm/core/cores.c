@@ -15,8 +15,10 @@
 #include "core/notice.h"
 #include "core/order.h"
 #include "core/pool.h"
+#include "core/rate.h"
 #include "core/relay.h"
 #include "core/schedule.h"
+#include "core/trace.h"
 #include "guest_cpus.h"
 #include "lib/owner.h"
 #include "machine_watch.h"
@@ -61,15 +63,18 @@ static bool is_on(const void *page, const void *variable, u32 size)
 	return (u32)page - (u32)variable + PAGE_SIZE - 1 < PAGE_SIZE - 1 + size;
 }
 
-/* A core has no need of the consoles and reports of guests that it has not; they come last in the
- * image. */
+/* A core has no need of the trace rings, consoles and reports of guests that it has not; they come
+ * last in the image. */
 static bool page_is_needed(u32 index, const void *page)
 {
-	if ((u32)page < (u32)&consoles.consoles[1])
+	const u32 before = offsetof(struct console_mux, consoles) + sizeof(struct console);
+
+	if ((u32)page < (u32)trace_ring_of(0) || is_on(page, &consoles, before))
 		return true;
 	for (u32 i = 0; i < system_table.guest_count; i++)
 		if ((guest_cpus(&system_table.guests[i]) >> index & 1) != 0 &&
-		    (is_on(page, console_of(i), sizeof(struct console)) ||
+		    (is_on(page, trace_ring_of(i), sizeof(*trace_rings)) ||
+		     is_on(page, console_of(i), sizeof(struct console)) ||
 		     is_on(page, vm_reports[i], sizeof(vm_reports[i]))))
 			return true;
 	return false;
@@ -198,5 +203,6 @@ _Noreturn void cores_enter(void)
 	log_line("%u KiB of its pool are left", pool_available * (PAGE_SIZE >> 10));
 	vm_create_all();
 	message_begin();
+	rate_begin();
 	idle_run();
 }

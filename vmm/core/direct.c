@@ -7,6 +7,7 @@
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/masked_sections.h"
+#include "core/rate.h"
 #include "core/time.h"
 #include "direct_message.h"
 
@@ -23,6 +24,7 @@ void direct_begin(struct vcpu *vcpu)
 {
 	log_leave();
 	time_stop();
+	rate_forget();
 	/* Interrupts that wait by now belong to the VMM, so they are served first. */
 	interrupts_admit(gates_to_linux);
 	core.direct = vcpu;

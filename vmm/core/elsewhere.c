@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds what a guest that manages others reads of those on other cores. Each variable of an
+ * Finds what a guest that manages others reads, whichever core has it. Each variable of an
  * instance lies at the same address as this one's own, in memory that only that instance writes, so
  * this core looks there (core_read()) and nobody is asked: a core that has stopped can be looked
  * at, too, and one that is busy is not disturbed.
@@ -13,30 +13,17 @@
 #include "core/log.h"
 #include "core/message.h"
 #include "core/module.h"
+#include "core/object.h"
 #include "core/pool.h"
 #include "core/trace.h"
 #include "core/work.h"
+#include "guest_cpus.h"
 #include "lib/string.h"
 #include "whole.h"
 
 #define OBJECTS (1u << GANDALF_PLACE_SHIFT)
 /* How often the time for which a vCPU ran is read again if its core switched meanwhile. */
 #define RAN_TRIES 8u
-
-_Static_assert(sizeof(struct gandalf_guest_status) <= GANDALF_CONTROL_CHUNK &&
-		       sizeof(struct gandalf_core_status) <= GANDALF_CONTROL_CHUNK,
-	       "they are put together in the buffer of a chunk");
-
-static bool is_log(u32 name)
-{
-	return name == (GANDALF_OBJECT_CONSOLE | GANDALF_PLACE_VMM << GANDALF_PLACE_SHIFT);
-}
-
-/* A report may be that of another vCPU than the guest's first. */
-static u32 core_with(const struct vm *vm, u32 object)
-{
-	return object == GANDALF_OBJECT_REPORT ? whole_report_core(vm) : vm->guest->cpu;
-}
 
 /* Of a core whose guests are still being made as little is known as of one that is not there. */
 static u32 core_state(u32 index)
@@ -46,28 +33,14 @@ static u32 core_state(u32 index)
 	return outbox_of(index)->alive != 0 ? GANDALF_CORE_RUNS : GANDALF_CORE_ABSENT;
 }
 
-bool elsewhere_has(u32 name)
+/* Returns which core is asked for what is the given one's: if that is absent there is no memory to
+ * look at, and this one has what stands for its guests. */
+static u32 core_to_ask(u32 index)
 {
-	u32 object = name % OBJECTS, place = name >> GANDALF_PLACE_SHIFT;
-
-	if (object == GANDALF_OBJECT_CORE || object == GANDALF_OBJECT_TRACE)
-		return true;
-	if (is_log(name))
-		return core.index != 0;
-	if (object == GANDALF_OBJECT_SYSTEM || place >= core.vm_count ||
-	    core_state(vms[place].guest->cpu) == GANDALF_CORE_ABSENT)
-		return false;
-	return core_with(&vms[place], object) != core.index ||
-	       (object == GANDALF_OBJECT_GUEST && whole_report_core(&vms[place]) != core.index);
+	return core_state(index) == GANDALF_CORE_ABSENT ? core.index : index;
 }
 
-void elsewhere_tell(struct gandalf_system_status *status)
-{
-	status->cores = system_table.cpus;
-	core_read(0, &status->log_bytes, &log_console->output_total, sizeof(status->log_bytes));
-}
-
-/* Returns for how long a vCPU of another core has run, from what two looks agree on. */
+/* Returns for how long a vCPU of a core has run, from what two looks agree on. */
 static u64 ran_look(u32 index, const struct vcpu *vcpu)
 {
 	struct ran {
@@ -87,19 +60,19 @@ static u64 ran_look(u32 index, const struct vcpu *vcpu)
 }
 
 /* A core whose VMM has stopped before it had made the vCPU never has one. */
-static struct vcpu *vcpu_look(const struct vm *vm)
+static struct vcpu *vcpu_look(u32 home, const struct vm *vm)
 {
 	struct vcpu *vcpu;
 
-	core_read(vm->guest->cpu, &vcpu, &vm->vcpus, sizeof(vcpu));
+	core_read(home, &vcpu, &vm->vcpus, sizeof(vcpu));
 	return vcpu != NULL ? vcpu : vcpus;
 }
 
 /* What only the guest's own core knows. With that core's VMM its guests have stopped. */
 static void guest_look(const struct vm *vm, struct gandalf_guest_status *status)
 {
-	u32 home = vm->guest->cpu;
-	const struct vcpu *vcpu = vcpu_look(vm);
+	u32 home = core_to_ask(vm->guest->cpu);
+	const struct vcpu *vcpu = vcpu_look(home, vm);
 
 	core_read(home, &status->state, &vm->state, sizeof(status->state));
 	core_read(home, &status->fault_restarts, &vm->fault_restarts,
@@ -111,7 +84,8 @@ static void guest_look(const struct vm *vm, struct gandalf_guest_status *status)
 	work_admit(control_object);
 	core_read(home, &status->console_bytes, &vm->console->output_total,
 		  sizeof(status->console_bytes));
-	core_read(whole_report_core(vm), status->reason, vm->reason, sizeof(status->reason));
+	core_read(core_to_ask(whole_report_core(vm)), status->reason, vm->reason,
+		  sizeof(status->reason));
 	work_admit(control_object);
 	status->ran = ran_look(home, vcpu);
 	if (core_state(home) != GANDALF_CORE_STOPPED)
@@ -146,21 +120,10 @@ static void core_tell(u32 index, u32 counted, struct gandalf_core_status *status
 		return;
 	core_read(index, &status->pool_frames, &pool_frames, sizeof(pool_frames));
 	core_read(index, &status->pool_free, &pool_available, sizeof(pool_available));
-	core_read(index, &status->trace_next, &trace_next, sizeof(trace_next));
 	status->pool_counted = index == core.index ? counted : status->pool_free;
 	work_admit(control_object);
 	if (status->state == GANDALF_CORE_STOPPED)
 		core_read(index, status->reason, panic_text, sizeof(status->reason) - 1);
-}
-
-/* Copies what is put together in the buffer to where the caller wants it, from offset on. */
-static APART int part_of(u8 *bytes, u32 all, u32 offset, u32 size)
-{
-	if (offset >= all)
-		return 0;
-	size = minimum(size, all - offset);
-	memmove(bytes, bytes + offset, size);
-	return (int)size;
 }
 
 APART static int variable_read(u32 index, const void *at, u32 all, u32 offset, u8 *bytes, u32 size)
@@ -179,6 +142,8 @@ static int report_read(const struct vm *vm, u32 offset, u8 *bytes, u32 size)
 	u32 from = whole_report_core(vm);
 	u32 step;
 
+	if (core_state(from) == GANDALF_CORE_ABSENT)
+		return 0;
 	for (u32 at = 0; at < minimum(offset, GANDALF_REPORT_SIZE); at += step) {
 		step = minimum(offset - at, GANDALF_CONTROL_CHUNK / 2);
 		step = minimum(step, GANDALF_REPORT_SIZE - at);
@@ -193,15 +158,15 @@ static int report_read(const struct vm *vm, u32 offset, u8 *bytes, u32 size)
 
 static int guest_object_read(const struct vm *vm, u32 object, u32 offset, u8 *bytes, u32 size)
 {
-	u32 home = vm->guest->cpu;
+	u32 home = core_to_ask(vm->guest->cpu);
 
 	switch (object) {
 	case GANDALF_OBJECT_GUEST:
 		guest_tell(vm, (struct gandalf_guest_status *)bytes);
-		return part_of(bytes, sizeof(struct gandalf_guest_status), offset, size);
+		return object_part(bytes, sizeof(struct gandalf_guest_status), offset, size);
 	case GANDALF_OBJECT_COUNTERS:
-		return variable_read(home, vcpu_look(vm)->counters, COUNTERS * sizeof(u32), offset,
-				     bytes, size);
+		return variable_read(home, vcpu_look(home, vm)->counters, COUNTERS * sizeof(u32),
+				     offset, bytes, size);
 	case GANDALF_OBJECT_CONSOLE:
 		return variable_read(home, vm->console->output, CONSOLE_OUTPUT_SIZE, offset, bytes,
 				     size);
@@ -211,30 +176,60 @@ static int guest_object_read(const struct vm *vm, u32 object, u32 offset, u8 *by
 	return GANDALF_ERROR_ARGUMENT;
 }
 
-static int core_object_read(u32 index, u32 object, u32 offset, u8 *bytes, u32 size)
+static int core_status_read(u32 index, u32 offset, u8 *bytes, u32 size)
 {
 	u32 counted = index == core.index ? pool_count() : 0;
 
 	work_mask(control_object);
-	if (index >= system_table.cpus ||
-	    (object == GANDALF_OBJECT_TRACE && core_state(index) == GANDALF_CORE_ABSENT))
+	if (index >= system_table.cpus)
 		return GANDALF_ERROR_ARGUMENT;
-	if (object == GANDALF_OBJECT_TRACE)
-		return variable_read(index, trace_events, sizeof(trace_events), offset, bytes,
-				     size);
 	core_tell(index, counted, (struct gandalf_core_status *)bytes);
-	return part_of(bytes, sizeof(struct gandalf_core_status), offset, size);
+	return object_part(bytes, sizeof(struct gandalf_core_status), offset, size);
 }
 
-int elsewhere_read(u32 name, u32 offset, u8 *bytes, u32 size)
+/* A core has no memory for the rings of guests that it has not (cores.c). */
+static int trace_read(u32 index, u32 place, u32 offset, u8 *bytes, u32 size)
+{
+	const struct gandalf_trace_ring *ring = trace_rings;
+
+	if (index >= system_table.cpus || core_state(index) == GANDALF_CORE_ABSENT)
+		return GANDALF_ERROR_ARGUMENT;
+	if (place != GANDALF_PLACE_VMM) {
+		if (place >= core.vm_count)
+			return GANDALF_ERROR_ARGUMENT;
+		if ((guest_cpus(vms[place].guest) >> index & 1) == 0)
+			return 0;
+		ring = trace_ring_of(place);
+	}
+	return variable_read(index, ring, sizeof(*ring), offset, bytes, size);
+}
+
+static int system_read(const struct vcpu *vcpu, u32 offset, u8 *bytes, u32 size)
+{
+	struct gandalf_system_status *status = (struct gandalf_system_status *)bytes;
+
+	system_tell(vcpu, status);
+	status->cores = system_table.cpus;
+	core_read(0, &status->log_bytes, &log_console->output_total, sizeof(status->log_bytes));
+	return object_part(bytes, sizeof(*status), offset, size);
+}
+
+int object_read(const struct vcpu *vcpu, u32 name, u32 offset, u8 *bytes, u32 size)
 {
 	u32 object = name % OBJECTS, place = name >> GANDALF_PLACE_SHIFT;
 
-	if (object == GANDALF_OBJECT_CORE || object == GANDALF_OBJECT_TRACE)
-		return core_object_read(place, object, offset, bytes, size);
+	if (name == GANDALF_OBJECT_SYSTEM)
+		return system_read(vcpu, offset, bytes, size);
+	if (object == GANDALF_OBJECT_CORE)
+		return core_status_read(place, offset, bytes, size);
 	work_mask(control_object);
-	if (is_log(name))
-		return variable_read(0, log_console->output, CONSOLE_OUTPUT_SIZE, offset, bytes,
-				     size);
-	return guest_object_read(&vms[place], object, offset, bytes, size);
+	if (object == GANDALF_OBJECT_TRACE)
+		return trace_read(place >> (GANDALF_TRACE_CPU_SHIFT - GANDALF_PLACE_SHIFT),
+				  place % (1u << (GANDALF_TRACE_CPU_SHIFT - GANDALF_PLACE_SHIFT)),
+				  offset, bytes, size);
+	if (place < core.vm_count)
+		return guest_object_read(&vms[place], object, offset, bytes, size);
+	if (object != GANDALF_OBJECT_CONSOLE || place != GANDALF_PLACE_VMM)
+		return GANDALF_ERROR_ARGUMENT;
+	return variable_read(0, log_console->output, CONSOLE_OUTPUT_SIZE, offset, bytes, size);
 }

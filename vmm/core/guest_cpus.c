@@ -18,9 +18,12 @@ u32 guest_cpus(const struct gandalf_guest *guest)
 
 bool guest_has_seat(const struct gandalf_guest *guest, u32 number, u32 cpu)
 {
-	if (number != 0 && (guest->flags & GANDALF_GUEST_MIGRATES) != 0)
-		return (guest_cpus(guest) >> cpu & 1) != 0;
-	return guest->vcpu_cpus[number] == cpu;
+	if (number == 0 || (guest->flags & GANDALF_GUEST_MIGRATES) == 0)
+		return guest->vcpu_cpus[number] == cpu;
+	for (u32 i = 0; i < guest->vcpu_count; i++)
+		if (guest->vcpu_cpus[i] == cpu)
+			return true;
+	return false;
 }
 
 /* Whether a guest's further vCPUs on a CPU find room there: each core has places for as many VMs as

@@ -113,7 +113,7 @@ void idle_init(void)
 	deadline_init(&starvation, starvation_expire, 0);
 }
 
-void idle_run(void)
+NAMED void idle_run(void)
 {
 	deadline_set(&starvation, rdtsc());
 	for (;;) {

@@ -12,6 +12,7 @@
 #include "core/message.h"
 #include "core/module.h"
 #include "core/pool.h"
+#include "core/rate.h"
 #include "core/schedule.h"
 #include "display.h"
 
@@ -49,6 +50,7 @@ _Noreturn void init(u32 magic, u32 information)
 	pool_init(system_table.pool_base, system_table.pool_size - cores_start());
 	init_guests();
 	message_begin();
+	rate_begin();
 	log_start();
 	idle_run();
 }

@@ -13,6 +13,7 @@
 #include "core/module.h"
 #include "core/report.h"
 #include "core/schedule.h"
+#include "core/rate.h"
 #include "core/trace.h"
 #include "core/vm.h"
 #include "elsewhere.h"
@@ -132,6 +133,7 @@ static void vm_start(struct vm *vm)
 	vcpu->shared->abi_version = GANDALF_ABI_VERSION;
 	vcpu->shared->memory_size = vm->guest->memory_size;
 	vcpu->shared->tsc_khz = time_tsc_khz;
+	vcpu->shared->tsc_rate = rate_measured;
 	channel_tell(vm);
 	schedule_admit();
 	if (!vm_is_part(vm))

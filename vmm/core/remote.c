@@ -71,6 +71,7 @@ void remote_create(struct vm *vm)
 	vcpu->operations = &remote_operations;
 	vcpu->state = VCPU_RUNNING;
 	vcpu->vm = vm;
+	vcpu->trace = idle_vcpu.trace; /* it has no events, and none here */
 	vcpu->id = vm->index;
 	vcpu->priority = vm->guest->priority;
 	vm->vcpus = vcpu;

@@ -26,6 +26,6 @@ NAMED void report(struct vm *vm)
 	report_instruction(vm);
 	exception_log_registers(vm->vcpus);
 	log_line("  its last events:");
-	trace_log(vm->vcpus->id, TRACE_LINES);
+	trace_log(vm->vcpus->trace, TRACE_LINES);
 	log_copy(NULL, 0);
 }

@@ -157,7 +157,7 @@ bool schedule_gives_way(void)
 		return false;
 	if (core.unusual)
 		switch_unusual(from, to);
-	event = trace_begin();
+	event = trace_begin(from->trace);
 	event->time = now = rdtsc();
 	from->ran += now;
 	to->ran -= now;

@@ -17,7 +17,8 @@ struct deadline {
 	u64 (*expire)(struct deadline *deadline);
 };
 
-/* The frequency of the time stamp counter in kHz, which is also its ticks in a millisecond. */
+/* The frequency of the time stamp counter in kHz, which is also its ticks in a millisecond, as it
+ * was measured at the start (rate.h has it more exactly). */
 extern u32 time_tsc_khz;
 
 /* Measures that frequency, and starts the timer that the machine has. */

@@ -62,6 +62,7 @@ struct vcpu {
 	};
 	const struct vcpu_operations *operations;
 	const hypercall_function *hypercalls; /* HYPERCALLS of them, by number; NULL: none */
+	struct gandalf_trace_ring *trace; /* of its guest (trace.h) */
 	u32 id, priority;    /* index of the guest (0xffff: the idle vCPU), and its priority */
 	enum vcpu_state paused; /* the state before VCPU_PAUSED */
 	bool shares;         /* another vCPU has the same priority */

@@ -105,6 +105,7 @@ static void vm_create(struct vm *vm)
 	vm->vcpus = vcpu;
 	vm->vcpu_count = 1;
 	vcpu->vm = vm;
+	vcpu->trace = trace_ring_of(vm->index);
 	vcpu->id = vm->index;
 	vcpu->priority = vm->guest->priority;
 	if (!processor_create(vcpu))

@@ -13,14 +13,12 @@
 #define OF_CORE_INITIALISED __attribute__((section(".data..core")))
 /* The same for what has whole pages, which begin with one. */
 #define OF_CORE_PAGES __attribute__((section(".bss..core_pages"), aligned(4096)))
-/* The trace ring belongs to a core, too. It has a section of its own, which the size budgets do not
- * count. */
-#define OF_CORE_TRACE __attribute__((section(".bss..trace")))
 /* The variable is an array with one element for each vCPU or VM. */
 #define OF_GUESTS __attribute__((section(".bss..guests")))
-/* The same for the consoles and the reports, which each core has for all guests but uses for its
- * own: they come last, so that a core need not have memory for those of others
- * (arch/ia32/instance.c). */
+/* The same for the trace rings, the consoles and the reports, which each core has for all guests
+ * but uses for its own: they come last, so that a core need not have memory for those of others
+ * (arch/ia32/instance.c). The size budgets do not count the trace rings. */
+#define OF_TRACES __attribute__((section(".bss..trace")))
 #define OF_CONSOLES __attribute__((section(".bss..consoles")))
 #define OF_REPORTS __attribute__((section(".bss..reports")))
 /* The variable belongs to the machine, and nobody writes to it once another core or a guest

@@ -7,19 +7,22 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/instances.h"
 #include "core/notice.h"
 #include "core/order.h"
 #include "core/relay.h"
 #include "core/schedule.h"
 
-/* Whether an object of READ, with its place in the name, is read by elsewhere_read(). */
-bool elsewhere_has(u32 name);
-/*
- * Copies up to size bytes of such an object, from offset on; size is at most GANDALF_CONTROL_CHUNK,
- * for which bytes has room. Returns how many there were, or GANDALF_ERROR_ARGUMENT. It is a part of
- * a vCPU's work and ends that: interrupts are masked when it returns, and pauses are in between.
- */
-int elsewhere_read(u32 name, u32 offset, u8 *bytes, u32 size);
+/* Has what core 0 has in this variable of rate.h, the frequency that it has measured, copied there.
+ * Returns false on that core. Interrupts are masked. */
+static inline bool elsewhere_tells_rate(u32 *rate)
+{
+	if (core.index == 0)
+		return false;
+	core_read(0, rate, rate, sizeof(*rate));
+	return true;
+}
+
 /* Whether a guest's life is another core's to decide, so that the functions below are for it. */
 static inline bool vm_is_elsewhere(const struct vm *vm)
 {
@@ -63,6 +66,3 @@ static inline void elsewhere_attend(void)
 	orders_attend();
 	relay_print_logs();
 }
-/* Writes what is the machine's and not this core's into the state of the system. Interrupts are
- * masked. */
-void elsewhere_tell(struct gandalf_system_status *status);

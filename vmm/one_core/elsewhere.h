@@ -7,15 +7,9 @@
 
 #include "core/vm.h"
 
-static inline bool elsewhere_has(UNUSED u32 name)
+static inline bool elsewhere_tells_rate(UNUSED u32 *rate)
 {
 	return false;
-}
-
-static inline int elsewhere_read(UNUSED u32 name, UNUSED u32 offset, UNUSED u8 *bytes,
-				 UNUSED u32 size)
-{
-	return GANDALF_ERROR_ARGUMENT;
 }
 
 static inline bool vm_is_elsewhere(UNUSED const struct vm *vm)
@@ -50,9 +44,5 @@ static inline void elsewhere_attend(void)
 }
 
 static inline void elsewhere_learns(UNUSED const struct vm *vm)
-{
-}
-
-static inline void elsewhere_tell(UNUSED struct gandalf_system_status *status)
 {
 }

@@ -3,3 +3,4 @@
 WITHOUT := linux control channels cores smp two_level screen
 # The most KiB of text and read-only data.
 BUDGET := 27
+AS_ONE := yes

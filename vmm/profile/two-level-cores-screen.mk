@@ -3,3 +3,4 @@
 WITHOUT := dedicated strict_tls smp
 # The most KiB of text and read-only data.
 BUDGET := 69
+AS_ONE := yes

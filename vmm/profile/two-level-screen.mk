@@ -3,3 +3,4 @@
 WITHOUT := dedicated strict_tls cores smp
 # The most KiB of text and read-only data.
 BUDGET := 57
+AS_ONE := yes

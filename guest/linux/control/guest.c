@@ -77,7 +77,6 @@ bool cpu_read(const struct gandalf_system_status *system, uint32_t cpu,
 		.pool_frames = system->pool_frames,
 		.pool_free = system->pool_free,
 		.pool_counted = system->pool_counted,
-		.trace_next = system->trace_next,
 	};
 	return true;
 }

@@ -21,15 +21,18 @@ static const struct {
 #undef X
 };
 
-/* Has an event, the CPU that recorded it, and its place among that CPU's. */
+/* The rings of a CPU: one of each guest, and the VMM's own. */
+#define RINGS (GANDALF_GUESTS_MAXIMUM + 1)
+
+/* Has an event, the CPU that recorded it, and its place in its ring. */
 struct entry {
 	struct gandalf_trace_event event;
 	uint32_t cpu, number;
 };
 
-/* Has the events of all CPUs, and the names of the guests by their places. */
+/* Has the events of all rings, and the names of the guests by their places. */
 struct recording {
-	struct entry entries[GANDALF_CPUS_MAXIMUM * EVENTS];
+	struct entry entries[GANDALF_CPUS_MAXIMUM * RINGS * EVENTS];
 	uint32_t count, cpus, tsc_khz;
 	char names[GANDALF_GUESTS_MAXIMUM][GANDALF_NAME_SIZE];
 };
@@ -46,42 +49,67 @@ static bool names_read(struct recording *recording, uint32_t count)
 	return true;
 }
 
-/* Reads how many events a CPU has recorded. One that is absent has recorded none. */
-static bool next_read(uint32_t cpu, uint32_t *next)
+/* The place of an object that is a ring (control.h). */
+static uint32_t ring_place(uint32_t cpu, uint32_t guest)
 {
-	struct gandalf_system_status system;
-	struct gandalf_core_status status;
-
-	if (!system_read(&system) || !cpu_read(&system, cpu, &status))
-		return false;
-	*next = status.trace_next;
-	return true;
+	return guest | cpu << (GANDALF_TRACE_CPU_SHIFT - GANDALF_PLACE_SHIFT);
 }
 
-/* Reads the ring of a CPU. To read makes events, too; those that the ring lost meanwhile are left
- * out. */
-static bool ring_add(struct recording *recording, uint32_t cpu)
+/* Reads how many events a ring has been given: none if the guest has no vCPU there. */
+static bool next_read(uint32_t place, uint32_t *next)
 {
-	static struct gandalf_trace_event ring[EVENTS];
-	uint32_t end, later;
+	long result = device_read(GANDALF_OBJECT_TRACE, place, 0, next, sizeof(*next));
 
-	if (!next_read(cpu, &end))
+	if (!result)
+		*next = 0;
+	if (result < 0)
+		refused(result);
+	return result >= 0;
+}
+
+/* Reads a ring. To read makes events, too; those that the ring lost meanwhile are left out. */
+static bool ring_add(struct recording *recording, uint32_t cpu, uint32_t guest)
+{
+	static struct gandalf_trace_ring ring;
+	uint32_t place = ring_place(cpu, guest), end, later;
+
+	if (!next_read(place, &end))
 		return false;
 	if (!end)
 		return true;
-	if (!object_read(GANDALF_OBJECT_TRACE, cpu, ring, sizeof(ring)) || !next_read(cpu, &later))
+	if (!object_read(GANDALF_OBJECT_TRACE, place, &ring, sizeof(ring)) ||
+	    !next_read(place, &later))
 		return false;
 	for (uint32_t number = later > EVENTS ? later - EVENTS : 0; (int32_t)(end - number) > 0;
 	     number++)
 		recording->entries[recording->count++] =
-			(struct entry){ring[number % EVENTS], cpu, number};
+			(struct entry){ring.events[number % EVENTS], cpu, number};
 	return true;
+}
+
+/* Reads the ring of one guest on a CPU, or with UINT32_MAX those of all and the VMM's. A CPU that
+ * is absent has recorded nothing. */
+static bool rings_add(struct recording *recording, const struct gandalf_system_status *system,
+		      uint32_t cpu, uint32_t guest)
+{
+	struct gandalf_core_status status;
+
+	if (!cpu_read(system, cpu, &status))
+		return false;
+	if (status.state == GANDALF_CORE_ABSENT)
+		return true;
+	if (guest != UINT32_MAX)
+		return ring_add(recording, cpu, guest);
+	for (uint32_t place = 0; place < system->guest_count; place++)
+		if (!ring_add(recording, cpu, place))
+			return false;
+	return ring_add(recording, cpu, GANDALF_PLACE_VMM);
 }
 
 /*
  * Puts the entries in the order of time. A ring has them in the order in which they got their
  * places, and an interrupt may come between an event's place and its time stamp. CPUs have one time
- * base. Events of a CPU that have the same time keep their order.
+ * base. Events of a ring that have the same time keep their order.
  */
 static int compare_times(const void *a, const void *b)
 {
@@ -91,10 +119,12 @@ static int compare_times(const void *a, const void *b)
 		return left->event.time < right->event.time ? -1 : 1;
 	if (left->cpu != right->cpu)
 		return left->cpu < right->cpu ? -1 : 1;
+	if (left->event.vcpu != right->event.vcpu)
+		return left->event.vcpu < right->event.vcpu ? -1 : 1;
 	return (int32_t)(left->number - right->number);
 }
 
-static bool recording_read(struct recording *recording)
+static bool recording_read(struct recording *recording, uint32_t guest)
 {
 	struct gandalf_system_status system;
 
@@ -103,7 +133,7 @@ static bool recording_read(struct recording *recording)
 	recording->tsc_khz = system.tsc_khz;
 	recording->cpus = cpus_of(&system);
 	for (uint32_t cpu = 0; cpu < recording->cpus; cpu++)
-		if (!ring_add(recording, cpu))
+		if (!rings_add(recording, &system, cpu, guest))
 			return false;
 	qsort(recording->entries, recording->count, sizeof(*recording->entries), compare_times);
 	return true;
@@ -149,14 +179,12 @@ static void show_json(const struct recording *recording, const struct entry *ent
 	json_end();
 }
 
-/* Shows the events of a guest, or with UINT32_MAX those of all. */
-static void show(const struct recording *recording, uint32_t place, bool json)
+static void show(const struct recording *recording, bool json)
 {
 	for (uint32_t i = 0; i < recording->count; i++) {
 		const struct entry *entry = &recording->entries[i];
 
-		if (entry->event.type >= sizeof(types) / sizeof(*types) ||
-		    (place != UINT32_MAX && entry->event.vcpu != place))
+		if (entry->event.type >= sizeof(types) / sizeof(*types))
 			continue;
 		if (json)
 			show_json(recording, entry);
@@ -172,13 +200,13 @@ int command_trace(const struct arguments *arguments)
 
 	if (arguments->guest && !guest_find(arguments->guest, &guest, NULL))
 		return 1;
-	if (!recording_read(&recording))
+	if (!recording_read(&recording, guest.place))
 		return 1;
 	if (json_wanted(arguments)) {
 		json_object(NULL);
 		json_array("events");
 	}
-	show(&recording, guest.place, json_wanted(arguments));
+	show(&recording, json_wanted(arguments));
 	if (json_wanted(arguments)) {
 		json_end();
 		json_end();

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from gandalf.base.abi import abi
 from gandalf.base.paths import UserError
-from gandalf.build.structures import Place
+from gandalf.build.structures import Place, Structure
 from gandalf.build.symbols import apic_vector
 from gandalf.measure.core_trace import instance_reader
 from gandalf.measure.measurement import Recorded
@@ -47,12 +47,12 @@ ENUMERATIONS = {
     "vcpu_state": {1: "RUNNING", 2: "HALTED"},
     "vm_state": {2: "STOPPED"},
 }
-VARIABLES = {
-    "trace_events": Place(0x1000, CAPACITY * EVENT.size),
-    "trace_next": Place(0x2000, 4),
-    "time_tsc_khz": Place(0x2004, 4),
-}
-LAYOUT = Layout(EVENT.size, FIELDS, ENUMERATIONS, VARIABLES)
+RING = Structure(
+    4 + CAPACITY * EVENT.size, {"next": Place(0, 4), "events": Place(4, CAPACITY * EVENT.size)}
+)
+RINGS = 3
+VARIABLES = {"trace_rings": Place(0x1000, RINGS * RING.size), "time_tsc_khz": Place(0x2004, 4)}
+LAYOUT = Layout(Structure(EVENT.size, FIELDS), RING, ENUMERATIONS, VARIABLES)
 
 
 def locate(guest: str, address: int) -> str | None:
@@ -67,8 +67,12 @@ def slots(*times: int, kind: int = 0) -> bytes:
     return b"".join(EVENT.pack(time, kind, 0, time & 0xFFFFFFFF, 0) for time in times)
 
 
+def ring_of(next_: int, memory: bytes) -> bytes:
+    return struct.pack("<I", next_) + memory
+
+
 def times(memory: bytes, next_: int) -> list[int]:
-    return [event.time for event in parse(memory, next_, LAYOUT)]
+    return [event.time for event in parse(ring_of(next_, memory), LAYOUT)]
 
 
 def line(*events: Event, windows: tuple[Recorded, ...] = (), since: int = 0) -> Timeline:
@@ -119,29 +123,61 @@ def test_order(memory: bytes, next_: int, expected: list[int]) -> None:
 
 def test_events_of_the_same_time_stay_in_order() -> None:
     memory = b"".join(EVENT.pack(7, 0, 0, number, 0) for number in (2, 3, 0, 1))
-    assert [event.first for event in parse(memory, 6, LAYOUT)] == [0, 1, 2, 3]
+    assert [event.first for event in parse(ring_of(6, memory), LAYOUT)] == [0, 1, 2, 3]
 
 
 def test_an_unknown_type() -> None:
     with pytest.raises(UserError, match="unknown type 3"):
-        parse(slots(1, 2, 3, 4, kind=3), 4, LAYOUT)
+        parse(ring_of(4, slots(1, 2, 3, 4, kind=3)), LAYOUT)
     with pytest.raises(UserError, match='does not know the event "surprise"'):
         records(line(Event(1, "surprise", 0, 0, 0)))
 
 
-@given(st.integers(0, 3 * CAPACITY))
-def test_the_last_events_are_read(count: int) -> None:
+def written(count: int, vcpu: int, since: int = 100) -> bytes:
+    """Return a ring that was given so many events, one each tick."""
     memory = bytearray(slots(0, 0, 0, 0))
     for number in range(count):
-        EVENT.pack_into(memory, number % CAPACITY * EVENT.size, 100 + number, 1, 5, number, 9)
-    machine = {0x1000: bytes(memory), 0x2000: struct.pack("<I", count),
-               0x2004: struct.pack("<I", 1000)}  # fmt: skip
-    ring = read_ring(LAYOUT, lambda address, size: machine[address][:size])
+        EVENT.pack_into(memory, number % CAPACITY * EVENT.size, since + number, 1, vcpu, number, 9)
+    return ring_of(count, bytes(memory))
+
+
+def read_from(*rings: bytes, guests: tuple[int, ...]) -> Ring:
+    """Return what read_ring() makes of a memory in which only these rings can be read."""
+    machine = {0x1000 + index * RING.size: ring for index, ring in enumerate(rings)}
+    machine[0x2004] = struct.pack("<I", 1000)
+    return read_ring(LAYOUT, lambda address, size: machine[address][:size], guests)
+
+
+@given(st.integers(0, 3 * CAPACITY))
+def test_the_last_events_are_read(count: int) -> None:
+    ring = read_from(written(0, 0xFFFF), written(count, 5), guests=(0,))
     first = max(count - CAPACITY, 0)
     assert ring.lost == (count >= CAPACITY)
     assert ring.events == tuple(
         Event(100 + number, "interrupt", 5, number, 9) for number in range(first, count)
     )
+
+
+def test_events_of_several_rings_are_in_order() -> None:
+    ring = read_from(written(1, 0xFFFF, 101), written(2, 0), written(3, 1, 101), guests=(0, 1))
+    assert [(event.time, event.vcpu) for event in ring.events] == [
+        (100, 0), (101, 0xFFFF), (101, 0), (101, 1), (102, 1), (103, 1),
+    ]  # fmt: skip
+    assert not ring.lost
+
+
+def test_what_one_ring_has_lost_is_left_out_of_all() -> None:
+    """Else it would seem that nothing happened where the others reach further back."""
+    ring = read_from(written(0, 0xFFFF), written(3, 0), written(9, 1, 98), guests=(0, 1))
+    assert [(event.time, event.vcpu) for event in ring.events] == [
+        (103, 1), (104, 1), (105, 1), (106, 1),
+    ]  # fmt: skip
+    assert ring.lost
+
+
+def test_a_ring_of_a_guest_that_is_elsewhere_is_not_read() -> None:
+    ring = read_from(written(1, 0xFFFF), b"", written(1, 1), guests=(1,))
+    assert [event.vcpu for event in ring.events] == [0xFFFF, 1]
 
 
 def test_a_history_has_each_event_once(tmp_path: Path) -> None:
@@ -155,7 +191,7 @@ def test_a_history_has_each_event_once(tmp_path: Path) -> None:
 
 def test_a_clock_that_is_not_measured_yet() -> None:
     with pytest.raises(UserError, match="time stamp counter"):
-        read_ring(LAYOUT, lambda _, size: bytes(size))
+        read_ring(LAYOUT, lambda _, size: bytes(size), ())
 
 
 # --- The time line ---

@@ -19,6 +19,7 @@
 #include "core/masked_sections.h"
 #include "core/pool.h"
 #include "core/module.h"
+#include "core/rate.h"
 #include "core/schedule.h"
 #include "core/trace.h"
 
@@ -31,8 +32,6 @@ enum { LINUX, RTOS, OTHER };
 struct vm vms[PLACES_MAXIMUM];
 u32 time_tsc_khz = 1000000;
 struct console_mux consoles;
-struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
-u32 trace_next;
 
 static struct vcpu vcpus_made[GUESTS];
 static struct gandalf_guest guests[GUESTS];
@@ -162,6 +161,7 @@ static int start(void **state)
 				      .vcpus = &vcpus_made[i],
 				      .console = &made[i], .report = report };
 		vcpus_made[i].vm = &vms[i];
+		vcpus_made[i].trace = trace_ring_of(i);
 		vcpus_made[i].operations = &operations;
 	}
 	vms[RTOS].image =
@@ -222,7 +222,7 @@ static void the_system_is_told(void **state)
 
 	(void)state;
 	made[GUESTS].output_total = 123;
-	trace_next = 5000;
+	rate_measured = 5000;
 	processor.tsc = 77;
 	assert_int_equal(call(GANDALF_HYPERCALL_READ, GANDALF_OBJECT_SYSTEM, 8, 4096, 0),
 			 sizeof(status));
@@ -234,7 +234,7 @@ static void the_system_is_told(void **state)
 	assert_int_equal(status.pool_frames, 9);
 	assert_int_equal(status.pool_free, 7);
 	assert_int_equal(status.pool_counted, 8);
-	assert_int_equal(status.trace_next, 5000);
+	assert_int_equal(status.tsc_rate, 5000);
 	assert_int_equal(status.log_bytes, 123);
 	assert_true(status.now == 77);
 	/* What others change was looked at with interrupts disabled; the answer is written with
@@ -304,15 +304,19 @@ static void expect_object(u32 what, const void *bytes, u32 size)
 static void objects_are_read_in_chunks(void **state)
 {
 	(void)state;
-	for (u32 i = 0; i < sizeof(trace_events); i++)
-		((u8 *)trace_events)[i] = (u8)(i * 31);
+	for (u32 i = 0; i < sizeof(trace_rings); i++)
+		((u8 *)trace_rings)[i] = (u8)(i * 31 ^ i >> 8);
 	for (u32 i = 0; i < CONSOLE_OUTPUT_SIZE; i++) {
 		made[OTHER].output[i] = (u8)(i * 5);
 		made[GUESTS].output[i] = (u8)(i * 3);
 	}
 	vcpus_made[OTHER].counters[COUNTER_halts] = 17;
 	strcpy(report, "a report");
-	expect_object(GANDALF_OBJECT_TRACE, trace_events, sizeof(trace_events));
+	expect_object(of(GANDALF_OBJECT_TRACE, GANDALF_PLACE_VMM), &trace_rings[0],
+		      sizeof(struct gandalf_trace_ring));
+	for (u32 place = 0; place < GUESTS; place++)
+		expect_object(of(GANDALF_OBJECT_TRACE, place), &trace_rings[1 + place],
+			      sizeof(struct gandalf_trace_ring));
 	expect_object(of(GANDALF_OBJECT_COUNTERS, OTHER), vcpus_made[OTHER].counters,
 		      COUNTERS * sizeof(u32));
 	for (u32 place = 0; place < GUESTS; place++)
@@ -322,23 +326,13 @@ static void objects_are_read_in_chunks(void **state)
 		      GANDALF_CONSOLE_RING);
 }
 
-/* Its report would be where this core has no memory for it (core/cores.c). */
-static void a_guest_whose_core_is_not_there_has_no_report(void **state)
-{
-	(void)state;
-	strcpy(report, "of nobody");
-	guests[OTHER].cpu = 1;
-	assert_int_equal(call(GANDALF_HYPERCALL_READ, of(GANDALF_OBJECT_REPORT, OTHER), 16, 9, 0),
-			 0);
-	expect_object(of(GANDALF_OBJECT_REPORT, RTOS), report, 9);
-}
-
 /* Interrupt handlers change every one of them: half of it would be of another time. The counting
  * of the pool is long, and comes before; the length of a report, too. */
 static void what_is_read_is_copied_with_interrupts_disabled(void **state)
 {
 	static const u32 objects[] = { GANDALF_OBJECT_GUEST, GANDALF_OBJECT_COUNTERS,
-				       GANDALF_OBJECT_CONSOLE, GANDALF_OBJECT_REPORT };
+				       GANDALF_OBJECT_CONSOLE, GANDALF_OBJECT_REPORT,
+				       GANDALF_OBJECT_TRACE };
 
 	(void)state;
 	strcpy(report, "a report");
@@ -369,6 +363,25 @@ static void what_does_not_exist_is_refused(void **state)
 	assert_int_equal(call(GANDALF_HYPERCALL_WRITE, of(GANDALF_OBJECT_CONSOLE, LINUX), 0, 4, 0),
 			 GANDALF_ERROR_ARGUMENT);
 	assert_int_equal(bad_addresses, 0);
+}
+
+/* Here is one CPU, which has a ring of each guest and of the VMM; nobody writes there. */
+static void a_trace_ring_is_of_a_guest_and_of_this_cpu(void **state)
+{
+	static const u32 places[] = { LINUX, RTOS, GANDALF_PLACE_VMM };
+
+	(void)state;
+	assert_int_equal(call(GANDALF_HYPERCALL_READ, of(GANDALF_OBJECT_TRACE, GUESTS), 0, 4, 0),
+			 GANDALF_ERROR_ARGUMENT);
+	for (u32 i = 0; i < ARRAY_SIZE(places); i++) {
+		u32 ring = of(GANDALF_OBJECT_TRACE, places[i]);
+
+		assert_int_equal(call(GANDALF_HYPERCALL_READ, ring, 0, 4, 0), 4);
+		assert_int_equal(call(GANDALF_HYPERCALL_READ, ring | 1 << GANDALF_TRACE_CPU_SHIFT,
+				      0, 4, 0), GANDALF_ERROR_ARGUMENT);
+		assert_int_equal(call(GANDALF_HYPERCALL_WRITE, ring, 0, 4, 0),
+				 GANDALF_ERROR_ARGUMENT);
+	}
 }
 
 /* A vCPU that takes turns with its siblings on one CPU has a VM of its own, which is another vCPU
@@ -522,9 +535,9 @@ int main(void)
 		TEST(the_system_is_told),
 		TEST(a_guest_is_told),
 		TEST(objects_are_read_in_chunks),
-		TEST(a_guest_whose_core_is_not_there_has_no_report),
 		TEST(what_is_read_is_copied_with_interrupts_disabled),
 		TEST(what_does_not_exist_is_refused),
+		TEST(a_trace_ring_is_of_a_guest_and_of_this_cpu),
 		TEST(a_guest_does_not_manage_its_other_vcpus),
 		TEST(bad_addresses_are_noticed),
 		TEST(actions_are_passed_on),

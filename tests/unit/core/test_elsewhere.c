@@ -18,6 +18,8 @@
 #include "core/message.h"
 #include "core/module.h"
 #include "core/pool.h"
+#include "core/rate.h"
+#include "core/object.h"
 #include "core/trace.h"
 #include "elsewhere.h"
 
@@ -32,8 +34,9 @@ struct vcpu vcpus[PLACES_MAXIMUM];
 struct gandalf_table system_table;
 struct console_mux consoles;
 struct console *log_console = &consoles.consoles[0];
-u32 pool_frames, pool_available, trace_next;
-struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
+u32 time_tsc_khz = 1000000;
+u32 pool_frames, pool_available, rate_measured;
+struct gandalf_trace_ring trace_rings[TRACE_RINGS];
 char panic_text[256];
 
 static const struct gandalf_guest guest = {
@@ -52,12 +55,13 @@ static struct {
 	struct vcpu vcpu;
 	struct console console, log;
 	char report[GANDALF_REPORT_SIZE];
-	u32 pool_frames, pool_available, trace_next;
-	struct gandalf_trace_event events[GANDALF_TRACE_EVENTS];
+	u32 pool_frames, pool_available, rate_measured;
+	struct gandalf_trace_ring rings[TRACE_RINGS];
 	char panic_text[256];
 } other;
 
 static u8 bytes[GANDALF_CONTROL_CHUNK];
+static struct vcpu caller = {.vm = &vms[0]};
 
 static bool take(void *to, const void *variable, u32 size, const void *own, u32 own_size,
 		 const void *theirs)
@@ -76,13 +80,17 @@ static bool take(void *to, const void *variable, u32 size, const void *own, u32 
 /* Own stand-ins: core_read() and pool_count() have what must be found in the answer. */
 void core_read(u32 index, void *to, const void *variable, u32 size)
 {
+	if (index == OWN) {
+		memcpy(to, variable, size);
+		return;
+	}
 	assert_int_equal(index, HOME);
 	assert_true(TAKE(core, other.core) || TAKE(vms[PLACE], other.vm) ||
 		    TAKE(vcpus[0], other.vcpu) || TAKE(consoles.consoles[1], other.console) ||
 		    TAKE(consoles.consoles[0], other.log) || TAKE(report, other.report) ||
 		    TAKE(pool_frames, other.pool_frames) ||
 		    TAKE(pool_available, other.pool_available) ||
-		    TAKE(trace_next, other.trace_next) || TAKE(trace_events, other.events) ||
+		    TAKE(rate_measured, other.rate_measured) || TAKE(trace_rings, other.rings) ||
 		    TAKE(panic_text, other.panic_text));
 }
 
@@ -123,41 +131,69 @@ static int start(void **state)
 	other.vm.vcpus = &vcpus[0];
 	other.vm.state = GANDALF_STATE_RUNNING;
 	vms[0].guest = &near;
+	vms[0].kind = &kind;
+	vms[0].report = report;
+	vms[0].vcpus = &vcpus[2];
+	vms[0].console = &consoles.consoles[2];
 	outbox_of(HOME)->alive = outbox_of(OWN)->alive = 1;
 	return 0;
 }
 
 static int read_at(u32 object, u32 place, u32 offset)
 {
-	u32 name = name_of(object, place);
-
-	assert_true(elsewhere_has(name));
-	return elsewhere_read(name, offset, bytes, sizeof(bytes));
+	return object_read(&caller, name_of(object, place), offset, bytes, sizeof(bytes));
 }
 
-static void what_is_this_cores_is_not_elsewhere(void **state)
+/* The place is above the object's name, and the CPU above both. */
+static int trace_read_at(u32 cpu, u32 place, u32 offset)
 {
-	(void)state;
-	assert_false(elsewhere_has(name_of(GANDALF_OBJECT_SYSTEM, 0)));
-	assert_false(elsewhere_has(name_of(GANDALF_OBJECT_GUEST, 0)));
-	assert_false(elsewhere_has(name_of(GANDALF_OBJECT_REPORT, 0)));
-	assert_false(elsewhere_has(name_of(GANDALF_OBJECT_GUEST, 2)));
-	assert_true(elsewhere_has(name_of(GANDALF_OBJECT_GUEST, PLACE)));
-	assert_true(elsewhere_has(name_of(GANDALF_OBJECT_CONSOLE, GANDALF_PLACE_VMM)));
-	core.index = HOME;
-	assert_false(elsewhere_has(name_of(GANDALF_OBJECT_GUEST, PLACE)));
-	assert_true(elsewhere_has(name_of(GANDALF_OBJECT_GUEST, 0)));
-	assert_false(elsewhere_has(name_of(GANDALF_OBJECT_CONSOLE, GANDALF_PLACE_VMM)));
+	return read_at(GANDALF_OBJECT_TRACE, cpu << 8 | place, offset);
 }
 
-/* The memory of its instance has never been written. */
+static struct gandalf_trace_ring *trace_ring_of_home(u32 place)
+{
+	return &other.rings[1 + place];
+}
+
+static void expect_ring(u32 cpu, u32 place, u32 next)
+{
+	assert_int_equal(trace_read_at(cpu, place, 0), sizeof(bytes));
+	assert_int_equal(*(u32 *)bytes, next);
+}
+
+static void each_object_is_of_the_core_that_has_it(void **state)
+{
+	const struct gandalf_guest_status *status = (struct gandalf_guest_status *)bytes;
+
+	(void)state;
+	vms[0].state = GANDALF_STATE_PAUSED;
+	assert_int_equal(read_at(GANDALF_OBJECT_GUEST, 0, 0), sizeof(*status));
+	assert_int_equal(status->state, GANDALF_STATE_PAUSED);
+	read_at(GANDALF_OBJECT_GUEST, PLACE, 0);
+	assert_int_equal(status->state, GANDALF_STATE_RUNNING);
+	assert_int_equal(read_at(GANDALF_OBJECT_GUEST, 2, 0), GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(read_at(GANDALF_OBJECT_GUEST, GANDALF_PLACE_VMM, 0),
+			 GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(read_at(GANDALF_OBJECT_IMAGE, PLACE, 0), GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(read_at(GANDALF_OBJECT_SYSTEM, 1, 0), GANDALF_ERROR_ARGUMENT);
+}
+
+/* The memory of its instance has never been written. This core knows that the guest is off. */
 static void of_a_core_that_has_not_come_up_nothing_is_read(void **state)
 {
 	(void)state;
 	outbox_of(HOME)->alive = 0;
-	assert_false(elsewhere_has(name_of(GANDALF_OBJECT_GUEST, PLACE)));
-	assert_false(elsewhere_has(name_of(GANDALF_OBJECT_COUNTERS, PLACE)));
-	assert_int_equal(read_at(GANDALF_OBJECT_TRACE, HOME, 0), GANDALF_ERROR_ARGUMENT);
+	vms[PLACE].vcpus = &vcpus[1];
+	vcpus[1].counters[COUNTER_halts] = 9;
+	other.vcpu.counters[COUNTER_halts] = 17;
+	strcpy(other.report, "of nobody");
+	read_at(GANDALF_OBJECT_GUEST, PLACE, 0);
+	assert_int_equal(((struct gandalf_guest_status *)bytes)->state, GANDALF_STATE_OFF);
+	read_at(GANDALF_OBJECT_COUNTERS, PLACE, 0);
+	assert_int_equal(((u32 *)bytes)[COUNTER_halts], 9);
+	assert_int_equal(read_at(GANDALF_OBJECT_REPORT, PLACE, 0), 0);
+	assert_int_equal(trace_read_at(HOME, PLACE, 0), GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(trace_read_at(HOME, GANDALF_PLACE_VMM, 0), GANDALF_ERROR_ARGUMENT);
 	assert_int_equal(read_at(GANDALF_OBJECT_CORE, HOME, 0), sizeof(struct gandalf_core_status));
 	assert_int_equal(((struct gandalf_core_status *)bytes)->state, GANDALF_CORE_ABSENT);
 	assert_int_equal(read_at(GANDALF_OBJECT_CORE, 3, 0), GANDALF_ERROR_ARGUMENT);
@@ -241,13 +277,11 @@ static void a_core_that_has_stopped_says_why(void **state)
 	(void)state;
 	other.pool_frames = 50;
 	other.pool_available = 40;
-	other.trace_next = 6;
 	strcpy(other.panic_text, "because");
 	read_at(GANDALF_OBJECT_CORE, HOME, 0);
 	assert_int_equal(status->state, GANDALF_CORE_RUNS);
 	assert_int_equal(status->pool_frames, 50);
 	assert_int_equal(status->pool_counted, 40);
-	assert_int_equal(status->trace_next, 6);
 	assert_string_equal(status->reason, "");
 	outbox_of(HOME)->alive = 0;
 	outbox_of(HOME)->ended = 1;
@@ -257,33 +291,114 @@ static void a_core_that_has_stopped_says_why(void **state)
 	read_at(GANDALF_OBJECT_GUEST, PLACE, 0);
 	assert_int_equal(((struct gandalf_guest_status *)bytes)->state, GANDALF_STATE_STOPPED);
 	assert_string_equal(((struct gandalf_guest_status *)bytes)->reason, "because");
-	other.events[1].first = 42;
-	assert_int_equal(read_at(GANDALF_OBJECT_TRACE, HOME, sizeof(other.events[0])), 512);
+	trace_ring_of_home(PLACE)->events[1].first = 42;
+	assert_int_equal(trace_read_at(HOME, PLACE, offsetof(struct gandalf_trace_ring, events[1])),
+			 512);
 	assert_int_equal(((struct gandalf_trace_event *)bytes)->first, 42);
+}
+
+/* Each of this core's, and each of the other one's. */
+static void a_trace_ring_is_of_a_guest_on_a_cpu(void **state)
+{
+	const u32 size = sizeof(struct gandalf_trace_ring);
+	const u32 last = offsetof(struct gandalf_trace_ring,
+				  events[GANDALF_TRACE_EVENTS - 1].second);
+
+	(void)state;
+	memset(trace_rings, 0, sizeof(trace_rings));
+	trace_ring_of(0)->next = 10;
+	trace_ring_of(PLACE)->next = 11; /* nobody writes to it */
+	trace_rings[0].next = 12;
+	trace_ring_of_home(0)->next = 20; /* the same */
+	trace_ring_of_home(PLACE)->next = 21;
+	other.rings[0].next = 22;
+	expect_ring(OWN, 0, 10);
+	expect_ring(OWN, GANDALF_PLACE_VMM, 12);
+	expect_ring(HOME, PLACE, 21);
+	expect_ring(HOME, GANDALF_PLACE_VMM, 22);
+	other.rings[0].events[GANDALF_TRACE_EVENTS - 1].second = 5;
+	assert_int_equal(trace_read_at(HOME, GANDALF_PLACE_VMM, last), size - last);
+	assert_int_equal(*(u32 *)bytes, 5);
+	assert_int_equal(trace_read_at(HOME, GANDALF_PLACE_VMM, size), 0);
+	assert_int_equal(trace_read_at(HOME, GANDALF_PLACE_VMM, UINT32_MAX), 0);
+}
+
+/* The other core would have no memory for it. */
+static void a_guest_has_no_ring_where_it_has_no_vcpu(void **state)
+{
+	(void)state;
+	assert_int_equal(trace_read_at(HOME, 0, 0), 0);
+	assert_int_equal(trace_read_at(OWN, PLACE, 0), 0);
+	assert_int_equal(bytes[0], 0xee);
+}
+
+static void a_ring_of_what_does_not_exist_is_refused(void **state)
+{
+	static const u32 places[] = { 0, PLACE, GANDALF_PLACE_VMM };
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(places); i++) {
+		assert_int_equal(trace_read_at(ABSENT, places[i], 0), GANDALF_ERROR_ARGUMENT);
+		assert_int_equal(trace_read_at(3, places[i], 0), GANDALF_ERROR_ARGUMENT);
+		assert_int_equal(trace_read_at(255, places[i], 0), GANDALF_ERROR_ARGUMENT);
+		assert_int_equal(trace_read_at(0xffff, places[i], 0), GANDALF_ERROR_ARGUMENT);
+	}
+	assert_int_equal(trace_read_at(OWN, 2, 0), GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(trace_read_at(HOME, 2, 0), GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(trace_read_at(HOME, GANDALF_PLACE_VMM - 1, 0), GANDALF_ERROR_ARGUMENT);
+	assert_int_equal(bytes[0], 0xee);
+}
+
+static void the_rate_is_that_of_core_0(void **state)
+{
+	(void)state;
+	rate_measured = 1;
+	other.rate_measured = 299999987;
+	assert_true(elsewhere_tells_rate(&rate_measured));
+	assert_int_equal(rate_measured, 299999987);
+	core.index = 0;
+	rate_measured = 1;
+	assert_false(elsewhere_tells_rate(&rate_measured));
+	assert_int_equal(rate_measured, 1);
 }
 
 static void the_system_has_the_log_of_core_0(void **state)
 {
-	struct gandalf_system_status status = {.log_bytes = 1};
+	struct gandalf_system_status status;
 
 	(void)state;
 	other.log.output_total = 500;
-	elsewhere_tell(&status);
+	consoles.consoles[0].output_total = 1;
+	rate_measured = 4711;
+	vms[0].index = 6;
+	assert_int_equal(read_at(GANDALF_OBJECT_SYSTEM, 0, 0), sizeof(status));
+	memcpy(&status, bytes, sizeof(status));
+	assert_int_equal(status.abi_version, GANDALF_ABI_VERSION);
+	assert_int_equal(status.place, 6);
+	assert_int_equal(status.guest_count, 2);
+	assert_int_equal(status.tsc_rate, 4711);
 	assert_int_equal(status.log_bytes, 500);
 	assert_int_equal(status.cores, 3);
+	assert_int_equal(read_at(GANDALF_OBJECT_SYSTEM, 0, sizeof(status) - 8), 8);
+	assert_memory_equal(bytes, (u8 *)&status + sizeof(status) - 8, 8);
+	assert_int_equal(read_at(GANDALF_OBJECT_SYSTEM, 0, sizeof(status)), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup(name, start)
-		TEST(what_is_this_cores_is_not_elsewhere),
+		TEST(each_object_is_of_the_core_that_has_it),
 		TEST(of_a_core_that_has_not_come_up_nothing_is_read),
 		TEST(a_guest_is_as_its_core_has_it),
 		TEST(a_guest_that_runs_has_run_until_now),
 		TEST(a_report_ends_with_its_text),
 		TEST(counters_and_consoles_are_read),
 		TEST(a_core_that_has_stopped_says_why),
+		TEST(a_trace_ring_is_of_a_guest_on_a_cpu),
+		TEST(a_guest_has_no_ring_where_it_has_no_vcpu),
+		TEST(a_ring_of_what_does_not_exist_is_refused),
+		TEST(the_rate_is_that_of_core_0),
 		TEST(the_system_has_the_log_of_core_0),
 	};
 

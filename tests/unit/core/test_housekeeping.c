@@ -17,6 +17,7 @@
 #include "core/idle.h"
 #include "core/notice.h"
 #include "core/schedule.h"
+#include "core/trace.h"
 #include "platform/pc/power.h"
 #include "whole.h"
 
@@ -31,9 +32,6 @@ static struct vm vms_made[VCPUS];
 static struct segment_tables tables[VCPUS + 1]; /* the last: the idle vCPU's */
 static u32 releases, starts, answers;
 static jmp_buf given_away;
-
-struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
-u32 trace_next;
 
 void tenure_begins(void)
 {
@@ -139,6 +137,7 @@ static int start(void **state)
 		vms_made[i].state = GANDALF_STATE_RUNNING;
 		vcpus[i].vm = &vms_made[i];
 		vcpus[i].id = i;
+		vcpus[i].trace = trace_ring_of(i);
 		vcpus[i].priority = priorities[i];
 		vcpus[i].tables = &tables[i];
 		schedule_add(&vcpus[i]);

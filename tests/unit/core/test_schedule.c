@@ -35,9 +35,6 @@ static unsigned lines, lines_begun, said, releases, starts, answers, debug_loads
 static u32 alive;
 static jmp_buf idle_end;
 
-struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
-u32 trace_next;
-
 bool notice_attend(void)
 {
 	return true;
@@ -175,6 +172,7 @@ static int start(void **state)
 		vms_made[i].guest = &guests[i];
 		vcpus[i].vm = &vms_made[i];
 		vcpus[i].id = i;
+		vcpus[i].trace = trace_ring_of(i);
 		vcpus[i].priority = priorities[i];
 		vcpus[i].tables = &tables[i];
 		vcpus[i].saved_esp = 0x1000u * (i + 1);
@@ -191,6 +189,7 @@ static void a_switch_tells_how_it_left_the_vcpu(void **state)
 
 	(void)state;
 	for (u32 i = 0; i < ARRAY_SIZE(left); i++) {
+		const struct gandalf_trace_ring *ring = trace_ring_of(0);
 		const struct gandalf_trace_event *event;
 
 		vcpus[0].state = VCPU_RUNNING;
@@ -198,12 +197,32 @@ static void a_switch_tells_how_it_left_the_vcpu(void **state)
 		vcpus[0].state = left[i];
 		schedule();
 		assert_ptr_equal(core.current, &idle_vcpu);
-		event = &trace_events[(trace_next - 1) % GANDALF_TRACE_EVENTS];
+		event = &ring->events[(ring->next - 1) % GANDALF_TRACE_EVENTS];
 		assert_int_equal(event->type, TRACE_switch_to);
 		assert_int_equal(event->vcpu, vcpus[0].id);
 		assert_int_equal(event->first, 0xffff);
 		assert_int_equal(event->second, left[i]);
 	}
+}
+
+/* The idle vCPU's events are the VMM's own. */
+static void a_switch_is_of_who_loses_the_core(void **state)
+{
+	struct gandalf_trace_ring *ring = trace_ring_of(2);
+	u32 idle_before = trace_rings[0].next, before = ring->next;
+
+	(void)state;
+	vcpus[2].state = VCPU_RUNNING;
+	schedule();
+	assert_int_equal(trace_rings[0].next, idle_before + 1);
+	assert_int_equal(ring->next, before);
+	assert_int_equal(trace_rings[0].events[idle_before % GANDALF_TRACE_EVENTS].vcpu, 0xffff);
+	assert_int_equal(trace_rings[0].events[idle_before % GANDALF_TRACE_EVENTS].first, 2);
+	vcpus[2].state = VCPU_HALTED;
+	schedule();
+	assert_int_equal(trace_rings[0].next, idle_before + 1);
+	assert_int_equal(ring->next, before + 1);
+	assert_int_equal(ring->events[before % GANDALF_TRACE_EVENTS].vcpu, 2);
 }
 
 static void every_mixture_of_states_picks_the_most_urgent(void **state)
@@ -462,6 +481,7 @@ static void there_is_room_for_all_guests(void **state)
 	for (u16 i = GUESTS; i < GANDALF_GUESTS_MAXIMUM; i++) {
 		vcpus[i].vm = &vms_made[2];
 		vcpus[i].id = i;
+		vcpus[i].trace = trace_ring_of(i);
 		vcpus[i].tables = &more;
 	}
 	core.vcpu_count = 0;
@@ -727,6 +747,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_switch_tells_how_it_left_the_vcpu, start),
+		cmocka_unit_test_setup(a_switch_is_of_who_loses_the_core, start),
 		cmocka_unit_test_setup(every_mixture_of_states_picks_the_most_urgent, start),
 		cmocka_unit_test_setup(time_is_charged_to_who_ran, start),
 		cmocka_unit_test_setup(starvation_is_told_once_after_ten_seconds, start),

@@ -18,6 +18,7 @@
 #include "core/log.h"
 #include "arch/ia32/memory.h"
 #include "core/module.h"
+#include "core/rate.h"
 #include "core/report.h"
 #include "core/remote.h"
 #include "core/schedule.h"
@@ -88,6 +89,7 @@ static void operation_start(struct vcpu *vcpu)
 	assert_int_equal(shared.abi_version, GANDALF_ABI_VERSION);
 	assert_int_equal(shared.memory_size, system_table.guests[0].memory_size);
 	assert_int_equal(shared.tsc_khz, time_tsc_khz);
+	assert_int_equal(shared.tsc_rate, rate_measured);
 	assert_int_equal(shared.interrupt_flag, 0);
 	started++;
 }
@@ -151,6 +153,7 @@ static int start(void **state)
 	panicked = NULL;
 	memset(&shared, 0xff, sizeof(shared));
 	waits = false;
+	rate_measured = 299999999;
 	system_table.guest_count = 1;
 	system_table.guests[0].memory_size = 0x5000;
 	system_table.guests[0].interrupts = 0x8080;

@@ -19,6 +19,7 @@
 #include "core/log.h"
 #include "arch/ia32/memory.h"
 #include "core/module.h"
+#include "core/rate.h"
 #include "core/report.h"
 #include "core/remote.h"
 #include "core/schedule.h"
@@ -259,6 +260,7 @@ static int start(void **state)
 	memset(shared, 0xff, sizeof(shared));
 	memset(memory, UNTOUCHED, sizeof(memory));
 	forget();
+	rate_measured = 299999999;
 	for (u32 i = 0; i < MODULE_SIZE; i++)
 		memory[i] = (u8)(i * 7 + i / 0x100);
 	system_table.guest_count = GUESTS;
@@ -284,6 +286,14 @@ static int create(void **state)
 	asked.housekeeping = 0;
 	stages[0] = '\0';
 	return 0;
+}
+
+static void the_events_of_each_guest_have_a_ring(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < GUESTS; i++)
+		assert_ptr_equal(vms[i].vcpus->trace, trace_ring_of(i));
+	assert_ptr_equal(idle_vcpu.trace, &trace_rings[0]);
 }
 
 static void housekeep(void)
@@ -447,6 +457,7 @@ static void a_start_has_its_stages(void **state)
 	assert_int_equal(asked.renewed, 1);
 	assert_int_equal(asked.rung, 1);
 	assert_int_equal(shared[SLOW].tsc_khz, time_tsc_khz);
+	assert_int_equal(shared[SLOW].tsc_rate, rate_measured);
 	expect_trace(TRACE_start, SLOW, 0x101);
 	/* Only who was asked for. */
 	assert_int_equal(vms[LINUX].state, GANDALF_STATE_OFF);
@@ -704,6 +715,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(guests_are_made_in_the_order_of_priority, start),
 		TEST(a_pool_that_is_too_small_ends_the_boot, start),
+		TEST(the_events_of_each_guest_have_a_ring, create),
 		TEST(guests_are_found_by_name, create),
 		TEST(any_of_them_keeps_the_machine_on, create),
 		TEST(an_rtos_has_its_images_and_zeroes, create),

@@ -14,6 +14,7 @@
 #include "core/pull.h"
 #include "core/trap_policy.h"
 #include "core/relay.h"
+#include "core/rate.h"
 #include "core/remote.h"
 #include "core/report.h"
 #include "core/schedule.h"
@@ -30,6 +31,9 @@ struct asked asked;
 __attribute__((common)) struct core core;
 __attribute__((common)) struct vcpu vcpus[PLACES_MAXIMUM];
 __attribute__((common)) u8 core_cpu_ids[GANDALF_CPUS_MAXIMUM];
+__attribute__((common)) struct vcpu idle_vcpu;
+__attribute__((common)) struct gandalf_trace_ring trace_rings[TRACE_RINGS];
+__attribute__((common)) u32 rate_measured;
 
 /* What the code under test must not come to. */
 static void unexpected(const char *function)

@@ -10,6 +10,7 @@
 #include "core/core.h"
 #include "arch/ia32/cpu.h"
 #include "arch/ia32/entry.h"
+#include "core/trace.h"
 
 static struct vm vm;
 static struct vcpu vcpu;
@@ -28,9 +29,16 @@ static void one_vcpu_reset(void)
 	vm.guest = &guest;
 	vm.vcpus = &vcpu;
 	vcpu.vm = &vm;
+	vcpu.trace = trace_ring_of(0);
 	vcpu.frame = &frame;
 	vcpu.state = VCPU_RUNNING;
 	core.current = &vcpu;
+}
+
+/* The one that was recorded last of the guest. */
+static inline const struct gandalf_trace_event *last_event(void)
+{
+	return &vcpu.trace->events[(vcpu.trace->next - 1) % GANDALF_TRACE_EVENTS];
 }
 
 #endif

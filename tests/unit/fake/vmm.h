@@ -13,15 +13,11 @@
 #include "fake/asked.h"
 #include "fake/one_vcpu.h"
 
-struct vcpu idle_vcpu;
 struct stub entry_stubs[ENTRY_STUBS];
 
 static struct gandalf_shared shared;
 static u32 pool_rest; /* frames that are left */
 static u32 empty_directory[1024]; /* the shadow: it has no page yet */
-
-struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
-u32 trace_next;
 
 u32 pool_allocate(void)
 {

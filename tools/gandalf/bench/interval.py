@@ -2,8 +2,8 @@
 """Intervals between an RTOS's timer interrupts, from one handler's first instruction to the next's.
 
 The plug-in takes them in virtual time. With those that are too long or too short, and with the
-longest in any case, it keeps the VMM's trace ring as it was: that tells what the VMM was at when
-the timer expired.
+longest in any case, it keeps the VMM's trace rings as they were: that tells what the VMM was at
+when the timer expired.
 """
 
 from collections import Counter
@@ -65,17 +65,17 @@ def task(symbols: Symbols) -> int:
     return image.search("periodic_run", _TIME_STAMP)
 
 
-def options(symbols: Symbols, layout: Layout) -> dict[str, str | int]:
-    """Return what the plug-in is to be told.
+def options(symbols: Symbols, layout: Layout, guests: int) -> dict[str, str | int]:
+    """Return what the plug-in is to be told about a system with so many guests.
 
     The first interval is that between two interrupts, the second that from the expiry of the timer
     to the task: the dispatch latency, seen from outside.
     """
-    ring, entry = layout.variables["trace_events"], handler(symbols)
+    rings, entry = layout.rings(guests), handler(symbols)
     return {
         "from": entry, "to": entry, "expired": entry, "to_": task(symbols), "time": 1,
         "samples": 1, "period": PERIOD, "deviation": DEVIATION,
-        "ring": f"{ring.offset}-{ring.offset + ring.size}",
+        "ring": f"{rings.offset}-{rings.offset + rings.size}",
     }  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def _explain(kept: Kept, before: int | None, layout: Layout, names: Names) -> Ou
     """
     if kept.length < PERIOD and kept.end - kept.length == before:
         return Outlier(at=kept.end, length=kept.length, cause="the interrupt before was late")
-    events = parse(bytes.fromhex(kept.ring), 0, layout)
+    events = parse(bytes.fromhex(kept.ring), layout)
     if kept.length >= PERIOD:
         late = Late(kept.expiry, kept.end)
     else:

@@ -98,7 +98,7 @@ class Intervals(Target):
         kernel = next(image for image in symbols.images if image.owner == "linux")
         patience = PATIENCE + PATIENCE_PER_SECOND * self.seconds * len(self.operations)
         with scratch() as folder:
-            more = bench_interval.options(symbols, layout)
+            more = bench_interval.options(symbols, layout, len(built.names))
             arguments = plugin(kernel.addresses, I386, folder, **more)
             options = options_for(built, True, None, arguments)
             text = bench_latency.guests_text(built.names, watch(options, folder, patience))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the trace rings of a system with several CPUs, each of which has its own.
+"""Reads the trace rings of a system with several CPUs, each of which has its own of each guest.
 
 QEMU runs each CPU in a thread of the host, and the plug-in of measure/ counts the instructions of
 one CPU. So it has no part in this, and there are no stretches with interrupts masked and no tasks
@@ -14,6 +14,7 @@ from contextlib import closing
 from gandalf.base.paths import UserError
 from gandalf.build.build import Built
 from gandalf.build.symbols import Symbols
+from gandalf.description.cpus import cpus_of
 from gandalf.measure.measure import (
     Task,
     first_linux,
@@ -21,7 +22,7 @@ from gandalf.measure.measure import (
     shell,
     wait_until_ready,
 )
-from gandalf.measure.ring import Layout, ReadMemory, Ring, read_layout, read_ring
+from gandalf.measure.ring import ReadMemory, Ring, read_layout, read_ring
 from gandalf.run import emulator as emulators
 from gandalf.run.machine import Machine, MachineError
 from gandalf.run.options import options_for
@@ -63,13 +64,20 @@ def instance_reader(read: ReadMemory, cr3: int) -> ReadMemory:
     return read_image
 
 
-def read_rings(layout: Layout, machine: Machine) -> Iterator[tuple[int, Ring]]:
-    """Yield each CPU that has come up, with its ring. The machine is stopped."""
+def read_rings(built: Built, machine: Machine) -> Iterator[tuple[int, Ring]]:
+    """Yield each CPU that has come up, with what its rings have. The machine is stopped.
+
+    A CPU has no memory for the rings of guests that have no vCPU there.
+    """
+    layout = read_layout(built.vmm)
+    guests = [cpus_of(guest) for _, guest in built.checked.system.guests]
     text = machine.hmp("info registers -a")
     registers = re.findall(r"CPU#(\d+).*?CR0=([0-9a-f]+) CR2=\S+ CR3=([0-9a-f]+)", text, re.S)
     for cpu, cr0, cr3 in registers:
         if int(cr0, 16) & _PAGING:
-            yield int(cpu), read_ring(layout, instance_reader(machine.memory, int(cr3, 16)))
+            read = instance_reader(machine.memory, int(cr3, 16))
+            here = [place for place, cpus in enumerate(guests) if int(cpu) in cpus]
+            yield int(cpu), read_ring(layout, read, here)
 
 
 class CoreSession:
@@ -91,7 +99,7 @@ class CoreSession:
             else:
                 self._command(self.task.command)
             self.machine.pause()
-            return dict(read_rings(read_layout(self.built.vmm), self.machine))
+            return dict(read_rings(self.built, self.machine))
         except MachineError as error:
             emulator = self.machine.emulator
             why = str(error) if emulator.alive() else emulator.outcome().sentence

@@ -180,7 +180,8 @@ class Session:
             words["end"] = self.symbols.address(f"{self.linux}:{_END_CALL}")
         if self.task.record is not None:
             words |= {"stop": 1, "record": max(self.task.record, 1)}
-            words |= history_options(read_layout(self.built.vmm), self.history)
+            layout, guests = read_layout(self.built.vmm), len(self.built.names)
+            words |= history_options(layout, self.history, guests)
         flag, text = plugin_arguments(**words)
         for start, end in self.task.intervals:
             text += f",from={self.symbols.address(start)},to={self.symbols.address(end)}"

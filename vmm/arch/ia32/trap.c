@@ -135,7 +135,7 @@ static INLINE bool interrupt_enter(struct frame *frame, unsigned vector,
 {
 	struct vcpu *vcpu = core.current;
 
-	trace_fast(vcpu->id, TRACE_interrupt, vector, frame->eip);
+	trace_fast(vcpu, TRACE_interrupt, vector, frame->eip);
 	if (!origin_is_guest(vcpu, frame)) {
 		if (!origin_is_vmm(frame))
 			origin_mend(frame);

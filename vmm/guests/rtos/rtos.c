@@ -100,7 +100,7 @@ static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 	u32 handler = vcpu->rtos->handlers[vector];
 	u32 *stack;
 
-	trace_fast(vcpu->id, TRACE_exception, vector, vcpu->frame->eip);
+	trace(TRACE_exception, vector, vcpu->frame->eip);
 	if (handler == 0) {
 		vm_stop(vcpu->vm, "%s without a handler", exception_name(vector));
 		return;
@@ -159,7 +159,7 @@ static void rtos_deliver(struct vcpu *vcpu)
 			vcpu_count(vcpu, COUNTER_dropped_interrupts);
 			continue;
 		}
-		trace_fast(vcpu->id, TRACE_deliver, vector, vcpu->frame->eip);
+		trace_fast(vcpu, TRACE_deliver, vector, vcpu->frame->eip);
 		vcpu_count(vcpu, COUNTER_deliveries);
 		if (vcpu->frame->eip <= vcpu->frame_last &&
 		    decode_returns(*(const u8 *)(vcpu->linear + vcpu->frame->eip)))

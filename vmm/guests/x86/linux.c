@@ -167,7 +167,7 @@ void linux_page_fault(struct vcpu *vcpu, struct frame *frame)
 	enum shadow_result result;
 
 	EXPECTS_UNMASKED(vcpu);
-	trace_fast(vcpu->id, TRACE_page_fault, linear, frame->eip);
+	trace_fast(vcpu, TRACE_page_fault, linear, frame->eip);
 	vcpu_count(vcpu, COUNTER_page_faults);
 	frame->error = views_error(vcpu, frame->error);
 	if (linear >= SHADOW_KERNEL && access_to_kernel(x86, linear, frame->error))

@@ -12,7 +12,8 @@
 enum { COUNTER_0 = 0x40, COUNTER_2 = 0x42, CONTROL, PORT_61 = 0x61 };
 enum { PORT_61_GATE = 0x01, PORT_61_SPEAKER = 0x02, PORT_61_OUTPUT = 0x20 };
 /* Control words. */
-enum { COUNTER_0_MODE_0 = 0x30, COUNTER_2_MODE_0 = 0xb0, LATCH_COUNTER_2 = 0x80 };
+enum { COUNTER_0_MODE_0 = 0x30, COUNTER_2_MODE_0 = 0xb0, COUNTER_2_MODE_2 = 0xb4,
+       LATCH_COUNTER_2 = 0x80 };
 #define MEASUREMENTS 3u
 /* The milliseconds that counter 0 can wait: its 65,535 clocks are a little more. */
 #define MILLISECONDS 54
@@ -25,17 +26,44 @@ OF_MACHINE static u32 tsc_khz;
 /* Rounds of a loop with three NOPs, which pass in fewer clocks than these on any processor. */
 #define PAUSE_ROUNDS 200u
 
+void i8254_latch(void)
+{
+	outb(CONTROL, LATCH_COUNTER_2);
+}
+
+static u16 latched(void)
+{
+	u16 low = inb(COUNTER_2);
+
+	return (u16)(low | inb(COUNTER_2) << 8);
+}
+
 /* Returns the clocks that counter 2 has left, behind a pause in which nothing is asked of it. NOPs
  * make it cheap for an emulator, which takes far longer for a branch. */
 static u32 clocks_left(void)
 {
-	u32 low;
-
 	for (u32 i = 0; i < PAUSE_ROUNDS; i++)
 		__asm__ volatile("nop; nop; nop");
-	outb(CONTROL, LATCH_COUNTER_2);
-	low = inb(COUNTER_2);
-	return low | (u32)inb(COUNTER_2) << 8;
+	i8254_latch();
+	return latched();
+}
+
+static void counter_start(u8 mode, u32 clocks)
+{
+	outb(PORT_61, (u8)((inb(PORT_61) & ~PORT_61_SPEAKER) | PORT_61_GATE));
+	outb(CONTROL, mode);
+	outb(COUNTER_2, (u8)clocks);
+	outb(COUNTER_2, (u8)(clocks >> 8));
+}
+
+void i8254_count_begin(void)
+{
+	counter_start(COUNTER_2_MODE_2, 0); /* which stands for 2^16 */
+}
+
+u16 i8254_count(void)
+{
+	return (u16)-latched();
 }
 
 /* An emulator takes far longer for a port than for a loop, and waits make up a third of the host's
@@ -46,10 +74,7 @@ u64 i8254_wait(u32 clocks)
 	u32 left = clocks;
 	u64 start;
 
-	outb(PORT_61, (u8)((inb(PORT_61) & ~PORT_61_SPEAKER) | PORT_61_GATE));
-	outb(CONTROL, COUNTER_2_MODE_0);
-	outb(COUNTER_2, (u8)clocks);
-	outb(COUNTER_2, (u8)(clocks >> 8));
+	counter_start(COUNTER_2_MODE_0, clocks);
 	start = rdtsc();
 	while ((inb(PORT_61) & PORT_61_OUTPUT) == 0)
 		if (left > NEAR_CLOCKS)

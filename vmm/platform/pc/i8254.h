@@ -20,6 +20,12 @@ u32 i8254_measure_tsc(void);
  * comes before is five accesses to ports, which can take microseconds. */
 u64 i8254_wait(u32 clocks);
 
+/* Let counter 2 count on, modulo 2^16; keep what it has at this moment; and return that, as a
+ * number that goes up. i8254_wait() puts an end to it. */
+void i8254_count_begin(void);
+void i8254_latch(void);
+u16 i8254_count(void);
+
 /* Returns the kHz of a clock that has ticked so often in a measurement. */
 static inline u32 i8254_khz(u64 ticks)
 {

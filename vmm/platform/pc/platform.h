@@ -77,6 +77,26 @@ static inline u32 timer_measure_tsc(void)
 	return i8254_measure_tsc();
 }
 
+/* What the TSC can be measured by for as long as one likes: a count that goes up so often in a
+ * second, modulo 2^16, from reference_begin() on. To ask for it takes two steps, of which the first
+ * is the point of time. Nothing else may use timer_measure_tsc() or the local APIC's measurement
+ * from then on. */
+#define REFERENCE_FREQUENCY I8254_FREQUENCY
+static inline void reference_begin(void)
+{
+	i8254_count_begin();
+}
+
+static inline void reference_latch(void)
+{
+	i8254_latch();
+}
+
+static inline u16 reference_count(void)
+{
+	return i8254_count();
+}
+
 /* Chooses the timer that interrupts at deadlines, and prepares it. */
 static inline const struct timer_hardware *timer_choose(void)
 {

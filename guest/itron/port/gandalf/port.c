@@ -24,8 +24,7 @@ void (*board_console_wait)(void);
 UINT port_timer_ticks(void)
 {
 	static UW overruns_before;
-	UW overruns = shared_page->timer_overruns;
-	UINT ticks = overruns - overruns_before + 1;
+	UW overruns = shared_page->timer_overruns, ticks = overruns - overruns_before + 1;
 
 	overruns_before = overruns;
 	return ticks;

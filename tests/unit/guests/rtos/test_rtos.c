@@ -282,7 +282,8 @@ static void a_frame_is_what_the_processor_would_push(void **state)
 
 static void a_delivery_is_traced(void **state)
 {
-	const struct gandalf_trace_event *event = &trace_events[trace_next % GANDALF_TRACE_EVENTS];
+	const struct gandalf_trace_event *event =
+		&vcpu.trace->events[vcpu.trace->next % GANDALF_TRACE_EVENTS];
 
 	(void)state;
 	vcpu.id = 5;
@@ -507,8 +508,6 @@ static void an_exception_finds_no_stack(void **state)
 
 static void exceptions_bring_their_error_codes(void **state)
 {
-	const struct gandalf_trace_event *event;
-
 	(void)state;
 	for (u32 vector = 0; vector < 32; vector++) {
 		bool coded = vector == 8 || (vector >= 10 && vector <= 14) || vector == 17;
@@ -526,10 +525,9 @@ static void exceptions_bring_their_error_codes(void **state)
 			assert_int_equal(*word(frame.esp), 0x1230);
 		assert_int_equal(*word(STACK - 12), CODE);
 		assert_int_equal(vcpu.counters[COUNTER_exceptions], 1);
-		event = &trace_events[(trace_next - 1) % GANDALF_TRACE_EVENTS];
-		assert_int_equal(event->type, TRACE_exception);
-		assert_int_equal(event->first, vector);
-		assert_int_equal(event->second, CODE);
+		assert_int_equal(asked.traced.type, TRACE_exception);
+		assert_int_equal(asked.traced.first, vector);
+		assert_int_equal(asked.traced.second, CODE);
 	}
 }
 

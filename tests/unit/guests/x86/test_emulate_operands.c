@@ -644,11 +644,6 @@ static void stores_to_the_gdt_are_stores(void **state)
 	assert_int_equal(word(GDT + 20 * 8), 0x5555);
 }
 
-static const struct gandalf_trace_event *last_event(void)
-{
-	return &trace_events[(trace_next - 1) % GANDALF_TRACE_EVENTS];
-}
-
 static void emulations_are_counted_and_traced(void **state)
 {
 	(void)state;

@@ -57,9 +57,6 @@ static void called(const char *name)
 	calls[call_count++].interrupts = processor.interrupts;
 }
 
-struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
-u32 trace_next;
-
 /*
  * Own stand-ins: these are written down in their order, by called(), or are compared with what the
  * test has made: board_create(), board_reset(), board_settle(), direct_begin(), direct_end(),

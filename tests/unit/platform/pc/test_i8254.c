@@ -11,7 +11,7 @@
 #include "fake/asked.h"
 
 enum { COUNTER_2 = 0x42, CONTROL, PORT_61 = 0x61 };
-enum { MODE_0 = 0xb0, LATCH = 0x80, GATE = 0x01, SPEAKER = 0x02, OUTPUT = 0x20 };
+enum { MODE_0 = 0xb0, MODE_2 = 0xb4, LATCH = 0x80, GATE = 0x01, SPEAKER = 0x02, OUTPUT = 0x20 };
 #define TICKS_PER_CLOCK 838u /* of the TSC: it has about 1 GHz */
 #define ALL UINT32_MAX
 
@@ -19,7 +19,7 @@ static struct {
 	u32 count, passed;     /* the count that was written, and clocks since then */
 	u32 clocks_per_access;
 	u32 jump_at, jump;     /* once so many clocks have passed, so many more do in a moment */
-	u8 port_61, latched[2];
+	u8 port_61, mode, latched[2];
 	unsigned bytes_written, bytes_read, latches, looks;
 } chip;
 
@@ -51,7 +51,9 @@ void outb(u16 port, u8 value)
 		chip.port_61 = value & 0x0f; /* the others can only be read */
 		break;
 	case CONTROL:
-		assert_true(value == MODE_0 || value == LATCH);
+		assert_true(value == MODE_0 || value == MODE_2 || value == LATCH);
+		if (value != LATCH)
+			chip.mode = value;
 		chip.latches += value == LATCH;
 		chip.bytes_read = 0;
 		chip.latched[0] = (u8)(chip.count - chip.passed);
@@ -141,6 +143,66 @@ static void a_measurement_is_not_taken_for_10_ms(void **state)
 	assert_int_equal(i8254_khz(10000153), 1000000);
 }
 
+/* From the second byte of the count on, whatever was before. A count is that of its latch. */
+static void a_count_goes_up_with_the_clocks(void **state)
+{
+	u16 count = 0;
+
+	(void)state;
+	i8254_wait(777);
+	for (u32 pause = 0; pause < 200000; pause += 311) {
+		chip.clocks_per_access = 1;
+		i8254_count_begin();
+		assert_int_equal(chip.mode, MODE_2);
+		assert_int_equal(chip.count, 0);
+		assert_int_equal(chip.bytes_written % 2, 0);
+		for (unsigned i = 0; i < 3; i++) {
+			u32 passed;
+
+			chip.passed += pause;
+			i8254_latch();
+			passed = chip.passed;
+			chip.clocks_per_access = 1000 * i;
+			count = i8254_count();
+			assert_int_equal(count, (u16)passed);
+			assert_int_equal(chip.bytes_read, 2);
+		}
+	}
+	assert_int_not_equal(count, 0);
+}
+
+static void to_count_the_gate_is_open(void **state)
+{
+	(void)state;
+	chip.port_61 = 0x0c | SPEAKER;
+	i8254_count_begin();
+	assert_int_equal(chip.port_61, 0x0c | GATE);
+}
+
+/* The chip has no more than a latch to do: it is the point of time. */
+static void a_latch_is_one_access(void **state)
+{
+	(void)state;
+	i8254_count_begin();
+	processor.tsc = 0;
+	i8254_latch();
+	assert_int_equal(processor.tsc, TICKS_PER_CLOCK);
+	assert_int_equal(chip.latches, 1);
+}
+
+static void a_wait_ends_a_count(void **state)
+{
+	(void)state;
+	i8254_count_begin();
+	i8254_wait(11932);
+	assert_int_equal(chip.mode, MODE_0);
+	assert_in_range(chip.passed, 11932, 11933);
+	i8254_count_begin();
+	chip.passed = 100;
+	i8254_latch();
+	assert_int_equal(i8254_count(), 101);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, start)
 
 int main(void)
@@ -152,6 +214,10 @@ int main(void)
 		TEST(a_processor_that_was_away_for_the_end_goes_on),
 		TEST(the_shortest_measurement_counts),
 		TEST(a_measurement_is_not_taken_for_10_ms),
+		TEST(a_count_goes_up_with_the_clocks),
+		TEST(to_count_the_gate_is_open),
+		TEST(a_latch_is_one_access),
+		TEST(a_wait_ends_a_count),
 	};
 
 	return RUN_TESTS(tests);

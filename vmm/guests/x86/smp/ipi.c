@@ -154,7 +154,7 @@ static HOT u32 hypercall_ipi(struct vcpu *vcpu)
 	else
 		siblings_interrupt(ids, 1u << bit);
 	/* Nobody waits for this. */
-	trace_fast(vcpu->id, TRACE_hypercall, GANDALF_HYPERCALL_IPI, frame->ebx);
+	trace(TRACE_hypercall, GANDALF_HYPERCALL_IPI, frame->ebx);
 	return 0;
 }
 HYPERCALL(GANDALF_HYPERCALL_IPI, HYPERCALL_OF_LINUX, hypercall_ipi);

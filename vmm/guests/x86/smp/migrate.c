@@ -12,6 +12,7 @@
 #include "arch/ia32/memory.h"
 #include "arch/ia32/segment.h"
 #include "arch/ia32/switch.h"
+#include "core/rate.h"
 #include "core/schedule.h"
 #include "core/steal.h"
 #include "core/trap_policy.h"
@@ -157,13 +158,15 @@ static void processor_unpack(struct vcpu *vcpu, const struct luggage *luggage)
 	core.unusual |= (vcpu->dr[7] & DEBUG_ENABLES) != 0 || vcpu->tsd != 0;
 }
 
-/* A seat that has just been made has not what the guest's start has written there. */
+/* A seat that has just been made has not what the guest's start has written there. The core that
+ * the vCPU left may not have known a frequency that this core has told all its seats. */
 static void shared_unpack(struct x86 *x86, const struct luggage *luggage)
 {
 	struct gandalf_shared *shared = x86->vcpu->shared;
 
 	if (x86->smp->stale)
 		memory_copy_in(shared, luggage->shared_frame, sizeof(*shared));
+	shared->tsc_rate |= rate_measured;
 	shared->interrupt_flag = luggage->interrupt_flag;
 	shared->cr2 = luggage->cr2;
 	shared->locks = luggage->locks;

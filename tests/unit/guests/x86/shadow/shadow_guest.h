@@ -21,7 +21,6 @@
 #define KERNEL_DIRECTORY 0x300u
 #define FRAMES_OF_GUEST (GUEST_SIZE / PAGE_SIZE)
 
-struct vcpu idle_vcpu;
 static struct vm vm;
 static struct vcpu vcpu;
 static struct gandalf_shared shared;
@@ -38,9 +37,6 @@ static u32 tlb_place(void)
 }
 
 /* Stand-ins for the rest of the VMM. */
-
-struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
-u32 trace_next;
 
 /* One access of the guest; what became of it in the end. */
 static enum shadow_result access_memory(u32 linear, u32 error)
@@ -265,6 +261,7 @@ static void guest_start(u32 frames)
 	guest.memory_size = GUEST_SIZE;
 	vm.guest = &guest;
 	vm.vcpus = &vcpu;
+	vcpu.trace = trace_ring_of(0);
 	vcpu.x86 = &x86;
 	vcpu.vm = &vm;
 	x86.vm = &vm;

@@ -501,6 +501,11 @@ static void a_flush_of_little_is_little_work(void **state)
 	assert_int_equal(points_seen, 3 + 32);
 }
 
+static const struct gandalf_trace_event *last_event(void)
+{
+	return &vcpu.trace->events[(vcpu.trace->next - 1) % GANDALF_TRACE_EVENTS];
+}
+
 static void faults_and_loads_are_counted(void **state)
 {
 	(void)state;
@@ -514,13 +519,12 @@ static void faults_and_loads_are_counted(void **state)
 		assert_int_equal(is_shadowed(page << 12), page < 16);
 	cr3_load(directories[1]);
 	assert_int_equal(vcpu.counters[COUNTER_space_misses], 2);
-	assert_int_equal(trace_events[(trace_next - 1) % GANDALF_TRACE_EVENTS].type, TRACE_cr3);
-	assert_int_equal(trace_events[(trace_next - 1) % GANDALF_TRACE_EVENTS].first,
-			 directories[1]);
-	assert_int_equal(trace_events[(trace_next - 1) % GANDALF_TRACE_EVENTS].second, 0);
+	assert_int_equal(last_event()->type, TRACE_cr3);
+	assert_int_equal(last_event()->first, directories[1]);
+	assert_int_equal(last_event()->second, 0);
 	cr3_load(directories[0]);
 	assert_int_equal(vcpu.counters[COUNTER_space_hits], 1);
-	assert_int_equal(trace_events[(trace_next - 1) % GANDALF_TRACE_EVENTS].second, 1);
+	assert_int_equal(last_event()->second, 1);
 	assert_true(is_shadowed(0x1000));
 }
 

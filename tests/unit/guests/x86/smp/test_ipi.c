@@ -49,8 +49,6 @@ static u32 sent[MESSAGES], requested[VCPUS];
 /* Of the entry by an interrupt of a sibling: the vector that was delivered. */
 static u32 injected, flag, gate_missing;
 static const struct guest_kind kinds[2] = { { .real_time = false }, { .real_time = true } };
-struct gandalf_trace_event trace_events[GANDALF_TRACE_EVENTS];
-u32 trace_next;
 
 struct heard heard[GANDALF_CPUS_MAXIMUM];
 struct message_window message_window;
@@ -213,6 +211,7 @@ static int start(void **state)
 		vms_made[i] = (struct vm){ .guest = &guest, .vcpus = &vcpus_made[i],
 					   .state = GANDALF_STATE_RUNNING, .kind = &kinds[0] };
 		vcpus_made[i] = (struct vcpu){ .vm = &vms_made[i], .x86 = &x86s[i],
+					       .trace = trace_ring_of(0),
 					       .state = VCPU_RUNNING, .frame = &frame };
 		smps[i] = (struct smp){ .id = i, .x86 = &x86s[i],
 					.cpus = 1 << HOME | 1 << FAR,
