@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stands in for the virtual mainboard in an image whose Linux has the real one. */
 #include "guests/x86/board.h"
+
+#include "arch/ia32/cpu.h"
 #include "guests/x86/line.h"
 
 void board_create(UNUSED struct x86 *x86)
@@ -32,12 +34,14 @@ unsigned line_acknowledge(UNUSED struct board *board)
 	return 0;
 }
 
-/* These are never called, since a Linux with the real mainboard may use all ports itself. */
-u32 port_read(UNUSED struct x86 *x86, UNUSED u16 port, UNUSED u32 size)
+/* The kernel of a Linux with the real mainboard uses all ports itself; these are for processes that
+ * it permits some. */
+u32 port_read(UNUSED struct x86 *x86, u16 port, u32 size)
 {
-	return ~0u;
+	return port_in(port, size);
 }
 
-void port_write(UNUSED struct x86 *x86, UNUSED u16 port, UNUSED u32 size, UNUSED u32 value)
+void port_write(UNUSED struct x86 *x86, u16 port, u32 size, u32 value)
 {
+	port_out(port, size, value);
 }

@@ -201,9 +201,9 @@ static const struct port_range *range_find(struct x86 *x86, u16 port)
 	return NULL;
 }
 
-/* Counts an access, and returns whether the description gives these ports of a real device to the
- * guest. The VMM makes such accesses for its kernel; a port that was opened would be open to its
- * processes, too. */
+/* Counts an access, and returns whether these ports of a real device are the guest's: its
+ * description gives them to it, or it has all (its I/O privilege level is 1) and permits them to a
+ * process. The VMM makes such accesses; a port that was opened would be open to all processes. */
 static bool port_is_own(const struct x86 *x86, u16 port, u32 size)
 {
 	const struct gandalf_guest *guest = x86->vm->guest;
@@ -213,7 +213,7 @@ static bool port_is_own(const struct x86 *x86, u16 port, u32 size)
 		if (port >= guest->port_ranges[i].first &&
 		    port + size - 1 <= guest->port_ranges[i].last)
 			return true;
-	return false;
+	return (x86->vcpu->eflags & EFLAGS_IOPL_1) != 0;
 }
 
 u32 port_read(struct x86 *x86, u16 port, u32 size)

@@ -11,6 +11,7 @@
 #include "guests/x86/emulation.h"
 #include "guests/x86/guest_access.h"
 #include "guests/x86/inject.h"
+#include "guests/x86/io_permission.h"
 #include "guests/x86/board.h"
 #include "guests/x86/masked_sections.h"
 #include "siblings.h"
@@ -66,7 +67,7 @@ static const emulate_function functions[DECODED_OPERATIONS] = {
 #define emulation_note(of, operation, frame)                                                       \
 	do {                                                                                       \
 		vcpu_count(of, COUNTER_emulations);                                                \
-		trace_fast((of)->id, TRACE_emulate, operation, (frame)->eip);                      \
+		trace_fast(of, TRACE_emulate, operation, (frame)->eip);                      \
 	} while (0)
 
 static void emulate(const struct emulation *e)
@@ -106,6 +107,20 @@ static void emulate_seldom(struct x86 *x86, u32 error)
 	else
 		vm_stop(x86->vm, "%s is not an instruction for a guest",
 			decode_name(e.decoded.operation));
+}
+
+/* Does an access to a port that the kernel permits the process. The process gets the #GP of any
+ * other one, and of all else. */
+static void emulate_of_process(struct x86 *x86, u32 error)
+{
+	struct emulation e;
+
+	if (error == 0 && emulation_begin(&e, x86) && !e.decoded.lock &&
+	    (e.decoded.operation == DECODED_IN || e.decoded.operation == DECODED_OUT) &&
+	    io_is_permitted(x86, port_operand(&e), e.decoded.size))
+		emulate(&e);
+	else
+		inject_general_protection(x86, error);
 }
 
 static void emulate_read_cr2(struct vcpu *vcpu, unsigned number)
@@ -189,7 +204,7 @@ void emulate_general_protection(struct vcpu *vcpu, struct frame *frame)
 	if (is_of_tls(x86, error))
 		return;
 	if (!views_in_kernel(vcpu, frame))
-		inject_general_protection(x86, error);
+		emulate_of_process(x86, error);
 	else if (!guest_read_8(frame->eip, &code, &more))
 		emulate_seldom(x86, error);
 	else if (error == 0 && decode_reads_cr2(code))

@@ -8,7 +8,8 @@
 #include "guests/x86/x86.h"
 
 /* Serves a #GP. The instruction at EIP of ring 1 is emulated. The guest gets the exception if that
- * is not possible, or if a process has caused it, or is stopped. */
+ * is not possible, or is stopped. One of a process is emulated if it is an access to a port
+ * that its kernel permits it (io_permission.h), and is the guest's to serve if not. */
 void emulate_general_protection(struct vcpu *vcpu, struct frame *frame);
 /* Emulates an IRET that faulted because ring 3's code segment is absent: an interrupt waits, or the
  * return is watched. Returns false if neither is so, or the instruction is another. */

@@ -10,8 +10,6 @@
 #include "siblings.h"
 #include "views.h"
 
-#define SYSTEM_SELECTOR_MASK 0xfff8u
-
 /* Returns whether a segment register holds this entry's selector. A loaded segment stays usable
  * after LGDT, whatever the new table has there, and Linux's first LGDT relies on that. A CPU has
  * its hidden part for it; here the real entry stays as it is. */
@@ -115,8 +113,8 @@ enum emulated emulate_ltr(const struct emulation *e)
 
 	if (!operand_16(e, &selector))
 		return EMULATED_JUMP;
-	if ((selector & SYSTEM_SELECTOR_MASK) == 0 || (selector | 7u) > x86->gdt_limit ||
-	    !guest_read(x86->gdt_base + (selector & SYSTEM_SELECTOR_MASK), &descriptor, 8))
+	if ((selector & SELECTOR_INDEX) == 0 || (selector | 7u) > x86->gdt_limit ||
+	    !guest_read(x86->gdt_base + (selector & SELECTOR_INDEX), &descriptor, 8))
 		return EMULATED_FAULT;
 	x86->tr = selector;
 	x86->code_mask = x86->policy->code_mask;
@@ -135,7 +133,7 @@ enum emulated emulate_lldt(const struct emulation *e)
 
 	if (!operand_16(e, &selector))
 		return EMULATED_JUMP;
-	if ((selector & SYSTEM_SELECTOR_MASK) != 0)
+	if ((selector & SELECTOR_INDEX) != 0)
 		return EMULATED_FAULT;
 	return gdt_reload(e);
 }

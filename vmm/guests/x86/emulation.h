@@ -13,6 +13,9 @@ enum emulated {
 	EMULATED_FAULT,   /* the guest gets the #GP, with the CPU's error code */
 };
 
+/* The bits of a selector that are eight times the index of its descriptor. */
+#define SELECTOR_INDEX 0xfff8u
+
 /* One instruction of a guest. */
 struct emulation {
 	struct x86 *x86;
