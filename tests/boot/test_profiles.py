@@ -32,7 +32,7 @@ between = ["one", "two"]
 PARTS = {
     "rtos": "rtos_deliver",
     "linux": "shadow_fill",
-    "chips": "pit_read",
+    "chips": "rtc_deadline",
     "dedicated": "upcall_point",
     "strict_tls": "half_show",
     "control": "hypercall_control",

@@ -129,7 +129,7 @@ SUITES: dict[str, Suite] = {
     "boot-self-checking": Suite(90, (_SELF_CHECKING, _DEBUG_TWO_LEVEL)),
     "boot-cores": Suite(350, (_pytest(*_SEVERAL),)),
     "boot-smp": Suite(300, (_pytest(*_SMP),)),
-    "boot-complete": Suite(520, (_pytest(*_COMPLETE),)),
+    "boot-complete": Suite(320, (_pytest(*_COMPLETE),)),
     "bench-test": Suite(600, (_pytest("tests/bench"),)),
     "isolation": Suite(250, (_pytest("tests/isolation"),)),
     "isolation-two-level": Suite(80, (_pytest("tests/isolation", "--rings", "two-level"),)),

@@ -24,9 +24,9 @@ void direct_begin(struct vcpu *vcpu)
 {
 	log_leave();
 	time_stop();
-	rate_forget();
 	/* Interrupts that wait by now belong to the VMM, so they are served first. */
 	interrupts_admit(gates_to_linux);
+	rate_forget();
 	core.direct = vcpu;
 	core.pauses = false;
 	trap_give_clock(true);

@@ -28,9 +28,11 @@
 /* Of a core whose guests are still being made as little is known as of one that is not there. */
 static u32 core_state(u32 index)
 {
+	bool alive = outbox_of(index)->alive != 0; /* it is until it has said that it ended */
+
 	if (outbox_of(index)->ended != 0)
 		return GANDALF_CORE_STOPPED;
-	return outbox_of(index)->alive != 0 ? GANDALF_CORE_RUNS : GANDALF_CORE_ABSENT;
+	return alive ? GANDALF_CORE_RUNS : GANDALF_CORE_ABSENT;
 }
 
 /* Returns which core is asked for what is the given one's: if that is absent there is no memory to

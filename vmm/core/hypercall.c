@@ -47,7 +47,8 @@ void hypercall_give(struct vcpu *vcpu)
 
 APART static u32 hypercall_traced(struct vcpu *vcpu, hypercall_function function)
 {
-	trace(TRACE_hypercall, frame_number(vcpu->frame), frame_argument(vcpu->frame, 0));
+	trace_fast(vcpu, TRACE_hypercall, frame_number(vcpu->frame),
+		   frame_argument(vcpu->frame, 0));
 	return function(vcpu);
 }
 

@@ -13,6 +13,7 @@
 #include "core/message.h"
 #include "core/order.h"
 #include "core/relay.h"
+#include "core/trace.h"
 
 /* Whether it takes messages, or will as soon as its guests exist. */
 static bool core_has_started(u32 index)
@@ -71,7 +72,7 @@ void remote_create(struct vm *vm)
 	vcpu->operations = &remote_operations;
 	vcpu->state = VCPU_RUNNING;
 	vcpu->vm = vm;
-	vcpu->trace = idle_vcpu.trace; /* it has no events, and none here */
+	vcpu->trace = trace_ring_of(vm->index); /* core 0 has memory for all, and looks there */
 	vcpu->id = vm->index;
 	vcpu->priority = vm->guest->priority;
 	vm->vcpus = vcpu;

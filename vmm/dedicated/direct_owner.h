@@ -18,3 +18,9 @@ static inline bool direct_is_owner(const struct vcpu *vcpu)
 {
 	return core.direct == vcpu;
 }
+
+/* Returns whether all ports are the guest's: its I/O privilege level is 1. */
+static inline bool direct_has_ports(const struct vcpu *vcpu)
+{
+	return (vcpu->eflags & EFLAGS_IOPL_1) != 0;
+}

@@ -16,3 +16,8 @@ static inline bool direct_is_owner(UNUSED const struct vcpu *vcpu)
 {
 	return false;
 }
+
+static inline bool direct_has_ports(UNUSED const struct vcpu *vcpu)
+{
+	return false;
+}

@@ -5,3 +5,4 @@ WITHOUT := rtos chips strict_tls control channels cores smp two_level screen
 # The most KiB of text and read-only data.
 BUDGET := 40
 AS_ONE := yes
+FAST := yes

@@ -4,3 +4,4 @@ WITHOUT := cores smp two_level screen
 # The most KiB of text and read-only data.
 BUDGET := 52
 AS_ONE := yes
+FAST := yes

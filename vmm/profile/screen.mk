@@ -5,3 +5,4 @@ WITHOUT := dedicated cores smp two_level
 # The most KiB of text and read-only data.
 BUDGET := 53
 AS_ONE := yes
+FAST := yes

@@ -80,7 +80,6 @@ static int start(void **state)
 	guest = (struct gandalf_guest){.cpu = OTHER, .kind = GANDALF_KIND_RTOS, .priority = 10};
 	vm->guest = &guest;
 	vm->index = PLACE;
-	idle_vcpu.trace = trace_rings;
 	core.index = core.remote_count = 0;
 	orders = kicks = 0;
 	order_result = 0;
@@ -93,7 +92,7 @@ static void one_is_known_until_its_core_says_more(void **state)
 	(void)state;
 	remote_create(vm);
 	assert_ptr_equal(vm->vcpus, &vcpus[LAST_VCPU]);
-	assert_ptr_equal(vm->vcpus->trace, idle_vcpu.trace);
+	assert_ptr_equal(vm->vcpus->trace, trace_ring_of(vm->index));
 	assert_int_equal(core.remote_count, 1);
 	assert_int_equal(vm->state, GANDALF_STATE_STARTING);
 	assert_true(vm->kind->real_time);

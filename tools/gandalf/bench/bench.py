@@ -27,8 +27,9 @@ from gandalf.measure.measurement import Measurement
 
 Log = Callable[[str], None]
 Keep = Callable[[Results], None]
-# Names that count as the time stamp counter; Xen's guests have it through Xen's own.
-_CLOCKSOURCES = ("tsc", "tsc-early", "xen")
+# Names that count as the time stamp counter; Xen's guests have it through Xen's own, and those of
+# Gandalf by what it has measured of it.
+_CLOCKSOURCES = ("tsc", "tsc-early", "gandalf", "xen")
 # Those that the plug-in and Linux may differ by, relative and absolute: an instruction that faults
 # counts twice outside, and times() ends the bracket before Linux looks.
 _BRACKET_SHARE, _BRACKET_ROOM = 0.02, 6000

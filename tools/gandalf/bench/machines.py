@@ -26,7 +26,7 @@ def own_script(path: Path, text: str, log: Log, more: dict[str, Path] | None = N
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     added = {**bench_workload.build_programs(32), **(more or {}), "root/.profile": path}
-    bench_workload.extended(linux_rootfs.build_rootfs(ROOT, log), added, INITRD)
+    bench_workload.extended(linux_rootfs.build_measured_rootfs(ROOT, log), added, INITRD)
 
 
 def vector_names(symbols: Symbols) -> Callable[[int], str]:

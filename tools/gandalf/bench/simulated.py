@@ -32,7 +32,7 @@ def initrd_of(name: str, script: str, log: Log, more: dict[str, Path] | None = N
     profile.parent.mkdir(parents=True, exist_ok=True)
     profile.write_text(script)
     added = {**build_programs(32), **(more or {}), "root/.profile": profile}
-    return extended(linux_rootfs.build_rootfs(ROOT, log), added, FOLDER / f"{name}.cpio")
+    return extended(linux_rootfs.build_measured_rootfs(ROOT, log), added, FOLDER / f"{name}.cpio")
 
 
 def run_of(output: cores.CoresOutput, names: tuple[str, ...], machine: str, line: str) -> Run:

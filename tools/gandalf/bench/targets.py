@@ -57,7 +57,7 @@ _NATIVE_MEMORY = 192
 
 def build_initrd(work: tuple[Work, ...], log: Log, first: tuple[str, ...] = ()) -> Path:
     """Return the root file system with the bench in it. first: the script's first lines."""
-    rootfs = linux_rootfs.build_rootfs(ROOT, log)
+    rootfs = linux_rootfs.build_measured_rootfs(ROOT, log)
     added = bench_workload.files(32, work, FOLDER / "script", first)
     return bench_workload.extended(rootfs, added, INITRD)
 

@@ -32,7 +32,7 @@ from gandalf.guests.places import (
 # `signal`: its tests of signals are in `x86` and `sigaltstack`.
 GROUPS = (
     "x86", "futex/functional", "sigaltstack", "timers", "seccomp", "rseq", "vm", "breakpoints",
-    "ptrace", "syscall_user_dispatch", "membarrier", "mincore", "vDSO", "clone3",
+    "ptrace", "prctl", "syscall_user_dispatch", "membarrier", "mincore", "vDSO", "clone3",
 )  # fmt: skip
 # What the makefiles do not build where the machine is named i386.
 BESIDE = {"vm": ("protection_keys",)}

@@ -100,7 +100,7 @@ static void rtos_exception(struct vcpu *vcpu, unsigned vector, u32 error)
 	u32 handler = vcpu->rtos->handlers[vector];
 	u32 *stack;
 
-	trace(TRACE_exception, vector, vcpu->frame->eip);
+	trace_fast(vcpu, TRACE_exception, vector, vcpu->frame->eip);
 	if (handler == 0) {
 		vm_stop(vcpu->vm, "%s without a handler", exception_name(vector));
 		return;

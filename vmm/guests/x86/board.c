@@ -12,6 +12,7 @@
 #include "core/schedule.h"
 #include "core/trace.h"
 #include "guests/x86/clock.h"
+#include "direct_owner.h"
 #include "guests/x86/line.h"
 #include "guests/x86/port.h"
 #include "lib/owner.h"
@@ -213,7 +214,7 @@ static bool port_is_own(const struct x86 *x86, u16 port, u32 size)
 		if (port >= guest->port_ranges[i].first &&
 		    port + size - 1 <= guest->port_ranges[i].last)
 			return true;
-	return (x86->vcpu->eflags & EFLAGS_IOPL_1) != 0;
+	return direct_has_ports(x86->vcpu);
 }
 
 u32 port_read(struct x86 *x86, u16 port, u32 size)

@@ -72,9 +72,10 @@ static const emulate_function functions[DECODED_OPERATIONS] = {
 
 static void emulate(const struct emulation *e)
 {
+	struct vcpu *vcpu = e->x86->vcpu;
 	enum emulated result;
 
-	emulation_note(e->x86->vcpu, e->decoded.operation, e->frame);
+	emulation_note(vcpu, e->decoded.operation, e->frame);
 	flushes_follow(e->x86);
 	result = functions[e->decoded.operation](e);
 	if (result == EMULATED_NEXT)
@@ -111,7 +112,7 @@ static void emulate_seldom(struct x86 *x86, u32 error)
 
 /* Does an access to a port that the kernel permits the process. The process gets the #GP of any
  * other one, and of all else. */
-static void emulate_of_process(struct x86 *x86, u32 error)
+APART static void emulate_of_process(struct x86 *x86, u32 error)
 {
 	struct emulation e;
 

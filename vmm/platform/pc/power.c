@@ -29,7 +29,7 @@ _Noreturn void power_off_machine(void)
 	power_halt(DEBUG_EXIT_GOOD);
 }
 
-_Noreturn void power_stop_machine(void)
+NAMED _Noreturn void power_stop_machine(void)
 {
 	power_halt(DEBUG_EXIT_BAD);
 }

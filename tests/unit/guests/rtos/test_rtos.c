@@ -525,9 +525,9 @@ static void exceptions_bring_their_error_codes(void **state)
 			assert_int_equal(*word(frame.esp), 0x1230);
 		assert_int_equal(*word(STACK - 12), CODE);
 		assert_int_equal(vcpu.counters[COUNTER_exceptions], 1);
-		assert_int_equal(asked.traced.type, TRACE_exception);
-		assert_int_equal(asked.traced.first, vector);
-		assert_int_equal(asked.traced.second, CODE);
+		assert_int_equal(last_event()->type, TRACE_exception);
+		assert_int_equal(last_event()->first, vector);
+		assert_int_equal(last_event()->second, CODE);
 	}
 }
 

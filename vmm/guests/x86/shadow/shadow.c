@@ -24,8 +24,9 @@ static struct space *space_for_load(struct x86 *x86, u32 guest)
 {
 	struct shadow *shadow = &x86->shadow;
 	struct space *space = space_find(shadow, guest);
+	const struct vcpu *vcpu = x86->vcpu;
 
-	trace_fast(x86->vcpu, TRACE_cr3, guest, space != NULL);
+	trace_fast(vcpu, TRACE_cr3, guest, space != NULL);
 	if (space != NULL) {
 		vcpu_count(x86->vcpu, COUNTER_space_hits);
 		space_is_found(x86, space);
