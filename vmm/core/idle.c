@@ -13,6 +13,7 @@
 #include "core/notice.h"
 #include "core/relay.h"
 #include "core/schedule.h"
+#include "core/trace.h"
 #include "lib/owner.h"
 #include "platform.h"
 
@@ -110,6 +111,7 @@ static bool machine_is_done(void)
 
 void idle_init(void)
 {
+	trace_prepare(idle_vcpu.trace, idle_vcpu.id);
 	deadline_init(&starvation, starvation_expire, 0);
 }
 

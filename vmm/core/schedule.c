@@ -162,7 +162,7 @@ bool schedule_gives_way(void)
 	from->ran += now;
 	to->ran -= now;
 	vcpu_count(to, COUNTER_switches_in);
-	trace_write(event, from->id, TRACE_switch_to, to->id, from->state);
+	trace_write(event, TRACE_switch_to, to->id, from->state);
 	switch_vcpu(from, to);
 	return true;
 }

@@ -2,7 +2,7 @@
 /*
  * The trace rings, which say with time stamps what the VMM did last. Each guest has one, so that it
  * keeps its last events whatever others do, and the VMM has one for when no guest runs. Every
- * report of a stopped guest ends with the guest's last events. To record an event costs 14
+ * report of a stopped guest ends with the guest's last events. To record an event costs 12
  * instructions. abi/control.h has the layout.
  */
 #pragma once
@@ -43,19 +43,21 @@ static inline struct gandalf_trace_event *trace_begin(struct gandalf_trace_ring 
 	return event;
 }
 
-/* Writes all of an event but its time. It is a macro so that each word is computed just when it is
- * stored, and occupies no register before. */
-#define trace_write(event, id, event_type, first_word, second_word)                                \
-	((event)->type = (u16)(event_type), (event)->vcpu = (u16)(id),                             \
-	 (event)->first = (first_word), (event)->second = (second_word))
+/* Writes all of an event but its time, and its vCPU, which trace_prepare() has written. It is a macro
+ * so that each word is computed just when it is stored, and occupies no register before. */
+#define trace_write(event, event_type, first_word, second_word)                                    \
+	((event)->type = (u16)(event_type), (event)->first = (first_word),                         \
+	 (event)->second = (second_word))
 
 /* Records an event of a given vCPU without a call, for the way to an RTOS. */
 #define trace_fast(of, event_type, first_word, second_word)                                        \
 	do {                                                                                       \
 		struct gandalf_trace_event *trace_event_ = trace_begin((of)->trace);               \
 		trace_event_->time = rdtsc();                                                      \
-		trace_write(trace_event_, (of)->id, event_type, first_word, second_word);          \
+		trace_write(trace_event_, event_type, first_word, second_word);                    \
 	} while (0)
 
+/* Writes whose events those of a ring are, which no event changes. */
+void trace_prepare(struct gandalf_trace_ring *ring, u32 vcpu);
 /* Logs the last count events of a ring. Interrupts are let in meanwhile, and others may run. */
 void trace_log(const struct gandalf_trace_ring *ring, u32 count);

@@ -106,6 +106,7 @@ static void vm_create(struct vm *vm)
 	vm->vcpu_count = 1;
 	vcpu->vm = vm;
 	vcpu->trace = trace_ring_of(vm->index);
+	trace_prepare(vcpu->trace, vm->index);
 	vcpu->id = vm->index;
 	vcpu->priority = vm->guest->priority;
 	if (!processor_create(vcpu))

@@ -173,6 +173,7 @@ static int start(void **state)
 		vcpus[i].vm = &vms_made[i];
 		vcpus[i].id = i;
 		vcpus[i].trace = trace_ring_of(i);
+		trace_prepare(vcpus[i].trace, vcpus[i].id);
 		vcpus[i].priority = priorities[i];
 		vcpus[i].tables = &tables[i];
 		vcpus[i].saved_esp = 0x1000u * (i + 1);
@@ -482,6 +483,7 @@ static void there_is_room_for_all_guests(void **state)
 		vcpus[i].vm = &vms_made[2];
 		vcpus[i].id = i;
 		vcpus[i].trace = trace_ring_of(i);
+		trace_prepare(vcpus[i].trace, vcpus[i].id);
 		vcpus[i].tables = &more;
 	}
 	core.vcpu_count = 0;

@@ -51,7 +51,9 @@ static int start(void **state)
 	for (u32 i = 0; i < GUESTS; i++) {
 		vcpus[i].id = i;
 		vcpus[i].trace = trace_ring_of(i);
+		trace_prepare(vcpus[i].trace, i);
 	}
+	trace_prepare(idle_vcpu.trace, idle_vcpu.id);
 	core.current = &idle_vcpu;
 	return 0;
 }

@@ -286,7 +286,7 @@ static void a_delivery_is_traced(void **state)
 		&vcpu.trace->events[vcpu.trace->next % GANDALF_TRACE_EVENTS];
 
 	(void)state;
-	vcpu.id = 5;
+	trace_prepare(vcpu.trace, 5);
 	processor.tsc = 4711;
 	enable();
 	vcpu.operations->interrupt(&vcpu, 7);
