@@ -86,7 +86,8 @@ _RUN = re.compile(
 # Addresses, times, and numbers of processes. The number of an error has two digits mostly, and
 # stays.
 _CHANCE = re.compile(
-    r"\b0x[0-9a-f]+|-?\b\d+\.\d+|-?\b\d+(?= ?[mnu]s\b)|-?\b\d{3,}\b|\b[0-9a-f]{7,16}\b"
+    r"\b0x[0-9a-f]+|\b\d\d:\d\d:\d\d\b|-?\b\d+\.\d+|-?\b\d+(?= ?[mnu]s\b)|-?\b\d{3,}\b|"
+    r"\b[0-9a-f]{7,16}\b"
 )
 
 

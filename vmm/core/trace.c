@@ -8,9 +8,3 @@ void trace(enum trace_type type, u32 first, u32 second)
 {
 	trace_fast(core.current, type, first, second);
 }
-
-void trace_prepare(struct gandalf_trace_ring *ring, u32 vcpu)
-{
-	for (u32 i = 0; i < GANDALF_TRACE_EVENTS; i++)
-		ring->events[i].vcpu = (u16)vcpu;
-}

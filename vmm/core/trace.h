@@ -58,6 +58,11 @@ static inline struct gandalf_trace_event *trace_begin(struct gandalf_trace_ring 
 	} while (0)
 
 /* Writes whose events those of a ring are, which no event changes. */
-void trace_prepare(struct gandalf_trace_ring *ring, u32 vcpu);
+static inline void trace_prepare(struct gandalf_trace_ring *ring, u32 vcpu)
+{
+	for (u32 i = 0; i < GANDALF_TRACE_EVENTS; i++)
+		ring->events[i].vcpu = (u16)vcpu;
+}
+
 /* Logs the last count events of a ring. Interrupts are let in meanwhile, and others may run. */
 void trace_log(const struct gandalf_trace_ring *ring, u32 count);

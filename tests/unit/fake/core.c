@@ -35,13 +35,6 @@ __attribute__((common)) struct vcpu idle_vcpu;
 __attribute__((common)) struct gandalf_trace_ring trace_rings[TRACE_RINGS];
 __attribute__((common)) u32 rate_measured;
 
-/* Tests of core/trace.c have its own. */
-__attribute__((weak)) void trace_prepare(struct gandalf_trace_ring *ring, u32 vcpu)
-{
-	for (u32 i = 0; i < GANDALF_TRACE_EVENTS; i++)
-		ring->events[i].vcpu = (u16)vcpu;
-}
-
 /* What the code under test must not come to. */
 static void unexpected(const char *function)
 {

@@ -95,7 +95,8 @@ def build_measured_rootfs(root: Path, log: Log) -> Path:
 
 def _rootfs_inputs(places: Places, packages: list[Package]) -> Iterator[bytes]:
     """Give everything that the root file system depends on."""
-    yield f"{RECIPE} {ROOTFS_PROGRAMS} {ROOTFS_LARGE} {ROOTFS_UNMEASURED} {ROOTFS_FOLDERS} {ROOTFS_LINKS}".encode()
+    yield f"{RECIPE} {ROOTFS_PROGRAMS} {ROOTFS_LARGE} {ROOTFS_UNMEASURED}".encode()
+    yield f"{ROOTFS_FOLDERS} {ROOTFS_LINKS}".encode()
     for package in packages:
         yield package.sha256.encode()
     yield compiler_version()
