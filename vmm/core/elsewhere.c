@@ -8,7 +8,6 @@
 #include "elsewhere.h"
 
 #include "arch.h"
-#include "core/guest_kind.h"
 #include "core/instances.h"
 #include "core/log.h"
 #include "core/message.h"
@@ -99,15 +98,7 @@ static void guest_look(const struct vm *vm, struct gandalf_guest_status *status)
 
 static void guest_tell(const struct vm *vm, struct gandalf_guest_status *status)
 {
-	const struct gandalf_guest *guest = vm->guest;
-
-	memcpy(status->name, guest->name, sizeof(status->name));
-	status->kind = guest->kind;
-	status->priority = guest->priority;
-	status->memory_size = guest->memory_size;
-	status->flags = guest->flags;
-	status->image_room = vm->kind->real_time ? vm->image.room : 0;
-	status->watchdog_ms = guest->watchdog_ms;
+	guest_describe(vm, status);
 	work_admit(control_object);
 	guest_look(vm, status);
 }

@@ -2,6 +2,7 @@
 /* What reading objects has in common, however many cores there are (object.h). */
 #include "core/object.h"
 
+#include "core/guest_kind.h"
 #include "core/log.h"
 #include "core/masked_sections.h"
 #include "core/pool.h"
@@ -28,6 +29,19 @@ void system_tell(const struct vcpu *vcpu, struct gandalf_system_status *status)
 	status->log_bytes = log_console->output_total;
 	status->cores = 0;
 	status->now = rdtsc();
+}
+
+void guest_describe(const struct vm *vm, struct gandalf_guest_status *status)
+{
+	const struct gandalf_guest *guest = vm->guest;
+
+	memcpy(status->name, guest->name, sizeof(status->name));
+	status->kind = guest->kind;
+	status->priority = guest->priority;
+	status->memory_size = guest->memory_size;
+	status->flags = guest->flags;
+	status->image_room = vm->kind->real_time ? vm->image.room : 0;
+	status->watchdog_ms = guest->watchdog_ms;
 }
 
 int object_part(u8 *bytes, u32 all, u32 offset, u32 size)

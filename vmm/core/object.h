@@ -19,6 +19,9 @@ int object_read(const struct vcpu *vcpu, u32 name, u32 offset, u8 *bytes, u32 si
  * were not before. */
 void system_tell(const struct vcpu *vcpu, struct gandalf_system_status *status);
 
+/* Writes what the description says of a guest, and what room there is for its image. */
+void guest_describe(const struct vm *vm, struct gandalf_guest_status *status);
+
 /* Moves what is asked for of an object that is put together in the buffer of a chunk to its
  * beginning; all is the object's size. Returns how much that is. */
 int object_part(u8 *bytes, u32 all, u32 offset, u32 size);

@@ -2,7 +2,6 @@
 /* Finds what a guest that manages others reads, where there is one core, which has all of it. */
 #include "core/object.h"
 
-#include "core/guest_kind.h"
 #include "core/log.h"
 #include "core/masked_sections.h"
 #include "core/trace.h"
@@ -11,18 +10,10 @@
 
 static void guest_tell(const struct vm *vm, struct gandalf_guest_status *status)
 {
-	const struct gandalf_guest *guest = vm->guest;
-
-	memcpy(status->name, guest->name, sizeof(status->name));
-	status->kind = guest->kind;
+	guest_describe(vm, status);
 	status->state = vm->state;
-	status->priority = guest->priority;
-	status->memory_size = guest->memory_size;
 	status->restarts = vm->vcpus->counters[COUNTER_restarts];
 	status->fault_restarts = vm->fault_restarts;
-	status->flags = guest->flags;
-	status->image_room = vm->kind->real_time ? vm->image.room : 0;
-	status->watchdog_ms = guest->watchdog_ms;
 	status->console_bytes = vm->console->output_total;
 	status->ran = core_ran(vm->vcpus);
 	status->started = vm->started;
