@@ -12,7 +12,7 @@ import pytest
 
 from .systems import PATIENCE, Boot, linux
 from .test_cores import describe_cores, on
-from .test_web import DOWN, NETWORK, SITE, UP, fetch, guest
+from .test_web import NETWORK, SITE, UP, fetch, goes_down_and_up, guest
 from .workload import build_initrd_with
 
 KERNEL = "build/linux/complete-smp/vmlinux"
@@ -71,11 +71,7 @@ def test_it_goes_down_and_up_while_both_fetch(machine: Boot) -> None:
     """Each time both sides know of one another again."""
     machine.shell(f"(while :; do timeout 1 {FETCH}; done) >/dev/null 2>&1 & echo $! > /tmp/loop")
     for _ in range(8):
-        machine.skip("rtos")
-        machine.shell("ip link set lan down")
-        machine.expect("rtos", DOWN, PATIENCE)
-        machine.shell("ip link set lan up")
-        machine.expect("rtos", UP, PATIENCE)
+        goes_down_and_up(machine)
         serves(machine)
     machine.shell("kill $(cat /tmp/loop)")
     machine.kernel_is_sane()
