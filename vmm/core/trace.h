@@ -43,8 +43,8 @@ static inline struct gandalf_trace_event *trace_begin(struct gandalf_trace_ring 
 	return event;
 }
 
-/* Writes all of an event but its time, and its vCPU, which trace_prepare() has written. It is a macro
- * so that each word is computed just when it is stored, and occupies no register before. */
+/* Writes all of an event but its time, and its vCPU, which trace_prepare() has written. It is a
+ * macro so that each word is computed just when it is stored, and occupies no register before. */
 #define trace_write(event, event_type, first_word, second_word)                                    \
 	((event)->type = (u16)(event_type), (event)->first = (first_word),                         \
 	 (event)->second = (second_word))
