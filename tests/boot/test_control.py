@@ -216,11 +216,12 @@ def test_trace_shows_the_last_events(machine: Boot) -> None:
 
 
 def test_an_rtos_keeps_its_last_events_whatever_linux_does(machine: Boot) -> None:
-    """An activation is some ten events, so the last thousand reach back more than 50 of them."""
+    """An activation is some ten events, so the last thousand reach back more than 50 of them. While
+    they are read, the RTOS goes on; gandalfctl reads again if that leaves less than a thousand."""
     machine.shell("hackbench -g 2 -l 20 > /tmp/log & sleep 1")
     events = parsed(machine, "trace rtos")["events"]
     assert machine.shell("wait; grep -c Time /tmp/log") == "1\n"
-    assert len(events) == abi()["TRACE_EVENTS"]
+    assert 1000 <= len(events) <= abi()["TRACE_EVENTS"]
     assert {event["guest"] for event in events} == {"rtos"}
     timer = [event for event in events if event["event"] == "deliver" and event["first"] == TIMER]
     expiries = [event["time_us"] for event in timer]

@@ -16,7 +16,8 @@ from .test_smp import smp
 from .workload import build_initrd_with
 
 KERNEL = "build/linux/complete/vmlinux"
-STATUS = 0x3FD
+DEDICATED = "build/linux/complete-native/vmlinux"
+STATUS, SCRATCH = 0x3FD, 0x3FF
 READY = "00000060\n"
 FAULT = "fault\n"
 # From here on there are ports that nobody answers at, to the last one.
@@ -33,10 +34,21 @@ def machine() -> Iterator[Boot]:
 
 def read(
     machine: Boot, port: int, size: int = 1, *, level: int = 0, first: int = 0, count: int = 0,
-    taken: int = 0, before: str = "",
+    taken: int = 0, before: str = "", written: int | None = None,
 ) -> str:  # fmt: skip
-    numbers = (level, first, count, taken, port, size)
+    numbers = [level, first, count, taken, port, size]
+    if written is not None:
+        numbers += [1, written]
     return machine.shell(f"{before}port {' '.join(f'{number:x}' for number in numbers)}")
+
+
+def writes(machine: Boot) -> None:
+    """Check that the UART's scratch register keeps what those write who may, and no others."""
+    for byte in (0xA5, 0x00, 0xFF):
+        found = read(machine, SCRATCH, first=SCRATCH, count=1, written=byte)
+        assert found == f"{byte:08x}\n"
+        assert read(machine, SCRATCH, first=STATUS, count=2, written=0x5A) == FAULT
+        assert read(machine, SCRATCH, level=3) == found
 
 
 def test_a_process_has_no_port(machine: Boot) -> None:
@@ -71,6 +83,10 @@ def test_what_was_given_back_is_not_read(machine: Boot) -> None:
     assert read(machine, STATUS + 1, first=STATUS, count=3, taken=1) != FAULT
 
 
+def test_those_that_it_asked_for_are_written(machine: Boot) -> None:
+    writes(machine)
+
+
 def test_iopl_gives_all(machine: Boot) -> None:
     assert read(machine, STATUS, level=3) == READY
     assert read(machine, LAST, level=3) == "000000ff\n"
@@ -101,6 +117,21 @@ def test_the_accesses_are_counted(machine: Boot) -> None:
     assert machine.shell("port 0 3fd 1 0 3fd 1 1000") == READY
     assert accesses() - before >= 0x1000
     machine.kernel_is_sane()
+
+
+@pytest.mark.rings
+def test_a_process_of_a_linux_with_its_own_cpu_may() -> None:
+    """The chips are real, and Linux's. With two levels of privilege there is no such Linux."""
+    initrd = build_initrd_with("port")
+    guest = linux("dedicated", DEDICATED, initrd, more="control = true")
+    with Boot.start(describe("ports-dedicated", guest)) as machine:
+        machine.wait_for_shell()
+        assert read(machine, STATUS, first=STATUS, count=1) == READY
+        assert read(machine, STATUS + 1, first=STATUS, count=1) == FAULT
+        assert read(machine, STATUS) == FAULT
+        assert read(machine, STATUS, level=3) == READY
+        writes(machine)
+        machine.kernel_is_sane()
 
 
 def test_any_vcpu_may() -> None:

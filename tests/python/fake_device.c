@@ -13,6 +13,7 @@
  *	output=N	bytes that a console writes between two looks at it
  *	events=N	events that were ever traced
  *	race=N		events of Linux's that reading its trace makes
+ *	races=N		only the first N readings make some
  *	late=N		event N has the time that event N + 1 should have, and the other way round
  *	alive=E		what a sign of life is answered
  *	counted=N	free frames in the list, instead of 1000
@@ -52,7 +53,7 @@ static struct gandalf_guest_status guests[GUESTS] = {
 	 .state = GANDALF_STATE_STOPPED, .reason = "divide error (#DE) without a handler"},
 };
 static uint8_t image[MEMORY];
-static uint32_t busy, kept, log_bytes, console_bytes, output, events, race, raced, late;
+static uint32_t busy, kept, log_bytes, console_bytes, output, events, race, races, raced, late;
 
 static uint32_t number(const char *name, uint32_t otherwise)
 {
@@ -85,6 +86,7 @@ bool device_open(void)
 	output = number("output=", 0);
 	events = number("events=", 3);
 	race = number("race=", 0);
+	races = number("races=", UINT32_MAX);
 	late = number("late=", 0);
 	return true;
 }
@@ -230,8 +232,10 @@ static long read_trace(void *to, uint32_t place, uint32_t size, uint32_t offset)
 	if (guest == 3 && cpu == 0)
 		return 0;
 	trace_fill(&ring, cpu, guest);
-	if (guest == LINUX && size > sizeof(ring.next))
+	if (guest == LINUX && size > sizeof(ring.next) && races) {
 		raced += race;
+		races--;
+	}
 	return copy(to, size, offset, &ring, sizeof(ring));
 }
 

@@ -395,7 +395,7 @@ def test_trace_in_json(control: Control) -> None:
     assert parsed(control("trace", "fixed", "--json")) == {"events": []}
 
 
-@pytest.mark.parametrize(("own", "race"), [(1024, 0), (1500, 0), (1500, 100), (5000, 2000)])
+@pytest.mark.parametrize(("own", "race"), [(1024, 0), (1500, 0), (1500, 24)])
 def test_trace_leaves_out_what_was_overwritten(control: Control, own: int, race: int) -> None:
     """Linux has each third event, and its alone are those that reading makes."""
     machine = f"events={3 * own} race={race}"
@@ -404,6 +404,24 @@ def test_trace_leaves_out_what_was_overwritten(control: Control, own: int, race:
     assert [event["first"] for event in found] == list(range(3 * first, 3 * own, 3))
     others = parsed(control("trace", "rtos", "--json", machine=machine))["events"]
     assert len(others) == 1024
+
+
+@pytest.mark.parametrize(
+    ("race", "races", "first", "end"),
+    [
+        (25, 1, 1500 + 25 - 1024, 1500 + 25),
+        (2000, 7, 1500 + 7 * 2000 - 1024, 1500 + 7 * 2000),
+        (100, 9, 1500 + 8 * 100 - 1024, 1500 + 7 * 100),
+        (2000, 9, 0, 0),
+    ],
+)
+def test_trace_reads_again_what_was_overwritten(
+    control: Control, race: int, races: int, first: int, end: int
+) -> None:
+    """Eight times at most. What the last reading has left is shown."""
+    machine = f"events=4500 race={race} races={races}"
+    found = parsed(control("trace", "linux", "--json", machine=machine))["events"]
+    assert [event["first"] for event in found] == list(range(3 * first, 3 * end, 3))
 
 
 def test_trace_is_in_the_order_of_time(control: Control) -> None:

@@ -52,8 +52,9 @@ static struct sample sample_take(void)
 	return sample;
 }
 
-/* Returns the frequency, or 0 if it cannot be right: the machine may have slept. How often the
- * reference has begun again follows from the first frequency. */
+/* Returns the frequency, or 0 if it cannot be right: the machine may have slept, or its firmware may
+ * have stopped the reference, whose count is then always the same. How often the reference has
+ * begun again follows from the first frequency. */
 static u32 rate_of(u64 ticks, u32 counted)
 {
 	u32 first_rate = time_tsc_khz * (1000 / RATE_UNIT);
@@ -62,7 +63,7 @@ static u32 rate_of(u64 ticks, u32 counted)
 	u32 rate = (u32)multiply_divide(ticks, REFERENCE_FREQUENCY, clocks * RATE_UNIT);
 	u32 part = first_rate / PART_WRONG;
 
-	return rate - first_rate + part <= 2 * part ? rate : 0;
+	return counted != 0 && rate - first_rate + part <= 2 * part ? rate : 0;
 }
 
 /* The reference counts for a second before the first sample: a chip may take a moment to begin. */

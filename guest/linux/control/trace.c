@@ -12,6 +12,12 @@
 #define EVENTS GANDALF_TRACE_EVENTS
 #define IDLE 0xffff
 
+/* How often a ring is read at most, and how many events it may lose meanwhile without being read
+ * once more, so that a thousand are left. A system that makes more than that all the time still
+ * shows what was left. */
+#define READINGS 8
+#define LOST_AT_MOST (EVENTS - 1000)
+
 /* Has the types of events. text says what the two numbers of one are, with a comma between. */
 static const struct {
 	const char *name, *text;
@@ -67,19 +73,29 @@ static bool next_read(uint32_t place, uint32_t *next)
 	return result >= 0;
 }
 
-/* Reads a ring. To read makes events, too; those that the ring lost meanwhile are left out. */
+/* Reads a ring, and how many events it had been given before and after that. */
+static bool ring_read(struct gandalf_trace_ring *ring, uint32_t place, uint32_t *end,
+		      uint32_t *later)
+{
+	if (!next_read(place, end))
+		return false;
+	*later = *end;
+	return !*end || (object_read(GANDALF_OBJECT_TRACE, place, ring, sizeof(*ring)) &&
+			 next_read(place, later));
+}
+
+/* Adds the events of a ring. To read makes events, too; those that the ring lost meanwhile are left
+ * out. They may be many where Linux had other programs run during the reading, which is then done
+ * again. */
 static bool ring_add(struct recording *recording, uint32_t cpu, uint32_t guest)
 {
 	static struct gandalf_trace_ring ring;
-	uint32_t place = ring_place(cpu, guest), end, later;
+	uint32_t end, later, readings = 0;
 
-	if (!next_read(place, &end))
-		return false;
-	if (!end)
-		return true;
-	if (!object_read(GANDALF_OBJECT_TRACE, place, &ring, sizeof(ring)) ||
-	    !next_read(place, &later))
-		return false;
+	do {
+		if (!ring_read(&ring, ring_place(cpu, guest), &end, &later))
+			return false;
+	} while (later - end > LOST_AT_MOST && ++readings < READINGS);
 	for (uint32_t number = later > EVENTS ? later - EVENTS : 0; (int32_t)(end - number) > 0;
 	     number++)
 		recording->entries[recording->count++] =

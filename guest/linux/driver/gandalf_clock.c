@@ -38,7 +38,8 @@ static struct clocksource gandalf_clock = {
 };
 
 static void clock_look(struct work_struct *work);
-static DECLARE_DELAYED_WORK(clock_work, clock_look);
+/* The better figure may never come. So the work is deferrable: it wakes no idle CPU. */
+static DECLARE_DEFERRABLE_WORK(clock_work, clock_look);
 
 /* A frequency from 4.3 GHz on is too much for clocksource_register_hz(). */
 static void clock_look(struct work_struct *work)

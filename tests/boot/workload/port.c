@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process that asks its kernel for ports, and reads one.
- *	port LEVEL FIRST COUNT TAKEN PORT SIZE [READS]
+ * A process that asks its kernel for ports, and uses one.
+ *	port LEVEL FIRST COUNT TAKEN PORT SIZE [READS [BYTE]]
  * LEVEL is for iopl(); 10 has the process ask as nobody and not as root. COUNT ports from FIRST
  * on are asked for by ioperm(), and the first TAKEN of them given back. Then PORT is read as SIZE
- * bytes (1, 2 or 4), READS times, or once. Numbers are hexadecimal. It prints what it has read
- * last, or "fault", or "refused" if the kernel would not.
+ * bytes (1, 2 or 4), READS times, or once, after BYTE was written to it if one is given. Numbers
+ * are hexadecimal. It prints what it has read last, or "fault", or "refused" if the kernel would not.
  */
 #include "process.h"
 
@@ -80,16 +80,18 @@ static void ports_ask(unsigned long level, unsigned long first, unsigned long co
 void run(int count, char **arguments)
 {
 	struct action action = { on_fault, 0, 0, { 0, 0 } };
-	unsigned long numbers[8] = { 0, 0, 0, 0, 0, 0, 0, 1 }, value = 0;
+	unsigned long numbers[9] = { 0, 0, 0, 0, 0, 0, 0, 1, 0 }, value = 0;
 	char text[10];
 
-	if (count < 7 || count > 8)
+	if (count < 7 || count > 9)
 		end(1);
 	for (int i = 1; i < count; i++)
 		numbers[i] = number(arguments[i]);
 	system_call(SYSCALL_RT_SIGACTION, SIGNAL_SEGV, (unsigned long)&action, 0,
 		    sizeof(action.mask), 0);
 	ports_ask(numbers[1], numbers[2], numbers[3], numbers[4]);
+	if (count == 9)
+		__asm__ volatile("outb %b0, %w1" : : "a"(numbers[8]), "d"(numbers[5]));
 	for (unsigned long i = 0; i < numbers[7]; i++)
 		value = port_read(numbers[5], numbers[6]);
 	for (int i = 7; i >= 0; i--, value >>= 4)

@@ -29,7 +29,7 @@ static u64 next_due; /* that of the deadline, when it has expired last */
 static u32 expiries; /* since the start */
 
 static struct {
-	bool begun, latched;
+	bool begun, latched, stands;
 	u64 begin;  /* when it began */
 	u64 missed; /* ticks since then in which it did not count */
 	u64 phase;  /* what there was of a clock then */
@@ -91,6 +91,8 @@ void i8254_latch(void)
 	reference.value = (u16)(reference.count +
 				(u64)(((unsigned __int128)ticks * I8254_FREQUENCY +
 				       reference.phase) / hz));
+	if (reference.stands)
+		reference.value = reference.count;
 	reference.latched = true;
 	processor.tsc += all - before;
 }
@@ -332,6 +334,18 @@ static void far_from_the_first_frequency_none_is_told(void **state)
 		}
 }
 
+/* Firmware may have stopped it. */
+static void a_reference_that_stands_still_tells_nothing(void **state)
+{
+	(void)state;
+	for (u32 round = 0; round < 2000; round++) {
+		spread = round % 16;
+		begin_at(50000000 + random_below(5000000000), (s32)random_below(801) - 400, 0);
+		reference.stands = true;
+		assert_int_equal(run_until_measured(100), 100);
+	}
+}
+
 /* A guest that has had the machine's chips may have used the reference. */
 static void what_was_before_a_guest_had_the_reference_is_forgotten(void **state)
 {
@@ -387,6 +401,7 @@ int main(void)
 		TEST(a_long_delay_does_no_harm),
 		TEST(what_cannot_be_right_is_measured_anew),
 		TEST(far_from_the_first_frequency_none_is_told),
+		TEST(a_reference_that_stands_still_tells_nothing),
 		TEST(what_was_before_a_guest_had_the_reference_is_forgotten),
 		TEST(another_core_waits_for_the_first_one),
 		TEST(it_is_not_urgent),
