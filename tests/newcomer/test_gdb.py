@@ -150,15 +150,25 @@ def test_a_uitron_guest_hits_breakpoints_where_its_source_says() -> None:
     ("name", "guest"), [("default", "linux"), ("cores-linux", "linux2")], ids=["one", "second"]
 )
 def test_a_linux_kernel(name: str, guest: str) -> None:
-    """Its image has symbols, and no types."""
+    """By its debug information, which stands in a file of its own: lines, frames and types."""
     with debugging(ROOT / "systems" / f"{name}.toml", guest) as session:
         session.do("-break-insert start_kernel")
-        assert session.run()["frame"]["func"] == "start_kernel"
-        banner = session.value("(char *)&linux_banner")
-        assert "Linux version 6.1" in banner
+        frame = session.run()["frame"]
+        assert frame["func"] == "start_kernel"
+        assert frame["file"].endswith("init/main.c")
+        assert "Linux version 6.1" in session.value("linux_banner")
+        assert "swapper" in session.value("init_task.comm")
         for _ in range(10):
             session.run("-exec-next-instruction")
             assert int(session.value("$cs")) & 3 == 1
+        session.do("-break-delete")
+        session.do("-break-insert vfs_read")
+        session.run()
+        assert session.frames()[:2] == ["vfs_read", "ksys_read"]
+        assert "do_int80_syscall_32" in session.frames()
+        assert int(session.value("count")) > 0
+        assert session.run("-exec-finish")["frame"]["func"] == "ksys_read"
+        assert session.run("-exec-next")["frame"]["func"] == "ksys_read"
 
 
 def test_a_guest_with_several_vcpus_is_refused() -> None:

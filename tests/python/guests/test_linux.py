@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from elftools.elf.elffile import ELFFile
 from unidiff.patch import PatchSet
 
 from gandalf.base.paths import ROOT, UserError
-from gandalf.guests import debian, selftests
+from gandalf.guests import debian, kernel_configuration, kernel_debug, selftests
 from gandalf.guests import kernel as linux_kernel
 from gandalf.guests import linux as guest_linux
 from gandalf.guests import places as linux_places
@@ -213,6 +214,40 @@ def test_only_patched_kernels_are_compiled_with_the_header(variant: linux_places
     assert (side.header is None) == (variant == "native" or variant.endswith("-native"))
     assert ("GANDALF_ATTACK=y" in variables) == (variant == "attack")
     assert ("GANDALF_SMP=y" in variables) == (variant in ("smp", "complete-smp"))
+    assert (kernel_debug.DEBUG_VARIABLE in variables) == variant.startswith("complete")
+
+
+def test_debug_information_is_beside_what_it_is_of(tmp_path: Path) -> None:
+    """What is loaded stays as it is, and gdb finds the rest by a name and a checksum."""
+    image = tmp_path / "vmlinux"
+    source = b"int known; int main(void) { return known; }"
+    command = ["gcc", "-g", "-x", "c", "-o", str(image), "-"]
+    subprocess.run(command, input=source, check=True)
+    before = _sections(image)
+    kernel_debug.split_debug(image)
+    after = _sections(image)
+    assert ".debug_info" in before
+    assert not any(name.startswith(".debug") for name in after)
+    assert after[".text"] == before[".text"]
+    assert ".gnu_debuglink" in after
+    assert ".debug_info" in _sections(tmp_path / "vmlinux.debug")
+    shown = subprocess.run(
+        ["gdb", "-batch", "-nx", "-ex", "info scope main", "-ex", "whatis known", str(image)],
+        check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    assert "type = int" in shown
+
+
+def test_debug_information_of_what_is_no_kernel_is_refused(tmp_path: Path) -> None:
+    image = tmp_path / "vmlinux"
+    image.write_text("no ELF file")
+    with pytest.raises(UserError, match=r"The debug information of .* cannot be split"):
+        kernel_debug.split_debug(image)
+
+
+def _sections(path: Path) -> dict[str, bytes]:
+    with path.open("rb") as stream:
+        return {section.name: section.data() for section in ELFFile(stream).iter_sections()}
 
 
 def test_a_dedicated_cpu_leaves_the_interrupt_flag_alone() -> None:
@@ -236,14 +271,14 @@ def test_a_dedicated_cpu_leaves_the_interrupt_flag_alone() -> None:
 def test_fragment_says_each_option_once(fragment: Path) -> None:
     text = fragment.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if "CONFIG_" in line]
-    assert len(linux_kernel.read_configuration(fragment)) == len(lines)
+    assert len(kernel_configuration.read_configuration(fragment)) == len(lines)
 
 
 @pytest.mark.parametrize("variant", get_args(linux_places.Variant))
 def test_only_kernels_for_several_cpus_have_smp(variant: linux_places.Variant) -> None:
     options: dict[str, str] = {}
     for fragment in PLACES.fragments(variant):
-        options |= linux_kernel.read_configuration(fragment)
+        options |= kernel_configuration.read_configuration(fragment)
     assert options["CONFIG_SMP"] == ("y" if "smp" in variant else "n")
 
 
@@ -252,7 +287,7 @@ def test_only_kernels_for_several_cpus_have_smp(variant: linux_places.Variant) -
     ["SMP", "X86_PAE", "MODULES", "VMAP_STACK", "PAGE_TABLE_ISOLATION", "X86_16BIT", "JUMP_LABEL"],
 )
 def test_fragment_leaves_out_what_ring_1_cannot_have(option: str) -> None:
-    assert linux_kernel.read_configuration(PLACES.fragment)[f"CONFIG_{option}"] == "n"
+    assert kernel_configuration.read_configuration(PLACES.fragment)[f"CONFIG_{option}"] == "n"
 
 
 @pytest.mark.parametrize(
@@ -271,10 +306,10 @@ def test_lost_options_are_named(tmp_path: Path, configuration: str, lost: list[s
     actual = tmp_path / ".config"
     actual.write_text(configuration, encoding="utf-8")
     if not lost:
-        linux_kernel.check_configuration([fragment], actual)
+        kernel_configuration.check_configuration([fragment], actual)
         return
     with pytest.raises(UserError) as error:
-        linux_kernel.check_configuration([fragment], actual)
+        kernel_configuration.check_configuration([fragment], actual)
     assert re.findall(r"CONFIG_\w", str(error.value)) == lost
 
 
@@ -288,10 +323,10 @@ def test_the_last_fragment_wins(tmp_path: Path, configuration: str, lost: list[s
         fragment.write_text(text, encoding="utf-8")
     (tmp_path / ".config").write_text(f"CONFIG_A=y\n{configuration}\n", encoding="utf-8")
     if not lost:
-        linux_kernel.check_configuration(fragments, tmp_path / ".config")
+        kernel_configuration.check_configuration(fragments, tmp_path / ".config")
         return
     with pytest.raises(UserError, match=r"first and \S+second: set what") as error:
-        linux_kernel.check_configuration(fragments, tmp_path / ".config")
+        kernel_configuration.check_configuration(fragments, tmp_path / ".config")
     assert re.findall(r"CONFIG_\w", str(error.value)) == lost
 
 
@@ -310,10 +345,10 @@ def test_no_kernel_is_preemptible(tmp_path: Path, text: str, right: bool) -> Non
     (tmp_path / ".config").write_text(text, encoding="utf-8")
     fragments = [tmp_path / "config.fragment"]
     if right:
-        linux_kernel.check_configuration(fragments, tmp_path / ".config")
+        kernel_configuration.check_configuration(fragments, tmp_path / ".config")
         return
     with pytest.raises(UserError, match=r"would be preemptible .* set CONFIG_PREEMPT_NONE"):
-        linux_kernel.check_configuration(fragments, tmp_path / ".config")
+        kernel_configuration.check_configuration(fragments, tmp_path / ".config")
 
 
 # The lock

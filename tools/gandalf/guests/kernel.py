@@ -2,7 +2,6 @@
 """Builds the kernel of the Linux guest in eight variants."""
 
 import os
-import re
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,8 @@ from unidiff.patch import PatchSet
 from gandalf.base.paths import UserError, shown
 from gandalf.guests import debian
 from gandalf.guests.debian import Log, Package, elapsed
+from gandalf.guests.kernel_configuration import KBUILD_ENVIRONMENT, configure
+from gandalf.guests.kernel_debug import DEBUG_VARIABLE, split_debug
 from gandalf.guests.objects import Side, begin_with_objects
 from gandalf.guests.places import (
     KERNEL_FILES,
@@ -49,19 +50,10 @@ SOURCE_EXCLUDES = (
     "linux-source-*/tools/testing/*",
 )
 
-# Fixed, so that two builds give the same bytes.
-KBUILD_ENVIRONMENT = {
-    "KBUILD_BUILD_TIMESTAMP": "Mon Jan  1 00:00:00 UTC 2024",
-    "KBUILD_BUILD_USER": "gandalf",
-    "KBUILD_BUILD_HOST": "gandalf",
-    "KBUILD_BUILD_VERSION": "1",
-    "LC_ALL": "C",
-}
-
 # Command: the Debian package that has it.
 KERNEL_TOOLS = {
     "gcc": "gcc", "make": "make", "flex": "flex", "bison": "bison", "bc": "bc", "patch": "patch",
-    "xz": "xz-utils", "dpkg-deb": "dpkg",
+    "xz": "xz-utils", "dpkg-deb": "dpkg", "objcopy": "binutils",
 }  # fmt: skip
 # Bytes that a kernel build may take, sources included.
 KERNEL_SPACE = 2_000_000_000
@@ -83,6 +75,11 @@ ORIGINS: dict[Variant, Variant] = {
 }
 # Variants whose origin is not built for their sake, since it may not be wanted otherwise.
 ALONE: tuple[Variant, ...] = ("dedicated", "complete-native")
+# Variants that modules can be built for.
+WITH_MODULES: tuple[Variant, ...] = ("complete", "complete-smp")
+# Variants that can be debugged by lines and types. The others are those that speed is measured on,
+# and this would take half as long again to compile each of them.
+WITH_DEBUG: tuple[Variant, ...] = ("complete", "complete-smp", "complete-native")
 # Where a patched source has the functions that the patch calls.
 HEADER_FILE = "arch/x86/include/asm/gandalf.h"
 
@@ -96,7 +93,7 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
     configuration of its own. `complete` and `complete-smp` are `patched` and `smp` with what
     programs of a distribution expect of Linux, networks among it, and our network driver.
     `smp-native` and `complete-native` have not a changed line. Each has our other drivers.
-    Beside vmlinux are System.map and arch/x86/boot/bzImage.
+    Beside vmlinux are System.map and arch/x86/boot/bzImage, and of the complete ones vmlinux.debug.
     """
     places = Places(root)
     package = kernel_package(places)
@@ -120,8 +117,10 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
                 _update_file(header, read_input(places.header))
             if variant in ORIGINS and not output.exists():
                 _begin(variant, places, package)
-            _configure(places.fragments(variant), source, output)
+            configure(places.fragments(variant), source, output)
             _compile(variant, places, log)
+            if variant in WITH_DEBUG:
+                split_debug(vmlinux)
             write_stamp(output, stamp)
             log(f"guest kernel ({variant}) built in {elapsed(start)}")
     return vmlinux
@@ -140,6 +139,8 @@ def _kernel_inputs(variant: Variant, places: Places, package: Package) -> Iterat
     yield compiler_version()
     for fragment in places.fragments(variant):
         yield read_input(fragment)
+    if variant in WITH_DEBUG:
+        yield DEBUG_VARIABLE.encode()
     yield DRIVER_LINE
     for name, path in places.driver_files().items():
         yield name.encode()
@@ -287,75 +288,14 @@ def side_of(variant: Variant, places: Places) -> Side:
     return Side(places.linux / variant, source, source / HEADER_FILE if tree != "native" else None)
 
 
-def _configure(fragments: Sequence[Path], source: Path, output: Path) -> None:
-    """Write output/.config: tinyconfig, then the fragments, then the defaults of what is new."""
-    output.mkdir(parents=True, exist_ok=True)
-    (output / STAMP).unlink(missing_ok=True)
-    make = ["make", "--silent", f"O={output}", "ARCH=i386"]
-    merge = ["scripts/kconfig/merge_config.sh", "-m", "-O", str(output), str(output / ".config")]
-    with (output / "configure.log").open("w", encoding="utf-8") as log_file:
-        for command in (
-            [*make, "tinyconfig"],
-            [*merge, *(str(fragment) for fragment in fragments)],
-            [*make, "olddefconfig"],
-        ):
-            result = subprocess.run(
-                command,
-                cwd=source,
-                env=os.environ | KBUILD_ENVIRONMENT,
-                stdin=subprocess.DEVNULL,
-                stdout=log_file,
-                stderr=subprocess.STDOUT,
-                check=False,
-            )
-            if result.returncode != 0:
-                raise UserError(
-                    f"The guest kernel cannot be configured: see {shown(output)}/configure.log."
-                )
-    check_configuration(fragments, output / ".config")
-
-
-def check_configuration(fragments: Sequence[Path], configuration: Path) -> None:
-    """Raise UserError if a line of the fragments is not what the configuration says.
-
-    Of two lines for the same option the last one counts. Neither may they say that the kernel can
-    be preempted, which no mode is made for.
-    """
-    wanted: dict[str, str] = {}
-    for fragment in fragments:
-        wanted |= read_configuration(fragment)
-    names = " and ".join(shown(fragment) for fragment in fragments)
-    actual = read_configuration(configuration)
-    if actual.get("CONFIG_PREEMPTION", "n") != "n":
-        raise UserError(
-            "The kernel would be preemptible (CONFIG_PREEMPTION), and no guest's may be: set "
-            f"CONFIG_PREEMPT_NONE in {names}."
-        )
-    lost = [name for name, value in wanted.items() if actual.get(name, "n") != value]
-    if lost:
-        raise UserError(
-            f"The kernel's configuration did not take {', '.join(lost)} of {names}: "
-            "set what these options depend on, or remove them."
-        )
-
-
-def read_configuration(path: Path) -> dict[str, str]:
-    """Return the options of a Kconfig file; an option that is not set has the value "n"."""
-    options = {}
-    for line in read_input(path).decode().splitlines():
-        if match := re.fullmatch(r"(CONFIG_\w+)=(.*)", line):
-            options[match[1]] = match[2]
-        elif match := re.fullmatch(r"# (CONFIG_\w+) is not set", line):
-            options[match[1]] = "n"
-    return options
-
-
 def make_variables(variant: Variant, side: Side) -> Iterator[str]:
     """Give what the kernel's make is told about a variant."""
     if variant == "attack":
         yield "GANDALF_ATTACK=y"
     if variant in ("smp", "complete-smp"):
         yield "GANDALF_SMP=y"
+    if variant in WITH_DEBUG:
+        yield DEBUG_VARIABLE
     if side.header:
         # No line of the patch includes it. KCPPFLAGS reaches all that is made for the target, as it
         # must: what unpacks the kernel includes the changed files, too.
@@ -368,7 +308,7 @@ def _compile(variant: Variant, places: Places, log: Log) -> None:
     side = side_of(variant, places)
     output, source = side.output, side.source
     command = ["make", f"--jobs={jobs}", f"O={output}", "ARCH=i386", "bzImage"]
-    if variant in ("complete", "complete-smp"):
+    if variant in WITH_MODULES:
         command.append("modules")  # there are none, but what is built elsewhere needs the symbols
     command += make_variables(variant, side)
     log(f"compiling the guest kernel ({variant})")

@@ -11,7 +11,8 @@ import typer
 from gandalf.base.command import say
 from gandalf.base.paths import ROOT, UserError, shown
 from gandalf.guests.debian import Log
-from gandalf.guests.kernel import KBUILD_ENVIRONMENT, build_kernel, make_variables, side_of
+from gandalf.guests.kernel import build_kernel, make_variables, side_of
+from gandalf.guests.kernel_configuration import KBUILD_ENVIRONMENT
 from gandalf.guests.places import Places, Variant, exclusive
 
 
