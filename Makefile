@@ -3,6 +3,10 @@
 # The entry to the tree. Each target sets up what it needs (tools/setup), does
 # nothing twice, and leaves everything it makes under build/.
 
+# An image is for a PC, which may have no cable to another one: its consoles are on the screen, too.
+ifeq ($(origin SYSTEM),undefined)
+image: SYSTEM := systems/pc.toml
+endif
 SYSTEM ?= systems/default.toml
 PREFIX ?= /usr/local
 ARGS ?=
@@ -27,7 +31,7 @@ help:
 	@echo '                SYSTEM=systems/NAME.toml  which system (default: $(SYSTEM))'
 	@echo '                ARGS="--for 20"           options of `gandalf run`'
 	@echo 'make build    build a system'
-	@echo 'make image    make a bootable ISO image of a system'
+	@echo 'make image    make a bootable ISO image of a system for a PC (default: systems/pc.toml)'
 	@echo 'make install  install the SDK for your own applications: `gandalf new`, docs/sdk.md'
 	@echo '                PREFIX=DIR                where (default: $(PREFIX))'
 	@echo 'make test     run everything that proves it; the last line counts tests'

@@ -12,7 +12,7 @@ import pytest
 
 from gandalf.console.console import CTRL_A
 
-from .systems import PATIENCE, PROMPT, Boot
+from .systems import PATIENCE, PROMPT, Boot, describe, linux
 
 STRESSORS = ("fork", "vm", "pipe", "switch", "mmap")
 STRESS = "stress-ng --fork 4 --vm 2 --vm-bytes 16M --pipe 2 --switch 2 --mmap 2 --metrics-brief"
@@ -200,3 +200,14 @@ def test_linux_has_idled(machine: Boot) -> None:
     before = machine.counters()["halts"]
     machine.shell("sleep 2")
     assert machine.counters()["halts"] > before
+
+
+@pytest.mark.parametrize(("words", "shown"), [("", ["4"]), (" loglevel=7", ["6", "4"])])
+def test_the_kernel_leaves_the_console_to_the_shell(words: str, shown: list[str]) -> None:
+    """But for warnings. What it says of its clock some seconds later would be behind the prompt."""
+    guest = linux(command_line=f"console=ttyS0{words}")
+    with Boot.start(describe(f"quiet{len(words)}", guest)) as machine:
+        machine.wait_for_prompt("linux")
+        said = machine.shell('for n in 6 4; do echo "<$n>is level $n" > /dev/kmsg; done; sleep 1')
+        assert re.findall(r"is level (\d)", said) == shown
+        assert re.findall(r"is level (\d)", machine.shell("dmesg")) == ["6", "4"]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ISO image that `gandalf image` makes boots through GRUB, in QEMU and in Bochs."""
 
+import os
 import re
 import subprocess
 import sys
@@ -73,9 +74,52 @@ def test_the_menu_has_a_self_test_and_the_memory_map() -> None:
         machine.send_raw(ENTER)
         # Nothing is counted down any more: the menu has been used.
         machine.expect("vmm", "Self-test of this PC", PATIENCE)
+        machine.skip("vmm")
         machine.send_raw(DOWN + ENTER)
+        machine.expect("vmm", "available RAM", PATIENCE)
         machine.expect("selftest", r"^self-test: polled_ms=100 stolen=0 ", PATIENCE)
         press(machine, "ctrl-a", "n")
         type_in(machine, "status\n")
         machine.expect("vmm", r"^selftest: running, ", PATIENCE)
         wait_for(machine, "selftest: running, ")
+
+
+def test_an_image_for_a_pc_needs_no_cable() -> None:
+    """The system that `make image` makes one of, with a kernel that boots sooner: GRUB's menu,
+    Linux and the consoles' keys are on screen and keyboard alone.
+    """
+    text = (ROOT / "systems" / "pc.toml").read_text(encoding="utf-8")
+    assert text.count("screen = true") == text.count("/complete/vmlinux") == 1
+    text = text.replace("/complete/", "/patched/").replace("initramfs.cpio", "small.cpio")
+    description = describe("image-pc")
+    description.write_text(text)
+    options = options_for(
+        build(description, lambda _: None), True, None, (), make_image(description)
+    )
+    options = replace(options, shift=QUICK_WAITS)
+    with Machine.on(["linux", "rtos", VMM_CONSOLE], emulators.start("qemu", options)) as machine:
+        wait_for(machine, "executed automatically")
+        press(machine, "ret")
+        wait_for(machine, "gandalf:~#")
+        # Time flies while nothing happens, and the screen is small.
+        press(machine, "ctrl-a", "m")
+        type_in(machine, "echo $((6 * 7))0\n")
+        shown = wait_for(machine, "420")
+        assert not any("activations=" in line for line in shown.lines)
+        press(machine, "ctrl-a", "n")
+        wait_for(machine, "[rtos] activations=")
+
+
+def test_make_image_is_of_the_system_with_a_screen() -> None:
+    """A word on the command line, or in the environment, is another one."""
+
+    def command(*words: str, **more: str) -> str:
+        environment = {name: value for name, value in os.environ.items() if name != "SYSTEM"}
+        done = subprocess.run(["make", "--dry-run", "--no-print-directory", "image", *words],
+                              cwd=ROOT, text=True, capture_output=True, check=True,
+                              env=environment | more)  # fmt: skip
+        return done.stdout.splitlines()[-1]
+
+    assert command().endswith(" image systems/pc.toml")
+    assert command("SYSTEM=systems/web.toml").endswith(" image systems/web.toml")
+    assert command(SYSTEM="systems/web.toml").endswith(" image systems/web.toml")

@@ -26,6 +26,8 @@ terminal_output console serial
 """
 _MEMORY = ("Memory map of this PC", ["lsmmap", "echo Any key goes back.", "read key"])
 _SELFTEST = "Self-test of this PC"
+# The memory map is a part of it. It stays to be read for some seconds where there is no cable.
+_BEFORE_SELFTEST = ["lsmmap", "sleep --interruptible 5"]
 
 
 def make_iso(built: Built) -> Path:
@@ -52,7 +54,7 @@ def make_menu_iso(built: Built, selftest: Built | None) -> Path:
     text += _MENU + _entry(*_system(built, *files))
     if selftest is not None:
         more = {"selftest.elf": selftest.vmm, "selftest.bin": selftest.module}
-        text += _entry(_SELFTEST, _system(selftest, *more)[1])
+        text += _entry(_SELFTEST, [*_BEFORE_SELFTEST, *_system(selftest, *more)[1]])
         files |= more
     _make(image, text + _entry(*_MEMORY), files)
     return image
