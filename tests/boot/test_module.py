@@ -52,7 +52,6 @@ def test_a_damaged_module_is_refused(
     assert "beats" not in text
 
 
-@pytest.mark.long
 def test_linux_has_a_root_file_system_of_hundreds_of_mib() -> None:
     """Each byte of it arrives, and the RTOS beside it misses nothing while it is unpacked.
 

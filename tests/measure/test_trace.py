@@ -108,15 +108,15 @@ def test_an_rtos_alone(tmp_path: Path) -> None:
     assert max(interrupts) < 200
 
 
-def test_no_event_is_lost_in_a_second(tmp_path: Path) -> None:
-    """The ring holds a quarter of them."""
+def test_no_event_is_lost_in_three_seconds(tmp_path: Path) -> None:
+    """The ring holds a twelfth of them."""
     output = tmp_path / "out.json"
-    done = trace("freertos", output, "--for", "1")
+    done = trace("freertos", output, "--for", "3")
     assert "all there were" in done.stderr
     assert json.loads(output.read_text())["otherData"]["complete"]
     shown = Shown(output)
     ticks = [row["ts"] for row in shown.of("rtos", "i") if row["name"] == "deliver timer"]
-    assert 995 <= len(ticks) <= 1005
+    assert 2995 <= len(ticks) <= 3005
     assert all(later - earlier == pytest.approx(1000, abs=50) for earlier, later in pairwise(ticks))
 
 
