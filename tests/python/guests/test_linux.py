@@ -267,7 +267,7 @@ def test_a_dedicated_cpu_leaves_the_interrupt_flag_alone() -> None:
 # The configuration
 
 
-@pytest.mark.parametrize("fragment", PLACES.fragments("smp"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("fragment", PLACES.fragments("complete-smp"), ids=lambda path: path.stem)
 def test_fragment_says_each_option_once(fragment: Path) -> None:
     text = fragment.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if "CONFIG_" in line]

@@ -21,7 +21,7 @@ Variant = Literal[
 # display only.
 KERNEL_FILES: dict[Variant, int] = {
     "patched": 630, "native": 180, "dedicated": 180, "attack": 10, "smp": 670, "smp-native": 260,
-    "complete": 1090, "complete-smp": 1130, "complete-native": 240,
+    "complete": 1105, "complete-smp": 1145, "complete-native": 240,
 }  # fmt: skip
 # Which of them run in each mode. The lines that make the interrupt flag a word in memory are needed
 # on a shared CPU, and wrong on a dedicated one, where the flag that counts is the processor's. A
@@ -88,6 +88,11 @@ class Places:
         """What the configuration for programs of a distribution has other than that."""
         return self.inputs / "complete.fragment"
 
+    @property
+    def complete_smp_fragment(self) -> Path:
+        """What the configuration with both of the last has more than the two."""
+        return self.inputs / "complete-smp.fragment"
+
     def fragments(self, variant: Variant) -> tuple[Path, ...]:
         """The fragments that a variant is configured with; a later one wins."""
         found = [self.fragment]
@@ -95,6 +100,8 @@ class Places:
             found.append(self.smp_fragment)
         if variant in ("complete", "complete-native", "complete-smp"):
             found.append(self.complete_fragment)
+        if variant == "complete-smp":
+            found.append(self.complete_smp_fragment)
         return tuple(found)
 
     @property
