@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`gandalf explain`: reports are found in whatever a terminal showed, and stacks are unwound."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from gandalf.explain.report import Places, explain, find_reports
-from gandalf.explain.unwind import Unwinder
+from gandalf.explain.unwind import Trace, Unwinder
 
 LINES = """\
 guest rtos stopped: divide error (#DE) without a handler
@@ -20,27 +19,10 @@ guest rtos stopped: divide error (#DE) without a handler
   49120 us, vCPU 0: trap 1e, 10c9
   49121 us, vCPU 0: exception 0, {eip:x}
 """
-SOURCE = """\
-int inner(int a) { volatile int room[4] = { a }; return room[0] / (a - a); }
-int outer(int a) { volatile int more = a; return inner(more) + 1; }
-void _start(void) { outer(3); __builtin_trap(); }
-"""
 
 
 def report(eip: int = 0x118E) -> str:
     return LINES.format(eip=eip)
-
-
-@pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program without frame pointers."""
-    path = tmp_path_factory.mktemp("explain") / "program"
-    source = path.with_suffix(".c")
-    source.write_text(SOURCE)
-    options = "-m32 -g -O1 -fno-inline -fno-pie -fomit-frame-pointer -ffreestanding -nostdlib"
-    link = "-static -no-pie -fno-asynchronous-unwind-tables -fno-stack-protector -w"
-    subprocess.run(["gcc", *options.split(), *link.split(), "-o", path, source], check=True)
-    return path
 
 
 @pytest.mark.parametrize("head", ["", "[vmm] ", "\x1b[36m[vmm]\x1b[0m "])
@@ -66,9 +48,9 @@ def test_what_is_no_report_is_none() -> None:
     assert list(find_reports("guest rtos stopped: by command\nguest rtos restarts\n")) == []
 
 
-def test_functions_lines_and_the_instruction_are_named(image: Path) -> None:
+def test_functions_lines_and_the_instruction_are_named(image: Path, starts: dict[str, int]) -> None:
     places = Places(image, "rtos")
-    start = int(next(line.split()[0] for line in symbols(image) if line.endswith(" inner")), 16)
+    start = starts["inner"]
     (found,) = find_reports(report(start + 2))
     lines = explain(found, places)
     assert lines[1].startswith("  at inner+0x2 (")
@@ -82,21 +64,16 @@ def test_without_an_image_addresses_stay() -> None:
     assert explain(found, None)[1] == "  at 0x118e"
 
 
-def symbols(image: Path) -> list[str]:
-    done = subprocess.run(["nm", image], capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
-
-
-def test_a_stack_without_frame_pointers_is_unwound(image: Path) -> None:
+def test_a_stack_without_frame_pointers_is_unwound(image: Path, starts: dict[str, int]) -> None:
     """The frames are made by hand, as the rules of `inner` and `outer` say."""
     unwinder = Unwinder(image)
-    starts = {name: int(address, 16) for address, _, name in map(str.split, symbols(image))}
     # At the first instruction of a function the return address is at ESP.
     back = starts["outer"] + 1
     memory = {0x1000: back, **dict.fromkeys(range(0x1004, 0x1100, 4), starts["_start"] + 1)}
     registers = dict.fromkeys(("eax", "ecx", "edx", "ebx", "ebp", "esi", "edi"), 0)
     registers |= {"esp": 0x1000, "eip": starts["inner"]}
-    frames = unwinder.frames(registers, memory.get)
+    frames = unwinder.trace(registers, memory.get).frames
     assert frames[:2] == [starts["inner"], back]
     assert frames[2] == starts["_start"] + 1
-    assert unwinder.frames(registers, lambda _: None) == [starts["inner"]]
+    trace = unwinder.trace(registers, lambda _: None)
+    assert trace == Trace([starts["inner"]], "the word of the stack at 00001000 is not known")

@@ -54,6 +54,36 @@ def test_a_report_without_end_is_given_up(watch: ReportWatch) -> None:
     assert lines.startswith("gandalf: guest linux stopped: x")
 
 
+def test_reports_that_come_together_are_all_explained(watch: ReportWatch) -> None:
+    """Also where the next one begins in the middle of what is read at once."""
+    whole = STOPPED.format("linux") + PLACE + EVENTS
+    text = whole + whole + STOPPED.format("zz") + PLACE + EVENTS + whole
+    for cut in (len(whole), len(whole) + 12, len(whole) + 30):
+        shown = told(watch, text[:cut], text[cut:], "[vmm] guest linux restarts\r\n")
+        assert shown.count("gandalf: guest linux stopped: x") == 3
+        assert shown.count("gandalf: guest") == 3
+
+
+def test_each_report_has_its_own_guests_stack(
+    watch: ReportWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two guests stop in what is read at once: the memory is read at where each stands."""
+    asked = []
+
+    def read(address: int, _size: int) -> bytes:
+        asked.append(address)
+        return bytes([address] * 4)
+
+    monkeypatch.setattr(watching, "RtosGuest", SimpleNamespace)
+    monkeypatch.setattr(watch, "_read", read)
+    second = PLACE.replace("00000000", "00000010")
+    report = STOPPED.format("linux")
+    shown = told(watch, report + PLACE + EVENTS + report + second + EVENTS)
+    assert asked == [0, 0x10]
+    stacks = [line for line in shown.splitlines() if line.startswith("gandalf:   stack")]
+    assert stacks == ["gandalf:   stack 00000000: 00000000", "gandalf:   stack 00000010: 10101010"]
+
+
 def test_whatever_cannot_be_explained_ends_nothing(
     watch: ReportWatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 """Finds who called whom on a stack, by the call-frame information of an image (DWARF 5, 6.4)."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.dwarf.callframe import FDE
@@ -14,6 +15,21 @@ _RETURN = 8
 _MOST_FRAMES = 32
 
 ReadWord = Callable[[int], int | None]
+
+
+class _UnknownError(Exception):
+    """What the rules of an image need is not known; the text is what."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The instruction at which each function stands, the innermost first.
+
+    unknown: what is not known, but needed to say who called the last one; empty if nothing is.
+    """
+
+    frames: list[int]
+    unknown: str
 
 
 class Unwinder:
@@ -39,8 +55,8 @@ class Unwinder:
                 return dict(rows[-1]) if rows else None
         return None
 
-    def frames(self, registers: dict[str, int], read: ReadWord) -> list[int]:
-        """Return the instruction at which each function stands, the innermost first.
+    def trace(self, registers: dict[str, int], read: ReadWord) -> Trace:
+        """Find out who called whom.
 
         registers: by name, eip among them; others may be missing. read: a word of the
         stack, or None where there is none.
@@ -52,34 +68,41 @@ class Unwinder:
         while len(found) < _MOST_FRAMES:
             # A return address may stand behind the last instruction of its function.
             row = self._row(at if len(found) == 1 else at - 1)
-            caller = _caller(row, values, read) if row is not None else None
+            try:
+                caller = _caller(row, values, read) if row is not None else None
+            except _UnknownError as unknown:
+                return Trace(found, str(unknown))
             if caller is None:
-                return found
+                break
             values, at = caller
             found.append(at)
-        return found
+        return Trace(found, "")
 
 
 def _caller(
     row: dict[object, object], values: dict[int, int], read: ReadWord
 ) -> tuple[dict[int, int], int] | None:
     """Return the registers of the caller, and where it goes on; None at the end of the stack."""
-    rule = row["cfa"]
-    base = getattr(rule, "reg", None)
-    if base not in values:
+    base = getattr(row["cfa"], "reg", None)
+    if base is None:
         return None
-    address = (values[int(base)] + int(getattr(rule, "offset", 0))) & 0xFFFFFFFF
+    if base not in values:
+        raise _UnknownError(f"the register {_NAMES[base]} is not known")
+    address = (values[base] + int(getattr(row["cfa"], "offset", 0))) & 0xFFFFFFFF
     restored = dict(values)
     restored[_NAMES.index("esp")] = address
     back: int | None = None
     for register, where in row.items():
         if not isinstance(register, int) or getattr(where, "type", "") != "OFFSET":
             continue
-        word = read((address + int(getattr(where, "arg", 0))) & 0xFFFFFFFF)
-        if word is None:
-            return None
+        place = (address + int(getattr(where, "arg", 0))) & 0xFFFFFFFF
+        word = read(place)
+        if register == _RETURN and word is None:
+            raise _UnknownError(f"the word of the stack at {place:08x} is not known")
         if register == _RETURN:
             back = word
+        elif word is None:
+            restored.pop(register, None)
         else:
             restored[register] = word
     return (restored, back) if back else None
