@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`gandalf gdb` through gdb's machine interface: a guest alone is seen, where its source says."""
 
+import contextlib
+import socket
 import subprocess
 import sys
 import time
@@ -17,6 +19,8 @@ from gandalf.base.paths import BUILD, ROOT
 # Seconds of the host's clock for one answer; for hangs only.
 _PATIENCE = 300
 _RING_3_AND_1 = {1, 3}
+# As /proc/net/tcp has them: 127.0.0.1, and the state of a socket that waits for connections.
+_LOCALHOST, _LISTENS = "0100007F", "0A"
 
 
 class Session:
@@ -119,15 +123,44 @@ def test_a_freertos_guest_and_its_tasks(name: str, guest: str, tasks: set[str]) 
             assert int(session.value("$cs")) & 3 in _RING_3_AND_1
 
 
-@pytest.mark.parametrize("cpu", [0, 1])
-def test_a_guest_that_the_vmm_stops_is_at_its_mistake(tmp_path: Path, cpu: int) -> None:
-    system = tmp_path / "bad.toml"
+def describe_bare(folder: Path, name: str, cpu: int = 0) -> Path:
+    """Describe a machine with one bare guest of guest/tests, called "bare"."""
+    system = folder / "bare.toml"
     system.write_text(
-        f'[machine]\nmemory = "64M"\ncpus = {cpu + 1}\n\n[[guest]]\nname = "bad"\n'
-        f'kind = "rtos"\ncpu = {cpu}\nimage = "{BUILD}/tests/bad-divide.elf"\n'
+        f'[machine]\nmemory = "64M"\ncpus = {cpu + 1}\n\n[[guest]]\nname = "bare"\n'
+        f'kind = "rtos"\ncpu = {cpu}\nimage = "{BUILD}/tests/{name}.elf"\n'
         'memory = "256K"\npriority = 10\n'
     )
-    with debugging(system, "bad") as session:
+    return system
+
+
+def test_a_bare_guest(tmp_path: Path) -> None:
+    """It counts the interrupts of its timer, and prints how many there were: 1000 at first."""
+    with debugging(describe_bare(tmp_path, "heartbeat"), "bare") as session:
+        assert session.frames() == ["guest_start"]
+        session.do("-break-insert main")
+        stop = session.run()
+        assert stop["frame"]["func"] == "main"
+        assert stop["frame"]["file"].endswith("heartbeat.c")
+        for _ in range(12):
+            before = session.value("$pc")
+            session.run("-exec-step-instruction")
+            assert session.value("$pc") != before
+            assert int(session.value("$cs")) & 3 in _RING_3_AND_1
+        assert session.value("interrupt_count[0x30]") == "0"
+        session.do("-break-insert print")
+        for beats in (1000, 2000):
+            stop = session.run()
+            assert stop["frame"]["func"] == "print"
+            assert "beats=%u missed=%u" in str(stop["frame"]["args"])
+            assert session.frames() == ["print", "main"]
+            assert session.value("interrupt_count[0x30]") == str(beats)
+
+
+@pytest.mark.parametrize("cpu", [0, 1])
+def test_a_guest_that_the_vmm_stops_is_at_its_mistake(tmp_path: Path, cpu: int) -> None:
+    system = describe_bare(tmp_path, "bad-divide", cpu)
+    with debugging(system, "bare") as session:
         stop = session.run()
         assert stop["signal-name"] == "SIGABRT"
         assert session.frames() == ["commit_divide", "main"]
@@ -169,6 +202,59 @@ def test_a_linux_kernel(name: str, guest: str) -> None:
         assert int(session.value("count")) > 0
         assert session.run("-exec-finish")["frame"]["func"] == "ksys_read"
         assert session.run("-exec-next")["frame"]["func"] == "ksys_read"
+
+
+def family(process: int) -> Iterator[int]:
+    """Yield a process and all those that it has started, and those these have."""
+    yield process
+    for children in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in children.read_text().split():
+            yield from family(int(child))
+
+
+def sockets_of(process: int) -> set[str]:
+    """Return the inodes of a process' sockets."""
+    found = set()
+    for link in Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # it has been closed meanwhile
+            found.add(str(link.readlink()))
+    return {name[len("socket:[") : -1] for name in found if name.startswith("socket:[")}
+
+
+def listening(process: int) -> set[tuple[str, int]]:
+    """Return the addresses and ports at which a process and its family accept TCP connections."""
+    inodes = set().union(*map(sockets_of, family(process)))
+    found = set()
+    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
+        for line in table.read_text().splitlines()[1:] if table.exists() else []:
+            _, local, _, state, *rest = line.split()
+            if state == _LISTENS and rest[5] in inodes:
+                address, _, port = local.partition(":")
+                found.add((address, int(port, 16)))
+    return found
+
+
+@pytest.mark.parametrize(
+    "words", [["run", "--gdb"], ["gdb", "rtos", "--port"]], ids=["vmm", "guest"]
+)
+def test_nobody_but_users_of_this_machine_reaches_a_debuggers_port(words: list[str]) -> None:
+    verb, *options = words
+    port = 1234
+    if verb == "gdb":
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        options.append(str(port))
+    command = [*COMMAND, verb, str(ROOT / "systems" / "freertos.toml"), *options]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as running:
+        try:
+            assert running.stderr is not None
+            assert any(line.startswith(b"gandalf: waiting: gdb ") for line in running.stderr)
+            end, found = time.monotonic() + _PATIENCE, set[tuple[str, int]]()
+            while not found and time.monotonic() < end:
+                found = listening(running.pid)
+            assert found == {(_LOCALHOST, port)}
+        finally:
+            running.terminate()
 
 
 def test_a_guest_with_several_vcpus_is_refused() -> None:

@@ -39,7 +39,9 @@ EmulatorWords = Annotated[
 Gdb = Annotated[
     bool,
     typer.Option(
-        "--gdb", help="Wait for a debugger of the VMM on TCP port 1234 (QEMU); see `gandalf gdb`."
+        "--gdb",
+        help="Wait for a debugger of the VMM (QEMU) on TCP port 1234 of localhost, which no other "
+        "machine reaches; see `gandalf gdb`.",
     ),
 ]
 RealTime = Annotated[
