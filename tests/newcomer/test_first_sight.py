@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pexpect
 import pytest
@@ -32,12 +33,14 @@ _FIGURES = re.compile(
 
 
 @contextmanager
-def make_run(*arguments: str, **environment: str) -> Iterator["pexpect.spawn[str]"]:
+def make_run(
+    *arguments: str, tree: Path = ROOT, environment: dict[str, str] | None = None
+) -> Iterator["pexpect.spawn[str]"]:
     """Run `make run` on a terminal of 100 by 30, as if no other make had been there before."""
     plain = {name: text for name, text in os.environ.items() if not name.startswith("MAKE")}
     running = pexpect.spawn(
-        "make", ["run", *arguments], cwd=ROOT, timeout=PATIENCE, encoding="utf-8",
-        dimensions=(30, 100), echo=False, env=plain | environment,
+        "make", ["run", *arguments], cwd=tree, timeout=PATIENCE, encoding="utf-8",
+        dimensions=(30, 100), echo=False, env=plain | (environment or {}),
     )  # fmt: skip
     try:
         yield running
@@ -61,16 +64,21 @@ def uptime(terminal: "pexpect.spawn[str]") -> float:
     return float(terminal.match[1])
 
 
+def expect_figures(terminal: "pexpect.spawn[str]") -> None:
+    """Wait for some of the demo's lines, whose figures must be the VMM's."""
+    for _ in range(LINES):
+        terminal.expect(_FIGURES)
+        assert isinstance(terminal.match, re.Match)
+        minimum, mean, maximum, missed = map(int, terminal.match.groups())
+        assert 0 < minimum <= mean <= maximum <= minimum + LONGEST_SECTION
+        assert missed == 0
+
+
 @pytest.mark.parametrize("environment", [{}, {busy.VARIABLE: "1"}], ids=["idle", "busy"])
 def test_the_demo_shows_the_vmms_figures(environment: dict[str, str]) -> None:
-    with make_run(**environment) as terminal:
+    with make_run(environment=environment) as terminal:
         terminal.expect(SHELL_PROMPT)
-        for _ in range(LINES):
-            terminal.expect(_FIGURES)
-            assert isinstance(terminal.match, re.Match)
-            minimum, mean, maximum, missed = map(int, terminal.match.groups())
-            assert 0 < minimum <= mean <= maximum <= minimum + LONGEST_SECTION
-            assert missed == 0
+        expect_figures(terminal)
         leave(terminal)
 
 

@@ -143,7 +143,7 @@ SUITES: dict[str, Suite] = {
     "cores": Suite(240, (_pytest("tests/cores"),)),
     "check": Suite(170, ([PYTHON, "-m", "gandalf.suite", "--check"],)),
     "itron": Suite(100, (_pytest("tests/itron"),)),
-    "newcomer": Suite(280, (_pytest("tests/newcomer"),)),
+    "newcomer": Suite(360, (_pytest("tests/newcomer"),)),
     "asan": Suite(130, (_make("tests/unit", "asan"),)),
 }  # fmt: skip
 
