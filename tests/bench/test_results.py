@@ -241,6 +241,13 @@ def test_comparison_of_instructions() -> None:
     assert verdicts(old, results(result(operation="signal", instructions=9999))) == []
 
 
+@pytest.mark.parametrize(("more", "verdict"), [(30, "similar"), (31, "worse"), (-31, "better")])
+def test_a_stream_may_differ_by_more(more: int, verdict: str) -> None:
+    """What else differs by so much is worse or better."""
+    old, new = (result(operation="network_tcp_send", instructions=1000 + by) for by in (0, more))
+    assert verdicts(results(old), results(new)) == [("median", verdict)]
+
+
 def test_of_the_longest_masked_stretch_what_a_vmm_masks_is_compared() -> None:
     def longest(system: str, instructions: int, ring_0: float) -> Results:
         row = result(operation="masked_longest", instructions=instructions, masked_ring_0=ring_0)

@@ -14,7 +14,7 @@ from gandalf.bench import target as bench_target
 from gandalf.bench import targets as bench_targets
 from gandalf.bench.masked import MASKED
 from gandalf.bench.results import Results, compare, lost, read_results, write_results
-from gandalf.bench.workload import NETWORK, WORK
+from gandalf.bench.workload import WORK
 from gandalf.build.symbols import apic_vector, vector_text
 from gandalf.cli import app
 
@@ -22,9 +22,9 @@ from .fakes import DAY
 
 REFERENCE = ROOT / "bench" / "reference.json"
 SYSTEM = "gandalf-shared"
-KNOWN = [
-    target for target in bench_targets.targets() if not isinstance(target, bench_targets.Network)
-]
+# Those of networks have tests of their own (test_network.py).
+NETWORKS = (bench_targets.Network, bench_targets.Internet)
+KNOWN = [target for target in bench_targets.targets() if not isinstance(target, NETWORKS)]
 # What Linux's operations may cost, in native ones: on a shared CPU, on a dedicated one.
 RATIOS = {
     "syscall": (1.00, 1.00),
@@ -152,7 +152,7 @@ def test_nothing_is_worse_than_the_reference(quick: Results) -> None:
     worse = [change for change in compare(reference, quick) if change.verdict == "worse"]
     assert not worse
     assert not lost(reference, quick)
-    networks = {(bench_targets.Network.name, part.operation) for part in NETWORK}
+    networks = {(kind.name, operation) for kind in NETWORKS for operation in kind.operations}
     assert {(row.system, row.operation) for row in reference.results} - networks == {
         (row.system, row.operation) for row in quick.results
     }

@@ -34,7 +34,10 @@
 /* Further than the connections that an application serves at once: those that were closed linger
  * here, and the oldest of them makes room. */
 #define MEMP_NUM_TCP_PCB 12
+/* An application with more ports says so to the compiler. */
+#ifndef MEMP_NUM_TCP_PCB_LISTEN
 #define MEMP_NUM_TCP_PCB_LISTEN 2
+#endif
 #define MEMP_NUM_TCP_SEG 64
 
 #define TCP_MSS 1460

@@ -5,11 +5,12 @@ import json
 import random
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from gandalf.base.making import quiet
+from gandalf.base.making import Log, quiet
 from gandalf.base.paths import ROOT, UserError
 from gandalf.guests import freertos, lwip
 from gandalf.guests import web as guest_web
@@ -156,8 +157,25 @@ def test_the_largest_figures_have_room(writer: Path) -> None:
     assert len(json.loads(write(writer, "json", samples))["histogram"]) > BARS / 2
 
 
+@pytest.mark.parametrize(
+    ("build", "image", "folder", "what"),
+    [
+        (guest_web.build, "web/web.elf", "guest/web", "the web server"),
+        (
+            guest_web.build_services,
+            "bench/lwip/services.elf",
+            "bench/lwip",
+            "the bench's RTOS with TCP/IP",
+        ),
+    ],
+)
 def test_the_server_is_built_of_what_was_fetched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    build: Callable[[Path, Log], Path],
+    image: str,
+    folder: str,
+    what: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     order: list[str] = []
     status = 0
@@ -182,8 +200,8 @@ def test_the_server_is_built_of_what_was_fetched(
     monkeypatch.setattr(freertos, "prepare", prepare)
     monkeypatch.setattr(lwip, "fetch", fetch)
     monkeypatch.setattr(guest_web, "run_make", make)
-    assert guest_web.build(tmp_path, quiet) == tmp_path / "build" / "web" / "web.elf"
-    assert order == ["FreeRTOS", "lwIP", "guest/web FREERTOS=there: the web server"]
+    assert build(tmp_path, quiet) == tmp_path / "build" / image
+    assert order == ["FreeRTOS", "lwIP", f"{folder} FREERTOS=there: {what}"]
     status = 2
-    with pytest.raises(UserError, match=r"the reason\nBuilding the web server failed"):
-        guest_web.build(tmp_path, quiet)
+    with pytest.raises(UserError, match=f"the reason\nBuilding {what} failed"):
+        build(tmp_path, quiet)

@@ -42,7 +42,7 @@ from gandalf.bench.target import (
     scratch,
     watch,
 )
-from gandalf.bench.workload import CHANNEL, NETWORK, TASK, WORK, Work
+from gandalf.bench.workload import CHANNEL, INTERNET, NETWORK, TASK, WORK, Work
 from gandalf.build.build import build, build_kernels
 from gandalf.build.symbols import Image, Symbols
 from gandalf.description.linux_boot import DETERMINISTIC_OPTIONS, TOOL_OPTIONS
@@ -215,6 +215,26 @@ class Network(Gandalf):
 
 
 @dataclass
+class Internet(Gandalf):
+    """ICMP and TCP between Linux and an RTOS with lwIP: another machine of gandalf-shared."""
+
+    name: str = "gandalf-shared"
+    native: str | None = None
+    description: str = "gandalf-internet"
+    is_part = True
+    share = 6.0
+    operations = tuple(part.operation for part in INTERNET)
+    # The RTOS listens before Linux has started.
+    first: ClassVar[tuple[str, ...]] = (
+        "ip addr add 10.0.0.1/24 dev bench",
+        "ip link set bench up",
+    )
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        return super().run(INTERNET, log)
+
+
+@dataclass
 class Switch(Target):
     """Switches between Linux and an RTOS: a third machine of gandalf-shared."""
 
@@ -267,6 +287,7 @@ def targets(full: bool = False, cache: bool = False) -> list[Target]:
         Running(cache=cache),
         Channel(cache=cache),
         Network(cache=cache),
+        Internet(cache=cache),
         *(Realtime(load, seconds=seconds, shift=shift) for load in bench_latency.PHASES),
         Intervals(),
         Idle(cache=cache),

@@ -32,7 +32,7 @@ class Work:
     samples: one by one. few, many: the lengths of two runs that are measured from outside; their
     difference leaves out what begins and ends a run. Short enough that no timer interrupts them,
     where that is possible. sleeps: the CPU does meanwhile, and so instructions are no measure of
-    the time that passes.
+    the time that passes. program: the one of bench/workload that has the operation.
     """
 
     operation: str
@@ -41,14 +41,15 @@ class Work:
     many: int
     argument: str = ""
     sleeps: bool = False
+    program: str = "bench"
 
     def lines(self) -> list[str]:
         """Return the lines of the script."""
         tail = f" {self.argument}" if self.argument else ""
         return [
-            f"bench sample {self.operation} {self.samples}{tail}",
-            f"bench count {self.operation} {self.few}{tail}",
-            f"bench count {self.operation} {self.many}{tail}",
+            f"{self.program} sample {self.operation} {self.samples}{tail}",
+            f"{self.program} count {self.operation} {self.few}{tail}",
+            f"{self.program} count {self.operation} {self.many}{tail}",
         ]
 
 
@@ -77,6 +78,16 @@ CHANNEL = (
 )
 # Frames between Linux and an RTOS: likewise, and with a kernel that has networks.
 NETWORK = (Work("network_send", 500, 20, 120), Work("network_round_trip", 500, 20, 120))
+# ICMP and TCP between Linux and lwIP: likewise. A run of a stream is of 16 segments, each of which
+# is an operation.
+INTERNET_PROGRAM = "bench-internet"
+PEER = "10.0.0.2"
+INTERNET = (
+    Work("network_ping", 500, 4, 24, PEER, program=INTERNET_PROGRAM),
+    Work("network_tcp_send", 500, 1, 2, PEER, program=INTERNET_PROGRAM),
+    Work("network_tcp_receive", 500, 1, 2, PEER, program=INTERNET_PROGRAM),
+    Work("network_tcp_round_trip", 500, 4, 14, PEER, program=INTERNET_PROGRAM),
+)
 # What waits for a clock: the others' runs are as long on every system as their instructions are.
 SLEEPING = tuple(part.operation for part in WORK if part.sleeps)
 
@@ -155,7 +166,8 @@ def files(
     folder.mkdir(parents=True, exist_ok=True)
     profile = folder / "profile"
     profile.write_text(script(work, first))
-    return {**build_programs(bits), "root/.profile": profile}
+    programs = {f"bin/{part.program}": PROGRAMS / str(bits) / part.program for part in work}
+    return {**build_programs(bits), **programs, "root/.profile": profile}
 
 
 def extended(rootfs: Path, added: dict[str, Path], output: Path) -> Path:

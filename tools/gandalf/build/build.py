@@ -132,6 +132,8 @@ def _build_image(path: Path, log: Log) -> None:
         case "bench":
             # Its root file system was written before, by gandalf.bench.targets.
             make(ROOT / "bench" / "rtos", what="the bench's RTOSes", log=log)
+        case "services":
+            guest_web.build_services(ROOT, log)
         case "tests":
             make(ROOT / "guest/tests", str(path), what=f"the test guest {path.stem}", log=log)
     if not path.is_file():

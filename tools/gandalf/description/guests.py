@@ -86,6 +86,8 @@ def builder(path: Path) -> str | None:
             return "selftest"
         case ("bench", "initramfs.cpio"):
             return "bench"
+        case ("bench", "lwip", "services.elf"):
+            return "services"
         case ("bench", "rtos", name) if name.endswith(".elf"):
             source = ROOT / "bench" / "rtos" / f"{Path(name).stem}.c"
             return "bench" if source.is_file() else None
