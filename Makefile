@@ -19,8 +19,8 @@ SUITE := $(VENV)/python -m gandalf.suite
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/cache/python
 
 SUITES := unit asan fuzz mutants preemption cores python boot boot-bounds boot-cores boot-smp \
-	boot-complete boot-levels boot-self-checking isolation isolation-two-level itron measure \
-	newcomer bench-test boot-quick boot-two-level measure-quick
+	boot-complete boot-levels boot-packed boot-self-checking isolation isolation-two-level \
+	itron measure newcomer bench-test boot-quick boot-two-level measure-quick
 
 .DEFAULT_GOAL := help
 .PHONY: help run build image install size bench bench-full check test test-quick mutate clean \

@@ -94,8 +94,8 @@ def _boot(*names: str) -> tuple[str, ...]:
 
 
 # Files of tests/boot that make suites of their own, so that no suite is the last for long: hostile
-# guests and figures with bounds, several CPUs, a Linux on several, two privilege levels, and what
-# the kernels of the shipped systems have.
+# guests and figures with bounds, several CPUs, a Linux on several, two privilege levels, what the
+# kernels of the shipped systems have, and how their root file system may be packed.
 _BOUNDS = _boot(
     "bad_linux", "bad_rtos", "boundaries", "figures", "fuzz", "interruptible", "latency", "masked"
 )
@@ -103,11 +103,12 @@ _SEVERAL = _boot(
     "cores", "cores_control", "cores_end", "cores_latency", "cores_shipped", "dedicated_cores"
 )
 _SMP = _boot("gather", "migration", "preemption", "smp", "smp_sharing")
-_COMPLETE = _boot("complete", "network", "network_nat", "network_smp", "web")
+_COMPLETE = _boot("cgroups", "complete", "network", "network_nat", "network_smp", "web")
+_PACKED = _boot("packed")
 _LEVELS = tuple(map(str, sorted((ROOT / "tests" / "boot").glob("test_two_level*.py"))))
-_APART = (*_BOUNDS, *_SEVERAL, *_SMP, *_COMPLETE, *_LEVELS)
+_APART = (*_BOUNDS, *_SEVERAL, *_SMP, *_COMPLETE, *_PACKED, *_LEVELS)
 _SELF_CHECKING = _pytest("tests/boot/test_guests.py", "-k", "self_checking", "--rings", "two-level")
-_DEBUG_TWO_LEVEL = _pytest("tests/boot/test_debug.py", "--rings", "two-level")
+_MORE_TWO_LEVEL = _pytest(*_boot("debug", "tsc"), "--rings", "two-level")
 # Once more all that is not about rings, where the VMM alone is privileged (docs/two-level.md says
 # what that leaves out). `make test` has the guests that check themselves.
 _OTHERS = (f"--ignore={file}" for file in _LEVELS)
@@ -123,13 +124,14 @@ class Suite:
 
 
 SUITES: dict[str, Suite] = {
-    "boot": Suite(800, (_pytest("tests/boot", *(f"--ignore={file}" for file in _APART)),)),
+    "boot": Suite(805, (_pytest("tests/boot", *(f"--ignore={file}" for file in _APART)),)),
     "boot-levels": Suite(250, (_pytest(*_LEVELS),)),
     "boot-bounds": Suite(800, (_pytest(*_BOUNDS),)),
-    "boot-self-checking": Suite(90, (_SELF_CHECKING, _DEBUG_TWO_LEVEL)),
+    "boot-self-checking": Suite(95, (_SELF_CHECKING, _MORE_TWO_LEVEL)),
     "boot-cores": Suite(350, (_pytest(*_SEVERAL),)),
     "boot-smp": Suite(300, (_pytest(*_SMP),)),
-    "boot-complete": Suite(320, (_pytest(*_COMPLETE),)),
+    "boot-complete": Suite(370, (_pytest(*_COMPLETE),)),
+    "boot-packed": Suite(60, (_pytest(*_PACKED),)),
     "bench-test": Suite(600, (_pytest("tests/bench"),)),
     "isolation": Suite(250, (_pytest("tests/isolation"),)),
     "isolation-two-level": Suite(80, (_pytest("tests/isolation", "--rings", "two-level"),)),

@@ -37,13 +37,13 @@ def build_initrd() -> Path:
     return extended(usual, added, BUILD / "boot" / "initramfs-workload.cpio")
 
 
-def build_initrd_with(name: str, *, whole: bool = False) -> str:
-    """Return the root file system with another program in /bin, as descriptions name it.
+def build_initrd_with(*names: str, whole: bool = False, more: dict[str, Path] | None = None) -> str:
+    """Return the root file system with other programs in /bin, as descriptions name it.
 
-    whole: it is the one with all programs.
+    whole: it is the one with all programs. more: further files, by their path there.
     """
     build = linux_rootfs.build_rootfs if whole else linux_rootfs.build_small_rootfs
     usual = build(ROOT, lambda _: None)
-    added = {f"bin/{name}": _build(name, BUILD / "boot" / name)}
-    output = extended(usual, added, BUILD / "boot" / f"initramfs-{name}.cpio")
+    added = {f"bin/{name}": _build(name, BUILD / "boot" / name) for name in names} | (more or {})
+    output = extended(usual, added, BUILD / "boot" / f"initramfs-{'-'.join(names)}.cpio")
     return str(output.relative_to(ROOT))

@@ -6,7 +6,10 @@
 #pragma once
 
 #define SYSCALL_EXIT 1
+#define SYSCALL_FORK 2
+#define SYSCALL_READ 3
 #define SYSCALL_WRITE 4
+#define SYSCALL_OPEN 5
 #define SYSCALL_GETPPID 64
 #define SYSCALL_SIGRETURN 119
 #define SYSCALL_MPROTECT 125
@@ -48,6 +51,13 @@ static void end(int status)
 {
 	system_call(SYSCALL_EXIT, (unsigned long)status, 0, 0, 0, 0);
 }
+
+/* Ends the process with the number of the line at which something is not as it must be. */
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) \
+			end(__LINE__); \
+	} while (0)
 
 /* From here on it has no privileges; false if it keeps them. */
 static inline int become_nobody(void)
