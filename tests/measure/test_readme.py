@@ -24,11 +24,13 @@ def measured(command: str, interruptible: bool) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    ("row", "command"), [("50 times fork and exec", FORKS), ("`hackbench", HACKBENCH)]
+    ("row", "command", "part"),
+    [("50 times fork and exec", FORKS, 0.05), ("`hackbench", HACKBENCH, 0.35)],
+    ids=["forks", "hackbench"],
 )
-def test_the_readme_says_what_is_measured(row: str, command: str) -> None:
-    """How long the longest stretch is depends on when interrupts come."""
+def test_the_readme_says_what_is_measured(row: str, command: str, part: float) -> None:
+    """part: by which runs may differ. Which of its processes run first is hackbench's chance."""
     for told, interruptible in zip(figures(row), (True, False), strict=True):
         masked, whole, longest = measured(command, interruptible)
-        assert told[:2] == pytest.approx([masked, whole], rel=0.1)
-        assert told[2] == pytest.approx(longest, rel=0.3)
+        assert told[-3:-1] == pytest.approx([masked, whole], rel=part)
+        assert told[-1] == pytest.approx(longest, rel=0.1)
