@@ -31,7 +31,7 @@ help:
 	@echo '                SYSTEM=systems/NAME.toml  which system (default: $(SYSTEM))'
 	@echo '                ARGS="--for 20"           options of `gandalf run`'
 	@echo 'make build    build a system'
-	@echo 'make image    make a bootable ISO image of a system for a PC (default: systems/pc.toml)'
+	@echo 'make image    make a bootable ISO image for a PC (default: systems/pc.toml)'
 	@echo 'make install  install the SDK for your own applications: `gandalf new`, docs/sdk.md'
 	@echo '                PREFIX=DIR                where (default: $(PREFIX))'
 	@echo 'make test     run everything that proves it; the last line counts tests'

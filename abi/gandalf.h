@@ -218,8 +218,8 @@ struct gandalf_shared {
 	/* The same frequency as tsc_khz in units of 10 Hz, rounded down, of what is at most a
 	 * millionth away from what the machine's 8254 says. The VMM measures it while guests run,
 	 * and writes it some seconds after the machine's start, or when the guest starts if it
-	 * knows it by then; it is 0 before. While a Linux has CPU 0 to itself, and with that the 8254,
-	 * nothing is measured. */
+	 * knows it by then; it is 0 before. While a Linux has CPU 0 to itself, and with that the
+	 * 8254, nothing is measured. */
 	uint32_t tsc_rate;
 };
 

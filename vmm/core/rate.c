@@ -52,8 +52,8 @@ static struct sample sample_take(void)
 	return sample;
 }
 
-/* Returns the frequency, or 0 if it cannot be right: the machine may have slept, or its firmware may
- * have stopped the reference, whose count is then always the same. How often the reference has
+/* Returns the frequency, or 0 if it cannot be right: the machine may have slept, or its firmware
+ * may have stopped the reference, whose count is then always the same. How often the reference has
  * begun again follows from the first frequency. */
 static u32 rate_of(u64 ticks, u32 counted)
 {

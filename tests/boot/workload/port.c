@@ -5,7 +5,8 @@
  * LEVEL is for iopl(); 10 has the process ask as nobody and not as root. COUNT ports from FIRST
  * on are asked for by ioperm(), and the first TAKEN of them given back. Then PORT is read as SIZE
  * bytes (1, 2 or 4), READS times, or once, after BYTE was written to it if one is given. Numbers
- * are hexadecimal. It prints what it has read last, or "fault", or "refused" if the kernel would not.
+ * are hexadecimal. It prints what it has read last, or "fault", or "refused" if the kernel would
+ * not.
  */
 #include "process.h"
 

@@ -125,8 +125,8 @@ enum emulated emulate_ltr(const struct emulation *e)
 	return gdt_reload(e);
 }
 
-/* A local descriptor table is not offered. Linux has one for modify_ldt() only, by which programs of
- * 16 bits get their segments; its configuration leaves that out (docs/linux-guest.md). */
+/* A local descriptor table is not offered. Linux has one for modify_ldt() only, by which programs
+ * of 16 bits get their segments; its configuration leaves that out (docs/linux-guest.md). */
 enum emulated emulate_lldt(const struct emulation *e)
 {
 	u16 selector;
