@@ -124,7 +124,7 @@ class Suite:
 
 
 SUITES: dict[str, Suite] = {
-    "boot": Suite(805, (_pytest("tests/boot", *(f"--ignore={file}" for file in _APART)),)),
+    "boot": Suite(840, (_pytest("tests/boot", *(f"--ignore={file}" for file in _APART)),)),
     "boot-levels": Suite(250, (_pytest(*_LEVELS),)),
     "boot-bounds": Suite(800, (_pytest(*_BOUNDS),)),
     "boot-self-checking": Suite(95, (_SELF_CHECKING, _MORE_TWO_LEVEL)),
@@ -132,14 +132,14 @@ SUITES: dict[str, Suite] = {
     "boot-smp": Suite(300, (_pytest(*_SMP),)),
     "boot-complete": Suite(370, (_pytest(*_COMPLETE),)),
     "boot-packed": Suite(60, (_pytest(*_PACKED),)),
-    "bench-test": Suite(600, (_pytest("tests/bench"),)),
+    "bench-test": Suite(640, (_pytest("tests/bench"),)),
     "isolation": Suite(250, (_pytest("tests/isolation"),)),
     "isolation-two-level": Suite(80, (_pytest("tests/isolation", "--rings", "two-level"),)),
     # Both build the fuzzers, in the same place: one behind the other.
     "fuzz": Suite(300, (
         _make("tests/fuzz", "run", f"SECONDS={FUZZ_SECONDS}"), _make("tests/fuzz", "mutants"),
     )),
-    "measure": Suite(190, (_pytest("tests/measure"),)),
+    "measure": Suite(220, (_pytest("tests/measure"),)),
     "python": Suite(190, (_pytest("tests/python"),)),
     "preemption": Suite(120, (_pytest("tests/preemption"),)),
     "cores": Suite(240, (_pytest("tests/cores"),)),
