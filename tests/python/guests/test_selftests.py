@@ -11,6 +11,7 @@ from gandalf.guests.debian import Package
 from gandalf.guests.selftests import failures
 from tests.boot.kselftests import (
     END,
+    LIMIT,
     Outcome,
     Table,
     mistakes,
@@ -72,16 +73,35 @@ def test_each_program_is_run_once_or_as_the_table_says() -> None:
 
 def test_each_entry_of_the_table_has_a_reason_and_an_order() -> None:
     table = read_table()
-    assert all({**table.left_out, **table.differences}.values())
-    for names in (table.arguments, table.left_out, table.differences):
+    assert all({**table.left_out, **table.differences, **table.only_one}.values())
+    for names in (table.arguments, table.left_out, table.differences, table.last, table.several):
         assert list(names) == sorted(names)
     groups = {name.rpartition("/")[0] for name in (*table.arguments, *table.left_out)}
     assert groups <= set(selftests.GROUPS)
 
 
 def test_the_script_ends_with_its_mark() -> None:
-    lines = script(["x86/one -t 1", "vm/two"]).splitlines()
-    assert lines[-3:] == ["t x86/one -t 1", "t vm/two", f'echo "{END}"']
+    lines = list(filter(None, script(["x86/one -t 1", "vm/two"]).splitlines()))
+    assert lines[-3:] == [f"t {LIMIT} x86/one -t 1", f"t {LIMIT} vm/two", f'echo "{END}"']
+
+
+def test_what_changes_the_clock_is_behind_all_others() -> None:
+    table = Table({"timers/tai": ["-t 1"]}, {}, {}, {"timers/tai": 7})
+    commands = runs_of(("timers/tai", "vm/two"), table)
+    assert commands == ["vm/two", "timers/tai -t 1"]
+    lines = script(commands, table.last).splitlines()
+    assert lines[-2] == "t 7 timers/tai -t 1"
+    assert lines.index("chmod 755 inconsistency-check") > lines.index(f"t {LIMIT} vm/two")
+
+
+def test_two_cpus_have_some_folders_and_programs() -> None:
+    table = Table({}, {"rseq/long": "slow", "rseq/never": ""}, {}, {"x86/last": 7, "rseq/long": 8},
+                  ("rseq", "rseq/long"), {"rseq/quick": "it waits"})  # fmt: skip
+    names = ("rseq/long", "rseq/never", "rseq/one", "vm/two", "x86/last")
+    assert list(filter(table.is_for_several, names)) == ["rseq/long", "rseq/never", "rseq/one"]
+    assert table.on_several().last == {"rseq/long": 8}
+    assert runs_of(("rseq/quick", *names[:3]), table.on_several()) == ["rseq/one", "rseq/long"]
+    assert runs_of(("rseq/quick", *names[:3]), table) == ["rseq/quick", "rseq/one"]
 
 
 def test_a_console_is_read_without_what_is_chance() -> None:
@@ -100,7 +120,8 @@ def test_what_differs_is_shown_unless_it_is_known_to(other: Outcome) -> None:
     assert mistakes({"one": ONE}, {"one": ONE}, {}) == []
     (found,) = mistakes({"one": ONE}, {"one": other}, {})
     assert found.startswith(f"one: status 1 natively, {other.status} as a guest")
-    assert mistakes({"one": ONE}, {"one": other}, {"one": "a reason"}) == []
+    known = mistakes({"one": ONE}, {"one": other}, {"one": "a reason"})
+    assert known == ([] if other.status == ONE.status else [found])
     assert "not run" in mistakes({"one": ONE}, {}, {})[0]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the kernel of the Linux guest in eight variants."""
+"""Builds the kernel of the Linux guest in its variants."""
 
 import os
 import subprocess
@@ -69,17 +69,19 @@ DRIVER_LINE = b"obj-y += gandalf/\n"
 ORIGINS: dict[Variant, Variant] = {
     "attack": "patched",
     "complete-native": "complete",
+    "complete-smp-native": "complete-smp",
     "native": "patched",
     "dedicated": "patched",
     "smp-native": "smp",
 }
 # Variants whose origin is not built for their sake, since it may not be wanted otherwise.
-ALONE: tuple[Variant, ...] = ("dedicated", "complete-native")
+ALONE: tuple[Variant, ...] = ("dedicated", "complete-native", "complete-smp-native")
 # Variants that modules can be built for.
 WITH_MODULES: tuple[Variant, ...] = ("complete", "complete-smp")
-# Variants that can be debugged by lines and types. The others are those that speed is measured on,
-# and this would take half as long again to compile each of them.
-WITH_DEBUG: tuple[Variant, ...] = ("complete", "complete-smp", "complete-native")
+# Variants that can be debugged by lines and types, and those that begin with their objects. The
+# others are those that speed is measured on, and this would take half as long again to compile each
+# of them.
+WITH_DEBUG: tuple[Variant, ...] = (*WITH_MODULES, "complete-native", "complete-smp-native")
 # Where a patched source has the functions that the patch calls.
 HEADER_FILE = "arch/x86/include/asm/gandalf.h"
 
@@ -87,13 +89,13 @@ HEADER_FILE = "arch/x86/include/asm/gandalf.h"
 def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
     """Build a variant of the guest kernel unless it is up to date; return its vmlinux.
 
-    `native` is Debian's source without a changed line, `dedicated` has those lines of the patch
-    that only make it faster, `patched` has all and runs on a shared CPU, and `attack` is `patched`
-    with the attack driver. `smp` is for several vCPUs: it has a patch, a driver and a part of the
-    configuration of its own. `complete` and `complete-smp` are `patched` and `smp` with what
-    programs of a distribution expect of Linux, networks among it, and our network driver.
-    `smp-native` and `complete-native` have not a changed line. Each has our other drivers.
-    Beside vmlinux are System.map and arch/x86/boot/bzImage, and of the complete ones vmlinux.debug.
+    Those with `native` in their names are Debian's source without a changed line, `dedicated` has
+    those lines of the patch that only make it faster, `patched` has all and runs on a shared CPU,
+    and `attack` is `patched` with the attack driver. `smp` is for several vCPUs: it has a patch, a
+    driver and a part of the configuration of its own. `complete` and `complete-smp` are `patched`
+    and `smp` with what programs of a distribution expect of Linux, and our network driver. Each has
+    our other drivers. Beside vmlinux are System.map and arch/x86/boot/bzImage, and of the complete
+    ones vmlinux.debug.
     """
     places = Places(root)
     package = kernel_package(places)
@@ -118,6 +120,8 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
             if variant in ORIGINS and not output.exists():
                 _begin(variant, places, package)
             configure(places.fragments(variant), source, output)
+            # What was split is no input for the next split: it is linked again.
+            vmlinux.unlink(missing_ok=True)
             _compile(variant, places, log)
             if variant in WITH_DEBUG:
                 split_debug(vmlinux)
@@ -158,7 +162,7 @@ def _tree(variant: Variant) -> Tree:
             return "patched"
         case "complete-smp":
             return "smp"
-        case "complete-native" | "smp-native":
+        case "complete-native" | "complete-smp-native" | "smp-native":
             return "native"
         case _:
             return variant

@@ -15,17 +15,17 @@ from gandalf.base.paths import UserError, shown
 
 Variant = Literal[
     "patched", "dedicated", "native", "attack", "smp", "smp-native", "complete", "complete-smp",
-    "complete-native",
+    "complete-native", "complete-smp-native",
 ]  # fmt: skip
 # Files that are compiled for a variant, of one with an origin those that differ, for the progress
 # display only.
 KERNEL_FILES: dict[Variant, int] = {
     "patched": 630, "native": 180, "dedicated": 180, "attack": 10, "smp": 670, "smp-native": 260,
-    "complete": 1105, "complete-smp": 1145, "complete-native": 240,
+    "complete": 1105, "complete-smp": 1185, "complete-native": 240, "complete-smp-native": 380,
 }  # fmt: skip
 # Which of them run in each mode. The lines that make the interrupt flag a word in memory are needed
 # on a shared CPU, and wrong on a dedicated one, where the flag that counts is the processor's. A
-# dedicated Linux has one CPU, so `smp-native` runs without a VMM only.
+# dedicated Linux has one CPU, so those with `smp-native` in their names run without a VMM only.
 VARIANTS_OF_MODE: dict[str, tuple[Variant, ...]] = {
     "shared": ("patched", "complete", "attack"),
     "dedicated": ("native", "dedicated", "complete-native"),
@@ -96,11 +96,11 @@ class Places:
     def fragments(self, variant: Variant) -> tuple[Path, ...]:
         """The fragments that a variant is configured with; a later one wins."""
         found = [self.fragment]
-        if variant in ("smp", "smp-native", "complete-smp"):
+        if "smp" in variant:
             found.append(self.smp_fragment)
-        if variant in ("complete", "complete-native", "complete-smp"):
+        if "complete" in variant:
             found.append(self.complete_fragment)
-        if variant == "complete-smp":
+        if "complete-smp" in variant:
             found.append(self.complete_smp_fragment)
         return tuple(found)
 
