@@ -116,6 +116,8 @@ static void sink_look(const struct pbuf *part)
 	const uint8_t *bytes = part->payload;
 	uint32_t last = part->len - 1u;
 
+	if (part->len == 0)
+		return;
 	report.wrong += bytes[0] != (uint8_t)report.bytes ||
 			bytes[last] != (uint8_t)(report.bytes + last);
 	report.bytes += part->len;

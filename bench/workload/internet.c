@@ -72,8 +72,12 @@ static void host_read(uint8_t host[4])
 
 	check(text != NULL, "it needs the RTOS's address");
 	for (unsigned i = 0; i < 4; i++) {
-		host[i] = (uint8_t)text_number(text, &text);
-		check(*text == (i < 3 ? '.' : '\0'), "the RTOS's address is no address");
+		const char *begin = text;
+		uint64_t part = text_number(text, &text);
+
+		host[i] = (uint8_t)part;
+		check(text != begin && part <= UINT8_MAX && *text == (i < 3 ? '.' : '\0'),
+		      "the RTOS's address is no address");
 		text++;
 	}
 }
@@ -261,7 +265,7 @@ static void send_finish(void)
 	long result = system_call(CALL_SHUTDOWN, peer, SHUT_WR, 0);
 
 	check_behind(result == 0, "the stream cannot be ended");
-	for (; done < sizeof(report) && result >= 0; done += (unsigned)result) {
+	for (; done < sizeof(report); done += (unsigned)result) {
 		result = system_read(peer, (uint8_t *)&report + done, sizeof(report) - done);
 		check_behind(result > 0, "the RTOS does not say what has come");
 	}

@@ -165,8 +165,11 @@ def test_an_operation_does_what_it_says(
         check_operation(program, operation, parts)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="raw sockets are root's")
 def test_a_ping_is_answered(program: Path) -> None:
+    try:
+        socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP).close()
+    except PermissionError:
+        pytest.skip("raw sockets are root's, where a container leaves them to it")
     check_operation(program, PING, 1)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from gandalf.base.paths import BUILD, ROOT
-from gandalf.guests.kernel import read_configuration
+from gandalf.guests.kernel_configuration import read_configuration
 from gandalf.guests.modules import build_modules
 from gandalf.guests.places import Places, Variant
 from gandalf.run import copying

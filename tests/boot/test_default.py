@@ -202,7 +202,9 @@ def test_linux_has_idled(machine: Boot) -> None:
     assert machine.counters()["halts"] > before
 
 
-@pytest.mark.parametrize(("words", "shown"), [("", ["4"]), (" loglevel=7", ["6", "4"])])
+@pytest.mark.parametrize(
+    ("words", "shown"), [("", ["4"]), (" quiet", []), (" loglevel=7", ["6", "4"])]
+)
 def test_the_kernel_leaves_the_console_to_the_shell(words: str, shown: list[str]) -> None:
     """But for warnings. What it says of its clock some seconds later would be behind the prompt."""
     guest = linux(command_line=f"console=ttyS0{words}")

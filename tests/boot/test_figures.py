@@ -25,6 +25,8 @@ from .systems import DEMO, FOUR, PATIENCE, PROMPT, Boot, World, describe, linux
 from .workload import build_initrd
 
 CALLS = 4000
+# Instructions for which the VMM may mask interrupts at most (docs/masked-sections.md).
+LONGEST_SECTION = 1000
 # What QEMU logs of cost's system call: vector and number.
 GETPPID = ("80", "00000040")
 ENTRIES = "gandalfctl stats linux | grep '^entries '"
@@ -200,5 +202,5 @@ def test_the_task_starts_soon_under_hackbench(shared: Shared) -> None:
         ((mean, minimum, _, most, maximum),) = figures("RTOS dispatch latency under `hackbench`")
         assert [now.mean, now.minimum] == pytest.approx([mean, minimum], rel=0.02)
         assert now.most == pytest.approx(most, rel=0.05)
-        # One activation of ten thousand is chance: where a masked section was in its way.
-        assert now.maximum == pytest.approx(maximum, rel=0.3)
+        # One activation of ten thousand is chance: what masked section was in its way.
+        assert max(now.maximum, maximum) <= minimum + LONGEST_SECTION

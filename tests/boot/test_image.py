@@ -114,7 +114,11 @@ def test_make_image_is_of_the_system_with_a_screen() -> None:
     """A word on the command line, or in the environment, is another one."""
 
     def command(*words: str, **more: str) -> str:
-        environment = {name: value for name, value in os.environ.items() if name != "SYSTEM"}
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name != "SYSTEM" and not name.startswith(("MAKE", "MFLAGS"))
+        }
         done = subprocess.run(["make", "--dry-run", "--no-print-directory", "image", *words],
                               cwd=ROOT, text=True, capture_output=True, check=True,
                               env=environment | more)  # fmt: skip

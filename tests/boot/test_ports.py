@@ -119,6 +119,7 @@ def test_the_accesses_are_counted(machine: Boot) -> None:
     machine.kernel_is_sane()
 
 
+@pytest.mark.long
 @pytest.mark.rings
 def test_a_process_of_a_linux_with_its_own_cpu_may() -> None:
     """The chips are real, and Linux's. With two levels of privilege there is no such Linux."""

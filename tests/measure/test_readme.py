@@ -13,7 +13,8 @@ HACKBENCH = "hackbench -g 2 -l 20"
 
 
 def measured(command: str, interruptible: bool) -> list[float]:
-    """Return the instructions with interrupts masked, all in millions, and the longest stretch."""
+    """Return the instructions with interrupts masked, all of the run in millions, and the longest
+    stretch."""
     guests = linux(initrd=WHOLE), DEMO
     system = (describe if interruptible else not_interruptible)("readme", *guests)
     result, _ = measuring.measure(system, measuring.Task(command), lambda _: None)
@@ -33,4 +34,4 @@ def test_the_readme_says_what_is_measured(row: str, command: str, part: float) -
     for told, interruptible in zip(figures(row), (True, False), strict=True):
         masked, whole, longest = measured(command, interruptible)
         assert told[-3:-1] == pytest.approx([masked, whole], rel=part)
-        assert told[-1] == pytest.approx(longest, rel=0.1)
+        assert told[-1] == pytest.approx(longest, rel=max(part, 0.1))

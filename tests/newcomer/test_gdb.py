@@ -207,16 +207,19 @@ def test_a_linux_kernel(name: str, guest: str) -> None:
 def family(process: int) -> Iterator[int]:
     """Yield a process and all those that it has started, and those these have."""
     yield process
-    for children in Path(f"/proc/{process}/task").glob("*/children"):
-        for child in children.read_text().split():
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
+        children = ""
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            children = task.read_text()
+        for child in children.split():
             yield from family(int(child))
 
 
 def sockets_of(process: int) -> set[str]:
     """Return the inodes of a process' sockets."""
     found = set()
-    for link in Path(f"/proc/{process}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # it has been closed meanwhile
+    for link in Path(f"/proc/{process}/fd").glob("*"):
+        with contextlib.suppress(OSError):  # it has been closed meanwhile
             found.add(str(link.readlink()))
     return {name[len("socket:[") : -1] for name in found if name.startswith("socket:[")}
 
@@ -252,6 +255,7 @@ def test_nobody_but_users_of_this_machine_reaches_a_debuggers_port(words: list[s
             end, found = time.monotonic() + _PATIENCE, set[tuple[str, int]]()
             while not found and time.monotonic() < end:
                 found = listening(running.pid)
+                time.sleep(0.1)
             assert found == {(_LOCALHOST, port)}
         finally:
             running.terminate()

@@ -95,7 +95,7 @@ static bool ring_add(struct recording *recording, uint32_t cpu, uint32_t guest)
 	do {
 		if (!ring_read(&ring, ring_place(cpu, guest), &end, &later))
 			return false;
-	} while (later - end > LOST_AT_MOST && ++readings < READINGS);
+	} while (later > EVENTS && later - end > LOST_AT_MOST && ++readings < READINGS);
 	for (uint32_t number = later > EVENTS ? later - EVENTS : 0; (int32_t)(end - number) > 0;
 	     number++)
 		recording->entries[recording->count++] =

@@ -8,7 +8,7 @@ late a test types.
 import subprocess
 from pathlib import Path
 
-from gandalf.base.paths import BUILD, ROOT
+from gandalf.base.paths import BUILD, ROOT, building
 from gandalf.bench.workload import extended
 from gandalf.guests import rootfs as linux_rootfs
 
@@ -44,6 +44,8 @@ def build_initrd_with(*names: str, whole: bool = False, more: dict[str, Path] | 
     """
     build = linux_rootfs.build_rootfs if whole else linux_rootfs.build_small_rootfs
     usual = build(ROOT, lambda _: None)
-    added = {f"bin/{name}": _build(name, BUILD / "boot" / name) for name in names} | (more or {})
-    output = extended(usual, added, BUILD / "boot" / f"initramfs-{'-'.join(names)}.cpio")
+    with building():
+        programs = {f"bin/{name}": _build(name, BUILD / "boot" / name) for name in names}
+        output = BUILD / "boot" / f"initramfs-{'-'.join(names)}.cpio"
+        extended(usual, programs | (more or {}), output)
     return str(output.relative_to(ROOT))

@@ -102,6 +102,9 @@ static void turns(unsigned count)
 	CHECK(system_call(SYSCALL_PIPE, (unsigned long)back, 0, 0, 0, 0) == 0);
 	if (system_call(SYSCALL_FORK, 0, 0, 0, 0, 0) == 0)
 		child(count, there[0], back[1]);
+	/* So that the end of either process is seen by the other. */
+	CHECK(system_call(SYSCALL_CLOSE, (unsigned long)there[0], 0, 0, 0, 0) == 0);
+	CHECK(system_call(SYSCALL_CLOSE, (unsigned long)back[1], 0, 0, 0, 0) == 0);
 	for (unsigned i = 0; i < count; i++) {
 		wake(there[1]);
 		wait_for(back[0]);

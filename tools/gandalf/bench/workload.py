@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from gandalf.base.paths import BUILD, ROOT, UserError
+from gandalf.base.paths import BUILD, ROOT, UserError, write_whole
 from gandalf.build.build import make
 from gandalf.guests import cpio
 
@@ -176,10 +176,7 @@ def extended(rootfs: Path, added: dict[str, Path], output: Path) -> Path:
     Linux unpacks archives in a row, of which only the last may be packed: the others come first.
     """
     entries = [*cpio.parents(list(added)), *(cpio.file(name, added[name]) for name in added)]
-    content = cpio.archive(entries) + rootfs.read_bytes()
-    if not output.exists() or output.read_bytes() != content:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_bytes(content)
+    write_whole(output, cpio.archive(entries) + rootfs.read_bytes())
     return output
 
 

@@ -36,7 +36,7 @@ _REGISTER = re.compile(r"\b(e[abcd]x|esi|edi|ebp) ([0-9a-f]{8})")
 _CODE = re.compile(r"  instruction: ((?:[0-9a-f]{2} )+)")
 _EVENT = re.compile(r"  (\d+) us, vCPU \d+: (\w+) ([0-9a-f]+), ([0-9a-f]+)")
 # As many the VMM shows; what is like them behind these was asked for on its console.
-_MOST_EVENTS = 12
+MOST_EVENTS = 12
 # Events whose second number is the instruction that the guest was at.
 _AT_EIP = ("trap", "interrupt", "exception", "deliver", "emulate")
 
@@ -79,7 +79,7 @@ def find_reports(text: str) -> Iterator[Report]:
         yield Report(
             guest, re.sub(r"[^ -~]", "?", match["reason"].strip()), registers,
             bytes.fromhex(code[1]) if code else b"",
-            tuple(_EVENT.findall(lines)[:_MOST_EVENTS]),
+            tuple(_EVENT.findall(lines)[:MOST_EVENTS]),
             _stack_behind(match.start(), guest, registers["esp"], stacks),
         )  # fmt: skip
 

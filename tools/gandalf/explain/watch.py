@@ -8,12 +8,11 @@ from dataclasses import replace
 from gandalf.build.build import Built
 from gandalf.console.demultiplex import VMM_CONSOLE, Demultiplexer
 from gandalf.description.description import RtosGuest
-from gandalf.explain.report import Report, explain, find_reports, places_of
+from gandalf.explain.report import MOST_EVENTS, Report, explain, find_reports, places_of
 from gandalf.explain.stack import Words, stack_lines, words_of
 
 # Bytes of the stack that are kept. The VMM reports in steps: while it does, they still stand there.
 _STACK = 2048
-_EVENTS = 12
 # More characters than a report has. What goes on for longer is none.
 _LONGEST = 16384
 _BEGINS = re.compile(r"^guest \S+ stopped: ", re.M)
@@ -81,7 +80,7 @@ class ReportWatch:
 
     def _is_whole(self, *, idle: bool) -> bool:
         """Tell whether the report with which the log begins has all its lines, or gets no more."""
-        if _BY_COMMAND.match(self._log) or len(_EVENT.findall(self._log)) >= _EVENTS:
+        if _BY_COMMAND.match(self._log) or len(_EVENT.findall(self._log)) >= MOST_EVENTS:
             return True
         begun = "  its last events:\n" in self._log and self._log.endswith("\n")
         return _BEHIND.search(self._log) is not None or (idle and begun)

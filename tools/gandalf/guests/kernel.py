@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the kernel of the Linux guest in its variants."""
+"""Builds the kernels of the Linux guest."""
 
 import os
 import subprocess
@@ -120,14 +120,20 @@ def build_kernel(variant: Variant, root: Path, log: Log) -> Path:
             if variant in ORIGINS and not output.exists():
                 _begin(variant, places, package)
             configure(places.fragments(variant), source, output)
-            # What was split is no input for the next split: it is linked again.
-            vmlinux.unlink(missing_ok=True)
-            _compile(variant, places, log)
-            if variant in WITH_DEBUG:
-                split_debug(vmlinux)
+            _make(variant, places, log)
             write_stamp(output, stamp)
             log(f"guest kernel ({variant}) built in {elapsed(start)}")
     return vmlinux
+
+
+def _make(variant: Variant, places: Places, log: Log) -> None:
+    """Make a kernel that is configured. What was split is no input for the next split, which would
+    find no debug information there, so it is linked again."""
+    vmlinux = places.linux / variant / "vmlinux"
+    vmlinux.unlink(missing_ok=True)
+    _compile(variant, places, log)
+    if variant in WITH_DEBUG:
+        split_debug(vmlinux)
 
 
 def kernel_package(places: Places) -> Package:
@@ -298,8 +304,6 @@ def make_variables(variant: Variant, side: Side) -> Iterator[str]:
         yield "GANDALF_ATTACK=y"
     if variant in ("smp", "complete-smp"):
         yield "GANDALF_SMP=y"
-    if variant in WITH_DEBUG:
-        yield DEBUG_VARIABLE
     if side.header:
         # No line of the patch includes it. KCPPFLAGS reaches all that is made for the target, as it
         # must: what unpacks the kernel includes the changed files, too.
@@ -314,6 +318,8 @@ def _compile(variant: Variant, places: Places, log: Log) -> None:
     command = ["make", f"--jobs={jobs}", f"O={output}", "ARCH=i386", "bzImage"]
     if variant in WITH_MODULES:
         command.append("modules")  # there are none, but what is built elsewhere needs the symbols
+    if variant in WITH_DEBUG:
+        command.append(DEBUG_VARIABLE)
     command += make_variables(variant, side)
     log(f"compiling the guest kernel ({variant})")
     log_path = output / "build.log"
