@@ -142,6 +142,9 @@ def test_a_stack_of_another_guest_or_another_report_is_not_taken(
         report + stack,
         report + "[linux] " + "gandalf: " + own.replace("\n", "\n[linux] "),
     ]
+    # The same mistake twice, of which only the later one's stack is there.
+    twice = told(system, report + saved, capsys)
+    assert twice.count("  no backtrace: nothing of its stack is known") == 1
     for text in others:
         assert "  no backtrace: nothing of its stack is known" in told(system, text, capsys)
 

@@ -56,10 +56,10 @@ class Report:
     stack: Words = field(default_factory=dict)
 
 
-def _stack_behind(place: int, guest: str, esp: int, stacks: list[ShownStack]) -> Words:
-    """Return the words of the stack that are shown behind a report."""
+def _stack_within(part: range, guest: str, esp: int, stacks: list[ShownStack]) -> Words:
+    """Return the words of the stack that are shown in a part of the text."""
     for stack in stacks:
-        if (stack.guest, stack.first) == (guest, esp) and stack.place > place:
+        if (stack.guest, stack.first) == (guest, esp) and stack.place in part:
             return stack.words
     return {}
 
@@ -68,7 +68,8 @@ def find_reports(text: str) -> Iterator[Report]:
     """Yield the reports in what the VMM's log, or a whole terminal, has shown."""
     text = text.replace(_ERASED, "\n").replace("\r", "")
     stacks = list(find_stacks(text))
-    for match in _REPORT.finditer(text):
+    matches = list(_REPORT.finditer(text))
+    for number, match in enumerate(matches):
         lines, guest = "".join(_OWN.findall(match["lines"])), match["guest"]
         place = _PLACE.search(lines)
         if place is None:  # stopped by command
@@ -76,11 +77,14 @@ def find_reports(text: str) -> Iterator[Report]:
         registers = {name: int(value, 16) for name, value in _REGISTER.findall(lines)}
         registers |= {"eip": int(place[2], 16), "esp": int(place[3], 16)}
         code = _CODE.search(lines)
+        # A guest that is started again may make the same mistake, with its stack at the same place.
+        later = (other.start() for other in matches[number + 1 :] if other["guest"] == guest)
+        own = range(match.start(), next(later, len(text)))
         yield Report(
             guest, re.sub(r"[^ -~]", "?", match["reason"].strip()), registers,
             bytes.fromhex(code[1]) if code else b"",
             tuple(_EVENT.findall(lines)[:MOST_EVENTS]),
-            _stack_behind(match.start(), guest, registers["esp"], stacks),
+            _stack_within(own, guest, registers["esp"], stacks),
         )  # fmt: skip
 
 
