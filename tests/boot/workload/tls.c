@@ -14,11 +14,11 @@
  */
 #include "process.h"
 
-#define SYSCALL_SIGACTION 67
-#define SYSCALL_MPROTECT 125
+/* Of CLI. */
+#define FAULT_BYTES "1"
+#include "fault.h"
+
 #define SYSCALL_SET_THREAD_AREA 243
-#define SIGSEGV 11
-#define WITH_RESTORER 0x04000000u
 /* Memory whose pages are there at once. */
 #define MEMORY 0x10000000u
 #define MEMORY_SIZE 0x800000u
@@ -40,28 +40,10 @@ static struct {
 	unsigned entry_number, base, limit, flags;
 } area = { ANY_ENTRY, BASE, PAGES, IS_32_BIT | IN_PAGES | USABLE };
 
-/* struct old_sigaction. The handler steps over CLI, which is one byte: EIP is the 15th word of the
- * context behind the return address and the signal's number. */
-void skip(void);
-void restore(void);
-__asm__("skip:\n\t"
-	"incl 64(%esp)\n\t"
-	"ret\n"
-	"restore:\n\t"
-	"pop %eax\n\t"
-	"mov $119, %eax\n\t"
-	"int $0x80\n");
-static struct {
-	void (*handler)(void);
-	unsigned long mask;
-	unsigned long flags;
-	void (*restorer)(void);
-} action = { skip, 0, WITH_RESTORER, restore };
-
 static void action_set(void (*handler)(void))
 {
 	action.handler = handler;
-	if (system_call(SYSCALL_SIGACTION, SIGSEGV, (unsigned long)&action, 0, 0, 0) != 0)
+	if (system_call(SYSCALL_SIGACTION, SIGNAL_SEGV, (unsigned long)&action, 0, 0, 0) != 0)
 		end(1);
 }
 
@@ -81,7 +63,7 @@ static void turn(unsigned selector, int number)
 
 static void flip(unsigned selector, int turns)
 {
-	action_set(skip);
+	action_set(fault);
 	for (int i = 0; i < turns; i++)
 		turn(selector, turns * 16 + i);
 	action_set(0);

@@ -11,35 +11,17 @@
  */
 #include "process.h"
 
+/* Of RDTSC. */
+#define FAULT_BYTES "2"
+#include "fault.h"
+
 #define SYSCALL_WAITPID 7
 #define SYSCALL_PIPE 42
-#define SYSCALL_SIGACTION 67
 #define SYSCALL_PRCTL 172
-#define WITH_RESTORER 0x04000000u
 #define PR_GET_TSC 25
 #define PR_SET_TSC 26
 #define TSC_ENABLED 1
 #define TSC_FAULTS 2
-
-/* struct old_sigaction. The handler counts, and steps over RDTSC, which is two bytes: EIP is the
- * 15th word of the context behind the return address and the signal's number. */
-void fault(void);
-void restore(void);
-volatile unsigned faults;
-__asm__("fault:\n\t"
-	"addl $2, 64(%esp)\n\t"
-	"incl faults\n\t"
-	"ret\n"
-	"restore:\n\t"
-	"pop %eax\n\t"
-	"mov $119, %eax\n\t"
-	"int $0x80\n");
-static struct {
-	void (*handler)(void);
-	unsigned long mask;
-	unsigned long flags;
-	void (*restorer)(void);
-} action = { fault, 0, WITH_RESTORER, restore };
 
 static unsigned long long time(void)
 {

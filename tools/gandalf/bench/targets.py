@@ -169,69 +169,59 @@ class Uninterruptible(Gandalf):
 
 
 @dataclass
-class Running(Gandalf):
-    """What the running RTOS of Realtime costs Linux: another machine of gandalf-shared."""
+class Another(Gandalf):
+    """Another machine of gandalf-shared, for operations of its own."""
 
     name: str = "gandalf-shared"
     native: str | None = None
-    description: str = "gandalf-realtime"
     is_part = True
     share = 6.0
+    own: ClassVar[tuple[Work, ...]] = ()
+
+    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
+        return super().run(self.own, log)
+
+
+@dataclass
+class Running(Another):
+    """What the running RTOS of Realtime costs Linux."""
+
+    description: str = "gandalf-realtime"
+    own = (TASK,)
     operations = (TASK.operation,)
 
-    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        return super().run((TASK,), log)
-
 
 @dataclass
-class Channel(Gandalf):
-    """Bytes between Linux and an RTOS: another machine of gandalf-shared."""
+class Channel(Another):
+    """Bytes between Linux and an RTOS."""
 
-    name: str = "gandalf-shared"
-    native: str | None = None
     description: str = "gandalf-channel"
-    is_part = True
-    share = 6.0
+    own = CHANNEL
     operations = tuple(part.operation for part in CHANNEL)
 
-    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        return super().run(CHANNEL, log)
-
 
 @dataclass
-class Network(Gandalf):
-    """Frames between Linux and an RTOS: another machine of gandalf-shared, with a larger kernel."""
+class Network(Another):
+    """Frames between Linux and an RTOS, with a larger kernel."""
 
-    name: str = "gandalf-shared"
-    native: str | None = None
     description: str = "gandalf-network"
-    is_part = True
-    share = 6.0
+    own = NETWORK
     operations = tuple(part.operation for part in NETWORK)
     first = ("ip link set bench up",)
 
-    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        return super().run(NETWORK, log)
-
 
 @dataclass
-class Internet(Gandalf):
-    """ICMP and TCP between Linux and an RTOS with lwIP: another machine of gandalf-shared."""
+class Internet(Another):
+    """ICMP and TCP between Linux and an RTOS with lwIP, with that kernel."""
 
-    name: str = "gandalf-shared"
-    native: str | None = None
     description: str = "gandalf-internet"
-    is_part = True
-    share = 6.0
+    own = INTERNET
     operations = tuple(part.operation for part in INTERNET)
     # The RTOS listens before Linux has started.
     first: ClassVar[tuple[str, ...]] = (
         "ip addr add 10.0.0.1/24 dev bench",
         "ip link set bench up",
     )
-
-    def run(self, work: tuple[Work, ...], log: Log) -> Run:  # noqa: ARG002 - has its own
-        return super().run(INTERNET, log)
 
 
 @dataclass
