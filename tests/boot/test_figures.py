@@ -201,6 +201,6 @@ def test_the_task_starts_soon_under_hackbench(shared: Shared) -> None:
     if World.rings == FOUR:
         ((mean, minimum, _, most, maximum),) = figures("RTOS dispatch latency under `hackbench`")
         assert [now.mean, now.minimum] == pytest.approx([mean, minimum], rel=0.02)
-        assert now.most == pytest.approx(most, rel=0.05)
-        # One activation of ten thousand is chance: what masked section was in its way.
+        # What masked sections ten activations of ten thousand meet, and the one, is chance.
+        assert now.most == pytest.approx(most, rel=0.3)
         assert max(now.maximum, maximum) <= minimum + LONGEST_SECTION
