@@ -93,3 +93,15 @@ def test_whatever_cannot_be_explained_ends_nothing(
     monkeypatch.setattr(watching, "explain", fail)
     shown = told(watch, STOPPED.format("linux"), PLACE, EVENTS)
     assert shown == "gandalf: a report that cannot be explained\r\n"
+
+
+def test_what_is_explained_does_not_come_into_a_line(watch: ReportWatch) -> None:
+    """The next report's line has begun when the first is explained, or a prompt has."""
+    report = STOPPED.format("linux") + PLACE + EVENTS
+    assert watch.feed((report + "[vmm] guest zz sto").encode()) == b""
+    assert all(watch.feed(b"") == b"" for _ in range(2))
+    assert watch.feed(b"pped: x\r\n").startswith(b"gandalf: guest linux stopped: x\r\n")
+    assert watch.feed((report + "~ # ").encode()) == b""
+    assert all(watch.feed(b"") == b"" for _ in range(2))
+    assert watch.feed(b"").startswith(b"\r\ngandalf: guest linux stopped: x\r\n")
+    assert watch.feed(b"") == b""

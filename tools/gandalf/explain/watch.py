@@ -13,6 +13,8 @@ from gandalf.explain.stack import Words, stack_lines, words_of
 
 # Bytes of the stack that are kept. The VMM reports in steps: while it does, they still stand there.
 _STACK = 2048
+# Looks at which nothing more was shown, behind which a line is a prompt, and may be interrupted.
+_LOOKS = 3
 # More characters than a report has. What goes on for longer is none.
 _LONGEST = 16384
 _BEGINS = re.compile(r"^guest \S+ stopped: ", re.M)
@@ -34,22 +36,30 @@ class ReportWatch:
         # Of the guests whose reports are in the log, as soon as it is known where they are.
         self._stacks: list[Words] = []
         self._line_begins = True
+        # What is explained, and waits until a line begins: the rest of one may be on its way.
+        self._held: list[str] = []
+        self._quiet = 0  # looks in a row at which nothing was shown
 
     def feed(self, data: bytes) -> bytes:
         """Take what was shown, nothing if that is nothing, and return what is to be shown then."""
         if data:
             self._line_begins = data.endswith(b"\n")
         try:
-            return self._feed(data)
+            self._held += self._feed(data)
         except Exception:  # whatever it is, the machine goes on
             self._log, self._stacks = "", []
-            return self._shown(["a report that cannot be explained"])
+            self._held.append("a report that cannot be explained")
+        self._quiet = 0 if data else self._quiet + 1
+        if not self._line_begins and self._quiet < _LOOKS:
+            return b""
+        lines, self._held = self._held, []
+        return self._shown(lines)
 
-    def _feed(self, data: bytes) -> bytes:
+    def _feed(self, data: bytes) -> list[str]:
         for console, text in self._demultiplexer.feed(data):
             if console == VMM_CONSOLE:
                 self._log += text.decode("ascii", "replace").replace("\r", "")
-        shown = b""
+        shown: list[str] = []
         while begin := _BEGINS.search(self._log):
             self._log = self._log[begin.start() :]
             self._keep_stacks()
@@ -85,13 +95,13 @@ class ReportWatch:
         begun = "  its last events:\n" in self._log and self._log.endswith("\n")
         return _BEHIND.search(self._log) is not None or (idle and begun)
 
-    def _explain(self, text: str) -> bytes:
+    def _explain(self, text: str) -> list[str]:
         lines: list[str] = []
         for report in self._reports(text):
             stack = self._stacks.pop(0)
             places = places_of(self._built.checked.system, report.guest)
             lines += explain(replace(report, stack=stack), places) + stack_lines(stack)
-        return self._shown(lines)
+        return lines
 
     def _shown(self, lines: list[str]) -> bytes:
         start = "" if self._line_begins else "\r\n"
