@@ -105,3 +105,6 @@ def test_what_is_explained_does_not_come_into_a_line(watch: ReportWatch) -> None
     assert all(watch.feed(b"") == b"" for _ in range(2))
     assert watch.feed(b"").startswith(b"\r\ngandalf: guest linux stopped: x\r\n")
     assert watch.feed(b"") == b""
+    assert watch.feed(("\r\n" + report + "~ # ").encode()) == b""
+    assert watch.rest().startswith(b"\r\ngandalf: guest linux stopped: x\r\n")
+    assert watch.rest() == b""

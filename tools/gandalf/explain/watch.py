@@ -52,6 +52,10 @@ class ReportWatch:
         self._quiet = 0 if data else self._quiet + 1
         if not self._line_begins and self._quiet < _LOOKS:
             return b""
+        return self.rest()
+
+    def rest(self) -> bytes:
+        """Return what still waits to be shown: at the end of all no line goes on."""
         lines, self._held = self._held, []
         return self._shown(lines)
 

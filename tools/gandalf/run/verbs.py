@@ -14,7 +14,7 @@ from gandalf.base.paths import UserError, shown
 from gandalf.build.build import Built
 from gandalf.build.build import build as build_system
 from gandalf.build.iso import make_iso
-from gandalf.console.console import KEYS, Ending, connect, read_line
+from gandalf.console.console import KEYS, Ending, connect, read_line, write_all
 from gandalf.console.demultiplex import VMM_CONSOLE
 from gandalf.console.share import Share
 from gandalf.description.description import read_description
@@ -131,6 +131,7 @@ def _attend(machine: Emulator, built: Built, seconds: float | None) -> None:
         )  # fmt: skip
     finally:
         share.close()
+    write_all(1, watch.rest())
     if ending is not Ending.CLOSED:
         say(f"{ending.value}; the machine is switched off")
         return
